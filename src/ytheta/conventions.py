@@ -1,0 +1,26 @@
+"""Parameter order, spatial order, gravity, units and names: stated once, converted only at the doors.
+
+Units       SI and radians everywhere inside.
+Inertia     ten parameters per link in its link frame, the order of Pinocchio: mass, first moments, inertia about the
+            *origin* of the link frame. Products of inertia are tensor entries (Ixy = -integral of x y dm).
+Joints      rotor inertia felt at the joint, viscous friction, Coulomb friction, constant offset.
+Names       ``<link>.mx``, ``<joint>.fv``. Everything that enters or leaves is matched by name, never by position.
+"""
+
+from __future__ import annotations
+
+LINK_PARAMETERS = ("m", "mx", "my", "mz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
+JOINT_PARAMETERS = ("Ia", "fv", "fc", "fo")
+
+# Rows and columns of the inertia tensor in the order of LINK_PARAMETERS[4:].
+INERTIA_ENTRIES = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))
+
+STANDARD_GRAVITY = (0.0, 0.0, -9.81)
+
+# Readers replace an angle this close to a multiple of pi/6 or pi/2 by that multiple: files print 1.5708 and mean pi/2.
+SNAP = 1e-4
+
+
+def parameter_name(owner: str, parameter: str) -> str:
+    """The name of one standard parameter, such as ``link3.mx`` or ``joint2.fv``."""
+    return f"{owner}.{parameter}"

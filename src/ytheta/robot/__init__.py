@@ -1,0 +1,1 @@
+"""What a robot is: links, joints, drives, couplings, loops; readers and writers; the catalog."""

@@ -1,0 +1,174 @@
+"""The ten inertial parameters of a rigid body, and whether any body can have them.
+
+Three equal descriptions are converted into each other:
+
+    ten parameters      theta = (m, mx, my, mz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz), inertia about the frame origin
+    about the centre    mass, centre, inertia tensor about the centre
+    pseudo-inertia      P = [[S, h], [h^T, m]] with S = integral of x x^T dm = tr(I)/2 1 - I and h = m c
+
+In the pseudo-inertia a change of frame is P_A = H P_B H^T with the homogeneous matrix H of B seen from A: linear in P, so
+a 10 x 10 matrix on theta. A mass distribution with these parameters exists exactly when P is positive semidefinite
+(Wensing, Kim, Slotine 2018, "Linear matrix inequalities for physically consistent inertial parameter identification").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from jaxtyping import Float
+
+from ytheta.conventions import INERTIA_ENTRIES, LINK_PARAMETERS
+from ytheta.robot.frame import Frame, Matrix, Vector, rows, vector
+
+Ten: TypeAlias = Float[np.ndarray, "10"]
+
+# Files print three to six digits, so a flat plate can miss the triangle inequality in the last of them.
+ROUNDING = 1e-6
+
+
+@dataclass(frozen=True)
+class Consistency:
+    """Whether a body with these inertial parameters can exist, and if not, why."""
+
+    consistent: bool
+    reason: str
+
+    def __bool__(self) -> bool:
+        return self.consistent
+
+
+@dataclass(frozen=True)
+class Inertia:
+    """Ten inertial parameters in the frame of their link, in the order of ``conventions.LINK_PARAMETERS``."""
+
+    parameters: tuple[float, ...] = (0.0,) * 10
+
+    def __post_init__(self) -> None:
+        if len(self.parameters) != len(LINK_PARAMETERS):
+            raise ValueError(f"a link has {len(LINK_PARAMETERS)} inertial parameters, not {len(self.parameters)}")
+
+    @staticmethod
+    def about_center(mass: float, center: Vector, tensor: Matrix) -> Inertia:
+        """From mass, centre of mass and the inertia tensor about the centre, all in link axes."""
+        c = np.array(center)
+        origin = np.array(tensor) + mass * (c @ c * np.eye(3) - np.outer(c, c))
+        return Inertia((mass, *(float(m) for m in mass * c), *(float(origin[k]) for k in INERTIA_ENTRIES)))
+
+    @staticmethod
+    def point(mass: float, center: Vector) -> Inertia:
+        """A point mass."""
+        return Inertia.about_center(mass, center, ((0.0,) * 3,) * 3)  # type: ignore[arg-type]
+
+    @staticmethod
+    def named(values: Mapping[str, float]) -> Inertia:
+        """From parameters by name; missing ones are zero."""
+        return Inertia(tuple(float(values.get(name, 0.0)) for name in LINK_PARAMETERS))
+
+    @staticmethod
+    def from_pseudo(pseudo: Float[np.ndarray, "4 4"]) -> Inertia:
+        """From the 4 x 4 pseudo-inertia."""
+        return Inertia(tuple(float(p) for p in _read(pseudo)))
+
+    @property
+    def vector(self) -> Ten:
+        return np.array(self.parameters)
+
+    @property
+    def mass(self) -> float:
+        return self.parameters[0]
+
+    @property
+    def center(self) -> Vector:
+        """Centre of mass; the origin for a body without mass, whose centre means nothing."""
+        if self.mass == 0.0:
+            return (0.0, 0.0, 0.0)
+        return vector(self.vector[1:4] / self.mass)
+
+    @property
+    def tensor(self) -> Matrix:
+        """Inertia tensor about the frame origin."""
+        return rows(_tensor(self.vector))
+
+    @property
+    def tensor_about_center(self) -> Matrix:
+        c = np.array(self.center)
+        return rows(_tensor(self.vector) - self.mass * (c @ c * np.eye(3) - np.outer(c, c)))
+
+    @property
+    def pseudo(self) -> Float[np.ndarray, "4 4"]:
+        return _pseudo(self.vector)
+
+    @property
+    def massless(self) -> bool:
+        return not any(self.parameters)
+
+    def seen_from(self, frame: Frame) -> Inertia:
+        """The same body in a frame A, given the present frame seen from A."""
+        return Inertia(tuple(float(p) for p in transport(frame) @ self.vector))
+
+    def __add__(self, other: Inertia) -> Inertia:
+        return Inertia(tuple(a + b for a, b in zip(self.parameters, other.parameters, strict=True)))
+
+    def consistency(self, tolerance: float = ROUNDING) -> Consistency:
+        """Whether some body has these parameters; the tolerance is relative to the largest moment."""
+        if self.massless:
+            return Consistency(True, "no mass")
+        if not all(np.isfinite(self.parameters)):
+            return Consistency(False, "parameters are not finite")
+        if self.mass < 0.0:
+            return Consistency(False, f"negative mass {self.mass:g} kg")
+        if self.mass == 0.0:
+            return Consistency(False, "inertia or first moment without mass")
+        moments = np.linalg.eigvalsh(np.array(self.tensor_about_center))
+        printed = ", ".join(f"{moment:.4g}" for moment in moments)
+        slack = tolerance * max(abs(moments).max(), np.finfo(float).tiny)
+        if moments[0] < -slack:
+            return Consistency(False, f"negative principal moment of inertia: {printed} kg m2")
+        if moments[0] + moments[1] < moments[2] - slack:
+            return Consistency(
+                False,
+                f"triangle inequality broken: of the principal moments {printed} kg m2 the largest exceeds "
+                "the sum of the others",
+            )
+        # With positive mass the conditions above are equivalent to P >= 0 (Schur complement); P is looked at last as
+        # the independent and final word.
+        smallest = float(np.linalg.eigvalsh(self.pseudo)[0])
+        if smallest < -slack - 1e-12 * float(np.trace(self.pseudo)):
+            return Consistency(False, f"pseudo-inertia not positive: smallest eigenvalue {smallest:.3g}")
+        if moments[0] + moments[1] <= moments[2] + slack:
+            return Consistency(True, "a limit case: all mass in a plane, on a line or in a point")
+        return Consistency(True, "physically consistent")
+
+
+def transport(frame: Frame) -> Float[np.ndarray, "10 10"]:
+    """The 10 x 10 map T with theta_A = T theta_B, given frame B seen from A. T(F G) = T(F) T(G), T(F^-1) = T(F)^-1."""
+    h = frame.matrix
+    return np.stack([_read(h @ basis @ h.T) for basis in _BASIS], axis=1)
+
+
+def _tensor(theta: Ten) -> Float[np.ndarray, "3 3"]:
+    tensor = np.zeros((3, 3))
+    for (row, column), value in zip(INERTIA_ENTRIES, theta[4:], strict=True):
+        tensor[row, column] = tensor[column, row] = value
+    return tensor
+
+
+def _pseudo(theta: Ten) -> Float[np.ndarray, "4 4"]:
+    tensor = _tensor(theta)
+    pseudo = np.empty((4, 4))
+    pseudo[:3, :3] = np.trace(tensor) / 2 * np.eye(3) - tensor
+    pseudo[:3, 3] = pseudo[3, :3] = theta[1:4]
+    pseudo[3, 3] = theta[0]
+    return pseudo
+
+
+def _read(pseudo: Float[np.ndarray, "4 4"]) -> Ten:
+    second = pseudo[:3, :3]
+    tensor = np.trace(second) * np.eye(3) - second
+    return np.array([pseudo[3, 3], *pseudo[:3, 3], *(tensor[k] for k in INERTIA_ENTRIES)])
+
+
+_BASIS = tuple(_pseudo(unit) for unit in np.eye(10))

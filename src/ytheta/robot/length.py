@@ -1,0 +1,157 @@
+"""Symbolic lengths: linear forms such as ``l1``, ``-0.5*l1 + 0.1``.
+
+Rotations of a robot's fixed frames are numbers, so every length that appears when frames are composed stays *linear* in
+the symbols. That is all a description needs; products of lengths arise only in the dynamics, on the scalars of the
+formulation at hand.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from ytheta.errors import RobotFileError, UnsetLengthError, nearest
+
+Scalar: TypeAlias = "float | Length"
+
+LONGEST_EXPRESSION = 200
+
+
+@dataclass(frozen=True)
+class Length:
+    """A linear form in named lengths: ``constant + sum(factor * symbol)``, with at least one term."""
+
+    constant: float
+    terms: tuple[tuple[str, float], ...]
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        return tuple(symbol for symbol, _ in self.terms)
+
+    def value(self, values: Mapping[str, float]) -> float:
+        """The number this form has for the given lengths."""
+        missing = [symbol for symbol in self.symbols if symbol not in values]
+        if missing:
+            raise UnsetLengthError(
+                f"the length {missing[0]!r} has no value; give it one with robot.with_lengths({missing[0]}=…) "
+                f"or --length {missing[0]}=VALUE"
+            )
+        return self.constant + sum(factor * values[symbol] for symbol, factor in self.terms)
+
+    def __add__(self, other: Scalar) -> Scalar:
+        if isinstance(other, Length):
+            factors = dict(self.terms)
+            for symbol, factor in other.terms:
+                factors[symbol] = factors.get(symbol, 0.0) + factor
+            return _form(self.constant + other.constant, factors)
+        return Length(self.constant + other, self.terms)
+
+    def __mul__(self, factor: float) -> Scalar:
+        return _form(self.constant * factor, {symbol: f * factor for symbol, f in self.terms})
+
+    def __neg__(self) -> Length:
+        return Length(-self.constant, tuple((symbol, -factor) for symbol, factor in self.terms))
+
+    def __sub__(self, other: Scalar) -> Scalar:
+        return self + (-other)
+
+    def __rsub__(self, other: float) -> Scalar:
+        return -self + other
+
+    __radd__ = __add__
+    __rmul__ = __mul__
+
+    def __str__(self) -> str:
+        pieces = [_printed_term(symbol, factor) for symbol, factor in self.terms]
+        if self.constant != 0.0:
+            pieces.append(repr(self.constant))
+        return " + ".join(pieces).replace("+ -", "- ")
+
+
+def symbol(name: str) -> Length:
+    """The length called ``name``."""
+    return Length(0.0, ((name, 1.0),))
+
+
+def symbols_in(values: tuple[Scalar, ...]) -> set[str]:
+    """The symbols that occur in some scalars."""
+    return {name for value in values if isinstance(value, Length) for name in value.symbols}
+
+
+def number(value: Scalar, values: Mapping[str, float]) -> float:
+    """A scalar as a number, its symbols replaced by values."""
+    return value.value(values) if isinstance(value, Length) else value
+
+
+def parse_scalar(text: str, known: frozenset[str]) -> Scalar:
+    """Read ``"l1"``, ``"-pi/2"`` or ``"0.5*l1 + 0.1"``. Only sums and multiples: nothing in a file is ever executed.
+
+    Raises RobotFileError with a remedy; the caller adds the place.
+    """
+    try:
+        if len(text) > LONGEST_EXPRESSION:
+            raise ValueError(f"it is longer than {LONGEST_EXPRESSION} characters")
+        result = _evaluated(ast.parse(text.strip(), mode="eval").body, known)
+    except (SyntaxError, ValueError, ZeroDivisionError, RecursionError, OverflowError) as error:
+        reason = "it is not an arithmetic expression" if isinstance(error, SyntaxError) else str(error)
+        raise RobotFileError(
+            f"{text[:LONGEST_EXPRESSION]!r} is not understood: {reason}; "
+            "write a number, multiples of pi, or sums and multiples of lengths declared under [lengths]"
+        ) from None
+    if isinstance(result, float) and not math.isfinite(result):
+        raise RobotFileError(f"{text!r} is not a finite number")
+    return result
+
+
+def _evaluated(node: ast.expr, known: frozenset[str]) -> Scalar:
+    match node:
+        case ast.Constant(value=bool()):
+            raise ValueError("true and false are no numbers")
+        case ast.Constant(value=int() | float() as value):
+            return float(value)
+        case ast.Name(id="pi"):
+            return math.pi
+        case ast.Name(id=name):
+            if name not in known:
+                raise ValueError(f"the length {name!r} is not declared{nearest(name, known)}")
+            return symbol(name)
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return -_evaluated(operand, known)
+        case ast.UnaryOp(op=ast.UAdd(), operand=operand):
+            return _evaluated(operand, known)
+        case ast.BinOp(left=left, op=op, right=right):
+            return _combined(_evaluated(left, known), op, _evaluated(right, known))
+    raise ValueError("only numbers, lengths, pi, + - * / and brackets are allowed")
+
+
+def _combined(left: Scalar, op: ast.operator, right: Scalar) -> Scalar:
+    match op:
+        case ast.Add():
+            return left + right
+        case ast.Sub():
+            return left - right
+        case ast.Mult():
+            if isinstance(left, Length) and isinstance(right, Length):
+                raise ValueError("two lengths cannot be multiplied")
+            return left * right if not isinstance(right, Length) else right * left  # type: ignore[operator]
+        case ast.Div():
+            if isinstance(right, Length):
+                raise ValueError("nothing can be divided by a length")
+            return left / right if isinstance(left, float) else left * (1.0 / right)
+    raise ValueError("only + - * / are allowed")
+
+
+def _form(constant: float, factors: Mapping[str, float]) -> Scalar:
+    terms = tuple(sorted((symbol, factor) for symbol, factor in factors.items() if factor != 0.0))
+    return Length(constant, terms) if terms else constant
+
+
+def _printed_term(symbol: str, factor: float) -> str:
+    if factor == 1.0:
+        return symbol
+    if factor == -1.0:
+        return f"-{symbol}"
+    return f"{factor!r}*{symbol}"

@@ -1,0 +1,277 @@
+"""Robot: links joined into a tree, loops, couplings, drives, gravity and mounting; frozen and consistent.
+
+Coordinates::
+
+    actuated Q ──loops──▶ coordinates x ──couplings q = A x + b──▶ joint positions q
+
+x holds the positions of the joints that no coupling determines, and of motors that are no joint's own. Without loops x
+and Q are the same numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Protocol, TypeVar
+
+import numpy as np
+from jaxtyping import Float
+
+from ytheta.conventions import JOINT_PARAMETERS, LINK_PARAMETERS, STANDARD_GRAVITY, parameter_name
+from ytheta.errors import UnknownNameError, UnsetLengthError, nearest
+from ytheta.robot import tree
+from ytheta.robot.frame import IDENTITY, Frame, Vector
+from ytheta.robot.inertia import Inertia
+from ytheta.robot.merge import Merge, merge_fixed
+from ytheta.robot.parts import Coupling, Drive, Joint, JointKind, Link, Loop, Marker, Motor, Note
+
+
+@dataclass(frozen=True)
+class Robot:
+    """A robot, complete and consistent: what contradicts itself cannot be constructed.
+
+    ``links[0]`` is the base; ``joints[i].child`` is ``links[i + 1]``, parents come before children. ``actuated`` may be
+    left out where nothing is to be chosen, that is without loops. ``home`` holds coordinates (0 where it is silent)
+    from which loops are closed. Gravity is given in the world; ``mounting`` is the base seen from the world.
+    ``lengths`` are the declared symbolic lengths; None has no value yet.
+    """
+
+    name: str
+    links: tuple[Link, ...]
+    joints: tuple[Joint, ...] = ()
+    loops: tuple[Loop, ...] = ()
+    couplings: tuple[Coupling, ...] = ()
+    motors: tuple[Motor, ...] = ()
+    actuated: tuple[str, ...] = ()
+    markers: tuple[Marker, ...] = ()
+    home: tuple[tuple[str, float], ...] = ()
+    gravity: Vector = STANDARD_GRAVITY
+    mounting: Frame = IDENTITY
+    lengths: tuple[tuple[str, float | None], ...] = ()
+    about: str = ""
+    source: str = ""
+    notes: tuple[Note, ...] = field(default=(), compare=False)
+
+    def __post_init__(self) -> None:
+        links, joints = tree.ordered(self.links, self.joints)
+        object.__setattr__(self, "links", links)
+        object.__setattr__(self, "joints", joints)
+        for joint in joints:
+            tree.check_joint(joint, cut=False)
+        tree.check_loops(self.loops, links, joints)
+        tree.check_couplings(self.couplings, self.movable, self.motors)
+        if not self.loops and not self.actuated:
+            object.__setattr__(self, "actuated", self.coordinates)
+        in_loops = {name for loop in self.loops for name in self.coordinates_of(self.joints_of(loop))}
+        tree.check_actuated(self.actuated, self.coordinates, in_loops, has_loops=bool(self.loops))
+        for name, _ in self.home:
+            if name not in self.coordinates:
+                raise UnknownNameError(
+                    f"robot {self.name!r}: 'home' names {name!r}, which is no coordinate"
+                    f"{nearest(name, self.coordinates)}"
+                )
+        for marker in self.markers:
+            self.link(marker.link)
+
+    # --- the tree -----------------------------------------------------------------------------------------------
+
+    @property
+    def base(self) -> Link:
+        return self.links[0]
+
+    @cached_property
+    def movable(self) -> tuple[Joint, ...]:
+        """The joints that move, in tree order: the order of q."""
+        return tuple(joint for joint in self.joints if joint.moves)
+
+    def link(self, name: str) -> Link:
+        return _named(self.links, name, "link", self.name)
+
+    def joint(self, name: str) -> Joint:
+        """A joint by name, cut joints included."""
+        return _named((*self.joints, *(loop.joint for loop in self.loops)), name, "joint", self.name)
+
+    def path(self, link: str) -> tuple[Joint, ...]:
+        """The joints from the base to a link."""
+        above = {joint.child: joint for joint in self.joints}
+        path: list[Joint] = []
+        while link in above:
+            path.append(above[link])
+            link = above[link].parent
+        return tuple(reversed(path))
+
+    def joints_of(self, loop: Loop) -> tuple[Joint, ...]:
+        """The movable tree joints a loop runs through."""
+        one, other = set(self.path(loop.joint.parent)), set(self.path(loop.joint.child))
+        return tuple(joint for joint in self.movable if joint in one ^ other)
+
+    # --- coordinates --------------------------------------------------------------------------------------------
+
+    @cached_property
+    def coordinates(self) -> tuple[str, ...]:
+        """Names of x: movable joints that no coupling determines, then motors."""
+        coupled = {coupling.joint for coupling in self.couplings}
+        return (
+            *(joint.name for joint in self.movable if joint.name not in coupled),
+            *(motor.name for motor in self.motors),
+        )
+
+    def coordinates_of(self, joints: Iterable[Joint]) -> tuple[str, ...]:
+        """The coordinates on which the positions of some joints depend."""
+        factors, _ = self.coupling_map
+        rows = [k for k, joint in enumerate(self.movable) if joint in set(joints)]
+        return tuple(name for k, name in enumerate(self.coordinates) if factors[rows, k].any())
+
+    @cached_property
+    def passive(self) -> tuple[str, ...]:
+        """Coordinates that the loops determine from the actuated ones."""
+        return tuple(name for name in self.coordinates if name not in self.actuated)
+
+    @cached_property
+    def coupling_map(self) -> tuple[Float[np.ndarray, "joints coordinates"], Float[np.ndarray, "joints"]]:
+        """A and b of q = A x + b."""
+        return tree.coupling_map(self.couplings, self.movable, self.coordinates)
+
+    @cached_property
+    def home_coordinates(self) -> Float[np.ndarray, "coordinates"]:
+        """The home pose as a vector x."""
+        at_home = dict(self.home)
+        return np.array([at_home.get(name, 0.0) for name in self.coordinates], dtype=float)
+
+    # --- parameters ---------------------------------------------------------------------------------------------
+
+    @cached_property
+    def parameter_names(self) -> tuple[str, ...]:
+        """Names of theta: ten per moving link and per load, then four per joint, cut joint and motor.
+
+        Links on fixed joints are merged into the link that carries them and have no parameters of their own.
+        """
+        bodies = (parameter_name(link.name, p) for link in self._bodies for p in LINK_PARAMETERS)
+        drives = (parameter_name(name, p) for name, _ in self._drives for p in JOINT_PARAMETERS)
+        return (*bodies, *drives)
+
+    @cached_property
+    def theta(self) -> Float[np.ndarray, "params"]:
+        """Values of the standard parameters in this description, in the order of ``parameter_names``."""
+        values = [p for link in self._bodies for p in link.inertia.parameters]
+        return np.array(values + [p for _, drive in self._drives for p in drive.parameters], dtype=float)
+
+    @property
+    def _bodies(self) -> tuple[Link, ...]:
+        return self.merged.links[1:]
+
+    @property
+    def _drives(self) -> tuple[tuple[str, Drive], ...]:
+        cut = (loop.joint for loop in self.loops if loop.joint.moves)
+        return tuple((owner.name, owner.drive) for owner in (*self.movable, *cut, *self.motors))
+
+    # --- the same robot, otherwise ------------------------------------------------------------------------------
+
+    @property
+    def gravity_in_base(self) -> Vector:
+        """Gravity in base axes, the mounting taken into account."""
+        r, g = self.mounting.rotation, self.gravity
+        x, y, z = (r[0][k] * g[0] + r[1][k] * g[1] + r[2][k] * g[2] for k in range(3))
+        return x, y, z
+
+    @cached_property
+    def symbols(self) -> frozenset[str]:
+        """Symbolic lengths that occur in the geometry."""
+        found: set[str] = set()
+
+        def collect(frame: Frame) -> Frame:
+            found.update(frame.symbols)
+            return frame
+
+        self._with_frames(collect)
+        return frozenset(found)
+
+    def with_lengths(self, **values: float) -> Robot:
+        """This robot with values for some of its symbolic lengths; they stay symbols."""
+        known = dict(self.lengths)
+        for name in values:
+            if name not in known:
+                raise UnknownNameError(f"robot {self.name!r} has no length {name!r}{nearest(name, known)}")
+        return replace(self, lengths=tuple((name, values.get(name, old)) for name, old in self.lengths))
+
+    @cached_property
+    def numeric(self) -> Robot:
+        """This robot with numbers for all symbolic lengths."""
+        if not self.symbols:
+            return self
+        for name in sorted(self.symbols):
+            if name not in self._length_values:
+                raise UnsetLengthError(
+                    f"robot {self.name!r}: the length {name!r} has no value and numbers are needed here; "
+                    f"set it with robot.with_lengths({name}=…), --length {name}=VALUE, or under [lengths] in its file"
+                )
+        return replace(self._with_frames(lambda frame: frame.numeric(self._length_values)), lengths=())
+
+    @cached_property
+    def merged(self) -> Robot:
+        """This robot without fixed joints, except those that hold loads; merged links live on as markers."""
+        if not any(self._disappears(joint) for joint in self.joints):
+            return self
+        merge = merge_fixed(self.links, self.joints, self._length_values)
+        return replace(
+            self,
+            links=merge.links,
+            joints=merge.joints,
+            loops=tuple(Loop(merge.joint(loop.joint)) for loop in self.loops),
+            markers=(*merge.markers, *(_carried(marker, merge) for marker in self.markers)),
+        )
+
+    def with_load(
+        self, inertia: Inertia, *, name: str = "load", on: str | None = None, frame: Frame = IDENTITY
+    ) -> Robot:
+        """This robot holding a load: one more link, fixed to link ``on`` (the last one) at ``frame``."""
+        holder = self.links[-1].name if on is None else self.link(on).name
+        grasp = Joint(f"{name}_grasp", JointKind.FIXED, holder, name, placement=frame)
+        return replace(self, links=(*self.links, Link(name, inertia, load=True)), joints=(*self.joints, grasp))
+
+    def with_inertias(self, inertias: Mapping[str, Inertia]) -> Robot:
+        """This robot with other inertial parameters for the links named."""
+        for name in inertias:
+            self.link(name)
+        links = tuple(replace(link, inertia=inertias.get(link.name, link.inertia)) for link in self.links)
+        return replace(self, links=links)
+
+    def _disappears(self, joint: Joint) -> bool:
+        return joint.kind is JointKind.FIXED and not self.link(joint.child).load
+
+    @property
+    def _length_values(self) -> dict[str, float]:
+        return {name: value for name, value in self.lengths if value is not None}
+
+    def _with_frames(self, change: Callable[[Frame], Frame]) -> Robot:
+        def changed(joint: Joint) -> Joint:
+            return replace(joint, placement=change(joint.placement), seat=change(joint.seat))
+
+        return replace(
+            self,
+            joints=tuple(changed(joint) for joint in self.joints),
+            loops=tuple(Loop(changed(loop.joint)) for loop in self.loops),
+            markers=tuple(replace(marker, frame=change(marker.frame)) for marker in self.markers),
+            mounting=change(self.mounting),
+        )
+
+
+class _Named(Protocol):
+    @property
+    def name(self) -> str: ...
+
+
+_T = TypeVar("_T", bound=_Named)
+
+
+def _named(items: Iterable[_T], name: str, what: str, robot: str) -> _T:
+    known = {item.name: item for item in items}
+    if name not in known:
+        raise UnknownNameError(f"robot {robot!r} has no {what} {name!r}{nearest(name, known)}")
+    return known[name]
+
+
+def _carried(marker: Marker, merge: Merge) -> Marker:
+    link, frame = merge.on_carrier(marker.link, marker.frame)
+    return replace(marker, link=link, frame=frame)

@@ -1,0 +1,126 @@
+"""XML as readers need it: frozen nodes that know their line, from a parser that refuses DOCTYPE and entities.
+
+The parser is expat, of the standard library; a document type declaration ends the parse before anything in it is looked
+at, so no entity is ever expanded and nothing is fetched.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from xml.parsers import expat
+
+from ytheta.errors import RobotFileError
+
+DEEPEST = 500
+
+
+@dataclass(frozen=True)
+class Node:
+    """One element: its attributes, its children in order, and where it stands."""
+
+    tag: str
+    attributes: dict[str, str]
+    line: int
+    path: Path
+    children: tuple[Node, ...] = field(default=(), repr=False)
+
+    @property
+    def where(self) -> str:
+        """``panda.urdf, line 12, <joint name='q1'>``, the beginning of every complaint."""
+        name = self.attributes.get("name")
+        return f"{self.path.name}, line {self.line}, <{self.tag}{f' name={name!r}' if name is not None else ''}>"
+
+    def all(self, tag: str) -> Iterator[Node]:
+        return (child for child in self.children if child.tag == tag)
+
+    def first(self, tag: str) -> Node | None:
+        return next(self.all(tag), None)
+
+    def descendants(self) -> Iterator[Node]:
+        for child in self.children:
+            yield child
+            yield from child.descendants()
+
+    def error(self, text: str) -> RobotFileError:
+        return RobotFileError(f"{self.where}: {text}")
+
+    def get(self, key: str, default: str) -> str:
+        return self.attributes.get(key, default)
+
+    def text(self, key: str) -> str:
+        """A required attribute."""
+        value = self.attributes.get(key)
+        if value is None:
+            raise self.error(f"the attribute '{key}' is missing; add it")
+        return value
+
+    def number(self, key: str, default: float | None = None) -> float:
+        """An attribute that is one finite number; required where no default is given."""
+        if default is not None and key not in self.attributes:
+            return default
+        return self.numbers(key, 1)[0]
+
+    def numbers(
+        self, key: str, count: int | None = None, default: tuple[float, ...] | None = None
+    ) -> tuple[float, ...]:
+        """An attribute that is a list of finite numbers, exactly ``count`` of them where a count is given."""
+        if default is not None and key not in self.attributes:
+            return default
+        text = self.text(key)
+        try:
+            values = tuple(float(piece) for piece in text.split())
+        except ValueError:
+            raise self.error(f"{key}={text[:60]!r} should hold numbers separated by spaces") from None
+        if not all(math.isfinite(value) for value in values):
+            raise self.error(f"{key}={text[:60]!r} should hold finite numbers")
+        if count is not None and len(values) != count:
+            raise self.error(f"{key}={text[:60]!r} should hold {count} number{'s' if count > 1 else ''}")
+        return values
+
+
+class _Open:
+    """An element whose end was not seen yet."""
+
+    def __init__(self, tag: str, attributes: dict[str, str], line: int) -> None:
+        self.tag, self.attributes, self.line = tag, attributes, line
+        self.children: list[Node] = []
+
+
+def parse_xml(content: bytes, path: Path) -> Node:
+    """The root element of a document."""
+    parser = expat.ParserCreate()
+    open_elements = [_Open("", {}, 0)]
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        if len(open_elements) > DEEPEST:
+            raise RobotFileError(f"{path.name}, line {parser.CurrentLineNumber}: elements are nested too deeply")
+        open_elements.append(_Open(tag, attributes, parser.CurrentLineNumber))
+
+    def end(_tag: str) -> None:
+        done = open_elements.pop()
+        node = Node(done.tag, done.attributes, done.line, path, tuple(done.children))
+        open_elements[-1].children.append(node)
+
+    def doctype(*_declaration: object) -> None:
+        raise RobotFileError(
+            f"{path.name}, line {parser.CurrentLineNumber}: the file has a DOCTYPE, which may define entities and is "
+            "refused; remove it (no robot description needs one)"
+        )
+
+    parser.StartElementHandler = start
+    parser.EndElementHandler = end
+    parser.StartDoctypeDeclHandler = doctype
+    try:
+        parser.Parse(content, True)
+    except expat.ExpatError as error:
+        reason = expat.ErrorString(error.code)
+        raise RobotFileError(
+            f"{path.name}, line {error.lineno}: this is not XML ({reason}); check the file, a URDF starts with <robot>, "
+            "an MJCF with <mujoco>"
+        ) from None
+    except (LookupError, ValueError) as error:  # an encoding that Python does not know
+        raise RobotFileError(f"{path.name}: this is not XML that can be read ({error}); save it as UTF-8") from None
+    return open_elements[0].children[0]

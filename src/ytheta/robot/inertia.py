@@ -6,8 +6,8 @@ Three equal descriptions are converted into each other:
     about the centre    mass, centre, inertia tensor about the centre
     pseudo-inertia      P = [[S, h], [h^T, m]] with S = integral of x x^T dm = tr(I)/2 1 - I and h = m c
 
-In the pseudo-inertia a change of frame is P_A = H P_B H^T with the homogeneous matrix H of B seen from A: linear in P, so
-a 10 x 10 matrix on theta. A mass distribution with these parameters exists exactly when P is positive semidefinite
+In the pseudo-inertia a change of frame is P_A = H P_B H^T with the homogeneous matrix H of B seen from A: linear in P,
+so a 10 x 10 matrix on theta. A mass distribution with these parameters exists exactly when P is positive semidefinite
 (Wensing, Kim, Slotine 2018, "Linear matrix inequalities for physically consistent inertial parameter identification").
 """
 
@@ -21,7 +21,7 @@ import numpy as np
 from jaxtyping import Float
 
 from ytheta.conventions import INERTIA_ENTRIES, LINK_PARAMETERS
-from ytheta.robot.frame import Frame, Matrix, Vector, rows, vector
+from ytheta.robot.frame import ORIGIN, Frame, Matrix, Vector, rows, vector
 
 Ten: TypeAlias = Float[np.ndarray, "10"]
 
@@ -60,7 +60,7 @@ class Inertia:
     @staticmethod
     def point(mass: float, center: Vector) -> Inertia:
         """A point mass."""
-        return Inertia.about_center(mass, center, ((0.0,) * 3,) * 3)  # type: ignore[arg-type]
+        return Inertia.about_center(mass, center, (ORIGIN, ORIGIN, ORIGIN))
 
     @staticmethod
     def named(values: Mapping[str, float]) -> Inertia:

@@ -27,7 +27,8 @@ def link_poses(robot: Robot, q: Float[np.ndarray, "joints"]) -> dict[str, Float[
 
 def joint_pose(joint: Joint, q: float) -> Float[np.ndarray, "4 4"]:
     """The child seen from the parent at one joint position."""
-    return joint.placement.matrix @ motion(joint, q) @ joint.seat.matrix
+    pose: Float[np.ndarray, "4 4"] = joint.placement.matrix @ motion(joint, q) @ joint.seat.matrix
+    return pose
 
 
 def motion(joint: Joint, q: float) -> Float[np.ndarray, "4 4"]:

@@ -163,8 +163,11 @@ class Robot:
 
     @property
     def _drives(self) -> tuple[tuple[str, Drive], ...]:
-        cut = (loop.joint for loop in self.loops if loop.joint.moves)
-        return tuple((owner.name, owner.drive) for owner in (*self.movable, *cut, *self.motors))
+        joints = (*self.movable, *(loop.joint for loop in self.loops if loop.joint.moves))
+        return (
+            *((joint.name, joint.drive) for joint in joints),
+            *((motor.name, motor.drive) for motor in self.motors),
+        )
 
     # --- the same robot, otherwise ------------------------------------------------------------------------------
 

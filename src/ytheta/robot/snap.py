@@ -1,7 +1,8 @@
 """Rounded angles: files print 1.5708 and mean pi/2.
 
-A twist of 4e-6 rad between axes that are meant to be perpendicular creates parameters that no experiment can see. Readers
-therefore replace angles, axes and rotations that are within a tolerance of multiples of pi/6 (pi/2 among them), and say so.
+A twist of 4e-6 rad between axes that are meant to be perpendicular creates parameters that no experiment can see.
+Readers therefore replace angles, axes and rotations that are within a tolerance of multiples of pi/6 (pi/2 among them),
+and say so.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class Snapper:
         exact = round(value / STEP) * STEP
         if not 0.0 < abs(value - exact) <= self.tolerance:
             return value
-        self._note(abs(value - exact), f"{where}: {value!r} → {_printed(exact)}")
+        self._note(abs(value - exact), f"{where}: {value!r} → {printed_angle(exact)}")
         return exact
 
     def rpy(self, roll: float, pitch: float, yaw: float, where: str) -> Frame:
@@ -93,7 +94,8 @@ def _exact_rotations() -> Float[np.ndarray, "candidates 3 3"]:
     return np.array([Frame.from_rpy(r, p, y).rotation for r in turns for p in quarter for y in turns])
 
 
-def _printed(angle: float) -> str:
+def printed_angle(angle: float) -> str:
+    """A multiple of pi/6 as a person writes it: ``-pi/2``."""
     steps = round(angle / STEP)
     if steps == 0:
         return "0"

@@ -1,4 +1,4 @@
-"""The one way a file from outside is opened: size and kind checked first, and never anything beyond the robot's folder."""
+"""The one way a file from outside is opened: kind and size checked first, and nothing beyond the robot's folder."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def read_bytes(path: Path) -> bytes:
 
 
 def folder_of(path: Path) -> Path:
-    """The robot's folder: the ROS package the file lies in (the nearest parent with a package.xml), else its directory."""
+    """The robot's folder: the ROS package it lies in (the nearest parent with a package.xml), else its directory."""
     own = path.resolve().parent
     for folder in (own, *own.parents):
         if (folder / "package.xml").is_file():

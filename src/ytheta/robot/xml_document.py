@@ -118,8 +118,8 @@ def parse_xml(content: bytes, path: Path) -> Node:
     except expat.ExpatError as error:
         reason = expat.ErrorString(error.code)
         raise RobotFileError(
-            f"{path.name}, line {error.lineno}: this is not XML ({reason}); check the file, a URDF starts with <robot>, "
-            "an MJCF with <mujoco>"
+            f"{path.name}, line {error.lineno}: this is not XML ({reason}); check the file, "
+            "a URDF starts with <robot>, an MJCF with <mujoco>"
         ) from None
     except (LookupError, ValueError) as error:  # an encoding that Python does not know
         raise RobotFileError(f"{path.name}: this is not XML that can be read ({error}); save it as UTF-8") from None

@@ -1,0 +1,18 @@
+"""The robots that come with ytheta: one TOML file each, every figure with its source."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+
+_FOLDER = Path(str(files(__name__)))
+
+
+def names() -> tuple[str, ...]:
+    """The catalog's names, sorted."""
+    return tuple(sorted(path.stem for path in _FOLDER.glob("*.toml")))
+
+
+def path(name: str) -> Path:
+    """The file of a robot of the catalog."""
+    return _FOLDER / f"{name}.toml"

@@ -1,1 +1,44 @@
-"""ytheta."""
+"""ytheta: a robot arm's dynamic model, made knowable. Everything rests on tau = Y(q, qd, qdd) theta.
+
+The names below load their rooms when first used, so that ``import ytheta`` itself costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ytheta.robot.closure import close_loops as close_loops
+    from ytheta.robot.frame import Frame as Frame
+    from ytheta.robot.inertia import Inertia as Inertia
+    from ytheta.robot.kinematics import link_poses as link_poses
+    from ytheta.robot.load import load as load
+    from ytheta.robot.modified_dh import to_modified_dh as to_modified_dh
+    from ytheta.robot.robot import Robot as Robot
+    from ytheta.robot.toml_writer import save_robot as save_robot
+
+__version__ = "0.1.0"
+
+_ROOMS = {
+    "Frame": "ytheta.robot.frame",
+    "Inertia": "ytheta.robot.inertia",
+    "Robot": "ytheta.robot.robot",
+    "close_loops": "ytheta.robot.closure",
+    "link_poses": "ytheta.robot.kinematics",
+    "load": "ytheta.robot.load",
+    "save_robot": "ytheta.robot.toml_writer",
+    "to_modified_dh": "ytheta.robot.modified_dh",
+}
+
+__all__ = ["__version__", *_ROOMS]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _ROOMS:
+        raise AttributeError(f"module 'ytheta' has no attribute {name!r}")
+    return getattr(import_module(_ROOMS[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

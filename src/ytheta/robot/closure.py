@@ -22,7 +22,9 @@ from ytheta.robot.robot import Robot
 
 CLOSED = 1e-9  # metres and radians: far below any mechanism, far above rounding
 STRIDE = 0.1  # longest step (radians, metres) in which actuated coordinates are led to a pose, to stay on the branch
-RANK = 1e-7  # of the largest singular value; the Jacobian comes from central differences, good to about 1e-10
+# Of the largest singular value. At a singular pose the gap grows with the square of the way, so a solve that stops at
+# CLOSED may stop this far (its square root) from the pose.
+RANK = math.sqrt(CLOSED)
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,7 @@ def close_loops(robot: Robot, actuated: Mapping[str, float] | None = None) -> Cl
 
 def loop_states(robot: Robot, q: Float[np.ndarray, "joints"]) -> tuple[LoopState, ...]:
     """How far each loop is from closing at given joint positions."""
+    robot = robot.numeric
     poses = link_poses(robot, q)
     states = []
     for loop in robot.loops:

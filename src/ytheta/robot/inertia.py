@@ -124,7 +124,8 @@ class Inertia:
             return Consistency(False, "inertia or first moment without mass")
         moments = np.linalg.eigvalsh(np.array(self.tensor_about_center))
         printed = ", ".join(f"{moment:.4g}" for moment in moments)
-        slack = tolerance * max(abs(moments).max(), np.finfo(float).tiny)
+        # Moments about the centre are differences: they carry the rounding of the moments about the origin.
+        slack = tolerance * abs(moments).max() + 1e-13 * abs(self.vector).max()
         if moments[0] < -slack:
             return Consistency(False, f"negative principal moment of inertia: {printed} kg m2")
         if moments[0] + moments[1] < moments[2] - slack:

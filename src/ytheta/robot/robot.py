@@ -13,13 +13,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from jaxtyping import Float
 
 from ytheta.conventions import JOINT_PARAMETERS, LINK_PARAMETERS, STANDARD_GRAVITY, parameter_name
-from ytheta.errors import UnknownNameError, UnsetLengthError, nearest
+from ytheta.errors import RobotError, UnknownNameError, UnsetLengthError, nearest
 from ytheta.robot import tree
 from ytheta.robot.frame import IDENTITY, Frame, Vector
 from ytheta.robot.inertia import Inertia
@@ -61,8 +61,15 @@ class Robot:
             tree.check_joint(joint, cut=False)
         tree.check_loops(self.loops, links, joints)
         tree.check_couplings(self.couplings, self.movable, self.motors)
+        _ = self.coupling_map  # refuses couplings that run in a circle
         if not self.loops and not self.actuated:
             object.__setattr__(self, "actuated", self.coordinates)
+        for loop in self.loops:
+            if not self.joints_of(loop):
+                raise RobotError(
+                    f"loop {loop.name!r} runs through no movable joint: {loop.joint.parent!r} and "
+                    f"{loop.joint.child!r} cannot move against each other; remove the loop"
+                )
         in_loops = {name for loop in self.loops for name in self.coordinates_of(self.joints_of(loop))}
         tree.check_actuated(self.actuated, self.coordinates, in_loops, has_loops=bool(self.loops))
         for name, _ in self.home:
@@ -147,19 +154,16 @@ class Robot:
 
         Links on fixed joints are merged into the link that carries them and have no parameters of their own.
         """
-        bodies = (parameter_name(link.name, p) for link in self._bodies for p in LINK_PARAMETERS)
+        kept = (joint.child for joint in self.joints if not self._disappears(joint))
+        bodies = (parameter_name(link, p) for link in kept for p in LINK_PARAMETERS)
         drives = (parameter_name(name, p) for name, _ in self._drives for p in JOINT_PARAMETERS)
         return (*bodies, *drives)
 
     @cached_property
     def theta(self) -> Float[np.ndarray, "params"]:
         """Values of the standard parameters in this description, in the order of ``parameter_names``."""
-        values = [p for link in self._bodies for p in link.inertia.parameters]
+        values = [p for link in self.merged.links[1:] for p in link.inertia.parameters]
         return np.array(values + [p for _, drive in self._drives for p in drive.parameters], dtype=float)
-
-    @property
-    def _bodies(self) -> tuple[Link, ...]:
-        return self.merged.links[1:]
 
     @property
     def _drives(self) -> tuple[tuple[str, Drive], ...]:
@@ -260,15 +264,10 @@ class Robot:
         )
 
 
-class _Named(Protocol):
-    @property
-    def name(self) -> str: ...
+_Part = TypeVar("_Part", Link, Joint)
 
 
-_T = TypeVar("_T", bound=_Named)
-
-
-def _named(items: Iterable[_T], name: str, what: str, robot: str) -> _T:
+def _named(items: Iterable[_Part], name: str, what: str, robot: str) -> _Part:
     known = {item.name: item for item in items}
     if name not in known:
         raise UnknownNameError(f"robot {robot!r} has no {what} {name!r}{nearest(name, known)}")

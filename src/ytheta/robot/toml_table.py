@@ -72,9 +72,13 @@ class Table:
     def bounds(self, key: str) -> tuple[float, float]:
         """A list [lower, upper] in which infinities are allowed."""
         values = self._taken(key, list, "a list [lower, upper]", [-math.inf, math.inf])
-        if len(values) != 2 or not all(_is_number(value) and not math.isnan(value) for value in values):
+        if len(values) != 2:
             raise self.error(f"{key!r} should be a list [lower, upper] of two numbers")
-        return float(values[0]), float(values[1])
+        lower, upper = (
+            float(value) if value in (-math.inf, math.inf) else self._number(key, self._scalar(key, value))
+            for value in values
+        )
+        return lower, upper
 
     def items(self) -> list[tuple[str, Any]]:
         """All keys with their values, for tables whose keys are names."""

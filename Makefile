@@ -1,0 +1,58 @@
+# Everything runs in the project's own virtual environment, with the exact versions of constraints.txt.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
+
+.PHONY: demo test check bench format constraints clean
+.DEFAULT_GOAL := test
+
+demo: $(VENV)/runtime
+	@mkdir -p report
+	@$(BIN)/ytheta robots
+	@$(BIN)/ytheta inspect walker
+	@$(BIN)/ytheta inspect walker --json > report/walker.json
+	@echo "The same, for programs: report/walker.json"
+
+test: $(VENV)/dev
+	@$(BIN)/python -m pytest -n auto
+
+check: $(VENV)/dev
+	@$(BIN)/ruff format --check src tests benchmarks
+	@$(BIN)/ruff check src tests benchmarks
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+	@$(BIN)/python -m pytest -n auto
+
+bench: $(VENV)/dev
+	@$(BIN)/python -m benchmarks
+
+format: $(VENV)/dev
+	@$(BIN)/ruff format src tests benchmarks
+	@$(BIN)/ruff check --fix src tests benchmarks
+
+# Exact versions of all that a fresh environment installs, for when a lower bound in pyproject.toml has changed.
+constraints:
+	@rm -rf $(VENV)-fresh && $(PYTHON) -m venv $(VENV)-fresh
+	@PIP_CONSTRAINT= $(VENV)-fresh/bin/python -m pip --quiet --disable-pip-version-check install hatchling '.[dev]'
+	@$(VENV)-fresh/bin/python -m pip freeze --exclude ytheta > constraints.txt
+	@rm -rf $(VENV)-fresh
+
+clean:
+	rm -rf $(VENV) report .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+$(VENV)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "ytheta needs Python 3.11 or newer, but $(PYTHON) is " + sys.version.split()[0] + "; set PYTHON=python3.11")'
+	@$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/runtime: $(VENV)/python pyproject.toml constraints.txt
+	@echo "setting up $(VENV) …" >&2
+	@$(PIP) install --editable .
+	@touch $@
+
+$(VENV)/dev: $(VENV)/python pyproject.toml constraints.txt
+	@echo "setting up $(VENV) with the tools for tests …" >&2
+	@$(PIP) install --editable '.[dev]'
+	@touch $@ $(VENV)/runtime

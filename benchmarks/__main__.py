@@ -1,0 +1,30 @@
+"""``make bench``: every benchmark, one table."""
+
+from __future__ import annotations
+
+import sys
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks import reading
+from benchmarks.clock import Row
+
+BENCHMARKS = (reading,)
+
+
+def main() -> None:
+    wanted = sys.argv[1:]
+    rows: list[Row] = []
+    for benchmark in BENCHMARKS:
+        if not wanted or benchmark.__name__.rpartition(".")[2] in wanted:
+            rows += benchmark.rows()
+    table = Table("what", "ytheta", "peer", "peer's name", "faster", box=box.SIMPLE_HEAD)
+    for row in rows:
+        table.add_row(row.name, *row.times, row.peer_name, f"{row.ratio:.1f}×")
+    Console().print(table)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,44 @@
+"""How benchmarks measure: the best of several runs, and a row that compares two such times."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Row:
+    """One comparison; times in seconds."""
+
+    name: str
+    ytheta: float
+    peer: float
+    peer_name: str
+
+    @property
+    def ratio(self) -> float:
+        """How many times faster than the peer."""
+        return self.peer / self.ytheta
+
+    @property
+    def times(self) -> tuple[str, str]:
+        return _printed(self.ytheta), _printed(self.peer)
+
+
+def best_of(work: Callable[[], object], *, runs: int = 7, calls: int = 1) -> float:
+    """Seconds per call, the best of several runs of several calls each."""
+    times = []
+    for _ in range(runs):
+        began = time.perf_counter()
+        for _ in range(calls):
+            work()
+        times.append((time.perf_counter() - began) / calls)
+    return min(times)
+
+
+def _printed(seconds: float) -> str:
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds / 1e-9:.3g} ns"

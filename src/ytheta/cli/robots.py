@@ -1,0 +1,32 @@
+"""``ytheta robots``: the catalog."""
+
+from __future__ import annotations
+
+from rich import box
+from rich.table import Table
+
+from ytheta.cli.options import AsJson, console, print_json
+from ytheta.robot import catalog
+from ytheta.robot.toml_reader import read_toml
+
+
+def robots(as_json: AsJson = False) -> None:
+    """List the robots that come with ytheta.
+
+    Example: `ytheta robots`, then `ytheta inspect panda`.
+    """
+    rows = [_row(name) for name in catalog.names()]
+    if as_json:
+        print_json({"robots": rows})
+        return
+    table = Table("robot", "joints", "loops", "about", box=box.SIMPLE_HEAD, pad_edge=False)
+    table.columns[1].justify = table.columns[2].justify = "right"
+    for row in rows:
+        table.add_row(str(row["name"]), str(row["joints"]), str(row["loops"] or ""), str(row["about"]))
+    console().print(table)
+
+
+def _row(name: str) -> dict[str, object]:
+    path = catalog.path(name)
+    robot = read_toml(path.read_bytes(), path, snap=0.0)
+    return {"name": name, "joints": len(robot.movable), "loops": len(robot.loops), "about": robot.about}

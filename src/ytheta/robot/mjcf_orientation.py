@@ -1,0 +1,92 @@
+"""Where an MJCF element is: position and the five ways to write an orientation, as one Frame.
+
+Bodies and frames pass a Snapper and get rounded angles snapped; geoms and inertials pass none and stay as written.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from jaxtyping import Float
+
+from ytheta.robot.frame import IDENTITY, Frame, Vector, rows, vector
+from ytheta.robot.mjcf_compiler import Compiler
+from ytheta.robot.mjcf_defaults import ORIENTATIONS
+from ytheta.robot.snap import Snapper
+from ytheta.robot.xml_document import Node
+
+_AXES: dict[str, Vector] = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
+_TINY = 1e-14
+
+
+def pose(node: Node, compiler: Compiler, snapper: Snapper) -> Frame:
+    """The frame of a body, frame, geom, site or inertial seen from what it stands in."""
+    place = Frame.shift(*node.numbers("pos", 3, default=(0.0, 0.0, 0.0)))
+    given = [key for key in ORIENTATIONS if key in node.attributes]
+    if not given:
+        return place
+    if len(given) > 1:
+        raise node.error(f"the orientation is given twice, by '{given[0]}' and '{given[1]}'; keep one")
+    if given == ["euler"]:
+        return place @ _euler(node, compiler, snapper)
+    turn = {"quat": _quat, "axisangle": _axisangle, "xyaxes": _xyaxes, "zaxis": _zaxis}[given[0]](node, compiler)
+    return place @ snapper.rotation(turn, node.where)
+
+
+def segment(node: Node) -> tuple[Frame, float]:
+    """Of an element with ``fromto``: the frame in the middle, z along the segment, and half its length."""
+    ends = np.array(node.numbers("fromto", 6)).reshape(2, 3)
+    if any(node.numbers("pos", 3, default=(0.0, 0.0, 0.0))):
+        raise node.error("'pos' and 'fromto' are both given; keep one")
+    along = ends[0] - ends[1]  # z points from the second end to the first
+    length = float(np.linalg.norm(along))
+    if length < _TINY:
+        raise node.error(f"the two ends of fromto={node.text('fromto')!r} coincide; move one of them")
+    return Frame.shift(*vector(ends.mean(axis=0))) @ _z_onto(along / length), length / 2
+
+
+def _quat(node: Node, _compiler: Compiler) -> Frame:
+    w, x, y, z = node.numbers("quat", 4)
+    if not math.hypot(w, x, y, z):
+        raise node.error("a quaternion of zeros is no rotation; give a unit quaternion")
+    return Frame.from_quaternion(w, x, y, z)
+
+
+def _axisangle(node: Node, compiler: Compiler) -> Frame:
+    *axis, angle = node.numbers("axisangle", 4)
+    return Frame.turn(vector(_unit(node, "axisangle", np.array(axis))), compiler.radians(angle))
+
+
+def _euler(node: Node, compiler: Compiler, snapper: Snapper) -> Frame:
+    turned = IDENTITY
+    for letter, angle in zip(compiler.eulerseq, node.numbers("euler", 3), strict=True):
+        turn = Frame.turn(_AXES[letter.lower()], snapper.angle(compiler.radians(angle), node.where))
+        turned = turned @ turn if letter.islower() else turn @ turned
+    return turned
+
+
+def _xyaxes(node: Node, _compiler: Compiler) -> Frame:
+    x, y = np.array(node.numbers("xyaxes", 6)).reshape(2, 3)
+    x = _unit(node, "xyaxes", x)
+    y = _unit(node, "xyaxes", y - (x @ y) * x)
+    return Frame(rotation=rows(np.stack([x, y, np.cross(x, y)], axis=1)))
+
+
+def _zaxis(node: Node, _compiler: Compiler) -> Frame:
+    return _z_onto(_unit(node, "zaxis", np.array(node.numbers("zaxis", 3))))
+
+
+def _z_onto(direction: Float[np.ndarray, "3"]) -> Frame:
+    """The smallest rotation that takes the z axis to a direction; about x where it is half a turn."""
+    x, y, z = vector(direction)
+    sine = math.hypot(x, y)
+    axis = (-y / sine, x / sine, 0.0) if sine > 1e-10 else _AXES["x"]
+    return Frame.turn(axis, math.atan2(sine, z))
+
+
+def _unit(node: Node, key: str, direction: Float[np.ndarray, "3"]) -> Float[np.ndarray, "3"]:
+    length = float(np.linalg.norm(direction))
+    if length < _TINY:
+        raise node.error(f"{key}={node.text(key)!r} holds no direction; give vectors that are not zero or parallel")
+    return direction / length

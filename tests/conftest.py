@@ -1,0 +1,28 @@
+"""Shapes and types of every call into ytheta are checked while the tests run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+from jaxtyping import install_import_hook
+
+install_import_hook("ytheta", "typecheck.check")
+
+# The same examples every run, and none refused for being slow to draw on a busy machine.
+settings.register_profile(
+    "ytheta", deadline=None, derandomize=True, max_examples=60, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("ytheta")
+
+ROOT = Path(__file__).parents[1]
+SHARED_DATA = ROOT.parent / "shared" / "data"
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of recorded logs and reference tables that lies beside the checkout."""
+    if not SHARED_DATA.is_dir():
+        pytest.skip(f"the shared data folder is not beside the checkout (looked for ../{SHARED_DATA.parent.name}/data)")
+    return SHARED_DATA

@@ -1,0 +1,119 @@
+"""Hypothesis strategies for inertias, frames and whole robots, hard ones included."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from hypothesis import strategies as st
+
+from ytheta.robot.frame import Frame, Vector
+from ytheta.robot.inertia import Inertia
+from ytheta.robot.length import symbol
+from ytheta.robot.parts import Coupling, Drive, Joint, JointKind, Limits, Link, Loop, Marker, Motor
+from ytheta.robot.robot import Robot
+
+MOVABLE = (JointKind.REVOLUTE, JointKind.PRISMATIC)
+
+
+def numbers(low: float = -2.0, high: float = 2.0) -> st.SearchStrategy[float]:
+    return st.floats(low, high, allow_nan=False, allow_subnormal=False).map(lambda x: 0.0 if abs(x) < 1e-6 else x)
+
+
+def angles() -> st.SearchStrategy[float]:
+    """Any angle, or an exact multiple of a quarter turn as real arms have it."""
+    return st.one_of(numbers(-3.1, 3.1), st.sampled_from([0.0, math.pi / 2, -math.pi / 2, math.pi]))
+
+
+@st.composite
+def frames(draw: st.DrawFn) -> Frame:
+    place = Frame.shift(draw(numbers()), draw(numbers()), draw(numbers()))
+    return place @ Frame.from_rpy(draw(angles()), draw(angles()), draw(angles()))
+
+
+@st.composite
+def symbolic_frames(draw: st.DrawFn, lengths: tuple[str, ...]) -> Frame:
+    frame = draw(frames())
+    if not lengths or not draw(st.booleans()):
+        return frame
+    length = symbol(draw(st.sampled_from(lengths))) * draw(st.sampled_from([1.0, -1.0, 0.3]))
+    return frame @ Frame.shift(length)
+
+
+@st.composite
+def inertias(draw: st.DrawFn) -> Inertia:
+    """A body made of point masses: always possible. Sometimes none, sometimes a single point."""
+    count = draw(st.sampled_from([0, 1, 2, 4, 6]))
+    body = Inertia()
+    for _ in range(count):
+        body = body + Inertia.point(draw(numbers(0.01, 5.0)), draw(vectors()))
+    return body
+
+
+def vectors() -> st.SearchStrategy[Vector]:
+    return st.tuples(numbers(), numbers(), numbers())
+
+
+def unit_vectors() -> st.SearchStrategy[Vector]:
+    def unit(v: Vector) -> Vector:
+        n = math.hypot(*v)
+        return (v[0] / n, v[1] / n, v[2] / n)
+
+    aligned = st.sampled_from([(1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, -1.0)])
+    return st.one_of(aligned, vectors().filter(lambda v: math.hypot(*v) > 0.1).map(unit))
+
+
+@st.composite
+def robots(draw: st.DrawFn, *, loops: bool = True, symbols: bool = True) -> Robot:
+    """Random trees with branches, fixed joints, loops, couplings, motors, markers and symbolic lengths."""
+    count = draw(st.integers(1, 6))
+    lengths = ("l1", "l2") if symbols and draw(st.booleans()) else ()
+    links = [Link("base", draw(inertias()))]
+    joints: list[Joint] = []
+    for k in range(1, count + 1):
+        kind = draw(st.sampled_from([*MOVABLE, JointKind.REVOLUTE, JointKind.FIXED]))
+        load = kind is JointKind.FIXED and draw(st.booleans())
+        links.append(Link(f"link{k}", draw(inertias()), load=load, source=draw(st.sampled_from(["", "a “table”"]))))
+        parent = draw(st.sampled_from([link.name for link in links[:k] if not link.load]))
+        joints.append(
+            Joint(
+                f"joint{k}",
+                kind,
+                parent,
+                f"link{k}",
+                placement=draw(symbolic_frames(lengths)),
+                axis=draw(unit_vectors()),
+                seat=draw(st.one_of(st.just(Frame()), frames())),
+                limits=draw(st.sampled_from([Limits(), Limits(-1.0, 2.5, 3.0), Limits(upper=0.1, effort=9.0)])),
+                drive=draw(st.sampled_from([Drive(), Drive(1e-4, -62.6, 0.1, 0.2, -0.3)])),
+            )
+        )
+    movable = [joint.name for joint in joints if joint.kind in MOVABLE]
+    couplings: tuple[Coupling, ...] = ()
+    motors: tuple[Motor, ...] = ()
+    if len(movable) > 1 and draw(st.booleans()):
+        motors = (Motor("motor", drive=Drive(2e-4, 100.0)),)
+        couplings = (Coupling(movable[-1], ((movable[0], -0.5), ("motor", 1.0)), draw(numbers())),)
+    cuts: tuple[Loop, ...] = ()
+    if loops and movable and draw(st.booleans()):
+        kind = draw(st.sampled_from(list(JointKind)))
+        end = movable[-1].replace("joint", "link")
+        cut = Joint("cut", kind, end, "base", draw(frames()), draw(unit_vectors()), draw(frames()))
+        cuts = (Loop(cut),)
+    return Robot(
+        name="random",
+        links=tuple(links),
+        joints=tuple(joints),
+        loops=cuts,
+        couplings=couplings,
+        motors=motors,
+        markers=(Marker("tool", f"link{count}", draw(frames())),),
+        gravity=draw(vectors()),
+        mounting=draw(frames()),
+        lengths=tuple((name, draw(st.one_of(st.none(), numbers()))) for name in lengths),
+        about=draw(st.sampled_from(["", "two\nlines, \\ and 'quotes'"])),
+    )
+
+
+def random_q(robot: Robot, seed: int) -> np.ndarray:
+    return np.random.default_rng(seed).uniform(-2.0, 2.0, len(robot.movable))

@@ -12,18 +12,16 @@ from random_robots import frames, inertias, numbers, vectors
 from ytheta.robot.frame import Frame, Vector
 from ytheta.robot.inertia import Inertia, transport
 
-CLOSE = {"rtol": 1e-11, "atol": 1e-11}  # numbers of order 100 through a handful of products
-
 
 @given(inertias())
 def test_pseudo_inertia_round_trip(body: Inertia) -> None:
-    np.testing.assert_allclose(Inertia.from_pseudo(body.pseudo).vector, body.vector, **CLOSE)
+    np.testing.assert_allclose(Inertia.from_pseudo(body.pseudo).vector, body.vector, rtol=1e-11, atol=1e-11)
 
 
 @given(inertias())
 def test_center_round_trip(body: Inertia) -> None:
     back = Inertia.about_center(body.mass, body.center, body.tensor_about_center)
-    np.testing.assert_allclose(back.vector, body.vector, **CLOSE)
+    np.testing.assert_allclose(back.vector, body.vector, rtol=1e-11, atol=1e-11)
 
 
 @given(frames(), frames())
@@ -66,7 +64,7 @@ def test_parameters_are_sums_over_points(points: list[tuple[float, Vector]]) -> 
     x, y, z = np.array([place for _, place in points]).T
     expected = [m, m * x, m * y, m * z, m * (y * y + z * z), -m * x * y, m * (x * x + z * z), -m * x * z, -m * y * z]
     expected.append(m * (x * x + y * y))
-    np.testing.assert_allclose(body.vector, [e.sum() for e in expected], **CLOSE)
+    np.testing.assert_allclose(body.vector, [e.sum() for e in expected], rtol=1e-11, atol=1e-11)
     assert body.consistency()
 
 

@@ -20,7 +20,7 @@ from ytheta.robot.closure import close_loops
 from ytheta.robot.frame import Frame, rows
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.kinematics import link_poses
-from ytheta.robot.mjcf import read_mjcf
+from ytheta.robot.mjcf.reader import read_mjcf
 from ytheta.robot.parts import Joint, JointKind
 from ytheta.robot.robot import Robot
 from ytheta.robot.source_file import read_bytes
@@ -903,6 +903,9 @@ def test_paths_of_assets(compiler: str, asset: str, refused: str | None) -> None
             "",
             r"body 'a' has a ball joint, which is not supported",
         ),
+        ('<body name="a"><body name="a"/></body>', "", "the body name 'a' stands twice"),
+        ('<body name="world"><joint/></body>', "", "the body name 'world' stands twice"),
+        ('<body><geom type="box" size="1 1e-320 1"/></body>', "", "the size of a box should be 3 positive numbers"),
         ('<body><joint damping=""/></body>', "", "damping='' should hold numbers; give at least one"),
         ('<body><joint type="screw"/></body>', "", r"type='screw' is unknown; use one of hinge, slide, ball, free"),
         ('<body><joint axis="0 0 0"/></body>', "", "the axis is zero; give a direction such as 0 0 1"),
@@ -1003,7 +1006,6 @@ def test_bad_equalities(equality: str, message: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        world(f'<body name="a"><joint name="j"/>{GEOM}</body><body name="a"><joint name="k"/>{GEOM}</body>'),
         world(f'<body name="a"><joint name="j"/>{GEOM}</body><body name="b"><joint name="j"/>{GEOM}</body>'),
         mechanism('<joint joint1="a1" joint2="b1"/><joint joint1="b1" joint2="a1"/>'),
         mechanism('<joint joint1="a1" joint2="b1"/><joint joint1="a1" joint2="c1"/>'),

@@ -247,7 +247,8 @@ def _print_loop(out: Console, row: dict[str, Any]) -> None:
         out.print("  not closed: its lengths have no values yet")
         return
     pose = ", ".join(f"{name} = {value:.5g}" for name, value in row["coordinates"].items())
-    out.print(f"  closes to {row['gap']:.1e} at {pose}, {row['name']} = {row['position']:.5g}")
+    gap = "below 1e-12" if row["gap"] < 1e-12 else f"{row['gap']:.1e}"
+    out.print(f"  closes at {pose}, {row['name']} = {row['position']:.5g} (gap {gap})")
 
 
 def _last_words(robot: Robot, data: dict[str, Any]) -> str:

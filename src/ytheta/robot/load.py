@@ -10,7 +10,7 @@ from ytheta.conventions import SNAP
 from ytheta.errors import RobotError, RobotFileError, nearest
 from ytheta.robot import catalog
 from ytheta.robot.closure import close_loops
-from ytheta.robot.mjcf import read_mjcf
+from ytheta.robot.mjcf.reader import read_mjcf
 from ytheta.robot.parts import Note
 from ytheta.robot.robot import Robot
 from ytheta.robot.source_file import read_bytes

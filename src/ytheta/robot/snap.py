@@ -17,6 +17,7 @@ from ytheta.robot.frame import Frame, Vector, rows
 from ytheta.robot.parts import Note
 
 STEP = math.pi / 6
+MANY_TURNS = 1e6  # no rounded multiple of anything, but a mistake that others complain about
 _UNIT_AXES: tuple[Vector, ...] = (
     (1.0, 0.0, 0.0),
     (0.0, 1.0, 0.0),
@@ -36,6 +37,8 @@ class Snapper:
 
     def angle(self, value: float, where: str) -> float:
         """The multiple of pi/6 that a rounded angle means, else the angle itself."""
+        if not abs(value) < MANY_TURNS:
+            return value
         exact = round(value / STEP) * STEP
         if not 0.0 < abs(value - exact) <= self.tolerance:
             return value

@@ -40,9 +40,12 @@ class Node:
         return next(self.all(tag), None)
 
     def descendants(self) -> Iterator[Node]:
-        for child in self.children:
-            yield child
-            yield from child.descendants()
+        """All elements below this one, in the order of the document."""
+        waiting = list(reversed(self.children))
+        while waiting:
+            node = waiting.pop()
+            yield node
+            waiting.extend(reversed(node.children))
 
     def error(self, text: str) -> RobotFileError:
         return RobotFileError(f"{self.where}: {text}")

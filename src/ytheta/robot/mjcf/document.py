@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from ytheta.robot.mjcf_compiler import Compiler
+from ytheta.robot.mjcf.compiler import Compiler
 from ytheta.robot.source_file import read_bytes, refuse_escape
 from ytheta.robot.xml_document import DEEPEST, Node, parse_xml
 

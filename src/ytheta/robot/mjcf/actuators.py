@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from ytheta.errors import nearest
-from ytheta.robot.mjcf_compiler import Compiler, leading, limits
-from ytheta.robot.mjcf_defaults import Defaults, kind_of
+from ytheta.robot.mjcf.compiler import Compiler, leading, limits
+from ytheta.robot.mjcf.defaults import Defaults, kind_of
 from ytheta.robot.xml_document import Node
 
 
@@ -38,8 +38,8 @@ def read_actuators(
         damping, _ = leading(node, "damping", 0.0)
         found[joint] = Actuation(
             effort=so_far.effort + abs(gear) * _force(node, compiler),
-            rotor_inertia=so_far.rotor_inertia + gear**2 * node.number("armature", 0.0),
-            viscous=so_far.viscous + gear**2 * damping,
+            rotor_inertia=so_far.rotor_inertia + gear * gear * node.number("armature", 0.0),
+            viscous=so_far.viscous + gear * gear * damping,
         )
     return found
 

@@ -15,15 +15,15 @@ from pathlib import Path
 from ytheta.conventions import STANDARD_GRAVITY
 from ytheta.robot.frame import Vector, vector
 from ytheta.robot.inertia import Inertia
-from ytheta.robot.mjcf_actuators import read_actuators
-from ytheta.robot.mjcf_bodies import WORLD, Body, read_bodies
-from ytheta.robot.mjcf_compiler import Compiler, choice, read_compiler
-from ytheta.robot.mjcf_defaults import read_defaults
-from ytheta.robot.mjcf_document import check_assets, section, with_includes
-from ytheta.robot.mjcf_equality import EqualityReader
-from ytheta.robot.mjcf_inertia import NOTHING, Lump, body_lump, scaled
-from ytheta.robot.mjcf_joints import JointReader
-from ytheta.robot.mjcf_remarks import Remarks
+from ytheta.robot.mjcf.actuators import read_actuators
+from ytheta.robot.mjcf.bodies import WORLD, Body, read_bodies
+from ytheta.robot.mjcf.compiler import Compiler, choice, read_compiler
+from ytheta.robot.mjcf.defaults import read_defaults
+from ytheta.robot.mjcf.document import check_assets, section, with_includes
+from ytheta.robot.mjcf.equality import EqualityReader
+from ytheta.robot.mjcf.inertia import NOTHING, Lump, body_lump, scaled
+from ytheta.robot.mjcf.joints import JointReader
+from ytheta.robot.mjcf.remarks import Remarks
 from ytheta.robot.parts import Joint, Link
 from ytheta.robot.robot import Robot
 from ytheta.robot.snap import Snapper

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from ytheta.robot.frame import IDENTITY, Frame
-from ytheta.robot.mjcf_compiler import Compiler
-from ytheta.robot.mjcf_defaults import Defaults
-from ytheta.robot.mjcf_inertia import Content
-from ytheta.robot.mjcf_orientation import pose
+from ytheta.robot.mjcf.compiler import Compiler
+from ytheta.robot.mjcf.defaults import Defaults
+from ytheta.robot.mjcf.inertia import Content
+from ytheta.robot.mjcf.orientation import pose
 from ytheta.robot.snap import Snapper
 from ytheta.robot.xml_document import Node
 
@@ -42,7 +42,7 @@ class Body:
 
 def read_bodies(worldbody: Node, compiler: Compiler, defaults: Defaults, snapper: Snapper) -> tuple[Body, ...]:
     """The world and all bodies, parents before children, in the order that MuJoCo numbers them."""
-    taken = _given_names(worldbody) | {WORLD}
+    taken = _given_names(worldbody)
     bodies: list[Body] = []
     waiting = [(Placed(worldbody, IDENTITY, None), "", IDENTITY)]
     while waiting:
@@ -73,11 +73,15 @@ def read_bodies(worldbody: Node, compiler: Compiler, defaults: Defaults, snapper
 
 
 def _given_names(worldbody: Node) -> set[str]:
-    names, waiting = set(), [worldbody]
+    """The names of all bodies; the one of the world is taken, and none stands twice."""
+    names, waiting = {WORLD}, [worldbody]
     while waiting:
         node = waiting.pop()
-        names |= {node.get("name", "")} if node.tag == "body" else set()
         waiting.extend(node.children)
+        name = node.get("name", "") if node.tag == "body" else ""
+        if name in names:
+            raise node.error(f"the body name {name!r} stands twice (the world is called 'world'); rename one of them")
+        names |= {name} - {""}
     return names
 
 

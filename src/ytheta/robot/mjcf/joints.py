@@ -17,10 +17,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ytheta.robot.frame import Frame, Vector, vector
-from ytheta.robot.mjcf_actuators import Actuation
-from ytheta.robot.mjcf_bodies import Body, fresh
-from ytheta.robot.mjcf_compiler import Compiler, choice, leading, limits
-from ytheta.robot.mjcf_remarks import Remarks
+from ytheta.robot.mjcf.actuators import Actuation
+from ytheta.robot.mjcf.bodies import Body, fresh
+from ytheta.robot.mjcf.compiler import Compiler, choice, leading, limits
+from ytheta.robot.mjcf.remarks import Remarks
 from ytheta.robot.parts import Drive, Joint, JointKind, Limits
 from ytheta.robot.snap import Snapper
 from ytheta.robot.xml_document import Node

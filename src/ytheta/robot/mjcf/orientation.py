@@ -11,8 +11,8 @@ import numpy as np
 from jaxtyping import Float
 
 from ytheta.robot.frame import IDENTITY, Frame, Vector, rows, vector
-from ytheta.robot.mjcf_compiler import Compiler
-from ytheta.robot.mjcf_defaults import ORIENTATIONS
+from ytheta.robot.mjcf.compiler import Compiler
+from ytheta.robot.mjcf.defaults import ORIENTATIONS
 from ytheta.robot.snap import Snapper
 from ytheta.robot.xml_document import Node
 

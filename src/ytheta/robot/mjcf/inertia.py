@@ -13,15 +13,16 @@ from jaxtyping import Float
 
 from ytheta.robot.frame import Frame, rows, vector
 from ytheta.robot.inertia import Inertia
-from ytheta.robot.mjcf_compiler import Compiler, choice, flag
-from ytheta.robot.mjcf_defaults import ORIENTATIONS
-from ytheta.robot.mjcf_orientation import pose, segment
-from ytheta.robot.mjcf_shapes import SHAPES
+from ytheta.robot.mjcf.compiler import Compiler, choice, flag
+from ytheta.robot.mjcf.defaults import ORIENTATIONS
+from ytheta.robot.mjcf.orientation import pose, segment
+from ytheta.robot.mjcf.shapes import SHAPES
 from ytheta.robot.snap import Snapper
 from ytheta.robot.xml_document import Node
 
 _AS_WRITTEN = Snapper(0.0)
 _EMPTY = 1e-14  # a volume or area that MuJoCo takes for none
+_SMALLEST, _LARGEST = 1e-15, 1e10  # lengths that MuJoCo takes for zero and for infinite
 
 
 @dataclass(frozen=True)
@@ -133,7 +134,7 @@ def _geom(node: Node, around: Frame, compiler: Compiler) -> Lump:
         sizes = (*sizes[:1] * (count - 1), half)
     else:
         frame = pose(node, compiler, _AS_WRITTEN)
-    if len(sizes) < count or any(size <= 0.0 for size in sizes[:count]):
+    if len(sizes) < count or not all(_SMALLEST < size < _LARGEST for size in sizes[:count]):
         needed = 1 if "fromto" in node.attributes else count
         raise node.error(f"the size of a {shape} should be {needed} positive number{'s' if needed > 1 else ''}")
     measure, moments = measured(*sizes[:count], shell=flag(node, "shellinertia", default=False))

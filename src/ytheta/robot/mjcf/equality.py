@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 from ytheta.errors import nearest
 from ytheta.robot.frame import Frame
-from ytheta.robot.mjcf_bodies import WORLD, Body, fresh
-from ytheta.robot.mjcf_compiler import Compiler, flag
-from ytheta.robot.mjcf_defaults import Defaults
-from ytheta.robot.mjcf_orientation import pose, segment
-from ytheta.robot.mjcf_remarks import Remarks
+from ytheta.robot.mjcf.bodies import WORLD, Body, fresh
+from ytheta.robot.mjcf.compiler import Compiler, flag
+from ytheta.robot.mjcf.defaults import Defaults
+from ytheta.robot.mjcf.orientation import pose, segment
+from ytheta.robot.mjcf.remarks import Remarks
 from ytheta.robot.parts import Coupling, Joint, JointKind, Loop
 from ytheta.robot.snap import Snapper
 from ytheta.robot.xml_document import Node

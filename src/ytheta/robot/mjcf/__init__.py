@@ -1,0 +1,1 @@
+"""MJCF, the format of MuJoCo: one module per part of it; ``reader`` puts them together."""

@@ -1,0 +1,62 @@
+"""What README and docs show is run: commands print what is printed there, snippets work."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT
+from test_cli import ytheta
+from ytheta.robot.closure import close_loops
+from ytheta.robot.toml_reader import read_toml
+
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def blocks(language: str) -> list[tuple[str, str]]:
+    """(page, content) of every fenced block of a language."""
+    return [
+        (page.name, content)
+        for page in PAGES
+        for content in re.findall(rf"^```{language}\n(.*?)^```", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+    ]
+
+
+def matches(shown: str, printed: str) -> bool:
+    """Whether a text was printed as shown; a line with only … stands for any lines."""
+    pieces = [re.escape(piece.strip("\n")) for piece in re.split(r"^…$", shown, flags=re.MULTILINE)]
+    trimmed = "\n".join(line.rstrip() for line in printed.splitlines())
+    return (
+        re.fullmatch(r"(.*\n)?".join(pieces), trimmed.strip("\n") + "\n" * shown.endswith("…\n"), re.DOTALL) is not None
+    )
+
+
+def test_there_is_something_to_run() -> None:
+    assert blocks("console")
+    assert blocks("python")
+    assert blocks("toml")
+
+
+@pytest.mark.parametrize(("page", "content"), blocks("console"))
+def test_commands_print_what_is_shown(page: str, content: str) -> None:
+    command, _, shown = content.partition("\n")
+    assert command.startswith("$ ytheta "), page
+    result = ytheta(*command.split()[2:])
+    assert result.returncode == 0
+    assert matches(shown, result.stdout), result.stdout
+    assert not matches(shown.replace("link1", "link9"), result.stdout)
+
+
+@pytest.mark.parametrize(("page", "content"), blocks("python"))
+def test_snippets_run(page: str, content: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    exec(compile(content, page, "exec"), {})
+
+
+@pytest.mark.parametrize(("page", "content"), blocks("toml"))
+def test_robots_in_the_docs_are_robots(page: str, content: str) -> None:
+    robot = read_toml(content.encode(), Path(page), 1e-4)
+    if robot.loops:
+        close_loops(robot).or_raise()

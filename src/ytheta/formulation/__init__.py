@@ -1,0 +1,1 @@
+"""From Robot to Graph: one paper, one module."""

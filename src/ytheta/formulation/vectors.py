@@ -1,0 +1,99 @@
+"""Three-dimensional algebra on object arrays: skew matrices, turns, and products that are symmetric in two velocities.
+
+CasADi scalars look like arrays to NumPy. Two habits keep them scalars: arrays are filled entry by entry (``array``),
+and an array is never multiplied by a bare scalar but by an array of one entry (``x[k : k + 1]``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from jaxtyping import Shaped
+
+Vector = Shaped[np.ndarray, "3"]
+Matrix = Shaped[np.ndarray, "3 3"]
+
+
+def array(entries: Sequence[Any]) -> np.ndarray:
+    """An object array of scalars, or of rows of scalars."""
+    nested = isinstance(entries[0], list | tuple)
+    result = np.empty((len(entries), len(entries[0])) if nested else len(entries), dtype=object)
+    for place in np.ndindex(result.shape):
+        entry = entries[place[0]]
+        result[place] = entry[place[1]] if nested else entry
+    return result
+
+
+def zeros(*shape: int) -> np.ndarray:
+    """An object array of exact zeros."""
+    result = np.empty(shape, dtype=object)
+    result[...] = 0
+    return result
+
+
+def dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """a @ b without touching structural zeros and ones: a symbolic operation costs as much as a thousand checks.
+
+    The integers 0, 1 and -1 are structure, whatever the other scalars are; what has no terms is the integer 0 again.
+    """
+    matrix = b.reshape(len(b), -1)
+    result = zeros(len(a), matrix.shape[1])
+    for i, row in enumerate(a):
+        terms = [(x, matrix[k]) for k, x in enumerate(row) if type(x) is not int or x]
+        for j in range(matrix.shape[1]):
+            total: Any = 0
+            for x, other in terms:
+                y = other[j]
+                if type(y) is int and not y:
+                    continue
+                piece = y if type(x) is int and x == 1 else -y if type(x) is int and x == -1 else x * y
+                total = piece if type(total) is int and not total else total + piece
+            result[i, j] = total
+    return result.reshape((len(a), *b.shape[1:]))
+
+
+def skew(x: Vector) -> Matrix:
+    """The matrix with skew(x) @ y = x × y."""
+    return array([[0, -x[2], x[1]], [x[2], 0, -x[0]], [-x[1], x[0], 0]])
+
+
+def cross(a: Vector, b: Vector) -> Vector:
+    return array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
+
+
+def turn(axis: Vector, c: Any, s: Any) -> Matrix:
+    """The rotation about a unit axis by an angle with cosine c and sine s, in as few operations as the axis allows."""
+    place = _aligned(axis)
+    if place is None:
+        sine = skew(axis)
+        outer = np.outer(axis, axis)
+        entries = [[outer[i, j] + c * ((i == j) - outer[i, j]) + s * sine[i, j] for j in range(3)] for i in range(3)]
+        return array(entries)
+    along, sense = place
+    u, w = (along + 1) % 3, (along + 2) % 3
+    result = zeros(3, 3)
+    result[along, along] = 1
+    result[u, u] = result[w, w] = c
+    result[w, u] = sense * s
+    result[u, w] = -sense * s
+    return result
+
+
+def _aligned(axis: Vector) -> tuple[int, int] | None:
+    for k in range(3):
+        if axis[k] in (1, -1) and not any(axis[j] for j in range(3) if j != k):
+            return k, int(axis[k])
+    return None
+
+
+def centripetal(w: Vector, u: Vector) -> Matrix:
+    """The matrix of x ↦ w × (u × x), made symmetric in w and u: for w = u it is w wᵀ − |w|² 1."""
+    if w is u:
+        xx, yy, zz = w[0] * w[0], w[1] * w[1], w[2] * w[2]
+        xy, xz, yz = w[0] * w[1], w[0] * w[2], w[1] * w[2]
+    else:
+        xx, yy, zz = w[0] * u[0], w[1] * u[1], w[2] * u[2]
+        xy, xz, yz = (0.5 * (w[i] * u[j] + w[j] * u[i]) for i, j in ((0, 1), (0, 2), (1, 2)))
+    return array([[-yy - zz, xy, xz], [xy, -xx - zz, yz], [xz, yz, -xx - yy]])

@@ -1,0 +1,73 @@
+"""Any ytheta robot as a Pinocchio model, joint by joint: the oracle for everything that is dynamics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pinocchio as pin
+
+from ytheta.robot.frame import IDENTITY, Frame
+from ytheta.robot.inertia import transport
+from ytheta.robot.parts import JointKind
+from ytheta.robot.robot import Robot
+
+
+@dataclass(frozen=True, eq=False)
+class Peer:
+    """A Pinocchio model whose joints are a robot's movable joints in the same order.
+
+    ``carry`` maps the link parameters of the robot (link frames, loads apart) to Pinocchio's (joint frames, merged).
+    """
+
+    model: pin.Model
+    carry: np.ndarray
+
+    def torque(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
+        return pin.rnea(self.model, self.model.createData(), q, qd, qdd)
+
+    def regressor(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
+        data = self.model.createData()
+        return pin.computeJointTorqueRegressor(self.model, data, q, qd, qdd) @ self.carry
+
+    def mass_matrix(self, q: np.ndarray) -> np.ndarray:
+        upper = np.triu(pin.crba(self.model, self.model.createData(), q))
+        return upper + np.triu(upper, 1).T
+
+
+def peer(robot: Robot) -> Peer:
+    merged = robot.numeric.merged
+    model = pin.Model()
+    model.gravity = pin.Motion(np.array(robot.gravity_in_base), np.zeros(3))
+    at: dict[str, tuple[int, Frame]] = {merged.base.name: (0, IDENTITY)}  # joint, and the link frame seen from it
+    count = len(merged.movable)
+    carry = np.zeros((10 * count, 10 * (len(merged.links) - 1)))
+    for k, joint in enumerate(merged.joints):
+        above, place = at[joint.parent]
+        placement = place @ joint.placement
+        link = merged.links[k + 1]
+        if joint.kind is JointKind.FIXED:
+            at[joint.child] = above, placement @ joint.seat
+        else:
+            turning = joint.kind is JointKind.REVOLUTE
+            axis = np.array(joint.axis)
+            kind = pin.JointModelRevoluteUnaligned(axis) if turning else pin.JointModelPrismaticUnaligned(axis)
+            at[joint.child] = model.addJoint(above, kind, _se3(placement), joint.name), joint.seat
+        index, frame = at[joint.child]
+        if index:
+            model.appendBodyToJoint(index, _inertia(link.inertia.vector), _se3(frame))
+            carry[10 * (index - 1) : 10 * index, 10 * k : 10 * (k + 1)] += transport(frame)
+    return Peer(model, carry)
+
+
+def _se3(frame: Frame) -> pin.SE3:
+    return pin.SE3(np.array(frame.rotation), frame.matrix[:3, 3])
+
+
+def _inertia(theta: np.ndarray) -> pin.Inertia:
+    if theta[0] == 0.0:  # Pinocchio wants a centre of mass; inertia without mass has none
+        tensor = np.array(
+            [[theta[4], theta[5], theta[7]], [theta[5], theta[6], theta[8]], [theta[7], theta[8], theta[9]]]
+        )
+        return pin.Inertia(0.0, np.zeros(3), tensor)
+    return pin.Inertia.FromDynamicParameters(theta)

@@ -13,12 +13,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from jaxtyping import Shaped
 
 from ytheta.formulation.mechanism import Mechanism
 from ytheta.formulation.motion import Motion
 from ytheta.formulation.newton_euler import PER_LINK, along, inertia_matrix, joint_point, pose
 from ytheta.formulation.vectors import array, cross, dot, skew, zeros
+from ytheta.shapes import Shaped
 
 Matrix = Shaped[np.ndarray, "joints joints"]
 Composite = tuple[Any, np.ndarray, np.ndarray]

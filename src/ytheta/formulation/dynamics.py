@@ -11,13 +11,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from jaxtyping import Shaped
 
 from ytheta.formulation import composite_body
 from ytheta.formulation.mechanism import Mechanism
 from ytheta.formulation.motion import Motion
 from ytheta.formulation.newton_euler import PER_LINK, inverse_dynamics, pose
 from ytheta.formulation.vectors import array, dot, zeros
+from ytheta.shapes import Shaped
 
 Parameters = Shaped[np.ndarray, "params"]
 Vector = Shaped[np.ndarray, "joints"]

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jaxtyping import Shaped
 
 from ytheta.conventions import JOINT_PARAMETERS
 from ytheta.errors import InputError
@@ -23,6 +22,7 @@ from ytheta.formulation.motion import Motion, scalars
 from ytheta.formulation.newton_euler import PER_LINK, inverse_dynamics
 from ytheta.formulation.vectors import array, dot, zeros
 from ytheta.robot.robot import Robot
+from ytheta.shapes import Shaped
 
 if TYPE_CHECKING:
     import casadi

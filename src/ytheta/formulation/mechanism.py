@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from jaxtyping import Shaped
 
 from ytheta.formulation.vectors import array
 from ytheta.robot.length import Length, Scalar
 from ytheta.robot.parts import Joint, JointKind
 from ytheta.robot.robot import Robot
+from ytheta.shapes import Shaped
 
 
 @dataclass(frozen=True, eq=False)

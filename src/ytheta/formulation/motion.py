@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jaxtyping import Shaped
 
 from ytheta.formulation.vectors import array, zeros
+from ytheta.shapes import Shaped
 
 if TYPE_CHECKING:
     import casadi

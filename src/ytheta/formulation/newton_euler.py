@@ -23,13 +23,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Shaped
 
 from ytheta.conventions import INERTIA_ENTRIES, LINK_PARAMETERS
 from ytheta.formulation.mechanism import Body, Mechanism
 from ytheta.formulation.motion import Motion
 from ytheta.formulation.vectors import array, centripetal, cross, dot, skew, turn, zeros
 from ytheta.robot.robot import Robot
+from ytheta.shapes import Shaped
 
 Vector = Shaped[np.ndarray, "3"]
 Matrix = Shaped[np.ndarray, "3 3"]

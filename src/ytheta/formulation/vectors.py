@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from jaxtyping import Shaped
+
+from ytheta.shapes import Shaped
 
 Vector = Shaped[np.ndarray, "3"]
 Matrix = Shaped[np.ndarray, "3 3"]

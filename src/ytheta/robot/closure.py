@@ -13,12 +13,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float
 
 from ytheta.errors import ClosureError, UnknownNameError, nearest
 from ytheta.robot.kinematics import link_poses
 from ytheta.robot.parts import Joint, JointKind, Loop
 from ytheta.robot.robot import Robot
+from ytheta.shapes import Float
 
 CLOSED = 1e-9  # metres and radians: far below any mechanism, far above rounding
 STRIDE = 0.1  # longest step (radians, metres) in which actuated coordinates are led to a pose, to stay on the branch

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-from jaxtyping import Float
 
 from ytheta.robot.length import Length, Scalar, number, symbols_in
+from ytheta.shapes import Float
 
 Vector: TypeAlias = tuple[float, float, float]
 Matrix: TypeAlias = tuple[Vector, Vector, Vector]

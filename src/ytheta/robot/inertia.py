@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-from jaxtyping import Float
 
 from ytheta.conventions import INERTIA_ENTRIES, LINK_PARAMETERS
 from ytheta.robot.frame import ORIGIN, Frame, Matrix, Vector, rows, vector
+from ytheta.shapes import Float
 
 Ten: TypeAlias = Float[np.ndarray, "10"]
 

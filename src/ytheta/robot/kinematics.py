@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from jaxtyping import Float
 
 from ytheta.errors import InputError
 from ytheta.robot.frame import Frame
 from ytheta.robot.parts import Joint, JointKind
 from ytheta.robot.robot import Robot
+from ytheta.shapes import Float
 
 
 def link_poses(robot: Robot, q: Float[np.ndarray, "joints"]) -> dict[str, Float[np.ndarray, "4 4"]]:

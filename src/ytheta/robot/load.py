@@ -9,8 +9,6 @@ from pathlib import Path
 from ytheta.conventions import SNAP
 from ytheta.errors import RobotError, RobotFileError, nearest
 from ytheta.robot import catalog
-from ytheta.robot.closure import close_loops
-from ytheta.robot.mjcf.reader import read_mjcf
 from ytheta.robot.parts import Note
 from ytheta.robot.robot import Robot
 from ytheta.robot.source_file import read_bytes
@@ -38,6 +36,8 @@ def load(source: str | Path, *, snap: float = SNAP, strict: bool = False, fix_ba
             first = next(note for note in robot.notes if note.warning)
             raise RobotError(f"{first.text}; correct it, or read without --strict")
         if robot.loops and robot.actuated and all(value is not None for _, value in robot.lengths):
+            from ytheta.robot.closure import close_loops  # most robots have no loops and need not wait for it
+
             close_loops(robot).or_raise()
     except RobotError as error:
         raise type(error)(f"{path.name}: {error}") from None
@@ -67,6 +67,8 @@ def _read(path: Path, *, snap: float, fix_base: bool) -> Robot:
     if root.tag == "robot":
         return read_urdf(root, path, snap)
     if root.tag == "mujoco":
+        from ytheta.robot.mjcf.reader import read_mjcf  # a dozen modules that other formats do not need
+
         return read_mjcf(root, path, snap, fix_base=fix_base)
     raise root.error("a URDF starts with <robot>, an MJCF with <mujoco>; this is neither")
 

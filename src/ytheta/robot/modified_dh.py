@@ -31,12 +31,12 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
-from jaxtyping import Float
 
 from ytheta.robot.frame import IDENTITY, Frame, cos_sin, rows, vector
 from ytheta.robot.parts import Joint, JointKind, Loop
 from ytheta.robot.reframe import reframed
 from ytheta.robot.robot import Robot
+from ytheta.shapes import Float
 
 Vec3: TypeAlias = Float[np.ndarray, "3"]
 

@@ -16,7 +16,6 @@ from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
-from jaxtyping import Float
 
 from ytheta.conventions import JOINT_PARAMETERS, LINK_PARAMETERS, STANDARD_GRAVITY, parameter_name
 from ytheta.errors import RobotError, UnknownNameError, UnsetLengthError, nearest
@@ -25,6 +24,7 @@ from ytheta.robot.frame import IDENTITY, Frame, Vector
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.merge import Merge, merge_fixed
 from ytheta.robot.parts import Coupling, Drive, Joint, JointKind, Link, Loop, Marker, Motor, Note
+from ytheta.shapes import Float
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,10 @@ import math
 from functools import cache
 
 import numpy as np
-from jaxtyping import Float
 
 from ytheta.robot.frame import Frame, Vector, rows
 from ytheta.robot.parts import Note
+from ytheta.shapes import Float
 
 STEP = math.pi / 6
 MANY_TURNS = 1e6  # no rounded multiple of anything, but a mistake that others complain about

@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-from jaxtyping import Float
 
 from ytheta.errors import RobotError, nearest
 from ytheta.robot.parts import Coupling, Joint, JointKind, Link, Loop, Motor
+from ytheta.shapes import Float
 
 
 def ordered(links: Sequence[Link], joints: Sequence[Joint]) -> tuple[tuple[Link, ...], tuple[Joint, ...]]:

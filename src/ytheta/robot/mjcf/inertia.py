@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Float
 
 from ytheta.robot.frame import Frame, rows, vector
 from ytheta.robot.inertia import Inertia
@@ -19,6 +18,7 @@ from ytheta.robot.mjcf.orientation import pose, segment
 from ytheta.robot.mjcf.shapes import SHAPES
 from ytheta.robot.snap import Snapper
 from ytheta.robot.xml_document import Node
+from ytheta.shapes import Float
 
 _AS_WRITTEN = Snapper(0.0)
 _EMPTY = 1e-14  # a volume or area that MuJoCo takes for none

@@ -8,13 +8,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from jaxtyping import Float
 
 from ytheta.robot.frame import IDENTITY, Frame, Vector, rows, vector
 from ytheta.robot.mjcf.compiler import Compiler
 from ytheta.robot.mjcf.defaults import ORIENTATIONS
 from ytheta.robot.snap import Snapper
 from ytheta.robot.xml_document import Node
+from ytheta.shapes import Float
 
 _AXES: dict[str, Vector] = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 _TINY = 1e-14

@@ -1,0 +1,13 @@
+"""From Graph to Kernel: machine code for many samples at once, or the interpreter as its reference.
+
+``compile_graph(graph)`` gives a Kernel. LLVM and CasADi are imported by the first compilation, not by this package:
+both take longer to load than most commands run.
+"""
+
+from __future__ import annotations
+
+from ytheta.native.compile import compile_graph
+from ytheta.native.kernel import About, Block, Kernel
+from ytheta.native.operations import Operations, operations
+
+__all__ = ["About", "Block", "Kernel", "Operations", "compile_graph", "operations"]

@@ -1,0 +1,113 @@
+"""The checks at a kernel's door: what comes in is what the graph expects, or a sentence says what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from ytheta.errors import InputError
+
+if TYPE_CHECKING:
+    from ytheta.formulation.graph import Graph, Input
+
+_DOUBLE = np.dtype(np.float64)
+
+
+def batch(graph: Graph, arrays: Sequence[Any]) -> tuple[list[np.ndarray], int]:
+    """Inputs as contiguous arrays of doubles, and the number of samples (1 if all inputs are shared)."""
+    count(graph, arrays)
+    taken = []
+    samples, first = None, ""
+    for entry, given in zip(graph.inputs, arrays, strict=True):
+        array = _numbers(graph, entry, given)
+        taken.append(array)
+        if entry.shared:
+            if array.shape != (entry.size,):
+                _misshapen(graph, entry, array, f"({entry.size},), one vector for all samples")
+            continue
+        if array.ndim != 2 or array.shape[1] != entry.size:
+            hint = "; for a single sample use kernel.one" if array.shape == (entry.size,) else ""
+            _misshapen(graph, entry, array, f"(samples, {entry.size}){hint}")
+        if samples is None:
+            samples, first = len(array), entry.name
+        elif len(array) != samples:
+            raise InputError(
+                f"kernel {graph.name!r}: input {entry.name!r} has {len(array)} samples, but {first!r} has {samples}; "
+                "give all of them the same number"
+            )
+    return taken, 1 if samples is None else samples
+
+
+def vectors(graph: Graph, given: Sequence[Any]) -> list[np.ndarray]:
+    """Inputs of one sample as vectors of doubles."""
+    count(graph, given)
+    taken = []
+    for entry, vector in zip(graph.inputs, given, strict=True):
+        numbers = _numbers(graph, entry, vector)
+        if numbers.shape != (entry.size,):
+            hint = "; for many samples call the kernel itself" if numbers.ndim == 2 else ""
+            _misshapen(graph, entry, numbers, f"({entry.size},){hint}")
+        taken.append(numbers)
+    return taken
+
+
+def count(graph: Graph, given: Sequence[Any]) -> None:
+    if len(given) != len(graph.inputs):
+        names = ", ".join(entry.name for entry in graph.inputs)
+        raise InputError(f"kernel {graph.name!r} takes {len(graph.inputs)} arrays ({names}), not {len(given)}")
+
+
+def result(graph: Graph, samples: int, out: Any, arrays: Sequence[np.ndarray]) -> np.ndarray:
+    """The array to write to: a new one, or ``out`` if it fits."""
+    shape = (samples, *graph.shape)
+    if out is None:
+        return np.empty(shape)
+    wrong = ""
+    if not isinstance(out, np.ndarray):
+        wrong = f"is a {type(out).__name__}"
+    elif out.dtype != np.float64:
+        wrong = f"has numbers of type {out.dtype}"
+    elif out.shape != shape:
+        wrong = f"has shape {out.shape}"
+    elif not (out.flags.c_contiguous and out.flags.aligned and out.flags.writeable):
+        wrong = "is not contiguous, aligned and writable"
+    elif any(np.may_share_memory(out, array) for array in arrays):
+        wrong = "shares memory with an input"
+    if wrong:
+        raise InputError(f"kernel {graph.name!r}: out {wrong}; it needs to be np.empty({shape})")
+    taken: np.ndarray = out
+    return taken
+
+
+def refuse(graph: Graph, arrays: Sequence[np.ndarray]) -> NoReturn:
+    """Name the first number that is not finite."""
+    for entry, array in zip(graph.inputs, arrays, strict=True):
+        strange = np.argwhere(~np.isfinite(array))
+        if len(strange):
+            index = tuple(int(i) for i in strange[0])
+            where = f"sample {index[0]}, element {index[1]}" if len(index) == 2 else f"element {index[0]}"
+            raise InputError(
+                f"kernel {graph.name!r}: input {entry.name!r} is {array[index]} at {where} "
+                f"({len(strange)} such in all); repair or remove them"
+            )
+    raise InputError(f"kernel {graph.name!r}: an input was not finite, and was changed while the kernel ran")
+
+
+def _numbers(graph: Graph, entry: Input, given: Any) -> np.ndarray:
+    if type(given) is np.ndarray and given.dtype is _DOUBLE and given.flags.c_contiguous and given.flags.aligned:
+        return given
+    try:
+        array = np.asarray(given)
+    except ValueError as error:
+        raise InputError(f"kernel {graph.name!r}: input {entry.name!r} is not an array of numbers: {error}") from None
+    if array.dtype.kind not in "fiub" and array.size:
+        raise InputError(
+            f"kernel {graph.name!r}: input {entry.name!r} has entries of type {array.dtype}; real numbers are needed"
+        )
+    return np.require(array, np.float64, ["C", "A"])
+
+
+def _misshapen(graph: Graph, entry: Input, array: np.ndarray, needed: str) -> NoReturn:
+    raise InputError(f"kernel {graph.name!r}: input {entry.name!r} has shape {array.shape}, but needs {needed}")

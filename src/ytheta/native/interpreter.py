@@ -1,0 +1,72 @@
+"""The reference: CasADi's own evaluation behind the same interface as machine code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from ytheta.formulation.graph import Graph
+
+_AT_ONCE = 4096  # samples; CasADi copies every number several times
+
+
+class Interpreter:
+    """Evaluates a graph with CasADi."""
+
+    backend = "interpreter"
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._places = np.array(graph.places, dtype=int)
+
+    def prepared(self, arrays: Sequence[np.ndarray]) -> Any:
+        """The arrays in the form that the calls below take."""
+        return arrays
+
+    def dense(self, arrays: Any, first: int, last: int, out: np.ndarray) -> bool:
+        """Write samples first … last - 1 of ``out``; false if an input is not finite."""
+        flat = out.reshape(out.shape[0], -1)
+        for begin in range(first, last, _AT_ONCE):
+            end = min(begin + _AT_ONCE, last)
+            values = self._values(arrays, begin, end)
+            if values is None:
+                return False
+            flat[begin:end] = 0.0
+            flat[begin:end, self._places] = values.T
+        return True
+
+    def block(self, arrays: Any, first: int, last: int, values: np.ndarray) -> bool:
+        """Write the values of samples first … last - 1 to columns of ``values``; false if an input is not finite."""
+        computed = self._values(arrays, first, last)
+        if computed is None:
+            return False
+        values[:, : last - first] = computed
+        return True
+
+    def single(self, graph: Graph) -> tuple[np.ndarray, Callable[[bytes], int]]:
+        """For one sample: where the result will be, and the call from the bytes of all inputs that puts it there."""
+        out = np.zeros((1, *graph.shape))
+        ends = np.cumsum([entry.size for entry in graph.inputs])
+
+        def run(data: bytes) -> int:
+            vectors = np.split(np.frombuffer(data), ends[:-1]) if graph.inputs else []
+            rows = [x if entry.shared else x[np.newaxis] for entry, x in zip(graph.inputs, vectors, strict=True)]
+            return 0 if self.dense(rows, 0, 1, out) else 1
+
+        return out.reshape(graph.shape), run
+
+    def _values(self, arrays: Sequence[np.ndarray], first: int, last: int) -> np.ndarray | None:
+        import casadi
+
+        given: list[Any] = []
+        for entry, array in zip(self._graph.inputs, arrays, strict=True):
+            columns = array[:, np.newaxis] if entry.shared else array[first:last].T
+            if not np.isfinite(columns).all():
+                return None
+            # One column stands for all samples; an input without elements has one column of none.
+            given.append(casadi.DM(columns) if entry.size else casadi.DM(0, 1))
+        computed: np.ndarray = self._graph.function(*given).full()
+        return np.broadcast_to(computed, (len(self._places), last - first))

@@ -28,7 +28,8 @@ class Peer:
 
     def regressor(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
         data = self.model.createData()
-        return pin.computeJointTorqueRegressor(self.model, data, q, qd, qdd) @ self.carry
+        # Pinocchio drops the axis of joints where there is only one.
+        return np.atleast_2d(pin.computeJointTorqueRegressor(self.model, data, q, qd, qdd)) @ self.carry
 
     def mass_matrix(self, q: np.ndarray) -> np.ndarray:
         upper = np.triu(pin.crba(self.model, self.model.createData(), q))

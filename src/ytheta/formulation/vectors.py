@@ -19,7 +19,7 @@ Matrix = Shaped[np.ndarray, "3 3"]
 
 def array(entries: Sequence[Any]) -> np.ndarray:
     """An object array of scalars, or of rows of scalars."""
-    nested = isinstance(entries[0], list | tuple)
+    nested = len(entries) > 0 and isinstance(entries[0], list | tuple)
     result = np.empty((len(entries), len(entries[0])) if nested else len(entries), dtype=object)
     for place in np.ndindex(result.shape):
         entry = entries[place[0]]

@@ -25,12 +25,12 @@ def rows() -> list[Row]:
         Row(
             "import and load the catalog's UR10",
             start("import ytheta; ytheta.load('ur10')") - idle,
-            start(f"import pinocchio as p; p.buildModelFromUrdf({str(_urdf('ur10_robot.urdf'))!r})") - idle,
+            start(f"import pinocchio as p; p.buildModelFromUrdf({str(example_urdf('ur10_robot.urdf'))!r})") - idle,
             "import pinocchio, buildModelFromUrdf",
         ),
     ]
     for name in ("ur10_robot.urdf", "talos_full_v2.urdf"):
-        path = _urdf(name)
+        path = example_urdf(name)
         found.append(
             Row(
                 f"read {name}",
@@ -42,7 +42,7 @@ def rows() -> list[Row]:
     return found
 
 
-def _urdf(name: str) -> Path:
+def example_urdf(name: str) -> Path:
     spec = importlib.util.find_spec("pinocchio")
     assert spec is not None
     assert spec.origin is not None

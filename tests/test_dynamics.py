@@ -14,9 +14,10 @@ import example_robots
 import ytheta
 from pinocchio_peer import peer
 from random_robots import robots
-from ytheta.formulation import composite_body, dynamics, newton_euler
+from ytheta.formulation import composite_body, dynamics, lagrange, newton_euler
 from ytheta.formulation.mechanism import Mechanism, mechanism
 from ytheta.formulation.motion import Motion, numeric_motion
+from ytheta.formulation.sixteen import L, sixteen_of
 from ytheta.robot.catalog import names
 from ytheta.robot.frame import Frame
 from ytheta.robot.inertia import Inertia
@@ -191,3 +192,17 @@ def test_forward_dynamics_both_ways(name: str) -> None:
     assert close(dynamics.forward_dynamics(mech, motion, theta, tau.astype(object)), expected, 1e-8)
     assert close(dynamics.forward_dynamics_by_steps(mech, motion, theta, tau.astype(object)), expected, 1e-8)
     assert not close(dynamics.forward_dynamics(mech, motion, 1.01 * theta, tau.astype(object)), expected, 1e-8)
+
+
+@pytest.mark.parametrize("name", ["panda", "stanford", "lu-two-link"])
+def test_sixteen_parameters_by_newton_euler(name: str) -> None:
+    """Y16 = Y10 L, and with theta_16 of every link the same torque."""
+    mech = mechanism(load(name))
+    motion = numeric_motion(*state(mech.joints, seed=8))
+    ten = newton_euler.regressor(mech, motion).astype(float)
+    sixteen = newton_euler.regressor_sixteen(mech, motion).astype(float)
+    bodies = len(mech.bodies)
+    assert close(sixteen, (ten.reshape(-1, bodies, 10) @ L).reshape(sixteen.shape))
+    theta = np.concatenate([sixteen_of(link.inertia) for link in mech.robot.links[1:]])
+    assert close(sixteen @ theta, ten @ link_parameters(mech))
+    assert close(sixteen, lagrange.regressor_sixteen(mech, motion))

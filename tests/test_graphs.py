@@ -110,6 +110,21 @@ def test_the_digest_follows_the_computation() -> None:
     assert one.digest != graphs.gravity_graph(heavier).digest
 
 
-def test_loops_are_told_where_to_go() -> None:
-    with pytest.raises(InputError, match="has closed loops: its graphs take closed coordinates"):
-        graphs.inverse_dynamics_graph(ytheta.load("walker"))
+@pytest.mark.parametrize("robot", [*ROBOTS[:2], ROBOTS[-1]], ids=[*IDS[:2], IDS[-1]])
+def test_the_regressor_without_accelerations(robot: Robot) -> None:
+    """Y = dW/dt + Yhat along a smooth motion, dW/dt by central differences; W theta is the momentum."""
+    x, xd, xdd = state(len(robot.coordinates), seed=6)
+    W, Yhat = graphs.momentum_regressor_graph(robot), graphs.remainder_graph(robot)
+    assert [entry.name for entry in W.inputs] == ["q", "qd"]
+    step = 1e-5
+    ahead, behind = (evaluate(W, x + s * xd + s * s / 2 * xdd, xd + s * xdd) for s in (step, -step))
+    Y = evaluate(graphs.regressor_graph(robot), x, xd, xdd)
+    assert close((ahead - behind) / (2 * step) + evaluate(Yhat, x, xd), Y, 1e-7)
+    assert not close((ahead - behind) / (2 * step), Y, 1e-7)
+    momentum = evaluate(graphs.momentum_graph(robot), x, xd)
+    assert close(evaluate(W, x, xd) @ robot.theta, momentum)
+
+
+def test_the_regressor_without_accelerations_wants_a_tree() -> None:
+    with pytest.raises(InputError, match=r"comes from the Lagrangian of a tree: .* use spatial_tree for Y itself"):
+        graphs.remainder_graph(ytheta.load("five-bar"))

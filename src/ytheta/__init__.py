@@ -9,6 +9,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ytheta.kernels import bias as bias
+    from ytheta.kernels import coriolis_matrix as coriolis_matrix
+    from ytheta.kernels import energy as energy
+    from ytheta.kernels import forward_dynamics as forward_dynamics
+    from ytheta.kernels import gravity as gravity
+    from ytheta.kernels import inverse_dynamics as inverse_dynamics
+    from ytheta.kernels import mass_matrix as mass_matrix
+    from ytheta.kernels import momentum as momentum
+    from ytheta.kernels import regressor as regressor
     from ytheta.robot.closure import close_loops as close_loops
     from ytheta.robot.frame import Frame as Frame
     from ytheta.robot.inertia import Inertia as Inertia
@@ -24,9 +33,18 @@ _ROOMS = {
     "Frame": "ytheta.robot.frame",
     "Inertia": "ytheta.robot.inertia",
     "Robot": "ytheta.robot.robot",
+    "bias": "ytheta.kernels",
     "close_loops": "ytheta.robot.closure",
+    "coriolis_matrix": "ytheta.kernels",
+    "energy": "ytheta.kernels",
+    "forward_dynamics": "ytheta.kernels",
+    "gravity": "ytheta.kernels",
+    "inverse_dynamics": "ytheta.kernels",
     "link_poses": "ytheta.robot.kinematics",
     "load": "ytheta.robot.load",
+    "mass_matrix": "ytheta.kernels",
+    "momentum": "ytheta.kernels",
+    "regressor": "ytheta.kernels",
     "save_robot": "ytheta.robot.toml_writer",
     "to_modified_dh": "ytheta.robot.modified_dh",
 }

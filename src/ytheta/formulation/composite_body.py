@@ -43,7 +43,7 @@ def solve(mechanism: Mechanism, M: Matrix, b: Shaped[np.ndarray, "joints"]) -> S
     return _solved(M, b, _joint_parents(mechanism))
 
 
-def solve_dense(_: Mechanism, M: Matrix, b: Shaped[np.ndarray, "joints"]) -> Shaped[np.ndarray, "joints"]:
+def solve_dense(M: Matrix, b: Shaped[np.ndarray, "joints"]) -> Shaped[np.ndarray, "joints"]:
     """The same where couplings have filled the zeros that branches left: every row may meet every other."""
     return _solved(M, b, [k - 1 if k else None for k in range(len(b))])
 

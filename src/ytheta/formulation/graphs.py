@@ -1,24 +1,28 @@
-"""Graphs of a whole robot, drives and couplings included: what kernels are compiled from.
+"""Graphs of a whole robot, with its drives, couplings and loops: what kernels are compiled from.
 
-Positions are the robot's coordinates x (see ``robot.robot``): joints that no coupling determines, then motors. With
-q = A x + b the torques of the coordinates are Aᵀ rho, where rho holds links and drives of the joints; a motor's own
-drive acts on its coordinate directly. Robots with closed loops have graphs of their own in ``loops``.
+The first input is the vector of the robot's coordinates (``q``; with loops ``x``, which must be closed, see ``loops``);
+velocities, accelerations and torques belong to the actuated coordinates. Without loops the two are the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ytheta.conventions import JOINT_PARAMETERS
-from ytheta.errors import InputError
-from ytheta.formulation import composite_body, dynamics
+from ytheta.errors import InputError, UnknownNameError, nearest
+from ytheta.formulation import composite_body, dynamics, lagrange
+from ytheta.formulation.choice import formulation_of
+from ytheta.formulation.closing import constraint
+from ytheta.formulation.columns import Moved, full_inverse_dynamics, full_regressor, moved
+from ytheta.formulation.constraint import Constraint
 from ytheta.formulation.graph import Graph, Input, trace
-from ytheta.formulation.mechanism import Mechanism, exact, mechanism
-from ytheta.formulation.motion import Motion, scalars
+from ytheta.formulation.mechanism import exact
+from ytheta.formulation.motion import scalars
 from ytheta.formulation.newton_euler import PER_LINK, inverse_dynamics
 from ytheta.formulation.vectors import array, dot, zeros
 from ytheta.robot.robot import Robot
@@ -27,162 +31,205 @@ from ytheta.shapes import Shaped
 if TYPE_CHECKING:
     import casadi
 
-Vector = Shaped[np.ndarray, "coordinates"]
 PER_JOINT = len(JOINT_PARAMETERS)
 
 
 @dataclass(frozen=True, eq=False)
 class Traced:
-    """A robot with symbols for its motion: coordinates x, xd, xdd (or any last vector) and the joints that follow."""
+    """A robot with symbols for its motion and numbers (or symbols) for its parameters."""
 
-    robot: Robot
-    mechanism: Mechanism
+    loops: Constraint
     inputs: tuple[tuple[Input, casadi.SX], ...]
-    A: np.ndarray
-    motion: Motion
-    xd: Vector
-    last: Vector
     theta: Shaped[np.ndarray, "params"]
+
+    def vector(self, name: str) -> Shaped[np.ndarray, "actuated"]:
+        """The scalars of an input; zeros where it is none."""
+        found = [scalars(symbols) for entry, symbols in self.inputs if entry.name == name]
+        return found[0] if found else zeros(len(self.loops.actuated))
+
+    @cached_property
+    def moved(self) -> Moved:
+        """Joints and drives for the inputs qd and qdd."""
+        return moved(self.loops, self.vector("qd"), self.vector("qdd"))
 
     @property
     def link_theta(self) -> Shaped[np.ndarray, "link_params"]:
-        return self.theta[: PER_LINK * len(self.mechanism.bodies)]
+        return self.theta[: PER_LINK * len(self.loops.mechanism.bodies)]
 
-    def drive(self, k: int) -> Shaped[np.ndarray, "4"]:
-        """Ia, fv, fc, fo of the k-th joint, then of the motors."""
-        start = PER_LINK * len(self.mechanism.bodies) + PER_JOINT * k
-        return self.theta[start : start + PER_JOINT]
-
-    def to_coordinates(self, rho: np.ndarray) -> np.ndarray:
-        """Torques of the coordinates from torques (or rows) of the joints."""
-        return dot(self.A.T, rho)
+    @property
+    def rotor_inertias(self) -> Shaped[np.ndarray, "drives"]:
+        return self.theta[PER_LINK * len(self.loops.mechanism.bodies) :: PER_JOINT]
 
     def graph(self, name: str, output: np.ndarray) -> Graph:
-        return trace(name, self.inputs, output, made_from=f"{name} of {self.robot.name}")
+        return trace(name, self.inputs, output, made_from=f"{name} of {self.loops.robot.name}")
 
 
-def traced(robot: Robot, last: str = "qdd", *, theta_input: bool = False) -> Traced:
-    """Symbols for a robot without loops. ``last`` names the third vector; theta is baked in unless it is an input."""
+def traced(robot: Robot, *names: str, theta_input: bool = False) -> Traced:
+    """Symbols for the coordinates and the vectors named. theta is baked in unless it is an input shared by all."""
     import casadi
 
-    if robot.loops:
-        raise InputError(f"robot {robot.name!r} has closed loops: its graphs take closed coordinates, see loops")
-    mech = mechanism(robot)
-    size = len(robot.coordinates)
-    symbols = [casadi.SX.sym(name, size) for name in ("q", "qd", last)]
-    inputs = [(Input(name, size), x) for name, x in zip(("q", "qd", last), symbols, strict=True)]
-    factors, offset = robot.coupling_map
-    A = exact(factors.tolist()) if factors.size else zeros(*factors.shape)
-    x, xd, third = (scalars(vector) for vector in symbols)
-    q = dot(A, x) + exact(offset.tolist())
-    qd, vd = dot(A, xd), dot(A, third)
-    motion = Motion(q, array([casadi.cos(e) for e in q]), array([casadi.sin(e) for e in q]), qd, qd, vd)
-    theta: Any = exact(robot.numeric.theta.tolist())
+    loops = constraint(robot)
+    size = len(loops.actuated)
+    inputs = [(Input("x" if loops.cuts else "q", len(loops.home)), loops.x)]
+    inputs += [(Input(name, size), casadi.SX.sym(name, size)) for name in names]
+    theta = exact(loops.robot.theta.tolist()) if len(loops.robot.theta) else zeros(0)
     if theta_input:
-        vector = casadi.SX.sym("theta", len(theta))
-        inputs.append((Input("theta", len(theta), shared=True), vector))
-        theta = scalars(vector)
-    return Traced(robot, mech, tuple(inputs), A, motion, xd, third, theta)
+        inputs.append((Input("theta", len(theta), shared=True), casadi.SX.sym("theta", len(theta))))
+        theta = scalars(inputs[-1][1])
+    return Traced(loops, tuple(inputs), theta)
+
+
+def regressor_graph(
+    robot: Robot, *, formulation: str = "", parameters: Sequence[str] | None = None, reference: bool = False
+) -> Graph:
+    """(q, qd, qdd) → Y of the parameters named, or of all in the order of ``robot.parameter_names``.
+
+    ``reference``: (q, qd, v, vd) → the regressor of two velocities. ``formulation``: any that accepts the robot gives
+    the same numbers by its own road; the first that does where none is named.
+    """
+    t = traced(robot, *(("qd", "v", "vd") if reference else ("qd", "qdd")))
+    links = formulation_of(robot, formulation).regressor
+    columns = _columns(robot, parameters)
+    last, v = (t.vector("vd"), t.vector("v")) if reference else (t.vector("qdd"), None)
+    Y = full_regressor(t.loops, links, t.vector("qd"), last, v)
+    return t.graph("regressor", Y[:, columns])
+
+
+def momentum_regressor_graph(robot: Robot) -> Graph:
+    """(q, qd) → W with W theta = M qd, the momentum, and Y = dW/dt + Yhat: lu1993 (30), (47). No accelerations."""
+    t = _without_loops(traced(robot, "qd"))
+    W = _wide(t, lagrange.momentum(t.loops.mechanism, t.moved.motion))
+    for start, row, rate, _ in _drives(t):
+        W[:, start : start + 1] = dot(row[:, None], array([[rate]]))
+    return t.graph("momentum regressor", W)
+
+
+def remainder_graph(robot: Robot) -> Graph:
+    """(q, qd) → Yhat = Y - dW/dt, the rest of lu1993 (47), with friction. No accelerations."""
+    t = _without_loops(traced(robot, "qd"))
+    Yhat = _wide(t, lagrange.remainder(t.loops.mechanism, t.moved.motion))
+    for start, row, _, values in _drives(t):
+        Yhat[:, start + 1 : start + PER_JOINT] = dot(row[:, None], values[None, 1:])
+    return t.graph("remainder", Yhat)
+
+
+def split(robot: Robot, unknown: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Known and unknown parameters, each in the order of theta: the columns of Y_k and Y_u, lu1993 (15)-(18)."""
+    _columns(robot, unknown)
+    wanted = set(unknown)
+    return (
+        [name for name in robot.parameter_names if name not in wanted],
+        [name for name in robot.parameter_names if name in wanted],
+    )
 
 
 def inverse_dynamics_graph(robot: Robot, *, theta_input: bool = False) -> Graph:
     """(q, qd, qdd) → tau, friction and rotor inertia included."""
-    t = traced(robot, theta_input=theta_input)
-    rho = inverse_dynamics(t.mechanism, t.motion, t.link_theta) + _drive_torque(t, with_inertia=True)
-    return t.graph("inverse dynamics", t.to_coordinates(rho) + _motor_torque(t, with_inertia=True))
+    t = traced(robot, "qd", "qdd", theta_input=theta_input)
+    return t.graph("inverse dynamics", full_inverse_dynamics(t.loops, t.theta, t.vector("qd"), t.vector("qdd")))
 
 
 def bias_graph(robot: Robot) -> Graph:
     """(q, qd) → the torque without acceleration, friction included."""
-    return _two(traced(robot), "bias", _bias)
+    t = traced(robot, "qd")
+    return t.graph("bias", _bias(t))
 
 
 def gravity_graph(robot: Robot) -> Graph:
     """q → the torque that holds the arm at rest, friction and offsets left out."""
     t = traced(robot)
-    held = t.to_coordinates(dynamics.gravity(t.mechanism, t.motion, t.link_theta))
-    return trace("gravity", t.inputs[:1], held, made_from=f"gravity of {robot.name}")
+    held = dynamics.gravity(t.loops.mechanism, t.moved.motion, t.link_theta)
+    return t.graph("gravity", dot(t.moved.joints.T, held))
 
 
 def mass_matrix_graph(robot: Robot) -> Graph:
     """q → the mass matrix, rotor inertia included."""
     t = traced(robot)
-    return trace("mass matrix", t.inputs[:1], _mass_matrix(t), made_from=f"mass matrix of {robot.name}")
+    return t.graph("mass matrix", _mass_matrix(t))
 
 
 def coriolis_graph(robot: Robot) -> Graph:
-    """(q, qd) → C with tau = M qdd + C qd + g and Mdot - 2 C skew."""
-    return _two(
-        traced(robot),
-        "Coriolis matrix",
-        lambda t: dot(dot(t.A.T, dynamics.coriolis_matrix(t.mechanism, t.motion, t.link_theta)), t.A),
-    )
+    """(q, qd) → C with tau = M qdd + C qd + g and Mdot - 2 C skew, rotor inertia included."""
+    t = traced(robot, "qd")
+    weightless = replace(t.loops.mechanism, gravity=zeros(3))
+    size = len(t.loops.actuated)
+    C = zeros(size, size)
+    for k in range(size):
+        unit = zeros(size)
+        unit[k] = 1
+        m = moved(t.loops, t.vector("qd"), zeros(size), unit)
+        rotors = m.acceleration * t.rotor_inertias
+        C[:, k] = dot(m.joints.T, inverse_dynamics(weightless, m.motion, t.link_theta)) + dot(m.drives.T, rotors)
+    return t.graph("Coriolis matrix", C)
 
 
 def momentum_graph(robot: Robot) -> Graph:
     """(q, qd) → M qd."""
-    return _two(traced(robot), "momentum", lambda t: dot(_mass_matrix(t), t.xd))
+    t = traced(robot, "qd")
+    return t.graph("momentum", dot(_mass_matrix(t), t.vector("qd")))
 
 
 def energy_graph(robot: Robot) -> Graph:
     """(q, qd) → kinetic and potential energy."""
-
-    def energies(t: Traced) -> np.ndarray:
-        kinetic = dot(t.xd[None], dot(_mass_matrix(t), t.xd))[0] * 0.5
-        return array([kinetic, dynamics.potential_energy(t.mechanism, t.motion, t.link_theta)])
-
-    return _two(traced(robot), "energy", energies)
+    t = traced(robot, "qd")
+    Qd = t.vector("qd")
+    kinetic = dot(Qd[None], dot(_mass_matrix(t), Qd))[0] * 0.5
+    potential = dynamics.potential_energy(t.loops.mechanism, t.moved.motion, t.link_theta)
+    return t.graph("energy", array([kinetic, potential]))
 
 
 def forward_dynamics_graph(robot: Robot) -> Graph:
     """(q, qd, tau) → qdd."""
-    t = traced(robot, "tau")
-    M, right = _mass_matrix(t), t.last - _bias(t)
-    solve = composite_body.solve if not robot.couplings else composite_body.solve_dense
-    return t.graph("forward dynamics", solve(t.mechanism, M, right))
+    t = traced(robot, "qd", "tau")
+    M, right = _mass_matrix(t), t.vector("tau") - _bias(t)
+    if robot.couplings or robot.loops:
+        return t.graph("forward dynamics", composite_body.solve_dense(M, right))
+    return t.graph("forward dynamics", composite_body.solve(t.loops.mechanism, M, right))
 
 
-def _two(t: Traced, name: str, output: Callable[[Traced], np.ndarray]) -> Graph:
-    return trace(name, t.inputs[:2], output(t), made_from=f"{name} of {t.robot.name}")
+def cut_motion_graph(robot: Robot) -> Graph:
+    """(x, qd, qdd) → position, rate and acceleration of every moving cut joint, in the order of the loops."""
+    t = traced(robot, "qd", "qdd")
+    m = t.moved
+    own = slice(len(m.joints), len(m.joints) + len(t.loops.cut_rates))
+    return t.graph("cut joints", np.stack([t.loops.cut_positions, m.rate[own], m.acceleration[own]], axis=1))
+
+
+def _without_loops(t: Traced) -> Traced:
+    reason = lagrange.accepts(t.loops.robot)
+    if reason is not None:
+        raise InputError(f"Y = dW/dt + Yhat comes from the Lagrangian of a tree: {reason} for Y itself")
+    return t
+
+
+def _wide(t: Traced, links: np.ndarray) -> np.ndarray:
+    """Columns of the links in actuated rows, and zeros for those of the drives."""
+    rows = dot(t.moved.joints.T, links)
+    return np.concatenate([rows, zeros(len(rows), len(t.theta) - rows.shape[1])], axis=1)
+
+
+def _drives(t: Traced) -> Iterator[tuple[int, np.ndarray, Any, np.ndarray]]:
+    """For every drive its first column, its rates per Qd, its rate, and what its four parameters are multiplied by."""
+    start = len(t.link_theta)
+    for k, values in enumerate(t.moved.values):
+        yield start + PER_JOINT * k, t.moved.drives[k], t.moved.rate[k], values
 
 
 def _bias(t: Traced) -> np.ndarray:
-    rho = dynamics.bias(t.mechanism, t.motion, t.link_theta) + _drive_torque(t, with_inertia=False)
-    return t.to_coordinates(rho) + _motor_torque(t, with_inertia=False)
+    return full_inverse_dynamics(t.loops, t.theta, t.vector("qd"), zeros(len(t.loops.actuated)))
 
 
 def _mass_matrix(t: Traced) -> np.ndarray:
-    M = composite_body.mass_matrix(t.mechanism, t.motion, t.link_theta)
-    joints = len(t.robot.movable)
-    for k in range(joints):
-        M[k, k] = M[k, k] + t.drive(k)[0]
-    M = dot(dot(t.A.T, M), t.A)
-    for k in range(len(t.robot.motors)):
-        place = len(t.xd) - len(t.robot.motors) + k
-        M[place, place] = M[place, place] + t.drive(joints + k)[0]
-    return M
+    """Eᵀ M E of the links, and rotors by their rates per Qd."""
+    links = composite_body.mass_matrix(t.loops.mechanism, t.moved.motion, t.link_theta)
+    M = dot(dot(t.moved.joints.T, links), t.moved.joints)
+    return M + dot(t.moved.drives.T * t.rotor_inertias, t.moved.drives)
 
 
-def _drive_torque(t: Traced, *, with_inertia: bool) -> np.ndarray:
-    """What rotors and friction of the joints take."""
-    rates, accelerations = t.motion.qd, t.motion.vd
-    joints = len(t.robot.movable)
-    return array([_torque(t.drive(k), rates[k], accelerations[k], with_inertia) for k in range(joints)] or [0])[:joints]
-
-
-def _motor_torque(t: Traced, *, with_inertia: bool) -> np.ndarray:
-    """What rotors and friction of the motors take, in all coordinates."""
-    torque, joints, motors = zeros(len(t.xd)), len(t.robot.movable), len(t.robot.motors)
-    for k in range(motors):
-        place = len(t.xd) - motors + k
-        torque[place] = _torque(t.drive(joints + k), t.xd[place], t.last[place], with_inertia)
-    return torque
-
-
-def _torque(drive: np.ndarray, rate: Any, acceleration: Any, with_inertia: bool) -> Any:
-    import casadi
-
-    terms = [(drive[1], rate), (drive[2], casadi.sign(rate)), (drive[3], 1)]
-    if with_inertia:
-        terms.append((drive[0], acceleration))
-    return dot(array([factor for factor, _ in terms])[None], array([value for _, value in terms]))[0]
+def _columns(robot: Robot, parameters: Sequence[str] | None) -> list[int]:
+    names = robot.parameter_names
+    place = {name: k for k, name in enumerate(names)}
+    for name in parameters or ():
+        if name not in place:
+            raise UnknownNameError(f"robot {robot.name!r} has no parameter {name!r}{nearest(name, names)}")
+    return list(range(len(names))) if parameters is None else [place[name] for name in parameters]

@@ -15,14 +15,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from ytheta.formulation.mechanism import Mechanism
 from ytheta.formulation.motion import Motion
 from ytheta.formulation.newton_euler import along, joint_point, pose
-from ytheta.formulation.vectors import dot, skew, zeros
+from ytheta.formulation.vectors import cross, dot, scaled, zeros
 from ytheta.shapes import Shaped
 
 Vector: TypeAlias = Shaped[np.ndarray, "3"]
@@ -85,7 +85,7 @@ def columns(mechanism: Mechanism, found: list[Place], i: int) -> Iterator[tuple[
         body, place = mechanism.bodies[at], found[at]
         way = way + place.arm
         if body.joint is not None:
-            v, w = (times(place.z, way), place.z) if body.revolute else (place.z, zeros(3))
+            v, w = (cross(place.z, way), place.z) if body.revolute else (place.z, zeros(3))
             yield body.joint, Column(at, body.revolute, v, w, way)
         way = way + place.reach
         at = body.parent
@@ -96,15 +96,15 @@ def flow(mechanism: Mechanism, found: list[Place], x: Shaped[np.ndarray, "joints
     result = Flow(x, [], [], [], [], [])
     for body, place in zip(mechanism.bodies, found, strict=True):
         w, v = (zeros(3), zeros(3)) if body.parent is None else (result.w[body.parent], result.v[body.parent])
-        u = v + times(w, place.reach)
+        u = v + cross(w, place.reach)
         result.u.append(u)
-        result.zd.append(times(w, place.z))
+        result.zd.append(cross(w, place.z))
         if body.joint is not None:
             own = scaled(place.z, x[body.joint : body.joint + 1])
             w, u = (w + own, u) if body.revolute else (w, u + own)
         result.w.append(w)
         result.d.append(dot(place.R.T, w))
-        result.v.append(u + times(w, place.arm))
+        result.v.append(u + cross(w, place.arm))
     return result
 
 
@@ -118,8 +118,8 @@ def accelerations(
             a, alpha = zeros(3), zeros(3)
         else:
             a, alpha = result[body.parent]
-            swing = times(carrier.w[body.parent], place.reach)
-            a = a + times(alpha, place.reach) + times(of.w[body.parent], swing)
+            swing = cross(carrier.w[body.parent], place.reach)
+            a = a + cross(alpha, place.reach) + cross(of.w[body.parent], swing)
         if body.joint is not None:
             own = slice(body.joint, body.joint + 1)
             gained = scaled(place.z, rate[own]) + scaled(carrier.zd[k], of.x[own])
@@ -127,7 +127,7 @@ def accelerations(
                 alpha = alpha + gained
             else:
                 a = a + gained + scaled(of.zd[k], carrier.x[own])
-        a = a + times(alpha, place.arm) + times(of.w[k], times(carrier.w[k], place.arm))
+        a = a + cross(alpha, place.arm) + cross(of.w[k], cross(carrier.w[k], place.arm))
         result.append((a, alpha))
     return result
 
@@ -137,29 +137,4 @@ def column_rate(carrier: Flow, i: int, J: Column) -> tuple[Vector, Vector]:
     zd = carrier.zd[J.at]
     if not J.revolute:
         return zd, zeros(3)
-    return times(zd, J.way) + times(J.w, carrier.v[i] - carrier.u[J.at]), zd
-
-
-def times(a: Vector, b: Vector) -> Vector:
-    """a × b, structural zeros left out."""
-    return dot(skew(a), b)
-
-
-def inner(a: Shaped[np.ndarray, "n"], b: Shaped[np.ndarray, "n"]) -> Any:
-    """aᵀ b, structural zeros left out."""
-    return dot(a[None], b)[0]
-
-
-def halved(values: Shaped[np.ndarray, "..."]) -> Shaped[np.ndarray, "..."]:
-    """Half of every entry, structural zeros left out."""
-    result = zeros(*values.shape)
-    for place in np.ndindex(values.shape):
-        entry: Any = values[place]
-        if type(entry) is not int or entry:
-            result[place] = entry * 0.5
-    return result
-
-
-def scaled(vector: Shaped[np.ndarray, "n"], factor: Shaped[np.ndarray, "1"]) -> Shaped[np.ndarray, "n"]:
-    """A vector times one scalar, structural zeros left out."""
-    return dot(vector[:, None], factor)
+    return cross(zd, J.way) + cross(J.w, carrier.v[i] - carrier.u[J.at]), zd

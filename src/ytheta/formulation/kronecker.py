@@ -25,10 +25,10 @@ from typing import TypeAlias
 import numpy as np
 
 from ytheta.conventions import LINK_PARAMETERS
-from ytheta.formulation.jacobians import Column, Place, columns, halved, places, scaled
+from ytheta.formulation.jacobians import Column, Place, columns, places
 from ytheta.formulation.mechanism import Mechanism
 from ytheta.formulation.motion import Motion
-from ytheta.formulation.vectors import dot, skew, zeros
+from ytheta.formulation.vectors import dot, halved, scaled, skew, zeros
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Shaped
 

@@ -34,23 +34,11 @@ import numpy as np
 
 from ytheta.conventions import INERTIA_ENTRIES, LINK_PARAMETERS
 from ytheta.errors import UnknownNameError, nearest
-from ytheta.formulation.jacobians import (
-    Column,
-    Flow,
-    Place,
-    accelerations,
-    column_rate,
-    columns,
-    flow,
-    halved,
-    inner,
-    places,
-    times,
-)
+from ytheta.formulation.jacobians import Column, Flow, Place, accelerations, column_rate, columns, flow, places
 from ytheta.formulation.mechanism import Mechanism
 from ytheta.formulation.motion import Motion
 from ytheta.formulation.sixteen import POINT_MASS, PRINCIPAL_AXES, SIXTEEN_PARAMETERS, SQUARES
-from ytheta.formulation.vectors import array, dot, zeros
+from ytheta.formulation.vectors import array, cross, dot, halved, inner, zeros
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Shaped
 
@@ -148,7 +136,7 @@ def _momentum(stage: _Stage) -> _Row:
 
     def row(i: int, J: Column) -> np.ndarray:
         R, v, w = stage.places[i].R, stage.v.v[i], stage.v.w[i]
-        moment = times(J.v, w) + times(v, J.w)
+        moment = cross(J.v, w) + cross(v, J.w)
         return _eleven(
             inner(J.v, v),
             dot(moment[None], R)[0],
@@ -167,10 +155,10 @@ def _rate(stage: _Stage, carrier: Flow, of: Flow, rate: np.ndarray) -> _Row:
         R, v, w, turning = stage.places[i].R, of.v[i], of.w[i], carrier.w[i]
         a, alpha = changes[i]
         v_rate, w_rate = column_rate(carrier, i, J)
-        moment = times(v_rate, w) + times(J.v, alpha) + times(a, J.w) + times(v, w_rate)
-        moment = moment + times(times(J.v, w) + times(v, J.w), turning)  # dR/dt = turning × R
-        seen_rate = dot(R.T, w_rate - times(turning, J.w))
-        d_rate = dot(R.T, alpha if carrier is of else alpha - times(turning, w))
+        moment = cross(v_rate, w) + cross(J.v, alpha) + cross(a, J.w) + cross(v, w_rate)
+        moment = moment + cross(cross(J.v, w) + cross(v, J.w), turning)  # dR/dt = turning × R
+        seen_rate = dot(R.T, w_rate - cross(turning, J.w))
+        d_rate = dot(R.T, alpha if carrier is of else alpha - cross(turning, w))
         return _eleven(
             inner(J.v, a) + inner(v_rate, v),
             dot(moment[None], R)[0],
@@ -187,8 +175,8 @@ def _kinetic(stage: _Stage, one: Flow, other: Flow) -> _Row:
     def row(i: int, J: Column) -> np.ndarray:
         R, v, w = stage.places[i].R, one.v[i], other.w[i]
         D_v, D_d = column_rate(one, i, J)  # (37); D_d is ∂d/∂q_j turned into base axes
-        D_w, D_w_other = (times(J.w, x.w[i] - x.w[J.at]) for x in (one, other))  # (37)
-        moment = times(D_v, w) + times(v, D_w_other) + times(times(v, w), J.w)  # (35), (38)
+        D_w, D_w_other = (cross(J.w, x.w[i] - x.w[J.at]) for x in (one, other))  # (37)
+        moment = cross(D_v, w) + cross(v, D_w_other) + cross(cross(v, w), J.w)  # (35), (38)
         return _eleven(
             -inner(D_v, other.v[i]),  # (34)
             -dot(moment[None], R)[0],
@@ -204,7 +192,7 @@ def _weight(stage: _Stage) -> _Row:
     g = stage.mechanism.gravity
 
     def row(i: int, J: Column) -> np.ndarray:
-        return _eleven(-inner(J.v, g), dot(times(J.w, g)[None], stage.places[i].R)[0], 0, zeros(6))
+        return _eleven(-inner(J.v, g), dot(cross(J.w, g)[None], stage.places[i].R)[0], 0, zeros(6))
 
     return row
 

@@ -27,6 +27,7 @@ import numpy as np
 from ytheta.conventions import INERTIA_ENTRIES, LINK_PARAMETERS
 from ytheta.formulation.mechanism import Body, Mechanism
 from ytheta.formulation.motion import Motion
+from ytheta.formulation.sixteen import SIXTEEN_PARAMETERS, SQUARES
 from ytheta.formulation.vectors import array, centripetal, cross, dot, skew, turn, zeros
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Shaped
@@ -35,9 +36,7 @@ Vector = Shaped[np.ndarray, "3"]
 Matrix = Shaped[np.ndarray, "3 3"]
 Columns = Shaped[np.ndarray, "3 columns"]
 PER_LINK = len(LINK_PARAMETERS)
-SIXTEEN = 16
-# Rows and columns of the products p_i p_j of (112), and of the inertia entries of (106).
-PAPER_ENTRIES = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
+SIXTEEN = len(SIXTEEN_PARAMETERS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,12 +219,12 @@ def _sixteen_columns(twist: Twist) -> tuple[Columns, Columns]:
     force[:, 0] = twist.a  # (67)
     force[:, 1:4] = H
     moment[:, 1:4] = -skew(twist.a)  # (73)
-    for k, (i, j) in enumerate(PAPER_ENTRIES, start=4):
+    for k, (i, j) in enumerate(SQUARES, start=4):
         unit, other = zeros(3), zeros(3)
         unit[i] = other[j] = 1
         product = cross(unit, dot(H, other))  # (113): m p × H p, entry by entry
         moment[:, k] = product if i == j else product + cross(other, dot(H, unit))  # (114)
-    for k, (i, j) in enumerate(PAPER_ENTRIES, start=10):
+    for k, (i, j) in enumerate(SQUARES, start=10):
         tensor = zeros(3, 3)
         tensor[i, j] = tensor[j, i] = 1 if i == j else -1  # (105): the paper's products have the opposite sign
         moment[:, k] = twist.moment(tensor)  # (70)

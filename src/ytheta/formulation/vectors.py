@@ -42,15 +42,15 @@ def dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     matrix = b.reshape(len(b), -1)
     result = zeros(len(a), matrix.shape[1])
     for i, row in enumerate(a):
-        terms = [(x, matrix[k]) for k, x in enumerate(row) if type(x) is not int or x]
+        terms = [(x, matrix[k]) for k, x in enumerate(row) if not _is_zero(x)]
         for j in range(matrix.shape[1]):
             total: Any = 0
             for x, other in terms:
                 y = other[j]
-                if type(y) is int and not y:
+                if _is_zero(y):
                     continue
                 piece = y if type(x) is int and x == 1 else -y if type(x) is int and x == -1 else x * y
-                total = piece if type(total) is int and not total else total + piece
+                total = piece if _is_zero(total) else total + piece
             result[i, j] = total
     return result.reshape((len(a), *b.shape[1:]))
 
@@ -61,7 +61,28 @@ def skew(x: Vector) -> Matrix:
 
 
 def cross(a: Vector, b: Vector) -> Vector:
-    return array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
+    """a × b, structural zeros left out."""
+    return array([_minor(a, b, i, j) for i, j in ((1, 2), (2, 0), (0, 1))])
+
+
+def inner(a: Shaped[np.ndarray, "n"], b: Shaped[np.ndarray, "n"]) -> Any:
+    """aᵀ b, structural zeros left out."""
+    return dot(a[None], b)[0]
+
+
+def scaled(vector: Shaped[np.ndarray, "n"], factor: Shaped[np.ndarray, "1"]) -> Shaped[np.ndarray, "n"]:
+    """A vector times one scalar, structural zeros left out."""
+    return dot(vector[:, None], factor)
+
+
+def halved(values: Shaped[np.ndarray, "..."]) -> Shaped[np.ndarray, "..."]:
+    """Half of every entry, structural zeros left out."""
+    result = zeros(*values.shape)
+    for place in np.ndindex(values.shape):
+        entry: Any = values[place]
+        if not _is_zero(entry):
+            result[place] = entry * 0.5
+    return result
 
 
 def turn(axis: Vector, c: Any, s: Any) -> Matrix:
@@ -98,3 +119,16 @@ def centripetal(w: Vector, u: Vector) -> Matrix:
         xx, yy, zz = w[0] * u[0], w[1] * u[1], w[2] * u[2]
         xy, xz, yz = (0.5 * (w[i] * u[j] + w[j] * u[i]) for i, j in ((0, 1), (0, 2), (1, 2)))
     return array([[-yy - zz, xy, xz], [xy, -xx - zz, yz], [xz, yz, -xx - yy]])
+
+
+def _is_zero(x: Any) -> bool:
+    """Whether an entry is zero by structure."""
+    return type(x) is int and not x
+
+
+def _minor(a: Vector, b: Vector, i: int, j: int) -> Any:
+    """a_i b_j - a_j b_i."""
+    left, right = (dot(array([[x]]), array([y]))[0] for x, y in ((a[i], b[j]), (a[j], b[i])))
+    if _is_zero(right):
+        return left
+    return -right if _is_zero(left) else left - right

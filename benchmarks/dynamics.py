@@ -1,0 +1,111 @@
+"""Regressors, inverse and forward dynamics, against Pinocchio called from Python, on one core."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+
+import numpy as np
+import pinocchio as pin
+
+import ytheta
+from benchmarks.clock import Row, best_of
+from benchmarks.reading import example_urdf
+from ytheta.robot.robot import Robot
+
+SAMPLES = 1024
+# Our catalog's robot, the peer's file, and joints of the file that the arm alone does not have.
+ROBOTS = {
+    "UR10": ("ur10", "ur10_robot.urdf", ()),
+    "Panda": ("panda", "panda.urdf", ("panda_finger_joint1", "panda_finger_joint2")),
+}
+
+START = "import numpy as np, ytheta; r = ytheta.load('ur10'); x = np.zeros((1, 6)); ytheta.regressor(r)(x, x, x)"
+
+
+def rows() -> list[Row]:
+    return [row for name, (ours, file, locked) in ROBOTS.items() for row in _robot_rows(name, ours, file, locked)] + (
+        _start_rows()
+    )
+
+
+def _robot_rows(name: str, catalog_name: str, file: str, locked: tuple[str, ...]) -> list[Row]:
+    robot, whole = ytheta.load(catalog_name), pin.buildModelFromUrdf(str(example_urdf(file)))
+    model = pin.buildReducedModel(whole, [whole.getJointId(joint) for joint in locked], pin.neutral(whole))
+    data = model.createData()
+    q, qd, last = np.random.default_rng(0).uniform(-1.0, 1.0, (3, SAMPLES, len(robot.coordinates)))
+    pq, pqd, plast = np.random.default_rng(0).uniform(-1.0, 1.0, (3, SAMPLES, model.nv))
+
+    def peer(call: Callable[..., object]) -> float:
+        """Seconds per sample of a Pinocchio algorithm called once per sample."""
+
+        def all_samples() -> None:
+            for k in range(SAMPLES):
+                call(model, data, pq[k], pqd[k], plast[k])
+
+        return best_of(all_samples) / SAMPLES
+
+    base = ytheta.regressor(robot, parameters=independent_parameters(robot))
+    inverse, forward = ytheta.inverse_dynamics(robot), ytheta.forward_dynamics(robot)
+    out = np.empty((SAMPLES, *inverse.graph.shape))
+    regressor, rnea, aba = peer(pin.computeJointTorqueRegressor), peer(pin.rnea), peer(pin.aba)
+
+    def streamed() -> None:
+        for _ in base.blocks(q, qd, last):
+            pass
+
+    def ours(work: Callable[[], object]) -> float:
+        return best_of(work, runs=15) / SAMPLES
+
+    columns = base.graph.shape[1]
+    one = best_of(lambda: inverse.one(q[0], qd[0], last[0]), calls=2000)
+    each = best_of(lambda: pin.rnea(model, data, pq[0], pqd[0], plast[0]), calls=2000)
+    return [
+        Row(f"{name} base regressor ({columns}), in blocks", ours(streamed), regressor, "computeJointTorqueRegressor"),
+        Row(
+            f"{name} base regressor ({columns}), fresh dense array",
+            ours(lambda: base(q, qd, last, threads=1)),
+            regressor,
+            "computeJointTorqueRegressor",
+        ),
+        Row(f"{name} inverse dynamics", ours(lambda: inverse(q, qd, last, out=out, threads=1)), rnea, "rnea"),
+        Row(f"{name} forward dynamics", ours(lambda: forward(q, qd, last, out=out, threads=1)), aba, "aba"),
+        Row(f"{name} inverse dynamics, one call", one, each, "rnea"),
+    ]
+
+
+def independent_parameters(robot: Robot) -> list[str]:
+    """Link parameters whose columns are independent, by pivoted elimination on random states."""
+    kernel = ytheta.regressor(robot)
+    names = [name for name in robot.parameter_names if name.rpartition(".")[2][0] in "mI" and not name.endswith(".Ia")]
+    places = [robot.parameter_names.index(name) for name in names]
+    states = np.random.default_rng(1).uniform(-3.0, 3.0, (3, 200, len(robot.coordinates)))
+    W = kernel(*states)[:, :, places].reshape(-1, len(places))
+    chosen: list[int] = []
+    Q = np.zeros((len(W), 0))
+    for k in range(W.shape[1]):
+        column = W[:, k] - Q @ (Q.T @ W[:, k])
+        column -= Q @ (Q.T @ column)
+        if np.linalg.norm(column) > 1e-8 * np.linalg.norm(W):
+            chosen.append(k)
+            Q = np.column_stack([Q, column / np.linalg.norm(column)])
+    return [names[k] for k in chosen]
+
+
+def _start_rows() -> list[Row]:
+    """From nothing to the first UR10 regressor in a new process, with an empty cache and with a filled one."""
+
+    def start(folder: str) -> None:
+        subprocess.run([sys.executable, "-c", START], check=True, env=os.environ | {"YTHETA_CACHE": folder})
+
+    peer = best_of(lambda: subprocess.run([sys.executable, "-c", "import pinocchio"], check=True), runs=3)
+    with tempfile.TemporaryDirectory() as folder:
+        cold = best_of(lambda: start(folder), runs=1)
+        warm = best_of(lambda: start(folder), runs=5)
+    return [
+        Row("cold start to the first UR10 regressor", cold, peer, "import pinocchio alone"),
+        Row("warm start to the first UR10 regressor", warm, peer, "import pinocchio alone"),
+    ]

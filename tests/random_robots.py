@@ -7,12 +7,14 @@ import math
 import numpy as np
 from hypothesis import strategies as st
 
+from ytheta.robot import tree
 from ytheta.robot.frame import Frame, Vector
 from ytheta.robot.inertia import Inertia
-from ytheta.robot.length import symbol
+from ytheta.robot.length import Scalar, symbol
 from ytheta.robot.parts import Coupling, Drive, Joint, JointKind, Limits, Link, Loop, Marker, Motor
 from ytheta.robot.robot import Robot
 
+ODD = ("", "", "", " a.b", "[/x]", "\"'\\", "é\n#=\t", "\x1f{}")  # ends of names that are hard to write
 MOVABLE = (JointKind.REVOLUTE, JointKind.PRISMATIC)
 
 
@@ -36,8 +38,16 @@ def symbolic_frames(draw: st.DrawFn, lengths: tuple[str, ...]) -> Frame:
     frame = draw(frames())
     if not lengths or not draw(st.booleans()):
         return frame
-    length = symbol(draw(st.sampled_from(lengths))) * draw(st.sampled_from([1.0, -1.0, 0.3]))
-    return frame @ Frame.shift(length)
+    return frame @ Frame.shift(draw(linear_forms(lengths)), draw(st.one_of(numbers(), linear_forms(lengths))))
+
+
+@st.composite
+def linear_forms(draw: st.DrawFn, lengths: tuple[str, ...]) -> Scalar:
+    """A sum of multiples of some lengths and a number."""
+    form: Scalar = draw(numbers())
+    for name in draw(st.sets(st.sampled_from(lengths), min_size=1)):
+        form = form + symbol(name) * draw(st.sampled_from([1.0, -1.0, 0.3, 1 / 3]))
+    return form
 
 
 @st.composite
@@ -67,20 +77,23 @@ def unit_vectors() -> st.SearchStrategy[Vector]:
 def robots(draw: st.DrawFn, *, loops: bool = True, symbols: bool = True) -> Robot:
     """Random trees with branches, fixed joints, loops, couplings, motors, markers and symbolic lengths."""
     count = draw(st.integers(1, 6))
-    lengths = ("l1", "l2") if symbols and draw(st.booleans()) else ()
+    lengths = ("l1", "l2", "_L") if symbols and draw(st.booleans()) else ()
+    odd = draw(st.sampled_from(ODD))
     links = [Link("base", draw(inertias()))]
     joints: list[Joint] = []
     for k in range(1, count + 1):
         kind = draw(st.sampled_from([*MOVABLE, JointKind.REVOLUTE, JointKind.FIXED]))
         load = kind is JointKind.FIXED and draw(st.booleans())
-        links.append(Link(f"link{k}", draw(inertias()), load=load, source=draw(st.sampled_from(["", "a “table”"]))))
+        links.append(
+            Link(f"link{k}{odd}", draw(inertias()), load=load, source=draw(st.sampled_from(["", "a “table”"])))
+        )
         parent = draw(st.sampled_from([link.name for link in links[:k] if not link.load]))
         joints.append(
             Joint(
-                f"joint{k}",
+                f"joint{k}{odd}",
                 kind,
                 parent,
-                f"link{k}",
+                f"link{k}{odd}",
                 placement=draw(symbolic_frames(lengths)),
                 axis=draw(unit_vectors()),
                 seat=draw(st.one_of(st.just(Frame()), frames())),
@@ -92,22 +105,25 @@ def robots(draw: st.DrawFn, *, loops: bool = True, symbols: bool = True) -> Robo
     couplings: tuple[Coupling, ...] = ()
     motors: tuple[Motor, ...] = ()
     if len(movable) > 1 and draw(st.booleans()):
-        motors = (Motor("motor", drive=Drive(2e-4, 100.0)),)
-        couplings = (Coupling(movable[-1], ((movable[0], -0.5), ("motor", 1.0)), draw(numbers())),)
+        motors = (Motor(f"motor{odd}", drive=Drive(2e-4, 100.0)),)
+        couplings = (Coupling(movable[-1], ((movable[0], -0.5), (f"motor{odd}", 1.0)), draw(numbers())),)
     cuts: tuple[Loop, ...] = ()
     if loops and movable and draw(st.booleans()):
         kind = draw(st.sampled_from(list(JointKind)))
         end = movable[-1].replace("joint", "link")
-        cut = Joint("cut", kind, end, "base", draw(frames()), draw(unit_vectors()), draw(frames()))
+        cut = Joint(f"cut{odd}", kind, end, "base", draw(frames()), draw(unit_vectors()), draw(frames()))
         cuts = (Loop(cut),)
+    coordinates = tree.coordinates([joint for joint in joints if joint.moves], couplings, motors)
     return Robot(
-        name="random",
+        name=draw(st.sampled_from(["random", "", odd])),
         links=tuple(links),
         joints=tuple(joints),
         loops=cuts,
         couplings=couplings,
         motors=motors,
-        markers=(Marker("tool", f"link{count}", draw(frames())),),
+        actuated=() if cuts else tuple(draw(st.permutations(coordinates))),
+        home=tuple((name, draw(numbers())) for name in coordinates[:1]),
+        markers=(Marker(f"tool{odd}", f"link{count}{odd}", draw(frames())),),
         gravity=draw(vectors()),
         mounting=draw(frames()),
         lengths=tuple((name, draw(st.one_of(st.none(), numbers()))) for name in lengths),

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from random_robots import angles, frames, numbers, unit_vectors
-from ytheta.errors import RobotFileError, UnsetLengthError
+from ytheta.errors import InputError, RobotFileError, UnsetLengthError
 from ytheta.robot.frame import Frame, Vector, cos_sin
 from ytheta.robot.length import Length, parse_scalar, symbol
-from ytheta.robot.snap import Snapper
+from ytheta.robot.snap import Snapper, unit_axis
 
 NAMES = frozenset({"l1", "l2"})
 
@@ -35,6 +35,28 @@ def test_turn_equals_scipy(axis: Vector, angle: float) -> None:
 def test_quaternion_equals_scipy(q: tuple[float, float, float, float]) -> None:
     expected = Rotation.from_quat(q, scalar_first=True).as_matrix()
     np.testing.assert_allclose(Frame.from_quaternion(*q).rotation, expected, rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("size", [5e-324, 1e-200, 1.0, 1e200, 1e308])
+def test_quaternions_of_any_size_turn_alike(size: float) -> None:
+    turned = Frame.from_quaternion(size, 0.0, -size, 0.0).rotation
+    assert turned == Frame.from_quaternion(1.0, 0.0, -1.0, 0.0).rotation
+    assert Frame.from_quaternion(0.0, 0.0, size, 0.0).rotation == Frame.turn((0.0, 1.0, 0.0), math.pi).rotation
+    assert unit_axis((0.0, -size, 0.0)) == (0.0, -1.0, 0.0)
+
+
+def test_what_is_no_rotation() -> None:
+    with pytest.raises(InputError, match="a quaternion of zeros is no rotation"):
+        Frame.from_quaternion(0.0, 0.0, -0.0, 0.0)
+    with pytest.raises(InputError, match="not finite"):
+        Frame.from_quaternion(1.0, 0.0, math.inf, 0.0)
+    with pytest.raises(InputError, match="the axis is zero"):
+        unit_axis((0.0, 0.0, 0.0))
+
+
+@pytest.mark.parametrize("angle", [1e7, 1e15, -1e308])
+def test_angles_of_many_turns_are_left_to_the_library(angle: float) -> None:
+    assert cos_sin(angle) == (math.cos(angle), math.sin(angle))
 
 
 @given(frames())
@@ -102,7 +124,13 @@ def test_expressions(text: str, value: float | Length) -> None:
         ("1/0", "division by zero"),
         ("True", "true and false are no numbers"),
         ("1e999", "not a finite number"),
-        ("1" + "+1" * 200, "longer than 200 characters"),
+        ("1" + "+1" * 300, "more than 500 parts"),
+        ("1" + "+1" * 3000, "longer than 5000 characters"),
+        ("-" * 4000 + "1", "nested too deeply|more than 500 parts"),
+        ("1" * 400, "too large"),
+        ("1e308*l1*10", "not a finite number"),
+        ("l1/1e-320", "not a finite number"),
+        ("0.5if l1 else 2", "only numbers, lengths, pi"),
     ],
 )
 def test_bad_expressions(text: str, reason: str) -> None:
@@ -144,3 +172,22 @@ def test_rounded_quaternions_and_axes_snap() -> None:
     assert "2 rounded angles" in snapper.notes[0].text
     tilted = Frame.from_quaternion(0.9, 0.1, 0.2, 0.3)
     assert snapper.rotation(tilted, "here") == tilted
+
+
+def test_axes_snap_to_the_nearest() -> None:
+    snapper = Snapper(0.25)
+    length = math.hypot(0.15, 0.985)
+    assert snapper.axis((0.15 / length, 0.0, 0.985 / length), "here") == (0.0, 0.0, 1.0)
+    halfway = math.sqrt(0.5)
+    assert snapper.axis((halfway, 0.0, halfway), "here") == (halfway, 0.0, halfway)
+
+
+@pytest.mark.parametrize("tolerance", [-1e-4, math.nan, math.pi / 12 + 1e-9, math.inf])
+def test_tolerances_that_mean_nothing(tolerance: float) -> None:
+    with pytest.raises(InputError, match="should lie between 0, which keeps all angles, and pi/12"):
+        Snapper(tolerance)
+
+
+def test_angles_of_many_turns_are_a_mistake() -> None:
+    with pytest.raises(RobotFileError, match=r"here: the angle 2000000\.0 rad is beyond any turn of a robot"):
+        Snapper(0.0).angle(2e6, "here")

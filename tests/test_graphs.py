@@ -49,14 +49,20 @@ def expected(robot: Robot, x: np.ndarray, xd: np.ndarray, xdd: np.ndarray) -> np
     rho = peer(robot).torque(q, qd, qdd)
     rho = rho + drives[:, 0] * qdd + drives[:, 1] * qd + drives[:, 2] * np.sign(qd) + drives[:, 3]
     tau = A.T @ rho
-    for k, motor in enumerate(reversed(robot.motors), start=1):
+    for motor in robot.motors:
         ia, fv, fc, fo = motor.drive.parameters
-        tau[-k] += ia * xdd[-k] + fv * xd[-k] + fc * np.sign(xd[-k]) + fo
+        k = robot.coordinates.index(motor.name)
+        tau[k] += ia * xdd[k] + fv * xd[k] + fc * np.sign(xd[k]) + fo
     return tau
 
 
-ROBOTS = [driven("ur10"), driven("stanford"), driven("panda"), driven("lu-two-link"), coupled()]
-IDS = ["ur10", "stanford", "panda", "lu-two-link", "coupled puma560"]
+def reordered() -> Robot:
+    """The coupled robot with its motor named first: its coordinates follow that order."""
+    return replace(coupled(), actuated=("m6", "joint1", "joint2", "joint3", "joint5", "joint4"))
+
+
+ROBOTS = [driven("ur10"), driven("stanford"), driven("panda"), driven("lu-two-link"), reordered(), coupled()]
+IDS = ["ur10", "stanford", "panda", "lu-two-link", "coupled and reordered", "coupled puma560"]
 
 
 @pytest.mark.parametrize("robot", ROBOTS, ids=IDS)

@@ -82,6 +82,9 @@ def body(mass: float, *moments: float) -> Inertia:
         (body(1.0, 1.0, -0.5, 1.0), "negative principal moment of inertia: -0.5, 1, 1 kg m2"),
         (body(1.0, 1.0, 1.0, 2.1), "triangle inequality broken: of the principal moments 1, 1, 2.1 kg m2"),
         (Inertia.named({"m": 1.0, "Ixx": float("nan")}), "not finite"),
+        (Inertia.named({"m": 1e-300, "mx": 1e200}), "too large to compute with"),
+        (Inertia.named({"m": 1.0, "Ixx": 1.7e308, "Iyy": 1.7e308, "Izz": 1.7e308}), "too large to compute with"),
+        (Inertia.point(1e308, (1e10, 0.0, 0.0)), "not finite"),
     ],
 )
 def test_impossible_bodies_say_why(inertia: Inertia, reason: str) -> None:

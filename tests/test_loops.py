@@ -59,7 +59,9 @@ def by_multipliers(name: str, robot: Robot, seed: int = 0, *, dropped: int | Non
     mech = mechanism(robot)
     bodies = 10 * len(mech.bodies)
     rho = A.T @ newton_euler.inverse_dynamics(mech, numeric_motion(q, qd, qdd), robot.theta[:bodies]).astype(float)
-    gradients = np.concatenate([A, cut_gradients(robot, x), np.eye(len(x))[len(x) - len(robot.motors) :]])
+    gradients = np.concatenate(
+        [A, cut_gradients(robot, x), np.eye(len(x))[[robot.coordinates.index(motor.name) for motor in robot.motors]]]
+    )
     turned = (cut_gradients(robot, x + 1e-4 * xd) - cut_gradients(robot, x - 1e-4 * xd)) @ xd / 2e-4
     rates, accelerations = gradients @ xd, gradients @ xdd
     accelerations[len(A) : len(A) + len(turned)] += turned
@@ -173,7 +175,7 @@ def constraint_rates(loops: Constraint):  # type: ignore[no-untyped-def]
     def positions(x: np.ndarray) -> np.ndarray:
         states = closure.loop_states(robot, A @ x + b)
         cuts = [s.position for s, loop in zip(states, robot.loops, strict=True) if loop.joint.moves]
-        return np.array([*(A @ x + b), *cuts, *x[len(x) - len(robot.motors) :]])
+        return np.array([*(A @ x + b), *cuts, *(x[robot.coordinates.index(motor.name)] for motor in robot.motors)])
 
     def rates(x: np.ndarray, Qd: np.ndarray) -> np.ndarray:
         Q = x[list(loops.actuated)]

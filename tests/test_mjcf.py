@@ -230,8 +230,9 @@ def test_unsupported_installed_model_says_why(package: str, file: str, copies: P
 
 def test_assets_beside_the_folder_are_refused_without_a_package() -> None:
     path = package_folder("gymnasium_robotics") / "envs/assets/fetch/reach.xml"
-    with pytest.raises(RobotFileError, match=r"the path '\.\./textures/block\.png' leaves the robot's folder"):
+    with pytest.raises(RobotFileError, match=r"the path '\.\./textures/block\.png' leaves the robot's folder") as error:
         read(path, fix_base=True)
+    assert "put a package.xml into the folder that holds both" in str(error.value)
 
 
 def test_a_slightly_wrong_inertia_is_detected(copies: Path) -> None:
@@ -920,6 +921,14 @@ def test_paths_of_assets(compiler: str, asset: str, refused: str | None) -> None
         ("", '<compiler angle="grad"/>', "angle='grad' is unknown; use one of degree, radian"),
         ("", '<compiler eulerseq="xyw"/>', "eulerseq='xyw' should be three letters out of"),
         ('<body quat="0 0 0 0"/>', "", "a quaternion of zeros is no rotation"),
+        ('<body zaxis="0 0 1e-20"/>', "", "zaxis='0 0 1e-20' holds no direction"),
+        (
+            '<body><joint/><geom type="box" size="1 1 1" density="1e308"/></body>',
+            '<compiler boundinertia="1"/>',
+            "mass, place or inertia are too large to compute with; give smaller numbers",
+        ),
+        ('<body><geom type="capsule" size="1" fromto="0 0 0 1e200 0 0"/></body>', "", "lies too far away"),
+        ('<body euler="1e308 0 0"/>', "", "the angle .* rad is beyond any turn of a robot"),
         ('<body quat="1 0 0 0" euler="0 0 0"/>', "", "the orientation is given twice, by 'quat' and 'euler'; keep one"),
         ('<body zaxis="0 0 0"/>', "", "zaxis='0 0 0' holds no direction"),
         ('<body xyaxes="1 0 0 2 0 0"/>', "", "xyaxes='1 0 0 2 0 0' holds no direction"),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +15,7 @@ from random_robots import random_q, robots
 from ytheta.errors import InputError
 from ytheta.robot.frame import Frame
 from ytheta.robot.kinematics import link_poses
+from ytheta.robot.length import symbol
 from ytheta.robot.robot import Robot
 from ytheta.robot.toml_reader import read_toml
 from ytheta.robot.toml_writer import robot_toml, save_robot
@@ -222,3 +225,43 @@ def test_mistakes(change: tuple[str, str], reason: str) -> None:
 def test_contradictions(extra: str, reason: str) -> None:
     with pytest.raises(InputError, match=reason):
         read(TWO + extra)
+
+
+# --- writing ---------------------------------------------------------------------------------------------------------
+
+
+def test_names_and_order_survive_the_round_trip() -> None:
+    """An empty name does not become the file's; coordinates keep the order that was chosen."""
+    nameless = replace(read(TWO), name="", actuated=("q2", "q1"))
+    assert read(robot_toml(nameless)) == nameless
+    assert read(robot_toml(nameless)).coordinates == ("q2", "q1")
+    assert "actuated" not in robot_toml(read(TWO))
+
+
+def test_long_linear_forms_survive_the_round_trip() -> None:
+    names = [f"length_{k}" for k in range(40)]
+    place = sum((symbol(name) * (1 / (k + 3)) for k, name in enumerate(names)), symbol("l1") + 0.1)
+    robot = read(TWO)
+    joints = (replace(robot.joints[0], placement=Frame.shift(place)), *robot.joints[1:])
+    robot = replace(robot, joints=joints, lengths=(*robot.lengths, *((name, None) for name in names)))
+    assert read(robot_toml(robot)) == robot
+
+
+def test_nothing_is_left_behind_where_writing_fails(tmp_path: Path) -> None:
+    robot = read(TWO)
+    (tmp_path / "folder.toml").mkdir()
+    with pytest.raises(InputError, match="cannot be written: Is a directory"):
+        save_robot(robot, tmp_path / "folder.toml")
+    with pytest.raises(InputError, match=r"the robot holds '\\ud800', which is no character"):
+        save_robot(replace(robot, about="half a pair: \ud800"), tmp_path / "half.toml")
+    assert [file.name for file in tmp_path.iterdir()] == ["folder.toml"]
+
+
+def test_files_have_the_permissions_of_the_user(tmp_path: Path) -> None:
+    before = os.umask(0o027)
+    try:
+        path = save_robot(read(TWO), tmp_path / "two.TOML")
+    finally:
+        os.umask(before)
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert [file.name for file in tmp_path.iterdir()] == ["two.TOML"]

@@ -170,3 +170,49 @@ def test_an_angle_that_is_not_rounded_stays() -> None:
     robot = read_urdf(parse_xml(text.encode(), Path("r.urdf")), Path("r.urdf"), SNAP)
     assert robot.joint("j").placement == Frame.from_rpy(1.5706, 0.0, 0.3)
     assert robot.notes == ()
+
+
+# --- single rules ---------------------------------------------------------------------------------------------------
+
+
+def one_joint(kind: str, inside: str = "") -> bytes:
+    text = f'<robot name="r"><link name="a"/><link name="b"/><joint name="j" type="{kind}"><parent link="a"/>'
+    return f'{text}<child link="b"/>{inside}</joint></robot>'.encode()
+
+
+def read_joint(kind: str, inside: str = "", *, fix_base: bool = False) -> Robot:
+    return read_urdf(parse_xml(one_joint(kind, inside), Path("r.urdf")), Path("r.urdf"), SNAP, fix_base=fix_base)
+
+
+def test_a_floating_base_stands_still_where_that_is_asked_for(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"'floating' are not supported.*--fix-base or fix_base=True"):
+        read_joint("floating")
+    robot = read_joint("floating", '<origin xyz="0 0 2"/><limit effort="1"/>', fix_base=True)
+    assert robot.joint("j").kind is JointKind.FIXED
+    assert robot.joint("j").placement == Frame.shift(0.0, 0.0, 2.0)
+    assert [note.text for note in robot.notes] == ["floating joint held fixed where the file puts it (fix_base): j"]
+    path = tmp_path / "r.urdf"
+    path.write_bytes(one_joint("floating"))
+    assert ytheta.load(path, fix_base=True).movable == ()
+    with pytest.raises(InputError, match="'planar' are not supported"):
+        read_joint("planar", fix_base=True)
+
+
+def test_infinite_limits_are_none() -> None:
+    limits = read_joint("revolute", '<limit lower="-inf" upper="INF" velocity="inf" effort="3"/>').joint("j").limits
+    assert (limits.lower, limits.upper) == (-np.inf, np.inf)
+    assert (limits.velocity, limits.effort) == (np.inf, 3.0)
+    assert read_joint("revolute", '<limit lower="-Infinity" upper="2"/>').joint("j").limits.upper == 2.0
+
+
+@pytest.mark.parametrize("wrong", ['lower="inf"', 'upper="-inf"', 'lower="nan"', 'velocity="-inf"', 'effort="x"'])
+def test_limits_that_mean_nothing(wrong: str) -> None:
+    with pytest.raises(InputError, match=r"r\.urdf, line 1, <limit>: .* should hold"):
+        read_joint("revolute", f"<limit {wrong}/>")
+
+
+def test_geometry_that_means_nothing() -> None:
+    with pytest.raises(InputError, match=r"<origin>: a quaternion of zeros is no rotation"):
+        read_joint("revolute", '<origin quat_xyzw="0 0 0 0"/>')
+    with pytest.raises(InputError, match=r"<axis>: joint 'j': the axis is zero"):
+        read_joint("revolute", '<axis xyz="0 0 0"/>')

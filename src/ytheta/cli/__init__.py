@@ -1,10 +1,14 @@
 """The command ``ytheta``: argv → calls → stdout, stderr, exit code.
 
-Data goes to stdout, everything else to stderr. Exit codes: 0 done, 1 done but the answer is bad, 2 bad input.
+Data goes to stdout, everything else to stderr. Exit codes: 0 done, 1 done but the answer is bad, 2 bad input or no room
+for the output, 130 interrupted.
 """
 
 from __future__ import annotations
 
+import contextlib
+import io
+import os
 import sys
 
 from ytheta.errors import YthetaError
@@ -12,13 +16,40 @@ from ytheta.errors import YthetaError
 
 def main() -> None:
     """Run the command; an error is one sentence on stderr, never a traceback."""
-    from ytheta.cli.app import app  # typer is loaded for commands only
-
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that lacks a character shows ? for it
     try:
-        app()
+        from ytheta.cli.app import run  # typer is loaded for commands only
+
+        code = run(sys.argv[1:])
+        sys.stdout.flush()
     except YthetaError as error:
-        sys.stderr.write(f"error: {error}\n")
-        sys.exit(2)
+        code = _complain(f"error: {' '.join(str(error).split())}", 2)
     except BrokenPipeError:  # the reader of a pipe, such as head, has had enough
-        sys.stderr.close()
-        sys.exit(0)
+        _discard_output()
+        code = 0
+    except SystemExit as end:
+        if not isinstance(end.__context__, BrokenPipeError):
+            raise
+        code = 0  # rich noticed the closed pipe first, and would leave with 1
+    except OSError as error:
+        _discard_output()
+        code = _complain(f"error: the output cannot be written: {error.strerror or error}; make room for it", 2)
+    except KeyboardInterrupt:
+        code = _complain("interrupted", 130)
+    sys.exit(code)
+
+
+def _complain(sentence: str, code: int) -> int:
+    with contextlib.suppress(OSError):  # stderr may be closed as well
+        sys.stderr.write(f"{sentence}\n")
+    return code
+
+
+def _discard_output() -> None:
+    """Let what Python still has to write at its end go nowhere instead of failing again."""
+    with contextlib.suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)

@@ -3,22 +3,40 @@
 from __future__ import annotations
 
 import logging
-from typing import Annotated
+from collections.abc import Sequence
+from typing import Annotated, cast
 
 import typer
 
 import ytheta
 from ytheta.cli.inspect import inspect
 from ytheta.cli.robots import robots
+from ytheta.errors import InputError
 
 app = typer.Typer(
     name="ytheta",
     help="A robot arm's dynamic model, made knowable: τ = Y(q, q̇, q̈) θ.",
-    no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
 )
+
+# The base of all that typer says about wrong usage; it is exported by none of its releases.
+_WrongUsage = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[2])
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run a command line; the exit code. Typer's own ``main`` is passed over: it answers a closed pipe with 1."""
+    command = typer.main.get_command(app)
+    try:
+        with command.make_context("ytheta", list(arguments) or ["--help"]) as context:
+            command.invoke(context)
+    except typer.Exit as end:
+        return end.exit_code
+    except _WrongUsage as error:
+        place = "ytheta" if error.ctx is None else error.ctx.command_path
+        raise InputError(f"{error.format_message().rstrip('.')}; see {place} --help") from None
+    return 0
 
 
 def _version(wanted: bool) -> bool:

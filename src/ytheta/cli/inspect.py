@@ -1,17 +1,15 @@
-"""``ytheta inspect ROBOT``: what a description says, drawn as a tree and as tables, with verdicts."""
+"""``ytheta inspect ROBOT``: what a description says, with verdicts, as plain data."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
 
 import typer
-from rich import box
-from rich.console import Console
-from rich.table import Table
-from rich.tree import Tree
 
+from ytheta.cli.costs import costs
+from ytheta.cli.inspect_tables import print_summary
 from ytheta.cli.options import (
     AsJson,
     FixBase,
@@ -23,11 +21,13 @@ from ytheta.cli.options import (
     console,
     print_json,
     read_robot,
+    remark,
 )
 from ytheta.conventions import LINK_PARAMETERS, SNAP
 from ytheta.errors import InputError
-from ytheta.robot.closure import Closure, close_loops
-from ytheta.robot.parts import Joint, JointKind, Link
+from ytheta.robot.closure import CLOSED, Closure, close_loops
+from ytheta.robot.frame import IDENTITY, Frame
+from ytheta.robot.parts import Joint, JointKind, Limits, Link
 from ytheta.robot.robot import Robot
 
 Pose = Annotated[
@@ -47,14 +47,17 @@ def inspect(
 ) -> None:
     """Show a robot: its tree, joints, parameters, consistency and loops.
 
-    Example: `ytheta inspect walker --at q5=0.7 --at q7=0.8`
+    Example: `ytheta inspect walker --at q5=0.8 --at q7=1.3`
     """
     model = read_robot(robot, snap=snap, strict=strict, fix_base=fix_base, lengths=length)
     closure = _closure(model, at)
+    for text in _beyond_limits(model, closure):
+        remark(text)
+    data = summary(model, closure)
     if as_json:
-        print_json(summary(model, closure))
+        print_json(data)
     else:
-        _print(console(), model, summary(model, closure))
+        print_summary(console(), model, data)
 
 
 def _closure(robot: Robot, at: Sequence[str] | None) -> Closure | None:
@@ -64,14 +67,29 @@ def _closure(robot: Robot, at: Sequence[str] | None) -> Closure | None:
         if pose:
             raise InputError(f"--at closes loops, but robot {robot.name!r} has none; leave --at away")
         return None
+    if robot.unset_lengths and not pose:
+        return None
     closure = close_loops(robot, pose)
     return closure.or_raise() if robot.actuated else closure
 
 
+def _beyond_limits(robot: Robot, closure: Closure | None) -> Iterator[str]:
+    """A sentence for every joint, cut joint and motor that a closed pose puts outside of its limits."""
+    if closure is None or not closure.closed:
+        return
+    positions = dict(zip((joint.name for joint in robot.movable), closure.q.tolist(), strict=True))
+    positions |= {loop.name: loop.position for loop in closure.loops} | closure.coordinates
+    limits: dict[str, Limits] = {joint.name: joint.limits for joint in robot.movable}
+    limits |= {loop.name: loop.joint.limits for loop in robot.loops if loop.joint.moves}
+    limits |= {motor.name: motor.limits for motor in robot.motors}
+    for name, bounds in limits.items():
+        if not bounds.lower - CLOSED <= positions[name] <= bounds.upper + CLOSED:
+            yield f"{name} = {positions[name]:.5g} is outside its limits {bounds.lower:.5g} … {bounds.upper:.5g}"
+
+
 def summary(robot: Robot, closure: Closure | None) -> dict[str, Any]:
-    """Everything ``inspect`` knows, as plain data. Unlimited and undefined are None."""
-    bodies = robot.merged.links[1:]
-    verdicts = {link.name: link.inertia.consistency() for link in bodies}
+    """Everything ``inspect`` knows, as plain data. Unlimited, undefined and not known yet are None."""
+    formulations = costs(robot) if robot.movable and not robot.unset_lengths else {}
     return {
         "name": robot.name,
         "about": robot.about,
@@ -81,23 +99,16 @@ def summary(robot: Robot, closure: Closure | None) -> dict[str, Any]:
         "passive": list(robot.passive) if robot.loops else [],
         "loops": len(robot.loops),
         "standard_parameters": len(robot.parameter_names),
-        "operations": {},
+        "operations": {name: cost for name, cost in formulations.items() if "reason" not in cost},
+        "not_counted": {name: cost["reason"] for name, cost in formulations.items() if "reason" in cost},
         "gravity_in_base": list(robot.gravity_in_base),
         "lengths": dict(robot.lengths),
+        "unset_lengths": list(robot.unset_lengths),
         "total_mass": sum(link.inertia.mass for link in robot.links),
-        "consistent": all(verdicts.values()),
+        "consistent": all(robot.verdicts.values()),
+        "inconsistent": {name: verdict.reason for name, verdict in robot.verdicts.items() if not verdict},
         "joint_table": [_joint_row(joint) for joint in robot.joints],
-        "link_table": [
-            {
-                "name": link.name,
-                "mass": link.inertia.mass,
-                "center": list(link.inertia.center),
-                "parameters": dict(zip(LINK_PARAMETERS, link.inertia.parameters, strict=True)),
-                "consistent": verdicts[link.name].consistent,
-                "verdict": verdicts[link.name].reason,
-            }
-            for link in bodies
-        ],
+        "link_table": _link_rows(robot),
         "couplings": [
             {"joint": coupling.joint, "terms": dict(coupling.terms), "offset": coupling.offset}
             for coupling in robot.couplings
@@ -105,6 +116,45 @@ def summary(robot: Robot, closure: Closure | None) -> dict[str, Any]:
         "loop_table": _loop_rows(robot, closure),
         "notes": [note.text for note in robot.notes],
     }
+
+
+def _link_rows(robot: Robot) -> list[dict[str, Any]]:
+    """The links that have parameters, each with what is fixed to it; no parameters where a length has no value yet."""
+    # Any value serves for a length that is not set: what depends on it is not shown.
+    bodies = robot.with_lengths(**{name: 0.0 for name, value in robot.lengths if value is None}).merged.links[1:]
+    carried = _carried(robot)
+    rows = []
+    for body in bodies:
+        links = carried[body.name]
+        known = not any(set(robot.unset_lengths) & frame.symbols for link, frame in links if not link.inertia.massless)
+        bad = [f"{link.name}: {robot.verdicts[link.name].reason}" for link, _ in links if not robot.verdicts[link.name]]
+        parameters = dict(zip(LINK_PARAMETERS, body.inertia.parameters, strict=True))
+        rows.append(
+            {
+                "name": body.name,
+                "mass": body.inertia.mass,
+                "center": [_finite(entry) for entry in body.inertia.center] if known else None,
+                "parameters": parameters if known else None,
+                "consistent": not bad,
+                "verdict": "; ".join(bad) or robot.verdicts[body.name].reason,
+            }
+        )
+    return rows
+
+
+def _carried(robot: Robot) -> dict[str, list[tuple[Link, Frame]]]:
+    """For every link that stays when fixed joints are merged: itself and what is merged into it, with their frames."""
+    place = {robot.base.name: (robot.base.name, IDENTITY)}
+    carried: dict[str, list[tuple[Link, Frame]]] = {robot.base.name: [(robot.base, IDENTITY)]}
+    for joint, link in zip(robot.joints, robot.links[1:], strict=True):
+        carrier, frame = place[joint.parent]
+        if joint.kind is JointKind.FIXED and not link.load:
+            place[link.name] = carrier, frame @ joint.placement @ joint.seat
+        else:
+            place[link.name] = link.name, IDENTITY
+        carrier, frame = place[link.name]
+        carried.setdefault(carrier, []).append((link, frame))
+    return carried
 
 
 def _joint_row(joint: Joint) -> dict[str, Any]:
@@ -151,126 +201,3 @@ def _loop_rows(robot: Robot, closure: Closure | None) -> list[dict[str, Any]]:
 
 def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
-
-
-NOTHING = "·"
-
-
-# --- tables ---------------------------------------------------------------------------------------------------------
-
-
-def _print(out: Console, robot: Robot, data: dict[str, Any]) -> None:
-    out.print(f"[bold]{robot.name}[/bold]" + (f": {robot.about}" if robot.about else ""))
-    if robot.source:
-        out.print(f"source: {robot.source}", style="dim")
-    out.print()
-    out.print(_tree(robot))
-    out.print(_joint_table(data))
-    out.print(_link_table(data))
-    for coupling in data["couplings"]:
-        terms = " + ".join(f"{factor:g} {name}" for name, factor in coupling["terms"].items()) or "0"
-        offset = f" + {coupling['offset']:g}" if coupling["offset"] else ""
-        out.print(f"coupling: {coupling['joint']} = {terms}{offset}".replace("+ -", "- "))
-    for row in data["loop_table"]:
-        _print_loop(out, row)
-    out.print(_last_words(robot, data))
-
-
-def _tree(robot: Robot) -> Tree:
-    """Links under the joints that carry them; a cut joint is drawn at its parent, with an arrow to where it closes."""
-    drawing = Tree(_link_label(robot.base), guide_style="dim")
-    branches = {robot.base.name: drawing}
-    for joint in robot.joints:
-        label = f"[cyan]{joint.name}[/cyan] {_kind(joint)} ─ {_link_label(robot.link(joint.child))}"
-        branches[joint.child] = branches[joint.parent].add(label)
-    for loop in robot.loops:
-        joint = loop.joint
-        branches[joint.parent].add(f"[magenta]{joint.name}[/magenta] {_kind(joint)} ─▶ {joint.child} (closes a loop)")
-    return drawing
-
-
-def _link_label(link: Link) -> str:
-    mass = f"{link.inertia.mass:.4g} kg" if link.inertia.mass else "no mass"
-    return f"{link.name} [dim]{'load, ' if link.load else ''}{mass}[/dim]"
-
-
-def _kind(joint: Joint) -> str:
-    letter = {JointKind.REVOLUTE: "R", JointKind.PRISMATIC: "P", JointKind.FIXED: "fixed", JointKind.POINT: "point"}
-    return letter[joint.kind] + (f" {_axis(joint.axis)}" if joint.moves else "")
-
-
-def _axis(axis: Sequence[float]) -> str:
-    for k, letter in enumerate("xyz"):
-        if abs(axis[k]) == 1.0:
-            return letter if axis[k] > 0 else f"-{letter}"
-    return "(" + " ".join(f"{value:.4g}" for value in axis) + ")"
-
-
-def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
-    """A table without the columns in which no row says anything."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    said = [k for k in range(len(columns)) if k == 0 or any(row[k] not in ("", NOTHING) for row in rows)]
-    for k in said:
-        table.add_column(columns[k], justify="left" if k == 0 else "right", overflow="fold")
-    for row in rows:
-        table.add_row(*(row[k] for k in said))
-    return table
-
-
-def _joint_table(data: dict[str, Any]) -> Table:
-    drive = ("Ia", "fv", "fc", "fo")
-    rows = []
-    for row in data["joint_table"]:
-        if row["axis"] is None:
-            continue
-        lower, upper = row["position"]
-        position = "" if lower is None and upper is None else f"{_number(lower, '-∞')} … {_number(upper, '∞')}"
-        bounds = [_number(row[key], "") for key in ("velocity", "acceleration", "effort")]
-        forces = [_number(row[key] or None, NOTHING) for key in drive]
-        rows.append([row["name"], row["type"], _axis(row["axis"]), position, *bounds, *forces])
-    return _table(("joint", "type", "axis", "position", "velocity", "acceleration", "effort", *drive), rows)
-
-
-def _link_table(data: dict[str, Any]) -> Table:
-    rows = []
-    for row in data["link_table"]:
-        values = [_number(row["parameters"][name] or None, NOTHING) for name in LINK_PARAMETERS]
-        rows.append([row["name"], *values, "yes" if row["consistent"] else "[yellow]no[/yellow]"])
-    return _table(("link", *LINK_PARAMETERS, "possible"), rows)
-
-
-def _print_loop(out: Console, row: dict[str, Any]) -> None:
-    parent, child = row["links"]
-    out.print(f"loop [magenta]{row['name']}[/magenta] ({row['type']}) between {parent} and {child}", end="")
-    out.print(f": actuated {', '.join(row['actuated']) or 'nothing'}; passive {', '.join(row['passive']) or 'nothing'}")
-    if row["gap"] is None:
-        out.print("  not closed: its lengths have no values yet")
-        return
-    pose = ", ".join(f"{name} = {value:.5g}" for name, value in row["coordinates"].items())
-    gap = "below 1e-12" if row["gap"] < 1e-12 else f"{row['gap']:.1e}"
-    out.print(f"  closes at {pose}, {row['name']} = {row['position']:.5g} (gap {gap})")
-
-
-def _last_words(robot: Robot, data: dict[str, Any]) -> str:
-    bodies, drives = len(data["link_table"]), len(robot.parameter_names) - 10 * len(data["link_table"])
-    lines = [
-        f"{data['joints']} joints, {len(robot.actuated)} actuated: {', '.join(robot.actuated) or 'not chosen yet'}",
-        f"{data['standard_parameters']} standard parameters: {10 * bodies} of {bodies} links, {drives} of the drives; "
-        f"moving mass {sum(row['mass'] for row in data['link_table']):.5g} kg",
-    ]
-    if robot.loops and not robot.actuated:
-        freedom = data["loop_table"][0]["freedom"]
-        lines.append(f"the loops leave {freedom} coordinates free: choose {freedom} as 'actuated'")
-    bad = [row["name"] for row in data["link_table"] if not row["consistent"]]
-    if bad:
-        lines += [
-            f"[yellow]{row['name']}: {row['verdict']}[/yellow]" for row in data["link_table"] if row["name"] in bad
-        ]
-        lines.append("no body can have these inertias; the dynamics they give may still be right where they are seen")
-    else:
-        lines.append("every link's inertia is physically consistent")
-    return "\n".join(lines)
-
-
-def _number(value: float | None, missing: str) -> str:
-    return missing if value is None else f"{value:.4g}"

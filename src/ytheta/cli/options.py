@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import os
 import sys
 from collections.abc import Sequence
 from typing import Annotated
@@ -15,12 +17,14 @@ from ytheta.errors import InputError
 from ytheta.robot.load import load
 from ytheta.robot.robot import Robot
 
+WIDE = 120  # columns of a table that goes into a file or a pipe
+
 RobotArgument = Annotated[
     str, typer.Argument(metavar="ROBOT", help="A catalog name, or a .urdf, .xml (MJCF) or .toml file.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 Snap = Annotated[
-    float, typer.Option(min=0.0, help="Take angles this close to multiples of pi/6 as such; 0 keeps them as they are.")
+    float, typer.Option(help="Take angles this close to multiples of pi/6 as such; 0 keeps them as they are.")
 ]
 Strict = Annotated[bool, typer.Option("--strict", help="Refuse inertias that no body can have.")]
 FixBase = Annotated[bool, typer.Option("--fix-base", help="Let a floating base stand still instead of refusing it.")]
@@ -38,31 +42,50 @@ def read_robot(
     lengths: Sequence[str] | None = None,
 ) -> Robot:
     """The robot a command works on; what its reader did and doubted goes to stderr."""
-    robot = load(source, snap=snap, strict=strict, fix_base=fix_base)
+    values = assignments(lengths, "--length")
+    robot = load(source, snap=snap, strict=strict, fix_base=fix_base, lengths=values)
     for note in robot.notes:
-        sys.stderr.write(f"{'warning' if note.warning else 'note'}: {note.text}\n")
-    return robot.with_lengths(**assignments(lengths, "--length"))
+        remark(note.text, warning=note.warning)
+    return robot
+
+
+def remark(text: str, *, warning: bool = False) -> None:
+    """Something worth knowing beside the answer, on stderr."""
+    sys.stderr.write(f"{'warning' if warning else 'note'}: {printable(text)}\n")
 
 
 def assignments(texts: Sequence[str] | None, option: str) -> dict[str, float]:
-    """``NAME=VALUE`` pairs."""
-    values = {}
+    """``NAME=VALUE`` pairs: every name once, every value finite."""
+    values: dict[str, float] = {}
     for text in texts or ():
-        name, equals, number = text.partition("=")
+        name, _, number = (piece.strip() for piece in text.partition("="))
         try:
-            values[name.strip()] = float(number)
+            value = float(number)
         except ValueError:
-            equals = ""
-        if not equals:
-            raise InputError(f"{option} {text!r}: write NAME=NUMBER, such as {option} q1=0.5")
+            value = math.nan
+        if not name or not math.isfinite(value):
+            raise InputError(f"{option} {text!r}: write NAME=NUMBER with a finite number, such as {option} q1=0.5")
+        if name in values:
+            raise InputError(f"{option} {text!r}: {name!r} was already given as {values[name]:g}; keep one of the two")
+        values[name] = value
     return values
 
 
+def printable(text: str) -> str:
+    """A text from outside for one line of a terminal: control characters are spelled out."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
 def print_json(data: object) -> None:
-    """One JSON object on stdout; infinities, which JSON does not know, become null."""
-    sys.stdout.write(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+    """One JSON object on stdout; it holds no infinities, which JSON does not know."""
+    try:
+        text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
+    except ValueError:
+        raise InputError("a figure of the answer is not finite; give the robot smaller or larger numbers") from None
+    sys.stdout.write(text + "\n")
 
 
 def console() -> Console:
-    """Tables on stdout; colours only where a person looks."""
-    return Console(highlight=False)
+    """Tables on stdout; colours only where a person looks, and room for tables where nobody does."""
+    width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else WIDE
+    return Console(highlight=False, markup=False, emoji=False, width=width)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rich import box
 from rich.table import Table
+from rich.text import Text
 
 from ytheta.cli.options import AsJson, console, print_json
 from ytheta.robot import catalog
@@ -22,7 +23,7 @@ def robots(as_json: AsJson = False) -> None:
     table = Table("robot", "joints", "loops", "about", box=box.SIMPLE_HEAD, pad_edge=False)
     table.columns[1].justify = table.columns[2].justify = "right"
     for row in rows:
-        table.add_row(str(row["name"]), str(row["joints"]), str(row["loops"] or ""), str(row["about"]))
+        table.add_row(*(Text(str(row[key] or "")) for key in ("name", "joints", "loops", "about")))
     console().print(table)
 
 

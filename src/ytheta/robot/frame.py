@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from ytheta.errors import InputError
 from ytheta.robot.length import Length, Scalar, number, symbols_in
 from ytheta.shapes import Float
 
@@ -22,6 +23,10 @@ Place: TypeAlias = tuple[Scalar, Scalar, Scalar]
 
 ORIGIN: Vector = (0.0, 0.0, 0.0)
 NO_TURN: Matrix = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+
+STEP = math.pi / 6
+# Beyond this an angle has lost the digits that tell a multiple of pi/6 from its neighbours.
+MANY_TURNS = 1e6
 
 # cos(k pi/6) for k = 0 … 11, exact to the last digit: with them a quarter turn has zeros, not 6e-17.
 _HALF_ROOT_3 = math.sqrt(3.0) / 2.0
@@ -92,7 +97,10 @@ class Frame:
 
     @staticmethod
     def from_quaternion(w: float, x: float, y: float, z: float) -> Frame:
-        """Rotation of a quaternion, scalar first; it need not be normalised."""
+        """Rotation of a quaternion, scalar first; it need not be normalised. InputError where it is no rotation."""
+        w, x, y, z = of_order_one((w, x, y, z))
+        if not any((w, x, y, z)):
+            raise InputError("a quaternion of zeros is no rotation; give a unit quaternion")
         n = w * w + x * x + y * y + z * z
         return Frame(
             rotation=(
@@ -118,11 +126,25 @@ IDENTITY = Frame()
 
 def cos_sin(angle: float) -> tuple[float, float]:
     """Cosine and sine, exact where the angle is the nearest double to a multiple of pi/6."""
-    steps = angle / (math.pi / 6)
+    if abs(angle) > MANY_TURNS:
+        return math.cos(angle), math.sin(angle)
+    steps = angle / STEP
     k = round(steps)
     if abs(steps - k) <= 1e-15 * max(1.0, abs(steps)):
         return _COSINES[k % 12], _COSINES[(k - 3) % 12]
     return math.cos(angle), math.sin(angle)
+
+
+def of_order_one(values: Sequence[float]) -> tuple[float, ...]:
+    """The same direction with a largest entry of order one: squares neither overflow nor vanish.
+
+    Divides by a power of two, which changes no digit. Zeros stay zeros; InputError where a number is not finite.
+    """
+    largest = max(abs(value) for value in values)
+    if not all(math.isfinite(value) for value in values):
+        raise InputError(f"{tuple(values)} holds a number that is not finite; give finite numbers")
+    _, exponent = math.frexp(largest)
+    return tuple(math.ldexp(value, -exponent) for value in values)
 
 
 def vector(values: Sequence[float] | Float[np.ndarray, "3"]) -> Vector:

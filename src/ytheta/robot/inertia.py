@@ -54,8 +54,10 @@ class Inertia:
     def about_center(mass: float, center: Vector, tensor: Matrix) -> Inertia:
         """From mass, centre of mass and the inertia tensor about the centre, all in link axes."""
         c = np.array(center)
-        origin = np.array(tensor) + mass * (c @ c * np.eye(3) - np.outer(c, c))
-        return Inertia((mass, *(float(m) for m in mass * c), *(float(origin[k]) for k in INERTIA_ENTRIES)))
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused by Robot
+            origin = np.array(tensor) + mass * (c @ c * np.eye(3) - np.outer(c, c))
+            first = mass * c
+        return Inertia((mass, *(float(m) for m in first), *(float(origin[k]) for k in INERTIA_ENTRIES)))
 
     @staticmethod
     def point(mass: float, center: Vector) -> Inertia:
@@ -85,7 +87,8 @@ class Inertia:
         """Centre of mass; the origin for a body without mass, whose centre means nothing."""
         if self.mass == 0.0:
             return (0.0, 0.0, 0.0)
-        return vector(self.vector[1:4] / self.mass)
+        with np.errstate(over="ignore"):
+            return vector(self.vector[1:4] / self.mass)
 
     @property
     def tensor(self) -> Matrix:
@@ -95,7 +98,8 @@ class Inertia:
     @property
     def tensor_about_center(self) -> Matrix:
         c = np.array(self.center)
-        return rows(_tensor(self.vector) - self.mass * (c @ c * np.eye(3) - np.outer(c, c)))
+        with np.errstate(over="ignore", invalid="ignore"):
+            return rows(_tensor(self.vector) - self.mass * (c @ c * np.eye(3) - np.outer(c, c)))
 
     @property
     def pseudo(self) -> Float[np.ndarray, "4 4"]:
@@ -107,13 +111,18 @@ class Inertia:
 
     def seen_from(self, frame: Frame) -> Inertia:
         """The same body in a frame A, given the present frame seen from A."""
-        return Inertia(tuple(float(p) for p in transport(frame) @ self.vector))
+        with np.errstate(over="ignore", invalid="ignore"):
+            return Inertia(tuple(float(p) for p in transport(frame) @ self.vector))
 
     def __add__(self, other: Inertia) -> Inertia:
         return Inertia(tuple(a + b for a, b in zip(self.parameters, other.parameters, strict=True)))
 
     def consistency(self, tolerance: float = ROUNDING) -> Consistency:
         """Whether some body has these parameters; the tolerance is relative to the largest moment."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self._verdict(tolerance)
+
+    def _verdict(self, tolerance: float) -> Consistency:
         if self.massless:
             return Consistency(True, "no mass")
         if not all(np.isfinite(self.parameters)):
@@ -122,7 +131,10 @@ class Inertia:
             return Consistency(False, f"negative mass {self.mass:g} kg")
         if self.mass == 0.0:
             return Consistency(False, "inertia or first moment without mass")
-        moments = np.linalg.eigvalsh(np.array(self.tensor_about_center))
+        about_center, pseudo = np.array(self.tensor_about_center), self.pseudo
+        if not (np.isfinite(about_center).all() and np.isfinite(pseudo).all()):
+            return Consistency(False, "the inertia about the centre of mass is too large to compute with")
+        moments = np.linalg.eigvalsh(about_center)
         printed = ", ".join(f"{moment:.4g}" for moment in moments)
         # Moments about the centre are differences: they carry the rounding of the moments about the origin.
         slack = tolerance * abs(moments).max() + 1e-13 * abs(self.vector).max()
@@ -136,8 +148,8 @@ class Inertia:
             )
         # With positive mass the conditions above are equivalent to P >= 0 (Schur complement); P is looked at last as
         # the independent and final word.
-        smallest = float(np.linalg.eigvalsh(self.pseudo)[0])
-        if smallest < -slack - 1e-12 * float(np.trace(self.pseudo)):
+        smallest = float(np.linalg.eigvalsh(pseudo)[0])
+        if smallest < -slack - 1e-12 * float(np.trace(pseudo)):
             return Consistency(False, f"pseudo-inertia not positive: smallest eigenvalue {smallest:.3g}")
         if moments[0] + moments[1] <= moments[2] + slack:
             return Consistency(True, "a limit case: all mass in a plane, on a line or in a point")

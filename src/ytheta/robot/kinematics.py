@@ -15,13 +15,14 @@ def link_poses(robot: Robot, q: Float[np.ndarray, "joints"]) -> dict[str, Float[
     """The homogeneous matrix of every link and marker seen from the base; q in the order of ``robot.movable``."""
     robot = robot.numeric
     if len(q) != len(robot.movable):
-        raise InputError(f"robot {robot.name!r} has {len(robot.movable)} movable joints, but q has {len(q)} entries")
+        count = f"{len(robot.movable)} movable joint{'s' if len(robot.movable) != 1 else ''}"
+        raise InputError(f"robot {robot.name!r} has {count}, but q has {len(q)} entr{'ies' if len(q) != 1 else 'y'}")
     position = dict(zip((joint.name for joint in robot.movable), q, strict=True))
     poses = {robot.base.name: np.eye(4)}
     for joint in robot.joints:
         poses[joint.child] = poses[joint.parent] @ joint_pose(joint, position.get(joint.name, 0.0))
     for marker in robot.markers:
-        poses.setdefault(marker.name, poses[marker.link] @ marker.frame.matrix)
+        poses[marker.name] = poses[marker.link] @ marker.frame.matrix
     return poses
 
 

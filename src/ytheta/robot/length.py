@@ -8,16 +8,19 @@ formulation at hand.
 from __future__ import annotations
 
 import ast
+import keyword
 import math
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from ytheta.errors import RobotFileError, UnsetLengthError, nearest
 
 Scalar: TypeAlias = "float | Length"
 
-LONGEST_EXPRESSION = 200
+LONGEST_EXPRESSION = 5000
+MOST_PARTS = 500  # numbers, names and operations of one expression
 
 
 @dataclass(frozen=True)
@@ -31,8 +34,8 @@ class Length:
     def symbols(self) -> tuple[str, ...]:
         return tuple(symbol for symbol, _ in self.terms)
 
-    def value(self, values: Mapping[str, float]) -> float:
-        """The number this form has for the given lengths."""
+    def value(self, values: Mapping[str, Any]) -> Any:
+        """The number this form has for the given lengths, or what they make of it where they are symbols themselves."""
         missing = [symbol for symbol in self.symbols if symbol not in values]
         if missing:
             raise UnsetLengthError(
@@ -71,6 +74,11 @@ class Length:
         return " + ".join(pieces).replace("+ -", "- ")
 
 
+def can_name_a_length(name: str) -> bool:
+    """Whether expressions and ``with_lengths`` can use a name: ASCII letters, digits, _; not pi or a word of Python."""
+    return name.isascii() and name.isidentifier() and not keyword.iskeyword(name) and name != "pi"
+
+
 def symbol(name: str) -> Length:
     """The length called ``name``."""
     return Length(0.0, ((name, 1.0),))
@@ -94,16 +102,32 @@ def parse_scalar(text: str, known: frozenset[str]) -> Scalar:
     try:
         if len(text) > LONGEST_EXPRESSION:
             raise ValueError(f"it is longer than {LONGEST_EXPRESSION} characters")
-        result = _evaluated(ast.parse(text.strip(), mode="eval").body, known)
-    except (SyntaxError, ValueError, ZeroDivisionError, RecursionError, OverflowError) as error:
+        result = _evaluated(_parsed(text), known)
+    except (SyntaxError, ValueError, ZeroDivisionError, RecursionError, MemoryError, OverflowError) as error:
         reason = "it is not an arithmetic expression" if isinstance(error, SyntaxError) else str(error)
+        if isinstance(error, RecursionError | MemoryError):
+            reason = "it is nested too deeply"
         raise RobotFileError(
-            f"{text[:LONGEST_EXPRESSION]!r} is not understood: {reason}; "
+            f"{_shortened(text)!r} is not understood: {reason}; "
             "write a number, multiples of pi, or sums and multiples of lengths declared under [lengths]"
         ) from None
-    if isinstance(result, float) and not math.isfinite(result):
-        raise RobotFileError(f"{text!r} is not a finite number")
+    figures = (result.constant, *(factor for _, factor in result.terms)) if isinstance(result, Length) else (result,)
+    if not all(math.isfinite(figure) for figure in figures):
+        raise RobotFileError(f"{_shortened(text)!r} is not a finite number; give smaller figures")
     return result
+
+
+def _parsed(text: str) -> ast.expr:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of Python about its own syntax; what is no arithmetic is refused anyway
+        tree = ast.parse(text.strip(), mode="eval").body
+    if sum(isinstance(node, ast.expr) for node in ast.walk(tree)) > MOST_PARTS:
+        raise ValueError(f"it has more than {MOST_PARTS} parts")
+    return tree
+
+
+def _shortened(text: str, longest: int = 200) -> str:
+    return text if len(text) <= longest else text[: longest - 2] + " …"
 
 
 def _evaluated(node: ast.expr, known: frozenset[str]) -> Scalar:

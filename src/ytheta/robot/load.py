@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from ytheta.conventions import SNAP
-from ytheta.errors import RobotError, RobotFileError, nearest
+from ytheta.errors import InputError, RobotError, RobotFileError, nearest
 from ytheta.robot import catalog
 from ytheta.robot.parts import Note
 from ytheta.robot.robot import Robot
@@ -21,25 +22,32 @@ log = logging.getLogger("ytheta")
 XML_ENDINGS = (".urdf", ".xml", ".mjcf")
 
 
-def load(source: str | Path, *, snap: float = SNAP, strict: bool = False, fix_base: bool = False) -> Robot:
+def load(
+    source: str | Path,
+    *,
+    snap: float = SNAP,
+    strict: bool = False,
+    fix_base: bool = False,
+    lengths: Mapping[str, float] | None = None,
+) -> Robot:
     """A robot from the catalog or from a ``.urdf``, ``.xml`` (MJCF or URDF) or ``.toml`` file.
 
     ``snap``: angles this close to multiples of pi/6 are taken as such, 0 keeps them. ``strict``: inertias that no body
-    can have are errors instead of warnings. ``fix_base``: a floating base (MJCF) stands still instead of being refused.
+    can have are errors instead of warnings. ``fix_base``: a floating base stands still instead of being refused.
+    ``lengths``: values for symbolic lengths, which take the place of those in the file.
     What the reader did and doubted stands in ``robot.notes``; doubts are also logged as warnings.
     """
     path = _path(source)
     try:
-        robot = _read(path, snap=snap, fix_base=fix_base)
-        robot = replace(robot, notes=(*robot.notes, *_doubts(robot)))
-        if strict and any(note.warning for note in robot.notes):
-            first = next(note for note in robot.notes if note.warning)
-            raise RobotError(f"{first.text}; correct it, or read without --strict")
-        if robot.loops and robot.actuated and all(value is not None for _, value in robot.lengths):
-            from ytheta.robot.closure import close_loops  # most robots have no loops and need not wait for it
-
-            close_loops(robot).or_raise()
-    except RobotError as error:
+        robot = _read(path, snap=snap, fix_base=fix_base).with_lengths(**(lengths or {}))
+        impossible = _impossible(robot)
+        if strict and impossible:
+            raise RobotError(f"{impossible[0].text}; correct it, or read without --strict")
+        robot = replace(robot, notes=(*robot.notes, *impossible, *_doubtful_drives(robot)))
+        _close_at_home(robot)
+    except RobotFileError:
+        raise  # says already where
+    except InputError as error:
         raise type(error)(f"{path.name}: {error}") from None
     for note in robot.notes:
         log.log(logging.WARNING if note.warning else logging.INFO, "%s: %s", path.name, note.text)
@@ -48,13 +56,20 @@ def load(source: str | Path, *, snap: float = SNAP, strict: bool = False, fix_ba
 
 def _path(source: str | Path) -> Path:
     path = Path(source)
-    if isinstance(source, str) and not path.suffix and len(path.parts) == 1 and not path.exists():
+    if isinstance(source, str) and not path.suffix and len(path.parts) == 1 and not _exists(path):
         if source in catalog.names():
             return catalog.path(source)
         raise RobotFileError(
             f"there is no robot {source!r} in the catalog and no such file{nearest(source, catalog.names())}"
         )
     return path
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):  # a name longer than any file's, or with a zero byte in it
+        return False
 
 
 def _read(path: Path, *, snap: float, fix_base: bool) -> Robot:
@@ -65,7 +80,7 @@ def _read(path: Path, *, snap: float, fix_base: bool) -> Robot:
         raise RobotFileError(f"{path}: robots are read from .urdf, .xml (MJCF) and .toml files; rename or convert it")
     root = parse_xml(content, path)
     if root.tag == "robot":
-        return read_urdf(root, path, snap)
+        return read_urdf(root, path, snap, fix_base=fix_base)
     if root.tag == "mujoco":
         from ytheta.robot.mjcf.reader import read_mjcf  # a dozen modules that other formats do not need
 
@@ -73,7 +88,36 @@ def _read(path: Path, *, snap: float, fix_base: bool) -> Robot:
     raise root.error("a URDF starts with <robot>, an MJCF with <mujoco>; this is neither")
 
 
-def _doubts(robot: Robot) -> tuple[Note, ...]:
-    """Inertias of moving links that no body can have, as warnings."""
-    verdicts = ((link.name, link.inertia.consistency()) for link in robot.links)
-    return tuple(Note(f"link {name!r}: {verdict.reason}", warning=True) for name, verdict in verdicts if not verdict)
+def _close_at_home(robot: Robot) -> None:
+    """ClosureError where the loops do not close; what is still to be chosen or set leaves that open."""
+    if not robot.loops or not robot.actuated or robot.unset_lengths:
+        return
+    from ytheta.robot.closure import close_loops  # most robots have no loops and need not wait for it
+
+    close_loops(robot).or_raise()
+
+
+def _impossible(robot: Robot) -> tuple[Note, ...]:
+    """Inertias that no body can have, as warnings."""
+    return tuple(
+        Note(f"link {name!r}: {verdict.reason}", warning=True)
+        for name, verdict in robot.verdicts.items()
+        if not verdict
+    )
+
+
+def _doubtful_drives(robot: Robot) -> tuple[Note, ...]:
+    """Rotors and friction that no drive can have, as warnings."""
+    joints = (*robot.joints, *(loop.joint for loop in robot.loops))
+    named = [(f"joint {joint.name!r}", joint.drive) for joint in joints]
+    named += [(f"motor {motor.name!r}", motor.drive) for motor in robot.motors]
+    return tuple(
+        Note(f"{owner}: its {what} {value:g} is negative, which no drive can have; check the sign", warning=True)
+        for owner, drive in named
+        for what, value in (
+            ("rotor inertia", drive.rotor_inertia),
+            ("viscous friction", drive.viscous),
+            ("Coulomb friction", drive.coulomb),
+        )
+        if value < 0.0
+    )

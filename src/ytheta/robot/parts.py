@@ -54,7 +54,7 @@ class Drive:
     @property
     def parameters(self) -> tuple[float, ...]:
         """Ia, fv, fc, fo at the joint, in the order of ``conventions.JOINT_PARAMETERS``."""
-        return self.rotor_inertia * self.gear_ratio**2, self.viscous, self.coulomb, self.offset
+        return self.rotor_inertia * (self.gear_ratio * self.gear_ratio), self.viscous, self.coulomb, self.offset
 
 
 @dataclass(frozen=True)

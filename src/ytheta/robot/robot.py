@@ -5,12 +5,12 @@ Coordinates::
     actuated Q ──loops──▶ coordinates x ──couplings q = A x + b──▶ joint positions q
 
 x holds the positions of the joints that no coupling determines, and of motors that are no joint's own. Without loops x
-and Q are the same numbers.
+and Q are the same numbers in the same order.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeVar
@@ -19,9 +19,9 @@ import numpy as np
 
 from ytheta.conventions import JOINT_PARAMETERS, LINK_PARAMETERS, STANDARD_GRAVITY, parameter_name
 from ytheta.errors import RobotError, UnknownNameError, UnsetLengthError, nearest
-from ytheta.robot import tree
+from ytheta.robot import rules, tree
 from ytheta.robot.frame import IDENTITY, Frame, Vector
-from ytheta.robot.inertia import Inertia
+from ytheta.robot.inertia import Consistency, Inertia
 from ytheta.robot.merge import Merge, merge_fixed
 from ytheta.robot.parts import Coupling, Drive, Joint, JointKind, Link, Loop, Marker, Motor, Note
 from ytheta.shapes import Float
@@ -32,9 +32,9 @@ class Robot:
     """A robot, complete and consistent: what contradicts itself cannot be constructed.
 
     ``links[0]`` is the base; ``joints[i].child`` is ``links[i + 1]``, parents come before children. ``actuated`` may be
-    left out where nothing is to be chosen, that is without loops. ``home`` holds coordinates (0 where it is silent)
-    from which loops are closed. Gravity is given in the world; ``mounting`` is the base seen from the world.
-    ``lengths`` are the declared symbolic lengths; None has no value yet.
+    left out where nothing is to be chosen, that is without loops; there it may give the coordinates an order. ``home``
+    holds coordinates (0 where it is silent) from which loops are closed. Gravity is given in the world; ``mounting`` is
+    the base seen from the world. ``lengths`` are the declared symbolic lengths; None has no value yet.
     """
 
     name: str
@@ -54,32 +54,30 @@ class Robot:
     notes: tuple[Note, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
+        tree.check_size(self.joints, self.loops, self.motors)
         links, joints = tree.ordered(self.links, self.joints)
         object.__setattr__(self, "links", links)
         object.__setattr__(self, "joints", joints)
-        for joint in joints:
-            tree.check_joint(joint, cut=False)
-        tree.check_loops(self.loops, links, joints)
-        tree.check_couplings(self.couplings, self.movable, self.motors)
-        _ = self.coupling_map  # refuses couplings that run in a circle
+        self._check_parts()
         if not self.loops and not self.actuated:
             object.__setattr__(self, "actuated", self.coordinates)
-        for loop in self.loops:
-            if not self.joints_of(loop):
-                raise RobotError(
-                    f"loop {loop.name!r} runs through no movable joint: {loop.joint.parent!r} and "
-                    f"{loop.joint.child!r} cannot move against each other; remove the loop"
-                )
-        in_loops = {name for loop in self.loops for name in self.coordinates_of(self.joints_of(loop))}
-        tree.check_actuated(self.actuated, self.coordinates, in_loops, has_loops=bool(self.loops))
-        for name, _ in self.home:
-            if name not in self.coordinates:
-                raise UnknownNameError(
-                    f"robot {self.name!r}: 'home' names {name!r}, which is no coordinate"
-                    f"{nearest(name, self.coordinates)}"
-                )
-        for marker in self.markers:
-            self.link(marker.link)
+        in_loops = self.coordinates_of(joint for loop in self.loops for joint in self._moved_by(loop))
+        tree.check_actuated(self.actuated, self.coordinates, set(in_loops), has_loops=bool(self.loops))
+        tree.check_home(self.home, self.coordinates, self.name)
+
+    def _check_parts(self) -> None:
+        for link in self.links:
+            rules.check_link(link)
+        tree.check_loops(self.loops, self._links_by_name, self.joints)
+        tree.check_motors(self.motors, self.joints, self.loops)
+        for motor in self.motors:
+            rules.check_motor(motor)
+        tree.check_couplings(self.couplings, self.movable, self.motors)
+        _ = self.coupling_map  # refuses couplings that run in a circle
+        rules.check_markers(self.markers, self._links_by_name)
+        rules.check_frame(self.mounting, "the mounting")
+        rules.check_numbers(self.gravity, "gravity")
+        rules.check_lengths(self.lengths, self.symbols)
 
     # --- the tree -----------------------------------------------------------------------------------------------
 
@@ -93,47 +91,74 @@ class Robot:
         return tuple(joint for joint in self.joints if joint.moves)
 
     def link(self, name: str) -> Link:
-        return _named(self.links, name, "link", self.name)
+        return _named(self._links_by_name, name, "link", self.name)
 
     def joint(self, name: str) -> Joint:
         """A joint by name, cut joints included."""
-        return _named((*self.joints, *(loop.joint for loop in self.loops)), name, "joint", self.name)
+        return _named(self._joints_by_name, name, "joint", self.name)
 
     def path(self, link: str) -> tuple[Joint, ...]:
         """The joints from the base to a link."""
-        above = {joint.child: joint for joint in self.joints}
         path: list[Joint] = []
-        while link in above:
-            path.append(above[link])
-            link = above[link].parent
+        while link in self._above:
+            path.append(self._above[link])
+            link = self._above[link].parent
         return tuple(reversed(path))
 
     def joints_of(self, loop: Loop) -> tuple[Joint, ...]:
         """The movable tree joints a loop runs through."""
-        one, other = set(self.path(loop.joint.parent)), set(self.path(loop.joint.child))
-        return tuple(joint for joint in self.movable if joint in one ^ other)
+        one, other = ({joint.name for joint in self.path(end)} for end in (loop.joint.parent, loop.joint.child))
+        around = one ^ other
+        return tuple(joint for joint in self.movable if joint.name in around)
+
+    @cached_property
+    def _links_by_name(self) -> dict[str, Link]:
+        return {link.name: link for link in self.links}
+
+    @cached_property
+    def _joints_by_name(self) -> dict[str, Joint]:
+        return {joint.name: joint for joint in (*self.joints, *(loop.joint for loop in self.loops))}
+
+    @cached_property
+    def _above(self) -> dict[str, Joint]:
+        """The joint on which each link hangs."""
+        return {joint.child: joint for joint in self.joints}
+
+    def _moved_by(self, loop: Loop) -> tuple[Joint, ...]:
+        joints = self.joints_of(loop)
+        if not joints:
+            raise RobotError(
+                f"loop {loop.name!r} runs through no movable joint: {loop.joint.parent!r} and "
+                f"{loop.joint.child!r} cannot move against each other; remove the loop"
+            )
+        return joints
 
     # --- coordinates --------------------------------------------------------------------------------------------
 
     @cached_property
     def coordinates(self) -> tuple[str, ...]:
-        """Names of x: movable joints that no coupling determines, then motors."""
-        coupled = {coupling.joint for coupling in self.couplings}
-        return (
-            *(joint.name for joint in self.movable if joint.name not in coupled),
-            *(motor.name for motor in self.motors),
-        )
+        """Names of x: movable joints that no coupling determines, and motors.
+
+        Without loops x is Q and has the order of ``actuated`` where one was given; else tree order, motors last.
+        """
+        along_tree = tree.coordinates(self.movable, self.couplings, self.motors)
+        if not self.loops and sorted(self.actuated) == sorted(along_tree):
+            return self.actuated
+        return along_tree
 
     def coordinates_of(self, joints: Iterable[Joint]) -> tuple[str, ...]:
         """The coordinates on which the positions of some joints depend."""
         factors, _ = self.coupling_map
-        rows = [k for k, joint in enumerate(self.movable) if joint in set(joints)]
-        return tuple(name for k, name in enumerate(self.coordinates) if factors[rows, k].any())
+        wanted = {joint.name for joint in joints}
+        rows = [k for k, joint in enumerate(self.movable) if joint.name in wanted]
+        columns = np.flatnonzero(np.any(factors[rows] != 0.0, axis=0))
+        return tuple(self.coordinates[k] for k in columns)
 
     @cached_property
     def passive(self) -> tuple[str, ...]:
         """Coordinates that the loops determine from the actuated ones."""
-        return tuple(name for name in self.coordinates if name not in self.actuated)
+        chosen = set(self.actuated)
+        return tuple(name for name in self.coordinates if name not in chosen)
 
     @cached_property
     def coupling_map(self) -> tuple[Float[np.ndarray, "joints coordinates"], Float[np.ndarray, "joints"]]:
@@ -165,6 +190,11 @@ class Robot:
         values = [p for link in self.merged.links[1:] for p in link.inertia.parameters]
         return np.array(values + [p for _, drive in self._drives for p in drive.parameters], dtype=float)
 
+    @cached_property
+    def verdicts(self) -> dict[str, Consistency]:
+        """Whether a body with these inertial parameters can exist, for every link, in the order of ``links``."""
+        return {link.name: link.inertia.consistency() for link in self.links}
+
     @property
     def _drives(self) -> tuple[tuple[str, Drive], ...]:
         joints = (*self.movable, *(loop.joint for loop in self.loops if loop.joint.moves))
@@ -185,16 +215,14 @@ class Robot:
     @cached_property
     def symbols(self) -> frozenset[str]:
         """Symbolic lengths that occur in the geometry."""
-        found: set[str] = set()
+        return frozenset(name for frame in self._frames() for name in frame.symbols)
 
-        def collect(frame: Frame) -> Frame:
-            found.update(frame.symbols)
-            return frame
+    @property
+    def unset_lengths(self) -> tuple[str, ...]:
+        """Symbolic lengths that occur in the geometry and have no value yet."""
+        return tuple(sorted(self.symbols - self._length_values.keys()))
 
-        self._with_frames(collect)
-        return frozenset(found)
-
-    def with_lengths(self, **values: float) -> Robot:
+    def with_lengths(self, /, **values: float) -> Robot:
         """This robot with values for some of its symbolic lengths; they stay symbols."""
         known = dict(self.lengths)
         for name in values:
@@ -207,12 +235,11 @@ class Robot:
         """This robot with numbers for all symbolic lengths."""
         if not self.symbols:
             return self
-        for name in sorted(self.symbols):
-            if name not in self._length_values:
-                raise UnsetLengthError(
-                    f"robot {self.name!r}: the length {name!r} has no value and numbers are needed here; "
-                    f"set it with robot.with_lengths({name}=…), --length {name}=VALUE, or under [lengths] in its file"
-                )
+        for name in self.unset_lengths:
+            raise UnsetLengthError(
+                f"robot {self.name!r}: the length {name!r} has no value and numbers are needed here; "
+                f"set it with robot.with_lengths({name}=…), --length {name}=VALUE, or under [lengths] in its file"
+            )
         return replace(self._with_frames(lambda frame: frame.numeric(self._length_values)), lengths=())
 
     @cached_property
@@ -245,11 +272,19 @@ class Robot:
         return replace(self, links=links)
 
     def _disappears(self, joint: Joint) -> bool:
-        return joint.kind is JointKind.FIXED and not self.link(joint.child).load
+        return joint.kind is JointKind.FIXED and not self._links_by_name[joint.child].load
 
     @property
     def _length_values(self) -> dict[str, float]:
         return {name: value for name, value in self.lengths if value is not None}
+
+    def _frames(self) -> Iterator[Frame]:
+        """All fixed frames of the geometry."""
+        for joint in (*self.joints, *(loop.joint for loop in self.loops)):
+            yield joint.placement
+            yield joint.seat
+        yield from (marker.frame for marker in self.markers)
+        yield self.mounting
 
     def _with_frames(self, change: Callable[[Frame], Frame]) -> Robot:
         def changed(joint: Joint) -> Joint:
@@ -267,8 +302,7 @@ class Robot:
 _Part = TypeVar("_Part", Link, Joint)
 
 
-def _named(items: Iterable[_Part], name: str, what: str, robot: str) -> _Part:
-    known = {item.name: item for item in items}
+def _named(known: Mapping[str, _Part], name: str, what: str, robot: str) -> _Part:
     if name not in known:
         raise UnknownNameError(f"robot {robot!r} has no {what} {name!r}{nearest(name, known)}")
     return known[name]

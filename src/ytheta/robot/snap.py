@@ -12,12 +12,13 @@ from functools import cache
 
 import numpy as np
 
-from ytheta.robot.frame import Frame, Vector, rows
+from ytheta.errors import InputError, RobotFileError
+from ytheta.robot.frame import MANY_TURNS, Frame, Vector, of_order_one, rows
+from ytheta.robot.frame import STEP as STEP
 from ytheta.robot.parts import Note
 from ytheta.shapes import Float
 
-STEP = math.pi / 6
-MANY_TURNS = 1e6  # no rounded multiple of anything, but a mistake that others complain about
+WIDEST = STEP / 2  # beyond it every angle would be rounded
 _UNIT_AXES: tuple[Vector, ...] = (
     (1.0, 0.0, 0.0),
     (0.0, 1.0, 0.0),
@@ -32,13 +33,20 @@ class Snapper:
     """Snaps what one reader reads and remembers what it changed. A tolerance of 0 changes nothing."""
 
     def __init__(self, tolerance: float) -> None:
+        if not 0.0 <= tolerance <= WIDEST:
+            raise InputError(
+                f"the tolerance {tolerance!r} of rounded angles (snap) should lie between 0, which keeps all angles, "
+                f"and pi/12 = {WIDEST:.3f}"
+            )
         self.tolerance = tolerance
         self._changed: list[tuple[float, str]] = []
 
     def angle(self, value: float, where: str) -> float:
         """The multiple of pi/6 that a rounded angle means, else the angle itself."""
         if not abs(value) < MANY_TURNS:
-            return value
+            raise RobotFileError(
+                f"{where}: the angle {value!r} rad is beyond any turn of a robot ({MANY_TURNS:g} rad); check its unit"
+            )
         exact = round(value / STEP) * STEP
         if not 0.0 < abs(value - exact) <= self.tolerance:
             return value
@@ -51,12 +59,12 @@ class Snapper:
 
     def axis(self, axis: Vector, where: str) -> Vector:
         """The coordinate axis that a rounded unit vector means, else the vector itself."""
-        for unit in _UNIT_AXES:
-            tilt = math.dist(axis, unit)
-            if 0.0 < tilt <= self.tolerance:
-                self._note(tilt, f"{where}: axis {axis} → {unit}")
-                return unit
-        return axis
+        unit = min(_UNIT_AXES, key=lambda unit: math.dist(axis, unit))
+        tilt = math.dist(axis, unit)
+        if not 0.0 < tilt <= self.tolerance:
+            return axis
+        self._note(tilt, f"{where}: axis {axis} → {unit}")
+        return unit
 
     def rotation(self, frame: Frame, where: str) -> Frame:
         """The rotation by multiples of pi/6 in roll, pitch and yaw that a rounded one means, else the frame itself."""
@@ -87,6 +95,18 @@ class Snapper:
 
     def _note(self, change: float, text: str) -> None:
         self._changed.append((change, text))
+
+
+def unit_axis(axis: Vector) -> Vector:
+    """A direction as a unit vector; one that has length 1 is kept to the last digit. InputError for the zero vector."""
+    length = math.hypot(*axis)
+    if length == 0.0:
+        raise InputError("the axis is zero; give a direction such as 0 0 1")
+    if abs(length - 1.0) <= 1e-15:
+        return axis
+    x, y, z = of_order_one(axis)
+    length = math.hypot(x, y, z)
+    return x / length, y / length, z / length
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from pathlib import Path, PurePosixPath
 
 from ytheta.errors import RobotFileError
@@ -12,22 +13,26 @@ LARGEST_FILE = 16 * 1024 * 1024
 
 def read_bytes(path: Path) -> bytes:
     """The content of a robot description, or a sentence why not."""
-    if path.is_dir():
-        raise RobotFileError(f"{path} is a directory; name the robot file in it (.urdf, .xml or .toml)")
     try:
-        if not path.is_file():
+        found = path.stat()
+        if stat.S_ISDIR(found.st_mode):
+            raise RobotFileError(f"{path} is a directory; name the robot file in it (.urdf, .xml or .toml)")
+        if not stat.S_ISREG(found.st_mode):
+            raise RobotFileError(f"{path} is not a regular file; save the robot description into one and name that")
+        if found.st_size > LARGEST_FILE:
             raise RobotFileError(
-                f"{path} is not a file that exists; check the path, or list the catalog: ytheta robots"
-            )
-        size = path.stat().st_size
-        if size > LARGEST_FILE:
-            raise RobotFileError(
-                f"{path} has {size / 1e6:.0f} MB, a robot description at most {LARGEST_FILE / 1e6:.0f} MB; "
+                f"{path} has {found.st_size / 1e6:.0f} MB, a robot description at most {LARGEST_FILE / 1e6:.0f} MB; "
                 "it was not read: check that this is the right file"
             )
         content = path.read_bytes()
-    except OSError as error:
+    except (FileNotFoundError, NotADirectoryError):
+        raise RobotFileError(
+            f"{path} is not a file that exists; check the path, or list the catalog: ytheta robots"
+        ) from None
+    except PermissionError as error:
         raise RobotFileError(f"{path} cannot be read: {error.strerror or error}; check its permissions") from None
+    except (OSError, ValueError) as error:  # a name that is too long, links in a circle, a null character
+        raise RobotFileError(f"{path} cannot be read: {_reason(error)}; check the path") from None
     if not content.strip():
         raise RobotFileError(f"{path} is empty; write the robot description into it or name another file")
     return content
@@ -47,16 +52,33 @@ def refuse_escape(reference: str, path: Path, where: str) -> Path | None:
 
     Nothing is opened here. Raises RobotFileError for a reference that leaves the robot's folder.
     """
+    try:
+        inside, target = _followed(reference, path)
+    except (OSError, RuntimeError, ValueError) as error:
+        raise RobotFileError(
+            f"{where}: the path {reference!r} cannot be followed: {_reason(error)}; correct it or remove the reference"
+        ) from None
+    if inside:
+        return target
+    raise RobotFileError(
+        f"{where}: the path {reference!r} leaves the robot's folder and is not opened; put a package.xml into the "
+        "folder that holds both, move the file beside the robot, or remove the reference"
+    )
+
+
+def _followed(reference: str, path: Path) -> tuple[bool, Path | None]:
+    """Whether a reference stays inside the robot's folder, and the file it means there."""
     if reference.startswith(("package://", "model://")):
         inside = PurePosixPath(reference.partition("://")[2])
-        if ".." not in inside.parts:
-            return None
-    elif "://" not in reference:
-        folder = folder_of(path)
-        target = (path.resolve().parent / reference).resolve()
-        if target.is_relative_to(folder):
-            return target
-    raise RobotFileError(
-        f"{where}: the path {reference!r} leaves the robot's folder and is not opened; "
-        "move the file beside the robot or remove the reference"
-    )
+        return ".." not in inside.parts, None
+    if "://" in reference:
+        return False, None
+    target = (path.resolve().parent / reference).resolve()
+    return target.is_relative_to(folder_of(path)), target
+
+
+def _reason(error: Exception) -> str:
+    """What the system said, without the path it says it about."""
+    if isinstance(error, RuntimeError):  # Path.resolve
+        return "its symbolic links run in a circle"
+    return str(getattr(error, "strerror", None) or error)

@@ -13,13 +13,14 @@ from pathlib import Path
 import numpy as np
 
 from ytheta.conventions import LINK_PARAMETERS, STANDARD_GRAVITY
-from ytheta.errors import RobotFileError, nearest
+from ytheta.errors import InputError, RobotFileError, nearest
 from ytheta.robot.frame import IDENTITY, Frame, Vector, rows, vector
 from ytheta.robot.inertia import Inertia
+from ytheta.robot.length import can_name_a_length
 from ytheta.robot.parts import Coupling, Drive, Joint, JointKind, Limits, Link, Loop, Marker, Motor
 from ytheta.robot.robot import Robot
-from ytheta.robot.snap import Snapper
-from ytheta.robot.toml_table import Table
+from ytheta.robot.snap import Snapper, unit_axis
+from ytheta.robot.toml_table import Table, finite_number, shown
 
 FORMAT = 1
 UNSET = "unset"
@@ -33,7 +34,9 @@ def read_toml(content: bytes, path: Path, snap: float) -> Robot:
         raise top.error(f"format {number:g} is not known here; this version reads format {FORMAT}: update ytheta")
     lengths = _lengths(top.table("lengths"))
     top.lengths = frozenset(name for name, _ in lengths)
-    snapper = Snapper(0.0 if top.flag("exact", False) else snap)
+    snapper = Snapper(snap)
+    if top.flag("exact", False):
+        snapper = Snapper(0.0)
     robot = Robot(
         name=top.text("name", path.stem),
         about=top.text("about", ""),
@@ -57,24 +60,30 @@ def read_toml(content: bytes, path: Path, snap: float) -> Robot:
 
 def _parsed(content: bytes, path: Path) -> dict[str, object]:
     try:
-        return tomllib.loads(content.decode("utf-8"))
+        return tomllib.loads(content.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise RobotFileError(f"{path.name}: this is not text (byte {error.start}); save it as UTF-8") from None
     except tomllib.TOMLDecodeError as error:
         raise RobotFileError(f"{path.name}: this is not TOML: {error}; correct it there") from None
+    except RecursionError:
+        raise RobotFileError(f"{path.name}: lists or tables are nested too deeply; flatten them") from None
+    except (ValueError, OverflowError):
+        raise RobotFileError(f"{path.name}: a number has too many digits; write it as a float such as 1.5e3") from None
 
 
 def _lengths(table: Table) -> tuple[tuple[str, float | None], ...]:
     lengths: list[tuple[str, float | None]] = []
     for name, value in table.items():
-        if not name.isidentifier() or name == "pi":
-            raise table.error(f"{name!r} cannot name a length; use letters, digits and _ (but not 'pi')")
+        if not can_name_a_length(name):
+            raise table.error(
+                f"{name!r} cannot name a length; use ASCII letters, digits and _ (but not 'pi' or a word of Python)"
+            )
         if value == UNSET:
             lengths.append((name, None))
-        elif isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
-            lengths.append((name, float(value)))
+        elif (metres := finite_number(value)) is not None:
+            lengths.append((name, metres))
         else:
-            raise table.error(f"{name} = {value!r} should be a number in metres, or 'unset'")
+            raise table.error(f"{name} should be a number in metres, or 'unset', not {shown(value)}")
     return tuple(lengths)
 
 
@@ -188,12 +197,15 @@ def _frame(table: Table, snapper: Snapper) -> Frame:
         turn = snapper.rpy(roll, pitch, yaw, table.where)
     elif given == ["quaternion"]:
         w, i, j, k = table.numbers("quaternion", 4)
-        if not math.hypot(w, i, j, k):
-            raise table.error("a quaternion of zeros is no rotation; give a unit quaternion, scalar first")
-        turn = snapper.rotation(Frame.from_quaternion(w, i, j, k), table.where)
+        try:
+            turn = Frame.from_quaternion(w, i, j, k)
+        except InputError as error:
+            raise table.error(f"{error}, scalar first") from None
+        turn = snapper.rotation(turn, table.where)
     elif given == ["rotation"]:
         matrix = np.array(table.matrix("rotation"))
-        if abs(matrix @ matrix.T - np.eye(3)).max() > 1e-6 or np.linalg.det(matrix) < 0.0:
+        entries_fit = abs(matrix).max() <= 1.0 + 1e-6  # else the product below may overflow
+        if not entries_fit or abs(matrix @ matrix.T - np.eye(3)).max() > 1e-6 or np.linalg.det(matrix) < 0.0:
             raise table.error("'rotation' is not a rotation matrix (orthonormal rows, determinant 1 to six digits)")
         turn = Frame(rotation=rows(matrix))
     table.finish()
@@ -202,12 +214,10 @@ def _frame(table: Table, snapper: Snapper) -> Frame:
 
 def _axis(table: Table, snapper: Snapper) -> Vector:
     x, y, z = table.numbers("axis", 3, (0.0, 0.0, 1.0))
-    length = math.hypot(x, y, z)
-    if length == 0.0:
-        raise table.error("the axis is zero; give a direction such as [0, 0, 1]")
-    if abs(length - 1.0) > 1e-15:  # a unit axis is kept to the last digit
-        x, y, z = x / length, y / length, z / length
-    return snapper.axis((x, y, z), table.where)
+    try:
+        return snapper.axis(unit_axis((x, y, z)), table.where)
+    except InputError as error:
+        raise table.error(str(error)) from None
 
 
 def _limits(table: Table) -> Limits:
@@ -232,6 +242,8 @@ def _drive(table: Table) -> Drive:
 
 
 def _coupling(table: Table) -> Coupling:
+    if not table.has("terms"):
+        raise table.error("the key 'terms' is missing; add a table such as { q1 = 1.0 }, or {} to hold the joint still")
     coupling = Coupling(table.text("joint"), table.table("terms").named_numbers(), table.number("offset", 0.0))
     table.finish()
     return coupling

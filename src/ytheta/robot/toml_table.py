@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 from typing import Any
 
@@ -101,7 +102,9 @@ class Table:
             raise self.error(f"{key!r} should be an array of tables: write [[{key}]]")
         return [
             Table(
-                value, f"{self.where}, [[{key}]] {value.get('name', value.get('joint', f'number {k}'))!r}", self.lengths
+                value,
+                f"{self.where}, [[{key}]] {shown(value.get('name', value.get('joint', f'number {k}')))}",
+                self.lengths,
             )
             for k, value in enumerate(values, start=1)
         ]
@@ -114,7 +117,7 @@ class Table:
             return default
         value = self._left.pop(key)
         if not isinstance(value, kind):
-            raise self.error(f"{key!r} should be {what}, not {value!r}")
+            raise self.error(f"{key!r} should be {what}, not {shown(value)}")
         return value
 
     def _scalar(self, key: str, value: Any) -> Scalar:
@@ -123,9 +126,10 @@ class Table:
                 return parse_scalar(value, self.lengths)
             except RobotFileError as error:
                 raise self.error(f"{key} = {error}") from None
-        if not _is_number(value) or not math.isfinite(value):
-            raise self.error(f"{key!r} should be a finite number, not {value!r}")
-        return float(value)
+        finite = finite_number(value)
+        if finite is None:
+            raise self.error(f"{key!r} should be a finite number, not {shown(value)}")
+        return finite
 
     def _number(self, key: str, value: Scalar) -> float:
         if isinstance(value, Length):
@@ -133,5 +137,29 @@ class Table:
         return value
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def finite_number(value: object) -> float | None:
+    """A TOML value as a float; None where it is no number, not finite, or an integer beyond all floats."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def shown(value: object) -> str:
+    """A TOML value as complaints name it."""
+    match value:
+        case dt.datetime() | dt.date():
+            return f"a date ({value})"
+        case dt.time():
+            return f"a time ({value})"
+        case dict():
+            return "a table"
+        case list():
+            return f"a list of {len(value)}"
+        case int() if value.bit_length() > 128:
+            return "an integer of more than 38 digits"
+    text = repr(value)
+    return text if len(text) <= 80 else text[:78] + " …"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-import tempfile
+import secrets
+from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -15,27 +16,35 @@ from tomlkit.items import Table as TomlTable
 
 from ytheta.conventions import LINK_PARAMETERS, STANDARD_GRAVITY
 from ytheta.errors import InputError
-from ytheta.robot.frame import IDENTITY, NO_TURN, ORIGIN, Frame
+from ytheta.robot import tree
+from ytheta.robot.frame import IDENTITY, NO_TURN, ORIGIN, STEP, Frame
 from ytheta.robot.length import Length, Scalar
 from ytheta.robot.parts import Drive, Joint, Limits, Link
 from ytheta.robot.robot import Robot
-from ytheta.robot.snap import STEP, printed_angle
+from ytheta.robot.snap import printed_angle
 from ytheta.robot.toml_reader import FORMAT, UNSET
 
 
 def save_robot(robot: Robot, path: str | Path) -> Path:
     """Write a robot to a ``.toml`` file. The file appears whole or not at all."""
     path = Path(path)
-    if path.suffix != ".toml":
+    if path.suffix.lower() != ".toml":
         raise InputError(f"{path}: robots are written as TOML; let the name end in .toml")
     try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", text=True)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(robot_toml(robot))
-        os.chmod(temporary, 0o644)
+        content = robot_toml(robot).encode("utf-8")
+    except UnicodeEncodeError as error:
+        wrong = error.object[error.start : error.end]
+        raise InputError(f"{path}: the robot holds {wrong!r}, which is no character; correct that text") from None
+    temporary = path.with_name(f".ytheta-{secrets.token_hex(8)}.part")
+    try:
+        with open(temporary, "xb") as file:  # its permissions are those that the user's mask allows
+            file.write(content)
         os.replace(temporary, path)
     except OSError as error:
         raise InputError(f"{path} cannot be written: {error.strerror or error}; check the folder") from None
+    finally:
+        with suppress(OSError):  # after success, and where it never came to be, there is nothing to remove
+            temporary.unlink()
     return path
 
 
@@ -44,12 +53,13 @@ def robot_toml(robot: Robot) -> str:
     document = tomlkit.document()
     document["format"] = FORMAT
     document["exact"] = True
-    for key, text in (("name", robot.name), ("about", robot.about), ("source", robot.source)):
+    document["name"] = robot.name
+    for key, text in (("about", robot.about), ("source", robot.source)):
         if text:
             document[key] = text
     if robot.gravity != STANDARD_GRAVITY:
         document["gravity"] = list(robot.gravity)
-    if robot.loops or robot.actuated != robot.coordinates:
+    if robot.actuated != tree.coordinates(robot.movable, robot.couplings, robot.motors):
         document["actuated"] = list(robot.actuated)
     if robot.mounting != IDENTITY:
         document["mounting"] = _frame(robot.mounting)

@@ -2,26 +2,39 @@
 
 from __future__ import annotations
 
-import math
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
-from ytheta.errors import RobotError, nearest
-from ytheta.robot.parts import Coupling, Joint, JointKind, Link, Loop, Motor
+from ytheta.errors import RobotError, UnknownNameError, nearest
+from ytheta.robot.parts import Coupling, Joint, Link, Loop, Motor
+from ytheta.robot.rules import check_joint, check_numbers, check_unique, repeated
 from ytheta.shapes import Float
+
+# Ten times the largest humanoid; the map from coordinates to joints is dense and grows with the square.
+MOST_JOINTS = 2000
+
+
+def check_size(joints: Sequence[Joint], loops: Sequence[Loop], motors: Sequence[Motor]) -> None:
+    """No more than can be computed with."""
+    count = len(joints) + len(loops) + len(motors)
+    if count > MOST_JOINTS:
+        raise RobotError(
+            f"the robot has {count} joints and motors, but at most {MOST_JOINTS} can be handled; "
+            "leave out what does not move, or check that this is the right file"
+        )
 
 
 def ordered(links: Sequence[Link], joints: Sequence[Joint]) -> tuple[tuple[Link, ...], tuple[Joint, ...]]:
     """Links and joints along the tree, branch after branch, children in the order of the description."""
     if not links:
         raise RobotError("a robot needs at least one link, its base")
-    _unique((link.name for link in links), "link")
-    _unique((joint.name for joint in joints), "joint")
+    check_unique((link.name for link in links), "link")
+    check_unique((joint.name for joint in joints), "joint")
     by_name = {link.name: link for link in links}
     for joint in joints:
         _both_links_exist(joint, by_name)
+        check_joint(joint, cut=False)
     children: dict[str, list[Joint]] = {link.name: [] for link in links}
     parents: dict[str, Joint] = {}
     for joint in joints:
@@ -63,43 +76,33 @@ def _root(links: Sequence[Link], parents: dict[str, Joint]) -> str:
     )
 
 
-def _both_links_exist(joint: Joint, links: Iterable[str]) -> None:
-    known = set(links)
+def _both_links_exist(joint: Joint, links: Collection[str]) -> None:
     for role, name in (("parent", joint.parent), ("child", joint.child)):
-        if name not in known:
-            raise RobotError(f"joint {joint.name!r}: its {role} link {name!r} does not exist{nearest(name, known)}")
+        if name not in links:
+            raise RobotError(f"joint {joint.name!r}: its {role} link {name!r} does not exist{nearest(name, links)}")
     if joint.parent == joint.child:
         raise RobotError(f"joint {joint.name!r} joins link {joint.child!r} to itself; name two different links")
 
 
-def check_joint(joint: Joint, *, cut: bool) -> None:
-    """A unit axis, a kind that fits, numbers that mean something."""
-    if joint.kind is JointKind.POINT and not cut:
-        raise RobotError(f"joint {joint.name!r}: a 'point' joint can only close a loop")
-    length = math.hypot(*joint.axis)
-    if joint.moves and not math.isclose(length, 1.0, rel_tol=1e-9):
-        raise RobotError(f"joint {joint.name!r}: its axis {joint.axis} has length {length:g}; give a unit vector")
-    if joint.limits.lower > joint.limits.upper:
-        raise RobotError(
-            f"joint {joint.name!r}: its lower limit {joint.limits.lower:g} exceeds its upper limit "
-            f"{joint.limits.upper:g}; swap them"
-        )
-
-
-def check_loops(loops: Sequence[Loop], links: Sequence[Link], joints: Sequence[Joint]) -> None:
+def check_loops(loops: Sequence[Loop], links: Collection[str], joints: Sequence[Joint]) -> None:
     """Cut joints join existing links and have names of their own."""
-    _unique((*(joint.name for joint in joints), *(loop.name for loop in loops)), "joint")
+    check_unique((*(joint.name for joint in joints), *(loop.name for loop in loops)), "joint")
     for loop in loops:
-        _both_links_exist(loop.joint, (link.name for link in links))
+        _both_links_exist(loop.joint, links)
         check_joint(loop.joint, cut=True)
+
+
+def check_motors(motors: Sequence[Motor], joints: Sequence[Joint], loops: Sequence[Loop]) -> None:
+    """Motors have names of their own: theirs are coordinates and name parameters, as those of joints are."""
+    others = (*(joint.name for joint in joints), *(loop.name for loop in loops))
+    check_unique((*others, *(motor.name for motor in motors)), "coordinate")
 
 
 def check_couplings(couplings: Sequence[Coupling], movable: Sequence[Joint], motors: Sequence[Motor]) -> None:
     """Couplings determine movable joints, once each, from coordinates that exist."""
     names = {joint.name for joint in movable}
-    _unique((coupling.joint for coupling in couplings), "coupled joint")
-    _unique((*names, *(motor.name for motor in motors)), "coordinate")
     known = names | {motor.name for motor in motors}
+    check_unique((coupling.joint for coupling in couplings), "coupled joint")
     for coupling in couplings:
         if coupling.joint not in names:
             raise RobotError(
@@ -111,6 +114,21 @@ def check_couplings(couplings: Sequence[Coupling], movable: Sequence[Joint], mot
                     f"the coupling of joint {coupling.joint!r} uses {name!r}, which is neither a movable joint "
                     f"nor a motor{nearest(name, known)}"
                 )
+        for name in repeated(name for name, _ in coupling.terms):
+            raise RobotError(
+                f"the coupling of joint {coupling.joint!r} names {name!r} more than once; add its factors up"
+            )
+        numbers = (coupling.offset, *(factor for _, factor in coupling.terms))
+        check_numbers(numbers, f"the coupling of joint {coupling.joint!r}: its factors and its offset")
+
+
+def coordinates(movable: Sequence[Joint], couplings: Sequence[Coupling], motors: Sequence[Motor]) -> tuple[str, ...]:
+    """The coordinates in tree order: movable joints that no coupling determines, then motors."""
+    coupled = {coupling.joint for coupling in couplings}
+    return (
+        *(joint.name for joint in movable if joint.name not in coupled),
+        *(motor.name for motor in motors),
+    )
 
 
 def coupling_map(
@@ -118,51 +136,78 @@ def coupling_map(
 ) -> tuple[Float[np.ndarray, "joints coordinates"], Float[np.ndarray, "joints"]]:
     """A and b of q = A x + b. A coupling may rest on coupled joints (a mimic of a mimic)."""
     column = {name: k for k, name in enumerate(coordinates)}
+    row = {joint.name: k for k, joint in enumerate(movable)}
+    factors, offset = np.zeros((len(row), len(column))), np.zeros(len(row))
+    for name in row.keys() & column.keys():
+        factors[row[name], column[name]] = 1.0
+    for coupling in _what_they_rest_on_first(couplings):
+        k = row[coupling.joint]
+        offset[k] = coupling.offset
+        with np.errstate(over="ignore", invalid="ignore"):  # what comes of it is looked at below
+            for term, factor in coupling.terms:
+                if term in row:
+                    factors[k] += factor * factors[row[term]]
+                    offset[k] += factor * offset[row[term]]
+                else:  # a motor that is no joint's own
+                    factors[k, column[term]] += factor
+        check_numbers((offset[k], *factors[k]), f"the coupling of joint {coupling.joint!r}: what it amounts to")
+    return factors, offset
+
+
+def _what_they_rest_on_first(couplings: Sequence[Coupling]) -> Iterator[Coupling]:
+    """The couplings in an order in which each comes after those whose joints it uses."""
     by_joint = {coupling.joint: coupling for coupling in couplings}
-    done: dict[str, tuple[Float[np.ndarray, "coordinates"], float]] = {}
+    done: set[str] = set()
+    for start in by_joint:
+        path = {start: _used(by_joint[start])} if start not in done else {}
+        while path:
+            name = next(reversed(path))
+            term = next(path[name], None)
+            if term is None:
+                path.popitem()
+                done.add(name)
+                yield by_joint[name]
+            elif term in path:
+                raise RobotError(f"couplings run in a circle: {_circle(list(path), term)}; let one of them be free")
+            elif term in by_joint and term not in done:
+                path[term] = _used(by_joint[term])
 
-    def row(name: str, above: tuple[str, ...]) -> tuple[Float[np.ndarray, "coordinates"], float]:
-        if name in above:
-            raise RobotError(f"couplings run in a circle: {' → '.join((*above, name))}; let one of them be free")
-        if name not in done:
-            factors, offset = np.zeros(len(column)), 0.0
-            if name in by_joint:
-                coupling = by_joint[name]
-                offset = coupling.offset
-                for term, factor in coupling.terms:
-                    term_factors, term_offset = row(term, (*above, name))
-                    factors += factor * term_factors
-                    offset += factor * term_offset
-            else:
-                factors[column[name]] = 1.0
-            done[name] = factors, offset
-        return done[name]
 
-    resolved = [row(joint.name, ()) for joint in movable]
-    matrix = np.array([factors for factors, _ in resolved]).reshape(len(movable), len(column))
-    return matrix, np.array([offset for _, offset in resolved])
+def _used(coupling: Coupling) -> Iterator[str]:
+    return (name for name, _ in coupling.terms)
+
+
+def _circle(path: list[str], again: str) -> str:
+    names = [*path[path.index(again) :], again]
+    return " → ".join(names if len(names) <= 8 else [*names[:6], "…", again])
 
 
 def check_actuated(
-    actuated: Sequence[str], coordinates: Sequence[str], in_loops: Iterable[str], *, has_loops: bool
+    actuated: Sequence[str], coordinates: Sequence[str], in_loops: Collection[str], *, has_loops: bool
 ) -> None:
     """Actuated coordinates exist, once each; what no loop determines is actuated."""
-    _unique(actuated, "actuated coordinate")
+    check_unique(actuated, "actuated coordinate")
+    known, chosen = set(coordinates), set(actuated)
     for name in actuated:
-        if name not in coordinates:
-            raise RobotError(f"the actuated coordinate {name!r} does not exist{nearest(name, coordinates)}")
+        if name not in known:
+            raise RobotError(f"the actuated coordinate {name!r} does not exist{nearest(name, known)}")
     if has_loops and not actuated:
         return  # a choice still to be made; whoever needs it asks for it
-    free = [name for name in coordinates if name not in actuated and name not in set(in_loops)]
+    free = [name for name in coordinates if name not in chosen and name not in in_loops]
     if free:
         raise RobotError(
             f"{free[0]!r} is neither actuated nor part of a loop, so nothing determines it; add it to 'actuated'"
         )
 
 
-def _unique(names: Iterable[str], what: str) -> None:
-    for name, count in Counter(names).items():
-        if count > 1:
-            raise RobotError(f"the {what} name {name!r} stands {count} times; rename all but one")
-        if not name:
-            raise RobotError(f"a {what} has no name; give it one")
+def check_home(home: Sequence[tuple[str, float]], coordinates: Sequence[str], robot: str) -> None:
+    """Home holds coordinates, once each, at finite positions."""
+    known = set(coordinates)
+    for name in repeated(name for name, _ in home):
+        raise RobotError(f"robot {robot!r}: 'home' names {name!r} more than once; keep one")
+    for name, value in home:
+        if name not in known:
+            raise UnknownNameError(
+                f"robot {robot!r}: 'home' names {name!r}, which is no coordinate{nearest(name, known)}"
+            )
+        check_numbers((value,), f"robot {robot!r}: the 'home' of {name!r}")

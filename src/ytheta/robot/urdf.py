@@ -8,15 +8,17 @@ limits, a link without ``inertial`` has no mass, ``mimic`` is a coupling. Elemen
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
+from ytheta.errors import InputError
 from ytheta.robot.frame import IDENTITY, Frame, Vector, rows, vector
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Coupling, Drive, Joint, JointKind, Limits, Link, Note
 from ytheta.robot.robot import Robot
-from ytheta.robot.snap import Snapper
+from ytheta.robot.snap import Snapper, unit_axis
 from ytheta.robot.source_file import refuse_escape
 from ytheta.robot.xml_document import Node
 
@@ -26,10 +28,16 @@ KINDS = {
     "prismatic": JointKind.PRISMATIC,
     "fixed": JointKind.FIXED,
 }
+KNOWN = ", ".join(KINDS)
+UNSUPPORTED = {
+    "floating": "joints of type 'floating' are not supported, a robot needs a fixed base; read it with --fix-base or "
+    "fix_base=True, which holds the link where the file puts it",
+    "planar": "joints of type 'planar' are not supported; write the motion as a chain of prismatic and revolute joints",
+}
 
 
-def read_urdf(root: Node, path: Path, snap: float) -> Robot:
-    """A robot from the root element of a URDF document."""
+def read_urdf(root: Node, path: Path, snap: float, *, fix_base: bool = False) -> Robot:
+    """A robot from the root element of a URDF document. ``fix_base``: floating joints are held fixed."""
     _refuse_xacro(root)
     for node in root.descendants():
         if node.tag in ("mesh", "texture") and "filename" in node.attributes:
@@ -38,7 +46,8 @@ def read_urdf(root: Node, path: Path, snap: float) -> Robot:
     notes: list[Note] = []
     joint_nodes = list(root.all("joint"))
     links = tuple(_link(node) for node in root.all("link"))
-    joints = tuple(_joint(node, snapper, notes) for node in joint_nodes)
+    kinds = KINDS | {"floating": JointKind.FIXED} if fix_base else KINDS
+    joints = tuple(_joint(node, kinds, snapper, notes) for node in joint_nodes)
     couplings = tuple(
         _mimic(node, mimic)
         for node, joint in zip(joint_nodes, joints, strict=True)
@@ -80,19 +89,16 @@ def _inertia(node: Node) -> Inertia:
     return Inertia.about_center(mass, vector(frame.matrix[:3, 3]), rows(tensor))
 
 
-def _joint(node: Node, snapper: Snapper, notes: list[Note]) -> Joint:
+def _joint(node: Node, kinds: Mapping[str, JointKind], snapper: Snapper, notes: list[Note]) -> Joint:
     kind_name = node.text("type")
-    if kind_name not in KINDS:
-        if kind_name in ("planar", "floating"):
-            raise node.error(
-                f"joints of type '{kind_name}' are not supported; fix the base, or write the motion as a chain of "
-                "prismatic and revolute joints"
-            )
-        raise node.error(f"the joint type '{kind_name}' is unknown; use one of {', '.join(KINDS)}")
+    if kind_name not in kinds:
+        raise node.error(UNSUPPORTED.get(kind_name, f"the joint type '{kind_name}' is unknown; use one of {KNOWN}"))
+    if kind_name == "floating":
+        notes.append(Note(f"floating joint held fixed where the file puts it (fix_base): {node.text('name')}"))
     parent, child = node.first("parent"), node.first("child")
     if parent is None or child is None:
         raise node.error(f"<{'parent' if parent is None else 'child'}> is missing; name the link it joins")
-    kind = KINDS[kind_name]
+    kind = kinds[kind_name]
     return Joint(
         name=node.text("name"),
         kind=kind,
@@ -100,7 +106,7 @@ def _joint(node: Node, snapper: Snapper, notes: list[Note]) -> Joint:
         child=child.text("link"),
         placement=_origin(node, snapper),
         axis=_axis(node, snapper) if kind is not JointKind.FIXED else (0.0, 0.0, 1.0),
-        limits=_limits(node, notes, turns_freely=kind_name == "continuous"),
+        limits=_limits(node, notes, turns_freely=kind_name == "continuous") if kind_name != "floating" else Limits(),
         drive=_drive(node),
     )
 
@@ -112,9 +118,10 @@ def _origin(node: Node, snapper: Snapper | None = None) -> Frame:
     place = Frame.shift(*origin.numbers("xyz", 3, default=(0.0, 0.0, 0.0)))
     if "quat_xyzw" in origin.attributes:  # urdfdom 5 and later
         x, y, z, w = origin.numbers("quat_xyzw", 4)
-        if not math.hypot(w, x, y, z):
-            raise origin.error("a quaternion of zeros is no rotation; give a unit quaternion")
-        turn = Frame.from_quaternion(w, x, y, z)
+        try:
+            turn = Frame.from_quaternion(w, x, y, z)
+        except InputError as error:
+            raise origin.error(str(error)) from None
         return place @ (turn if snapper is None else snapper.rotation(turn, node.where))
     roll, pitch, yaw = origin.numbers("rpy", 3, default=(0.0, 0.0, 0.0))
     return place @ (Frame.from_rpy(roll, pitch, yaw) if snapper is None else snapper.rpy(roll, pitch, yaw, node.where))
@@ -124,11 +131,11 @@ def _axis(node: Node, snapper: Snapper) -> Vector:
     axis = node.first("axis")
     if axis is None:
         return (1.0, 0.0, 0.0)
-    x, y, z = axis.numbers("xyz", 3)
-    length = math.hypot(x, y, z)
-    if length == 0.0:
-        raise axis.error(f"the axis of joint {node.text('name')!r} is zero; give a direction such as 0 0 1")
-    return snapper.axis((x / length, y / length, z / length), node.where)
+    try:
+        unit = unit_axis(vector(axis.numbers("xyz", 3)))
+    except InputError as error:
+        raise axis.error(f"joint {node.text('name')!r}: {error}") from None
+    return snapper.axis(unit, node.where)
 
 
 def _limits(node: Node, notes: list[Note], *, turns_freely: bool) -> Limits:
@@ -139,8 +146,8 @@ def _limits(node: Node, notes: list[Note], *, turns_freely: bool) -> Limits:
     if not bounded and not turns_freely and KINDS[node.text("type")] is not JointKind.FIXED:
         notes.append(Note(f"joint {node.text('name')!r} has a <limit> without lower and upper: taken as unbounded"))
     return Limits(
-        lower=limit.number("lower", 0.0) if bounded else -math.inf,
-        upper=limit.number("upper", 0.0) if bounded else math.inf,
+        lower=_number_or(-math.inf, limit, "lower", 0.0) if bounded else -math.inf,
+        upper=_number_or(math.inf, limit, "upper", 0.0) if bounded else math.inf,
         velocity=_bound(limit, "velocity"),
         acceleration=_bound(limit, "acceleration"),
         effort=_bound(limit, "effort"),
@@ -148,15 +155,20 @@ def _limits(node: Node, notes: list[Note], *, turns_freely: bool) -> Limits:
 
 
 def _bound(limit: Node, key: str) -> float:
-    try:
-        if math.isinf(float(limit.get(key, "inf"))):
-            return math.inf
-    except ValueError:
-        pass  # limit.number below says what is wrong
-    value = limit.number(key)
+    value = _number_or(math.inf, limit, key, math.inf)
     if value < 0.0:
         raise limit.error(f"the {key} limit {value:g} is negative; give its magnitude")
     return value
+
+
+def _number_or(unlimited: float, limit: Node, key: str, default: float) -> float:
+    """A finite number, or the one infinity that means that there is no limit."""
+    try:
+        if float(limit.get(key, "nan")) == unlimited:
+            return unlimited
+    except ValueError:
+        pass  # limit.number below says what is wrong
+    return limit.number(key, default)
 
 
 def _drive(node: Node) -> Drive:

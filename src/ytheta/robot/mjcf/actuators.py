@@ -37,7 +37,7 @@ def read_actuators(
         gear, _ = leading(node, "gear", 1.0)
         damping, _ = leading(node, "damping", 0.0)
         found[joint] = Actuation(
-            effort=so_far.effort + abs(gear) * _force(node, compiler),
+            effort=so_far.effort + (abs(gear) * _force(node, compiler) if gear else 0.0),
             rotor_inertia=so_far.rotor_inertia + gear * gear * node.number("armature", 0.0),
             viscous=so_far.viscous + gear * gear * damping,
         )

@@ -60,7 +60,10 @@ def _included(node: Node, main: Path, seen: set[Path]) -> Node:
     candidates = [refuse_escape(reference, main, node.where)]
     if beside != ".":
         candidates.append(refuse_escape(os.path.join(beside, reference), main, node.where))
-    found = next((file for file in candidates if file is not None and file.is_file()), None)
+    try:
+        found = next((file for file in candidates if file is not None and file.is_file()), None)
+    except OSError as error:  # a name that is too long, or a folder that may not be looked into
+        raise node.error(f"the included file {reference!r} cannot be read: {error.strerror}; check its path") from None
     if found is None:
         raise node.error(f"the included file {reference!r} does not exist; check its path, seen from {main.name}")
     if found in seen:

@@ -6,6 +6,7 @@ joint is at its ``ref``; those given by sites make the sites meet.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -129,7 +130,12 @@ class EqualityReader:
                 "keep the first two numbers, or remove the constraint"
             )
         other = self._joint(node, "joint2")
-        return Coupling(one, ((other, a1),), self.refs[one] + a0 - a1 * self.refs[other])
+        offset = self.refs[one] + a0 - a1 * self.refs[other]
+        if not math.isfinite(offset):
+            raise node.error(
+                f"polycoef={node.text('polycoef')!r} and the joints' ref are too large; give smaller numbers"
+            )
+        return Coupling(one, ((other, a1),), offset)
 
     def _joint(self, node: Node, key: str) -> str:
         name = node.text(key)

@@ -63,6 +63,15 @@ class Content:
 
 def body_lump(content: Content, compiler: Compiler) -> Lump:
     """What a body weighs."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        lump = _unbounded(content, compiler)
+    if not all(np.isfinite(part).all() for part in (lump.mass, lump.center, lump.tensor)):
+        node = content.inertial[0] if content.inertial is not None else content.geoms[0][0]
+        raise node.error("mass, place or inertia are too large to compute with; give smaller numbers")
+    return _bounded(lump, compiler)
+
+
+def _unbounded(content: Content, compiler: Compiler) -> Lump:
     lump = NOTHING if content.inertial is None else _given(*content.inertial, compiler)
     if content.inferred(compiler):
         mesh = content.mesh(compiler)
@@ -74,12 +83,13 @@ def body_lump(content: Content, compiler: Compiler) -> Lump:
         inferred = _together(
             [_geom(node, around, compiler) for node, around in content.geoms if _counts(node, compiler)]
         )
-        lump = inferred if inferred.mass > 0.0 else lump
-    return _bounded(lump, compiler)
+        return inferred if inferred.mass > 0.0 else lump
+    return lump
 
 
 def scaled(lump: Lump, factor: float) -> Lump:
-    return Lump(factor * lump.mass, lump.center, factor * lump.tensor)
+    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused by Robot
+        return Lump(factor * lump.mass, lump.center, factor * lump.tensor)
 
 
 def _given(node: Node, around: Frame, compiler: Compiler) -> Lump:

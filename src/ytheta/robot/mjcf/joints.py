@@ -16,13 +16,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ytheta.errors import InputError
 from ytheta.robot.frame import Frame, Vector, vector
 from ytheta.robot.mjcf.actuators import Actuation
 from ytheta.robot.mjcf.bodies import Body, fresh
 from ytheta.robot.mjcf.compiler import Compiler, choice, leading, limits
 from ytheta.robot.mjcf.remarks import Remarks
 from ytheta.robot.parts import Drive, Joint, JointKind, Limits
-from ytheta.robot.snap import Snapper
+from ytheta.robot.snap import Snapper, unit_axis
 from ytheta.robot.xml_document import Node
 
 _KINDS = {"hinge": JointKind.REVOLUTE, "slide": JointKind.PRISMATIC}
@@ -103,11 +104,11 @@ class JointReader:
         return joint, ref
 
     def _axis(self, node: Node, around: Frame) -> Vector:
-        axis = np.array(around.rotation) @ node.numbers("axis", 3, default=(0.0, 0.0, 1.0))
-        length = float(np.linalg.norm(axis))
-        if length < 1e-14:
-            raise node.error("the axis is zero; give a direction such as 0 0 1")
-        return self.snapper.axis(vector(axis / length), node.where)
+        try:
+            axis = unit_axis(vector(node.numbers("axis", 3, default=(0.0, 0.0, 1.0))))
+        except InputError as error:
+            raise node.error(str(error)) from None
+        return self.snapper.axis(unit_axis(vector(np.array(around.rotation) @ axis)), node.where)
 
     def _limits(self, node: Node, name: str, *, turns: bool) -> Limits:
         lower, upper = limits(node, "", self.compiler) or (-math.inf, math.inf)

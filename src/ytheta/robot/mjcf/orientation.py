@@ -9,7 +9,8 @@ import math
 
 import numpy as np
 
-from ytheta.robot.frame import IDENTITY, Frame, Vector, rows, vector
+from ytheta.errors import InputError
+from ytheta.robot.frame import IDENTITY, Frame, Vector, of_order_one, rows, vector
 from ytheta.robot.mjcf.compiler import Compiler
 from ytheta.robot.mjcf.defaults import ORIENTATIONS
 from ytheta.robot.snap import Snapper
@@ -18,6 +19,7 @@ from ytheta.shapes import Float
 
 _AXES: dict[str, Vector] = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 _TINY = 1e-14
+_FAR = 1e100  # squares of what is nearer do not overflow
 
 
 def pose(node: Node, compiler: Compiler, snapper: Snapper) -> Frame:
@@ -36,7 +38,10 @@ def pose(node: Node, compiler: Compiler, snapper: Snapper) -> Frame:
 
 def segment(node: Node) -> tuple[Frame, float]:
     """Of an element with ``fromto``: the frame in the middle, z along the segment, and half its length."""
-    ends = np.array(node.numbers("fromto", 6)).reshape(2, 3)
+    numbers = node.numbers("fromto", 6)
+    if max(abs(entry) for entry in numbers) > _FAR:
+        raise node.error(f"fromto={node.text('fromto')!r} lies too far away; give smaller numbers")
+    ends = np.array(numbers).reshape(2, 3)
     if any(node.numbers("pos", 3, default=(0.0, 0.0, 0.0))):
         raise node.error("'pos' and 'fromto' are both given; keep one")
     along = ends[0] - ends[1]  # z points from the second end to the first
@@ -48,9 +53,10 @@ def segment(node: Node) -> tuple[Frame, float]:
 
 def _quat(node: Node, _compiler: Compiler) -> Frame:
     w, x, y, z = node.numbers("quat", 4)
-    if not math.hypot(w, x, y, z):
-        raise node.error("a quaternion of zeros is no rotation; give a unit quaternion")
-    return Frame.from_quaternion(w, x, y, z)
+    try:
+        return Frame.from_quaternion(w, x, y, z)
+    except InputError as error:
+        raise node.error(str(error)) from None
 
 
 def _axisangle(node: Node, compiler: Compiler) -> Frame:
@@ -67,8 +73,8 @@ def _euler(node: Node, compiler: Compiler, snapper: Snapper) -> Frame:
 
 
 def _xyaxes(node: Node, _compiler: Compiler) -> Frame:
-    x, y = np.array(node.numbers("xyaxes", 6)).reshape(2, 3)
-    x = _unit(node, "xyaxes", x)
+    numbers = node.numbers("xyaxes", 6)
+    x, y = (_unit(node, "xyaxes", np.array(numbers[k : k + 3])) for k in (0, 3))
     y = _unit(node, "xyaxes", y - (x @ y) * x)
     return Frame(rotation=rows(np.stack([x, y, np.cross(x, y)], axis=1)))
 
@@ -86,7 +92,7 @@ def _z_onto(direction: Float[np.ndarray, "3"]) -> Frame:
 
 
 def _unit(node: Node, key: str, direction: Float[np.ndarray, "3"]) -> Float[np.ndarray, "3"]:
-    length = float(np.linalg.norm(direction))
-    if length < _TINY:
+    if math.hypot(*direction) < _TINY:
         raise node.error(f"{key}={node.text(key)!r} holds no direction; give vectors that are not zero or parallel")
-    return direction / length
+    near = np.array(of_order_one(vector(direction)))
+    return near / np.linalg.norm(near)

@@ -1,0 +1,213 @@
+"""``ytheta inspect`` for people: the summary drawn as a tree and as tables.
+
+Names come from files and are printed as they are, never read as markup: whatever is drawn is a ``Text``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeAlias
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+from rich.tree import Tree
+
+from ytheta.cli.options import printable
+from ytheta.conventions import LINK_PARAMETERS
+from ytheta.robot.parts import Joint, JointKind, Link
+from ytheta.robot.robot import Robot
+
+Row: TypeAlias = Sequence[str | tuple[str, str]]
+
+NOTHING = "·"
+UNKNOWN = "?"
+
+
+def print_summary(out: Console, robot: Robot, data: dict[str, Any]) -> None:
+    """A robot as a person reads it."""
+    out.print(_text((robot.name, "bold"), f": {robot.about}" if robot.about else ""))
+    if robot.source:
+        out.print(_text((f"source: {robot.source}", "dim")))
+    out.print()
+    out.print(_tree(robot))
+    for table in (*_joint_tables(out, data), *_link_tables(out, data)):
+        out.print(table)
+    for coupling in data["couplings"]:
+        terms = " + ".join(f"{factor:g} {name}" for name, factor in coupling["terms"].items()) or "0"
+        offset = f" + {coupling['offset']:g}" if coupling["offset"] else ""
+        out.print(_text(f"coupling: {coupling['joint']} = {terms}{offset}".replace("+ -", "- ")))
+    for row in data["loop_table"]:
+        for line in _loop(row, data):
+            out.print(line)
+    _print_costs(out, data)
+    for line in _last_words(robot, data):
+        out.print(line)
+
+
+def _text(*pieces: str | tuple[str, str]) -> Text:
+    """One line of pieces, each plain or with a style."""
+    pairs = [(piece, "") if isinstance(piece, str) else piece for piece in pieces]
+    return Text.assemble(*((printable(words), style) for words, style in pairs))
+
+
+def _tree(robot: Robot) -> Tree:
+    """Links under the joints that carry them; a cut joint is drawn at its parent, with an arrow to where it closes."""
+    drawing = Tree(_text(*_link_label(robot.base)), guide_style="dim")
+    branches = {robot.base.name: drawing}
+    for joint, link in zip(robot.joints, robot.links[1:], strict=True):
+        label = _text((joint.name, "cyan"), f" {_kind(joint)} ─ ", *_link_label(link))
+        branches[joint.child] = branches[joint.parent].add(label)
+    for loop in robot.loops:
+        joint = loop.joint
+        label = _text((joint.name, "magenta"), f" {_kind(joint)} ─▶ {joint.child} (closes a loop)")
+        branches[joint.parent].add(label)
+    return drawing
+
+
+def _link_label(link: Link) -> tuple[str, tuple[str, str]]:
+    mass = f"{link.inertia.mass:.4g} kg" if link.inertia.mass else "no mass"
+    return f"{link.name} ", (f"{'load, ' if link.load else ''}{mass}", "dim")
+
+
+def _kind(joint: Joint) -> str:
+    letter = {JointKind.REVOLUTE: "R", JointKind.PRISMATIC: "P", JointKind.FIXED: "fixed", JointKind.POINT: "point"}
+    return letter[joint.kind] + (f" {_axis(joint.axis)}" if joint.moves else "")
+
+
+def _axis(axis: Sequence[float]) -> str:
+    for k, letter in enumerate("xyz"):
+        if abs(axis[k]) == 1.0:
+            return letter if axis[k] > 0 else f"-{letter}"
+    return "(" + " ".join(f"{value:.4g}" for value in axis) + ")"
+
+
+def _tables(out: Console, columns: Sequence[str], rows: Sequence[Row], groups: Sequence[Sequence[str]]) -> list[Table]:
+    """One table; where it is too wide, one per group of columns or even part of a group, each with the names in front.
+
+    The first column is that of the names. Columns in which no row says anything are left out. Numbers are never broken.
+    """
+    said = [k for k in range(1, len(columns)) if any(row[k] not in ("", NOTHING) for row in rows)]
+    whole = _table(columns, said, rows)
+    if _fits(out, whole):
+        return [whole]
+    wanted = [[columns.index(name) for name in group] for group in groups]
+    return [table for group in wanted for table in _parted(out, columns, [k for k in group if k in said], rows)]
+
+
+def _parted(out: Console, columns: Sequence[str], chosen: Sequence[int], rows: Sequence[Row]) -> Iterator[Table]:
+    taken: list[int] = []
+    for k in chosen:
+        if taken and not _fits(out, _table(columns, [*taken, k], rows, tight=True)):
+            yield _table(columns, taken, rows, tight=True)
+            taken = []
+        taken.append(k)
+    if taken:
+        yield _table(columns, taken, rows, tight=True)
+
+
+def _fits(out: Console, table: Table) -> bool:
+    return out.measure(table, options=out.options.update(width=10_000)).maximum <= out.width
+
+
+def _table(columns: Sequence[str], chosen: Sequence[int], rows: Sequence[Row], *, tight: bool = False) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=tight)
+    table.add_column(columns[0], overflow="fold")
+    for k in chosen:
+        table.add_column(columns[k], justify="right", no_wrap=True)
+    for row in rows:
+        table.add_row(*(_text(row[k]) for k in (0, *chosen)))
+    return table
+
+
+def _joint_tables(out: Console, data: dict[str, Any]) -> list[Table]:
+    drive = ("Ia", "fv", "fc", "fo")
+    rows = []
+    for row in data["joint_table"]:
+        if row["axis"] is None:
+            continue
+        lower, upper = row["position"]
+        position = "" if lower is None and upper is None else f"{_number(lower, '-∞')} … {_number(upper, '∞')}"
+        bounds = [_number(row[key], "") for key in ("velocity", "acceleration", "effort")]
+        forces = [_number(row[key] or None, NOTHING) for key in drive]
+        rows.append([row["name"], row["type"], _axis(row["axis"]), position, *bounds, *forces])
+    limits = ("type", "axis", "position", "velocity", "acceleration", "effort")
+    return _tables(out, ("joint", *limits, *drive), rows, groups=(limits, drive))
+
+
+def _link_tables(out: Console, data: dict[str, Any]) -> list[Table]:
+    rows: list[list[str | tuple[str, str]]] = []
+    for row in data["link_table"]:
+        parameters = row["parameters"]
+        values = [
+            UNKNOWN if parameters is None else _number(parameters[name] or None, NOTHING) for name in LINK_PARAMETERS
+        ]
+        if parameters is None:
+            values[0] = _number(row["mass"], NOTHING)
+        rows.append([row["name"], *values, "yes" if row["consistent"] else ("no", "yellow")])
+    first, inertia = LINK_PARAMETERS[:4], LINK_PARAMETERS[4:]
+    return _tables(out, ("link", *LINK_PARAMETERS, "possible"), rows, groups=((*first, "possible"), inertia))
+
+
+def _print_costs(out: Console, data: dict[str, Any]) -> None:
+    counted = [
+        [name, str(cost["multiplications"]), str(cost["additions"])] for name, cost in data["operations"].items()
+    ]
+    if counted:
+        out.print(_table(("regressor by", "multiplications", "additions"), (1, 2), counted))
+    for name, reason in data["not_counted"].items():
+        out.print(_text((f"{name}: {reason}", "dim")))
+
+
+def _loop(row: dict[str, Any], data: dict[str, Any]) -> Iterator[Text]:
+    parent, child = row["links"]
+    actuated, passive = (", ".join(row[key]) or "nothing" for key in ("actuated", "passive"))
+    yield _text(
+        "loop ",
+        (row["name"], "magenta"),
+        f" ({row['type']}) between {parent} and {child}: actuated {actuated}; passive {passive}",
+    )
+    if row["gap"] is None:
+        yield _text(f"  closing pose not known: {_unset(data)}")
+        return
+    pose = ", ".join(f"{name} = {value:.5g}" for name, value in row["coordinates"].items())
+    gap = "below 1e-12" if row["gap"] < 1e-12 else f"{row['gap']:.1e}"
+    yield _text(f"  closes at {pose}, {row['name']} = {row['position']:.5g} (gap {gap})")
+
+
+def _last_words(robot: Robot, data: dict[str, Any]) -> Iterator[Text]:
+    bodies, drives = len(data["link_table"]), len(robot.parameter_names) - 10 * len(data["link_table"])
+    actuated = ", ".join(robot.actuated) or "not chosen yet"
+    yield _text(f"{_count(data['joints'], 'joint')}, {len(robot.actuated)} actuated: {actuated}")
+    yield _text(
+        f"{data['standard_parameters']} standard parameters: {10 * bodies} of {_count(bodies, 'link')}, "
+        f"{drives} of the drives; moving mass {sum(row['mass'] for row in data['link_table']):.5g} kg"
+    )
+    if data["unset_lengths"]:
+        what = "operations" if all(row["parameters"] for row in data["link_table"]) else "parameters (?) and operations"
+        yield _text(f"{what} not known: {_unset(data)}")
+    elif robot.loops and not robot.actuated:
+        freedom = data["loop_table"][0]["freedom"]
+        yield _text(f"the loops leave {_count(freedom, 'coordinate')} free: choose {freedom} as 'actuated'")
+    for name, reason in data["inconsistent"].items():
+        yield _text((f"{name}: {reason}", "yellow"))
+    if data["inconsistent"]:
+        yield _text("no body can have these inertias; the dynamics they give may still be right where they are seen")
+    else:
+        yield _text("every link's inertia is physically consistent")
+
+
+def _unset(data: dict[str, Any]) -> str:
+    names = data["unset_lengths"]
+    if len(names) == 1:
+        return f"the length {names[0]!r} has no value; give it one with --length {names[0]}=VALUE"
+    return f"the lengths {', '.join(map(repr, names))} have no values; give them some with --length NAME=VALUE"
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number} {thing}{'' if number == 1 else 's'}"
+
+
+def _number(value: float | None, missing: str) -> str:
+    return missing if value is None else f"{value:.4g}"

@@ -26,10 +26,13 @@ class Row:
         return _printed(self.ytheta), _printed(self.peer)
 
 
+LONG_ENOUGH = 0.3
+
+
 def best_of(work: Callable[[], object], *, runs: int = 7, calls: int = 1) -> float:
-    """Seconds per call, the best of several runs of several calls each."""
-    times = []
-    for _ in range(runs):
+    """Seconds per call, the best of several runs of several calls each: of as many as fit into LONG_ENOUGH seconds."""
+    times: list[float] = []
+    while len(times) < runs or (runs > 1 and sum(times) * calls < LONG_ENOUGH):
         began = time.perf_counter()
         for _ in range(calls):
             work()

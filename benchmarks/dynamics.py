@@ -16,7 +16,8 @@ from benchmarks.clock import Row, best_of
 from benchmarks.reading import example_urdf
 from ytheta.robot.robot import Robot
 
-SAMPLES = 1024
+SAMPLES = 1024  # a block, as the estimators stream it
+BATCH = 16 * SAMPLES  # for dynamics over a batch; Python's own cost per call is then below 1 ns per sample
 # Our catalog's robot, the peer's file, and joints of the file that the arm alone does not have.
 ROBOTS = {
     "UR10": ("ur10", "ur10_robot.urdf", ()),
@@ -50,7 +51,8 @@ def _robot_rows(name: str, catalog_name: str, file: str, locked: tuple[str, ...]
 
     base = ytheta.regressor(robot, parameters=independent_parameters(robot))
     inverse, forward = ytheta.inverse_dynamics(robot), ytheta.forward_dynamics(robot)
-    out = np.empty((SAMPLES, *inverse.graph.shape))
+    many = [np.tile(x, (BATCH // SAMPLES, 1)) for x in (q, qd, last)]
+    out = np.empty((BATCH, *inverse.graph.shape))
     regressor, rnea, aba = peer(pin.computeJointTorqueRegressor), peer(pin.rnea), peer(pin.aba)
 
     def streamed() -> None:
@@ -71,8 +73,10 @@ def _robot_rows(name: str, catalog_name: str, file: str, locked: tuple[str, ...]
             regressor,
             "computeJointTorqueRegressor",
         ),
-        Row(f"{name} inverse dynamics", ours(lambda: inverse(q, qd, last, out=out, threads=1)), rnea, "rnea"),
-        Row(f"{name} forward dynamics", ours(lambda: forward(q, qd, last, out=out, threads=1)), aba, "aba"),
+        Row(
+            f"{name} inverse dynamics, batch", best_of(lambda: inverse(*many, out=out, threads=1)) / BATCH, rnea, "rnea"
+        ),
+        Row(f"{name} forward dynamics, batch", best_of(lambda: forward(*many, out=out, threads=1)) / BATCH, aba, "aba"),
         Row(f"{name} inverse dynamics, one call", one, each, "rnea"),
     ]
 

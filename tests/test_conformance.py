@@ -16,7 +16,7 @@ from ytheta.formulation.choice import FORMULATIONS, acceptance, formulation_of
 from ytheta.formulation.mechanism import mechanism
 from ytheta.formulation.motion import Motion, numeric_motion
 from ytheta.robot.catalog import names
-from ytheta.robot.frame import Frame
+from ytheta.robot.frame import Frame, vector
 from ytheta.robot.robot import Robot
 
 URDFS = (
@@ -74,7 +74,7 @@ def test_two_velocities_and_a_turned_base(formulation: str, name: str) -> None:
     polarised = (quadratic(qd + v) - quadratic(qd) - quadratic(v)) / 2
     assert close(regressor(mech, numeric_motion(q, qd, qdd, v)), mass + polarised + still, 1e-9)
     mounting = Frame.from_rpy(0.3, -0.8, 1.7)
-    gravity = tuple(float(g) for g in np.array(mounting.rotation) @ np.array(robot.gravity_in_base))
+    gravity = vector(np.array(mounting.rotation) @ np.array(robot.gravity_in_base))
     turned = mechanism(replace(robot, mounting=mounting, gravity=gravity))
     assert close(regressor(turned, numeric_motion(q, qd, qdd)), ordinary)
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING or "jaxtyping" in sys.modules:
     from jaxtyping import Float as Float
+    from jaxtyping import Int as Int
     from jaxtyping import Shaped as Shaped
 else:
 
@@ -21,4 +22,4 @@ else:
         def __class_getitem__(cls, item: tuple[Any, str]) -> Any:
             return item[0]
 
-    Float = Shaped
+    Float = Int = Shaped

@@ -15,12 +15,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol, runtime_checkable
 
 import numpy as np
-from jaxtyping import Float, Int
 
 from ytheta.errors import InputError
 from ytheta.native import door
 from ytheta.native.machine import aligned
 from ytheta.native.operations import Operations, operations
+from ytheta.shapes import Float, Int
 
 if TYPE_CHECKING:
     from ytheta.formulation.graph import Graph

@@ -167,3 +167,20 @@ def test_one_sample_and_blocks_of_a_loop() -> None:
     (block,) = kernel.blocks(q, qd, qdd)
     assert block.values.shape[1] == 5
     assert kernel.about.backend == "llvm"
+
+
+@pytest.mark.parametrize("name", ["ur10", "walker"])
+def test_wrong_arrays_get_a_sentence(name: str) -> None:
+    robot = robot_named(name)
+    kernel = ytheta.inverse_dynamics(robot)
+    q, qd, qdd = samples(robot, 4)
+    broken = q.copy()
+    broken[2, 1] = np.nan
+    for arrays in ((q, qd), (q[:, :-1], qd, qdd), (q[0], qd, qdd), (q, qd[:2], qdd), (broken, qd, qdd)):
+        with pytest.raises(InputError) as found:
+            kernel(*arrays)
+        assert len(str(found.value)) > 20
+    with pytest.raises(InputError, match="sample 2"):
+        kernel(broken, qd, qdd)
+    with pytest.raises(InputError, match="sample 1"):
+        kernel(q, np.where(np.arange(4)[:, None] == 1, np.inf, qd), qdd)

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from ytheta.errors import InputError
 from ytheta.formulation import graphs
 from ytheta.formulation.closing import constraint
 from ytheta.formulation.constraint import Constraint
@@ -19,6 +21,7 @@ from ytheta.formulation.graph import Graph
 from ytheta.formulation.loops import solve
 from ytheta.native import About, Block, Kernel, compile_graph
 from ytheta.robot.robot import Robot
+from ytheta.shapes import Float
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,19 +43,27 @@ class ClosedKernel:
         return self.kernel.about
 
     def __call__(
-        self, q: np.ndarray, *arrays: np.ndarray, out: np.ndarray | None = None, threads: int | None = None
-    ) -> np.ndarray:
+        self, q: Any, *arrays: Any, out: np.ndarray | None = None, threads: int | None = None
+    ) -> Float[np.ndarray, "samples *shape"]:
         return self.kernel(self.closed(q), *arrays, out=out, threads=threads)
 
-    def one(self, q: np.ndarray, *vectors: np.ndarray) -> np.ndarray:
+    def one(self, q: Any, *vectors: Any) -> Float[np.ndarray, "*shape"]:
         return self.kernel.one(self.closed(np.asarray(q)[None])[0], *vectors)
 
-    def blocks(self, q: np.ndarray, *arrays: np.ndarray, size: int = 1024) -> Iterator[Block]:
+    def blocks(self, q: Any, *arrays: Any, size: int = 1024) -> Iterator[Block]:
         return self.kernel.blocks(self.closed(q), *arrays, size=size)
 
-    def closed(self, q: np.ndarray) -> np.ndarray:
+    def closed(self, q: Any) -> Float[np.ndarray, "samples coordinates"]:
         """All coordinates for actuated ones."""
-        return solve(self.loops, np.asarray(q, dtype=float)).or_raise().x
+        taken = np.asarray(q, dtype=float)
+        if taken.ndim != 2:
+            raise InputError(
+                f"q has shape {taken.shape}; give (samples, {len(self.loops.actuated)}), one row per sample"
+            )
+        if not np.isfinite(taken).all():
+            sample = int(np.flatnonzero(~np.isfinite(taken).all(axis=1))[0])
+            raise InputError(f"q is not finite in sample {sample}; remove the sample or correct it")
+        return solve(self.loops, taken).or_raise().x
 
 
 AnyKernel = Kernel | ClosedKernel

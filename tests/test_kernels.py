@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import pickle
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -9,6 +11,7 @@ import numpy as np
 import pytest
 
 import ytheta
+from formulation_cases import fork, motionless
 from test_dynamics import close
 from test_graphs import coupled, driven, expected
 from ytheta.errors import ClosureError, InputError
@@ -97,8 +100,8 @@ def _without_friction(robot: Robot) -> Robot:
     )
 
 
-@pytest.mark.parametrize("name", ["five-bar", "walker"])
-def test_a_freely_swinging_loop_keeps_its_energy(name: str) -> None:
+@pytest.mark.parametrize(("name", "steps"), [("five-bar", 500), ("walker", 200)])
+def test_a_freely_swinging_loop_keeps_its_energy(name: str, steps: int) -> None:
     """No friction, no torque, Runge-Kutta of fourth order: energy stays; counted with gravity flipped it does not."""
     robot = _without_friction(ytheta.load(name))
     forward, energy = ytheta.forward_dynamics(robot), ytheta.energy(robot)
@@ -107,7 +110,7 @@ def test_a_freely_swinging_loop_keeps_its_energy(name: str) -> None:
     q = np.array([[dict(robot.home)[joint] for joint in robot.actuated]])
     qd, none, step = np.zeros_like(q), np.zeros_like(q), 5e-4
     start, wrong = energy(q, qd).sum(), flipped(q, qd).sum()
-    for _ in range(120):
+    for _ in range(steps):
         k1 = qd, forward(q, qd, none)
         k2 = qd + step / 2 * k1[1], forward(q + step / 2 * k1[0], qd + step / 2 * k1[1], none)
         k3 = qd + step / 2 * k2[1], forward(q + step / 2 * k2[0], qd + step / 2 * k2[1], none)
@@ -115,7 +118,7 @@ def test_a_freely_swinging_loop_keeps_its_energy(name: str) -> None:
         q = q + step / 6 * (k1[0] + 2 * k2[0] + 2 * k3[0] + k4[0])
         qd = qd + step / 6 * (k1[1] + 2 * k2[1] + 2 * k3[1] + k4[1])
     kinetic = energy(q, qd)[0, 0]
-    assert kinetic > 1e-3
+    assert kinetic > 0.02 * abs(start)  # it has fallen far enough for the balance to mean something
     assert energy(q, qd).sum() == pytest.approx(start, abs=1e-7 * kinetic)
     assert abs(flipped(q, qd).sum() - wrong) > 0.1 * kinetic
 
@@ -165,8 +168,11 @@ def test_one_sample_and_blocks_of_a_loop() -> None:
     tau = kernel(q, qd, qdd)
     assert close(kernel.one(q[2], qd[2], qdd[2]), tau[2])
     (block,) = kernel.blocks(q, qd, qdd)
-    assert block.values.shape[1] == 5
+    assert close(block.values.T, tau.reshape(5, -1)[:, kernel.places])
     assert kernel.about.backend == "llvm"
+    assert repr(kernel).startswith("ClosedKernel('inverse dynamics': (")
+    with pytest.raises(TypeError, match="machine code of this process"):
+        pickle.dumps(kernel)
 
 
 @pytest.mark.parametrize("name", ["ur10", "walker"])
@@ -176,7 +182,8 @@ def test_wrong_arrays_get_a_sentence(name: str) -> None:
     q, qd, qdd = samples(robot, 4)
     broken = q.copy()
     broken[2, 1] = np.nan
-    for arrays in ((q, qd), (q[:, :-1], qd, qdd), (q[0], qd, qdd), (q, qd[:2], qdd), (broken, qd, qdd)):
+    wrong = [(), (q, qd), (q[:, :-1], qd, qdd), (q[0], qd, qdd), (q, qd[:2], qdd), (broken, qd, qdd)]
+    for arrays in (*wrong, (q * 1j, qd, qdd), ([["a"] * q.shape[1]] * 4, qd, qdd), ([[1.0], [1.0, 2.0]], qd, qdd)):
         with pytest.raises(InputError) as found:
             kernel(*arrays)
         assert len(str(found.value)) > 20
@@ -184,3 +191,42 @@ def test_wrong_arrays_get_a_sentence(name: str) -> None:
         kernel(broken, qd, qdd)
     with pytest.raises(InputError, match="sample 1"):
         kernel(q, np.where(np.arange(4)[:, None] == 1, np.inf, qd), qdd)
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(("turn", "slide", "swing"))))
+def test_branches_in_any_order_of_the_coordinates(order: tuple[str, ...]) -> None:
+    robot = replace(fork(), actuated=order)
+    q, qd, qdd = samples(robot, 5)
+    tau = ytheta.inverse_dynamics(robot)(q, qd, qdd)
+    assert close(ytheta.forward_dynamics(robot)(q, qd, tau), qdd, 1e-8)
+    places = [order.index(name) for name in ("turn", "slide", "swing")]
+    plain = ytheta.inverse_dynamics(fork())(*(x[:, places] for x in (q, qd, qdd)))
+    assert close(tau[:, places], plain)
+
+
+def test_a_robot_without_joints_has_kernels_too() -> None:
+    for door in DOORS.values():
+        kernel = door(motionless())
+        arrays = [np.zeros((3, 0))] * len(kernel.graph.inputs)
+        assert kernel(*arrays).shape[0] == 3
+
+
+def test_what_has_no_inertia_cannot_be_accelerated() -> None:
+    robot = ytheta.load("rx90")
+    with pytest.raises(InputError, match="nothing that 'joint1' moves has inertia"):
+        ytheta.forward_dynamics(robot)
+    assert (ytheta.inverse_dynamics(robot)(*samples(robot, 2)) == 0.0).all()
+
+
+def test_a_pose_in_degrees_is_refused_at_once() -> None:
+    robot = ytheta.load("five-bar")
+    with pytest.raises(InputError, match="sample 0 is more than 100 rad or m from home"):
+        ytheta.gravity(robot)([[171.0, 8.0]])
+
+
+def test_names_that_are_no_list() -> None:
+    robot = ytheta.load("ur10")
+    with pytest.raises(InputError, match="is one name; give a list of names"):
+        ytheta.regressor(robot, parameters="shoulder_link.m")
+    names = np.array(robot.parameter_names[:2])
+    assert ytheta.regressor(robot, parameters=list(names)).graph.shape == (6, 2)

@@ -52,10 +52,10 @@ class MissingExtraError(YthetaError):
     """An optional library is not installed."""
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
+def nearest(name: object, known: Iterable[str]) -> str:
     """A hint such as ``; did you mean 'alpha'?``, or the names there are when none is near."""
     choices = sorted(set(known))
-    close = difflib.get_close_matches(name, choices, n=2, cutoff=0.6)
+    close = difflib.get_close_matches(str(name), choices, n=2, cutoff=0.6)
     if close:
         return "; did you mean " + " or ".join(repr(match) for match in close) + "?"
     if not choices:

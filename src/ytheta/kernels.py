@@ -8,23 +8,23 @@ robot with closed loops gets a ClosedKernel, which closes the loops first; else 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NoReturn
 
 import numpy as np
 
-from ytheta.errors import InputError
 from ytheta.formulation import graphs
 from ytheta.formulation.closing import constraint
 from ytheta.formulation.constraint import Constraint
-from ytheta.formulation.graph import Graph
+from ytheta.formulation.graph import Graph, Input
 from ytheta.formulation.loops import solve
-from ytheta.native import About, Block, Kernel, compile_graph
+from ytheta.native import About, Block, Kernel, compile_graph, door
 from ytheta.robot.robot import Robot
-from ytheta.shapes import Float
+from ytheta.shapes import Float, Int
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ClosedKernel:
     """A kernel of a robot with loops: it takes actuated coordinates Q, closes the loops and goes on with all of them.
 
@@ -34,36 +34,55 @@ class ClosedKernel:
     loops: Constraint
     kernel: Kernel
 
-    @property
+    @cached_property
     def graph(self) -> Graph:
-        return self.kernel.graph
+        """The graph behind it, with the inputs that callers give: q of the actuated coordinates instead of all x."""
+        graph = self.kernel.graph
+        return replace(graph, inputs=(Input("q", len(self.loops.actuated)), *graph.inputs[1:]))
 
     @property
     def about(self) -> About:
         return self.kernel.about
 
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.kernel.shape
+
+    @property
+    def places(self) -> Int[np.ndarray, "nonzeros"]:
+        return self.kernel.places
+
+    @property
+    def indices(self) -> tuple[Int[np.ndarray, "nonzeros"], ...]:
+        return self.kernel.indices
+
     def __call__(
-        self, q: Any, *arrays: Any, out: np.ndarray | None = None, threads: int | None = None
+        self, *arrays: Any, out: np.ndarray | None = None, threads: int | None = None
     ) -> Float[np.ndarray, "samples *shape"]:
-        return self.kernel(self.closed(q), *arrays, out=out, threads=threads)
+        return self.kernel(*self._closed(arrays), out=out, threads=threads)
 
-    def one(self, q: Any, *vectors: Any) -> Float[np.ndarray, "*shape"]:
-        return self.kernel.one(self.closed(np.asarray(q)[None])[0], *vectors)
+    def one(self, *vectors: Any) -> Float[np.ndarray, "*shape"]:
+        taken = door.vectors(self.graph, vectors)
+        if not np.isfinite(taken[0]).all():
+            door.refuse(self.graph, taken)
+        x = solve(self.loops, taken[0][None]).or_raise().x[0]
+        return self.kernel.one(x, *taken[1:])
 
-    def blocks(self, q: Any, *arrays: Any, size: int = 1024) -> Iterator[Block]:
-        return self.kernel.blocks(self.closed(q), *arrays, size=size)
+    def blocks(self, *arrays: Any, size: int = 1024) -> Iterator[Block]:
+        return self.kernel.blocks(*self._closed(arrays), size=size)
 
-    def closed(self, q: Any) -> Float[np.ndarray, "samples coordinates"]:
-        """All coordinates for actuated ones."""
-        taken = np.asarray(q, dtype=float)
-        if taken.ndim != 2:
-            raise InputError(
-                f"q has shape {taken.shape}; give (samples, {len(self.loops.actuated)}), one row per sample"
-            )
-        if not np.isfinite(taken).all():
-            sample = int(np.flatnonzero(~np.isfinite(taken).all(axis=1))[0])
-            raise InputError(f"q is not finite in sample {sample}; remove the sample or correct it")
-        return solve(self.loops, taken).or_raise().x
+    def _closed(self, arrays: Sequence[Any]) -> list[np.ndarray]:
+        """The arrays given, with all coordinates in the place of the actuated ones."""
+        taken, _ = door.batch(self.graph, arrays)
+        if not np.isfinite(taken[0]).all():
+            door.refuse(self.graph, taken)
+        return [solve(self.loops, taken[0]).or_raise().x, *taken[1:]]
+
+    def __repr__(self) -> str:
+        return f"Closed{self.kernel!r}"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a ClosedKernel is machine code of this process; send the robot and compile it there")
 
 
 AnyKernel = Kernel | ClosedKernel

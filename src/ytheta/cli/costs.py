@@ -1,4 +1,4 @@
-"""What each formulation costs on a robot: operations of its regressor, or why it does not take it."""
+"""What each formulation costs on a robot: operations of its regressor, or why they are not counted."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MANY_JOINTS = 12
 
 
 def costs(robot: Robot) -> dict[str, dict[str, Any]]:
-    """For every formulation either ``multiplications`` and ``additions``, or a ``reason``."""
+    """For every formulation ``multiplications`` and ``additions``, or the ``reason`` why they are not counted."""
     found: dict[str, dict[str, Any]] = {}
     for name, reason in acceptance(robot).items():
         if reason is None and found and len(robot.movable) > MANY_JOINTS:

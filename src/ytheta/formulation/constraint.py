@@ -47,7 +47,7 @@ class Affine:
 
 @dataclass(frozen=True, eq=False)
 class Constraint:
-    """What the loops of a robot demand, in symbols x of its coordinates. Made by ``loops.constraint``.
+    """What the loops of a robot demand, in symbols x of its coordinates. Made by ``closing.constraint``.
 
     ``actuated`` and ``passive`` are places in x; ``equations`` are the independent ones, as many as there are passive
     coordinates. ``home`` is closed. Without loops there are no cuts and no equations, and x is Q.

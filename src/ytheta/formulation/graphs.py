@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ytheta.conventions import JOINT_PARAMETERS
-from ytheta.errors import InputError, UnknownNameError, nearest
+from ytheta.errors import InputError, RobotError, UnknownNameError, nearest
 from ytheta.formulation import composite_body, dynamics, lagrange
 from ytheta.formulation.choice import formulation_of
 from ytheta.formulation.closing import constraint
@@ -179,10 +179,18 @@ def energy_graph(robot: Robot) -> Graph:
 
 
 def forward_dynamics_graph(robot: Robot) -> Graph:
-    """(q, qd, tau) → qdd."""
+    """(q, qd, tau) → qdd. The factorisation follows the tree where coordinates are the joints in their order."""
+    from casadi import SX
+
     t = traced(robot, "qd", "tau")
     M, right = _mass_matrix(t), t.vector("tau") - _bias(t)
-    if robot.couplings or robot.loops:
+    for name, entry in zip(t.loops.robot.actuated, M.diagonal(), strict=True):
+        if SX(entry).is_zero():
+            raise RobotError(
+                f"robot {robot.name!r}: nothing that {name!r} moves has inertia, so no torque tells its acceleration; "
+                "give a link behind it a mass, or its joint a rotor inertia"
+            )
+    if t.loops.robot.coordinates != tuple(joint.name for joint in t.loops.robot.movable) or robot.loops:
         return t.graph("forward dynamics", composite_body.solve_dense(M, right))
     return t.graph("forward dynamics", composite_body.solve(t.loops.mechanism, M, right))
 
@@ -229,7 +237,9 @@ def _mass_matrix(t: Traced) -> np.ndarray:
 def _columns(robot: Robot, parameters: Sequence[str] | None) -> list[int]:
     names = robot.parameter_names
     place = {name: k for k, name in enumerate(names)}
-    for name in parameters or ():
+    if isinstance(parameters, str):
+        raise InputError(f"parameters = {parameters!r} is one name; give a list of names")
+    for name in () if parameters is None else parameters:
         if name not in place:
             raise UnknownNameError(f"robot {robot.name!r} has no parameter {name!r}{nearest(name, names)}")
     return list(range(len(names))) if parameters is None else [place[name] for name in parameters]

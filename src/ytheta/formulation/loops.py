@@ -16,8 +16,10 @@ import numpy as np
 from ytheta.errors import ClosureError, InputError
 from ytheta.formulation.constraint import Constraint
 from ytheta.formulation.loop_solver import from_home, newton, verdict
-from ytheta.robot.closure import CLOSED, RANK
+from ytheta.robot.closure import CLOSED, RANK, STRIDE
 from ytheta.shapes import Float, Shaped
+
+FARTHEST = 1000 * STRIDE
 
 Samples = Float[np.ndarray, "samples coordinates"]
 
@@ -53,6 +55,12 @@ def solve(loops: Constraint, Q: Float[np.ndarray, "samples actuated"], start: Sa
         raise InputError(f"robot {loops.robot.name!r} has {len(loops.actuated)} actuated coordinates, not {Q.shape[1]}")
     if loops.affine is not None:
         return _outcome(loops, Q @ loops.affine.E.T + loops.affine.offset, 0)
+    far = np.flatnonzero(np.abs(Q - loops.home[list(loops.actuated)]).max(axis=1, initial=0.0) > FARTHEST)
+    if len(far):
+        raise InputError(
+            f"robot {loops.robot.name!r}: sample {far[0]} is more than {FARTHEST:g} rad or m from home, too far to be "
+            "led there with closed loops; check that positions are in radians and metres"
+        )
     x = np.tile(loops.home, (len(Q), 1)) if start is None else start.copy()
     x[:, loops.actuated] = Q
     rounds = 0

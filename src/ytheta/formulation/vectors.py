@@ -6,6 +6,7 @@ and an array is never multiplied by a bare scalar but by an array of one entry (
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -39,7 +40,7 @@ def dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
     The integers 0, 1 and -1 are structure, whatever the other scalars are; what has no terms is the integer 0 again.
     """
-    matrix = b.reshape(len(b), -1)
+    matrix = b.reshape(len(b), math.prod(b.shape[1:]))
     result = zeros(len(a), matrix.shape[1])
     for i, row in enumerate(a):
         terms = [(x, matrix[k]) for k, x in enumerate(row) if not _is_zero(x)]

@@ -51,7 +51,8 @@ def path(name: bytes) -> Path:
 
 def read(name: bytes) -> bytes | None:
     """The payload kept under a key, or nothing."""
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+    # Neither a link is followed nor a pipe waited for.
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     try:
         descriptor = os.open(path(name), flags)
         with open(descriptor, "rb") as file:

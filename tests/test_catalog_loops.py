@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from test_catalog import DIFFERENCED, EXACT, edited, robot
-from ytheta.robot.closure import close_loops, loop_states
+from ytheta.robot.closure import close_loops
+from ytheta.robot.cut_joint import loop_states
 from ytheta.robot.kinematics import link_poses
 from ytheta.robot.robot import Robot
 

@@ -20,6 +20,7 @@ from ytheta.formulation.loops import solve
 from ytheta.formulation.mechanism import exact
 from ytheta.formulation.motion import scalars
 from ytheta.robot import closure
+from ytheta.robot.cut_joint import loop_states
 from ytheta.robot.frame import Frame
 from ytheta.robot.parts import Loop
 
@@ -58,7 +59,7 @@ def test_cut_joints(name: str) -> None:
 
     def positions(t: float) -> np.ndarray:
         x = closed(loops, Q + t * Qd + t * t / 2 * Qdd)
-        states = closure.loop_states(loops.robot, A @ x + b)
+        states = loop_states(loops.robot, A @ x + b)
         return np.array([s.position for s, loop in zip(states, loops.robot.loops, strict=True) if loop.joint.moves])
 
     found = evaluate(graph, closed(loops, Q), Qd, Qdd)

@@ -24,13 +24,13 @@ from ytheta.formulation.graphs import inverse_dynamics_graph, regressor_graph, t
 from ytheta.formulation.loops import solve
 from ytheta.formulation.mechanism import mechanism
 from ytheta.formulation.motion import casadi_motion, numeric_motion
-from ytheta.robot import closure
+from ytheta.robot.cut_joint import closure_residuals, loop_states
 from ytheta.robot.parts import Coupling, Drive, JointKind, Loop, Motor
 from ytheta.robot.robot import Robot
 
 
 def residual(robot: Robot, x: np.ndarray) -> np.ndarray:
-    return closure._residuals(robot, x)
+    return closure_residuals(robot, x)
 
 
 def jacobian(robot: Robot, x: np.ndarray) -> np.ndarray:
@@ -43,7 +43,7 @@ def cut_gradients(robot: Robot, x: np.ndarray) -> np.ndarray:
 
     def positions(at: np.ndarray) -> np.ndarray:
         A, b = robot.coupling_map
-        states = closure.loop_states(robot, A @ at + b)
+        states = loop_states(robot, A @ at + b)
         return np.array([s.position for s, loop in zip(states, robot.loops, strict=True) if loop.joint.moves])
 
     columns = [(positions(x + 1e-5 * e) - positions(x - 1e-5 * e)) / 2e-5 for e in np.eye(len(x))]
@@ -173,7 +173,7 @@ def constraint_rates(loops: Constraint):  # type: ignore[no-untyped-def]
     A, b = robot.coupling_map
 
     def positions(x: np.ndarray) -> np.ndarray:
-        states = closure.loop_states(robot, A @ x + b)
+        states = loop_states(robot, A @ x + b)
         cuts = [s.position for s, loop in zip(states, robot.loops, strict=True) if loop.joint.moves]
         return np.array([*(A @ x + b), *cuts, *(x[robot.coordinates.index(motor.name)] for motor in robot.motors)])
 

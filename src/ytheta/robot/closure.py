@@ -1,10 +1,4 @@
-"""Closing of loops: from actuated coordinates to a pose in which all cut joints meet.
-
-Residual of one loop: with D the child's side of the cut joint seen from the parent's side,
-D = (T_parent placement)^-1 T_child seat^-1, a revolute joint wants D to be a turn about its axis, a prismatic one a
-shift along it, a fixed one nothing, a point no shift. Positions are compared in metres, directions in radians; planar
-mechanisms leave some of the equations empty, which least squares does not mind.
-"""
+"""Closing of loops: from actuated coordinates to a pose in which all cut joints meet."""
 
 from __future__ import annotations
 
@@ -15,8 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ytheta.errors import ClosureError, InputError, UnknownNameError, nearest
-from ytheta.robot.kinematics import link_poses
-from ytheta.robot.parts import Joint, JointKind, Loop
+from ytheta.robot.cut_joint import LoopState, closure_residuals, joint_positions, loop_states
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
 
@@ -28,15 +21,6 @@ HALVINGS = 7  # of the stride in which a loop opens: the edge is told to a thous
 # Of the largest singular value. At a singular pose the gap grows with the square of the way, so a solve that stops at
 # CLOSED may stop this far (its square root) from the pose.
 RANK = math.sqrt(CLOSED)
-
-
-@dataclass(frozen=True)
-class LoopState:
-    """One loop at a pose: how far its cut joint is from meeting, and the position of that joint."""
-
-    name: str
-    gap: float
-    position: float
 
 
 @dataclass(frozen=True)
@@ -110,7 +94,7 @@ def _goal(robot: Robot, wanted: dict[str, float]) -> Float[np.ndarray, "coordina
 def _check_apart(robot: Robot, x: Float[np.ndarray, "coordinates"]) -> None:
     """What starts this far from closing cannot be solved in floating point."""
     with np.errstate(all="ignore"):
-        apart = np.abs(_residuals(robot, x)).max(initial=0.0)
+        apart = np.abs(closure_residuals(robot, x)).max(initial=0.0)
     if not apart <= LARGEST:
         raise ClosureError(
             f"the loops of robot {robot.name!r} are {apart:g} (metres or radians) apart at [home]; check its lengths"
@@ -152,24 +136,12 @@ def _edge(
     return closed
 
 
-def loop_states(robot: Robot, q: Float[np.ndarray, "joints"]) -> tuple[LoopState, ...]:
-    """How far each loop is from closing at given joint positions."""
-    robot = robot.numeric
-    poses = link_poses(robot, q)
-    states = []
-    for loop in robot.loops:
-        across = _across(loop, poses)
-        gap = float(np.abs(_residual(loop.joint, across)).max())
-        states.append(LoopState(loop.name, gap, _position(loop.joint, across)))
-    return tuple(states)
-
-
 def _is_closed(robot: Robot, x: Float[np.ndarray, "coordinates"]) -> bool:
-    return bool(np.abs(_residuals(robot, x)).max(initial=0.0) <= CLOSED)
+    return bool(np.abs(closure_residuals(robot, x)).max(initial=0.0) <= CLOSED)
 
 
 def _outcome(robot: Robot, x: Float[np.ndarray, "coordinates"], free: list[int], trouble: str = "") -> Closure:
-    q = _positions(robot, x)
+    q = joint_positions(robot, x)
     jacobian = _jacobian(robot, x)
     freedom = len(x) - _rank(jacobian)
     determined = _rank(jacobian[:, free]) == len(free) and freedom == len(robot.actuated)
@@ -194,7 +166,7 @@ def _cannot_close_at_home(robot: Robot, x: Float[np.ndarray, "coordinates"]) -> 
 
 
 def _cannot_close(robot: Robot, x: Float[np.ndarray, "coordinates"], led: str = "") -> str:
-    worst = max(loop_states(robot, _positions(robot, x)), key=lambda state: state.gap)
+    worst = max(loop_states(robot, joint_positions(robot, x)), key=lambda state: state.gap)
     return (
         f"loop {worst.name!r} of robot {robot.name!r} cannot close at this pose: its joint stays {worst.gap:.3g} "
         f"(metres or radians) apart{led}; change the pose, the [home] it starts from, or the lengths"
@@ -239,7 +211,7 @@ def _solved(robot: Robot, x: Float[np.ndarray, "coordinates"], free: list[int]) 
     def residual(values: Float[np.ndarray, "free"]) -> Float[np.ndarray, "equations"]:
         trial = x.copy()
         trial[free] = values
-        return _residuals(robot, trial)
+        return closure_residuals(robot, trial)
 
     found = least_squares(residual, x[free], jac="3-point", xtol=1e-15, ftol=1e-15, gtol=1e-15, max_nfev=200)
     result = x.copy()
@@ -247,21 +219,10 @@ def _solved(robot: Robot, x: Float[np.ndarray, "coordinates"], free: list[int]) 
     return result
 
 
-def _positions(robot: Robot, x: Float[np.ndarray, "coordinates"]) -> Float[np.ndarray, "joints"]:
-    factors, offset = robot.coupling_map
-    q: Float[np.ndarray, "joints"] = factors @ x + offset
-    return q
-
-
-def _residuals(robot: Robot, x: Float[np.ndarray, "coordinates"]) -> Float[np.ndarray, "equations"]:
-    poses = link_poses(robot, _positions(robot, x))
-    return np.concatenate([_residual(loop.joint, _across(loop, poses)) for loop in robot.loops] or [np.zeros(0)])
-
-
 def _jacobian(robot: Robot, x: Float[np.ndarray, "coordinates"]) -> Float[np.ndarray, "equations coordinates"]:
     step = 1e-5
     columns = [
-        (_residuals(robot, x + step * unit) - _residuals(robot, x - step * unit)) / (2 * step)
+        (closure_residuals(robot, x + step * unit) - closure_residuals(robot, x - step * unit)) / (2 * step)
         for unit in np.eye(len(x))
     ]
     return np.stack(columns, axis=1) if columns else np.zeros((0, 0))
@@ -272,41 +233,3 @@ def _rank(matrix: Float[np.ndarray, "rows columns"]) -> int:
         return 0
     values = np.linalg.svd(matrix, compute_uv=False)
     return int(np.count_nonzero(values > RANK * max(1.0, values[0])))
-
-
-def _across(loop: Loop, poses: Mapping[str, Float[np.ndarray, "4 4"]]) -> Float[np.ndarray, "4 4"]:
-    """The child's side of the cut joint seen from the parent's side."""
-    joint = loop.joint
-    one = poses[joint.parent] @ joint.placement.matrix
-    other = poses[joint.child] @ joint.seat.inverse().matrix
-    across: Float[np.ndarray, "4 4"] = np.linalg.solve(one, other)
-    return across
-
-
-def _residual(joint: Joint, across: Float[np.ndarray, "4 4"]) -> Float[np.ndarray, "equations"]:
-    turn, shift, axis = across[:3, :3], across[:3, 3], np.array(joint.axis)
-    if joint.kind is JointKind.POINT:
-        return shift.copy()
-    if joint.kind is JointKind.REVOLUTE:
-        # The axes must agree in direction; their cross product alone would also accept the opposite one.
-        return np.concatenate([shift, turn @ axis - axis])
-    if joint.kind is JointKind.PRISMATIC:
-        return np.concatenate([shift - (shift @ axis) * axis, _turned(turn)])
-    return np.concatenate([shift, _turned(turn)])
-
-
-def _turned(turn: Float[np.ndarray, "3 3"]) -> Float[np.ndarray, "9"]:
-    """What is left of a rotation that should be none; smooth, and zero only there."""
-    return (turn - np.eye(3)).ravel()
-
-
-def _position(joint: Joint, across: Float[np.ndarray, "4 4"]) -> float:
-    """The position of a cut joint."""
-    axis = np.array(joint.axis)
-    if joint.kind is JointKind.PRISMATIC:
-        return float(across[:3, 3] @ axis)
-    if joint.kind is not JointKind.REVOLUTE:
-        return 0.0
-    turn = across[:3, :3]
-    twice_sine = np.array([turn[2, 1] - turn[1, 2], turn[0, 2] - turn[2, 0], turn[1, 0] - turn[0, 1]]) @ axis
-    return math.atan2(float(twice_sine), float(np.trace(turn)) - 1.0)

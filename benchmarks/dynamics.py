@@ -14,10 +14,11 @@ import pinocchio as pin
 import ytheta
 from benchmarks.clock import Row, best_of
 from benchmarks.reading import example_urdf
+from ytheta.kernels import AnyKernel
 from ytheta.robot.robot import Robot
 
 SAMPLES = 1024  # a block, as the estimators stream it
-BATCH = 16 * SAMPLES  # for dynamics over a batch; Python's own cost per call is then below 1 ns per sample
+BATCH = 16 * SAMPLES  # dynamics are shown for both: in 1024 samples Python's own cost is about 10 ns of each
 # Our catalog's robot, the peer's file, and joints of the file that the arm alone does not have.
 ROBOTS = {
     "UR10": ("ur10", "ur10_robot.urdf", ()),
@@ -51,8 +52,8 @@ def _robot_rows(name: str, catalog_name: str, file: str, locked: tuple[str, ...]
 
     base = ytheta.regressor(robot, parameters=independent_parameters(robot))
     inverse, forward = ytheta.inverse_dynamics(robot), ytheta.forward_dynamics(robot)
-    many = [np.tile(x, (BATCH // SAMPLES, 1)) for x in (q, qd, last)]
-    out = np.empty((BATCH, *inverse.graph.shape))
+    few = [q, qd, last]
+    many = [np.tile(x, (BATCH // SAMPLES, 1)) for x in few]
     regressor, rnea, aba = peer(pin.computeJointTorqueRegressor), peer(pin.rnea), peer(pin.aba)
 
     def streamed() -> None:
@@ -73,12 +74,17 @@ def _robot_rows(name: str, catalog_name: str, file: str, locked: tuple[str, ...]
             regressor,
             "computeJointTorqueRegressor",
         ),
-        Row(
-            f"{name} inverse dynamics, batch", best_of(lambda: inverse(*many, out=out, threads=1)) / BATCH, rnea, "rnea"
-        ),
-        Row(f"{name} forward dynamics, batch", best_of(lambda: forward(*many, out=out, threads=1)) / BATCH, aba, "aba"),
+        *(_batch_row(f"{name} inverse dynamics", inverse, x, rnea, "rnea") for x in (few, many)),
+        *(_batch_row(f"{name} forward dynamics", forward, x, aba, "aba") for x in (few, many)),
         Row(f"{name} inverse dynamics, one call", one, each, "rnea"),
     ]
+
+
+def _batch_row(name: str, kernel: AnyKernel, arrays: list[np.ndarray], peer: float, peer_name: str) -> Row:
+    samples = len(arrays[0])
+    out = np.empty((samples, *kernel.graph.shape))
+    seconds = best_of(lambda: kernel(*arrays, out=out, threads=1), runs=15) / samples
+    return Row(f"{name}, batch of {samples}", seconds, peer, peer_name)
 
 
 def independent_parameters(robot: Robot) -> list[str]:

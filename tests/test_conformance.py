@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -22,6 +24,7 @@ from ytheta.formulation.choice import FORMULATIONS, acceptance, formulation_of
 from ytheta.formulation.mechanism import mechanism
 from ytheta.formulation.motion import numeric_motion
 from ytheta.robot.catalog import names
+from ytheta.robot.frame import Frame, vector
 from ytheta.robot.robot import Robot
 
 URDFS = (
@@ -67,6 +70,23 @@ def test_twins_that_must_fail(formulation: str, name: str) -> None:
 @pytest.mark.parametrize("formulation", FORMULATIONS)
 def test_branches_seats_and_loads(formulation: str) -> None:
     assert equals_newton_euler_and_pinocchio(formulation_of(fork(), formulation).regressor, fork())
+
+
+@pytest.mark.parametrize("name", ["ur10", "stanford", "lu-two-link", "ha-scara", "tiago_no_hand.urdf"])
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+def test_one_velocity_given_twice_and_a_turned_base(formulation: str, name: str) -> None:
+    """Y(q, qd, qd, qdd) = Y(q, qd, qdd); turning base and gravity together changes nothing, the base alone does."""
+    robot = load(name)
+    regressor = formulation_of(robot, formulation).regressor
+    mech = mechanism(robot)
+    q, qd, qdd, _ = state(mech.joints, seed=12)
+    motion = numeric_motion(q, qd, qdd)
+    ordinary = regressor(mech, motion)
+    assert close(regressor(mech, numeric_motion(q, qd, qdd, qd.copy())), ordinary)
+    mounting = Frame.from_rpy(0.3, -0.8, 1.7)
+    gravity = vector(np.array(mounting.rotation) @ np.array(robot.gravity_in_base))
+    assert close(regressor(mechanism(replace(robot, mounting=mounting, gravity=gravity)), motion), ordinary)
+    assert not close(regressor(mechanism(replace(robot, mounting=mounting)), motion), ordinary)
 
 
 @settings(max_examples=25)

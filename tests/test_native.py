@@ -627,6 +627,16 @@ def broken_files() -> dict[str, Callable[[Path], object]]:
     }
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes on this system")
+def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(folder: Path) -> None:
+    graph = planar_chain(3)
+    origin_and_check(graph)
+    file = only_file(folder)
+    file.unlink()
+    os.mkfifo(file)
+    assert origin_and_check(graph) == "compiled"
+
+
 @pytest.mark.parametrize("kind", broken_files())
 def test_a_broken_file_is_rebuilt(folder: Path, kind: str, caplog: pytest.LogCaptureFixture) -> None:
     graph = planar_chain(3)

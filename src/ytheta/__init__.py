@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from ytheta.kernels import mass_matrix as mass_matrix
     from ytheta.kernels import momentum as momentum
     from ytheta.kernels import regressor as regressor
+    from ytheta.minimal.base_parameters import BaseParameters as BaseParameters
+    from ytheta.minimal.choice import base_parameters as base_parameters
     from ytheta.robot.closure import close_loops as close_loops
     from ytheta.robot.frame import Frame as Frame
     from ytheta.robot.inertia import Inertia as Inertia
@@ -30,9 +32,11 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _ROOMS = {
+    "BaseParameters": "ytheta.minimal.base_parameters",
     "Frame": "ytheta.robot.frame",
     "Inertia": "ytheta.robot.inertia",
     "Robot": "ytheta.robot.robot",
+    "base_parameters": "ytheta.minimal.choice",
     "bias": "ytheta.kernels",
     "close_loops": "ytheta.robot.closure",
     "coriolis_matrix": "ytheta.kernels",

@@ -14,11 +14,13 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from ytheta.errors import InputError
 from ytheta.formulation import graphs
 from ytheta.formulation.closing import constraint
 from ytheta.formulation.constraint import Constraint
 from ytheta.formulation.graph import Graph, Input
 from ytheta.formulation.loops import solve
+from ytheta.minimal.base_parameters import BaseParameters
 from ytheta.native import About, Block, Kernel, compile_graph, door
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, Int
@@ -90,16 +92,19 @@ AnyKernel = Kernel | ClosedKernel
 
 def regressor(
     robot: Robot,
+    base: BaseParameters | None = None,
     *,
     parameters: Sequence[str] | None = None,
     formulation: str = "",
     reference: bool = False,
     backend: str = "llvm",
 ) -> AnyKernel:
-    """(q, qd, qdd) → Y of the parameters named, or of all standard ones in the order of ``robot.parameter_names``.
+    """(q, qd, qdd) → Y of the base parameters, of the parameters named, or of all in ``robot.parameter_names``.
 
     ``reference``: (q, qd, v, vd) → the regressor of two velocities that controllers of the Slotine-Li kind need.
     """
+    if base is not None:
+        parameters = _columns(robot, base, parameters)
     graph = graphs.regressor_graph(robot, formulation=formulation, parameters=parameters, reference=reference)
     return _compiled(robot, graph, backend)
 
@@ -142,6 +147,18 @@ def momentum(robot: Robot, *, backend: str = "llvm") -> AnyKernel:
 def energy(robot: Robot, *, backend: str = "llvm") -> AnyKernel:
     """(q, qd) → kinetic and potential energy."""
     return _compiled(robot, graphs.energy_graph(robot), backend)
+
+
+def _columns(robot: Robot, base: BaseParameters, parameters: Sequence[str] | None) -> tuple[str, ...]:
+    """The columns of Y that belong to beta: by K[:, independent] = 1 those of the independent parameters."""
+    if parameters is not None:
+        raise InputError("give base parameters or the names of standard ones, not both")
+    if base.robot.parameter_names != robot.parameter_names:
+        raise InputError(
+            f"these base parameters are those of robot {base.robot.name!r}, whose standard parameters have other names "
+            f"than those of {robot.name!r}; ask base_parameters for this robot's own"
+        )
+    return base.independent
 
 
 def _compiled(robot: Robot, graph: Graph, backend: str) -> AnyKernel:

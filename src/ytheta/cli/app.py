@@ -9,6 +9,7 @@ from typing import Annotated, cast
 import typer
 
 import ytheta
+from ytheta.cli.base import base
 from ytheta.cli.inspect import inspect
 from ytheta.cli.robots import robots
 from ytheta.errors import InputError
@@ -56,3 +57,4 @@ def _start(
 
 app.command()(robots)
 app.command()(inspect)
+app.command()(base)

@@ -1,0 +1,65 @@
+"""Which road to the base parameters: the list of them, who accepts what, and the door."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from importlib import import_module
+
+from ytheta.conventions import JOINT_PARAMETERS
+from ytheta.errors import InputError, UnknownNameError, nearest
+from ytheta.minimal import numeric
+from ytheta.minimal.base_parameters import BaseParameters
+from ytheta.robot.robot import Robot
+
+# "auto" takes the first that accepts: a closed form where there is one, a rank where there is none.
+METHODS = ("lin", "qr", "ha")
+FRICTION = {"viscous": "fv", "coulomb": "fc", "offset": "fo"}
+
+
+def acceptance(robot: Robot, *, friction: Sequence[str] = ()) -> dict[str, str | None]:
+    """For every method None, or the reason why it does not take this robot."""
+    return {method: _reason(robot, method, friction) for method in METHODS}
+
+
+def base_parameters(
+    robot: Robot, *, method: str = "auto", rotor_inertia: bool = False, friction: Sequence[str] = ()
+) -> BaseParameters:
+    """The combinations of standard parameters that motion can reveal.
+
+    ``method``: "lin" (closed form), "ha" (regrouping of the Lagrangian), "qr" (numerical rank; takes everything), or
+    "auto". ``rotor_inertia`` and ``friction`` ("viscous", "coulomb", "offset") add joint parameters to the question.
+    """
+    for kind in friction:
+        if kind not in FRICTION:
+            raise UnknownNameError(f"there is no friction {kind!r}{nearest(kind, FRICTION)}")
+    if method not in ("auto", *METHODS):
+        raise UnknownNameError(f"there is no method {method!r}{nearest(method, ('auto', *METHODS))}")
+    chosen = method
+    if method == "auto":
+        chosen = next((name for name in METHODS if _reason(robot, name, friction) is None), "qr")
+    reason = _reason(robot, chosen, friction)
+    if reason is not None:
+        others = [name for name, no in acceptance(robot, friction=friction).items() if no is None]
+        named = f"{chosen} does not take this: {reason} (accepted: {', '.join(others)})" if others else reason
+        raise InputError(named)
+    if chosen == "qr":
+        return numeric.base_parameters(robot, asked=_asked(robot, rotor_inertia=rotor_inertia, friction=friction))
+    road: Callable[..., BaseParameters] = import_module(f"ytheta.minimal.{chosen}").base_parameters
+    return road(robot, rotor_inertia=rotor_inertia)
+
+
+def _reason(robot: Robot, method: str, friction: Sequence[str]) -> str | None:
+    reason = numeric.accepts(robot)
+    if reason is not None or method == "qr":
+        return reason
+    if friction:
+        return "it knows link parameters and rotor inertias, not friction; method qr does"
+    own: str | None = import_module(f"ytheta.minimal.{method}").accepts(robot)
+    return own
+
+
+def _asked(robot: Robot, *, rotor_inertia: bool, friction: Sequence[str]) -> list[str]:
+    """Link parameters, and of the joint parameters those named."""
+    wanted = {FRICTION[kind] for kind in friction} | ({"Ia"} if rotor_inertia else set())
+    left_out = set(JOINT_PARAMETERS) - wanted
+    return [name for name in robot.parameter_names if name.rpartition(".")[2] not in left_out]

@@ -1,0 +1,161 @@
+"""Base parameters by rank: the regressor on a structured sample of states, factorised.
+
+Identity      the rows of K span what the rows of Y(q, qd, qdd) span over all states
+Reference     Gautier 1991, "Numerical calculation of the base inertial parameters of robots"
+Accepts       everything that moves: loops, couplings, motors, rotor inertia, friction
+Notation      code   meaning
+              L      a length of the robot's size, the unit of length
+              W      regressors of all states, one below the other, made free of units
+Differs from  the paper in: no velocities. Y theta vanishes for all motions exactly when the mass matrix and the gravity
+              torque of theta vanish for all poses, so the states are poses at rest, each with no acceleration and with
+              one at a time; velocities come in with friction only. Units are the robot's size, its mass and gravity,
+              so that a singular value says how much of a parameter is seen, whatever the sample. Independent columns
+              are looked for in a fixed order: the same robot gives the same basis in every run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ytheta.errors import InputError
+from ytheta.formulation.closing import constraint
+from ytheta.formulation.constraint import Constraint
+from ytheta.formulation.graphs import regressor_graph
+from ytheta.formulation.loops import solve
+from ytheta.minimal.base_parameters import BaseParameters
+from ytheta.minimal.echelon import looking_order, reduced
+from ytheta.native import compile_graph
+from ytheta.robot.parts import JointKind
+from ytheta.robot.robot import Robot
+from ytheta.shapes import Float
+
+G = 9.81  # the unit of acceleration
+POSES = 40
+# What is seen less than this, of what is seen best, is rounding: 3.1416 misses half a turn by 7.3e-6.
+SEEN = 1e-5
+NARROWEST = 12  # halvings of the whole workspace, after which a loop counts as unable to move
+SINGULAR = 1e3  # poses this near to a singularity of a loop are left out: numbers there are large and say little
+
+
+def accepts(robot: Robot) -> str | None:
+    """None, or the reason why not."""
+    if robot.loops and not robot.actuated:
+        return (
+            f"robot {robot.name!r} has loops and no actuated coordinates, so nothing says what moves it; choose some "
+            "as 'actuated' in its description"
+        )
+    if not robot.actuated:
+        return f"robot {robot.name!r} has no moving joint, so no motion reveals anything of it"
+    return None
+
+
+def base_parameters(robot: Robot, *, asked: Sequence[str]) -> BaseParameters:
+    """The base parameters among the standard parameters asked about."""
+    reason = accepts(robot)
+    if reason is not None:
+        raise InputError(reason)
+    loops = constraint(robot)
+    units = _units(robot)
+    Q = _poses(loops, units.length)
+    names = [name for name in robot.parameter_names if name in set(asked)]
+    velocities = any(name.endswith((".fv", ".fc")) for name in names)
+    x, qd, qdd = _states(Q, units, velocities=velocities)
+    Y = compile_graph(regressor_graph(robot), backend="interpreter")(x, qd, qdd)
+    W = (Y * units.parameters / units.torques[:, None]).reshape(-1, Y.shape[2])
+    W[:, [name not in set(asked) for name in robot.parameter_names]] = 0.0
+    R = np.linalg.qr(W, mode="r")
+    _, sizes, directions = np.linalg.svd(R, full_matrices=False)
+    seen = sizes / max(sizes[0], np.finfo(float).tiny)
+    rank = int(np.count_nonzero(seen > SEEN))
+    order = looking_order(robot, names)
+    independent, K = reduced(directions[:rank], order, rank, dependent=SEEN)
+    K = K * units.parameters[independent][:, None] / units.parameters
+    rest = float(seen[rank]) if rank < len(seen) else 0.0
+    gap = (float(seen[rank - 1]), rest) if rank else (0.0, rest)
+    heads = tuple(robot.parameter_names[k] for k in independent)
+    return BaseParameters(robot, "qr", heads, K.astype(object), tuple(names), gap)
+
+
+@dataclass(frozen=True, eq=False)
+class _Units:
+    """Units of everything that is measured, made from a length, unit mass and G."""
+
+    length: float
+    torques: Float[np.ndarray, "actuated"]
+    rates: Float[np.ndarray, "actuated"]
+    accelerations: Float[np.ndarray, "actuated"]
+    parameters: Float[np.ndarray, "params"]
+
+
+def _units(robot: Robot) -> _Units:
+    numeric = robot.numeric.merged
+    length = max(
+        sum(
+            float(np.linalg.norm(frame.matrix[:3, 3]))
+            for j in numeric.path(link.name)
+            for frame in (j.placement, j.seat)
+        )
+        for link in numeric.links
+    )
+    L = length or 1.0
+    sliding = {joint.name for joint in numeric.movable if joint.kind is JointKind.PRISMATIC}
+    sliding |= {loop.joint.name for loop in numeric.loops if loop.joint.kind is JointKind.PRISMATIC}
+    arm = np.array([1.0 if name in sliding else L for name in robot.actuated])
+    per_length = {"m": 0, "mx": 1, "my": 1, "mz": 1}
+    sizes: list[float] = []
+    for name in robot.parameter_names:
+        owner, _, parameter = name.rpartition(".")
+        own = 1.0 if owner in sliding else L
+        drive = {"Ia": own**2, "fv": own**2 * np.sqrt(G / L), "fc": own * G, "fo": own * G}
+        sizes.append(drive[parameter] if parameter in drive else L ** per_length.get(parameter, 2))
+    return _Units(L, arm * G, np.sqrt(G * L) / arm, G / arm, np.array(sizes))
+
+
+def _states(Q: np.ndarray, units: _Units, *, velocities: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Every pose at rest, with every acceleration alone, and with velocities where friction is looked at."""
+    size = len(units.torques)
+    still, alone = np.zeros((1, size)), np.diag(units.accelerations)
+    rates, accelerations = [still, np.zeros_like(alone)], [still, alone]
+    if velocities:
+        signs = np.where(_spread(2 * size + 2, size) < 0.5, -1.0, 1.0) * (0.5 + _spread(2 * size + 2, size))
+        rates.append(signs * units.rates)
+        accelerations.append(np.zeros_like(signs))
+    qd, qdd = np.concatenate(rates), np.concatenate(accelerations)
+    return np.repeat(Q, len(qd), axis=0), np.tile(qd, (len(Q), 1)), np.tile(qdd, (len(Q), 1))
+
+
+def _poses(loops: Constraint, length: float) -> Float[np.ndarray, "poses coordinates"]:
+    """Closed coordinates all over the workspace: what loops hold is moved as far from home as they can be closed."""
+    robot = loops.robot
+    size = len(robot.actuated)
+    wanted = max(POSES, -(-4 * len(robot.parameter_names) // (size * (size + 1))))
+    sliding = {joint.name for joint in robot.movable if joint.kind is JointKind.PRISMATIC}
+    reach = np.array([length if name in sliding else np.pi for name in robot.actuated])
+    home = loops.home[list(loops.actuated)]
+    if not robot.loops:
+        return home + (2.0 * _spread(wanted, size) - 1.0) * reach
+    bound = robot.coordinates_of(joint for loop in robot.loops for joint in robot.joints_of(loop))
+    held = np.array([name in bound for name in robot.actuated])
+    found = np.empty((0, len(loops.home)))
+    for halvings in range(NARROWEST):
+        width = np.where(held, reach / 2**halvings, reach)
+        outcome = solve(loops, home + (2.0 * _spread(4 * wanted, size) - 1.0) * width)
+        found = np.concatenate([found, outcome.x[outcome.determined & (outcome.condition < SINGULAR)]])
+        if len(found) >= wanted:
+            return found
+    raise InputError(
+        f"robot {robot.name!r}: its loops hardly close around home, so there is nothing to measure a rank from; "
+        + outcome.advice
+    )
+
+
+def _spread(count: int, size: int) -> Float[np.ndarray, "count size"]:
+    """Points that fill the unit cube evenly, the same in every run (an additive recurrence; Roberts 2018)."""
+    ratio = 2.0
+    for _ in range(60):
+        ratio = (1.0 + ratio) ** (1.0 / (size + 1))
+    steps = ratio ** -np.arange(1.0, size + 1.0)
+    return (0.5 + np.outer(np.arange(1.0, count + 1.0), steps)) % 1.0

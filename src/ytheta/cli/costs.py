@@ -1,11 +1,12 @@
-"""What each formulation costs on a robot: operations of its regressor, or why they are not counted."""
+"""What each formulation costs on a robot: operations of its regressor and of inverse dynamics, or why not counted."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from ytheta.formulation import minimal_newton_euler
 from ytheta.formulation.choice import acceptance
-from ytheta.formulation.graphs import regressor_graph
+from ytheta.formulation.graphs import inverse_dynamics_graph, regressor_graph
 from ytheta.native import operations
 from ytheta.robot.robot import Robot
 
@@ -25,3 +26,14 @@ def costs(robot: Robot) -> dict[str, dict[str, Any]]:
         else:
             found[name] = {"reason": reason}
     return found
+
+
+def inverse_dynamics_costs(robot: Robot) -> dict[str, dict[str, int]]:
+    """``multiplications`` and ``additions`` of inverse dynamics with the robot's own numbers, the cheapest first."""
+    accepted = ["newton_euler"] + ["minimal_newton_euler"] * (minimal_newton_euler.accepts(robot) is None)
+    counts = {name: operations(inverse_dynamics_graph(robot, formulation=name)) for name in accepted}
+    cheapest = sorted(counts, key=lambda name: counts[name].multiplications + counts[name].additions)
+    return {
+        name: {"multiplications": counts[name].multiplications, "additions": counts[name].additions}
+        for name in cheapest
+    }

@@ -9,7 +9,7 @@ Notation      code    paper     meaning                                       fr
               U       U         constant inertia about the frame's origin     joint i
               R, p    R, s      joint frame of a body in that of its parent, at q = 0
 Differs from  the paper in: trees, where the constants of all children add up; joint frames with z along the axis and x
-              anywhere, which are the paper's for a robot in modified Denavit-Hartenberg frames; loads pass on everything.
+              anywhere, which are the paper's for a robot in modified Denavit-Hartenberg frames; loads pass on all.
 
 A link's ten parameters become constants by the same move from the link's frame to its joint frame. Scalars may be
 floats or symbols, in parameters as well as in lengths: all is linear in the former and polynomial in the latter.
@@ -47,14 +47,12 @@ class Constants:
     def seen_from(self, R: Matrix, p: Vector) -> Constants:
         """The same in a frame A, given the present frame seen from A."""
         k = dot(R, self.k)
-        both = inner(p, k)
-        diagonal = scaled(array([inner(p, p)]), self.m)[0] + 2 * both
-        U = dot(dot(R, self.U), R.T)
-        for i, j in np.ndindex(3, 3):  # Huygens and Steiner, (6)
-            U[i, j] = U[i, j] - inner(self.m, array([p[i] * p[j]])) - p[i] * k[j] - k[i] * p[j]
-            if i == j:
-                U[i, j] = U[i, j] + diagonal
-        return Constants(self.m, k + scaled(p, self.m), U)
+        moved = k + scaled(p, self.m)
+        both = dot(p[:, None], moved[None]) + dot(k[:, None], p[None])
+        U = dot(dot(R, self.U), R.T) - both  # Huygens and Steiner, (6)
+        for i in range(3):
+            U[i, i] = U[i, i] + both[0, 0] + both[1, 1] + both[2, 2]
+        return Constants(self.m, moved, U)
 
 
 def joint_frames(mechanism: Mechanism) -> list[tuple[Matrix, Vector]]:

@@ -11,11 +11,13 @@ from ytheta.native.layout import Layout
 from ytheta.native.program import LEAVES, Program
 from ytheta.native.text import Code
 
-ARGUMENTS = "ptr noalias %in, ptr noalias %shared, ptr noalias %slots, ptr noalias %out, i64 %stride, i64 %groups"
+ARGUMENTS = ", ".join(
+    [*(f"ptr noalias %{name}" for name in ("in", "shared", "slots", "out", "numbers", "angles")), "i64 %groups"]
+)
 
 
 def chunk_functions(program: Program, layout: Layout) -> list[str]:
-    """``@chunk<k>(inputs, shared inputs, slots, outputs, stride of outputs, groups)`` for every chunk."""
+    """``@chunk<k>(inputs, shared inputs, slots, outputs, numbers, numbers of the angles, groups)`` for every chunk."""
     wanted: dict[int, list[int]] = {}
     for place, k in enumerate(program.outputs):
         wanted.setdefault(k, []).append(place)
@@ -56,13 +58,12 @@ class _Chunk:
         code.put("done:")
         code.put("ret void")
         name = f"chunk{self.number}"
-        return f"{code.table(name)}\ndefine internal void @{name}({ARGUMENTS}) #0 {{\n{code.with_table(name)}\n}}"
+        return f"{code.table(name)}\ndefine internal void @{name}({ARGUMENTS}) #2 {{\nentry:\n{code}\n}}"
 
     def _give(self, k: int) -> None:
         value = self._value(k)
         for place in self.wanted[k]:
-            row = self.code.do(f"mul i64 %stride, {place}")
-            self.code.store(value, self.code.at("%out.here", row))
+            self.code.store(value, self.code.at("%out.here", self.layout.stride * place))
 
     def _work(self, k: int) -> None:
         name, arguments = self.program.steps[k]
@@ -71,7 +72,7 @@ class _Chunk:
             return  # its sine stands just before it and has made both
         values = [self._value(argument) for argument in arguments]
         if name == "SIN":
-            both = code.do(f"call {pair} @sine_cosine({code.vector} {values[0]})")
+            both = code.do(f"call {pair} @sine_cosine({code.vector} {values[0]}, ptr %angles)")
             self.known[k] = code.do(f"extractvalue {pair} {both}, 0")
             self.known[k + 1] = code.do(f"extractvalue {pair} {both}, 1")
         else:

@@ -18,21 +18,25 @@ _DOUBLE = np.dtype(np.float64)
 def batch(graph: Graph, arrays: Sequence[Any]) -> tuple[list[np.ndarray], int]:
     """Inputs as contiguous arrays of doubles, and the number of samples (1 if all inputs are shared)."""
     count(graph, arrays)
-    taken = []
+    inputs, taken = graph.inputs, []
     samples, first = None, ""
-    for entry, given in zip(graph.inputs, arrays, strict=True):
-        array = _numbers(graph, entry, given)
+    for k, given in enumerate(arrays):
+        entry = inputs[k]
+        array, doubles = given, type(given) is np.ndarray and given.dtype is _DOUBLE
+        if not (doubles and (flags := given.flags).c_contiguous and flags.aligned):
+            array = _numbers(graph, entry, given)
         taken.append(array)
+        shape = array.shape
         if entry.shared:
-            if array.shape != (entry.size,):
+            if shape != (entry.size,):
                 _misshapen(graph, entry, array, f"({entry.size},), one vector for all samples")
             continue
-        if array.ndim != 2 or array.shape[1] != entry.size:
-            hint = "; for a single sample use kernel.one" if array.shape == (entry.size,) else ""
+        if len(shape) != 2 or shape[1] != entry.size:
+            hint = "; for a single sample use kernel.one" if shape == (entry.size,) else ""
             _misshapen(graph, entry, array, f"(samples, {entry.size}){hint}")
         if samples is None:
-            samples, first = len(array), entry.name
-        elif len(array) != samples:
+            samples, first = shape[0], entry.name
+        elif shape[0] != samples:
             raise InputError(
                 f"kernel {graph.name!r}: input {entry.name!r} has {len(array)} samples, but {first!r} has {samples}; "
                 "give all of them the same number"
@@ -59,11 +63,8 @@ def count(graph: Graph, given: Sequence[Any]) -> None:
         raise InputError(f"kernel {graph.name!r} takes {len(graph.inputs)} arrays ({names}), not {len(given)}")
 
 
-def result(graph: Graph, samples: int, out: Any, arrays: Sequence[np.ndarray]) -> np.ndarray:
-    """The array to write to: a new one, or ``out`` if it fits."""
-    shape = (samples, *graph.shape)
-    if out is None:
-        return np.empty(shape)
+def result(graph: Graph, shape: tuple[int, ...], out: Any, arrays: Sequence[np.ndarray]) -> np.ndarray:
+    """``out`` as the array to write to, if it fits."""
     wrong = ""
     if not isinstance(out, np.ndarray):
         wrong = f"is a {type(out).__name__}"
@@ -96,8 +97,6 @@ def refuse(graph: Graph, arrays: Sequence[np.ndarray]) -> NoReturn:
 
 
 def _numbers(graph: Graph, entry: Input, given: Any) -> np.ndarray:
-    if type(given) is np.ndarray and given.dtype is _DOUBLE and given.flags.c_contiguous and given.flags.aligned:
-        return given
     try:
         array = np.asarray(given)
     except ValueError as error:

@@ -17,6 +17,7 @@ class Interpreter:
     """Evaluates a graph with CasADi."""
 
     backend = "interpreter"
+    columns = 1024
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
@@ -38,15 +39,19 @@ class Interpreter:
             flat[begin:end, self._places] = values.T
         return True
 
-    def block(self, arrays: Any, first: int, last: int, values: np.ndarray) -> bool:
-        """Write the values of samples first … last - 1 to columns of ``values``; false if an input is not finite."""
-        computed = self._values(arrays, first, last)
-        if computed is None:
-            return False
-        values[:, : last - first] = computed
-        return True
+    def writer(self, arrays: Any, values: np.ndarray, _place: int) -> Callable[[int, int], bool]:
+        """What writes the values of samples first … last - 1 to ``values``; false if an input is not finite."""
 
-    def single(self, graph: Graph) -> tuple[np.ndarray, Callable[[bytes], int]]:
+        def write(first: int, last: int) -> bool:
+            computed = self._values(arrays, first, last)
+            if computed is None:
+                return False
+            values[:, : last - first] = computed
+            return True
+
+        return write
+
+    def single(self, graph: Graph) -> tuple[np.ndarray, Callable[[bytes], int], bytes]:
         """For one sample: where the result will be, and the call from the bytes of all inputs that puts it there."""
         out = np.zeros((1, *graph.shape))
         ends = np.cumsum([entry.size for entry in graph.inputs])
@@ -56,7 +61,7 @@ class Interpreter:
             rows = [x if entry.shared else x[np.newaxis] for entry, x in zip(graph.inputs, vectors, strict=True)]
             return 0 if self.dense(rows, 0, 1, out) else 1
 
-        return out.reshape(graph.shape), run
+        return out.reshape(graph.shape), run, b""
 
     def _values(self, arrays: Sequence[np.ndarray], first: int, last: int) -> np.ndarray | None:
         import casadi

@@ -18,7 +18,7 @@ import numpy as np
 
 from ytheta.errors import InputError
 from ytheta.native import door
-from ytheta.native.machine import aligned
+from ytheta.native.machine import Lender, fresh
 from ytheta.native.operations import Operations, operations
 from ytheta.shapes import Float, Int
 
@@ -37,10 +37,12 @@ class Runner(Protocol):
 
     backend: str
 
+    columns: int
+
     def prepared(self, arrays: Sequence[np.ndarray]) -> Any: ...
     def dense(self, prepared: Any, first: int, last: int, out: np.ndarray) -> bool: ...
-    def block(self, prepared: Any, first: int, last: int, values: np.ndarray) -> bool: ...
-    def single(self, graph: Graph) -> tuple[np.ndarray, Callable[[bytes], int]]: ...
+    def writer(self, prepared: Any, values: np.ndarray, place: int) -> Callable[[int, int], bool]: ...
+    def single(self, graph: Graph) -> tuple[np.ndarray, Callable[[bytes], int], bytes]: ...
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,8 @@ class Kernel:
         ``threads`` is chosen by the amount of work unless given. After an error ``out`` holds nothing of use.
         """
         taken, samples = door.batch(self.graph, arrays)
-        result = door.result(self.graph, samples, out, taken)
+        shape = (samples, *self.graph.shape)
+        result = fresh(shape) if out is None else door.result(self.graph, shape, out, taken)
         if result.size == 0:
             return result
         if not self._in_threads(taken, samples, result, self._threads(samples, threads)):
@@ -103,7 +106,10 @@ class Kernel:
         return result
 
     def blocks(self, *arrays: Any, size: int = 1024) -> Iterator[Block]:
-        """Blocks of at most ``size`` samples that hold only the structural non-zeros; each replaces the one before."""
+        """Blocks of at most ``size`` samples that hold only the structural non-zeros; each replaces the one before.
+
+        They are shorter where a block of that size would not stay in the processor's cache.
+        """
         taken, samples = door.batch(self.graph, arrays)
         if size < 1:
             raise InputError(f"kernel {self.graph.name!r}: blocks of {size} samples; give at least 1")
@@ -140,40 +146,44 @@ class Kernel:
     def _single(self) -> Callable[[tuple[Any, ...]], np.ndarray]:
         """The call behind ``one``, for one thread; every tenth of a microsecond counts here."""
         graph, double = self.graph, _DOUBLE
-        out, run = self._runner.single(graph)
+        out, run, words = self._runner.single(graph)
         sizes = [entry.size for entry in graph.inputs]
-        expected, join = len(sizes), b"".join
+        expected, copy, begin = len(sizes), out.copy, (words,)
+        join: Callable[[Sequence[Any]], bytes] = b"".join
 
         def call(vectors: tuple[Any, ...]) -> np.ndarray:
             try:
                 k = 0
-                for x in vectors:
+                for x in vectors:  # by hand, since zip(…, strict=True) takes longer than all the rest of it
                     if x.dtype is not double or len(x) != sizes[k] or x.ndim != 1:
                         return careful(vectors)
                     k += 1
-                data = join(vectors)
+                data = join(begin + vectors)
             except (AttributeError, BufferError, IndexError, TypeError, ValueError):
                 return careful(vectors)  # a list, a scalar, too many, not contiguous …
             if k != expected or run(data):
                 return careful(vectors)
-            return out.copy()
+            return copy()
 
         def careful(vectors: tuple[Any, ...]) -> np.ndarray:
             taken = door.vectors(graph, vectors)
-            if run(join(x.data for x in taken)):
+            if run(join([words, *taken])):
                 door.refuse(graph, taken)
-            return out.copy()
+            return copy()
 
         return call
 
+    @cached_property
+    def _lender(self) -> Lender:
+        return Lender(len(self.graph.places), self._runner.columns)
+
     def _blocks(self, taken: list[np.ndarray], samples: int, size: int) -> Iterator[Block]:
-        # An odd number of cache lines per row: with an even one, rows of a power of two would share a few cache sets.
-        lines = -(-min(size, max(samples, 1)) // 8) | 1
-        count, prepared = len(self.graph.places), self._runner.prepared(taken)
-        values = aligned(count * lines * 8).reshape(count, lines * 8)
+        values, place = self._lender.lend()
+        write = self._runner.writer(self._runner.prepared(taken), values, place)
+        size = min(size, self._runner.columns)
         for first in range(0, samples, size):
             last = min(first + size, samples)
-            if not self._runner.block(prepared, first, last, values):
+            if not write(first, last):
                 door.refuse(self.graph, taken)
             yield Block(first, values[:, : last - first])
 

@@ -8,7 +8,7 @@
     values              rows of results, in the order of Graph.places, before they become a dense array
     zeros               one row, never written: what the dense array holds where the graph has no value
 
-A row is one number for every sample of a tile.
+A row is one number for every sample of a tile. Rows of values are a block's stride apart: the same code writes blocks.
 """
 
 from __future__ import annotations
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from ytheta.formulation.graph import Graph, Input
 
 _LINE = 8  # doubles in a cache line
+# A block of values should stay in the second cache, most often of half a megabyte, and leave room for who works on it.
+_BLOCK = 400 * 1024 // 8
+_LONGEST = 1024
 
 
 @dataclass(frozen=True)
@@ -51,12 +54,22 @@ class Layout:
         """Where the shared inputs, the slots and the values begin, and where the buffer ends."""
         rows = sum(entry.size for entry in self.inputs if not entry.shared)
         shared = sum(entry.size for entry in self.inputs if entry.shared)
-        lengths = (self.tile * rows, shared, self.tile * self.slots, self.tile * (len(self.places) + 1))
+        lengths = (self.tile * rows, shared, self.tile * self.slots, self.stride * len(self.places) + self.tile)
         first, second, third, fourth = accumulate(-(-length // _LINE) * _LINE for length in lengths)
         return first, second, third, fourth
+
+    @property
+    def stride(self) -> int:
+        """From one row of values to the next: room for a tile, and for a block that fits into the cache.
+
+        It is fixed, so that it stands in the code. An odd number of cache lines: with an even one, rows of a power of
+        two would share a few cache sets.
+        """
+        wanted = min(_BLOCK // max(len(self.places), 1), _LONGEST)
+        return (max(wanted, self.tile) // _LINE | 1) * _LINE
 
     @property
     def offsets(self) -> list[int]:
         """For every entry of the dense array, where its row begins among the values."""
         rows = {place: row for row, place in enumerate(self.places)}
-        return [self.tile * rows.get(place, len(self.places)) for place in range(self.size)]
+        return [self.stride * rows.get(place, len(self.places)) for place in range(self.size)]

@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from ytheta.formulation.graph import Graph
 
 # Measured: a regressor of 36 000 operations takes 2.7 s to generate in chunks of 2000, 3.2 s in chunks of 500, 4.0 s of
-# 5000, 18 s as one function; speed gains a few percent until here. Longer tiles leave the nearest cache when they
-# become dense arrays.
+# 5000, 18 s as one function; speed gains a few percent until here. Shorter tiles cost up to 6 % for the way into
+# the chunks and back, longer ones as much where dense arrays or many slots leave the nearest cache.
 LIMIT = 2000
-TILE = 16
+TILE = 32
 _OPTIMISATION = 2
 _SOURCES = ("chunks", "lanes", "layout", "llvm", "machine", "program", "text", "tiles", "trigonometry")
 
@@ -77,6 +77,7 @@ def assembly(graph: Graph, *, lanes: int, limit: int = LIMIT, tile: int = TILE) 
         [
             declarations(lanes),
             f"@scratch = constant i64 {layout.starts[-1]}",
+            f"@columns = constant i64 {layout.stride}",
             sine_cosine(lanes),
             *(library_function(name, lanes) for name in used),
             *chunk_functions(plan, layout),
@@ -88,6 +89,7 @@ def assembly(graph: Graph, *, lanes: int, limit: int = LIMIT, tile: int = TILE) 
             tiles.single(layout),
             f"attributes #0 = {{ noinline nounwind {wide} }}",
             "attributes #1 = { nounwind }",
+            f'attributes #2 = {{ noinline nounwind alignstack={8 * lanes} "stackrealign" {wide} }}',
             "!0 = !{}",
         ]
     )

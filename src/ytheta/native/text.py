@@ -57,17 +57,49 @@ class Code:
     def number(self, value: float) -> str:
         """The vector that holds a number in every lane."""
         place = self._numbers.setdefault(bits(value), len(self._numbers))
-        return self.load(self.do(f"getelementptr {self.vector}, ptr %numbers, i64 {place}"), invariant=True)
+        return self.load(self.do(f"getelementptr {self.vector}, ptr %numbers, i64 {place}"))
 
     def integer(self, value: int) -> str:
-        """The vector that holds an integer in every lane."""
+        """The vector that holds an integer in every lane, as a part of the instruction."""
         return "<" + ", ".join([f"i64 {value}"] * self.lanes) + ">"
+
+    def pattern(self, value: int) -> str:
+        """The same, from the table of numbers."""
+        (number,) = struct.unpack("<d", struct.pack("<Q", value % 2**64))
+        return self.do(f"bitcast {self.vector} {self.number(number)} to {self.integers}")
 
     def splat(self, scalar: str) -> str:
         """The vector that holds a computed number in every lane."""
         v = self.vector
         first = self.do(f"insertelement {v} poison, double {scalar}, i32 0")
         return self.do(f"shufflevector {v} {first}, {v} poison, <{self.lanes} x i32> zeroinitializer")
+
+    def gathered(self, addresses: list[str]) -> str:
+        """The vector of the doubles at these addresses, one for each lane."""
+        value = "poison"
+        for lane, address in enumerate(addresses):
+            x = self.do(f"load double, ptr {address}, align 8")
+            value = self.do(f"insertelement {self.vector} {value}, double {x}, i32 {lane}")
+        return value
+
+    def transposed(self, rows: list[str]) -> list[str]:
+        """Rows of a square become its columns by exchanging single entries, then pairs, … between pairs of rows."""
+        lanes, v = self.lanes, self.vector
+        step = 1
+        while step < lanes:
+            low = [i if not i & step else lanes + i - step for i in range(lanes)]
+            high = [i + step if not i & step else lanes + i for i in range(lanes)]
+            exchanged = list(rows)
+            for k in range(lanes):
+                if not k & step:
+                    for target, chosen in ((k, low), (k + step, high)):
+                        mask = ", ".join(f"i32 {i}" for i in chosen)
+                        exchanged[target] = self.do(
+                            f"shufflevector {v} {rows[k]}, {v} {rows[k + step]}, <{lanes} x i32> <{mask}>"
+                        )
+            rows = exchanged
+            step *= 2
+        return rows
 
     def fused(self, a: str, b: str, c: str) -> str:
         """a b + c, with one rounding where the processor has that."""
@@ -79,10 +111,6 @@ class Code:
         v = self.vector
         rows = ", ".join(f"{v} <" + ", ".join([f"double {number}"] * self.lanes) + ">" for number in self._numbers)
         return f"@{name}.numbers = internal constant [{len(self._numbers)} x {v}] [{rows}], align {8 * self.lanes}"
-
-    def with_table(self, name: str) -> str:
-        """The body of the function ``name``, which begins by finding its table."""
-        return f"entry:\n  %numbers = getelementptr i8, ptr @{name}.numbers, i64 0\n{self}"
 
     def __str__(self) -> str:
         return "\n".join(self._lines)

@@ -3,7 +3,7 @@
 A tile is a few groups of lanes, so that all of it stays in the nearest cache. ``@pack`` turns arrays of shape
 (samples, size) into rows and sees on the way whether every number is finite. A ragged end repeats its last sample: the
 chunks always work on full groups, and nothing is read or written out of bounds. ``@unpack`` turns rows of values into
-the dense array, zeros included.
+the dense array, zeros included. Both turn squares of lanes x lanes in registers.
 """
 
 from __future__ import annotations
@@ -12,49 +12,63 @@ from ytheta.native.chunks import ARGUMENTS
 from ytheta.native.layout import Layout
 from ytheta.native.text import Code
 
+_SUMS = 4  # that grow side by side: one alone would wait for every addition
+
 
 def pack(layout: Layout) -> str:
-    """``@pack(rows, size, valid, groups, to)``: true where a number is not finite."""
+    """``@pack(arrays of the inputs …, valid, groups, to)``: true where a number is not finite."""
     lanes, code = layout.lanes, Code(layout.lanes)
     v = code.vector
     code.put("entry:")
     code.put("%top = sub i64 %valid, 1")
     code.put("br label %group")
     code.put("group:")
-    code.put("%g = phi i64 [0, %entry], [%g.next, %group.end]")
-    code.put(f"%seen = phi {v} [zeroinitializer, %entry], [%sum.next, %group.end]")
+    code.put("%g = phi i64 [0, %entry], [%g.next, %group]")
+    code.put(f"%seen = phi {v} [zeroinitializer, %entry], [%seen.next, %group]")
     code.put(f"%j = mul i64 %g, {lanes}")
-    samples = []
-    for lane in range(lanes):
-        index = code.do(f"add i64 %j, {lane}")
-        within = code.do(f"call i64 @llvm.umin.i64(i64 {index}, i64 %top)")
-        samples.append(code.at("%rows", code.do(f"mul i64 {within}, %size")))
+    indices = [code.do(f"add i64 %j, {lane}") for lane in range(lanes)]
+    samples = [code.do(f"call i64 @llvm.umin.i64(i64 {index}, i64 %top)") for index in indices]
     to = code.at("%to", "%j")
-    code.put("br label %element")
-    code.put("element:")
-    code.put("%e = phi i64 [0, %group], [%e.next, %element]")
-    code.put(f"%sum = phi {v} [%seen, %group], [%sum.next, %element]")
-    value = "poison"
-    for lane in range(lanes):
-        x = code.do(f"load double, ptr {code.at(samples[lane], '%e')}, align 8")
-        value = code.do(f"insertelement {v} {value}, double {x}, i32 {lane}")
-    code.store(value, code.at(to, code.do(f"mul i64 %e, {layout.tile}")))
-    # x times zero is zero, or not a number where x is not finite; then the sum stays so.
-    nothing = code.do(f"fmul contract {v} {value}, zeroinitializer")
-    code.put(f"%sum.next = fadd contract {v} %sum, {nothing}")
-    code.put("%e.next = add i64 %e, 1")
-    code.put("%e.more = icmp ult i64 %e.next, %size")
-    code.put("br i1 %e.more, label %element, label %group.end")
-    code.put("group.end:")
+    sums = ["zeroinitializer"] * _SUMS
+    for k in _packed(layout):
+        size, first = layout.inputs[k].size, layout.first_row(k)
+        rows = [code.at(f"%x{k}", code.do(f"mul i64 {sample}, {size}")) for sample in samples]
+        for element, value in enumerate(_columns(code, rows, size)):
+            code.store(value, code.at(to, (first + element) * layout.tile))
+            # x times zero is zero, or not a number where x is not finite; then the sum stays so.
+            nothing = code.do(f"fmul contract {v} {value}, zeroinitializer")
+            sums.append(code.do(f"fadd contract {v} {sums.pop(0)}, {nothing}"))
+    total = "%seen"
+    for one in sums:
+        total = code.do(f"fadd {v} {total}, {one}")
+    code.put(f"%seen.next = fadd {v} {total}, zeroinitializer")
     code.put("%g.next = add i64 %g, 1")
     code.put("%g.more = icmp ult i64 %g.next, %groups")
     code.put("br i1 %g.more, label %group, label %done")
     code.put("done:")
-    strange = code.do(f"fcmp uno {v} %sum.next, zeroinitializer")
+    strange = code.do(f"fcmp uno {v} %seen.next, zeroinitializer")
     word = code.do(f"bitcast {code.flags} {strange} to i{lanes}")
     code.put(f"ret i1 {code.do(f'icmp ne i{lanes} {word}, 0')}")
-    head = "ptr noalias %rows, i64 %size, i64 %valid, i64 %groups, ptr noalias %to"
-    return f"define internal i1 @pack({head}) #0 {{\n{code}\n}}"
+    arrays = "".join(f"ptr noalias %x{k}, " for k in _packed(layout))
+    return f"define internal i1 @pack({arrays}i64 %valid, i64 %groups, ptr noalias %to) #0 {{\n{code}\n}}"
+
+
+def _packed(layout: Layout) -> list[int]:
+    """The inputs that are new in every sample and not empty."""
+    return [k for k, argument in enumerate(layout.inputs) if argument.size and not argument.shared]
+
+
+def _columns(code: Code, rows: list[str], size: int) -> list[str]:
+    """Elements 0 … size - 1 of the rows at these addresses, one vector each."""
+    lanes, v = code.lanes, code.vector
+    if size < lanes:
+        return [code.gathered([code.at(row, element) for row in rows]) for element in range(size)]
+    columns: list[str] = []
+    while len(columns) < size:
+        first = min(len(columns), size - lanes)  # the last square may overlap the one before it
+        square = [code.do(f"load {v}, ptr {code.at(row, first)}, align 8") for row in rows]
+        columns += code.transposed(square)[len(columns) - first :]
+    return columns
 
 
 def copy() -> str:
@@ -83,7 +97,6 @@ done:
 def unpack(layout: Layout) -> str:
     """``@unpack(from, to, valid)``: squares of lanes x lanes for full groups, single samples for the ragged end."""
     lanes, size, code = layout.lanes, layout.size, Code(layout.lanes)
-    v = code.vector
     code.put("entry:")
     code.put("br label %group")
     code.put("group:")
@@ -96,12 +109,16 @@ def unpack(layout: Layout) -> str:
 
     code.put("square:")
     code.put("%p = phi i64 [0, %group], [%p.next, %square]")
-    rows = [code.load(code.at(here, _offset(code, code.do(f"add i64 %p, {lane}")))) for lane in range(lanes)]
-    for lane, column in enumerate(_transposed(code, rows)):
-        code.put(f"store {v} {column}, ptr {code.at(code.at(first, lane * size), '%p')}, align 8")
-    # The last square may overlap the one before it.
-    last = max(size - lanes, 0)
-    code.put(f"%p.next = call i64 @llvm.umin.i64(i64 {code.do(f'add i64 %p, {lanes}')}, i64 {last})")
+    # Two squares at once: what belongs to one cache line is written together.
+    squares = 2 if size >= 2 * lanes else 1
+    columns = [code.transposed(_rows(code, layout, here, k * lanes)) for k in range(squares)]
+    for lane in range(lanes):
+        for k in range(squares):
+            to = code.at(code.at(first, lane * size + k * lanes), "%p")
+            code.put(f"store {code.vector} {columns[k][lane]}, ptr {to}, align 8")
+    # The last squares may overlap those before them.
+    last = max(size - squares * lanes, 0)
+    code.put(f"%p.next = call i64 @llvm.umin.i64(i64 {code.do(f'add i64 %p, {squares * lanes}')}, i64 {last})")
     code.put(f"%p.last = icmp eq i64 %p, {last}")
     code.put("br i1 %p.last, label %group.end, label %square")
 
@@ -136,22 +153,40 @@ def unpack(layout: Layout) -> str:
     )
 
 
-def entry(layout: Layout, chunks: int, *, dense: bool) -> str:
-    """``@dense`` or ``@block`` (inputs, first, last, out, stride, scratch): 1 if an input is not finite, else 0.
+def _rows(code: Code, layout: Layout, here: str, begin: int) -> list[str]:
+    """The values of as many entries as there are lanes, from entry %p + begin on."""
+    places = [code.do(f"add i64 %p, {begin + lane}") for lane in range(layout.lanes)]
+    return [code.load(code.at(here, _offset(code, place))) for place in places]
 
-    ``@dense`` writes the arrays of samples first … last - 1 to their places in ``out`` and ignores the stride;
-    ``@block`` writes value k of sample s to ``out[k * stride + s - first]``. There is at least one sample.
+
+def _offset(code: Code, place: str) -> str:
+    address = code.do(f"getelementptr i32, ptr @offsets, i64 {place}")
+    return code.do(f"zext i32 {code.do(f'load i32, ptr {address}, align 4, !invariant.load !0')} to i64")
+
+
+# What an entry is told, one word each; the addresses of the inputs follow.
+_TOLD = ("first", "last", "out", "scratch")
+
+
+def entry(layout: Layout, chunks: int, *, dense: bool) -> str:
+    """``@dense`` or ``@block`` (address of: first, last, out, scratch, inputs …): 1 if an input is not finite, else 0.
+
+    ``@dense`` writes the arrays of samples first … last - 1 to their places in ``out``; ``@block`` writes value k of
+    sample s to ``out[k * stride + s - first]``, with the stride of the layout. There is at least one sample. One
+    argument instead of many: the way of each from Python takes as long as several samples.
     """
     tile, code = layout.tile, Code(layout.lanes)
-    shared_at, slots_at, values_at, _ = layout.starts
     code.put("entry:")
-    for name, place in (("shared", shared_at), ("slots", slots_at), ("values", values_at)):
+    for k, name in enumerate(_TOLD):
+        kind = "i64" if name in ("first", "last") else "ptr"
+        code.put(f"%{name} = load {kind}, ptr {code.at('%told', k)}, align 8")
+    for name, place in zip(("shared", "slots", "values"), layout.starts, strict=False):
         code.put(f"%{name} = getelementptr double, ptr %scratch, i64 {place}")
     wrong = "false"
     arrays: dict[int, str] = {}
     for k, argument in enumerate(layout.inputs):
         if argument.size:
-            arrays[k] = code.do(f"load ptr, ptr {code.do(f'getelementptr ptr, ptr %inputs, i64 {k}')}, align 8")
+            arrays[k] = code.do(f"load ptr, ptr {code.at('%told', len(_TOLD) + k)}, align 8")
             if argument.shared:
                 to = code.at("%shared", layout.shared_place(k))
                 strange = code.do(f"call i1 @copy(ptr {arrays[k]}, i64 {argument.size}, ptr {to})")
@@ -163,21 +198,19 @@ def entry(layout: Layout, chunks: int, *, dense: bool) -> str:
     code.put(f"%valid = call i64 @llvm.umin.i64(i64 {code.do('sub i64 %last, %s')}, i64 {tile})")
     code.put(f"%groups = udiv i64 {code.do(f'add i64 %valid, {layout.lanes - 1}')}, {layout.lanes}")
     wrong = "false"
-    for k, array in arrays.items():
-        argument = layout.inputs[k]
-        if not argument.shared:
-            rows = code.at(array, code.do(f"mul i64 %s, {argument.size}"))
-            to = code.at("%scratch", layout.first_row(k) * tile)
-            strange = code.do(f"call i1 @pack(ptr {rows}, i64 {argument.size}, i64 %valid, i64 %groups, ptr {to})")
-            wrong = code.do(f"or i1 {wrong}, {strange}")
+    if _packed(layout):
+        rows = [code.at(arrays[k], code.do(f"mul i64 %s, {layout.inputs[k].size}")) for k in _packed(layout)]
+        given = "".join(f"ptr {row}, " for row in rows)
+        wrong = code.do(f"call i1 @pack({given}i64 %valid, i64 %groups, ptr %scratch)")
     code.put(f"br i1 {wrong}, label %refuse, label %work")
 
     code.put("work:")
-    out, stride = ("%values", str(tile)) if dense else (code.at("%out", code.do("sub i64 %s, %first")), "%stride")
-    given = ("%scratch", "%shared", "%slots", out, stride, "%groups")
+    out = "%values" if dense else code.at("%out", code.do("sub i64 %s, %first"))
     kinds = [argument.split()[0] for argument in ARGUMENTS.split(", ")]
-    arguments = ", ".join(f"{kind} {value}" for kind, value in zip(kinds, given, strict=True))
     for number in range(chunks):
+        tables = (f"@chunk{number}.numbers", "@sine_cosine.numbers")
+        values = ("%scratch", "%shared", "%slots", out, *tables, "%groups")
+        arguments = ", ".join(f"{kind} {value}" for kind, value in zip(kinds, values, strict=True))
         code.put(f"call void @chunk{number}({arguments})")
     if dense:
         to = code.at("%out", code.do(f"mul i64 %s, {layout.size}"))
@@ -189,51 +222,22 @@ def entry(layout: Layout, chunks: int, *, dense: bool) -> str:
     code.put("ret i64 0")
     code.put("refuse:")
     code.put("ret i64 1")
-    head = "ptr %inputs, i64 %first, i64 %last, ptr %out, i64 %stride, ptr %scratch"
-    return f"define i64 @{'dense' if dense else 'block'}({head}) #0 {{\n{code}\n}}"
+    return f"define i64 @{'dense' if dense else 'block'}(ptr %told) #0 {{\n{code}\n}}"
 
 
 def single(layout: Layout) -> str:
-    """``@one(context, data)``: ``@dense`` for one sample whose inputs lie one after the other in ``data``.
-
-    The context holds the addresses of the result and of the scratch buffer. Two arguments instead of six save more time
-    on the way from Python than the work of a small graph takes.
-    """
+    """``@one(address of: out, scratch, and all inputs one after the other)``: ``@dense`` for one sample."""
     code = Code(layout.lanes)
     code.put("entry:")
-    code.put(f"%inputs = alloca ptr, i64 {max(1, len(layout.inputs))}, align 8")
-    begin = 0
-    for k, argument in enumerate(layout.inputs):
-        place = code.do(f"getelementptr ptr, ptr %inputs, i64 {k}")
-        code.put(f"store ptr {code.at('%data', begin)}, ptr {place}, align 8")
+    code.put(f"%all = alloca i64, i64 {len(_TOLD) + len(layout.inputs)}, align 8")
+    out, scratch = (code.do(f"load i64, ptr {code.at('%told', k)}, align 8") for k in range(2))
+    words = ["0", "1", out, scratch]
+    begin = 2
+    for argument in layout.inputs:
+        words.append(code.do(f"ptrtoint ptr {code.at('%told', begin)} to i64"))
         begin += argument.size
-    out = code.do("load ptr, ptr %context, align 8")
-    scratch = code.do(f"load ptr, ptr {code.do('getelementptr ptr, ptr %context, i64 1')}, align 8")
-    code.put(f"%result = call i64 @dense(ptr %inputs, i64 0, i64 1, ptr {out}, i64 0, ptr {scratch})")
+    for k, word in enumerate(words):
+        code.put(f"store i64 {word}, ptr {code.at('%all', k)}, align 8")
+    code.put("%result = call i64 @dense(ptr %all)")
     code.put("ret i64 %result")
-    return f"define i64 @one(ptr %context, ptr %data) #0 {{\n{code}\n}}"
-
-
-def _offset(code: Code, place: str) -> str:
-    address = code.do(f"getelementptr i32, ptr @offsets, i64 {place}")
-    return code.do(f"zext i32 {code.do(f'load i32, ptr {address}, align 4, !invariant.load !0')} to i64")
-
-
-def _transposed(code: Code, rows: list[str]) -> list[str]:
-    """Rows of a square become its columns by exchanging single entries, then pairs, … between pairs of rows."""
-    lanes, v = code.lanes, code.vector
-    step = 1
-    while step < lanes:
-        low = [i if not i & step else lanes + i - step for i in range(lanes)]
-        high = [i + step if not i & step else lanes + i for i in range(lanes)]
-        exchanged = list(rows)
-        for k in range(lanes):
-            if not k & step:
-                for target, chosen in ((k, low), (k + step, high)):
-                    mask = ", ".join(f"i32 {i}" for i in chosen)
-                    exchanged[target] = code.do(
-                        f"shufflevector {v} {rows[k]}, {v} {rows[k + step]}, <{lanes} x i32> <{mask}>"
-                    )
-        rows = exchanged
-        step *= 2
-    return rows
+    return f"define i64 @one(ptr %told) #0 {{\n{code}\n}}"

@@ -34,7 +34,7 @@ _COSINE = (
     2.08757232129817482790e-09,
     -1.13596475577881948265e-11,
 )
-_SIGN = -(2**63)
+_SIGN = 2**63
 
 
 def sine_cosine(lanes: int) -> str:
@@ -70,14 +70,16 @@ def sine_cosine(lanes: int) -> str:
     results = []
     for one, other, step in ((sine, cosine, 0), (cosine, sine, 1)):
         chosen = code.do(f"select {code.flags} {odd}, {v} {other}, {v} {one}")
-        moved = code.do(f"add {n} {quarter}, {code.integer(step)}")
-        second = code.do(f"shl {n} {moved}, {code.integer(62)}")
-        sign = code.do(f"and {n} {second}, {code.integer(_SIGN)}")
+        second = code.do(f"shl {n} {quarter}, {code.integer(62)}")
+        if step:
+            second = code.do(f"add {n} {second}, {code.pattern(step << 62)}")
+        sign = code.do(f"and {n} {second}, {code.pattern(_SIGN)}")
         whole = code.do(f"bitcast {v} {chosen} to {n}")
         turned = code.do(f"xor {n} {whole}, {sign}")
         results.append(code.do(f"bitcast {n} {turned} to {v}"))
 
-    size = code.do(f"call {v} @llvm.fabs.{code.suffix}({v} %x)")
+    own = code.do(f"bitcast {v} %x to {n}")
+    size = code.do(f"bitcast {n} {code.do(f'and {n} {own}, {code.pattern(_SIGN - 1)}')} to {v}")
     beyond = code.do(f"fcmp ugt {v} {size}, {code.number(LIMIT)}")
     word = code.do(f"bitcast {code.flags} {beyond} to i{lanes}")
     some = code.do(f"icmp ne i{lanes} {word}, 0")
@@ -89,8 +91,8 @@ def sine_cosine(lanes: int) -> str:
     both = code.do(f"tail call {code.pair} @sine_cosine_far({v} %x, {v} {results[0]}, {v} {results[1]})")
     code.put(f"ret {code.pair} {both}")
     name = "sine_cosine"
-    head = f"define internal {code.pair} @{name}({v} %x) #0"
-    return f"{code.table(name)}\n{head} {{\n{code.with_table(name)}\n}}\n{_far(lanes)}"
+    head = f"define internal {code.pair} @{name}({v} %x, ptr noalias %numbers) #0"
+    return f"{code.table(name)}\n{head} {{\nentry:\n{code}\n}}\n{_far(lanes)}"
 
 
 def _far(lanes: int) -> str:

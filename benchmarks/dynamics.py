@@ -15,7 +15,6 @@ import ytheta
 from benchmarks.clock import Row, best_of
 from benchmarks.reading import example_urdf
 from ytheta.kernels import AnyKernel
-from ytheta.robot.robot import Robot
 
 SAMPLES = 1024  # a block, as the estimators stream it
 BATCH = 16 * SAMPLES  # dynamics are shown for both: in 1024 samples Python's own cost is about 10 ns of each
@@ -50,7 +49,7 @@ def _robot_rows(name: str, catalog_name: str, file: str, locked: tuple[str, ...]
 
         return best_of(all_samples) / SAMPLES
 
-    base = ytheta.regressor(robot, parameters=independent_parameters(robot))
+    base = ytheta.regressor(robot, ytheta.base_parameters(robot))
     inverse, forward = ytheta.inverse_dynamics(robot), ytheta.forward_dynamics(robot)
     few = [q, qd, last]
     many = [np.tile(x, (BATCH // SAMPLES, 1)) for x in few]
@@ -85,24 +84,6 @@ def _batch_row(name: str, kernel: AnyKernel, arrays: list[np.ndarray], peer: flo
     out = np.empty((samples, *kernel.graph.shape))
     seconds = best_of(lambda: kernel(*arrays, out=out, threads=1), runs=15) / samples
     return Row(f"{name}, batch of {samples}", seconds, peer, peer_name)
-
-
-def independent_parameters(robot: Robot) -> list[str]:
-    """Link parameters whose columns are independent, by pivoted elimination on random states."""
-    kernel = ytheta.regressor(robot)
-    names = [name for name in robot.parameter_names if name.rpartition(".")[2][0] in "mI" and not name.endswith(".Ia")]
-    places = [robot.parameter_names.index(name) for name in names]
-    states = np.random.default_rng(1).uniform(-3.0, 3.0, (3, 200, len(robot.coordinates)))
-    W = kernel(*states)[:, :, places].reshape(-1, len(places))
-    chosen: list[int] = []
-    Q = np.zeros((len(W), 0))
-    for k in range(W.shape[1]):
-        column = W[:, k] - Q @ (Q.T @ W[:, k])
-        column -= Q @ (Q.T @ column)
-        if np.linalg.norm(column) > 1e-8 * np.linalg.norm(W):
-            chosen.append(k)
-            Q = np.column_stack([Q, column / np.linalg.norm(column)])
-    return [names[k] for k in chosen]
 
 
 def _start_rows() -> list[Row]:

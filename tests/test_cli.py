@@ -153,11 +153,11 @@ def test_strict_is_about_inertias_only(tmp_path: Path) -> None:
     assert "triangle inequality broken: of the principal moments 1, 1, 3 kg m2" in loose.stderr
     assert "triangle inequality broken" in refused("inspect", "arm.urdf", "--strict", cwd=tmp_path)
     assert ytheta("inspect", "panda", "--strict").returncode == 0
-    spring = '<body><joint name="q" stiffness="1"/><geom size="0.1"/></body>'
-    (tmp_path / "spring.xml").write_text(f"<mujoco><worldbody>{spring}</worldbody></mujoco>")
-    strict = ytheta("inspect", "spring.xml", "--strict", cwd=tmp_path)
+    lifted = '<body name="b" gravcomp="1"><joint name="q"/><geom size="0.1"/></body>'
+    (tmp_path / "lifted.xml").write_text(f"<mujoco><worldbody>{lifted}</worldbody></mujoco>")
+    strict = ytheta("inspect", "lifted.xml", "--strict", cwd=tmp_path)
     assert strict.returncode == 0
-    assert "warning: the springs of joints (stiffness, springref) are left out: q" in strict.stderr
+    assert "warning: the gravity compensation (gravcomp) of bodies is left out: b" in strict.stderr
 
 
 def test_lengths_can_be_set(tmp_path: Path) -> None:

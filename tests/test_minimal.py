@@ -25,7 +25,7 @@ def roads(robot: Robot) -> list[str]:
     return [method for method in accepted if method != "ha" or len(robot.movable) <= SLOW_FOR_HA]
 
 
-CASES = [(name, True) for name in (*catalog.names(), *URDFS)] + [(name, False) for name in ("panda", "stanford", "rx90")]
+CASES = [*((name, True) for name in (*catalog.names(), *URDFS)), ("panda", False), ("stanford", False), ("rx90", False)]
 
 
 @pytest.mark.parametrize(("name", "rotor_inertia"), CASES)

@@ -363,7 +363,7 @@ def test_rotors_and_damping_of_actuators_are_felt_through_the_gear() -> None:
 def test_what_a_robot_cannot_hold_is_said() -> None:
     text = (
         '<mujoco><option density="1.2" viscosity="0.1"/><worldbody><body name="a" gravcomp="1">'
-        '<joint name="j" stiffness="5" damping="1 2"/>'
+        '<joint name="j" damping="1 2"/>'
         f'<joint name="k" axis="1 0 0" springdamper="0.1 1" damping="4"/>{GEOM}</body></worldbody>'
         '<tendon><fixed name="t"><joint joint="j" coef="1"/></fixed></tendon>'
         '<equality><tendon tendon1="t"/></equality></mujoco>'
@@ -371,7 +371,6 @@ def test_what_a_robot_cannot_hold_is_said() -> None:
     robot = read_text(text)
     warnings = "\n".join(note.text for note in robot.notes if note.warning)
     for piece in (
-        "the springs of joints (stiffness, springref) are left out: j",
         "the quadratic and cubic damping of joints is left out: j",
         "(springdamper) are left out: k",
         "(gravcomp) of bodies is left out: a",

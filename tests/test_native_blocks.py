@@ -46,7 +46,7 @@ def inputs(samples: int, size: int = 2) -> np.ndarray:
 def test_blocks_fit_into_the_cache_whatever_size_is_asked_for(rows: int) -> None:
     kernel, x = compile_graph(sums(rows)), inputs(2500)
     for size in (7, 1024, 10**6):
-        widths = []
+        widths: list[int] = []
         for block in kernel.blocks(x, size=size):
             assert block.first == sum(widths)
             widths.append(block.values.shape[1])

@@ -119,7 +119,7 @@ def test_gravity_and_mounting() -> None:
 def test_rounded_angles_make_no_parameters(snap: float, tmp_path: Path) -> None:
     """A vendor's file with 1.5708 and 3.1416 gives the textbook count, snapped by the reader or not."""
     file = tmp_path / "gen3.urdf"
-    file.write_text(_gen3())
+    file.write_text(gen3())
     base = qr(ytheta.load(file, snap=snap))
     assert len(base) == 43
     assert base.gap is not None
@@ -147,7 +147,7 @@ def test_nothing_asked_is_nothing_known() -> None:
     assert len(base_parameters(ytheta.load("ur10"), asked=())) == 0
 
 
-def _gen3() -> str:
+def gen3() -> str:
     """Axes and offsets of a Kinova Gen3 as its vendor's URDF prints them, rounded angles included."""
     rows = [
         ("0 0 0.15643", "3.1416 2.7629E-18 -4.9305E-36"),

@@ -4,13 +4,16 @@ Units       SI and radians everywhere inside.
 Inertia     ten parameters per link in its link frame, the order of Pinocchio: mass, first moments, inertia about the
             *origin* of the link frame. Products of inertia are tensor entries (Ixy = -integral of x y dm).
 Joints      rotor inertia felt at the joint, viscous friction, Coulomb friction, constant offset.
-Names       ``<link>.mx``, ``<joint>.fv``. Everything that enters or leaves is matched by name, never by position.
+Forces      declared ones (springs, counterbalances) have one parameter each, their size.
+Names       ``<link>.mx``, ``<joint>.fv``, ``<force>.k``. Everything that enters or leaves is matched by name, never by
+            position.
 """
 
 from __future__ import annotations
 
 LINK_PARAMETERS = ("m", "mx", "my", "mz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
 JOINT_PARAMETERS = ("Ia", "fv", "fc", "fo")
+FORCE_PARAMETER = "k"
 
 # Rows and columns of the inertia tensor in the order of LINK_PARAMETERS[4:].
 INERTIA_ENTRIES = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))

@@ -109,9 +109,16 @@ def regressor(
     return _compiled(robot, graph, backend)
 
 
-def inverse_dynamics(robot: Robot, *, theta_input: bool = False, backend: str = "llvm") -> AnyKernel:
-    """(q, qd, qdd) → tau; with ``theta_input`` the standard parameters are a fourth argument, shared by all samples."""
-    return _compiled(robot, graphs.inverse_dynamics_graph(robot, theta_input=theta_input), backend)
+def inverse_dynamics(
+    robot: Robot, *, theta_input: bool = False, formulation: str = "", backend: str = "llvm"
+) -> AnyKernel:
+    """(q, qd, qdd) → tau; with ``theta_input`` the standard parameters are a fourth argument, shared by all samples.
+
+    ``formulation``: newton_euler or minimal_newton_euler; the leaner one that takes the robot where none is named.
+    """
+    return _compiled(
+        robot, graphs.inverse_dynamics_graph(robot, theta_input=theta_input, formulation=formulation), backend
+    )
 
 
 def forward_dynamics(robot: Robot, *, backend: str = "llvm") -> AnyKernel:
@@ -125,7 +132,7 @@ def mass_matrix(robot: Robot, *, backend: str = "llvm") -> AnyKernel:
 
 
 def gravity(robot: Robot, *, backend: str = "llvm") -> AnyKernel:
-    """q → the torque that holds the arm at rest."""
+    """q → the torque that holds the arm at rest: against its weight and against declared forces."""
     return _compiled(robot, graphs.gravity_graph(robot), backend)
 
 
@@ -145,7 +152,7 @@ def momentum(robot: Robot, *, backend: str = "llvm") -> AnyKernel:
 
 
 def energy(robot: Robot, *, backend: str = "llvm") -> AnyKernel:
-    """(q, qd) → kinetic and potential energy."""
+    """(q, qd) → kinetic and potential energy of the links and rotors; declared forces have no part in it."""
     return _compiled(robot, graphs.energy_graph(robot), backend)
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ytheta.cli.costs import costs
+from ytheta.cli.costs import costs, inverse_dynamics_costs
 from ytheta.cli.inspect_tables import print_summary
 from ytheta.cli.options import (
     AsJson,
@@ -25,6 +25,7 @@ from ytheta.cli.options import (
 )
 from ytheta.conventions import LINK_PARAMETERS, SNAP
 from ytheta.errors import InputError
+from ytheta.minimal.choice import base_parameters
 from ytheta.robot.closure import CLOSED, Closure, close_loops
 from ytheta.robot.frame import IDENTITY, Frame
 from ytheta.robot.parts import Joint, JointKind, Limits, Link
@@ -89,6 +90,7 @@ def _beyond_limits(robot: Robot, closure: Closure | None) -> Iterator[str]:
 
 def summary(robot: Robot, closure: Closure | None) -> dict[str, Any]:
     """Everything ``inspect`` knows, as plain data. Unlimited, undefined and not known yet are None."""
+    known = bool(robot.actuated) and not robot.unset_lengths
     formulations = costs(robot) if robot.movable and not robot.unset_lengths else {}
     return {
         "name": robot.name,
@@ -101,6 +103,8 @@ def summary(robot: Robot, closure: Closure | None) -> dict[str, Any]:
         "standard_parameters": len(robot.parameter_names),
         "operations": {name: cost for name, cost in formulations.items() if "reason" not in cost},
         "not_counted": {name: cost["reason"] for name, cost in formulations.items() if "reason" in cost},
+        "inverse_dynamics": inverse_dynamics_costs(robot) if known else {},
+        "base_parameters": len(base_parameters(robot)) if known else None,
         "gravity_in_base": list(robot.gravity_in_base),
         "lengths": dict(robot.lengths),
         "unset_lengths": list(robot.unset_lengths),
@@ -112,6 +116,10 @@ def summary(robot: Robot, closure: Closure | None) -> dict[str, Any]:
         "couplings": [
             {"joint": coupling.joint, "terms": dict(coupling.terms), "offset": coupling.offset}
             for coupling in robot.couplings
+        ],
+        "forces": [
+            {"name": force.name, "acts_on": [name for name, _ in force.torque], "value": force.value}
+            for force in robot.forces
         ],
         "loop_table": _loop_rows(robot, closure),
         "notes": [note.text for note in robot.notes],

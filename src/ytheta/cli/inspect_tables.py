@@ -38,6 +38,8 @@ def print_summary(out: Console, robot: Robot, data: dict[str, Any]) -> None:
         terms = " + ".join(f"{factor:g} {name}" for name, factor in coupling["terms"].items()) or "0"
         offset = f" + {coupling['offset']:g}" if coupling["offset"] else ""
         out.print(_text(f"coupling: {coupling['joint']} = {terms}{offset}".replace("+ -", "- ")))
+    for force in data["forces"]:
+        out.print(_text(f"force: {force['name']} on {', '.join(force['acts_on'])}, k = {force['value']:g}"))
     for row in data["loop_table"]:
         for line in _loop(row, data):
             out.print(line)
@@ -177,13 +179,21 @@ def _loop(row: dict[str, Any], data: dict[str, Any]) -> Iterator[Text]:
 
 
 def _last_words(robot: Robot, data: dict[str, Any]) -> Iterator[Text]:
-    bodies, drives = len(data["link_table"]), len(robot.parameter_names) - 10 * len(data["link_table"])
+    bodies, forces = len(data["link_table"]), len(data["forces"])
+    drives = len(robot.parameter_names) - 10 * bodies - forces
     actuated = ", ".join(robot.actuated) or "not chosen yet"
     yield _text(f"{_count(data['joints'], 'joint')}, {len(robot.actuated)} actuated: {actuated}")
     yield _text(
         f"{data['standard_parameters']} standard parameters: {10 * bodies} of {_count(bodies, 'link')}, "
-        f"{drives} of the drives; moving mass {sum(row['mass'] for row in data['link_table']):.5g} kg"
+        f"{drives} of the drives{f', {forces} of the forces' if forces else ''}; "
+        f"moving mass {sum(row['mass'] for row in data['link_table']):.5g} kg"
     )
+    if data["base_parameters"] is not None:
+        owners = "links and forces" if forces else "links"
+        yield _text(f"{data['base_parameters']} base parameters of the {owners}: ytheta base says which")
+    for name, cost in list(data["inverse_dynamics"].items())[:1]:
+        counts = f"{cost['multiplications']} multiplications, {cost['additions']} additions"
+        yield _text(f"inverse dynamics is cheapest by {name}: {counts}")
     if data["unset_lengths"]:
         what = "operations" if all(row["parameters"] for row in data["link_table"]) else "parameters (?) and operations"
         yield _text(f"{what} not known: {_unset(data)}")

@@ -1,4 +1,4 @@
-"""The regressor of all standard parameters: links of any formulation, drives, couplings and loops.
+"""The regressor of all standard parameters: links of any formulation, drives, forces, couplings and loops.
 
 Identity      tau = Y @ theta   for every theta, in the order of ``robot.parameter_names``
 Reference     [walker1988] sec. 3: tau = E^T rho; (13) and (22) for friction, which cut joints have too
@@ -9,7 +9,8 @@ Notation      code     meaning                                                  
               drives   rates of joints, moving cut joints and motors per Qd                      drives x actuated
 
 By virtual work a force on a drive costs its row of ``drives`` transposed. The four columns of a drive are that row
-times its acceleration (Ia), its rate (fv), the sign of its rate (fc), and one (fo).
+times its acceleration (Ia), its rate (fv), the sign of its rate (fc), and one (fo). Declared forces have one column
+each, after all others; see ``declared_forces``.
 
 Two velocities: controllers of the Slotine-Li kind ask for Y(x, Qd, V, Vd). Joints then have v = E V and
 vd = E Vd + Edot V, where Edot belongs to the real motion Qd. Rotor inertia takes the acceleration that follows from V
@@ -20,17 +21,21 @@ friction takes the sign of the *real* rate, which is what it opposes.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
 
 from ytheta.conventions import JOINT_PARAMETERS, LINK_PARAMETERS
+from ytheta.formulation import minimal_newton_euler
 from ytheta.formulation.constraint import Constraint, column, joint_positions
-from ytheta.formulation.mechanism import Mechanism
+from ytheta.formulation.declared_forces import force_shapes
+from ytheta.formulation.equivalent_bodies import equivalent_bodies
+from ytheta.formulation.mechanism import Mechanism, exact
 from ytheta.formulation.motion import Motion, scalars
 from ytheta.formulation.newton_euler import inverse_dynamics
-from ytheta.formulation.vectors import array, dot, zeros
+from ytheta.formulation.vectors import array, dot, inner, zeros
+from ytheta.robot.frame import cos_sin
 from ytheta.shapes import Shaped
 
 LinkRegressor: TypeAlias = Callable[[Mechanism, Motion], np.ndarray]
@@ -90,25 +95,53 @@ def full_regressor(
     m = moved(constraint, Qd, Vd, V)
     bodies = len(LINK_PARAMETERS) * len(constraint.mechanism.bodies)
     values = m.values
-    Y = zeros(len(Qd), bodies + values.size)
+    shapes = force_shapes(constraint, m.motion.q)
+    Y = zeros(len(Qd), bodies + values.size + shapes.shape[1])
     Y[:, :bodies] = dot(m.joints.T, links(constraint.mechanism, m.motion))
     for j, row in enumerate(m.drives):
         start = bodies + len(JOINT_PARAMETERS) * j
         Y[:, start : start + len(JOINT_PARAMETERS)] = dot(row[:, None], values[j][None])
+    Y[:, bodies + values.size :] = dot(m.drives.T, shapes)
     return Y
 
 
 def full_inverse_dynamics(
-    constraint: Constraint, theta: Shaped[np.ndarray, "params"], Qd: Actuated, Qdd: Actuated
+    constraint: Constraint,
+    theta: Shaped[np.ndarray, "params"],
+    Qd: Actuated,
+    Qdd: Actuated,
+    *,
+    minimal: bool = False,
 ) -> Actuated:
-    """tau for given standard parameters, without forming Y."""
+    """tau for given standard parameters, without forming Y; ``minimal``: the links as they are in the robot, leaner."""
     m = moved(constraint, Qd, Qdd)
     bodies = len(LINK_PARAMETERS) * len(constraint.mechanism.bodies)
-    rho = inverse_dynamics(constraint.mechanism, m.motion, theta[:bodies])
-    drives = theta[bodies:].reshape(-1, len(JOINT_PARAMETERS))
+    if minimal:
+        arm = equivalent_bodies(constraint.robot)
+        rho = minimal_newton_euler.inverse_dynamics(arm, _turned(m.motion, arm.offsets))
+    else:
+        rho = inverse_dynamics(constraint.mechanism, m.motion, theta[:bodies])
+    after = bodies + len(JOINT_PARAMETERS) * len(m.rate)
+    drives = theta[bodies:after].reshape(-1, len(JOINT_PARAMETERS))
     felt = array([dot(own[None], value)[0] for own, value in zip(drives, m.values, strict=True)] or [0])[: len(drives)]
     felt[: len(rho)] = felt[: len(rho)] + rho
+    felt = felt + dot(force_shapes(constraint, m.motion.q), theta[after:])
     return dot(m.drives.T, felt)
+
+
+def _turned(motion: Motion, offsets: Shaped[np.ndarray, "joints"]) -> Motion:
+    """The same motion with constant angles added to q; at quarter turns sine and cosine only change places."""
+    import casadi
+
+    cos, sin = motion.cos.copy(), motion.sin.copy()
+    for k, angle in enumerate(offsets.tolist()):
+        c, s = exact(list(cos_sin(angle)))
+        if type(c) is int and type(s) is int:
+            both = array([cos[k], sin[k]])
+            cos[k], sin[k] = inner(array([c, -s]), both), inner(array([s, c]), both)
+        else:
+            cos[k], sin[k] = casadi.cos(motion.q[k] + angle), casadi.sin(motion.q[k] + angle)
+    return replace(motion, cos=cos, sin=sin)
 
 
 def _turning(constraint: Constraint, xd: np.ndarray, y: np.ndarray) -> Shaped[np.ndarray, "cuts"]:

@@ -1,4 +1,4 @@
-"""Graphs of a whole robot, with its drives, couplings and loops: what kernels are compiled from.
+"""Graphs of a whole robot, with its drives, forces, couplings and loops: what kernels are compiled from.
 
 The first input is the vector of the robot's coordinates (``q``; with loops ``x``, which must be closed, see ``loops``);
 velocities, accelerations and torques belong to the actuated coordinates. Without loops the two are the same.
@@ -15,11 +15,12 @@ import numpy as np
 
 from ytheta.conventions import JOINT_PARAMETERS
 from ytheta.errors import InputError, RobotError, UnknownNameError, nearest
-from ytheta.formulation import composite_body, dynamics, lagrange
+from ytheta.formulation import composite_body, dynamics, lagrange, minimal_newton_euler
 from ytheta.formulation.choice import formulation_of
 from ytheta.formulation.closing import constraint
 from ytheta.formulation.columns import Moved, full_inverse_dynamics, full_regressor, moved
 from ytheta.formulation.constraint import Constraint
+from ytheta.formulation.declared_forces import force_shapes
 from ytheta.formulation.graph import Graph, Input, trace
 from ytheta.formulation.mechanism import exact
 from ytheta.formulation.motion import scalars
@@ -58,7 +59,20 @@ class Traced:
 
     @property
     def rotor_inertias(self) -> Shaped[np.ndarray, "drives"]:
-        return self.theta[PER_LINK * len(self.loops.mechanism.bodies) :: PER_JOINT]
+        return self.theta[len(self.link_theta) : self._before_forces : PER_JOINT]
+
+    @property
+    def force_theta(self) -> Shaped[np.ndarray, "forces"]:
+        return self.theta[self._before_forces :]
+
+    @property
+    def force_columns(self) -> Shaped[np.ndarray, "actuated forces"]:
+        """The columns of the declared forces in Y."""
+        return dot(self.moved.drives.T, force_shapes(self.loops, self.moved.motion.q))
+
+    @property
+    def _before_forces(self) -> int:
+        return len(self.theta) - len(self.loops.robot.forces)
 
     def graph(self, name: str, output: np.ndarray) -> Graph:
         return trace(name, self.inputs, output, made_from=f"{name} of {self.loops.robot.name}")
@@ -105,11 +119,12 @@ def momentum_regressor_graph(robot: Robot) -> Graph:
 
 
 def remainder_graph(robot: Robot) -> Graph:
-    """(q, qd) → Yhat = Y - dW/dt, the rest of lu1993 (47), with friction. No accelerations."""
+    """(q, qd) → Yhat = Y - dW/dt, the rest of lu1993 (47), with friction and declared forces. No accelerations."""
     t = _without_loops(traced(robot, "qd"))
     Yhat = _wide(t, lagrange.remainder(t.loops.mechanism, t.moved.motion))
     for start, row, _, values in _drives(t):
         Yhat[:, start + 1 : start + PER_JOINT] = dot(row[:, None], values[None, 1:])
+    Yhat[:, len(t.theta) - len(t.force_theta) :] = t.force_columns
     return t.graph("remainder", Yhat)
 
 
@@ -123,23 +138,42 @@ def split(robot: Robot, unknown: Sequence[str]) -> tuple[list[str], list[str]]:
     )
 
 
-def inverse_dynamics_graph(robot: Robot, *, theta_input: bool = False) -> Graph:
-    """(q, qd, qdd) → tau, friction and rotor inertia included."""
+def inverse_dynamics_graph(robot: Robot, *, theta_input: bool = False, formulation: str = "") -> Graph:
+    """(q, qd, qdd) → tau, friction, rotor inertia and declared forces included.
+
+    ``formulation``: newton_euler, which takes everything, or minimal_newton_euler, which is leaner and is taken where
+    none is named, unless there are loops or theta is an input.
+    """
+    minimal = _minimal(robot, formulation, theta_input=theta_input)
     t = traced(robot, "qd", "qdd", theta_input=theta_input)
-    return t.graph("inverse dynamics", full_inverse_dynamics(t.loops, t.theta, t.vector("qd"), t.vector("qdd")))
+    tau = full_inverse_dynamics(t.loops, t.theta, t.vector("qd"), t.vector("qdd"), minimal=minimal)
+    return t.graph("inverse dynamics", tau)
+
+
+def _minimal(robot: Robot, formulation: str, *, theta_input: bool) -> bool:
+    """Whether inverse dynamics is traced in minimal parameters."""
+    known = ("newton_euler", "minimal_newton_euler")
+    if formulation and formulation not in known:
+        raise UnknownNameError(f"inverse dynamics has no formulation {formulation!r}{nearest(formulation, known)}")
+    reason = minimal_newton_euler.accepts(robot)
+    if reason is None and theta_input:
+        reason = "its numbers are made before tracing, so theta cannot be an input; use newton_euler"
+    if formulation == known[1] and reason is not None:
+        raise InputError(f"minimal_newton_euler does not take this: {reason}")
+    return formulation != known[0] and reason is None
 
 
 def bias_graph(robot: Robot) -> Graph:
-    """(q, qd) → the torque without acceleration, friction included."""
+    """(q, qd) → the torque without acceleration, friction and declared forces included."""
     t = traced(robot, "qd")
     return t.graph("bias", _bias(t))
 
 
 def gravity_graph(robot: Robot) -> Graph:
-    """q → the torque that holds the arm at rest, friction and offsets left out."""
+    """q → the torque that holds the arm at rest: weight and declared forces, friction and offsets left out."""
     t = traced(robot)
     held = dynamics.gravity(t.loops.mechanism, t.moved.motion, t.link_theta)
-    return t.graph("gravity", dot(t.moved.joints.T, held))
+    return t.graph("gravity", dot(t.moved.joints.T, held) + dot(t.force_columns, t.force_theta))
 
 
 def mass_matrix_graph(robot: Robot) -> Graph:
@@ -170,7 +204,10 @@ def momentum_graph(robot: Robot) -> Graph:
 
 
 def energy_graph(robot: Robot) -> Graph:
-    """(q, qd) → kinetic and potential energy."""
+    """(q, qd) → kinetic and potential energy of the links; declared forces have no part in it.
+
+    A force says what torque it gives, not what energy it keeps, and not every one keeps any.
+    """
     t = traced(robot, "qd")
     Qd = t.vector("qd")
     kinetic = dot(Qd[None], dot(_mass_matrix(t), Qd))[0] * 0.5
@@ -211,7 +248,7 @@ def _without_loops(t: Traced) -> Traced:
 
 
 def _wide(t: Traced, links: np.ndarray) -> np.ndarray:
-    """Columns of the links in actuated rows, and zeros for those of the drives."""
+    """Columns of the links in actuated rows, and zeros for those of drives and forces."""
     rows = dot(t.moved.joints.T, links)
     return np.concatenate([rows, zeros(len(rows), len(t.theta) - rows.shape[1])], axis=1)
 
@@ -224,7 +261,10 @@ def _drives(t: Traced) -> Iterator[tuple[int, np.ndarray, Any, np.ndarray]]:
 
 
 def _bias(t: Traced) -> np.ndarray:
-    return full_inverse_dynamics(t.loops, t.theta, t.vector("qd"), zeros(len(t.loops.actuated)))
+    """Inverse dynamics without acceleration; only asked for with the robot's own numbers, so in minimal parameters."""
+    still = zeros(len(t.loops.actuated))
+    lean = minimal_newton_euler.accepts(t.loops.robot) is None
+    return full_inverse_dynamics(t.loops, t.theta, t.vector("qd"), still, minimal=lean)
 
 
 def _mass_matrix(t: Traced) -> np.ndarray:

@@ -28,6 +28,7 @@ def base_parameters(
 
     ``method``: "lin" (closed form), "ha" (regrouping of the Lagrangian), "qr" (numerical rank; takes everything), or
     "auto". ``rotor_inertia`` and ``friction`` ("viscous", "coulomb", "offset") add joint parameters to the question.
+    The sizes of declared forces are always asked about: such a force acts whether one asks or not.
     """
     for kind in friction:
         if kind not in FRICTION:
@@ -54,12 +55,14 @@ def _reason(robot: Robot, method: str, friction: Sequence[str]) -> str | None:
         return reason
     if friction:
         return "it knows link parameters and rotor inertias, not friction; method qr does"
+    if robot.forces:
+        return "it knows link parameters and rotor inertias, not declared forces; method qr does"
     own: str | None = import_module(f"ytheta.minimal.{method}").accepts(robot)
     return own
 
 
 def _asked(robot: Robot, *, rotor_inertia: bool, friction: Sequence[str]) -> list[str]:
-    """Link parameters, and of the joint parameters those named."""
+    """Link parameters, sizes of forces, and of the joint parameters those named."""
     wanted = {FRICTION[kind] for kind in friction} | ({"Ia"} if rotor_inertia else set())
     left_out = set(JOINT_PARAMETERS) - wanted
     return [name for name in robot.parameter_names if name.rpartition(".")[2] not in left_out]

@@ -3,7 +3,7 @@
 Columns are looked at in a fixed order and kept where they are independent of those kept before. The order goes from
 the base to the tips, and within a link from what a motion about its own axis reveals best to what it reveals worst;
 for z axes this leaves what textbooks leave: Ixx, Ixy, Ixz, Iyz, Izz, mx, my of a turning link, and m, mx, my, mz of a
-sliding one. Joint parameters come last.
+sliding one. Joint parameters come after them, sizes of declared forces last.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ytheta.conventions import JOINT_PARAMETERS, LINK_PARAMETERS, parameter_name
+from ytheta.conventions import FORCE_PARAMETER, JOINT_PARAMETERS, LINK_PARAMETERS, parameter_name
 from ytheta.robot.parts import Joint, JointKind
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
@@ -28,18 +28,18 @@ def looking_order(robot: Robot, asked: Sequence[str]) -> list[int]:
     wanted = set(asked)
     names = [parameter_name(joint.child, p) for joint in robot.merged.joints for p in _best_first(joint)]
     links = len(names)
-    drives = robot.parameter_names[links:]
-    for parameter in JOINT_PARAMETERS:
-        names += [name for name in drives if name.rpartition(".")[2] == parameter]
+    others = robot.parameter_names[links:]
+    for parameter in (*JOINT_PARAMETERS, FORCE_PARAMETER):
+        names += [name for name in others if name.rpartition(".")[2] == parameter]
     return [index[name] for name in names if name in wanted]
 
 
 def reduced(
     rows: Float[np.ndarray, "rows params"], order: Sequence[int], rank: int, *, dependent: float = DEPENDENT
 ) -> tuple[list[int], Float[np.ndarray, "rank params"]]:
-    """Independent columns, the first in the order given, as a rising list, and K with K[:, independent] = 1, of a matrix of known rank.
+    """Independent columns of a matrix of known rank, and K with K[:, independent] = 1.
 
-    Columns of ``rows`` should be of comparable size. One whose part outside those kept before is as small as
+    Independent are the first ones in the order given; the list of them rises. Columns of ``rows`` should be of comparable size. One whose part outside those kept before is as small as
     ``dependent``, of the largest column, depends on them. Entries of K that are rounding become zero.
     """
     independent: list[int] = []

@@ -2,24 +2,26 @@
 
 Identity      the rows of K span what the rows of Y(q, qd, qdd) span over all states
 Reference     Gautier 1991, "Numerical calculation of the base inertial parameters of robots"
-Accepts       everything that moves: loops, couplings, motors, rotor inertia, friction
+Accepts       everything that moves: loops, couplings, motors, rotor inertia, friction, declared forces
 Notation      code   meaning
               L      a length of the robot's size, the unit of length
               W      regressors of all states, one below the other, made free of units
 Differs from  the paper in: no velocities. Y theta vanishes for all motions exactly when the mass matrix and the gravity
               torque of theta vanish for all poses, so the states are poses at rest, each with no acceleration and with
               one at a time; velocities come in with friction only. Units are the robot's size, its mass and gravity,
-              so that a singular value says how much of a parameter is seen, whatever the sample. Independent columns
+              so that a singular value says how much of a parameter is seen, whatever the sample; the unit of a
+              declared force is what makes its largest torque the unit of torque. Independent columns
               are looked for in a fixed order: the same robot gives the same basis in every run.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ytheta.conventions import FORCE_PARAMETER
 from ytheta.errors import InputError
 from ytheta.formulation.closing import constraint
 from ytheta.formulation.constraint import Constraint
@@ -64,6 +66,9 @@ def base_parameters(robot: Robot, *, asked: Sequence[str]) -> BaseParameters:
     velocities = any(name.endswith((".fv", ".fc")) for name in names)
     x, qd, qdd = _states(Q, units, velocities=velocities)
     Y = compile_graph(regressor_graph(robot), backend="interpreter")(x, qd, qdd)
+    if robot.forces:
+        Y = _where_forces_are(Y, robot)
+        units = _with_forces(units, Y, len(robot.forces))
     W = (Y * units.parameters / units.torques[:, None]).reshape(-1, Y.shape[2])
     W[:, [name not in set(asked) for name in robot.parameter_names]] = 0.0
     R = np.linalg.qr(W, mode="r")
@@ -109,9 +114,31 @@ def _units(robot: Robot) -> _Units:
     for name in robot.parameter_names:
         owner, _, parameter = name.rpartition(".")
         own = 1.0 if owner in sliding else L
+        if parameter == FORCE_PARAMETER:
+            sizes.append(1.0)  # not known before its column is; see _with_forces
+            continue
         drive = {"Ia": own**2, "fv": own**2 * np.sqrt(G / L), "fc": own * G, "fo": own * G}
         sizes.append(drive[parameter] if parameter in drive else L ** per_length.get(parameter, 2))
     return _Units(L, arm * G, np.sqrt(G * L) / arm, G / arm, np.array(sizes))
+
+
+def _where_forces_are(Y: Float[np.ndarray, "states actuated params"], robot: Robot) -> np.ndarray:
+    """Without the states in which the shape of a force has no value, such as the root of a negative number."""
+    defined = np.isfinite(Y).all(axis=(1, 2))
+    if not 2 * np.count_nonzero(defined) > len(Y):
+        raise InputError(
+            f"robot {robot.name!r}: forces ({', '.join(force.name for force in robot.forces)}) have no finite value in "
+            "most of the workspace, so there is nothing to measure a rank from; correct their expressions"
+        )
+    return Y[defined]
+
+
+def _with_forces(units: _Units, Y: Float[np.ndarray, "states actuated params"], forces: int) -> _Units:
+    """The units with those of forces; one that does nothing keeps 1."""
+    before = len(units.parameters) - forces
+    largest = np.abs(Y[:, :, before:] / units.torques[:, None]).max(axis=(0, 1))
+    own = 1.0 / np.where(largest > 0.0, largest, 1.0)
+    return replace(units, parameters=np.concatenate([units.parameters[:before], own]))
 
 
 def _states(Q: np.ndarray, units: _Units, *, velocities: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

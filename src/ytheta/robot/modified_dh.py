@@ -32,6 +32,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from ytheta.errors import RobotError
 from ytheta.robot.frame import IDENTITY, Frame, cos_sin, rows, vector
 from ytheta.robot.parts import Joint, JointKind, Loop
 from ytheta.robot.reframe import reframed
@@ -44,6 +45,7 @@ TOLERANCE = 1e-9  # axes this parallel (sine) are parallel, lengths this short (
 NEARLY_PARALLEL = 1e-2
 EXACT_ANGLE = 1e-12  # angles this near to a multiple of pi/6 are that multiple
 QUARTER_TURN = math.pi / 2 + TOLERANCE
+LARGEST = 1e60  # metres; inertias have squares of lengths, and those of composite bodies products of such
 
 
 @dataclass(frozen=True)
@@ -242,8 +244,13 @@ def _angle(value: float) -> float:
 
 
 def _largest_offset(robot: Robot) -> float:
-    offsets = [np.linalg.norm(f.matrix[:3, 3]) for joint in robot.joints for f in (joint.placement, joint.seat)]
-    return float(max(offsets, default=0.0)) or 1.0
+    offsets = [math.hypot(*f.matrix[:3, 3]) for joint in robot.joints for f in (joint.placement, joint.seat)]
+    largest = max(offsets, default=0.0) or 1.0
+    if largest > LARGEST:
+        raise RobotError(
+            f"robot {robot.name!r} has links {largest:.3g} m apart, too far to compute with; give lengths in metres"
+        )
+    return largest
 
 
 def _with_geometry(joint: Joint, old: Joint) -> Joint:

@@ -1,4 +1,4 @@
-"""The parts of a robot: links, joints, drives, couplings, loops, motors, markers.
+"""The parts of a robot: links, joints, drives, couplings, loops, motors, forces, markers.
 
 Geometry of one joint, from the parent's link frame to the child's::
 
@@ -117,6 +117,22 @@ class Motor:
     name: str
     limits: Limits = Limits()
     drive: Drive = Drive()
+
+
+@dataclass(frozen=True)
+class Force:
+    """A spring, a counterbalance: a force of known shape and one parameter k, its size, here ``value``.
+
+    It adds ``k * shape`` to the torque (sliding joints: force) that the actuators must give at each joint or motor in
+    ``torque``, where shape is an expression in positions; see ``force_expression``. ``where`` names parts of these
+    expressions, each made from those before it. A spring that pulls back to q0 is ``(("joint5", "joint5 - q0"),)``.
+    """
+
+    name: str
+    torque: tuple[tuple[str, str], ...]
+    where: tuple[tuple[str, str], ...] = ()
+    value: float = 0.0
+    source: str = ""
 
 
 @dataclass(frozen=True)

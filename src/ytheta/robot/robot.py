@@ -1,4 +1,4 @@
-"""Robot: links joined into a tree, loops, couplings, drives, gravity and mounting; frozen and consistent.
+"""Robot: links joined into a tree, loops, couplings, drives, forces, gravity and mounting; frozen and consistent.
 
 Coordinates::
 
@@ -17,13 +17,14 @@ from typing import TypeVar
 
 import numpy as np
 
-from ytheta.conventions import JOINT_PARAMETERS, LINK_PARAMETERS, STANDARD_GRAVITY, parameter_name
+from ytheta.conventions import FORCE_PARAMETER, JOINT_PARAMETERS, LINK_PARAMETERS, STANDARD_GRAVITY, parameter_name
 from ytheta.errors import RobotError, UnknownNameError, UnsetLengthError, nearest
 from ytheta.robot import rules, tree
+from ytheta.robot.forces import check_forces, lengths_in, with_numbers
 from ytheta.robot.frame import IDENTITY, Frame, Vector
 from ytheta.robot.inertia import Consistency, Inertia
 from ytheta.robot.merge import Merge, merge_fixed
-from ytheta.robot.parts import Coupling, Drive, Joint, JointKind, Link, Loop, Marker, Motor, Note
+from ytheta.robot.parts import Coupling, Drive, Force, Joint, JointKind, Link, Loop, Marker, Motor, Note
 from ytheta.shapes import Float
 
 
@@ -43,6 +44,7 @@ class Robot:
     loops: tuple[Loop, ...] = ()
     couplings: tuple[Coupling, ...] = ()
     motors: tuple[Motor, ...] = ()
+    forces: tuple[Force, ...] = ()
     actuated: tuple[str, ...] = ()
     markers: tuple[Marker, ...] = ()
     home: tuple[tuple[str, float], ...] = ()
@@ -74,6 +76,12 @@ class Robot:
             rules.check_motor(motor)
         tree.check_couplings(self.couplings, self.movable, self.motors)
         _ = self.coupling_map  # refuses couplings that run in a circle
+        check_forces(
+            self.forces,
+            moving=self.moving,
+            taken={*self._links_by_name, *self._joints_by_name, *self.moving},
+            lengths=[name for name, _ in self.lengths],
+        )
         rules.check_markers(self.markers, self._links_by_name)
         rules.check_frame(self.mounting, "the mounting")
         rules.check_numbers(self.gravity, "gravity")
@@ -175,20 +183,21 @@ class Robot:
 
     @cached_property
     def parameter_names(self) -> tuple[str, ...]:
-        """Names of theta: ten per moving link and per load, then four per joint, cut joint and motor.
+        """Names of theta: ten per moving link and per load, then four per joint, cut joint and motor, one per force.
 
         Links on fixed joints are merged into the link that carries them and have no parameters of their own.
         """
         kept = (joint.child for joint in self.joints if not self._disappears(joint))
         bodies = (parameter_name(link, p) for link in kept for p in LINK_PARAMETERS)
         drives = (parameter_name(name, p) for name, _ in self._drives for p in JOINT_PARAMETERS)
-        return (*bodies, *drives)
+        return (*bodies, *drives, *(parameter_name(force.name, FORCE_PARAMETER) for force in self.forces))
 
     @cached_property
     def theta(self) -> Float[np.ndarray, "params"]:
         """Values of the standard parameters in this description, in the order of ``parameter_names``."""
         values = [p for link in self.merged.links[1:] for p in link.inertia.parameters]
-        return np.array(values + [p for _, drive in self._drives for p in drive.parameters], dtype=float)
+        values += [p for _, drive in self._drives for p in drive.parameters]
+        return np.array(values + [force.value for force in self.forces], dtype=float)
 
     @cached_property
     def verdicts(self) -> dict[str, Consistency]:
@@ -203,6 +212,11 @@ class Robot:
             *((motor.name, motor.drive) for motor in self.motors),
         )
 
+    @property
+    def moving(self) -> tuple[str, ...]:
+        """Everything that has a position and a drive: movable joints, cut joints that move, motors."""
+        return tuple(name for name, _ in self._drives)
+
     # --- the same robot, otherwise ------------------------------------------------------------------------------
 
     @property
@@ -214,12 +228,14 @@ class Robot:
 
     @cached_property
     def symbols(self) -> frozenset[str]:
-        """Symbolic lengths that occur in the geometry."""
-        return frozenset(name for frame in self._frames() for name in frame.symbols)
+        """Symbolic lengths that occur in the geometry and in forces."""
+        declared = [name for name, _ in self.lengths]
+        in_forces = (name for force in self.forces for name in lengths_in(force, declared))
+        return frozenset((*(name for frame in self._frames() for name in frame.symbols), *in_forces))
 
     @property
     def unset_lengths(self) -> tuple[str, ...]:
-        """Symbolic lengths that occur in the geometry and have no value yet."""
+        """Symbolic lengths that occur and have no value yet."""
         return tuple(sorted(self.symbols - self._length_values.keys()))
 
     def with_lengths(self, /, **values: float) -> Robot:
@@ -240,7 +256,12 @@ class Robot:
                 f"robot {self.name!r}: the length {name!r} has no value and numbers are needed here; "
                 f"set it with robot.with_lengths({name}=…), --length {name}=VALUE, or under [lengths] in its file"
             )
-        return replace(self._with_frames(lambda frame: frame.numeric(self._length_values)), lengths=())
+        values = self._length_values
+        return replace(
+            self._with_frames(lambda frame: frame.numeric(values)),
+            forces=tuple(with_numbers(force, values) for force in self.forces),
+            lengths=(),
+        )
 
     @cached_property
     def merged(self) -> Robot:

@@ -1,4 +1,4 @@
-"""TOML → Robot: our own format, for DH tables, symbolic lengths, loops, couplings and drives.
+"""TOML → Robot: our own format, for DH tables, symbolic lengths, loops, couplings, drives and forces.
 
 docs/robot-format.md describes it key by key. ``exact = true`` says that angles and axes are meant to the last digit;
 then nothing is snapped (the writer sets it).
@@ -17,7 +17,7 @@ from ytheta.errors import InputError, RobotFileError, nearest
 from ytheta.robot.frame import IDENTITY, Frame, Vector, rows, vector
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.length import can_name_a_length
-from ytheta.robot.parts import Coupling, Drive, Joint, JointKind, Limits, Link, Loop, Marker, Motor
+from ytheta.robot.parts import Coupling, Drive, Force, Joint, JointKind, Limits, Link, Loop, Marker, Motor
 from ytheta.robot.robot import Robot
 from ytheta.robot.snap import Snapper, unit_axis
 from ytheta.robot.toml_table import Table, finite_number, shown
@@ -49,6 +49,7 @@ def read_toml(content: bytes, path: Path, snap: float) -> Robot:
         loops=tuple(Loop(_joint(table, snapper)) for table in top.tables("loop")),
         couplings=tuple(_coupling(table) for table in top.tables("coupling")),
         motors=tuple(_motor(table) for table in top.tables("motor")),
+        forces=tuple(_force(table) for table in top.tables("force")),
         actuated=top.texts("actuated"),
         markers=tuple(_marker(table, snapper) for table in top.tables("marker")),
         home=top.table("home").named_numbers(),
@@ -253,6 +254,20 @@ def _motor(table: Table) -> Motor:
     motor = Motor(table.text("name"), _limits(table.table("limits")), _drive(table.table("drive")))
     table.finish()
     return motor
+
+
+def _force(table: Table) -> Force:
+    if not table.has("torque"):
+        raise table.error("the key 'torque' is missing; add a table such as { joint2 = \"joint2 - 0.3\" }")
+    force = Force(
+        name=table.text("name"),
+        torque=table.table("torque").named_texts(),
+        where=table.table("where").named_texts(),
+        value=table.number("value", 0.0),
+        source=table.text("source", ""),
+    )
+    table.finish()
+    return force
 
 
 def _marker(table: Table, snapper: Snapper) -> Marker:

@@ -90,6 +90,13 @@ class Table:
         """A table from names to finite numbers."""
         return tuple((key, self._number(key, self._scalar(key, value))) for key, value in self.items())
 
+    def named_texts(self) -> tuple[tuple[str, str], ...]:
+        """A table from names to texts."""
+        for key, value in self._left.items():
+            if not isinstance(value, str):
+                raise self.error(f"{key!r} should be an expression in quotes, not {shown(value)}")
+        return tuple(self.items())
+
     def table(self, key: str) -> Table:
         """A sub-table; empty where there is none."""
         values = self._taken(key, dict, "a table", {})

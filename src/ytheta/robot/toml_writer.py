@@ -19,7 +19,7 @@ from ytheta.errors import InputError
 from ytheta.robot import tree
 from ytheta.robot.frame import IDENTITY, NO_TURN, ORIGIN, STEP, Frame
 from ytheta.robot.length import Length, Scalar
-from ytheta.robot.parts import Drive, Joint, Limits, Link
+from ytheta.robot.parts import Drive, Force, Joint, Limits, Link
 from ytheta.robot.robot import Robot
 from ytheta.robot.snap import printed_angle
 from ytheta.robot.toml_reader import FORMAT, UNSET
@@ -83,6 +83,7 @@ def robot_toml(robot: Robot) -> str:
         "motor",
         [{"name": motor.name, **_limits(motor.limits), **_drive(motor.drive)} for motor in robot.motors],
     )
+    _append(document, "force", [_force(force) for force in robot.forces])
     _append(
         document,
         "marker",
@@ -149,6 +150,18 @@ def _limits(limits: Limits) -> dict[str, Any]:
 def _drive(drive: Drive) -> dict[str, Any]:
     changed = {f.name: value for f in fields(Drive) if (value := getattr(drive, f.name)) != f.default}
     return {"drive": _inline(changed)} if changed else {}
+
+
+def _force(force: Force) -> dict[str, Any]:
+    entry: dict[str, Any] = {"name": force.name}
+    if force.value:
+        entry["value"] = force.value
+    entry["torque"] = _inline(dict(force.torque))
+    if force.where:
+        entry["where"] = _inline(dict(force.where))
+    if force.source:
+        entry["source"] = force.source
+    return entry
 
 
 def _scalar(value: Scalar) -> str | float:

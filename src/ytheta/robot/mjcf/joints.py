@@ -17,16 +17,26 @@ from dataclasses import dataclass
 import numpy as np
 
 from ytheta.errors import InputError
+from ytheta.robot.force_expression import position_of
 from ytheta.robot.frame import Frame, Vector, vector
 from ytheta.robot.mjcf.actuators import Actuation
 from ytheta.robot.mjcf.bodies import Body, fresh
 from ytheta.robot.mjcf.compiler import Compiler, choice, leading, limits
 from ytheta.robot.mjcf.remarks import Remarks
-from ytheta.robot.parts import Drive, Joint, JointKind, Limits
+from ytheta.robot.parts import Drive, Force, Joint, JointKind, Limits
 from ytheta.robot.snap import Snapper, unit_axis
 from ytheta.robot.xml_document import Node
 
 _KINDS = {"hinge": JointKind.REVOLUTE, "slide": JointKind.PRISMATIC}
+
+
+@dataclass(frozen=True)
+class Hinge:
+    """A joint, its position ``ref`` in the pose of the file, and its springs."""
+
+    joint: Joint
+    ref: float = 0.0
+    springs: tuple[Force, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -41,13 +51,13 @@ class JointReader:
     remarks: Remarks
     fix_base: bool
 
-    def chain(self, body: Body) -> tuple[tuple[Joint, float], ...]:
-        """The joints from the parent to a body, each with its ``ref``."""
+    def chain(self, body: Body) -> tuple[Hinge, ...]:
+        """The joints from the parent to a body, each with its ``ref`` and its springs."""
         nodes = [(node, around) for node, around in body.joints if not self._fixed(node, body)]
         if not nodes:
             name = fresh(f"{body.name}.fixed", self.joint_names)
-            return ((Joint(name, JointKind.FIXED, body.parent, body.name, placement=body.pose), 0.0),)
-        chain: list[tuple[Joint, float]] = []
+            return (Hinge(Joint(name, JointKind.FIXED, body.parent, body.name, placement=body.pose)),)
+        chain: list[Hinge] = []
         parent, pose = body.parent, body.pose
         for node, around in nodes:
             given = node.get("name", "")
@@ -75,7 +85,7 @@ class JointReader:
         self.remarks.tell("free bodies held fixed where the file puts them (fix_base): {}", body.name)
         return True
 
-    def _joint(self, node: Node, around: Frame, name: str, parent: str, child: str, pose: Frame) -> tuple[Joint, float]:
+    def _joint(self, node: Node, around: Frame, name: str, parent: str, child: str, pose: Frame) -> Hinge:
         kind = _KINDS[node.get("type", "hinge")]
         turns = kind is JointKind.REVOLUTE
         axis = self._axis(node, around)
@@ -101,7 +111,7 @@ class JointReader:
             limits=self._limits(node, name, turns=turns),
             drive=self._drive(node, name),
         )
-        return joint, ref
+        return Hinge(joint, ref, self._springs(node, name, turns=turns))
 
     def _axis(self, node: Node, around: Frame) -> Vector:
         try:
@@ -126,9 +136,7 @@ class JointReader:
         linear, higher = leading(node, "damping", 0.0)
         if any(higher):
             self.remarks.warn("the quadratic and cubic damping of joints is left out: {}", name)
-        if any(node.numbers("stiffness", default=(0.0,))):
-            self.remarks.warn("the springs of joints (stiffness, springref) are left out: {}", name)
-        if all(number > 0.0 for number in node.numbers("springdamper", 2, default=(0.0, 0.0))):
+        if _sprung_by_mujoco(node):
             self.remarks.warn("springs and dampers that MuJoCo computes (springdamper) are left out: {}", name)
             linear = 0.0
         return Drive(
@@ -136,3 +144,29 @@ class JointReader:
             viscous=linear + actuation.viscous,
             coulomb=node.number("frictionloss", 0.0),
         )
+
+    def _springs(self, node: Node, name: str, *, turns: bool) -> tuple[Force, ...]:
+        """The spring, a force; one more for every higher power of the deflection that its stiffness names."""
+        if _sprung_by_mujoco(node):
+            return ()
+        rest = node.number("springref", 0.0)
+        rest = self.compiler.radians(rest) if turns else rest
+        deflection = f"{position_of(name)} {'-' if rest > 0.0 else '+'} {abs(rest)!r}" if rest else position_of(name)
+        springs: list[Force] = []
+        for power, stiffness in enumerate(node.numbers("stiffness", default=(0.0,)), start=1):
+            shape, suffix = (deflection, "") if power == 1 else (f"({deflection})**{power}", str(power))
+            if stiffness:
+                springs.append(Force(self._force_name(f"{name}_spring{suffix}"), ((name, shape),), value=stiffness))
+        return tuple(springs)
+
+    def _force_name(self, wanted: str) -> str:
+        """A name that no link and no joint has, nor those that are still to be made up."""
+        name = fresh(wanted, self.link_names | self.joint_names)
+        self.link_names.add(name)
+        self.joint_names.add(name)
+        return name
+
+
+def _sprung_by_mujoco(node: Node) -> bool:
+    """Whether MuJoCo computes stiffness and damping, whatever the file gives for them."""
+    return all(number > 0.0 for number in node.numbers("springdamper", 2, default=(0.0, 0.0)))

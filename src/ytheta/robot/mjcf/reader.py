@@ -2,8 +2,8 @@
 
 Follows the XML reference of MuJoCo: degrees unless ``angle="radian"``, default classes, includes, frames, inertia from
 geoms where no ``<inertial>`` is given, several joints in one body, connect and weld as loops, joint equalities as
-couplings. The world becomes the base link. Contacts, tendons, sensors and looks are passed over; meshes are never
-opened.
+couplings, springs of joints as forces. The world becomes the base link. Contacts, tendons, sensors and looks are passed
+over; meshes are never opened.
 """
 
 from __future__ import annotations
@@ -47,14 +47,18 @@ def read_mjcf(root: Node, path: Path, snap: float, *, fix_base: bool) -> Robot:
     actuation = read_actuators(section(root, "actuator").children, joint_names, defaults, compiler)
     joint_names |= {node.get("name", "") for node in equalities}
     reader = JointReader(compiler, snapper, actuation, {body.name for body in bodies}, joint_names, remarks, fix_base)
-    chained = [joint for body in bodies[1:] for joint in reader.chain(body)]
-    joints = [joint for joint, _ in chained]
-    refs = {joint.name: ref for joint, ref in chained if joint.moves}
+    hinges = [hinge for body in bodies[1:] for hinge in reader.chain(body)]
+    joints = [hinge.joint for hinge in hinges]
+    refs = {hinge.joint.name: hinge.ref for hinge in hinges if hinge.joint.moves}
     lumps = _lumps(bodies, joints, compiler, remarks)
     _remark_forces(root, bodies, remarks)
     if equalities and (_disabled(root, "equality") or _disabled(root, "constraint")):
         remarks.tell("equality constraints are switched off by a flag in the file: {}", path.name)
         equalities = ()
+    springs = tuple(spring for hinge in hinges for spring in hinge.springs)
+    if springs and _disabled(root, "spring"):
+        remarks.tell("springs are switched off by a flag in the file: {}", path.name)
+        springs = ()
     by_name = {body.name: body for body in bodies}
     equality = EqualityReader(compiler, snapper, by_name, joints, refs, joint_names, remarks)
     loops, couplings = equality.read(equalities, defaults)
@@ -64,6 +68,7 @@ def read_mjcf(root: Node, path: Path, snap: float, *, fix_base: bool) -> Robot:
         joints=tuple(joints),
         loops=loops,
         couplings=couplings,
+        forces=springs,
         gravity=_gravity(root),
         notes=(*snapper.notes, *remarks.notes),
         source=path.name,

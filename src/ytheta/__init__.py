@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from ytheta.robot.modified_dh import to_modified_dh as to_modified_dh
     from ytheta.robot.robot import Robot as Robot
     from ytheta.robot.toml_writer import save_robot as save_robot
+    from ytheta.signal.log import Log as Log
+    from ytheta.signal.read import read_log as read_log
 
 __version__ = "0.1.0"
 
@@ -35,6 +37,7 @@ _ROOMS = {
     "BaseParameters": "ytheta.minimal.base_parameters",
     "Frame": "ytheta.robot.frame",
     "Inertia": "ytheta.robot.inertia",
+    "Log": "ytheta.signal.log",
     "Robot": "ytheta.robot.robot",
     "base_parameters": "ytheta.minimal.choice",
     "bias": "ytheta.kernels",
@@ -48,6 +51,7 @@ _ROOMS = {
     "load": "ytheta.robot.load",
     "mass_matrix": "ytheta.kernels",
     "momentum": "ytheta.kernels",
+    "read_log": "ytheta.signal.read",
     "regressor": "ytheta.kernels",
     "save_robot": "ytheta.robot.toml_writer",
     "to_modified_dh": "ytheta.robot.modified_dh",

@@ -1,0 +1,1 @@
+"""Measured motion: reading logs, checking them, filtering and differentiating."""

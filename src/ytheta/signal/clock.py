@@ -1,0 +1,87 @@
+"""What the time stamps say: sampling rate and jitter, stamps that run backwards or repeat, and gaps."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ytheta.shapes import Float
+from ytheta.signal.log import Column, Finding, Log, Weight
+from ytheta.signal.marks import Marks, Rows
+
+GAP = 4.0  # median steps; jittered logs in daily use stay below 2.5, lost samples begin at 4
+DISORDER = 0.05  # of the rows; more stamps out of order are no accident
+JITTER = 0.3  # of the median step
+SLOWEST = 5.0  # Hz; slower logs of arms are logs whose time is not in seconds
+SHOWN = 4
+
+
+def clock(log: Log) -> Marks:
+    """Rows whose stamp runs backwards or repeats are dropped; the log is cut at gaps. Nothing is sorted."""
+    if len(log) < 3:
+        return Marks()
+    drop, findings = _disorder(log)
+    if any(finding.weight is Weight.ERROR for finding in findings):
+        return Marks(tuple(findings))
+    keep = np.setdiff1d(np.arange(len(log)), drop) if len(drop) else None
+    t = log.t if keep is None else log.t[keep]
+    steps = np.diff(t)
+    median = float(np.median(steps))
+    wide = np.flatnonzero(steps > GAP * median)
+    usual = np.delete(steps, wide) if len(wide) else steps
+    border = [first for first, _ in log.segments]
+    cut = wide + 1 if keep is None else keep[wide + 1]
+    wide, cut = wide[~np.isin(cut, border)], cut[~np.isin(cut, border)]
+    if len(wide):
+        findings.append(_gaps(t, steps, wide.tolist(), median))
+    if not any(finding.kind == "sampling" for finding in log.findings):
+        findings.append(_sampling(usual, median))
+    return Marks(tuple(findings), drop=drop, cut=cut)
+
+
+def _disorder(log: Log) -> tuple[Rows, list[Finding]]:
+    t = log.t
+    steps = np.diff(t)
+    if np.all(steps > 0.0):
+        return np.empty(0, dtype=np.int64), []
+    # A single stamp that ran ahead is dropped itself, not the good rows after it.
+    before = np.concatenate(([-np.inf], t[:-2]))
+    ahead = np.flatnonzero((steps < 0.0) & (t[1:] > before))
+    rest = np.setdiff1d(np.arange(len(t)), ahead)
+    stamps = t[rest]
+    late = rest[1:][stamps[1:] <= np.maximum.accumulate(stamps)[:-1]]
+    drop = np.union1d(ahead, late)
+    backwards, repeated = int(np.sum(steps < 0.0)), int(np.sum(steps == 0.0))
+    first = int(np.flatnonzero(steps <= 0.0)[0]) + 1
+    what = f"time goes backwards {backwards} times and stands still {repeated} times (first at row {first}, "
+    what += f"from {t[first - 1]:.6g} to {t[first]:.6g} s)"
+    if len(drop) > DISORDER * len(t):
+        remedy = (
+            "the stamps are too coarse or broken: leave them out and give rate = … in a mapping"
+            if repeated > backwards
+            else "several recordings seem to stand in one file: split it there, or choose rows = […] in a mapping"
+        )
+        return drop, [Finding("time", Weight.ERROR, f"{what}; {remedy}")]
+    text = f"{what}; {len(drop)} {'row was' if len(drop) == 1 else 'rows were'} dropped, none sorted"
+    return drop, [Finding("time", Weight.REPAIRED, text)]
+
+
+def _gaps(t: Column, steps: Float[np.ndarray, "steps"], wide: list[int], median: float) -> Finding:
+    shown = ", ".join(f"{1e3 * steps[k]:.4g} ms after t = {t[k]:.6g} s" for k in wide[:SHOWN])
+    shown += " …" if len(wide) > SHOWN else ""
+    count = f"{len(wide)} {'gap' if len(wide) == 1 else 'gaps'}"
+    text = f"{count} wider than {GAP:g} times the median step of {1e3 * median:.4g} ms ({shown}); the log is cut there"
+    return Finding("gap", Weight.REPAIRED, text)
+
+
+def _sampling(steps: Float[np.ndarray, "steps"], median: float) -> Finding:
+    low, high = (1e3 * float(step) for step in np.quantile(steps, [0.01, 0.99]))
+    jitter = float(np.std(steps)) / median
+    text = f"sampled at {1.0 / median:.6g} Hz (median step {1e3 * median:.4g} ms"
+    text += f", 98 % within {low:.4g} to {high:.4g} ms, jitter {100 * jitter:.2g} %)" if jitter > 1e-6 else ", even)"
+    if 1.0 / median < SLOWEST:
+        text += '; that is slow for an arm: if time is not in seconds, write [scale] t = "ms" in a mapping'
+        return Finding("sampling", Weight.WARNING, text)
+    if jitter > JITTER:
+        text += "; resample, or give rate = … in a mapping if the samples themselves were even"
+        return Finding("sampling", Weight.WARNING, text)
+    return Finding("sampling", Weight.NOTE, text)

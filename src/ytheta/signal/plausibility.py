@@ -1,0 +1,126 @@
+"""What a log says against itself or against the robot: units, limits, saturation, joints at rest, empty torques."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ytheta.robot.parts import JointKind, Limits
+from ytheta.robot.robot import Robot
+from ytheta.signal.log import Columns, Finding, Log, Weight
+
+FEWEST = 10  # rows; with less there is nothing to differentiate
+FEW = 100  # rows
+TURNS = 4.0 * math.pi  # more than two turns of half of the joints is the range of degrees
+STILL = {JointKind.REVOLUTE: 0.035, JointKind.PRISMATIC: 0.005}  # rad (2 degrees), m
+FLAT_RUN, FLAT_ROWS = 5, 20  # rows in a run, and in all, at exactly the largest torque
+MOTION = 0.05  # of a joint's largest step
+
+
+def length_findings(log: Log) -> list[Finding]:
+    """Whether there are enough rows."""
+    rows, seconds = len(log), log.seconds
+    if rows < FEWEST:
+        text = f"only {rows} usable rows; record at least some seconds of motion"
+        return [Finding("short", Weight.ERROR, text)]
+    if rows < FEW:
+        text = f"only {rows} rows ({seconds:.3g} s); record more motion for a result that means something"
+        return [Finding("short", Weight.WARNING, text)]
+    return []
+
+
+def unit_findings(log: Log, robot: Robot) -> list[Finding]:
+    """Positions that only degrees explain: of half of the turning joints that move, or more."""
+    votes: list[str] = []
+    turning = 0
+    for k, joint in enumerate(log.joints):
+        kind, limits = _of(robot, joint)
+        low, high = float(log.q[:, k].min()), float(log.q[:, k].max())
+        if kind is JointKind.PRISMATIC or high - low < 0.1:
+            continue
+        turning += 1
+        if _beyond(low, high, limits):
+            votes.append(f"{joint} {low:.4g} to {high:.4g}")
+    if not votes or 2 * len(votes) < turning:
+        return []
+    text = (
+        f'positions seem to be in degrees, or of the motors ({", ".join(votes[:3])}); write [scale] q = "degrees" in '
+        'a mapping, or "radians" if they are right'
+    )
+    return [Finding("units", Weight.ERROR, text)]
+
+
+def motion_findings(log: Log, robot: Robot) -> list[Finding]:
+    """Joints that hardly move, whose parameters such a log cannot show."""
+    ranges = {joint: float(np.ptp(log.q[:, k])) for k, joint in enumerate(log.joints)}
+    still = {joint: range_ for joint, range_ in ranges.items() if range_ < STILL[_of(robot, joint)[0]]}
+    if not still:
+        return []
+    shown = ", ".join(f"{joint} {range_:.2g}" for joint, range_ in still.items())
+    text = f"hardly any motion (range in rad or m: {shown}); what only these joints show cannot be identified"
+    return [Finding("still", Weight.WARNING, text)]
+
+
+def torque_findings(log: Log) -> list[Finding]:
+    """Torques that are empty, constant, or cut off at a limit."""
+    if log.tau is None:
+        return []
+    findings: list[Finding] = []
+    constant = [joint for k, joint in enumerate(log.joints) if np.ptp(log.tau[:, k]) == 0.0]
+    if len(constant) == len(log.joints):
+        value = "zero" if not log.tau.any() else "constant"
+        return [Finding("torque", Weight.ERROR, f"all torques are {value}; check that they were recorded")]
+    if constant:
+        text = f"the torque of {', '.join(constant)} never changes; check that it was recorded"
+        findings.append(Finding("torque", Weight.WARNING, text))
+    moving = None
+    flat: list[str] = []
+    for k, joint in enumerate(log.joints):
+        tau = log.tau[:, k]
+        for limit in () if joint in constant else (float(tau.max()), float(tau.min())):
+            rows = _long_runs(tau == limit)
+            if len(rows) >= FLAT_ROWS:
+                moving = _moving(log.q) if moving is None else moving
+                count = int(np.count_nonzero(moving[rows]))
+                if count >= FLAT_ROWS:
+                    flat.append(f"{joint} {limit:.4g} in {count} rows")
+    if flat:
+        text = f"torque stays at its extreme while the arm moves ({', '.join(flat)}): saturated; leave such motion out"
+        findings.append(Finding("saturation", Weight.WARNING, text))
+    return findings
+
+
+def _of(robot: Robot, coordinate: str) -> tuple[JointKind, Limits]:
+    """Kind and limits of an actuated coordinate; a motor turns."""
+    for motor in robot.motors:
+        if motor.name == coordinate:
+            return JointKind.REVOLUTE, motor.limits
+    joint = robot.joint(coordinate)
+    return joint.kind, joint.limits
+
+
+def _beyond(low: float, high: float, limits: Limits) -> bool:
+    """Whether a range is too wide for radians, and would be right for degrees."""
+    width = limits.upper - limits.lower
+    if not math.isfinite(width) or width > TURNS:
+        return high - low > TURNS
+    outside = max(high - limits.upper, limits.lower - low)
+    return outside > 0.5 * width and math.radians(high - low) <= width
+
+
+def _long_runs(flags: np.ndarray) -> np.ndarray:
+    """Row numbers inside runs of FLAT_RUN or more."""
+    change = np.diff(np.concatenate(([0], flags.astype(np.int8), [0])))
+    first, last = np.flatnonzero(change == 1), np.flatnonzero(change == -1)
+    runs = [np.arange(a, b) for a, b in zip(first, last, strict=True) if b - a >= FLAT_RUN]
+    return np.concatenate(runs) if runs else np.empty(0, dtype=np.int64)
+
+
+def _moving(q: Columns) -> np.ndarray:
+    """For each row, whether any joint makes a step worth the name."""
+    moving = np.zeros(len(q), dtype=bool)
+    for k in range(q.shape[1]):
+        step = np.abs(np.diff(q[:, k], append=q[-1, k]))
+        moving |= step > MOTION * float(step.max())
+    return moving

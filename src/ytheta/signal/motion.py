@@ -1,0 +1,123 @@
+"""From a log to motion that a regressor can take: q, qd, qdd and tau at equal steps, low-passed alike.
+
+``blocks`` does the work piece by piece in constant memory, with the same result whatever the size of the pieces;
+``prepare`` collects them. Engines that spread the work take ``plan`` and call ``work`` on each of its pieces.
+
+Positions, torques and trusted recorded velocities pass through one smoother; derivatives are read off only at the
+samples that are kept. Nothing looks across the end of a segment, and what the filter spoils there is cut off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from ytheta.shapes import Float, Int
+from ytheta.signal.filters import Channels, Span
+from ytheta.signal.log import Finding, Log
+from ytheta.signal.plan import AUTO, BLOCK, Plan, Settings, plan
+
+Samples = Float[np.ndarray, "samples"]
+Joints = Float[np.ndarray, "samples joints"]
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """Samples at equal steps. ``raw`` is the torque before the low-pass, ``rows`` the recorded rows nearest to each."""
+
+    t: Samples
+    q: Joints
+    qd: Joints
+    qdd: Joints
+    tau: Joints | None
+    raw: Joints | None
+    rows: Int[np.ndarray, "samples"]
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A whole log as motion; ``segments`` are the ranges of its samples between gaps."""
+
+    motion: Motion
+    segments: tuple[tuple[int, int], ...]
+    rate: float
+    band: float | None  # of the motion in Hz, where the cut-off was left to the log
+    settings: Settings
+    findings: tuple[Finding, ...]
+
+
+def work(chosen: Plan, segment: tuple[int, int], span: Span) -> Motion:
+    """The motion of one piece of a plan."""
+    log, smoother, n = chosen.log, chosen.smoother, len(chosen.log.joints)
+    velocities = np.flatnonzero(chosen.recorded)
+    signals = [log.q] + ([] if log.tau is None else [log.tau])
+    if len(velocities) and log.qd is not None:
+        signals.append(log.qd)
+    sampled = list(chosen.grid.sample(log, segment, span.start, span.stop, tuple(signals)))
+    raw = None if log.tau is None else sampled[1]
+    if len(velocities):
+        sampled[-1] = sampled[-1][velocities]
+    smooth = smoother.smooth(np.concatenate(sampled))
+    kept = slice(span.core.start, span.core.stop, chosen.decimate)
+    qd, qdd = (smoother.derivative(smooth[:n], order, kept) for order in (1, 2))
+    if len(velocities):
+        recorded = smooth[-len(velocities) :]
+        qd[velocities] = smoother.derivative(recorded, 0, kept)
+        qdd[velocities] = smoother.derivative(recorded, 1, kept)
+    values = smoother.derivative(smooth[: 2 * n if log.tau is not None else n], 0, kept)
+    pick = slice(0, None, chosen.decimate)
+    return Motion(
+        t=chosen.grid.times(log, segment, span.first, span.last)[pick],
+        q=_rows(values[:n]),
+        qd=_rows(qd),
+        qdd=_rows(qdd),
+        tau=None if log.tau is None else _rows(values[n:]),
+        raw=None if raw is None else _rows(raw[:, kept]),
+        rows=chosen.grid.rows(log, segment, span.first, span.last)[pick],
+    )
+
+
+def blocks(log: Log, settings: Settings = AUTO, size: int = BLOCK) -> Iterator[Motion]:
+    """The motion of a log, piece by piece."""
+    chosen = plan(log, settings)
+    for segment, span in chosen.pieces(size):
+        yield work(chosen, segment, span)
+
+
+def prepare(log: Log, settings: Settings = AUTO, size: int = BLOCK) -> Prepared:
+    """The motion of a log in one piece; see ``blocks`` for logs that do not fit into memory."""
+    chosen = plan(log, settings)
+    parts: list[Motion] = []
+    lengths: dict[tuple[int, int], int] = {}
+    for segment, span in chosen.pieces(size):
+        parts.append(work(chosen, segment, span))
+        lengths[segment] = lengths.get(segment, 0) + len(parts[-1])
+    ends = np.cumsum([0, *lengths.values()]).tolist()
+    segments = tuple(pairwise(ends))
+    return Prepared(_joined(parts), segments, chosen.rate, chosen.band, chosen.settings, chosen.findings)
+
+
+def _rows(channels: Channels) -> Joints:
+    return np.ascontiguousarray(channels.T)
+
+
+def _joined(parts: list[Motion]) -> Motion:
+    def torque(pieces: list[np.ndarray | None]) -> np.ndarray | None:
+        there = [piece for piece in pieces if piece is not None]
+        return np.concatenate(there) if there else None
+
+    return Motion(
+        t=np.concatenate([part.t for part in parts]),
+        q=np.concatenate([part.q for part in parts]),
+        qd=np.concatenate([part.qd for part in parts]),
+        qdd=np.concatenate([part.qdd for part in parts]),
+        tau=torque([part.tau for part in parts]),
+        raw=torque([part.raw for part in parts]),
+        rows=np.concatenate([part.rows for part in parts]),
+    )

@@ -39,8 +39,9 @@ def reduced(
 ) -> tuple[list[int], Float[np.ndarray, "rank params"]]:
     """Independent columns of a matrix of known rank, and K with K[:, independent] = 1.
 
-    Independent are the first ones in the order given; the list of them rises. Columns of ``rows`` should be of comparable size. One whose part outside those kept before is as small as
-    ``dependent``, of the largest column, depends on them. Entries of K that are rounding become zero.
+    Independent are the first ones in the order given; the list of them rises. Columns of ``rows`` should be of
+    comparable size. One whose part outside those kept before is as small as ``dependent``, of the largest column,
+    depends on them. Entries of K that are rounding become zero.
     """
     independent: list[int] = []
     smallest = dependent * float(np.linalg.norm(rows, axis=0).max(initial=0.0))

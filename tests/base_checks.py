@@ -45,20 +45,20 @@ def _motions(robot: Robot, count: int) -> np.ndarray:
 def explains(Y: np.ndarray, base: ytheta.BaseParameters, K: np.ndarray, *, tolerance: float = 1e-10) -> bool:
     """Y theta = Y_b K theta for every theta: the same columns on random motions."""
     left = Y[:, :, base.places].reshape(-1, len(base)) @ K
-    return bool((np.abs(left - Y.reshape(left.shape)) <= tolerance * max(1.0, float(np.abs(Y).max()))).all())
+    flat = Y.reshape(left.shape)
+    scale = np.maximum(np.abs(flat).max(axis=0), 1e-2 * min(1.0, float(np.abs(flat).max())))
+    return bool((np.abs(left - flat) <= tolerance * scale).all())
 
 
 def complete_and_minimal(robot: Robot, base: ytheta.BaseParameters) -> bool:
-    """All motions are explained, and not without any one of them."""
+    """All motions are explained, and none of the base columns is a combination of the others."""
     Y = regressors(robot, base.asked)
-    if not explains(Y, base, base.K) or np.linalg.matrix_rank(base.K) != len(base):
+    columns = Y[:, :, base.places].reshape(-1, len(base))
+    sizes = np.linalg.norm(columns, axis=0)
+    if not explains(Y, base, base.K) or not (sizes > 0.0).all():
         return False
-    for row in range(len(base)):
-        K = base.K.copy()
-        K[row] = 0.0
-        if explains(Y, base, K):
-            return False
-    return True
+    smallest = np.linalg.svd(columns / sizes, compute_uv=False)[-1] if len(base) else 1.0
+    return bool(smallest > 1e-7)
 
 
 @dataclass(frozen=True)

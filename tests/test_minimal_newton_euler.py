@@ -173,6 +173,37 @@ def test_axes_that_are_nearly_parallel(angle: float) -> None:
         assert not agree(torque(bent(angle)), expected(bent(0.0)))  # the angle can be felt
 
 
+@pytest.mark.parametrize("miss", [0.0, 1e-15, 3e-13, 1e-12, 1e-11, 1e-9])
+@pytest.mark.parametrize("twelfths", [1, 3, 4, 6])
+def test_angles_that_miss_a_multiple_by_their_last_digits(twelfths: int, miss: float) -> None:
+    """As in files of twelve digits that are not snapped: a turn about parallel axes, or a tilt, off by very little."""
+    angle = twelfths * np.pi / 6 + miss
+    for frame in (Frame.from_rpy(0.0, 0.0, angle), Frame.from_rpy(miss, 0.0, 0.7), Frame.from_rpy(angle, miss, 0.4)):
+        robot = turned_chain(Frame.shift(0.3, 0.1, 0.2) @ frame)
+        assert agree(torque(robot), expected(robot))
+        for axis in equivalent_bodies(robot).axes:  # what the recursion turns by is what the robot turns by
+            ahead = (
+                Frame.turn((0.0, 0.0, 1.0), axis.gamma)
+                @ Frame.turn((1.0, 0.0, 0.0), axis.alpha)
+                @ Frame.turn((0.0, 0.0, 1.0), axis.offset)
+            )
+            if axis.parent is not None:
+                np.testing.assert_allclose(ahead.matrix[:3, :3], axis.H[:3, :3], atol=1e-13)
+
+
+def turned_chain(frame: Frame) -> Robot:
+    """Turn, slide and two turns, each in the same frame of the one before, with seats that are not trivial."""
+    kinds = (JointKind.REVOLUTE, JointKind.REVOLUTE, JointKind.PRISMATIC, JointKind.REVOLUTE)
+    seat = Frame.shift(0.05, -0.02, 0.1) @ Frame.from_rpy(0.0, 0.0, 0.9)
+    body = Inertia.about_center(2.0, (0.1, 0.2, -0.1), ((0.3, 0.01, 0.02), (0.01, 0.2, 0.03), (0.02, 0.03, 0.25)))
+    joints = tuple(
+        Joint(f"j{k}", kind, f"l{k}", f"l{k + 1}", placement=frame, axis=(0.0, 0.0, 1.0), seat=seat)
+        for k, kind in enumerate(kinds)
+    )
+    links = (Link("l0"), *(Link(f"l{k + 1}", body) for k in range(4)))
+    return Robot("turned", links, joints, gravity=(3.0, 1.0, -9.0))
+
+
 def test_base_and_gravity_turned_together() -> None:
     robot = load("ur10")
     mounting = Frame.from_rpy(0.3, -0.8, 1.7)
@@ -326,7 +357,7 @@ def test_general_chains_are_below_table_three(n: int, oblique: bool) -> None:
     assert found.multiplications <= 89 * n - 82, found
     assert found.additions <= 77 * n - 71, found
     if n == 6:
-        within(robot, 352, 287)  # published: 425, 369
+        within(robot, *((352, 287) if oblique else (348, 282)))  # published: 425, 369
 
 
 def test_arms_are_below_table_three() -> None:

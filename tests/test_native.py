@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import pickle
+import signal
 import subprocess
 import sys
 import threading
@@ -19,6 +20,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import ytheta
 from ytheta.errors import InputError, UnknownNameError
 from ytheta.formulation.graph import Graph, Input, trace
 from ytheta.native import Kernel, cache, compile, compile_graph, operations  # noqa: A004
@@ -742,3 +744,31 @@ def test_processes_that_compile_at_once_do_not_hurt_each_other(folder: Path) -> 
     assert [process.returncode for process in running] == [0] * 4, answers
     assert len({output for output, _ in answers}) == 1
     assert only_file(folder).suffix == ".o"
+
+
+def test_one_can_be_interrupted_by_itself() -> None:
+    """A signal handler that calls the same kernel must not change what the interrupted call returns."""
+    kernel = ytheta.inverse_dynamics(ytheta.load("ur10"))
+    mine, other = np.full(6, 0.3), np.full(6, -0.9)
+    wanted = kernel.one(mine, mine, mine)
+    calls = 0
+
+    def handler(*_: object) -> None:
+        nonlocal calls
+        calls += 1
+        kernel.one(other, other, other)
+        if calls < 300:
+            signal.setitimer(signal.ITIMER_REAL, 1e-4)  # once more, but never within itself
+
+    before = signal.signal(signal.SIGALRM, handler)
+    signal.setitimer(signal.ITIMER_REAL, 1e-4)
+    wrong = tries = 0
+    try:
+        while calls < 300 and tries < 100_000:
+            tries += 1
+            wrong += not np.array_equal(kernel.one(mine, mine, mine), wanted)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+    assert calls > 100
+    assert wrong == 0

@@ -47,8 +47,19 @@ def test_it_explains_every_motion_and_nothing_less_does(name: str) -> None:
     assert len(base) == rank(robot, base.asked)
 
 
+def test_more_than_needed_is_noticed() -> None:
+    """The twin of the check above: every parameter that is felt, with K = 1, explains all and is far from minimal."""
+    robot = ytheta.load("stanford")
+    Y = regressors(robot, robot.parameter_names)
+    felt = tuple(name for k, name in enumerate(robot.parameter_names) if np.abs(Y[:, :, k]).max() > 1e-9)
+    K = np.eye(len(robot.parameter_names))[[robot.parameter_names.index(name) for name in felt]]
+    greedy = ytheta.BaseParameters(robot, "none", felt, K.astype(object), felt)
+    assert explains(regressors(robot, felt), greedy, greedy.K)
+    assert not complete_and_minimal(robot, greedy)
+
+
 def test_a_wrong_coefficient_is_noticed() -> None:
-    """The twin of the check above."""
+    """Another twin."""
     robot = ytheta.load("ur10")
     base = qr(robot)
     K = base.K.copy()
@@ -64,6 +75,17 @@ def test_loops(name: str) -> None:
     assert len(base) == LOOPED[name]
     assert base.gap is not None
     assert base.gap[0] > 10 * SEEN
+    assert base.gap[1] < 1e-12
+
+
+@pytest.mark.parametrize("friction", [("viscous",), ("offset",)])
+def test_friction_in_loops(friction: tuple[str, ...]) -> None:
+    """Near singular poses of its loops the cylinders' eyes turn without bounds; that must not drown the others."""
+    robot = ytheta.load("walker")
+    base = qr(robot, rotor_inertia=True, friction=friction)
+    assert len(base) == rank(robot, base.asked)
+    assert complete_and_minimal(robot, base)
+    assert base.gap is not None
     assert base.gap[1] < 1e-12
 
 

@@ -41,6 +41,7 @@ Ways = tuple[bool, ...]  # mass at the foot, mass at the origin, second moment
 STILL, PLANAR, FREE = "still", "planar", "free"
 ROUNDING = 5e-15  # of the sum of magnitudes: what is smaller is zero
 STEEP = 1e-2  # lengths (of the largest) and sines below this carry no masses of a sensible size
+MANY = 15  # axes; the search grows with their cube and gains a few per cent
 HEAVY = 10.0  # a mass handed back is at most this multiple of the mass behind
 X, Z = (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)
 # Entries of Omega that a second moment meets in (65).
@@ -108,15 +109,18 @@ def equivalent_bodies(robot: Robot) -> Equivalent:
         if axis.revolute and all(other.parent != i for other in axes):
             axis, own[i] = _tip_turned(axis, own[i])
         axes[i] = _base_turned(axis)
-    best, least = _handed_on(axes, own, {}), math.inf
+    best = _handed_on(axes, own, {})
+    if len(axes) > MANY:
+        return best
+    cost, least = price(best), math.inf
     choice: dict[int, Ways] = {}
-    while price(best) < least:
-        least = price(best)
+    while cost < least:
+        least = cost
         for i in reversed(range(len(axes))):
             for ways in _ways(axes, i):
                 other = _handed_on(axes, own, {**choice, i: ways})
-                if price(other) < price(best):
-                    best, choice = other, {**choice, i: ways}
+                if price(other) < cost:
+                    best, choice, cost = other, {**choice, i: ways}, price(other)
     return best
 
 
@@ -189,15 +193,25 @@ def _row(row: Row, H: Pseudo) -> tuple[float, float, float, float]:
     ahead = Frame.turn(Z, row.gamma) @ Frame.turn(X, row.alpha) @ Frame.turn(Z, row.theta)
     if abs(ahead.matrix - H)[:3, :3].max() <= 10 * ROUNDING:
         return row.gamma, row.alpha, row.theta, d
-    sine = math.hypot(H[0, 2], H[1, 2])  # small, but not zero as in the row
-    return math.atan2(H[0, 2], -H[1, 2]), math.atan2(sine, H[2, 2]), math.atan2(H[2, 0], H[2, 1]), 0.0
+    # The row has taken rounding away that is too large for us. What gamma misses, where the sine is small, theta makes
+    # up for: it is read with gamma known.
+    sine = math.hypot(H[0, 2], H[1, 2])
+    parallel = sine <= ROUNDING
+    gamma = row.gamma if parallel else math.atan2(H[0, 2], -H[1, 2])
+    c, s = math.cos(gamma), math.sin(gamma)
+    theta = math.atan2(-c * H[0, 1] - s * H[1, 1], c * H[0, 0] + s * H[1, 0])
+    alpha = (0.0 if H[2, 2] > 0.0 else math.pi) if parallel else math.atan2(sine, H[2, 2])
+    return gamma, alpha, theta, 0.0
 
 
 def _path(axes: Sequence[Axis], last: int | None) -> list[tuple[bool, Vec3, Pseudo]]:
-    if last is None:
-        return []
-    axis = axes[last]
-    return [*_path(axes, axis.parent), (axis.revolute, axis.foot, axis.H)]
+    """The steps from the base to a body."""
+    steps: list[tuple[bool, Vec3, Pseudo]] = []
+    while last is not None:
+        axis = axes[last]
+        steps.append((axis.revolute, axis.foot, axis.H))
+        last = axis.parent
+    return steps[::-1]
 
 
 def _spin(steps: Sequence[tuple[bool, Vec3, Pseudo]], gravity: Vec3) -> tuple[str, Vec3 | None, bool]:

@@ -33,7 +33,7 @@ class Verdict(Enum):
     NO_EFFECT = "no effect"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class BaseParameters:
     """A minimal set of parameters; see the module docstring.
 
@@ -75,7 +75,9 @@ class BaseParameters:
         """The matrix of beta = K theta in numbers; UnsetLengthError where a symbolic length has no value."""
         values = self._length_values
         flat = [float(e) if isinstance(e, int | float) else float(e.subs(values)) for e in self.entries.ravel()]
-        return np.array(flat, dtype=float).reshape(self.entries.shape)
+        K = np.array(flat, dtype=float).reshape(self.entries.shape)
+        K.flags.writeable = False
+        return K
 
     @cached_property
     def places(self) -> Int[np.ndarray, "base"]:
@@ -120,14 +122,28 @@ class BaseParameters:
 
         Distance is Euclidean, in units of ``scale`` where one is given: kilograms and kg m2 are not alike.
         """
+        beta, prior = self._taken("beta", beta, len(self)), self._taken("prior", prior, self.K.shape[1])
         units = np.ones(self.K.shape[1]) if scale is None else np.asarray(scale, dtype=float)
         if units.shape != (self.K.shape[1],) or not (units > 0.0).all() or not np.isfinite(units).all():
             raise InputError(f"scale must be {self.K.shape[1]} positive numbers, one per standard parameter")
         step, *_ = np.linalg.lstsq(self.K * units, beta - self.K @ prior, rcond=None)
         return prior + units * step
 
+    def __repr__(self) -> str:
+        return f"BaseParameters({len(self)} of {len(self.asked)} parameters of {self.robot.name!r}, by {self.method})"
+
+    def _taken(self, name: str, values: np.ndarray, size: int) -> Float[np.ndarray, "size"]:
+        """A vector from outside."""
+        taken = np.asarray(values, dtype=float)
+        if taken.shape != (size,) or not np.isfinite(taken).all():
+            raise InputError(f"{name} must be {size} finite numbers; this one has shape {taken.shape}, or NaN in it")
+        return taken
+
     @cached_property
     def _occurs(self) -> np.ndarray:
+        """Where K is not zero: with the values of lengths that are set, whatever the words say."""
+        if not self.robot.unset_lengths:
+            return self.K != 0.0
         return np.array([[bool(entry != 0) for entry in row] for row in self.entries], dtype=bool).reshape(
             self.entries.shape
         )

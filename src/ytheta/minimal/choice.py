@@ -30,6 +30,8 @@ def base_parameters(
     "auto". ``rotor_inertia`` and ``friction`` ("viscous", "coulomb", "offset") add joint parameters to the question.
     The sizes of declared forces are always asked about: such a force acts whether one asks or not.
     """
+    if isinstance(friction, str):
+        raise InputError(f"friction is a list of kinds, such as ({friction!r},), not one text")
     for kind in friction:
         if kind not in FRICTION:
             raise UnknownNameError(f"there is no friction {kind!r}{nearest(kind, FRICTION)}")
@@ -50,9 +52,8 @@ def base_parameters(
 
 
 def _reason(robot: Robot, method: str, friction: Sequence[str]) -> str | None:
-    reason = numeric.accepts(robot)
-    if reason is not None or method == "qr":
-        return reason
+    if method == "qr":
+        return numeric.accepts(robot)
     if friction:
         return "it knows link parameters and rotor inertias, not friction; method qr does"
     if robot.forces:

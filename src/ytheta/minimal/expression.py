@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ytheta.shapes import Shaped
+
+ONE = re.compile(r"(?<![\w.])1\.0*\*(?!\*)")  # a factor that SymPy writes and nobody reads
 
 
 def combination(row: Shaped[np.ndarray, "params"], names: Sequence[str], *, head: int, digits: int) -> str:
@@ -34,5 +37,6 @@ def _factor(value: Any, digits: int) -> tuple[str, str]:
         sign, size = "+", value
     if size == 1:
         return sign, ""
-    text = str(size).replace("**", "^").replace("*", "·")
+    short = size.xreplace({number: number.n(digits) for number in size.atoms() if number.is_Float})
+    text = ONE.sub("", str(short)).replace("**", "^").replace("*", "·")
     return sign, f"({text})" if size.is_Add else text

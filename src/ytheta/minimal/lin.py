@@ -66,6 +66,7 @@ MOMENT = {"kx": 0, "ky": 1, "kz": 2}
 # Powers of length in the unit of a combination or a parameter; the others are inertias and have two.
 POWERS = {"m": 0, "kx": 1, "ky": 1, "kz": 1, "kappa1": 1, "kappa2": 1, "mx": 1, "my": 1, "mz": 1}
 GOLDEN = (5**0.5 - 1) / 2
+ROUNDED = 2e-5  # 3.1416 misses half a turn by 7.3e-6, 0.7071 a diagonal by 1.0e-5
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +95,15 @@ def accepts(robot: Robot) -> str | None:
         return f"robot {robot.name!r} has a motor that is no joint's own, {robot.motors[0].name!r}; method qr takes it"
     if not robot.movable:
         return f"robot {robot.name!r} has no moving joint, so no motion reveals anything of it"
+    numbers = _numbers(robot)
+    exactly, nearly = (list(_groups(numbers, _geometry(numbers, slack))) for slack in (TOLERANCE, ROUNDED))
+    for (j, one), (_, other) in zip(exactly, nearly, strict=True):
+        if (one.names, one.rotor_merges) != (other.names, other.rotor_merges):
+            return (
+                f"on the way to link {numbers.bodies[j].name!r} of robot {robot.name!r} axes or gravity are parallel, "
+                f"perpendicular or meeting but for less than {ROUNDED:g}, and rules would take that rounding for "
+                "geometry; method qr takes it"
+            )
     return None
 
 
@@ -125,15 +135,13 @@ def _combinations(robot: Robot, *, rotor_inertia: bool) -> tuple[Mechanism, tupl
     reason = accepts(robot)
     if reason is not None:
         raise InputError(reason)
-    # Masses do not matter, and merging those of fixed links would ask for the values of all lengths.
-    bare = robot.with_inertias({link.name: Inertia() for link in robot.links})
-    numbers = arm = mechanism(bare, lengths=_lengths(robot))
+    numbers = arm = _numbers(robot)
     theta, read = _unit_forms(PER_LINK * len(numbers.bodies)), _same
     if robot.symbols:
         from ytheta.minimal import length_field
 
         field = length_field.LengthField(tuple(sorted(robot.symbols)), len(theta))
-        arm, theta, read = mechanism(bare, lengths=field.lengths), field.theta, field.row
+        arm, theta, read = mechanism(_bare(robot), lengths=field.lengths), field.theta, field.row
     names, geometry = robot.parameter_names, _geometry(numbers)
     constants = inertia_constants(arm, theta)
     found: list[Combination] = []
@@ -151,6 +159,15 @@ def _combinations(robot: Robot, *, rotor_inertia: bool) -> tuple[Mechanism, tupl
             rows.setdefault(head, zeros(len(names)))[names.index(rotor)] = 1
         found += [Combination(arm.bodies[j].name, name, row) for name, row in rows.items()]
     return numbers, tuple(found)
+
+
+def _bare(robot: Robot) -> Robot:
+    """Masses do not matter, and merging those of fixed links would ask for the values of all lengths."""
+    return robot.with_inertias({link.name: Inertia() for link in robot.links})
+
+
+def _numbers(robot: Robot) -> Mechanism:
+    return mechanism(_bare(robot), lengths=_lengths(robot))
 
 
 # --- the joints of Theorem 2 ----------------------------------------------------------------------------------------
@@ -173,12 +190,13 @@ class _Group:
 
 @dataclass(frozen=True, eq=False)
 class _Geometry:
-    """The joint frames R, o at q = 0 and gravity, seen from the base, in numbers."""
+    """The joint frames R, o at q = 0 and gravity, seen from the base, in numbers; what is below ``slack`` is zero."""
 
     R: Float[np.ndarray, "links 3 3"]
     o: Float[np.ndarray, "links 3"]
     g: Vec3
     size: float
+    slack: float
 
     @property
     def u(self) -> Float[np.ndarray, "links 3"]:
@@ -186,20 +204,20 @@ class _Geometry:
 
     def parallel(self, joints: Sequence[int]) -> bool:
         """Whether some axes are parallel to one another."""
-        return all(np.linalg.norm(np.cross(self.u[joints[0]], self.u[k])) <= TOLERANCE for k in joints)
+        return all(np.linalg.norm(np.cross(self.u[joints[0]], self.u[k])) <= self.slack for k in joints)
 
     def perpendicular(self, joints: Sequence[int], j: int) -> bool:
-        return all(abs(self.u[k] @ self.u[j]) <= TOLERANCE for k in joints)
+        return all(abs(self.u[k] @ self.u[j]) <= self.slack for k in joints)
 
     def meet(self, point: Vec3, joints: Sequence[int]) -> bool:
         """Whether some axes go through a point."""
-        return all(np.linalg.norm(np.cross(point - self.o[k], self.u[k])) <= TOLERANCE * self.size for k in joints)
+        return all(np.linalg.norm(np.cross(point - self.o[k], self.u[k])) <= self.slack * self.size for k in joints)
 
     def gravity_along(self, j: int) -> bool:
-        return bool(np.linalg.norm(np.cross(self.g, self.u[j])) <= TOLERANCE * np.linalg.norm(self.g))
+        return bool(np.linalg.norm(np.cross(self.g, self.u[j])) <= self.slack * np.linalg.norm(self.g))
 
     def gravity_across(self, j: int) -> bool:
-        return bool(abs(self.g @ self.u[j]) <= TOLERANCE * np.linalg.norm(self.g))
+        return bool(abs(self.g @ self.u[j]) <= self.slack * np.linalg.norm(self.g))
 
 
 def _groups(numbers: Mechanism, geometry: _Geometry) -> Iterator[tuple[int, _Group]]:
@@ -247,10 +265,10 @@ def _height(u: Float[np.ndarray, "links 3"], o: Sequence[np.ndarray], r: int, s:
     return inner(o[j] - o[r], u[j]) - inner(o[s] - o[r], along) * float(u[r] @ u[j])
 
 
-def _geometry(numbers: Mechanism) -> _Geometry:
+def _geometry(numbers: Mechanism, slack: float = TOLERANCE) -> _Geometry:
     frames = _at_home(numbers)
     R, o = (np.array([frame[k] for frame in frames], dtype=float) for k in (0, 1))
-    return _Geometry(R, o, np.array(numbers.gravity, dtype=float), _size(numbers))
+    return _Geometry(R, o, np.array(numbers.gravity, dtype=float), _size(numbers), slack)
 
 
 def _at_home(arm: Mechanism) -> list[tuple[np.ndarray, np.ndarray]]:

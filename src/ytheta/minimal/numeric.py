@@ -35,7 +35,7 @@ from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
 
 G = 9.81  # the unit of acceleration
-POSES = 40
+POSES, ROWS = 12, 1500  # at least; every pose gives as many rows as the square of the joints
 # What is seen less than this, of what is seen best, is rounding: 3.1416 misses half a turn by 7.3e-6.
 SEEN = 1e-5
 NARROWEST = 12  # halvings of the whole workspace, after which a loop counts as unable to move
@@ -48,6 +48,11 @@ def accepts(robot: Robot) -> str | None:
         return (
             f"robot {robot.name!r} has loops and no actuated coordinates, so nothing says what moves it; choose some "
             "as 'actuated' in its description"
+        )
+    if robot.unset_lengths:
+        return (
+            f"robot {robot.name!r} has a length without a value, {robot.unset_lengths[0]!r}; set it with "
+            "robot.with_lengths or --length, or use method lin, which keeps it as a symbol"
         )
     if not robot.actuated:
         return f"robot {robot.name!r} has no moving joint, so no motion reveals anything of it"
@@ -71,6 +76,8 @@ def base_parameters(robot: Robot, *, asked: Sequence[str]) -> BaseParameters:
         units = _with_forces(units, Y, len(robot.forces))
     W = (Y * units.parameters / units.torques[:, None]).reshape(-1, Y.shape[2])
     W[:, [name not in set(asked) for name in robot.parameter_names]] = 0.0
+    # Near the singular poses of loops passive joints move without bounds; such rows must not drown the others.
+    W /= np.maximum(np.abs(W).max(axis=1, keepdims=True, initial=0.0), 1.0)
     R = np.linalg.qr(W, mode="r")
     _, sizes, directions = np.linalg.svd(R, full_matrices=False)
     seen = sizes / max(sizes[0], np.finfo(float).tiny)
@@ -158,7 +165,7 @@ def _poses(loops: Constraint, length: float) -> Float[np.ndarray, "poses coordin
     """Closed coordinates all over the workspace: what loops hold is moved as far from home as they can be closed."""
     robot = loops.robot
     size = len(robot.actuated)
-    wanted = max(POSES, -(-4 * len(robot.parameter_names) // (size * (size + 1))))
+    wanted = max(POSES, -(-ROWS // (size * (size + 1))), -(-4 * len(robot.parameter_names) // (size * (size + 1))))
     sliding = {joint.name for joint in robot.movable if joint.kind is JointKind.PRISMATIC}
     reach = np.array([length if name in sliding else np.pi for name in robot.actuated])
     home = loops.home[list(loops.actuated)]

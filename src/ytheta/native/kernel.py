@@ -98,11 +98,18 @@ class Kernel:
 
     def one(self, *vectors: Any) -> Float[np.ndarray, "*shape"]:
         """The array of one sample from vectors of shape (size,)."""
+        # Whoever comes in while a call is under way, such as a signal handler, gets one of its own.
         try:
-            call = self._local.single
-        except AttributeError:
-            call = self._local.single = self._single()
-        result: np.ndarray = call(vectors)
+            call = self._local.calls.pop()
+        except (AttributeError, IndexError):
+            call = self._single()
+        try:
+            result: np.ndarray = call(vectors)
+        finally:
+            try:
+                self._local.calls.append(call)
+            except AttributeError:
+                self._local.calls = [call]
         return result
 
     def blocks(self, *arrays: Any, size: int = 1024) -> Iterator[Block]:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 LIMIT = 2000
 TILE = 32
 _OPTIMISATION = 2
-_SOURCES = ("chunks", "lanes", "layout", "llvm", "machine", "program", "text", "tiles", "trigonometry")
+_SOURCES = ("chunks", "lanes", "layout", "llvm", "machine", "operations", "program", "text", "tiles", "trigonometry")
 
 
 @dataclass(frozen=True)

@@ -66,8 +66,14 @@ class Expression:
         try:
             with np.errstate(all="ignore"):
                 return _evaluated(self.tree, names, positions)
-        except (ValueError, ZeroDivisionError, OverflowError) as error:
+        except OverflowError:
+            raise _misunderstood(self.text, "a constant in it has no finite value") from None
+        except (ValueError, ZeroDivisionError) as error:
             raise _misunderstood(self.text, str(error)) from None
+
+    @property
+    def uses_pi(self) -> bool:
+        return any(isinstance(node, ast.Name) and node.id == "pi" for node in ast.walk(self.tree))
 
 
 @lru_cache(maxsize=1024)

@@ -103,6 +103,11 @@ def _check_names(
             f"{place}: {expression.text!r} takes the position of {name!r}, but no joint that moves and no motor has "
             f"this name{nearest(name, moving)}"
         )
+    if "pi" in moving and expression.uses_pi:
+        raise RobotError(
+            f"{place}: 'pi' in {expression.text!r} is the number, but a joint has this name too; write "
+            f"{POSITION}('pi') for its position, or rename the joint"
+        )
     for name in sorted(expression.names - set(own)):
         if name in moving and name in lengths:
             raise RobotError(

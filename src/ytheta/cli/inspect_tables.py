@@ -193,7 +193,8 @@ def _last_words(robot: Robot, data: dict[str, Any]) -> Iterator[Text]:
         yield _text(f"{data['base_parameters']} base parameters of the {owners}: ytheta base says which")
     for name, cost in list(data["inverse_dynamics"].items())[:1]:
         counts = f"{cost['multiplications']} multiplications, {cost['additions']} additions"
-        yield _text(f"inverse dynamics is cheapest by {name}: {counts}")
+        where = " on the opened tree" if data["loops"] else ""
+        yield _text(f"inverse dynamics is cheapest by {name}{where}: {counts}")
     if data["unset_lengths"]:
         what = "operations" if all(row["parameters"] for row in data["link_table"]) else "parameters (?) and operations"
         yield _text(f"{what} not known: {_unset(data)}")

@@ -44,9 +44,11 @@ def _motions(robot: Robot, count: int) -> np.ndarray:
 
 def explains(Y: np.ndarray, base: ytheta.BaseParameters, K: np.ndarray, *, tolerance: float = 1e-10) -> bool:
     """Y theta = Y_b K theta for every theta: the same columns on random motions."""
-    left = Y[:, :, base.places].reshape(-1, len(base)) @ K
+    columns = Y[:, :, base.places].reshape(-1, len(base))
+    left = columns @ K
     flat = Y.reshape(left.shape)
-    scale = np.maximum(np.abs(flat).max(axis=0), 1e-2 * min(1.0, float(np.abs(flat).max())))
+    terms = np.abs(columns).max(axis=0) @ np.abs(K)  # what is added up, and cancels
+    scale = np.maximum(terms, 1e-2 * min(1.0, float(np.abs(flat).max())))
     return bool((np.abs(left - flat) <= tolerance * scale).all())
 
 

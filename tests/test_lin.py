@@ -27,8 +27,8 @@ from ytheta.minimal import lin
 from ytheta.robot.frame import Frame, Vector
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.length import Scalar, symbol
-from ytheta.robot.parts import Joint, JointKind, Link
 from ytheta.robot.modified_dh import TOLERANCE
+from ytheta.robot.parts import Joint, JointKind, Link
 from ytheta.robot.robot import Robot
 
 R, P = JointKind.REVOLUTE, JointKind.PRISMATIC
@@ -148,7 +148,7 @@ def test_rounded_angles_give_the_textbook_count(tmp_path: Path, monkeypatch: pyt
     file.write_text(gen3())
     assert counts(ytheta.load(file)) == (43, 48)
     rounded = ytheta.load(file, snap=0.0)
-    with pytest.raises(InputError, match="but for less than 2e-05, .*; method qr takes it"):
+    with pytest.raises(InputError, match=r"but for less than 2e-05, .*; method qr takes it"):
         lin.base_parameters(rounded)
     monkeypatch.setattr(lin, "ROUNDED", TOLERANCE)  # the twin: rules that trust rounded angles count them
     assert len(lin.base_parameters(rounded)) > 43

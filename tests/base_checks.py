@@ -52,15 +52,15 @@ def explains(Y: np.ndarray, base: ytheta.BaseParameters, K: np.ndarray, *, toler
     return bool((np.abs(left - flat) <= tolerance * scale).all())
 
 
-def complete_and_minimal(robot: Robot, base: ytheta.BaseParameters) -> bool:
-    """All motions are explained, and none of the base columns is a combination of the others."""
+def complete_and_minimal(robot: Robot, base: ytheta.BaseParameters, *, apart: float = 1e-7) -> bool:
+    """All motions are explained, and none of the base columns is a combination of the others, up to ``apart``."""
     Y = regressors(robot, base.asked)
     columns = Y[:, :, base.places].reshape(-1, len(base))
     sizes = np.linalg.norm(columns, axis=0)
     if not explains(Y, base, base.K) or not (sizes > 0.0).all():
         return False
     smallest = np.linalg.svd(columns / sizes, compute_uv=False)[-1] if len(base) else 1.0
-    return bool(smallest > 1e-10)  # far above rounding; in the narrow range of a looped robot some are hardly seen
+    return bool(smallest > apart)
 
 
 @dataclass(frozen=True)

@@ -78,13 +78,14 @@ def test_loops(name: str) -> None:
     assert base.gap[1] < 1e-12
 
 
-@pytest.mark.parametrize("friction", [("viscous",), ("offset",)])
-def test_friction_in_loops(friction: tuple[str, ...]) -> None:
+# Within its limits the angles of Walker's robot change so little that constant torques hardly differ from weights.
+@pytest.mark.parametrize(("friction", "apart"), [(("viscous",), 1e-7), (("offset",), 1e-9)])
+def test_friction_in_loops(friction: tuple[str, ...], apart: float) -> None:
     """Near singular poses of its loops the cylinders' eyes turn without bounds; that must not drown the others."""
     robot = ytheta.load("walker")
     base = qr(robot, rotor_inertia=True, friction=friction)
     assert len(base) == rank(robot, base.asked)
-    assert complete_and_minimal(robot, base)
+    assert complete_and_minimal(robot, base, apart=apart)
     assert base.gap is not None
     assert base.gap[1] < 1e-12
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from importlib import import_module
 
-from ytheta.conventions import JOINT_PARAMETERS
 from ytheta.errors import InputError, UnknownNameError, nearest
 from ytheta.minimal import numeric
 from ytheta.minimal.base_parameters import BaseParameters
+from ytheta.minimal.standard_parameters import FRICTION, asked_parameters
 from ytheta.robot.robot import Robot
 
 # "auto" takes the first that accepts: a closed form where there is one, a rank where there is none.
 METHODS = ("lin", "qr", "ha")
-FRICTION = {"viscous": "fv", "coulomb": "fc", "offset": "fo"}
 
 
 def acceptance(robot: Robot, *, friction: Sequence[str] = ()) -> dict[str, str | None]:
@@ -46,7 +45,9 @@ def base_parameters(
         named = f"{chosen} does not take this: {reason} (accepted: {', '.join(others)})" if others else reason
         raise InputError(named)
     if chosen == "qr":
-        return numeric.base_parameters(robot, asked=_asked(robot, rotor_inertia=rotor_inertia, friction=friction))
+        return numeric.base_parameters(
+            robot, asked=asked_parameters(robot, rotor_inertia=rotor_inertia, friction=friction)
+        )
     road: Callable[..., BaseParameters] = import_module(f"ytheta.minimal.{chosen}").base_parameters
     return road(robot, rotor_inertia=rotor_inertia)
 
@@ -60,10 +61,3 @@ def _reason(robot: Robot, method: str, friction: Sequence[str]) -> str | None:
         return "it knows link parameters and rotor inertias, not declared forces; method qr does"
     own: str | None = import_module(f"ytheta.minimal.{method}").accepts(robot)
     return own
-
-
-def _asked(robot: Robot, *, rotor_inertia: bool, friction: Sequence[str]) -> list[str]:
-    """Link parameters, sizes of forces, and of the joint parameters those named."""
-    wanted = {FRICTION[kind] for kind in friction} | ({"Ia"} if rotor_inertia else set())
-    left_out = set(JOINT_PARAMETERS) - wanted
-    return [name for name in robot.parameter_names if name.rpartition(".")[2] not in left_out]

@@ -43,7 +43,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ytheta.conventions import JOINT_PARAMETERS, parameter_name
+from ytheta.conventions import parameter_name
 from ytheta.errors import InputError, UnknownNameError, nearest
 from ytheta.minimal.base_parameters import BaseParameters
 from ytheta.minimal.echelon import looking_order, reduced
@@ -52,9 +52,9 @@ from ytheta.minimal.energy_span import energy_span
 from ytheta.minimal.exact_geometry import canonical, exact_mechanism
 from ytheta.minimal.regrouping import Combination, Regrouping
 from ytheta.minimal.row_span import FrozenRow, Place, RowSpan
+from ytheta.minimal.standard_parameters import asked_parameters, powers_of_length
 from ytheta.minimal.trigonometric_ring import Function, Monomial, TrigonometricRing, lagrangians, ring_of
 from ytheta.robot.inertia import transport
-from ytheta.robot.parts import JointKind
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
 
@@ -87,8 +87,7 @@ def base_parameters(robot: Robot, *, rotor_inertia: bool = False) -> BaseParamet
     names = list(robot.parameter_names)
     for k, joint in enumerate(robot.movable if rotor_inertia else ()):
         theta[:, names.index(parameter_name(joint.name, "Ia"))] = rows[:, bodies + k]
-    left_out = set(JOINT_PARAMETERS) - ({"Ia"} if rotor_inertia else set())
-    asked = tuple(name for name in names if name.rpartition(".")[2] not in left_out)
+    asked = asked_parameters(robot, rotor_inertia=rotor_inertia)
     independent, K = _reduced(robot, theta, asked)
     return BaseParameters(robot, "ha", tuple(names[k] for k in independent), K.astype(object), asked)
 
@@ -113,19 +112,10 @@ def _reduced(
     joints = robot.numeric.merged.joints
     offsets = [float(np.linalg.norm(f.matrix[:3, 3])) for joint in joints for f in (joint.placement, joint.seat)]
     L = max(offsets, default=0.0) or 1.0
-    sliding = {joint.name for joint in joints if joint.kind is JointKind.PRISMATIC}
-    units = np.array([L ** _powers_of_length(name, sliding) for name in robot.parameter_names])
+    units = L ** powers_of_length(robot)
     orthonormal = np.linalg.qr((rows * units).T)[0].T
     independent, K = reduced(orthonormal, looking_order(robot, list(asked)), len(rows))
     return independent, K * units[independent][:, None] / units
-
-
-def _powers_of_length(name: str, sliding: Collection[str]) -> float:
-    """In the unit of a parameter; the rotor inertia of a sliding joint is a mass."""
-    owner, _, parameter = name.rpartition(".")
-    if parameter == "Ia" and owner in sliding:
-        return 0.0
-    return {"m": 0.0, "mx": 1.0, "my": 1.0, "mz": 1.0}.get(parameter, 2.0)
 
 
 # --- unknown geometry -------------------------------------------------------------------------------------------------

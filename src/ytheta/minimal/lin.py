@@ -46,13 +46,14 @@ from typing import Any
 
 import numpy as np
 
-from ytheta.conventions import JOINT_PARAMETERS, parameter_name
+from ytheta.conventions import parameter_name
 from ytheta.errors import InputError
 from ytheta.formulation.inertia_constants import PER_LINK, Constants, inertia_constants, joint_frames
 from ytheta.formulation.mechanism import Mechanism, exact, mechanism
 from ytheta.formulation.vectors import array, dot, inner, zeros
 from ytheta.minimal.base_parameters import BaseParameters
 from ytheta.minimal.echelon import looking_order, reduced
+from ytheta.minimal.standard_parameters import asked_parameters, powers_of_length
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.modified_dh import TOLERANCE
 from ytheta.robot.robot import Robot
@@ -63,8 +64,8 @@ Vec3 = Float[np.ndarray, "3"]
 TURNING = ("U33", "U11-U22", "U12", "U13", "U23")
 TENSOR = {"U12": (0, 1), "U13": (0, 2), "U23": (1, 2), "U33": (2, 2)}
 MOMENT = {"kx": 0, "ky": 1, "kz": 2}
-# Powers of length in the unit of a combination or a parameter; the others are inertias and have two.
-POWERS = {"m": 0, "kx": 1, "ky": 1, "kz": 1, "kappa1": 1, "kappa2": 1, "mx": 1, "my": 1, "mz": 1}
+# Powers of length in the unit of a combination; the others are inertias and have two.
+POWERS = {"m": 0, "kx": 1, "ky": 1, "kz": 1, "kappa1": 1, "kappa2": 1}
 GOLDEN = (5**0.5 - 1) / 2
 ROUNDED = 2e-5  # 3.1416 misses half a turn by 7.3e-6, 0.7071 a diagonal by 1.0e-5
 
@@ -110,8 +111,7 @@ def accepts(robot: Robot) -> str | None:
 def base_parameters(robot: Robot, *, rotor_inertia: bool = False) -> BaseParameters:
     """The base parameters among all link parameters and, where asked for, all rotor inertias."""
     numbers, combinations = _combinations(robot, rotor_inertia=rotor_inertia)
-    left_out = set(JOINT_PARAMETERS) - ({"Ia"} if rotor_inertia else set())
-    asked = tuple(name for name in robot.parameter_names if name.rpartition(".")[2] not in left_out)
+    asked = asked_parameters(robot, rotor_inertia=rotor_inertia)
     rows = np.array([each.row for each in combinations], dtype=object)
     if robot.symbols:
         from ytheta.minimal import length_field  # SymPy, for robots that need it only
@@ -339,11 +339,10 @@ def _reduced(
     so are those of the links behind.
     """
     L = _size(numbers)
-    own = L ** np.array([POWERS.get(each.name, 2) for each in combinations], dtype=float)
-    units = np.ones(rows.shape[1])
-    for k, name in enumerate(numbers.robot.parameter_names):
-        parameter = name.rpartition(".")[2]
-        units[k] = own[np.argmax(rows[:, k])] if parameter == "Ia" else L ** POWERS.get(parameter, 2)
+    units = L ** powers_of_length(numbers.robot)
+    own = np.array([L ** POWERS.get(each.name, 2.0) for each in combinations])
+    rotors = [k for k, each in enumerate(combinations) if each.name == "Ia"]  # a mass or an inertia, by its joint
+    own[rotors] = units[np.argmax(rows[rotors], axis=1)] if rotors else 1.0
     order = looking_order(numbers.robot, asked)
     independent, K = reduced(rows * units / own[:, None], order, len(rows))
     return independent, K * units[independent][:, None] / units

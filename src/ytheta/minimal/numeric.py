@@ -29,8 +29,8 @@ from ytheta.formulation.graphs import regressor_graph
 from ytheta.formulation.loops import solve
 from ytheta.minimal.base_parameters import BaseParameters
 from ytheta.minimal.echelon import looking_order, reduced
+from ytheta.minimal.standard_parameters import powers_of_length, sliding_joints
 from ytheta.native import compile_graph
-from ytheta.robot.parts import JointKind
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
 
@@ -113,20 +113,16 @@ def _units(robot: Robot) -> _Units:
         for link in numeric.links
     )
     L = length or 1.0
-    sliding = {joint.name for joint in numeric.movable if joint.kind is JointKind.PRISMATIC}
-    sliding |= {loop.joint.name for loop in numeric.loops if loop.joint.kind is JointKind.PRISMATIC}
+    sliding = sliding_joints(robot)
     arm = np.array([1.0 if name in sliding else L for name in robot.actuated])
-    per_length = {"m": 0, "mx": 1, "my": 1, "mz": 1}
-    sizes: list[float] = []
-    for name in robot.parameter_names:
+    sizes = L ** powers_of_length(robot)
+    for k, name in enumerate(robot.parameter_names):
         owner, _, parameter = name.rpartition(".")
         own = 1.0 if owner in sliding else L
-        if parameter == FORCE_PARAMETER:
-            sizes.append(1.0)  # not known before its column is; see _with_forces
-            continue
-        drive = {"Ia": own**2, "fv": own**2 * np.sqrt(G / L), "fc": own * G, "fo": own * G}
-        sizes.append(drive[parameter] if parameter in drive else L ** per_length.get(parameter, 2))
-    return _Units(L, arm * G, np.sqrt(G * L) / arm, G / arm, np.array(sizes))
+        # Friction is a torque, viscous friction one per rate; the size of a force shows in its column, _with_forces.
+        drive = {"fv": own**2 * np.sqrt(G / L), "fc": own * G, "fo": own * G, FORCE_PARAMETER: 1.0}
+        sizes[k] = drive.get(parameter, sizes[k])
+    return _Units(L, arm * G, np.sqrt(G * L) / arm, G / arm, sizes)
 
 
 def _where_forces_are(Y: Float[np.ndarray, "states actuated params"], robot: Robot) -> np.ndarray:
@@ -166,7 +162,7 @@ def _poses(loops: Constraint, length: float) -> Float[np.ndarray, "poses coordin
     robot = loops.robot
     size = len(robot.actuated)
     wanted = max(POSES, -(-ROWS // (size * (size + 1))), -(-4 * len(robot.parameter_names) // (size * (size + 1))))
-    sliding = {joint.name for joint in robot.movable if joint.kind is JointKind.PRISMATIC}
+    sliding = sliding_joints(robot)
     reach = np.array([length if name in sliding else np.pi for name in robot.actuated])
     home = loops.home[list(loops.actuated)]
     if not robot.loops:

@@ -39,6 +39,19 @@ class Motion:
     def __len__(self) -> int:
         return len(self.t)
 
+    def part(self, first: int, last: int) -> Motion:
+        """Samples first, …, last - 1."""
+        chosen = slice(first, last)
+        return Motion(
+            self.t[chosen],
+            self.q[chosen],
+            self.qd[chosen],
+            self.qdd[chosen],
+            None if self.tau is None else self.tau[chosen],
+            None if self.raw is None else self.raw[chosen],
+            self.rows[chosen],
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class Prepared:

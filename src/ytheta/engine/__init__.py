@@ -1,0 +1,1 @@
+"""How work is mapped and merged; knows nothing of robots."""

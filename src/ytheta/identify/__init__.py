@@ -1,0 +1,1 @@
+"""Values and certainty of base parameters from measured motion."""

@@ -1,0 +1,56 @@
+"""Differential form: tau = Y(q, qd, qdd) beta, one equation per joint and kept sample; [ha1989] (24), (25)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ytheta.identify.form import Piece
+from ytheta.identify.rows import Layout, Rows
+from ytheta.kernels import AnyKernel, regressor
+from ytheta.minimal.base_parameters import BaseParameters
+from ytheta.shapes import Float
+from ytheta.signal.motion import Motion
+
+
+@dataclass(frozen=True, eq=False)
+class Differential:
+    """The form that needs accelerations.
+
+    ``slowest``: equations of a joint that moves more slowly than this are left out, since stiction rules there.
+    """
+
+    base: BaseParameters
+    slowest: Float[np.ndarray, "joints"] | None = None
+
+    @property
+    def name(self) -> str:
+        return "differential"
+
+    @cached_property
+    def kernel(self) -> AnyKernel:
+        return regressor(self.base.robot, self.base)
+
+    @cached_property
+    def layout(self) -> Layout:
+        return Layout.of(self.kernel.indices, joints=len(self.base.robot.actuated), base=len(self.base))
+
+    def pieces(self, segment: int, length: int, rate: float, size: int) -> Iterator[Piece]:
+        del rate
+        for first in range(0, length, size):
+            yield Piece(segment, first, min(first + size, length))
+
+    def rows(self, motion: Motion, piece: Piece, rate: float) -> Iterator[Rows]:
+        """The equations of one piece, in blocks that stay in the processor's cache."""
+        del piece, rate
+        assert motion.tau is not None
+        tau = np.ascontiguousarray(motion.tau.T)
+        kept = None
+        if self.slowest is not None:
+            kept = np.ascontiguousarray((abs(motion.qd) >= self.slowest).T, dtype=float)
+        for block in self.kernel.blocks(motion.q, motion.qd, motion.qdd):
+            chosen = slice(block.first, block.first + block.values.shape[1])
+            yield Rows(block.values, tau[:, chosen], None if kept is None else kept[:, chosen])

@@ -1,8 +1,8 @@
 """Estimate: what an estimator returns; Estimator: what it is.
 
 Every estimate is linear in the torques (near its solution, where weights depend on residuals): beta = sum_j L_j tau_j.
-With independent joints the covariance is therefore cov = sum_j v_j L_j L_jᵀ for noise variances v_j. The estimator gives
-the matrices P_j = L_j L_jᵀ; how large the noise is, and how far it is from white, is for the residuals to say.
+With independent joints the covariance is therefore sum_j v_j L_j L_jᵀ for noise variances v_j. The estimator gives the
+matrices P_j = L_j L_jᵀ; how large the noise is, and how far it is from white, is for the residuals to say.
 """
 
 from __future__ import annotations

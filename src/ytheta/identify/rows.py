@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -31,7 +32,7 @@ class Layout:
         """From the places of the non-zeros, sorted by joint as kernels give them."""
         rows, columns = indices
         ends = np.searchsorted(rows, np.arange(joints + 1))
-        parts = tuple(slice(int(a), int(b)) for a, b in zip(ends[:-1], ends[1:], strict=True))
+        parts = tuple(slice(int(a), int(b)) for a, b in pairwise(ends))
         return cls(base, parts, tuple(columns[part] for part in parts))
 
     def torque(self, values: Values, beta: Beta) -> PerJoint:

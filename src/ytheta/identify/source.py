@@ -1,4 +1,4 @@
-"""Where motion comes from, counted in samples at equal steps: a log that is prepared piece by piece, or finished arrays.
+"""Where motion comes from, in samples at equal steps: a log that is prepared piece by piece, or finished arrays.
 
 A piece is wanted by segment and range of samples; it is the same whatever other pieces are asked for.
 """

@@ -41,13 +41,14 @@ class Weighted:
         sums, start = problem.sums(), problem.base.beta
         weights = np.ones(len(sums.joints))
         beta = solved(sums, weights, start)
-        done = 0
-        for done in range(1, self.rounds + 1):
+        rounds = 0
+        while rounds < self.rounds:
             before, weights = weights, joint_weights(sums, beta)
             beta = solved(sums, weights, start)
+            rounds += 1
             if np.all(abs(weights - before) <= SETTLED * weights):
                 break
-        return estimate(problem, sums, weights, beta, rounds=done)
+        return estimate(problem, sums, weights, beta, rounds=rounds)
 
 
 def joint_weights(sums: Sums, beta: Beta) -> Weights:

@@ -1,0 +1,160 @@
+"""The main job: from a robot and its logs to an Identification."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ytheta.errors import InputError
+from ytheta.identify.coulomb import turning_speeds, with_coulomb_speeds
+from ytheta.identify.differential import Differential
+from ytheta.identify.doubts import doubts
+from ytheta.identify.estimators import estimator as estimator_named
+from ytheta.identify.forms import form as form_named
+from ytheta.identify.identification import Identification, Origin
+from ytheta.identify.problem import Problem
+from ytheta.identify.residuals import judge
+from ytheta.identify.source import LogSource
+from ytheta.minimal.choice import base_parameters
+from ytheta.robot.robot import Robot
+from ytheta.shapes import Float
+from ytheta.signal.log import Finding, Log
+from ytheta.signal.plan import AUTO, Plan, Settings, plan
+from ytheta.signal.same_motion import same_motion
+
+FRICTION = ("viscous", "coulomb", "offset")
+NOISE_BANDWIDTH = 0.898  # of the low-pass, in cut-offs: the integral of 1 / (1 + x^8)²
+ASYMMETRIC = "asymmetric"  # friction that differs with the direction: Coulomb and offset together
+
+
+def identify(
+    robot: Robot,
+    logs: Log | Sequence[Log],
+    *,
+    validate: Log | Sequence[Log] = (),
+    estimator: str = "auto",
+    form: str = "differential",
+    friction: Sequence[str] = FRICTION,
+    rotor_inertia: bool = False,
+    settings: Settings = AUTO,
+    coulomb_speed: float | Sequence[float] | str = "auto",
+    slowest: Sequence[float] | None = None,
+    threads: int | None = None,
+    tell: Callable[[str], None] = lambda _: None,
+) -> Identification:
+    """Learn the base parameters of a robot from measured motion.
+
+    ``validate``: logs of other motion to judge the model by. ``friction``: of "viscous", "coulomb", "offset" and
+    "asymmetric" (coulomb and offset). ``coulomb_speed``: within which Coulomb friction changes its sign, 0 for a jump,
+    "auto" for what the low-pass leaves of one. ``slowest``: leave out equations of joints that move more slowly.
+    ``tell`` is told what is being done.
+    """
+    fitted, judged = _listed(logs), _listed(validate)
+    for log in (*fitted, *judged):
+        _check_joints(robot, log)
+    tell("choosing the low-pass")
+    plans, other_plans = _plans(fitted, judged, settings)
+    sources = tuple(LogSource(each) for each in plans)
+    kinds = _kinds(friction)
+    if "coulomb" in kinds:
+        robot = _softened(robot, sources, coulomb_speed)
+    tell("finding the base parameters")
+    base = base_parameters(robot, rotor_inertia=rotor_inertia, friction=kinds)
+    if not len(base):
+        raise InputError(f"robot {robot.name!r}: no parameter has any effect on its torques; nothing can be identified")
+    differential = Differential(base)
+    chosen = form_named(form, base, slowest=_speeds(robot, slowest))
+    problem = Problem(chosen, sources, threads=threads)
+    tell("estimating")
+    method = estimator_named(estimator)
+    estimate = method.fit(problem)
+    sums = problem.sums()
+    tell("judging")
+    fit = judge(differential, sources, estimate.beta, threads=threads)
+    validation = None
+    if other_plans:
+        validation = judge(
+            differential, tuple(LogSource(each) for each in other_plans), estimate.beta, threads=threads
+        )
+    origin = Origin(
+        logs=tuple(log.source for log in fitted),
+        validation_logs=tuple(log.source for log in judged),
+        form=chosen.name,
+        estimator=method.name,
+        friction=kinds,
+        rotor_inertia=rotor_inertia,
+        settings=tuple(each.settings for each in plans),
+        expected_correlation=_expected_correlation(plans[0]),
+    )
+    findings = (*_findings(fitted, plans), *_repeated(fitted, judged), *doubts(problem, sums, estimate))
+    return Identification(base, estimate, sums, fit, validation, origin, findings)
+
+
+def _listed(logs: Log | Sequence[Log]) -> tuple[Log, ...]:
+    return (logs,) if isinstance(logs, Log) else tuple(logs)
+
+
+def _check_joints(robot: Robot, log: Log) -> None:
+    if log.joints != robot.actuated:
+        raise InputError(
+            f"{log.source or 'log'} has the joints {', '.join(log.joints)}, but robot {robot.name!r} has "
+            f"{', '.join(robot.actuated)}; read it with read_log(path, robot)"
+        )
+
+
+def _plans(fitted: Sequence[Log], judged: Sequence[Log], settings: Settings) -> tuple[list[Plan], list[Plan]]:
+    """How to prepare all logs: with one low-pass, the widest that any log of the fit asks for."""
+    if not fitted:
+        raise InputError("there is no log to learn from")
+    first = [plan(log, settings) for log in fitted]
+    cutoff = max(float(each.settings.cutoff) for each in first)
+    same = replace(settings, cutoff=cutoff)
+    plans = [
+        each if each.settings.cutoff == cutoff else plan(log, same) for log, each in zip(fitted, first, strict=True)
+    ]
+    return plans, [plan(log, same) for log in judged]
+
+
+def _expected_correlation(chosen: Plan) -> float:
+    """How many kept samples of white noise count as one after the low-pass: half the rate over its noise bandwidth."""
+    return max(1.0, 0.5 * chosen.rate / (NOISE_BANDWIDTH * float(chosen.settings.cutoff)))
+
+
+def _kinds(friction: Sequence[str]) -> tuple[str, ...]:
+    """Friction as base_parameters knows it, each kind once; it refuses those it does not know."""
+    if isinstance(friction, str):
+        raise InputError(f"friction is a list of kinds, such as ({friction!r},), not one text")
+    wanted = [kind for given in friction for kind in (("coulomb", "offset") if given == ASYMMETRIC else (given,))]
+    return tuple(dict.fromkeys(wanted))
+
+
+def _softened(robot: Robot, sources: Sequence[LogSource], wanted: float | Sequence[float] | str) -> Robot:
+    if isinstance(wanted, str):
+        if wanted != "auto":
+            raise InputError(f'coulomb_speed is {wanted!r}; give a speed, one for each joint, or "auto"')
+        speeds = turning_speeds(sources, float(sources[0].plan.settings.cutoff))
+    else:
+        speeds = np.broadcast_to(np.asarray(wanted, dtype=float), len(robot.actuated))
+    return with_coulomb_speeds(robot, dict(zip(robot.actuated, speeds.tolist(), strict=True)))
+
+
+def _speeds(robot: Robot, slowest: Sequence[float] | None) -> Float[np.ndarray, "joints"] | None:
+    if slowest is None:
+        return None
+    speeds = np.asarray(slowest, dtype=float)
+    if speeds.shape != (len(robot.actuated),) or not (np.isfinite(speeds) & (speeds >= 0.0)).all():
+        raise InputError(f"slowest must be {len(robot.actuated)} speeds, one for each joint; it is {list(slowest)}")
+    return speeds
+
+
+def _findings(logs: Sequence[Log], plans: Sequence[Plan]) -> tuple[Finding, ...]:
+    """What the reader said of the logs, and what was decided for them."""
+    return tuple(finding for log, each in zip(logs, plans, strict=True) for finding in (*log.findings, *each.findings))
+
+
+def _repeated(fitted: Sequence[Log], judged: Sequence[Log]) -> tuple[Finding, ...]:
+    """Validation logs that repeat the motion of the fit."""
+    found = (same_motion(one, other) for one in fitted for other in judged)
+    return tuple(finding for finding in found if finding is not None)

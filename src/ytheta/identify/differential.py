@@ -9,7 +9,8 @@ from functools import cached_property
 import numpy as np
 
 from ytheta.identify.form import Piece
-from ytheta.identify.rows import Layout, Rows
+from ytheta.identify.friction import FrictionEntries, friction_entries
+from ytheta.identify.rows import Layout, Rows, Values
 from ytheta.kernels import AnyKernel, regressor
 from ytheta.minimal.base_parameters import BaseParameters
 from ytheta.shapes import Float
@@ -51,6 +52,18 @@ class Differential:
         kept = None
         if self.slowest is not None:
             kept = np.ascontiguousarray((abs(motion.qd) >= self.slowest).T, dtype=float)
+        for first, values in self.blocks(motion):
+            chosen = slice(first, first + values.shape[1])
+            yield Rows(values, tau[:, chosen], None if kept is None else kept[:, chosen])
+
+    def blocks(self, motion: Motion) -> Iterator[tuple[int, Values]]:
+        """The first sample of each block and the entries of Y, with friction as soft as the low-pass leaves it."""
+        directions = None if motion.direction is None else np.ascontiguousarray(motion.direction.T)
         for block in self.kernel.blocks(motion.q, motion.qd, motion.qdd):
-            chosen = slice(block.first, block.first + block.values.shape[1])
-            yield Rows(block.values, tau[:, chosen], None if kept is None else kept[:, chosen])
+            if directions is not None:
+                self.friction.write(block.values, directions, block.first)
+            yield block.first, block.values
+
+    @cached_property
+    def friction(self) -> FrictionEntries:
+        return friction_entries(self.base, self.kernel.indices)

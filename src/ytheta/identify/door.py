@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 
 from ytheta.errors import InputError
-from ytheta.identify.coulomb import turning_speeds, with_coulomb_speeds
 from ytheta.identify.differential import Differential
 from ytheta.identify.doubts import doubts
 from ytheta.identify.estimators import estimator as estimator_named
 from ytheta.identify.forms import form as form_named
+from ytheta.identify.friction import turning
 from ytheta.identify.identification import Identification, Origin
 from ytheta.identify.problem import Problem
 from ytheta.identify.residuals import judge
@@ -39,7 +39,6 @@ def identify(
     friction: Sequence[str] = FRICTION,
     rotor_inertia: bool = False,
     settings: Settings = AUTO,
-    coulomb_speed: float | Sequence[float] | str = "auto",
     slowest: Sequence[float] | None = None,
     threads: int | None = None,
     tell: Callable[[str], None] = lambda _: None,
@@ -47,19 +46,17 @@ def identify(
     """Learn the base parameters of a robot from measured motion.
 
     ``validate``: logs of other motion to judge the model by. ``friction``: of "viscous", "coulomb", "offset" and
-    "asymmetric" (coulomb and offset). ``coulomb_speed``: within which Coulomb friction changes its sign, 0 for a jump,
-    "auto" for what the low-pass leaves of one. ``slowest``: leave out equations of joints that move more slowly.
-    ``tell`` is told what is being done.
+    "asymmetric" (coulomb and offset). ``slowest``: leave out equations of joints that move more slowly. ``tell`` is
+    told what is being done.
     """
     fitted, judged = _listed(logs), _listed(validate)
     for log in (*fitted, *judged):
         _check_joints(robot, log)
     tell("choosing the low-pass")
     plans, other_plans = _plans(fitted, judged, settings)
-    sources = tuple(LogSource(each) for each in plans)
     kinds = _kinds(friction)
-    if "coulomb" in kinds:
-        robot = _softened(robot, sources, coulomb_speed)
+    drives = turning(robot) if "coulomb" in kinds else None
+    sources = tuple(LogSource(each, drives) for each in plans)
     tell("finding the base parameters")
     base = base_parameters(robot, rotor_inertia=rotor_inertia, friction=kinds)
     if not len(base):
@@ -76,7 +73,7 @@ def identify(
     validation = None
     if other_plans:
         validation = judge(
-            differential, tuple(LogSource(each) for each in other_plans), estimate.beta, threads=threads
+            differential, tuple(LogSource(each, drives) for each in other_plans), estimate.beta, threads=threads
         )
     origin = Origin(
         logs=tuple(log.source for log in fitted),
@@ -128,16 +125,6 @@ def _kinds(friction: Sequence[str]) -> tuple[str, ...]:
         raise InputError(f"friction is a list of kinds, such as ({friction!r},), not one text")
     wanted = [kind for given in friction for kind in (("coulomb", "offset") if given == ASYMMETRIC else (given,))]
     return tuple(dict.fromkeys(wanted))
-
-
-def _softened(robot: Robot, sources: Sequence[LogSource], wanted: float | Sequence[float] | str) -> Robot:
-    if isinstance(wanted, str):
-        if wanted != "auto":
-            raise InputError(f'coulomb_speed is {wanted!r}; give a speed, one for each joint, or "auto"')
-        speeds = turning_speeds(sources, float(sources[0].plan.settings.cutoff))
-    else:
-        speeds = np.broadcast_to(np.asarray(wanted, dtype=float), len(robot.actuated))
-    return with_coulomb_speeds(robot, dict(zip(robot.actuated, speeds.tolist(), strict=True)))
 
 
 def _speeds(robot: Robot, slowest: Sequence[float] | None) -> Float[np.ndarray, "joints"] | None:

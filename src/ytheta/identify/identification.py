@@ -152,9 +152,7 @@ class Identification:
     @cached_property
     def verdict(self) -> Verdict:
         """What the model is worth, in one sentence."""
-        return verdict(
-            fit=self.fit, validation=self.validation, seen=self.seen, names=self.names, missing=self.missing
-        )
+        return verdict(fit=self.fit, validation=self.validation, seen=self.seen, names=self.names, missing=self.missing)
 
     def save(self, path: str | Path) -> None:
         """Write robot, parameters, covariance and origin as one TOML file that every command takes for a robot."""

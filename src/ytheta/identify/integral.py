@@ -100,7 +100,9 @@ def quadrature(steps: int) -> Float[np.ndarray, "samples"]:
     inside[[0, -1]] -= 0.5
     # ∫ f = trapezoids - sum_i B_2i / (2i)! (f^(2i-1)(end) - f^(2i-1)(start)), and f^(2i-1) from f(j) - f(-j)
     distance, order = np.arange(1, REACH + 1), np.arange(1, REACH + 1)
-    correction = np.linalg.solve(2.0 * distance ** (2.0 * order[:, None] - 1), -bernoulli(2 * REACH)[2::2] / (2 * order))
+    correction = np.linalg.solve(
+        2.0 * distance ** (2.0 * order[:, None] - 1), -bernoulli(2 * REACH)[2::2] / (2 * order)
+    )
     for at, sign in ((REACH, -1.0), (REACH + steps, 1.0)):
         weights[at + distance] += sign * correction
         weights[at - distance] -= sign * correction

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from ytheta.engine.local import in_order
 from ytheta.errors import InputError
@@ -64,7 +65,15 @@ class Problem:
 
     def sums(self, *, around: Beta | None = None, weigh: Weigh | None = None) -> Sums:
         """The sums of all equations: of their residuals where ``around`` is given, weighed by those if asked."""
+        if around is None and weigh is None:
+            return self._plain_sums
+        return self._summed(around, weigh)
 
+    @cached_property
+    def _plain_sums(self) -> Sums:
+        return self._summed(None, None)
+
+    def _summed(self, around: Beta | None, weigh: Weigh | None) -> Sums:
         def work(task: Task) -> Sums:
             return summed(self.layout, self.rows_of(task), around=around, weigh=weigh)
 

@@ -127,8 +127,8 @@ def judge(form: Differential, sources: tuple[Source, ...], beta: Beta, *, thread
 def predict(form: Differential, motion: Motion, beta: Beta) -> PerJoint:
     """Y beta of some motion."""
     out = np.empty((len(form.layout.parts), len(motion)))
-    for block in form.kernel.blocks(motion.q, motion.qd, motion.qdd):
-        out[:, block.first : block.first + block.values.shape[1]] = form.layout.torque(block.values, beta)
+    for first, values in form.blocks(motion):
+        out[:, first : first + values.shape[1]] = form.layout.torque(values, beta)
     return out
 
 

@@ -25,7 +25,6 @@ from ytheta.identify.problem import Problem
 from ytheta.identify.rows import Beta
 from ytheta.identify.solve import Normal
 from ytheta.identify.sums import Sums
-from ytheta.minimal.base_parameters import BaseParameters
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, Int
 
@@ -48,7 +47,12 @@ class Sequential:
         beta = beta + solved(chain, left)
         beta = beta + solved(chain, [joint.moment for joint in problem.sums(around=beta).joints])
         spread, used = propagated(chain)
-        notes = tuple(_note(problem.base, block) for block in chain if block.normal.seen < len(block.own))
+        names, joints = problem.base.names, problem.base.robot.actuated
+        notes = tuple(
+            rank_note(joints[block.joint], [names[k] for k in block.own], block.normal)
+            for block in chain
+            if block.normal.seen < len(block.own)
+        )
         return Estimate(beta, spread, used, np.ones(len(chain)), unseen(chain), notes=notes)
 
 
@@ -73,7 +77,10 @@ def joint_order(robot: Robot) -> list[int]:
     """Places in ``robot.actuated``, those at the tips of the tree first; motors stand where their last joint does."""
     place = {joint.name: k for k, joint in enumerate(robot.movable)}
     factors, _ = robot.coupling_map
-    moves = {name: int(np.flatnonzero(column).max(initial=-1)) for name, column in zip(robot.coordinates, factors.T)}
+    moves = {
+        name: int(np.flatnonzero(column).max(initial=-1))
+        for name, column in zip(robot.coordinates, factors.T, strict=True)
+    }
     return sorted(
         range(len(robot.actuated)), key=lambda k: place.get(robot.actuated[k], moves[robot.actuated[k]]), reverse=True
     )
@@ -141,13 +148,13 @@ def unseen(chain: Sequence[Block]) -> Float[np.ndarray, "base unseen"]:
     return np.concatenate([*columns, np.eye(size)[:, nowhere]], axis=1)
 
 
-def _note(base: BaseParameters, block: Block) -> str:
-    """Which joint fails (40), and what of it is not known."""
-    shares = abs(block.normal.unseen).max(axis=1)
-    named = ", ".join(base.names[k] for k in block.own[shares > SHARE * shares.max()])
-    missing = len(block.own) - block.normal.seen
+def rank_note(joint: str, names: Sequence[str], normal: Normal) -> str:
+    """What to know of a joint whose own equations do not show all that they should."""
+    shares = abs(normal.unseen).max(axis=1)
+    named = ", ".join(name for name, share in zip(names, shares, strict=True) if share > SHARE * shares.max())
+    missing = len(names) - normal.seen
     return (
-        f"(40) fails for {base.robot.actuated[block.joint]!r}: its own equations show {block.normal.seen} of "
-        f"{len(block.own)} parameters; {missing} combination{'s' if missing > 1 else ''} of {named} kept "
-        "the description's value, and joints before it rely on that; let the joint move more, or use weighted"
+        f"(40) fails for {joint!r}: its own equations show {normal.seen} of {len(names)} parameters; {missing} "
+        f"combination{'s' if missing > 1 else ''} of {named} kept the description's value, and joints before it rely "
+        "on that; let the joint move more, or use weighted"
     )

@@ -12,6 +12,7 @@ from typing import Protocol
 import numpy as np
 
 from ytheta.errors import InputError
+from ytheta.signal.direction import Turning
 from ytheta.signal.filters import Span
 from ytheta.signal.motion import Motion, work
 from ytheta.signal.plan import Plan
@@ -33,9 +34,10 @@ class Source(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class LogSource:
-    """A log and the plan of its preparation."""
+    """A log and the plan of its preparation; ``turning`` are the drives whose directions are wanted."""
 
     plan: Plan
+    turning: Turning | None = None
 
     @property
     def name(self) -> str:
@@ -61,8 +63,9 @@ class LogSource:
         rows = plan.log.segments[segment]
         length = plan.grid.length(plan.log, rows)
         begin, end = plan.cut + first * step, min(plan.cut + last * step, length - plan.cut)
-        margin = plan.smoother.memory
-        return work(plan, rows, Span(begin, end, max(0, begin - margin), min(length, end + margin)))
+        margin = plan.smoother.memory * (1 if self.turning is None else 2)
+        span = Span(begin, end, max(0, begin - margin), min(length, end + margin))
+        return work(plan, rows, span, self.turning)
 
 
 @dataclass(frozen=True, eq=False)

@@ -44,10 +44,8 @@ def verdict(
     """The worst that is true comes first: what was not seen at all, then the errors."""
     unseen = [name for name, own in zip(names, seen, strict=True) if own is Seen.UNSEEN]
     if unseen:
-        return Verdict(
-            Grade.NOT_EXCITING,
-            f"Not exciting: this motion says nothing of {_some(unseen)}; {missing[0].text if missing else 'move more'}.",
-        )
+        remedy = missing[0].text if missing else "move more"
+        return Verdict(Grade.NOT_EXCITING, f"Not exciting: this motion says nothing of {_some(unseen)}; {remedy}.")
     judged = fit if validation is None else validation
     error, where = judged.relative_percent, "its own log" if validation is None else "motion it has not seen"
     grade = Grade.GOOD if error <= GOOD else Grade.USABLE if error <= USABLE else Grade.POOR

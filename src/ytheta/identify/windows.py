@@ -14,22 +14,23 @@ Windows       are counted from the start of a segment: which equations there are
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 
 from ytheta.errors import InputError
 from ytheta.identify.form import Piece
 from ytheta.identify.rows import Layout, PerJoint, Rows, Values
 from ytheta.kernels import AnyKernel, momentum_regressor, remainder
 from ytheta.minimal.base_parameters import BaseParameters
+from ytheta.native import Block
 from ytheta.shapes import Float, Int
 from ytheta.signal.motion import Motion
 
 Joints = Float[np.ndarray, "samples joints"]
+CHUNK = 64  # samples, at least: enough for one product of matrices, few enough for most windows to hold all of them
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,29 +49,39 @@ class Stencil:
 
     def of_signal(self, signal: Joints, count: int) -> PerJoint:
         """The weighted sums of ``count`` windows."""
-        seen = sliding_window_view(signal[self.start :: self.step], len(self.weights), axis=0)
-        return np.ascontiguousarray((seen[:: self.hop][:count] @ self.weights).T)
+        return self._sums(count, [Block(0, np.ascontiguousarray(signal[self._seen(count)].T))], signal.shape[1])
 
     def of_kernel(self, kernel: AnyKernel, motion: Motion, count: int) -> Values:
-        """The same of a kernel's non-zeros, block by block while these are in the processor's cache."""
-        seen = slice(self.start, self.start + self.step * (self.hop * (count - 1) + len(self.weights)), self.step)
-        total = np.zeros((len(kernel.places), count))
-        for block in kernel.blocks(motion.q[seen], motion.qd[seen]):
-            length = block.values.shape[1]
-            first = max(0, -(-(block.first - len(self.weights) + 1) // self.hop))
-            last = min(count, (block.first + length - 1) // self.hop + 1)
-            if first < last:
-                total[:, first:last] += block.values @ self._band(block.first - self.hop * first, length, last - first)
-        return total
+        """The same of a kernel's non-zeros, while these are in the processor's cache."""
+        seen = self._seen(count)
+        return self._sums(count, kernel.blocks(motion.q[seen], motion.qd[seen]), len(kernel.places))
 
-    def _band(self, offset: int, length: int, windows: int) -> Float[np.ndarray, "length windows"]:
-        """The weights of ``length`` samples in some windows, the first of which began ``offset`` samples before."""
-        places = offset + np.arange(length)[:, None] - self.hop * np.arange(windows)
-        return self._padded[np.clip(places, -1, len(self.weights))]
+    def _seen(self, count: int) -> slice:
+        last = self.hop * (count - 1) + len(self.weights) - 1
+        return slice(self.start, self.start + self.step * last + 1, self.step)
+
+    def _sums(self, count: int, blocks: Iterable[Block], height: int) -> Float[np.ndarray, "height windows"]:
+        band = self._band
+        chunk, reach = band.shape  # reach: windows that hold samples of a chunk
+        before = reach - chunk // self.hop
+        total = np.zeros((height, before + count + before + reach))  # column k is of window k - before
+        for block in blocks:
+            end = block.first + block.values.shape[1]
+            for first in range(block.first - block.first % chunk, end, chunk):
+                start, stop = max(first, block.first), min(first + chunk, end)
+                values = block.values[:, start - block.first : stop - block.first]
+                window = first // self.hop
+                total[:, window : window + reach] += values @ band[start - first : stop - first]
+        return total[:, before : before + count]
 
     @cached_property
-    def _padded(self) -> Float[np.ndarray, "padded"]:
-        return np.append(self.weights, [0.0, 0.0])  # one for all places behind, one (as -1) for those before
+    def _band(self) -> Float[np.ndarray, "chunk reach"]:
+        """The weights of consecutive samples, rows, in all windows that hold any of them, columns."""
+        chunk = self.hop * -(-CHUNK // self.hop)
+        before = (len(self.weights) - 1) // self.hop
+        places = np.arange(chunk)[:, None] - self.hop * np.arange(-before, chunk // self.hop)
+        inside = (places >= 0) & (places < len(self.weights))
+        return np.where(inside, self.weights[np.where(inside, places, 0)], 0.0)
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from itertools import pairwise
 import numpy as np
 
 from ytheta.shapes import Float, Int
+from ytheta.signal.direction import Turning
 from ytheta.signal.filters import Channels, Span
 from ytheta.signal.log import Finding, Log
 from ytheta.signal.plan import AUTO, BLOCK, Plan, Settings, plan
@@ -26,7 +27,10 @@ Joints = Float[np.ndarray, "samples joints"]
 
 @dataclass(frozen=True, eq=False)
 class Motion:
-    """Samples at equal steps. ``raw`` is the torque before the low-pass, ``rows`` the recorded rows nearest to each."""
+    """Samples at equal steps. ``raw`` is the torque before the low-pass, ``rows`` the recorded rows nearest to each.
+
+    ``direction`` is that of the drives asked for, low-passed like all else; see ``direction``.
+    """
 
     t: Samples
     q: Joints
@@ -35,6 +39,7 @@ class Motion:
     tau: Joints | None
     raw: Joints | None
     rows: Int[np.ndarray, "samples"]
+    direction: Float[np.ndarray, "samples drives"] | None = None
 
     def __len__(self) -> int:
         return len(self.t)
@@ -50,6 +55,7 @@ class Motion:
             None if self.tau is None else self.tau[chosen],
             None if self.raw is None else self.raw[chosen],
             self.rows[chosen],
+            None if self.direction is None else self.direction[chosen],
         )
 
 
@@ -65,8 +71,8 @@ class Prepared:
     findings: tuple[Finding, ...]
 
 
-def work(chosen: Plan, segment: tuple[int, int], span: Span) -> Motion:
-    """The motion of one piece of a plan."""
+def work(chosen: Plan, segment: tuple[int, int], span: Span, turning: Turning | None = None) -> Motion:
+    """The motion of one piece of a plan. Directions need twice the margin: they are low-passed twice."""
     log, smoother, n = chosen.log, chosen.smoother, len(chosen.log.joints)
     velocities = np.flatnonzero(chosen.recorded)
     signals = [log.q] + ([] if log.tau is None else [log.tau])
@@ -83,6 +89,13 @@ def work(chosen: Plan, segment: tuple[int, int], span: Span) -> Motion:
         recorded = smooth[-len(velocities) :]
         qd[velocities] = smoother.derivative(recorded, 0, kept)
         qdd[velocities] = smoother.derivative(recorded, 1, kept)
+    direction = None
+    if turning is not None:
+        everywhere = slice(0, smooth.shape[1])
+        speed = smoother.derivative(smooth[:n], 1, everywhere)
+        if len(velocities):
+            speed[velocities] = smoother.derivative(smooth[-len(velocities) :], 0, everywhere)
+        direction = _rows(smoother.derivative(smoother.smooth(turning.directions(speed)), 0, kept))
     values = smoother.derivative(smooth[: 2 * n if log.tau is not None else n], 0, kept)
     pick = slice(0, None, chosen.decimate)
     return Motion(
@@ -93,6 +106,7 @@ def work(chosen: Plan, segment: tuple[int, int], span: Span) -> Motion:
         tau=None if log.tau is None else _rows(values[n:]),
         raw=None if raw is None else _rows(raw[:, kept]),
         rows=chosen.grid.rows(log, segment, span.first, span.last)[pick],
+        direction=direction,
     )
 
 

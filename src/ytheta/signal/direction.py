@@ -1,0 +1,34 @@
+"""Directions of motion as the low-pass shows them: what Coulomb friction is compared with.
+
+Friction jumps where a drive turns round. The measured torque has passed a low-pass that spreads the jump, so the sign
+of the speed must pass the same low-pass before the two are compared: all of tau = Y beta goes through one operator.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ytheta.shapes import Float
+from ytheta.signal.filters import Channels
+
+
+@dataclass(frozen=True, eq=False)
+class Turning:
+    """Drives whose direction counts: ``rates`` @ qd are their speeds.
+
+    ``softness`` is the speed within which a drive's friction changes its sign, beyond what the low-pass does; 0 for a
+    jump.
+    """
+
+    rates: Float[np.ndarray, "drives joints"]
+    softness: Float[np.ndarray, "drives"]
+
+    def directions(self, qd: Channels) -> Float[np.ndarray, "drives samples"]:
+        """Between -1 and 1, before any low-pass."""
+        speed = self.rates @ qd
+        found = np.sign(speed)
+        soft = self.softness > 0.0
+        found[soft] = speed[soft] / np.hypot(speed[soft], self.softness[soft, None])
+        return found

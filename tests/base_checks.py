@@ -5,11 +5,13 @@ from __future__ import annotations
 import csv
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 
 import ytheta
+from ytheta.kernels import AnyKernel
 from ytheta.robot.frame import Frame
 from ytheta.robot.parts import Joint, JointKind, Link
 from ytheta.robot.robot import Robot
@@ -17,9 +19,15 @@ from ytheta.robot.robot import Robot
 
 def regressors(robot: Robot, names: tuple[str, ...], count: int = 60) -> np.ndarray:
     """Regressors of random motions, velocities included, with the columns of ``names`` alone left."""
-    Y = ytheta.regressor(robot, backend="interpreter")(*_motions(robot, count))
+    Y = _regressor(robot)(*_motions(robot, count))
     Y[:, :, [name not in names for name in robot.parameter_names]] = 0.0
     return Y
+
+
+@lru_cache(maxsize=32)
+def _regressor(robot: Robot) -> AnyKernel:
+    """Traced once: the checks of one robot ask for it several times."""
+    return ytheta.regressor(robot, backend="interpreter")
 
 
 def rank(robot: Robot, names: tuple[str, ...]) -> int:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
-from jaxtyping import install_import_hook
 
-install_import_hook("ytheta", "typecheck.check")
+import typecheck
+
+typecheck.install()
+
+# As many workers as cores, so one thread of linear algebra each: with two, a QR waits for the other worker: on two busy
+# cores it took 4 to 100 times as long. Workers inherit this.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # The same examples every run, and none refused for being slow to draw on a busy machine.
 settings.register_profile(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 import sympy
@@ -28,6 +29,7 @@ URDFS = (
 Formulation = Callable[[Mechanism, Motion], np.ndarray]
 
 
+@lru_cache(maxsize=64)
 def load(name: str) -> Robot:
     return ytheta.load(example_robots.urdf(name), snap=0) if name.endswith(".urdf") else ytheta.load(name)
 
@@ -51,15 +53,37 @@ def theta_of(mech: Mechanism) -> np.ndarray:
 
 
 def equals_newton_euler_and_pinocchio(regressor: Formulation, robot: Robot, tolerance: float = 1e-10) -> bool:
+    known = _oracles(robot)
+    Y = regressor(known.mech, known.ordinary)
+    return (
+        close(Y, known.newton_euler, tolerance)
+        and close(regressor(known.mech, known.two), known.newton_euler_two, tolerance)
+        and close(Y, known.pinocchio, tolerance)
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Oracles:
+    """An ordinary motion and one with two velocities, and the regressors that every formulation is compared with."""
+
+    mech: Mechanism
+    ordinary: Motion
+    two: Motion
+    newton_euler: np.ndarray
+    newton_euler_two: np.ndarray
+    pinocchio: np.ndarray
+
+
+@lru_cache(maxsize=64)
+def _oracles(robot: Robot) -> _Oracles:
     mech = mechanism(robot)
     q, qd, qdd, v = state(mech.joints)
     ordinary, two = numeric_motion(q, qd, qdd), numeric_motion(q, qd, qdd, v)
+    one_velocity, two_velocities = (newton_euler.regressor(mech, motion).astype(float) for motion in (ordinary, two))
     pinocchio = np.atleast_2d(peer(robot).regressor(q, qd, qdd))  # a matrix of one row comes as a vector
-    return (
-        close(regressor(mech, ordinary), newton_euler.regressor(mech, ordinary), tolerance)
-        and close(regressor(mech, two), newton_euler.regressor(mech, two), tolerance)
-        and close(regressor(mech, ordinary), pinocchio, tolerance)
-    )
+    for Y in (one_velocity, two_velocities, pinocchio):
+        Y.flags.writeable = False
+    return _Oracles(mech, ordinary, two, one_velocity, two_velocities, pinocchio)
 
 
 def with_gravity_flipped(regressor: Formulation) -> Formulation:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from benchmarks import clock, compile_time, dynamics
+from benchmarks import clock, compile_time, dynamics, identify
 
 
 @pytest.fixture(autouse=True)
@@ -12,6 +12,8 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dynamics, "SAMPLES", 16)
     monkeypatch.setattr(dynamics, "BATCH", 32)
     monkeypatch.setattr(compile_time, "JOINTS", (1, 2))
+    for name, value in {"SAMPLES": 200, "MANY": 400, "RUNS": 1, "HOUR": 40_000}.items():
+        monkeypatch.setattr(identify, name, value)
 
 
 def test_dynamics() -> None:
@@ -22,3 +24,9 @@ def test_dynamics() -> None:
 
 def test_compile_time() -> None:
     assert len(compile_time.rows()) == 2
+
+
+def test_identify() -> None:
+    rows = [*identify._fit_rows("one thread", 1), *identify._hour_rows()]
+    assert len(rows) == 4
+    assert all(row.ytheta > 0.0 and row.peer > 0.0 for row in rows)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from jaxtyping import Shaped, TypeCheckError
 
+import typecheck
 from formulation_cases import (
     close,
     equals_newton_euler_and_pinocchio,
@@ -21,8 +24,10 @@ from random_robots import robots
 from ytheta.errors import InputError
 from ytheta.formulation import newton_euler
 from ytheta.formulation.choice import FORMULATIONS, acceptance, formulation_of
+from ytheta.formulation.graph import Input
 from ytheta.formulation.mechanism import mechanism
 from ytheta.formulation.motion import numeric_motion
+from ytheta.formulation.vectors import cross, inner
 from ytheta.robot.catalog import names
 from ytheta.robot.frame import Frame, vector
 from ytheta.robot.robot import Robot
@@ -125,3 +130,29 @@ def test_unknown_and_unfit_formulations_say_so() -> None:
         formulation_of(load("walker"), "lagrange")
     assert formulation_of(load("walker")).__name__.endswith("spatial_tree")
     assert formulation_of(load("panda")).__name__.endswith("newton_euler")
+
+
+def test_every_call_is_checked_while_the_tests_run() -> None:
+    """A wrong size, two sizes that should be one, a field of another type, a result: what the import hook is for."""
+    three, four = np.ones(3), np.ones(4)
+    assert inner(three, three) == inner(four, four) - 1.0
+    with pytest.raises(TypeCheckError, match="size 4 does not equal 3"):
+        cross(four, three)
+    with pytest.raises(TypeCheckError, match="parameter b="):
+        inner(four, three)
+    with pytest.raises(TypeCheckError, match="parameter name=3"):
+        Input(3, 3)  # type: ignore[arg-type]
+    for checked in (typecheck.checked(_first_two), typecheck.checked(_each)):
+        with pytest.raises(TypeCheckError):
+            checked(three, four)
+    with pytest.raises(TypeCheckError, match="return"):
+        typecheck.checked(_first_two)(three, three)
+    assert list(typecheck.checked(_each)(three, three)) == [2.0, 2.0, 2.0]
+
+
+def _first_two(a: Shaped[np.ndarray, "n"], b: Shaped[np.ndarray, "n"]) -> Shaped[np.ndarray, "n"]:
+    return (a + b)[:2]
+
+
+def _each(a: Shaped[np.ndarray, "n"], b: Shaped[np.ndarray, "n"]) -> Iterator[float]:
+    yield from a + b

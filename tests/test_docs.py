@@ -10,7 +10,7 @@ import pytest
 from conftest import ROOT
 from test_cli import ytheta
 from ytheta.robot.closure import close_loops
-from ytheta.robot.toml_reader import read_toml
+from ytheta.robot.load import load
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
@@ -56,7 +56,9 @@ def test_snippets_run(page: str, content: str, tmp_path: Path, monkeypatch: pyte
 
 
 @pytest.mark.parametrize(("page", "content"), blocks("toml"))
-def test_robots_in_the_docs_are_robots(page: str, content: str) -> None:
-    robot = read_toml(content.encode(), Path(page), 1e-4)
+def test_robots_in_the_docs_are_robots(page: str, content: str, tmp_path: Path) -> None:
+    path = tmp_path / f"{page}.toml"
+    path.write_text(content)
+    robot = load(path)
     if robot.loops:
         close_loops(robot).or_raise()

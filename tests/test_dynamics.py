@@ -10,8 +10,7 @@ import pinocchio as pin
 import pytest
 from hypothesis import given
 
-import example_robots
-import ytheta
+from formulation_cases import load
 from pinocchio_peer import peer
 from random_robots import robots
 from ytheta.formulation import composite_body, dynamics, lagrange, newton_euler
@@ -28,10 +27,6 @@ URDFS = (
     "ur10_robot.urdf", "panda.urdf", "kinova.urdf", "xarm7.urdf", "tiago.urdf", "baxter.urdf", "talos_full_v2.urdf",
     "icub.urdf", "solo12.urdf", "allegro_right_hand.urdf", "pr2.urdf", "double_pendulum.urdf",
 )  # fmt: skip
-
-
-def load(name: str) -> Robot:
-    return ytheta.load(example_robots.urdf(name), snap=0) if name.endswith(".urdf") else ytheta.load(name)
 
 
 ALL = (*names(), *URDFS)

@@ -35,7 +35,8 @@ def test_all_roads_lead_to_the_same_k(name: str, rotor_inertia: bool) -> None:
     by_rank = ytheta.base_parameters(robot, method="qr", rotor_inertia=rotor_inertia)
     assert ("lin" in roads(robot)) == (not robot.loops and not robot.couplings)
     for method in roads(robot):
-        base = ytheta.base_parameters(robot, method=method, rotor_inertia=rotor_inertia)
+        again = method != "qr"
+        base = ytheta.base_parameters(robot, method=method, rotor_inertia=rotor_inertia) if again else by_rank
         assert base.method == method
         assert base.independent == by_rank.independent
         np.testing.assert_allclose(base.K, by_rank.K, atol=1e-9, rtol=1e-9)

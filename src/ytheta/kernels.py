@@ -156,6 +156,32 @@ def energy(robot: Robot, *, backend: str = "llvm") -> AnyKernel:
     return _compiled(robot, graphs.energy_graph(robot), backend)
 
 
+def momentum_regressor(
+    robot: Robot,
+    base: BaseParameters | None = None,
+    *,
+    parameters: Sequence[str] | None = None,
+    backend: str = "llvm",
+) -> AnyKernel:
+    """(q, qd) → W with W theta = M qd; columns as for ``regressor``, of which it is a part: Y = dW/dt + Yhat."""
+    if base is not None:
+        parameters = _columns(robot, base, parameters)
+    return _compiled(robot, graphs.momentum_regressor_graph(robot, parameters=parameters), backend)
+
+
+def remainder(
+    robot: Robot,
+    base: BaseParameters | None = None,
+    *,
+    parameters: Sequence[str] | None = None,
+    backend: str = "llvm",
+) -> AnyKernel:
+    """(q, qd) → Yhat, what is left of the regressor beside dW/dt: gravity, friction, forces and -∂T/∂q."""
+    if base is not None:
+        parameters = _columns(robot, base, parameters)
+    return _compiled(robot, graphs.remainder_graph(robot, parameters=parameters), backend)
+
+
 def _columns(robot: Robot, base: BaseParameters, parameters: Sequence[str] | None) -> tuple[str, ...]:
     """The columns of Y that belong to beta: by K[:, independent] = 1 those of the independent parameters."""
     if parameters is not None:
@@ -169,11 +195,13 @@ def _columns(robot: Robot, base: BaseParameters, parameters: Sequence[str] | Non
 
 
 def _geometry(robot: Robot) -> tuple[object, ...]:
-    """What base parameters depend on: everything but masses and drives."""
+    """What base parameters depend on: everything but masses and the parameters of drives."""
     joints = (*robot.joints, *(loop.joint for loop in robot.loops))
     places = tuple((j.name, j.kind, j.parent, j.child, j.placement, j.axis, j.seat) for j in joints)
+    drives = tuple((name, drive.coulomb_speed) for name, drive in robot.drives)
+    motors = tuple((motor.name, motor.turns_with) for motor in robot.motors)
     others = (robot.parameter_names, robot.actuated, robot.couplings, robot.gravity_in_base, robot.lengths)
-    return (places, *others, tuple((force.name, force.torque, force.where) for force in robot.forces))
+    return (places, drives, motors, *others, tuple((force.name, force.torque, force.where) for force in robot.forces))
 
 
 def _compiled(robot: Robot, graph: Graph, backend: str) -> AnyKernel:

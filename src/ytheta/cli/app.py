@@ -10,7 +10,9 @@ import typer
 
 import ytheta
 from ytheta.cli.base import base
+from ytheta.cli.identify import identify
 from ytheta.cli.inspect import inspect
+from ytheta.cli.predict import predict
 from ytheta.cli.robots import robots
 from ytheta.errors import InputError
 
@@ -58,3 +60,5 @@ def _start(
 app.command()(robots)
 app.command()(inspect)
 app.command()(base)
+app.command()(identify)
+app.command()(predict)

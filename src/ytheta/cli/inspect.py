@@ -80,6 +80,9 @@ def _beyond_limits(robot: Robot, closure: Closure | None) -> Iterator[str]:
         return
     positions = dict(zip((joint.name for joint in robot.movable), closure.q.tolist(), strict=True))
     positions |= {loop.name: loop.position for loop in closure.loops} | closure.coordinates
+    factors, offset = robot.motor_map
+    turned = factors @ [closure.coordinates[name] for name in robot.coordinates] + offset
+    positions |= {motor.name: position for motor, position in zip(robot.motors, turned, strict=True)}
     limits: dict[str, Limits] = {joint.name: joint.limits for joint in robot.movable}
     limits |= {loop.name: loop.joint.limits for loop in robot.loops if loop.joint.moves}
     limits |= {motor.name: motor.limits for motor in robot.motors}

@@ -12,17 +12,20 @@ By virtual work a force on a drive costs its row of ``drives`` transposed. The f
 times its acceleration (Ia), its rate (fv), the sign of its rate (fc), and one (fo). Declared forces have one column
 each, after all others; see ``declared_forces``.
 
+A drive with a ``coulomb_speed`` s has rate / sqrt(rate^2 + s^2) in the place of the sign: odd, smooth, and 1 far from
+rest. Root and division are instructions that work on all lanes at once, where tanh would be a call for each of them.
+
 Two velocities: controllers of the Slotine-Li kind ask for Y(x, Qd, V, Vd). Joints then have v = E V and
 vd = E Vd + Edot V, where Edot belongs to the real motion Qd. Rotor inertia takes the acceleration that follows from V
 and Vd, viscous friction the *reference* rate, so that both are linear in the reference as M vd + C v is; Coulomb
-friction takes the sign of the *real* rate, which is what it opposes.
+friction takes the sign of the *real* rate, smooth or not, which is what it opposes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -53,16 +56,15 @@ class Moved:
     rate: Drives
     reference: Drives
     acceleration: Drives
+    coulomb_speeds: tuple[float, ...]
 
     @property
     def values(self) -> Shaped[np.ndarray, "drives 4"]:
         """What Ia, fv, fc and fo of each drive are multiplied by."""
-        import casadi
-
         values = zeros(len(self.rate), len(JOINT_PARAMETERS))
         values[:, 0], values[:, 1], values[:, 3] = self.acceleration, self.reference, 1
-        for k, rate in enumerate(self.rate):
-            values[k, 2] = rate if type(rate) is int else casadi.sign(rate)
+        for k, (rate, speed) in enumerate(zip(self.rate, self.coulomb_speeds, strict=True)):
+            values[k, 2] = _sign(rate, speed)
         return values
 
 
@@ -75,16 +77,17 @@ def moved(constraint: Constraint, Qd: Actuated, Vd: Actuated, V: Actuated | None
     qd, vd = dot(A, xd), dot(A, xdd)
     v = qd if V is None else dot(A, y)
     q, cos, sin = joint_positions(constraint.robot, scalars(constraint.x))
-    motors = [constraint.robot.coordinates.index(motor.name) for motor in constraint.robot.motors]
-    rate = np.concatenate([qd, dot(cuts, xd), xd[motors]])
+    motors = constraint.motors
+    rate = np.concatenate([qd, dot(cuts, xd), dot(motors, xd)])
     joints = dot(A, E)
     return Moved(
         motion=Motion(q, cos, sin, qd, v, vd),
         joints=joints,
-        drives=np.concatenate([joints, dot(cuts, E), E[motors]]),
+        drives=np.concatenate([joints, dot(cuts, E), dot(motors, E)]),
         rate=rate,
-        reference=rate if V is None else np.concatenate([v, dot(cuts, y), y[motors]]),
-        acceleration=np.concatenate([vd, dot(cuts, xdd) + _turning(constraint, xd, y), xdd[motors]]),
+        reference=rate if V is None else np.concatenate([v, dot(cuts, y), dot(motors, y)]),
+        acceleration=np.concatenate([vd, dot(cuts, xdd) + _turning(constraint, xd, y), dot(motors, xdd)]),
+        coulomb_speeds=tuple(drive.coulomb_speed for _, drive in constraint.robot.drives),
     )
 
 
@@ -127,6 +130,15 @@ def full_inverse_dynamics(
     felt[: len(rho)] = felt[: len(rho)] + rho
     felt = felt + dot(force_shapes(constraint, m.motion.q), theta[after:])
     return dot(m.drives.T, felt)
+
+
+def _sign(rate: Any, speed: float) -> Any:
+    """The sign of a rate, which changes gradually over about ``speed`` where that is not 0."""
+    import casadi
+
+    if type(rate) is int:  # by structure: a drive at rest
+        return rate
+    return rate / casadi.sqrt(rate * rate + speed * speed) if speed else casadi.sign(rate)
 
 
 def _turned(motion: Motion, offsets: Shaped[np.ndarray, "joints"]) -> Motion:

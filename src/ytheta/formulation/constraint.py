@@ -73,6 +73,12 @@ class Constraint:
         return coupling_factors(self.robot)
 
     @cached_property
+    def motors(self) -> Shaped[np.ndarray, "motors coordinates"]:
+        """Rates of the motors as rows over xd."""
+        factors, _ = self.robot.motor_map
+        return _structural(factors)
+
+    @cached_property
     def E(self) -> Shaped[np.ndarray, "coordinates actuated"]:
         """dx/dQ, where x is closed."""
         if self.affine is not None:
@@ -168,6 +174,10 @@ class Constraint:
 def coupling_factors(robot: Robot) -> Shaped[np.ndarray, "joints coordinates"]:
     """A of q = A x + b, with integers for structure."""
     factors, _ = robot.coupling_map
+    return _structural(factors)
+
+
+def _structural(factors: Float[np.ndarray, "rows columns"]) -> Shaped[np.ndarray, "rows columns"]:
     return exact(factors.tolist()) if factors.size else zeros(*factors.shape)
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from ytheta.formulation.constraint import Constraint
 from ytheta.formulation.mechanism import exact
 from ytheta.formulation.motion import scalars
-from ytheta.formulation.vectors import zeros
+from ytheta.formulation.vectors import dot, zeros
 from ytheta.robot.forces import shapes
 from ytheta.shapes import Shaped
 
@@ -39,6 +39,7 @@ def force_shapes(constraint: Constraint, q: Shaped[np.ndarray, "joints"]) -> Sha
 
 def _positions(constraint: Constraint, q: np.ndarray) -> dict[str, Any]:
     """Positions by name, in the order of ``robot.moving``; angles of cut joints lie between -pi and pi."""
-    x, robot = scalars(constraint.x), constraint.robot
-    motors = [x[robot.coordinates.index(motor.name)] for motor in robot.motors]
+    robot = constraint.robot
+    _, offset = robot.motor_map
+    motors = dot(constraint.motors, scalars(constraint.x)) + exact(offset.tolist()) if len(offset) else ()
     return dict(zip(robot.moving, (*q, *constraint.cut_positions, *motors), strict=True))

@@ -109,23 +109,23 @@ def regressor_graph(
     return t.graph("regressor", Y[:, columns])
 
 
-def momentum_regressor_graph(robot: Robot) -> Graph:
+def momentum_regressor_graph(robot: Robot, *, parameters: Sequence[str] | None = None) -> Graph:
     """(q, qd) → W with W theta = M qd, the momentum, and Y = dW/dt + Yhat: lu1993 (30), (47). No accelerations."""
     t = _without_loops(traced(robot, "qd"))
     W = _wide(t, lagrange.momentum(t.loops.mechanism, t.moved.motion))
     for start, row, rate, _ in _drives(t):
         W[:, start : start + 1] = dot(row[:, None], array([[rate]]))
-    return t.graph("momentum regressor", W)
+    return t.graph("momentum regressor", W[:, _columns(robot, parameters)])
 
 
-def remainder_graph(robot: Robot) -> Graph:
+def remainder_graph(robot: Robot, *, parameters: Sequence[str] | None = None) -> Graph:
     """(q, qd) → Yhat = Y - dW/dt, the rest of lu1993 (47), with friction and declared forces. No accelerations."""
     t = _without_loops(traced(robot, "qd"))
     Yhat = _wide(t, lagrange.remainder(t.loops.mechanism, t.moved.motion))
     for start, row, _, values in _drives(t):
         Yhat[:, start + 1 : start + PER_JOINT] = dot(row[:, None], values[None, 1:])
     Yhat[:, len(t.theta) - len(t.force_theta) :] = t.force_columns
-    return t.graph("remainder", Yhat)
+    return t.graph("remainder", Yhat[:, _columns(robot, parameters)])
 
 
 def split(robot: Robot, unknown: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -216,7 +216,10 @@ def energy_graph(robot: Robot) -> Graph:
 
 
 def forward_dynamics_graph(robot: Robot) -> Graph:
-    """(q, qd, tau) → qdd. The factorisation follows the tree where coordinates are the joints in their order."""
+    """(q, qd, tau) → qdd.
+
+    The factorisation follows the tree where coordinates are the joints in their order and no motor joins branches.
+    """
     from casadi import SX
 
     t = traced(robot, "qd", "tau")
@@ -227,7 +230,8 @@ def forward_dynamics_graph(robot: Robot) -> Graph:
                 f"robot {robot.name!r}: nothing that {name!r} moves has inertia, so no torque tells its acceleration; "
                 "give a link behind it a mass, or its joint a rotor inertia"
             )
-    if t.loops.robot.coordinates != tuple(joint.name for joint in t.loops.robot.movable) or robot.loops:
+    alone = not robot.loops and not robot.motors
+    if not alone or t.loops.robot.coordinates != tuple(joint.name for joint in t.loops.robot.movable):
         return t.graph("forward dynamics", composite_body.solve_dense(M, right))
     return t.graph("forward dynamics", composite_body.solve(t.loops.mechanism, M, right))
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ytheta.identify.form import Piece
 from ytheta.identify.friction import FrictionEntries, friction_entries
-from ytheta.identify.rows import Layout, Rows, Values
+from ytheta.identify.rows import Layout, PerJoint, Rows, Values
 from ytheta.kernels import AnyKernel, regressor
 from ytheta.minimal.base_parameters import BaseParameters
 from ytheta.shapes import Float
@@ -49,12 +49,16 @@ class Differential:
         del piece, rate
         assert motion.tau is not None
         tau = np.ascontiguousarray(motion.tau.T)
-        kept = None
-        if self.slowest is not None:
-            kept = np.ascontiguousarray((abs(motion.qd) >= self.slowest).T, dtype=float)
+        kept = self.kept(motion)
         for first, values in self.blocks(motion):
             chosen = slice(first, first + values.shape[1])
             yield Rows(values, tau[:, chosen], None if kept is None else kept[:, chosen])
+
+    def kept(self, motion: Motion) -> PerJoint | None:
+        """One for every equation that counts, zero for the others; None where all do."""
+        if self.slowest is None:
+            return None
+        return np.ascontiguousarray((abs(motion.qd) >= self.slowest).T, dtype=float)
 
     def blocks(self, motion: Motion) -> Iterator[tuple[int, Values]]:
         """The first sample of each block and the entries of Y, with friction as soft as the low-pass leaves it."""

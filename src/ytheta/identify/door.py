@@ -14,9 +14,10 @@ from ytheta.identify.estimators import estimator as estimator_named
 from ytheta.identify.forms import form as form_named
 from ytheta.identify.friction import turning
 from ytheta.identify.identification import Identification, Origin
+from ytheta.identify.known import Known, remaining
 from ytheta.identify.problem import Problem
 from ytheta.identify.residuals import judge
-from ytheta.identify.source import LogSource
+from ytheta.identify.source import LogSource, Source
 from ytheta.minimal.choice import base_parameters
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
@@ -38,6 +39,7 @@ def identify(
     form: str = "differential",
     friction: Sequence[str] = FRICTION,
     rotor_inertia: bool = False,
+    parameters: Sequence[str] = (),
     settings: Settings = AUTO,
     slowest: Sequence[float] | None = None,
     threads: int | None = None,
@@ -46,8 +48,9 @@ def identify(
     """Learn the base parameters of a robot from measured motion.
 
     ``validate``: logs of other motion to judge the model by. ``friction``: of "viscous", "coulomb", "offset" and
-    "asymmetric" (coulomb and offset). ``slowest``: leave out equations of joints that move more slowly. ``tell`` is
-    told what is being done.
+    "asymmetric" (coulomb and offset). ``parameters``: names or patterns such as "*.fv" of exactly what is asked about,
+    instead of friction and rotor inertia; all others keep the description's values. ``slowest``: leave out equations of
+    joints that move more slowly. ``tell`` is told what is being done.
     """
     fitted, judged = _listed(logs), _listed(validate)
     for log in (*fitted, *judged):
@@ -55,33 +58,34 @@ def identify(
     tell("choosing the low-pass")
     plans, other_plans = _plans(fitted, judged, settings)
     kinds = _kinds(friction)
-    drives = turning(robot) if "coulomb" in kinds else None
-    sources = tuple(LogSource(each, drives) for each in plans)
     tell("finding the base parameters")
-    base = base_parameters(robot, rotor_inertia=rotor_inertia, friction=kinds)
+    if parameters:
+        base = base_parameters(robot, parameters=parameters)
+    else:
+        base = base_parameters(robot, rotor_inertia=rotor_inertia, friction=kinds)
     if not len(base):
         raise InputError(f"robot {robot.name!r}: no parameter has any effect on its torques; nothing can be identified")
-    differential = Differential(base)
-    chosen = form_named(form, base, slowest=_speeds(robot, slowest))
-    problem = Problem(chosen, sources, threads=threads)
+    speeds = _speeds(robot, slowest)
+    drives, known, differential = turning(robot), Known(base), Differential(base, speeds)
+    sources: tuple[Source, ...] = tuple(LogSource(each, drives) for each in plans)
+    chosen = form_named(form, base, slowest=speeds)
+    problem = Problem(chosen, remaining(sources, known), threads=threads)
     tell("estimating")
     method = estimator_named(estimator)
     estimate = method.fit(problem)
     sums = problem.sums()
     tell("judging")
-    fit = judge(differential, sources, estimate.beta, threads=threads)
+    fit = judge(differential, sources, estimate.beta, known=known, threads=threads)
     validation = None
     if other_plans:
-        validation = judge(
-            differential, tuple(LogSource(each, drives) for each in other_plans), estimate.beta, threads=threads
-        )
+        others = tuple(LogSource(each, drives) for each in other_plans)
+        validation = judge(differential, others, estimate.beta, known=known, threads=threads)
     origin = Origin(
         logs=tuple(log.source for log in fitted),
         validation_logs=tuple(log.source for log in judged),
         form=chosen.name,
         estimator=method.name,
-        friction=kinds,
-        rotor_inertia=rotor_inertia,
+        asked=base.asked,
         settings=tuple(each.settings for each in plans),
         expected_correlation=_expected_correlation(plans[0]),
     )

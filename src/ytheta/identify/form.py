@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from ytheta.identify.rows import Layout, Rows
 from ytheta.minimal.base_parameters import BaseParameters
@@ -21,6 +21,7 @@ class Piece:
     lead: int = 0
 
 
+@runtime_checkable
 class Form(Protocol):
     """Pieces are independent of each other: their rows, put together, are the same however a log is cut into them."""
 

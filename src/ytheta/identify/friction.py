@@ -31,7 +31,7 @@ class FrictionEntries:
     drives: Int[np.ndarray, "entries"]
     factors: Float[np.ndarray, "entries"]
 
-    def write(self, values: Values, directions: Float[np.ndarray, "drives samples"], first: int) -> None:
+    def write(self, values: Values, directions: Float[np.ndarray, "drives all"], first: int) -> None:
         """Put the directions of samples first, first + 1, … in their places."""
         chosen = slice(first, first + values.shape[1])
         for place, drive, factor in zip(self.places, self.drives, self.factors, strict=True):

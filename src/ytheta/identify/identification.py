@@ -38,8 +38,7 @@ class Origin:
     validation_logs: tuple[str, ...]
     form: str
     estimator: str
-    friction: tuple[str, ...]
-    rotor_inertia: bool
+    asked: tuple[str, ...]  # the standard parameters the question was about
     settings: tuple[Settings, ...]  # one per log, with all that was left to the log settled
     expected_correlation: float = 1.0  # c of white noise after the low-pass: what is above it is no noise
 

@@ -16,7 +16,7 @@ Window        The paper lets t0 stand and t grow; an error of tau that lasts the
               that of differences over a tenth of a second. It has 12 samples at least: logs are kept at 8 to 16 samples
               per period of their low-pass, and over less than about one period there is nothing to average.
 Quadrature    Trapezoids with the end corrections of Euler and Maclaurin, their derivatives from ``REACH`` samples to
-              either side of an end: exact for polynomials of degree 8, with almost equal weights, so that noise is
+              either side of an end: exact for polynomials of degree 9, with almost equal weights, so that noise is
               averaged as well as can be. Newton-Cotes rules of that degree weigh neighbours 1 to 10.
 Differs from  the paper in: windows; equations divided by their length, so that residuals are torques; quadrature
               looks at ``REACH`` samples beyond the window, which costs as many at the ends of a segment

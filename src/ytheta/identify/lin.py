@@ -75,7 +75,7 @@ class Lin:
 
 def _triangle(
     problem: Problem, form: Differential, arm: Arm, i: int, w: Float[np.ndarray, "combinations"]
-) -> Float[np.ndarray, "rows own+1"]:
+) -> Float[np.ndarray, "rows columns"]:
     """The triangle of the QR decomposition of [A_i gamma_i], steps 2 to 4 for all samples."""
     place = arm.places[i]
 
@@ -102,7 +102,7 @@ def _equations(
     qd: Float[np.ndarray, "samples joints"],
     qdd: Float[np.ndarray, "samples joints"],
     tau: Float[np.ndarray, "samples"],
-) -> Float[np.ndarray, "samples own+1"]:
+) -> Float[np.ndarray, "samples columns"]:
     """A_i (107) and gamma_i (108) of some samples."""
     q, qd, qdd = (np.ascontiguousarray(x[:, arm.places].T) for x in (q, qd, qdd))
     stages = [joint.stage for joint in arm.joints]

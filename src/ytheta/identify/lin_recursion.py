@@ -140,13 +140,14 @@ class Behind:
 
     def handed_on(self, stage: Stage, moved: Moved, values: Values) -> Behind:
         """The same for the joint before, with the constants of this one: step 3.1."""
+        slides: tuple[tuple[Samples, Matrix], ...] = ()
         if stage.revolute:
             kx, ky, U11_U22, U33, U12, U13, U23 = values
             k = np.array([kx, ky, 0.0])
             D = self.fixed() + np.array([[U11_U22, U12, U13], [U12, 0.0, U23], [U13, U23, U33]])  # (114)
             mu = self.mu + moved.times(k)  # (64), (66)
             zeta = self.zeta + _cross(np.broadcast_to(k[:, None], mu.shape), moved.a) + self.moment(moved, D)  # (65)
-            G, slides = np.diag([self.G[1, 1], self.G[1, 1], -U33]), ()  # (43)
+            G = np.diag([self.G[1, 1], self.G[1, 1], -U33])  # (43)
         else:
             m, kx, ky, kz = values
             z = np.stack([np.zeros_like(moved.d), np.zeros_like(moved.d), moved.d])

@@ -19,7 +19,7 @@ from ytheta.identify.sums import Sums, Weigh, summed, together
 from ytheta.minimal.base_parameters import BaseParameters
 from ytheta.signal.motion import Motion
 
-PIECE = 8192  # samples: enough to be worth a thread, few enough for all threads to have some
+PIECE = 2048  # samples: ten times what a low-pass needs to look at beside them, few enough for all threads to have some
 MOST_KEPT = 64 * 2**20  # bytes of motion that are kept between passes
 
 
@@ -74,11 +74,15 @@ class Problem:
         return self._summed(None, None)
 
     def _summed(self, around: Beta | None, weigh: Weigh | None) -> Sums:
+        # Residuals do not change the products of Y: without weights these are those of the plain sums.
+        known = self._plain_sums if around is not None and weigh is None else None
+
         def work(task: Task) -> Sums:
-            return summed(self.layout, self.rows_of(task), around=around, weigh=weigh)
+            return summed(self.layout, self.rows_of(task), around=around, weigh=weigh, grams=known is None)
 
         parts = in_order(work, self.tasks(), threads=self.threads)
-        return together(parts, empty=Sums.empty(self.layout))
+        total = together(parts, empty=Sums.empty(self.layout))
+        return total if known is None else total.with_grams(known)
 
     def rows(self) -> Iterator[Rows]:
         """All equations in the order of time, for estimators that learn as they go."""

@@ -11,7 +11,6 @@ Correlation   Residuals that follow each other alike carry less information than
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,6 +18,7 @@ import numpy as np
 
 from ytheta.engine.local import in_order
 from ytheta.identify.differential import Differential
+from ytheta.identify.known import Known
 from ytheta.identify.problem import Problem, Task
 from ytheta.identify.rows import Beta, PerJoint
 from ytheta.identify.source import Source
@@ -27,6 +27,8 @@ from ytheta.signal.motion import Motion
 
 LAGS = 200  # samples, at eight or more per period of the low-pass
 SHOWN = 2000  # samples of a trace
+
+SUMMED = ("counts", "residual", "torque", "raw_residual", "raw_torque", "mean")
 
 Joints = Float[np.ndarray, "joints"]
 
@@ -57,6 +59,7 @@ class Errors:
 
     samples: int
     seconds: float
+    counts: Joints  # samples of each joint that count
     residual: Joints  # sums of squares
     torque: Joints
     raw_residual: Joints
@@ -85,16 +88,20 @@ class Errors:
     @property
     def rms(self) -> Joints:
         """Root mean square of the residual, in Nm or N."""
-        return np.sqrt(self.residual / max(self.samples, 1))
+        return np.sqrt(self.residual / np.maximum(self.counts, 1.0))
+
+    @property
+    def torque_rms(self) -> Joints:
+        return np.sqrt(self.torque / max(self.samples, 1))
 
     @property
     def raw_rms(self) -> Joints:
-        return np.sqrt(self.raw_residual / max(self.samples, 1))
+        return np.sqrt(self.raw_residual / np.maximum(self.counts, 1.0))
 
     @property
     def of_variation_percent(self) -> Joints:
         """Residual against the *variation* of the torque: a constant load of gravity does not flatter it."""
-        variation = np.maximum(self.torque - self.samples * self.mean**2, 0.0)
+        variation = np.maximum(self.torque - self.counts * self.mean**2, 0.0)
         return np.array([_percent(r, v) for r, v in zip(self.residual, variation, strict=True)])
 
     @property
@@ -115,32 +122,34 @@ def _percent(part: float, whole: float) -> float:
     return float(100.0 * np.sqrt(part / whole)) if whole > 0.0 else 0.0
 
 
-def judge(form: Differential, sources: tuple[Source, ...], beta: Beta, *, threads: int | None = None) -> Errors:
-    """How well beta predicts the torques of these sources; over all samples, slow ones too."""
+def judge(
+    form: Differential,
+    sources: tuple[Source, ...],
+    beta: Beta,
+    *,
+    known: Known | None = None,
+    threads: int | None = None,
+) -> Errors:
+    """How well beta, with what is known beside it, predicts these torques; ``slowest`` joints of the form left out."""
     problem = Problem(form, sources, threads=threads)
     gathering = _Gathering(problem, len(form.base.robot.actuated))
-    for task, (motion, predicted) in zip(problem.tasks(), _predictions(problem, beta), strict=True):
-        gathering.take(task, motion, predicted)
-    return gathering.result()
-
-
-def predict(form: Differential, motion: Motion, beta: Beta) -> PerJoint:
-    """Y beta of some motion."""
-    out = np.empty((len(form.layout.parts), len(motion)))
-    for first, values in form.blocks(motion):
-        out[:, first : first + values.shape[1]] = form.layout.torque(values, beta)
-    return out
-
-
-def _predictions(problem: Problem, beta: Beta) -> Iterator[tuple[Motion, PerJoint]]:
-    form = problem.form
-    assert isinstance(form, Differential)
 
     def work(task: Task) -> tuple[Motion, PerJoint]:
         motion = problem.motion(task)
-        return motion, predict(form, motion, beta)
+        return motion, predict(form, motion, beta, known=known)
 
-    return in_order(work, problem.tasks(), threads=problem.threads)
+    predictions = in_order(work, problem.tasks(), threads=threads)
+    for task, (motion, predicted) in zip(problem.tasks(), predictions, strict=True):
+        gathering.take(task, motion, predicted, form.kept(motion))
+    return gathering.result()
+
+
+def predict(form: Differential, motion: Motion, beta: Beta, *, known: Known | None = None) -> PerJoint:
+    """Y beta of some motion, and what is known beside it."""
+    out = np.empty((len(form.layout.parts), len(motion)))
+    for first, values in form.blocks(motion):
+        out[:, first : first + values.shape[1]] = form.layout.torque(values, beta)
+    return out + known.torque(motion) if known else out
 
 
 class _Gathering:
@@ -150,7 +159,7 @@ class _Gathering:
         self.problem = problem
         self.step = max(1, -(-problem.samples // SHOWN))
         self.samples, self.seconds = 0, 0.0
-        self.sums = {name: np.zeros(joints) for name in ("residual", "torque", "raw_residual", "raw_torque", "mean")}
+        self.sums = {name: np.zeros(joints) for name in SUMMED}
         self.autocovariance = np.zeros((LAGS, joints))
         self.lower, self.upper = np.full(joints, np.inf), np.full(joints, -np.inf)
         self.speed, self.acceleration = np.zeros(joints), np.zeros(joints)
@@ -158,27 +167,28 @@ class _Gathering:
         self.tail = np.zeros((joints, 0))
         self.shown: list[tuple[np.ndarray, ...]] = []
 
-    def take(self, task: Task, motion: Motion, predicted: PerJoint) -> None:
+    def take(self, task: Task, motion: Motion, predicted: PerJoint, kept: PerJoint | None) -> None:
         assert motion.tau is not None
         tau = np.ascontiguousarray(motion.tau.T)
         raw = tau if motion.raw is None else np.ascontiguousarray(motion.raw.T)
+        self._show_some(task, motion, predicted, raw)
         left, raw_left = tau - predicted, raw - predicted
+        counts = np.full(len(tau), float(len(motion)))
+        if kept is not None:
+            tau, raw, left, raw_left, counts = tau * kept, raw * kept, left * kept, raw_left * kept, kept.sum(axis=1)
+        self.sums["counts"] += counts
         for name, values in (("residual", left), ("torque", tau), ("raw_residual", raw_left), ("raw_torque", raw)):
             self.sums[name] += np.einsum("js,js->j", values, values)
         self.sums["mean"] += tau.sum(axis=1)
         where = (task.source, task.piece.segment)
         if where != self.where:
             self.tail = left[:, :0]
-            if self.where is not None:
-                self._show(np.full(1, np.nan), *(np.full((1, len(tau)), np.nan) for _ in range(3)))
         self.where = where
         self._correlate(left)
         self.lower = np.minimum(self.lower, motion.q.min(axis=0))
         self.upper = np.maximum(self.upper, motion.q.max(axis=0))
         self.speed = np.maximum(self.speed, abs(motion.qd).max(axis=0))
         self.acceleration = np.maximum(self.acceleration, abs(motion.qdd).max(axis=0))
-        pick = slice(-task.piece.first % self.step, None, self.step)
-        self._show(motion.t[pick], motion.tau[pick], predicted.T[pick], raw.T[pick])
         self.samples += len(motion)
         self.seconds += len(motion) / self.problem.sources[task.source].rate
 
@@ -194,12 +204,17 @@ class _Gathering:
                 self.autocovariance[lag, j] += float(new[len(new) - len(earlier) :] @ earlier)
         self.tail = joined[:, max(0, joined.shape[1] - LAGS) :]
 
-    def _show(self, *columns: np.ndarray) -> None:
-        self.shown.append(columns)
+    def _show_some(self, task: Task, motion: Motion, predicted: PerJoint, raw: PerJoint) -> None:
+        """Every so many samples for the trace, and NaN between segments."""
+        if self.where not in (None, (task.source, task.piece.segment)):
+            self.shown.append((np.full(1, np.nan), *(np.full((1, len(raw)), np.nan) for _ in range(3))))
+        pick = slice(-task.piece.first % self.step, None, self.step)
+        assert motion.tau is not None
+        self.shown.append((motion.t[pick], motion.tau[pick], predicted.T[pick], raw.T[pick]))
 
     def result(self) -> Errors:
         t, measured, predicted, raw = (np.concatenate(parts) for parts in zip(*self.shown, strict=True))
-        sums = self.sums | {"mean": self.sums["mean"] / max(self.samples, 1)}
+        sums = self.sums | {"mean": self.sums["mean"] / np.maximum(self.sums["counts"], 1.0)}
         return Errors(
             samples=self.samples,
             seconds=self.seconds,

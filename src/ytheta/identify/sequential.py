@@ -111,7 +111,7 @@ def chained(sums: Sums, order: Sequence[int]) -> list[Block]:
     return chain
 
 
-def solved(chain: Sequence[Block], moments: Sequence[Float[np.ndarray, "?own"]]) -> Beta:
+def solved(chain: Sequence[Block], moments: Sequence[np.ndarray]) -> Beta:
     """(38) for the moments Uᵀ tau of every joint's equations; zero in directions that are not seen."""
     beta = np.zeros(chain[0].size)
     for block in chain:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from ytheta.signal.motion import Motion, work
 from ytheta.signal.plan import Plan
 
 
+@runtime_checkable
 class Source(Protocol):
     """Segments of motion; nothing is known of what happened between them."""
 

@@ -11,12 +11,13 @@ answer, which restores what a QR decomposition of all equations would have kept;
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
+from itertools import accumulate, pairwise
 
 import numpy as np
 
-from ytheta.identify.rows import Beta, Layout, PerJoint, Rows
+from ytheta.identify.rows import Beta, Layout, PerJoint, Rows, Values
 from ytheta.shapes import Float, Int
 
 Weigh = Callable[[PerJoint], PerJoint]  # residuals → the weight of each equation
@@ -52,10 +53,15 @@ class Sums:
     @classmethod
     def empty(cls, layout: Layout) -> Sums:
         """The sums of no equations at all."""
-        return cls(layout.base, tuple(_Gathering(columns).result() for columns in layout.columns))
+        return _Gathering(layout).result()
 
     def __add__(self, other: Sums) -> Sums:
         return Sums(self.base, tuple(a + b for a, b in zip(self.joints, other.joints, strict=True)))
+
+    def with_grams(self, other: Sums) -> Sums:
+        """These sums with the G_j of other ones, which are of the same equations."""
+        pairs = zip(self.joints, other.joints, strict=True)
+        return Sums(self.base, tuple(replace(mine, gram=its.gram) for mine, its in pairs))
 
     @property
     def counts(self) -> Float[np.ndarray, "joints"]:
@@ -89,17 +95,21 @@ class Sums:
         )
 
 
-def summed(layout: Layout, rows: Iterable[Rows], *, around: Beta | None = None, weigh: Weigh | None = None) -> Sums:
-    """The sums of some rows: of their residuals where ``around`` is given, each weighed by its residual if asked."""
-    total = [_Gathering(columns) for columns in layout.columns]
+def summed(
+    layout: Layout, rows: Iterable[Rows], *, around: Beta | None = None, weigh: Weigh | None = None, grams: bool = True
+) -> Sums:
+    """The sums of some rows: of their residuals where ``around`` is given, each weighed by its residual if asked.
+
+    Without ``grams`` all G_j are left at zero: they cost most of the time, and residuals do not change them.
+    """
+    total = _Gathering(layout, grams=grams)
     for block in rows:
         tau = block.tau if around is None else block.tau - layout.torque(block.values, around)
         weights = block.kept
         if weigh is not None:
             weights = weigh(tau) if weights is None else weights * weigh(tau)
-        for joint, (part, gathering) in enumerate(zip(layout.parts, total, strict=True)):
-            gathering.take(block.values[part], tau[joint], None if weights is None else weights[joint])
-    return Sums(layout.base, tuple(gathering.result() for gathering in total))
+        total.take(block.values, tau, weights)
+    return total.result()
 
 
 def together(parts: Iterable[Sums], *, empty: Sums) -> Sums:
@@ -108,27 +118,42 @@ def together(parts: Iterable[Sums], *, empty: Sums) -> Sums:
 
 
 class _Gathering:
-    """Sums of one joint in the making."""
+    """Sums in the making. Those of all joints lie in one array, so that a block is added to them by one operation."""
 
-    def __init__(self, columns: Int[np.ndarray, "own"]) -> None:
-        self.columns = columns
-        self.gram = np.zeros((len(columns), len(columns)))
-        self.moment = np.zeros(len(columns))
-        self.square = self.count = 0.0
+    def __init__(self, layout: Layout, *, grams: bool = True) -> None:
+        self.layout = layout
+        sizes = [len(columns) for columns in layout.columns]
+        ends = list(accumulate((*(n * n if grams else 0 for n in sizes), *sizes), initial=0))
+        self.sums, self.block = np.zeros(ends[-1]), np.empty(ends[-1])
+        self.parts = tuple(slice(a, b) for a, b in pairwise(ends))
+        views = [self.block[part] for part in self.parts]
+        self.grams = [view.reshape(n, n) for n, view in zip(sizes, views, strict=False)] if grams else []
+        self.moments = views[len(sizes) :]
+        self.squares, self.counts = np.zeros(len(sizes)), np.zeros(len(sizes))
 
-    def take(self, A: np.ndarray, tau: np.ndarray, weights: np.ndarray | None) -> None:
-        if weights is None:
-            self.gram += A @ A.T  # NumPy sees that this is symmetric, and computes half of it
-            self.moment += A @ tau
-            self.square += float(tau @ tau)
-            self.count += len(tau)
-            return
-        root = np.sqrt(weights)
-        weighed = A * root
-        self.gram += weighed @ weighed.T
-        self.moment += weighed @ (root * tau)
-        self.square += float((weights * tau) @ tau)
-        self.count += float(weights.sum())
+    def take(self, values: Values, tau: PerJoint, weights: PerJoint | None) -> None:
+        root = None if weights is None else np.sqrt(weights)
+        weighed = tau if root is None else root * tau
+        for joint, part in enumerate(self.layout.parts):
+            A = values[part] if root is None else values[part] * root[joint]
+            if self.grams:
+                np.matmul(A, A.T, out=self.grams[joint])  # NumPy sees that this is symmetric, and computes half of it
+            np.vecdot(A, weighed[joint], out=self.moments[joint])
+        self.sums += self.block
+        self.squares += np.vecdot(weighed, weighed)
+        self.counts += tau.shape[1] if weights is None else weights.sum(axis=1)
 
-    def result(self) -> JointSums:
-        return JointSums(self.columns, self.gram, self.moment, self.square, self.count)
+    def result(self) -> Sums:
+        columns = self.layout.columns
+        sums = [self.sums[part] for part in self.parts]
+        joints = (
+            JointSums(
+                own,
+                sums[j].reshape(len(own), len(own)) if self.grams else np.zeros((len(own), len(own))),
+                sums[len(columns) + j],
+                float(self.squares[j]),
+                float(self.counts[j]),
+            )
+            for j, own in enumerate(columns)
+        )
+        return Sums(self.layout.base, tuple(joints))

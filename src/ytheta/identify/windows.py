@@ -22,14 +22,14 @@ import numpy as np
 
 from ytheta.errors import InputError
 from ytheta.identify.form import Piece
-from ytheta.identify.rows import Layout, PerJoint, Rows, Values
+from ytheta.identify.friction import FrictionEntries, friction_entries
+from ytheta.identify.rows import Layout, Rows
 from ytheta.kernels import AnyKernel, momentum_regressor, remainder
 from ytheta.minimal.base_parameters import BaseParameters
 from ytheta.native import Block
 from ytheta.shapes import Float, Int
 from ytheta.signal.motion import Motion
 
-Joints = Float[np.ndarray, "samples joints"]
 CHUNK = 64  # samples, at least: enough for one product of matrices, few enough for most windows to hold all of them
 
 
@@ -47,20 +47,13 @@ class Stencil:
         """Samples from the start of a window to the last that has a weight."""
         return self.start + self.step * (len(self.weights) - 1) + 1
 
-    def of_signal(self, signal: Joints, count: int) -> PerJoint:
-        """The weighted sums of ``count`` windows."""
-        return self._sums(count, [Block(0, np.ascontiguousarray(signal[self._seen(count)].T))], signal.shape[1])
-
-    def of_kernel(self, kernel: AnyKernel, motion: Motion, count: int) -> Values:
-        """The same of a kernel's non-zeros, while these are in the processor's cache."""
-        seen = self._seen(count)
-        return self._sums(count, kernel.blocks(motion.q[seen], motion.qd[seen]), len(kernel.places))
-
-    def _seen(self, count: int) -> slice:
+    def seen(self, count: int) -> slice:
+        """The samples that the first ``count`` windows look at."""
         last = self.hop * (count - 1) + len(self.weights) - 1
         return slice(self.start, self.start + self.step * last + 1, self.step)
 
-    def _sums(self, count: int, blocks: Iterable[Block], height: int) -> Float[np.ndarray, "height windows"]:
+    def sums(self, blocks: Iterable[Block], height: int, count: int) -> Float[np.ndarray, "height windows"]:
+        """The weighted sums of ``count`` windows of what was seen, each block while it is in the processor's cache."""
         band = self._band
         chunk, reach = band.shape  # reach: windows that hold samples of a chunk
         before = reach - chunk // self.hop
@@ -127,19 +120,43 @@ class Terms:
         return remainder(self.base.robot, self.base)
 
     @cached_property
-    def places(self) -> Int[np.ndarray, "nonzeros"]:
-        """Where either has entries, sorted by joint."""
-        return np.union1d(self.W.places, self.Yhat.places)
-
-    @cached_property
     def layout(self) -> Layout:
-        indices = np.unravel_index(self.places, self.W.shape)
+        indices = np.unravel_index(self._places, self.W.shape)
         return Layout.of(indices, joints=len(self.base.robot.actuated), base=len(self.base))
 
     def rows(self, motion: Motion, count: int, a: Stencil, b: Stencil) -> Rows:
         """The equations of the first ``count`` windows: a weighs W, b Yhat and tau."""
         assert motion.tau is not None
-        values = np.zeros((len(self.places), count))
-        for kernel, stencil in ((self.W, a), (self.Yhat, b)):
-            values[np.searchsorted(self.places, kernel.places)] += stencil.of_kernel(kernel, motion, count)
-        return Rows(values, b.of_signal(motion.tau, count))
+        values = np.zeros((len(self._places), count))
+        seen = a.seen(count)
+        momenta = self.W.blocks(motion.q[seen], motion.qd[seen])
+        values[self._of_W] += a.sums(momenta, len(self._of_W), count)
+        values[self._of_Yhat] += b.sums(self._remainders(motion, b.seen(count)), len(self._of_Yhat), count)
+        tau = np.ascontiguousarray(motion.tau[b.seen(count)].T)
+        return Rows(values, b.sums([Block(0, tau)], len(tau), count))
+
+    def _remainders(self, motion: Motion, seen: slice) -> Iterator[Block]:
+        """Blocks of Yhat, with friction as soft as the low-pass leaves it."""
+        directions = None if motion.direction is None else np.ascontiguousarray(motion.direction[seen].T)
+        for block in self.Yhat.blocks(motion.q[seen], motion.qd[seen]):
+            if directions is not None:
+                own = slice(block.first, block.first + block.values.shape[1])
+                self._friction.write(block.values, directions[:, own], 0)
+            yield block
+
+    @cached_property
+    def _friction(self) -> FrictionEntries:
+        return friction_entries(self.base, self.Yhat.indices)
+
+    @cached_property
+    def _places(self) -> Int[np.ndarray, "nonzeros"]:
+        """Where W or Yhat has entries, sorted by joint."""
+        return np.union1d(self.W.places, self.Yhat.places)
+
+    @cached_property
+    def _of_W(self) -> Int[np.ndarray, "own"]:
+        return np.searchsorted(self._places, self.W.places)
+
+    @cached_property
+    def _of_Yhat(self) -> Int[np.ndarray, "own"]:
+        return np.searchsorted(self._places, self.Yhat.places)

@@ -16,7 +16,7 @@ Differs from  the paper in: no velocities. Y theta vanishes for all motions exac
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -116,13 +116,22 @@ def _units(robot: Robot) -> _Units:
     sliding = sliding_joints(robot)
     arm = np.array([1.0 if name in sliding else L for name in robot.actuated])
     sizes = L ** powers_of_length(robot)
+    motors = _arms_of_motors(robot, sliding, L)
     for k, name in enumerate(robot.parameter_names):
         owner, _, parameter = name.rpartition(".")
-        own = 1.0 if owner in sliding else L
+        own = motors.get(owner, 1.0 if owner in sliding else L)
         # Friction is a torque, viscous friction one per rate; the size of a force shows in its column, _with_forces.
-        drive = {"fv": own**2 * np.sqrt(G / L), "fc": own * G, "fo": own * G, FORCE_PARAMETER: 1.0}
+        drive = {"Ia": own**2, "fv": own**2 * np.sqrt(G / L), "fc": own * G, "fo": own * G, FORCE_PARAMETER: 1.0}
         sizes[k] = drive.get(parameter, sizes[k])
     return _Units(L, arm * G, np.sqrt(G * L) / arm, G / arm, sizes)
+
+
+def _arms_of_motors(robot: Robot, sliding: Collection[str], length: float) -> dict[str, float]:
+    """What a motor moves by, at most, while it turns by one: one that is geared up is felt the more."""
+    factors, _ = robot.motor_map
+    arms = np.array([1.0 if name in sliding else length for name in robot.coordinates])
+    turns = (np.abs(factors) / arms).max(axis=1, initial=0.0)
+    return {motor.name: 1.0 / turn if turn else length for motor, turn in zip(robot.motors, turns, strict=True)}
 
 
 def _where_forces_are(Y: Float[np.ndarray, "states actuated params"], robot: Robot) -> np.ndarray:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fnmatch import fnmatchcase
 
 import numpy as np
 
 from ytheta.conventions import JOINT_PARAMETERS
+from ytheta.errors import UnknownNameError, nearest
 from ytheta.robot.parts import JointKind
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
@@ -21,6 +23,18 @@ def asked_parameters(robot: Robot, *, rotor_inertia: bool, friction: Sequence[st
     wanted = {FRICTION[kind] for kind in friction} | ({"Ia"} if rotor_inertia else set())
     left_out = set(JOINT_PARAMETERS) - wanted
     return tuple(name for name in robot.parameter_names if name.rpartition(".")[2] not in left_out)
+
+
+def named_parameters(robot: Robot, patterns: Sequence[str]) -> tuple[str, ...]:
+    """The standard parameters of these names or patterns such as ``joint_*.fv``, in the order of theta."""
+    found: set[str] = set()
+    for pattern in patterns:
+        matching = {name for name in robot.parameter_names if name == pattern or fnmatchcase(name, pattern)}
+        if not matching:
+            hint = nearest(pattern, robot.parameter_names)
+            raise UnknownNameError(f"robot {robot.name!r} has no parameter {pattern!r}{hint}")
+        found |= matching
+    return tuple(name for name in robot.parameter_names if name in found)
 
 
 def sliding_joints(robot: Robot) -> set[str]:

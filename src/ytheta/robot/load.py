@@ -12,7 +12,7 @@ from ytheta.errors import InputError, RobotError, RobotFileError, nearest
 from ytheta.robot import catalog
 from ytheta.robot.parts import Note
 from ytheta.robot.robot import Robot
-from ytheta.robot.source_file import read_bytes
+from ytheta.robot.source_file import read_bytes, refuse_escape
 from ytheta.robot.toml_reader import read_toml
 from ytheta.robot.urdf import read_urdf
 from ytheta.robot.xml_document import parse_xml
@@ -20,6 +20,7 @@ from ytheta.robot.xml_document import parse_xml
 log = logging.getLogger("ytheta")
 
 XML_ENDINGS = (".urdf", ".xml", ".mjcf")
+DEEPEST = 16  # files that extend one another; more is a mistake
 
 
 def load(
@@ -56,13 +57,17 @@ def load(
 
 def _path(source: str | Path) -> Path:
     path = Path(source)
-    if isinstance(source, str) and not path.suffix and len(path.parts) == 1 and not _exists(path):
-        if source in catalog.names():
-            return catalog.path(source)
-        raise RobotFileError(
-            f"there is no robot {source!r} in the catalog and no such file{nearest(source, catalog.names())}"
-        )
-    return path
+    return _in_catalog(source) if isinstance(source, str) and _is_name(source) and not _exists(path) else path
+
+
+def _is_name(source: str) -> bool:
+    return not Path(source).suffix and len(Path(source).parts) == 1
+
+
+def _in_catalog(name: str) -> Path:
+    if name in catalog.names():
+        return catalog.path(name)
+    raise RobotFileError(f"there is no robot {name!r} in the catalog and no such file{nearest(name, catalog.names())}")
 
 
 def _exists(path: Path) -> bool:
@@ -72,10 +77,14 @@ def _exists(path: Path) -> bool:
         return False
 
 
-def _read(path: Path, *, snap: float, fix_base: bool) -> Robot:
+def _read(path: Path, *, snap: float, fix_base: bool, read_for: tuple[Path, ...] = ()) -> Robot:
+    """The robot of a file; ``read_for`` are the files that extend it, the last one directly."""
     content = read_bytes(path)
     if path.suffix.lower() == ".toml":
-        return read_toml(content, path, snap)
+        files = (*read_for, path)
+        return read_toml(
+            content, path, snap, extended=lambda reference: _extended(reference, files, snap=snap, fix_base=fix_base)
+        )
     if path.suffix.lower() not in XML_ENDINGS:
         raise RobotFileError(f"{path}: robots are read from .urdf, .xml (MJCF) and .toml files; rename or convert it")
     root = parse_xml(content, path)
@@ -86,6 +95,27 @@ def _read(path: Path, *, snap: float, fix_base: bool) -> Robot:
 
         return read_mjcf(root, path, snap, fix_base=fix_base)
     raise root.error("a URDF starts with <robot>, an MJCF with <mujoco>; this is neither")
+
+
+def _extended(reference: str, files: tuple[Path, ...], *, snap: float, fix_base: bool) -> Robot:
+    """The robot that the last of some files extends: one of its folder, or of the catalog."""
+    where = f"{files[-1].name}, extends"
+    path = refuse_escape(reference, files[-1], where)
+    if path is None:
+        raise RobotFileError(f"{where}: {reference!r} is no path; give one relative to this file, or a catalog name")
+    if _is_name(reference) and not _exists(path):
+        path = _in_catalog(reference)
+    if path.resolve() in [file.resolve() for file in files]:
+        circle = " → ".join([*(file.name for file in files), path.name])
+        raise RobotError(f"'extends' runs in a circle: {circle}; let one of these files stand by itself")
+    if len(files) > DEEPEST:
+        raise RobotError(f"'extends' goes through more than {DEEPEST} files; put some of them together")
+    try:
+        return _read(path, snap=snap, fix_base=fix_base, read_for=files)
+    except RobotFileError:
+        raise  # says already where
+    except InputError as error:
+        raise type(error)(f"{path.name}: {error}") from None
 
 
 def _close_at_home(robot: Robot) -> None:

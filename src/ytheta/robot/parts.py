@@ -43,13 +43,18 @@ class Limits:
 
 @dataclass(frozen=True)
 class Drive:
-    """Motor, gear and friction of one coordinate. Friction is felt at the joint, rotor inertia at the motor."""
+    """Motor, gear and friction of one coordinate. Friction is felt at the joint, rotor inertia at the motor.
+
+    ``coulomb_speed``: Coulomb friction changes sign gradually around rest, at 71 % of its size where the rate is this
+    speed; 0 makes it the plain sign of the rate. It is part of the description, as geometry is, and no parameter.
+    """
 
     rotor_inertia: float = 0.0
     gear_ratio: float = 1.0
     viscous: float = 0.0
     coulomb: float = 0.0
     offset: float = 0.0
+    coulomb_speed: float = 0.0
 
     @property
     def parameters(self) -> tuple[float, ...]:
@@ -112,11 +117,20 @@ class Coupling:
 
 @dataclass(frozen=True)
 class Motor:
-    """A coordinate that is no single joint's position, such as one motor of a differential wrist."""
+    """A coordinate that is no single joint's position, such as one motor of a differential wrist.
+
+    One that says what it ``turns_with`` is no coordinate: its position is ``sum(factor * joint position)``, and its
+    drive is felt at all of these joints. Logs and torques then belong to the joints, as on the wrist of a Staubli TX40.
+    """
 
     name: str
     limits: Limits = Limits()
     drive: Drive = Drive()
+    turns_with: tuple[tuple[str, float], ...] = ()
+
+    @property
+    def is_coordinate(self) -> bool:
+        return not self.turns_with
 
 
 @dataclass(frozen=True)

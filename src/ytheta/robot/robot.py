@@ -5,7 +5,7 @@ Coordinates::
     actuated Q ──loops──▶ coordinates x ──couplings q = A x + b──▶ joint positions q
 
 x holds the positions of the joints that no coupling determines, and of motors that are no joint's own. Without loops x
-and Q are the same numbers in the same order.
+and Q are the same numbers in the same order. A motor that turns with joints has no place in x: its position follows.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Robot:
         for motor in self.motors:
             rules.check_motor(motor)
         tree.check_couplings(self.couplings, self.movable, self.motors)
-        _ = self.coupling_map  # refuses couplings that run in a circle
+        _ = self.motor_map  # refuses couplings that run in a circle, and factors that amount to too much
         check_forces(
             self.forces,
             moving=self.moving,
@@ -145,7 +145,7 @@ class Robot:
 
     @cached_property
     def coordinates(self) -> tuple[str, ...]:
-        """Names of x: movable joints that no coupling determines, and motors.
+        """Names of x: movable joints that no coupling determines, and motors that do not turn with joints.
 
         Without loops x is Q and has the order of ``actuated`` where one was given; else tree order, motors last.
         """
@@ -174,6 +174,11 @@ class Robot:
         return tree.coupling_map(self.couplings, self.movable, self.coordinates)
 
     @cached_property
+    def motor_map(self) -> tuple[Float[np.ndarray, "motors coordinates"], Float[np.ndarray, "motors"]]:
+        """The same for the positions of all motors, those that are coordinates and those that turn with joints."""
+        return tree.motor_map(self.motors, self.movable, self.coordinates, self.coupling_map)
+
+    @cached_property
     def home_coordinates(self) -> Float[np.ndarray, "coordinates"]:
         """The home pose as a vector x."""
         at_home = dict(self.home)
@@ -189,14 +194,14 @@ class Robot:
         """
         kept = (joint.child for joint in self.joints if not self._disappears(joint))
         bodies = (parameter_name(link, p) for link in kept for p in LINK_PARAMETERS)
-        drives = (parameter_name(name, p) for name, _ in self._drives for p in JOINT_PARAMETERS)
+        drives = (parameter_name(name, p) for name, _ in self.drives for p in JOINT_PARAMETERS)
         return (*bodies, *drives, *(parameter_name(force.name, FORCE_PARAMETER) for force in self.forces))
 
     @cached_property
     def theta(self) -> Float[np.ndarray, "params"]:
         """Values of the standard parameters in this description, in the order of ``parameter_names``."""
         values = [p for link in self.merged.links[1:] for p in link.inertia.parameters]
-        values += [p for _, drive in self._drives for p in drive.parameters]
+        values += [p for _, drive in self.drives for p in drive.parameters]
         return np.array(values + [force.value for force in self.forces], dtype=float)
 
     @cached_property
@@ -205,7 +210,8 @@ class Robot:
         return {link.name: link.inertia.consistency() for link in self.links}
 
     @property
-    def _drives(self) -> tuple[tuple[str, Drive], ...]:
+    def drives(self) -> tuple[tuple[str, Drive], ...]:
+        """Names and drives of movable joints, cut joints that move, and motors: the order of their parameters."""
         joints = (*self.movable, *(loop.joint for loop in self.loops if loop.joint.moves))
         return (
             *((joint.name, joint.drive) for joint in joints),
@@ -215,7 +221,7 @@ class Robot:
     @property
     def moving(self) -> tuple[str, ...]:
         """Everything that has a position and a drive: movable joints, cut joints that move, motors."""
-        return tuple(name for name, _ in self._drives)
+        return tuple(name for name, _ in self.drives)
 
     # --- the same robot, otherwise ------------------------------------------------------------------------------
 

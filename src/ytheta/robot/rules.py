@@ -116,6 +116,12 @@ def _check_drive(drive: Drive, place: str) -> None:
             f"{place}: its drive is not finite (rotor inertia felt at the joint, friction, offset: "
             f"{', '.join(f'{value:g}' for value in drive.parameters)}); correct it"
         )
+    square = drive.coulomb_speed * drive.coulomb_speed
+    if not (drive.coulomb_speed == 0.0 or (drive.coulomb_speed > 0.0 and 0.0 < square < math.inf)):
+        raise RobotError(
+            f"{place}: its coulomb_speed is {drive.coulomb_speed:g}; give the speed around which Coulomb friction "
+            "changes sign, between 1e-150 and 1e150, or 0 for a plain sign"
+        )
 
 
 def _coefficients(value: Scalar) -> tuple[float, ...]:

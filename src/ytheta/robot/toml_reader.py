@@ -1,62 +1,83 @@
 """TOML → Robot: our own format, for DH tables, symbolic lengths, loops, couplings, drives and forces.
 
 docs/robot-format.md describes it key by key. ``exact = true`` says that angles and axes are meant to the last digit;
-then nothing is snapped (the writer sets it).
+then nothing is snapped (the writer sets it). A file may extend another robot; see ``toml_extension``. What stands under
+``[identification]`` is not read here, but says that the figures were measured: least squares may find negative masses.
 """
 
 from __future__ import annotations
 
-import math
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
-
-from ytheta.conventions import LINK_PARAMETERS, STANDARD_GRAVITY
-from ytheta.errors import InputError, RobotFileError, nearest
-from ytheta.robot.frame import IDENTITY, Frame, Vector, rows, vector
-from ytheta.robot.inertia import Inertia
+from ytheta.conventions import STANDARD_GRAVITY
+from ytheta.errors import RobotFileError
+from ytheta.robot.frame import vector
 from ytheta.robot.length import can_name_a_length
-from ytheta.robot.parts import Coupling, Drive, Force, Joint, JointKind, Limits, Link, Loop, Marker, Motor
+from ytheta.robot.parts import Loop
 from ytheta.robot.robot import Robot
-from ytheta.robot.snap import Snapper, unit_axis
+from ytheta.robot.snap import Snapper
+from ytheta.robot.toml_extension import laid_over
+from ytheta.robot.toml_parts import (
+    read_coupling,
+    read_force,
+    read_frame,
+    read_joint,
+    read_link,
+    read_marker,
+    read_motor,
+)
 from ytheta.robot.toml_table import Table, finite_number, shown
 
 FORMAT = 1
 UNSET = "unset"
-GEOMETRIES = ("standard_dh", "modified_dh", "frame")
+IDENTIFICATION = "identification"
 
 
-def read_toml(content: bytes, path: Path, snap: float) -> Robot:
-    """A robot from the content of a TOML file."""
+def read_toml(content: bytes, path: Path, snap: float, extended: Callable[[str], Robot] | None = None) -> Robot:
+    """A robot from the content of a TOML file. ``extended`` reads the robot that a file names under ``extends``."""
     top = Table(_parsed(content, path), path.name)
     if (number := top.number("format", FORMAT)) != FORMAT:
         raise top.error(f"format {number:g} is not known here; this version reads format {FORMAT}: update ytheta")
+    base = _base(top, extended) if top.has("extends") else None
     lengths = _lengths(top.table("lengths"))
-    top.lengths = frozenset(name for name, _ in lengths)
-    snapper = Snapper(snap)
-    if top.flag("exact", False):
-        snapper = Snapper(0.0)
-    robot = Robot(
+    top.lengths = frozenset(name for name, _ in (*lengths, *(base.lengths if base else ())))
+    snapper = Snapper(0.0 if top.flag("exact", False) else snap)
+    robot = laid_over(base, top, snapper, lengths=lengths) if base else _whole(top, path, snapper, lengths)
+    top.finish()
+    return robot
+
+
+def _base(top: Table, extended: Callable[[str], Robot] | None) -> Robot:
+    reference = top.text("extends")
+    if extended is None:
+        raise top.error(f"it extends {reference!r}, another file, and was not read from one; use load")
+    return extended(reference)
+
+
+def _whole(top: Table, path: Path, snapper: Snapper, lengths: tuple[tuple[str, float | None], ...]) -> Robot:
+    """A robot that stands in one file."""
+    measured = top.has(IDENTIFICATION)
+    top.table(IDENTIFICATION)
+    return Robot(
         name=top.text("name", path.stem),
         about=top.text("about", ""),
         source=top.text("source", ""),
         gravity=vector(top.numbers("gravity", 3, STANDARD_GRAVITY)),
-        mounting=_frame(top.table("mounting"), snapper),
+        mounting=read_frame(top.table("mounting"), snapper),
         lengths=lengths,
-        links=tuple(_link(table) for table in top.tables("link")),
-        joints=tuple(_joint(table, snapper) for table in top.tables("joint")),
-        loops=tuple(Loop(_joint(table, snapper)) for table in top.tables("loop")),
-        couplings=tuple(_coupling(table) for table in top.tables("coupling")),
-        motors=tuple(_motor(table) for table in top.tables("motor")),
-        forces=tuple(_force(table) for table in top.tables("force")),
+        links=tuple(read_link(table, measured=measured) for table in top.tables("link")),
+        joints=tuple(read_joint(table, snapper) for table in top.tables("joint")),
+        loops=tuple(Loop(read_joint(table, snapper)) for table in top.tables("loop")),
+        couplings=tuple(read_coupling(table) for table in top.tables("coupling")),
+        motors=tuple(read_motor(table) for table in top.tables("motor")),
+        forces=tuple(read_force(table) for table in top.tables("force")),
         actuated=top.texts("actuated"),
-        markers=tuple(_marker(table, snapper) for table in top.tables("marker")),
+        markers=tuple(read_marker(table, snapper) for table in top.tables("marker")),
         home=top.table("home").named_numbers(),
         notes=snapper.notes,
     )
-    top.finish()
-    return robot
 
 
 def _parsed(content: bytes, path: Path) -> dict[str, object]:
@@ -86,192 +107,3 @@ def _lengths(table: Table) -> tuple[tuple[str, float | None], ...]:
         else:
             raise table.error(f"{name} should be a number in metres, or 'unset', not {shown(value)}")
     return tuple(lengths)
-
-
-def _link(table: Table) -> Link:
-    link = Link(
-        name=table.text("name"),
-        inertia=_inertia(table),
-        load=table.flag("load", False),
-        source=table.text("source", ""),
-    )
-    table.finish()
-    return link
-
-
-def _inertia(table: Table) -> Inertia:
-    if table.has("parameters"):
-        parameters = table.table("parameters")
-        values = dict(parameters.named_numbers())
-        for name in values:
-            if name not in LINK_PARAMETERS:
-                raise parameters.error(f"the parameter {name!r} is unknown{nearest(name, LINK_PARAMETERS)}")
-        inertia = Inertia.named(values)
-    else:
-        center = vector(table.numbers("center", 3, (0.0, 0.0, 0.0)))
-        moments = table.table("inertia")
-        xx, yy, zz, xy, xz, yz = (moments.number(key, 0.0) for key in ("xx", "yy", "zz", "xy", "xz", "yz"))
-        moments.finish()
-        tensor = ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
-        inertia = Inertia.about_center(table.number("mass", 0.0), center, tensor)
-    if inertia.mass < 0.0:
-        raise table.error(f"the mass {inertia.mass:g} kg is negative; give a positive mass, or 0 for none")
-    return inertia
-
-
-def _joint(table: Table, snapper: Snapper) -> Joint:
-    kinds = [kind.value for kind in JointKind]
-    kind = table.text("type")
-    if kind not in kinds:
-        raise table.error(f"the joint type {kind!r} is not supported{nearest(kind, kinds)}")
-    placement, seat = _geometry(table, snapper)
-    joint = Joint(
-        name=table.text("name"),
-        kind=JointKind(kind),
-        parent=table.text("parent"),
-        child=table.text("child"),
-        placement=placement,
-        axis=_axis(table, snapper),
-        seat=seat,
-        limits=_limits(table.table("limits")),
-        drive=_drive(table.table("drive")),
-        source=table.text("source", ""),
-    )
-    table.finish()
-    return joint
-
-
-def _geometry(table: Table, snapper: Snapper) -> tuple[Frame, Frame]:
-    """Placement and seat, from one of the three ways to give them."""
-    given = [key for key in GEOMETRIES if table.has(key)]
-    if len(given) > 1:
-        raise table.error(f"{given[0]!r} and {given[1]!r} exclude each other; keep one")
-    if table.has("seat") and table.has("child_frame"):
-        raise table.error("'seat' and 'child_frame' are inverses of each other; keep one")
-    if given and given[0] != "frame":
-        for key in ("axis", "seat", "child_frame"):
-            if table.has(key):
-                raise table.error(f"{given[0]!r} already says what {key!r} would; remove {key!r}, or use 'frame'")
-        row = table.table(given[0])
-        frames = _standard_dh(row, snapper) if given[0] == "standard_dh" else _modified_dh(row, snapper)
-        row.finish()
-        return frames
-    if table.has("child_frame"):
-        seat = _frame(table.table("child_frame"), snapper).inverse()
-    else:
-        seat = _frame(table.table("seat"), snapper)
-    return _frame(table.table("frame"), snapper), seat
-
-
-def _standard_dh(row: Table, snapper: Snapper) -> tuple[Frame, Frame]:
-    """Rz(theta) Tz(d) Tx(a) Rx(alpha): the joint moves first, so all of it is the seat."""
-    theta, alpha = (snapper.angle(row.number(key, 0.0), f"{row.where}, {key}") for key in ("theta", "alpha"))
-    turn = Frame.turn((0.0, 0.0, 1.0), theta)
-    return IDENTITY, turn @ Frame.shift(row.scalar("a", 0.0), 0.0, row.scalar("d", 0.0)) @ _about_x(alpha)
-
-
-def _modified_dh(row: Table, snapper: Snapper) -> tuple[Frame, Frame]:
-    """Rz(gamma) Tz(b) Rx(alpha) Tx(a) Rz(theta) Tz(d); the joint moves along the last z, so all of it is placement.
-
-    gamma and b are the two figures more that Khalil and Kleinfinger (1986) need where a link carries several joints.
-    """
-    gamma, alpha, theta = (
-        snapper.angle(row.number(key, 0.0), f"{row.where}, {key}") for key in ("gamma", "alpha", "theta")
-    )
-    branch = Frame.turn((0.0, 0.0, 1.0), gamma) @ Frame.shift(z=row.scalar("b", 0.0))
-    twist = _about_x(alpha) @ Frame.shift(row.scalar("a", 0.0))
-    return branch @ twist @ Frame.turn((0.0, 0.0, 1.0), theta) @ Frame.shift(z=row.scalar("d", 0.0)), IDENTITY
-
-
-def _about_x(angle: float) -> Frame:
-    return Frame.turn((1.0, 0.0, 0.0), angle)
-
-
-def _frame(table: Table, snapper: Snapper) -> Frame:
-    x, y, z = table.scalars("xyz", 3, (0.0, 0.0, 0.0))
-    given = [key for key in ("rpy", "quaternion", "rotation") if table.has(key)]
-    if len(given) > 1:
-        raise table.error(f"{given[0]!r} and {given[1]!r} exclude each other; keep one")
-    turn = IDENTITY
-    if given == ["rpy"]:
-        roll, pitch, yaw = table.numbers("rpy", 3)
-        turn = snapper.rpy(roll, pitch, yaw, table.where)
-    elif given == ["quaternion"]:
-        w, i, j, k = table.numbers("quaternion", 4)
-        try:
-            turn = Frame.from_quaternion(w, i, j, k)
-        except InputError as error:
-            raise table.error(f"{error}, scalar first") from None
-        turn = snapper.rotation(turn, table.where)
-    elif given == ["rotation"]:
-        matrix = np.array(table.matrix("rotation"))
-        entries_fit = abs(matrix).max() <= 1.0 + 1e-6  # else the product below may overflow
-        if not entries_fit or abs(matrix @ matrix.T - np.eye(3)).max() > 1e-6 or np.linalg.det(matrix) < 0.0:
-            raise table.error("'rotation' is not a rotation matrix (orthonormal rows, determinant 1 to six digits)")
-        turn = Frame(rotation=rows(matrix))
-    table.finish()
-    return Frame((x, y, z), turn.rotation)
-
-
-def _axis(table: Table, snapper: Snapper) -> Vector:
-    x, y, z = table.numbers("axis", 3, (0.0, 0.0, 1.0))
-    try:
-        return snapper.axis(unit_axis((x, y, z)), table.where)
-    except InputError as error:
-        raise table.error(str(error)) from None
-
-
-def _limits(table: Table) -> Limits:
-    lower, upper = table.bounds("position")
-    bounds = [table.number(key, math.inf) for key in ("velocity", "acceleration", "effort")]
-    if min(bounds) < 0.0:
-        raise table.error("limits of velocity, acceleration and effort are magnitudes; give positive numbers")
-    table.finish()
-    return Limits(lower, upper, *bounds)
-
-
-def _drive(table: Table) -> Drive:
-    drive = Drive(
-        rotor_inertia=table.number("rotor_inertia", 0.0),
-        gear_ratio=table.number("gear_ratio", 1.0),
-        viscous=table.number("viscous", 0.0),
-        coulomb=table.number("coulomb", 0.0),
-        offset=table.number("offset", 0.0),
-    )
-    table.finish()
-    return drive
-
-
-def _coupling(table: Table) -> Coupling:
-    if not table.has("terms"):
-        raise table.error("the key 'terms' is missing; add a table such as { q1 = 1.0 }, or {} to hold the joint still")
-    coupling = Coupling(table.text("joint"), table.table("terms").named_numbers(), table.number("offset", 0.0))
-    table.finish()
-    return coupling
-
-
-def _motor(table: Table) -> Motor:
-    motor = Motor(table.text("name"), _limits(table.table("limits")), _drive(table.table("drive")))
-    table.finish()
-    return motor
-
-
-def _force(table: Table) -> Force:
-    if not table.has("torque"):
-        raise table.error("the key 'torque' is missing; add a table such as { joint2 = \"joint2 - 0.3\" }")
-    force = Force(
-        name=table.text("name"),
-        torque=table.table("torque").named_texts(),
-        where=table.table("where").named_texts(),
-        value=table.number("value", 0.0),
-        source=table.text("source", ""),
-    )
-    table.finish()
-    return force
-
-
-def _marker(table: Table, snapper: Snapper) -> Marker:
-    name, link = table.text("name"), table.text("link")
-    frame = _frame(table.table("frame"), snapper)
-    table.finish()
-    return Marker(name, link, frame)

@@ -19,6 +19,12 @@ class Table:
         self._left = dict(values)
         self._known: set[str] = set()
 
+    @property
+    def name(self) -> str:
+        """Its name, which is still to be taken; empty where it has none."""
+        name = self._left.get("name", "")
+        return name if isinstance(name, str) else ""
+
     def error(self, text: str) -> RobotFileError:
         return RobotFileError(f"{self.where}: {text}")
 

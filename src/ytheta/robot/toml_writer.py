@@ -19,7 +19,7 @@ from ytheta.errors import InputError
 from ytheta.robot import tree
 from ytheta.robot.frame import IDENTITY, NO_TURN, ORIGIN, STEP, Frame
 from ytheta.robot.length import Length, Scalar
-from ytheta.robot.parts import Drive, Force, Joint, Limits, Link
+from ytheta.robot.parts import Drive, Force, Joint, Limits, Link, Motor
 from ytheta.robot.robot import Robot
 from ytheta.robot.snap import printed_angle
 from ytheta.robot.toml_reader import FORMAT, UNSET
@@ -81,7 +81,7 @@ def robot_toml(robot: Robot) -> str:
     _append(
         document,
         "motor",
-        [{"name": motor.name, **_limits(motor.limits), **_drive(motor.drive)} for motor in robot.motors],
+        [_motor(motor) for motor in robot.motors],
     )
     _append(document, "force", [_force(force) for force in robot.forces])
     _append(
@@ -150,6 +150,11 @@ def _limits(limits: Limits) -> dict[str, Any]:
 def _drive(drive: Drive) -> dict[str, Any]:
     changed = {f.name: value for f in fields(Drive) if (value := getattr(drive, f.name)) != f.default}
     return {"drive": _inline(changed)} if changed else {}
+
+
+def _motor(motor: Motor) -> dict[str, Any]:
+    turns_with = {"turns_with": _inline(dict(motor.turns_with))} if motor.turns_with else {}
+    return {"name": motor.name, **turns_with, **_limits(motor.limits), **_drive(motor.drive)}
 
 
 def _force(force: Force) -> dict[str, Any]:

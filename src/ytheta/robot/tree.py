@@ -96,12 +96,22 @@ def check_motors(motors: Sequence[Motor], joints: Sequence[Joint], loops: Sequen
     """Motors have names of their own: theirs are coordinates and name parameters, as those of joints are."""
     others = (*(joint.name for joint in joints), *(loop.name for loop in loops))
     check_unique((*others, *(motor.name for motor in motors)), "coordinate")
+    movable = {joint.name for joint in joints if joint.moves}
+    for motor in motors:
+        place = f"motor {motor.name!r}, turns_with"
+        for name, _ in motor.turns_with:
+            if name not in movable:
+                raise RobotError(f"{place}: {name!r} is no movable joint{nearest(name, movable)}")
+        for name in repeated(name for name, _ in motor.turns_with):
+            raise RobotError(f"{place} names {name!r} more than once; add its factors up")
+        check_numbers((factor for _, factor in motor.turns_with), f"{place}: its factors")
 
 
 def check_couplings(couplings: Sequence[Coupling], movable: Sequence[Joint], motors: Sequence[Motor]) -> None:
     """Couplings determine movable joints, once each, from coordinates that exist."""
     names = {joint.name for joint in movable}
-    known = names | {motor.name for motor in motors}
+    known = names | {motor.name for motor in motors if motor.is_coordinate}
+    following = {motor.name for motor in motors} - known
     check_unique((coupling.joint for coupling in couplings), "coupled joint")
     for coupling in couplings:
         if coupling.joint not in names:
@@ -109,6 +119,11 @@ def check_couplings(couplings: Sequence[Coupling], movable: Sequence[Joint], mot
                 f"a coupling determines {coupling.joint!r}, which is no movable joint{nearest(coupling.joint, names)}"
             )
         for name, _ in coupling.terms:
+            if name in following:
+                raise RobotError(
+                    f"the coupling of joint {coupling.joint!r} uses the motor {name!r}, whose position follows from "
+                    "joints; name these joints instead, or remove 'turns_with' from the motor"
+                )
             if name not in known:
                 raise RobotError(
                     f"the coupling of joint {coupling.joint!r} uses {name!r}, which is neither a movable joint "
@@ -123,11 +138,11 @@ def check_couplings(couplings: Sequence[Coupling], movable: Sequence[Joint], mot
 
 
 def coordinates(movable: Sequence[Joint], couplings: Sequence[Coupling], motors: Sequence[Motor]) -> tuple[str, ...]:
-    """The coordinates in tree order: movable joints that no coupling determines, then motors."""
+    """The coordinates in tree order: movable joints that no coupling determines, then motors that follow no joints."""
     coupled = {coupling.joint for coupling in couplings}
     return (
         *(joint.name for joint in movable if joint.name not in coupled),
-        *(motor.name for motor in motors),
+        *(motor.name for motor in motors if motor.is_coordinate),
     )
 
 
@@ -151,6 +166,27 @@ def coupling_map(
                 else:  # a motor that is no joint's own
                     factors[k, column[term]] += factor
         check_numbers((offset[k], *factors[k]), f"the coupling of joint {coupling.joint!r}: what it amounts to")
+    return factors, offset
+
+
+def motor_map(
+    motors: Sequence[Motor],
+    movable: Sequence[Joint],
+    coordinates: Sequence[str],
+    joints: tuple[Float[np.ndarray, "joints coordinates"], Float[np.ndarray, "joints"]],
+) -> tuple[Float[np.ndarray, "motors coordinates"], Float[np.ndarray, "motors"]]:
+    """The positions of all motors as factors times x plus an offset; ``joints`` is A and b of q = A x + b."""
+    joint_factors, joint_offset = joints
+    row = {joint.name: k for k, joint in enumerate(movable)}
+    factors, offset = np.zeros((len(motors), len(coordinates))), np.zeros(len(motors))
+    for k, motor in enumerate(motors):
+        if motor.is_coordinate:
+            factors[k, coordinates.index(motor.name)] = 1.0
+        with np.errstate(over="ignore", invalid="ignore"):  # what comes of it is looked at below
+            for name, factor in motor.turns_with:
+                factors[k] += factor * joint_factors[row[name]]
+                offset[k] += factor * joint_offset[row[name]]
+        check_numbers((offset[k], *factors[k]), f"motor {motor.name!r}, turns_with: what it amounts to")
     return factors, offset
 
 

@@ -91,7 +91,8 @@ class _Builder:
             t = np.arange(self.count) / (mapping.rate or 1.0)
         else:
             t = self.table.columns[places.t][self.rows] * self._factors("scale", mapping.scale.get("t"))[0]
-        return np.asarray(t + self._factors("offset", mapping.offset.get("t", (0.0,)))[0])
+        t += self._factors("offset", mapping.offset.get("t", (0.0,)))[0]
+        return t
 
     def columns(self, key: str, names: tuple[str, ...]) -> Columns | None:
         """One quantity of all joints; None where the file has none."""

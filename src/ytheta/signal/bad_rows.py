@@ -28,7 +28,7 @@ def bad_rows(log: Log) -> Marks:
             text = f"{name} holds no number in any row; leave the quantity out or record it"
             return Marks((Finding("missing", Weight.ERROR, text),))
         finite &= numbers
-        absurd |= numbers & (np.abs(column) > ABSURD)
+        absurd |= numbers & ((column > ABSURD) | (column < -ABSURD))
     garbage = _up_to_jumps(log, _with_islands(np.flatnonzero(absurd), len(log)))
     missing = np.setdiff1d(np.flatnonzero(~finite), garbage)
     drop = np.union1d(garbage, missing)

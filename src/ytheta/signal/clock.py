@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ytheta.shapes import Float
@@ -13,6 +15,7 @@ DISORDER = 0.05  # of the rows; more stamps out of order are no accident
 JITTER = 0.3  # of the median step
 SLOWEST = 5.0  # Hz; slower logs of arms are logs whose time is not in seconds
 SHOWN = 4
+BLOCK = 1 << 16  # steps looked at at a time
 
 
 def clock(log: Log) -> Marks:
@@ -24,8 +27,8 @@ def clock(log: Log) -> Marks:
         return Marks(tuple(findings))
     keep = np.setdiff1d(np.arange(len(log)), drop) if len(drop) else None
     t = log.t if keep is None else log.t[keep]
+    median = float(np.median(np.diff(t), overwrite_input=True))
     steps = np.diff(t)
-    median = float(np.median(steps))
     wide = np.flatnonzero(steps > GAP * median)
     usual = np.delete(steps, wide) if len(wide) else steps
     border = [first for first, _ in log.segments]
@@ -74,8 +77,9 @@ def _gaps(t: Column, steps: Float[np.ndarray, "steps"], wide: list[int], median:
 
 
 def _sampling(steps: Float[np.ndarray, "steps"], median: float) -> Finding:
-    low, high = (1e3 * float(step) for step in np.quantile(steps, [0.01, 0.99]))
-    jitter = float(np.std(steps)) / median
+    """What the steps say of the rate; they are put out of order."""
+    jitter = _spread(steps) / median
+    low, high = (1e3 * float(step) for step in np.quantile(steps, [0.01, 0.99], overwrite_input=True))
     text = f"sampled at {1.0 / median:.6g} Hz (median step {1e3 * median:.4g} ms"
     text += f", 98 % within {low:.4g} to {high:.4g} ms, jitter {100 * jitter:.2g} %)" if jitter > 1e-6 else ", even)"
     if 1.0 / median < SLOWEST:
@@ -85,3 +89,10 @@ def _sampling(steps: Float[np.ndarray, "steps"], median: float) -> Finding:
         text += "; resample, or give rate = … in a mapping if the samples themselves were even"
         return Finding("sampling", Weight.WARNING, text)
     return Finding("sampling", Weight.NOTE, text)
+
+
+def _spread(steps: Float[np.ndarray, "steps"]) -> float:
+    """Standard deviation, block by block."""
+    mean = float(np.mean(steps))
+    squares = sum(float(np.sum((steps[k : k + BLOCK] - mean) ** 2)) for k in range(0, len(steps), BLOCK))
+    return math.sqrt(squares / len(steps))

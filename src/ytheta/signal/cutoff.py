@@ -5,9 +5,10 @@ below the valley between them is the robot's doing, what lies above is not.
 
 Band        the frequency below which 99.9 % of a joint's velocity energy lies, counted up to its valley; the median
             over the joints that move. The median, because a noisy joint has no valley to be trusted.
-Wish        ten times the band, a rule of thumb of identification practice: motion then passes with an error of 1e-8,
-            and so does most of what friction adds when joints reverse. But arms swing in their gears and links from
-            about 10 Hz on, which no rigid model explains: beyond 10 Hz, three times the band must do.
+Wish        ten times the band, a rule of thumb of identification practice: motion then passes with an error of 1e-8.
+            But arms swing in their gears and links from about 10 Hz on, which no rigid model explains: beyond 10 Hz,
+            twice the band must do, which motion passes with an error of 0.4 % at its upper end. What friction adds
+            when joints reverse goes further up, but model and measurement lose it alike; see ``direction``.
 Limit       where the noise let through reaches a fifth of the motion, both as rms acceleration; the median again. Noise
             is what was measured beyond the valley, not a white floor: stamps and drives make coloured noise.
 Cut-off     the smaller of wish and limit, but at least twice the band and at most 0.4 of the rate; one for all joints,
@@ -31,8 +32,7 @@ from ytheta.signal.resample import Grid
 ENERGY = 0.999  # share of velocity energy that makes up the band
 WISH = 10.0  # cut-off in bands …
 RIGID = 10.0  # … up to this many Hz, where arms begin to swing,
-ENOUGH = 3.0  # … and in bands beyond
-LEAST = 2.0  # bands that noise must not cut into
+LEAST = 2.0  # bands that neither this nor noise must cut into
 MOST = 0.4  # of the rate
 NOISE = 0.2  # rms acceleration of noise let through, of that of motion
 MOVES = 100.0  # a joint moves if its positions rise this far above their own floor, as power
@@ -59,7 +59,8 @@ class Cutoff:
     @property
     def finding(self) -> Finding:
         """The choice as a sentence."""
-        if self.cutoff in (WISH * self.band, ENOUGH * self.band):
+        least = self.cutoff == LEAST * self.band
+        if self.cutoff == WISH * self.band or (least and self.limit >= self.cutoff):
             reason = f"{self.cutoff / self.band:.3g} times the motion's band of {self.band:.3g} Hz"
         elif self.cutoff == RIGID:
             reason = f"beyond it arms are not rigid; the motion's band is {self.band:.3g} Hz"
@@ -90,7 +91,7 @@ def choose_cutoff(log: Log, grid: Grid) -> Cutoff:
         beyond = int(np.searchsorted(noise, NOISE**2 * float(acceleration[below, joint].sum())))
         limits.append(frequency[min(beyond, len(frequency) - 1)])
     band, limit = float(np.median(bands)), float(np.median(limits))
-    wish = min(WISH * band, max(RIGID, ENOUGH * band))
+    wish = min(WISH * band, max(RIGID, LEAST * band))
     cutoff = min(max(min(wish, limit), LEAST * band), MOST * grid.rate)
     return Cutoff(cutoff, band, limit, grid.rate)
 

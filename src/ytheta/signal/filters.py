@@ -9,7 +9,8 @@ Edges       Beyond the ends the signal continues as its own point reflection, wh
 Blocks      A long record is filtered in pieces with margins of ``memory`` samples, over which the slowest mode of the
             filter falls to 1e-13: the cores of the pieces equal the whole to rounding, in constant memory.
 Speed       sosfilt wants its samples adjacent: arrays are turned to (channels, samples) once, and the backward run
-            works on a reversed copy, which is three times as fast as ``sosfiltfilt`` on reversed views.
+            works on a reversed copy, which is three times as fast as ``sosfiltfilt`` on reversed views. Few channels
+            at a time, so that their copies take little memory.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ Sections = Float[np.ndarray, "sections 6"]
 
 NEGLIGIBLE = 1e-13  # what is left of the slowest mode beyond a block's margin
 SETTLED = 1e-2  # … and beyond the cut at the ends of a segment
+AT_ONCE = 2**17  # samples of all channels that are run together: a megabyte
 HIGHEST = 0.45  # of the rate: above it a low-pass has nothing left to do
 ALIAS_FREE = 0.4  # cut-off of the filter before decimation, of the new rate
 
@@ -83,11 +85,16 @@ class Lowpass:
 def both_ways(sections: Sections, signal: Channels, reach: int) -> Channels:
     """A filter run forward and backward over the signal and ``reach`` samples of its point reflection at either end."""
     level = sosfilt_zi(sections)[:, np.newaxis, :]
-    run = reflected(signal, reach)
-    for _ in range(2):
-        run, _state = sosfilt(sections, run, axis=1, zi=level * run[np.newaxis, :, :1])
-        run = np.ascontiguousarray(run[:, ::-1])
-    return run[:, reach : reach + signal.shape[1]]
+    channels, samples = signal.shape
+    filtered = np.empty((channels, samples))
+    few = max(1, AT_ONCE // (samples + 2 * reach))
+    for k in range(0, channels, few):
+        run = reflected(signal[k : k + few], reach)
+        for _ in range(2):
+            run, _state = sosfilt(sections, run, axis=1, zi=level * run[np.newaxis, :, :1])
+            run = np.ascontiguousarray(run[:, ::-1])
+        filtered[k : k + few] = run[:, reach : reach + samples]
+    return filtered
 
 
 def reflected(signal: Channels, reach: int) -> Float[np.ndarray, "channels extended"]:

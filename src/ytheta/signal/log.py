@@ -70,8 +70,16 @@ class Log:
     @property
     def rate(self) -> float:
         """Samples per second: the inverse of the median step within segments; 0 where there is no step."""
-        steps = [np.diff(self.t[first:last]) for first, last in self.segments if last - first > 1]
-        return 1.0 / float(np.median(np.concatenate(steps))) if steps else 0.0
+        long = [(first, last) for first, last in self.segments if last - first > 1]
+        if not long:
+            return 0.0
+        steps = np.empty(sum(last - first - 1 for first, last in long))
+        begin = 0
+        for first, last in long:
+            end = begin + last - first - 1
+            np.subtract(self.t[first + 1 : last], self.t[first : last - 1], out=steps[begin:end])
+            begin = end
+        return 1.0 / float(np.median(steps, overwrite_input=True))
 
     def rows(self, first: int, last: int) -> Log:
         """Some of the rows, segments cut accordingly."""

@@ -111,7 +111,7 @@ def _beyond(low: float, high: float, limits: Limits) -> bool:
 
 def _long_runs(flags: np.ndarray) -> np.ndarray:
     """Row numbers inside runs of FLAT_RUN or more."""
-    change = np.diff(np.concatenate(([0], flags.astype(np.int8), [0])))
+    change = np.diff(np.concatenate(([False], flags, [False])).astype(np.int8))
     first, last = np.flatnonzero(change == 1), np.flatnonzero(change == -1)
     runs = [np.arange(a, b) for a, b in zip(first, last, strict=True) if b - a >= FLAT_RUN]
     return np.concatenate(runs) if runs else np.empty(0, dtype=np.int64)

@@ -97,9 +97,9 @@ def choose_grid(log: Log) -> tuple[Grid, tuple[Finding, ...]]:
     if pairs < 1:
         raise InputError(f"{log.source or 'log'}: no segment has two rows, so there is nothing to differentiate")
     for first, last in log.segments:
-        steps = np.diff(log.t[first:last])
-        if len(steps) and not steps.min() > 0.0:
-            row = first + int(np.argmax(~(steps > 0.0))) + 1
+        advances = log.t[first + 1 : last] > log.t[first : last - 1]
+        if not advances.all():
+            row = first + int(np.argmin(advances)) + 1
             raise InputError(
                 f"{log.source or 'log'}: time does not advance at row {row}; drop or repair such rows first"
             )
@@ -165,8 +165,12 @@ def _windows(log: Log) -> Iterator[tuple[int, int, tuple[int, int]]]:
 def _lateness(log: Log, segment: tuple[int, int], step: float) -> float:
     """How far, in steps, stamps are from the best regular grid of that step."""
     first, last = segment
-    off = (log.t[first:last] - log.t[first]) / step - np.arange(last - first)
-    return float(off.max() - off.min()) / 2.0
+    most, least = -np.inf, np.inf
+    for begin in range(first, last, WINDOW):
+        end = min(begin + WINDOW, last)
+        off = (log.t[begin:end] - log.t[first]) / step - np.arange(begin - first, end - first)
+        most, least = max(most, float(off.max())), min(least, float(off.min()))
+    return (most - least) / 2.0
 
 
 def _roughness(log: Log, grid: Grid) -> float:

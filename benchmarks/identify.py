@@ -1,0 +1,225 @@
+"""Identification: regressor and least squares against the usual script, and an hour of raw data from file to result.
+
+The usual script fills W sample by sample with Pinocchio's regressor and friction columns, finds the independent columns
+by a QR decomposition and solves for them. Ours ends with the refining pass; one row leaves it out. Both must agree.
+
+Everything runs in processes of its own: the number of BLAS threads is chosen when NumPy starts, and the peak of memory
+is that of one job.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.clock import Row, best_of
+from ytheta.identify.differential import Differential
+from ytheta.identify.problem import Problem
+from ytheta.identify.source import LogSource, MotionSource
+from ytheta.minimal.base_parameters import BaseParameters
+from ytheta.minimal.choice import base_parameters
+from ytheta.robot.load import load
+from ytheta.robot.parts import Drive
+from ytheta.robot.robot import Robot
+from ytheta.signal.motion import Motion
+
+SAMPLES = 5000
+MANY = 100_000
+RUNS = 15
+HOUR = 3_600_000
+RATE = 1000.0
+QUANTUM = 2.0 * np.pi / 2**17  # of the encoders, rad
+FRICTION = ("viscous", "coulomb", "offset")
+SAME = 1e-6  # of the largest parameter: what the two ways may differ by
+ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OPENBLAS", "MKL", "OMP")}
+
+
+def rows() -> list[Row]:
+    return [*_fit_rows("one thread", 1), *_fit_rows("all cores", None), *_hour_rows()]
+
+
+def _fit_rows(which: str, threads: int | None) -> list[Row]:
+    """Seconds per sample, in a process with that many threads."""
+    found = _child("fit", SAMPLES, MANY, RUNS, threads or 0, settings=ONE_THREAD if threads == 1 else {})
+    name = f"UR10 with friction, regressor and least squares, {which}"
+    return [
+        Row(f"{name}, {SAMPLES} samples", found["fit"], found["usual"], "Pinocchio, numpy.linalg"),
+        Row(f"{name}, {SAMPLES} samples, not refined", found["plain"], found["usual"], "Pinocchio, numpy.linalg"),
+        Row(f"{name}, {MANY} samples", found["many"], found["usual"], "Pinocchio, numpy.linalg"),
+    ]
+
+
+def _hour_rows() -> list[Row]:
+    """From a Parquet file to the result; the peer is four times a quarter of it, and shows that time is linear."""
+    with tempfile.TemporaryDirectory() as folder:
+        seconds = {}
+        for samples in (HOUR // 4, HOUR):
+            path = str(Path(folder) / f"{samples}.parquet")
+            _child("record", path, samples)
+            seconds[samples] = _child("file", path)
+    whole, quarter = seconds[HOUR], seconds[HOUR // 4]
+    name = f"{HOUR} raw samples to the result ({whole['megabytes']:.0f} MB at most)"
+    return [Row(name, whole["seconds"], 4.0 * quarter["seconds"], "four times a quarter of it")]
+
+
+def _child(job: str, *arguments: object, settings: dict[str, str] | None = None) -> dict[str, float]:
+    """What a job of this module prints, run in a new process."""
+    command = [sys.executable, "-m", "benchmarks.identify", job, *map(str, arguments)]
+    root = Path(__file__).parents[1]
+    environment = os.environ | (settings or {})
+    done = subprocess.run(command, check=True, env=environment, cwd=root, stdout=subprocess.PIPE, text=True)
+    found: dict[str, float] = json.loads(done.stdout)
+    return found
+
+
+# --- the jobs of the new processes
+
+
+def fit(samples: int, many: int, runs: int, threads: int) -> dict[str, float]:
+    """Seconds per sample of the usual script and of ours."""
+    from ytheta.identify.least_squares import LeastSquares, solved
+
+    form = Differential(_base())
+    assert form.kernel is not None  # compiled, as the usual script's model is built
+    source, long = (MotionSource(_random_motion(form.base.robot, count), RATE) for count in (samples, many))
+
+    def problem(source: MotionSource) -> Problem:
+        return Problem(form, (source,), threads=threads or None)
+
+    def not_refined() -> np.ndarray:
+        return solved(problem(source).sums(), np.ones(len(form.base.robot.actuated)), form.base.beta)
+
+    usual = _Usual()
+    _check(usual, form.base, LeastSquares().fit(problem(source)).beta, source.whole)
+    return {
+        "usual": best_of(lambda: usual.fit(source.whole), runs=min(runs, 5)) / samples,
+        "fit": best_of(lambda: LeastSquares().fit(problem(source)), runs=runs) / samples,
+        "plain": best_of(not_refined, runs=runs) / samples,
+        "many": best_of(lambda: LeastSquares().fit(problem(long)), runs=min(runs, 7)) / many,
+    }
+
+
+def record(path: str, samples: int) -> dict[str, float]:
+    """Write a log of Fourier-series motion: rounded positions, torques with noise."""
+    import polars as pl
+
+    from ytheta.kernels import inverse_dynamics
+
+    rng, robot = np.random.default_rng(0), _robot()
+    t, joints = np.arange(samples) / RATE, len(robot.actuated)
+    sines, cosines = rng.uniform(-0.35, 0.35, (2, 5, joints))
+    q, qd, qdd = np.zeros((3, samples, joints))
+    for k, (a, b) in enumerate(zip(sines, cosines, strict=True), start=1):
+        w = 2.0 * np.pi * 0.1 * k
+        s, c = np.sin(w * t)[:, None], np.cos(w * t)[:, None]
+        q += a * s + b * c
+        qd += w * (a * c - b * s)
+        qdd -= w * w * (a * s + b * c)
+    tau = inverse_dynamics(robot)(q, qd, qdd)
+    tau += rng.normal(0.0, 1.0, tau.shape)
+    q = np.round(q / QUANTUM) * QUANTUM
+    columns = {f"{name}{j + 1}": values[:, j] for name, values in (("q", q), ("tau", tau)) for j in range(joints)}
+    pl.DataFrame({"t": t} | columns).write_parquet(path)
+    return {}
+
+
+def file(path: str) -> dict[str, float]:
+    """Seconds and the peak of memory from a file to the result."""
+    from ytheta.identify.weighted import Weighted
+    from ytheta.signal.plan import plan
+    from ytheta.signal.read import read_log
+
+    base = _base()
+    form = Differential(base)
+    assert form.kernel is not None
+    began = time.perf_counter()
+    log = read_log(path, base.robot)
+    estimate = Weighted().fit(Problem(form, (LogSource(plan(log)),)))
+    seconds = time.perf_counter() - began
+    assert np.isfinite(estimate.beta).all()
+    kilobyte = 1 if sys.platform == "darwin" else 1024
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * kilobyte
+    return {"seconds": seconds, "megabytes": peak / 2**20}
+
+
+class _Usual:
+    """The usual script."""
+
+    def __init__(self) -> None:
+        import pinocchio as pin
+
+        from benchmarks.reading import example_urdf
+
+        self.pin = pin
+        self.model = pin.buildModelFromUrdf(str(example_urdf("ur10_robot.urdf")))
+        self.data = self.model.createData()
+
+    def fit(self, motion: Motion) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """W, its independent columns and their parameters."""
+        samples, n = motion.q.shape
+        W = np.zeros((n * samples, 13 * n))
+        for k in range(samples):
+            q, qd, qdd = motion.q[k], motion.qd[k], motion.qdd[k]
+            block = W[n * k : n * k + n]
+            block[:, : 10 * n] = self.pin.computeJointTorqueRegressor(self.model, self.data, q, qd, qdd)
+            block[:, 10 * n : 11 * n] = np.diag(qd)
+            block[:, 11 * n : 12 * n] = np.diag(np.sign(qd))
+            block[:, 12 * n :] = np.eye(n)
+        diagonal = abs(np.diag(np.linalg.qr(W, mode="r")))
+        independent = np.flatnonzero(diagonal > 1e-8 * diagonal.max())
+        assert motion.tau is not None
+        solution = np.linalg.lstsq(W[:, independent], motion.tau.ravel(), rcond=None)[0]
+        return W, independent, solution
+
+
+def _check(usual: _Usual, base: BaseParameters, beta: np.ndarray, motion: Motion) -> None:
+    """Both have chosen other parameters to stand for the rest: the torques they predict must be the same."""
+    from ytheta.kernels import regressor
+
+    W, independent, solution = usual.fit(motion)
+    theirs = W[:, independent] @ solution
+    ours = (regressor(base.robot, base)(motion.q, motion.qd, motion.qdd) @ beta).ravel()
+    assert len(independent) == len(base), (len(independent), len(base))
+    off = float(abs(ours - theirs).max() / abs(theirs).max())
+    assert off < SAME, f"the two ways differ by {off:.1e} of the largest torque"
+
+
+def _robot() -> Robot:
+    robot = load("ur10")
+    drives = (Drive(viscous=4.0 + k, coulomb=3.0 + k, offset=0.2 * k) for k in range(len(robot.joints)))
+    pairs = zip(robot.joints, drives, strict=True)
+    return replace(robot, joints=tuple(replace(j, drive=drive) if j.moves else j for j, drive in pairs))
+
+
+def _base() -> BaseParameters:
+    return base_parameters(_robot(), friction=FRICTION)
+
+
+def _random_motion(robot: Robot, samples: int) -> Motion:
+    from ytheta.kernels import inverse_dynamics
+
+    rng = np.random.default_rng(0)
+    q, qd, qdd = rng.uniform(-2.0, 2.0, (3, samples, len(robot.actuated)))
+    tau = inverse_dynamics(robot)(q, qd, qdd)
+    tau += rng.normal(0.0, 1.0, tau.shape)
+    return Motion(np.arange(samples) / RATE, q, qd, qdd, tau, None, np.arange(samples))
+
+
+JOBS: dict[str, Any] = {
+    "fit": lambda samples, many, runs, threads: fit(int(samples), int(many), int(runs), int(threads)),
+    "record": lambda path, samples: record(path, int(samples)),
+    "file": file,
+}
+
+if __name__ == "__main__":
+    print(json.dumps(JOBS[sys.argv[1]](*sys.argv[2:])))

@@ -1,0 +1,186 @@
+"""``ytheta identify ROBOT LOG…``: the model, its certainty, its verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ytheta.cli.identify_answer import answer
+from ytheta.cli.identify_tables import print_identification
+from ytheta.cli.log_options import (
+    AUTO,
+    AveragePeriods,
+    Cutoff,
+    Derivative,
+    Mappings,
+    Slowest,
+    StrictLogs,
+    Threads,
+    Verbose,
+    preparation,
+    progress,
+    read_logs,
+    speeds,
+    tell_findings,
+)
+from ytheta.cli.options import AsJson, FixBase, Lengths, RobotArgument, Snap, console, print_json, read_robot
+from ytheta.conventions import SNAP
+from ytheta.errors import InputError, MissingExtraError
+from ytheta.identify.door import FRICTION
+from ytheta.identify.door import identify as identify_robot
+from ytheta.identify.estimators import estimator as estimator_named
+from ytheta.identify.model_file import ENDING, save_model
+from ytheta.identify.whole_file import check_writable
+from ytheta.signal.log import Log
+
+NOTHING = "none"
+EVERY_KIND = ",".join(FRICTION)
+
+LogArguments = Annotated[list[str], typer.Argument(metavar="LOG...", help="Recorded motion: CSV, Parquet, NPZ, bag.")]
+Validate = Annotated[
+    list[str] | None,
+    typer.Option(metavar="LOG", help="Judge the model by this log of other motion; may be given several times."),
+]
+HoldOut = Annotated[
+    float | None, typer.Option(metavar="PERCENT", help="Judge by this last part of the log, which is not learnt from.")
+]
+EstimatorName = Annotated[
+    str,
+    typer.Option(
+        "--estimator", metavar="NAME", help="auto, weighted, least-squares, sequential, huber, recursive or lin."
+    ),
+]
+FormName = Annotated[
+    str, typer.Option("--form", metavar="NAME", help="differential, or without accelerations: integral, momentum.")
+]
+Friction = Annotated[
+    str,
+    typer.Option(metavar="KINDS", help="viscous, coulomb, offset or asymmetric with commas between, or none."),
+]
+RotorInertia = Annotated[bool, typer.Option("--rotor-inertia", help="Learn the rotor inertia of every joint too.")]
+Parameters = Annotated[
+    str | None,
+    typer.Option(metavar="NAMES", help="Learn exactly these instead: names or patterns such as 'link*,*.fv'."),
+]
+Output = Annotated[str | None, typer.Option("--output", "-o", metavar="MODEL", help="Write the model (.toml) here.")]
+Report = Annotated[str | None, typer.Option("--report", metavar="HTML", help="Write a report for a browser here.")]
+
+
+def identify(
+    robot: RobotArgument,
+    logs: LogArguments,
+    validate: Validate = None,
+    hold_out: HoldOut = None,
+    mapping: Mappings = None,
+    estimator: EstimatorName = AUTO,
+    form: FormName = "differential",
+    friction: Friction = EVERY_KIND,
+    rotor_inertia: RotorInertia = False,
+    parameters: Parameters = None,
+    cutoff: Cutoff = AUTO,
+    derivative: Derivative = "central",
+    average_periods: AveragePeriods = None,
+    slowest: Slowest = None,
+    threads: Threads = None,
+    output: Output = None,
+    report: Report = None,
+    as_json: AsJson = False,
+    verbose: Verbose = False,
+    strict: StrictLogs = False,
+    snap: Snap = SNAP,
+    fix_base: FixBase = False,
+    length: Lengths = None,
+) -> None:
+    """Learn a robot's dynamic model from logs of its motion: values, certainty, and a verdict.
+
+    Ends with code 1 where the model should not be used: the motion does not show all of it, or it predicts poorly.
+
+    Example: `ytheta identify ur10e.urdf run1.parquet --validate run2.parquet --rotor-inertia -o ur10e.model.toml`
+    """
+    write_report = _outputs(output, report, inputs=(robot, *logs, *(validate or ()), *(mapping or ())))
+    settings = preparation(cutoff, derivative, average_periods)
+    estimator_named(estimator)  # says at once where there is none of this name
+    with progress() as tell:
+        tell("reading the robot")
+        model = read_robot(robot, snap=snap, fix_base=fix_base, lengths=length)
+        tell("reading the logs")
+        read = read_logs([*logs, *(validate or ())], model, mapping, strict=strict, verbose=verbose)
+        fitted, judged = _split(read[: len(logs)], read[len(logs) :], hold_out)
+        found = identify_robot(
+            model,
+            fitted,
+            validate=judged,
+            estimator=estimator,
+            form=form,
+            friction=_listed(friction),
+            rotor_inertia=rotor_inertia,
+            parameters=_listed(parameters or ""),
+            settings=settings,
+            slowest=speeds(slowest, model),
+            threads=threads,
+            tell=tell,
+        )
+        told = {finding for log in read for finding in log.findings}
+        tell_findings([finding for finding in found.findings if finding not in told], verbose=verbose)
+        data = answer(found)
+        if output is not None:
+            tell("writing the model")
+            save_model(found, output)
+        if write_report is not None and report is not None:
+            tell("writing the report")
+            write_report(found, Path(report))
+    if as_json:
+        print_json(data)
+    else:
+        print_identification(console(), found, verbose=verbose)
+    if not found.verdict.solved:
+        raise typer.Exit(1)
+
+
+def _outputs(output: str | None, report: str | None, *, inputs: Sequence[str]) -> Callable[..., object] | None:
+    """Look before the work whether its results can be written; the writer of reports, if one is wanted."""
+    for path, endings in ((output, (ENDING,)), (report, (".html", ".htm"))):
+        if path is None:
+            continue
+        check_writable(path, *endings)
+        for given in inputs:
+            if Path(given).exists() and Path(path).exists() and Path(path).samefile(given):
+                raise InputError(f"{path} is read by this command and would be overwritten; choose another name")
+    if report is None:
+        return None
+    try:
+        writer: Callable[..., object] = import_module("ytheta.report.page").write_report
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.startswith("ytheta"):
+            raise
+        raise MissingExtraError(
+            f"--report needs {error.name}, which is not installed; install it with: pip install 'ytheta[report]'"
+        ) from None
+    return writer
+
+
+def _split(fitted: Sequence[Log], judged: Sequence[Log], percent: float | None) -> tuple[list[Log], list[Log]]:
+    """What to learn from and what to judge by."""
+    if percent is None:
+        return list(fitted), list(judged)
+    if judged:
+        raise InputError("--hold-out and --validate both say what to judge by; keep one of them")
+    if len(fitted) != 1:
+        raise InputError(f"--hold-out splits one log, and there are {len(fitted)}; name one of them under --validate")
+    if not 0.0 < percent < 100.0:
+        raise InputError(f"--hold-out {percent:g}: give percent of the log between 0 and 100, such as 30")
+    (log,) = fitted
+    first = len(log) - round(0.01 * percent * len(log))
+    last_part = replace(log.rows(first, len(log)), source=f"{log.source} (the last {percent:g} %)")
+    return [log.rows(0, first)], [last_part]
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    """Words with commas between; ``none`` is no word at all."""
+    words = tuple(word.strip() for word in text.split(",") if word.strip())
+    return () if words == (NOTHING,) else words

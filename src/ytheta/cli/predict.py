@@ -1,0 +1,134 @@
+"""``ytheta predict MODEL LOG``: torques from a model, errors against a log."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import polars as pl
+import typer
+from rich.text import Text
+
+from ytheta.cli.identify_answer import finite
+from ytheta.cli.identify_tables import joint_table
+from ytheta.cli.log_options import (
+    AUTO,
+    Mappings,
+    Slowest,
+    StrictLogs,
+    Threads,
+    Verbose,
+    preparation,
+    progress,
+    read_logs,
+    speeds,
+    tell_findings,
+)
+from ytheta.cli.options import AsJson, FixBase, Lengths, Snap, console, print_json, printable, read_robot
+from ytheta.conventions import SNAP
+from ytheta.errors import InputError
+from ytheta.identify.model_file import figures, identification_table
+from ytheta.identify.prediction import Prediction, prediction
+from ytheta.identify.whole_file import check_writable, whole_file
+from ytheta.robot.robot import Robot
+from ytheta.signal.plan import Settings
+
+ENDINGS = (".csv", ".parquet")
+
+ModelArgument = Annotated[
+    str, typer.Argument(metavar="MODEL", help="What identify wrote, or any robot with inertias: a name or a file.")
+]
+LogArgument = Annotated[str, typer.Argument(metavar="LOG", help="Recorded motion: CSV, Parquet, NPZ, bag.")]
+Cutoff = Annotated[
+    str | None, typer.Option(metavar="HZ|auto", help="The low-pass; by default the one the model was learnt with.")
+]
+Derivative = Annotated[
+    str | None, typer.Option(metavar="NAME", help="central or spline; by default as the model was learnt.")
+]
+Output = Annotated[
+    str | None,
+    typer.Option("--output", "-o", metavar="FILE", help="Write t, measured and predicted torques: .csv or .parquet."),
+]
+
+
+def predict(
+    model: ModelArgument,
+    log: LogArgument,
+    mapping: Mappings = None,
+    cutoff: Cutoff = None,
+    derivative: Derivative = None,
+    slowest: Slowest = None,
+    threads: Threads = None,
+    output: Output = None,
+    as_json: AsJson = False,
+    verbose: Verbose = False,
+    strict: StrictLogs = False,
+    snap: Snap = SNAP,
+    fix_base: FixBase = False,
+    length: Lengths = None,
+) -> None:
+    """Predict the torques of a log from a model, and say how far they are from the measured ones.
+
+    Measured and predicted torques pass the same low-pass.
+
+    Example: `ytheta predict ur10e.model.toml run3.parquet -o torques.csv`
+    """
+    if output is not None and check_writable(output, *ENDINGS).exists() and Path(output).samefile(log):
+        raise InputError(f"{output} is the log itself and would be overwritten; choose another name")
+    with progress() as tell:
+        tell("reading the model")
+        robot = read_robot(model, snap=snap, fix_base=fix_base, lengths=length)
+        settings = _settings(model, cutoff, derivative)
+        least = speeds(slowest, robot)
+        tell("reading the log")
+        (read,) = read_logs([log], robot, mapping, strict=strict, verbose=verbose)
+        tell("predicting")
+        found = prediction(robot, read, settings, slowest=None if least is None else np.array(least), threads=threads)
+        tell_findings(found.plan.findings, verbose=verbose)
+        if output is not None:
+            _write(found, robot, output)
+    if as_json:
+        print_json(answer(robot, found))
+    else:
+        _print(robot, found, log)
+
+
+def answer(robot: Robot, found: Prediction) -> dict[str, Any]:
+    """A prediction's errors as plain data."""
+    cutoff = float(found.plan.settings.cutoff)
+    data: dict[str, Any] = finite({"robot": robot.name, "cutoff": cutoff, **figures(found.errors)})
+    return data
+
+
+def _settings(model: str, cutoff: str | None, derivative: str | None) -> Settings:
+    """As the model was learnt, where it is one and nobody says otherwise."""
+    table = identification_table(model) or {}
+    learnt = table.get("cutoff")
+    settings = preparation(cutoff or AUTO, derivative or str(table.get("derivative", "central")))
+    if cutoff is None and isinstance(learnt, int | float) and learnt > 0.0:
+        settings = replace(settings, cutoff=float(learnt))
+    return settings
+
+
+def _write(found: Prediction, robot: Robot, output: str) -> None:
+    columns = {"t": found.t}
+    for kind, torques in (("measured", found.measured), ("predicted", found.predicted)):
+        columns |= {f"{kind}_{joint}": torques[:, k] for k, joint in enumerate(robot.actuated)}
+    table = pl.DataFrame(columns)
+    with whole_file(output) as file:
+        if file.suffix.lower() == ".csv":
+            table.write_csv(file)
+        else:
+            table.write_parquet(file)
+
+
+def _print(robot: Robot, found: Prediction, log: str) -> None:
+    out, errors = console(), found.errors
+    rate = found.plan.rate
+    size = f"{errors.seconds:.4g} s, {errors.samples} samples at {rate:.4g} Hz"
+    low_pass = f"low-pass {float(found.plan.settings.cutoff):.3g} Hz"
+    out.print(Text(printable(f"{robot.name} on {Path(log).name}: {size}, {low_pass}")))
+    out.print(joint_table(robot, errors, None))
+    out.print(Text(f"predicts the torque to {errors.relative_percent:.3g} % ({errors.raw_relative_percent:.3g} % raw)"))

@@ -1,0 +1,73 @@
+"""The report: one HTML file that needs nothing else, for people to read and for programs (the JSON in it).
+
+Plotly's library is five megabytes of text; it goes in compressed, and the browser unpacks it.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import os
+import secrets
+from contextlib import suppress
+from pathlib import Path
+
+import ytheta
+from ytheta.errors import InputError, MissingExtraError
+from ytheta.identify.identification import Identification
+from ytheta.report import tables
+from ytheta.report.plots import correlation_plot, torque_plot
+from ytheta.report.summary import summary
+
+
+def write_report(found: Identification, path: str | Path) -> Path:
+    """Write the report of an identification. The file appears whole or not at all."""
+    path = Path(path)
+    content = report_html(found).encode("utf-8", "replace")  # file names may hold what is no character
+    temporary = path.with_name(f".ytheta-{secrets.token_hex(8)}.part")
+    try:
+        with open(temporary, "xb") as file:  # its permissions are those that the user's mask allows
+            file.write(content)
+        os.replace(temporary, path)
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror or error}; check the folder") from None
+    finally:
+        with suppress(OSError):  # after success, and where it never came to be, there is nothing to remove
+            temporary.unlink()
+    return path
+
+
+def report_html(found: Identification) -> str:
+    """The page as text."""
+    try:
+        from jinja2 import Environment, PackageLoader, StrictUndefined
+        from plotly.offline import get_plotlyjs
+    except ModuleNotFoundError:
+        raise MissingExtraError(
+            "the libraries that make reports are not installed; run: pip install 'ytheta[report]'"
+        ) from None
+    environment = Environment(
+        loader=PackageLoader("ytheta.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    judged = found.fit if found.validation is None else found.validation
+    joints = found.base.robot.actuated
+    return environment.get_template("page.html").render(
+        found=found,
+        version=ytheta.__version__,
+        tables=tables,
+        summary=summary(found),
+        torque_plots=[
+            (name, torque_plot(judged.trace, j, tables.torque_unit(found, name))) for j, name in enumerate(joints)
+        ],
+        correlation=correlation_plot(found),
+        library=packed(get_plotlyjs()),
+    )
+
+
+def packed(text: str) -> str:
+    """A text in gzip's format and base64; the same text gives the same letters."""
+    return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()

@@ -1,0 +1,246 @@
+"""The report: what stands in it, that it needs nothing else, and that a browser shows it."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ytheta
+from conftest import ROOT
+from ytheta.errors import InputError, MissingExtraError
+from ytheta.identify.door import identify
+from ytheta.identify.identification import Identification
+from ytheta.report.numbers import figure, percent, unit, with_std
+from ytheta.report.page import report_html, write_report
+from ytheta.report.plots import shown_time
+from ytheta.report.summary import summary
+from ytheta.robot.robot import Robot
+from ytheta.signal.log import Finding, Log, Weight
+
+EVIL = "<script>alert(1)</script>"
+NOISE = 0.05  # N m
+LOADS = ("src", "href", "srcset", "data", "action", "poster")
+
+
+class Page(HTMLParser):
+    """Tags, the texts in them and what they would load."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.scripts: dict[str, str] = {}
+        self.styles = self.text = ""
+        self._inside: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        self._inside = [tag]
+
+    def handle_endtag(self, _: str) -> None:
+        self._inside = []
+
+    def handle_data(self, data: str) -> None:
+        if self._inside == ["script"]:
+            given = self.tags[-1][1]
+            self.scripts[given.get("id") or given.get("data-plot") or "code"] = data
+        elif self._inside == ["style"]:
+            self.styles += data
+        else:
+            self.text += data
+
+    @property
+    def parameters(self) -> list[str]:
+        return [given["data-parameter"] or "" for _, given in self.tags if "data-parameter" in given]
+
+
+def _log(robot: Robot, seed: int, source: str) -> Log:
+    """Twenty seconds of a Fourier series, with a gap in it."""
+    rng = np.random.default_rng(seed)
+    t = np.arange(4000) / 200.0
+    q, qd, qdd = (np.zeros((len(t), len(robot.actuated))) for _ in range(3))
+    for harmonic in range(1, 6):
+        w = 0.2 * np.pi * harmonic
+        a, b = rng.normal(size=(2, len(robot.actuated))) / harmonic
+        sin, cos = np.sin(w * t)[:, None], np.cos(w * t)[:, None]
+        q += a * sin + b * cos
+        qd += w * (a * cos - b * sin)
+        qdd -= w**2 * (a * sin + b * cos)
+    tau = ytheta.inverse_dynamics(robot)(q, qd, qdd) + NOISE * rng.normal(size=q.shape)
+    return Log(robot.actuated, t, q, tau, qd, segments=((0, 1800), (1900, 4000)), source=source)
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> Identification:
+    """A two-link arm whose second link has a wicked name."""
+    text = (ROOT / "src" / "ytheta" / "robot" / "catalog" / "lu-two-link.toml").read_text(encoding="utf-8")
+    path = tmp_path_factory.mktemp("robot") / "arm.toml"
+    path.write_text(text.replace('"link2"', f'"{EVIL}"'), encoding="utf-8")
+    robot = ytheta.load(str(path))
+    assert EVIL in {link.name for link in robot.links}
+    result = identify(robot, _log(robot, 1, f"{EVIL}.csv"), validate=_log(robot, 2, "other.csv"), friction=())
+    gap = Finding("gap", Weight.REPAIRED, f"a gap of 0.5 s in {EVIL}; the log was cut there")
+    return replace(result, findings=(*result.findings, gap))
+
+
+@pytest.fixture(scope="module")
+def html(found: Identification) -> str:
+    return report_html(found)
+
+
+@pytest.fixture(scope="module")
+def page(html: str) -> Page:
+    return Page(html)
+
+
+def test_every_base_parameter_has_one_row(found: Identification, page: Page) -> None:
+    assert Counter(page.parameters) == Counter(found.names)
+    assert any(EVIL in name for name in page.parameters)
+    for expression in found.base.expressions:
+        assert expression in page.text
+
+
+def test_names_are_escaped(html: str) -> None:
+    assert EVIL not in html
+    assert "<script>alert" not in html.replace("\n", "")
+
+
+def test_nothing_is_loaded(page: Page) -> None:
+    loads = [value for _, given in page.tags for key in LOADS if (value := given.get(key)) is not None]
+    assert loads == ["data:,"]  # no icon
+    assert "http" not in page.styles
+    assert "url(" not in page.styles
+    assert "@import" not in page.styles
+    assert not {"iframe", "object", "embed", "base"} & {tag for tag, _ in page.tags}
+
+
+def test_what_is_said(found: Identification, page: Page) -> None:
+    for text in (found.verdict.sentence, *found.base.robot.actuated, *(f.text for f in found.findings)):
+        assert text in page.text
+    assert found.validation is not None
+    for errors in (found.fit, found.validation):
+        assert percent(errors.relative_percent) in page.text
+    assert f"ytheta {ytheta.__version__}" in page.text
+    assert "other.csv" in page.text
+
+
+def test_figures_for_programs(found: Identification, page: Page) -> None:
+    data = json.loads(page.scripts["ytheta"])
+    assert data == json.loads(json.dumps(summary(found), allow_nan=False))
+    assert data["base_count"] == len(found.base) == len(data["parameters"])
+    assert data["verdict"]["grade"] == found.verdict.grade.value
+    assert [each["name"] for each in data["parameters"]] == list(found.names)
+    assert data["fit"]["relative_error_percent"] == pytest.approx(found.fit.relative_percent)
+
+
+def test_plots_hold_the_trace(found: Identification, page: Page) -> None:
+    for j in range(len(found.base.robot.actuated)):
+        figures = json.loads(page.scripts[f"torque-{j + 1}"])
+        assert [line["name"] for line in figures["data"]] == ["raw", "measured", "predicted", "residual"]
+    assert "zmin" in json.loads(page.scripts["correlation"])["data"][0]
+
+
+def test_what_is_not_seen_or_not_there(found: Identification) -> None:
+    unseen = np.zeros((len(found.base), 1))
+    unseen[0] = 1.0
+    blind = replace(found, estimate=replace(found.estimate, unseen=unseen), validation=None, findings=())
+    page = Page(report_html(blind))
+    data = json.loads(page.scripts["ytheta"])
+    assert data["parameters"][0]["std"] is None
+    assert data["validation"] is None
+    assert data["verdict"]["grade"] == "not exciting"
+    for text in ("∞", "not seen", "not exciting", "no validation log was given", "Nothing."):
+        assert text in page.text
+
+
+def test_the_file_appears_whole_or_not_at_all(found: Identification, tmp_path: Path) -> None:
+    path = write_report(found, tmp_path / "arm.html")
+    assert [each.name for each in tmp_path.iterdir()] == ["arm.html"]
+    assert path.stat().st_size < 3_000_000
+    with pytest.raises(InputError, match="cannot be written"):
+        write_report(found, tmp_path / "nowhere" / "arm.html")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(InputError, match="cannot be written"):
+        write_report(found, tmp_path / "folder")
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["arm.html", "folder"]
+
+
+@pytest.mark.parametrize("library", ["jinja2", "plotly.offline"])
+def test_missing_extra(library: str, found: Identification, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(MissingExtraError, match=re.escape("pip install 'ytheta[report]'")):
+        write_report(found, tmp_path / "arm.html")
+    assert not list(tmp_path.iterdir())
+
+
+def test_numbers() -> None:
+    assert [figure(x) for x in (0.0123, 9.999, -0.5, 0.0, 4.5e-7)] == ["0.0123", "10.0", "−0.500", "0", "4.50·10⁻⁷"]
+    assert figure(12345.0) == "12\u202f300"
+    assert [figure(x) for x in (np.inf, np.nan)] == ["∞", "–"]
+    assert with_std(1.23456, 0.0123) == "1.235"
+    assert with_std(-0.001, 0.3) == "0.00"
+    assert with_std(5.0, np.inf) == "5.00"
+    assert [unit(name, {"rail"}) for name in ("a.m", "a.my", "a.Ixy", "rail.fc", "elbow.Ia", "spring.k")] == [
+        "kg",
+        "kg m",
+        "kg m²",
+        "N",
+        "kg m²",
+        "",
+    ]
+
+
+def test_time_goes_on_from_log_to_log() -> None:
+    t = np.array([1e9, 1e9 + 1.0, np.nan, 1e9 + 5.0, np.nan, 0.0, 1.0])
+    np.testing.assert_allclose(shown_time(t), [0.0, 1.0, np.nan, 5.0, np.nan, 6.0, 7.0], rtol=0.0, atol=1e-9)
+
+
+# --- in a real browser
+
+
+@pytest.fixture(scope="module")
+def chromium() -> str:
+    for name in ("chromium", "chromium-browser", "google-chrome"):
+        if found := shutil.which(name):
+            return found
+    pytest.skip("no Chromium is installed, so the report is not opened in a browser (apt-get install chromium)")
+
+
+def _opened(chromium: str, path: Path) -> tuple[str, list[str]]:
+    """The page once its scripts have run, and what the console was told."""
+    command = [chromium, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
+    command += [f"--user-data-dir={path.parent / 'profile'}", "--host-resolver-rules=MAP * ~NOTFOUND"]
+    command += ["--enable-logging=stderr", "--virtual-time-budget=20000", "--dump-dom", path.as_uri()]
+    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout, [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+
+
+def test_a_browser_shows_it(chromium: str, found: Identification, tmp_path: Path) -> None:
+    dom, console = _opened(chromium, write_report(found, tmp_path / "arm.html"))
+    assert console == []
+    shown = Page(dom)
+    plots = [given for _, given in shown.tags if "js-plotly-plot" in (given.get("class") or "")]
+    assert [given["id"] for given in plots] == ["torque-1", "torque-2", "correlation"]
+    lines = [given for tag, given in shown.tags if tag == "path" and given.get("class") == "js-line"]
+    assert len(lines) == 4 * 2
+    assert all((given.get("d") or "").count("M") >= 2 for given in lines)  # broken at the gap
+    assert "needs JavaScript" not in shown.text
+
+
+def test_a_browser_with_complaints_is_heard(chromium: str, html: str, tmp_path: Path) -> None:
+    path = tmp_path / "arm.html"
+    path.write_text(html.replace("plots();\n", "missing();\n"), encoding="utf-8")
+    dom, console = _opened(chromium, path)
+    assert any("missing is not defined" in line for line in console)
+    assert "needs JavaScript" in Page(dom).text

@@ -138,7 +138,7 @@ def test_both_at_once_are_told_apart(recorded: Run) -> None:
 def test_simulated_arms(friction: float, noise: float) -> None:
     run = _simulated("ur10", friction, noise)
     assert run.told() == []
-    # A wrist that neither brakes nor stands out of the noise has no sign to be seen: two wrong ones are tried elsewhere.
+    # A wrist that neither brakes nor stands out of the noise has no sign to be seen.
     for wrong in [(1,), (0, 2) if noise and not friction else (0, 3), (0, 1, 2, 3, 4, 5)]:
         findings = run.told(wrong=wrong)
         assert _kinds(findings) == ["torque sign"]

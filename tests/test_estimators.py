@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
@@ -188,12 +189,12 @@ def test_table_1_without_measurement_errors(name: str) -> None:
     def identified(truth: np.ndarray) -> np.ndarray:
         source = MotionSource(replace(motion, tau=U @ truth), 100.0)
         beta = estimator(name).fit(Problem(Differential(base), (source,))).beta
-        names, lengths = scara.parameter_names, dict(scara.lengths)
+        names, lengths = scara.parameter_names, {name: float(value or 0.0) for name, value in scara.lengths}
         X = np.zeros((sum(grouped.counts), len(names)))
         for row, each in zip(X, (c for own in grouped.combinations for c in own), strict=True):
             for parameter, powers, factor in each.terms:
-                worth = np.prod([lengths[symbol] ** power for symbol, power in powers] or [1.0])
-                row[names.index(parameter)] += float(factor) * float(worth)
+                worth = math.prod(lengths[symbol] ** power for symbol, power in powers)
+                row[names.index(parameter)] += float(factor) * worth
         unit = np.eye(len(names))
         forms = np.concatenate([base.K, unit[[names.index(p) for p in SYMMETRIC]]])
         C = np.linalg.lstsq(forms.T, X.T, rcond=None)[0].T

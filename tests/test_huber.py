@@ -26,10 +26,10 @@ def normal(seed: int) -> np.ndarray:
 
 
 def gross(seed: int) -> np.ndarray:
-    """Noise with 5 % of the torques off by thirty times its size."""
+    """Noise with 5 % of the torques off by thirty times its size, to either side."""
     rng = np.random.default_rng(1000 + seed)
     noise = normal(seed)
-    return np.where(rng.random(noise.shape) < 0.05, 30.0 * rng.normal(1.0, 0.5, noise.shape), noise)
+    return np.where(rng.random(noise.shape) < 0.05, rng.choice([-30.0, 30.0], noise.shape), noise)
 
 
 def squares(estimator: Estimator, noise: list[np.ndarray]) -> float:
@@ -49,11 +49,11 @@ def test_gross_errors() -> None:
 
 
 def test_efficiency_under_normal_noise() -> None:
-    """95 % by theory; the errors of both estimators are nearly the same, so 40 noises are enough."""
-    noise = [normal(seed) for seed in range(40)]
+    """95 % by theory; the errors of both estimators are nearly the same, so a few noises are enough."""
+    noise = [normal(seed) for seed in range(25)]
     plain = squares(LeastSquares(), noise)
     assert 0.9 < plain / squares(Huber(), noise) < 1.0
-    assert plain / squares(Huber(bound=0.05), noise[:40]) < 0.8  # the twin: nearly the median, 64 %
+    assert plain / squares(Huber(bound=0.3), noise) < 0.85  # the twin: 73 %
 
 
 def test_covariance_with_gross_errors() -> None:

@@ -16,8 +16,11 @@ from test_vendor_robots import KR300, MTM, TX40
 from ytheta.errors import InputError
 from ytheta.identify.differential import Differential
 from ytheta.identify.door import identify
+from ytheta.identify.forms import FORMS
+from ytheta.identify.forms import form as form_named
 from ytheta.identify.friction import turning
 from ytheta.identify.identification import Identification, Origin
+from ytheta.identify.least_squares import LeastSquares
 from ytheta.identify.problem import Problem
 from ytheta.identify.residuals import judge
 from ytheta.identify.source import LogSource, MotionSource, Source
@@ -151,19 +154,25 @@ def test_at_least_as_good_as_others_on_motion_not_seen(name: str, shared_data: P
     assert len(found.base) == case.base
     assert found.validation.relative_percent <= case.peers
     assert found.fit.relative_percent < found.validation.relative_percent
-    # The twin: a model that learnt the torques of one joint as those of another predicts nothing.
+
+
+def test_torques_of_other_joints_teach_nothing(shared_data: Path, tmp_path: Path) -> None:
+    """The twin of the figures above."""
+    case = CASES["lwr4"]
+    robot = case.robot(shared_data, tmp_path)
+    fit, validation = case.logs(shared_data, robot)
     assert fit.tau is not None
     wrong = Log(fit.joints, fit.t, fit.q, fit.tau[:, ::-1].copy(), fit.qd, fit.segments)
-    mixed = identify(robot, wrong, validate=validation, **case.asked)
+    mixed = identify(robot, wrong, validate=validation)
     assert mixed.validation is not None
-    assert mixed.validation.relative_percent > 2.0 * case.peers
+    assert mixed.validation.relative_percent > 20.0 * case.peers
 
 
 def test_published_parameters_of_the_tx40(shared_data: Path, tmp_path: Path) -> None:
     """Sixty base parameters that another program found in this log, within three of its standard deviations.
 
-    A repetition of its own recipe agrees to within 2.3 of them (README of the data). Here the low-pass is at 20 Hz, much
-    as the decimation to 50 Hz of that recipe is.
+    A repetition of its own recipe agrees to within 2.3 of them (README of the data). Here the low-pass is at 20 Hz,
+    much as the decimation to 50 Hz of that recipe is.
     """
     case = CASES["tx40"]
     robot = case.robot(shared_data, tmp_path)
@@ -340,6 +349,18 @@ def test_the_result_does_not_depend_on_threads(truth: Truth) -> None:
     np.testing.assert_allclose(one.std, two.std, rtol=1e-9)
 
 
+@pytest.mark.parametrize("form", FORMS)
+def test_nor_on_how_the_log_is_cut_into_pieces(truth: Truth, form: str) -> None:
+    source = drawn(truth, np.random.default_rng(4), 8.0)
+    whole, *others = (
+        LeastSquares().fit(Problem(form_named(form, truth.form.base), (source,), size=size)).beta
+        for size in (100_000, 512, 77)
+    )
+    scale = abs(whole).max()
+    for other in others:
+        np.testing.assert_allclose(other, whole, rtol=1e-9, atol=1e-9 * scale)
+
+
 def test_bad_questions_are_refused(truth: Truth) -> None:
     m, robot = truth.motion, truth.form.base.robot
     log = Log(robot.actuated, m.t, m.q, m.tau)
@@ -365,6 +386,6 @@ def test_a_validation_log_that_repeats_the_fit_is_told(truth: Truth) -> None:
     m, robot = truth.motion, truth.form.base.robot
     log = Log(robot.actuated, m.t, m.q, m.tau)
     found = identify(robot, log, validate=log)
-    assert any(finding.weight is Weight.WARNING and "same" in finding.text for finding in found.findings)
+    assert any(finding.weight is Weight.WARNING and finding.kind == "repeats" for finding in found.findings)
     other = Log(robot.actuated, m.t, m.q[::-1] * 0.7, m.tau)
-    assert not any("same" in finding.text for finding in identify(robot, log, validate=other).findings)
+    assert not any(finding.kind == "repeats" for finding in identify(robot, log, validate=other).findings)

@@ -97,16 +97,19 @@ def test_motion_that_does_not_show_all(folder: Path, tmp_path: Path) -> None:
 
 
 def test_poor_models_end_with_one(folder: Path) -> None:
-    answer = data(folder, "identify", "lu-two-link", "a.npz", "--parameters", "joint*.fv", code=1)
-    assert (answer["verdict"], answer["base_count"]) == ("poor", 2)
+    weightless = folder / "weightless.toml"
+    weightless.write_text('format = 1\nextends = "lu-two-link"\ngravity = [0.0, 0.0, 0.0]\n')
+    answer = data(folder, "identify", weightless.name, "a.npz", code=1)
+    assert answer["verdict"] == "poor"
+    assert answer["fit"]["relative_error_percent"] > 25.0
 
 
 def test_the_users_choices(folder: Path) -> None:
     choices = ["--estimator", "huber", "--cutoff", "8", "--derivative", "spline", "--threads", "1", "--slowest", "0.01"]
     answer = data(folder, "identify", "lu-two-link", "a.npz", "--friction", "viscous,asymmetric", *choices)
     assert (answer["estimator"], answer["cutoff"], answer["base_count"]) == ("huber", 8.0, 12)
-    answer = data(folder, "identify", "lu-two-link", "a.npz", "--friction", "none", code=1)
-    assert answer["base_count"] == 6
+    assert data(folder, "identify", "lu-two-link", "a.npz", "--friction", "none")["base_count"] == 6
+    assert data(folder, "identify", "lu-two-link", "a.npz", "--parameters", "link*,joint1.f?")["base_count"] == 9
     answer = data(folder, "identify", "lu-two-link", "a.npz", "--form", "momentum", "--rotor-inertia")
     assert (answer["form"], answer["base_count"]) == ("momentum", 13)
 
@@ -152,7 +155,7 @@ def test_report_without_its_libraries(folder: Path, tmp_path: Path) -> None:
     assert "pip install 'ytheta[report]'" in line
 
 
-# --- bad input ---------------------------------------------------------------------------------------------------------
+# --- bad input -------------------------------------------------------------------------------------------------------
 
 
 def rewritten(change: Callable[[pl.DataFrame], pl.DataFrame]) -> Callable[[Path, Path], None]:
@@ -164,9 +167,9 @@ def degrees(table: pl.DataFrame) -> pl.DataFrame:
 
 
 BAD_LOGS: dict[str, tuple[Callable[[Path, Path], None], str]] = {
-    "one joint too few": (rewritten(lambda table: table.drop("q2", "tau2")), "2"),
-    "other names": (rewritten(lambda table: table.rename({"tau1": "tauq1", "tau2": "tauq2"})), "tauq1"),
-    "no positions": (rewritten(lambda table: table.drop("q1", "q2")), "q1"),
+    "one joint too few": (rewritten(lambda table: table.drop("q2", "tau2")), "and the robot 2 actuated"),
+    "other names": (rewritten(lambda table: table.rename({"tau1": "tauq1", "tau2": "tauq2"})), "mean 'tauq1'"),
+    "no positions": (rewritten(lambda table: table.rename({"q1": "qq1", "q2": "qq2"})), "did you mean 'qq1'"),
     "degrees": (rewritten(degrees), "degrees"),
     "empty": (lambda _, target: target.write_text("") and None, "is empty"),
     "header alone": (rewritten(lambda table: table.head(0)), "log.csv"),
@@ -233,7 +236,7 @@ def test_outputs_are_tried_before_the_work(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("delay", [0.0, 0.3])
-def test_an_interruption_leaves_no_half_written_file(folder: Path, tmp_path: Path, delay: float) -> None:
+def test_an_interruption_leaves_no_half_written_file(tmp_path: Path, delay: float) -> None:
     model = tmp_path / "model.toml"
     model.write_text("what was there before")
     log = write_log(tmp_path / "long.npz", yt.load("lu-two-link"), seconds=600.0)
@@ -245,7 +248,9 @@ def test_an_interruption_leaves_no_half_written_file(folder: Path, tmp_path: Pat
     time.sleep(delay)
     running.send_signal(signal.SIGINT)
     out, err = running.communicate(timeout=120)
-    assert (running.returncode, out) == (130, b"")
+    # A shell shows 130 for both: Python itself ends by the signal where it struck within an exec, as of a dataclass.
+    assert running.returncode in (130, -signal.SIGINT)
+    assert out == b""
     assert err.splitlines()[-1] == b"interrupted"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["long.npz", "model.toml"]
     assert model.read_text() == "what was there before"

@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 import ytheta
-from estimation_cases import RATE, Case, Differential, MotionSource, Problem, case, smooth
+from estimation_cases import RATE, Case, MotionSource, case, smooth
 from formulation_cases import fork
 from test_graphs import coupled
+from ytheta.identify.differential import Differential
 from ytheta.identify.least_squares import LeastSquares
+from ytheta.identify.problem import Problem
 from ytheta.identify.sequential import Sequential, chained, joint_order, propagated
 from ytheta.robot.robot import Robot
 

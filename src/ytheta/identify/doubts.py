@@ -28,7 +28,9 @@ from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
 from ytheta.signal.log import Finding, Weight
 
-PLAIN = 0.8  # cosine between the weight seen and the described one; recorded arms have 0.97 to 1, upside down -0.97
+# Cosine between the weight seen and the described one. Five recorded logs have 0.99 to 1, upside down -0.97 to -1; one
+# with a counterbalance and slow motion -0.5 either way, which says nothing.
+PLAIN = 0.8
 PIECES = 8  # of the log, from which samples are taken
 POSES = 100  # at rest
 SAMPLES, NUMBERS = 3000, 1_000_000  # in motion, and entries of Y in them, at most
@@ -98,8 +100,7 @@ def directions(problem: Problem) -> tuple[View, View | None]:
 def views(problem: Problem) -> Iterator[View]:
     """The description's gravity, its opposite and the axes of the base, both ways."""
     robot, names = problem.base.robot, problem.base.asked
-    n, params = len(robot.actuated), len(names)
-    q, qd, qdd, tau = thin(problem, min(SAMPLES, max(POSES, NUMBERS // (n * params))))
+    q, qd, qdd, tau = thin(problem, min(SAMPLES, max(POSES, NUMBERS // (len(robot.actuated) * len(names)))))
     told = np.array(robot.gravity_in_base)
     size = float(np.linalg.norm(told)) or -STANDARD_GRAVITY[2]
     links = of_links(names)
@@ -159,8 +160,7 @@ def thin(problem: Problem, most: int) -> tuple[Joints, Joints, Joints, Joints]:
 
 
 def at_rest(kernel: AnyKernel, q: Joints) -> Regressor:
-    still = np.zeros_like(q)
-    return kernel(q, still, still)
+    return kernel(q, np.zeros_like(q), np.zeros_like(q))
 
 
 def inertia_rows(kernel: AnyKernel, q: Joints, rest: Regressor) -> Float[np.ndarray, "joints base"]:

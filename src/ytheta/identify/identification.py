@@ -87,8 +87,8 @@ class Identification:
 
     @property
     def correlated(self) -> Float[np.ndarray, "joints"]:
-        """How many equations of a joint count as one; integral equations are taken as independent."""
-        return self.fit.correlated if self.origin.form == "differential" else np.ones(len(self.sums.joints))
+        """How many equations of a joint count as one: as many of them as make up that many samples."""
+        return np.maximum(self.fit.correlated * self.sums.counts / np.maximum(self.fit.counts, 1.0), 1.0)
 
     @cached_property
     def std(self) -> PerBase:

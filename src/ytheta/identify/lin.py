@@ -85,10 +85,10 @@ def _triangle(
         equations = _equations(arm, i, w, motion.q, motion.qd, motion.qdd, motion.tau[:, place])
         if form.slowest is not None:
             equations = equations[abs(motion.qd[:, place]) >= form.slowest[place]]
-        return np.linalg.qr(equations, mode="r")
+        return np.asarray(np.linalg.qr(equations, mode="r"))
 
     def both(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-        return np.linalg.qr(np.concatenate([one, other]), mode="r")
+        return np.asarray(np.linalg.qr(np.concatenate([one, other]), mode="r"))
 
     empty = np.zeros((0, len(arm.joints[i].names) + 1))
     return reduce(both, in_order(work, problem.tasks(), threads=problem.threads), empty)

@@ -70,10 +70,11 @@ class RecursiveLeastSquares:
 
     def init(self, beta: Beta, columns: Beta | None = None) -> State:
         """The start: beta as far as it is known, and typical sizes of the columns of Y, ones where not given."""
-        units = np.ones(len(beta)) if columns is None else 1.0 / np.asarray(columns, dtype=float)
-        if not (np.isfinite(units) & (units > 0.0)).all():
+        sizes = np.ones(len(beta)) if columns is None else columns
+        if not (np.isfinite(sizes) & (sizes > 0.0)).all():
             raise InputError("the sizes of columns must be positive; give 1 for a column that is always zero")
-        return State(np.array(beta, dtype=float), units, math.sqrt(self.initial_spread) * np.eye(len(beta)))
+        root = math.sqrt(self.initial_spread) * np.eye(len(beta))
+        return State(np.array(beta, dtype=float), 1.0 / sizes, root)
 
     def step(
         self, state: State, Y: Float[np.ndarray, "joints base"], tau: Float[np.ndarray, "joints"]

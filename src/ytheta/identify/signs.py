@@ -25,11 +25,11 @@ from ytheta.identify.sums import Sums
 from ytheta.identify.weighted import joint_weights
 from ytheta.shapes import Float
 
-BETTER = 1.5  # times smaller error: other signs or directions beat right descriptions of recorded arms by 1.15 at most
+BETTER = 1.5  # times smaller error: other signs or directions beat right descriptions of recorded arms by 1.1 at most
 ALIKE = 1.25  # times larger error than the best: not to be told from it by the error alone
 SURE = 8.0  # standard deviations of white noise, about 3 of what noise is like; friction of recorded arms has 12 to 700
 EXACT = 1e-3  # of all torque: errors below are rounding of sums, or so small that no comparison matters
-POOR = 0.08  # of all torque: recorded arms with complete models have 1 to 6 %, with gravity to the side 10 to 75 %
+POOR = 0.08  # of all torque: recorded arms with complete models have 1 to 6 %, with gravity to the side 10 to 64 %
 MOST_TRIED = 12  # joints for which all signs are tried; beyond, those that differ in one or two or all
 MOST_WEIGHED = 24  # signs whose friction and inertia are looked at, those of the smallest errors
 

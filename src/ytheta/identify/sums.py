@@ -75,7 +75,7 @@ class Sums:
         """N = sum_j w_j G_j."""
         N = np.zeros((self.base, self.base))
         for weight, joint in zip(weights, self.joints, strict=True):
-            N[np.ix_(joint.columns, joint.columns)] += weight * joint.gram
+            N[joint.columns[:, None], joint.columns] += weight * joint.gram
         return N
 
     def moment(self, weights: Float[np.ndarray, "joints"]) -> Beta:

@@ -42,11 +42,6 @@ class Stencil:
     start: int = 0
     step: int = 1
 
-    @property
-    def span(self) -> int:
-        """Samples from the start of a window to the last that has a weight."""
-        return self.start + self.step * (len(self.weights) - 1) + 1
-
     def seen(self, count: int) -> slice:
         """The samples that the first ``count`` windows look at."""
         last = self.hop * (count - 1) + len(self.weights) - 1

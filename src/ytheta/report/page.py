@@ -1,20 +1,28 @@
 """The report: one HTML file that needs nothing else, for people to read and for programs (the JSON in it).
 
-Plotly's library is five megabytes of text; it goes in compressed, and the browser unpacks it.
+Plotly's library is five megabytes of text; it goes in compressed, and the browser unpacks it. Where a library that
+makes reports is missing, importing this module says so: before anything is worked out for a report.
 """
 
 from __future__ import annotations
 
 import base64
 import gzip
-import os
-import secrets
-from contextlib import suppress
 from pathlib import Path
 
 import ytheta
-from ytheta.errors import InputError, MissingExtraError
+from ytheta.errors import MissingExtraError
 from ytheta.identify.identification import Identification
+from ytheta.identify.whole_file import check_writable, whole_file
+
+try:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from plotly.offline import get_plotlyjs
+except ModuleNotFoundError as error:
+    raise MissingExtraError(
+        f"reports are made with {error.name}, which is not installed; run: pip install 'ytheta[report]'"
+    ) from None
+
 from ytheta.report import tables
 from ytheta.report.plots import correlation_plot, torque_plot
 from ytheta.report.summary import summary
@@ -22,30 +30,15 @@ from ytheta.report.summary import summary
 
 def write_report(found: Identification, path: str | Path) -> Path:
     """Write the report of an identification. The file appears whole or not at all."""
-    path = Path(path)
+    path = check_writable(path)
     content = report_html(found).encode("utf-8", "replace")  # file names may hold what is no character
-    temporary = path.with_name(f".ytheta-{secrets.token_hex(8)}.part")
-    try:
-        with open(temporary, "xb") as file:  # its permissions are those that the user's mask allows
-            file.write(content)
-        os.replace(temporary, path)
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror or error}; check the folder") from None
-    finally:
-        with suppress(OSError):  # after success, and where it never came to be, there is nothing to remove
-            temporary.unlink()
+    with whole_file(path) as file:
+        file.write_bytes(content)
     return path
 
 
 def report_html(found: Identification) -> str:
     """The page as text."""
-    try:
-        from jinja2 import Environment, PackageLoader, StrictUndefined
-        from plotly.offline import get_plotlyjs
-    except ModuleNotFoundError:
-        raise MissingExtraError(
-            "the libraries that make reports are not installed; run: pip install 'ytheta[report]'"
-        ) from None
     environment = Environment(
         loader=PackageLoader("ytheta.report"),
         autoescape=True,

@@ -1,10 +1,11 @@
-"""The figures of the page, as Plotly's JSON. Colours are those of the page's style sheet, so that they follow the theme."""
+"""The figures of the page, as Plotly's JSON. Colours of lines and texts stand in the style sheet, by theme."""
 
 from __future__ import annotations
 
 from html import escape
 
 import numpy as np
+import plotly.graph_objects as go
 
 from ytheta.identify.identification import Identification
 from ytheta.identify.residuals import Trace
@@ -20,8 +21,6 @@ DIVERGING = ((0.0, "rgb(33,102,172)"), (0.5, "rgba(128,128,128,0)"), (1.0, "rgb(
 
 def torque_plot(trace: Trace, joint: int, unit: str) -> str:
     """Measured and predicted torque of one joint over its residual; the raw torque faintly behind them."""
-    import plotly.graph_objects as go
-
     seconds = shown_time(trace.t).astype(np.float32)
     measured, predicted = trace.measured[:, joint], trace.predicted[:, joint]
     lines = (
@@ -67,8 +66,6 @@ def shown_time(t: Float[np.ndarray, "shown"]) -> Float[np.ndarray, "shown"]:
 
 def correlation_plot(found: Identification) -> str:
     """How far the errors of two base parameters go together; those that were not seen are left out."""
-    import plotly.graph_objects as go
-
     names = [escape(name) for name in found.names]
     known = np.isfinite(found.std)
     values = np.where(np.outer(known, known), found.correlation, np.nan).astype(np.float32)

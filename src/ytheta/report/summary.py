@@ -16,11 +16,9 @@ def summary(found: Identification) -> dict[str, Any]:
     return {
         "ytheta": ytheta.__version__,
         "robot": found.base.robot.name,
-        "verdict": {
-            "grade": found.verdict.grade.value,
-            "sentence": found.verdict.sentence,
-            "solved": found.verdict.solved,
-        },
+        "verdict": found.verdict.grade.value,
+        "reason": found.verdict.sentence,
+        "solved": found.verdict.solved,
         "samples": found.samples,
         "seconds": found.fit.seconds,
         "base_count": len(found.base),

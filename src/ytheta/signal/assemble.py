@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ytheta.errors import InputError
+from ytheta.errors import InputError, nearest
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
 from ytheta.signal.columns import Places, find_columns
@@ -70,7 +70,8 @@ def _told(places: Places, table: Table, place: str) -> list[Finding]:
         )
         told.append(Finding("header", Weight.WARNING, text))
     if not places.tau and not places.current:
-        text = f"{place} holds no torque (tau1 …); a model cannot be identified from it: name the columns in a mapping"
+        near = nearest("tau1", table.names)
+        text = f"{place} holds no torque (tau1 …){near}; no model can be identified from it: name them in a mapping"
         told.append(Finding("torque", Weight.WARNING, text))
     return told
 

@@ -40,7 +40,7 @@ HOUR = 3_600_000
 RATE = 1000.0
 QUANTUM = 2.0 * np.pi / 2**17  # of the encoders, rad
 FRICTION = ("viscous", "coulomb", "offset")
-SAME = 1e-6  # of the largest parameter: what the two ways may differ by
+SAME = 1e-6  # of the largest torque: what the predictions of the two ways may differ by
 ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OPENBLAS", "MKL", "OMP")}
 
 
@@ -99,7 +99,7 @@ def fit(samples: int, many: int, runs: int, threads: int) -> dict[str, float]:
     def not_refined() -> np.ndarray:
         return solved(problem(source).sums(), np.ones(len(form.base.robot.actuated)), form.base.beta)
 
-    # On one thread the processor's time counts: the usual script takes long, and shared machines interrupt it more often.
+    # On one thread the processor's time counts: the usual script takes long, and shared machines interrupt it more.
     clock = time.process_time if threads == 1 else time.perf_counter
     usual = _Usual()
     _check(usual, form.base, LeastSquares().fit(problem(source)).beta, source.whole)

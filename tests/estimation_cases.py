@@ -5,27 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from typing import runtime_checkable
 
 import mujoco
 import numpy as np
 
 import mujoco_peer
 import ytheta
-from ytheta.identify import form, source
+from ytheta.identify.differential import Differential
+from ytheta.identify.problem import PIECE, Problem
+from ytheta.identify.source import MotionSource
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.robot import Robot
 from ytheta.signal.motion import Motion
-
-# The checks of the test run ask whether an object is a Form or a Source, which these protocols do not answer unless
-# they are marked so. They are not, and Problem cannot be imported under the checks before they are.
-for protocol in (form.Form, source.Source):
-    runtime_checkable(protocol)
-
-from ytheta.identify.differential import Differential  # noqa: E402
-from ytheta.identify.problem import PIECE, Problem  # noqa: E402
-
-MotionSource = source.MotionSource
 
 RATE = 50.0
 FRICTION = ("viscous", "coulomb", "offset")

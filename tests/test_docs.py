@@ -55,6 +55,22 @@ def test_snippets_run(page: str, content: str, tmp_path: Path, monkeypatch: pyte
     exec(compile(content, page, "exec"), {})
 
 
+@pytest.mark.parametrize("page", sorted({page for page, _ in blocks("shell")}))
+def test_sessions_print_what_is_shown(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands on files that the page's first snippet makes, one after the other in one folder."""
+    monkeypatch.chdir(tmp_path)
+    first = next(content for name, content in blocks("python") if name == page)
+    exec(compile(first, page, "exec"), {})
+    for name, content in blocks("shell"):
+        if name == page:
+            command, _, shown = content.partition("\n")
+            assert command.startswith("$ ytheta "), page
+            result = ytheta(*command.split()[2:], cwd=tmp_path)
+            assert result.returncode == 0, result.stderr
+            assert matches(shown, result.stdout), result.stdout
+            assert not matches(shown.replace("joint1", "joint9"), result.stdout)
+
+
 @pytest.mark.parametrize(("page", "content"), blocks("toml"))
 def test_robots_in_the_docs_are_robots(page: str, content: str, tmp_path: Path) -> None:
     path = tmp_path / f"{page}.toml"

@@ -132,7 +132,7 @@ def test_covariances_are_calibrated(name: str) -> None:
 @pytest.mark.parametrize("fit", [LeastSquares(), Sequential(), Recursive(), Recursive(forgetting=0.97)])
 def test_spread_is_that_of_a_linear_estimate(fit: Estimator) -> None:
     """P_j = L_j L_jᵀ, column by column of L: one torque after the other a little larger."""
-    known = catalog("ha-scara", 20)
+    known = catalog("ha-scara", 40)
     middle = fit.fit(known.problem())
     samples, joints = known.tau.shape
     for j in (0, joints - 1):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import ytheta
-from estimation_cases import RATE, Case, MotionSource, case, smooth
+from estimation_cases import RATE, Case, case, smooth
 from formulation_cases import fork
 from test_graphs import coupled
 from test_lin import RULES, SIDE, STILL, UP, P, R, X, Y, Z, arm
@@ -21,6 +21,7 @@ from ytheta.identify.lin_arm import Arm
 from ytheta.identify.lin_recursion import Behind
 from ytheta.identify.problem import Problem
 from ytheta.identify.sequential import Sequential
+from ytheta.identify.source import MotionSource
 from ytheta.robot.frame import Frame
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Drive, Force

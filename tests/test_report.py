@@ -238,6 +238,15 @@ def test_a_browser_shows_it(chromium: str, found: Identification, tmp_path: Path
     assert "needs JavaScript" not in shown.text
 
 
+def test_a_click_sorts_a_table(chromium: str, found: Identification, html: str, tmp_path: Path) -> None:
+    path = tmp_path / "arm.html"
+    click = "document.querySelector('#parameters th:nth-child(2)').click();</script>"
+    path.write_text(re.sub(r"plots\(\);\s*</script>", click, html), encoding="utf-8")
+    dom, console = _opened(chromium, path)
+    assert console == []
+    assert Page(dom).parameters == [found.names[k] for k in np.argsort(found.beta)]
+
+
 def test_a_browser_with_complaints_is_heard(chromium: str, html: str, tmp_path: Path) -> None:
     path = tmp_path / "arm.html"
     path.write_text(re.sub(r"plots\(\);\s*</script>", "missing();</script>", html), encoding="utf-8")

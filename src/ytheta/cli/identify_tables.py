@@ -73,7 +73,7 @@ def _parameters(found: Identification, *, room: int | None) -> Table:
         table.add_row(
             _text(name),
             _rounded(value, std),
-            f"{std:.2g}" if math.isfinite(std) else "∞",
+            _plain(f"{std:.2g}") if math.isfinite(std) else "∞",
             _percent(percent),
             Text(words, style=style),
             *([_text(_rest(expression, left))] if wide else []),
@@ -103,11 +103,11 @@ def joint_table(robot: Robot, fit: Errors, validation: Errors | None, *, white: 
         unit = "N" if name in sliding else "Nm"
         table.add_row(
             _text(name),
-            f"{judged.torque_rms[k]:.3g} {unit}",
+            f"{_plain(f'{judged.torque_rms[k]:.3g}')} {unit}",
             *(_percent(values[k]) for _, values in percents),
             _percent(judged.raw_per_joint_percent[k]),
             _percent(judged.of_variation_percent[k]),
-            f"{judged.rms[k]:.3g} {unit}",
+            f"{_plain(f'{judged.rms[k]:.3g}')} {unit}",
             *([white[k]] if white else []),
         )
     table.add_section()
@@ -127,7 +127,7 @@ def _whiteness(found: Identification) -> list[str]:
 
 def _last_words(found: Identification) -> Iterator[Text]:
     counts = {kind: found.seen.count(kind) for kind in MARKS}
-    condition = f"{found.condition_number:.3g}" if math.isfinite(found.condition_number) else "infinite"
+    condition = _plain(f"{found.condition_number:.3g}") if math.isfinite(found.condition_number) else "infinite"
     small = sum(
         seen is Seen.DETERMINED and percent > 100.0 * SURE
         for seen, percent in zip(found.seen, found.relative_std_percent, strict=True)
@@ -155,7 +155,13 @@ def _rounded(value: float, std: float) -> str:
     if not math.isfinite(std) or std <= 0.0 or value == 0.0:
         return f"{value:.4g}"
     digits = math.floor(math.log10(abs(value))) - math.floor(math.log10(std)) + 2
-    return f"{value:#.{min(max(digits, 1), 7)}g}".rstrip(".")
+    return _plain(f"{value:#.{min(max(digits, 1), 7)}g}")
+
+
+def _plain(number: str) -> str:
+    """A rounded number without an exponent where a person would not write one."""
+    number = number.rstrip(".").replace(".e", "e")
+    return f"{float(number):.0f}" if "e+0" in number else number
 
 
 def _rest(expression: str, room: int | None) -> str:

@@ -16,7 +16,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -35,10 +35,10 @@ def in_order(work: Callable[[Item], Result], items: Iterable[Item], *, threads: 
     if count < 1:
         raise InputError(f"threads is {count}; give at least 1")
     if count == 1:
-        with _BLAS.one_thread():
+        with one_blas_thread():
             yield from map(work, items)
         return
-    with _BLAS.one_thread(), ThreadPoolExecutor(count) as pool:
+    with one_blas_thread(), ThreadPoolExecutor(count) as pool:
         waiting: deque[Future[Result]] = deque()
         try:
             for item in items:
@@ -58,6 +58,11 @@ def usable_processors() -> int:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not on every system
         return os.cpu_count() or 1
+
+
+def one_blas_thread() -> AbstractContextManager[None]:
+    """Within it BLAS and LAPACK use one thread: for matrices of some dozen rows, which more would only slow down."""
+    return _BLAS.one_thread()
 
 
 class _Blas:

@@ -12,7 +12,7 @@ from ytheta.identify.differential import Differential
 from ytheta.identify.doubts import doubts
 from ytheta.identify.estimators import estimator as estimator_named
 from ytheta.identify.forms import form as form_named
-from ytheta.identify.friction import turning
+from ytheta.identify.friction import softened, turning
 from ytheta.identify.identification import Identification, Origin
 from ytheta.identify.known import Known, remaining
 from ytheta.identify.problem import Problem
@@ -58,6 +58,7 @@ def identify(
     tell("choosing the low-pass")
     plans, other_plans = _plans(fitted, judged, settings)
     kinds = _kinds(friction)
+    robot = softened(robot, fitted)
     tell("finding the base parameters")
     if parameters:
         base = base_parameters(robot, parameters=parameters)

@@ -82,7 +82,7 @@ class Huber:
     def _estimate(
         self, problem: Problem, sums: Sums, beta: Beta, scales: PerJoint, done: int, notes: tuple[str, ...]
     ) -> Estimate:
-        """Sec. 7.6 joint by joint. P_j is for v_j = the mean square of *all* residuals of joint j, outliers included."""
+        """Sec. 7.6 joint by joint. P_j is for v_j = the mean square of *all* its residuals, outliers included."""
         limits = self.bound * scales[:, None]
 
         def tally(residuals: np.ndarray, kept: np.ndarray) -> np.ndarray:

@@ -14,9 +14,10 @@ Differs from  them in: all joints of a sample at once; the root of P is updated,
               or a positive eigenvalue; where nothing has moved for so long that P has grown to ``largest_spread``,
               forgetting pauses until something moves again
 
-``RecursiveLeastSquares`` is for use on-line: about 6 joints base² operations a step. ``Recursive``
-is the same estimate of a whole log, in information form: sums over blocks, older ones discounted. Numbers agree with
-those of the steps; ``initial_spread`` = inf means that nothing of the start is believed where the data show anything.
+``RecursiveLeastSquares`` is for use on-line, 6 joints base² operations a step. ``Recursive`` is the same estimate of
+a whole log, in information form: sums over blocks, older ones discounted. Its numbers are those of the steps;
+``initial_spread`` = inf means that nothing of the start is believed where the data show anything. With forgetting, P is
+no covariance of beta; the spread of the estimate is, which counts every equation by the square of its weight.
 """
 
 from __future__ import annotations

@@ -28,7 +28,6 @@ from ytheta.identify.sums import Sums
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, Int
 
-Square = Float[np.ndarray, "base base"]
 SHARE = 0.1  # of its largest entry: parameters with less of an unseen direction are not named
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import ytheta
 from ytheta.identify.excitation import Seen
 from ytheta.identify.identification import Identification
-from ytheta.identify.residuals import Errors
+from ytheta.identify.model_file import figures
 
 
 def summary(found: Identification) -> dict[str, Any]:
@@ -20,13 +20,12 @@ def summary(found: Identification) -> dict[str, Any]:
         "reason": found.verdict.sentence,
         "solved": found.verdict.solved,
         "samples": found.samples,
-        "seconds": found.fit.seconds,
         "base_count": len(found.base),
         "determined": determined(found),
         "condition_number": _finite(found.condition_number),
         "joints": list(found.base.robot.actuated),
-        "fit": _errors(found.fit),
-        "validation": None if found.validation is None else _errors(found.validation),
+        "fit": figures(found.fit),
+        "validation": None if found.validation is None else figures(found.validation),
         "parameters": [
             {
                 "name": name,
@@ -53,15 +52,6 @@ def summary(found: Identification) -> dict[str, Any]:
 def determined(found: Identification) -> int:
     """How many base parameters the data determine."""
     return sum(seen is Seen.DETERMINED for seen in found.seen)
-
-
-def _errors(errors: Errors) -> dict[str, Any]:
-    return {
-        "relative_error_percent": _finite(errors.relative_percent),
-        "per_joint_percent": [_finite(value) for value in errors.per_joint_percent],
-        "raw_relative_error_percent": _finite(errors.raw_relative_percent),
-        "raw_per_joint_percent": [_finite(value) for value in errors.raw_per_joint_percent],
-    }
 
 
 def _finite(value: float) -> float | None:

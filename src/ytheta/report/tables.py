@@ -38,7 +38,7 @@ def key_figures(found: Identification) -> Iterator[tuple[str, str, str]]:
 
 
 def joint_rows(found: Identification) -> Iterator[dict[str, Any]]:
-    """Errors per joint; residuals are those of the validation, where there is one."""
+    """Errors per joint; residuals are those of the validation, where there is one, and their correlation the fit's."""
     judged = found.fit if found.validation is None else found.validation
     validation = np.full(len(judged.rms), np.nan) if found.validation is None else found.validation.per_joint_percent
     columns = (
@@ -48,7 +48,7 @@ def joint_rows(found: Identification) -> Iterator[dict[str, Any]]:
         (judged.raw_per_joint_percent, percent),
         (judged.rms, figure),
         (judged.of_variation_percent, percent),
-        (judged.correlated, figure),
+        (found.fit.correlated, figure),
     )
     for j, name in enumerate(found.base.robot.actuated):
         cells = [(written(float(values[j])), float(values[j])) for values, written in columns]
@@ -86,7 +86,7 @@ def strongest(found: Identification) -> list[str]:
     order = np.argsort(-abs(values), axis=None)[:FEW]
     pairs = (divmod(int(place), len(values)) for place in order)
     return [
-        f"{found.names[a]} with {found.names[b]} ({with_std(values[a, b], 0.01)})"
+        f"{found.names[a]} with {found.names[b]} ({figure(float(values[a, b]), 2)})"
         for a, b in pairs
         if abs(values[a, b]) >= STRONG
     ]

@@ -1,0 +1,1 @@
+"""Examples that are run: ``make demo`` runs them, and so do the tests."""

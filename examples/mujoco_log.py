@@ -28,7 +28,7 @@ from ytheta.robot.parts import Drive, Joint
 STEP = 1e-3  # s, of simulation, controller and log
 TOP = 0.7  # Hz, the fastest harmonic
 REACH, SPEED = 1.6, 0.7  # rad from the middle at most; of the speed limit
-BANDWIDTH = 2.0 * np.pi * 5.0  # rad/s, of the controller
+BANDWIDTH = 2.0 * np.pi * 20.0  # rad/s, of the controller; a softer one lets the wrist stick where it turns round
 ENCODER = 2.0 * np.pi / 2**17  # rad per count
 JITTER = 2e-5  # s, of the stamps
 NOISE, TORQUE_STEPS = 0.002, 2**12  # of the torque limit; between the limits
@@ -107,7 +107,12 @@ def moved(true: yt.Robot, described: yt.Robot, wanted: np.ndarray) -> tuple[np.n
 
 
 def recorded(robot: yt.Robot, q: np.ndarray, tau: np.ndarray, rng: np.random.Generator) -> pl.DataFrame:
-    """What the log holds of it: jittering stamps, encoder counts, torques with noise and in steps."""
+    """What the log holds of it: jittering stamps, encoder counts, torques with noise and in steps.
+
+    A torque is held from one reading of the positions to the next, so that it acts half a step after the first. The
+    mean of the two around a stamp is the torque at the stamp; without it, friction is off by some standard deviations.
+    """
+    tau = 0.5 * (tau + np.concatenate([tau[:1], tau[:-1]]))
     t = STEP * np.arange(len(q)) + JITTER * rng.normal(size=len(q))
     most = np.array([joint.limits.effort for joint in robot.movable])
     step = 2.0 * most / TORQUE_STEPS

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +20,7 @@ import pytest
 import ytheta as yt
 from arm_logs import RATE, true_arm, write_log
 from test_cli import process, refused, ytheta
+from ytheta.cli.log_options import progress
 
 FIXED = {"samples", "base_count", "condition_number", "fit", "validation", "parameters", "consistent", "verdict"}
 
@@ -153,6 +156,17 @@ def test_report_without_its_libraries(folder: Path, tmp_path: Path) -> None:
     with mock.patch("ytheta.cli.identify.import_module", side_effect=missing):
         line = refused("identify", "lu-two-link", "a.npz", "--report", str(tmp_path / "arm.html"), cwd=folder)
     assert "pip install 'ytheta[report]'" in line
+
+
+def test_progress_is_for_a_person_who_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    for watched in (True, False):
+        err = io.StringIO()
+        with mock.patch.object(err, "isatty", return_value=watched), mock.patch.object(sys, "stderr", err):
+            with progress() as tell:
+                tell("estimating")
+                time.sleep(0.2)
+        assert ("estimating …" in err.getvalue()) == watched
 
 
 # --- bad input -------------------------------------------------------------------------------------------------------

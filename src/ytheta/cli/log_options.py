@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -88,11 +89,10 @@ def speeds(text: str | None, robot: Robot) -> list[float] | None:
 @contextmanager
 def progress() -> Iterator[Callable[[str], None]]:
     """Something to tell what is being done; it shows on stderr while a person looks."""
-    console = Console(stderr=True)
-    if not console.is_terminal:
+    if not sys.stderr.isatty():
         yield lambda _: None
         return
-    with console.status("") as status:
+    with Console(stderr=True).status("") as status:
         yield lambda text: status.update(f"{text} …")
 
 

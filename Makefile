@@ -10,17 +10,21 @@ export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
 demo: $(VENV)/runtime
 	@mkdir -p report
-	@$(BIN)/ytheta robots
-	@$(BIN)/ytheta inspect walker
-	@$(BIN)/ytheta inspect walker --json > report/walker.json
-	@echo "The same, for programs: report/walker.json"
+	@echo "MuJoCo moves a UR10 with friction, rotors and masses that its description does not know, and records two logs …"
+	@$(BIN)/python -m examples.mujoco_log ur10 -o report
+	@$(BIN)/ytheta identify ur10 report/ur10.fit.parquet --validate report/ur10.validate.parquet --rotor-inertia \
+		-o report/ur10.model.toml --report report/ur10.html
+	@echo
+	@$(BIN)/python -m examples.compare_with_truth report/ur10.model.toml report/ur10.truth.json
+	@echo
+	@echo "The report, for a browser: report/ur10.html; the model, for every command: report/ur10.model.toml"
 
 test: $(VENV)/dev
 	@$(BIN)/python -m pytest -n auto
 
 check: $(VENV)/dev
-	@$(BIN)/ruff format --check src tests benchmarks
-	@$(BIN)/ruff check src tests benchmarks
+	@$(BIN)/ruff format --check src tests benchmarks examples
+	@$(BIN)/ruff check src tests benchmarks examples
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 	@$(BIN)/python -m pytest -n auto
@@ -29,8 +33,8 @@ bench: $(VENV)/dev
 	@$(BIN)/python -m benchmarks
 
 format: $(VENV)/dev
-	@$(BIN)/ruff format src tests benchmarks
-	@$(BIN)/ruff check --fix src tests benchmarks
+	@$(BIN)/ruff format src tests benchmarks examples
+	@$(BIN)/ruff check --fix src tests benchmarks examples
 
 # Exact versions of all that a fresh environment installs, for when a lower bound in pyproject.toml has changed.
 constraints:
@@ -49,7 +53,7 @@ $(VENV)/python:
 
 $(VENV)/runtime: $(VENV)/python pyproject.toml constraints.txt
 	@echo "setting up $(VENV) …" >&2
-	@$(PIP) install --editable .
+	@$(PIP) install --editable '.[report,mujoco]'
 	@touch $@
 
 $(VENV)/dev: $(VENV)/python pyproject.toml constraints.txt

@@ -45,7 +45,8 @@ def write_logs(name: str, folder: Path, *, seconds: float = 25.0, seed: int = 1)
         wanted = trajectory(described, seconds, rng)
         q, tau = moved(true, described, wanted)
         recorded(true, q, tau, rng).write_parquet(folder / f"{name}.{purpose}.parquet")
-    truth = dict(zip(true.parameter_names, true.theta.tolist(), strict=True))
+    parameters = dict(zip(true.parameter_names, true.theta.tolist(), strict=True))
+    truth = {"robot": name, "parameters": parameters}
     (folder / f"{name}.truth.json").write_text(json.dumps(truth, indent=2) + "\n")
 
 

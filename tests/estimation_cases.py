@@ -8,8 +8,8 @@ from functools import cache, cached_property
 
 import mujoco
 import numpy as np
+from examples.mjcf import mjcf
 
-import mujoco_peer
 import ytheta
 from ytheta.identify.differential import Differential
 from ytheta.identify.problem import PIECE, Problem
@@ -106,7 +106,7 @@ def smooth(joints: int, samples: int, *, seed: int = 3, still: Sequence[int] = (
 def mujoco_torque(robot: Robot, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
     """mj_inverse of every sample, in the order of ``robot.actuated``; arrays come in that order, too."""
     robot = robot.numeric.merged
-    model = mujoco.MjModel.from_xml_string(mujoco_peer.mjcf(robot))
+    model = mujoco.MjModel.from_xml_string(mjcf(robot))
     data = mujoco.MjData(model)
     order = [int(model.joint(name).dofadr[0]) for name in robot.actuated]
     tau = np.zeros_like(q)

@@ -1,15 +1,11 @@
-"""A ytheta robot with loops as a MuJoCo model: bodies, joints, inertias, and cut joints as equality constraints."""
+"""Torques of a robot and the Jacobian of its loops, by MuJoCo."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import mujoco
 import numpy as np
+from examples.mjcf import mjcf
 
-from ytheta.robot.frame import Frame
-from ytheta.robot.kinematics import joint_pose
-from ytheta.robot.parts import Joint, JointKind, Link
 from ytheta.robot.robot import Robot
 
 
@@ -27,56 +23,3 @@ def tree_torque(robot: Robot, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) ->
     jacobian = data.efc_J.reshape(-1, model.nv)[data.efc_type == mujoco.mjtConstraint.mjCNSTR_EQUALITY]
     assert len(jacobian) >= 3 * len(robot.loops)
     return torque[order], jacobian[:, order]
-
-
-def mjcf(robot: Robot) -> str:
-    sites: dict[str, list[str]] = {link.name: [] for link in robot.links}
-    connects = []
-    for loop in robot.loops:
-        joint = loop.joint
-        # Two points of the axis hold a hinge, one holds a ball.
-        for k in range(2 if joint.kind is JointKind.REVOLUTE else 1):
-            point = (*(0.3 * k * a for a in joint.axis), 1.0)
-            sides = ((joint.parent, joint.placement), (joint.child, joint.seat.inverse()))
-            for link, frame in sides:
-                place = (frame.matrix @ point)[:3]
-                sites[link].append(f'<site name="{joint.name}{k}{link}" pos="{_numbers(place)}"/>')
-            connects.append(f'<connect site1="{joint.name}{k}{joint.parent}" site2="{joint.name}{k}{joint.child}"/>')
-    children = {link.name: [joint for joint in robot.joints if joint.parent == link.name] for link in robot.links}
-
-    def element(joint: Joint) -> str:
-        link = robot.link(joint.child)
-        seat = joint.seat.inverse()
-        kind = "hinge" if joint.kind is JointKind.REVOLUTE else "slide"
-        axis = np.array(seat.rotation) @ joint.axis
-        inside = "".join([*sites[link.name], *(element(child) for child in children[link.name])])
-        return (
-            f'<body name="{link.name}" {_pose(joint_pose(joint, 0.0))}>'
-            f'<joint name="{joint.name}" type="{kind}" axis="{_numbers(axis)}" pos="{_numbers(seat.matrix[:3, 3])}"/>'
-            f"{_inertial(link)}{inside}</body>"
-        )
-
-    base = "".join([*sites[robot.base.name], *(element(joint) for joint in children[robot.base.name])])
-    return (
-        '<mujoco><compiler angle="radian" balanceinertia="false" inertiafromgeom="false"/>'
-        f'<option gravity="{_numbers(robot.gravity_in_base)}" jacobian="dense"/>'
-        f"<worldbody>{base}</worldbody><equality>{''.join(connects)}</equality></mujoco>"
-    )
-
-
-def _inertial(link: Link) -> str:
-    m, mx, my, mz, xx, xy, yy, xz, yz, zz = link.inertia.parameters
-    c = np.array([mx, my, mz]) / m
-    tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) - m * (c @ c * np.eye(3) - np.outer(c, c))
-    full = (tensor[0, 0], tensor[1, 1], tensor[2, 2], tensor[0, 1], tensor[0, 2], tensor[1, 2])
-    return f'<inertial mass="{m!r}" pos="{_numbers(c)}" fullinertia="{_numbers(full)}"/>'
-
-
-def _pose(matrix: np.ndarray) -> str:
-    frame = Frame.from_matrix(matrix)
-    columns = np.array(frame.rotation)[:, :2].T.ravel()
-    return f'pos="{_numbers(matrix[:3, 3])}" xyaxes="{_numbers(columns)}"'
-
-
-def _numbers(values: Sequence[float] | np.ndarray) -> str:
-    return " ".join(repr(float(value)) for value in values)

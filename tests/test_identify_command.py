@@ -162,10 +162,11 @@ def test_progress_is_for_a_person_who_waits(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("TERM", "xterm")
     for watched in (True, False):
         err = io.StringIO()
-        with mock.patch.object(err, "isatty", return_value=watched), mock.patch.object(sys, "stderr", err):
-            with progress() as tell:
-                tell("estimating")
-                time.sleep(0.2)
+        monkeypatch.setattr(err, "isatty", lambda seen=watched: seen)
+        monkeypatch.setattr(sys, "stderr", err)
+        with progress() as tell:
+            tell("estimating")
+            time.sleep(0.2)
         assert ("estimating …" in err.getvalue()) == watched
 
 

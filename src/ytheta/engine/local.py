@@ -9,18 +9,16 @@ and on processors that others use too a product then takes ten times as long. It
 
 from __future__ import annotations
 
-import ctypes
 import os
-import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cached_property
 from typing import Any, TypeVar
 
-import numpy as np
+from threadpoolctl import ThreadpoolController
 
 from ytheta.errors import InputError
 
@@ -66,44 +64,32 @@ def one_blas_thread() -> AbstractContextManager[None]:
 
 
 class _Blas:
-    """The threads of the OpenBLAS that NumPy brings along; another BLAS is left as it is set up."""
+    """The threads of BLAS: a setting of the whole process, whoever of its threads changes it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._users = 0
-        self._before = 1
+        self._limit: AbstractContextManager[Any] = nullcontext()
 
     @contextmanager
     def one_thread(self) -> Iterator[None]:
-        """The setting is one for the whole process: the first who comes changes it, the last who leaves restores it."""
+        """The first who comes changes the setting, the last who leaves restores it."""
         with self._lock:
             self._users += 1
             if self._users == 1:
-                self._before = self._get()
-                self._set(1)
+                self._limit = self._controller.limit(limits=1, user_api="blas")
+                self._limit.__enter__()
         try:
             yield
         finally:
             with self._lock:
                 self._users -= 1
                 if self._users == 0:
-                    self._set(self._before)
+                    self._limit.__exit__(None, None, None)
 
     @cached_property
-    def _calls(self) -> tuple[Any, Any] | None:
-        """OpenBLAS's own functions, found through the part of NumPy that is linked to it."""
-        try:
-            linked = ctypes.CDLL(sys.modules[f"{np.__name__}._core._multiarray_umath"].__file__)
-            return linked.scipy_openblas_get_num_threads64_, linked.scipy_openblas_set_num_threads64_
-        except (AttributeError, KeyError, OSError):
-            return None
-
-    def _get(self) -> int:
-        return int(self._calls[0]()) if self._calls else 1
-
-    def _set(self, count: int) -> None:
-        if self._calls:
-            self._calls[1](count)
+    def _controller(self) -> ThreadpoolController:
+        return ThreadpoolController()
 
 
 _BLAS = _Blas()

@@ -61,7 +61,7 @@ class Huber:
     def fit(self, problem: Problem) -> Estimate:
         sums = problem.sums()
         ones = np.ones(len(sums.joints))
-        beta = refined(problem, sums, ones, solved(sums, ones, problem.base.beta))
+        beta = refined(problem, ones, solved(sums, ones, problem.base.beta))
         smallest = SMALLEST * np.sqrt(sums.squares / np.maximum(sums.counts, 1.0)) + np.finfo(float).tiny ** 0.5
         scales, fixed, done = ones, False, 0
         notes: tuple[str, ...] = ()

@@ -20,6 +20,8 @@ from ytheta.identify.solve import Normal
 from ytheta.identify.sums import Sums
 from ytheta.shapes import Float
 
+EXACT = 1e-11  # relative error of beta that products of well conditioned equations may leave
+
 Weights = Float[np.ndarray, "joints"]
 
 
@@ -34,30 +36,41 @@ class LeastSquares:
     def fit(self, problem: Problem) -> Estimate:
         sums = problem.sums()
         weights = np.ones(len(sums.joints))
-        start = problem.base.beta
-        beta = solved(sums, weights, start)
-        return estimate(problem, sums, weights, beta)
+        return estimate(problem, sums, weights, solved(sums, weights, problem.base.beta))
 
 
-def solved(sums: Sums, weights: Weights, start: Beta) -> Beta:
+@dataclass(frozen=True, eq=False)
+class Solved:
+    """A weighted solution and the equations it solves."""
+
+    beta: Beta
+    normal: Normal
+
+
+def solved(sums: Sums, weights: Weights, start: Beta) -> Solved:
     """The weighted solution; ``start`` where the data show nothing."""
     N = sums.normal(weights)
-    return start + Normal.of(N).solve(sums.moment(weights) - N @ start)
+    normal = Normal.of(N)
+    return Solved(start + normal.solve(sums.moment(weights) - N @ start), normal)
 
 
-def refined(problem: Problem, sums: Sums, weights: Weights, beta: Beta) -> Beta:
-    """One step of iterative refinement: the residuals of beta, computed sample by sample, tell what is left."""
-    left = problem.sums(around=beta)
-    return beta + Normal.of(sums.normal(weights)).solve(left.moment(weights))
+def refined(problem: Problem, weights: Weights, first: Solved) -> Beta:
+    """One step of iterative refinement: the residuals of beta, computed sample by sample, tell what is left.
+
+    Where the equations are so well conditioned that rounding cannot reach ``EXACT``, nothing is left worth a pass.
+    """
+    if first.normal.condition**2 * np.finfo(float).eps < EXACT:
+        return first.beta
+    return first.beta + first.normal.solve(problem.sums(around=first.beta).moment(weights))
 
 
-def estimate(problem: Problem, sums: Sums, weights: Weights, beta: Beta, *, rounds: int = 1) -> Estimate:
+def estimate(problem: Problem, sums: Sums, weights: Weights, first: Solved, *, rounds: int = 1) -> Estimate:
     """The refined solution with the matrices of its covariance."""
-    normal = Normal.of(sums.normal(weights))
+    inverse = first.normal.inverse
     spread = np.zeros((len(sums.joints), sums.base, sums.base))
     used = np.zeros(len(sums.joints))
     for j, (weight, joint) in enumerate(zip(weights, sums.joints, strict=True)):
-        gain = normal.inverse[:, joint.columns]
+        gain = inverse[:, joint.columns]
         spread[j] = weight**2 * gain @ joint.gram @ gain.T
         used[j] = weight * float(np.sum(gain[joint.columns] * joint.gram))
-    return Estimate(refined(problem, sums, weights, beta), spread, used, weights, normal.unseen, rounds)
+    return Estimate(refined(problem, weights, first), spread, used, weights, first.normal.unseen, rounds)

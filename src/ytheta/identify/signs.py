@@ -88,8 +88,8 @@ class Reading:
 
     @cached_property
     def _weighted(self) -> tuple[Beta, Weights]:
-        weights = joint_weights(self.sums, solved(self.sums, np.ones(len(self.joints)), self.start))
-        return solved(self.sums, weights, self.start), weights
+        weights = joint_weights(self.sums, solved(self.sums, np.ones(len(self.joints)), self.start).beta)
+        return solved(self.sums, weights, self.start).beta, weights
 
     @cached_property
     def _agreement(self) -> Float[np.ndarray, "joints joints"]:

@@ -40,15 +40,15 @@ class Weighted:
     def fit(self, problem: Problem) -> Estimate:
         sums, start = problem.sums(), problem.base.beta
         weights = np.ones(len(sums.joints))
-        beta = solved(sums, weights, start)
+        found = solved(sums, weights, start)
         rounds = 0
         while rounds < self.rounds:
-            before, weights = weights, joint_weights(sums, beta)
-            beta = solved(sums, weights, start)
+            before, weights = weights, joint_weights(sums, found.beta)
+            found = solved(sums, weights, start)
             rounds += 1
             if np.all(abs(weights - before) <= SETTLED * weights):
                 break
-        return estimate(problem, sums, weights, beta, rounds=rounds)
+        return estimate(problem, sums, weights, found, rounds=rounds)
 
 
 def joint_weights(sums: Sums, beta: Beta) -> Weights:

@@ -63,7 +63,7 @@ def lines(found: Comparison) -> Iterator[str]:
         counted = f"{(z[own] <= 2.0).sum()} of {len(own)}"
         yield f"{kind:18}{counted:>14}   {found.names[k]} {value}: {z[k]:.2g} std off"
     one, two, three = ((z <= limit).sum() for limit in (1.0, 2.0, 3.0))
-    yield f"of all {len(z)} base parameters {one} are within one std of the truth, {two} within two, {three} within three"
+    yield f"of {len(z)} base parameters {one} are within one std of the truth, {two} within two, {three} within three"
 
 
 def main() -> None:

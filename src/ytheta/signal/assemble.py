@@ -1,7 +1,7 @@
 """A Log from a table of columns: the right ones, in SI units, in the robot's coordinates and their order.
 
-Columns are written one by one into arrays of their final size, and everything else happens in place and in blocks: a
-log needs its own memory and one column's.
+Columns are written block by block into arrays of their final size, and everything else happens in place: a log needs
+its own memory and one block's.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ytheta.signal.mapping import ColumnMapping
 from ytheta.signal.mapping_values import Factor, Matrix
 from ytheta.signal.table import Table
 
-BLOCK = 1 << 16  # rows that a matrix is applied to at a time
+BLOCK = 1 << 19  # rows at a time: one megabyte of a column
 
 
 def assembled(table: Table, robot: Robot, mapping: ColumnMapping, place: str) -> Log:
@@ -91,7 +91,8 @@ class _Builder:
         if places.t is None:
             t = np.arange(self.count) / (mapping.rate or 1.0)
         else:
-            t = self.table.columns[places.t][self.rows] * self._factors("scale", mapping.scale.get("t"))[0]
+            t = np.empty(self.count)
+            self._fill(t, places.t, float(self._factors("scale", mapping.scale.get("t"))[0]))
         t += self._factors("offset", mapping.offset.get("t", (0.0,)))[0]
         return t
 
@@ -105,12 +106,19 @@ class _Builder:
             factor = factor * self._factors("gain", mapping.gain)
         values = np.empty((self.count, self.joints))
         for k, name in enumerate(names):
-            np.multiply(self.table.columns[name][self.rows], factor[k], out=values[:, k])
+            self._fill(values[:, k], name, float(factor[k]))
         if mapping.matrix is not None:
             _transform(values, mapping.matrix if side == "tau" else np.linalg.inv(mapping.matrix).T)
         if side in mapping.offset:
             values += self._factors("offset", mapping.offset[side])
         return values
+
+    def _fill(self, column: Column, name: str, factor: float) -> None:
+        """Write the chosen rows of a column of the table, times a factor."""
+        stored, skipped = self.table.columns[name], self.rows.start
+        for first in range(0, self.count, BLOCK):
+            last = min(first + BLOCK, self.count)
+            np.multiply(stored[skipped + first : skipped + last], factor, out=column[first:last])
 
     def _factors(self, section: str, factor: Factor | None) -> Float[np.ndarray, "joints"]:
         """One factor for each joint."""

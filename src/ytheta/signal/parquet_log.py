@@ -1,12 +1,11 @@
-"""Parquet logs, read column by column: an hour at 1 kHz needs its result and one column, not the file twice."""
+"""Parquet logs, of which only the rows asked for are read: an hour at 1 kHz needs its result and a megabyte beside."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from ytheta.errors import InputError
 from ytheta.signal.log import Column
@@ -15,15 +14,29 @@ from ytheta.signal.table import Table
 if TYPE_CHECKING:
     import polars as pl
 
-BLOCK = 1 << 19  # rows decoded at a time
+
+@dataclass(frozen=True)
+class ParquetColumn:
+    """One column of a Parquet file; each slice of rows is read when it is asked for."""
+
+    path: Path
+    name: str
+
+    def __getitem__(self, rows: slice, /) -> Column:
+        import polars as pl
+
+        try:
+            lazy = _scanned(self.path).select(pl.col(self.name).cast(pl.Float64))
+            return lazy.slice(rows.start, rows.stop - rows.start).collect()[self.name].to_numpy()
+        except (pl.exceptions.PolarsError, OSError) as error:
+            raise _unreadable(self.path, error) from None
 
 
-class ParquetColumns(Mapping[str, Column]):
-    """The columns of a Parquet file; each look-up reads one of them."""
+class ParquetColumns(Mapping[str, ParquetColumn]):
+    """The columns of a Parquet file by their names; they must hold numbers."""
 
-    def __init__(self, path: Path, schema: Mapping[str, pl.DataType], rows: int) -> None:
+    def __init__(self, path: Path, schema: Mapping[str, pl.DataType]) -> None:
         self._path = path
-        self._rows = rows
         self._schema = schema
 
     def __len__(self) -> int:
@@ -32,7 +45,7 @@ class ParquetColumns(Mapping[str, Column]):
     def __iter__(self) -> Iterator[str]:
         return iter(self._schema)
 
-    def __getitem__(self, name: str) -> Column:
+    def __getitem__(self, name: str) -> ParquetColumn:
         import polars as pl
 
         kind = self._schema[name]
@@ -40,14 +53,7 @@ class ParquetColumns(Mapping[str, Column]):
             raise InputError(
                 f"{self._path}: the column {name!r} holds {kind}, not numbers; store plain floating-point columns"
             )
-        try:
-            lazy = _scanned(self._path).select(pl.col(name).cast(pl.Float64))
-            column = np.empty(self._rows)
-            for first in range(0, self._rows, BLOCK):
-                column[first : first + BLOCK] = lazy.slice(first, BLOCK).collect()[name].to_numpy()
-        except (pl.exceptions.PolarsError, OSError) as error:
-            raise _unreadable(self._path, error) from None
-        return column
+        return ParquetColumn(self._path, name)
 
 
 def read_parquet(path: Path) -> Table:
@@ -59,7 +65,7 @@ def read_parquet(path: Path) -> Table:
         rows = int(_scanned(path).select(pl.len()).collect().item())
     except (pl.exceptions.PolarsError, OSError) as error:
         raise _unreadable(path, error) from None
-    return Table(ParquetColumns(path, schema, rows), rows)
+    return Table(ParquetColumns(path, schema), rows)
 
 
 def _scanned(path: Path) -> pl.LazyFrame:

@@ -23,9 +23,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks.clock import Row, best_of
-from ytheta.identify.differential import Differential
-from ytheta.identify.problem import Problem
-from ytheta.identify.source import LogSource, MotionSource
+from ytheta.identification.forms.differential import Differential
+from ytheta.identification.problem import Problem
+from ytheta.identification.source import LogSource, MotionSource
 from ytheta.minimal.base_parameters import BaseParameters
 from ytheta.minimal.choice import base_parameters
 from ytheta.robot.load import load
@@ -87,7 +87,7 @@ def _child(job: str, *arguments: object, settings: dict[str, str] | None = None)
 
 def fit(samples: int, many: int, runs: int, threads: int) -> dict[str, float]:
     """Seconds per sample of the usual script and of ours."""
-    from ytheta.identify.least_squares import LeastSquares, solved
+    from ytheta.identification.estimators.least_squares import LeastSquares, solved
 
     form = Differential(_base())
     assert form.kernel is not None  # compiled, as the usual script's model is built
@@ -97,7 +97,7 @@ def fit(samples: int, many: int, runs: int, threads: int) -> dict[str, float]:
         return Problem(form, (source,), threads=threads or None)
 
     def not_refined() -> np.ndarray:
-        return solved(problem(source).sums(), np.ones(len(form.base.robot.actuated)), form.base.beta)
+        return solved(problem(source).sums(), np.ones(len(form.base.robot.actuated)), form.base.beta).beta
 
     # On one thread the processor's time counts: the usual script takes long, and shared machines interrupt it more.
     clock = time.process_time if threads == 1 else time.perf_counter
@@ -137,7 +137,7 @@ def record(path: str, samples: int) -> dict[str, float]:
 
 def file(path: str) -> dict[str, float]:
     """Seconds and the peak of memory from a file to the result."""
-    from ytheta.identify.weighted import Weighted
+    from ytheta.identification.estimators.weighted import Weighted
     from ytheta.signal.plan import plan
     from ytheta.signal.read import read_log
 

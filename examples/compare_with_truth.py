@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 import ytheta as yt
-from ytheta.identify.model_file import identification_table
+from ytheta.identification.model_file import identification_table
 
 KINDS = {"Ia": "rotor inertia", "fv": "viscous friction", "fc": "Coulomb friction", "fo": "offset"}
 

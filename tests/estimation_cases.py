@@ -11,9 +11,9 @@ import numpy as np
 from examples.mjcf import mjcf
 
 import ytheta
-from ytheta.identify.differential import Differential
-from ytheta.identify.problem import PIECE, Problem
-from ytheta.identify.source import MotionSource
+from ytheta.identification.forms.differential import Differential
+from ytheta.identification.problem import PIECE, Problem
+from ytheta.identification.source import MotionSource
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.robot import Robot
 from ytheta.signal.motion import Motion

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 import ytheta
-from ytheta.identify.differential import Differential
-from ytheta.identify.doubts import doubts
-from ytheta.identify.problem import Problem
-from ytheta.identify.signs import Reading, believed_signs
-from ytheta.identify.source import MotionSource
-from ytheta.identify.weighted import Weighted
+from ytheta.identification.doubts import doubts
+from ytheta.identification.estimators.weighted import Weighted
+from ytheta.identification.forms.differential import Differential
+from ytheta.identification.problem import Problem
+from ytheta.identification.signs import Reading, believed_signs
+from ytheta.identification.source import MotionSource
 from ytheta.kernels import regressor
 from ytheta.minimal.choice import base_parameters
 from ytheta.robot.frame import Frame

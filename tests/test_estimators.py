@@ -14,14 +14,14 @@ import ytheta
 from estimation_cases import FRICTION, Case, case, smooth
 from test_ha import SYMMETRIC
 from ytheta.errors import UnknownNameError
-from ytheta.identify.differential import Differential
-from ytheta.identify.estimate import Estimate, Estimator
-from ytheta.identify.estimators import AUTO, ESTIMATORS, estimator
-from ytheta.identify.least_squares import LeastSquares
-from ytheta.identify.problem import Problem
-from ytheta.identify.recursive import Recursive
-from ytheta.identify.sequential import Sequential
-from ytheta.identify.source import MotionSource
+from ytheta.identification.estimators.choice import AUTO, ESTIMATORS, estimator
+from ytheta.identification.estimators.estimate import Estimate, Estimator
+from ytheta.identification.estimators.least_squares import LeastSquares
+from ytheta.identification.estimators.recursive import Recursive
+from ytheta.identification.estimators.sequential import Sequential
+from ytheta.identification.forms.differential import Differential
+from ytheta.identification.problem import Problem
+from ytheta.identification.source import MotionSource
 from ytheta.minimal import ha
 from ytheta.robot.inertia import Inertia
 

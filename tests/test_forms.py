@@ -17,16 +17,16 @@ from pinocchio_peer import peer
 from test_forces import CABLE, SPRING, forced
 from test_graphs import coupled, driven
 from ytheta.errors import InputError, UnknownNameError
-from ytheta.identify import windows
-from ytheta.identify.differential import Differential
-from ytheta.identify.form import Form
-from ytheta.identify.forms import FORMS, form
-from ytheta.identify.friction import turning
-from ytheta.identify.integral import REACH, Integral, quadrature
-from ytheta.identify.least_squares import LeastSquares
-from ytheta.identify.momentum import Momentum
-from ytheta.identify.problem import Problem
-from ytheta.identify.source import LogSource, MotionSource
+from ytheta.identification.estimators.least_squares import LeastSquares
+from ytheta.identification.forms import windows
+from ytheta.identification.forms.choice import FORMS, form
+from ytheta.identification.forms.differential import Differential
+from ytheta.identification.forms.form import Form
+from ytheta.identification.forms.friction import turning
+from ytheta.identification.forms.integral import REACH, Integral, quadrature
+from ytheta.identification.forms.momentum import Momentum
+from ytheta.identification.problem import Problem
+from ytheta.identification.source import LogSource, MotionSource
 from ytheta.kernels import momentum_regressor
 from ytheta.minimal.base_parameters import BaseParameters
 from ytheta.native import Block, Kernel

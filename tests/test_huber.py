@@ -10,10 +10,10 @@ import pytest
 import ytheta
 from estimation_cases import Case, case
 from ytheta.errors import InputError
-from ytheta.identify.estimate import Estimator
-from ytheta.identify.huber import Huber, _scales
-from ytheta.identify.least_squares import LeastSquares
-from ytheta.identify.weighted import Weighted
+from ytheta.identification.estimators.estimate import Estimator
+from ytheta.identification.estimators.huber import Huber, _scales
+from ytheta.identification.estimators.least_squares import LeastSquares
+from ytheta.identification.estimators.weighted import Weighted
 
 
 @cache

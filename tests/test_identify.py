@@ -14,17 +14,17 @@ import pytest
 import ytheta
 from test_vendor_robots import KR300, MTM, TX40
 from ytheta.errors import InputError
-from ytheta.identify.differential import Differential
-from ytheta.identify.door import identify
-from ytheta.identify.forms import FORMS
-from ytheta.identify.forms import form as form_named
-from ytheta.identify.friction import turning
-from ytheta.identify.identification import Identification, Origin
-from ytheta.identify.least_squares import LeastSquares
-from ytheta.identify.problem import Problem
-from ytheta.identify.residuals import judge
-from ytheta.identify.source import LogSource, MotionSource, Source
-from ytheta.identify.weighted import Weighted
+from ytheta.identification.estimators.least_squares import LeastSquares
+from ytheta.identification.estimators.weighted import Weighted
+from ytheta.identification.forms.choice import FORMS
+from ytheta.identification.forms.choice import form as form_named
+from ytheta.identification.forms.differential import Differential
+from ytheta.identification.forms.friction import turning
+from ytheta.identification.identify import identify
+from ytheta.identification.problem import Problem
+from ytheta.identification.residuals import judge
+from ytheta.identification.result import Identification, Origin
+from ytheta.identification.source import LogSource, MotionSource, Source
 from ytheta.robot.robot import Robot
 from ytheta.signal.log import Log, Weight
 from ytheta.signal.motion import Motion
@@ -269,7 +269,7 @@ def concluded(truth: Truth, source: Source) -> Identification:
     problem = Problem(truth.form, (source,), threads=1)
     estimate = Weighted().fit(problem)
     errors = judge(truth.form, (source,), estimate.beta, threads=1)
-    origin = Origin((), (), "differential", "weighted", (), ())
+    origin = Origin((), (), "differential", "weighted", (), None, ())
     return Identification(truth.form.base, estimate, problem.sums(), errors, None, origin)
 
 
@@ -373,7 +373,7 @@ def test_bad_questions_are_refused(truth: Truth) -> None:
         ({"threads": 0}, "at least 1"),
     ):
         with pytest.raises(InputError, match=words):
-            identify(robot, log, **wrong)  # type: ignore[arg-type]
+            identify(robot, log, **wrong)
     with pytest.raises(InputError, match="no torques"):
         identify(robot, Log(robot.actuated, m.t, m.q))
     with pytest.raises(InputError, match="no log"):

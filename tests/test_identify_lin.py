@@ -15,13 +15,13 @@ from formulation_cases import fork
 from test_graphs import coupled
 from test_lin import RULES, SIDE, STILL, UP, P, R, X, Y, Z, arm
 from ytheta.errors import InputError
-from ytheta.identify.differential import Differential
-from ytheta.identify.lin import Lin, _equations
-from ytheta.identify.lin_arm import Arm
-from ytheta.identify.lin_recursion import Behind
-from ytheta.identify.problem import Problem
-from ytheta.identify.sequential import Sequential
-from ytheta.identify.source import MotionSource
+from ytheta.identification.estimators.lin import Lin, _equations
+from ytheta.identification.estimators.lin_arm import Arm
+from ytheta.identification.estimators.lin_recursion import Behind
+from ytheta.identification.estimators.sequential import Sequential
+from ytheta.identification.forms.differential import Differential
+from ytheta.identification.problem import Problem
+from ytheta.identification.source import MotionSource
 from ytheta.robot.frame import Frame
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Drive, Force

@@ -15,11 +15,11 @@ import ytheta as yt
 from arm_logs import true_arm, write_log
 from test_cli import refused, ytheta
 from ytheta.errors import InputError, RobotFileError
-from ytheta.identify.door import FRICTION, identify
-from ytheta.identify.identification import Identification
-from ytheta.identify.model_file import identification_table, model_toml, read_model, save_model
-from ytheta.identify.prediction import prediction
-from ytheta.identify.whole_file import check_writable, whole_file
+from ytheta.identification.identify import FRICTION, identify
+from ytheta.identification.model_file import identification_table, model_toml, read_model, save_model
+from ytheta.identification.prediction import prediction
+from ytheta.identification.result import Identification
+from ytheta.identification.whole_file import check_writable, whole_file
 from ytheta.minimal.choice import base_parameters
 from ytheta.signal.plan import Settings
 from ytheta.signal.read import read_log

@@ -10,7 +10,7 @@ import pytest
 import ytheta
 from estimation_cases import Case, case
 from ytheta.errors import InputError
-from ytheta.identify.recursive import Recursive, RecursiveLeastSquares, State
+from ytheta.identification.estimators.recursive import Recursive, RecursiveLeastSquares, State
 
 
 @cache

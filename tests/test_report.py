@@ -19,8 +19,8 @@ import pytest
 import ytheta
 from conftest import ROOT
 from ytheta.errors import InputError, MissingExtraError
-from ytheta.identify.door import identify
-from ytheta.identify.identification import Identification
+from ytheta.identification.identify import identify
+from ytheta.identification.result import Identification
 from ytheta.report.numbers import figure, percent, unit, with_std
 from ytheta.report.page import report_html, write_report
 from ytheta.report.plots import shown_time

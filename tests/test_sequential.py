@@ -11,11 +11,11 @@ import ytheta
 from estimation_cases import RATE, Case, case, smooth
 from formulation_cases import fork
 from test_graphs import coupled
-from ytheta.identify.differential import Differential
-from ytheta.identify.least_squares import LeastSquares
-from ytheta.identify.problem import Problem
-from ytheta.identify.sequential import Sequential, chained, joint_order, propagated
-from ytheta.identify.source import MotionSource
+from ytheta.identification.estimators.least_squares import LeastSquares
+from ytheta.identification.estimators.sequential import Sequential, chained, joint_order, propagated
+from ytheta.identification.forms.differential import Differential
+from ytheta.identification.problem import Problem
+from ytheta.identification.source import MotionSource
 from ytheta.robot.robot import Robot
 
 

@@ -9,6 +9,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ytheta.identification.identify import identify as identify
+    from ytheta.identification.model_file import read_model as read_model
+    from ytheta.identification.result import Identification as Identification
     from ytheta.kernels import bias as bias
     from ytheta.kernels import coriolis_matrix as coriolis_matrix
     from ytheta.kernels import energy as energy
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
     from ytheta.robot.robot import Robot as Robot
     from ytheta.robot.toml_writer import save_robot as save_robot
     from ytheta.signal.log import Log as Log
+    from ytheta.signal.plan import Settings as Settings
     from ytheta.signal.read import read_log as read_log
 
 __version__ = "0.1.0"
@@ -36,9 +40,11 @@ __version__ = "0.1.0"
 _ROOMS = {
     "BaseParameters": "ytheta.minimal.base_parameters",
     "Frame": "ytheta.robot.frame",
+    "Identification": "ytheta.identification.result",
     "Inertia": "ytheta.robot.inertia",
     "Log": "ytheta.signal.log",
     "Robot": "ytheta.robot.robot",
+    "Settings": "ytheta.signal.plan",
     "base_parameters": "ytheta.minimal.choice",
     "bias": "ytheta.kernels",
     "close_loops": "ytheta.robot.closure",
@@ -46,12 +52,14 @@ _ROOMS = {
     "energy": "ytheta.kernels",
     "forward_dynamics": "ytheta.kernels",
     "gravity": "ytheta.kernels",
+    "identify": "ytheta.identification.identify",
     "inverse_dynamics": "ytheta.kernels",
     "link_poses": "ytheta.robot.kinematics",
     "load": "ytheta.robot.load",
     "mass_matrix": "ytheta.kernels",
     "momentum": "ytheta.kernels",
     "read_log": "ytheta.signal.read",
+    "read_model": "ytheta.identification.model_file",
     "regressor": "ytheta.kernels",
     "save_robot": "ytheta.robot.toml_writer",
     "to_modified_dh": "ytheta.robot.modified_dh",

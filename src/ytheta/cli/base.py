@@ -18,13 +18,13 @@ from ytheta.cli.options import (
     Snap,
     console,
     print_json,
-    printable,
     read_robot,
     remark,
 )
 from ytheta.conventions import SNAP
 from ytheta.minimal.base_parameters import BaseParameters, Verdict
 from ytheta.minimal.choice import base_parameters
+from ytheta.report.printable import printable
 
 # Where something that does not count is seen this well, compared with what does, the count is a matter of taste.
 NARROW_GAP = 1e3

@@ -10,8 +10,6 @@ from typing import Annotated
 
 import typer
 
-from ytheta.cli.identify_answer import answer
-from ytheta.cli.identify_tables import print_identification
 from ytheta.cli.log_options import (
     AUTO,
     AveragePeriods,
@@ -31,11 +29,13 @@ from ytheta.cli.log_options import (
 from ytheta.cli.options import AsJson, FixBase, Lengths, RobotArgument, Snap, console, print_json, read_robot
 from ytheta.conventions import SNAP
 from ytheta.errors import InputError, MissingExtraError
-from ytheta.identify.door import FRICTION
-from ytheta.identify.door import identify as identify_robot
-from ytheta.identify.estimators import estimator as estimator_named
-from ytheta.identify.model_file import ENDING, save_model
-from ytheta.identify.whole_file import check_writable
+from ytheta.identification.estimators.choice import estimator as estimator_named
+from ytheta.identification.identify import FRICTION
+from ytheta.identification.identify import identify as identify_robot
+from ytheta.identification.model_file import ENDING, save_model
+from ytheta.identification.whole_file import check_writable
+from ytheta.report.summary import summary
+from ytheta.report.text import print_identification
 from ytheta.signal.log import Log
 
 NOTHING = "none"
@@ -127,7 +127,7 @@ def identify(
         )
         told = {finding for log in read for finding in log.findings}
         tell_findings([finding for finding in found.findings if finding not in told], verbose=verbose)
-        data = answer(found)
+        data = summary(found)
         if output is not None:
             tell("writing the model")
             save_model(found, output)

@@ -14,8 +14,8 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from ytheta.cli.options import printable
 from ytheta.conventions import LINK_PARAMETERS
+from ytheta.report.printable import printable
 from ytheta.robot.parts import Joint, JointKind, Link
 from ytheta.robot.robot import Robot
 

@@ -14,6 +14,7 @@ from rich.console import Console
 
 from ytheta.conventions import SNAP
 from ytheta.errors import InputError
+from ytheta.report.printable import printable
 from ytheta.robot.load import load
 from ytheta.robot.robot import Robot
 
@@ -69,11 +70,6 @@ def assignments(texts: Sequence[str] | None, option: str) -> dict[str, float]:
             raise InputError(f"{option} {text!r}: {name!r} was already given as {values[name]:g}; keep one of the two")
         values[name] = value
     return values
-
-
-def printable(text: str) -> str:
-    """A text from outside for one line of a terminal: control characters are spelled out."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def print_json(data: object) -> None:

@@ -11,8 +11,6 @@ import polars as pl
 import typer
 from rich.text import Text
 
-from ytheta.cli.identify_answer import finite
-from ytheta.cli.identify_tables import joint_table
 from ytheta.cli.log_options import (
     AUTO,
     Mappings,
@@ -26,12 +24,15 @@ from ytheta.cli.log_options import (
     speeds,
     tell_findings,
 )
-from ytheta.cli.options import AsJson, FixBase, Lengths, Snap, console, print_json, printable, read_robot
+from ytheta.cli.options import AsJson, FixBase, Lengths, Snap, console, print_json, read_robot
 from ytheta.conventions import SNAP
 from ytheta.errors import InputError
-from ytheta.identify.model_file import figures, identification_table
-from ytheta.identify.prediction import Prediction, prediction
-from ytheta.identify.whole_file import check_writable, whole_file
+from ytheta.identification.model_file import figures, identification_table
+from ytheta.identification.prediction import Prediction, prediction
+from ytheta.identification.whole_file import check_writable, whole_file
+from ytheta.report.printable import printable
+from ytheta.report.summary import finite
+from ytheta.report.text import joint_table
 from ytheta.robot.robot import Robot
 from ytheta.signal.plan import Settings
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import base64
 import gzip
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import ytheta
 from ytheta.errors import MissingExtraError
-from ytheta.identify.identification import Identification
-from ytheta.identify.whole_file import check_writable, whole_file
+from ytheta.identification.whole_file import check_writable, whole_file
 
 try:
     from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -26,6 +26,9 @@ except ModuleNotFoundError as error:
 from ytheta.report import tables
 from ytheta.report.plots import correlation_plot, torque_plot
 from ytheta.report.summary import summary
+
+if TYPE_CHECKING:
+    from ytheta.identification.result import Identification
 
 
 def write_report(found: Identification, path: str | Path) -> Path:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from html import escape
+from typing import TYPE_CHECKING
 
 import numpy as np
 import plotly.graph_objects as go
 
-from ytheta.identify.identification import Identification
-from ytheta.identify.residuals import Trace
+from ytheta.identification.residuals import Trace
 from ytheta.shapes import Float
+
+if TYPE_CHECKING:
+    from ytheta.identification.result import Identification
 
 TORQUE_HEIGHT = 300
 WIDTHS = {"raw": 1.0, "measured": 4.0, "predicted": 1.3, "residual": 1.0}  # of lines: one can see through to the other

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ytheta.identify.excitation import HARMLESS, SURE
-from ytheta.identify.identification import Identification
+from ytheta.identification.excitation import HARMLESS, SURE
 from ytheta.minimal.standard_parameters import FRICTION, sliding_joints
 from ytheta.report.numbers import NONE, count, figure, percent, unit, with_std
 from ytheta.report.summary import determined
 from ytheta.signal.log import Finding, Weight
 from ytheta.signal.plan import Settings
+
+if TYPE_CHECKING:
+    from ytheta.identification.result import Identification
 
 STRONG = 0.9  # correlations worth a word
 FEW = 5

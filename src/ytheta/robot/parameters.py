@@ -41,11 +41,13 @@ def with_theta(robot: Robot, theta: Float[np.ndarray, "params"]) -> Robot:
         joints=tuple(moved(joint) for joint in merged.joints),
         loops=tuple(Loop(moved(loop.joint)) for loop in merged.loops),
         motors=tuple(replace(motor, drive=_drive(motor.name, motor.drive, known)) for motor in merged.motors),
-        forces=tuple(replace(force, value=known[parameter_name(force.name, FORCE_PARAMETER)]) for force in merged.forces),
+        forces=tuple(
+            replace(force, value=known[parameter_name(force.name, FORCE_PARAMETER)]) for force in merged.forces
+        ),
     )
 
 
 def _drive(name: str, drive: Drive, known: dict[str, float]) -> Drive:
-    Ia, fv, fc, fo = (known.get(parameter_name(name, p), 0.0) for p in JOINT_PARAMETERS)
-    rotor = Ia / (drive.gear_ratio * drive.gear_ratio)
-    return replace(drive, rotor_inertia=rotor, viscous=fv, coulomb=fc, offset=fo)
+    inertia, viscous, coulomb, offset = (known.get(parameter_name(name, p), 0.0) for p in JOINT_PARAMETERS)
+    rotor = inertia / (drive.gear_ratio * drive.gear_ratio)
+    return replace(drive, rotor_inertia=rotor, viscous=viscous, coulomb=coulomb, offset=offset)

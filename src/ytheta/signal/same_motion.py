@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.signal import correlate
 
 from ytheta.errors import InputError
 from ytheta.signal.log import Columns, Finding, Log, Weight
 
+REPEATS = "repeats"  # the kind of the finding
 GRID = 2000  # points of the longer log
 OVERLAP = 0.5  # of the shorter log
 SAME = 0.05  # of the motion's root mean square; two runs of one arm on one trajectory stay below 0.01
@@ -21,6 +21,8 @@ SAME = 0.05  # of the motion's root mean square; two runs of one arm on one traj
 
 def same_motion(one: Log, other: Log) -> Finding | None:
     """A warning if both logs follow the same positions, perhaps shifted in time; else None."""
+    from scipy.signal import correlate  # much to load, and only validation wants it
+
     if one.joints != other.joints:
         raise InputError(
             f"{one.source or 'one log'} and {other.source or 'the other'} have different joints; give one robot's logs"
@@ -53,7 +55,7 @@ def same_motion(one: Log, other: Log) -> Finding | None:
         f"{other.source or 'the second log'} repeats the trajectory of {one.source or 'the first'} (positions within "
         f"{rms:.2g} rad root mean square{shift}); it shows repeatability, not validity for other motions"
     )
-    return Finding("repeats", Weight.WARNING, text)
+    return Finding(REPEATS, Weight.WARNING, text)
 
 
 def _even(log: Log, step: float) -> Columns:

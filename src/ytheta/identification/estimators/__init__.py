@@ -1,0 +1,1 @@
+"""Estimators of base parameters; one per file."""

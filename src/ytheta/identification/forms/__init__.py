@@ -1,0 +1,1 @@
+"""Forms of the model: how motion becomes equations; one per file."""

@@ -1,0 +1,174 @@
+"""Identified models as files: a robot in TOML that every command takes, with a table on how it came to be.
+
+The robot's parameters are the standard ones nearest to its description; what was learnt, base parameters with their
+covariance, stands in ``[identification]``. docs/identify.md describes its keys.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import tomlkit
+
+import ytheta
+from ytheta.errors import InputError
+from ytheta.identification.residuals import Errors
+from ytheta.identification.whole_file import check_writable, whole_file
+from ytheta.minimal.standard_parameters import FRICTION
+from ytheta.robot.load import load
+from ytheta.robot.robot import Robot
+from ytheta.robot.toml_writer import robot_toml
+from ytheta.shapes import Float
+
+if TYPE_CHECKING:
+    from ytheta.identification.result import Identification
+
+TABLE = "identification"
+ENDING = ".toml"
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A model file: the robot, its base parameters with their covariance, and all that stands beside them."""
+
+    robot: Robot
+    names: tuple[str, ...]
+    beta: Float[np.ndarray, "base"]
+    covariance: Float[np.ndarray, "base base"]
+    table: Mapping[str, Any]
+
+
+def save_model(identification: Identification, path: str | Path) -> Path:
+    """Write a model to a ``.toml`` file. The file appears whole or not at all."""
+    path = check_writable(path, ENDING)
+    try:
+        content = model_toml(identification).encode("utf-8")
+    except UnicodeEncodeError as error:
+        wrong = error.object[error.start : error.end]
+        raise InputError(f"{path}: the model holds {wrong!r}, which is no character; rename that log or part") from None
+    with whole_file(path) as file:
+        file.write_bytes(content)
+    return path
+
+
+def model_toml(identification: Identification) -> str:
+    """A model as TOML text."""
+    return "\n".join([robot_toml(identification.robot), *_lines(identification), ""])
+
+
+def figures(errors: Errors) -> dict[str, Any]:
+    """How well some motion was predicted, as plain data."""
+    return {
+        "relative_error_percent": errors.relative_percent,
+        "per_joint_percent": errors.per_joint_percent.tolist(),
+        "raw_relative_error_percent": errors.raw_relative_percent,
+        "raw_per_joint_percent": errors.raw_per_joint_percent.tolist(),
+        "of_variation_percent": errors.of_variation_percent.tolist(),
+        "rms": errors.rms.tolist(),
+        "samples": errors.samples,
+        "seconds": errors.seconds,
+    }
+
+
+def _lines(found: Identification) -> Iterator[str]:
+    origin = found.origin
+    drives = {name.rpartition(".")[2] for name in origin.asked}
+    yield f"[{TABLE}]"
+    yield from _entries(
+        {
+            "ytheta": ytheta.__version__,
+            "verdict": found.verdict.grade.value,
+            "reason": found.verdict.sentence,
+            "estimator": origin.estimator,
+            "form": origin.form,
+            "friction": [kind for kind, symbol in FRICTION.items() if symbol in drives],
+            "rotor_inertia": "Ia" in drives,
+            "logs": list(origin.logs),
+            "validation_logs": list(origin.validation_logs),
+            "cutoff": float(origin.settings[0].cutoff),  # of all logs alike
+            "derivative": origin.settings[0].derivative,
+            "samples": found.samples,
+            "condition_number": found.condition_number,
+        }
+    )
+    yield "\n# One row for each base parameter; std is inf where the motion says nothing of it."
+    yield "parameters = ["
+    rows = zip(found.names, found.beta, found.std, found.seen, found.base.expressions, strict=True)
+    for name, value, std, seen, expression in rows:
+        row = {"name": name, "value": value, "std": std, "seen": seen.value, "expression": expression}
+        yield f"    {_inline(row)},"
+    yield "]"
+    yield "\n# Of the errors of the base parameters, in their order; symmetric, so each row ends at the diagonal."
+    yield "covariance = ["
+    for k, row in enumerate(found.covariance):
+        yield f"    {_value(row[: k + 1].tolist())},"
+    yield "]"
+    for key, errors in (("fit", found.fit), ("validation", found.validation)):
+        if errors is not None:
+            yield f"\n[{TABLE}.{key}]"
+            yield from _entries(figures(errors))
+    yield f"\n[{TABLE}.standard_parameters]"
+    yield from _entries({name: seen.value for name, seen in found.standard_seen.items()})
+
+
+def _entries(values: Mapping[str, Any]) -> Iterable[str]:
+    return (f"{_key(key)} = {_value(value)}" for key, value in values.items())
+
+
+def _inline(values: Mapping[str, Any]) -> str:
+    return f"{{ {', '.join(_entries(values))} }}"
+
+
+def _key(key: str) -> str:
+    return key if key.isascii() and key.replace("_", "").isalnum() else _value(key)
+
+
+def _value(value: object) -> str:
+    """A TOML value; floats with all their digits."""
+    if isinstance(value, list):
+        return f"[{', '.join(map(_value, value))}]"
+    if isinstance(value, float):
+        return repr(float(value))
+    return tomlkit.item(value).as_string()
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+
+def read_model(path: str | Path) -> Model:
+    """The model in a file that ``save_model`` wrote; see ``load`` for its robot alone."""
+    path = Path(path)
+    robot = load(path)  # complains where this is no robot
+    table = identification_table(path)
+    if table is None:
+        raise InputError(f"{path} describes a robot and is no identified model: it has no table [{TABLE}]; identify it")
+    try:
+        rows = table["parameters"]
+        names = tuple(str(row["name"]) for row in rows)
+        beta = np.array([row["value"] for row in rows], dtype=float)
+        covariance = _symmetric(table["covariance"], len(names))
+    except (KeyError, TypeError, ValueError):
+        raise InputError(f"{path}: the parameters or their covariance are damaged; identify the robot again") from None
+    return Model(robot, names, beta, covariance, table)
+
+
+def identification_table(path: str | Path) -> Mapping[str, Any] | None:
+    """What a file says of an identification; None where it is a robot and nothing more."""
+    path = Path(path)
+    if path.suffix.lower() != ENDING or not path.is_file():
+        return None
+    table = tomllib.loads(path.read_text("utf-8-sig")).get(TABLE)
+    return table if isinstance(table, Mapping) else None
+
+
+def _symmetric(rows: Sequence[Sequence[float]], size: int) -> Float[np.ndarray, "base base"]:
+    """A matrix from its lower triangle; ValueError where rows have other lengths."""
+    lower = np.zeros((size, size))
+    for k, row in zip(range(size), rows, strict=True):
+        lower[k, : k + 1] = np.array(row, dtype=float).reshape(k + 1)
+    return lower + np.tril(lower, -1).T

@@ -125,6 +125,16 @@ def test_a_part_can_be_held_out(folder: Path) -> None:
     assert parts["validation_logs"] == ["a.npz (the last 25 %)"]
 
 
+def test_predict_leaves_out_what_the_model_did(folder: Path, tmp_path: Path) -> None:
+    """Slow equations, and friction that was known instead of learnt."""
+    for k, options in enumerate((["--slowest", "0.5"], ["--parameters", "link*,*.fv"])):
+        model = tmp_path / f"{k}.toml"
+        found = data(folder, "identify", "true.toml", "a.npz", "--validate", "b.csv", *options, "-o", str(model))
+        again = data(folder, "predict", str(model), "b.csv")
+        for key in ("relative_error_percent", "per_joint_percent"):
+            assert again[key] == pytest.approx(found["validation"][key], rel=1e-9)
+
+
 def test_predict_is_the_validation(folder: Path, tmp_path: Path) -> None:
     model, table = tmp_path / "arm.model.toml", tmp_path / "torques.csv"
     fit = data(folder, "identify", "lu-two-link", "a.npz", "--validate", "b.csv", "--cutoff", "7", "-o", str(model))

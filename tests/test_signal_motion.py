@@ -67,6 +67,14 @@ def test_blocks_equal_the_whole(derivative: str, jitter: bool, decimate: int) ->
         np.testing.assert_allclose(small[name], whole[name], rtol=0.0, atol=1e-9 * scale, err_msg=name)
 
 
+def test_a_piece_holds_no_more_than_the_samples_kept() -> None:
+    chosen = plan(_log(30.0), Settings(cutoff=8.0, decimate=7))
+    motion = work(chosen, *next(chosen.pieces(1000)))
+    for name in ("t", "q", "qd", "qdd", "tau", "raw", "rows"):
+        array = getattr(motion, name)
+        assert (array if array.base is None else array.base).nbytes == array.nbytes, name
+
+
 def test_blocks_without_margins_would_differ() -> None:
     chosen = plan(_log(30.0, noise=1e-4), Settings(cutoff=8.0, decimate=1))
     pieces = list(chosen.pieces(1000))

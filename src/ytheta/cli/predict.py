@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -81,8 +82,9 @@ def predict(
     with progress() as tell:
         tell("reading the model")
         robot = read_robot(model, snap=snap, fix_base=fix_base, lengths=length)
-        settings = _settings(model, cutoff, derivative)
-        least = speeds(slowest, robot)
+        learnt = identification_table(model) or {}
+        settings = _settings(learnt, cutoff, derivative)
+        least = speeds(slowest, robot) or learnt.get("slowest")
         tell("reading the log")
         (read,) = read_logs([log], robot, mapping, strict=strict, verbose=verbose)
         tell("predicting")
@@ -103,13 +105,12 @@ def answer(robot: Robot, found: Prediction) -> dict[str, Any]:
     return data
 
 
-def _settings(model: str, cutoff: str | None, derivative: str | None) -> Settings:
-    """As the model was learnt, where it is one and nobody says otherwise."""
-    table = identification_table(model) or {}
-    learnt = table.get("cutoff")
-    settings = preparation(cutoff or AUTO, derivative or str(table.get("derivative", "central")))
-    if cutoff is None and isinstance(learnt, int | float) and learnt > 0.0:
-        settings = replace(settings, cutoff=float(learnt))
+def _settings(learnt: Mapping[str, Any], cutoff: str | None, derivative: str | None) -> Settings:
+    """As the model was learnt, where it was and nobody says otherwise."""
+    settings = preparation(cutoff or AUTO, derivative or str(learnt.get("derivative", "central")))
+    own = learnt.get("cutoff")
+    if cutoff is None and isinstance(own, int | float) and own > 0.0:
+        settings = replace(settings, cutoff=float(own))
     return settings
 
 

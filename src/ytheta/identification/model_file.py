@@ -94,6 +94,7 @@ def _lines(found: Identification) -> Iterator[str]:
             "derivative": origin.settings[0].derivative,
             "samples": found.samples,
             "condition_number": found.condition_number,
+            **({} if origin.slowest is None else {"slowest": list(origin.slowest)}),
         }
     )
     yield "\n# One row for each base parameter; std is inf where the motion says nothing of it."

@@ -20,7 +20,7 @@ from ytheta.minimal.base_parameters import BaseParameters
 from ytheta.signal.motion import Motion
 
 PIECE = 2048  # samples: ten times what a low-pass needs to look at beside them, few enough for all threads to have some
-MOST_KEPT = 64 * 2**20  # bytes of motion that are kept between passes
+MOST_KEPT = 16 * 2**20  # bytes of motion that are kept between passes
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from ytheta.signal.mapping import ColumnMapping
 from ytheta.signal.mapping_values import Factor, Matrix
 from ytheta.signal.table import Table
 
-BLOCK = 1 << 19  # rows at a time: one megabyte of a column
+BLOCK = 1 << 17  # rows at a time: one megabyte of a column
 
 
 def assembled(table: Table, robot: Robot, mapping: ColumnMapping, place: str) -> Log:

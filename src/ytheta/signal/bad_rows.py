@@ -14,6 +14,7 @@ import numpy as np
 from ytheta.signal.log import Finding, Log, Weight
 from ytheta.signal.marks import Marks, Rows, joint_columns, rows_of
 
+BLOCK = 1 << 16  # rows looked at at a time
 ABSURD = 1e6  # beyond any angle in radians or motor turns, speed, or joint torque in Nm
 ISLAND = 10  # rows between garbage that are too few to be trusted
 JUMP, LEAST_JUMP = 20.0, 1e-3  # times the usual step, and rad or m beyond that
@@ -23,12 +24,15 @@ def bad_rows(log: Log) -> Marks:
     """Rows with missing, infinite or absurd values are dropped, and the log is cut there."""
     finite, absurd = np.isfinite(log.t), np.zeros(len(log), dtype=bool)
     for name, column in joint_columns(log):
-        numbers = np.isfinite(column)
-        if not numbers.any():
+        some = False
+        for rows in (slice(first, first + BLOCK) for first in range(0, len(log), BLOCK)):
+            numbers = np.isfinite(column[rows])
+            some |= bool(numbers.any())
+            finite[rows] &= numbers
+            absurd[rows] |= numbers & ((column[rows] > ABSURD) | (column[rows] < -ABSURD))
+        if not some:
             text = f"{name} holds no number in any row; leave the quantity out or record it"
             return Marks((Finding("missing", Weight.ERROR, text),))
-        finite &= numbers
-        absurd |= numbers & ((column > ABSURD) | (column < -ABSURD))
     garbage = _up_to_jumps(log, _with_islands(np.flatnonzero(absurd), len(log)))
     missing = np.setdiff1d(np.flatnonzero(~finite), garbage)
     drop = np.union1d(garbage, missing)

@@ -9,6 +9,7 @@ import numpy as np
 from ytheta.shapes import Float
 from ytheta.signal.log import Column, Finding, Log, Weight
 from ytheta.signal.marks import Marks, Rows
+from ytheta.signal.scratch import steps_of
 
 GAP = 4.0  # median steps; jittered logs in daily use stay below 2.5, lost samples begin at 4
 DISORDER = 0.05  # of the rows; more stamps out of order are no accident
@@ -27,8 +28,9 @@ def clock(log: Log) -> Marks:
         return Marks(tuple(findings))
     keep = np.setdiff1d(np.arange(len(log)), drop) if len(drop) else None
     t = log.t if keep is None else log.t[keep]
-    median = float(np.median(np.diff(t), overwrite_input=True))
-    steps = np.diff(t)
+    steps = steps_of(t)
+    median = float(np.median(steps, overwrite_input=True))
+    np.subtract(t[1:], t[:-1], out=steps)
     wide = np.flatnonzero(steps > GAP * median)
     usual = np.delete(steps, wide) if len(wide) else steps
     border = [first for first, _ in log.segments]
@@ -43,9 +45,9 @@ def clock(log: Log) -> Marks:
 
 def _disorder(log: Log) -> tuple[Rows, list[Finding]]:
     t = log.t
-    steps = np.diff(t)
-    if np.all(steps > 0.0):
+    if np.all(t[1:] > t[:-1]):
         return np.empty(0, dtype=np.int64), []
+    steps = np.diff(t)
     # A single stamp that ran ahead is dropped itself, not the good rows after it.
     before = np.concatenate(([-np.inf], t[:-2]))
     ahead = np.flatnonzero((steps < 0.0) & (t[1:] > before))

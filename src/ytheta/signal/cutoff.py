@@ -21,13 +21,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.signal import periodogram
 
 from ytheta.errors import InputError
 from ytheta.shapes import Float
-from ytheta.signal.filters import Channels
 from ytheta.signal.log import Finding, Log, Weight
 from ytheta.signal.resample import Grid
+from ytheta.signal.sections import Channels
 
 ENERGY = 0.999  # share of velocity energy that makes up the band
 WISH = 10.0  # cut-off in bands …
@@ -107,11 +106,14 @@ def _velocity_spectrum(log: Log, grid: Grid) -> tuple[Lines, Spectrum]:
         )
     # Windows of one length; segments shorter than half the longest say little about low frequencies.
     size = min(int(SECONDS * grid.rate), longest)
-    taper = ("kaiser", 9.0)  # its side lobes fall to 1e-7, so that strong motion does not pose as noise far away
+    taper = np.kaiser(size, 9.0)[:-1]  # its side lobes fall to 1e-7: strong motion does not pose as noise far away
+    frequency = np.fft.rfftfreq(size - 1, 1.0 / grid.rate)
     powers = []
     for samples in _windows(log, grid, lengths, size):
         velocity = np.diff(samples, axis=1) * grid.rate
-        frequency, power = periodogram(velocity, grid.rate, window=taper, detrend="constant", axis=1)
+        velocity -= velocity.mean(axis=1, keepdims=True)
+        power = np.abs(np.fft.rfft(velocity * taper, axis=1)) ** 2 / (grid.rate * (taper @ taper))
+        power[:, 1 : size // 2] *= 2.0  # what lies at negative frequencies
         powers.append(power)
     return frequency[1:], np.ascontiguousarray(np.mean(powers, axis=0)[:, 1:].T)
 

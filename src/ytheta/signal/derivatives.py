@@ -19,11 +19,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.signal import zpk2sos
 
 from ytheta.errors import InputError
 from ytheta.shapes import Float
-from ytheta.signal.filters import HIGHEST, NEGLIGIBLE, SETTLED, Channels, Lowpass, Sections, both_ways, decay, reflected
+from ytheta.signal.filters import HIGHEST, NEGLIGIBLE, SETTLED, Lowpass, both_ways, decay, reflected
+from ytheta.signal.sections import Channels, Sections
 
 Kept = Float[np.ndarray, "channels kept"]
 Stencil = tuple[float, ...]  # from the farthest sample behind to the farthest ahead
@@ -97,6 +97,8 @@ class Spline:
     @cached_property
     def sections(self) -> Sections:
         """The stable half of 1 / (B + weight * (2 - z - 1/z)^m), with gain one at rest."""
+        from scipy.signal import zpk2sos  # much to load, and few want splines
+
         # Both are polynomials in x = 2 - z - 1/z, and small roots in x mean poles close to z = 1: found in x, they keep
         # their digits, where the roots of the polynomial in z would lose all of them at low cut-offs.
         if self.degree == 5:  # B5 = 1 - x/4 + x^2/120

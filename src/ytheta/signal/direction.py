@@ -2,6 +2,9 @@
 
 Friction jumps where a drive turns round. The measured torque has passed a low-pass that spreads the jump, so the sign
 of the speed must pass the same low-pass before the two are compared: all of tau = Y beta goes through one operator.
+
+The sign belongs to the speed before the low-pass, and only noise forbids to take it there. A speed that was low-passed
+at ``SHARPER`` times the cut-off turns round closer to the time the drive did.
 """
 
 from __future__ import annotations
@@ -11,7 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ytheta.shapes import Float
-from ytheta.signal.filters import Channels
+from ytheta.signal.sections import Channels
+
+SHARPER = 2.0
 
 
 @dataclass(frozen=True, eq=False)

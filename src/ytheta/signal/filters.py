@@ -8,7 +8,7 @@ Edges       Beyond the ends the signal continues as its own point reflection, wh
             the unknown past would have added dies out within ``settling`` samples; that is what motion.py cuts off.
 Blocks      A long record is filtered in pieces with margins of ``memory`` samples, over which the slowest mode of the
             filter falls to 1e-13: the cores of the pieces equal the whole to rounding, in constant memory.
-Speed       sosfilt wants its samples adjacent: arrays are turned to (channels, samples) once, and the backward run
+Speed       The filter wants its samples adjacent: arrays are turned to (channels, samples) once, and the backward run
             works on a reversed copy, which is three times as fast as ``sosfiltfilt`` on reversed views. Few channels
             at a time, so that their copies take little memory.
 """
@@ -21,17 +21,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.signal import butter, sosfilt, sosfilt_zi
 
 from ytheta.errors import InputError
 from ytheta.shapes import Float, Shaped
-
-Channels = Float[np.ndarray, "channels samples"]
-Sections = Float[np.ndarray, "sections 6"]
+from ytheta.signal.sections import Channels, Sections, at_rest, butterworth, run
 
 NEGLIGIBLE = 1e-13  # what is left of the slowest mode beyond a block's margin
 SETTLED = 1e-2  # … and beyond the cut at the ends of a segment
-AT_ONCE = 2**17  # samples of all channels that are run together: a megabyte
+AT_ONCE = 2**15  # samples of all channels that are run together: a quarter of a megabyte
 HIGHEST = 0.45  # of the rate: above it a low-pass has nothing left to do
 ALIAS_FREE = 0.4  # cut-off of the filter before decimation, of the new rate
 
@@ -60,7 +57,7 @@ class Lowpass:
     @cached_property
     def sections(self) -> Sections:
         """The filter as second-order sections, as SciPy takes them."""
-        return np.asarray(butter(self.order, self.cutoff, fs=self.rate, output="sos"))
+        return butterworth(self.order, self.cutoff, self.rate)
 
     @property
     def memory(self) -> int:
@@ -84,16 +81,16 @@ class Lowpass:
 
 def both_ways(sections: Sections, signal: Channels, reach: int) -> Channels:
     """A filter run forward and backward over the signal and ``reach`` samples of its point reflection at either end."""
-    level = sosfilt_zi(sections)[:, np.newaxis, :]
+    level = at_rest(sections)
     channels, samples = signal.shape
     filtered = np.empty((channels, samples))
     few = max(1, AT_ONCE // (samples + 2 * reach))
     for k in range(0, channels, few):
-        run = reflected(signal[k : k + few], reach)
+        some = reflected(signal[k : k + few], reach)
         for _ in range(2):
-            run, _state = sosfilt(sections, run, axis=1, zi=level * run[np.newaxis, :, :1])
-            run = np.ascontiguousarray(run[:, ::-1])
-        filtered[k : k + few] = run[:, reach : reach + samples]
+            run(sections, some, level * some[:, :1, np.newaxis])
+            some = np.ascontiguousarray(some[:, ::-1])
+        filtered[k : k + few] = some[:, reach : reach + samples]
     return filtered
 
 

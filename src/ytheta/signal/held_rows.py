@@ -10,6 +10,7 @@ import numpy as np
 
 from ytheta.signal.log import Columns, Finding, Log, Weight
 from ytheta.signal.marks import Marks, Rows, Starts, joint_columns
+from ytheta.signal.scratch import steps_of
 
 MOTION = 0.05  # of the 95 % step of a joint; slower is about to rest
 QUANTA = 3.0  # times the smallest step there is; less is rounding
@@ -49,11 +50,12 @@ def _moves(q: Columns, first: Rows, last: Starts) -> np.ndarray:
         return moving
     for k in range(q.shape[1]):
         column = q[:, k]
-        steps = np.abs(np.diff(column))
+        steps = steps_of(column)
+        np.abs(steps, out=steps)
         steps = steps[steps > 0.0]
         if not len(steps):
             continue
-        least = max(MOTION * float(np.quantile(steps, 0.95)), QUANTA * float(steps.min()))
+        least = max(MOTION * float(np.quantile(steps, 0.95, overwrite_input=True)), QUANTA * float(steps.min()))
         before, after = np.abs(column[first] - column[first - 1]), np.abs(column[last + 1] - column[last])
         moving |= (before > least) & (after > least)
     return moving

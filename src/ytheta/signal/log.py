@@ -15,6 +15,7 @@ import numpy as np
 
 from ytheta.errors import InputError
 from ytheta.shapes import Float
+from ytheta.signal.scratch import scratch
 
 Column = Float[np.ndarray, "samples"]
 Columns = Float[np.ndarray, "samples joints"]
@@ -73,7 +74,7 @@ class Log:
         long = [(first, last) for first, last in self.segments if last - first > 1]
         if not long:
             return 0.0
-        steps = np.empty(sum(last - first - 1 for first, last in long))
+        steps = scratch(sum(last - first - 1 for first, last in long))
         begin = 0
         for first, last in long:
             end = begin + last - first - 1

@@ -9,7 +9,7 @@ samples that are kept. Nothing looks across the end of a segment, and what the f
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -17,9 +17,11 @@ import numpy as np
 
 from ytheta.shapes import Float, Int
 from ytheta.signal.direction import Turning
-from ytheta.signal.filters import Channels, Span
-from ytheta.signal.log import Finding, Log
+from ytheta.signal.filters import Span
+from ytheta.signal.log import Columns, Finding, Log
 from ytheta.signal.plan import AUTO, BLOCK, Plan, Settings, plan
+from ytheta.signal.resample import Gridded
+from ytheta.signal.sections import Channels
 
 Samples = Float[np.ndarray, "samples"]
 Joints = Float[np.ndarray, "samples joints"]
@@ -73,39 +75,38 @@ class Prepared:
 
 def work(chosen: Plan, segment: tuple[int, int], span: Span, turning: Turning | None = None) -> Motion:
     """The motion of one piece of a plan. Directions need twice the margin: they are low-passed twice."""
-    log, smoother, n = chosen.log, chosen.smoother, len(chosen.log.joints)
-    velocities = np.flatnonzero(chosen.recorded)
-    signals = [log.q] + ([] if log.tau is None else [log.tau])
-    if len(velocities) and log.qd is not None:
-        signals.append(log.qd)
-    sampled = list(chosen.grid.sample(log, segment, span.start, span.stop, tuple(signals)))
-    raw = None if log.tau is None else sampled[1]
-    if len(velocities):
-        sampled[-1] = sampled[-1][velocities]
-    smooth = smoother.smooth(np.concatenate(sampled))
+    log, smoother = chosen.log, chosen.smoother
     kept = slice(span.core.start, span.core.stop, chosen.decimate)
-    qd, qdd = (smoother.derivative(smooth[:n], order, kept) for order in (1, 2))
-    if len(velocities):
-        recorded = smooth[-len(velocities) :]
-        qd[velocities] = smoother.derivative(recorded, 0, kept)
-        qdd[velocities] = smoother.derivative(recorded, 1, kept)
+
+    # One quantity after the other: what lies between the samples kept is many times what is kept, and goes at once.
+    def sampled(signal: Columns) -> Gridded:
+        return chosen.grid.sample(log, segment, span.start, span.stop, (signal,))[0]
+
+    smooth = smoother.smooth(sampled(log.q))
+    q, qd, qdd = (smoother.derivative(smooth, order, kept) for order in range(3))
+    velocities = np.flatnonzero(chosen.recorded)
+    if len(velocities) and log.qd is not None:
+        smooth = smoother.smooth(sampled(log.qd)[velocities])
+        qd[velocities], qdd[velocities] = (smoother.derivative(smooth, order, kept) for order in range(2))
+    del smooth
     direction = None
     if turning is not None:
-        everywhere = slice(0, smooth.shape[1])
-        speed = smoother.derivative(smooth[:n], 1, everywhere)
-        if len(velocities):
-            speed[velocities] = smoother.derivative(smooth[-len(velocities) :], 0, everywhere)
+        speed = _sharp_speed(chosen, sampled)
         direction = _rows(smoother.derivative(smoother.smooth(turning.directions(speed)), 0, kept))
-    values = smoother.derivative(smooth[: 2 * n if log.tau is not None else n], 0, kept)
-    pick = slice(0, None, chosen.decimate)
+    tau = raw = None
+    if log.tau is not None:
+        torque = sampled(log.tau)
+        raw = _rows(torque[:, kept])
+        tau = _rows(smoother.derivative(smoother.smooth(torque), 0, kept))
+    pick = slice(0, None, chosen.decimate)  # copied, or the samples between would stay in memory
     return Motion(
-        t=chosen.grid.times(log, segment, span.first, span.last)[pick],
-        q=_rows(values[:n]),
+        t=chosen.grid.times(log, segment, span.first, span.last)[pick].copy(),
+        q=_rows(q),
         qd=_rows(qd),
         qdd=_rows(qdd),
-        tau=None if log.tau is None else _rows(values[n:]),
-        raw=None if raw is None else _rows(raw[:, kept]),
-        rows=chosen.grid.rows(log, segment, span.first, span.last)[pick],
+        tau=tau,
+        raw=raw,
+        rows=chosen.grid.rows(log, segment, span.first, span.last)[pick].copy(),
         direction=direction,
     )
 
@@ -128,6 +129,18 @@ def prepare(log: Log, settings: Settings = AUTO, size: int = BLOCK) -> Prepared:
     ends = np.cumsum([0, *lengths.values()]).tolist()
     segments = tuple(pairwise(ends))
     return Prepared(_joined(parts), segments, chosen.rate, chosen.band, chosen.settings, chosen.findings)
+
+
+def _sharp_speed(chosen: Plan, sampled: Callable[[Columns], Gridded]) -> Gridded:
+    """The speed at all samples of a piece, less smooth than that of the motion; see ``direction``."""
+    log, sharper = chosen.log, chosen.sharper
+    smooth = sharper.smooth(sampled(log.q))
+    everywhere = slice(0, smooth.shape[1])
+    speed = sharper.derivative(smooth, 1, everywhere)
+    velocities = np.flatnonzero(chosen.recorded)
+    if len(velocities) and log.qd is not None:
+        speed[velocities] = sharper.derivative(sharper.smooth(sampled(log.qd)[velocities]), 0, everywhere)
+    return speed
 
 
 def _rows(channels: Channels) -> Joints:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from ytheta.errors import InputError
 from ytheta.signal.cutoff import choose_cutoff
 from ytheta.signal.derivatives import Differentiator, differentiator
-from ytheta.signal.filters import Span, spans
+from ytheta.signal.direction import SHARPER
+from ytheta.signal.filters import HIGHEST, Span, spans
 from ytheta.signal.log import Finding, Log, Weight
 from ytheta.signal.periods import average_periods, find_period
 from ytheta.signal.recorded_velocity import trusted_velocity
@@ -55,6 +57,12 @@ class Plan:
     def rate(self) -> float:
         """Kept samples per second."""
         return self.grid.rate / self.decimate
+
+    @cached_property
+    def sharper(self) -> Differentiator:
+        """What the directions of drives are read from; see ``direction``."""
+        cutoff = min(SHARPER * float(self.settings.cutoff), HIGHEST * self.grid.rate)
+        return differentiator(self.settings.derivative, cutoff, self.grid.rate)
 
     def pieces(self, size: int = BLOCK) -> Iterator[tuple[tuple[int, int], Span]]:
         """What to work on, independent of each other: segments and spans of their samples."""

@@ -8,7 +8,7 @@ from ytheta.shapes import Float
 from ytheta.signal.log import Column, Finding, Log, Weight
 from ytheta.signal.marks import Marks, Rows, joint_columns, rows_of
 
-BLOCK = 1 << 18  # rows looked at at a time
+BLOCK = 1 << 16  # rows looked at at a time
 FEWEST = 30  # rows; fewer say nothing about noise
 SPIKE_NOISE = 20.0  # times what 99 % of the rows stay below; the recorded logs of six robots reach 15
 SPIKE_TORQUE = 0.1  # of the range of a torque or velocity
@@ -56,5 +56,9 @@ def _far(column: Column, first: int, floor: float) -> np.ndarray:
 
 
 def _from_median(column: Column, rows: Rows) -> Float[np.ndarray, "rows"]:
-    around = np.stack([column[rows + k] for k in (-2, -1, 0, 1, 2)])
-    return np.asarray(np.abs(column[rows] - np.median(around, axis=0)))
+    far = np.empty(len(rows))
+    for first in range(0, len(rows), BLOCK):
+        some = rows[first : first + BLOCK]
+        around = np.stack([column[some + k] for k in (-2, -1, 0, 1, 2)])
+        far[first : first + BLOCK] = np.abs(column[some] - np.median(around, axis=0))
+    return far

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from ytheta.signal.log import Column, Finding
 
 
+@runtime_checkable
 class Stored(Protocol):
     """A column: an array, or what reads one."""
 

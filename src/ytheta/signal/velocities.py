@@ -11,6 +11,7 @@ import math
 import numpy as np
 
 from ytheta.signal.log import Finding, Log, Weight
+from ytheta.signal.scratch import scratch, steps_of
 
 WINDOW = 0.25  # s
 PAIRS = 20_000  # windows that are looked at
@@ -62,11 +63,13 @@ def _ratios(log: Log) -> dict[str, tuple[float, float]]:
     found: dict[str, tuple[float, float]] = {}
     if log.qd is None or not len(starts):
         return found
-    steps = np.diff(log.t)
-    summed = np.zeros(len(log))
+    steps, summed = steps_of(log.t), scratch(len(log))
     for k, joint in enumerate(log.joints):
         speed = log.qd[:, k]
-        np.cumsum(0.5 * (speed[1:] + speed[:-1]) * steps, out=summed[1:])
+        np.add(speed[1:], speed[:-1], out=summed[1:])
+        summed[1:] *= 0.5
+        summed[1:] *= steps
+        np.cumsum(summed[1:], out=summed[1:])
         way = log.q[starts + window, k] - log.q[starts, k]
         sums = summed[starts + window] - summed[starts]
         size = float(way @ way)

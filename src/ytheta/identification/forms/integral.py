@@ -29,7 +29,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.special import bernoulli
 
 from ytheta.errors import InputError
 from ytheta.identification.forms.form import Piece
@@ -42,6 +41,7 @@ from ytheta.signal.motion import Motion
 SECONDS = 0.1
 FEWEST = 12
 REACH = 4
+BERNOULLI = np.array([1 / 6, -1 / 30, 1 / 42, -1 / 30])  # B_2, …, B_(2 REACH)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,9 +100,7 @@ def quadrature(steps: int) -> Float[np.ndarray, "samples"]:
     inside[[0, -1]] -= 0.5
     # ∫ f = trapezoids - sum_i B_2i / (2i)! (f^(2i-1)(end) - f^(2i-1)(start)), and f^(2i-1) from f(j) - f(-j)
     distance, order = np.arange(1, REACH + 1), np.arange(1, REACH + 1)
-    correction = np.linalg.solve(
-        2.0 * distance ** (2.0 * order[:, None] - 1), -bernoulli(2 * REACH)[2::2] / (2 * order)
-    )
+    correction = np.linalg.solve(2.0 * distance ** (2.0 * order[:, None] - 1), -BERNOULLI / (2 * order))
     for at, sign in ((REACH, -1.0), (REACH + steps, 1.0)):
         weights[at + distance] += sign * correction
         weights[at - distance] -= sign * correction

@@ -1,7 +1,7 @@
 """Identification: regressor and least squares against the usual script, and an hour of raw data from file to result.
 
 The usual script fills W sample by sample with Pinocchio's regressor and friction columns, finds the independent columns
-by a QR decomposition and solves for them. Ours ends with the refining pass; one row leaves it out. Both must agree.
+by a QR decomposition and solves for them. Both must agree.
 
 Everything runs in processes of its own: the number of BLAS threads is chosen when NumPy starts, and the peak of memory
 is that of one job.
@@ -25,7 +25,7 @@ import numpy as np
 from benchmarks.clock import Row, best_of
 from ytheta.identification.forms.differential import Differential
 from ytheta.identification.problem import Problem
-from ytheta.identification.source import LogSource, MotionSource
+from ytheta.identification.source import MotionSource
 from ytheta.minimal.base_parameters import BaseParameters
 from ytheta.minimal.choice import base_parameters
 from ytheta.robot.load import load
@@ -33,8 +33,7 @@ from ytheta.robot.parts import Drive
 from ytheta.robot.robot import Robot
 from ytheta.signal.motion import Motion
 
-SAMPLES = 5000
-MANY = 100_000
+SAMPLES = (5000, 60_000)
 RUNS = 15
 HOUR = 3_600_000
 RATE = 1000.0
@@ -50,12 +49,11 @@ def rows() -> list[Row]:
 
 def _fit_rows(which: str, threads: int | None) -> list[Row]:
     """Seconds per sample, in a process with that many threads."""
-    found = _child("fit", SAMPLES, MANY, RUNS, threads or 0, settings=ONE_THREAD if threads == 1 else {})
+    found = _child("fit", *SAMPLES, RUNS, threads or 0, settings=ONE_THREAD if threads == 1 else {})
     name = f"UR10 with friction, regressor and least squares, {which}"
     return [
-        Row(f"{name}, {SAMPLES} samples", found["fit"], found["usual"], "Pinocchio, numpy.linalg"),
-        Row(f"{name}, {SAMPLES} samples, not refined", found["plain"], found["usual"], "Pinocchio, numpy.linalg"),
-        Row(f"{name}, {MANY} samples", found["many"], found["usual"], "Pinocchio, numpy.linalg"),
+        Row(f"{name}, {count} samples", found[f"ours {count}"], found[f"usual {count}"], "Pinocchio, numpy.linalg")
+        for count in SAMPLES
     ]
 
 
@@ -85,30 +83,28 @@ def _child(job: str, *arguments: object, settings: dict[str, str] | None = None)
 # --- the jobs of the new processes
 
 
-def fit(samples: int, many: int, runs: int, threads: int) -> dict[str, float]:
+def fit(few: int, many: int, runs: int, threads: int) -> dict[str, float]:
     """Seconds per sample of the usual script and of ours."""
-    from ytheta.identification.estimators.least_squares import LeastSquares, solved
+    from ytheta.identification.estimators.least_squares import LeastSquares
 
     form = Differential(_base())
     assert form.kernel is not None  # compiled, as the usual script's model is built
-    source, long = (MotionSource(_random_motion(form.base.robot, count), RATE) for count in (samples, many))
-
-    def problem(source: MotionSource) -> Problem:
-        return Problem(form, (source,), threads=threads or None)
-
-    def not_refined() -> np.ndarray:
-        return solved(problem(source).sums(), np.ones(len(form.base.robot.actuated)), form.base.beta).beta
-
     # On one thread the processor's time counts: the usual script takes long, and shared machines interrupt it more.
     clock = time.process_time if threads == 1 else time.perf_counter
-    usual = _Usual()
-    _check(usual, form.base, LeastSquares().fit(problem(source)).beta, source.whole)
-    return {
-        "usual": best_of(lambda: usual.fit(source.whole), runs=min(runs, 5), clock=clock) / samples,
-        "fit": best_of(lambda: LeastSquares().fit(problem(source)), runs=runs, clock=clock) / samples,
-        "plain": best_of(not_refined, runs=runs, clock=clock) / samples,
-        "many": best_of(lambda: LeastSquares().fit(problem(long)), runs=min(runs, 7), clock=clock) / many,
-    }
+    usual, found = _Usual(), {}
+    for samples in (few, many):
+        source = MotionSource(_random_motion(form.base.robot, samples), RATE)
+
+        def ours(source: MotionSource = source) -> np.ndarray:
+            return LeastSquares().fit(Problem(form, (source,), threads=threads or None)).beta
+
+        def theirs(source: MotionSource = source) -> object:
+            return usual.fit(source.whole)
+
+        _check(usual, form.base, ours(), source.whole)
+        found[f"ours {samples}"] = best_of(ours, runs=runs, clock=clock) / samples
+        found[f"usual {samples}"] = best_of(theirs, runs=min(runs, 3), clock=clock) / samples
+    return found
 
 
 def record(path: str, samples: int) -> dict[str, float]:
@@ -136,20 +132,15 @@ def record(path: str, samples: int) -> dict[str, float]:
 
 
 def file(path: str) -> dict[str, float]:
-    """Seconds and the peak of memory from a file to the result."""
-    from ytheta.identification.estimators.weighted import Weighted
-    from ytheta.signal.plan import plan
+    """Seconds and the peak of memory from a file to the result; base parameters, kernels, errors, doubts included."""
+    from ytheta.identification.identify import identify
     from ytheta.signal.read import read_log
 
-    base = _base()
-    form = Differential(base)
-    assert form.kernel is not None
+    robot = _robot()
     began = time.perf_counter()
-    log = read_log(path, base.robot)
-    estimate = Weighted().fit(Problem(form, (LogSource(plan(log)),)))
-    seconds = time.perf_counter() - began
-    assert np.isfinite(estimate.beta).all()
-    return {"seconds": seconds, "megabytes": _peak() / 1e6}
+    found = identify(robot, read_log(path, robot))
+    assert found.verdict.solved
+    return {"seconds": time.perf_counter() - began, "megabytes": _peak() / 1e6}
 
 
 def _peak() -> float:
@@ -225,7 +216,7 @@ def _random_motion(robot: Robot, samples: int) -> Motion:
 
 
 JOBS: dict[str, Any] = {
-    "fit": lambda samples, many, runs, threads: fit(int(samples), int(many), int(runs), int(threads)),
+    "fit": lambda few, many, runs, threads: fit(int(few), int(many), int(runs), int(threads)),
     "record": lambda path, samples: record(path, int(samples)),
     "file": file,
 }

@@ -19,8 +19,8 @@ from ytheta.identification.sums import Sums, Weigh, summed, together
 from ytheta.minimal.base_parameters import BaseParameters
 from ytheta.signal.motion import Motion
 
-PIECE = 2048  # samples: ten times what a low-pass needs to look at beside them, few enough for all threads to have some
-MOST_KEPT = 16 * 2**20  # bytes of motion that are kept between passes
+PIECE = 1024  # samples: ten times what a low-pass needs to look at beside them, few enough for all threads to have some
+MOST_KEPT = 16 * 2**20  # bytes: motion is kept between passes where all of it is smaller
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,7 @@ class Problem:
     sources: tuple[Source, ...]
     threads: int | None = None
     size: int = PIECE
+    most_kept: int = MOST_KEPT
     _kept: dict[Task, Motion] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
@@ -58,7 +59,7 @@ class Problem:
     def layout(self) -> Layout:
         return self.form.layout
 
-    @property
+    @cached_property
     def samples(self) -> int:
         """Samples of all sources."""
         return sum(sum(source.lengths) for source in self.sources)
@@ -106,10 +107,11 @@ class Problem:
             return kept
         piece = task.piece
         motion = self.sources[task.source].motion(piece.segment, piece.first, piece.last)
-        if (len(self._kept) + 1) * self.size * _bytes_per_sample(motion) <= MOST_KEPT:
+        if self.samples * _bytes_per_sample(motion) <= self.most_kept:
             self._kept[task] = motion
         return motion
 
 
 def _bytes_per_sample(motion: Motion) -> int:
-    return 8 * (5 * motion.q.shape[1] + 2)
+    directions = 0 if motion.direction is None else motion.direction.shape[1]
+    return 8 * (5 * motion.q.shape[1] + directions + 2)

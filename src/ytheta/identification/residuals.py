@@ -131,7 +131,7 @@ def judge(
     threads: int | None = None,
 ) -> Errors:
     """How well beta, with what is known beside it, predicts these torques; ``slowest`` joints of the form left out."""
-    problem = Problem(form, sources, threads=threads)
+    problem = Problem(form, sources, threads=threads, most_kept=0)  # one pass: nothing will be asked for again
     gathering = _Gathering(problem, len(form.base.robot.actuated))
 
     def work(task: Task) -> tuple[Motion, PerJoint]:

@@ -84,8 +84,8 @@ def test_94_is_the_torque(name: str) -> None:
     known = catalog(name)
     found = Arm.of(known.base)
     w = np.linalg.lstsq(found.C, known.truth, rcond=None)[0]
-    for i, place in enumerate(found.places):
-        rows = _equations(found, i, w, known.motion.q, known.motion.qd, known.motion.qdd, known.tau[:, place])
+    for i in range(len(found.places)):
+        rows = _equations(found, i, w, replace(known.motion, tau=known.tau), i)
         left = rows[:, -1] - rows[:, :-1] @ w[found.own(i)]
         assert abs(left).max() < 1e-9 * abs(known.tau).max()
 

@@ -11,6 +11,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING or "jaxtyping" in sys.modules:
+    from jaxtyping import Bool as Bool
     from jaxtyping import Float as Float
     from jaxtyping import Int as Int
     from jaxtyping import Shaped as Shaped
@@ -22,4 +23,4 @@ else:
         def __class_getitem__(cls, item: tuple[Any, str]) -> Any:
             return item[0]
 
-    Float = Int = Shaped
+    Bool = Float = Int = Shaped

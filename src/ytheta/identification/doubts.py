@@ -30,6 +30,7 @@ from ytheta.signal.log import Finding, Weight
 
 # Cosine between the weight seen and the described one. Five recorded logs have 0.99 to 1, upside down -0.97 to -1; one
 # with a counterbalance and slow motion -0.5 either way, which says nothing.
+NO_WORSE = 1.05  # times the error: signs that make it larger are not the cause of what is wrong
 PLAIN = 0.8
 PIECES = 8  # of the log, from which samples are taken
 POSES = 100  # at rest
@@ -127,6 +128,8 @@ def about_signs(view: View) -> Iterator[Finding]:
     wrong = [name for name, sign in zip(reading.joints, signs, strict=True) if sign < 0.0]
     whose = "all torques have" if len(wrong) == len(signs) else f"the torque of {', '.join(wrong)} has"
     before, after = reading.error(np.ones(len(signs))), view.error
+    if after > NO_WORSE * before:  # then signs are not what is wrong
+        return
     pushing = [f"{name} {f:.3g}" for name, f in zip(reading.joints, reading.friction, strict=True) if f < 0.0]
     seen = f"the error falls from {_percent(before)} to {_percent(after)}"
     if before <= BETTER * after:
@@ -139,15 +142,15 @@ def about_signs(view: View) -> Iterator[Finding]:
 
 def about_gravity(described: View, other: View) -> Finding:
     """What to say where gravity is to be believed along another direction."""
-    here, there = (f"{_named(view.gravity)} {{}}{_percent(view.error)}" for view in (other, described))
-    text = f"gravity along {here.format('of the base fits ')}, the description's {there.format('')}"
+    here, there = _named(other.gravity), _named(described.gravity)
+    text = f"the description has gravity along {there} of the base, the log along {here}"
     if np.allclose(other.gravity, -described.gravity):
-        text += " with masses that pull upwards: does the robot hang from a ceiling?"
+        text += " (else masses would pull upwards)"
     else:
-        text += ": is the robot mounted on a wall, or its base frame turned?"
+        text += f" (error {_percent(other.error)} instead of {_percent(described.error)})"
         if abs(other.trust) < PLAIN:
-            text += " (It may be the opposite: the description has no masses that tell.)"
-    return Finding("gravity", Weight.WARNING, f"{text} Set mounting or gravity in its description")
+            text += ", or the opposite: the description has no masses that tell"
+    return Finding("gravity", Weight.WARNING, f"{text}; set mounting or gravity in the robot's description")
 
 
 def thin(problem: Problem, most: int) -> tuple[Joints, Joints, Joints, Joints]:

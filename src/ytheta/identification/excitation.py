@@ -1,7 +1,7 @@
 """What the data say of each parameter, and in words which motion would say more.
 
-A base parameter is *determined* if its standard deviation is small beside its value, or if being wrong by that much
-would move no torque that counts: a tiny inertia cannot be known to a tenth, and need not be.
+A base parameter is *determined* if its standard deviation is small beside its value. Where being wrong by that much
+moves no torque that counts, it is *too small to matter*: a tiny inertia cannot be known to a tenth, and need not be.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
 
 SURE = 0.15  # a parameter with a smaller relative standard deviation is determined
-HARMLESS = 0.01  # … and one whose standard deviation moves the torque by less than this part of it
+HARMLESS = 0.01  # one whose standard deviation moves no torque by more than this part of it is too small to matter
 STILL = (np.radians(10.0), 0.05)  # a joint that moved less, in rad or m, hardly moved
 FEW = 3  # pieces of advice; more would not be read
 
@@ -30,6 +30,7 @@ class Seen(Enum):
     """What the data say of a parameter."""
 
     DETERMINED = "determined"
+    SMALL = "too small to matter"
     WEAK = "weakly determined"
     UNSEEN = "not seen"
     COMBINED = "only in combination"
@@ -49,17 +50,17 @@ def base_seen(
     beta: Float[np.ndarray, "base"],
     std: Float[np.ndarray, "base"],
 ) -> tuple[Seen, ...]:
-    """For every base parameter whether the data determine it."""
+    """For every base parameter what the data say of it."""
     moved = np.zeros(sums.base)  # the largest part of a joint's torque that one standard deviation makes up
     for joint in sums.joints:
         if joint.square > 0.0:
             own = np.sqrt(np.diag(joint.gram) / joint.square)
             moved[joint.columns] = np.maximum(moved[joint.columns], own)
     with np.errstate(invalid="ignore"):
-        known = (std <= SURE * abs(beta)) | (std * moved <= HARMLESS)
+        sure, harmless = std <= SURE * abs(beta), std * moved <= HARMLESS
     return tuple(
-        Seen.UNSEEN if not np.isfinite(s) else Seen.DETERMINED if k else Seen.WEAK
-        for s, k in zip(std, known, strict=True)
+        Seen.UNSEEN if not np.isfinite(s) else Seen.DETERMINED if known else Seen.SMALL if small else Seen.WEAK
+        for s, known, small in zip(std, sure, harmless, strict=True)
     )
 
 
@@ -72,13 +73,11 @@ def standard_seen(base: BaseParameters, seen: Sequence[Seen]) -> Mapping[str, Se
 
 def advice(base: BaseParameters, seen: Sequence[Seen], reach: Reach) -> tuple[Advice, ...]:
     """Which motion would show what is not seen, or seen weakly: unseen first, at most a few."""
-    robot = base.robot
+    wanted = {name: own for name, own in zip(base.independent, seen, strict=True) if own in (Seen.UNSEEN, Seen.WEAK)}
     found: dict[str, list[str]] = {}
-    for wanted in (Seen.UNSEEN, Seen.WEAK):
-        for name, own in zip(base.independent, seen, strict=True):
-            if own is wanted:
-                found.setdefault(_missing(robot, name, reach), []).append(name)
-    ordered = sorted(found.items(), key=lambda item: -len(item[1]))
+    for name in wanted:
+        found.setdefault(_missing(base.robot, name, reach), []).append(name)
+    ordered = sorted(found.items(), key=lambda item: (all(wanted[n] is Seen.WEAK for n in item[1]), -len(item[1])))
     return tuple(Advice(tuple(names), text) for text, names in ordered[:FEW])
 
 

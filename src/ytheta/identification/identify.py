@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
 from ytheta.errors import InputError
 from ytheta.identification.doubts import doubts
 from ytheta.identification.estimators.choice import estimator as estimator_named
+from ytheta.identification.estimators.estimate import Estimator
 from ytheta.identification.forms.choice import form as form_named
 from ytheta.identification.forms.differential import Differential
-from ytheta.identification.forms.friction import softened, turning
+from ytheta.identification.forms.friction import COULOMB, softened, turning
 from ytheta.identification.known import Known, remaining
+from ytheta.identification.logs import check_logs, held_joints, plans, repeated, silent_joints
 from ytheta.identification.problem import Problem
-from ytheta.identification.residuals import judge
+from ytheta.identification.residuals import equations_that_count_as_one, judge
 from ytheta.identification.result import Identification, Origin
 from ytheta.identification.source import LogSource, Source
+from ytheta.minimal.base_parameters import BaseParameters
 from ytheta.minimal.choice import base_parameters
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
-from ytheta.signal.log import Finding, Log
-from ytheta.signal.plan import AUTO, Plan, Settings, plan
-from ytheta.signal.same_motion import same_motion
+from ytheta.signal.log import Finding, Log, Weight
+from ytheta.signal.plan import AUTO, Plan, Settings
 
 FRICTION = ("viscous", "coulomb", "offset")
 NOISE_BANDWIDTH = 0.898  # of the low-pass, in cut-offs: the integral of 1 / (1 + x^8)²
@@ -35,7 +36,7 @@ def identify(
     logs: Log | Sequence[Log],
     *,
     validate: Log | Sequence[Log] = (),
-    estimator: str = "auto",
+    estimator: str | Estimator = "auto",
     form: str = "differential",
     friction: Sequence[str] = FRICTION,
     rotor_inertia: bool = False,
@@ -47,17 +48,21 @@ def identify(
 ) -> Identification:
     """Learn the base parameters of a robot from measured motion.
 
-    ``validate``: logs of other motion to judge the model by. ``friction``: of "viscous", "coulomb", "offset" and
+    ``validate``: logs of other motion to judge the model by. ``estimator``: a name, or one with settings of its own
+    such as ``Recursive(forgetting=0.999)``. ``friction``: of "viscous", "coulomb", "offset" and
     "asymmetric" (coulomb and offset). ``parameters``: names or patterns such as "*.fv" of exactly what is asked about,
     instead of friction and rotor inertia; all others keep the description's values. ``slowest``: leave out equations of
     joints that move more slowly. ``tell`` is told what is being done.
     """
+    if not isinstance(robot, Robot):
+        raise InputError(f"{robot!r} is no robot; load it with load(name or path)")
+    method = estimator_named(estimator) if isinstance(estimator, str) else estimator
+    kinds, speeds = _kinds(friction), _speeds(robot, slowest)
     fitted, judged = _listed(logs), _listed(validate)
-    for log in (*fitted, *judged):
-        _check_joints(robot, log)
+    check_logs(robot, (*fitted, *judged))
+    repetitions = tuple(repeated(fitted, judged))
     tell("choosing the low-pass")
-    plans, other_plans = _plans(fitted, judged, settings)
-    kinds = _kinds(friction)
+    own_plans, other_plans = plans(fitted, judged, settings)
     robot = softened(robot, fitted)
     tell("finding the base parameters")
     if parameters:
@@ -66,15 +71,17 @@ def identify(
         base = base_parameters(robot, rotor_inertia=rotor_inertia, friction=kinds)
     if not len(base):
         raise InputError(f"robot {robot.name!r}: no parameter has any effect on its torques; nothing can be identified")
-    speeds = _speeds(robot, slowest)
     drives, known, differential = turning(robot), Known(base), Differential(base, speeds)
-    sources: tuple[Source, ...] = tuple(LogSource(each, drives) for each in plans)
-    chosen = form_named(form, base, slowest=speeds)
-    problem = Problem(chosen, remaining(sources, known), threads=threads)
+    held = held_joints(robot, fitted)
+    sources: tuple[Source, ...] = tuple(LogSource(each, drives, held) for each in own_plans)
+    problem = Problem(form_named(form, base, slowest=speeds), remaining(sources, known), threads=threads)
+    if not any(True for _ in problem.tasks()):
+        raise InputError(f"no segment is as long as a window of the {form} form; take the differential form")
     tell("estimating")
-    method = estimator_named(estimator)
     estimate = method.fit(problem)
     sums = problem.sums()
+    if not sums.counts.any():
+        raise InputError("no equation is left: all joints are slower than 'slowest' all the time; lower it")
     tell("judging")
     fit = judge(differential, sources, estimate.beta, known=known, threads=threads)
     validation = None
@@ -84,40 +91,27 @@ def identify(
     origin = Origin(
         logs=tuple(log.source for log in fitted),
         validation_logs=tuple(log.source for log in judged),
-        form=chosen.name,
+        form=problem.form.name,
         estimator=method.name,
         asked=base.asked,
         slowest=None if speeds is None else tuple(speeds.tolist()),
-        settings=tuple(each.settings for each in plans),
-        expected_correlation=_expected_correlation(plans[0]),
+        settings=tuple(each.settings for each in own_plans),
+        expected_correlation=_expected_correlation(own_plans[0]),
     )
-    findings = (*_findings(fitted, plans), *_repeated(fitted, judged), *doubts(problem, sums, estimate))
-    return Identification(base, estimate, sums, fit, validation, origin, findings)
+    findings = (
+        *_findings(fitted, own_plans),
+        *silent_joints(fitted),
+        *repetitions,
+        *(Finding("estimator", Weight.WARNING, note) for note in estimate.notes),
+        *_about_loops(base),
+        *doubts(problem, sums, estimate),
+    )
+    correlated = None if form == "differential" else equations_that_count_as_one(problem, estimate.beta)
+    return Identification(base, estimate, sums, fit, validation, origin, findings, correlated)
 
 
 def _listed(logs: Log | Sequence[Log]) -> tuple[Log, ...]:
     return (logs,) if isinstance(logs, Log) else tuple(logs)
-
-
-def _check_joints(robot: Robot, log: Log) -> None:
-    if log.joints != robot.actuated:
-        raise InputError(
-            f"{log.source or 'log'} has the joints {', '.join(log.joints)}, but robot {robot.name!r} has "
-            f"{', '.join(robot.actuated)}; read it with read_log(path, robot)"
-        )
-
-
-def _plans(fitted: Sequence[Log], judged: Sequence[Log], settings: Settings) -> tuple[list[Plan], list[Plan]]:
-    """How to prepare all logs: with one low-pass, the widest that any log of the fit asks for."""
-    if not fitted:
-        raise InputError("there is no log to learn from")
-    first = [plan(log, settings) for log in fitted]
-    cutoff = max(float(each.settings.cutoff) for each in first)
-    same = replace(settings, cutoff=cutoff)
-    plans = [
-        each if each.settings.cutoff == cutoff else plan(log, same) for log, each in zip(fitted, first, strict=True)
-    ]
-    return plans, [plan(log, same) for log in judged]
 
 
 def _expected_correlation(chosen: Plan) -> float:
@@ -127,8 +121,8 @@ def _expected_correlation(chosen: Plan) -> float:
 
 def _kinds(friction: Sequence[str]) -> tuple[str, ...]:
     """Friction as base_parameters knows it, each kind once; it refuses those it does not know."""
-    if isinstance(friction, str):
-        raise InputError(f"friction is a list of kinds, such as ({friction!r},), not one text")
+    if isinstance(friction, str) or not isinstance(friction, Sequence):
+        raise InputError(f"friction is a list of kinds, such as {FRICTION}, or empty; it is {friction!r}")
     wanted = [kind for given in friction for kind in (("coulomb", "offset") if given == ASYMMETRIC else (given,))]
     return tuple(dict.fromkeys(wanted))
 
@@ -136,9 +130,12 @@ def _kinds(friction: Sequence[str]) -> tuple[str, ...]:
 def _speeds(robot: Robot, slowest: Sequence[float] | None) -> Float[np.ndarray, "joints"] | None:
     if slowest is None:
         return None
-    speeds = np.asarray(slowest, dtype=float)
+    try:
+        speeds = np.asarray(slowest, dtype=float)
+    except (TypeError, ValueError):
+        speeds = np.array(np.nan)
     if speeds.shape != (len(robot.actuated),) or not (np.isfinite(speeds) & (speeds >= 0.0)).all():
-        raise InputError(f"slowest must be {len(robot.actuated)} speeds, one for each joint; it is {list(slowest)}")
+        raise InputError(f"slowest must be {len(robot.actuated)} speeds, one for each joint; it is {slowest!r}")
     return speeds
 
 
@@ -147,7 +144,11 @@ def _findings(logs: Sequence[Log], plans: Sequence[Plan]) -> tuple[Finding, ...]
     return tuple(finding for log, each in zip(logs, plans, strict=True) for finding in (*log.findings, *each.findings))
 
 
-def _repeated(fitted: Sequence[Log], judged: Sequence[Log]) -> tuple[Finding, ...]:
-    """Validation logs that repeat the motion of the fit."""
-    found = (same_motion(one, other) for one in fitted for other in judged)
-    return tuple(finding for finding in found if finding is not None)
+def _about_loops(base: BaseParameters) -> Iterator[Finding]:
+    """Coulomb friction of robots with loops does not pass the low-pass; see ``forms.friction``."""
+    if base.robot.loops and any(name.endswith(COULOMB) for name in base.asked):
+        text = (
+            "the robot has closed loops, and its Coulomb friction is compared with a low-passed torque as it is, "
+            "without the low-pass; expect it, and viscous friction, to be off by more than their standard deviations"
+        )
+        yield Finding("friction", Weight.WARNING, text)

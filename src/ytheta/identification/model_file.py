@@ -6,6 +6,7 @@ covariance, stands in ``[identification]``. docs/identify.md describes its keys.
 
 from __future__ import annotations
 
+import math
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ import numpy as np
 import tomlkit
 
 import ytheta
-from ytheta.errors import InputError
+from ytheta.errors import InputError, nearest
 from ytheta.identification.residuals import Errors
 from ytheta.identification.whole_file import check_writable, whole_file
 from ytheta.minimal.standard_parameters import FRICTION
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 TABLE = "identification"
 ENDING = ".toml"
+ROUNDING = 1e-8  # relative; numbers are written with all their digits
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,24 +72,33 @@ def figures(errors: Errors) -> dict[str, Any]:
         "raw_per_joint_percent": errors.raw_per_joint_percent.tolist(),
         "of_variation_percent": errors.of_variation_percent.tolist(),
         "rms": errors.rms.tolist(),
+        "torque_rms": errors.torque_rms.tolist(),
         "samples": errors.samples,
         "seconds": errors.seconds,
     }
 
 
+def asked_about(parameters: Iterable[str]) -> dict[str, Any]:
+    """Which friction some standard parameters hold, and whether rotor inertia, as plain data."""
+    kinds = {name.rpartition(".")[2] for name in parameters}
+    return {
+        "friction": [kind for kind, symbol in FRICTION.items() if symbol in kinds],
+        "rotor_inertia": "Ia" in kinds,
+    }
+
+
 def _lines(found: Identification) -> Iterator[str]:
     origin = found.origin
-    drives = {name.rpartition(".")[2] for name in origin.asked}
     yield f"[{TABLE}]"
     yield from _entries(
         {
             "ytheta": ytheta.__version__,
             "verdict": found.verdict.grade.value,
             "reason": found.verdict.sentence,
+            "consistent": not found.inconsistent,
             "estimator": origin.estimator,
             "form": origin.form,
-            "friction": [kind for kind, symbol in FRICTION.items() if symbol in drives],
-            "rotor_inertia": "Ia" in drives,
+            **asked_about(origin.asked),
             "logs": list(origin.logs),
             "validation_logs": list(origin.validation_logs),
             "cutoff": float(origin.settings[0].cutoff),  # of all logs alike
@@ -151,10 +162,12 @@ def read_model(path: str | Path) -> Model:
     try:
         rows = table["parameters"]
         names = tuple(str(row["name"]) for row in rows)
-        beta = np.array([row["value"] for row in rows], dtype=float)
+        beta, std = (np.array([row[key] for row in rows], dtype=float) for key in ("value", "std"))
         covariance = _symmetric(table["covariance"], len(names))
     except (KeyError, TypeError, ValueError):
         raise InputError(f"{path}: the parameters or their covariance are damaged; identify the robot again") from None
+    for trouble in _troubles(robot, names, beta, std, covariance):
+        raise InputError(f"{path}: {trouble}; identify the robot again")
     return Model(robot, names, beta, covariance, table)
 
 
@@ -164,7 +177,49 @@ def identification_table(path: str | Path) -> Mapping[str, Any] | None:
     if path.suffix.lower() != ENDING or not path.is_file():
         return None
     table = tomllib.loads(path.read_text("utf-8-sig")).get(TABLE)
-    return table if isinstance(table, Mapping) else None
+    if not isinstance(table, Mapping):
+        return None
+    cutoff, slowest = table.get("cutoff"), table.get("slowest")
+    if cutoff is not None and not (_is_number(cutoff) and cutoff > 0.0):
+        raise InputError(f"{path}: the cutoff of its identification is {cutoff!r}; write a number of Hz above zero")
+    if slowest is not None and not (isinstance(slowest, list) and all(_is_number(s) and s >= 0.0 for s in slowest)):
+        raise InputError(f"{path}: slowest of its identification is {slowest!r}; write a speed for each joint")
+    return table
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _troubles(
+    robot: Robot,
+    names: Sequence[str],
+    beta: Float[np.ndarray, "base"],
+    std: Float[np.ndarray, "base"],
+    covariance: Float[np.ndarray, "base base"],
+) -> Iterator[str]:
+    """What cannot be so in a file that nobody has edited."""
+    known = set(robot.parameter_names)
+    for name in names:
+        if name.removesuffix("*") not in known:
+            yield f"the robot has no parameter {name!r}{nearest(name, known)}"
+    if len(set(names)) < len(names):
+        yield "a base parameter stands in it twice"
+    if not np.isfinite(beta).all():
+        yield f"the value of {names[int(np.argmin(np.isfinite(beta)))]} is not finite"
+    if not np.isfinite(covariance).all():
+        yield "the covariance holds numbers that are not finite"
+        return
+    variances = np.diag(covariance)
+    if (variances < 0.0).any():
+        yield f"the variance of {names[int(np.argmin(variances))]} is negative"
+        return
+    own = np.where(variances > 0.0, np.sqrt(variances), 1.0)
+    if len(names) and np.linalg.eigvalsh(covariance / np.outer(own, own))[0] < -ROUNDING:
+        yield "the covariance is not that of any errors: it has a negative eigenvalue"
+    other = np.isfinite(std) & ~np.isclose(std, np.sqrt(variances), rtol=ROUNDING, atol=0.0)
+    if other.any() or np.isnan(std).any() or (std < 0.0).any():
+        yield f"std of {names[int(np.argmax(other | ~(std >= 0.0)))]} is not the root of its variance"
 
 
 def _symmetric(rows: Sequence[Sequence[float]], size: int) -> Float[np.ndarray, "base base"]:

@@ -21,6 +21,7 @@ from ytheta.identification.source import LogSource
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
 from ytheta.signal.log import Log
+from ytheta.signal.motion import Motion
 from ytheta.signal.plan import AUTO, Plan, Settings, plan
 
 Joints = Float[np.ndarray, "samples joints"]
@@ -28,12 +29,12 @@ Joints = Float[np.ndarray, "samples joints"]
 
 @dataclass(frozen=True, eq=False)
 class Prediction:
-    """What a robot's parameters say of a log; ``errors`` against its torques."""
+    """What a robot's parameters say of a log; errors against its torques, None where it has none."""
 
     plan: Plan
-    errors: Errors
+    errors: Errors | None
     t: Float[np.ndarray, "samples"]
-    measured: Joints
+    measured: Joints | None
     predicted: Joints
 
 
@@ -49,22 +50,25 @@ def prediction(
 
     ``slowest``: joints that move more slowly do not count for the errors.
     """
-    if log.tau is None:
-        raise InputError(f"{log.source or 'log'}: there are no torques to compare with; name their columns")
+    if not robot.theta.any():
+        raise InputError(f"robot {robot.name!r} has no inertias, so its torques are unknown; take what identify wrote")
     chosen = plan(log, settings)
     source = LogSource(chosen, turning(robot))
     form, theta = Differential(each_alone(robot, robot.parameter_names), slowest), robot.theta
-    errors = judge(form, (source,), theta, threads=threads)
-    parts = list(_parts(form, source, theta))
-    t, measured, predicted = (np.concatenate(columns) for columns in zip(*parts, strict=True))
-    return Prediction(chosen, errors, t, measured, predicted)
+    errors = None if log.tau is None else judge(form, (source,), theta, threads=threads)
+    if errors is not None and not errors.counts.any():
+        raise InputError(f"{source.name}: no joint is ever as fast as 'slowest' asks for; give lower speeds")
+    parts = [(motion.t, motion.tau, form.torque(motion, theta).T) for motion in _motions(source)]
+    return Prediction(
+        chosen,
+        errors,
+        t=np.concatenate([t for t, _, _ in parts]),
+        measured=None if log.tau is None else np.concatenate([tau for _, tau, _ in parts if tau is not None]),
+        predicted=np.concatenate([predicted for _, _, predicted in parts]),
+    )
 
 
-def _parts(
-    form: Differential, source: LogSource, theta: Float[np.ndarray, "params"]
-) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+def _motions(source: LogSource) -> Iterator[Motion]:
     for segment, length in enumerate(source.lengths):
         for first in range(0, length, PIECE):
-            motion = source.motion(segment, first, min(first + PIECE, length))
-            assert motion.tau is not None
-            yield motion.t, motion.tau, form.torque(motion, theta).T
+            yield source.motion(segment, first, min(first + PIECE, length))

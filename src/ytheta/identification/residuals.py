@@ -92,7 +92,7 @@ class Errors:
 
     @property
     def torque_rms(self) -> Joints:
-        return np.sqrt(self.torque / max(self.samples, 1))
+        return np.sqrt(self.torque / np.maximum(self.counts, 1.0))
 
     @property
     def raw_rms(self) -> Joints:
@@ -104,22 +104,16 @@ class Errors:
         variation = np.maximum(self.torque - self.counts * self.mean**2, 0.0)
         return np.array([_percent(r, v) for r, v in zip(self.residual, variation, strict=True)])
 
-    @property
-    def autocorrelation(self) -> Float[np.ndarray, "lags joints"]:
-        at_once = self.autocovariance[0]
-        return self.autocovariance / np.where(at_once > 0.0, at_once, 1.0)
-
     @cached_property
     def correlated(self) -> Joints:
         """How many samples count as one: c of the module docstring, at least 1."""
-        rho = self.autocorrelation
-        pairs = rho[:-1:2] + rho[1::2]  # rho_0 + rho_1, rho_2 + rho_3, …
-        positive = np.cumprod(pairs > 0.0, axis=0)
-        return np.maximum(2.0 * (pairs * positive).sum(axis=0) - 1.0, 1.0)
+        return samples_that_count_as_one(self.autocovariance)
 
 
 def _percent(part: float, whole: float) -> float:
-    return float(100.0 * np.sqrt(part / whole)) if whole > 0.0 else 0.0
+    if whole > 0.0:
+        return float(100.0 * np.sqrt(part / whole))
+    return np.inf if part > 0.0 else 0.0
 
 
 def judge(
@@ -150,6 +144,48 @@ def predict(form: Differential, motion: Motion, beta: Beta, *, known: Known | No
     return predicted + known.torque(motion) if known else predicted
 
 
+def samples_that_count_as_one(products: Float[np.ndarray, "lags joints"]) -> Joints:
+    """c of the module docstring, at least 1."""
+    rho = products / np.where(products[0] > 0.0, products[0], 1.0)
+    pairs = rho[:-1:2] + rho[1::2]  # rho_0 + rho_1, rho_2 + rho_3, …
+    positive = np.cumprod(pairs > 0.0, axis=0)
+    return np.maximum(2.0 * (pairs * positive).sum(axis=0) - 1.0, 1.0)
+
+
+def equations_that_count_as_one(problem: Problem, beta: Beta) -> Joints:
+    """The same of the equations of any form, from what beta leaves of them."""
+    memory = Memory(len(problem.layout.parts))
+    for task in problem.tasks():
+        for rows in problem.rows_of(task):
+            left = rows.tau - problem.layout.torque(rows.values, beta)
+            memory.take((task.source, task.piece.segment), left if rows.kept is None else left * rows.kept)
+    return samples_that_count_as_one(memory.products)
+
+
+class Memory:
+    """Sums of r(t) r(t + k) of residuals that come in the order of time, in pieces of segments."""
+
+    def __init__(self, joints: int) -> None:
+        self.products = np.zeros((LAGS, joints))
+        self._where: tuple[int, int] | None = None
+        self._tail = np.zeros((joints, 0))
+
+    def take(self, where: tuple[int, int], left: PerJoint) -> None:
+        """Products of every new residual with those up to LAGS before it, in this piece or at the end of the last."""
+        if where != self._where:
+            self._tail = left[:, :0]
+        self._where = where
+        before = self._tail.shape[1]
+        joined = np.concatenate([self._tail, left], axis=1)
+        for j, series in enumerate(joined):
+            new = series[before:]
+            for lag in range(min(LAGS, len(series))):
+                start = max(before - lag, 0)
+                earlier = series[start : len(series) - lag]
+                self.products[lag, j] += float(new[len(new) - len(earlier) :] @ earlier)
+        self._tail = joined[:, max(0, joined.shape[1] - LAGS) :]
+
+
 class _Gathering:
     """Errors in the making. Pieces come in the order of time; residuals of one reach into the next."""
 
@@ -158,11 +194,10 @@ class _Gathering:
         self.step = max(1, -(-problem.samples // SHOWN))
         self.samples, self.seconds = 0, 0.0
         self.sums = {name: np.zeros(joints) for name in SUMMED}
-        self.autocovariance = np.zeros((LAGS, joints))
+        self.memory = Memory(joints)
         self.lower, self.upper = np.full(joints, np.inf), np.full(joints, -np.inf)
         self.speed, self.acceleration = np.zeros(joints), np.zeros(joints)
         self.where: tuple[int, int] | None = None
-        self.tail = np.zeros((joints, 0))
         self.shown: list[tuple[np.ndarray, ...]] = []
 
     def take(self, task: Task, motion: Motion, predicted: PerJoint, kept: PerJoint | None) -> None:
@@ -179,28 +214,14 @@ class _Gathering:
             self.sums[name] += np.einsum("js,js->j", values, values)
         self.sums["mean"] += tau.sum(axis=1)
         where = (task.source, task.piece.segment)
-        if where != self.where:
-            self.tail = left[:, :0]
         self.where = where
-        self._correlate(left)
+        self.memory.take(where, left)
         self.lower = np.minimum(self.lower, motion.q.min(axis=0))
         self.upper = np.maximum(self.upper, motion.q.max(axis=0))
         self.speed = np.maximum(self.speed, abs(motion.qd).max(axis=0))
         self.acceleration = np.maximum(self.acceleration, abs(motion.qdd).max(axis=0))
         self.samples += len(motion)
         self.seconds += len(motion) / self.problem.sources[task.source].rate
-
-    def _correlate(self, left: PerJoint) -> None:
-        """Products of every new residual with those up to LAGS before it, in this piece or at the end of the last."""
-        before = self.tail.shape[1]
-        joined = np.concatenate([self.tail, left], axis=1)
-        for j, series in enumerate(joined):
-            new = series[before:]
-            for lag in range(min(LAGS, len(series))):
-                start = max(before - lag, 0)
-                earlier = series[start : len(series) - lag]
-                self.autocovariance[lag, j] += float(new[len(new) - len(earlier) :] @ earlier)
-        self.tail = joined[:, max(0, joined.shape[1] - LAGS) :]
 
     def _show_some(self, task: Task, motion: Motion, predicted: PerJoint, raw: PerJoint) -> None:
         """Every so many samples for the trace, and NaN between segments."""
@@ -216,7 +237,7 @@ class _Gathering:
         return Errors(
             samples=self.samples,
             seconds=self.seconds,
-            autocovariance=self.autocovariance,
+            autocovariance=self.memory.products,
             reach=Reach(self.lower, self.upper, self.speed, self.acceleration),
             trace=Trace(t, measured, predicted, raw),
             **sums,

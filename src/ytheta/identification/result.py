@@ -1,7 +1,8 @@
 """Identification: what was learnt from measured motion, how sure it is, and what it is worth.
 
 Covariance    cov = sum_j v_j c_j P_j with the matrices P_j of the estimator, the variance v_j of joint j's residuals
-              (over n_j - used_j degrees of freedom) and c_j, how many of its samples count as one; see ``residuals``.
+              (n_j of them, less c_j for every parameter they pay for) and c_j, how many of its equations count as one;
+              see ``residuals``.
               Model errors are in the residuals and so in the standard deviations, as far as they look like noise.
 """
 
@@ -28,6 +29,9 @@ from ytheta.shapes import Float
 from ytheta.signal.log import Finding
 from ytheta.signal.plan import Settings
 from ytheta.signal.same_motion import REPEATS
+
+# Kinds of findings after which a model describes another robot than the one that moved.
+CONTRADICTIONS = ("torque sign", "gravity")
 
 PerBase = Float[np.ndarray, "base"]
 
@@ -57,6 +61,7 @@ class Identification:
     validation: Errors | None
     origin: Origin
     findings: tuple[Finding, ...] = ()
+    equations_as_one: Float[np.ndarray, "joints"] | None = None  # where the equations are not the samples
 
     @property
     def beta(self) -> PerBase:
@@ -75,7 +80,7 @@ class Identification:
     @cached_property
     def noise(self) -> Float[np.ndarray, "joints"]:
         """Standard deviation of each joint's equations, as far as the residuals show it."""
-        freedom = np.maximum(self.sums.counts - self.estimate.used, 1.0)
+        freedom = np.maximum(self.sums.counts - self.correlated * self.estimate.used, 1.0)
         return np.sqrt(self.residual_squares / freedom)
 
     @property
@@ -90,8 +95,8 @@ class Identification:
 
     @property
     def correlated(self) -> Float[np.ndarray, "joints"]:
-        """How many equations of a joint count as one: as many of them as make up that many samples."""
-        return np.maximum(self.fit.correlated * self.sums.counts / np.maximum(self.fit.counts, 1.0), 1.0)
+        """How many equations of a joint count as one."""
+        return self.fit.correlated if self.equations_as_one is None else self.equations_as_one
 
     @cached_property
     def std(self) -> PerBase:
@@ -154,10 +159,13 @@ class Identification:
     @cached_property
     def verdict(self) -> Verdict:
         """What the model is worth, in one sentence."""
+        against = [finding.text for finding in self.findings if finding.kind in CONTRADICTIONS]
         return verdict(
+            joints=self.base.robot.actuated,
             fit=self.fit,
             validation=self.validation,
             repeated=any(finding.kind == REPEATS for finding in self.findings),
+            contradiction=against[0].partition("; ")[0] if against else "",
             seen=self.seen,
             names=self.names,
             missing=self.missing,

@@ -5,13 +5,14 @@ A piece is wanted by segment and range of samples; it is the same whatever other
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 
 from ytheta.errors import InputError
+from ytheta.shapes import Bool
 from ytheta.signal.direction import Turning
 from ytheta.signal.filters import Span
 from ytheta.signal.motion import Motion, work
@@ -35,10 +36,14 @@ class Source(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class LogSource:
-    """A log and the plan of its preparation; ``turning`` are the drives whose directions are wanted."""
+    """A log and the plan of its preparation; ``turning`` are the drives whose directions are wanted.
+
+    ``still`` is true for joints that are held: what their encoders show is noise, and no motion to learn from.
+    """
 
     plan: Plan
     turning: Turning | None = None
+    still: Bool[np.ndarray, "joints"] | None = None
 
     @property
     def name(self) -> str:
@@ -66,7 +71,17 @@ class LogSource:
         begin, end = plan.cut + first * step, min(plan.cut + last * step, length - plan.cut)
         margin = plan.smoother.memory * (1 if self.turning is None else 2)
         span = Span(begin, end, max(0, begin - margin), min(length, end + margin))
-        return work(plan, rows, span, self.turning)
+        motion = work(plan, rows, span, self._turning)
+        if self.still is None or not self.still.any():
+            return motion
+        moves = ~self.still
+        return replace(motion, qd=motion.qd * moves, qdd=motion.qdd * moves)
+
+    @cached_property
+    def _turning(self) -> Turning | None:
+        if self.turning is None or self.still is None:
+            return self.turning
+        return replace(self.turning, rates=self.turning.rates * ~self.still)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,6 +11,8 @@ from ytheta.identification.residuals import Errors
 
 GOOD = 10.0  # percent of the torque: what careful studies of industrial arms reach on motion not used for the fit
 USABLE = 25.0
+NOTHING = 100.0  # percent: a joint is predicted no better than by no torque at all
+UNLIKE = 2.5  # times the error of all joints: a joint that is worth a word of its own
 OVERFITTED = 2.5  # validation error over fit error from which the model has learnt its log rather than the robot
 
 
@@ -18,6 +20,7 @@ class Grade(Enum):
     GOOD = "good"
     USABLE = "usable"
     POOR = "poor"
+    DOUBTFUL = "doubtful"
     NOT_EXCITING = "not exciting"
 
 
@@ -35,33 +38,55 @@ class Verdict:
 
 def verdict(
     *,
+    joints: Sequence[str],
     fit: Errors,
     validation: Errors | None,
     repeated: bool,
+    contradiction: str,
     seen: Sequence[Seen],
     names: Sequence[str],
     missing: Sequence[Advice],
 ) -> Verdict:
-    """The worst that is true comes first: what was not seen at all, then the errors."""
+    """The worst that is true comes first: what was not seen at all, what contradicts the description, the errors.
+
+    ``contradiction``: what the log says against the description, if it does. ``repeated``: the validation repeats the
+    motion of the fit.
+    """
     unseen = [name for name, own in zip(names, seen, strict=True) if own is Seen.UNSEEN]
     if unseen:
         remedy = missing[0].text if missing else "move more"
         return Verdict(Grade.NOT_EXCITING, f"Not exciting: this motion says nothing of {_some(unseen)}; {remedy}.")
+    if contradiction:
+        return Verdict(Grade.DOUBTFUL, f"Doubtful: {contradiction}.")
     judged = fit if validation is None else validation
     error = judged.relative_percent
-    where = "its own log" if validation is None else "the same motion again" if repeated else "motion it has not seen"
-    weak = sum(own is Seen.WEAK for own in seen)
-    known = len(seen) - weak
+    counts = {kind: sum(own is kind for own in seen) for kind in Seen}
+    few = counts[Seen.WEAK] > len(seen) - counts[Seen.WEAK]
+    worst = max(range(len(joints)), key=lambda j: judged.per_joint_percent[j])
     grade = Grade.GOOD if error <= GOOD else Grade.USABLE if error <= USABLE else Grade.POOR
-    if grade is Grade.GOOD and weak > known:
+    if grade is Grade.GOOD and few:
         grade = Grade.USABLE  # other motion may show what this one left open
-    sentence = f"{grade.value.capitalize()}: it predicts the torque on {where} to {error:.2g} %"
-    sentence += f", {'but only' if weak > known else 'and'} {known} of {len(seen)} base parameters are determined"
+    if judged.per_joint_percent[worst] > NOTHING:
+        grade = Grade.POOR
+    where = "its own log" if validation is None else "the same motion again" if repeated else "motion it has not seen"
+    sentence = f"{grade.value.capitalize()}: it predicts the torque on {where} to {percent(error)}"
+    if len(joints) > 1 and judged.per_joint_percent[worst] > max(GOOD, UNLIKE * error):
+        sentence += f" ({joints[worst]} only to {percent(judged.per_joint_percent[worst])})"
+    sure = f"{counts[Seen.DETERMINED]} of {len(seen)} base parameters are determined"
+    sentence += f", {'but only' if few else 'and'} {sure}"
+    if counts[Seen.SMALL]:
+        sentence += f", {counts[Seen.SMALL]} more are too small to matter"
     if validation is not None and error > OVERFITTED * fit.relative_percent:
-        sentence += f"; on its own log it is {fit.relative_percent:.2g} %, so it has learnt the log more than the robot"
+        own = percent(fit.relative_percent)
+        sentence += f"; on its own log it is {own}, so it has learnt that log more than the robot, or the logs differ"
     elif validation is None or repeated:
         sentence += "; nothing is known of other motion until a log of such is given"
     return Verdict(grade, sentence + ".")
+
+
+def percent(value: float) -> str:
+    """Two digits, and no exponents."""
+    return f"{value:.2g} %" if value < 99.5 else f"{value:.0f} %" if value < 9999.5 else "more than 9999 %"
 
 
 def _some(names: Sequence[str], most: int = 4) -> str:

@@ -31,9 +31,12 @@ class Turning:
     softness: Float[np.ndarray, "drives"]
 
     def directions(self, qd: Channels) -> Float[np.ndarray, "drives samples"]:
-        """Between -1 and 1, before any low-pass."""
+        """Between -1 and 1, before any low-pass: each the mean over the time around its sample.
+
+        Within it the speed may pass through zero. As a straight line it does so after a part of the time that its value
+        and its change over one step tell.
+        """
         speed = self.rates @ qd
-        found = np.sign(speed)
-        soft = self.softness > 0.0
-        found[soft] = speed[soft] / np.hypot(speed[soft], self.softness[soft, None])
-        return found
+        half = 0.5 * abs(np.gradient(speed, axis=1)) if speed.shape[1] > 1 else np.zeros_like(speed)
+        width = np.maximum(np.hypot(speed, self.softness[:, None]), half)
+        return speed / np.where(width > 0.0, width, 1.0)

@@ -62,7 +62,8 @@ class Huber:
         sums = problem.sums()
         ones = np.ones(len(sums.joints))
         beta = refined(problem, ones, solved(sums, ones, problem.base.beta))
-        smallest = SMALLEST * np.sqrt(sums.squares / np.maximum(sums.counts, 1.0)) + np.finfo(float).tiny ** 0.5
+        torque = np.sqrt(sums.squares / np.maximum(sums.counts, 1.0))
+        smallest = SMALLEST * np.maximum(torque, torque.max(initial=np.finfo(float).tiny ** 0.25))
         scales, fixed, done = ones, False, 0
         notes: tuple[str, ...] = ()
         for done in range(1, self.rounds + 1):

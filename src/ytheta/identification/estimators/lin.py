@@ -34,6 +34,7 @@ from ytheta.identification.problem import Problem, Task
 from ytheta.identification.solve import Normal
 from ytheta.identification.sums import JointSums, Sums
 from ytheta.shapes import Float
+from ytheta.signal.motion import Motion
 
 FELT = 1e-9  # of the largest entry of C: an unseen direction of w with less than this in beta is none of beta's
 
@@ -77,12 +78,11 @@ def _triangle(
     problem: Problem, form: Differential, arm: Arm, i: int, w: Float[np.ndarray, "combinations"]
 ) -> Float[np.ndarray, "rows columns"]:
     """The triangle of the QR decomposition of [A_i gamma_i], steps 2 to 4 for all samples."""
-    place = arm.places[i]
+    place, drive = arm.places[i], problem.base.robot.moving.index(arm.joints[i].name)
 
     def work(task: Task) -> np.ndarray:
         motion = problem.motion(task)
-        assert motion.tau is not None
-        equations = _equations(arm, i, w, motion.q, motion.qd, motion.qdd, motion.tau[:, place])
+        equations = _equations(arm, i, w, motion, drive)
         if form.slowest is not None:
             equations = equations[abs(motion.qd[:, place]) >= form.slowest[place]]
         return np.asarray(np.linalg.qr(equations, mode="r"))
@@ -98,13 +98,14 @@ def _equations(
     arm: Arm,
     i: int,
     w: Float[np.ndarray, "combinations"],
-    q: Float[np.ndarray, "samples joints"],
-    qd: Float[np.ndarray, "samples joints"],
-    qdd: Float[np.ndarray, "samples joints"],
-    tau: Float[np.ndarray, "samples"],
+    motion: Motion,
+    drive: int,
 ) -> Float[np.ndarray, "samples columns"]:
-    """A_i (107) and gamma_i (108) of some samples."""
-    q, qd, qdd = (np.ascontiguousarray(x[:, arm.places].T) for x in (q, qd, qdd))
+    """A_i (107) and gamma_i (108) of some samples; ``drive`` is the joint's place among the directions."""
+    assert motion.tau is not None
+    tau = motion.tau[:, arm.places[i]]
+    direction = None if motion.direction is None else motion.direction[:, drive]
+    q, qd, qdd = (np.ascontiguousarray(x[:, arm.places].T) for x in (motion.q, motion.qd, motion.qdd))
     stages = [joint.stage for joint in arm.joints]
     moved = kinematics(stages, arm.gravity, q, qd, qdd)  # step 1
     behind = Behind.nothing(len(tau))
@@ -114,7 +115,7 @@ def _equations(
     joint = arm.joints[i]
     v = joint.E.T @ columns(stages[i], moved[i])  # (109)
     gamma = tau - behind.phi(stages[i], moved[i])
-    return np.concatenate([v, joint.drive_columns(qd[i], qdd[i]), gamma[None]]).T
+    return np.concatenate([v, joint.drive_columns(qd[i], qdd[i], direction), gamma[None]]).T
 
 
 def _in_combinations(sums: Sums, arm: Arm) -> Sums:

@@ -38,12 +38,15 @@ class Jointed:
     coulomb_speed: float
 
     def drive_columns(
-        self, qd: Float[np.ndarray, "samples"], qdd: Float[np.ndarray, "samples"]
+        self,
+        qd: Float[np.ndarray, "samples"],
+        qdd: Float[np.ndarray, "samples"],
+        direction: Float[np.ndarray, "samples"] | None,
     ) -> Float[np.ndarray, "drive samples"]:
-        """What the parameters of the drive are multiplied by."""
-        speed = self.coulomb_speed
-        sign = qd / np.hypot(qd, speed) if speed else np.sign(qd)
-        values = {"Ia": qdd, "fv": qd, "fc": sign, "fo": np.ones_like(qd)}
+        """What the parameters of the drive are multiplied by; ``direction`` as the low-pass shows it, if it does."""
+        if direction is None:
+            direction = qd / np.hypot(qd, self.coulomb_speed) if self.coulomb_speed else np.sign(qd)
+        values = {"Ia": qdd, "fv": qd, "fc": direction, "fo": np.ones_like(qd)}
         return np.array([values[p] for p in self.drive]).reshape(-1, len(qd))
 
 

@@ -1,6 +1,6 @@
 """Weighted least squares: every joint's equations count by the inverse variance of its own residuals.
 
-Identity      beta = argmin sum_j |tau_j - Y_j beta|² / v_j,  v_j = |tau_j - Y_j beta|² / (n_j - used_j)
+Identity      beta = argmin sum_j |tau_j - Y_j beta|² / v_j,  v_j = |tau_j - Y_j beta|² / n_j
 Reference     M. Gautier, "Dynamic identification of robots with power model", ICRA 1997: one reweighting by the
               residuals of plain least squares
 Differs from  it in: reweighting goes on until the weights stand still (``rounds`` = 1 is the paper's)
@@ -21,6 +21,7 @@ from ytheta.identification.sums import Sums
 
 SETTLED = 1e-3  # relative change of the weights that is no longer worth a round
 SMALLEST = 1e-10  # of a joint's torque: residuals below it are rounding, and no measure of its noise
+APART = 1e8  # weights of two joints: more would drown one of them in the other's rounding
 
 
 @dataclass(frozen=True)
@@ -52,8 +53,16 @@ class Weighted:
 
 
 def joint_weights(sums: Sums, beta: Beta) -> Weights:
-    """Inverse variances of the residuals, scaled so that the median joint has weight one."""
-    counts = np.maximum(sums.counts, 1.0)
-    floor = np.maximum(SMALLEST**2 * sums.squares / counts, np.finfo(float).tiny)
+    """Inverse variances of the residuals, scaled so that the median joint has weight one.
+
+    A joint without equations, or without any torque in them, says nothing and has weight zero.
+    """
+    says = (sums.counts > 0.0) & (sums.squares > 0.0)
+    if not says.any():
+        return np.ones(len(says))
+    counts = np.where(says, sums.counts, 1.0)
+    floor = SMALLEST**2 * sums.squares / counts
     variances = np.maximum(sums.residual_squares(beta) / counts, floor)
-    return np.asarray(np.median(variances) / variances)
+    middle = float(np.median(variances[says]))
+    weights = np.where(says, middle / np.maximum(variances, middle / APART), 0.0)
+    return np.maximum(weights, np.where(says, weights.max() / APART, 0.0))

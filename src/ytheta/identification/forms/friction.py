@@ -56,10 +56,11 @@ def turning(robot: Robot) -> Turning | None:
 
 def softened(robot: Robot, logs: Sequence[Log]) -> Robot:
     """The robot with soft friction in those drives whose description leaves it sharp."""
-    speeds = RESTING * np.max([_largest_speeds(log) for log in logs], axis=0)
-    wanted = dict(zip(robot.actuated, speeds.tolist(), strict=True))
-    if not robot.loops:
-        wanted = dict(zip(robot.moving, (abs(_rates(robot)) @ speeds).tolist(), strict=True))
+    if robot.loops:  # drives whose rates are proportional must stay so near standstill, and rates depend on the pose
+        return robot
+    largest = np.max([_largest_speeds(log) for log in logs], axis=0)
+    speeds = RESTING * np.maximum(largest, RESTING * largest.max(initial=0.0))
+    wanted = dict(zip(robot.moving, (abs(_rates(robot)) @ speeds).tolist(), strict=True))
 
     def soft(name: str, drive: Drive) -> Drive:
         return drive if drive.coulomb_speed else replace(drive, coulomb_speed=wanted.get(name, 0.0))

@@ -152,6 +152,7 @@ def test_without_header_the_width_decides_and_is_told(tmp_path: Path) -> None:
     log = read_log(written(tmp_path, text(COLUMNS, header=False), "log.txt"), ROBOT)
     assert_same(log, LOG)
     assert kinds(log) == {"header"}
+    assert not any("log.txt" in finding.text for finding in log.findings)  # who tells it names the log
     short = {name: column for name, column in COLUMNS.items() if not name.startswith("qd")}
     assert_same(read_log(written(tmp_path, text(short, header=False)), ROBOT), replace(LOG, qd=None))
     refused(written(tmp_path, text(COLUMNS | {"more": LOG.t}, header=False)), "8 columns and no header", "5", "7")
@@ -227,6 +228,8 @@ def test_npz(tmp_path: Path) -> None:
     refused(path, "'q'", "complex128")
     path.write_bytes(path.read_bytes()[:-30])
     refused(path, "NumPy archive")
+    path.write_bytes(np.random.default_rng(0).bytes(2000))
+    assert "pickle" not in refused(path, "NumPy archive: it is none", "numpy.savez")
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak of memory is read from Linux")
@@ -362,6 +365,22 @@ q = [0, "-pi/2"]
     np.testing.assert_allclose(log.tau, wanted.tau, atol=1e-12)
 
 
+def test_units_joint_by_joint(tmp_path: Path) -> None:
+    mixed = COLUMNS | {"q1": np.degrees(COLUMNS["q1"]), "qd1": np.degrees(COLUMNS["qd1"]), "qd2": 2.0 * COLUMNS["qd2"]}
+    scale = {"q": ["degrees", "radians"], "qd": ["deg", 0.5]}
+    log = read_log(written(tmp_path, text(mixed)), ROBOT, mapping={"scale": scale})
+    np.testing.assert_allclose(log.q, LOG.q, rtol=1e-12)
+    assert log.qd is not None
+    assert LOG.qd is not None
+    np.testing.assert_allclose(log.qd, LOG.qd, rtol=1e-12)
+
+
+def test_a_log_is_shown_in_one_line() -> None:
+    assert repr(LOG) == "Log(made: 150 samples, 1.49 s at 100 Hz; joint1, joint2)"
+    assert "in 2 segments" in repr(replace(LOG, segments=((0, 70), (70, 150))))
+    assert repr(replace(LOG.rows(0, 0), source="")) == "Log(unnamed: 0 samples, 0 s at 0 Hz; joint1, joint2)"
+
+
 def test_a_rate_stands_for_the_time(tmp_path: Path) -> None:
     without = {name: column for name, column in COLUMNS.items() if name != "t"}
     path = written(tmp_path, text(without))
@@ -384,10 +403,14 @@ def test_a_rate_stands_for_the_time(tmp_path: Path) -> None:
         ({"columns": {"t": True}}, ("'t'", "True")),
         ({"columns": {"tau": "tau{}", "current": "tau{}"}}, ("both give the torque",)),
         ({"columns": {"current": "tau{}"}}, ("gains", "Nm/A")),
+        ({"gain": {"current": [1, 2]}}, ("[gain]", "no column of currents")),
+        ({"sign": {"current": -1}}, ("[sign]", "no column of currents")),
         ({"columns": {"t": "t"}, "rate": 5}, ("both give the time",)),
         ({"rate": 0}, ("'rate'", "above zero")),
         ({"rate": "fast"}, ("'rate'", "'fast'")),
         ({"scale": {"q": "degree"}}, ("'degree'", "'degrees'")),
+        ({"scale": {"q": ["degrees", "radian"]}}, ("'radian'", "'radians'")),
+        ({"sign": {"q": ["degrees", 1]}}, ("[sign]", "'degrees'")),
         ({"scale": {"q": [1, 2, 3]}}, ("[scale]", "3 numbers for 2 joints")),
         ({"scale": {"qdd": 2}}, ("'qdd'", "'qd'")),
         ({"scale": {"q": float("nan")}}, ("finite",)),
@@ -439,13 +462,24 @@ def test_columns_that_are_missing_or_too_many(tmp_path: Path) -> None:
     def without(*names: str) -> Path:
         return written(tmp_path, text({name: column for name, column in COLUMNS.items() if name not in names}))
 
-    refused(without("q2"), "1 columns", "2 actuated", "joint1, joint2")
+    refused(without("q2"), "has 1 column q1, and", "2 actuated", "joint1, joint2")
     refused(without("q1", "q2"), "no columns q1 … q2", "mapping")
     refused(written(tmp_path, text({f"joint_{k}": c for k, c in COLUMNS.items()})), "q1 … q2", "joint_q1")
     refused(written(tmp_path, text(COLUMNS)), "2 columns q1 … q2", "6 actuated", robot=ytheta.load("ur10"))
     log = read_log(without("tau1", "tau2"), ROBOT)
     assert log.tau is None
     assert kinds(log) == {"torque"}
+
+
+def test_misspelt_columns(tmp_path: Path) -> None:
+    def renamed(**names: str) -> Path:
+        return written(tmp_path, text({names.get(name, name): column for name, column in COLUMNS.items()}))
+
+    words = ("(there are: p1, p2, t)", "q, pos or position", "q_joint1", '[columns] q = "name{}"')
+    assert "?;" not in refused(renamed(q1="p1", q2="p2"), *words)
+    refused(renamed(t="tiem"), "(did you mean 'tiem'?); name it")
+    (finding,) = (f for f in read_log(renamed(tau1="tua1", tau2="tua2"), ROBOT).findings if f.kind == "torque")
+    assert "(did you mean 'tua1'?); known are tau, torque or effort" in finding.text
 
 
 def test_lines_that_are_no_rows(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from ytheta.errors import InputError
 from ytheta.signal.cutoff import LEAST, MOST, RIGID, WISH, Cutoff, choose_cutoff
-from ytheta.signal.log import Log
+from ytheta.signal.log import Finding, Log, Weight
 from ytheta.signal.resample import choose_grid
 
 JOINTS = ("a", "b", "c")
@@ -28,12 +28,17 @@ def _choice(log: Log) -> Cutoff:
     return choose_cutoff(log, choose_grid(log)[0])
 
 
+def _band(choice: Cutoff) -> float:
+    assert choice.band is not None
+    return choice.band
+
+
 @pytest.mark.parametrize("noise", [0.0, 1e-6, 1e-5])
 @pytest.mark.parametrize("top", [0.3, 0.6])
 def test_ten_bands_where_noise_allows(top: float, noise: float) -> None:
     choice = _choice(_log(top, noise))
     assert choice.band == pytest.approx(top, abs=0.3)  # the resolution of a window
-    assert choice.cutoff == pytest.approx(WISH * choice.band)
+    assert choice.cutoff == pytest.approx(WISH * _band(choice))
     assert f"{choice.cutoff:.3g} Hz" in choice.finding.text
 
 
@@ -41,14 +46,14 @@ def test_arms_are_not_rigid_beyond_ten_hertz() -> None:
     assert _choice(_log(2.0, 1e-6)).cutoff == RIGID
     fast = _choice(_log(6.0, 1e-6))
     assert fast.band == pytest.approx(6.0, abs=0.3)
-    assert fast.cutoff == pytest.approx(LEAST * fast.band)
+    assert fast.cutoff == pytest.approx(LEAST * _band(fast))
 
 
 def test_noise_lowers_the_cutoff_to_where_it_is_a_fifth_of_the_acceleration() -> None:
     rate, noise = 200.0, 3e-3
     log = _log(0.6, noise, rate)
     choice = _choice(log)
-    assert choice.cutoff == choice.limit < WISH * choice.band
+    assert choice.cutoff == choice.limit < WISH * _band(choice)
     # White noise: sigma^2 / (rate / 2) per Hz, times (2 pi f)^4, integrated up to f.
     let_through = noise * np.sqrt((2 * np.pi) ** 4 * choice.cutoff**5 / 5 / (rate / 2))
     clean = _log(0.6, 0.0, rate)
@@ -60,7 +65,7 @@ def test_more_noise_never_raises_the_cutoff_and_never_cuts_into_the_motion() -> 
     choices = [_choice(_log(0.6, noise, 200.0)) for noise in (1e-6, 1e-4, 1e-3, 1e-2)]
     cutoffs = [choice.cutoff for choice in choices]
     assert cutoffs == sorted(cutoffs, reverse=True)
-    assert all(choice.cutoff >= LEAST * choice.band for choice in choices)
+    assert all(choice.cutoff >= LEAST * _band(choice) for choice in choices)
 
 
 def test_a_joint_at_rest_has_no_say() -> None:
@@ -68,6 +73,35 @@ def test_a_joint_at_rest_has_no_say() -> None:
     rest = log.q.copy()
     rest[:, :2] = 1e-6 * np.random.default_rng(5).normal(size=(len(log), 2))
     assert _choice(Log(joints=JOINTS, t=log.t, q=rest)).band == pytest.approx(_choice(log).band, abs=0.1)
+
+
+@pytest.mark.parametrize(("rate", "cutoff"), [(200.0, RIGID), (10.0, MOST * 10.0)])
+@pytest.mark.parametrize("noise", [0.0, 1e-4])
+def test_at_rest_there_is_no_band(noise: float, rate: float, cutoff: float) -> None:
+    moving = _log(0.6, noise, rate)
+    rest = 0.5 + noise * np.random.default_rng(6).normal(size=moving.q.shape)
+    choice = _choice(Log(joints=JOINTS, t=moving.t, q=rest))
+    assert choice.band is None
+    assert choice.cutoff == cutoff
+    assert "no motion stands out" in choice.finding.text
+    assert _choice(moving).band is not None  # the twin that moves
+
+
+@pytest.mark.parametrize("rate", [1.0, 1e-3, 1e-9])
+def test_clocks_that_tick_slowly_have_a_cutoff_all_the_same(rate: float) -> None:
+    log = _log(0.6, 1e-6, 20.0)
+    assert 0.0 < _choice(Log(joints=JOINTS, t=log.t * 20.0 / rate, q=log.q)).cutoff <= MOST * rate * (1.0 + 1e-9)
+
+
+def test_what_cut_the_log_is_named() -> None:
+    log = _log(1.0, 0.0, rate=100.0, seconds=0.98)
+    pieces = tuple((a, a + 49) for a in range(0, 98, 49))
+    cut = Log(joints=JOINTS, t=log.t, q=log.q, segments=pieces, findings=(Finding("missing", Weight.REPAIRED, ""),))
+    with pytest.raises(InputError, match="missing rows cut the log into 2 pieces of at most 49 samples; the longest"):
+        _choice(cut)
+    with pytest.raises(InputError) as whole:
+        _choice(log.rows(0, 49))
+    assert "cut the log" not in str(whole.value)
 
 
 def test_at_most_what_the_rate_allows() -> None:

@@ -122,7 +122,9 @@ def test_velocities_are_trusted_joint_by_joint() -> None:
     wrong[:, 2] = np.roll(wrong[:, 2], 25)  # late by 50 ms
     prepared = prepare(replace(log, qd=wrong))
     assert prepared.settings.velocity == (True, False, False)
-    assert sum(finding.weight is Weight.REPAIRED for finding in prepared.findings) == 2
+    (told,) = (finding for finding in prepared.findings if finding.weight is Weight.REPAIRED)
+    assert told.joints == ("b", "c")
+    assert "taken from position there" in told.text
     np.testing.assert_allclose(
         prepared.motion.qd, OMEGA * np.cos(np.outer(prepared.motion.t, OMEGA)), rtol=0.0, atol=1e-2
     )
@@ -176,11 +178,23 @@ def test_the_period_is_found() -> None:
         plan(once, Settings(average_periods=4.0))
 
 
+def test_a_given_period_must_be_one() -> None:
+    log = _periodic(5.3, 1e-3)
+    for period in (4.0, 4.005, 8.0):
+        assert prepare(log, Settings(average_periods=period)).settings.average_periods == period
+    for period in (3.3, 6.0, 0.01):  # in 0.01 s the arm has hardly moved, which is no repetition
+        with pytest.raises(InputError, match=f"does not repeat itself after {period:g} s"):
+            plan(log, Settings(average_periods=period))
+
+
 def test_short_segments_are_left_out_and_said() -> None:
     log = replace(_log(), segments=((0, 50), (50, 10000)))
     prepared = prepare(log, Settings(cutoff=5.0))
     assert len(prepared.segments) == 1
     assert any(finding.kind == "segments" and finding.weight is Weight.WARNING for finding in prepared.findings)
+    pieces = replace(_log().rows(0, 200), segments=((0, 100), (100, 200)))
+    with pytest.raises(InputError, match="gaps cut the log into 2 pieces of at most 100 samples; no segment is longer"):
+        prepare(pieces, Settings(cutoff=5.0))
     with pytest.raises(InputError, match="raise the cut-off, trim less or record longer"):
         prepare(_log().rows(0, 100), Settings(cutoff=5.0))
 

@@ -51,7 +51,7 @@ def test_uneven_sampling_with_true_stamps() -> None:
         log = _log(t, _motion(t))
         grid, (finding,) = choose_grid(log)
         assert not grid.by_rows
-        assert "uneven sampling" in finding.text
+        assert "uneven sampling (added up over the log" in finding.text
         count = grid.length(log, (0, 3000))
         times = grid.times(log, (0, 3000), 0, count)
         (samples,) = grid.sample(log, (0, 3000), 0, count, (log.q,))
@@ -128,5 +128,7 @@ def test_bad_time_is_refused() -> None:
     log = _log(t, _motion(t))
     with pytest.raises(InputError, match="time does not advance at row 50"):
         choose_grid(replace(log, t=np.where(np.arange(100) == 50, 0.0, t)))
+    with pytest.raises(InputError, match="rows 0 to 100 give no sample"):
+        Grid(1.0 / RATE, by_rows=False).sample(log, (0, 100), 5, 5, (log.q,))
     with pytest.raises(InputError, match="no segment has two rows"):
         choose_grid(log.rows(0, 1))

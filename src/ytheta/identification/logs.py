@@ -65,7 +65,8 @@ def plans(fitted: Sequence[Log], judged: Sequence[Log], settings: Settings) -> t
             name = log.source or "log"
             raise InputError(str(error) if name in str(error) else f"{name}: {error}") from None
 
-    own = [each if each.settings.cutoff == cutoff else alike(each.log) for each in first]
+    pairs = zip(fitted, first, strict=True)
+    own = [each if each.settings.cutoff == cutoff else alike(log) for log, each in pairs]
     return own, [alike(log) for log in judged]
 
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ytheta.errors import InputError, nearest
+from ytheta.errors import InputError
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
-from ytheta.signal.columns import Places, find_columns
+from ytheta.signal.columns import Places, find_columns, remedy
 from ytheta.signal.log import Column, Columns, Finding, Log, Weight
 from ytheta.signal.mapping import ColumnMapping
 from ytheta.signal.mapping_values import Factor, Matrix
@@ -46,7 +46,7 @@ def assembled(table: Table, robot: Robot, mapping: ColumnMapping, place: str) ->
         qd=build.columns("qd", places.qd),
         tau=tau,
         source=place,
-        findings=(*table.findings, *_told(places, table, place)),
+        findings=(*table.findings, *_told(places, table, joints, place)),
     )
 
 
@@ -60,18 +60,18 @@ def _chosen(table: Table, mapping: ColumnMapping, place: str) -> slice:
     return slice(first, table.rows if last is None else last)
 
 
-def _told(places: Places, table: Table, place: str) -> list[Finding]:
+def _told(places: Places, table: Table, joints: tuple[str, ...], place: str) -> list[Finding]:
     told: list[Finding] = []
     if places.guessed:
         order = "t, q, qd, tau" if places.qd else "t, q, tau"
         text = (
-            f"{place} has no header; its {len(table.names)} columns were taken as {order} in the robot's order; say in "
-            "a mapping which is which"
+            f"no header: the {len(table.names)} columns were taken as {order} in the robot's order; say in a mapping "
+            "which is which"
         )
         told.append(Finding("header", Weight.WARNING, text))
     if not places.tau and not places.current:
-        near = nearest("tau1", table.names)
-        text = f"{place} holds no torque (tau1 …){near}; no model can be identified from it: name them in a mapping"
+        left = [name for name in table.names if name not in (*places.q, *places.qd, places.t)]
+        text = f"{place} holds no torque: no {remedy('tau', joints, left)}"
         told.append(Finding("torque", Weight.WARNING, text))
     return told
 

@@ -11,8 +11,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from ytheta.signal.clock import gaps
 from ytheta.signal.log import Finding, Log, Weight
-from ytheta.signal.marks import Marks, Rows, joint_columns, rows_of
+from ytheta.signal.marks import Marks, Rows, Starts, joint_columns, rows_of
 
 BLOCK = 1 << 16  # rows looked at at a time
 ABSURD = 1e6  # beyond any angle in radians or motor turns, speed, or joint torque in Nm
@@ -21,7 +22,7 @@ JUMP, LEAST_JUMP = 20.0, 1e-3  # times the usual step, and rad or m beyond that
 
 
 def bad_rows(log: Log) -> Marks:
-    """Rows with missing, infinite or absurd values are dropped, and the log is cut there."""
+    """Rows with missing, infinite or absurd values are dropped; the log is cut where that leaves a gap."""
     finite, absurd = np.isfinite(log.t), np.zeros(len(log), dtype=bool)
     for name, column in joint_columns(log):
         some = False
@@ -38,11 +39,21 @@ def bad_rows(log: Log) -> Marks:
     drop = np.union1d(garbage, missing)
     if not len(drop):
         return Marks()
+    cut = _gaps(log, drop)
     findings = [
-        *_told("garbage", garbage, log, f"hold garbage (values beyond {ABSURD:.0e}) or stand between such rows"),
-        *_told("missing", missing, log, "have missing or infinite values"),
+        *_told("garbage", garbage, cut, log, f"hold garbage (values beyond {ABSURD:.0e}) or stand between such rows"),
+        *_told("missing", missing, cut, log, "have missing or infinite values"),
     ]
-    return Marks(tuple(findings), drop=drop, cut=np.setdiff1d(drop + 1, [len(log)]))
+    return Marks(tuple(findings), drop=drop, cut=cut)
+
+
+def _gaps(log: Log, drop: Rows) -> Starts:
+    """Rows after dropped ones that are too late for an interpolation; ``clock`` uses the same measure."""
+    kept = np.setdiff1d(np.arange(len(log)), drop)
+    if len(kept) < 2:
+        return rows_of()
+    steps = np.diff(log.t[kept])
+    return kept[1:][gaps(steps, float(np.median(steps))) & (np.diff(kept) > 1)]
 
 
 def _with_islands(absurd: Rows, count: int) -> np.ndarray:
@@ -82,7 +93,7 @@ def _jumps(log: Log, garbage: Rows) -> np.ndarray:
     return jumps
 
 
-def _told(kind: str, rows: Rows, log: Log, what: str) -> list[Finding]:
+def _told(kind: str, rows: Rows, cut: Starts, log: Log, what: str) -> list[Finding]:
     if not len(rows):
         return []
     count = len(rows)
@@ -90,4 +101,6 @@ def _told(kind: str, rows: Rows, log: Log, what: str) -> list[Finding]:
     text = f"{count} of {len(log)} rows {what} ({where})"
     if 2 * count > len(log):
         return [Finding(kind, Weight.ERROR, f"{text}; that is too much to drop: record the log again")]
-    return [Finding(kind, Weight.REPAIRED, f"{text}; dropped, and the log cut there")]
+    places = int(np.isin(cut - 1, rows).sum())
+    cuts = f", and the log cut in {places} {'place' if places == 1 else 'places'}" if places else ""
+    return [Finding(kind, Weight.REPAIRED, f"{text}; dropped{cuts}")]

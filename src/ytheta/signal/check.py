@@ -16,16 +16,20 @@ from ytheta.signal.log import Log, Weight
 from ytheta.signal.marks import Marks, carried_out
 from ytheta.signal.plausibility import length_findings, motion_findings, torque_findings, unit_findings
 from ytheta.signal.spikes import spikes
+from ytheta.signal.units import clock_findings
 from ytheta.signal.velocities import velocity_findings
 
 STEPS = (bad_rows, clock, held_rows, spikes)
 
 
-def checked(log: Log, robot: Robot, *, strict: bool = False, units_stated: bool = False) -> Log:
+def checked(
+    log: Log, robot: Robot, *, strict: bool = False, units_stated: bool = False, clock_stated: bool = False
+) -> Log:
     """The log, repaired where that is safe, with what was found in ``findings``.
 
     A log that would give wrong results (a finding of weight ERROR) is refused; ``strict`` refuses everything above a
-    note, and so repairs nothing. ``units_stated``: someone has said that positions are in radians.
+    note, and so repairs nothing. ``units_stated``: someone has said that positions are in radians; ``clock_stated``:
+    in which unit time is.
     """
     if log.joints != robot.actuated:
         raise InputError(
@@ -39,8 +43,11 @@ def checked(log: Log, robot: Robot, *, strict: bool = False, units_stated: bool 
         _refuse(log, frozenset({Weight.ERROR}))
     findings = length_findings(log)
     if not any(finding.weight is Weight.ERROR for finding in findings):
+        about_velocity = velocity_findings(log, robot)
+        doubted = any(finding.kind == "units" for finding in about_velocity)
         findings += [
-            *velocity_findings(log),
+            *about_velocity,
+            *([] if clock_stated or doubted else clock_findings(log, robot)),
             *([] if units_stated else unit_findings(log, robot)),
             *motion_findings(log, robot),
             *torque_findings(log),
@@ -51,7 +58,7 @@ def checked(log: Log, robot: Robot, *, strict: bool = False, units_stated: bool 
 
 
 def _refuse(log: Log, weights: frozenset[Weight]) -> None:
-    """One error with everything found so far, if anything of these weights was."""
-    if any(finding.weight in weights for finding in log.findings):
-        told = [finding.text for finding in log.findings if finding.weight is not Weight.NOTE]
+    """One error with everything of these weights that was found so far."""
+    told = [finding.text for finding in log.findings if finding.weight in weights]
+    if told:
         raise InputError(f"{log.source or 'the log'} is refused: " + "; also: ".join(told))

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from ytheta.shapes import Float
+from ytheta.shapes import Bool, Float
 from ytheta.signal.log import Column, Finding, Log, Weight
 from ytheta.signal.marks import Marks, Rows
 from ytheta.signal.scratch import steps_of
@@ -14,7 +14,7 @@ from ytheta.signal.scratch import steps_of
 GAP = 4.0  # median steps; jittered logs in daily use stay below 2.5, lost samples begin at 4
 DISORDER = 0.05  # of the rows; more stamps out of order are no accident
 JITTER = 0.3  # of the median step
-SLOWEST = 5.0  # Hz; slower logs of arms are logs whose time is not in seconds
+SLOWEST = 5.0  # Hz
 SHOWN = 4
 BLOCK = 1 << 16  # steps looked at at a time
 
@@ -31,7 +31,7 @@ def clock(log: Log) -> Marks:
     steps = steps_of(t)
     median = float(np.median(steps, overwrite_input=True))
     np.subtract(t[1:], t[:-1], out=steps)
-    wide = np.flatnonzero(steps > GAP * median)
+    wide = np.flatnonzero(gaps(steps, median))
     usual = np.delete(steps, wide) if len(wide) else steps
     border = [first for first, _ in log.segments]
     cut = wide + 1 if keep is None else keep[wide + 1]
@@ -41,6 +41,11 @@ def clock(log: Log) -> Marks:
     if not any(finding.kind == "sampling" for finding in log.findings):
         findings.append(_sampling(usual, median))
     return Marks(tuple(findings), drop=drop, cut=cut)
+
+
+def gaps(steps: Float[np.ndarray, "steps"], median: float) -> Bool[np.ndarray, "steps"]:
+    """Which steps are gaps; a hair is left for the rounding of stamps."""
+    return np.asarray(steps > (GAP + 1e-3) * median)
 
 
 def _disorder(log: Log) -> tuple[Rows, list[Finding]]:
@@ -57,8 +62,9 @@ def _disorder(log: Log) -> tuple[Rows, list[Finding]]:
     drop = np.union1d(ahead, late)
     backwards, repeated = int(np.sum(steps < 0.0)), int(np.sum(steps == 0.0))
     first = int(np.flatnonzero(steps <= 0.0)[0]) + 1
-    what = f"time goes backwards {backwards} times and stands still {repeated} times (first at row {first}, "
-    what += f"from {t[first - 1]:.6g} to {t[first]:.6g} s)"
+    counted = {"goes backwards": backwards, "stands still": repeated}
+    told = " and ".join(f"{verb} {_times(count)}" for verb, count in counted.items() if count)
+    what = f"time {told} (first at row {first}, from {t[first - 1]:.6g} to {t[first]:.6g} s)"
     if len(drop) > DISORDER * len(t):
         remedy = (
             "the stamps are too coarse or broken: leave them out and give rate = … in a mapping"
@@ -68,6 +74,10 @@ def _disorder(log: Log) -> tuple[Rows, list[Finding]]:
         return drop, [Finding("time", Weight.ERROR, f"{what}; {remedy}")]
     text = f"{what}; {len(drop)} {'row was' if len(drop) == 1 else 'rows were'} dropped, none sorted"
     return drop, [Finding("time", Weight.REPAIRED, text)]
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
 
 
 def _gaps(t: Column, steps: Float[np.ndarray, "steps"], wide: list[int], median: float) -> Finding:
@@ -85,7 +95,7 @@ def _sampling(steps: Float[np.ndarray, "steps"], median: float) -> Finding:
     text = f"sampled at {1.0 / median:.6g} Hz (median step {1e3 * median:.4g} ms"
     text += f", 98 % within {low:.4g} to {high:.4g} ms, jitter {100 * jitter:.2g} %)" if jitter > 1e-6 else ", even)"
     if 1.0 / median < SLOWEST:
-        text += '; that is slow for an arm: if time is not in seconds, write [scale] t = "ms" in a mapping'
+        text += "; that is slow for an arm: check that time is in seconds"
         return Finding("sampling", Weight.WARNING, text)
     if jitter > JITTER:
         text += "; resample, or give rate = … in a mapping if the samples themselves were even"

@@ -6,7 +6,7 @@ the robot's actuated coordinates; or a coordinate's own name beside the quantity
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from ytheta.errors import InputError, nearest
@@ -34,6 +34,22 @@ class Places:
     guessed: bool = False
 
 
+def hint(name: str, names: Sequence[str]) -> str:
+    """The nearest names in brackets, or those there are."""
+    near = nearest(name, names).removeprefix("; ")
+    return f" ({near})" if near else ""
+
+
+def remedy(key: str, joints: Sequence[str], names: Sequence[str]) -> str:
+    """Which columns of a quantity were looked for, what stands there instead, and what to do."""
+    wanted = f"column {key}1" if len(joints) == 1 else f"columns {key}1 … {key}{len(joints)}"
+    known = f"{', '.join(WORDS[key][:-1])} or {WORDS[key][-1]}"
+    return (
+        f"{wanted}{hint(f'{key}1', names)}; known are {known} with a number or a joint's name ({key}1, "
+        f'{key}_{joints[0]}), others go into a mapping: [columns] {key} = "name{{}}"'
+    )
+
+
 def find_columns(table: Table, joints: Sequence[str], mapping: ColumnMapping, place: str) -> Places:
     """The columns of a table that a log is made of; ``place`` is the file's name in complaints."""
     search = _Search(table, tuple(joints), mapping, place)
@@ -41,7 +57,7 @@ def find_columns(table: Table, joints: Sequence[str], mapping: ColumnMapping, pl
         return search.by_width()
     q, qd, tau, current = (search.quantity(name) for name in ("q", "qd", "tau", "current"))
     if not q:
-        raise search.missing("q")
+        raise search.missing("q", {*qd, *tau, *current})
     return Places(search.time(), q, qd, tau, current)
 
 
@@ -66,8 +82,8 @@ class _Search:
             if name in self.names:
                 return self.names[name]
         raise InputError(
-            f"{self.place} has no time column 't'{nearest('t', self.table.names)}; name it in a mapping under "
-            "[columns], or give the sampling rate there: rate = 100.0"
+            f"{self.place} has no time column 't' or 'time'{hint('time', self.table.names)}; name it in a mapping "
+            "under [columns], or give the sampling rate there: rate = 100.0"
         )
 
     def quantity(self, key: str) -> tuple[str, ...]:
@@ -99,12 +115,9 @@ class _Search:
         t = names[0] if first else None
         return Places(t=t, q=cut[0], qd=cut[1] if blocks == 3 else (), tau=cut[-1], guessed=True)
 
-    def missing(self, key: str) -> InputError:
-        wanted = f"{key}1" if len(self.joints) == 1 else f"{key}1 … {key}{len(self.joints)}"
-        return InputError(
-            f"{self.place} has no columns {wanted}{nearest(f'{key}1', self.table.names)}; "
-            f'name them in a mapping: [columns] {key} = "name{{}}"'
-        )
+    def missing(self, key: str, taken: Collection[str]) -> InputError:
+        left = [name for name in self.table.names if name not in taken]
+        return InputError(f"{self.place} has no {remedy(key, self.joints, left)}")
 
     def _named(self, word: str) -> tuple[str, ...]:
         """Columns that carry the coordinates' names."""
@@ -126,9 +139,11 @@ class _Search:
             start, n = (0 if there[0] == 0 else 1), len(self.joints)
             wanted = range(start, start + n)
             if len(there) != n:
-                shown = f"{form.format(there[0])} … {form.format(there[-1])}"
+                shown = f"columns {form.format(there[0])} … {form.format(there[-1])}"
+                if len(there) == 1:
+                    shown = f"column {form.format(there[0])}"
                 raise InputError(
-                    f"{self.place} has {len(there)} columns {shown}, and the robot {n} actuated coordinates "
+                    f"{self.place} has {len(there)} {shown}, and the robot {n} actuated coordinates "
                     f"({', '.join(self.joints)}); use the robot of this log, or choose its columns in a mapping"
                 )
             for k in wanted:
@@ -164,6 +179,6 @@ class _Search:
 
     def _absent(self, key: str, name: str) -> InputError:
         return InputError(
-            f"{self.place} has no column {name!r} for {key!r}{nearest(name, self.table.names)}; "
+            f"{self.place} has no column {name!r} for {key!r}{hint(name, self.table.names)}; "
             "correct the name, or choose the columns in a mapping"
         )

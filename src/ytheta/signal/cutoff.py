@@ -13,6 +13,7 @@ Limit       where the noise let through reaches a fifth of the motion, both as r
             is what was measured beyond the valley, not a white floor: stamps and drives make coloured noise.
 Cut-off     the smaller of wish and limit, but at least twice the band and at most 0.4 of the rate; one for all joints,
             since every row of the regressor mixes joints.
+At rest     there is neither band nor limit, and the cut-off is the 10 Hz beyond which arms are not rigid.
 """
 
 from __future__ import annotations
@@ -48,16 +49,19 @@ Edges = Float[np.ndarray, "edges"]
 
 @dataclass(frozen=True)
 class Cutoff:
-    """The cut-off and the figures it was chosen by, all in Hz."""
+    """The cut-off and the figures it was chosen by, all in Hz; no band where nothing moves."""
 
     cutoff: float
-    band: float
+    band: float | None
     limit: float
     rate: float
 
     @property
     def finding(self) -> Finding:
         """The choice as a sentence."""
+        if self.band is None:
+            text = f"low-pass at {self.cutoff:.3g} Hz: no motion stands out from which to choose it"
+            return Finding("cut-off", Weight.NOTE, text)
         least = self.cutoff == LEAST * self.band
         if self.cutoff == WISH * self.band or (least and self.limit >= self.cutoff):
             reason = f"{self.cutoff / self.band:.3g} times the motion's band of {self.band:.3g} Hz"
@@ -81,7 +85,10 @@ def choose_cutoff(log: Log, grid: Grid) -> Cutoff:
     edges = _bins(frequency, grid.rate)
     bands, limits = [], []
     moving = _moving(frequency, velocity / omega**2, grid.rate)
-    for joint in np.flatnonzero(moving) if moving.any() else range(velocity.shape[1]):
+    if not moving.any():
+        cutoff = min(RIGID, MOST * grid.rate)
+        return Cutoff(cutoff, None, cutoff, grid.rate)
+    for joint in np.flatnonzero(moving):
         valley = _valley(frequency, velocity[:, joint], acceleration[:, joint], edges)
         below = frequency <= valley
         energy = np.cumsum(velocity[below, joint])
@@ -101,11 +108,11 @@ def _velocity_spectrum(log: Log, grid: Grid) -> tuple[Lines, Spectrum]:
     longest = max(lengths, default=0)
     if longest < FEWEST:
         raise InputError(
-            f"{log.source or 'log'}: the longest segment has {longest} samples, too few to choose a cut-off from "
-            f"(at least {FEWEST}); give the cut-off"
+            f"{log.source or 'log'}: {log.in_pieces}the longest segment has {longest} samples, too few to choose a "
+            f"cut-off from (at least {FEWEST}); give the cut-off"
         )
     # Windows of one length; segments shorter than half the longest say little about low frequencies.
-    size = min(int(SECONDS * grid.rate), longest)
+    size = min(max(int(SECONDS * grid.rate), FEWEST), longest)
     taper = np.kaiser(size, 9.0)[:-1]  # its side lobes fall to 1e-7: strong motion does not pose as noise far away
     frequency = np.fft.rfftfreq(size - 1, 1.0 / grid.rate)
     powers = []

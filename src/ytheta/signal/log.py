@@ -21,6 +21,9 @@ Column = Float[np.ndarray, "samples"]
 Columns = Float[np.ndarray, "samples joints"]
 
 
+CUTS = {"missing": "missing rows", "garbage": "garbage", "gap": "gaps", "held": "held rows"}  # kinds that cut a log
+
+
 class Weight(Enum):
     """How serious a finding is."""
 
@@ -32,11 +35,15 @@ class Weight(Enum):
 
 @dataclass(frozen=True)
 class Finding:
-    """Something about a log that its user should know: a kind, one sentence with figures, and the remedy in it."""
+    """Something about a log that its user should know: a kind, one sentence with figures, and the remedy in it.
+
+    ``joints`` are those it is about, where it is about some and others ask.
+    """
 
     kind: str
     weight: Weight
     text: str
+    joints: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +69,21 @@ class Log:
 
     def __len__(self) -> int:
         return len(self.t)
+
+    def __repr__(self) -> str:
+        parts = f" in {len(self.segments)} segments" if len(self.segments) > 1 else ""
+        figures = f"{len(self)} samples, {self.seconds:.4g} s at {self.rate:.4g} Hz{parts}"
+        return f"Log({self.source or 'unnamed'}: {figures}; {', '.join(self.joints)})"
+
+    @property
+    def in_pieces(self) -> str:
+        """Why segments are short, as the beginning of a sentence; empty for a log of one piece."""
+        if len(self.segments) < 2:
+            return ""
+        kinds = [finding.kind for finding in self.findings]
+        causes = " and ".join(words for kind, words in CUTS.items() if kind in kinds) or "gaps"
+        longest = max(last - first for first, last in self.segments)
+        return f"{causes} cut the log into {len(self.segments)} pieces of at most {longest} samples; "
 
     @property
     def seconds(self) -> float:

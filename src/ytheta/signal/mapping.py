@@ -47,6 +47,11 @@ class ColumnMapping:
         """Whether someone has said in which unit the positions are, which ends all guessing."""
         return "q" in self.scale
 
+    @property
+    def states_clock(self) -> bool:
+        """Whether someone has said in which unit time is; a factor that is no unit's says nothing."""
+        return all(factor in UNITS["t"].values() for factor in self.scale.get("t", (0.0,)))
+
 
 def read_mapping(source: str | Path | Mapping[str, Any] | ColumnMapping | None) -> ColumnMapping:
     """A mapping from a TOML file or a dict; None is the empty one."""
@@ -106,6 +111,11 @@ def _mapping(values: Mapping[str, Any], place: str) -> ColumnMapping:
             raise sections["sign"].error(f"{key!r} should hold 1 and -1 only; other factors belong into [scale]")
     if "current" in mapping.columns and mapping.gain is None:
         raise gain.error("the torque comes from currents and needs their gains; add current = [...] in Nm/A")
+    if "current" not in mapping.columns:
+        idle = [gain] if mapping.gain is not None else []
+        idle += [sections[key] for key in ("scale", "sign") if "current" in getattr(mapping, key)]
+        for section in idle:
+            raise section.error("'current' is given here, and no column of currents; add current = … to [columns]")
     return mapping
 
 

@@ -54,7 +54,7 @@ class Section:
             raise self.error(f"the key {key!r} is unknown{nearest(key, self._known)}")
 
     def factors(self, keys: Sequence[str], units: Mapping[str, Mapping[str, float]] | None = None) -> dict[str, Factor]:
-        """Numbers, lists of numbers or unit names for some quantities; nothing else may stand in this section."""
+        """Numbers or unit names, or lists of them, for some quantities; nothing else may stand in this section."""
         found = {key: self._factor(key, value, units) for key in keys if (value := self.taken(key)) is not None}
         self.finish()
         return found
@@ -79,16 +79,19 @@ class Section:
         return matrix
 
     def _factor(self, key: str, value: Any, units: Mapping[str, Mapping[str, float]] | None) -> Factor:
-        if isinstance(value, str) and units is not None and not any(sign.isdigit() for sign in value):
-            known = units[key]
-            if value not in known:
-                raise self.error(f"{key!r} = {value!r} is no unit{nearest(value, known)}")
-            return (known[value],)
         if isinstance(value, np.ndarray):
             value = value.tolist()
-        if isinstance(value, Sequence) and not isinstance(value, str):
-            return tuple(self._number(key, entry) for entry in value)
-        return (self._number(key, value),)
+        entries = value if isinstance(value, Sequence) and not isinstance(value, str) else (value,)
+        known = None if units is None else units[key]
+        return tuple(self._number_or_unit(key, entry, known) for entry in entries)
+
+    def _number_or_unit(self, key: str, value: Any, known: Mapping[str, float] | None) -> float:
+        """A number, or the factor of a unit where units may stand."""
+        if known is None or not isinstance(value, str) or any(sign.isdigit() for sign in value):
+            return self._number(key, value)
+        if value not in known:
+            raise self.error(f"{key!r} = {value!r} is no unit{nearest(value, known)}")
+        return known[value]
 
     def _number(self, key: str, value: Any) -> float:
         """A finite number, or an expression in pi such as '-pi/2'."""

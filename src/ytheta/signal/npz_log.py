@@ -22,9 +22,10 @@ def read_npz(path: Path) -> Table:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             arrays = {name: _array(path, archive, name) for name in archive.files}
     except (OSError, EOFError, zipfile.BadZipFile, ValueError) as error:
+        # NumPy takes whatever it does not know for a pickle, and would have it unpickled.
+        reason = "it is none" if "pickle" in str(error) else str(error).splitlines()[0]
         raise InputError(
-            f"{path} cannot be read as a NumPy archive: {str(error).splitlines()[0]}; write it with "
-            "numpy.savez(file, t=t, q=q, tau=tau)"
+            f"{path} cannot be read as a NumPy archive: {reason}; write it with numpy.savez(file, t=t, q=q, tau=tau)"
         ) from None
     columns: dict[str, Column] = {}
     for name, array in arrays.items():

@@ -16,7 +16,7 @@ from ytheta.signal.derivatives import Differentiator, differentiator
 from ytheta.signal.direction import SHARPER
 from ytheta.signal.filters import HIGHEST, Span, spans
 from ytheta.signal.log import Finding, Log, Weight
-from ytheta.signal.periods import average_periods, find_period
+from ytheta.signal.periods import average_periods, check_period, find_period
 from ytheta.signal.recorded_velocity import trusted_velocity
 from ytheta.signal.resample import Grid, choose_grid
 
@@ -102,6 +102,8 @@ def plan(log: Log, settings: Settings = AUTO) -> Plan:
         period = find_period(log, grid)
         if period is None:
             raise InputError(f"{log.source or 'log'}: the motion does not repeat itself; leave averaging off")
+    elif period is not None:
+        check_period(log, grid, period)
     if period is not None:
         cut = smoother.memory
         log, grid = average_periods(log, grid, period, cut)
@@ -124,8 +126,8 @@ def _about_edges(log: Log, grid: Grid, cut: int, decimate: int) -> Iterator[Find
     cut_seconds = cut * grid.step
     if short == len(lengths):
         raise InputError(
-            f"{log.source or 'log'}: no segment is longer than the {2.0 * cut_seconds:.3g} s that the low-pass "
-            f"spoils at its two ends; raise the cut-off, trim less or record longer"
+            f"{log.source or 'log'}: {log.in_pieces}no segment is longer than the {2.0 * cut_seconds:.3g} s that "
+            f"the low-pass spoils at its two ends; raise the cut-off, trim less or record longer"
         )
     kept = sum(-(-(length - 2 * cut) // decimate) for length in lengths if length > 2 * cut)
     text = f"{cut_seconds:.3g} s cut off at both ends; every {decimate}. sample kept, {kept} in all"

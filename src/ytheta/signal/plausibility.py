@@ -9,11 +9,11 @@ import numpy as np
 from ytheta.robot.parts import JointKind, Limits
 from ytheta.robot.robot import Robot
 from ytheta.signal.log import Columns, Finding, Log, Weight
+from ytheta.signal.units import STILL, in_degrees, kind_and_limits
 
 FEWEST = 10  # rows; with less there is nothing to differentiate
 FEW = 100  # rows
 TURNS = 4.0 * math.pi  # more than two turns of half of the joints is the range of degrees
-STILL = {JointKind.REVOLUTE: 0.035, JointKind.PRISMATIC: 0.005}  # rad (2 degrees), m
 FLAT_RUN, FLAT_ROWS = 5, 20  # rows in a run, and in all, at exactly the largest torque
 MOTION = 0.05  # of a joint's largest step
 
@@ -31,30 +31,40 @@ def length_findings(log: Log) -> list[Finding]:
 
 
 def unit_findings(log: Log, robot: Robot) -> list[Finding]:
-    """Positions that only degrees explain: of half of the turning joints that move, or more."""
-    votes: list[str] = []
-    turning = 0
+    """Positions that only degrees or motor units explain: of half of the turning joints that move, or more."""
+    beyond: dict[str, str] = {}
+    turning: list[str] = []
+    worst = 0.0
     for k, joint in enumerate(log.joints):
-        kind, limits = _of(robot, joint)
+        kind, limits = kind_and_limits(robot, joint)
         low, high = float(log.q[:, k].min()), float(log.q[:, k].max())
         if kind is JointKind.PRISMATIC or high - low < 0.1:
             continue
-        turning += 1
+        turning.append(joint)
         if _beyond(low, high, limits):
-            votes.append(f"{joint} {low:.4g} to {high:.4g}")
-    if not votes or 2 * len(votes) < turning:
+            beyond[joint] = f"{joint} {low:.4g} to {high:.4g}"
+            worst = max(worst, math.radians(high - low) / _widest(limits))
+    if not beyond or 2 * len(beyond) < len(turning):
         return []
-    text = (
-        f'positions seem to be in degrees, or of the motors ({", ".join(votes[:3])}); write [scale] q = "degrees" in '
-        'a mapping, or "radians" if they are right'
-    )
+    shown = ", ".join(list(beyond.values())[:3])
+    if worst > 2.0:
+        text = (
+            f"positions are too large for a joint, in radians and in degrees ({shown}); write the factor of the "
+            'encoders, [scale] q = …, or the gears, [motor] matrix = …, in a mapping, or "radians" if they are right'
+        )
+    else:
+        words = in_degrees(robot, beyond, others_known=[joint for joint in turning if joint not in beyond])
+        text = (
+            f"positions seem to be in degrees, or of the motors ({shown}); write [scale] q = {words} in a mapping, or "
+            '"radians" if they are right'
+        )
     return [Finding("units", Weight.ERROR, text)]
 
 
 def motion_findings(log: Log, robot: Robot) -> list[Finding]:
     """Joints that hardly move, whose parameters such a log cannot show."""
     ranges = {joint: float(np.ptp(log.q[:, k])) for k, joint in enumerate(log.joints)}
-    still = {joint: range_ for joint, range_ in ranges.items() if range_ < STILL[_of(robot, joint)[0]]}
+    still = {joint: range_ for joint, range_ in ranges.items() if range_ < STILL[kind_and_limits(robot, joint)[0]]}
     if not still:
         return []
     shown = ", ".join(f"{joint} {range_:.2g}" for joint, range_ in still.items())
@@ -91,22 +101,19 @@ def torque_findings(log: Log) -> list[Finding]:
     return findings
 
 
-def _of(robot: Robot, coordinate: str) -> tuple[JointKind, Limits]:
-    """Kind and limits of an actuated coordinate; a motor turns."""
-    for motor in robot.motors:
-        if motor.name == coordinate:
-            return JointKind.REVOLUTE, motor.limits
-    joint = robot.joint(coordinate)
-    return joint.kind, joint.limits
-
-
 def _beyond(low: float, high: float, limits: Limits) -> bool:
-    """Whether a range is too wide for radians, and would be right for degrees."""
+    """Whether a range is too wide for radians."""
     width = limits.upper - limits.lower
     if not math.isfinite(width) or width > TURNS:
         return high - low > TURNS
     outside = max(high - limits.upper, limits.lower - low)
-    return outside > 0.5 * width and math.radians(high - low) <= width
+    return outside > 0.5 * width
+
+
+def _widest(limits: Limits) -> float:
+    """The widest range to be expected of a joint, in radians."""
+    width = limits.upper - limits.lower
+    return width if 0.0 < width <= TURNS else TURNS
 
 
 def _long_runs(flags: np.ndarray) -> np.ndarray:

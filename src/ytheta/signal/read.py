@@ -43,6 +43,7 @@ def read_log(
         robot,
         strict=strict,
         units_stated=chosen.states_units,
+        clock_stated=chosen.states_clock,
     )
 
 

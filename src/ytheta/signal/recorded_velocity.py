@@ -58,11 +58,17 @@ def _judge(log: Log, grid: Grid, differentiator: Differentiator) -> tuple[tuple[
     scale = (derived * recorded).sum(axis=1) / power
     misfit = np.sqrt(((recorded - derived) ** 2).sum(axis=1) / power)
     good = (np.abs(scale - 1.0) <= SCALE) & (misfit <= MISFIT)
-    findings = [
-        Finding("velocity", Weight.REPAIRED, f"recorded velocity of {joint} is {s:.3f} times that of its position, "
-                f"off by {100 * m:.2g} % rms: taken from position")
-        for joint, s, m, fine in zip(log.joints, scale, misfit, good, strict=True) if not fine
-    ]  # fmt: skip
+    # What the reader of the log has said is not said again.
+    told = {joint for finding in log.findings if finding.kind == "velocity" for joint in finding.joints}
+    off = {
+        joint: f"{joint} {s:.3f} times it, {100 * m:.2g} % rms off"
+        for joint, s, m, fine in zip(log.joints, scale, misfit, good, strict=True)
+        if not fine and joint not in told
+    }
+    findings = []
+    if off:
+        text = f"recorded velocity is not that of the position ({'; '.join(off.values())}): taken from position there"
+        findings.append(Finding("velocity", Weight.REPAIRED, text, tuple(off)))
     if good.any():
         worst = 100.0 * float(misfit[good].max())
         which = f"{good.sum()} of {len(good)} joints"

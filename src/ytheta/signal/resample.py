@@ -80,6 +80,8 @@ class Grid:
         if self.by_rows:
             chosen = slice(first + start, first + stop)
             return tuple(np.ascontiguousarray(signal[chosen].T) for signal in signals)
+        if stop <= start or last <= first:
+            raise InputError(f"{log.source or 'log'}: rows {first} to {last} give no sample; check the time stamps")
         times = self.times(log, segment, start, stop)
         stamps = log.t[first:last]
         margin = 2 * AROUND if self.drop_held else 1
@@ -112,7 +114,7 @@ def choose_grid(log: Log) -> tuple[Grid, tuple[Finding, ...]]:
     if held > HELD:
         text = (
             f"{100.0 * held:.1f} % of the rows repeat the row before although the robot moves: dropped, and the rest "
-            f"interpolated linearly at {1.0 / median:.6g} Hz (stamps up to {late:.2g} steps off)"
+            f"interpolated linearly at {1.0 / median:.6g} Hz"
         )
         return Grid(median, by_rows=False, drop_held=True), (Finding("held rows", Weight.REPAIRED, text),)
     if late <= EQUAL:
@@ -126,7 +128,10 @@ def choose_grid(log: Log) -> tuple[Grid, tuple[Finding, ...]]:
                 f"as equally spaced at {1.0 / mean:.6g} Hz: taken so"
             )
             return Grid(mean), (Finding("jitter", Weight.REPAIRED, text),)
-    text = f"uneven sampling (up to {late:.2g} steps off): interpolated linearly at {1.0 / median:.6g} Hz"
+    text = (
+        f"uneven sampling (added up over the log, stamps stray by {late:.2g} steps from equally spaced ones): "
+        f"interpolated linearly at {1.0 / median:.6g} Hz"
+    )
     return Grid(median, by_rows=False), (Finding("jitter", Weight.REPAIRED, text),)
 
 

@@ -50,12 +50,25 @@ def same_motion(one: Log, other: Log) -> Finding | None:
     if size == 0.0 or difference[best] > SAME**2 * size:
         return None
     rms = math.sqrt(difference[best] / a.shape[1])
-    shift = f", {abs(shifts[best] * step):.2f} s apart" if abs(shifts[best]) * step > 2 * step else ""
+    when = _when(one, other, float(shifts[best]) * step, step)
     text = (
-        f"{other.source or 'the second log'} repeats the trajectory of {one.source or 'the first'} (positions within "
-        f"{rms:.2g} rad root mean square{shift}); it shows repeatability, not validity for other motions"
+        f"{other.source or 'the second log'} repeats the trajectory of {one.source or 'the first'}{when} (positions "
+        f"within {rms:.2g} rad root mean square); it shows repeatability, not validity for other motions"
     )
     return Finding(REPEATS, Weight.WARNING, text)
+
+
+def _when(one: Log, other: Log, shift: float, step: float) -> str:
+    """How much later by the clock; or, where each log has its own, how far into the other's motion one begins.
+
+    One arm is in one place at a time: logs that share a clock do not overlap.
+    """
+    if one.t[-1] <= other.t[0] or other.t[-1] <= one.t[0]:
+        later = float(other.t[0] - one.t[0]) - shift
+        return f" {abs(later):.4g} s {'later' if later > 0.0 else 'earlier'}"
+    if abs(shift) <= 2.0 * step:
+        return ""
+    return f", beginning {abs(shift):.2f} s {'after' if shift > 0.0 else 'before'} its start"
 
 
 def _even(log: Log, step: float) -> Columns:

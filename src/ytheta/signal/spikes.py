@@ -19,9 +19,11 @@ LEAST_POSITION = 1e-3  # rad or m
 def spikes(log: Log) -> Marks:
     """Single rows that leave their neighbours far behind are dropped; the log is not cut for one row."""
     found: dict[str, np.ndarray] = {}
+    starts = rows_of(first for first, _ in log.segments)
+    beside = (starts[:, np.newaxis] + np.arange(-2, 2)).ravel()  # a gap makes neighbours that are none
     for name, column in joint_columns(log):
         share, least = (SPIKE_POSITION, LEAST_POSITION) if name.startswith("q of") else (SPIKE_TORQUE, 0.0)
-        rows = _spikes(column, share, least)
+        rows = np.setdiff1d(_spikes(column, share, least), beside)
         if len(rows):
             found[name] = rows
     if not found:

@@ -57,6 +57,11 @@ def test_json(folder: Path) -> None:
     assert values["link2.mx*"]["expression"].startswith("link2.mx + ")
     assert answer["condition_number"] > 1.0
     assert isinstance(answer["consistent"], bool)
+    assert (answer["friction"], answer["rotor_inertia"]) == (["viscous", "coulomb", "offset"], False)
+    assert (answer["derivative"], answer["slowest"]) == ("central", None)
+    assert answer["equations"] == [answer["samples"]] * 2
+    assert values["link2.mx*"]["independent"] == "link2.mx"
+    assert {row["independent"] for row in answer["parameters"]} <= set(answer["standard_parameters"])
 
 
 def test_the_table_is_for_people(folder: Path) -> None:
@@ -74,6 +79,9 @@ def test_the_table_is_for_people(folder: Path) -> None:
     assert "* with" not in narrow
     assert "validation %" not in narrow
     assert "joint2.fv" in narrow
+    assert "--verbose" in narrow
+    full = ytheta("identify", "lu-two-link", "a.npz", "--verbose", cwd=folder, columns=60).stdout
+    assert "link1.mx* = link1.mx + 0.5·link2.m + 0.5·load.m" in full.splitlines()
 
 
 def test_notes_are_for_those_who_ask(folder: Path) -> None:
@@ -100,9 +108,11 @@ def test_motion_that_does_not_show_all(folder: Path, tmp_path: Path) -> None:
 
 
 def test_poor_models_end_with_one(folder: Path) -> None:
-    backwards = pl.read_csv(folder / "b.csv").with_columns(pl.col("tau1", "tau2").reverse())
-    backwards.write_csv(folder / "backwards.csv")
-    answer = data(folder, "identify", "lu-two-link", "backwards.csv", code=1)
+    rng = np.random.default_rng(1)
+    table = pl.read_csv(folder / "b.csv")
+    noise = [pl.col(name) + 200.0 * pl.Series(rng.normal(size=len(table))) for name in ("tau1", "tau2")]
+    table.with_columns(noise).write_csv(folder / "noisy.csv")
+    answer = data(folder, "identify", "lu-two-link", "noisy.csv", code=1)
     assert answer["verdict"] == "poor"
     assert answer["fit"]["relative_error_percent"] > 25.0
 
@@ -151,14 +161,43 @@ def test_predict_is_the_validation(folder: Path, tmp_path: Path) -> None:
     assert without_friction["relative_error_percent"] > 5.0 * answer["relative_error_percent"]
     result = ytheta("predict", "true.toml", "b.csv", "-o", str(tmp_path / "t.parquet"), cwd=folder)
     assert result.returncode == 0
-    assert result.stdout.splitlines()[-1].startswith("predicts the torque to 0.0")
+    assert result.stdout.splitlines()[-1].startswith("predicts the torque to 0.")
+    assert result.stderr.splitlines()[-1] == f"note: wrote {tmp_path / 't.parquet'}"
     assert pl.read_parquet(tmp_path / "t.parquet").columns == torques.columns
 
 
 def test_report(folder: Path, tmp_path: Path) -> None:
     page = tmp_path / "arm.html"
-    assert ytheta("identify", "lu-two-link", "a.npz", "--report", str(page), cwd=folder).returncode == 0
+    model = tmp_path / "arm.toml"
+    result = ytheta("identify", "lu-two-link", "a.npz", "--report", str(page), "-o", str(model), cwd=folder)
+    assert (result.returncode, result.stderr) == (0, f"note: wrote {model}\nnote: wrote {page}\n")
     assert "<html" in page.read_text()
+
+
+def test_torques_are_predicted_where_none_were_measured(folder: Path, tmp_path: Path) -> None:
+    moved, table = tmp_path / "moved.csv", tmp_path / "torques.csv"
+    pl.read_csv(folder / "b.csv").drop("tau1", "tau2").write_csv(moved)
+    result = ytheta("predict", "true.toml", str(moved), "-o", str(table), cwd=folder)
+    assert result.returncode == 0
+    assert "the log holds none to compare them with" in result.stdout
+    assert "error %" not in result.stdout
+    assert pl.read_csv(table).columns == ["t", "predicted_joint1", "predicted_joint2"]
+    without, measured = (data(folder, "predict", "true.toml", str(log)) for log in (moved, "b.csv"))
+    assert without["relative_error_percent"] is without["per_joint_percent"] is None
+    assert without.keys() == measured.keys()
+    assert (without["samples"], without["seconds"]) == (measured["samples"], measured["seconds"])
+    assert "holds no torque" in refused("identify", "lu-two-link", str(moved), cwd=folder)
+
+
+def test_a_fault_is_told_as_one(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Never with 1, which says that the work was done."""
+    monkeypatch.delenv("YTHETA_DEBUG", raising=False)
+    with mock.patch("ytheta.cli.identify.read_robot", side_effect=RuntimeError("two\nlines")):
+        result = ytheta("identify", "lu-two-link", "a.npz", cwd=folder)
+        assert (result.returncode, result.stdout, result.stderr.count("\n")) == (70, "", 1)
+        assert result.stderr.startswith("fault: RuntimeError: two lines; this is a fault of ytheta: please report it")
+        monkeypatch.setenv("YTHETA_DEBUG", "1")
+        assert "Traceback" in ytheta("identify", "lu-two-link", "a.npz", cwd=folder).stderr
 
 
 def test_report_without_its_libraries(folder: Path, tmp_path: Path) -> None:
@@ -210,7 +249,8 @@ BAD_LOGS: dict[str, tuple[Callable[[Path, Path], None], str]] = {
 def test_bad_logs(folder: Path, tmp_path: Path, case: str) -> None:
     spoil, words = BAD_LOGS[case]
     spoil(folder / "b.csv", tmp_path / "log.csv")
-    for command in (("identify", "lu-two-link"), ("predict", str(folder / "true.toml"))):
+    commands = [("identify", "lu-two-link"), ("predict", str(folder / "true.toml"))]
+    for command in commands[: 1 if case == "other names" else 2]:  # predict does without torques
         line = refused(*command, "log.csv", cwd=tmp_path)
         assert words in line
         assert "log.csv" in line
@@ -223,16 +263,21 @@ BAD_CHOICES = {
     "form": (("a.npz", "--form", "integrl"), "did you mean 'integral'"),
     "friction": (("a.npz", "--friction", "viscos"), "did you mean 'viscous'"),
     "parameters": (("a.npz", "--parameters", "joint3.fv"), "has no parameter 'joint3.fv'"),
+    "no parameters": (("a.npz", "--parameters", ""), "--parameters names none"),
+    "parameters and friction": (("a.npz", "--parameters", "link*", "--friction", "viscous"), "leave --friction out"),
+    "parameters and rotors": (("a.npz", "--parameters", "link*", "--rotor-inertia"), "leave --rotor-inertia out"),
     "derivative": (("a.npz", "--derivative", "euler"), "unknown derivative 'euler'"),
     "cut-off": (("a.npz", "--cutoff", "fast"), "--cutoff 'fast': give a number of Hz, or auto"),
     "cut-off beyond the samples": (("a.npz", "--cutoff", "1000"), "1000"),
     "no cut-off at all": (("a.npz", "--cutoff", "0"), "--cutoff '0'"),
     "periods": (("a.npz", "--average-periods", "-1"), "--average-periods '-1'"),
     "slowest": (("a.npz", "--slowest", "1,2,3"), "--slowest has 3 speeds for 2 joints"),
+    "slowest of all": (("a.npz", "--slowest", "1e9"), "no equation is left"),
     "slowest words": (("a.npz", "--slowest", "nan"), "--slowest 'nan'"),
     "threads": (("a.npz", "--threads", "0"), "threads is 0"),
     "mappings": (("a.npz", "--mapping", "x.toml", "--mapping", "y.toml"), "2 mappings for 1 logs"),
     "hold-out": (("a.npz", "--hold-out", "100"), "between 0 and 100"),
+    "hold-out as a part": (("a.npz", "--hold-out", "0.3"), "did you mean 30?"),
     "hold-out of two": (("a.npz", "b.csv", "--hold-out", "30"), "splits one log"),
     "hold-out twice": (("a.npz", "--hold-out", "30", "--validate", "b.csv"), "keep one of them"),
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +22,7 @@ from ytheta.identification.prediction import prediction
 from ytheta.identification.result import Identification
 from ytheta.identification.whole_file import check_writable, whole_file
 from ytheta.minimal.choice import base_parameters
+from ytheta.robot.parameters import with_theta
 from ytheta.signal.plan import Settings
 from ytheta.signal.read import read_log
 
@@ -51,6 +53,7 @@ def test_everything_comes_back(found: Identification, model: Path) -> None:
     assert np.array_equal(read.beta, found.beta)
     assert np.array_equal(read.covariance, found.covariance)
     assert read.table["verdict"] == found.verdict.grade.value
+    assert read.table["consistent"] == (not found.inconsistent)
     assert read.table["friction"] == list(FRICTION)
     assert read.table["rotor_inertia"] is True
     assert read.table["cutoff"] == found.origin.settings[0].cutoff
@@ -74,9 +77,11 @@ def test_prediction_is_the_validation(found: Identification, model: Path, folder
     cutoff = read_model(model).table["cutoff"]
     assert found.validation is not None
     same = prediction(robot, log, Settings(cutoff=cutoff)).errors
+    assert same is not None
     assert same.relative_percent == pytest.approx(found.validation.relative_percent, rel=1e-9)
     np.testing.assert_allclose(same.per_joint_percent, found.validation.per_joint_percent, rtol=1e-9)
     other = prediction(yt.load("lu-two-link"), log, Settings(cutoff=cutoff)).errors
+    assert other is not None
     assert other.relative_percent > 2.0 * same.relative_percent
 
 
@@ -95,7 +100,10 @@ def test_impossible_bodies_are_told_not_refused(found: Identification, folder: P
     file = save_model(light, folder / "light.toml")
     robot = yt.load(file)
     assert robot.link("link1").inertia.mass == -1.0
-    assert any(note.warning and "negative mass" in note.text for note in robot.notes)
+    (note,) = [note for note in robot.notes if "impossible inertias" in note.text]  # one, however many links
+    assert "of 4 links; its torques hold" in note.text.replace(" and negative friction or rotor inertia", "")
+    assert not note.warning
+    assert read_model(file).table["consistent"] is False
     described = folder / "described.toml"
     described.write_text(file.read_text().partition("[identification]")[0])
     with pytest.raises(RobotFileError, match="negative"):
@@ -126,6 +134,50 @@ def test_other_files_are_no_models(folder: Path, model: Path) -> None:
     wrong = folder / "wrong.toml"
     wrong.write_text(robot.read_text() + "\nidentity = 1\n")
     assert "unknown" in refused("inspect", str(wrong))
+
+
+EDITED = {  # what was changed by hand: a pattern, what stands there instead, the complaint
+    "cut-off": (r"cutoff = .*", "cutoff = -4", "the cutoff of its identification is -4"),
+    "cut-off in words": (r"cutoff = .*", 'cutoff = "ten"', "the cutoff of its identification is 'ten'"),
+    "cut-off without end": (r"cutoff = .*", "cutoff = inf", "the cutoff of its identification is inf"),
+    "slowest": (r"(cutoff = .*)", r"\1\nslowest = [-1.0, 0.0]", "slowest of its identification"),
+    "name": (r'name = "link1.mx\*"', 'name = "linc1.mx*"', "no parameter 'linc1.mx[*]'; did you mean 'link1.mx'"),
+    "name twice": (r'name = "link2.mx\*"', 'name = "link1.mx*"', "twice"),
+    "value": (r'(name = "link1.mx\*", value = )[^,]+', r"\1nan", "the value of link1.mx[*] is not finite"),
+    "std": (r'(name = "link1.mx\*".* std = )[^,]+', r"\g<1>0.5", "std of link1.mx[*] is not the root"),
+    "std below zero": (r'(name = "link1.mx\*".* std = )[^,]+', r"\1-inf", "std of link1.mx[*] is not the root"),
+    "variance": (r"(covariance = \[\n    )\[[^]]*\]", r"\1[-1.0]", "the variance of link1.mx[*] is negative"),
+    "no number": (r"(covariance = \[\n    )\[[^]]*\]", r"\1[nan]", "not finite"),
+    "no covariance": (r"(covariance = \[\n.*\n    \[)[^,]*", r"\g<1>9.9", "a negative eigenvalue"),
+}
+
+
+@pytest.mark.parametrize("case", EDITED)
+def test_edited_models_are_refused(model: Path, tmp_path: Path, case: str) -> None:
+    pattern, instead, complaint = EDITED[case]
+    text, count = re.subn(pattern, instead, model.read_text(), count=1)
+    assert count == 1
+    edited = tmp_path / "edited.toml"
+    edited.write_text(text)
+    with pytest.raises(InputError, match=complaint):
+        read_model(edited)
+    if case.startswith(("cut-off", "slowest")):
+        assert re.search(complaint, refused("predict", str(edited), str(model.parent / "b.npz")))
+
+
+def test_motion_without_torques_is_predicted(model: Path, folder: Path) -> None:
+    robot = yt.load(model)
+    log = read_log(folder / "b.npz", robot)
+    with_torques, without = (prediction(robot, each) for each in (log, replace(log, tau=None)))
+    assert without.errors is None
+    assert without.measured is None
+    assert with_torques.measured is not None
+    assert np.array_equal(without.predicted, with_torques.predicted)
+    with pytest.raises(InputError, match="no joint is ever as fast"):
+        prediction(robot, log, slowest=np.array([1e9, 1e9]))
+    massless = with_theta(robot, np.zeros_like(robot.theta))
+    with pytest.raises(InputError, match="has no inertias"):
+        prediction(massless, log)
 
 
 @pytest.mark.parametrize("trouble", [KeyboardInterrupt, OSError(28, "No space left on device")])

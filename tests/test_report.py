@@ -2,31 +2,42 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections import Counter
 from dataclasses import replace
 from html.parser import HTMLParser
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from rich.console import Console
+from rich.text import Text
 
 import ytheta
 from conftest import ROOT
 from ytheta.errors import InputError, MissingExtraError
+from ytheta.identification.excitation import Seen
 from ytheta.identification.identify import identify
+from ytheta.identification.model_file import model_toml
 from ytheta.identification.result import Identification
-from ytheta.report.numbers import figure, percent, unit, with_std
+from ytheta.report.fitting import Column, Fitted, fitted
+from ytheta.report.numbers import digits_beside, figure, percent, plain, share, unit, with_std
 from ytheta.report.page import report_html, write_report
 from ytheta.report.plots import shown_time
+from ytheta.report.remarks import weaknesses
 from ytheta.report.summary import summary
+from ytheta.report.text import identification_text
 from ytheta.robot.robot import Robot
 from ytheta.signal.log import Finding, Log, Weight
+from ytheta.signal.same_motion import REPEATS
 
 EVIL = "<script>alert(1)</script>"
 NOISE = 0.05  # N m
@@ -132,7 +143,7 @@ def test_what_is_said(found: Identification, page: Page) -> None:
     for errors in (found.fit, found.validation):
         assert percent(errors.relative_percent) in page.text
     assert f"ytheta {ytheta.__version__}" in page.text
-    assert "other.csv" in page.text
+    assert "judged by other.csv" in page.text
 
 
 def test_figures_for_programs(found: Identification, page: Page) -> None:
@@ -189,7 +200,7 @@ def test_numbers() -> None:
     assert figure(12345.0) == "12\u202f300"
     assert [figure(x) for x in (np.inf, np.nan)] == ["∞", "–"]
     assert with_std(1.23456, 0.0123) == "1.235"
-    assert with_std(-0.001, 0.3) == "0.00"
+    assert [with_std(-0.001, 0.3), with_std(-312.0, 3e4)] == ["−0.0010", "−310"]  # two digits, however unsure
     assert with_std(5.0, np.inf) == "5.00"
     assert [unit(name, {"rail"}) for name in ("a.m", "a.my", "a.Ixy", "rail.fc", "elbow.Ia", "spring.k")] == [
         "kg",
@@ -199,6 +210,110 @@ def test_numbers() -> None:
         "kg m²",
         "",
     ]
+
+
+def test_numbers_for_a_terminal() -> None:
+    assert [plain(x) for x in (0.0123, 123.4, 12345.0, 0.0, 4.5e-7, np.inf)] == [
+        "0.0123",
+        "123",
+        "12300",
+        "0",
+        "4.5e-07",
+        "∞",
+    ]
+    assert [plain(4.65, 4, zeros=True), plain(300.0, 2, zeros=True)] == ["4.650", "300"]
+    assert [share(x) for x in (0.5, 180.0, 1e5, np.inf)] == ["0.5", "180", "> 999", "∞"]  # infinite: not seen
+
+
+def lines(table: Fitted) -> list[str]:
+    out = Console(file=io.StringIO(), width=200)
+    out.print(table.table, crop=False)
+    assert isinstance(out.file, io.StringIO)
+    return out.file.getvalue().splitlines()
+
+
+def test_tables_fit() -> None:
+    numbers = [Text("0.12345"), Text("-6789.0")]
+    columns = [
+        Column("name", [Text("left_shoulder_pan_joint"), Text("right_shoulder_pan_joint")], words=True),
+        Column("value", numbers),
+        Column("of variation %", numbers, short="var. %", spare=2),
+        Column("raw", numbers, spare=1),
+    ]
+    for room in range(20, 90):
+        table = fitted(columns, room)
+        shown = lines(table)
+        assert max(map(len, shown)) == table.width
+        assert table.width <= max(room, 25)  # less cannot be had
+        assert shown[-2].count("-6789.0") == 3 - len(table.left_out)  # no number is ever cut
+        assert ("…" in "".join(shown)) == (table.width < 35)
+    assert fitted(columns, 80).left_out == ()
+    assert fitted(columns, 50).left_out == ("of variation %",)
+    assert fitted(columns, 40).left_out == ("of variation %", "raw")
+    assert any("var. %" in line for line in lines(fitted(columns, 59)))
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120, 200])
+def test_the_text_fits(found: Identification, width: int) -> None:
+    text = identification_text(found, width=width)
+    wide = identification_text(found, width=200)
+    verdict = text.splitlines()[-1]
+    assert max(len(line) for line in text.splitlines() if line != verdict) <= width
+    for value, std in zip(found.beta, found.std, strict=True):
+        assert plain(value, digits_beside(value, std), zeros=True) in text
+    for words in ("of variation %", "* with"):
+        assert words in wide
+        assert (words in text) or width < 120
+    assert ("--verbose" in text) == ("* with" not in text or " …" in text)
+
+
+def test_what_is_small_is_called_so_everywhere(found: Identification) -> None:
+    small = [name for name, seen in zip(found.names, found.seen, strict=True) if seen is Seen.SMALL]
+    assert small
+    assert found.seen.count(Seen.DETERMINED) == len(found.names) - len(small)
+    data = summary(found)
+    assert (data["determined"], data["too_small_to_matter"]) == (len(found.names) - len(small), len(small))
+    assert {row["name"] for row in data["parameters"] if row["seen"] == "too small to matter"} == set(small)
+    rows = tomllib.loads(model_toml(found))["identification"]["parameters"]
+    assert {row["name"] for row in rows if row["seen"] == "too small to matter"} == set(small)
+    assert f"{len(small)} too small to matter, 0 weak" in identification_text(found)
+    assert report_html(found).count('class="seen small">too small to matter<') == len(small)
+
+
+def test_correlated_means_one_thing(found: Identification, page: Page) -> None:
+    ratios = found.fit.correlated / found.origin.expected_correlation
+    assert summary(found)["correlated"] == pytest.approx(ratios.tolist())
+    assert summary(found)["samples_that_count_as_one"] == found.fit.correlated.tolist()
+    for ratio in ratios:
+        assert f"×{figure(float(ratio), 2)}" in page.text
+        assert f"×{ratio:.2g}" in identification_text(found)
+
+
+def test_a_repeated_motion_is_not_called_unseen(found: Identification, page: Page) -> None:
+    assert "motion it has not seen" in page.text
+    again = replace(found, findings=(Finding(REPEATS, Weight.WARNING, "the same again"),))
+    text = Page(report_html(again)).text
+    assert "motion it has not seen" not in text
+    assert text.count("the same motion again") == 3  # in the verdict, beside the figure and above the plots
+
+
+def test_what_cannot_be_told_apart(found: Identification) -> None:
+    assert list(weaknesses(found)) == []
+    close = replace(found)
+    covariance = found.covariance.copy()
+    covariance[0, 1] = covariance[1, 0] = 0.9999 * np.sqrt(covariance[0, 0] * covariance[1, 1])
+    seen = (Seen.WEAK,) * len(found.names)
+    for name, value in (("covariance", covariance), ("seen", seen), ("missing", ())):
+        object.__setattr__(close, name, value)  # frozen and cached: what another motion would have given
+    more, pair = weaknesses(close)
+    assert more == f"… and {len(found.names)} more parameters are weak"
+    assert pair.endswith(f"{found.names[0]} with {found.names[1]} (0.999)")
+    assert Page(report_html(close)).text.count("(0.999)") == 1
+    assert summary(close)["correlations"][0]["parameters"] == list(found.names[:2])
+    object.__setattr__(close, "seen", (Seen.DETERMINED,) * len(found.names))
+    assert list(weaknesses(close)) == []  # known both, in spite of it
+    object.__setattr__(close, "normal", SimpleNamespace(condition=13200.0))
+    assert "condition number 13200 is above 100" in next(weaknesses(close))
 
 
 def test_time_goes_on_from_log_to_log() -> None:

@@ -1,7 +1,7 @@
 """The command ``ytheta``: argv → calls → stdout, stderr, exit code.
 
 Data goes to stdout, everything else to stderr. Exit codes: 0 done, 1 done but the answer is bad, 2 bad input or no room
-for the output, 130 interrupted.
+for the output, 70 a fault of ytheta itself, 130 interrupted. With YTHETA_DEBUG set, such a fault shows its traceback.
 """
 
 from __future__ import annotations
@@ -10,8 +10,11 @@ import contextlib
 import io
 import os
 import sys
+import traceback
 
 from ytheta.errors import YthetaError
+
+DEBUG = "YTHETA_DEBUG"  # an environment variable
 
 
 def main() -> None:
@@ -38,7 +41,18 @@ def main() -> None:
         code = _complain(f"error: the output cannot be written: {error.strerror or error}; make room for it", 2)
     except KeyboardInterrupt:
         code = _complain("interrupted", 130)
+    except Exception as error:
+        code = _fault(error)
     sys.exit(code)
+
+
+def _fault(error: Exception) -> int:
+    """Something that nobody thought of; 70 is what sysexits.h calls an internal software error."""
+    if os.environ.get(DEBUG):
+        traceback.print_exception(error)
+    what = " ".join(f"{type(error).__name__}: {error}".split())
+    remedy = f"please report it with the command and what {DEBUG}=1 makes it print"
+    return _complain(f"fault: {what}; this is a fault of ytheta: {remedy}", 70)
 
 
 def _complain(sentence: str, code: int) -> int:

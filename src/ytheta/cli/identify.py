@@ -26,7 +26,17 @@ from ytheta.cli.log_options import (
     speeds,
     tell_findings,
 )
-from ytheta.cli.options import AsJson, FixBase, Lengths, RobotArgument, Snap, console, print_json, read_robot
+from ytheta.cli.options import (
+    AsJson,
+    FixBase,
+    Lengths,
+    RobotArgument,
+    Snap,
+    console,
+    print_json,
+    read_robot,
+    remark,
+)
 from ytheta.conventions import SNAP
 from ytheta.errors import InputError, MissingExtraError
 from ytheta.identification.estimators.choice import estimator as estimator_named
@@ -39,7 +49,6 @@ from ytheta.report.text import print_identification
 from ytheta.signal.log import Log
 
 NOTHING = "none"
-EVERY_KIND = ",".join(FRICTION)
 
 LogArguments = Annotated[list[str], typer.Argument(metavar="LOG...", help="Recorded motion: CSV, Parquet, NPZ, bag.")]
 Validate = Annotated[
@@ -59,8 +68,11 @@ FormName = Annotated[
     str, typer.Option("--form", metavar="NAME", help="differential, or without accelerations: integral, momentum.")
 ]
 Friction = Annotated[
-    str,
-    typer.Option(metavar="KINDS", help="viscous, coulomb, offset or asymmetric with commas between, or none."),
+    str | None,
+    typer.Option(
+        metavar="KINDS",
+        help=f"viscous, coulomb, offset or asymmetric with commas between, or none; by default {','.join(FRICTION)}.",
+    ),
 ]
 RotorInertia = Annotated[bool, typer.Option("--rotor-inertia", help="Learn the rotor inertia of every joint too.")]
 Parameters = Annotated[
@@ -79,7 +91,7 @@ def identify(
     mapping: Mappings = None,
     estimator: EstimatorName = AUTO,
     form: FormName = "differential",
-    friction: Friction = EVERY_KIND,
+    friction: Friction = None,
     rotor_inertia: RotorInertia = False,
     parameters: Parameters = None,
     cutoff: Cutoff = AUTO,
@@ -105,6 +117,7 @@ def identify(
     write_report = _outputs(output, report, inputs=(robot, *logs, *(validate or ()), *(mapping or ())))
     settings = preparation(cutoff, derivative, average_periods)
     estimator_named(estimator)  # says at once where there is none of this name
+    exactly = _exactly(parameters, friction, rotor_inertia=rotor_inertia)
     with progress() as tell:
         tell("reading the robot")
         model = read_robot(robot, snap=snap, fix_base=fix_base, lengths=length)
@@ -117,23 +130,25 @@ def identify(
             validate=judged,
             estimator=estimator,
             form=form,
-            friction=_listed(friction),
+            friction=FRICTION if friction is None else _listed(friction),
             rotor_inertia=rotor_inertia,
-            parameters=_listed(parameters or ""),
+            parameters=exactly,
             settings=settings,
             slowest=speeds(slowest, model),
             threads=threads,
             tell=tell,
         )
-        told = {finding for log in read for finding in log.findings}
-        tell_findings([finding for finding in found.findings if finding not in told], verbose=verbose)
+        told = tuple(finding.text for log in read for finding in log.findings)
+        tell_findings([finding for finding in found.findings if not finding.text.endswith(told)], verbose=verbose)
         data = summary(found)
         if output is not None:
             tell("writing the model")
             save_model(found, output)
+            remark(f"wrote {output}")
         if write_report is not None and report is not None:
             tell("writing the report")
             write_report(found, Path(report))
+            remark(f"wrote {report}")
     if as_json:
         print_json(data)
     else:
@@ -174,10 +189,26 @@ def _split(fitted: Sequence[Log], judged: Sequence[Log], percent: float | None) 
         raise InputError(f"--hold-out splits one log, and there are {len(fitted)}; name one of them under --validate")
     if not 0.0 < percent < 100.0:
         raise InputError(f"--hold-out {percent:g}: give percent of the log between 0 and 100, such as 30")
+    if percent < 1.0:
+        raise InputError(f"--hold-out {percent:g} is less than one percent of the log; did you mean {100 * percent:g}?")
     (log,) = fitted
     first = len(log) - round(0.01 * percent * len(log))
     last_part = replace(log.rows(first, len(log)), source=f"{log.source} (the last {percent:g} %)")
     return [log.rows(0, first)], [last_part]
+
+
+def _exactly(parameters: str | None, friction: str | None, *, rotor_inertia: bool) -> tuple[str, ...]:
+    """The names or patterns of the parameters that alone are asked about; none where they are not given."""
+    if parameters is None:
+        return ()
+    names = tuple(word.strip() for word in parameters.split(",") if word.strip())
+    if not names:
+        raise InputError("--parameters names none; give names or patterns such as 'link*,*.fv', or leave it out")
+    if friction is not None or rotor_inertia:
+        other = "--rotor-inertia" if friction is None else "--friction"
+        kind = "'*.Ia'" if friction is None else "'*.fv,*.fc,*.fo'"
+        raise InputError(f"--parameters says exactly what to learn; leave {other} out and name {kind} among them")
+    return names
 
 
 def _listed(text: str) -> tuple[str, ...]:

@@ -42,9 +42,18 @@ Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Print all notes,
 
 
 def read_logs(
-    paths: Sequence[str], robot: Robot, mappings: Sequence[str] | None, *, strict: bool, verbose: bool
+    paths: Sequence[str],
+    robot: Robot,
+    mappings: Sequence[str] | None,
+    *,
+    torque: bool = True,
+    strict: bool,
+    verbose: bool,
 ) -> list[Log]:
-    """The logs of a command line, with torques; what their reader repaired and doubted goes to stderr."""
+    """The logs of a command line; what their reader repaired and doubted goes to stderr.
+
+    ``torque``: refuse those without torques.
+    """
     given: list[str | None] = list(mappings or ())
     if len(given) not in (0, 1, len(paths)):
         raise InputError(
@@ -55,7 +64,7 @@ def read_logs(
     logs = []
     for path, mapping in zip(paths, chosen, strict=True):
         log = read_log(path, robot, mapping=mapping, strict=strict)
-        if log.tau is None:
+        if log.tau is None and torque:
             raise InputError(next(finding.text for finding in log.findings if finding.kind == "torque"))
         tell_findings(log.findings, f"{Path(path).name}: " if len(paths) > 1 else "", verbose=verbose)
         logs.append(log)

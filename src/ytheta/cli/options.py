@@ -46,7 +46,7 @@ def read_robot(
     values = assignments(lengths, "--length")
     robot = load(source, snap=snap, strict=strict, fix_base=fix_base, lengths=values)
     for note in robot.notes:
-        remark(note.text, warning=note.warning)
+        remark(note.text.replace("snap=0", "--snap 0"), warning=note.warning)  # as one says it here
     return robot
 
 

@@ -25,19 +25,29 @@ from ytheta.cli.log_options import (
     speeds,
     tell_findings,
 )
-from ytheta.cli.options import AsJson, FixBase, Lengths, Snap, console, print_json, read_robot
+from ytheta.cli.options import AsJson, FixBase, Lengths, Snap, console, print_json, read_robot, remark
 from ytheta.conventions import SNAP
 from ytheta.errors import InputError
 from ytheta.identification.model_file import figures, identification_table
 from ytheta.identification.prediction import Prediction, prediction
 from ytheta.identification.whole_file import check_writable, whole_file
+from ytheta.report.numbers import plain
 from ytheta.report.printable import printable
 from ytheta.report.summary import finite
-from ytheta.report.text import joint_table
+from ytheta.report.text_tables import print_joints
 from ytheta.robot.robot import Robot
 from ytheta.signal.plan import Settings
 
 ENDINGS = (".csv", ".parquet")
+ERRORS = (
+    "relative_error_percent",
+    "per_joint_percent",
+    "raw_relative_error_percent",
+    "raw_per_joint_percent",
+    "of_variation_percent",
+    "rms",
+    "torque_rms",
+)
 
 ModelArgument = Annotated[
     str, typer.Argument(metavar="MODEL", help="What identify wrote, or any robot with inertias: a name or a file.")
@@ -73,7 +83,7 @@ def predict(
 ) -> None:
     """Predict the torques of a log from a model, and say how far they are from the measured ones.
 
-    Measured and predicted torques pass the same low-pass.
+    Measured and predicted torques pass the same low-pass. A log without torques has predictions and no errors.
 
     Example: `ytheta predict ur10e.model.toml run3.parquet -o torques.csv`
     """
@@ -86,12 +96,13 @@ def predict(
         settings = _settings(learnt, cutoff, derivative)
         least = speeds(slowest, robot) or learnt.get("slowest")
         tell("reading the log")
-        (read,) = read_logs([log], robot, mapping, strict=strict, verbose=verbose)
+        (read,) = read_logs([log], robot, mapping, torque=False, strict=strict, verbose=verbose)
         tell("predicting")
         found = prediction(robot, read, settings, slowest=None if least is None else np.array(least), threads=threads)
         tell_findings(found.plan.findings, verbose=verbose)
         if output is not None:
             _write(found, robot, output)
+            remark(f"wrote {output}")
     if as_json:
         print_json(answer(robot, found))
     else:
@@ -99,25 +110,24 @@ def predict(
 
 
 def answer(robot: Robot, found: Prediction) -> dict[str, Any]:
-    """A prediction's errors as plain data."""
-    cutoff = float(found.plan.settings.cutoff)
-    data: dict[str, Any] = finite({"robot": robot.name, "cutoff": cutoff, **figures(found.errors)})
+    """A prediction's errors as plain data; None where there is nothing to compare with."""
+    size = {"samples": len(found.t), "seconds": len(found.t) / found.plan.rate}
+    errors = dict.fromkeys(ERRORS) | size if found.errors is None else figures(found.errors)
+    data: dict[str, Any] = finite({"robot": robot.name, "cutoff": float(found.plan.settings.cutoff), **errors})
     return data
 
 
 def _settings(learnt: Mapping[str, Any], cutoff: str | None, derivative: str | None) -> Settings:
     """As the model was learnt, where it was and nobody says otherwise."""
     settings = preparation(cutoff or AUTO, derivative or str(learnt.get("derivative", "central")))
-    own = learnt.get("cutoff")
-    if cutoff is None and isinstance(own, int | float) and own > 0.0:
-        settings = replace(settings, cutoff=float(own))
-    return settings
+    return replace(settings, cutoff=float(learnt["cutoff"])) if cutoff is None and "cutoff" in learnt else settings
 
 
 def _write(found: Prediction, robot: Robot, output: str) -> None:
     columns = {"t": found.t}
     for kind, torques in (("measured", found.measured), ("predicted", found.predicted)):
-        columns |= {f"{kind}_{joint}": torques[:, k] for k, joint in enumerate(robot.actuated)}
+        if torques is not None:
+            columns |= {f"{kind}_{joint}": torques[:, k] for k, joint in enumerate(robot.actuated)}
     table = pl.DataFrame(columns)
     with whole_file(output) as file:
         if file.suffix.lower() == ".csv":
@@ -127,10 +137,14 @@ def _write(found: Prediction, robot: Robot, output: str) -> None:
 
 
 def _print(robot: Robot, found: Prediction, log: str) -> None:
-    out, errors = console(), found.errors
-    rate = found.plan.rate
-    size = f"{errors.seconds:.4g} s, {errors.samples} samples at {rate:.4g} Hz"
+    out, errors, rate = console(), found.errors, found.plan.rate
+    size = f"{len(found.t) / rate:.4g} s, {len(found.t)} samples at {rate:.4g} Hz"
     low_pass = f"low-pass {float(found.plan.settings.cutoff):.3g} Hz"
     out.print(Text(printable(f"{robot.name} on {Path(log).name}: {size}, {low_pass}")))
-    out.print(joint_table(robot, errors, None))
-    out.print(Text(f"predicts the torque to {errors.relative_percent:.3g} % ({errors.raw_relative_percent:.3g} % raw)"))
+    if errors is None:
+        out.print(Text("torques were predicted (-o writes them); the log holds none to compare them with"))
+        return
+    print_joints(out, robot, errors, None)
+    out.print(
+        Text(f"predicts the torque to {plain(errors.relative_percent)} % ({plain(errors.raw_relative_percent)} % raw)")
+    )

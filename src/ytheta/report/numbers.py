@@ -7,6 +7,7 @@ import math
 from ytheta.conventions import JOINT_PARAMETERS, LINK_PARAMETERS
 
 NONE = "–"
+HUGE = 999.0  # percent; a larger standard deviation says that the value is near zero, and nothing more
 DECIMALS = 6  # after the point; smaller numbers are written with a power of ten
 TURNING = {"Ia": "kg m²", "fv": "N m s/rad", "fc": "N m", "fo": "N m"}
 SLIDING = {"Ia": "kg", "fv": "N s/m", "fc": "N", "fo": "N"}
@@ -26,11 +27,27 @@ def figure(value: float, digits: int = 3) -> str:
 
 def with_std(value: float, std: float) -> str:
     """A value to the second digit of its standard deviation."""
-    if not (math.isfinite(std) and math.isfinite(value)) or std <= 0.0:
+    return figure(value, digits_beside(value, std))
+
+
+def digits_beside(value: float, std: float) -> int:
+    """Significant digits of a value: to the second one of its standard deviation, but two at least."""
+    if not (math.isfinite(std) and math.isfinite(value)) or std <= 0.0 or value == 0.0:
+        return 3
+    return min(max(math.floor(math.log10(abs(value))) - math.floor(math.log10(std)) + 2, 2), 12)
+
+
+def plain(value: float, digits: int = 3, *, zeros: bool = False) -> str:
+    """The same for a terminal, without an exponent where a person would not write one; ``zeros``: at the end too."""
+    if not math.isfinite(value):
         return figure(value)
-    places = 1 - math.floor(math.log10(std))
-    digits = max(1, places + 1 + math.floor(math.log10(max(abs(value), std))))
-    return _written(value, places, min(digits, 12))
+    text = f"{value:{'#' if zeros else ''}.{digits}g}".rstrip(".").replace(".e", "e")
+    return f"{float(text):.0f}" if "e+0" in text else text
+
+
+def share(value: float) -> str:
+    """A standard deviation in percent of its value, for a terminal."""
+    return f"> {HUGE:g}" if HUGE < value < math.inf else plain(value)
 
 
 def percent(value: float, digits: int = 3) -> str:

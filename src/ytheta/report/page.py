@@ -23,7 +23,7 @@ except ModuleNotFoundError as error:
         f"reports are made with {error.name}, which is not installed; run: pip install 'ytheta[report]'"
     ) from None
 
-from ytheta.report import tables
+from ytheta.report import remarks, tables
 from ytheta.report.plots import correlation_plot, torque_plot
 from ytheta.report.summary import summary
 
@@ -55,6 +55,7 @@ def report_html(found: Identification) -> str:
         found=found,
         version=ytheta.__version__,
         tables=tables,
+        remarks=remarks,
         summary=summary(found),
         torque_plots=[
             (name, torque_plot(judged.trace, j, tables.torque_unit(found, name))) for j, name in enumerate(joints)

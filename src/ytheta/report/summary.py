@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import ytheta
 from ytheta.identification.excitation import Seen
-from ytheta.identification.model_file import figures
+from ytheta.identification.model_file import asked_about, figures
+from ytheta.report.remarks import ENTANGLED, correlated, counted, strongest
 
 if TYPE_CHECKING:
     from ytheta.identification.result import Identification
@@ -18,6 +19,7 @@ def summary(found: Identification) -> dict[str, Any]:
     origin = found.origin
     rows = zip(
         found.names,
+        found.base.independent,
         found.beta,
         found.std,
         found.relative_std_percent,
@@ -31,29 +33,38 @@ def summary(found: Identification) -> dict[str, Any]:
         "joints": list(found.base.robot.actuated),
         "logs": list(origin.logs),
         "validation_logs": list(origin.validation_logs),
+        **asked_about(origin.asked),
         "estimator": origin.estimator,
         "form": origin.form,
         "cutoff": float(origin.settings[0].cutoff),
+        "derivative": origin.settings[0].derivative,
+        "slowest": None if origin.slowest is None else list(origin.slowest),
         "samples": found.samples,
+        "equations": [round(count) for count in found.sums.counts.tolist()],
         "base_count": len(found.base),
-        "determined": determined(found),
+        "determined": counted(found, Seen.DETERMINED),
+        "too_small_to_matter": counted(found, Seen.SMALL),
+        "weak": counted(found, Seen.WEAK),
+        "unseen": counted(found, Seen.UNSEEN),
         "condition_number": found.condition_number,
         "fit": figures(found.fit),
         "validation": None if found.validation is None else figures(found.validation),
         "parameters": [
             {
                 "name": name,
+                "independent": independent,
                 "value": value,
                 "std": std,
                 "relative_std_percent": percent if value else None,
                 "seen": seen.value,
                 "expression": expression,
             }
-            for name, value, std, percent, seen, expression in rows
+            for name, independent, value, std, percent, seen, expression in rows
         ],
         "standard_parameters": {name: seen.value for name, seen in found.standard_seen.items()},
-        "correlated": found.fit.correlated.tolist(),
-        "expected_correlation": origin.expected_correlation,
+        "correlations": [{"parameters": [a, b], "value": value} for a, b, value in strongest(found, ENTANGLED)],
+        "correlated": correlated(found).tolist(),
+        "samples_that_count_as_one": found.fit.correlated.tolist(),
         "missing": [{"parameters": list(advice.parameters), "motion": advice.text} for advice in found.missing],
         "findings": [
             {"kind": finding.kind, "weight": finding.weight.value, "text": finding.text} for finding in found.findings
@@ -76,8 +87,3 @@ def finite(value: Any) -> Any:
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else None
     return value
-
-
-def determined(found: Identification) -> int:
-    """How many base parameters the data determine."""
-    return sum(seen is Seen.DETERMINED for seen in found.seen)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ytheta.identification.excitation import HARMLESS, SURE
+from ytheta.identification.excitation import HARMLESS, SURE, Seen
 from ytheta.minimal.standard_parameters import FRICTION, sliding_joints
-from ytheta.report.numbers import NONE, count, figure, percent, unit, with_std
-from ytheta.report.summary import determined
+from ytheta.report.numbers import HUGE, NONE, count, figure, percent, unit, with_std
+from ytheta.report.remarks import correlated, counted, judged_on, strongest
 from ytheta.signal.log import Finding, Weight
 from ytheta.signal.plan import Settings
 
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from ytheta.identification.result import Identification
 
 STRONG = 0.9  # correlations worth a word
-FEW = 5
-HUGE = 999.0  # percent; what is above says that the value is near zero, and nothing more
 SERIOUS = (Weight.ERROR, Weight.WARNING, Weight.REPAIRED, Weight.NOTE)
 
 
@@ -27,12 +25,13 @@ def key_figures(found: Identification) -> Iterator[tuple[str, str, str]]:
     """Label, figure and a word about it."""
     judged = found.fit if found.validation is None else found.validation
     if found.validation is not None:
-        yield "validation error", percent(found.validation.relative_percent), "motion it has not seen"
+        yield "validation error", percent(found.validation.relative_percent), judged_on(found)
     else:
         yield "validation error", NONE, "no validation log was given"
     yield "fit error", percent(found.fit.relative_percent), "motion it was made from"
     yield "against raw torque", percent(judged.raw_relative_percent), "before the low-pass"
-    yield "base parameters", f"{determined(found)} / {len(found.base)}", "determined by the data"
+    known = f"{counted(found, Seen.DETERMINED)} / {len(found.base)}"
+    yield "base parameters", known, f"determined, {counted(found, Seen.SMALL)} too small to matter"
     yield "condition number", figure(found.condition_number), "columns scaled"
     yield "samples", count(found.samples), f"{figure(found.fit.seconds)} s of motion"
     cutoffs = {cutoff(each) for each in found.origin.settings}
@@ -44,13 +43,13 @@ def joint_rows(found: Identification) -> Iterator[dict[str, Any]]:
     judged = found.fit if found.validation is None else found.validation
     validation = np.full(len(judged.rms), np.nan) if found.validation is None else found.validation.per_joint_percent
     columns = (
-        (judged.torque_rms, figure),
-        (found.fit.per_joint_percent, percent),
         (validation, percent),
+        (found.fit.per_joint_percent, percent),
+        (judged.torque_rms, figure),
         (judged.raw_per_joint_percent, percent),
         (judged.rms, figure),
         (judged.of_variation_percent, percent),
-        (found.fit.correlated, figure),
+        (correlated(found), lambda ratio: f"×{figure(ratio, 2)}"),
     )
     for j, name in enumerate(found.base.robot.actuated):
         cells = [(written(float(values[j])), float(values[j])) for values, written in columns]
@@ -81,24 +80,16 @@ def _relative(share: float) -> str:
     return percent(share, 2) if share < HUGE or not np.isfinite(share) else f"> {HUGE:g} %"
 
 
-def strongest(found: Identification) -> list[str]:
+def pairs(found: Identification) -> list[str]:
     """The pairs of parameters whose errors go together most."""
-    known = np.isfinite(found.std)
-    values = np.triu(np.where(np.outer(known, known), found.correlation, 0.0), 1)
-    order = np.argsort(-abs(values), axis=None)[:FEW]
-    pairs = (divmod(int(place), len(values)) for place in order)
-    return [
-        f"{found.names[a]} with {found.names[b]} ({figure(float(values[a, b]), 2)})"
-        for a, b in pairs
-        if abs(values[a, b]) >= STRONG
-    ]
+    return [f"{a} with {b} ({figure(value, 2)})" for a, b, value in strongest(found, STRONG)]
 
 
 def rule() -> str:
-    """When a parameter counts as determined."""
+    """What the words about a parameter mean."""
     return (
-        f"Determined means a standard deviation below {100.0 * SURE:g} % of the value, or one that moves the torque "
-        f"by less than {100.0 * HARMLESS:g} %: what is too small to matter need not be known better."
+        f"Determined means a standard deviation below {100.0 * SURE:g} % of the value; too small to matter, a larger "
+        f"one that moves no torque by more than {100.0 * HARMLESS:g} %; weakly determined, neither."
     )
 
 

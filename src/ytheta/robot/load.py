@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import tomllib
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +14,7 @@ from ytheta.robot import catalog
 from ytheta.robot.parts import Note
 from ytheta.robot.robot import Robot
 from ytheta.robot.source_file import read_bytes, refuse_escape
-from ytheta.robot.toml_reader import read_toml
+from ytheta.robot.toml_reader import IDENTIFICATION, read_toml
 from ytheta.robot.urdf import read_urdf
 from ytheta.robot.xml_document import parse_xml
 
@@ -44,7 +45,7 @@ def load(
         impossible = _impossible(robot)
         if strict and impossible:
             raise RobotError(f"{impossible[0].text}; correct it, or read without --strict")
-        robot = replace(robot, notes=(*robot.notes, *impossible, *_doubtful_drives(robot)))
+        robot = replace(robot, notes=(*robot.notes, *_doubts(robot, path, (*impossible, *_doubtful_drives(robot)))))
         _close_at_home(robot)
     except RobotFileError:
         raise  # says already where
@@ -125,6 +126,20 @@ def _close_at_home(robot: Robot) -> None:
     from ytheta.robot.closure import close_loops  # most robots have no loops and need not wait for it
 
     close_loops(robot).or_raise()
+
+
+def _doubts(robot: Robot, path: Path, doubts: tuple[Note, ...]) -> tuple[Note, ...]:
+    """The doubts about a description; one note where the figures were measured, since nothing was misspelt there."""
+    if not doubts or path.suffix.lower() != ".toml":
+        return doubts
+    if IDENTIFICATION not in tomllib.loads(read_bytes(path).decode("utf-8-sig")):
+        return doubts
+    links = sum(not verdict for verdict in robot.verdicts.values())
+    told = [f"impossible inertias in {links} of {len(robot.verdicts)} links"] if links else []
+    told += ["negative friction or rotor inertia"] if len(doubts) > links else []
+    return (
+        Note(f"this identified model has {' and '.join(told)}; its torques hold all the same, see docs/identify.md"),
+    )
 
 
 def _impossible(robot: Robot) -> tuple[Note, ...]:

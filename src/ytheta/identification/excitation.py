@@ -46,18 +46,26 @@ class Advice:
 
 
 def base_seen(
+    base: BaseParameters,
     sums: Sums,
+    reach: Reach,
     beta: Float[np.ndarray, "base"],
     std: Float[np.ndarray, "base"],
 ) -> tuple[Seen, ...]:
-    """For every base parameter what the data say of it."""
+    """For every base parameter what the data say of it.
+
+    What is small on this log may not be on another, where joints move that hardly moved here.
+    """
+    asleep = {name for name, _ in still_joints(base.robot, reach)}
+    asleep |= {joint.child for joint in base.robot.merged.joints if joint.name in asleep}
+    awake = np.array([name.rpartition(".")[0] not in asleep for name in base.independent])
     moved = np.zeros(sums.base)  # the largest part of a joint's torque that one standard deviation makes up
     for joint in sums.joints:
         if joint.square > 0.0:
             own = np.sqrt(np.diag(joint.gram) / joint.square)
             moved[joint.columns] = np.maximum(moved[joint.columns], own)
     with np.errstate(invalid="ignore"):
-        sure, harmless = std <= SURE * abs(beta), std * moved <= HARMLESS
+        sure, harmless = std <= SURE * abs(beta), (std * moved <= HARMLESS) & awake
     return tuple(
         Seen.UNSEEN if not np.isfinite(s) else Seen.DETERMINED if known else Seen.SMALL if small else Seen.WEAK
         for s, known, small in zip(std, sure, harmless, strict=True)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
@@ -99,7 +101,7 @@ def identify(
         expected_correlation=_expected_correlation(own_plans[0]),
     )
     findings = (
-        *_findings(fitted, own_plans),
+        *_findings((*fitted, *judged), (*own_plans, *other_plans)),
         *silent_joints(fitted),
         *repetitions,
         *(Finding("estimator", Weight.WARNING, note) for note in estimate.notes),
@@ -139,9 +141,12 @@ def _speeds(robot: Robot, slowest: Sequence[float] | None) -> Float[np.ndarray, 
     return speeds
 
 
-def _findings(logs: Sequence[Log], plans: Sequence[Plan]) -> tuple[Finding, ...]:
-    """What the reader said of the logs, and what was decided for them."""
-    return tuple(finding for log, each in zip(logs, plans, strict=True) for finding in (*log.findings, *each.findings))
+def _findings(logs: Sequence[Log], plans: Sequence[Plan]) -> Iterator[Finding]:
+    """What the reader said of the logs, and what was decided for them; by name where there are several."""
+    for log, chosen in zip(logs, plans, strict=True):
+        for finding in (*log.findings, *chosen.findings):
+            name = Path(log.source).name
+            yield replace(finding, text=f"{name}: {finding.text}") if len(logs) > 1 and name else finding
 
 
 def _about_loops(base: BaseParameters) -> Iterator[Finding]:

@@ -129,7 +129,7 @@ class Identification:
     @cached_property
     def seen(self) -> tuple[Seen, ...]:
         """For every base parameter, whether the data determine it."""
-        return base_seen(self.sums, self.beta, self.std)
+        return base_seen(self.base, self.sums, self.fit.reach, self.beta, self.std)
 
     @cached_property
     def standard_seen(self) -> dict[str, Seen]:

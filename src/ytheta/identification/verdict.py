@@ -72,8 +72,9 @@ def verdict(
     sentence = f"{grade.value.capitalize()}: it predicts the torque on {where} to {percent(error)}"
     if len(joints) > 1 and judged.per_joint_percent[worst] > max(GOOD, UNLIKE * error):
         sentence += f" ({joints[worst]} only to {percent(judged.per_joint_percent[worst])})"
-    sure = f"{counts[Seen.DETERMINED]} of {len(seen)} base parameters are determined"
-    sentence += f", {'but only' if few else 'and'} {sure}"
+    sure = counts[Seen.DETERMINED]
+    how_many = f"{'but only' if few else 'and'} {sure}" if sure else "but none"
+    sentence += f", {how_many} of {len(seen)} base parameters are determined"
     if counts[Seen.SMALL]:
         sentence += f", {counts[Seen.SMALL]} more are too small to matter"
     if validation is not None and error > OVERFITTED * fit.relative_percent:

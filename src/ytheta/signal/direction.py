@@ -31,12 +31,7 @@ class Turning:
     softness: Float[np.ndarray, "drives"]
 
     def directions(self, qd: Channels) -> Float[np.ndarray, "drives samples"]:
-        """Between -1 and 1, before any low-pass: each the mean over the time around its sample.
-
-        Within it the speed may pass through zero. As a straight line it does so after a part of the time that its value
-        and its change over one step tell.
-        """
+        """Between -1 and 1, before any low-pass; at each sample, as torques are recorded."""
         speed = self.rates @ qd
-        half = 0.5 * abs(np.gradient(speed, axis=1)) if speed.shape[1] > 1 else np.zeros_like(speed)
-        width = np.maximum(np.hypot(speed, self.softness[:, None]), half)
+        width = np.hypot(speed, self.softness[:, None])
         return speed / np.where(width > 0.0, width, 1.0)

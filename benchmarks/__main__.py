@@ -8,10 +8,10 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import compile_time, dynamics, identify, reading
+from benchmarks import compile_time, dynamics, identify, reading, simulate
 from benchmarks.clock import Row
 
-BENCHMARKS = (dynamics, identify, compile_time, reading)
+BENCHMARKS = (dynamics, identify, simulate, compile_time, reading)
 
 
 def main() -> None:

@@ -22,8 +22,8 @@ import numpy as np
 import polars as pl
 
 import ytheta as yt
-from examples.mjcf import mjcf
 from ytheta.robot.parts import Drive, Joint
+from ytheta.simulate.mjcf import mjcf
 
 STEP = 1e-3  # s, of simulation, controller and log
 TOP = 0.7  # Hz, the fastest harmonic

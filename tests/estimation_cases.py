@@ -8,7 +8,6 @@ from functools import cache, cached_property
 
 import mujoco
 import numpy as np
-from examples.mjcf import mjcf
 
 import ytheta
 from ytheta.identification.forms.differential import Differential
@@ -17,6 +16,7 @@ from ytheta.identification.source import MotionSource
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.robot import Robot
 from ytheta.signal.motion import Motion
+from ytheta.simulate.mjcf import mjcf
 
 RATE = 50.0
 FRICTION = ("viscous", "coulomb", "offset")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import mujoco
 import numpy as np
-from examples.mjcf import mjcf
 
 from ytheta.robot.robot import Robot
+from ytheta.simulate.mjcf import mjcf
 
 
 def tree_torque(robot: Robot, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

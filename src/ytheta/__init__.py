@@ -69,6 +69,8 @@ __all__ = ["__version__", *_ROOMS]
 
 
 def __getattr__(name: str) -> object:
+    if name == "control":
+        return import_module("ytheta.control")
     if name not in _ROOMS:
         raise AttributeError(f"module 'ytheta' has no attribute {name!r}")
     return getattr(import_module(_ROOMS[name]), name)

@@ -78,8 +78,9 @@ class Traced:
         return trace(name, self.inputs, output, made_from=f"{name} of {self.loops.robot.name}")
 
 
-def traced(robot: Robot, *names: str, theta_input: bool = False) -> Traced:
-    """Symbols for the coordinates and the vectors named. theta is baked in unless it is an input shared by all."""
+def traced(robot: Robot, *names: str, theta_input: bool = False, theta_shared: bool = True) -> Traced:
+    """Symbols for the coordinates and the vectors named. theta is baked in unless it is an input, which all samples
+    share or each has its own."""
     import casadi
 
     loops = constraint(robot)
@@ -88,7 +89,7 @@ def traced(robot: Robot, *names: str, theta_input: bool = False) -> Traced:
     inputs += [(Input(name, size), casadi.SX.sym(name, size)) for name in names]
     theta = exact(loops.robot.theta.tolist()) if len(loops.robot.theta) else zeros(0)
     if theta_input:
-        inputs.append((Input("theta", len(theta), shared=True), casadi.SX.sym("theta", len(theta))))
+        inputs.append((Input("theta", len(theta), shared=theta_shared), casadi.SX.sym("theta", len(theta))))
         theta = scalars(inputs[-1][1])
     return Traced(loops, tuple(inputs), theta)
 
@@ -215,14 +216,14 @@ def energy_graph(robot: Robot) -> Graph:
     return t.graph("energy", array([kinetic, potential]))
 
 
-def forward_dynamics_graph(robot: Robot) -> Graph:
-    """(q, qd, tau) → qdd.
+def forward_dynamics_graph(robot: Robot, *, theta_input: bool = False) -> Graph:
+    """(q, qd, tau) → qdd; with ``theta_input`` the standard parameters are a fourth input, new in every sample.
 
     The factorisation follows the tree where coordinates are the joints in their order and no motor joins branches.
     """
     from casadi import SX
 
-    t = traced(robot, "qd", "tau")
+    t = traced(robot, "qd", "tau", theta_input=theta_input, theta_shared=False)
     M, right = _mass_matrix(t), t.vector("tau") - _bias(t)
     for name, entry in zip(t.loops.robot.actuated, M.diagonal(), strict=True):
         if SX(entry).is_zero():
@@ -265,9 +266,10 @@ def _drives(t: Traced) -> Iterator[tuple[int, np.ndarray, Any, np.ndarray]]:
 
 
 def _bias(t: Traced) -> np.ndarray:
-    """Inverse dynamics without acceleration; only asked for with the robot's own numbers, so in minimal parameters."""
+    """Inverse dynamics without acceleration; with the robot's own numbers in minimal parameters."""
     still = zeros(len(t.loops.actuated))
-    lean = minimal_newton_euler.accepts(t.loops.robot) is None
+    numbers = all(entry.name != "theta" for entry, _ in t.inputs)
+    lean = numbers and minimal_newton_euler.accepts(t.loops.robot) is None
     return full_inverse_dynamics(t.loops, t.theta, t.vector("qd"), still, minimal=lean)
 
 

@@ -1,0 +1,27 @@
+"""The controllers by their names."""
+
+from __future__ import annotations
+
+from ytheta.control.computed_torque import ComputedTorque
+from ytheta.control.craig import Craig
+from ytheta.control.law import Law
+from ytheta.control.modified_slotine_li import ModifiedSlotineLi, QuasiComputedTorque
+from ytheta.control.pd_gravity import PDGravity
+from ytheta.control.slotine_li import SlotineLi
+from ytheta.errors import UnknownNameError, nearest
+
+CONTROLLERS: dict[str, type[Law]] = {
+    "slotine_li": SlotineLi,
+    "modified_slotine_li": ModifiedSlotineLi,
+    "quasi_computed_torque": QuasiComputedTorque,
+    "craig": Craig,
+    "computed_torque": ComputedTorque,
+    "pd_gravity": PDGravity,
+}
+
+
+def controller(name: str) -> type[Law]:
+    """The class of a controller; its fields are the settings."""
+    if name not in CONTROLLERS:
+        raise UnknownNameError(f"there is no controller {name!r}{nearest(name, CONTROLLERS)}")
+    return CONTROLLERS[name]

@@ -1,0 +1,70 @@
+"""What a controller is.
+
+A controller is settings and one graph, (q, qd, qr, qrd, qrdd, x) → (tau, dx/dt): the torque for a measured motion and a
+reference, and how what the controller remembers changes. x holds the estimate of the unknown parameters first, then
+whatever else the law needs. ``step`` evaluates it once and holds tau until the next step, as a robot's own controller
+does; closed loops are compiled from the same graph.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from ytheta.formulation.graph import Graph
+from ytheta.robot.robot import Robot
+from ytheta.shapes import Float
+
+Joints = Float[np.ndarray, "joints"]
+Unknown = Float[np.ndarray, "unknown"]
+
+
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """Where the robot should be, and how it should move there."""
+
+    q: Joints
+    qd: Joints
+    qdd: Joints
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """What a controller remembers at time t; the first entries of x are the estimate of its unknown parameters."""
+
+    t: float
+    x: Float[np.ndarray, "states"]
+
+
+@runtime_checkable
+class Controller(Protocol):
+    """Settings are the fields of the class that implements it. All that is unknown is named in ``unknown``."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def robot(self) -> Robot:
+        """The description; parameters that are not unknown have its values."""
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """Standard parameters, or the heads of base parameters, that are learnt; columns of the regressor."""
+
+    @property
+    def graph(self) -> Graph:
+        """(q, qd, qr, qrd, qrdd, x) → (tau, dx/dt), one after the other in one vector; with qdd after qd where the law
+        needs measured accelerations."""
+
+    def init(self, q: Joints, qd: Joints, *, estimate: Unknown | None = None, t: float = 0.0) -> State:
+        """The state to begin with; the estimate is the description's unless given."""
+
+    def step(
+        self, state: State, t: float, q: Joints, qd: Joints, reference: Reference, qdd: Joints | None = None
+    ) -> tuple[Joints, State]:
+        """The torque from t on, and what is remembered then: x moved on by t - state.t."""
+
+    def lyapunov(self, state: State, q: Joints, qd: Joints, reference: Reference, truth: Unknown) -> float:
+        """The function that proves the law, where the true parameters are known; it never grows where the paper says
+        so."""

@@ -1,0 +1,127 @@
+"""Adaptive computed torque of Craig, Hsu and Sastry.
+
+Identity      tau = H_hat (qrdd - K_v ed - K_p e) + C_hat qd + G_hat
+              d theta_hat/dt = -Gamma Y_u(q, qd, qdd)ᵀ H_hat^-1 (ed + Psi e)
+Reference     [lu1993] sec. V, as the scheme it compares with; J. J. Craig, P. Hsu and S. S. Sastry, Adaptive Control of
+              Mechanical Manipulators, International Journal of Robotics Research 6(2), 1987
+Accepts       every robot whose accelerations are measured; standard or base parameters; friction of the real motion
+Notation      code         paper   meaning                                                     shape
+              e            E       q - qr (the paper's sign is the opposite)
+              stiffness    K_p     on e                                                        joints
+              damping      K_v     on ed                                                       joints
+              filtering    Psi     of the error that drives the adaptation, ed + Psi e         joints
+              adaptation   Gamma                                                               unknown x unknown
+Differs from  the paper in: without the resetting of estimates to known bounds that keeps H_hat invertible there. Where
+              H_hat is not positive definite, torque and rates are NaN in the graph, and ``step`` says so.
+
+With exact accelerations edd + K_v ed + K_p e = H_hat^-1 Y_u wrong. (p + Psi) / (p² + K_v p + K_p) is strictly positive
+real where K_v > Psi; then V = (Xᵀ P X + wrongᵀ Gamma^-1 wrong) / 2, X = (e, ed), P = [K_p + Psi K_v, Psi; Psi, 1]
+falls: dV/dt = -eᵀ K_p Psi e - edᵀ (K_v - Psi) ed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ytheta.control.controller import State
+from ytheta.control.gains import Gain, OfUnknown, diagonal, matrix, quadratic, times
+from ytheta.control.law import Law
+from ytheta.control.learnt import Learnt, learnt
+from ytheta.control.model import Model, pulled_back
+from ytheta.control.symbols import Actuated, Symbols
+from ytheta.errors import InputError
+from ytheta.formulation.vectors import array, inner
+from ytheta.minimal.base_parameters import BaseParameters
+from ytheta.robot.robot import Robot
+from ytheta.shapes import Float, Shaped
+
+Diagonal = Float[np.ndarray, "joints"]
+
+
+@dataclass(frozen=True, eq=False)
+class Craig(Law):
+    """Computed torque with the estimate; adaptation needs measured accelerations and the inverse of H_hat."""
+
+    robot: Robot
+    base: BaseParameters | None = None
+    _: KW_ONLY
+    stiffness: Gain
+    damping: Gain
+    filtering: Gain
+    adaptation: Gain
+    learn: Sequence[str] | None = None
+    torque_limits: Gain | None = None
+
+    def __post_init__(self) -> None:
+        self.check()
+        _, K_v, Psi, _ = self._gains
+        if not (K_v > Psi).all():
+            k = int(np.argmin(K_v - Psi))
+            raise InputError(
+                f"damping {K_v[k]:g} of {self.robot.actuated[k]!r} is not greater than filtering {Psi[k]:g}: the "
+                "error's transfer function is then not strictly positive real, and nothing proves the law stable"
+            )
+
+    @property
+    def name(self) -> str:
+        return "craig"
+
+    @property
+    def measures_acceleration(self) -> bool:
+        return True
+
+    @cached_property
+    def learnt(self) -> Learnt:
+        return learnt(self.robot, self.base, self.learn)
+
+    def written(self, s: Symbols) -> tuple[Actuated, Shaped[np.ndarray, "unknown"]]:
+        K_p, K_v, Psi, Gamma = self._gains
+        tau = s.model.torque(s.qd, s.qrdd - K_v * s.error_rate - K_p * s.error)
+        w = solved(s.model.mass_matrix, s.error_rate + Psi * s.error)
+        felt = s.model.torque(s.qd, s.qdd)
+        return tau, -times(Gamma, pulled_back(felt, s.unknown, w))
+
+    def proof(self, s: Symbols, true: Model, wrong: Shaped[np.ndarray, "unknown"]) -> Any:  # noqa: ARG002
+        K_p, K_v, Psi, Gamma = self._gains
+        e, ed = s.error, s.error_rate
+        X = inner(e, (K_p + Psi * K_v) * e) + inner(e, 2.0 * Psi * ed) + inner(ed, ed)
+        return (X + quadratic(np.linalg.inv(Gamma), wrong)) * 0.5
+
+    def trouble(self, state: State) -> str:
+        estimate = ", ".join(f"{name} = {x:g}" for name, x in zip(self.unknown[:4], state.x, strict=False))
+        return (
+            f"the estimated mass matrix is not positive definite and has no inverse ({estimate}"
+            f"{' …' if len(self.unknown) > 4 else ''}); begin nearer to the truth, adapt more slowly, learn fewer "
+            "parameters, or take modified_slotine_li, which needs no inverse"
+        )
+
+    @cached_property
+    def _gains(self) -> tuple[Diagonal, Diagonal, Diagonal, OfUnknown]:
+        n = len(self.robot.actuated)
+        return (
+            diagonal("stiffness", self.stiffness, n, per="actuated coordinate"),
+            diagonal("damping", self.damping, n, per="actuated coordinate"),
+            diagonal("filtering", self.filtering, n, per="actuated coordinate"),
+            matrix("adaptation", self.adaptation, len(self.unknown), per="unknown parameter"),
+        )
+
+
+def solved(M: Shaped[np.ndarray, "n n"], b: Shaped[np.ndarray, "n"]) -> Shaped[np.ndarray, "n"]:
+    """M^-1 b by Cholesky's factors: not a number where M is not positive definite."""
+    import casadi
+
+    n = len(b)
+    L, x = array([[0] * n for _ in range(n)]), b.copy()
+    for j in range(n):
+        L[j, j] = casadi.sqrt(casadi.SX(M[j, j] - inner(L[j, :j], L[j, :j])))
+        for i in range(j + 1, n):
+            L[i, j] = (M[i, j] - inner(L[i, :j], L[j, :j])) / L[j, j]
+        x[j] = (x[j] - inner(L[j, :j], x[:j])) / L[j, j]
+    for j in reversed(range(n)):
+        x[j] = (x[j] - inner(L[j + 1 :, j], x[j + 1 :])) / L[j, j]
+    return x

@@ -1,0 +1,95 @@
+"""Which parameters a controller learns, and what it takes the others for.
+
+Identity      tau = Y_k theta_k + Y_u theta_u
+Reference     [lu1993] (15)-(18): the known and the unknown columns of Y
+
+With base parameters the columns of their independent parameters carry beta = K theta, and whatever else was asked about
+is zero: tau = Y_b beta. That holds for the regressor of two velocities too, since its C is made of Christoffel symbols:
+what has no part in M has none in C. Parameters that the base parameters were not asked about (friction, mostly) keep
+their own columns, and can be learnt beside them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+import numpy as np
+
+from ytheta.errors import InputError, UnknownNameError, nearest
+from ytheta.formulation.mechanism import exact
+from ytheta.formulation.vectors import zeros
+from ytheta.minimal.base_parameters import BaseParameters
+from ytheta.minimal.standard_parameters import asked_parameters
+from ytheta.robot.robot import Robot
+from ytheta.shapes import Float, Shaped
+
+
+@dataclass(frozen=True, eq=False)
+class Learnt:
+    """``theta`` are the values of the description, as columns of Y carry them; ``places`` are those of the unknown."""
+
+    names: tuple[str, ...]
+    places: tuple[int, ...]
+    theta: Float[np.ndarray, "params"]
+
+    @property
+    def described(self) -> Float[np.ndarray, "unknown"]:
+        """What the description says of the unknown."""
+        return self.theta[list(self.places)]
+
+    def filled(self, unknown: Shaped[np.ndarray, "unknown"]) -> Shaped[np.ndarray, "params"]:
+        """All parameters, with symbols in the places of the unknown."""
+        theta = exact(self.theta.tolist()) if len(self.theta) else zeros(0)
+        for place, symbol in zip(self.places, unknown, strict=True):
+            theta[place] = symbol
+        return theta
+
+
+def learnt(robot: Robot, base: BaseParameters | None, learn: Sequence[str] | None) -> Learnt:
+    """The unknown by names or patterns such as ``link_*.m``; all link parameters where None is given."""
+    if isinstance(learn, str):
+        raise InputError(f"learn is a list of names or patterns, such as ({learn!r},), not one text")
+    columns = {name: k for k, name in enumerate(robot.parameter_names)}
+    theta = robot.numeric.theta.copy()
+    known: set[str] = set()  # what base parameters have taken in
+    if base is not None:
+        _same_geometry(robot, base)
+        known = set(base.asked) - set(base.independent)
+        theta[[columns[name] for name in base.asked]] = 0.0
+        theta[base.places] = base.K @ robot.numeric.theta
+    usual = asked_parameters(robot, rotor_inertia=False) if base is None else base.independent
+    names = usual if learn is None else _named(robot, learn, known)
+    chosen = set(names)
+    ordered = tuple(name for name in columns if name in chosen)
+    return Learnt(ordered, tuple(columns[name] for name in ordered), theta)
+
+
+def _named(robot: Robot, patterns: Sequence[str], joined: set[str]) -> set[str]:
+    free = [name for name in robot.parameter_names if name not in joined]
+    found: set[str] = set()
+    for pattern in patterns:
+        if pattern in joined:
+            raise InputError(f"{pattern!r} is part of base parameters; name their heads, or leave the base out")
+        matching = {name for name in free if name == pattern or fnmatchcase(name, pattern)}
+        if not matching:
+            raise UnknownNameError(
+                f"robot {robot.name!r} has no parameter {pattern!r} to learn{nearest(pattern, free)}"
+            )
+        found |= matching
+    return found
+
+
+def _same_geometry(robot: Robot, base: BaseParameters) -> None:
+    if base.robot is not robot and _geometry(base.robot) != _geometry(robot):
+        raise InputError(
+            f"the base parameters are those of robot {base.robot.name!r} with other joints, lengths or gravity than "
+            f"{robot.name!r}; ask base_parameters for this robot's own"
+        )
+
+
+def _geometry(robot: Robot) -> tuple[object, ...]:
+    joints = (*robot.joints, *(loop.joint for loop in robot.loops))
+    places = tuple((j.name, j.kind, j.parent, j.child, j.placement, j.axis, j.seat) for j in joints)
+    return (places, robot.parameter_names, robot.actuated, robot.couplings, robot.gravity_in_base, robot.lengths)

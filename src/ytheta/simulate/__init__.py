@@ -1,0 +1,1 @@
+"""Closed loops: plants, integration, batches of runs."""

@@ -1,0 +1,61 @@
+"""Reference trajectories: a function of time, sampled once for all runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from ytheta.errors import InputError
+from ytheta.robot.robot import Robot
+from ytheta.shapes import Float
+
+Columns: TypeAlias = Float[np.ndarray, "instants joints"]
+Course: TypeAlias = Callable[[Float[np.ndarray, "instants"]], tuple[Columns, Columns, Columns]]
+
+
+@dataclass(frozen=True, eq=False)
+class Sampled:
+    """q, qd and qdd wanted at instants."""
+
+    t: Float[np.ndarray, "instants"]
+    q: Columns
+    qd: Columns
+    qdd: Columns
+
+
+def sampled(course: Course, robot: Robot, t: Float[np.ndarray, "instants"]) -> Sampled:
+    """The course at these instants; refused where it has another shape, is not finite, or leaves the limits."""
+    wanted = (len(t), len(robot.actuated))
+    found = [np.ascontiguousarray(values, dtype=float) for values in course(t)]
+    if [values.shape for values in found] != [wanted] * 3:
+        raise InputError(
+            f"the reference must give q, qd and qdd of shape {wanted}, one column for each of "
+            f"{', '.join(robot.actuated)}; it gives shapes {[values.shape for values in found]}"
+        )
+    for name, values in zip(("q", "qd", "qdd"), found, strict=True):
+        strange = np.argwhere(~np.isfinite(values))
+        if len(strange):
+            k, joint = strange[0]
+            raise InputError(f"the reference {name} of {robot.actuated[joint]!r} is {values[k, joint]} at t = {t[k]:g}")
+    _check_limits(robot, t, found[0], found[1])
+    return Sampled(t, *found)
+
+
+def _check_limits(robot: Robot, t: np.ndarray, q: np.ndarray, qd: np.ndarray) -> None:
+    owners = {joint.name: joint.limits for joint in robot.movable}
+    owners |= {motor.name: motor.limits for motor in robot.motors}
+    for k, name in enumerate(robot.actuated):
+        limits = owners[name]
+        for what, values, lower, upper in (
+            ("position", q[:, k], limits.lower, limits.upper),
+            ("velocity", qd[:, k], -limits.velocity, limits.velocity),
+        ):
+            out = np.flatnonzero((values < lower) | (values > upper))
+            if len(out):
+                raise InputError(
+                    f"the reference {what} of {name!r} is {values[out[0]]:.4g} at t = {t[out[0]]:.4g} s, outside its "
+                    f"limits {lower:.4g} … {upper:.4g}; choose a smaller or slower reference"
+                )

@@ -1,0 +1,127 @@
+"""One closed loop, step by step in Python: for every plant, and the reference that compiled loops are compared with.
+
+The controller starts one period before the first instant, so that what it remembers moves on by a whole period at every
+instant: explicit Euler, as in ``step_graph``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ytheta.control.controller import Controller, Reference
+from ytheta.errors import InputError
+from ytheta.shapes import Float
+from ytheta.simulate.course import Course, sampled
+from ytheta.simulate.events import Jump
+from ytheta.simulate.integrate import advance
+from ytheta.simulate.plant import Joints, Plant
+from ytheta.simulate.runs import Runs
+from ytheta.simulate.sensors import Readings, Sensors
+from ytheta.simulate.step_graph import FARTHEST
+
+WHOLE = slice(0, 1)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PlainLoop:
+    """A plant and a controller that works with a period; see ``ClosedLoop`` for many runs at once."""
+
+    plant: Plant
+    controller: Controller
+    period: float = 1e-3
+    substeps: int = 1
+    sensors: Sensors | None = None
+
+    def run(
+        self,
+        q: Joints,
+        qd: Joints,
+        course: Course,
+        seconds: float,
+        *,
+        estimate: Float[np.ndarray, "unknown"] | None = None,
+        jumps: Sequence[Jump] = (),
+        rng: np.random.Generator | None = None,
+        every: int = 10,
+    ) -> Runs:
+        """One run, over as many periods as fit into ``seconds``."""
+        steps = round(seconds / self.period)
+        if steps < 1 or every < 1:
+            raise InputError(f"{seconds} s in periods of {self.period} s, every {every}th kept; give at least one")
+        if self.sensors is not None and rng is None:
+            raise InputError("sensors need rng=np.random.default_rng(seed), so that a run can be repeated")
+        wanted = sampled(course, self.plant.robot, self.period * np.arange(steps + 1))
+        readings = None
+        if self.sensors is not None and rng is not None:
+            readings = Readings(self.sensors, self.period, WHOLE, rng.spawn(1))
+        plant, state = self.plant, self.plant.init(q, qd)
+        memory = self.controller.init(q, qd, estimate=estimate, t=-self.period)
+        qdd, lost, squares = np.zeros_like(qd), np.inf, np.zeros_like(q)
+        rows: list[tuple[np.ndarray, ...]] = []
+        accelerations = len(self.controller.graph.inputs) == 7
+        for k in range(steps):
+            for jump in jumps:
+                if jump.instant(self.period) == k:
+                    plant = plant.with_parameters(jump.values)
+            q, qd = plant.motion(state)
+            reading = _read(readings, q, qd, qdd, accelerations=accelerations)
+            reference = Reference(wanted.q[k], wanted.qd[k], wanted.qdd[k])
+            given = reading[2] if accelerations else None
+            x = memory.x
+            tau, memory = self.controller.step(memory, wanted.t[k], reading[0], reading[1], reference, given)
+            torque = tau if readings is None else readings.tau(tau[None])[0]
+            if readings is not None:
+                readings.next()
+            rows.append((q, qd, tau, x, reading[0], reading[1], torque))
+            squares += (q - wanted.q[k]) ** 2
+            ahead = advance(plant, state, tau, self.period, self.substeps)
+            if not float(ahead @ ahead) <= FARTHEST**2:
+                lost = self.period * (k + 1)
+                break
+            state = ahead
+            if accelerations:
+                _, qdd = plant.motion(plant.rates(state, tau))
+        return self._runs(rows, state, memory.x, np.sqrt(squares / len(rows)), lost, every)
+
+    def _runs(
+        self,
+        rows: list[tuple[np.ndarray, ...]],
+        state: np.ndarray,
+        x: np.ndarray,
+        rms: np.ndarray,
+        lost: float,
+        every: int,
+    ) -> Runs:
+        q, qd, tau, memory, read_q, read_qd, read_tau = (np.array(c)[None] for c in zip(*rows[::every], strict=True))
+        final_q, final_qd = self.plant.motion(state)
+        return Runs(
+            joints=self.plant.robot.actuated,
+            unknown=self.controller.unknown,
+            seconds=self.period * len(rows),
+            t=self.period * np.arange(0, len(rows), every),
+            q=q,
+            qd=qd,
+            tau=tau,
+            memory=memory,
+            read_q=read_q,
+            read_qd=read_qd,
+            read_tau=read_tau,
+            final_q=final_q[None],
+            final_qd=final_qd[None],
+            final_memory=x[None],
+            rms=rms[None],
+            lost=np.array([lost]),
+        )
+
+
+def _read(
+    readings: Readings | None, q: Joints, qd: Joints, qdd: Joints, *, accelerations: bool
+) -> tuple[Joints, Joints, Joints]:
+    """What the controller is told of the motion."""
+    if readings is None:
+        return q, qd, qdd
+    seen = readings.q(q[None])[0], readings.qd(qd[None])[0]
+    return (*seen, readings.qdd(qdd[None])[0] if accelerations else qdd)

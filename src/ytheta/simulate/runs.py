@@ -1,0 +1,91 @@
+"""Runs: what came out of closed loops, one row for every run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ytheta.errors import InputError
+from ytheta.shapes import Float, Shaped
+from ytheta.signal.log import Log
+
+Kept = Float[np.ndarray, "runs instants joints"]
+
+
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """Motion at kept instants, and sums over all of them.
+
+    ``q``, ``qd`` are true, ``tau`` is the torque given from that instant on; ``read_q`` … are what the sensors said,
+    the same arrays where there are none. ``lost`` is when a run left all bounds, infinite where it did not; what is
+    kept of it later on is its last state within them.
+    """
+
+    joints: tuple[str, ...]
+    unknown: tuple[str, ...]
+    seconds: float
+    t: Float[np.ndarray, "instants"]
+    q: Kept
+    qd: Kept
+    tau: Kept
+    memory: Float[np.ndarray, "runs instants states"]
+    read_q: Kept
+    read_qd: Kept
+    read_tau: Kept
+    final_q: Float[np.ndarray, "runs joints"]
+    final_qd: Float[np.ndarray, "runs joints"]
+    final_memory: Float[np.ndarray, "runs states"]
+    rms: Float[np.ndarray, "runs joints"]
+    lost: Float[np.ndarray, "runs"]
+
+    def __len__(self) -> int:
+        return len(self.lost)
+
+    @property
+    def finished(self) -> Shaped[np.ndarray, "runs"]:
+        """Which runs stayed within all bounds to the end."""
+        return np.isinf(self.lost)
+
+    @property
+    def tracking_rms(self) -> Float[np.ndarray, "runs"]:
+        """Root mean square of the tracking errors over all control instants and joints; until it was lost."""
+        return np.sqrt(np.mean(self.rms**2, axis=1))
+
+    @property
+    def estimate(self) -> Float[np.ndarray, "runs instants unknown"]:
+        """The controller's estimate of its unknown parameters."""
+        return self.memory[:, :, : len(self.unknown)]
+
+    @property
+    def final_estimate(self) -> Float[np.ndarray, "runs unknown"]:
+        return self.final_memory[:, : len(self.unknown)]
+
+    def parameter_error(self, truth: Float[np.ndarray, "runs unknown"]) -> Float[np.ndarray, "runs unknown"]:
+        """The last estimates minus the truth of each run."""
+        return self.final_estimate - truth
+
+    @property
+    def advice(self) -> str:
+        """What happened to runs that did not finish, and what to do; empty where all did."""
+        gone = np.flatnonzero(~self.finished)
+        if not len(gone):
+            return ""
+        first = int(gone[np.argmin(self.lost[gone])])
+        others = f"; {len(gone)} of {len(self)} runs did in all" if len(gone) > 1 else ""
+        return f"run {first} left all bounds at t = {self.lost[first]:.4g} s: smaller step or gains{others}"
+
+    def log(self, run: int) -> Log:
+        """What was read in a run that finished, as a log."""
+        if not 0 <= run < len(self):
+            raise InputError(f"there is no run {run}; there are {len(self)}, from 0 on")
+        if not self.finished[run]:
+            raise InputError(f"run {run} left all bounds at t = {self.lost[run]:.4g} s; no log of it is of use")
+        return Log(
+            self.joints,
+            self.t,
+            self.read_q[run],
+            self.read_tau[run],
+            self.read_qd[run],
+            source=f"simulation, run {run}",
+        )

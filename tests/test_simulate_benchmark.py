@@ -1,0 +1,15 @@
+"""The benchmark of closed loops runs; how fast is measured by ``make bench``, never here."""
+
+from __future__ import annotations
+
+import pytest
+from benchmarks import clock, simulate
+
+
+def test_simulate(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clock, "LONG_ENOUGH", 0.0)
+    for name, value in {"RUNS": 20, "SECONDS": 0.01, "PEER_STEPS": 2, "BLOCK": 16}.items():
+        monkeypatch.setattr(simulate, name, value)
+    rows = simulate.rows()
+    assert len(rows) == 3
+    assert all(row.ytheta > 0.0 and row.peer > 0.0 for row in rows)

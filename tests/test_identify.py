@@ -14,6 +14,7 @@ import pytest
 import ytheta
 from test_vendor_robots import KR300, MTM, TX40
 from ytheta.errors import InputError
+from ytheta.identification.correlation import equations_that_count_as_one
 from ytheta.identification.estimators.choice import estimator as estimator_named
 from ytheta.identification.estimators.least_squares import LeastSquares
 from ytheta.identification.forms.choice import FORMS
@@ -22,7 +23,7 @@ from ytheta.identification.forms.differential import Differential
 from ytheta.identification.forms.friction import turning
 from ytheta.identification.identify import identify
 from ytheta.identification.problem import Problem
-from ytheta.identification.residuals import equations_that_count_as_one, judge
+from ytheta.identification.residuals import judge
 from ytheta.identification.result import Identification, Origin
 from ytheta.identification.source import LogSource, MotionSource, Source
 from ytheta.robot.robot import Robot

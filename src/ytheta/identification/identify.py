@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from ytheta.errors import InputError
+from ytheta.identification.correlation import equations_that_count_as_one
 from ytheta.identification.doubts import doubts
 from ytheta.identification.estimators.choice import estimator as estimator_named
 from ytheta.identification.estimators.estimate import Estimator
@@ -18,7 +19,7 @@ from ytheta.identification.forms.friction import COULOMB, softened, turning
 from ytheta.identification.known import Known, remaining
 from ytheta.identification.logs import check_logs, held_joints, plans, repeated, silent_joints
 from ytheta.identification.problem import Problem
-from ytheta.identification.residuals import equations_that_count_as_one, judge
+from ytheta.identification.residuals import judge
 from ytheta.identification.result import Identification, Origin
 from ytheta.identification.source import LogSource, Source
 from ytheta.minimal.base_parameters import BaseParameters

@@ -2,11 +2,6 @@
 
 Relative error = 100 |tau - tau_hat| / |tau| over all joints, both low-passed alike; the figure against the raw torque
 stands beside it. One pass over the motion; only sums are kept, and a thinned trace for plots.
-
-Correlation   Residuals that follow each other alike carry less information than their number says. With
-              autocorrelations rho_k the mean of n of them varies like that of n / c independent ones, where
-              c = 1 + 2 sum_k rho_k. The sum ends before the first pair of neighbours with a negative sum (Geyer 1992,
-              "Practical Markov chain Monte Carlo", initial positive sequence): beyond it there is only noise to add.
 """
 
 from __future__ import annotations
@@ -17,6 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from ytheta.engine.local import in_order
+from ytheta.identification.correlation import Memory, samples_that_count_as_one
 from ytheta.identification.forms.differential import Differential
 from ytheta.identification.known import Known
 from ytheta.identification.problem import Problem, Task
@@ -25,7 +21,6 @@ from ytheta.identification.source import Source
 from ytheta.shapes import Float
 from ytheta.signal.motion import Motion
 
-LAGS = 200  # samples, at eight or more per period of the low-pass
 SHOWN = 2000  # samples of a trace
 
 SUMMED = ("counts", "residual", "torque", "raw_residual", "raw_torque", "mean")
@@ -106,7 +101,7 @@ class Errors:
 
     @cached_property
     def correlated(self) -> Joints:
-        """How many samples count as one: c of the module docstring, at least 1."""
+        """How many samples count as one: c of ``correlation``, at least 1."""
         return samples_that_count_as_one(self.autocovariance)
 
 
@@ -142,48 +137,6 @@ def predict(form: Differential, motion: Motion, beta: Beta, *, known: Known | No
     """Y beta of some motion, and what is known beside it."""
     predicted = form.torque(motion, beta)
     return predicted + known.torque(motion) if known else predicted
-
-
-def samples_that_count_as_one(products: Float[np.ndarray, "lags joints"]) -> Joints:
-    """c of the module docstring, at least 1."""
-    rho = products / np.where(products[0] > 0.0, products[0], 1.0)
-    pairs = rho[:-1:2] + rho[1::2]  # rho_0 + rho_1, rho_2 + rho_3, …
-    positive = np.cumprod(pairs > 0.0, axis=0)
-    return np.maximum(2.0 * (pairs * positive).sum(axis=0) - 1.0, 1.0)
-
-
-def equations_that_count_as_one(problem: Problem, beta: Beta) -> Joints:
-    """The same of the equations of any form, from what beta leaves of them."""
-    memory = Memory(len(problem.layout.parts))
-    for task in problem.tasks():
-        for rows in problem.rows_of(task):
-            left = rows.tau - problem.layout.torque(rows.values, beta)
-            memory.take((task.source, task.piece.segment), left if rows.kept is None else left * rows.kept)
-    return samples_that_count_as_one(memory.products)
-
-
-class Memory:
-    """Sums of r(t) r(t + k) of residuals that come in the order of time, in pieces of segments."""
-
-    def __init__(self, joints: int) -> None:
-        self.products = np.zeros((LAGS, joints))
-        self._where: tuple[int, int] | None = None
-        self._tail = np.zeros((joints, 0))
-
-    def take(self, where: tuple[int, int], left: PerJoint) -> None:
-        """Products of every new residual with those up to LAGS before it, in this piece or at the end of the last."""
-        if where != self._where:
-            self._tail = left[:, :0]
-        self._where = where
-        before = self._tail.shape[1]
-        joined = np.concatenate([self._tail, left], axis=1)
-        for j, series in enumerate(joined):
-            new = series[before:]
-            for lag in range(min(LAGS, len(series))):
-                start = max(before - lag, 0)
-                earlier = series[start : len(series) - lag]
-                self.products[lag, j] += float(new[len(new) - len(earlier) :] @ earlier)
-        self._tail = joined[:, max(0, joined.shape[1] - LAGS) :]
 
 
 class _Gathering:

@@ -127,6 +127,19 @@ def test_the_users_choices(folder: Path) -> None:
     assert (answer["form"], answer["base_count"]) == ("momentum", 13)
 
 
+def test_older_samples_may_count_less(folder: Path) -> None:
+    plain, fading = (
+        data(folder, "identify", "lu-two-link", "a.npz", "--estimator", "recursive", *options)["parameters"]
+        for options in ((), ("--forgetting", "0.995"))
+    )
+    pairs = list(zip(plain, fading, strict=True))
+    assert any(one["value"] != other["value"] for one, other in pairs)
+    assert all(other["std"] > one["std"] for one, other in pairs)
+    assert "forgets nothing" in refused("identify", "lu-two-link", "a.npz", "--forgetting", "0.9", cwd=folder)
+    wrong = refused("identify", "lu-two-link", "a.npz", "--estimator", "recursive", "--forgetting", "2", cwd=folder)
+    assert "forgetting is 2" in wrong
+
+
 def test_a_part_can_be_held_out(folder: Path) -> None:
     whole = data(folder, "identify", "lu-two-link", "a.npz")
     parts = data(folder, "identify", "lu-two-link", "a.npz", "--hold-out", "25")

@@ -40,6 +40,8 @@ from ytheta.cli.options import (
 from ytheta.conventions import SNAP
 from ytheta.errors import InputError, MissingExtraError
 from ytheta.identification.estimators.choice import estimator as estimator_named
+from ytheta.identification.estimators.estimate import Estimator
+from ytheta.identification.estimators.recursive import Recursive
 from ytheta.identification.identify import FRICTION
 from ytheta.identification.identify import identify as identify_robot
 from ytheta.identification.model_file import ENDING, save_model
@@ -63,6 +65,10 @@ EstimatorName = Annotated[
     typer.Option(
         "--estimator", metavar="NAME", help="auto, weighted, least-squares, sequential, huber, recursive or lin."
     ),
+]
+Forgetting = Annotated[
+    float | None,
+    typer.Option(metavar="FACTOR", help="What a sample counts one sample later, such as 0.999; for recursive only."),
 ]
 FormName = Annotated[
     str, typer.Option("--form", metavar="NAME", help="differential, or without accelerations: integral, momentum.")
@@ -90,6 +96,7 @@ def identify(
     hold_out: HoldOut = None,
     mapping: Mappings = None,
     estimator: EstimatorName = AUTO,
+    forgetting: Forgetting = None,
     form: FormName = "differential",
     friction: Friction = None,
     rotor_inertia: RotorInertia = False,
@@ -116,7 +123,7 @@ def identify(
     """
     write_report = _outputs(output, report, inputs=(robot, *logs, *(validate or ()), *(mapping or ())))
     settings = preparation(cutoff, derivative, average_periods)
-    estimator_named(estimator)  # says at once where there is none of this name
+    method = _estimator(estimator, forgetting)  # says at once where there is none of this name
     exactly = _exactly(parameters, friction, rotor_inertia=rotor_inertia)
     with progress() as tell:
         tell("reading the robot")
@@ -128,7 +135,7 @@ def identify(
             model,
             fitted,
             validate=judged,
-            estimator=estimator,
+            estimator=method,
             form=form,
             friction=FRICTION if friction is None else _listed(friction),
             rotor_inertia=rotor_inertia,
@@ -155,6 +162,16 @@ def identify(
         print_identification(console(), found, verbose=verbose)
     if not found.verdict.solved:
         raise typer.Exit(1)
+
+
+def _estimator(name: str, forgetting: float | None) -> Estimator:
+    """The estimator of a name; one of them may forget."""
+    chosen = estimator_named(name)
+    if forgetting is None:
+        return chosen
+    if not isinstance(chosen, Recursive):
+        raise InputError(f"--forgetting is for --estimator recursive; {chosen.name} forgets nothing")
+    return Recursive(forgetting=forgetting)
 
 
 def _outputs(output: str | None, report: str | None, *, inputs: Sequence[str]) -> Callable[..., object] | None:

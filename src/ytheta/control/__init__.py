@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ytheta.control.modified_slotine_li import QuasiComputedTorque as QuasiComputedTorque
     from ytheta.control.pd_gravity import PDGravity as PDGravity
     from ytheta.control.slotine_li import SlotineLi as SlotineLi
+    from ytheta.control.walker import Walker as Walker
 
 _MODULES = {
     "ComputedTorque": "computed_torque",
@@ -25,6 +26,7 @@ _MODULES = {
     "QuasiComputedTorque": "modified_slotine_li",
     "Reference": "controller",
     "SlotineLi": "slotine_li",
+    "Walker": "walker",
 }
 
 __all__ = list(_MODULES)

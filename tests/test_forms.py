@@ -12,6 +12,8 @@ import pytest
 from scipy.integrate import quad_vec
 
 import ytheta
+from estimation_cases import RATE as RECORDED
+from estimation_cases import case
 from formulation_cases import fork
 from pinocchio_peer import peer
 from test_forces import CABLE, SPRING, forced
@@ -428,3 +430,13 @@ def test_impossible_windows_are_refused() -> None:
     assert list(Integral(base).pieces(0, 20, RATE, 10)) == []
     assert Integral(base).steps(1000.0) == 100
     assert Integral(base).steps(80.0) == 12
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_torques_of_mujoco_give_the_parameters(name: str) -> None:
+    """Links, rotors and friction that the description does not have; the twin is the description itself."""
+    known = case(ytheta.load("ur10"), 1500)
+    source = MotionSource(known.motion, RECORDED)
+    found = LeastSquares().fit(Problem(form(name, known.base), (source,))).beta
+    assert known.error(found) < 1e-6  # measured: 2e-11
+    assert known.error(known.base.beta) > 1e-2

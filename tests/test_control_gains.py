@@ -126,7 +126,7 @@ def test_what_is_learnt() -> None:
     joined = next(name for name in base.asked if name not in base.independent)
     with pytest.raises(InputError, match="part of base parameters"):
         SlotineLi(robot, base, learn=(joined,), **ADAPTIVE)
-    with pytest.raises(InputError, match="with other joints, lengths or gravity"):
+    with pytest.raises(InputError, match="with other joints, lengths, gravity or mounting"):
         SlotineLi(robot.with_lengths(l1=0.7), base, **ADAPTIVE)
 
 

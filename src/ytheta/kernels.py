@@ -186,22 +186,8 @@ def _columns(robot: Robot, base: BaseParameters, parameters: Sequence[str] | Non
     """The columns of Y that belong to beta: by K[:, independent] = 1 those of the independent parameters."""
     if parameters is not None:
         raise InputError("give base parameters or the names of standard ones, not both")
-    if base.robot is not robot and _geometry(base.robot) != _geometry(robot):
-        raise InputError(
-            f"these base parameters are those of robot {base.robot.name!r} with other joints, lengths, gravity or "
-            f"mounting than {robot.name!r}; ask base_parameters for this robot's own"
-        )
+    base.check_robot(robot)
     return base.independent
-
-
-def _geometry(robot: Robot) -> tuple[object, ...]:
-    """What base parameters depend on: everything but masses and the parameters of drives."""
-    joints = (*robot.joints, *(loop.joint for loop in robot.loops))
-    places = tuple((j.name, j.kind, j.parent, j.child, j.placement, j.axis, j.seat) for j in joints)
-    drives = tuple((name, drive.coulomb_speed) for name, drive in robot.drives)
-    motors = tuple((motor.name, motor.turns_with) for motor in robot.motors)
-    others = (robot.parameter_names, robot.actuated, robot.couplings, robot.gravity_in_base, robot.lengths)
-    return (places, drives, motors, *others, tuple((force.name, force.torque, force.where) for force in robot.forces))
 
 
 def _compiled(robot: Robot, graph: Graph, backend: str) -> AnyKernel:

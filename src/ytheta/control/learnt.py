@@ -55,7 +55,7 @@ def learnt(robot: Robot, base: BaseParameters | None, learn: Sequence[str] | Non
     theta = robot.numeric.theta.copy()
     known: set[str] = set()  # what base parameters have taken in
     if base is not None:
-        _same_geometry(robot, base)
+        base.check_robot(robot)
         known = set(base.asked) - set(base.independent)
         theta[[columns[name] for name in base.asked]] = 0.0
         theta[base.places] = base.K @ robot.numeric.theta
@@ -79,17 +79,3 @@ def _named(robot: Robot, patterns: Sequence[str], joined: set[str]) -> set[str]:
             )
         found |= matching
     return found
-
-
-def _same_geometry(robot: Robot, base: BaseParameters) -> None:
-    if base.robot is not robot and _geometry(base.robot) != _geometry(robot):
-        raise InputError(
-            f"the base parameters are those of robot {base.robot.name!r} with other joints, lengths or gravity than "
-            f"{robot.name!r}; ask base_parameters for this robot's own"
-        )
-
-
-def _geometry(robot: Robot) -> tuple[object, ...]:
-    joints = (*robot.joints, *(loop.joint for loop in robot.loops))
-    places = tuple((j.name, j.kind, j.parent, j.child, j.placement, j.axis, j.seat) for j in joints)
-    return (places, robot.parameter_names, robot.actuated, robot.couplings, robot.gravity_in_base, robot.lengths)

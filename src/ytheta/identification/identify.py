@@ -114,6 +114,8 @@ def identify(
 
 
 def _listed(logs: Log | Sequence[Log]) -> tuple[Log, ...]:
+    if isinstance(logs, str):
+        raise InputError(f"{logs!r} is no log; read it with read_log(path, robot)")
     return (logs,) if isinstance(logs, Log) else tuple(logs)
 
 

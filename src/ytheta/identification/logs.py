@@ -14,7 +14,7 @@ from ytheta.shapes import Bool
 from ytheta.signal.cutoff import MOST
 from ytheta.signal.log import Finding, Log, Weight
 from ytheta.signal.plan import Plan, Settings, plan
-from ytheta.signal.same_motion import REPEATS, same_motion
+from ytheta.signal.same_motion import same_motion
 
 HELD = (np.radians(2.0), 0.005)  # a joint that moves less, in rad or m, is held: what its encoder shows is noise
 
@@ -92,4 +92,4 @@ def repeated(fitted: Sequence[Log], judged: Sequence[Log]) -> Iterator[Finding]:
         for other in judged:
             found = same_motion(one, other)
             if found is not None:
-                yield replace(found, kind=REPEATS)
+                yield found

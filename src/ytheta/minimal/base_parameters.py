@@ -108,6 +108,14 @@ class BaseParameters:
                 verdicts[name] = Verdict.ALONE if alone else Verdict.COMBINED
         return verdicts
 
+    def check_robot(self, robot: Robot) -> None:
+        """These are base parameters of this robot: one that differs in masses and drive parameters at most."""
+        if self.robot is not robot and _geometry(self.robot) != _geometry(robot):
+            raise InputError(
+                f"these base parameters are those of robot {self.robot.name!r} with other joints, lengths, gravity or "
+                f"mounting than {robot.name!r}; ask base_parameters for this robot's own"
+            )
+
     # --- the ways back: standard parameters with a given beta. The nearest physically consistent ones need a solver
     # --- for semidefinite programs and belong to ``identify``.
 
@@ -152,3 +160,13 @@ class BaseParameters:
     def _length_values(self) -> dict[str, Any]:
         _ = self.robot.numeric  # says which length has no value
         return {name: value for name, value in self.robot.lengths if value is not None}
+
+
+def _geometry(robot: Robot) -> tuple[object, ...]:
+    """What base parameters depend on: everything but masses and the parameters of drives."""
+    joints = (*robot.joints, *(loop.joint for loop in robot.loops))
+    places = tuple((j.name, j.kind, j.parent, j.child, j.placement, j.axis, j.seat) for j in joints)
+    drives = tuple((name, drive.coulomb_speed) for name, drive in robot.drives)
+    motors = tuple((motor.name, motor.turns_with) for motor in robot.motors)
+    others = (robot.parameter_names, robot.actuated, robot.couplings, robot.gravity_in_base, robot.lengths)
+    return (places, drives, motors, *others, tuple((force.name, force.torque, force.where) for force in robot.forces))

@@ -17,8 +17,8 @@ from ytheta.control.slotine_li import SlotineLi
 from ytheta.engine.local import usable_processors
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.robot import Robot
-from ytheta.simulate.closed_loop import BLOCK, ClosedLoop
-from ytheta.simulate.mjcf import mjcf
+from ytheta.simulation.closed_loop import BLOCK, ClosedLoop
+from ytheta.simulation.mjcf import mjcf
 
 RUNS, SECONDS = 10_000, 2.0  # of the arm with four joints
 STEP = 1e-3

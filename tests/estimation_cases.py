@@ -16,7 +16,7 @@ from ytheta.identification.source import MotionSource
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.robot import Robot
 from ytheta.signal.motion import Motion
-from ytheta.simulate.mjcf import mjcf
+from ytheta.simulation.mjcf import mjcf
 
 RATE = 50.0
 FRICTION = ("viscous", "coulomb", "offset")

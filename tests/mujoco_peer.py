@@ -6,7 +6,7 @@ import mujoco
 import numpy as np
 
 from ytheta.robot.robot import Robot
-from ytheta.simulate.mjcf import mjcf
+from ytheta.simulation.mjcf import mjcf
 
 
 def tree_torque(robot: Robot, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -7,8 +7,8 @@ import numpy as np
 import ytheta
 from ytheta.control.slotine_li import SlotineLi
 from ytheta.robot.robot import Robot
-from ytheta.simulate.closed_loop import ClosedLoop
-from ytheta.simulate.course import Course
+from ytheta.simulation.closed_loop import ClosedLoop
+from ytheta.simulation.course import Course
 
 
 def swing(robot: Robot, *, size: float = 0.4) -> Course:

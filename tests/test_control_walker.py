@@ -31,11 +31,11 @@ from ytheta.formulation.motion import numeric_motion
 from ytheta.formulation.spatial_tree import walker_reference
 from ytheta.robot.kinematics import link_poses
 from ytheta.robot.robot import Robot
-from ytheta.simulate.closed_loop import ClosedLoop
-from ytheta.simulate.mujoco_plant import MujocoPlant
-from ytheta.simulate.parameters import with_parameters
-from ytheta.simulate.plain_loop import PlainLoop
-from ytheta.simulate.runs import Runs
+from ytheta.simulation.closed_loop import ClosedLoop
+from ytheta.simulation.mujoco_plant import MujocoPlant
+from ytheta.simulation.parameters import with_parameters
+from ytheta.simulation.plain_loop import PlainLoop
+from ytheta.simulation.runs import Runs
 
 SERIAL = ("lu-two-link", "lu-puma4", "ur10", "stanford", "puma560", "ha-scara")
 LOOPED = ("walker", "palletiser", "five-bar", "slide")

@@ -14,12 +14,12 @@ from ytheta.control.craig import Craig
 from ytheta.control.slotine_li import SlotineLi
 from ytheta.errors import InputError
 from ytheta.native import compile_graph
-from ytheta.simulate import closed_loop
-from ytheta.simulate.closed_loop import ClosedLoop
-from ytheta.simulate.integrate import adaptive
-from ytheta.simulate.own_plant import OwnPlant
-from ytheta.simulate.plain_loop import PlainLoop
-from ytheta.simulate.sensors import Sensor, Sensors
+from ytheta.simulation import closed_loop
+from ytheta.simulation.closed_loop import ClosedLoop
+from ytheta.simulation.integrate import adaptive
+from ytheta.simulation.own_plant import OwnPlant
+from ytheta.simulation.plain_loop import PlainLoop
+from ytheta.simulation.sensors import Sensor, Sensors
 
 
 @pytest.mark.parametrize("name", ["lu-puma4", "five-bar", "walker", "craig"])

@@ -11,13 +11,13 @@ from ytheta.control.craig import Craig
 from ytheta.control.slotine_li import SlotineLi
 from ytheta.errors import InputError
 from ytheta.robot.inertia import Inertia
-from ytheta.simulate import closed_loop
-from ytheta.simulate.closed_loop import ClosedLoop
-from ytheta.simulate.events import Jump, grasp
-from ytheta.simulate.mujoco_plant import MujocoPlant
-from ytheta.simulate.own_plant import OwnPlant
-from ytheta.simulate.plain_loop import PlainLoop
-from ytheta.simulate.sensors import Sensors
+from ytheta.simulation import closed_loop
+from ytheta.simulation.closed_loop import ClosedLoop
+from ytheta.simulation.events import Jump, grasp
+from ytheta.simulation.mujoco_plant import MujocoPlant
+from ytheta.simulation.own_plant import OwnPlant
+from ytheta.simulation.plain_loop import PlainLoop
+from ytheta.simulation.sensors import Sensors
 
 
 def test_a_load_is_grasped() -> None:

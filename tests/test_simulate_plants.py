@@ -16,13 +16,13 @@ from ytheta.formulation.loop_solver import verdict
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Drive, JointKind, Motor
 from ytheta.robot.robot import Robot
-from ytheta.simulate.equations import Equations
-from ytheta.simulate.events import grasp
-from ytheta.simulate.integrate import adaptive, advance, rk4
-from ytheta.simulate.mujoco_plant import MujocoPlant
-from ytheta.simulate.own_plant import OwnPlant
-from ytheta.simulate.parameters import with_parameters
-from ytheta.simulate.plant import Plant
+from ytheta.simulation.equations import Equations
+from ytheta.simulation.events import grasp
+from ytheta.simulation.integrate import adaptive, advance, rk4
+from ytheta.simulation.mujoco_plant import MujocoPlant
+from ytheta.simulation.own_plant import OwnPlant
+from ytheta.simulation.parameters import with_parameters
+from ytheta.simulation.plant import Plant
 
 SECONDS, STEP = 2.0, 1e-3
 Q = np.array([0.3, -1.1, 0.9, -0.4, 0.7, 0.2])

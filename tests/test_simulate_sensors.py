@@ -7,8 +7,8 @@ import pytest
 
 from ytheta.errors import InputError
 from ytheta.robot.inertia import Inertia
-from ytheta.simulate.events import Jump, apply, by_instant, grasp
-from ytheta.simulate.sensors import AHEAD, Readings, Sensor, Sensors
+from ytheta.simulation.events import Jump, apply, by_instant, grasp
+from ytheta.simulation.sensors import AHEAD, Readings, Sensor, Sensors
 
 PERIOD = 1e-3
 

@@ -10,9 +10,9 @@ import numpy as np
 from ytheta.formulation.loops import solve
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
-from ytheta.simulate.equations import Equations
-from ytheta.simulate.parameters import check_names
-from ytheta.simulate.plant import Joints, State
+from ytheta.simulation.equations import Equations
+from ytheta.simulation.parameters import check_names
+from ytheta.simulation.plant import Joints, State
 
 
 @dataclass(frozen=True, eq=False)

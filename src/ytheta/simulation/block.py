@@ -9,10 +9,10 @@ import numpy as np
 
 from ytheta.native import Kernel
 from ytheta.shapes import Float, Int
-from ytheta.simulate.events import apply
-from ytheta.simulate.runs import Runs
-from ytheta.simulate.sensors import Readings, Sensors
-from ytheta.simulate.step_graph import Slots, StepMaker
+from ytheta.simulation.events import apply
+from ytheta.simulation.runs import Runs
+from ytheta.simulation.sensors import Readings, Sensors
+from ytheta.simulation.step_graph import Slots, StepMaker
 
 Kept = Float[np.ndarray, "runs instants joints"]
 

@@ -20,9 +20,9 @@ from ytheta.formulation.loops import solve
 from ytheta.robot.parts import Drive, JointKind
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
-from ytheta.simulate.mjcf import mjcf
-from ytheta.simulate.parameters import with_parameters
-from ytheta.simulate.plant import Joints, State
+from ytheta.simulation.mjcf import mjcf
+from ytheta.simulation.parameters import with_parameters
+from ytheta.simulation.plant import Joints, State
 
 # How MuJoCo holds loops: time constant and damping, and how much of a constraint's force it gives (0.9 by default). A
 # time constant needs steps of RK4 that are not much longer than it is.

@@ -24,7 +24,7 @@ from ytheta.formulation.graphs import forward_dynamics_graph
 from ytheta.formulation.motion import scalars
 from ytheta.native import Kernel, compile_graph
 from ytheta.robot.robot import Robot
-from ytheta.simulate.parameters import check_names
+from ytheta.simulation.parameters import check_names
 
 if TYPE_CHECKING:
     import casadi

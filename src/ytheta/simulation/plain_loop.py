@@ -14,13 +14,13 @@ import numpy as np
 from ytheta.control.controller import Controller, Reference
 from ytheta.errors import InputError
 from ytheta.shapes import Float
-from ytheta.simulate.course import Course, sampled
-from ytheta.simulate.events import Jump
-from ytheta.simulate.integrate import advance
-from ytheta.simulate.plant import Joints, Plant
-from ytheta.simulate.runs import Runs
-from ytheta.simulate.sensors import Readings, Sensors
-from ytheta.simulate.step_graph import FARTHEST
+from ytheta.simulation.course import Course, sampled
+from ytheta.simulation.events import Jump
+from ytheta.simulation.integrate import advance
+from ytheta.simulation.plant import Joints, Plant
+from ytheta.simulation.runs import Runs
+from ytheta.simulation.sensors import Readings, Sensors
+from ytheta.simulation.step_graph import FARTHEST
 
 WHOLE = slice(0, 1)
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from ytheta.errors import InputError
 from ytheta.shapes import Float
-from ytheta.simulate.plant import Joints, Plant, State
+from ytheta.simulation.plant import Joints, Plant, State
 
 Torque: TypeAlias = Callable[[float, Joints, Joints], Joints]
 

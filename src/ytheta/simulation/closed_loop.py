@@ -20,13 +20,13 @@ from ytheta.formulation.loops import solve
 from ytheta.native import Kernel, compile_graph
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
-from ytheta.simulate.block import Block, Record, keep_instants
-from ytheta.simulate.course import Course, sampled
-from ytheta.simulate.equations import Equations
-from ytheta.simulate.events import Jump, by_instant
-from ytheta.simulate.runs import Runs
-from ytheta.simulate.sensors import Sensors
-from ytheta.simulate.step_graph import Slots, StepMaker
+from ytheta.simulation.block import Block, Record, keep_instants
+from ytheta.simulation.course import Course, sampled
+from ytheta.simulation.equations import Equations
+from ytheta.simulation.events import Jump, by_instant
+from ytheta.simulation.runs import Runs
+from ytheta.simulation.sensors import Sensors
+from ytheta.simulation.step_graph import Slots, StepMaker
 
 BLOCK = 512  # runs; their states take some 200 kB
 

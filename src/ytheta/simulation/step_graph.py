@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from ytheta.errors import InputError
 from ytheta.formulation.graph import Graph, Input, trace
 from ytheta.formulation.motion import scalars
-from ytheta.simulate.equations import Equations, evaluated
+from ytheta.simulation.equations import Equations, evaluated
 
 if TYPE_CHECKING:
     pass

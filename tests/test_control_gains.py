@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from ytheta.control.law import Law
 from ytheta.control.modified_slotine_li import ModifiedSlotineLi, QuasiComputedTorque
 from ytheta.control.pd_gravity import PDGravity
 from ytheta.control.slotine_li import SlotineLi
+from ytheta.control.walker import Walker
 from ytheta.errors import InputError, UnknownNameError
 from ytheta.minimal.choice import base_parameters
 from ytheta.robot.robot import Robot
@@ -36,6 +38,7 @@ def every_law(robot: Robot) -> list[Law]:
         Craig(robot, stiffness=25.0, damping=10.0, filtering=5.0, adaptation=0.5),
         ComputedTorque(robot, stiffness=25.0, damping=10.0),
         PDGravity(robot, stiffness=25.0, damping=10.0),
+        Walker(robot, convergence=5.0, feedback=3.0, adaptation=0.5),
     ]
 
 
@@ -48,6 +51,7 @@ def test_every_controller_is_listed_and_is_one() -> None:
         "craig",
         "computed_torque",
         "pd_gravity",
+        "walker",
     ]
     assert {law.name for law in laws} == set(CONTROLLERS)
     for law in laws:
@@ -71,6 +75,35 @@ def test_a_number_a_vector_and_a_matrix_are_the_same_gain() -> None:
     )
     other = SlotineLi(robot, base, convergence=5.0, damping=[3.0, 4.0], adaptation=0.5)
     assert one.graph.digest == vector.graph.digest == full.graph.digest != other.graph.digest
+
+
+FACTORS = (2.0, 1.5, 0.7, 3.0)
+
+
+def scaled(law: Law, factors: dict[str, float]) -> Law:
+    return replace(law, **{name: factor * getattr(law, name) for name, factor in factors.items()})
+
+
+def test_factors_of_gains_are_those_gains() -> None:
+    """As where every run of a batch has gains of its own."""
+    rng = np.random.default_rng(0)
+    for law in every_law(arm()):
+        assert set(law.gain_names) == {"adaptation"} & {f.name for f in fields(law)} | set(law.GAINS)
+        factors = dict(zip(law.gain_names, FACTORS, strict=False))
+        q, qd, qr, qrd, qrdd = rng.normal(size=(5, 2))
+        x = law.init(q, qd).x * 1.1
+        given = (q, qd, qd, qr, qrd, qrdd, x) if law.measures_acceleration else (q, qd, qr, qrd, qrdd, x)
+        numbers = np.array(list(factors.values()))
+        found = law.compiled(law.graph_with(law.gain_names)).one(*given, numbers)
+        expected = law.compiled(scaled(law, factors).graph).one(*given)
+        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-9)
+        assert abs(law.compiled(law.graph).one(*given) - expected).max() > 1e-3  # the twin
+        state, truth = State(0.0, x), x / 1.1
+        value = law.compiled(law.lyapunov_graph(law.gain_names)).one(q, qd, qr, qrd, qrdd, x, numbers, truth)[0]
+        other = scaled(law, factors).lyapunov(state, q, qd, Reference(qr, qrd, qrdd), truth)
+        assert value == pytest.approx(other, rel=1e-12)
+        with pytest.raises(UnknownNameError, match="has no gain 'stifness'"):
+            law.graph_with(("stifness",))
 
 
 @pytest.mark.parametrize(

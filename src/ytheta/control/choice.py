@@ -8,6 +8,7 @@ from ytheta.control.law import Law
 from ytheta.control.modified_slotine_li import ModifiedSlotineLi, QuasiComputedTorque
 from ytheta.control.pd_gravity import PDGravity
 from ytheta.control.slotine_li import SlotineLi
+from ytheta.control.walker import Walker
 from ytheta.errors import UnknownNameError, nearest
 
 CONTROLLERS: dict[str, type[Law]] = {
@@ -17,6 +18,7 @@ CONTROLLERS: dict[str, type[Law]] = {
     "craig": Craig,
     "computed_torque": ComputedTorque,
     "pd_gravity": PDGravity,
+    "walker": Walker,
 }
 
 

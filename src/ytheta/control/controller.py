@@ -8,6 +8,7 @@ does; closed loops are compiled from the same graph.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -56,6 +57,13 @@ class Controller(Protocol):
     def graph(self) -> Graph:
         """(q, qd, qr, qrd, qrdd, x) → (tau, dx/dt), one after the other in one vector; with qdd after qd where the law
         needs measured accelerations."""
+
+    @property
+    def gain_names(self) -> tuple[str, ...]:
+        """The gains that ``graph_with`` can take factors of."""
+
+    def graph_with(self, factors: Sequence[str]) -> Graph:
+        """The graph with one more input behind the others: what these gains are multiplied with."""
 
     def init(self, q: Joints, qd: Joints, *, estimate: Unknown | None = None, t: float = 0.0) -> State:
         """The state to begin with; the estimate is the description's unless given."""

@@ -21,45 +21,36 @@ falls: dV/dt = -eᵀ K_p Psi e - edᵀ (K_v - Psi) ed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
-from functools import cached_property
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ytheta.control.controller import State
-from ytheta.control.gains import Gain, OfUnknown, diagonal, matrix, quadratic, times
-from ytheta.control.law import Law
-from ytheta.control.learnt import Learnt, learnt
+from ytheta.control.gains import Gain
+from ytheta.control.law import Shape, Written
+from ytheta.control.learner import Learner
 from ytheta.control.model import Model, pulled_back
-from ytheta.control.symbols import Actuated, Symbols
+from ytheta.control.symbols import Symbols
 from ytheta.errors import InputError
 from ytheta.formulation.vectors import array, inner
-from ytheta.minimal.base_parameters import BaseParameters
-from ytheta.robot.robot import Robot
-from ytheta.shapes import Float, Shaped
-
-Diagonal = Float[np.ndarray, "joints"]
+from ytheta.shapes import Shaped
 
 
-@dataclass(frozen=True, eq=False)
-class Craig(Law):
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Craig(Learner):
     """Computed torque with the estimate; adaptation needs measured accelerations and the inverse of H_hat."""
 
-    robot: Robot
-    base: BaseParameters | None = None
-    _: KW_ONLY
     stiffness: Gain
     damping: Gain
     filtering: Gain
-    adaptation: Gain
-    learn: Sequence[str] | None = None
-    torque_limits: Gain | None = None
+
+    GAINS: ClassVar[Mapping[str, Shape]] = dict.fromkeys(("stiffness", "damping", "filtering"), Shape.DIAGONAL)
 
     def __post_init__(self) -> None:
-        self.check()
-        _, K_v, Psi, _ = self._gains
+        super().__post_init__()
+        K_v, Psi = self.gains["damping"].diagonal(), self.gains["filtering"].diagonal()
         if not (K_v > Psi).all():
             k = int(np.argmin(K_v - Psi))
             raise InputError(
@@ -75,22 +66,17 @@ class Craig(Law):
     def measures_acceleration(self) -> bool:
         return True
 
-    @cached_property
-    def learnt(self) -> Learnt:
-        return learnt(self.robot, self.base, self.learn)
-
-    def written(self, s: Symbols) -> tuple[Actuated, Shaped[np.ndarray, "unknown"]]:
-        K_p, K_v, Psi, Gamma = self._gains
-        tau = s.model.torque(s.qd, s.qrdd - K_v * s.error_rate - K_p * s.error)
-        w = solved(s.model.mass_matrix, s.error_rate + Psi * s.error)
+    def written(self, s: Symbols) -> Written:
+        wanted = s.qrdd - s.times("damping", s.error_rate) - s.times("stiffness", s.error)
+        filtered = s.error_rate + s.times("filtering", s.error)
+        w = solved(s.model.mass_matrix, filtered)
         felt = s.model.torque(s.qd, s.qdd)
-        return tau, -times(Gamma, pulled_back(felt, s.unknown, w))
+        return Written(s.model.torque(s.qd, wanted), filtered, pulled_back(felt, s.unknown, w))
 
-    def proof(self, s: Symbols, true: Model, wrong: Shaped[np.ndarray, "unknown"]) -> Any:  # noqa: ARG002
-        K_p, K_v, Psi, Gamma = self._gains
+    def proof(self, s: Symbols, true: Model) -> Any:  # noqa: ARG002
         e, ed = s.error, s.error_rate
-        X = inner(e, (K_p + Psi * K_v) * e) + inner(e, 2.0 * Psi * ed) + inner(ed, ed)
-        return (X + quadratic(np.linalg.inv(Gamma), wrong)) * 0.5
+        stiff = s.times("stiffness", e) + s.times("filtering", s.times("damping", e))
+        return (inner(e, stiff) + inner(e, 2.0 * s.times("filtering", ed)) + inner(ed, ed)) * 0.5
 
     def trouble(self, state: State) -> str:
         estimate = ", ".join(f"{name} = {x:g}" for name, x in zip(self.unknown[:4], state.x, strict=False))
@@ -98,16 +84,6 @@ class Craig(Law):
             f"the estimated mass matrix is not positive definite and has no inverse ({estimate}"
             f"{' …' if len(self.unknown) > 4 else ''}); begin nearer to the truth, adapt more slowly, learn fewer "
             "parameters, or take modified_slotine_li, which needs no inverse"
-        )
-
-    @cached_property
-    def _gains(self) -> tuple[Diagonal, Diagonal, Diagonal, OfUnknown]:
-        n = len(self.robot.actuated)
-        return (
-            diagonal("stiffness", self.stiffness, n, per="actuated coordinate"),
-            diagonal("damping", self.damping, n, per="actuated coordinate"),
-            diagonal("filtering", self.filtering, n, per="actuated coordinate"),
-            matrix("adaptation", self.adaptation, len(self.unknown), per="unknown parameter"),
         )
 
 

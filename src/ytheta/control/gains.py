@@ -12,13 +12,11 @@ import numpy as np
 
 from ytheta.errors import InputError
 from ytheta.formulation.mechanism import exact
-from ytheta.formulation.vectors import dot, inner, zeros
+from ytheta.formulation.vectors import array, dot, inner, zeros
 from ytheta.shapes import Float, Shaped
 
 Gain: TypeAlias = float | Sequence[float] | Sequence[Sequence[float]] | np.ndarray
 Matrix = Float[np.ndarray, "size size"]
-OfJoints = Float[np.ndarray, "joints joints"]
-OfUnknown = Float[np.ndarray, "unknown unknown"]
 
 SYMMETRIC = 1e-9  # relative to the largest entry: rounding of whoever made the matrix
 
@@ -62,9 +60,19 @@ def scalar(name: str, gain: Any) -> float:
     return float(G)
 
 
+def inverse(G: Matrix) -> Matrix:
+    """Of a gain; a diagonal's is exact, and one of nothing is nothing."""
+    return np.linalg.inv(G)
+
+
 def times(G: Shaped[np.ndarray, "size size"], vector: Shaped[np.ndarray, "size"]) -> Shaped[np.ndarray, "size"]:
     """G times a vector of symbols, zeros and ones of G left out."""
     return dot(exact(G.tolist()), vector) if len(G) else zeros(0)
+
+
+def scaled(vector: Shaped[np.ndarray, "size"], factor: Any) -> Shaped[np.ndarray, "size"]:
+    """A vector times one number or symbol; a symbol alone would take the array for its own kind."""
+    return array([entry * factor for entry in vector])
 
 
 def quadratic(G: Shaped[np.ndarray, "size size"], vector: Shaped[np.ndarray, "size"]) -> Any:

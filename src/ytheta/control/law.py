@@ -1,6 +1,6 @@
-"""What all controllers share: symbols, the graph of a law, its step, torque limits, its Lyapunov function.
+"""What all controllers share: the graph of a law, its step, torque limits, its Lyapunov function.
 
-A law is written once, in symbols: torque and the rate of what is remembered. From it come the graph, the kernel behind
+A law is written once, in symbols: its torque, and what its adaptation needs. From it come the graph, the kernel behind
 ``step``, and whatever others compile from the graph. ``step`` moves x on by explicit Euler with the rate at the present
 sample, as a robot's own controller does: x(t) = x(before) + (t - before) xdot. The torque is that of x(before). In
 laws of the Slotine-Li kind the rate does not depend on x, so that nothing is lost but what happened between samples.
@@ -12,17 +12,21 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
+from enum import Enum
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from ytheta.control.adaptation import Adaptation, Nothing, Seen
 from ytheta.control.controller import Joints, Reference, State, Unknown
-from ytheta.control.gains import Gain, diagonal
+from ytheta.control.gains import Gain, Matrix, diagonal, matrix, scalar, scaled
 from ytheta.control.learnt import Learnt
 from ytheta.control.model import Model
 from ytheta.control.symbols import Actuated, Symbols, traced
-from ytheta.errors import InputError
+from ytheta.errors import InputError, UnknownNameError, nearest
 from ytheta.formulation.closing import constraint
 from ytheta.formulation.graph import Graph, Input, trace
 from ytheta.formulation.motion import scalars
@@ -32,34 +36,68 @@ from ytheta.native import compile_graph
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, Shaped
 
+ADAPTATION = "adaptation"
+PER_COORDINATE = "actuated coordinate"
 
+
+class Written(NamedTuple):
+    """tau, before it is limited; the error a law works on, and its slope Y_uᵀ error."""
+
+    tau: Actuated
+    error: Actuated
+    slope: Shaped[np.ndarray, "unknown"]
+
+
+class Shape(Enum):
+    """What a gain of a law may be."""
+
+    MATRIX = "one number, one for each coordinate, or a matrix"
+    DIAGONAL = "one number, or one for each coordinate"
+    NUMBER = "one number"
+    LINKS = "one number, or one for each link"
+
+
+@dataclass(frozen=True, eq=False)
 class Law(ABC):
-    """The methods of ``Controller`` for a law in symbols. Those who implement it are frozen dataclasses, and final."""
+    """The methods of ``Controller`` for a law in symbols. Those who implement it are frozen dataclasses, and final.
+
+    ``GAINS`` names the fields that are gains, and what they may be.
+    """
 
     robot: Robot
-    torque_limits: Gain | None
+    _: KW_ONLY
+    torque_limits: Gain | None = None
+
+    GAINS: ClassVar[Mapping[str, Shape]]
 
     @property
     @abstractmethod
     def name(self) -> str: ...
 
-    @property
     @abstractmethod
+    def written(self, s: Symbols) -> Written: ...
+
+    @abstractmethod
+    def proof(self, s: Symbols, true: Model) -> Any:
+        """The Lyapunov function without the estimate's part."""
+
+    def __post_init__(self) -> None:
+        """Refuse settings that the law cannot work with."""
+        n = len(self.robot.actuated)
+        if self.torque_limits is not None:
+            diagonal("torque_limits", self.torque_limits, n, per=PER_COORDINATE)
+        _ = self.gains
+        self.adapting.check(self.robot, self.learnt)
+
+    @property
     def learnt(self) -> Learnt:
         """What is learnt, and what the rest is taken for."""
+        return Learnt((), (), self.robot.numeric.theta)
 
-    @abstractmethod
-    def written(self, s: Symbols) -> tuple[Actuated, Shaped[np.ndarray, "unknown"]]:
-        """tau, before it is limited, and dx/dt."""
-
-    @abstractmethod
-    def proof(self, s: Symbols, true: Model, wrong: Shaped[np.ndarray, "unknown"]) -> Any:
-        """The Lyapunov function; ``wrong`` is the estimate minus the truth."""
-
-    def check(self) -> None:
-        """Refuse settings that no law can work with; the laws check their gains themselves."""
-        if self.torque_limits is not None:
-            diagonal("torque_limits", self.torque_limits, len(self.robot.actuated), per="actuated coordinate")
+    @property
+    def adapting(self) -> Adaptation:
+        """How it is learnt."""
+        return Nothing()
 
     @property
     def measures_acceleration(self) -> bool:
@@ -70,33 +108,49 @@ class Law(ABC):
     def unknown(self) -> tuple[str, ...]:
         return self.learnt.names
 
+    @property
+    def gain_names(self) -> tuple[str, ...]:
+        """The gains that ``graph_with`` can take factors of."""
+        return (*self.GAINS, ADAPTATION) if self.unknown else tuple(self.GAINS)
+
+    @cached_property
+    def gains(self) -> Mapping[str, Matrix]:
+        """The gains as matrices."""
+        return {name: self._gain(name, shape) for name, shape in self.GAINS.items()}
+
     @cached_property
     def graph(self) -> Graph:
         """(q, qd, qr, qrd, qrdd, x) → (tau, dx/dt); with loops the first input are all coordinates, closed."""
-        inputs, s = traced(self.robot, self.learnt, acceleration=self.measures_acceleration)
-        tau, rate = self.written(s)
-        if self.torque_limits is not None:
-            tau = _limited(tau, diagonal("torque_limits", self.torque_limits, len(tau), per="actuated coordinate"))
-        return trace(self.name, inputs, np.concatenate([tau, rate]), made_from=f"{self.name} of {self.robot.name}")
+        return self.graph_with(())
 
-    @cached_property
-    def lyapunov_graph(self) -> Graph:
-        """(q, qd, qr, qrd, qrdd, x, truth) → the Lyapunov function, an array of one entry."""
+    def graph_with(self, factors: Sequence[str]) -> Graph:
+        """The graph with one more input: factors of these gains."""
+        inputs, s = self._traced(factors, acceleration=self.measures_acceleration)
+        tau, error, slope = self.written(s)
+        if self.torque_limits is not None:
+            tau = _limited(tau, diagonal("torque_limits", self.torque_limits, len(tau), per=PER_COORDINATE))
+        rate, change = self.adapting.rate(Seen(s, error, slope, tau))
+        output = np.concatenate([tau, scaled(rate, s.factors.get(ADAPTATION, 1)), change])
+        return trace(self.name, inputs, output, made_from=f"{self.name} of {self.robot.name}")
+
+    def lyapunov_graph(self, factors: Sequence[str] = ()) -> Graph:
+        """(q, qd, qr, qrd, qrdd, x [, factors], truth) → the Lyapunov function, an array of one entry."""
         import casadi
 
-        inputs, s = traced(self.robot, self.learnt, acceleration=False)
+        inputs, s = self._traced(factors, acceleration=False)
         truth = casadi.SX.sym("truth", len(self.unknown))
         true = Model(s.model.loops, self.learnt.filled(scalars(truth)))
-        value = self.proof(s, true, scalars(s.unknown) - scalars(truth))
+        away = self.adapting.distance(self.learnt, s.estimate, scalars(truth)) / s.factors.get(ADAPTATION, 1)
         inputs = [*inputs, (Input("truth", len(self.unknown)), truth)]
-        return trace(f"Lyapunov function of {self.name}", inputs, array([value]), made_from=self.robot.name)
+        value = array([self.proof(s, true) + away])
+        return trace(f"Lyapunov function of {self.name}", inputs, value, made_from=self.robot.name)
 
     def init(self, q: Joints, qd: Joints, *, estimate: Unknown | None = None, t: float = 0.0) -> State:
         n = len(self.robot.actuated)
-        _vector("q", q, n, "actuated coordinate")
-        _vector("qd", qd, n, "actuated coordinate")
-        x = self.learnt.described if estimate is None else estimate
-        return State(float(t), _vector("estimate", x, len(self.unknown), "unknown parameter").copy())
+        q, qd = (_vector(name, given, n, PER_COORDINATE) for name, given in (("q", q), ("qd", qd)))
+        begun = self.learnt.described if estimate is None else estimate
+        begun = _vector("estimate", begun, len(self.unknown), "unknown parameter")
+        return State(float(t), np.concatenate([begun, self.adapting.init(self.robot, self.learnt, q, qd, begun)]))
 
     def step(
         self, state: State, t: float, q: Joints, qd: Joints, reference: Reference, qdd: Joints | None = None
@@ -123,23 +177,36 @@ class Law(ABC):
         kernel = self._lyapunov
         return float(kernel.one(q, qd, reference.q, reference.qd, reference.qdd, state.x, truth)[0])
 
-    @cached_property
-    def _one(self) -> tuple[Any, int]:
-        """The call behind ``step``, and how many entries of its answer are torques."""
-        return self._compiled(self.graph).one, len(self.robot.actuated)
-
-    @cached_property
-    def _lyapunov(self) -> AnyKernel:
-        return self._compiled(self.lyapunov_graph)
-
-    def _compiled(self, graph: Graph) -> AnyKernel:
+    def compiled(self, graph: Graph) -> AnyKernel:
+        """A graph of this law as a kernel that takes actuated coordinates, whether the robot has loops or not."""
         kernel = compile_graph(graph)
         return ClosedKernel(constraint(self.robot), kernel) if self.robot.loops else kernel
 
+    @cached_property
+    def _one(self) -> tuple[Any, int]:
+        """The call behind ``step``, and how many entries of its answer are torques."""
+        return self.compiled(self.graph).one, len(self.robot.actuated)
 
-def nothing_learnt(robot: Robot) -> Learnt:
-    """Of laws that know everything."""
-    return Learnt((), (), robot.numeric.theta)
+    @cached_property
+    def _lyapunov(self) -> AnyKernel:
+        return self.compiled(self.lyapunov_graph())
+
+    def _traced(self, factors: Sequence[str], *, acceleration: bool) -> tuple[list[tuple[Input, Any]], Symbols]:
+        for name in factors:
+            if name not in self.gain_names:
+                raise UnknownNameError(f"{self.name} has no gain {name!r}{nearest(name, self.gain_names)}")
+        more = self.adapting.states(self.robot, self.learnt)
+        return traced(self.robot, self.learnt, self.gains, more=more, acceleration=acceleration, varied=factors)
+
+    def _gain(self, name: str, shape: Shape) -> Matrix:
+        given, n = getattr(self, name), len(self.robot.actuated)
+        if shape is Shape.MATRIX:
+            return matrix(name, given, n, per=PER_COORDINATE)
+        if shape is Shape.DIAGONAL:
+            return np.diag(diagonal(name, given, n, per=PER_COORDINATE))
+        if shape is Shape.NUMBER:
+            return scalar(name, given) * np.eye(n)
+        return np.diag(diagonal(name, given, len(constraint(self.robot).mechanism.bodies), per="link"))
 
 
 def _limited(tau: Actuated, limits: Float[np.ndarray, "actuated"]) -> Actuated:

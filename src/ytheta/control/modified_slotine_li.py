@@ -19,117 +19,62 @@ or -sᵀ (lambda H - C) s (93), which is negative where K, or lambda, is large f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
-from functools import cached_property
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
-import numpy as np
-
-from ytheta.control.gains import Gain, OfJoints, OfUnknown, matrix, quadratic, scalar, times
-from ytheta.control.law import Law
-from ytheta.control.learnt import Learnt, learnt
+from ytheta.control.gains import Gain, quadratic
+from ytheta.control.law import Shape, Written
+from ytheta.control.learner import Learner
 from ytheta.control.model import Model, pulled_back
 from ytheta.control.symbols import Actuated, Symbols
-from ytheta.minimal.base_parameters import BaseParameters
-from ytheta.robot.robot import Robot
-from ytheta.shapes import Shaped
 
 
-@dataclass(frozen=True, eq=False)
-class ModifiedSlotineLi(Law):
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ModifiedSlotineLi(Learner):
     """Slotine–Li with the ordinary regressor; ``damping`` must outweigh C at the speeds of the task."""
 
-    robot: Robot
-    base: BaseParameters | None = None
-    _: KW_ONLY
     convergence: Gain
     damping: Gain
-    adaptation: Gain
-    learn: Sequence[str] | None = None
-    torque_limits: Gain | None = None
 
-    def __post_init__(self) -> None:
-        self.check()
-        _ = self._gains
+    GAINS: ClassVar[Mapping[str, Shape]] = {"convergence": Shape.MATRIX, "damping": Shape.MATRIX}
 
     @property
     def name(self) -> str:
         return "modified_slotine_li"
 
-    @cached_property
-    def learnt(self) -> Learnt:
-        return learnt(self.robot, self.base, self.learn)
-
-    def written(self, s: Symbols) -> tuple[Actuated, Shaped[np.ndarray, "unknown"]]:
-        Lambda, K, Gamma = self._gains
-        sliding = _sliding(s, Lambda)
-        qdd_r = s.qrdd - times(Lambda, s.error_rate)  # (86), once more differentiated
+    def written(self, s: Symbols) -> Written:
+        sliding = _sliding(s)
+        qdd_r = s.qrdd - s.times("convergence", s.error_rate)  # (86), once more differentiated
         modelled = s.model.torque(s.qd, qdd_r)
-        return (
-            modelled - times(K, sliding),  # (92)
-            -times(Gamma, pulled_back(modelled, s.unknown, sliding)),  # (89)
-        )
+        tau = modelled - s.times("damping", sliding)  # (92)
+        return Written(tau, sliding, pulled_back(modelled, s.unknown, sliding))  # (89)
 
-    def proof(self, s: Symbols, true: Model, wrong: Shaped[np.ndarray, "unknown"]) -> Any:
-        Lambda, _, Gamma = self._gains
-        return _energy(true, _sliding(s, Lambda), Gamma, wrong)
-
-    @cached_property
-    def _gains(self) -> tuple[OfJoints, OfJoints, OfUnknown]:
-        n = len(self.robot.actuated)
-        return (
-            matrix("convergence", self.convergence, n, per="actuated coordinate"),
-            matrix("damping", self.damping, n, per="actuated coordinate"),
-            matrix("adaptation", self.adaptation, len(self.unknown), per="unknown parameter"),
-        )
+    def proof(self, s: Symbols, true: Model) -> Any:
+        return quadratic(true.mass_matrix, _sliding(s)) * 0.5  # (90)
 
 
-@dataclass(frozen=True, eq=False)
-class QuasiComputedTorque(Law):
+@dataclass(frozen=True, eq=False, kw_only=True)
+class QuasiComputedTorque(Learner):
     """The variant K = lambda H_hat: computed torque with the estimate, two poles at -lambda where it is right."""
 
-    robot: Robot
-    base: BaseParameters | None = None
-    _: KW_ONLY
     convergence: float
-    adaptation: Gain
-    learn: Sequence[str] | None = None
-    torque_limits: Gain | None = None
 
-    def __post_init__(self) -> None:
-        self.check()
-        _ = self._gains
+    GAINS: ClassVar[Mapping[str, Shape]] = {"convergence": Shape.NUMBER}
 
     @property
     def name(self) -> str:
         return "quasi_computed_torque"
 
-    @cached_property
-    def learnt(self) -> Learnt:
-        return learnt(self.robot, self.base, self.learn)
-
-    def written(self, s: Symbols) -> tuple[Actuated, Shaped[np.ndarray, "unknown"]]:
-        lam, Gamma = self._gains
-        unit = np.eye(len(s.qd))
-        wanted = s.qrdd - times(2.0 * lam * unit, s.error_rate) - times(lam**2 * unit, s.error)  # (96)
+    def written(self, s: Symbols) -> Written:
+        sliding = _sliding(s)
+        wanted = s.qrdd - s.times("convergence", s.error_rate + sliding)  # (96): qdd_r - lambda s is qdd*
         tau = s.model.torque(s.qd, wanted)  # (95)
-        rate = -times(Gamma, pulled_back(tau, s.unknown, _sliding(s, lam * unit)))  # (94): qdd_r - lambda s is qdd*
-        return tau, rate
+        return Written(tau, sliding, pulled_back(tau, s.unknown, sliding))  # (94)
 
-    def proof(self, s: Symbols, true: Model, wrong: Shaped[np.ndarray, "unknown"]) -> Any:
-        lam, Gamma = self._gains
-        return _energy(true, _sliding(s, lam * np.eye(len(s.qd))), Gamma, wrong)
-
-    @cached_property
-    def _gains(self) -> tuple[float, OfUnknown]:
-        adaptation = matrix("adaptation", self.adaptation, len(self.unknown), per="unknown parameter")
-        return scalar("convergence", self.convergence), adaptation
+    def proof(self, s: Symbols, true: Model) -> Any:
+        return quadratic(true.mass_matrix, _sliding(s)) * 0.5
 
 
-def _sliding(s: Symbols, Lambda: OfJoints) -> Actuated:
-    return s.error_rate + times(Lambda, s.error)
-
-
-def _energy(true: Model, sliding: Actuated, Gamma: OfUnknown, wrong: np.ndarray) -> Any:
-    return (quadratic(true.mass_matrix, sliding) + quadratic(np.linalg.inv(Gamma), wrong)) * 0.5  # (90)
+def _sliding(s: Symbols) -> Actuated:
+    return s.error_rate + s.times("convergence", s.error)

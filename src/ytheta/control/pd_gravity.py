@@ -14,55 +14,34 @@ moving reference is followed with an error.
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
-from functools import cached_property
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
-import numpy as np
-
-from ytheta.control.gains import Gain, OfJoints, matrix, quadratic, times
-from ytheta.control.law import Law, nothing_learnt
-from ytheta.control.learnt import Learnt
+from ytheta.control.gains import Gain, quadratic
+from ytheta.control.law import Law, Shape, Written
 from ytheta.control.model import Model
-from ytheta.control.symbols import Actuated, Symbols
-from ytheta.formulation.vectors import zeros
-from ytheta.robot.robot import Robot
-from ytheta.shapes import Shaped
+from ytheta.control.symbols import Symbols
+from ytheta.formulation.vectors import inner, zeros
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class PDGravity(Law):
     """Springs and dampers at the joints, and the description's weight."""
 
-    robot: Robot
-    _: KW_ONLY
     stiffness: Gain
     damping: Gain
-    torque_limits: Gain | None = None
 
-    def __post_init__(self) -> None:
-        self.check()
-        _ = self._gains
+    GAINS: ClassVar[Mapping[str, Shape]] = {"stiffness": Shape.MATRIX, "damping": Shape.MATRIX}
 
     @property
     def name(self) -> str:
         return "pd_gravity"
 
-    @cached_property
-    def learnt(self) -> Learnt:
-        return nothing_learnt(self.robot)
+    def written(self, s: Symbols) -> Written:
+        tau = s.model.held - s.times("stiffness", s.error) - s.times("damping", s.error_rate)
+        return Written(tau, s.error_rate, zeros(0))
 
-    def written(self, s: Symbols) -> tuple[Actuated, Shaped[np.ndarray, "unknown"]]:
-        K_p, K_d = self._gains
-        return s.model.held - times(K_p, s.error) - times(K_d, s.error_rate), zeros(0)
-
-    def proof(self, s: Symbols, true: Model, wrong: Shaped[np.ndarray, "unknown"]) -> Any:  # noqa: ARG002
-        return (quadratic(true.mass_matrix, s.error_rate) + quadratic(self._gains[0], s.error)) * 0.5
-
-    @cached_property
-    def _gains(self) -> tuple[OfJoints, OfJoints]:
-        n = len(self.robot.actuated)
-        return (
-            matrix("stiffness", self.stiffness, n, per="actuated coordinate"),
-            matrix("damping", self.damping, n, per="actuated coordinate"),
-        )
+    def proof(self, s: Symbols, true: Model) -> Any:
+        stretched = inner(s.error, s.times("stiffness", s.error))
+        return (quadratic(true.mass_matrix, s.error_rate) + stretched) * 0.5

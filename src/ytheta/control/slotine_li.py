@@ -17,71 +17,43 @@ Differs from  the paper in: gains may be full matrices; ``adaptation`` is the *i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
-from functools import cached_property
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
-import numpy as np
-
-from ytheta.control.gains import Gain, OfJoints, OfUnknown, matrix, quadratic, times
-from ytheta.control.law import Law
-from ytheta.control.learnt import Learnt, learnt
+from ytheta.control.gains import Gain, quadratic
+from ytheta.control.law import Shape, Written
+from ytheta.control.learner import Learner
 from ytheta.control.model import Model, pulled_back
 from ytheta.control.symbols import Actuated, Symbols
-from ytheta.minimal.base_parameters import BaseParameters
-from ytheta.robot.robot import Robot
-from ytheta.shapes import Shaped
 
 
-@dataclass(frozen=True, eq=False)
-class SlotineLi(Law):
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SlotineLi(Learner):
     """Tracks any reference and learns on the way; needs neither accelerations nor an inverse."""
 
-    robot: Robot
-    base: BaseParameters | None = None
-    _: KW_ONLY
     convergence: Gain
     damping: Gain
-    adaptation: Gain
-    learn: Sequence[str] | None = None
-    torque_limits: Gain | None = None
 
-    def __post_init__(self) -> None:
-        self.check()
-        _ = self._gains
+    GAINS: ClassVar[Mapping[str, Shape]] = {"convergence": Shape.MATRIX, "damping": Shape.MATRIX}
 
     @property
     def name(self) -> str:
         return "slotine_li"
 
-    @cached_property
-    def learnt(self) -> Learnt:
-        return learnt(self.robot, self.base, self.learn)
-
-    def written(self, s: Symbols) -> tuple[Actuated, Shaped[np.ndarray, "unknown"]]:
-        Lambda, K_D, adaptation = self._gains
-        v, r = self._reference(s)
-        vd = s.qrdd - times(Lambda, s.error_rate)
+    def written(self, s: Symbols) -> Written:
+        v, r = _reference(s)
+        vd = s.qrdd - s.times("convergence", s.error_rate)
         modelled = s.model.torque(s.qd, vd, v)
-        tau = modelled - times(K_D, r)  # (32)
-        return tau, -times(adaptation, pulled_back(modelled, s.unknown, r))  # (31)
+        tau = modelled - s.times("damping", r)  # (32)
+        return Written(tau, r, pulled_back(modelled, s.unknown, r))  # (31)
 
-    def proof(self, s: Symbols, true: Model, wrong: Shaped[np.ndarray, "unknown"]) -> Any:
-        _, r = self._reference(s)
-        _, _, adaptation = self._gains
-        return (quadratic(true.mass_matrix, r) + quadratic(np.linalg.inv(adaptation), wrong)) * 0.5
+    def proof(self, s: Symbols, true: Model) -> Any:
+        _, r = _reference(s)
+        return quadratic(true.mass_matrix, r) * 0.5
 
-    def _reference(self, s: Symbols) -> tuple[Actuated, Actuated]:
-        """v and r of (26)-(27)."""
-        v = s.qrd - times(self._gains[0], s.error)
-        return v, s.qd - v
 
-    @cached_property
-    def _gains(self) -> tuple[OfJoints, OfJoints, OfUnknown]:
-        n = len(self.robot.actuated)
-        return (
-            matrix("convergence", self.convergence, n, per="actuated coordinate"),
-            matrix("damping", self.damping, n, per="actuated coordinate"),
-            matrix("adaptation", self.adaptation, len(self.unknown), per="unknown parameter"),
-        )
+def _reference(s: Symbols) -> tuple[Actuated, Actuated]:
+    """v and r of (26)-(27)."""
+    v = s.qrd - s.times("convergence", s.error)
+    return v, s.qd - v

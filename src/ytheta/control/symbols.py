@@ -1,12 +1,14 @@
-"""What a law is written with: symbols of the measured motion, of the reference and of the estimate."""
+"""What a law is written with: symbols of the measured motion, of the reference, of the estimate, and its gains."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ytheta.control.gains import Matrix, scaled, times
 from ytheta.control.learnt import Learnt
 from ytheta.control.model import Model
 from ytheta.formulation.closing import constraint
@@ -23,15 +25,35 @@ Actuated = Shaped[np.ndarray, "actuated"]
 
 @dataclass(frozen=True, eq=False)
 class Symbols:
-    """What a law sees: measured motion, reference, and the estimate; ``model`` has the estimate in it."""
+    """What a law sees: measured motion, reference, and the estimate; ``model`` has the estimate in it.
 
+    ``factors`` are symbols that gains are multiplied with, where every run of a batch has gains of its own.
+    """
+
+    learnt: Learnt
     model: Model
-    unknown: casadi.SX
+    x: casadi.SX
     qd: Actuated
     qdd: Actuated
     qr: Actuated
     qrd: Actuated
     qrdd: Actuated
+    gains: Mapping[str, Matrix]
+    factors: Mapping[str, Any]
+
+    @property
+    def unknown(self) -> casadi.SX:
+        """The estimate as symbols to differentiate by."""
+        return self.x[: len(self.learnt.names)]
+
+    @property
+    def estimate(self) -> Shaped[np.ndarray, "unknown"]:
+        return scalars(self.unknown)
+
+    @property
+    def memory(self) -> Shaped[np.ndarray, "states"]:
+        """What is remembered beside the estimate."""
+        return scalars(self.x[len(self.learnt.names) :])
 
     @property
     def error(self) -> Actuated:
@@ -43,20 +65,39 @@ class Symbols:
         """qd - qrd."""
         return self.qd - self.qrd
 
+    def times(self, gain: str, vector: Actuated) -> Actuated:
+        """A gain of the law, by its name, times a vector."""
+        product = times(self.gains[gain], vector)
+        return scaled(product, self.factors[gain]) if gain in self.factors else product
 
-def traced(robot: Robot, learnt: Learnt, *, acceleration: bool) -> tuple[list[tuple[Input, Any]], Symbols]:
-    """The inputs (q, qd, qr, qrd, qrdd, x) of a law's graph, with qdd after qd where asked for; and their symbols.
 
-    With loops the first are all coordinates, closed.
+def traced(
+    robot: Robot,
+    learnt: Learnt,
+    gains: Mapping[str, Matrix],
+    *,
+    more: int = 0,
+    acceleration: bool = False,
+    varied: Sequence[str] = (),
+) -> tuple[list[tuple[Input, Any]], Symbols]:
+    """The inputs (q, qd, qr, qrd, qrdd, x) of a law's graph, and their symbols.
+
+    With loops the first are all coordinates, closed. x are the unknown and ``more`` that is remembered. With qdd after
+    qd where asked for, and factors of the ``varied`` gains behind all.
     """
     import casadi
 
     loops = constraint(robot)
     n, size = len(loops.actuated), len(learnt.names)
     symbols = {name: casadi.SX.sym(name, n) for name in ("qd", "qdd", "qr", "qrd", "qrdd")}
-    x = casadi.SX.sym("x", size)
+    x, factors = casadi.SX.sym("x", size + more), casadi.SX.sym("factors", len(varied))
     inputs: list[tuple[Input, Any]] = [(Input("q", len(loops.home)), loops.x)]
     inputs += [(Input(name, n), vector) for name, vector in symbols.items() if acceleration or name != "qdd"]
-    inputs.append((Input("x", size), x))
-    model = Model(loops, learnt.filled(scalars(x)))
-    return inputs, Symbols(model, x, **{name: scalars(vector) for name, vector in symbols.items()})
+    inputs.append((Input("x", size + more), x))
+    if varied:
+        inputs.append((Input("factors", len(varied)), factors))
+    model = Model(loops, learnt.filled(scalars(x[:size])))
+    moving = {name: scalars(vector) for name, vector in symbols.items()}
+    return inputs, Symbols(
+        learnt, model, x, **moving, gains=gains, factors=dict(zip(varied, scalars(factors), strict=True))
+    )

@@ -22,31 +22,31 @@ Two ways      ``traverse`` runs on symbols for the graph, and on floats, as the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from ytheta.control.controller import Joints, Reference, State, Unknown
-from ytheta.control.gains import Gain, OfJoints, OfUnknown, diagonal, matrix, quadratic, times
-from ytheta.control.law import Law
+from ytheta.control.gains import Gain, quadratic, scaled
+from ytheta.control.law import Shape, Written
+from ytheta.control.learner import Learner
 from ytheta.control.learnt import Learnt, learnt
 from ytheta.control.model import Model
-from ytheta.control.symbols import Actuated, Symbols
+from ytheta.control.symbols import Symbols
 from ytheta.control.traverse import Moving, moving, traverse
 from ytheta.errors import InputError
 from ytheta.formulation.closing import constraint
 from ytheta.formulation.constraint import Constraint, column
 from ytheta.formulation.loops import solve
-from ytheta.formulation.mechanism import Mechanism, exact
+from ytheta.formulation.mechanism import exact
 from ytheta.formulation.motion import numeric_motion, scalars
 from ytheta.formulation.spatial import PER_LINK, momentum_columns
 from ytheta.formulation.vectors import dot
 from ytheta.minimal.standard_parameters import asked_parameters
-from ytheta.robot.robot import Robot
-from ytheta.shapes import Float, Shaped
+from ytheta.shapes import Float
 
 if TYPE_CHECKING:
     import casadi
@@ -54,22 +54,22 @@ if TYPE_CHECKING:
 ROUNDING = 1e-9  # relative to the largest eigenvalue: masses in a point or on a line have some that are zero
 
 
-@dataclass(frozen=True, eq=False)
-class Walker(Law):
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Walker(Learner):
     """Tracks with loops and learns masses and friction of every joint; without ``learn`` all of them."""
 
-    robot: Robot
-    _: KW_ONLY
     convergence: Gain
     feedback: Gain
-    adaptation: Gain
     initial: Unknown | Sequence[float] | None = None
-    learn: Sequence[str] | None = None
-    torque_limits: Gain | None = None
+
+    GAINS: ClassVar[Mapping[str, Shape]] = {"convergence": Shape.MATRIX, "feedback": Shape.LINKS}
 
     def __post_init__(self) -> None:
-        self.check()
-        _ = self._gains
+        if self.base is not None:
+            raise InputError(
+                "Walker's controller weighs links by their own inertias, and has no base parameters; leave base out"
+            )
+        super().__post_init__()
         _definite(self._loops, self._weights)
 
     @property
@@ -84,37 +84,30 @@ class Walker(Law):
     def init(self, q: Joints, qd: Joints, *, estimate: Unknown | None = None, t: float = 0.0) -> State:
         return super().init(q, qd, estimate=self._initial if estimate is None else estimate, t=t)
 
-    def written(self, s: Symbols) -> tuple[Actuated, Shaped[np.ndarray, "unknown"]]:
-        v, vd = self._reference(s.error, s.error_rate, s.qrd, s.qrdd)
-        return self._answer(s.model.loops.mechanism, moving(s.model.loops, s.qd, vd, v), s.model.theta)
+    def written(self, s: Symbols) -> Written:
+        v, vd = s.qrd - s.times("convergence", s.error), s.qrdd - s.times("convergence", s.error_rate)  # (17)
+        weights = scaled(exact(self._weights.tolist()), s.factors.get("feedback", 1))
+        at = moving(s.model.loops, s.qd, vd, v)
+        rho, w = traverse(s.model.loops.mechanism, at, s.model.theta, weights)
+        return Written(dot(at.E.T, rho), s.qd - v, w[list(self.learnt.places)])  # (23), (24)
 
-    def proof(self, s: Symbols, true: Model, wrong: Shaped[np.ndarray, "unknown"]) -> Any:
+    def proof(self, s: Symbols, true: Model) -> Any:
         """(26); the sum over links is rᵀ M r."""
-        v, _ = self._reference(s.error, s.error_rate, s.qrd, s.qrdd)
-        return (quadratic(true.mass_matrix, s.qd - v) + quadratic(np.linalg.inv(self._gains[1]), wrong)) * 0.5
+        r = s.error_rate + s.times("convergence", s.error)
+        return quadratic(true.mass_matrix, r) * 0.5
 
     def plain(
         self, x: Unknown, q: Joints, qd: Joints, reference: Reference
     ) -> tuple[Joints, Float[np.ndarray, "unknown"]]:
-        """tau, before it is limited, and dx/dt by the paper's procedures on floats: slow, and nothing compiled."""
-        v, vd = self._reference(q - reference.q, qd - reference.qd, reference.qd, reference.qdd)
+        """tau, before it is limited, and Yᵀ r by the paper's procedures on floats: slow, and nothing compiled."""
+        Lambda = self.gains["convergence"]
+        v, vd = reference.qd - Lambda @ (q - reference.q), reference.qdd - Lambda @ (qd - reference.qd)  # (17)
         closed = solve(self._loops, q[None]).or_raise().x[0] if self.robot.loops else q
         theta = self.learnt.theta.copy()
         theta[list(self.learnt.places)] = x
-        at = _numbers(self._kinematics(closed, qd, vd.astype(float), v.astype(float)))
-        tau, rate = self._answer(self._loops.mechanism, at, theta)
-        return tau.astype(float), rate.astype(float)
-
-    def _reference(self, e: Actuated, ed: Actuated, qrd: Actuated, qrdd: Actuated) -> tuple[Actuated, Actuated]:
-        """Velocity and acceleration of (17)."""
-        Lambda, _ = self._gains
-        return qrd - times(Lambda, e), qrdd - times(Lambda, ed)
-
-    def _answer(
-        self, mechanism: Mechanism, at: Moving, theta: Shaped[np.ndarray, "params"]
-    ) -> tuple[Actuated, Shaped[np.ndarray, "unknown"]]:
-        rho, w = traverse(mechanism, at, theta, exact(self._weights.tolist()))
-        return dot(at.E.T, rho), -times(self._gains[1], w[list(self.learnt.places)])  # (23), (24)
+        at = _numbers(self._kinematics(closed, qd, vd, v))
+        rho, w = traverse(self._loops.mechanism, at, theta, self._weights)
+        return dot(at.E.T, rho).astype(float), w[list(self.learnt.places)].astype(float)
 
     @cached_property
     def _kinematics(self) -> casadi.Function:
@@ -147,15 +140,8 @@ class Walker(Law):
         links = len(self._loops.mechanism.bodies)
         theta = self.learnt.theta.copy()
         theta[list(self.learnt.places)] = self._initial
-        gamma = diagonal("feedback", self.feedback, links, per="link")
+        gamma = self.gains["feedback"].diagonal()
         return theta[: PER_LINK * links] * np.repeat(gamma, PER_LINK)
-
-    @cached_property
-    def _gains(self) -> tuple[OfJoints, OfUnknown]:
-        return (
-            matrix("convergence", self.convergence, len(self.robot.actuated), per="actuated coordinate"),
-            matrix("adaptation", self.adaptation, len(self.unknown), per="unknown parameter"),
-        )
 
 
 def _numbers(found: Sequence[Any]) -> Moving:

@@ -21,6 +21,7 @@ from ytheta.robot.robot import Robot
 from ytheta.signal.log import Log, Weight
 from ytheta.signal.mapping import read_mapping
 from ytheta.signal.read import read_log
+from ytheta.signal.write import write_log
 
 ROBOT = ytheta.load("lu-two-link")
 
@@ -108,6 +109,26 @@ def refused(path: Path, *words: str, robot: Robot = ROBOT, mapping: Any = None, 
     for word in words:
         assert word in message, message
     return message
+
+
+# --- what is written can be read --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "npz"])
+def test_a_written_log_comes_back(ending: str, tmp_path: Path) -> None:
+    for log in (LOG, replace(LOG, qd=None), replace(LOG, tau=None)):
+        path = write_log(log, tmp_path / f"log.{ending}")
+        assert_same(read_log(path, ROBOT), log)
+        assert [file.name for file in tmp_path.iterdir()] == [path.name]
+    with pytest.raises(AssertionError):  # the twin: the last digit counts
+        assert_same(read_log(path, ROBOT), replace(LOG, tau=None, q=LOG.q * (1.0 + 1e-15)))
+
+
+def test_logs_are_written_only_where_they_can_be(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"\.csv or \.parquet or \.npz"):
+        write_log(LOG, tmp_path / "log.mcap")
+    with pytest.raises(InputError, match="check the folder"):
+        write_log(LOG, tmp_path / "nowhere" / "log.csv")
 
 
 # --- formats and dialects --------------------------------------------------------------------------------------------

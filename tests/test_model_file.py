@@ -20,11 +20,11 @@ from ytheta.identification.identify import FRICTION, identify
 from ytheta.identification.model_file import identification_table, model_toml, read_model, save_model
 from ytheta.identification.prediction import prediction
 from ytheta.identification.result import Identification
-from ytheta.identification.whole_file import check_writable, whole_file
 from ytheta.minimal.choice import base_parameters
 from ytheta.robot.parameters import with_theta
 from ytheta.signal.plan import Settings
 from ytheta.signal.read import read_log
+from ytheta.whole_file import check_writable, whole_file
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,8 @@
     │   ├── RobotError          a robot contradicts itself: missing links, two roots, undeclared cycles …
     │   │   └── ClosureError    a loop cannot close at the given pose, or its actuated coordinates do not fix it
     │   ├── UnsetLengthError    a symbolic length has no value where numbers are needed
-    │   └── UnknownNameError    a name that does not exist, with the nearest ones that do
+    │   ├── UnknownNameError    a name that does not exist, with the nearest ones that do
+    │   └── UnstableError       a controller whose torque or estimate is no longer a number, and what to change
     └── MissingExtraError       an optional library is not installed; the message holds the install command
 
 Every message is a sentence that says what is wrong, where, and what to do.
@@ -46,6 +47,10 @@ class UnsetLengthError(InputError):
 
 class UnknownNameError(InputError):
     """A name that does not exist."""
+
+
+class UnstableError(InputError):
+    """Torque or estimate of a controller have left all bounds."""
 
 
 class MissingExtraError(YthetaError):

@@ -45,10 +45,10 @@ from ytheta.identification.estimators.recursive import Recursive
 from ytheta.identification.identify import FRICTION
 from ytheta.identification.identify import identify as identify_robot
 from ytheta.identification.model_file import ENDING, save_model
-from ytheta.identification.whole_file import check_writable
 from ytheta.report.summary import summary
 from ytheta.report.text import print_identification
 from ytheta.signal.log import Log
+from ytheta.whole_file import check_writable
 
 NOTHING = "none"
 

@@ -30,13 +30,13 @@ from ytheta.conventions import SNAP
 from ytheta.errors import InputError
 from ytheta.identification.model_file import figures, identification_table
 from ytheta.identification.prediction import Prediction, prediction
-from ytheta.identification.whole_file import check_writable, whole_file
 from ytheta.report.numbers import plain
 from ytheta.report.printable import printable
 from ytheta.report.summary import finite
 from ytheta.report.text_tables import print_joints
 from ytheta.robot.robot import Robot
 from ytheta.signal.plan import Settings
+from ytheta.whole_file import check_writable, whole_file
 
 ENDINGS = (".csv", ".parquet")
 ERRORS = (

@@ -26,7 +26,7 @@ from ytheta.control.gains import Gain, Matrix, diagonal, matrix, scalar, scaled
 from ytheta.control.learnt import Learnt
 from ytheta.control.model import Model
 from ytheta.control.symbols import Actuated, Symbols, traced
-from ytheta.errors import InputError, UnknownNameError, nearest
+from ytheta.errors import InputError, UnknownNameError, UnstableError, nearest
 from ytheta.formulation.closing import constraint
 from ytheta.formulation.graph import Graph, Input, trace
 from ytheta.formulation.motion import scalars
@@ -166,7 +166,7 @@ class Law(ABC):
         else:
             out = one(q, qd, reference.q, reference.qd, reference.qdd, state.x)
         if not math.isfinite(out.dot(out)):
-            raise InputError(f"{self.name}: at t = {t:g} {self.trouble(state)}")
+            raise UnstableError(f"{self.name}: at t = {t:g} {self.trouble(state)}")
         return out[:n], State(t, state.x + passed * out[n:])
 
     def trouble(self, state: State) -> str:  # noqa: ARG002

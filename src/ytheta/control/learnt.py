@@ -33,6 +33,11 @@ class Learnt:
     names: tuple[str, ...]
     places: tuple[int, ...]
     theta: Float[np.ndarray, "params"]
+    base: BaseParameters | None = None
+
+    def values(self, theta: Float[np.ndarray, "runs params"]) -> Float[np.ndarray, "runs unknown"]:
+        """What the unknown are where the standard parameters are these: one row for every robot."""
+        return _carried(theta, self.base)[:, list(self.places)]
 
     @property
     def described(self) -> Float[np.ndarray, "unknown"]:
@@ -52,18 +57,26 @@ def learnt(robot: Robot, base: BaseParameters | None, learn: Sequence[str] | Non
     if isinstance(learn, str):
         raise InputError(f"learn is a list of names or patterns, such as ({learn!r},), not one text")
     columns = {name: k for k, name in enumerate(robot.parameter_names)}
-    theta = robot.numeric.theta.copy()
     known: set[str] = set()  # what base parameters have taken in
     if base is not None:
         base.check_robot(robot)
         known = set(base.asked) - set(base.independent)
-        theta[[columns[name] for name in base.asked]] = 0.0
-        theta[base.places] = base.K @ robot.numeric.theta
+    theta = _carried(robot.numeric.theta[None], base)[0]
     usual = asked_parameters(robot, rotor_inertia=False) if base is None else base.independent
     names = usual if learn is None else _named(robot, learn, known)
     chosen = set(names)
     ordered = tuple(name for name in columns if name in chosen)
-    return Learnt(ordered, tuple(columns[name] for name in ordered), theta)
+    return Learnt(ordered, tuple(columns[name] for name in ordered), theta, base)
+
+
+def _carried(theta: Float[np.ndarray, "runs params"], base: BaseParameters | None) -> Float[np.ndarray, "runs params"]:
+    """Standard parameters as the columns of Y carry them."""
+    carried = theta.copy()
+    if base is not None:
+        index = {name: k for k, name in enumerate(base.robot.parameter_names)}
+        carried[:, [index[name] for name in base.asked]] = 0.0
+        carried[:, base.places] = theta @ base.K.T
+    return carried
 
 
 def _named(robot: Robot, patterns: Sequence[str], joined: set[str]) -> set[str]:

@@ -19,12 +19,12 @@ import tomlkit
 import ytheta
 from ytheta.errors import InputError, nearest
 from ytheta.identification.residuals import Errors
-from ytheta.identification.whole_file import check_writable, whole_file
 from ytheta.minimal.standard_parameters import FRICTION
 from ytheta.robot.load import load
 from ytheta.robot.robot import Robot
 from ytheta.robot.toml_writer import robot_toml
 from ytheta.shapes import Float
+from ytheta.whole_file import check_writable, whole_file
 
 if TYPE_CHECKING:
     from ytheta.identification.result import Identification

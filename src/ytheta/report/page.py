@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import ytheta
 from ytheta.errors import MissingExtraError
-from ytheta.identification.whole_file import check_writable, whole_file
+from ytheta.whole_file import check_writable, whole_file
 
 try:
     from jinja2 import Environment, PackageLoader, StrictUndefined

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
-import secrets
-from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -23,6 +20,7 @@ from ytheta.robot.parts import Drive, Force, Joint, Limits, Link, Motor
 from ytheta.robot.robot import Robot
 from ytheta.robot.snap import printed_angle
 from ytheta.robot.toml_reader import FORMAT, UNSET
+from ytheta.whole_file import whole_file
 
 
 def save_robot(robot: Robot, path: str | Path) -> Path:
@@ -35,16 +33,8 @@ def save_robot(robot: Robot, path: str | Path) -> Path:
     except UnicodeEncodeError as error:
         wrong = error.object[error.start : error.end]
         raise InputError(f"{path}: the robot holds {wrong!r}, which is no character; correct that text") from None
-    temporary = path.with_name(f".ytheta-{secrets.token_hex(8)}.part")
-    try:
-        with open(temporary, "xb") as file:  # its permissions are those that the user's mask allows
-            file.write(content)
-        os.replace(temporary, path)
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror or error}; check the folder") from None
-    finally:
-        with suppress(OSError):  # after success, and where it never came to be, there is nothing to remove
-            temporary.unlink()
+    with whole_file(path) as file:
+        file.write_bytes(content)
     return path
 
 

@@ -6,9 +6,9 @@ from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
-import plotly.graph_objects as go
 
 from ytheta.identification.residuals import Trace
+from ytheta.report.plot_json import MARGIN, plot_json
 from ytheta.shapes import Float
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ TORQUE_HEIGHT = 300
 WIDTHS = {"raw": 1.0, "measured": 4.0, "predicted": 1.3, "residual": 1.0}  # of lines: one can see through to the other
 ROW_HEIGHT, MOST_HEIGHT = 13, 900  # of the correlation matrix, in pixels
 LABELLED = 70  # more names than this cannot be read beside a matrix
-MARGIN = {"l": 56, "r": 8, "t": 8, "b": 40}
 DIVERGING = ((0.0, "rgb(33,102,172)"), (0.5, "rgba(128,128,128,0)"), (1.0, "rgb(214,96,53)"))
 
 
@@ -33,16 +32,17 @@ def torque_plot(trace: Trace, joint: int, unit: str) -> str:
         ("residual", measured - predicted, "y2"),
     )
     traces = [
-        go.Scatter(
-            x=seconds,
-            y=values.astype(np.float32),
-            name=name,
-            yaxis=axis,
-            mode="lines",
-            line={"width": WIDTHS[name]},
-            hoverinfo="skip" if name == "raw" else None,
-            hovertemplate=None if name == "raw" else f"%{{y:.3~g}} {unit}",
-        )
+        {
+            "type": "scatter",
+            "x": seconds,
+            "y": values.astype(np.float32),
+            "name": name,
+            "yaxis": axis,
+            "mode": "lines",
+            "line": {"width": WIDTHS[name]},
+            "hoverinfo": "skip" if name == "raw" else None,
+            "hovertemplate": None if name == "raw" else f"%{{y:.3~g}} {unit}",
+        }
         for name, values, axis in lines
     ]
     layout = {
@@ -54,7 +54,7 @@ def torque_plot(trace: Trace, joint: int, unit: str) -> str:
         "showlegend": False,
         "hovermode": "x unified",
     }
-    return _json(go.Figure(traces, _plain(layout)))
+    return plot_json(traces, layout)
 
 
 def shown_time(t: Float[np.ndarray, "shown"]) -> Float[np.ndarray, "shown"]:
@@ -72,18 +72,19 @@ def correlation_plot(found: Identification) -> str:
     names = [escape(name) for name in found.names]
     known = np.isfinite(found.std)
     values = np.where(np.outer(known, known), found.correlation, np.nan).astype(np.float32)
-    matrix = go.Heatmap(
-        z=values,
-        x=names,
-        y=names,
-        zmin=-1.0,
-        zmax=1.0,
-        colorscale=DIVERGING,
-        xgap=1,
-        ygap=1,
-        hovertemplate="%{y}<br>%{x}<br>%{z:.2f}<extra></extra>",
-        colorbar={"thickness": 10, "outlinewidth": 0, "tickvals": [-1, -0.5, 0, 0.5, 1]},
-    )
+    matrix = {
+        "type": "heatmap",
+        "z": values,
+        "x": names,
+        "y": names,
+        "zmin": -1.0,
+        "zmax": 1.0,
+        "colorscale": DIVERGING,
+        "xgap": 1,
+        "ygap": 1,
+        "hovertemplate": "%{y}<br>%{x}<br>%{z:.2f}<extra></extra>",
+        "colorbar": {"thickness": 10, "outlinewidth": 0, "tickvals": [-1, -0.5, 0, 0.5, 1]},
+    }
     axis = {"showgrid": False, "ticks": "", "tickfont": {"size": 10}, "showticklabels": len(names) <= LABELLED}
     layout = {
         "height": min(MOST_HEIGHT, 60 + max(12, len(names)) * ROW_HEIGHT),
@@ -91,16 +92,4 @@ def correlation_plot(found: Identification) -> str:
         "xaxis": axis | {"showticklabels": False, "constrain": "domain"},
         "yaxis": axis | {"autorange": "reversed", "automargin": True, "dtick": 1},
     }
-    return _json(go.Figure(matrix, _plain(layout)))
-
-
-def _plain(layout: dict[str, object]) -> dict[str, object]:
-    """Without Plotly's own theme and background."""
-    clear = "rgba(0,0,0,0)"
-    font = {"family": "system-ui, sans-serif", "size": 12}
-    return {"template": {}, "paper_bgcolor": clear, "plot_bgcolor": clear, "font": font, "autosize": True} | layout
-
-
-def _json(figure: object) -> str:
-    """For a script element: no ``<`` may stand in it."""
-    return str(figure.to_json()).replace("<", "\\u003c")  # type: ignore[attr-defined]
+    return plot_json([matrix], layout)

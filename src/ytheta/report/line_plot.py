@@ -1,0 +1,200 @@
+"""Plots of lines as Plotly's JSON: for the pages here, and for whoever redraws a figure of a paper.
+
+Colours are numbers, not names: the style sheet has the colours of the dark theme, by these of the light one. A line of
+more points than can be seen is thinned out, with the least and the largest value of every stretch: no peak is lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from html import escape
+from itertools import pairwise
+
+import numpy as np
+
+from ytheta.errors import InputError
+from ytheta.report.plot_json import MARGIN, plot_json
+from ytheta.shapes import Float, Int
+
+COLOURS = (
+    "rgb(33, 102, 172)",
+    "rgb(217, 72, 15)",
+    "rgb(26, 127, 75)",
+    "rgb(123, 63, 160)",
+    "rgb(176, 125, 10)",
+    "rgb(14, 138, 148)",
+    "rgb(194, 55, 138)",
+    "rgb(107, 114, 128)",
+)
+FAINT = "rgb(143, 163, 189)"  # of lines behind others, and of those that are many
+MARK = "rgb(128, 136, 148)"
+MOST = 2000  # points of a line
+MOST_IN_A_CROWD = 600
+HEIGHT = 300
+CROWD = 12  # lines from which on one hears of the nearest only
+LOWER = 0.3  # of the height: the axis below
+DECADES = 1.5  # from which on a logarithmic axis is the better one
+
+
+class Place(Enum):
+    """Where a second axis stands: at the other side of the same plot, or below it with its own lines."""
+
+    RIGHT = "right"
+    BELOW = "below"
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """One line; ``x`` where it has other ones than the plot. Without a colour it has the next one of the palette."""
+
+    name: str
+    y: Float[np.ndarray, "points"]
+    x: Float[np.ndarray, "points"] | None = None
+    axis: int = 0
+    colour: int | None = None
+    faint: bool = False
+    dashed: bool = False
+    width: float = 1.5
+    legend: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class Band:
+    """What lies between two lines."""
+
+    name: str
+    lower: Float[np.ndarray, "points"]
+    upper: Float[np.ndarray, "points"]
+    axis: int = 0
+    colour: int = 0
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A title and a unit; ``log`` leaves out what is not above zero."""
+
+    title: str
+    unit: str = ""
+    log: bool = False
+    place: Place = Place.BELOW
+
+
+def line_plot(
+    x: Float[np.ndarray, "points"],
+    lines: Sequence[Line],
+    axes: Sequence[Axis],
+    *,
+    x_title: str = "time / s",
+    height: int = HEIGHT,
+    bands: Sequence[Band] = (),
+    marks: Sequence[float] = (),
+    legend: bool = True,
+) -> str:
+    """Lines over x, on one axis or on two; ``marks`` are places of x with a vertical line."""
+    places = {line.axis for line in lines} | {band.axis for band in bands}
+    if not (1 <= len(axes) <= 2 and places <= set(range(len(axes)))):
+        raise InputError(f"a plot has one axis or two, and its lines stand on these; here are {len(axes)}")
+    crowded = len(lines) > CROWD
+    traces = [_band(x, band, axes[band.axis]) for band in bands]
+    for k, line in enumerate(lines):
+        traces.append(_line(x, line, k, axes[line.axis], crowded=crowded))
+    below = len(axes) == 2 and axes[1].place is Place.BELOW
+    layout = {
+        "height": height,
+        "margin": MARGIN,
+        "xaxis": {
+            "title": {"text": escape(x_title, quote=False), "standoff": 6},
+            "anchor": "y2" if below else "y",
+            "zeroline": False,
+            "hoverformat": ".4~g",
+        },
+        "showlegend": legend,
+        "legend": {"orientation": "h", "x": 0.0, "y": 1.0, "yanchor": "bottom", "bgcolor": "rgba(0,0,0,0)"},
+        "hovermode": "closest" if crowded else "x unified",
+        "shapes": [_mark(place) for place in marks],
+        "yaxis": _axis(axes[0]) | {"domain": [LOWER + 0.08, 1.0] if below else [0.0, 1.0]},
+    }
+    if below:
+        layout["yaxis2"] = _axis(axes[1]) | {"domain": [0.0, LOWER], "nticks": 4}
+    elif len(axes) == 2:
+        layout["yaxis2"] = _axis(axes[1]) | {"overlaying": "y", "side": "right", "showgrid": False, "tickmode": "auto"}
+    return plot_json(traces, layout)
+
+
+def wide(values: Float[np.ndarray, "*shape"]) -> bool:
+    """Whether values above zero span so many decades that a logarithmic axis shows them better."""
+    above = values[np.isfinite(values) & (values > 0.0)]
+    return bool(len(above)) and float(above.max()) > 10.0**DECADES * float(above.min())
+
+
+def thinned(y: Float[np.ndarray, "points"], most: int = MOST) -> Int[np.ndarray, "kept"]:
+    """The places of at most so many points: the least and the largest of every stretch, and both ends."""
+    if len(y) <= most:
+        return np.arange(len(y))
+    low, high = (np.where(np.isnan(y), instead, y) for instead in (np.inf, -np.inf))
+    edges = np.linspace(0, len(y), most // 2, dtype=np.intp)  # one stretch less than half of the points: both ends too
+    kept = {0, len(y) - 1}
+    for begin, end in pairwise(edges.tolist()):
+        kept |= {begin + int(np.argmin(low[begin:end])), begin + int(np.argmax(high[begin:end]))}
+    return np.array(sorted(kept))
+
+
+def _line(x: np.ndarray, line: Line, number: int, axis: Axis, *, crowded: bool) -> dict[str, object]:
+    own = x if line.x is None else line.x
+    if line.y.shape != own.shape:
+        raise InputError(f"the line {line.name!r} has {len(line.y)} values at {len(own)} places; give as many")
+    y = np.where(line.y > 0.0, line.y, np.nan) if axis.log else line.y
+    kept = thinned(y, MOST_IN_A_CROWD if crowded else MOST)
+    name = escape(line.name, quote=False)
+    value = f"%{{y:.4~g}} {escape(axis.unit, quote=False)}".rstrip()
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "x": own[kept].astype(np.float32),
+        "y": y[kept].astype(np.float32),
+        "name": name,
+        "yaxis": "y" if line.axis == 0 else "y2",
+        "line": {
+            "color": FAINT if line.faint else COLOURS[(number if line.colour is None else line.colour) % len(COLOURS)],
+            "width": line.width,
+            "dash": "dash" if line.dashed else "solid",
+        },
+        "showlegend": line.legend,
+        "hovertemplate": f"{value}<extra>{name}</extra>" if crowded else value,
+    }
+
+
+def _band(x: np.ndarray, band: Band, axis: Axis) -> dict[str, object]:
+    """A closed line; where a bound is not above zero, a logarithmic axis has no place for it."""
+    known = np.isfinite(band.lower) & np.isfinite(band.upper) & ((band.lower > 0.0) | (not axis.log))
+    at = np.flatnonzero(known)[:: max(1, -(-2 * int(known.sum()) // MOST))]
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "x": np.concatenate([x[at], x[at][::-1]]).astype(np.float32),
+        "y": np.concatenate([band.upper[at], band.lower[at][::-1]]).astype(np.float32),
+        "name": escape(band.name, quote=False),
+        "yaxis": "y" if band.axis == 0 else "y2",
+        "fill": "toself",
+        "fillcolor": COLOURS[band.colour % len(COLOURS)].replace("rgb", "rgba").replace(")", ", 0.22)"),
+        "line": {"width": 0, "color": COLOURS[band.colour % len(COLOURS)]},
+        "hoverinfo": "skip",
+    }
+
+
+def _axis(axis: Axis) -> dict[str, object]:
+    title = " / ".join(filter(None, (axis.title, axis.unit)))
+    settings: dict[str, object] = {
+        "title": {"text": escape(title, quote=False)},
+        "zeroline": False,
+        "automargin": True,
+        "nticks": 6,
+    }
+    return settings | ({"type": "log", "exponentformat": "power"} if axis.log else {})
+
+
+def _mark(place: float) -> dict[str, object]:
+    line = {"color": MARK, "width": 1, "dash": "dot"}
+    return {"type": "line", "x0": place, "x1": place, "y0": 0.0, "y1": 1.0, "yref": "paper", "line": line}

@@ -1,1 +1,1 @@
-"""Examples that are run: ``make demo`` runs them, and so do the tests."""
+"""Examples that are run: by ``make demo``, as ``python -m examples.lu1993_control`` and the like, and by the tests."""

@@ -1,58 +1,35 @@
-"""The simulations of the papers, as far as their texts say what was simulated.
+"""The simulations of the papers, as far as their texts say what was simulated: see ``examples``, which redraw them.
 
-lu1993 V-B gives the masses, the shape of the trajectory, 20 % initial error and the guess m4 = 0.5 kg. It does not give
-omega, lambda, Gamma, the gains of Craig's scheme, the velocity at the start, nor the tolerance of "converging"; Fig. 3
-to 5 are missing in the scan. Chosen here: omega = 4 pi, the one of pi, 2 pi and 4 pi with which two seconds suffice for
-m4; lambda = 20 for both, whose double pole takes 0.3 s to one degree; for each scheme, of eight values, the Gamma that
-settles soonest; the reference's velocity at the start. Both then settle at the same time (0.291 and 0.293 s): which of
-the two is faster is a matter of the gains that the text leaves out, so its order is not tested here.
-
-fernandez2000 gives the three gains, and neither the trajectory nor the estimate at the start.
+Which of lu1993's two schemes is faster is a matter of the gains that its text leaves out: with those chosen here both
+settle at the same time (0.291 and 0.293 s), so its order is not tested. fernandez2000 gives the three gains, and
+neither the trajectory nor the estimate at the start.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pytest
+from examples.fernandez2000_control import points_course, puma_law
+from examples.lu1993_schemes import LINK4, course, craig, modified
+from examples.lu1993_study import DEGREE
 
-import ytheta
-from test_control_loop import Run, run, settling_time
+from test_control_loop import Course, Run, run, settling_time
 from ytheta import kernels
 from ytheta.control.controller import Reference
-from ytheta.control.craig import Craig
 from ytheta.control.law import Law
-from ytheta.control.modified_slotine_li import QuasiComputedTorque
-from ytheta.control.slotine_li import SlotineLi
 from ytheta.errors import InputError
-
-DEGREE = np.pi / 180.0
-LAMBDA = 20.0
-OMEGA = 4.0 * np.pi
-LINK4 = 0.5  # kg of m4 that are no load
+from ytheta.simulation.course import Course as SampledCourse
 
 
-def lu_course(t: float) -> Reference:
-    """The trajectory of sec. V-B."""
-    c = np.pi * np.array([8 / 9, 2 / 3, 3 / 4, 15 / 18])
-    a = np.pi * np.array([4 / 9, 1 / 3, 1 / 4, 8 / 18])
-    w = OMEGA / np.array([1.0, 2.0, 3.0, 4.0])
-    phase = w * t + np.array([0.0, np.pi / 2, 0.0, np.pi / 2])  # joints 2 and 4 have cosines
-    return Reference(c + a * np.sin(phase), a * w * np.cos(phase), -a * w * w * np.sin(phase))
+def at_once(course: SampledCourse) -> Course:
+    """A course at one instant."""
+    return lambda t: Reference(*(part[0] for part in course(np.array([t]))))
 
 
-def modified(gamma: float = 0.006) -> Law:
-    robot = ytheta.load("lu-puma4")
-    return QuasiComputedTorque(robot, convergence=LAMBDA, adaptation=gamma, learn=("load.m",))
-
-
-def craig(gamma: float = 0.0011) -> Law:
-    robot = ytheta.load("lu-puma4")
-    gains: dict[str, Any] = {"stiffness": LAMBDA**2, "damping": 2.0 * LAMBDA, "filtering": LAMBDA}
-    return Craig(robot, **gains, adaptation=gamma, learn=("load.m",))
+lu_course = at_once(course())
 
 
 @cache
@@ -123,29 +100,13 @@ def test_noise_can_cost_craigs_scheme_its_inverse() -> None:
     assert lost > 0
 
 
-def points_course(seed: int, n: int, seconds: float) -> Callable[[float], Reference]:
-    """Quintic polynomials between random points, at rest in each: one every half second."""
-    rng = np.random.default_rng(seed)
-    points, each = rng.uniform(-0.6, 0.6, (int(2 * seconds) + 2, n)), 0.5
-
-    def at(t: float) -> Reference:
-        k = min(int(t / each), len(points) - 2)
-        s, way = t / each - k, points[k + 1] - points[k]
-        q = points[k] + way * (10 * s**3 - 15 * s**4 + 6 * s**5)
-        qd = way * (30 * s**2 - 60 * s**3 + 30 * s**4) / each
-        return Reference(q, qd, way * (60 * s - 180 * s**2 + 120 * s**3) / each**2)
-
-    return at
-
-
 def test_fernandez2000_puma() -> None:
     """Lambda = 39, K_D = 35 and Gamma = 0.075, which divides there; estimates begin at half the description."""
-    robot, course, late = ytheta.load("puma560"), points_course(1, 6, 8.0), []
-    for adaptation in (1.0 / 0.075, 1e-9):
-        law = SlotineLi(robot, convergence=39.0, damping=35.0, adaptation=adaptation)
+    wanted, late = at_once(points_course(1, 6, 8.0)), []
+    for law in (puma_law(), puma_law(1e-9)):
         truth = law.learnt.described
         start = 0.5 * truth
-        done = run(law, course, plant=robot, seconds=8.0, offset=0.05, estimate=start, rtol=1e-6, method="LSODA")
+        done = run(law, wanted, plant=law.robot, seconds=8.0, offset=0.05, estimate=start, rtol=1e-6, method="LSODA")
         V = done.lyapunov(truth)
         assert (np.diff(V) <= 1e-6 * V[0]).all()
         late.append(np.sqrt(np.mean(np.square(done.error[-50:]))))

@@ -7,6 +7,8 @@ from functools import cache
 
 import numpy as np
 import pytest
+from examples.redrawn import lyapunov
+from examples.walker1988_control import tracking, without_coulomb
 
 import ytheta
 from loop_robots import looped
@@ -33,13 +35,10 @@ from ytheta.robot.kinematics import link_poses
 from ytheta.robot.robot import Robot
 from ytheta.simulation.closed_loop import ClosedLoop
 from ytheta.simulation.mujoco_plant import MujocoPlant
-from ytheta.simulation.parameters import with_parameters
 from ytheta.simulation.plain_loop import PlainLoop
-from ytheta.simulation.runs import Runs
 
 SERIAL = ("lu-two-link", "lu-puma4", "ur10", "stanford", "puma560", "ha-scara")
 LOOPED = ("walker", "palletiser", "five-bar", "slide")
-OUTERMOST = {"walker": "link3", "palletiser": "flange"}  # light links, so that more of the feedback is theirs
 
 
 @cache
@@ -202,26 +201,10 @@ def test_the_procedures_on_floats_are_the_graph(name: str) -> None:
 # --- in motion --------------------------------------------------------------------------------------------------------
 
 
-def guess(law: Walker) -> np.ndarray:
-    """Links of 60 % of their mass, and no friction."""
-    truth = law.learnt.described
-    return np.array([0.0 if n.endswith(".fv") else 0.6 * t for n, t in zip(law.unknown, truth, strict=True)])
-
-
 def smooth(name: str) -> Robot:
     robot = ytheta.load(name)
     joints = [replace(j, drive=replace(j.drive, coulomb_speed=0.05)) for j in robot.joints]
     return replace(robot, joints=tuple(joints))
-
-
-def tracking(robot: Robot, name: str, *, speed: float = 1.0) -> Walker:
-    """Masses and all viscous friction unknown; parameters adapt in proportion to their squares."""
-    any_law = Walker(robot, convergence=10.0, feedback=1.0, adaptation=1.0)
-    names = [body.name for body in constraint(robot).mechanism.bodies]
-    gamma = np.where(np.array(names) == OUTERMOST[name], 2000.0, 200.0)
-    rubs = np.array([30.0 if n.endswith(".fv") else 1.0 for n in any_law.unknown])
-    adaptation = speed * rubs * (abs(any_law.learnt.described) + 0.02) ** 2
-    return Walker(robot, convergence=10.0, feedback=gamma, adaptation=adaptation, initial=guess(any_law))
 
 
 @pytest.mark.parametrize("name", ["walker", "palletiser"])
@@ -238,30 +221,23 @@ def test_robots_with_loops_track_and_V_falls(name: str) -> None:
         wanted = course(done.t)
         errors.append(abs(done.q[0] - wanted[0])[-50:].max())
         if controller is law:
-            V = along(law, done, wanted)
+            V = lyapunov(law, done, wanted)
             assert (np.diff(V) < 0.0).all()
             assert V[-1] < 0.5 * V[0]
     assert errors[0] < 1e-3
     assert errors[0] < 0.4 * errors[1]
 
 
-def along(law: Walker, done: Runs, wanted: tuple[np.ndarray, ...]) -> np.ndarray:
-    """V of the only run at all instants that were kept."""
-    rows, truth = zip(done.memory[0], done.q[0], done.qd[0], *wanted, strict=True), law.learnt.described
-    return np.array([law.lyapunov(State(0.0, x), q, qd, Reference(*r), truth) for x, q, qd, *r in rows])
-
-
 @pytest.mark.parametrize("name", ["walker", "palletiser"])
 def test_they_track_in_mujoco(name: str) -> None:
-    robot = ytheta.load(name)
-    robot = with_parameters(robot, {p: 0.0 for p in robot.parameter_names if p.endswith(".fc")})  # MuJoCo's is another
+    robot = without_coulomb(name)  # MuJoCo's is another
     law, course = tracking(robot, name, speed=0.1), swing(robot, size=0.05)
     q, qd, _ = course(np.zeros(1))
     loop = PlainLoop(plant=MujocoPlant(robot), controller=law)
     done = loop.run(q[0] + 0.02, qd[0], course, 0.6)
     assert done.finished.all()
     wanted = course(done.t)
-    error, V = abs(done.q[0] - wanted[0]), along(law, done, wanted)
+    error, V = abs(done.q[0] - wanted[0]), lyapunov(law, done, wanted)
     assert error[-10:].max() < 0.25 * error[0].max()
     assert (np.diff(V) < 0.0).all()
 
@@ -269,8 +245,7 @@ def test_they_track_in_mujoco(name: str) -> None:
 @pytest.mark.parametrize("name", ["lu-two-link", "five-bar", "walker"])
 def test_it_dissipates_what_it_should(name: str) -> None:
     """dV/dt = -rᵀ K_D r: friction (22) has no part in it, whatever joint it is at. The twin has a tenth less."""
-    robot = ytheta.load(name)
-    robot = with_parameters(robot, {p: 0.0 for p in robot.parameter_names if p.endswith(".fc")})
+    robot = without_coulomb(name)
     loops, gamma = constraint(robot), gammas(robot)
     learn = tuple(n for n in robot.parameter_names if n.endswith((".m", ".fv")))
     law = Walker(robot, convergence=5.0, feedback=gamma, adaptation=0.5, learn=learn)

@@ -230,3 +230,12 @@ def test_names_that_are_no_list() -> None:
         ytheta.regressor(robot, parameters="shoulder_link.m")
     names = np.array(robot.parameter_names[:2])
     assert ytheta.regressor(robot, parameters=list(names)).graph.shape == (6, 2)
+
+
+@pytest.mark.parametrize(("name", "multiplications", "additions"), [("ur10", 380, 295), ("panda", 726, 519)])
+def test_base_regressors_stay_as_lean_as_they_are(name: str, multiplications: int, additions: int) -> None:
+    """Axes carried out to the bodies; columns carried in to the joints took 610 and 791 multiplications."""
+    robot = ytheta.load(name)
+    found = ytheta.regressor(robot, ytheta.base_parameters(robot)).about.operations
+    assert found.multiplications <= multiplications
+    assert found.additions <= additions

@@ -12,7 +12,7 @@ import pytest
 
 from ytheta.errors import InputError
 from ytheta.formulation.graph import Graph, Input, trace
-from ytheta.native import Kernel, compile_graph
+from ytheta.native import Kernel, compile_graph, objects
 from ytheta.native.llvm import object_code
 from ytheta.native.machine import Lender, Machine, fresh
 
@@ -163,3 +163,74 @@ def test_large_results_begin_at_a_cache_line() -> None:
         assert array.ctypes.data % 64 == 0
     x = inputs(3000)
     np.testing.assert_array_equal(compile_graph(sums(50))(x), expected(x, 50))
+
+
+class Own(np.ndarray):
+    """A class of arrays that is not NumPy's own."""
+
+
+def test_arrays_that_are_not_plain_are_made_so() -> None:
+    kernel, x = compile_graph(sums(4)), inputs(9)
+    marked = np.dtype(np.float64, metadata={"unit": "rad"})
+    assert marked == np.float64
+    for given in (x.view(Own), x.view(marked), x.tolist(), np.asfortranarray(x), x.astype(np.int32), x[::-1][::-1]):
+        np.testing.assert_array_equal(kernel(given), expected(x, 4))
+        np.testing.assert_array_equal(kernel.one(given[3]), expected(x, 4)[3])
+        (block,) = kernel.blocks(given)
+        np.testing.assert_array_equal(block.values, expected(x, 4).T)
+    for out in (np.empty((9, 4)).view(Own), np.empty((9, 4)).view(marked)):
+        assert kernel(x, out=out) is out
+        np.testing.assert_array_equal(out, expected(x, 4))
+
+
+@pytest.mark.parametrize("given", [object(), 1.0, None, (), "x", np.float64(1.0), np.zeros(()), np.zeros((2, 2, 2))])
+def test_what_is_no_such_array_is_refused_whatever_it_is(given: object) -> None:
+    kernel, x = compile_graph(sums(4)), inputs(9)
+    for call in (kernel, kernel.one, kernel.blocks):
+        with pytest.raises(InputError):
+            call(given)
+    with pytest.raises(InputError, match="takes 1 arrays"):
+        kernel()
+    if isinstance(given, np.ndarray):
+        with pytest.raises(InputError, match="out has shape"):
+            kernel(x, out=given)
+
+
+def test_a_result_may_lie_beside_an_input_but_not_on_it() -> None:
+    kernel, memory = compile_graph(sums(3)), np.zeros(100)
+    for first in (0, 45, 81):
+        x = memory[first : first + 18].reshape(9, 2)
+        x[...] = inputs(9)
+        for begin in range(100 - 27 + 1):
+            out = memory[begin : begin + 27].reshape(9, 3)
+            if begin + 27 <= first or first + 18 <= begin:
+                np.testing.assert_array_equal(kernel(x, out=out), expected(inputs(9), 3))
+            else:
+                with pytest.raises(InputError, match="shares memory"):
+                    kernel(x, out=out)
+
+
+def test_a_result_without_inputs_is_checked_too() -> None:
+    kernel = compile_graph(trace("numbers", [], np.array([1.0, 2.0], dtype=object)))
+    out = np.empty((1, 2))
+    assert kernel(out=out) is out
+    assert kernel().tolist() == out.tolist() == [[1.0, 2.0]]
+    for wrong in (np.empty((1, 1)), np.empty((2, 2)), np.empty(2), np.empty((1, 2), dtype=np.float32)):
+        with pytest.raises(InputError, match="out "):
+            kernel(out=wrong)
+
+
+def test_arrays_with_other_fields_than_known_are_not_touched(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert objects.find_fields() == (id(np.ndarray), id(np.dtype(np.float64)))
+    for field in ("_KIND", "DATA", "_AXES", "_NUMBERS", "_COUNT", "_ITEMS"):
+        with monkeypatch.context() as patch:
+            patch.setattr(objects, field, getattr(objects, field) + 4)
+            with pytest.raises(InputError, match="does not know the arrays"):
+                objects.find_fields.__wrapped__()
+
+
+def test_more_blocks_than_are_kept_may_be_held() -> None:
+    kernel, x = compile_graph(sums(5)), inputs(50)
+    held = [next(kernel.blocks(k * x)).values for k in range(9)]
+    for k, values in enumerate(held):
+        np.testing.assert_array_equal(values, expected(k * x, 5).T)

@@ -9,18 +9,22 @@ Notation      code   paper     meaning                                        sh
               a      vdot_i    acceleration of the frame origin, minus g      3         i
               H      H_i       force per unit first moment (68)               3 x 3     i
               R, p   i R i+1   rotation and place of a body in its parent     3 x 3, 3  parent
-              z      z hat     joint axis                                     3         i
+              z      z hat     joint axis, of joint i or one before it        3         i
+              v                velocity of the frame origin per unit rate     3         i
+                               of that joint
 Differs from  the paper in: |w|^2 in (68), not |wd|^2 (a fault of the print); inertia about the frame *origin* by
               default, so that theta_4 of (112) and theta_3 of (106) merge and ten parameters are left
               (``regressor_sixteen`` keeps the paper's own); trees instead of chains; any axis and any seat of the link
               frame; velocity products made symmetric in qd and v, which makes C the matrix of Christoffel symbols
-              (Mdot - 2 C is skew).
+              (Mdot - 2 C is skew); joint axes carried out to the body, by virtual work, in the place of columns carried
+              in to the joint (82)-(84): there are fewer axes than columns.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -35,6 +39,7 @@ from ytheta.shapes import Shaped
 Vector = Shaped[np.ndarray, "3"]
 Matrix = Shaped[np.ndarray, "3 3"]
 Columns = Shaped[np.ndarray, "3 columns"]
+Screw: TypeAlias = tuple[Vector, Vector]  # z and v below
 PER_LINK = len(LINK_PARAMETERS)
 SIXTEEN = len(SIXTEEN_PARAMETERS)
 
@@ -179,24 +184,23 @@ def _regressor(
 ) -> Shaped[np.ndarray, "joints params"]:
     places, twists = _outward(mechanism, motion)
     Y = zeros(mechanism.joints, width * len(mechanism.bodies))
-    for i, twist in enumerate(twists):
-        own = slice(width * i, width * (i + 1))
-        force, moment = columns(twist)
-        at: int | None = i
-        while at is not None:  # carry the columns to the base and read a row of Y at every joint on the way
-            body = mechanism.bodies[at]
-            if body.joint is not None:
-                z = along(body)[None]
-                if body.revolute:
-                    arm = cross(z[0], joint_point(body))[None]
-                    Y[body.joint, own] = (dot(z, moment) - dot(arm, force))[0]  # (85)
-                else:
-                    Y[body.joint, own] = dot(z, force)[0]
-            R, p = places[at]
-            force = dot(R, force)  # (82)
-            moment = dot(R, moment) + dot(skew(p), force)  # (84)
-            at = body.parent
+    screws: list[dict[int, Screw]] = []
+    for i, (body, place, twist) in enumerate(zip(mechanism.bodies, places, twists, strict=True)):
+        screws.append(_screws(body, *place, {} if body.parent is None else screws[body.parent]))
+        both = np.concatenate(columns(twist)[::-1])
+        for joint, screw in screws[i].items():
+            Y[joint, width * i : width * (i + 1)] = dot(np.concatenate(screw)[None], both)[0]  # (82)-(85)
     return Y
+
+
+def _screws(body: Body, R: Matrix, p: Vector, above: dict[int, Screw]) -> dict[int, Screw]:
+    """For every joint that moves a body how it does, from what it does to the parent."""
+    down = R.T
+    moved = {joint: (dot(down, z), dot(down, v + cross(z, p))) for joint, (z, v) in above.items()}
+    if body.joint is not None:
+        z = along(body)
+        moved[body.joint] = (z, cross(joint_point(body), z)) if body.revolute else (zeros(3), z)
+    return moved
 
 
 def _ten_columns(twist: Twist) -> tuple[Columns, Columns]:

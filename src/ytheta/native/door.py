@@ -105,7 +105,9 @@ def _numbers(graph: Graph, entry: Input, given: Any) -> np.ndarray:
         raise InputError(
             f"kernel {graph.name!r}: input {entry.name!r} has entries of type {array.dtype}; real numbers are needed"
         )
-    return np.require(array, np.float64, ["C", "A"])
+    taken = np.require(array, np.float64, ["C", "A"])
+    # Types may be equal to that of doubles without being it; machine code tells them apart.
+    return taken if taken.dtype is _DOUBLE else taken.view(_DOUBLE)
 
 
 def _misshapen(graph: Graph, entry: Input, array: np.ndarray, needed: str) -> NoReturn:

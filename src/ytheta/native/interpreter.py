@@ -23,11 +23,11 @@ class Interpreter:
         self._graph = graph
         self._places = np.array(graph.places, dtype=int)
 
-    def prepared(self, arrays: Sequence[np.ndarray]) -> Any:
-        """The arrays in the form that the calls below take."""
-        return arrays
+    def look(self, _samples: int, _out: Any, _arrays: tuple[Any, ...]) -> bool:
+        """Whether the arrays need no further check; here they are checked always."""
+        return False
 
-    def dense(self, arrays: Any, first: int, last: int, out: np.ndarray) -> bool:
+    def dense(self, arrays: Sequence[np.ndarray], first: int, last: int, out: np.ndarray) -> bool:
         """Write samples first … last - 1 of ``out``; false if an input is not finite."""
         flat = out.reshape(out.shape[0], -1)
         for begin in range(first, last, _AT_ONCE):
@@ -39,7 +39,7 @@ class Interpreter:
             flat[begin:end, self._places] = values.T
         return True
 
-    def writer(self, arrays: Any, values: np.ndarray, _place: int) -> Callable[[int, int], bool]:
+    def writer(self, arrays: Sequence[np.ndarray], values: np.ndarray, _place: int) -> Callable[[int, int], bool]:
         """What writes the values of samples first … last - 1 to ``values``; false if an input is not finite."""
 
         def write(first: int, last: int) -> bool:
@@ -51,17 +51,18 @@ class Interpreter:
 
         return write
 
-    def single(self, graph: Graph) -> tuple[np.ndarray, Callable[[bytes], int], bytes]:
-        """For one sample: where the result will be, and the call from the bytes of all inputs that puts it there."""
-        out = np.zeros((1, *graph.shape))
-        ends = np.cumsum([entry.size for entry in graph.inputs])
+    def single(self, graph: Graph) -> Callable[[tuple[Any, ...]], np.ndarray | None]:
+        """From the vectors of one sample to its result; nothing if they are not plain, not finite or not as many."""
 
-        def run(data: bytes) -> int:
-            vectors = np.split(np.frombuffer(data), ends[:-1]) if graph.inputs else []
+        def call(vectors: tuple[Any, ...]) -> np.ndarray | None:
+            plain = [type(x) is np.ndarray and x.dtype == np.float64 and x.shape for x in vectors]
+            if plain != [(entry.size,) for entry in graph.inputs]:
+                return None
+            out = np.empty((1, *graph.shape))
             rows = [x if entry.shared else x[np.newaxis] for entry, x in zip(graph.inputs, vectors, strict=True)]
-            return 0 if self.dense(rows, 0, 1, out) else 1
+            return out.reshape(graph.shape) if self.dense(rows, 0, 1, out) else None
 
-        return out.reshape(graph.shape), run, b""
+        return call
 
     def _values(self, arrays: Sequence[np.ndarray], first: int, last: int) -> np.ndarray | None:
         import casadi

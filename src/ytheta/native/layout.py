@@ -13,6 +13,7 @@ A row is one number for every sample of a tile. Rows of values are a block's str
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING
@@ -35,11 +36,11 @@ class Layout:
     inputs: tuple[Input, ...]
     slots: int
     places: tuple[int, ...]
-    size: int
+    shape: tuple[int, ...]
 
     @staticmethod
     def of(graph: Graph, *, lanes: int, tile: int, slots: int) -> Layout:
-        return Layout(lanes, tile, graph.inputs, slots, graph.places, graph.size)
+        return Layout(lanes, tile, graph.inputs, slots, graph.places, graph.shape)
 
     def first_row(self, k: int) -> int:
         """The first row of an input that is new in every sample."""
@@ -48,6 +49,11 @@ class Layout:
     def shared_place(self, k: int) -> int:
         """Where a shared input begins among the shared ones."""
         return sum(entry.size for entry in self.inputs[:k] if entry.shared)
+
+    @property
+    def size(self) -> int:
+        """Entries of the dense array."""
+        return math.prod(self.shape)
 
     @property
     def starts(self) -> tuple[int, int, int, int]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ctypes
 import math
 import struct
+import sys
 import threading
-import weakref
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -15,22 +16,17 @@ import numpy as np
 
 from ytheta.native.lanes import LIBRARY
 from ytheta.native.llvm import binding, target_machine
+from ytheta.native.objects import find_fields
 
 if TYPE_CHECKING:
     from ytheta.formulation.graph import Graph
 
 _DOUBLE = np.dtype(np.float64)
-_SPARE = 2  # buffers kept for the next who needs one
+_KEPT = 4  # buffers for those who need one
 _LARGE = 2**15  # doubles; fewer are written before an aligned place is found
 
 
-@cache
-def _words(count: int) -> Callable[..., bytes]:
-    """What turns that many words into bytes."""
-    return struct.Struct(f"{count}q").pack
-
-
-_FOUR = _words(4)
+_THREE, _FIVE = struct.Struct("3q").pack, struct.Struct("5q").pack
 _address_of: Callable[[Any], int] = ctypes.addressof
 _begin_of: Callable[[Any], Any] = (ctypes.c_char * 0).from_buffer
 
@@ -47,7 +43,7 @@ class Machine:
         self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target_machine())
         self._engine.add_object_file(llvm.ObjectFileRef.from_data(code))
         self._engine.finalize_object()
-        dense, block, one = (self._engine.get_function_address(name) for name in ("dense", "block", "one"))
+        dense, block, look, one = map(self._engine.get_function_address, ("dense", "block", "look", "one"))
         self._size, self.columns = (
             ctypes.c_int64.from_address(self._engine.get_global_value_address(name)).value
             for name in ("scratch", "columns")
@@ -56,37 +52,41 @@ class Machine:
         self._dense, self._block = (ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_char_p)(f) for f in (dense, block))
         # For one sample, giving the interpreter's lock away and taking it again would cost more than the work.
         self._one = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_char_p)(one)
+        self._look = ctypes.PYFUNCTYPE(ctypes.c_bool, ctypes.c_char_p)(look)
+        kinds = self._engine.get_global_value_address("kinds")
+        (ctypes.c_int64 * 2).from_address(kinds)[:] = list(find_fields())
         self._local = threading.local()
 
-    def prepared(self, arrays: Sequence[np.ndarray]) -> Any:
-        """The arrays in the form that the calls below take; they must stay alive."""
-        try:
-            places = [_address_of(_begin_of(array)) for array in arrays]
-        except TypeError:
-            places = [address(array) for array in arrays]
-        return _words(len(places))(*places)
+    def look(self, samples: int, out: Any, arrays: tuple[Any, ...]) -> bool:
+        """Whether the arrays are plain (see ``objects``) and have that many samples, and ``out``, if any, fits them."""
+        plain: bool = self._look(_THREE(samples, 0 if out is None else id(out), id(arrays)))
+        return plain
 
-    def dense(self, prepared: Any, first: int, last: int, out: np.ndarray) -> bool:
-        """Write samples first … last - 1 of ``out``; false if an input is not finite."""
-        return not self._dense(_FOUR(first, last, address(out), self._scratch()) + prepared)
+    def dense(self, arrays: tuple[np.ndarray, ...], first: int, last: int, out: np.ndarray) -> bool:
+        """Write samples first … last - 1 of ``out``; false if an input is not finite. The arrays must be plain."""
+        return not self._dense(_FIVE(first, last, id(out), self._scratch(), id(arrays)))
 
-    def writer(self, prepared: Any, _values: np.ndarray, place: int) -> Callable[[int, int], bool]:
+    def writer(self, arrays: tuple[np.ndarray, ...], _values: np.ndarray, place: int) -> Callable[[int, int], bool]:
         """What writes the values of samples first … last - 1 to the array of ``columns`` columns at ``place``.
 
-        It gives false if an input is not finite. The array must stay alive.
+        It gives false if an input is not finite. The arrays must be plain, and all must stay alive.
         """
-        run, scratch = self._block, self._scratch
-        return lambda first, last: not run(_FOUR(first, last, place, scratch()) + prepared)
+        run, scratch, inputs = self._block, self._scratch, id(arrays)
+        return lambda first, last: not run(_FIVE(first, last, place, scratch(), inputs))
 
-    def single(self, graph: Graph) -> tuple[np.ndarray, Callable[[bytes], int], bytes]:
-        """For one sample and one thread: where the result will be, the call that puts it there, and its first words.
+    def single(self, graph: Graph) -> Callable[[tuple[Any, ...]], np.ndarray | None]:
+        """From the vectors of one sample to its result; nothing if they are not plain, not finite or not as many."""
+        shape, run, local, empty, words = graph.shape, self._one, self._local, np.empty, _THREE
 
-        The call takes these words and the bytes of all inputs one after the other; 1 if an input is not finite, else 0.
-        It writes to the memory behind the result, scratch buffer included: the result must stay alive.
-        """
-        buffer = aligned(self._size + graph.size)
-        out = buffer[self._size :].reshape(graph.shape)
-        return out, self._one, _words(2)(address(out), address(buffer))
+        def call(vectors: tuple[Any, ...]) -> np.ndarray | None:
+            out = empty(shape)
+            try:
+                scratch = local.place
+            except AttributeError:
+                scratch = self._scratch()
+            return None if run(words(id(out), scratch, id(vectors))) else out
+
+        return call
 
     def _scratch(self) -> int:
         try:
@@ -97,6 +97,15 @@ class Machine:
         return place
 
 
+def _references() -> int:
+    """How many an array has that only one other shows, counted as below."""
+    array = np.empty(2)[1:]
+    return sys.getrefcount(array.base)
+
+
+_UNSEEN = _references()
+
+
 class Lender:
     """Buffers of one size, each lent again as soon as no array shows it any more.
 
@@ -105,29 +114,26 @@ class Lender:
 
     def __init__(self, rows: int, columns: int) -> None:
         self._shape = (rows, columns)
-        self._kind: Any = type("Shown", (ctypes.c_double * (rows * columns),), {})
-        self._spare: list[tuple[np.ndarray, int]] = []
-        self._lent: dict[int, tuple[weakref.ref[Any], np.ndarray, int]] = {}
+        self._kept: deque[tuple[np.ndarray, int]] = deque(maxlen=_KEPT)
 
     def lend(self) -> tuple[np.ndarray, int]:
         """An array that nobody else has, and where it begins; what it holds is left from before."""
-        try:
-            buffer, place = self._spare.pop()
-        except IndexError:
-            rows, columns = self._shape
-            buffer = aligned(rows * columns)
-            place = address(buffer)
-        # Every view of the array that is given out keeps this object alive, and nothing else does.
-        shown = self._kind.from_address(place)
-        shown.buffer = buffer
-        loan = weakref.ref(shown, self._take_back)
-        self._lent[id(loan)] = loan, buffer, place
-        return np.ndarray(self._shape, _DOUBLE, shown), place
-
-    def _take_back(self, gone: weakref.ref[Any]) -> None:
-        _, buffer, place = self._lent.pop(id(gone))
-        if len(self._spare) < _SPARE:
-            self._spare.append((buffer, place))
+        for _ in range(len(self._kept)):
+            try:
+                array, place = self._kept.popleft()  # nobody else finds it until it is put back
+            except IndexError:
+                break
+            # Every view of a view refers to the one array that owns the memory.
+            unseen = sys.getrefcount(array.base) == _UNSEEN
+            shown = array[:] if unseen else array
+            self._kept.append((array, place))
+            if unseen:
+                return shown, place
+        rows, columns = self._shape
+        array = aligned(rows * columns).reshape(self._shape)
+        place = address(array)
+        self._kept.append((array, place))
+        return array[:], place
 
 
 def aligned(count: int) -> np.ndarray:

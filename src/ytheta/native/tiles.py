@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from ytheta.native.chunks import ARGUMENTS
 from ytheta.native.layout import Layout
+from ytheta.native.objects import data, item
 from ytheta.native.text import Code
 
 _SUMS = 4  # that grow side by side: one alone would wait for every addition
@@ -164,29 +165,31 @@ def _offset(code: Code, place: str) -> str:
     return code.do(f"zext i32 {code.do(f'load i32, ptr {address}, align 4, !invariant.load !0')} to i64")
 
 
-# What an entry is told, one word each; the addresses of the inputs follow.
-_TOLD = ("first", "last", "out", "scratch")
+# What an entry is told, one word each.
+_TOLD = ("first", "last", "out", "scratch", "inputs")
 
 
 def entry(layout: Layout, chunks: int, *, dense: bool) -> str:
-    """``@dense`` or ``@block`` (address of: first, last, out, scratch, inputs …): 1 if an input is not finite, else 0.
+    """``@dense`` or ``@block`` (address of: first, last, out, scratch, inputs): 1 if an input is not finite, else 0.
 
-    ``@dense`` writes the arrays of samples first … last - 1 to their places in ``out``; ``@block`` writes value k of
-    sample s to ``out[k * stride + s - first]``, with the stride of the layout. There is at least one sample. One
-    argument instead of many: the way of each from Python takes as long as several samples.
+    Inputs are a tuple of plain arrays (see ``objects``). ``@dense`` writes the arrays of samples first … last - 1 to
+    their places in ``out``, which is such an array too; ``@block`` writes value k of sample s to ``out[k * stride + s -
+    first]``, with the stride of the layout, where ``out`` is an address. There is at least one sample. One argument
+    instead of many: the way of each from Python takes as long as several samples.
     """
     tile, code = layout.tile, Code(layout.lanes)
     code.put("entry:")
     for k, name in enumerate(_TOLD):
         kind = "i64" if name in ("first", "last") else "ptr"
         code.put(f"%{name} = load {kind}, ptr {code.at('%told', k)}, align 8")
+    out = data(code, "%out") if dense else "%out"
     for name, place in zip(("shared", "slots", "values"), layout.starts, strict=False):
         code.put(f"%{name} = getelementptr double, ptr %scratch, i64 {place}")
     wrong = "false"
     arrays: dict[int, str] = {}
     for k, argument in enumerate(layout.inputs):
         if argument.size:
-            arrays[k] = code.do(f"load ptr, ptr {code.at('%told', len(_TOLD) + k)}, align 8")
+            arrays[k] = data(code, item(code, "%inputs", k))
             if argument.shared:
                 to = code.at("%shared", layout.shared_place(k))
                 strange = code.do(f"call i1 @copy(ptr {arrays[k]}, i64 {argument.size}, ptr {to})")
@@ -205,15 +208,15 @@ def entry(layout: Layout, chunks: int, *, dense: bool) -> str:
     code.put(f"br i1 {wrong}, label %refuse, label %work")
 
     code.put("work:")
-    out = "%values" if dense else code.at("%out", code.do("sub i64 %s, %first"))
+    to = "%values" if dense else code.at(out, code.do("sub i64 %s, %first"))
     kinds = [argument.split()[0] for argument in ARGUMENTS.split(", ")]
     for number in range(chunks):
         tables = (f"@chunk{number}.numbers", "@sine_cosine.numbers")
-        values = ("%scratch", "%shared", "%slots", out, *tables, "%groups")
+        values = ("%scratch", "%shared", "%slots", to, *tables, "%groups")
         arguments = ", ".join(f"{kind} {value}" for kind, value in zip(kinds, values, strict=True))
         code.put(f"call void @chunk{number}({arguments})")
     if dense:
-        to = code.at("%out", code.do(f"mul i64 %s, {layout.size}"))
+        to = code.at(out, code.do(f"mul i64 %s, {layout.size}"))
         code.put(f"call void @unpack(ptr %values, ptr {to}, i64 %valid)")
     code.put("%s.next = add i64 %s, %valid")
     code.put("%s.more = icmp ult i64 %s.next, %last")
@@ -226,18 +229,20 @@ def entry(layout: Layout, chunks: int, *, dense: bool) -> str:
 
 
 def single(layout: Layout) -> str:
-    """``@one(address of: out, scratch, and all inputs one after the other)``: ``@dense`` for one sample."""
+    """``@one(address of: out, scratch, inputs)``: ``@dense`` for one sample in vectors; 2 if these are not plain."""
     code = Code(layout.lanes)
     code.put("entry:")
-    code.put(f"%all = alloca i64, i64 {len(_TOLD) + len(layout.inputs)}, align 8")
-    out, scratch = (code.do(f"load i64, ptr {code.at('%told', k)}, align 8") for k in range(2))
-    words = ["0", "1", out, scratch]
-    begin = 2
-    for argument in layout.inputs:
-        words.append(code.do(f"ptrtoint ptr {code.at('%told', begin)} to i64"))
-        begin += argument.size
-    for k, word in enumerate(words):
-        code.put(f"store i64 {word}, ptr {code.at('%all', k)}, align 8")
+    out, scratch, inputs = (code.do(f"load i64, ptr {code.at('%told', k)}, align 8") for k in range(3))
+    code.put(f"%all = alloca i64, i64 {len(_TOLD)}, align 8")
+    places = [code.at("%all", k) for k in range(len(_TOLD))]
+    for place, word in zip(places, ("-1", "0", inputs), strict=False):
+        code.put(f"store i64 {word}, ptr {place}, align 8")
+    code.put(f"br i1 {code.do('call i1 @look(ptr %all)')}, label %work, label %refuse")
+    code.put("work:")
+    for place, word in zip(places, ("0", "1", out, scratch, inputs), strict=True):
+        code.put(f"store i64 {word}, ptr {place}, align 8")
     code.put("%result = call i64 @dense(ptr %all)")
     code.put("ret i64 %result")
+    code.put("refuse:")
+    code.put("ret i64 2")
     return f"define i64 @one(ptr %told) #0 {{\n{code}\n}}"

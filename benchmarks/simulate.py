@@ -1,28 +1,41 @@
 """Closed loops in batches, against MuJoCo's ``mj_step`` of the same arm without any controller, on one core.
 
 Slotine–Li learns all base parameters. MuJoCo integrates with RK4 and the same step; contacts, limits and sensors cost
-it nothing here, as the model has none.
+it nothing here, as the model has none. One step of a controller from Python, learning all parameters of a chain of n
+links, stands beside the same step with Pinocchio's regressor of that chain and NumPy: tau = Y theta - K s and Yᵀ s.
 """
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 import mujoco
 import numpy as np
+import pinocchio as pin
 
 import ytheta
 from benchmarks.clock import Row, best_of
+from ytheta.control.controller import Reference
 from ytheta.control.slotine_li import SlotineLi
 from ytheta.engine.local import usable_processors
+from ytheta.robot.frame import Frame
 from ytheta.robot.inertia import Inertia
+from ytheta.robot.parts import Joint, JointKind, Link
 from ytheta.robot.robot import Robot
 from ytheta.simulation.closed_loop import BLOCK, ClosedLoop
 from ytheta.simulation.mjcf import mjcf
+from ytheta.simulation.sensors import Sensor, Sensors
 
 RUNS, SECONDS = 10_000, 2.0  # of the arm with four joints
 STEP = 1e-3
 PEER_STEPS = 200
+CALLS = 2000
+NOISE = Sensors(q=Sensor(noise=1e-5), qd=Sensor(noise=1e-3), tau=Sensor(noise=0.1))
+SEEN = {"exact": None, "noise in q, qd, tau": NOISE}
+JOINTS = (2, 4, 8, 12)
+LINK = Inertia((1.0, 0.1, 0.02, 0.03, 0.2, 0.0, 0.2, 0.0, 0.0, 0.2))
+TURNED = Frame(translation=(0.3, 0.0, 0.0), rotation=((1.0, 0.0, 0.0), (0.0, 0.0, -1.0), (0.0, 1.0, 0.0)))
 
 
 def rows() -> list[Row]:
@@ -35,7 +48,9 @@ def rows() -> list[Row]:
     return [
         _step_row("UR10 closed loop", ClosedLoop(plant=ur10, controller=learner), peer),
         _step_row("UR10 closed loop, own parameters in each run", varied, peer),
+        *(_run_row(name, ClosedLoop(plant=ur10, controller=learner, sensors=s), peer) for name, s in SEEN.items()),
         *_puma_rows(),
+        *(_control_row(n) for n in JOINTS),
     ]
 
 
@@ -49,6 +64,62 @@ def _step_row(name: str, loop: ClosedLoop, peer: float) -> Row:
     out, theta = np.empty_like(state), [start.theta] if loop.varied else []
     seconds = best_of(lambda: kernel(state, reference, *theta, out=out, threads=1), runs=15, calls=4) / BLOCK
     return Row(f"{name}, one run-step (RK4, Slotine–Li)", seconds, peer, "mj_step with RK4, no controller")
+
+
+def _run_row(name: str, loop: ClosedLoop, peer: float) -> Row:
+    """A block of whole runs, every tenth instant kept, on one core; per run and step."""
+    n = len(loop.plant.actuated)
+    still = np.zeros((BLOCK, n))
+    start, steps = loop.start(still, still), round(SECONDS / 8 / STEP)
+
+    def course(t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        angle = np.outer(t, np.ones(n))
+        return 0.3 * (1.0 - np.cos(angle)), 0.3 * np.sin(angle), 0.3 * np.cos(angle)
+
+    def run() -> None:
+        loop.run(start, course, steps * STEP, threads=1, rng=np.random.default_rng(0))
+
+    _ = loop.kernel
+    seconds = best_of(run, runs=5, clock=time.process_time) / (BLOCK * steps)
+    return Row(f"UR10 whole runs, {name}, one run-step", seconds, peer, "mj_step with RK4, no controller")
+
+
+def _control_row(n: int) -> Row:
+    """One step of a controller, called from Python."""
+    links = [Link("base"), *(Link(f"link{k}", LINK) for k in range(n))]
+    joints = [
+        Joint(f"joint{k}", JointKind.REVOLUTE, links[k].name, links[k + 1].name, TURNED, axis=(0.0, 0.0, 1.0))
+        for k in range(n)
+    ]
+    law = SlotineLi(Robot("chain", tuple(links), tuple(joints)), convergence=4.0, damping=2.0, adaptation=1.0)
+    q, qd, qdd = np.random.default_rng(0).uniform(-1.0, 1.0, (3, n))
+    wanted, state = Reference(qd, q, qdd), law.init(q, qd)
+    ours = best_of(lambda: law.step(state, STEP, q, qd, wanted), calls=CALLS, clock=time.process_time)
+    model, theta = _chain(n), state.x
+    data = model.createData()
+
+    def peer() -> tuple[np.ndarray, np.ndarray]:
+        error, rate = q - wanted.q, qd - wanted.qd
+        s = rate + 4.0 * error
+        Y = pin.computeJointTorqueRegressor(model, data, q, qd, wanted.qdd - 4.0 * rate)
+        return Y @ theta - 2.0 * s, theta - STEP * (Y.T @ s)
+
+    theirs = best_of(peer, calls=CALLS, clock=time.process_time)
+    name = f"Slotine–Li, one step from Python, {n} joints, {len(theta)} parameters learnt"
+    return Row(name, ours, theirs, "computeJointTorqueRegressor and NumPy")
+
+
+def _chain(n: int) -> pin.Model:
+    """The same chain for Pinocchio."""
+    model, parent = pin.Model(), 0
+    mass, mx, my, mz, xx, xy, yy, xz, yz, zz = LINK.parameters
+    c = np.array([mx, my, mz]) / mass
+    tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) - mass * (c @ c * np.eye(3) - np.outer(c, c))
+    place = pin.SE3(np.array(TURNED.rotation), np.array(TURNED.translation))
+    for k in range(n):
+        parent = model.addJoint(parent, pin.JointModelRZ(), place, f"joint{k}")
+        model.appendBodyToJoint(parent, pin.Inertia(mass, c, tensor), pin.SE3.Identity())
+    return model
 
 
 def _puma_rows() -> list[Row]:

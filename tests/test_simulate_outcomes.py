@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import ytheta
 from simulate_cases import LEARN, PUMA, puma_loop, slotine_li, starts, swing
+from ytheta.control.computed_torque import ComputedTorque
 from ytheta.control.craig import Craig
 from ytheta.control.slotine_li import SlotineLi
-from ytheta.errors import InputError
+from ytheta.errors import ClosureError, InputError, RobotError
 from ytheta.robot.inertia import Inertia
 from ytheta.simulation import closed_loop
 from ytheta.simulation.closed_loop import ClosedLoop
+from ytheta.simulation.course import Course
 from ytheta.simulation.events import Jump, grasp
 from ytheta.simulation.mujoco_plant import MujocoPlant
 from ytheta.simulation.own_plant import OwnPlant
 from ytheta.simulation.plain_loop import PlainLoop
+from ytheta.simulation.runs import Runs
 from ytheta.simulation.sensors import Sensors
 
 
@@ -134,6 +139,74 @@ def test_bad_input() -> None:
     noisy = puma_loop(sensors=Sensors())
     with pytest.raises(InputError, match="sensors need rng"):
         noisy.run(noisy.start(q, qd), swing(PUMA), 0.1)
+
+
+@pytest.mark.parametrize(("name", "actuated"), [("walker", ("q5", "q3")), ("five-bar", ("left",))])
+def test_loops_that_the_motors_do_not_determine_are_refused(name: str, actuated: tuple[str, ...]) -> None:
+    """Fewer actuated coordinates than the loops leave free: nothing says what the others do."""
+    robot = replace(ytheta.load(name), actuated=actuated)
+    law = ComputedTorque(robot, stiffness=100.0, damping=20.0)
+    count = len(actuated) + 1
+    advice = rf"leave {count} coordinates free, but the actuated ones .* do not determine the rest; choose {count} of"
+    with pytest.raises(ClosureError, match=advice):
+        _ = ClosedLoop(plant=robot, controller=law).kernel
+    still = np.zeros(len(actuated))
+    for plant in (OwnPlant.of(robot), MujocoPlant(robot)):
+        with pytest.raises(ClosureError, match=advice):
+            PlainLoop(plant=plant, controller=law).run(still, still, swing(PUMA), 0.1)
+    with pytest.raises(RobotError, match="neither actuated nor part of a loop, so nothing determines it"):
+        replace(ytheta.load("ur10"), actuated=ytheta.load("ur10").actuated[:-1])
+
+
+def test_references_out_of_limits_are_refused_in_every_loop() -> None:
+    robot = ytheta.load("walker")
+    law = ComputedTorque(robot, stiffness=100.0, damping=20.0)
+    loop, plain = ClosedLoop(plant=robot, controller=law), PlainLoop(plant=OwnPlant.of(robot), controller=law)
+    (q,), qd = swing(robot)(np.zeros(1))[0], np.zeros(3)
+
+    def compiled(course: Course) -> Runs:
+        return loop.run(loop.start(q[None], qd[None]), course, 1.0)
+
+    def stepped(course: Course) -> Runs:
+        return plain.run(q, qd, course, 1.0)
+
+    for run in (compiled, stepped):
+        with pytest.raises(
+            InputError, match=r"position of 'q5' is 0\.92\d* at t = .* outside its limits 0\.62 … 0\.92"
+        ):
+            run(swing(robot, size=0.4))
+        assert run(swing(robot, size=0.05)).finished.all()  # the twin
+    ur10 = ytheta.load("ur10")
+    own = ClosedLoop(plant=ur10, controller=slotine_li(ur10, ("forearm_link.m",)))
+    fast = np.full((101, 6), 50.0)
+    with pytest.raises(
+        InputError, match=r"velocity of 'shoulder_pan_joint' is 50 at t = 0 s, outside its limits -2\.16"
+    ):
+        own.run(own.start(np.zeros((1, 6)), np.zeros((1, 6))), lambda _: (0.0 * fast, fast, 0.0 * fast), 0.1)
+
+
+@pytest.mark.parametrize("period", [0.05, 1.0])
+def test_a_step_too_large_is_an_outcome_in_every_loop(period: float) -> None:
+    """No loop ends in NaN, held or continuous, whatever the plant."""
+    q, qd = starts(PUMA, 1)
+    walker = ytheta.load("walker")
+    law = slotine_li(PUMA, LEARN)
+    of_loops = ComputedTorque(walker, stiffness=100.0, damping=20.0)
+    small = swing(walker, size=0.05)
+    ends = []
+    for continuous in (False, True):
+        loop = ClosedLoop(plant=PUMA, controller=law, period=period, continuous=continuous)
+        ends.append(loop.run(loop.start(q, qd), swing(PUMA), 20.0, every=1))
+    plain = PlainLoop(plant=OwnPlant.of(PUMA), controller=law, period=period)
+    ends.append(plain.run(q[0], qd[0], swing(PUMA), 20.0, every=1))
+    theirs = PlainLoop(plant=MujocoPlant(walker), controller=of_loops, period=period)
+    ends.append(theirs.run(small(np.zeros(1))[0][0], np.zeros(3), small, 20.0, every=1))
+    for end in ends:
+        assert not end.finished.any()
+        assert "left all bounds at t = " in end.advice
+        assert "smaller step or gains" in end.advice
+        for what in ("q", "qd", "tau", "memory", "rms", "final_q", "final_qd", "final_memory"):
+            assert np.isfinite(getattr(end, what)).all(), what
 
 
 def test_progress_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

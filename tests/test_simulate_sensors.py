@@ -8,13 +8,15 @@ import pytest
 from ytheta.errors import InputError
 from ytheta.robot.inertia import Inertia
 from ytheta.simulation.events import Jump, apply, by_instant, grasp
-from ytheta.simulation.sensors import AHEAD, Readings, Sensor, Sensors
+from ytheta.simulation.readings import AHEAD, Readings
+from ytheta.simulation.sensors import Sensor, Sensors
 
 PERIOD = 1e-3
 
 
-def _readings(sensors: Sensors, runs: int = 3, seed: int = 0) -> Readings:
-    return Readings(sensors, PERIOD, slice(0, runs), np.random.default_rng(seed).spawn(runs))
+def _readings(sensors: Sensors, rows: slice = slice(0, 3), *, accelerations: bool = False) -> Readings:
+    streams = np.random.default_rng(0).spawn(3)[rows]
+    return Readings(sensors, 2, PERIOD, rows, streams, accelerations=accelerations)
 
 
 def _values(instants: int, runs: int = 3, joints: int = 2) -> np.ndarray:
@@ -22,11 +24,8 @@ def _values(instants: int, runs: int = 3, joints: int = 2) -> np.ndarray:
 
 
 def _read(readings: Readings, values: np.ndarray) -> np.ndarray:
-    found = []
-    for value in values:
-        found.append(readings.q(value))
-        readings.next()
-    return np.array(found)
+    """What is read as q, the same values being qd."""
+    return np.array([readings.motion(np.concatenate([value, value], axis=1))[:, :2] for value in values])
 
 
 def test_without_errors_the_truth_is_read() -> None:
@@ -62,15 +61,41 @@ def test_noise_is_normal_and_each_run_has_its_own() -> None:
     assert np.abs(np.corrcoef(flat.T) - np.eye(6)).max() < 0.08
     later = np.corrcoef(flat[:-AHEAD, 0], flat[AHEAD:, 0])[0, 1]
     assert abs(later) < 0.08  # what is drawn ahead is not used twice
-    alone = Readings(Sensors(q=Sensor(noise=2.0)), PERIOD, slice(1, 2), np.random.default_rng(0).spawn(3)[1:2])
+    alone = _readings(Sensors(q=Sensor(noise=2.0)), slice(1, 2))
     np.testing.assert_array_equal(_read(alone, values[:200, 1:2])[:, 0, 1], read[:200, 1, 1])
 
 
 def test_kinds_do_not_share_noise() -> None:
-    readings = _readings(Sensors(*(Sensor(noise=1.0) for _ in range(4))))
-    zero = np.zeros((3, 2))
-    all_four = [readings.q(zero), readings.qd(zero), readings.qdd(zero), readings.tau(zero)]
-    assert len(np.unique(all_four)) == 24
+    readings = _readings(Sensors(*(Sensor(noise=1.0) for _ in range(4))), accelerations=True)
+    motion, tau = readings.motion(np.zeros((3, 6))), np.zeros((3, 5, 2))
+    readings.end(tau)
+    assert len(np.unique(np.concatenate([motion.ravel(), tau.ravel()]))) == 18 + 30
+
+
+def test_noise_of_one_kind_leaves_the_other_alone() -> None:
+    readings = _readings(Sensors(qd=Sensor(noise=1.0)))
+    read = readings.motion(np.zeros((3, 4)))
+    assert (read[:, :2] == 0.0).all()
+    assert (read[:, 2:] != 0.0).all()
+
+
+def test_torques_are_read_where_they_are_kept() -> None:
+    """Late at their instant, wrong at the end: scale, bias, noise and steps as for motion, in each run for itself."""
+    bias = np.array([[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]])
+    sensors = Sensors(tau=Sensor(scale=0.02, bias=bias, noise=0.01, step=0.125, delay=2e-3))
+    readings, tau = _readings(sensors), _values(7)
+    late = np.stack([readings.torque(value) for value in tau], axis=1)
+    np.testing.assert_array_equal(late[:, 2:], tau[:-2].swapaxes(0, 1))
+    read = late.copy()
+    readings.end(read)
+    exact = 1.02 * late + bias[:, None]
+    np.testing.assert_array_equal(read, 0.125 * np.round(read / 0.125))
+    assert 0.05 < np.abs(read - exact).max() < 0.125 / 2 + 5 * 0.01
+    twin = _readings(Sensors(tau=Sensor(scale=0.02, bias=bias, step=0.125, delay=2e-3)))
+    silent = late.copy()
+    twin.end(silent)
+    assert (silent != read).any()
+    np.testing.assert_array_equal(silent, 0.125 * np.round(exact / 0.125))
 
 
 @pytest.mark.parametrize("name", ["noise", "step", "delay"])

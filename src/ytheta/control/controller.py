@@ -8,7 +8,7 @@ does; closed loops are compiled from the same graph.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -64,6 +64,9 @@ class Controller(Protocol):
 
     def graph_with(self, factors: Sequence[str]) -> Graph:
         """The graph with one more input behind the others: what these gains are multiplied with."""
+
+    def check_factors(self, factors: Mapping[str, Float[np.ndarray, "runs"]]) -> None:
+        """Refuse factors, one for every run, that make gains which the law would refuse."""
 
     def init(self, q: Joints, qd: Joints, *, estimate: Unknown | None = None, t: float = 0.0) -> State:
         """The state to begin with; the estimate is the description's unless given."""

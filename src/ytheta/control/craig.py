@@ -35,7 +35,7 @@ from ytheta.control.model import Model, pulled_back
 from ytheta.control.symbols import Symbols
 from ytheta.errors import InputError
 from ytheta.formulation.vectors import array, inner
-from ytheta.shapes import Shaped
+from ytheta.shapes import Float, Shaped
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -50,12 +50,19 @@ class Craig(Learner):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        K_v, Psi = self.gains["damping"].diagonal(), self.gains["filtering"].diagonal()
+        self.check_factors({})
+
+    def check_factors(self, factors: Mapping[str, Float[np.ndarray, "runs"]]) -> None:
+        super().check_factors(factors)
+        K_v, Psi = (np.outer(factors.get(g, 1.0), self.gains[g].diagonal()) for g in ("damping", "filtering"))
+        K_v, Psi = np.broadcast_arrays(K_v, Psi)
         if not (K_v > Psi).all():
-            k = int(np.argmin(K_v - Psi))
+            run, k = np.unravel_index(int(np.argmin(K_v - Psi)), K_v.shape)
+            where = f" in run {run}" if len(K_v) > 1 else ""
             raise InputError(
-                f"damping {K_v[k]:g} of {self.robot.actuated[k]!r} is not greater than filtering {Psi[k]:g}: the "
-                "error's transfer function is then not strictly positive real, and nothing proves the law stable"
+                f"damping {K_v[run, k]:g} of {self.robot.actuated[k]!r}{where} is not greater than filtering "
+                f"{Psi[run, k]:g}: the error's transfer function is then not strictly positive real, and nothing "
+                "proves the law stable"
             )
 
     @property

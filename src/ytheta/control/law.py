@@ -26,6 +26,7 @@ from ytheta.control.gains import Gain, Matrix, diagonal, matrix, scalar, scaled
 from ytheta.control.learnt import Learnt
 from ytheta.control.model import Model
 from ytheta.control.symbols import Actuated, Symbols, traced
+from ytheta.engine.description import Description
 from ytheta.errors import InputError, UnknownNameError, UnstableError, nearest
 from ytheta.formulation.closing import constraint
 from ytheta.formulation.graph import Graph, Input, trace
@@ -58,7 +59,7 @@ class Shape(Enum):
 
 
 @dataclass(frozen=True, eq=False)
-class Law(ABC):
+class Law(Description, ABC):
     """The methods of ``Controller`` for a law in symbols. Those who implement it are frozen dataclasses, and final.
 
     ``GAINS`` names the fields that are gains, and what they may be.
@@ -83,10 +84,7 @@ class Law(ABC):
 
     def __post_init__(self) -> None:
         """Refuse settings that the law cannot work with."""
-        n = len(self.robot.actuated)
-        if self.torque_limits is not None:
-            diagonal("torque_limits", self.torque_limits, n, per=PER_COORDINATE)
-        _ = self.gains
+        _ = self.most_torque, self.gains
         self.adapting.check(self.robot, self.learnt)
 
     @property
@@ -98,6 +96,16 @@ class Law(ABC):
     def adapting(self) -> Adaptation:
         """How it is learnt."""
         return Nothing()
+
+    @property
+    def most_torque(self) -> Float[np.ndarray, "actuated"] | None:
+        """The torque limits as numbers, one per coordinate; some may be infinite."""
+        if self.torque_limits is None:
+            return None
+        limits, n = self.torque_limits, len(self.robot.actuated)
+        free = np.isposinf(np.asarray(limits, dtype=float))
+        found = diagonal("torque_limits", np.where(free, 1.0, limits) if free.any() else limits, n, per=PER_COORDINATE)
+        return np.where(np.broadcast_to(free, n), np.inf, found) if free.any() else found
 
     @property
     def measures_acceleration(self) -> bool:
@@ -113,6 +121,14 @@ class Law(ABC):
         """The gains that ``graph_with`` can take factors of."""
         return (*self.GAINS, ADAPTATION) if self.unknown else tuple(self.GAINS)
 
+    def check_factors(self, factors: Mapping[str, Float[np.ndarray, "runs"]]) -> None:
+        """Refuse factors, one for every run, that make gains which the law would refuse."""
+        for name, values in factors.items():
+            self._known(name)
+            wrong = np.flatnonzero(~(np.isfinite(values) & (values > 0.0)))
+            if len(wrong):
+                raise InputError(f"the factor of {name} in run {wrong[0]} is {values[wrong[0]]:g}; give one above 0")
+
     @cached_property
     def gains(self) -> Mapping[str, Matrix]:
         """The gains as matrices."""
@@ -127,8 +143,8 @@ class Law(ABC):
         """The graph with one more input: factors of these gains."""
         inputs, s = self._traced(factors, acceleration=self.measures_acceleration)
         tau, error, slope = self.written(s)
-        if self.torque_limits is not None:
-            tau = _limited(tau, diagonal("torque_limits", self.torque_limits, len(tau), per=PER_COORDINATE))
+        if self.most_torque is not None:
+            tau = _limited(tau, self.most_torque)
         rate, change = self.adapting.rate(Seen(s, error, slope, tau))
         output = np.concatenate([tau, scaled(rate, s.factors.get(ADAPTATION, 1)), change])
         return trace(self.name, inputs, output, made_from=f"{self.name} of {self.robot.name}")
@@ -193,10 +209,13 @@ class Law(ABC):
 
     def _traced(self, factors: Sequence[str], *, acceleration: bool) -> tuple[list[tuple[Input, Any]], Symbols]:
         for name in factors:
-            if name not in self.gain_names:
-                raise UnknownNameError(f"{self.name} has no gain {name!r}{nearest(name, self.gain_names)}")
+            self._known(name)
         more = self.adapting.states(self.robot, self.learnt)
         return traced(self.robot, self.learnt, self.gains, more=more, acceleration=acceleration, varied=factors)
+
+    def _known(self, gain: str) -> None:
+        if gain not in self.gain_names:
+            raise UnknownNameError(f"{self.name} has no gain {gain!r}{nearest(gain, self.gain_names)}")
 
     def _gain(self, name: str, shape: Shape) -> Matrix:
         given, n = getattr(self, name), len(self.robot.actuated)
@@ -212,7 +231,10 @@ class Law(ABC):
 def _limited(tau: Actuated, limits: Float[np.ndarray, "actuated"]) -> Actuated:
     import casadi
 
-    return array([casadi.fmin(casadi.fmax(entry, -most), most) for entry, most in zip(tau, limits, strict=True)])
+    def cut(entry: Any, most: float) -> Any:
+        return casadi.fmin(casadi.fmax(entry, -most), most) if np.isfinite(most) else entry
+
+    return array([cut(entry, most) for entry, most in zip(tau, limits, strict=True)])
 
 
 def _vector(name: str, given: Any, size: int, per: str) -> np.ndarray:

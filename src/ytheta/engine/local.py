@@ -15,23 +15,29 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
+from ytheta.engine.engine import AHEAD, Item, Result
 from ytheta.errors import InputError
 
-Item = TypeVar("Item")
-Result = TypeVar("Result")
-AHEAD = 2  # items per thread that are under way or wait to be merged: memory stays the same however many there are
+
+@dataclass(frozen=True)
+class Local:
+    """Threads of this process, as many as there are processors unless given."""
+
+    threads: int | None = None
+
+    def in_order(self, work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+        return in_order(work, items, threads=self.threads)
 
 
 def in_order(work: Callable[[Item], Result], items: Iterable[Item], *, threads: int | None = None) -> Iterator[Result]:
     """``work(item)`` of every item, one after the other, by as many threads as there are processors unless given."""
-    count = usable_processors() if threads is None else threads
-    if count < 1:
-        raise InputError(f"threads is {count}; give at least 1")
+    count = processors(threads)
     if count == 1:
         with one_blas_thread():
             yield from map(work, items)
@@ -48,6 +54,14 @@ def in_order(work: Callable[[Item], Result], items: Iterable[Item], *, threads: 
         finally:  # after an error or an interruption nothing new is begun
             for future in waiting:
                 future.cancel()
+
+
+def processors(wanted: int | None) -> int:
+    """As many as wanted, or all that this process may use."""
+    count = usable_processors() if wanted is None else wanted
+    if count < 1:
+        raise InputError(f"threads is {count}; give at least 1")
+    return count
 
 
 def usable_processors() -> int:

@@ -1,8 +1,8 @@
 """Closed loops by the thousand: plant, controller and integrator compiled into one step that runs in SIMD lanes.
 
 A batch is many runs side by side, cut into blocks that stay in the cache. Each block goes through all of time before
-the next begins; threads share the blocks. What a run does depends on nothing but its own row of ``Start``, its own
-stream of noise, and the reference that all runs share.
+the next begins; threads, or processes of a cluster, share the blocks. What a run does depends on nothing but its own
+row of ``Start``, its own stream of noise, and the reference that all runs share.
 """
 
 from __future__ import annotations
@@ -14,18 +14,22 @@ from functools import cached_property
 import numpy as np
 
 from ytheta.control.controller import Controller
-from ytheta.engine.local import in_order
+from ytheta.engine.choice import engine as opened
+from ytheta.engine.description import Description
+from ytheta.engine.engine import Engine
 from ytheta.errors import InputError
 from ytheta.formulation.loops import solve
-from ytheta.native import Kernel, compile_graph
+from ytheta.native import Kernel
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
-from ytheta.simulation.block import Block, Record, keep_instants
-from ytheta.simulation.course import Course, sampled
+from ytheta.simulation.block import Block, Schedule
+from ytheta.simulation.course import Course, check_period, periods, sampled
 from ytheta.simulation.equations import Equations
 from ytheta.simulation.events import Jump, by_instant
+from ytheta.simulation.record import Record
 from ytheta.simulation.runs import Runs
 from ytheta.simulation.sensors import Sensors
+from ytheta.simulation.step import Step
 from ytheta.simulation.step_graph import Slots, StepMaker
 
 BLOCK = 512  # runs; their states take some 200 kB
@@ -33,19 +37,22 @@ BLOCK = 512  # runs; their states take some 200 kB
 
 @dataclass(frozen=True, eq=False)
 class Start:
-    """How each run begins: closed coordinates, velocities, what the controller remembers, parameters that vary."""
+    """How each run begins: closed coordinates, velocities, what the controller remembers; and what it has of its own:
+    parameters of the plant, and factors of gains."""
 
     x: Float[np.ndarray, "runs coordinates"]
     qd: Float[np.ndarray, "runs joints"]
     memory: Float[np.ndarray, "runs states"]
     theta: Float[np.ndarray, "runs varied"]
+    factors: Float[np.ndarray, "runs gains"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class ClosedLoop:
+class ClosedLoop(Description):
     """A robot as the plant, a controller with its gains baked in, and the period at which it works.
 
-    ``varied`` names the standard parameters of the plant of which each run has its own values, or which jump.
+    ``varied`` names the standard parameters of the plant of which each run has its own values, or which jump;
+    ``varied_gains`` the gains of the controller of which each run has its own.
     """
 
     plant: Robot
@@ -54,18 +61,16 @@ class ClosedLoop:
     substeps: int = 1
     continuous: bool = False
     varied: tuple[str, ...] = ()
+    varied_gains: tuple[str, ...] = ()
     sensors: Sensors | None = None
 
     def __post_init__(self) -> None:
-        if not (self.period > 0.0 and np.isfinite(self.period)):
-            raise InputError(f"the period of the controller is {self.period} s; give a positive one such as 1e-3")
-        if self.substeps < 1:
-            raise InputError(f"{self.substeps} steps of the plant per period; give at least 1")
+        check_period(self.period, self.substeps)
 
-    @cached_property
+    @property
     def kernel(self) -> Kernel:
         """One period for a batch of runs."""
-        return compile_graph(self._maker.graph())
+        return self._step.kernel
 
     @property
     def slots(self) -> Slots:
@@ -78,26 +83,33 @@ class ClosedLoop:
         *,
         estimate: Float[np.ndarray, "runs unknown"] | None = None,
         parameters: Mapping[str, Float[np.ndarray, "runs"]] | None = None,
+        gains: Mapping[str, Float[np.ndarray, "runs"]] | None = None,
     ) -> Start:
-        """One run for every row; parameters of the plant that are not given are the description's."""
-        given = {} if parameters is None else dict(parameters)
-        for name in given:
-            if name not in self.varied:
-                raise InputError(f"{name!r} is no input of this closed loop; add it to ``varied``")
+        """One run for every row; parameters of the plant that are not given are the description's.
+
+        ``gains`` holds factors: what each run multiplies a gain of the controller with, 1 where it is not given.
+        """
+        given, multiplied = dict(parameters or {}), dict(gains or {})
+        for names, known, field in ((given, self.varied, "varied"), (multiplied, self.varied_gains, "varied_gains")):
+            for name in names:
+                if name not in known:
+                    raise InputError(f"{name!r} is no input of this closed loop; add it to ``{field}``")
         wanted = (len(q), len(self.plant.actuated))
         for name, values in (("q", q), ("qd", qd)):
             _check(name, values, wanted)
         if estimate is not None:
             _check("estimate", estimate, (len(q), len(self.controller.unknown)))
-        for name, values in given.items():
+        for name, values in (*given.items(), *multiplied.items()):
             _check(name, values, (len(q),))
+        self.controller.check_factors(multiplied)
         own = dict(zip(self.plant.parameter_names, self.plant.numeric.theta.tolist(), strict=True))
         theta = [np.broadcast_to(given.get(name, own[name]), len(q)) for name in self.varied]
+        factors = [np.broadcast_to(multiplied.get(name, 1.0), len(q)) for name in self.varied_gains]
         x = solve(self._maker.plant.loops, q).or_raise().x if self.plant.loops else q
         rows = [(q[k], qd[k], None if estimate is None else estimate[k]) for k in range(len(q))]
         memory = [self.controller.init(at, rate, estimate=guess).x for at, rate, guess in rows]
-        columns = np.stack(theta, axis=1) if theta else np.empty((len(q), 0))
-        return Start(x, qd, np.array(memory).reshape(len(q), self.slots.memory), columns)
+        remembered = np.array(memory).reshape(len(q), self.slots.memory)
+        return Start(x, qd, remembered, _columns(theta, len(q)), _columns(factors, len(q)))
 
     def run(
         self,
@@ -108,42 +120,52 @@ class ClosedLoop:
         jumps: Sequence[Jump] = (),
         rng: np.random.Generator | None = None,
         every: int = 10,
+        engine: str | Engine = "local",
         threads: int | None = None,
         progress: Callable[[int], None] | None = None,
     ) -> Runs:
-        """All runs, over as many periods as fit into ``seconds``.
+        """All runs, over as many periods as fit into ``seconds``; the same to the last bit whatever the engine is.
 
-        ``every``: of how many instants one is kept. ``progress`` hears how many runs are done.
+        ``every``: of how many instants one is kept. ``engine`` is one that is open, or the name of one with so many
+        ``threads``; see ``engine.choice``. ``progress`` hears how many runs are done.
         """
-        steps = round(seconds / self.period)
-        if steps < 1 or every < 1:
-            raise InputError(f"{seconds} s in periods of {self.period} s, every {every}th kept; give at least one")
+        steps = periods(seconds, self.period, every)
         if self.sensors is not None and rng is None:
             raise InputError("sensors need rng=np.random.default_rng(seed), so that a run can be repeated")
-        runs = len(start.x)
-        state = self.states(start)
-        record = Record.empty(self._maker, runs, keep_instants(steps, every))
-        streams = rng.spawn(runs) if rng is not None and self.sensors is not None else []
-        shared = self._reference(course, steps)
+        runs, step = len(start.x), self._step
         changes = by_instant(jumps, self.period, self.varied)
+        schedule = Schedule(step, self.sensors, self._reference(course, steps), changes, every)
+        streams = rng.spawn(runs) if rng is not None and self.sensors is not None else []
+        record = Record.empty(step, runs, schedule.kept)
+        with opened(engine, threads=threads) as workers:
+            for rows, part in workers.in_order(schedule.run, self._blocks(start, streams)):
+                record.put(rows, part)
+                if progress is not None:
+                    progress(rows.stop)
+        instants = every * np.arange(schedule.kept)
+        names = {"joints": self.plant.actuated, "unknown": self.controller.unknown}
+        return record.runs(step, instants, steps=steps, **names)
 
-        def blocks() -> Iterator[Block]:
-            for first in range(0, runs, BLOCK):
-                rows = slice(first, min(first + BLOCK, runs))
-                yield Block(self.kernel, self._maker, self.sensors, rows, state[rows], start.theta[rows], streams[rows])
+    def _blocks(self, start: Start, streams: Sequence[np.random.Generator]) -> Iterator[Block]:
+        state, runs = self.states(start), len(start.x)
+        for first in range(0, runs, BLOCK):
+            rows = slice(first, min(first + BLOCK, runs))
+            yield Block(rows, state[rows], start.theta[rows], start.factors[rows], streams[rows])
 
-        done = 0
-        for block in in_order(lambda block: block.run(shared, changes, every, record), blocks(), threads=threads):
-            done += block.stop - block.start
-            if progress is not None:
-                progress(done)
-        return record.runs(self.plant.actuated, self.controller.unknown, self.period, steps)
+    @cached_property
+    def _step(self) -> Step:
+        return Step.of(self._maker)
 
     @cached_property
     def _maker(self) -> StepMaker:
-        plant = Equations(self.plant, self.varied)
         return StepMaker(
-            plant, self.controller.graph, self.period, self.substeps, self.continuous, self.sensors is not None
+            Equations(self.plant, self.varied),
+            self.controller.graph_with(self.varied_gains) if self.varied_gains else self.controller.graph,
+            self.period,
+            self.substeps,
+            continuous=self.continuous,
+            measured=self.sensors is not None,
+            factors=len(self.varied_gains),
         )
 
     def states(self, start: Start) -> Float[np.ndarray, "runs slots"]:
@@ -162,6 +184,10 @@ class ClosedLoop:
         if not self.continuous:
             return each[:-1]
         return np.concatenate([each[:-1:2], each[1::2], each[2::2]], axis=1)
+
+
+def _columns(found: Sequence[np.ndarray], runs: int) -> Float[np.ndarray, "runs columns"]:
+    return np.stack(found, axis=1) if found else np.empty((runs, 0))
 
 
 def _check(name: str, values: np.ndarray, shape: tuple[int, ...]) -> None:

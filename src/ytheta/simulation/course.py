@@ -26,6 +26,21 @@ class Sampled:
     qdd: Columns
 
 
+def check_period(period: float, substeps: int) -> None:
+    """Refuse times that nothing can be computed with."""
+    if not (period > 0.0 and np.isfinite(period)):
+        raise InputError(f"the period of the controller is {period} s; give a positive one such as 1e-3")
+    if substeps < 1:
+        raise InputError(f"{substeps} steps of the plant per period; give at least 1")
+
+
+def periods(seconds: float, period: float, every: int) -> int:
+    """How many periods fit into so many seconds; at least one."""
+    if not (np.isfinite(seconds) and round(seconds / period) >= 1 and every >= 1):
+        raise InputError(f"{seconds} s in periods of {period} s, every {every}th kept; give at least one")
+    return round(seconds / period)
+
+
 def sampled(course: Course, robot: Robot, t: Float[np.ndarray, "instants"]) -> Sampled:
     """The course at these instants; refused where it has another shape, is not finite, or leaves the limits."""
     wanted = (len(t), len(robot.actuated))

@@ -12,14 +12,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from ytheta.control.controller import Controller, Reference
-from ytheta.errors import InputError
+from ytheta.errors import InputError, UnstableError
 from ytheta.shapes import Float
-from ytheta.simulation.course import Course, sampled
+from ytheta.simulation.course import Course, check_period, periods, sampled
 from ytheta.simulation.events import Jump
 from ytheta.simulation.integrate import advance
 from ytheta.simulation.plant import Joints, Plant
+from ytheta.simulation.readings import Readings
 from ytheta.simulation.runs import Runs
-from ytheta.simulation.sensors import Readings, Sensors
+from ytheta.simulation.sensors import Sensors
 from ytheta.simulation.step_graph import FARTHEST
 
 WHOLE = slice(0, 1)
@@ -35,6 +36,14 @@ class PlainLoop:
     substeps: int = 1
     sensors: Sensors | None = None
 
+    def __post_init__(self) -> None:
+        check_period(self.period, self.substeps)
+        if self.controller.robot.actuated != self.plant.robot.actuated:
+            raise InputError(
+                f"the controller moves {', '.join(self.controller.robot.actuated)}, the plant has "
+                f"{', '.join(self.plant.robot.actuated)}; were they made for one robot?"
+            )
+
     def run(
         self,
         q: Joints,
@@ -48,20 +57,19 @@ class PlainLoop:
         every: int = 10,
     ) -> Runs:
         """One run, over as many periods as fit into ``seconds``."""
-        steps = round(seconds / self.period)
-        if steps < 1 or every < 1:
-            raise InputError(f"{seconds} s in periods of {self.period} s, every {every}th kept; give at least one")
+        steps = periods(seconds, self.period, every)
         if self.sensors is not None and rng is None:
             raise InputError("sensors need rng=np.random.default_rng(seed), so that a run can be repeated")
         wanted = sampled(course, self.plant.robot, self.period * np.arange(steps + 1))
+        accelerations = len(self.controller.graph.inputs) == 7
         readings = None
         if self.sensors is not None and rng is not None:
-            readings = Readings(self.sensors, self.period, WHOLE, rng.spawn(1))
+            given = (self.sensors, len(q), self.period, WHOLE, rng.spawn(1))
+            readings = Readings(*given, accelerations=accelerations)
         plant, state = self.plant, self.plant.init(q, qd)
         memory = self.controller.init(q, qd, estimate=estimate, t=-self.period)
-        qdd, lost, squares = np.zeros_like(qd), np.inf, np.zeros_like(q)
+        qdd, lost, reason, squares = np.zeros_like(qd), np.inf, "", np.zeros_like(q)
         rows: list[tuple[np.ndarray, ...]] = []
-        accelerations = len(self.controller.graph.inputs) == 7
         for k in range(steps):
             for jump in jumps:
                 if jump.instant(self.period) == k:
@@ -69,22 +77,31 @@ class PlainLoop:
             q, qd = plant.motion(state)
             reading = _read(readings, q, qd, qdd, accelerations=accelerations)
             reference = Reference(wanted.q[k], wanted.qd[k], wanted.qdd[k])
-            given = reading[2] if accelerations else None
+            felt = reading[2] if accelerations else None
             x = memory.x
-            tau, memory = self.controller.step(memory, wanted.t[k], reading[0], reading[1], reference, given)
-            torque = tau if readings is None else readings.tau(tau[None])[0]
-            if readings is not None:
-                readings.next()
+            try:
+                tau, memory = self.controller.step(memory, wanted.t[k], reading[0], reading[1], reference, felt)
+            except UnstableError as error:
+                lost, reason = self.period * (k + 1), str(error)
+                break
+            torque = tau if readings is None else readings.torque(tau[None])[0]
             rows.append((q, qd, tau, x, reading[0], reading[1], torque))
-            squares += (q - wanted.q[k]) ** 2
             ahead = advance(plant, state, tau, self.period, self.substeps)
             if not float(ahead @ ahead) <= FARTHEST**2:
                 lost = self.period * (k + 1)
                 break
-            state = ahead
+            state, squares = ahead, squares + (q - wanted.q[k]) ** 2
             if accelerations:
                 _, qdd = plant.motion(plant.rates(state, tau))
-        return self._runs(rows, state, memory.x, np.sqrt(squares / len(rows)), lost, every)
+        if not rows:
+            raise UnstableError(reason)
+        lived = min(steps, max(1, round(lost / self.period) - 1)) if np.isfinite(lost) else steps
+        rms = np.sqrt(squares / lived)
+        rows += rows[-1:] * (steps - len(rows))  # a lost run stays where it was, as in compiled loops
+        found = self._runs(rows, state, memory.x, rms, lost, reason, every)
+        if readings is not None:
+            readings.end(found.read_tau)
+        return found
 
     def _runs(
         self,
@@ -93,6 +110,7 @@ class PlainLoop:
         x: np.ndarray,
         rms: np.ndarray,
         lost: float,
+        reason: str,
         every: int,
     ) -> Runs:
         q, qd, tau, memory, read_q, read_qd, read_tau = (np.array(c)[None] for c in zip(*rows[::every], strict=True))
@@ -114,6 +132,7 @@ class PlainLoop:
             final_memory=x[None],
             rms=rms[None],
             lost=np.array([lost]),
+            reason=reason,
         )
 
 
@@ -123,5 +142,6 @@ def _read(
     """What the controller is told of the motion."""
     if readings is None:
         return q, qd, qdd
-    seen = readings.q(q[None])[0], readings.qd(qd[None])[0]
-    return (*seen, readings.qdd(qdd[None])[0] if accelerations else qdd)
+    n, seen = len(q), np.concatenate((q, qd, qdd) if accelerations else (q, qd))
+    read = readings.motion(seen[None])[0]
+    return read[:n], read[n : 2 * n], read[2 * n :] if accelerations else qdd

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 
@@ -38,6 +40,7 @@ class Runs:
     final_memory: Float[np.ndarray, "runs states"]
     rms: Float[np.ndarray, "runs joints"]
     lost: Float[np.ndarray, "runs"]
+    reason: str = ""  # what a controller said of the first run it gave up
 
     def __len__(self) -> int:
         return len(self.lost)
@@ -73,7 +76,8 @@ class Runs:
             return ""
         first = int(gone[np.argmin(self.lost[gone])])
         others = f"; {len(gone)} of {len(self)} runs did in all" if len(gone) > 1 else ""
-        return f"run {first} left all bounds at t = {self.lost[first]:.4g} s: smaller step or gains{others}"
+        why = self.reason or "smaller step or gains"
+        return f"run {first} left all bounds at t = {self.lost[first]:.4g} s: {why}{others}"
 
     def log(self, run: int) -> Log:
         """What was read in a run that finished, as a log."""
@@ -89,3 +93,14 @@ class Runs:
             self.read_qd[run],
             source=f"simulation, run {run}",
         )
+
+
+def joined(parts: Sequence[Runs]) -> Runs:
+    """Runs that were made one after the other, over the same instants, as one batch."""
+    first = parts[0]
+    rows: dict[str, Any] = {
+        field.name: np.concatenate([getattr(part, field.name) for part in parts])
+        for field in fields(Runs)
+        if isinstance(getattr(first, field.name), np.ndarray) and field.name != "t"
+    }
+    return replace(first, **rows, reason=next((part.reason for part in parts if part.reason), ""))

@@ -2,7 +2,7 @@
 
 ::
 
-    (state, reference [, measured] [, theta]) → next state
+    (state, reference [, measured] [, theta] [, factors]) → next state
 
 The state of a run is one vector, see ``Slots``, of the same size before and after: a batch of runs goes round between
 two arrays. The torque is computed once, at the instant of the controller, and held while the plant makes ``substeps``
@@ -17,15 +17,12 @@ a number that is not finite, and the other lanes go on.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 from ytheta.errors import InputError
 from ytheta.formulation.graph import Graph, Input, trace
 from ytheta.formulation.motion import scalars
 from ytheta.simulation.equations import Equations, evaluated
-
-if TYPE_CHECKING:
-    pass
 
 # Norms that no motion of an arm has: positions and velocities (rad, m, 1/s), what a controller remembers, torques
 # and accelerations.
@@ -80,9 +77,16 @@ class Slots:
         return self.age + 1
 
 
+class Varied(NamedTuple):
+    """Symbols of what each run has of its own: parameters of the plant, factors of gains where there are such."""
+
+    theta: Any
+    factors: list[Any]
+
+
 @dataclass(frozen=True, eq=False)
 class StepMaker:
-    """What a step is made of."""
+    """What a step is made of; the controller takes ``factors`` of so many gains behind all its other inputs."""
 
     plant: Equations
     controller: Graph
@@ -90,15 +94,17 @@ class StepMaker:
     substeps: int = 1
     continuous: bool = False
     measured: bool = False
+    factors: int = 0
 
     def __post_init__(self) -> None:
-        inputs, n, c = self.controller.inputs, self.plant.actuated, self.plant.coordinates
-        sizes = [entry.size for entry in inputs]
-        wanted = [n] * (len(inputs) - 2)
-        if len(inputs) not in (6, 7) or sizes[1:-1] != wanted or sizes[0] not in (n, c):
+        n, c = self.plant.actuated, self.plant.coordinates
+        sizes, gains = [entry.size for entry in self._inputs], [entry.size for entry in self._gains]
+        wanted = [n] * (len(sizes) - 2)
+        if len(sizes) not in (6, 7) or sizes[1:-1] != wanted or sizes[0] not in (n, c) or sum(gains) != self.factors:
             raise InputError(
-                f"the controller takes inputs of sizes {sizes}, but a plant with {n} actuated coordinates needs "
-                "(q, qd, qr, qrd, qrdd, x), with qdd after qd where the law needs it; were they made for one robot?"
+                f"the controller takes inputs of sizes {sizes + gains}, but a plant with {n} actuated coordinates "
+                "needs (q, qd, qr, qrd, qrdd, x), with qdd after qd where the law needs it; were they made for one "
+                "robot?"
             )
         if self.controller.size != n + sizes[-1]:
             raise InputError(f"the controller gives {self.controller.size} numbers; {n} torques and dx/dt are needed")
@@ -109,13 +115,23 @@ class StepMaker:
             )
 
     @property
+    def _inputs(self) -> tuple[Input, ...]:
+        """Of the controller, without factors of gains."""
+        inputs = self.controller.inputs
+        return inputs[:-1] if self.factors else inputs
+
+    @property
+    def _gains(self) -> tuple[Input, ...]:
+        return self.controller.inputs[len(self._inputs) :]
+
+    @property
     def accelerations(self) -> bool:
         """Whether the controller needs measured accelerations."""
-        return len(self.controller.inputs) == 7
+        return len(self._inputs) == 7
 
     @property
     def slots(self) -> Slots:
-        return Slots(self.plant.coordinates, self.plant.actuated, self.controller.inputs[-1].size)
+        return Slots(self.plant.coordinates, self.plant.actuated, self._inputs[-1].size)
 
     def graph(self) -> Graph:
         import casadi
@@ -124,11 +140,13 @@ class StepMaker:
         entries = [Input("state", s.size), Input("reference", 3 * n * (3 if self.continuous else 1), shared=True)]
         entries += [Input("measured", 3 * n if self.accelerations else 2 * n)] if self.measured else []
         entries += [Input("theta", len(self.plant.varied))] if self.plant.varied else []
+        entries += [Input("factors", self.factors)] if self.factors else []
         symbols = {entry.name: casadi.SX.sym(entry.name, entry.size) for entry in entries}
-        state, theta = symbols["state"], symbols.get("theta", casadi.SX(0, 1))
+        state = symbols["state"]
+        given = Varied(symbols.get("theta", casadi.SX(0, 1)), [symbols["factors"]] if self.factors else [])
         reference = [symbols["reference"][3 * n * k : 3 * n * (k + 1)] for k in range(3 if self.continuous else 1)]
         step = self._continuous if self.continuous else self._held
-        x, qd, memory, tau, qdd = step(state, reference, symbols.get("measured"), theta)
+        x, qd, memory, tau, qdd = step(state, reference, symbols.get("measured"), given)
         error = self.plant.seen(state[s.x]) - reference[0][:n]
         after = casadi.vertcat(x, qd, memory, tau, qdd, state[s.squares] + error * error)
         within = self._within(casadi.vertcat(x, qd), casadi.vertcat(memory, tau, qdd))
@@ -140,29 +158,30 @@ class StepMaker:
         made_from = f"{self.controller.made_from or self.controller.name} and {self.plant.robot.name}"
         return trace("closed loop", inputs, scalars(casadi.densify(output)), made_from=made_from)
 
-    def _held(self, state: Any, reference: Any, measured: Any, theta: Any) -> tuple[Any, ...]:
+    def _held(self, state: Any, reference: Any, measured: Any, given: Varied) -> tuple[Any, ...]:
         s, n = self.slots, self.plant.actuated
         x, qd, memory = state[s.x], state[s.qd], state[s.remembered]
         seen = (self.plant.seen(x), qd, state[s.qdd])
         if measured is not None:
             seen = (measured[:n], measured[n : 2 * n], measured[2 * n :])
-        tau, change = self._torque(seen, reference[0], memory, near=x)
+        tau, change = self._torque(seen, reference[0], memory, given, near=x)
         h = self.period / self.substeps
         for _ in range(self.substeps):
-            x, qd = self._rk4(lambda v: self.plant.rates(v[0], v[1], tau, theta), (x, qd), h)
+            x, qd = self._rk4(lambda v: self.plant.rates(v[0], v[1], tau, given.theta), (x, qd), h)
             x = self.plant.settled(x)
-        qdd = self.plant.rates(x, qd, tau, theta)[1] if self.accelerations else state[s.qdd]
+        qdd = self.plant.rates(x, qd, tau, given.theta)[1] if self.accelerations else state[s.qdd]
         return x, qd, memory + self.period * change, tau, qdd
 
-    def _continuous(self, state: Any, reference: Any, _measured: Any, theta: Any) -> tuple[Any, ...]:
+    def _continuous(self, state: Any, reference: Any, _measured: Any, given: Varied) -> tuple[Any, ...]:
         s = self.slots
         start = (state[s.x], state[s.qd], state[s.remembered])
         torques = []
 
         def rates(v: tuple[Any, ...], stage: int) -> tuple[Any, ...]:
-            tau, change = self._torque((self.plant.seen(v[0]), v[1]), reference[(0, 1, 1, 2)[stage]], v[2], near=v[0])
+            seen, wanted = (self.plant.seen(v[0]), v[1]), reference[(0, 1, 1, 2)[stage]]
+            tau, change = self._torque(seen, wanted, v[2], given, near=v[0])
             torques.append(tau)
-            return (*self.plant.rates(v[0], v[1], tau, theta), change)
+            return (*self.plant.rates(v[0], v[1], tau, given.theta), change)
 
         stages = iter(range(4))
         x, qd, memory = self._rk4(lambda v: rates(v, next(stages)), start, self.period)
@@ -179,13 +198,15 @@ class StepMaker:
         k4 = rates(ahead(k3, 1.0))
         return tuple(a + h / 6.0 * (b + 2.0 * c + 2.0 * d + e) for a, b, c, d, e in zip(v, k1, k2, k3, k4, strict=True))
 
-    def _torque(self, seen: tuple[Any, ...], reference: Any, memory: Any, *, near: Any) -> tuple[Any, Any]:
+    def _torque(
+        self, seen: tuple[Any, ...], reference: Any, memory: Any, given: Varied, *, near: Any
+    ) -> tuple[Any, Any]:
         """tau and dx/dt of the controller."""
         n = self.plant.actuated
         q = seen[0] if self.controller.inputs[0].size == n else self.plant.closed_at(seen[0], near)
         moving = (q, seen[1], seen[2]) if self.accelerations else (q, seen[1])
         wanted = (reference[:n], reference[n : 2 * n], reference[2 * n :])
-        found = evaluated(self.controller, *moving, *wanted, memory)
+        found = evaluated(self.controller, *moving, *wanted, memory, *given.factors)
         return found[:n], found[n:]
 
     @staticmethod

@@ -127,6 +127,18 @@ def test_gains_of_wrong_size_or_sign(setting: str, value: Any, message: str) -> 
             law(arm(), **settings)
 
 
+def test_torque_limits_of_some_joints() -> None:
+    """A description may limit some joints and say nothing of others."""
+    q, reference = np.zeros(2), Reference(np.ones(2), np.zeros(2), np.zeros(2))
+    free, some = (
+        PDGravity(arm(), stiffness=1e4, damping=1.0, torque_limits=limits) for limits in (None, [50.0, np.inf])
+    )
+    tau = free.step(free.init(q, q), 0.0, q, q, reference)[0]
+    cut = some.step(some.init(q, q), 0.0, q, q, reference)[0]
+    np.testing.assert_allclose(cut, [50.0, tau[1]])
+    assert tau.min() > 50.0
+
+
 def test_laws_with_gains_of_their_own_kind() -> None:
     with pytest.raises(InputError, match="convergence has the entry -2"):
         QuasiComputedTorque(arm(), convergence=-2.0, adaptation=1.0)

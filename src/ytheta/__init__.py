@@ -34,11 +34,15 @@ if TYPE_CHECKING:
     from ytheta.signal.log import Log as Log
     from ytheta.signal.plan import Settings as Settings
     from ytheta.signal.read import read_log as read_log
+    from ytheta.signal.write import write_log as write_log
+    from ytheta.simulation.draws import Draws as Draws
+    from ytheta.simulation.simulate import simulate as simulate
 
 __version__ = "0.1.0"
 
 _ROOMS = {
     "BaseParameters": "ytheta.minimal.base_parameters",
+    "Draws": "ytheta.simulation.draws",
     "Frame": "ytheta.robot.frame",
     "Identification": "ytheta.identification.result",
     "Inertia": "ytheta.robot.inertia",
@@ -62,7 +66,9 @@ _ROOMS = {
     "read_model": "ytheta.identification.model_file",
     "regressor": "ytheta.kernels",
     "save_robot": "ytheta.robot.toml_writer",
+    "simulate": "ytheta.simulation.simulate",
     "to_modified_dh": "ytheta.robot.modified_dh",
+    "write_log": "ytheta.signal.write",
 }
 
 __all__ = ["__version__", *_ROOMS]

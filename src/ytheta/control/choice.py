@@ -23,7 +23,13 @@ CONTROLLERS: dict[str, type[Law]] = {
 
 
 def controller(name: str) -> type[Law]:
-    """The class of a controller; its fields are the settings."""
-    if name not in CONTROLLERS:
+    """The class of a controller, however its name is written; its fields are the settings."""
+    found = {_plain(known): law for known, law in CONTROLLERS.items()}
+    if _plain(name) not in found:
         raise UnknownNameError(f"there is no controller {name!r}{nearest(name, CONTROLLERS)}")
-    return CONTROLLERS[name]
+    return found[_plain(name)]
+
+
+def _plain(name: str) -> str:
+    """slotine_li, slotine-li and SlotineLi are the same."""
+    return name.lower().replace("_", "").replace("-", "")

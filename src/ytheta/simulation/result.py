@@ -1,0 +1,166 @@
+"""Simulation: closed loops that were run, with what was wanted and what was true, and the errors that follow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ytheta.control.law import Law
+from ytheta.kernels import AnyKernel
+from ytheta.robot.robot import Robot
+from ytheta.shapes import Float
+from ytheta.signal.log import Log
+from ytheta.simulation.course import Sampled
+from ytheta.simulation.events import Jump
+from ytheta.simulation.runs import Runs
+
+ALL = slice(None)
+OFTEN = 0.02  # of the instants
+LAST = 0.2  # of the time: the part in which a controller has had time to learn
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Simulation:
+    """Runs of one robot under one controller.
+
+    ``theta`` are the standard parameters of the plant in every run at the start. ``gain_names`` are those gains of the
+    controller of which every run has its own, ``gains`` times as large as the controller's.
+    """
+
+    robot: Robot
+    controller: Law
+    plant: str
+    period: float
+    reference: Sampled  # at the instants of ``runs``
+    runs: Runs
+    theta: Float[np.ndarray, "runs params"]
+    jumps: tuple[Jump, ...] = ()
+    gain_names: tuple[str, ...] = ()
+    gains: Float[np.ndarray, "runs gains"] | None = None
+
+    def __len__(self) -> int:
+        return len(self.runs)
+
+    def __repr__(self) -> str:
+        done = f"{len(self)} runs of {self.runs.seconds:g} s, {np.count_nonzero(self.finished)} finished"
+        return f"Simulation({self.robot.name} under {self.controller.name}: {done})"
+
+    @property
+    def finished(self) -> np.ndarray:
+        """Which runs stayed within all bounds to the end."""
+        return self.runs.finished
+
+    @property
+    def advice(self) -> str:
+        """What happened to runs that did not finish, and what to do; empty where all did."""
+        return self.runs.advice
+
+    @cached_property
+    def remarks(self) -> tuple[str, ...]:
+        """What a reader of the figures should know: torques at their limits, estimates that went astray."""
+        found, done = [], self.finished
+        limits = self.controller.most_torque
+        if limits is not None and done.any():
+            share = np.mean(np.abs(self.runs.tau[done]) >= (1.0 - 1e-9) * limits, axis=(0, 1))
+            if share.max() > OFTEN:
+                k = int(share.argmax())
+                found.append(
+                    f"the torque of {self.robot.actuated[k]} is at its limit in {100.0 * share[k]:.0f} % of the time, "
+                    "where the controller's proof ends; smaller gains or slower motion keep away from it"
+                )
+        if self.unknown and done.any() and np.median((self.parameter_error - self.first_parameter_error)[done]) > 0.0:
+            found.append(
+                "the estimates end farther from the truth than they began: tracking needs no true ones; longer motion "
+                "that excites more, or composite adaptation, which learns from torques too, brings them closer"
+            )
+        return tuple(found)
+
+    @property
+    def tracking_rms(self) -> Float[np.ndarray, "runs"]:
+        """Of each run, over all instants and joints, in rad or m."""
+        return self.runs.tracking_rms
+
+    @cached_property
+    def last_rms(self) -> Float[np.ndarray, "runs joints"]:
+        """Of each joint in the last fifth of the time."""
+        late = self.runs.t >= (1.0 - LAST) * self.runs.seconds
+        return np.sqrt(np.mean(self.tracking_error[:, late] ** 2, axis=1))
+
+    @property
+    def tracking_error(self) -> Float[np.ndarray, "runs instants joints"]:
+        """q - qr at the kept instants."""
+        return self.runs.q - self.reference.q
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """What the controller learns."""
+        return self.controller.unknown
+
+    @cached_property
+    def truth(self) -> Float[np.ndarray, "runs unknown"]:
+        """The true values of the unknown at the end."""
+        return self.controller.learnt.values(self._theta_at(self.runs.seconds))
+
+    @property
+    def estimate(self) -> Float[np.ndarray, "runs unknown"]:
+        """What the controller takes them for at the end."""
+        return self.runs.final_estimate
+
+    @property
+    def first_estimate(self) -> Float[np.ndarray, "runs unknown"]:
+        return self.runs.estimate[:, 0]
+
+    @property
+    def parameter_error(self) -> Float[np.ndarray, "runs"]:
+        """|estimate - truth| / |truth| of each run at the end; NaN where nothing is learnt, or all of it is zero."""
+        return _relative(self.estimate, self.truth)
+
+    @property
+    def first_parameter_error(self) -> Float[np.ndarray, "runs"]:
+        """The same at the start, against what is true at the end."""
+        return _relative(self.first_estimate, self.truth)
+
+    def truth_of(self, run: int) -> Float[np.ndarray, "instants unknown"]:
+        """The true values of the unknown at the kept instants: parameters may jump."""
+        truths = np.empty((len(self.runs.t), len(self.unknown)))
+        for begin in sorted({0.0, *(self._jumps_at(jump) for jump in self.jumps)}):
+            truths[self.runs.t >= begin - 1e-9] = self.controller.learnt.values(
+                self._theta_at(begin, slice(run, run + 1))
+            )
+        return truths
+
+    def lyapunov(self, run: int) -> Float[np.ndarray, "instants"]:
+        """The controller's Lyapunov function at the kept instants, with the truth of each."""
+        wanted = (self.reference.q, self.reference.qd, self.reference.qdd)
+        factors = []
+        if self.gains is not None:
+            factors = [np.tile(self.gains[run], (len(self.runs.t), 1))]
+        given = (self.runs.q[run], self.runs.qd[run], *wanted, self.runs.memory[run], *factors, self.truth_of(run))
+        return self._lyapunov(*given)[:, 0]
+
+    def log(self, run: int = 0) -> Log:
+        """What was read in a run, as a log."""
+        return self.runs.log(run)
+
+    @cached_property
+    def _lyapunov(self) -> AnyKernel:
+        return self.controller.compiled(self.controller.lyapunov_graph(self.gain_names))
+
+    def _jumps_at(self, jump: Jump) -> float:
+        return jump.instant(self.period) * self.period
+
+    def _theta_at(self, t: float, runs: slice = ALL) -> Float[np.ndarray, "_ params"]:
+        theta = self.theta[runs].copy()
+        columns = {name: k for k, name in enumerate(self.robot.parameter_names)}
+        for jump in sorted(self.jumps, key=lambda jump: jump.t):
+            if self._jumps_at(jump) <= t + 1e-9:
+                for name, value in jump.values.items():
+                    theta[:, columns[name]] = value
+        return theta
+
+
+def _relative(estimate: Float[np.ndarray, "runs unknown"], truth: Float[np.ndarray, "runs unknown"]) -> np.ndarray:
+    size = np.linalg.norm(truth, axis=1)
+    return np.where(size > 0.0, np.linalg.norm(estimate - truth, axis=1) / np.where(size > 0.0, size, 1.0), np.nan)

@@ -1,0 +1,188 @@
+"""The door to closed loops: a robot, a controller, how long, how many runs, how they differ.
+
+    found = yt.simulate(robot, yt.control.SlotineLi(robot, base, …), runs=1000, draws=Draws(parameters=0.2))
+
+The robot is the plant. The controller knows the robot it was made with, which may have other values: that is what it
+has to learn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ytheta.control.law import Law
+from ytheta.errors import InputError, UnknownNameError, nearest
+from ytheta.robot.robot import Robot
+from ytheta.shapes import Float
+from ytheta.simulation.closed_loop import ClosedLoop
+from ytheta.simulation.course import Course, sampled
+from ytheta.simulation.draws import Drawn, Draws, draw
+from ytheta.simulation.events import Jump
+from ytheta.simulation.mujoco_plant import MujocoPlant
+from ytheta.simulation.parameters import with_parameters
+from ytheta.simulation.plain_loop import PlainLoop
+from ytheta.simulation.result import Simulation
+from ytheta.simulation.runs import Runs, joined
+from ytheta.simulation.sensors import Sensors
+from ytheta.simulation.wander import wander
+
+OWN, MUJOCO = PLANTS = ("own", "mujoco")
+Progress = Callable[[int], None]
+ALIKE = Draws()
+
+
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """What all runs share."""
+
+    robot: Robot
+    controller: Law
+    course: Course
+    seconds: float
+    period: float
+    substeps: int
+    sensors: Sensors | None
+    jumps: tuple[Jump, ...]
+    every: int
+
+
+@dataclass(frozen=True, eq=False)
+class _Start:
+    """How every run begins."""
+
+    q: Float[np.ndarray, "runs joints"]
+    qd: Float[np.ndarray, "runs joints"]
+    estimate: Float[np.ndarray, "runs unknown"]
+
+
+def simulate(
+    robot: Robot,
+    controller: Law,
+    *,
+    seconds: float = 10.0,
+    course: Course | None = None,
+    runs: int = 1,
+    draws: Draws = ALIKE,
+    plant: str = OWN,
+    period: float = 1e-3,
+    substeps: int = 1,
+    sensors: Sensors | None = None,
+    jumps: Sequence[Jump] = (),
+    estimate: Float[np.ndarray, "unknown"] | None = None,
+    rng: np.random.Generator | None = None,
+    every: int = 10,
+    engine: str = "local",
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Simulation:
+    """Runs of a robot under a controller; on the reference at the start where nothing else is drawn.
+
+    ``course`` is the reference, by default one that wanders within the robot's limits. ``every``: of how many control
+    instants one is kept. ``progress`` hears how many runs are done. ``rng`` is a generator of seed 0 unless given.
+    """
+    _check(robot, controller, runs, plant, draws)
+    rng = np.random.default_rng(0) if rng is None else rng
+    wanted = wander(robot, seconds) if course is None else course
+    gain_names = controller.gain_names if draws.gains else ()
+    drawn = draw(robot, draws, gains=len(gain_names), unknown=controller.unknown, streams=rng.spawn(runs))
+    begin = sampled(wanted, robot, np.zeros(1))
+    guess = controller.init(begin.q[0], begin.qd[0], estimate=estimate).x[: len(controller.unknown)]
+    start = _Start(begin.q + drawn.position, begin.qd + drawn.velocity, guess * drawn.estimate)
+    task = _Task(robot, controller, wanted, seconds, period, substeps, sensors, tuple(jumps), every)
+    if plant == OWN:
+        varied = robot.parameter_names if draws.parameters else ()
+        found = _compiled(task, start, drawn, varied, gain_names, rng, engine, threads, progress)
+    else:
+        found = _stepwise(task, start, drawn, rng, progress)
+    return Simulation(
+        robot=robot,
+        controller=controller,
+        plant=plant,
+        period=period,
+        reference=sampled(wanted, robot, found.t),
+        runs=found,
+        theta=drawn.theta,
+        jumps=task.jumps,
+        gain_names=gain_names,
+        gains=drawn.gains if gain_names else None,
+    )
+
+
+def _compiled(
+    task: _Task,
+    start: _Start,
+    drawn: Drawn,
+    varied: tuple[str, ...],
+    gain_names: tuple[str, ...],
+    rng: np.random.Generator,
+    engine: str,
+    threads: int | None,
+    progress: Progress | None,
+) -> Runs:
+    """Our own plant: all runs side by side."""
+    jumping = tuple(name for jump in task.jumps for name in jump.values)
+    varied = tuple(dict.fromkeys((*varied, *jumping)))
+    loop = ClosedLoop(
+        plant=task.robot,
+        controller=task.controller,
+        period=task.period,
+        substeps=task.substeps,
+        varied=varied,
+        varied_gains=gain_names,
+        sensors=task.sensors,
+    )
+    theta = dict(zip(task.robot.parameter_names, drawn.theta.T, strict=True))
+    begun = loop.start(
+        start.q,
+        start.qd,
+        estimate=start.estimate,
+        parameters={name: theta[name] for name in varied},
+        gains=dict(zip(gain_names, drawn.gains.T, strict=True)),
+    )
+    return loop.run(
+        begun,
+        task.course,
+        task.seconds,
+        jumps=task.jumps,
+        rng=rng,
+        every=task.every,
+        engine=engine,
+        threads=threads,
+        progress=progress,
+    )
+
+
+def _stepwise(task: _Task, start: _Start, drawn: Drawn, rng: np.random.Generator, progress: Progress | None) -> Runs:
+    """MuJoCo: one run after the other."""
+    parts = []
+    for k, theta in enumerate(drawn.theta):
+        values = dict(zip(task.robot.parameter_names, theta.tolist(), strict=True))
+        loop = PlainLoop(
+            plant=MujocoPlant(with_parameters(task.robot.numeric, values)),
+            controller=task.controller,
+            period=task.period,
+            substeps=task.substeps,
+            sensors=task.sensors,
+        )
+        given = {"estimate": start.estimate[k], "jumps": task.jumps, "rng": rng.spawn(1)[0], "every": task.every}
+        parts.append(loop.run(start.q[k], start.qd[k], task.course, task.seconds, **given))
+        if progress is not None:
+            progress(k + 1)
+    return joined(parts)
+
+
+def _check(robot: Robot, controller: Law, runs: int, plant: str, draws: Draws) -> None:
+    if plant not in PLANTS:
+        raise UnknownNameError(f"there is no plant {plant!r}{nearest(plant, PLANTS)}")
+    if runs < 1:
+        raise InputError(f"{runs} runs; give at least 1")
+    if controller.robot.parameter_names != robot.parameter_names:
+        raise InputError(
+            f"the controller was made for a robot with other links and joints than {robot.name!r}; make it for this "
+            "one, or for one that differs in values only"
+        )
+    if draws.gains and plant != OWN:
+        raise InputError("gains are drawn with the own plant only; leave them alike, or take plant='own'")

@@ -14,6 +14,7 @@ from ytheta.cli.identify import identify
 from ytheta.cli.inspect import inspect
 from ytheta.cli.predict import predict
 from ytheta.cli.robots import robots
+from ytheta.cli.simulate import simulate
 from ytheta.errors import InputError
 
 app = typer.Typer(
@@ -60,5 +61,6 @@ def _start(
 app.command()(robots)
 app.command()(inspect)
 app.command()(base)
+app.command()(simulate)
 app.command()(identify)
 app.command()(predict)

@@ -33,6 +33,7 @@ from ytheta.cli.options import (
     RobotArgument,
     Snap,
     console,
+    listed,
     print_json,
     read_robot,
     remark,
@@ -49,8 +50,6 @@ from ytheta.report.summary import summary
 from ytheta.report.text import print_identification
 from ytheta.signal.log import Log
 from ytheta.whole_file import check_writable
-
-NOTHING = "none"
 
 LogArguments = Annotated[list[str], typer.Argument(metavar="LOG...", help="Recorded motion: CSV, Parquet, NPZ, bag.")]
 Validate = Annotated[
@@ -137,7 +136,7 @@ def identify(
             validate=judged,
             estimator=method,
             form=form,
-            friction=FRICTION if friction is None else _listed(friction),
+            friction=FRICTION if friction is None else listed(friction),
             rotor_inertia=rotor_inertia,
             parameters=exactly,
             settings=settings,
@@ -226,9 +225,3 @@ def _exactly(parameters: str | None, friction: str | None, *, rotor_inertia: boo
         kind = "'*.Ia'" if friction is None else "'*.fv,*.fc,*.fo'"
         raise InputError(f"--parameters says exactly what to learn; leave {other} out and name {kind} among them")
     return names
-
-
-def _listed(text: str) -> tuple[str, ...]:
-    """Words with commas between; ``none`` is no word at all."""
-    words = tuple(word.strip() for word in text.split(",") if word.strip())
-    return () if words == (NOTHING,) else words

@@ -18,6 +18,7 @@ from ytheta.report.printable import printable
 from ytheta.robot.load import load
 from ytheta.robot.robot import Robot
 
+NOTHING = "none"
 WIDE = 120  # columns of a table that goes into a file or a pipe
 
 RobotArgument = Annotated[
@@ -70,6 +71,12 @@ def assignments(texts: Sequence[str] | None, option: str) -> dict[str, float]:
             raise InputError(f"{option} {text!r}: {name!r} was already given as {values[name]:g}; keep one of the two")
         values[name] = value
     return values
+
+
+def listed(text: str | None) -> tuple[str, ...]:
+    """Words with commas between; ``none`` is no word at all, like nothing."""
+    words = tuple(word.strip() for word in (text or "").split(",") if word.strip())
+    return () if words == (NOTHING,) else words
 
 
 def print_json(data: object) -> None:

@@ -5,7 +5,7 @@ Only runs that stayed within all bounds count; where none did, figures are NaN.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -89,15 +89,13 @@ class Figures:
     @cached_property
     def limits(self) -> Float[np.ndarray, "joints"]:
         """Of the torques: the controller's, or the description's; infinite where there are none."""
-        given = self.found.controller.torque_limits
-        joints = self.found.robot.actuated
+        given = self.found.controller.most_torque
         if given is not None:
-            limits = np.asarray(given, dtype=float)
-            return (np.diag(limits) if limits.ndim == 2 else np.broadcast_to(limits, len(joints))).copy()
+            return given
         robot = self.found.robot
         effort = {joint.name: joint.limits.effort for joint in robot.movable}
         effort |= {motor.name: motor.limits.effort for motor in robot.motors}
-        return np.array([effort[name] for name in joints])
+        return np.array([effort[name] for name in robot.actuated])
 
     @property
     def limited(self) -> bool:
@@ -167,8 +165,7 @@ class Figures:
         return _rows(rows, len(self.instants))
 
     def parameter_error_of(self, run: int, instants: Int[np.ndarray, "instants"]) -> Float[np.ndarray, "instants"]:
-        one = replace(self.found, theta=self.found.theta[run : run + 1])  # the truth of all would be worked out else
-        truth = one.truth_of(0)[instants]
+        truth = self.found.truth_of(run)[instants]
         wrong = np.linalg.norm(self.found.runs.estimate[run, instants] - truth, axis=1)
         size = np.linalg.norm(truth, axis=1)
         return np.divide(wrong, size, out=np.full(len(size), np.nan), where=size > 0.0)

@@ -46,6 +46,7 @@ def simulation_summary(found: Simulation) -> dict[str, Any]:
         "quantiles": _quantiles(figures),
         "lost": [{"run": run, "t": t} for run, t in figures.lost],
         "advice": found.advice,
+        "remarks": list(found.remarks),
     }
     return {key: finite(value) for key, value in data.items()}
 

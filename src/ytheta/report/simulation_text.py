@@ -46,6 +46,8 @@ def print_simulation(console: Console, found: Simulation, *, verbose: bool) -> N
         _print_parameters(console, figures, verbose=verbose)
     if figures.quantiles:
         _print_quantiles(console, figures)
+    for remark in found.remarks:
+        console.print(Text(printable(remark)), soft_wrap=True)
     if found.advice:
         console.print(Text(printable(found.advice), style="bold red"), soft_wrap=True)
 

@@ -1,0 +1,234 @@
+"""``ytheta simulate ROBOT``: a robot under a controller that learns; tracking and parameter errors, a log, plots."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from ytheta.cli.log_options import Threads, Verbose, progress, read_logs
+from ytheta.cli.options import (
+    AsJson,
+    FixBase,
+    Lengths,
+    RobotArgument,
+    Snap,
+    console,
+    listed,
+    print_json,
+    read_robot,
+    remark,
+)
+from ytheta.cli.simulate_words import GRADIENT, Wanted, chosen_controller, gains, load_grasped, sensors
+from ytheta.control.choice import CONTROLLERS
+from ytheta.control.learning_rates import ADAPTATIONS
+from ytheta.conventions import SNAP
+from ytheta.errors import InputError
+from ytheta.report.simulation_summary import simulation_summary
+from ytheta.report.simulation_text import print_simulation
+from ytheta.robot.robot import Robot
+from ytheta.signal.write import ENDINGS, write_log
+from ytheta.simulation.course import Course, sampled
+from ytheta.simulation.draws import Draws
+from ytheta.simulation.recorded import from_log
+from ytheta.simulation.result import Simulation
+from ytheta.simulation.simulate import PLANTS
+from ytheta.simulation.simulate import simulate as simulated
+from ytheta.simulation.wander import wander
+from ytheta.whole_file import check_writable
+
+RUN = "{run}"  # in the name of a log: one for every run
+SECONDS = 10.0
+KEPT = 500  # instants of each of many runs
+MOST_LOGS = 100
+
+ControllerName = Annotated[
+    str, typer.Option("--controller", metavar="NAME", help=f"{', '.join(CONTROLLERS)}.".replace("_", "-"))
+]
+Output = Annotated[
+    str | None,
+    typer.Option(
+        "--output", "-o", metavar="LOG", help="Write the first run as a log (.csv, .parquet, .npz); a-{run}.csv: all."
+    ),
+]
+PlantName = Annotated[str, typer.Option("--plant", metavar="NAME", help=f"What is controlled: {' or '.join(PLANTS)}.")]
+Runs = Annotated[int, typer.Option(metavar="N", help="How many runs, each with draws of its own.")]
+Seconds = Annotated[float | None, typer.Option(metavar="S", help="How long; 10, or as long as the reference.")]
+Rate = Annotated[float, typer.Option(metavar="HZ", help="At which the controller works, and the log is written.")]
+Reference = Annotated[
+    str | None, typer.Option(metavar="LOG", help="Follow the positions of this log instead of wandering around.")
+]
+Gains = Annotated[
+    list[str] | None,
+    typer.Option("--gain", metavar="NAME=VALUE", help="One number, or one for each joint; suggested where not given."),
+]
+AdaptationName = Annotated[str, typer.Option("--adaptation", metavar="NAME", help=f"{', '.join(ADAPTATIONS)}.")]
+Learn = Annotated[
+    str | None,
+    typer.Option(metavar="NAMES", help="Learn these parameters, such as 'link3.*,*.fv'; base parameters if not given."),
+]
+Friction = Annotated[str | None, typer.Option(metavar="KINDS", help="Learn viscous, coulomb, offset friction too.")]
+Wrong = Annotated[float, typer.Option(metavar="PERCENT", help="How wrong the first estimate is, about.")]
+Spread = Annotated[float, typer.Option(metavar="PERCENT", help="How far the robots of the runs differ, about.")]
+GainSpread = Annotated[float, typer.Option(metavar="PERCENT", help="How far the gains of the runs differ, about.")]
+Beside = Annotated[float, typer.Option(metavar="SIZE", help="How far from the reference runs start, in rad or m.")]
+SensorErrors = Annotated[
+    list[str] | None,
+    typer.Option("--sensor", metavar="READING.ERROR=VALUE", help="q, qd, qdd, tau; noise, bias, scale, step, delay."),
+]
+Grasp = Annotated[str | None, typer.Option(metavar="KG@S", help="A load that the last link holds from this time on.")]
+LeakageRate = Annotated[
+    float | None, typer.Option("--leakage", metavar="RATE", help="Let estimates leak back, in 1/s.")
+]
+Width = Annotated[float | None, typer.Option("--dead-zone", metavar="WIDTH", help="Learn from larger errors only.")]
+Unlimited = Annotated[bool, typer.Option("--no-torque-limits", help="Let torques be as large as they want.")]
+Seed = Annotated[int, typer.Option(metavar="N", help="Of everything that is drawn.")]
+EngineName = Annotated[str, typer.Option("--engine", metavar="NAME", help="local, dask or dask://HOST:PORT.")]
+Report = Annotated[str | None, typer.Option("--report", metavar="HTML", help="Write plots for a browser here.")]
+
+
+def simulate(
+    robot: RobotArgument,
+    controller: ControllerName = "slotine-li",
+    output: Output = None,
+    plant: PlantName = PLANTS[0],
+    runs: Runs = 1,
+    seconds: Seconds = None,
+    rate: Rate = 1000.0,
+    reference: Reference = None,
+    gain: Gains = None,
+    adaptation: AdaptationName = GRADIENT,
+    learn: Learn = None,
+    friction: Friction = None,
+    wrong: Wrong = 20.0,
+    spread: Spread = 0.0,
+    gain_spread: GainSpread = 0.0,
+    beside: Beside = 0.0,
+    sensor: SensorErrors = None,
+    grasp: Grasp = None,
+    leakage: LeakageRate = None,
+    dead_zone: Width = None,
+    no_torque_limits: Unlimited = False,
+    seed: Seed = 0,
+    engine: EngineName = "local",
+    threads: Threads = None,
+    report: Report = None,
+    as_json: AsJson = False,
+    verbose: Verbose = False,
+    snap: Snap = SNAP,
+    fix_base: FixBase = False,
+    length: Lengths = None,
+) -> None:
+    """Move a robot under a controller: how well it tracks, what it learns, and a log that identify reads.
+
+    Gains that are not given are suggested, from the robot's masses, the reference and the rate. Ends with code 1 where
+    a run left all bounds.
+
+    Example: `ytheta simulate ur10 --controller slotine-li --friction viscous --report ur10.html -o ur10.parquet`
+    """
+    writer = _outputs(output, report, runs)
+    if not (rate > 0.0 and np.isfinite(rate)):
+        raise InputError(f"--rate {rate:g}: give a positive number of Hz, such as 1000")
+    errors = sensors(sensor)
+    said = Wanted(
+        controller,
+        gains(gain),
+        adaptation,
+        listed(learn),
+        listed(friction),
+        leakage,
+        dead_zone,
+        limited=not no_torque_limits,
+    )
+    draws = Draws(
+        parameters=0.01 * spread, gains=0.01 * gain_spread, position=beside, velocity=0.0, estimate=0.01 * wrong
+    )
+    with progress() as tell:
+        tell("reading the robot")
+        model, jumps = load_grasped(grasp, read_robot(robot, snap=snap, fix_base=fix_base, lengths=length))
+        course, lasts = _course(reference, model, seconds, verbose=verbose)
+        tell("choosing gains")
+        wanted = sampled(course, model, np.linspace(0.0, lasts, 1001))
+        law = chosen_controller(said, model, (wanted.q, wanted.qd, wanted.qdd), 1.0 / rate)
+    with _bar(runs) as count:
+        found = simulated(
+            model,
+            law,
+            seconds=lasts,
+            course=course,
+            runs=runs,
+            draws=draws,
+            plant=plant,
+            period=1.0 / rate,
+            sensors=errors,
+            jumps=jumps,
+            rng=np.random.default_rng(seed),
+            every=1 if runs == 1 or RUN in (output or "") else max(1, round(lasts * rate / KEPT)),
+            engine=engine,
+            threads=threads,
+            progress=count,
+        )
+    _write(found, output, report, writer)
+    if as_json:
+        print_json(simulation_summary(found))
+    else:
+        print_simulation(console(), found, verbose=verbose)
+    if not found.finished.all():
+        raise typer.Exit(1)
+
+
+def _outputs(output: str | None, report: str | None, runs: int) -> Callable[..., object] | None:
+    """Look before the work whether its results can be written; the writer of reports, if one is wanted."""
+    if output is not None:
+        if RUN in output and runs > MOST_LOGS:
+            raise InputError(f"{output}: a log for each of {runs} runs; write {MOST_LOGS} at most, or the first alone")
+        check_writable(output.replace(RUN, "0"), *ENDINGS)
+    if report is None:
+        return None
+    check_writable(report, ".html", ".htm")
+    writer: Callable[..., object] = import_module("ytheta.report.simulation_page").write_simulation_report
+    return writer
+
+
+def _course(reference: str | None, robot: Robot, seconds: float | None, *, verbose: bool) -> tuple[Course, float]:
+    """What to follow, and for how long."""
+    if reference is None:
+        lasts = SECONDS if seconds is None else seconds
+        return wander(robot, lasts), lasts
+    (log,) = read_logs([reference], robot, None, torque=False, strict=False, verbose=verbose)
+    recorded = from_log(log)
+    return recorded, recorded.seconds if seconds is None else seconds
+
+
+def _write(found: Simulation, output: str | None, report: str | None, writer: Callable[..., object] | None) -> None:
+    if output is not None:
+        for run in range(len(found) if RUN in output else 1):
+            if found.finished[run]:
+                path = output.replace(RUN, str(run))
+                write_log(found.log(run), path)
+                remark(f"wrote {path}")
+            else:
+                remark(f"run {run} left all bounds, and no log of it is written", warning=True)
+    if writer is not None and report is not None:
+        writer(found, Path(report))
+        remark(f"wrote {report}")
+
+
+@contextmanager
+def _bar(runs: int) -> Iterator[Callable[[int], None] | None]:
+    """A bar on stderr while a person looks and there is more than one run."""
+    if runs == 1 or not sys.stderr.isatty():
+        yield None
+        return
+    columns = (TextColumn("simulating"), BarColumn(), MofNCompleteColumn(), TextColumn("runs"), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=runs)
+        yield lambda done: bar.update(task, completed=done)

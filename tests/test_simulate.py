@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 import ytheta as yt
 from simulate_cases import LEARN, PUMA, slotine_li, swing
+from test_control_laws import with_friction
 from ytheta.control.computed_torque import ComputedTorque
 from ytheta.control.controller import Reference, State
 from ytheta.control.slotine_li import SlotineLi
@@ -169,6 +171,22 @@ def test_runs_that_are_lost_are_lost_alike() -> None:
     np.testing.assert_allclose(other.runs.lost, own.runs.lost)
     np.testing.assert_allclose(other.tracking_rms, own.tracking_rms, rtol=0.01)  # the last of it grows tenfold a step
     assert "2 of 2 runs did in all" in other.advice
+
+
+def test_the_torque_of_a_log_belongs_to_its_stamp() -> None:
+    """What identify finds in a log without noise is the plant; a torque that is half a period late would be seen."""
+    robot = with_friction(yt.load("lu-puma4"))
+    law = ComputedTorque(robot, stiffness=200.0, damping=30.0)
+    found = yt.simulate(robot, law, seconds=10.0, every=2)
+    log = found.log()
+    assert log.tau is not None
+    fit = yt.identify(robot, log, friction=("viscous", "coulomb"))
+    late = yt.identify(robot, replace(log, tau=found.runs.tau[0]), friction=("viscous", "coulomb"))
+    truth = fit.base.K @ robot.theta
+    large = abs(truth) > 0.05
+    wrong, wrong_late = (float(np.median(abs(own.beta[large] / truth[large] - 1.0))) for own in (fit, late))
+    assert wrong < 2e-4
+    assert wrong_late > 5.0 * wrong  # the twin
 
 
 def test_sensors_and_their_noise_can_be_repeated() -> None:

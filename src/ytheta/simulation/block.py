@@ -56,11 +56,12 @@ class Schedule(Description):
             if readings is not None:
                 read = [readings.motion(state.take(seen, axis=1))]
             kernel(state, self.reference[k], *read, *varied, out=after, threads=1)
-            felt = None if readings is None else readings.torque(after[:, tau])
-            if k % self.every == 0:
-                self._keep(record, k // self.every, state, after)
-                if felt is not None:
-                    self._keep_read(record, k // self.every, read[0], felt)
+            keep = k % self.every == 0
+            if keep or readings is not None:
+                felt = after[:, tau] if k == 0 or not step.held else 0.5 * (state[:, tau] + after[:, tau])
+                late = felt if readings is None else readings.torque(felt)
+                if keep:
+                    self._keep(record, k // self.every, state, after, read, late)
             state, after = after, state
         if readings is not None:
             readings.end(record.read[2])
@@ -75,14 +76,14 @@ class Schedule(Description):
         given = (self.sensors, step.slots.joints, step.period, block.rows, block.streams)
         return Readings(*given, accelerations=step.accelerations)
 
-    def _keep(self, record: Record, place: int, state: np.ndarray, after: np.ndarray) -> None:
-        slots = self.step.slots
+    def _keep(
+        self, record: Record, place: int, state: np.ndarray, after: np.ndarray, read: list[np.ndarray], felt: np.ndarray
+    ) -> None:
+        slots, n = self.step.slots, self.step.slots.joints
         record.q[:, place] = state[:, self.step.actuated]
         record.qd[:, place] = state[:, slots.qd]
         record.memory[:, place] = state[:, slots.remembered]
         record.tau[:, place] = after[:, slots.tau]
-
-    def _keep_read(self, record: Record, place: int, motion: np.ndarray, tau: np.ndarray) -> None:
-        n = self.step.slots.joints
-        for mine, values in zip(record.read, (motion[:, :n], motion[:, n : 2 * n], tau), strict=True):
-            mine[:, place] = values
+        record.read[2][:, place] = felt
+        for motion in read:
+            record.read[0][:, place], record.read[1][:, place] = motion[:, :n], motion[:, n : 2 * n]

@@ -77,14 +77,15 @@ class PlainLoop:
             q, qd = plant.motion(state)
             reading = _read(readings, q, qd, qdd, accelerations=accelerations)
             reference = Reference(wanted.q[k], wanted.qd[k], wanted.qdd[k])
-            felt = reading[2] if accelerations else None
+            measured = reading[2] if accelerations else None
             x = memory.x
             try:
-                tau, memory = self.controller.step(memory, wanted.t[k], reading[0], reading[1], reference, felt)
+                tau, memory = self.controller.step(memory, wanted.t[k], reading[0], reading[1], reference, measured)
             except UnstableError as error:
                 lost, reason = self.period * (k + 1), str(error)
                 break
-            torque = tau if readings is None else readings.torque(tau[None])[0]
+            felt = tau if k == 0 else 0.5 * (rows[-1][2] + tau)
+            torque = felt if readings is None else readings.torque(felt[None])[0]
             rows.append((q, qd, tau, x, reading[0], reading[1], torque))
             ahead = advance(plant, state, tau, self.period, self.substeps)
             if not float(ahead @ ahead) <= FARTHEST**2:

@@ -15,7 +15,7 @@ Kept = Float[np.ndarray, "runs instants joints"]
 
 @dataclass(frozen=True, eq=False)
 class Record:
-    """Of all runs, or of those of a block; ``read`` are the same arrays as the motion's where there are no sensors."""
+    """Of all runs, or of those of a block; ``read`` has the same arrays of motion where there are no sensors."""
 
     q: Kept
     qd: Kept
@@ -32,7 +32,8 @@ class Record:
             return np.empty((runs, instants, width))
 
         motion = (kept(slots.joints), kept(slots.joints), kept(slots.joints))
-        read = (kept(slots.joints), kept(slots.joints), kept(slots.joints)) if step.measured else motion
+        seen = (kept(slots.joints), kept(slots.joints)) if step.measured else motion[:2]
+        read = (*seen, kept(slots.joints))
         return Record(*motion, kept(slots.memory), read, np.empty((runs, slots.size)))
 
     def put(self, rows: slice, part: Record) -> None:
@@ -74,5 +75,5 @@ class Record:
 
     @property
     def _arrays(self) -> tuple[np.ndarray, ...]:
-        read = () if self.read[0] is self.q else self.read
+        read = self.read[2:] if self.read[0] is self.q else self.read
         return (self.q, self.qd, self.tau, self.memory, self.final, *read)

@@ -20,8 +20,9 @@ class Runs:
     """Motion at kept instants, and sums over all of them.
 
     ``q``, ``qd`` are true, ``tau`` is the torque given from that instant on; ``read_q`` … are what the sensors said,
-    the same arrays where there are none. ``lost`` is when a run left all bounds, infinite where it did not; what is
-    kept of it later on is its last state within them.
+    the same arrays where there are none. ``read_tau`` is the torque around the instant: the mean of the one held until
+    then and the one from then on, since a torque that is held acts half a period late. ``lost`` is when a run left all
+    bounds, infinite where it did not; what is kept of it later on is its last state within them.
     """
 
     joints: tuple[str, ...]

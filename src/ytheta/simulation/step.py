@@ -21,6 +21,7 @@ class Step(Description):
     period: float
     measured: bool
     accelerations: bool
+    held: bool  # the torque, all through the period
 
     @staticmethod
     def of(maker: StepMaker) -> Step:
@@ -31,6 +32,7 @@ class Step(Description):
             maker.period,
             maker.measured,
             maker.accelerations,
+            not maker.continuous,
         )
 
     @cached_property

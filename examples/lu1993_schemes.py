@@ -29,7 +29,7 @@ from ytheta.formulation.motion import scalars
 from ytheta.native import Kernel, compile_graph
 from ytheta.shapes import Float, Shaped
 from ytheta.simulation.course import Course
-from ytheta.simulation.equations import Equations, evaluated
+from ytheta.simulation.equations import Equations
 from ytheta.simulation.step_graph import StepMaker
 
 LAMBDA = 20.0  # 1/s
@@ -149,11 +149,11 @@ def _scanned(law: Law) -> Graph:
     q, qd, *wanted, x = symbols.values()
     rest = (*wanted, x[:unknown], x[unknown:])
     if law.measures_acceleration:
-        tau = evaluated(graph, q, qd, casadi.SX.zeros(n), *rest)[:n]
-        qdd = evaluated(forward_dynamics_graph(law.robot), q, qd, tau)
-        found = evaluated(graph, q, qd, qdd, *rest)
+        tau = graph.on(q, qd, casadi.SX.zeros(n), *rest)[:n]
+        qdd = forward_dynamics_graph(law.robot).on(q, qd, tau)
+        found = graph.on(q, qd, qdd, *rest)
     else:
-        found = evaluated(graph, q, qd, *rest)
+        found = graph.on(q, qd, *rest)
     output = casadi.vertcat(found, casadi.SX.zeros(len(law.gain_names)))
     inputs = [(Input(name, size), symbols[name]) for name, size in sizes.items()]
     return trace(law.name, inputs, scalars(output), made_from=f"{law.name} of {law.robot.name}")

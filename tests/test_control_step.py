@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,9 +11,12 @@ import ytheta
 from pinocchio_peer import peer
 from test_control_laws import CLOSE, answer, sample
 from ytheta import kernels
+from ytheta.control.controller import Reference
 from ytheta.control.craig import Craig
+from ytheta.control.following import Following
 from ytheta.control.slotine_li import SlotineLi
-from ytheta.errors import InputError
+from ytheta.errors import ClosureError, InputError
+from ytheta.formulation.closing import constraint
 from ytheta.robot.frame import Frame
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Joint, JointKind, Link
@@ -95,3 +100,47 @@ def test_work_grows_with_the_number_of_joints_not_its_square() -> None:
     assert first == pytest.approx(second, rel=0.02)
     first, second = np.diff([graph.function.n_instructions() for graph in regressors])
     assert second > 1.2 * first
+
+
+def pose(robot: Robot) -> np.ndarray:
+    home = dict(zip(robot.coordinates, robot.home_coordinates, strict=True))
+    return np.array([home[name] for name in robot.actuated])
+
+
+@pytest.mark.parametrize("name", ["five-bar", "walker", "palletiser"])
+def test_loops_are_closed_from_the_step_before(name: str) -> None:
+    """The same torque as where they are closed from home each time; a pose that is far away is not believed."""
+    robot = ytheta.load(name)
+    rng, start = np.random.default_rng(0), pose(robot)
+    n = len(start)
+    law = SlotineLi(robot, convergence=5.0, damping=10.0, adaptation=0.1, learn=("*.m",))
+    still, state = Reference(start, np.zeros(n), np.zeros(n)), law.init(start, np.zeros(n))
+    for k in range(40):
+        q, qd = start + 0.05 * np.sin(0.1 * k * np.arange(1, n + 1)), rng.normal(size=n)
+        tau, after = law.step(state, 1e-3 * k, q, qd, still)
+        fresh, _ = law.step(replace(state, closed=None), 1e-3 * k, q, qd, still)
+        np.testing.assert_allclose(tau, fresh, rtol=1e-9, atol=1e-9 * abs(fresh).max())
+        state = after
+    assert state.closed is not None
+    believed = Following(constraint(robot), law.graph)._kernel
+    astray = state.closed.copy()
+    astray[[k for k in range(len(astray)) if k not in constraint(robot).actuated]] += 2.0
+    given = (qd, still.q, still.qd, still.qdd, state.x)
+    tau, back = (law.step(replace(state, closed=pose), 1.0, q, qd, still)[0] for pose in (state.closed, astray))
+    np.testing.assert_allclose(back, tau, rtol=1e-9, atol=1e-9 * abs(tau).max())
+    if constraint(robot).affine is None:
+        assert not believed.one(q, astray, *given)[-1] <= 1.0  # the twin: it would have gone on from there
+
+
+def test_a_pose_that_cannot_close_is_refused_in_a_step() -> None:
+    robot = ytheta.load("five-bar")
+    law = SlotineLi(robot, convergence=5.0, damping=10.0, adaptation=0.1, learn=())
+    q, still = pose(robot), np.zeros(2)
+    _, state = law.step(law.init(q, still), 0.0, q, still, Reference(q, still, still))
+    apart = q + np.array([-1.6, 1.6])
+    with pytest.raises(ClosureError):
+        law.step(state, 0.1, apart, still, Reference(q, still, still))
+    with pytest.raises(InputError, match="input 'q' is nan"):
+        law.step(state, 0.1, np.full(2, np.nan), still, Reference(q, still, still))
+    with pytest.raises(InputError, match="input 'q' is nan"):
+        law.step(replace(state, closed=None), 0.1, np.full(2, np.nan), still, Reference(q, still, still))

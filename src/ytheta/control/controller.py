@@ -33,10 +33,14 @@ class Reference:
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """What a controller remembers at time t; the first entries of x are the estimate of its unknown parameters."""
+    """What a controller remembers at time t; the first entries of x are the estimate of its unknown parameters.
+
+    ``closed`` are all coordinates of a robot with loops at the last step, from which the next are found.
+    """
 
     t: float
     x: Float[np.ndarray, "states"]
+    closed: Float[np.ndarray, "coordinates"] | None = None
 
 
 @runtime_checkable

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from enum import Enum
 from functools import cached_property
@@ -22,6 +22,7 @@ import numpy as np
 
 from ytheta.control.adaptation import Adaptation, Nothing, Seen
 from ytheta.control.controller import Joints, Reference, State, Unknown
+from ytheta.control.following import Following
 from ytheta.control.gains import Gain, Matrix, diagonal, matrix, scalar, scaled
 from ytheta.control.learnt import Learnt
 from ytheta.control.model import Model
@@ -174,16 +175,20 @@ class Law(Description, ABC):
         passed = t - state.t
         if not passed >= 0.0:
             raise InputError(f"{self.name}: a step from t = {state.t:g} to {t:g}; time goes forwards")
-        one, n = self._one
+        motion: tuple[Joints, ...] = (qd,)
         if self.measures_acceleration:
             if qdd is None:
                 raise InputError(f"{self.name} needs measured accelerations; give qdd")
-            out = one(q, qd, qdd, reference.q, reference.qd, reference.qdd, state.x)
+            motion = (qd, qdd)
+        given = (*motion, reference.q, reference.qd, reference.qdd, state.x)
+        one, n, closed = self._one, len(self.robot.actuated), None
+        if isinstance(one, Following):
+            out, closed = one(state.closed, q, *given)
         else:
-            out = one(q, qd, reference.q, reference.qd, reference.qdd, state.x)
+            out = one(q, *given)
         if not math.isfinite(out.dot(out)):
             raise UnstableError(f"{self.name}: at t = {t:g} {self.trouble(state)}")
-        return out[:n], State(t, state.x + passed * out[n:])
+        return out[:n], State(t, state.x + passed * out[n:], closed)
 
     def trouble(self, state: State) -> str:  # noqa: ARG002
         """Why torque or rates are no longer numbers, and what to do."""
@@ -199,9 +204,11 @@ class Law(Description, ABC):
         return ClosedKernel(constraint(self.robot), kernel) if self.robot.loops else kernel
 
     @cached_property
-    def _one(self) -> tuple[Any, int]:
-        """The call behind ``step``, and how many entries of its answer are torques."""
-        return self.compiled(self.graph).one, len(self.robot.actuated)
+    def _one(self) -> Following | Callable[..., Any]:
+        """The call behind ``step``."""
+        if self.robot.loops:
+            return Following(constraint(self.robot), self.graph)
+        return compile_graph(self.graph).one
 
     @cached_property
     def _lyapunov(self) -> AnyKernel:

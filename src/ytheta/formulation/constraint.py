@@ -138,6 +138,33 @@ class Constraint:
         step = solve(self._Jp, scalars(self.equations)[:, None])[:, 0]
         return casadi.Function("newton", [self.x], [self.equations, column(step)], {"cse": True})
 
+    def settled(self, x: casadi.SX) -> casadi.SX:
+        """x with its loops closed, by one Newton step where there is no closed form."""
+        import casadi
+
+        if self.affine is not None:
+            return casadi.SX(self.affine.E) @ x[list(self.actuated)] + casadi.SX(self.affine.offset)
+        if not self.passive:
+            return x
+        _, step = self.newton(x)
+        closed = casadi.SX(x)
+        for k, place in enumerate(self.passive):
+            closed[place] -= step[k]
+        return closed
+
+    def closed_near(self, Q: casadi.SX, near: casadi.SX) -> casadi.SX:
+        """The closed coordinates for actuated ones that are close to those of ``near``, by three Newton steps."""
+        import casadi
+
+        if not self.cuts:
+            return Q
+        x = casadi.SX(near)
+        for k, place in enumerate(self.actuated):
+            x[place] = Q[k]
+        for _ in range(1 if self.affine is not None else 3):
+            x = self.settled(x)
+        return x
+
     @cached_property
     def verdict(self) -> casadi.Function:
         """x → how far each cut joint is from meeting, the condition of Jp in Frobenius norms, and Jp by columns."""

@@ -52,6 +52,15 @@ class Graph:
         layout = repr(([(i.size, i.shared) for i in self.inputs], self.shape, self.places))
         return hashlib.sha256((layout + self.function.serialize()).encode()).hexdigest()
 
+    def on(self, *symbols: Any) -> casadi.SX:
+        """The array for these symbols, flat and dense: a graph as a part of another."""
+        import casadi
+
+        values, result = self.function(*symbols), casadi.SX.zeros(self.size)
+        for k, place in enumerate(self.places):
+            result[place] = values[k]
+        return result
+
 
 def trace(name: str, inputs: Sequence[tuple[Input, Any]], output: np.ndarray, *, made_from: str = "") -> Graph:
     """The graph from symbolic inputs (vectors of SX) to an object array of SX scalars and floats."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ytheta.formulation.closing import constraint
 from ytheta.formulation.constraint import Constraint
@@ -56,34 +56,7 @@ class Equations:
         """(xd, Qdd)."""
         given = (x, Qd, tau, self._parameters(theta)) if self.varied else (x, Qd, tau)
         xd = self.loops.tangent(x) @ Qd if self.loops.cuts else Qd
-        return xd, evaluated(self._dynamics, *given)
-
-    def settled(self, x: casadi.SX) -> casadi.SX:
-        """x with its loops closed again."""
-        import casadi
-
-        if self.loops.affine is not None:
-            return casadi.SX(self.loops.affine.E) @ self.seen(x) + casadi.SX(self.loops.affine.offset)
-        if not self.loops.passive:
-            return x
-        _, step = self.loops.newton(x)
-        closed = casadi.SX(x)
-        for k, place in enumerate(self.loops.passive):
-            closed[place] -= step[k]
-        return closed
-
-    def closed_at(self, Q: casadi.SX, near: casadi.SX) -> casadi.SX:
-        """The closed coordinates for other actuated ones that are close to those of ``near``, by three Newton steps."""
-        import casadi
-
-        if not self.loops.cuts:
-            return Q
-        x = casadi.SX(near)
-        for k, place in enumerate(self.loops.actuated):
-            x[place] = Q[k]
-        for _ in range(1 if self.loops.affine is not None else 3):
-            x = self.settled(x)
-        return x
+        return xd, self._dynamics.on(*given)
 
     def seen(self, x: casadi.SX) -> casadi.SX:
         """The actuated coordinates among x."""
@@ -104,7 +77,7 @@ class Equations:
         import casadi
 
         state = casadi.SX.sym("state", self.coordinates + self.actuated)
-        closed = casadi.vertcat(self.settled(state[: self.coordinates]), state[self.coordinates :])
+        closed = casadi.vertcat(self.loops.settled(state[: self.coordinates]), state[self.coordinates :])
         return self._compiled("settled", [state], closed)
 
     @property
@@ -127,14 +100,3 @@ class Equations:
         own = {name: theta[k] for k, name in enumerate(self.varied)}
         pairs = zip(self.robot.parameter_names, self.robot.numeric.theta.tolist(), strict=True)
         return casadi.vertcat(*(own.get(name, casadi.SX(value)) for name, value in pairs))
-
-
-def evaluated(graph: Graph, *arguments: Any) -> casadi.SX:
-    """The array of a graph for these symbols, flat and dense."""
-    import casadi
-
-    values = graph.function(*arguments)
-    result = casadi.SX.zeros(graph.size)
-    for k, place in enumerate(graph.places):
-        result[place] = values[k]
-    return result

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from ytheta.errors import InputError
 from ytheta.formulation.graph import Graph, Input, trace
 from ytheta.formulation.motion import scalars
-from ytheta.simulation.equations import Equations, evaluated
+from ytheta.simulation.equations import Equations
 
 # Norms that no motion of an arm has: positions and velocities (rad, m, 1/s), what a controller remembers, torques
 # and accelerations.
@@ -168,7 +168,7 @@ class StepMaker:
         h = self.period / self.substeps
         for _ in range(self.substeps):
             x, qd = self._rk4(lambda v: self.plant.rates(v[0], v[1], tau, given.theta), (x, qd), h)
-            x = self.plant.settled(x)
+            x = self.plant.loops.settled(x)
         qdd = self.plant.rates(x, qd, tau, given.theta)[1] if self.accelerations else state[s.qdd]
         return x, qd, memory + self.period * change, tau, qdd
 
@@ -185,7 +185,7 @@ class StepMaker:
 
         stages = iter(range(4))
         x, qd, memory = self._rk4(lambda v: rates(v, next(stages)), start, self.period)
-        return self.plant.settled(x), qd, memory, torques[0], state[s.qdd]
+        return self.plant.loops.settled(x), qd, memory, torques[0], state[s.qdd]
 
     @staticmethod
     def _rk4(rates: Any, v: tuple[Any, ...], h: float) -> tuple[Any, ...]:
@@ -203,10 +203,10 @@ class StepMaker:
     ) -> tuple[Any, Any]:
         """tau and dx/dt of the controller."""
         n = self.plant.actuated
-        q = seen[0] if self.controller.inputs[0].size == n else self.plant.closed_at(seen[0], near)
+        q = seen[0] if self.controller.inputs[0].size == n else self.plant.loops.closed_near(seen[0], near)
         moving = (q, seen[1], seen[2]) if self.accelerations else (q, seen[1])
         wanted = (reference[:n], reference[n : 2 * n], reference[2 * n :])
-        found = evaluated(self.controller, *moving, *wanted, memory, *given.factors)
+        found = self.controller.on(*moving, *wanted, memory, *given.factors)
         return found[:n], found[n:]
 
     @staticmethod

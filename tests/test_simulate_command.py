@@ -82,6 +82,7 @@ def test_the_reference_may_be_a_log(tmp_path: Path) -> None:
     one, other = (pl.read_csv(path).select("q1", "q2", "q3", "q4").to_numpy() for path in (first, second))
     assert abs(one[: len(other)] - other).max() < 1e-3
     assert np.ptp(other, axis=0).max() > 0.1
+    assert "read by this command" in refused("simulate", "lu-puma4", "--reference", str(first), "-o", str(first))
     assert "lasts from 0 to 0.999 s" in refused("simulate", "lu-puma4", "--reference", str(first), "--seconds", "3")
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 
@@ -38,8 +37,9 @@ from ytheta.cli.options import (
     read_robot,
     remark,
 )
+from ytheta.cli.outputs import PAGES, check_output, report_writer
 from ytheta.conventions import SNAP
-from ytheta.errors import InputError, MissingExtraError
+from ytheta.errors import InputError
 from ytheta.identification.estimators.choice import estimator as estimator_named
 from ytheta.identification.estimators.estimate import Estimator
 from ytheta.identification.estimators.recursive import Recursive
@@ -49,7 +49,6 @@ from ytheta.identification.model_file import ENDING, save_model
 from ytheta.report.summary import summary
 from ytheta.report.text import print_identification
 from ytheta.signal.log import Log
-from ytheta.whole_file import check_writable
 
 LogArguments = Annotated[list[str], typer.Argument(metavar="LOG...", help="Recorded motion: CSV, Parquet, NPZ, bag.")]
 Validate = Annotated[
@@ -120,7 +119,10 @@ def identify(
 
     Example: `ytheta identify ur10e.urdf run1.parquet --validate run2.parquet --rotor-inertia -o ur10e.model.toml`
     """
-    write_report = _outputs(output, report, inputs=(robot, *logs, *(validate or ()), *(mapping or ())))
+    read_here = (robot, *logs, *(validate or ()), *(mapping or ()))
+    check_output(output, (ENDING,), read_here)
+    check_output(report, PAGES, read_here)
+    write_report = report_writer(report, "ytheta.report.page", "write_report")
     settings = preparation(cutoff, derivative, average_periods)
     method = _estimator(estimator, forgetting)  # says at once where there is none of this name
     exactly = _exactly(parameters, friction, rotor_inertia=rotor_inertia)
@@ -171,28 +173,6 @@ def _estimator(name: str, forgetting: float | None) -> Estimator:
     if not isinstance(chosen, Recursive):
         raise InputError(f"--forgetting is for --estimator recursive; {chosen.name} forgets nothing")
     return Recursive(forgetting=forgetting)
-
-
-def _outputs(output: str | None, report: str | None, *, inputs: Sequence[str]) -> Callable[..., object] | None:
-    """Look before the work whether its results can be written; the writer of reports, if one is wanted."""
-    for path, endings in ((output, (ENDING,)), (report, (".html", ".htm"))):
-        if path is None:
-            continue
-        check_writable(path, *endings)
-        for given in inputs:
-            if Path(given).exists() and Path(path).exists() and Path(path).samefile(given):
-                raise InputError(f"{path} is read by this command and would be overwritten; choose another name")
-    if report is None:
-        return None
-    try:
-        writer: Callable[..., object] = import_module("ytheta.report.page").write_report
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.startswith("ytheta"):
-            raise
-        raise MissingExtraError(
-            f"--report needs {error.name}, which is not installed; install it with: pip install 'ytheta[report]'"
-        ) from None
-    return writer
 
 
 def _split(fitted: Sequence[Log], judged: Sequence[Log], percent: float | None) -> tuple[list[Log], list[Log]]:

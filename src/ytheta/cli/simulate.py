@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 
@@ -27,6 +26,7 @@ from ytheta.cli.options import (
     read_robot,
     remark,
 )
+from ytheta.cli.outputs import PAGES, check_output, report_writer
 from ytheta.cli.simulate_words import GRADIENT, Wanted, chosen_controller, gains, load_grasped, sensors
 from ytheta.control.choice import CONTROLLERS
 from ytheta.control.learning_rates import ADAPTATIONS
@@ -43,7 +43,6 @@ from ytheta.simulation.result import Simulation
 from ytheta.simulation.simulate import PLANTS
 from ytheta.simulation.simulate import simulate as simulated
 from ytheta.simulation.wander import wander
-from ytheta.whole_file import check_writable
 
 RUN = "{run}"  # in the name of a log: one for every run
 SECONDS = 10.0
@@ -134,7 +133,11 @@ def simulate(
 
     Example: `ytheta simulate ur10 --controller slotine-li --friction viscous --report ur10.html -o ur10.parquet`
     """
-    writer = _outputs(output, report, runs)
+    if output is not None and RUN in output and runs > MOST_LOGS:
+        raise InputError(f"{output}: a log for each of {runs} runs; write {MOST_LOGS} at most, or the first alone")
+    check_output(None if output is None else output.replace(RUN, "0"), ENDINGS, (robot, reference))
+    check_output(report, PAGES, (robot, reference))
+    writer = report_writer(report, "ytheta.report.simulation_page", "write_simulation_report")
     if not (rate > 0.0 and np.isfinite(rate)):
         raise InputError(f"--rate {rate:g}: give a positive number of Hz, such as 1000")
     errors = sensors(sensor)
@@ -183,19 +186,6 @@ def simulate(
         print_simulation(console(), found, verbose=verbose)
     if not found.finished.all():
         raise typer.Exit(1)
-
-
-def _outputs(output: str | None, report: str | None, runs: int) -> Callable[..., object] | None:
-    """Look before the work whether its results can be written; the writer of reports, if one is wanted."""
-    if output is not None:
-        if RUN in output and runs > MOST_LOGS:
-            raise InputError(f"{output}: a log for each of {runs} runs; write {MOST_LOGS} at most, or the first alone")
-        check_writable(output.replace(RUN, "0"), *ENDINGS)
-    if report is None:
-        return None
-    check_writable(report, ".html", ".htm")
-    writer: Callable[..., object] = import_module("ytheta.report.simulation_page").write_simulation_report
-    return writer
 
 
 def _course(reference: str | None, robot: Robot, seconds: float | None, *, verbose: bool) -> tuple[Course, float]:

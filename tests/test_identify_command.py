@@ -215,7 +215,7 @@ def test_a_fault_is_told_as_one(folder: Path, monkeypatch: pytest.MonkeyPatch) -
 
 def test_report_without_its_libraries(folder: Path, tmp_path: Path) -> None:
     missing = ModuleNotFoundError("No module named 'plotly'", name="plotly")
-    with mock.patch("ytheta.cli.identify.import_module", side_effect=missing):
+    with mock.patch("ytheta.cli.outputs.import_module", side_effect=missing):
         line = refused("identify", "lu-two-link", "a.npz", "--report", str(tmp_path / "arm.html"), cwd=folder)
     assert "pip install 'ytheta[report]'" in line
 

@@ -195,7 +195,12 @@ def test_interrupted_it_leaves_nothing_half_done(tmp_path: Path) -> None:
         str(log),
     ]
     with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        time.sleep(6.0)
+        maps = Path(f"/proc/{process.pid}/maps")
+        for _ in range(600):  # until it works: MuJoCo is loaded when the first run begins
+            time.sleep(0.1)
+            if "libmujoco" in maps.read_text():
+                break
+        time.sleep(1.0)
         process.send_signal(signal.SIGINT)
         _, complaint = process.communicate(timeout=60)
     assert process.returncode == 130

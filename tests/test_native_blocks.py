@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import threading
+from collections import deque
 from pathlib import Path
+from typing import Any
 
 import casadi
 import numpy as np
 import pytest
 
+import ytheta
 from ytheta.errors import InputError
 from ytheta.formulation.graph import Graph, Input, trace
 from ytheta.native import Kernel, compile_graph, objects
@@ -222,9 +226,10 @@ def test_a_result_without_inputs_is_checked_too() -> None:
 
 def test_arrays_with_other_fields_than_known_are_not_touched(monkeypatch: pytest.MonkeyPatch) -> None:
     assert objects.find_fields() == (id(np.ndarray), id(np.dtype(np.float64)))
-    for field in ("_KIND", "DATA", "_AXES", "_NUMBERS", "_COUNT", "_ITEMS"):
+    fields = ("_KIND", "DATA", "_AXES", "_LENGTHS", "_STRIDES", "_NUMBERS", "_FLAGS", "_COUNT", "_ITEMS")
+    for field, away in itertools.product(fields, (-8, -4, 4, 8)):
         with monkeypatch.context() as patch:
-            patch.setattr(objects, field, getattr(objects, field) + 4)
+            patch.setattr(objects, field, getattr(objects, field) + away)
             with pytest.raises(InputError, match="does not know the arrays"):
                 objects.find_fields.__wrapped__()
 
@@ -234,3 +239,67 @@ def test_more_blocks_than_are_kept_may_be_held() -> None:
     held = [next(kernel.blocks(k * x)).values for k in range(9)]
     for k, values in enumerate(held):
         np.testing.assert_array_equal(values, expected(k * x, 5).T)
+
+
+def test_a_buffer_is_lent_once_whoever_comes_in_between() -> None:
+    """As another thread does that runs just when a new buffer is put where all find it."""
+    lender = Lender(2, 3)
+    others: list[Any] = []
+
+    class Crowded(deque):  # type: ignore[type-arg]
+        def append(self, item: object) -> None:
+            super().append(item)
+            if not others:
+                others.append(None)
+                others[0] = lender.lend()
+
+    lender._kept = Crowded(maxlen=4)
+    _, place = lender.lend()
+    assert others[0][1] != place
+
+
+def test_scratch_is_kept_whoever_comes_in_between(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a signal handler does that calls the kernel whose first call it interrupts."""
+    runner = compile_graph(sums(5), cache=False)._runner
+    assert isinstance(runner, Machine)
+    again: list[int] = []
+
+    def address(buffer: np.ndarray) -> int:
+        if not again:
+            again.append(0)
+            again[0] = runner._scratch()
+        return int(buffer.ctypes.data)
+
+    monkeypatch.setattr("ytheta.native.machine.address", address)
+    place = runner._scratch()
+    kept = [buffer.ctypes.data for buffer in runner._local.buffers]
+    assert {place, again[0], runner._scratch()} <= set(kept)
+
+
+def test_results_without_entries() -> None:
+    robot = ytheta.load("ur10")
+    q = np.ones(6)
+    assert ytheta.regressor(robot, parameters=[]).one(q, q, q).shape == (6, 0)
+    assert ytheta.regressor(robot, parameters=[])(q[None], q[None], q[None]).shape == (1, 6, 0)
+
+
+def test_a_result_without_inputs_has_a_reference() -> None:
+    graph = trace("numbers", [], np.array([1.0, 2.0]))
+    assert compile_graph(graph, backend="interpreter").one().tolist() == compile_graph(graph).one().tolist() == [1, 2]
+
+
+def test_masked_entries_are_refused() -> None:
+    kernel = compile_graph(sums(5))
+    given = [np.ma.masked_array(np.ones((3, entry.size))) for entry in kernel.graph.inputs]
+    np.testing.assert_array_equal(kernel(*given), kernel(*(g.data for g in given)))
+    given[0][1, 0] = np.ma.masked
+    with pytest.raises(InputError, match="are masked"):
+        kernel(*given)
+
+
+def test_blocks_are_compared_by_identity() -> None:
+    kernel = compile_graph(sums(5))
+    one, other = (next(iter(kernel.blocks(*(np.ones((3, e.size)) for e in kernel.graph.inputs)))) for _ in range(2))
+    assert one in [other, one]
+    assert one != other
+    assert len({one, other}) == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections import deque
@@ -14,6 +15,7 @@ from ytheta.native.interpreter import Interpreter
 from ytheta.native.kernel import Kernel
 from ytheta.native.llvm import host, object_code
 from ytheta.native.machine import Machine
+from ytheta.native.objects import find_fields
 from ytheta.native.program import check_function
 
 if TYPE_CHECKING:
@@ -25,6 +27,16 @@ BACKENDS = ("llvm", "interpreter")
 _loaded: WeakValueDictionary[bytes, Machine] = WeakValueDictionary()
 _recent: deque[Machine] = deque(maxlen=64)
 _working = threading.Lock()
+
+
+def _begin_anew() -> None:
+    """In a child of a process one of whose threads was compiling: nobody is left to open the lock."""
+    global _working
+    _working = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):  # not on every system
+    os.register_at_fork(after_in_child=_begin_anew)
 
 
 def compile_graph(graph: Graph, *, backend: str = "llvm", cache: bool = True) -> Kernel:
@@ -40,6 +52,7 @@ def compile_graph(graph: Graph, *, backend: str = "llvm", cache: bool = True) ->
         return Kernel(graph, runner, cpu="", lanes=1, origin="interpreted", seconds=time.perf_counter() - began)
     if backend != "llvm":
         raise UnknownNameError(f"there is no backend {backend!r}{nearest(backend, BACKENDS)}")
+    find_fields()  # says at once where machine code cannot be used
     with _working:
         machine, origin = _machine(graph, cache=cache)
     cpu, lanes = host().cpu, host().lanes

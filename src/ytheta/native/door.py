@@ -97,6 +97,8 @@ def refuse(graph: Graph, arrays: Sequence[np.ndarray]) -> NoReturn:
 
 
 def _numbers(graph: Graph, entry: Input, given: Any) -> np.ndarray:
+    if isinstance(given, np.ma.MaskedArray) and np.ma.is_masked(given):
+        raise InputError(f"kernel {graph.name!r}: entries of input {entry.name!r} are masked; leave those samples out")
     try:
         array = np.asarray(given)
     except ValueError as error:

@@ -74,5 +74,5 @@ class Interpreter:
                 return None
             # One column stands for all samples; an input without elements has one column of none.
             given.append(casadi.DM(columns) if entry.size else casadi.DM(0, 1))
-        computed: np.ndarray = self._graph.function(*given).full()
+        computed: np.ndarray = self._graph.function.call(given)[0].full()
         return np.broadcast_to(computed, (len(self._places), last - first))

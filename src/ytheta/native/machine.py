@@ -92,8 +92,10 @@ class Machine:
         try:
             place: int = self._local.place
         except AttributeError:
-            self._local.scratch = aligned(self._size)
-            place = self._local.place = address(self._local.scratch)
+            # A signal handler may come in between and make one too: what has an address is never let go.
+            buffer = aligned(self._size)
+            self._local.__dict__.setdefault("buffers", []).append(buffer)
+            place = self._local.place = address(buffer)
         return place
 
 
@@ -131,9 +133,9 @@ class Lender:
                 return shown, place
         rows, columns = self._shape
         array = aligned(rows * columns).reshape(self._shape)
-        place = address(array)
-        self._kept.append((array, place))
-        return array[:], place
+        shown, place = array[:], address(array)
+        self._kept.append((array, place))  # only now: another thread would take it for unseen
+        return shown, place
 
 
 def aligned(count: int) -> np.ndarray:

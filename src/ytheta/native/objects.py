@@ -22,7 +22,8 @@ from ytheta.native.layout import Layout
 from ytheta.native.text import Code
 
 _HEAD = object.__basicsize__
-_KIND, DATA, _AXES, _LENGTHS, _NUMBERS, _FLAGS = _HEAD - 8, _HEAD, _HEAD + 8, _HEAD + 16, _HEAD + 40, _HEAD + 48
+_KIND, DATA, _AXES, _LENGTHS, _STRIDES = _HEAD - 8, _HEAD, _HEAD + 8, _HEAD + 16, _HEAD + 24
+_NUMBERS, _FLAGS = _HEAD + 40, _HEAD + 48
 _COUNT, _ITEMS = _HEAD, tuple.__basicsize__
 _IN_ORDER, _ALIGNED, _WRITABLE = 0x1, 0x100, 0x400
 _DOUBLE = np.dtype(np.float64)
@@ -31,8 +32,9 @@ _DOUBLE = np.dtype(np.float64)
 @cache
 def find_fields() -> tuple[int, int]:
     """Where NumPy's class of arrays and its double type are in this process."""
-    array = np.zeros((2, 3))
-    given = (array, array)
+    array, fixed = np.zeros((2, 3)), np.zeros(1)
+    fixed.flags.writeable = False
+    given = (fixed, array)
 
     def word(place: int) -> int:
         return ctypes.c_int64.from_address(place).value
@@ -40,13 +42,16 @@ def find_fields() -> tuple[int, int]:
     def half(place: int) -> int:
         return ctypes.c_int32.from_address(place).value
 
-    here, plain = id(array), _IN_ORDER | _ALIGNED | _WRITABLE
+    here = id(array)
     known = (
-        [word(id(given) + _COUNT), word(id(given) + _ITEMS + 8)] == [2, here]
+        [word(id(given) + place) for place in (_COUNT, _ITEMS, _ITEMS + 8)] == [2, id(fixed), here]
         and [word(here + place) for place in (_KIND, DATA, _NUMBERS)]
         == [id(np.ndarray), array.ctypes.data, id(_DOUBLE)]
-        and [word(word(here + _LENGTHS) + 8 * k) for k in range(half(here + _AXES))] == [2, 3]
-        and half(here + _FLAGS) & plain == plain
+        and half(here + _AXES) == 2
+        # Strides lie behind the lengths: what is none of the two addresses must not be looked at.
+        and word(here + _LENGTHS) + 16 == word(here + _STRIDES)
+        and [word(word(here + _LENGTHS) + 8 * k) for k in range(2)] == [2, 3]
+        and [half(id(one) + _FLAGS) for one in given] == [one.flags.num for one in given]
     )
     if not known:
         raise InputError('machine code does not know the arrays of this Python; compile with backend="interpreter"')

@@ -215,7 +215,7 @@ def entry(layout: Layout, chunks: int, *, dense: bool) -> str:
         values = ("%scratch", "%shared", "%slots", to, *tables, "%groups")
         arguments = ", ".join(f"{kind} {value}" for kind, value in zip(kinds, values, strict=True))
         code.put(f"call void @chunk{number}({arguments})")
-    if dense:
+    if dense and layout.size:
         to = code.at(out, code.do(f"mul i64 %s, {layout.size}"))
         code.put(f"call void @unpack(ptr %values, ptr {to}, i64 %valid)")
     code.put("%s.next = add i64 %s, %valid")

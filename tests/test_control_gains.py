@@ -118,6 +118,7 @@ def test_factors_of_gains_are_those_gains() -> None:
         ("adaptation", [1.0, np.nan, 1.0], "not finite"),
         ("torque_limits", [10.0, -3.0], "torque_limits has the entry -3"),
         ("torque_limits", np.eye(2) + 0.1, "couples joints"),
+        ("torque_limits", [[1.0, 2.0], [3.0]], "torque_limits is .*; give a number, a vector or a matrix"),
     ],
 )
 def test_gains_of_wrong_size_or_sign(setting: str, value: Any, message: str) -> None:

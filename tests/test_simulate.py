@@ -14,11 +14,16 @@ from simulate_cases import LEARN, PUMA, slotine_li, swing
 from test_control_laws import with_friction
 from ytheta.control.computed_torque import ComputedTorque
 from ytheta.control.controller import Reference, State
+from ytheta.control.gradient import Gradient
+from ytheta.control.projection import Projection
 from ytheta.control.slotine_li import SlotineLi
 from ytheta.errors import InputError, UnknownNameError
 from ytheta.robot.inertia import Inertia
+from ytheta.simulation.closed_loop import ClosedLoop
 from ytheta.simulation.draws import Draws, draw
-from ytheta.simulation.events import grasp
+from ytheta.simulation.events import Jump, grasp
+from ytheta.simulation.own_plant import OwnPlant
+from ytheta.simulation.plain_loop import PlainLoop
 from ytheta.simulation.result import Simulation
 from ytheta.simulation.sensors import Sensor, Sensors
 
@@ -173,6 +178,48 @@ def test_runs_that_are_lost_are_lost_alike() -> None:
     assert "2 of 2 runs did in all" in other.advice
 
 
+def test_noise_of_a_run_does_not_depend_on_its_neighbours() -> None:
+    noisy = Sensors(q=Sensor(noise=1e-3), tau=Sensor(noise=0.1, bias=np.array([[0.0] * 4, [2.0] * 4, [4.0] * 4])))
+    few, many = (found(runs=runs, sensors=noisy) for runs in (2, 3))
+    np.testing.assert_array_equal(few.runs.read_q, many.runs.read_q[:2])
+    np.testing.assert_array_equal(few.runs.read_tau, many.runs.read_tau[:2])
+    assert abs(many.runs.read_q[0] - many.runs.read_q[1]).max() > 1e-4
+
+
+def test_mujoco_reads_with_the_same_errors() -> None:
+    robot = yt.load("ur10")
+    law = ComputedTorque(robot, stiffness=200.0, damping=30.0)
+    noisy = Sensors(q=Sensor(noise=1e-5, bias=np.array([[0.0] * 6, [0.01] * 6])), tau=Sensor(noise=0.1))
+    given: dict[str, Any] = {"seconds": 0.1, "course": swing(robot), "every": 5, "runs": 2, "sensors": noisy}
+    own, other = (yt.simulate(robot, law, plant=plant, **given) for plant in ("own", "mujoco"))
+    np.testing.assert_allclose(other.runs.read_q, own.runs.read_q, atol=1e-9)
+    np.testing.assert_allclose(other.runs.read_tau, own.runs.read_tau, rtol=1e-6, atol=1e-6)
+
+
+def test_jumps_come_in_the_order_of_time() -> None:
+    jumps = [Jump(0.0108, {"load.m": 2.0}), Jump(0.0102, {"load.m": 0.5})]
+    law = slotine_li(PUMA, LEARN)
+    q, qd, _ = swing(PUMA)(np.zeros(1))
+    loop = ClosedLoop(plant=PUMA, controller=law, varied=("load.m",))
+    fast = loop.run(loop.start(q, qd), swing(PUMA), 0.05, jumps=jumps, every=1)
+    slow = PlainLoop(plant=OwnPlant.of(PUMA), controller=law).run(q[0], qd[0], swing(PUMA), 0.05, jumps=jumps, every=1)
+    np.testing.assert_allclose(slow.q, fast.q, atol=1e-12)
+    with pytest.raises(InputError, match=r"a jump at t = 0.05 s, but all ends at 0.05 s"):
+        found(seconds=0.05, jumps=[Jump(0.05, {"load.m": 7.0})])
+
+
+def test_an_adaptation_made_for_shorter_steps_is_refused() -> None:
+    law = SlotineLi(
+        PUMA, convergence=10.0, damping=8.0, adaptation=Projection(Gradient(2.0), 0.1, 1.0), learn=("load.m",)
+    )
+    with pytest.raises(
+        InputError, match=r"steps up to 0.001 s, but the controller works every 0.01 s; give .* step=0.01"
+    ):
+        yt.simulate(PUMA, law, seconds=0.1, course=swing(PUMA), period=1e-2)
+    longer = replace(law, adaptation=Projection(Gradient(2.0), 0.1, 1.0, step=1e-2))
+    assert yt.simulate(PUMA, longer, seconds=0.1, course=swing(PUMA), period=1e-2).finished.all()
+
+
 def test_the_torque_of_a_log_belongs_to_its_stamp() -> None:
     """What identify finds in a log without noise is the plant; a torque that is half a period late would be seen."""
     robot = with_friction(yt.load("lu-puma4"))
@@ -208,3 +255,19 @@ def test_what_is_refused() -> None:
         yt.simulate(PUMA, law, plant="mujoco", draws=Draws(gains=0.1))
     with pytest.raises(InputError, match="spread of gains is -1"):
         Draws(gains=-1.0)
+
+
+def test_errors_of_sensors_for_another_number_of_runs_are_refused() -> None:
+    for plant in ("own", "mujoco"):
+        robot = yt.load("ur10")
+        law = ComputedTorque(robot, stiffness=200.0, damping=30.0)
+        with pytest.raises(InputError, match="bias"):
+            yt.simulate(
+                robot,
+                law,
+                seconds=0.1,
+                course=swing(robot),
+                runs=2,
+                plant=plant,
+                sensors=Sensors(q=Sensor(bias=np.ones((7, 6)))),
+            )

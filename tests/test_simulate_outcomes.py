@@ -82,7 +82,9 @@ def test_a_law_without_a_torque_loses_its_run_alone() -> None:
     q, qd = starts(PUMA, 3)
     loop = ClosedLoop(plant=PUMA, controller=law)
     found = loop.run(loop.start(q, qd, estimate=np.array([[0.5], [-50.0], [0.5]])), swing(PUMA), 0.05)
-    assert found.advice == "run 1 left all bounds at t = 0.001 s: smaller step or gains"
+    assert found.advice.startswith(
+        "run 1 left all bounds at t = 0.001 s: craig: at t = 0 the estimated mass matrix is not"
+    )
     np.testing.assert_array_equal(found.final_q[1], q[1])
     assert found.finished.sum() == 2
 

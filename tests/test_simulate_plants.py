@@ -180,6 +180,23 @@ def test_what_mujoco_cannot_take(monkeypatch: pytest.MonkeyPatch) -> None:
         MujocoPlant(ytheta.load("ur10")).rates(np.zeros(12), np.zeros(6))
 
 
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("puma560", "link 'link1' has inertia or a first moment but a mass of 0 kg"),
+        ("lu-puma4", r"positive eigenvalues.*\(link 'link1'\)"),
+        ("stanford", r"positive eigenvalues.*\(link 'link5'\)"),
+        ("rx90", r"mass and inertia .*\(link 'link1'\)"),
+    ],
+)
+def test_bodies_that_mujoco_cannot_have(name: str, reason: str) -> None:
+    """One line that names the link, nothing printed by MuJoCo and no warning of ours: warnings are errors here."""
+    plant, n = MujocoPlant(ytheta.load(name)), len(ytheta.load(name).movable)
+    with pytest.raises(InputError, match=f"{reason}.*use the own plant$") as refused:
+        plant.rates(np.zeros(2 * n), np.zeros(n))
+    assert "\n" not in str(refused.value)
+
+
 def test_an_adaptive_motion_that_stops_says_so() -> None:
     plant = OwnPlant.of(ytheta.load("lu-two-link"))
     n = len(plant.robot.actuated)

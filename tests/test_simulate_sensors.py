@@ -104,10 +104,30 @@ def test_negative_sizes_are_refused(name: str) -> None:
         Sensor(**{name: -1.0})
 
 
+@pytest.mark.parametrize("name", ["noise", "bias", "scale", "step", "delay"])
+def test_what_is_no_number_is_refused(name: str) -> None:
+    for value in (float("nan"), float("inf")):
+        with pytest.raises(InputError, match=rf"{name} of a sensor is .*; give finite numbers"):
+            Sensor(**{name: value})
+    with pytest.raises(InputError, match=r"bias of a sensor is array.*; give finite numbers"):
+        Sensor(bias=np.array([0.1, np.nan]))
+
+
+def test_shapes_that_fit_neither_joints_nor_runs_are_refused() -> None:
+    for shape in ((1,), (3,), (3, 3), (2, 2)):
+        with pytest.raises(InputError, match=r"noise of the sensor of qd has shape .*2 \(one per joint\).*\(3, 2\)"):
+            _readings(Sensors(qd=Sensor(noise=np.ones(shape))))
+    for fits in (1.0, np.ones(2), np.ones((3, 2))):
+        Sensors(tau=Sensor(bias=fits)).check(2, 3)
+    _readings(Sensors(q=Sensor(bias=np.ones((7, 2)))), slice(0, 2))  # a block of more runs
+    with pytest.raises(InputError, match=r"bias of the sensor of q has shape \(7, 2\).*\(2, 2\), a row for every run"):
+        Sensors(q=Sensor(bias=np.ones((7, 2)))).check(2, 2)
+
+
 def test_jumps_by_instant() -> None:
     load = Inertia.point(2.0, (0.0, 0.0, 0.5))
     names = ["link.m", *(f"load.{p}" for p in ("m", "mz", "mx", "my", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz"))]
-    changes = by_instant([Jump(0.0105, {"link.m": 3.0}), grasp(0.01, load)], PERIOD, names)
+    changes = by_instant([Jump(0.0105, {"link.m": 3.0}), grasp(0.01, load)], PERIOD, names, 100)
     assert sorted(changes) == [10, 11]
     theta = np.zeros((2, len(names)))
     apply(theta, changes[10])
@@ -122,4 +142,4 @@ def test_jumps_that_make_no_sense() -> None:
     with pytest.raises(InputError, match=r"'link.m' to nan"):
         Jump(1.0, {"link.m": float("nan")})
     with pytest.raises(InputError, match="add it to ``varied``"):
-        by_instant([Jump(1.0, {"link.m": 1.0})], PERIOD, ["other.m"])
+        by_instant([Jump(1.0, {"link.m": 1.0})], PERIOD, ["other.m"], 2000)

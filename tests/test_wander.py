@@ -131,6 +131,20 @@ def test_its_log_shows_all_base_parameters(name: str, seconds: float, every: int
     assert fit.verdict.sentence.startswith("Good")
 
 
+def test_limits_of_zero_are_placeholders() -> None:
+    robot = robot_of("lu-two-link")
+    t = np.linspace(0.0, 5.0, 300)
+    free = wander(robot, 5.0)(t)[0]
+    blank = limited(robot, Limits(velocity=0.0, acceleration=0.0, effort=0.0))
+    np.testing.assert_array_equal(sampled(wander(blank, 5.0), blank, t).q, free)
+    first = robot.actuated[0]
+    still = tuple(replace(j, limits=Limits(0.3, 0.3, velocity=0.0)) if j.name == first else j for j in robot.joints)
+    one = replace(robot, joints=still)
+    q = sampled(wander(one, 5.0), one, t).q
+    np.testing.assert_array_equal(q[:, 0], 0.3)
+    assert np.ptp(q[:, 1]) > 0.2
+
+
 def test_refusals() -> None:
     robot = robot_of("lu-two-link")
     for seconds in (0.0, -1.0, np.inf, np.nan):
@@ -139,8 +153,8 @@ def test_refusals() -> None:
     for size in (0.0, 1.5):
         with pytest.raises(InputError, match="between 0 and 1"):
             wander(robot, 5.0, size=size)
-    with pytest.raises(InputError, match="no joint of robot 'lu-two-link' can move"):
-        wander(limited(robot, Limits(velocity=0.0)), 5.0)
+    with pytest.raises(InputError, match=r"no joint of robot 'lu-two-link' can move: .* 0 … 0, .*<limit>.* reference"):
+        wander(limited(robot, Limits(0.0, 0.0, velocity=0.0, effort=0.0)), 5.0)
     first, second = (joint.name for joint in robot.movable)
     stuck = tuple(replace(j, limits=Limits(0.0, 0.0)) if j.name == second else j for j in robot.joints)
     coupled = replace(robot, joints=stuck, couplings=(Coupling(second, ((first, 1.0),)),), actuated=())
@@ -166,12 +180,12 @@ def test_a_recorded_reference_is_followed() -> None:
     sampled(found, robot, 1e-3 * np.arange(6001))
 
 
-def test_a_recorded_reference_of_few_samples_is_interpolated() -> None:
+def test_a_recorded_reference_of_few_samples_is_followed() -> None:
     t = np.sort(np.concatenate([np.linspace(0.0, 5.0, 101), [0.013, 2.221]]))
     found = Recorded(t, np.stack([np.sin(t), np.cos(2.0 * t)], axis=1))
     at = np.linspace(0.0, 5.0, 333)
     q, qd, qdd = found(at)
-    np.testing.assert_allclose(found(t)[0], found.q, atol=1e-12)
+    np.testing.assert_allclose(found(t)[0], found.q, rtol=0.0, atol=1e-7)
     np.testing.assert_allclose(q, np.stack([np.sin(at), np.cos(2.0 * at)], axis=1), atol=1e-6)
     np.testing.assert_allclose(qd, np.stack([np.cos(at), -2.0 * np.sin(2.0 * at)], axis=1), atol=1e-4)
     np.testing.assert_allclose(qdd, np.stack([-np.sin(at), -4.0 * np.cos(2.0 * at)], axis=1), atol=2e-2)
@@ -185,6 +199,72 @@ def test_knots_of_20_ms_follow_5_hertz() -> None:
     q, _, qdd = found(inner)
     assert abs(q[:, 0] - np.sin(w * inner)).max() < 1e-5
     assert abs(qdd[:, 0] + w**2 * np.sin(w * inner)).max() < 1e-2 * w**2
+
+
+def test_few_samples_of_quick_motion_are_interpolated() -> None:
+    """Four samples a period: a spline with half as many knots would lose the motion."""
+    t = 0.05 * np.arange(101)
+    found = Recorded(t, np.stack([np.sin(30.0 * t), np.sin(t)], axis=1))
+    assert found.apart[0] == 0.0
+    assert found.apart[1] == pytest.approx(0.1)
+    np.testing.assert_allclose(found(t)[0], found.q, rtol=0.0, atol=1e-7)
+
+
+@pytest.mark.parametrize("samples", [6, 7, 9, 12, 13, 20])
+def test_hardly_any_samples_do(samples: int) -> None:
+    rng = np.random.default_rng(samples)
+    for _ in range(20):
+        t = np.cumsum(rng.uniform(0.05, 0.1, samples))
+        found = Recorded(t, np.sin(t)[:, None])
+        np.testing.assert_allclose(found(t - t[0])[0], found.q, rtol=0.0, atol=1e-4)
+
+
+RECORDINGS = {  # rate in Hz, noise, steps of the encoder in rad
+    "slow": (100.0, 1e-4, 0.0),
+    "fast": (1000.0, 1e-4, 0.0),
+    "steps": (1000.0, 0.0, 1e-3),
+    "camera": (30.0, 0.0, 1e-3),
+}
+
+
+@pytest.mark.parametrize("seconds", [3.0, 20.0])
+@pytest.mark.parametrize("kind", RECORDINGS)
+def test_accelerations_are_those_of_the_motion_and_not_of_noise(kind: str, seconds: float) -> None:
+    """Of the peak: knots of 20 ms made 3 to 45 % inside and 1 to 7 times it at the ends."""
+    rate, noise, step = RECORDINGS[kind]
+    t = np.arange(0.0, seconds + 1e-9, 1.0 / rate)
+    q = np.sin(3.0 * t) + noise * np.random.default_rng(0).standard_normal(len(t))
+    found = from_log(Log(("joint",), t, (step * np.round(q / step) if step else q)[:, None]))
+    at = np.linspace(0.0, found.seconds, 3001)
+    q, _, qdd = (values[:, 0] for values in found(at))
+    wrong = np.abs(qdd + 9.0 * np.sin(3.0 * at)) / 9.0
+    inside = (at > 0.3) & (at < found.seconds - 0.3)
+    assert wrong[inside].max() < 0.01
+    assert wrong.max() < 0.1
+    assert abs(q - np.sin(3.0 * at)).max() < 0.5 * (step or 8.0 * noise)
+
+
+def test_joints_are_smoothed_each_as_it_moves() -> None:
+    """One is still, one slow, one quick for a moment: noise is taken out of all, motion of none."""
+    t = 1e-2 * np.arange(3001)
+    burst = np.exp(-(((t - 20.0) / 0.3) ** 2)) * np.sin(15.0 * (t - 20.0))
+    true = np.stack([0.0 * t, np.sin(t), burst], axis=1)
+    found = Recorded(t, true + 1e-4 * np.random.default_rng(0).standard_normal(true.shape))
+    still, slow, quick = found.apart
+    assert still >= slow > quick
+    q, _, qdd = found(t)
+    assert abs(q - true).max() < 4e-4  # noise has some 4e-4 at its largest
+    assert abs(qdd[100:-100, :2] - [0.0, 1.0] * -true[100:-100, :2]).max() < 0.02
+
+
+def test_what_has_no_noise_is_followed_closely() -> None:
+    for rate in (100.0, 1000.0):
+        t = np.arange(0.0, 5.0, 1.0 / rate)
+        found = Recorded(t, np.sin(2.0 * np.pi * t)[:, None])
+        at = np.linspace(0.0, t[-1], 999)
+        q, _, qdd = (values[:, 0] for values in found(at))
+        assert abs(q - np.sin(2.0 * np.pi * at)).max() < 1e-8
+        assert abs(qdd + 4.0 * np.pi**2 * np.sin(2.0 * np.pi * at)).max() < 1e-3
 
 
 def test_what_a_recorded_reference_does_not_say_is_refused() -> None:
@@ -203,6 +283,11 @@ def test_what_a_recorded_reference_does_not_say_is_refused() -> None:
     pieces = Log(("joint",), t, np.zeros((50, 1)), segments=((0, 20), (25, 50)), source="run.csv")
     with pytest.raises(InputError, match="a reference must be of one piece"):
         from_log(pieces)
+    robot = limited(robot_of("lu-two-link"), Limits(-1.0, 1.0))
+    for size in (1.0 + 1e-6, 1.0 + 5e-4):  # a spline passes a limit that its samples touch
+        sampled(Recorded(t, np.full((50, 2), size)), robot, t)
+    with pytest.raises(InputError, match=r"is 1\.0011\d* at t = 0 s, outside its limits -1 … 1; choose"):
+        sampled(Recorded(t, np.full((50, 2), 1.0011)), robot, t)
     robot = robot_of("panda")
     far = Recorded(t, np.full((50, 7), 3.0))
     with pytest.raises(InputError, match="outside its limits"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
@@ -27,7 +27,7 @@ from ytheta.cli.options import (
     remark,
 )
 from ytheta.cli.outputs import PAGES, check_output, report_writer
-from ytheta.cli.simulate_words import GRADIENT, Wanted, chosen_controller, gains, load_grasped, sensors
+from ytheta.cli.simulate_words import GRADIENT, Wanted, chosen_controller, gains, load_grasped, misjudged, sensors
 from ytheta.control.choice import CONTROLLERS
 from ytheta.control.learning_rates import ADAPTATIONS
 from ytheta.conventions import SNAP
@@ -42,12 +42,15 @@ from ytheta.simulation.recorded import from_log
 from ytheta.simulation.result import Simulation
 from ytheta.simulation.simulate import PLANTS
 from ytheta.simulation.simulate import simulate as simulated
+from ytheta.simulation.smoothing import SLIDING, TURNING, smooth_friction
 from ytheta.simulation.wander import wander
 
 RUN = "{run}"  # in the name of a log: one for every run
 SECONDS = 10.0
 KEPT = 500  # instants of each of many runs
 MOST_LOGS = 100
+MOST_PERIODS = 2_000_000
+WRONG = 20.0  # percent, of what is learnt
 
 ControllerName = Annotated[
     str, typer.Option("--controller", metavar="NAME", help=f"{', '.join(CONTROLLERS)}.".replace("_", "-"))
@@ -55,39 +58,65 @@ ControllerName = Annotated[
 Output = Annotated[
     str | None,
     typer.Option(
-        "--output", "-o", metavar="LOG", help="Write the first run as a log (.csv, .parquet, .npz); a-{run}.csv: all."
+        "--output",
+        "-o",
+        metavar="LOG",
+        help="Write the first run as a log (.csv, .parquet, .npz); a-{run}.csv: all, up to 100.",
     ),
 ]
 PlantName = Annotated[str, typer.Option("--plant", metavar="NAME", help=f"What is controlled: {' or '.join(PLANTS)}.")]
 Runs = Annotated[int, typer.Option(metavar="N", help="How many runs, each with draws of its own.")]
 Seconds = Annotated[float | None, typer.Option(metavar="S", help="How long; 10, or as long as the reference.")]
 Rate = Annotated[float, typer.Option(metavar="HZ", help="At which the controller works, and the log is written.")]
+Substeps = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N", help="Steps of the plant in a period of the controller; as many as its damping needs if not given."
+    ),
+]
 Reference = Annotated[
     str | None, typer.Option(metavar="LOG", help="Follow the positions of this log instead of wandering around.")
 ]
 Gains = Annotated[
     list[str] | None,
-    typer.Option("--gain", metavar="NAME=VALUE", help="One number, or one for each joint; suggested where not given."),
+    typer.Option(
+        "--gain", metavar="NAME=VALUE", help="One number, or one for each joint; for several gains, repeat it."
+    ),
 ]
 AdaptationName = Annotated[str, typer.Option("--adaptation", metavar="NAME", help=f"{', '.join(ADAPTATIONS)}.")]
 Learn = Annotated[
     str | None,
-    typer.Option(metavar="NAMES", help="Learn these parameters, such as 'link3.*,*.fv'; base parameters if not given."),
+    typer.Option(metavar="NAMES", help="Learn these parameters, such as `link3.*,*.fv`; base parameters if not given."),
 ]
 Friction = Annotated[str | None, typer.Option(metavar="KINDS", help="Learn viscous, coulomb, offset friction too.")]
-Wrong = Annotated[float, typer.Option(metavar="PERCENT", help="How wrong the first estimate is, about.")]
+Wrong = Annotated[
+    float | None,
+    typer.Option(
+        metavar="PERCENT", help="How wrong what the controller begins with is, about; 20, or 0 if it learns nothing."
+    ),
+]
 Spread = Annotated[float, typer.Option(metavar="PERCENT", help="How far the robots of the runs differ, about.")]
 GainSpread = Annotated[float, typer.Option(metavar="PERCENT", help="How far the gains of the runs differ, about.")]
 Beside = Annotated[float, typer.Option(metavar="SIZE", help="How far from the reference runs start, in rad or m.")]
 SensorErrors = Annotated[
     list[str] | None,
-    typer.Option("--sensor", metavar="READING.ERROR=VALUE", help="q, qd, qdd, tau; noise, bias, scale, step, delay."),
+    typer.Option(
+        "--sensor",
+        metavar="READING.ERROR=VALUE",
+        help="q, qd, qdd, tau; noise, bias, scale (0.01: 1 % more), step, delay (s); repeat it.",
+    ),
 ]
-Grasp = Annotated[str | None, typer.Option(metavar="KG@S", help="A load that the last link holds from this time on.")]
+Grasp = Annotated[
+    str | None,
+    typer.Option(metavar="KG@S", help="A load that the last link holds from this time on; without @S, at once."),
+]
 LeakageRate = Annotated[
-    float | None, typer.Option("--leakage", metavar="RATE", help="Let estimates leak back, in 1/s.")
+    float | None, typer.Option("--leakage", metavar="RATE", help="Let estimates leak back to the description, in 1/s.")
 ]
-Width = Annotated[float | None, typer.Option("--dead-zone", metavar="WIDTH", help="Learn from larger errors only.")]
+Width = Annotated[
+    float | None,
+    typer.Option("--dead-zone", metavar="WIDTH", help="Learn from errors beyond this alone, in rad/s or m/s."),
+]
 Unlimited = Annotated[bool, typer.Option("--no-torque-limits", help="Let torques be as large as they want.")]
 Seed = Annotated[int, typer.Option(metavar="N", help="Of everything that is drawn.")]
 EngineName = Annotated[str, typer.Option("--engine", metavar="NAME", help="local, dask or dask://HOST:PORT.")]
@@ -102,12 +131,13 @@ def simulate(
     runs: Runs = 1,
     seconds: Seconds = None,
     rate: Rate = 1000.0,
+    substeps: Substeps = None,
     reference: Reference = None,
     gain: Gains = None,
     adaptation: AdaptationName = GRADIENT,
     learn: Learn = None,
     friction: Friction = None,
-    wrong: Wrong = 20.0,
+    wrong: Wrong = None,
     spread: Spread = 0.0,
     gain_spread: GainSpread = 0.0,
     beside: Beside = 0.0,
@@ -129,9 +159,9 @@ def simulate(
     """Move a robot under a controller: how well it tracks, what it learns, and a log that identify reads.
 
     Gains that are not given are suggested, from the robot's masses, the reference and the rate. Ends with code 1 where
-    a run left all bounds.
+    a run diverged (it left all bounds) or does not follow the reference.
 
-    Example: `ytheta simulate ur10 --controller slotine-li --friction viscous --report ur10.html -o ur10.parquet`
+    Example: `ytheta simulate puma560 --controller slotine-li --friction viscous --report puma.html -o puma.parquet`
     """
     if output is not None and RUN in output and runs > MOST_LOGS:
         raise InputError(f"{output}: a log for each of {runs} runs; write {MOST_LOGS} at most, or the first alone")
@@ -151,16 +181,25 @@ def simulate(
         dead_zone,
         limited=not no_torque_limits,
     )
-    draws = Draws(
-        parameters=0.01 * spread, gains=0.01 * gain_spread, position=beside, velocity=0.0, estimate=0.01 * wrong
+    _check_sizes(
+        {"--wrong": wrong, "--spread": spread, "--gain-spread": gain_spread, "--beside": beside, "--seed": seed}
     )
     with progress() as tell:
         tell("reading the robot")
-        model, jumps = load_grasped(grasp, read_robot(robot, snap=snap, fix_base=fix_base, lengths=length))
+        described = read_robot(robot, snap=snap, fix_base=fix_base, lengths=length)
+        model, jumps = load_grasped(grasp, _smooth(described))
         course, lasts = _course(reference, model, seconds, verbose=verbose)
         tell("choosing gains")
+        every = _kept(runs, lasts, rate, each=RUN in (output or ""))
         wanted = sampled(course, model, np.linspace(0.0, lasts, 1001))
-        law = chosen_controller(said, model, (wanted.q, wanted.qd, wanted.qdd), 1.0 / rate)
+        known = model if wrong is None else misjudged(model, 0.01 * wrong, seed)
+        law = chosen_controller(said, model, known, (wanted.q, wanted.qd, wanted.qdd), 1.0 / rate)
+        draws = Draws(
+            parameters=0.01 * spread,
+            gains=0.01 * gain_spread,
+            position=beside,
+            estimate=0.01 * (WRONG if wrong is None else wrong) if law.unknown else 0.0,
+        )
     with _bar(runs) as count:
         found = simulated(
             model,
@@ -171,10 +210,11 @@ def simulate(
             draws=draws,
             plant=plant,
             period=1.0 / rate,
+            substeps=substeps,
             sensors=errors,
             jumps=jumps,
             rng=np.random.default_rng(seed),
-            every=1 if runs == 1 or RUN in (output or "") else max(1, round(lasts * rate / KEPT)),
+            every=every,
             engine=engine,
             threads=threads,
             progress=count,
@@ -184,8 +224,38 @@ def simulate(
         print_json(simulation_summary(found))
     else:
         print_simulation(console(), found, verbose=verbose)
-    if not found.finished.all():
+    if not found.tracks.all():
         raise typer.Exit(1)
+
+
+def _smooth(robot: Robot) -> Robot:
+    """With Coulomb friction that changes gradually, for plant and controller."""
+    found = smooth_friction(robot)
+    if found is not robot:
+        remark(
+            f"Coulomb friction changes its sign gradually here, over about {TURNING:g} rad/s ({SLIDING:g} m/s where "
+            "joints slide); a coulomb_speed in the description says otherwise"
+        )
+    return found
+
+
+def _check_sizes(given: Mapping[str, float | None]) -> None:
+    for option, value in given.items():
+        if value is not None and not 0.0 <= value < np.inf:
+            raise InputError(f"{option} {value:g}: give 0 or more")
+
+
+def _kept(runs: int, seconds: float, rate: float, *, each: bool) -> int:
+    """Of how many instants one is kept: all where they go into logs, some of them of many runs."""
+    periods = seconds * rate
+    if not periods <= MOST_PERIODS:
+        raise InputError(
+            f"{seconds:g} s at {rate:g} Hz are {periods:.3g} periods of the controller; at most {MOST_PERIODS:,} fit "
+            "into memory: ask for less time or a lower rate"
+        )
+    if each and runs * periods > MOST_PERIODS:
+        raise InputError(f"logs of {runs} runs with {periods:.3g} instants each do not fit into memory; write fewer")
+    return 1 if runs == 1 or each else max(1, round(periods / KEPT))
 
 
 def _course(reference: str | None, robot: Robot, seconds: float | None, *, verbose: bool) -> tuple[Course, float]:

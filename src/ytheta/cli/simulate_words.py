@@ -26,7 +26,9 @@ from ytheta.minimal.choice import base_parameters
 from ytheta.minimal.standard_parameters import FRICTION, asked_parameters
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.robot import Robot
+from ytheta.simulation.draws import Draws, draw
 from ytheta.simulation.events import Jump, grasp
+from ytheta.simulation.parameters import with_parameters
 from ytheta.simulation.sensors import Sensor, Sensors
 from ytheta.simulation.wander import limits_of
 
@@ -48,7 +50,9 @@ def sensors(texts: Sequence[str] | None) -> Sensors | None:
                 f"--sensor {text!r}: write READING.ERROR=NUMBER such as q.noise=1e-4, with a reading of "
                 f"{', '.join(READINGS)} and an error of {', '.join(ERRORS)}"
             )
-        found.setdefault(reading, {})[error] = _number(value, f"--sensor {text!r}")
+        if error in found.setdefault(reading, {}):
+            raise InputError(f"--sensor {text!r}: {name!r} was given before; keep one of the two")
+        found[reading][error] = _number(value, f"--sensor {text!r}", "READING.ERROR=NUMBER such as q.noise=1e-4")
     return Sensors(**{reading: Sensor(**errors) for reading, errors in found.items()})
 
 
@@ -57,7 +61,8 @@ def gains(texts: Sequence[str] | None) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for text in texts or ():
         name, _, value = (piece.strip() for piece in text.partition("="))
-        numbers = [_number(piece, f"--gain {text!r}") for piece in value.split(",")]
+        form = "NAME=NUMBER, or one number for each joint, such as damping=35,20,5"
+        numbers = [_number(piece, f"--gain {text!r}", form) for piece in value.split(",")]
         if name in found:
             raise InputError(f"--gain {text!r}: {name!r} was given before; keep one of the two")
         found[name] = numbers[0] if len(numbers) == 1 else numbers
@@ -69,9 +74,10 @@ def load_grasped(text: str | None, robot: Robot) -> tuple[Robot, tuple[Jump, ...
     if text is None:
         return robot, ()
     mass, at, t = text.partition("@")
-    kilograms, seconds = (_number(piece, f"--grasp {text!r}") for piece in (mass, t if at else "0"))
-    if kilograms <= 0.0:
-        raise InputError(f"--grasp {text!r}: a load of {kilograms:g} kg; write KILOGRAMS@SECONDS such as 2.5@4")
+    form = "KILOGRAMS@SECONDS such as 2.5@4"
+    kilograms, seconds = (_number(piece, f"--grasp {text!r}", form) for piece in (mass, t if at else "0"))
+    if kilograms <= 0.0 or seconds < 0.0:
+        raise InputError(f"--grasp {text!r}: {kilograms:g} kg at {seconds:g} s; write {form}")
     name = "grasped"
     held = robot.with_load(Inertia(), name=name)
     point = Inertia((kilograms, *([0.0] * 9)))
@@ -99,15 +105,22 @@ class Wanted:
     limited: bool = True
 
 
-def chosen_controller(wanted: Wanted, robot: Robot, motion: Motion, period: float) -> Law:
-    """A controller with gains for this motion where none were given."""
+def misjudged(robot: Robot, spread: float, seed: int) -> Robot:
+    """A description with other masses and friction than the robot's: what a controller that does not learn is told."""
+    stream = np.random.default_rng(seed).spawn(1)
+    (theta,) = draw(robot, Draws(parameters=spread), gains=0, unknown=(), streams=stream).theta
+    return with_parameters(robot.numeric, dict(zip(robot.parameter_names, theta.tolist(), strict=True)))
+
+
+def chosen_controller(wanted: Wanted, robot: Robot, known: Robot, motion: Motion, period: float) -> Law:
+    """A controller with gains for this motion where none were given; one that does not learn is told what is known."""
     kind = controller(wanted.name)
     limits = torque_limits(robot) if wanted.limited else None
     settings: dict[str, Any] = {} if limits is None else {"torque_limits": limits}
     if not issubclass(kind, Learner):
         _nothing_to_learn(wanted)
         settings |= suggested(wanted.name, robot, motion=motion, period=period)
-        return kind(robot, **settings | _known_gains(kind, wanted.gains))
+        return kind(known, **settings | _known_gains(kind, wanted.gains))
     base, learn = _learnt(kind, wanted, robot)
     settings |= suggested(
         wanted.name, robot, base, learn=learn, motion=motion, period=period, adaptation=wanted.adaptation
@@ -172,11 +185,11 @@ def _guarded(wanted: Wanted, adaptation: Adaptation) -> Adaptation:
     return adaptation if wanted.dead_zone is None else DeadZone(adaptation, wanted.dead_zone)
 
 
-def _number(text: str, where: str) -> float:
+def _number(text: str, where: str, form: str) -> float:
     try:
         value = float(text)
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise InputError(f"{where}: {text.strip()!r} is no finite number")
+        raise InputError(f"{where}: {text.strip()!r} is no finite number; write {form}")
     return value

@@ -7,6 +7,7 @@ a part of the proof up for something else, and say so.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
@@ -57,6 +58,11 @@ class Adaptation(ABC):
     @abstractmethod
     def distance(self, learnt: Learnt, estimate: OfUnknown, truth: OfUnknown) -> Any:
         """The estimate's part of the Lyapunov function."""
+
+    @property
+    def longest_step(self) -> float:
+        """Steps of the controller up to which what this promises holds, in s; most promise nothing of the kind."""
+        return math.inf
 
     def states(self, robot: Robot, learnt: Learnt) -> int:  # noqa: ARG002
         """How many numbers are remembered beside the estimate."""

@@ -30,6 +30,10 @@ class Around(Adaptation, ABC):
             )
         self.inner.check(robot, learnt)
 
+    @property
+    def longest_step(self) -> float:
+        return self.inner.longest_step
+
     def distance(self, learnt: Learnt, estimate: OfUnknown, truth: OfUnknown) -> Any:
         return self.inner.distance(learnt, estimate, truth)
 

@@ -66,6 +66,10 @@ class Controller(Protocol):
     def gain_names(self) -> tuple[str, ...]:
         """The gains that ``graph_with`` can take factors of."""
 
+    @property
+    def longest_step(self) -> float:
+        """The longest time between two steps, in s, with which all holds that the controller promises."""
+
     def graph_with(self, factors: Sequence[str]) -> Graph:
         """The graph with one more input behind the others: what these gains are multiplied with."""
 

@@ -12,7 +12,8 @@ Notation      code         paper   meaning                                      
               filtering    Psi     of the error that drives the adaptation, ed + Psi e         joints
               adaptation   Gamma                                                               unknown x unknown
 Differs from  the paper in: without the resetting of estimates to known bounds that keeps H_hat invertible there. Where
-              H_hat is not positive definite, torque and rates are NaN in the graph, and ``step`` says so.
+              H_hat is not positive definite, the rates are NaN in the graph, and ``step`` says so; the torque needs no
+              inverse.
 
 With exact accelerations edd + K_v ed + K_p e = H_hat^-1 Y_u wrong. (p + Psi) / (p² + K_v p + K_p) is strictly positive
 real where K_v > Psi; then V = (Xᵀ P X + wrongᵀ Gamma^-1 wrong) / 2, X = (e, ed), P = [K_p + Psi K_v, Psi; Psi, 1]

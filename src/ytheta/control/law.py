@@ -104,9 +104,18 @@ class Law(Description, ABC):
         if self.torque_limits is None:
             return None
         limits, n = self.torque_limits, len(self.robot.actuated)
-        free = np.isposinf(np.asarray(limits, dtype=float))
+        try:
+            free = np.isposinf(np.asarray(limits, dtype=float))
+        except (TypeError, ValueError):
+            free = np.zeros(n, dtype=bool)  # no numbers: ``diagonal`` says so
         found = diagonal("torque_limits", np.where(free, 1.0, limits) if free.any() else limits, n, per=PER_COORDINATE)
-        return np.where(np.broadcast_to(free, n), np.inf, found) if free.any() else found
+        own = free.diagonal() if free.ndim == 2 else np.broadcast_to(free, n)
+        return np.where(own, np.inf, found) if free.any() else found
+
+    @property
+    def longest_step(self) -> float:
+        """The longest time between two steps, in s, with which bounds and bodies of the estimate hold."""
+        return self.adapting.longest_step
 
     @property
     def measures_acceleration(self) -> bool:

@@ -15,7 +15,8 @@ The proof. With the metric Gamma^-1 of a gradient, dV/dt has one more term,
     -sigma wrongᵀ Gamma^-1 (estimate - prior) <= -sigma/2 wrongᵀ Gamma^-1 wrong + sigma/2 |truth - prior|²,
 
 so that V stays bounded with disturbances too; the price is that it need not vanish without them, where the prior is not
-the truth. Pseudo-inertias of ``Natural`` stay positive definite: they move towards another one.
+the truth. Pseudo-inertias of ``Natural`` stay positive definite: they move towards another one. ``Projection`` belongs
+outermost, around this one: inside it knows nothing of the leak, which may then carry a step slightly beyond the bounds.
 """
 
 from __future__ import annotations

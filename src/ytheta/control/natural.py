@@ -19,12 +19,13 @@ The proof. F is the Bregman divergence of -log det: zero where P = P_true, great
 dF/dt = tr(P^-1 dP/dt) - tr(P^-1 dP/dt P^-1 P_true) = -gain tr(L (P - P_true)) = -gain wrongᵀ slope, as a law's proof
 asks for. It needs a P_true that is positive definite: not a point mass, not friction that is zero.
 
-Steps. Explicit Euler can leave the cone of bodies, so the rate of each P is divided by 1 + 2 step gain |A|, where
-A = P^½ L P^½ and |A|² = tr(L P L P) is the sum of its squared eigenvalues. A step h <= step then makes
-P^½ (1 - c A) P^½ of P, and c |A| <= step gain |A| / (1 + 2 step gain |A|) < ½: no direction of P loses more than half,
-whatever the slope. (Without the 2 P would stay positive definite too, but only in exact arithmetic.) The slope and its
-rate are dual to each other, slopeᵀ dphi = tr(L P L P), so |A| needs no root of a matrix and knows no frames either.
-The proof is that of step = 0; with a step it holds but for the part by which P would change within one.
+Steps. Explicit Euler can leave the cone of bodies, so the rate of each P is divided by 1 + 2 step gain |A|, where A =
+P^½ L P^½ and |A|² = tr(L P L P) is the sum of its squared eigenvalues. A step h <= step then makes P^½ (1 - c A) P^½ of
+P, and c |A| <= step gain |A| / (1 + 2 step gain |A|) < ½: no direction of P loses more than half, whatever the slope,
+as far as rounding allows: where eigenvalues of P are 1e16 apart, the least of them is rounding. (Without the 2 P would
+stay positive definite too, but only in exact arithmetic.) The slope and its rate are dual to each other, slopeᵀ dphi =
+tr(L P L P), so |A| needs no root of a matrix and knows no frames either. The proof is that of step = 0; with a step it
+holds but for the part by which P would change within one.
 
 A gain. P changes in proportion to itself, so a light link learns in proportion to the energies it has a part in: on the
 UR10 the arm learns with 1 / J, the wrist with 50. ``Leakage`` and ``DeadZone`` around this one keep bodies too, the
@@ -122,6 +123,10 @@ class Natural(Adaptation):
                     f"natural adaptation moves all ten parameters of a link together, but of {owner!r} only "
                     f"{', '.join(known)} are learnt; learn the whole link, learn=('{owner}.*',), or take Gradient"
                 )
+
+    @property
+    def longest_step(self) -> float:
+        return self.step or math.inf
 
     def rate(self, seen: Seen) -> tuple[OfUnknown, Memory]:
         import casadi

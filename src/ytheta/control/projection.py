@@ -64,6 +64,10 @@ class Projection(Around):
                 "joins several, and nothing would prove the law; take Gradient with a number or a vector"
             )
 
+    @property
+    def longest_step(self) -> float:
+        return min(self.step or math.inf, self.inner.longest_step)
+
     def rate(self, seen: Seen) -> tuple[OfUnknown, Memory]:
         rate, change = self.inner.rate(seen)
         lower, upper = self._box(seen.symbols.learnt)

@@ -193,11 +193,14 @@ class Figures:
     @property
     def _stayed(self) -> str:
         runs, stayed = len(self.found), len(self.finished)
+        astray = stayed - int(np.count_nonzero(self.found.tracks))
         if runs == 1:
-            return "the run stayed within all bounds" if stayed else "the run left all bounds"
+            but = " but does not track" if astray else ""
+            return f"the run stayed within all bounds{but}" if stayed else "the run left all bounds"
+        but = f", {astray} do not track" if astray else ""
         if stayed in (0, runs):
-            return f"all {runs} runs {'stayed within' if stayed else 'left'} all bounds"
-        return f"{stayed} of {runs} runs stayed within all bounds"
+            return f"all {runs} runs {'stayed within' if stayed else 'left'} all bounds{but}"
+        return f"{stayed} of {runs} runs stayed within all bounds{but}"
 
     @property
     def _told(self) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from ytheta.report.numbers import percent, plain
 from ytheta.report.simulation_figures import PLANTS, Figures
 from ytheta.shapes import Float
+from ytheta.simulation.sensors import Sensor
 
 if TYPE_CHECKING:
     from ytheta.control.law import Law
@@ -121,21 +122,22 @@ def _plants(figures: Figures) -> str:
 
 
 def _sensors(figures: Figures) -> str:
-    """How far readings are from what is true, in the run that is shown."""
-    runs, run = figures.found.runs, figures.shown
-    kinds = (
-        ("position", runs.read_q, runs.q),
-        ("velocity", runs.read_qd, runs.qd),
-        ("torque", runs.read_tau, runs.tau),
-    )
-    until = runs.t < figures.until
-    wrong = {
-        kind: float(np.sqrt(np.mean((read[run, until] - true[run, until]) ** 2)))
-        for kind, read, true in kinds
-        if read is not true and until.any()
-    }
-    told = [f"{kind} {plain(value, 2)} RMS" for kind, value in wrong.items() if value > 0.0]
-    return f"readings differ from the truth: {', '.join(told)}" if told else "without errors"
+    """Errors of the sensors, by what they read."""
+    sensors = figures.found.sensors
+    if sensors is None:
+        return "without errors"
+    kinds = (("position", sensors.q), ("velocity", sensors.qd), ("acceleration", sensors.qdd), ("torque", sensors.tau))
+    told = [f"{kind} {', '.join(_errors(sensor))}" for kind, sensor in kinds if any(_errors(sensor))]
+    return "; ".join(told) or "without errors"
+
+
+def _errors(sensor: Sensor) -> list[str]:
+    found = []
+    for name in ("noise", "bias", "scale", "step", "delay"):
+        size = np.asarray(getattr(sensor, name), dtype=float)
+        if size.any():
+            found.append(f"{name} {plain(float(size), 3)}" if size.ndim == 0 else f"{name} of its own for each joint")
+    return found
 
 
 def _some(names: list[str]) -> str:

@@ -25,8 +25,11 @@ NAMES = {
 def badge(figures: Figures) -> tuple[str, str]:
     """A word for the whole, and the class that gives it its colour."""
     lost, runs = len(figures.lost), len(figures.found)
-    if not lost:
+    if not lost and figures.found.tracks.all():
         return "within all bounds", "good"
+    if not lost:
+        astray = int(np.count_nonzero(~figures.found.tracks))
+        return ("does not track" if runs == 1 else f"{astray} of {runs} runs do not track"), "poor"
     return ("lost" if runs == 1 else f"{lost} of {runs} runs lost"), "poor" if lost == runs else "usable"
 
 

@@ -46,8 +46,8 @@ class Schedule(Description):
         """All periods of a block: its rows, and what is kept of them."""
         step, tau = self.step, self.step.slots.tau
         record = Record.empty(step, len(block.state), self.kept)
-        theta, kernel, seen = block.theta.copy(), step.kernel, step.seen
-        state, after = block.state.copy(), np.empty_like(block.state)
+        theta, seen = block.theta.copy(), step.seen
+        state, after, spare = block.state.copy(), np.empty_like(block.state), np.empty_like(block.state)
         varied = [own for own in (theta, block.factors) if own.shape[1]]
         readings, read = self._readings(block), list[np.ndarray]()
         for k in range(len(self.reference)):
@@ -55,7 +55,7 @@ class Schedule(Description):
                 apply(theta, self.changes[k])
             if readings is not None:
                 read = [readings.motion(state.take(seen, axis=1))]
-            kernel(state, self.reference[k], *read, *varied, out=after, threads=1)
+            step.take(state, self.reference[k], *read, *varied, theta=theta, out=after, spare=spare)
             keep = k % self.every == 0
             if keep or readings is not None:
                 felt = after[:, tau] if k == 0 or not step.held else 0.5 * (state[:, tau] + after[:, tau])

@@ -8,16 +8,16 @@ row of ``Start``, its own stream of noise, and the reference that all runs share
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from ytheta.control.controller import Controller
+from ytheta.control.controller import Controller, Reference, State
 from ytheta.engine.choice import engine as opened
 from ytheta.engine.description import Description
 from ytheta.engine.engine import Engine
-from ytheta.errors import InputError
+from ytheta.errors import InputError, UnstableError
 from ytheta.formulation.loops import solve
 from ytheta.native import Kernel
 from ytheta.robot.robot import Robot
@@ -65,11 +65,11 @@ class ClosedLoop(Description):
     sensors: Sensors | None = None
 
     def __post_init__(self) -> None:
-        check_period(self.period, self.substeps)
+        check_period(self.period, self.substeps, self.controller.longest_step)
 
     @property
     def kernel(self) -> Kernel:
-        """One period for a batch of runs."""
+        """One period for a batch of runs; with substeps, the controller's part of it."""
         return self._step.kernel
 
     @property
@@ -133,7 +133,9 @@ class ClosedLoop(Description):
         if self.sensors is not None and rng is None:
             raise InputError("sensors need rng=np.random.default_rng(seed), so that a run can be repeated")
         runs, step = len(start.x), self._step
-        changes = by_instant(jumps, self.period, self.varied)
+        if self.sensors is not None:
+            self.sensors.check(len(self.plant.actuated), runs)
+        changes = by_instant(jumps, self.period, self.varied, steps)
         schedule = Schedule(step, self.sensors, self._reference(course, steps), changes, every)
         streams = rng.spawn(runs) if rng is not None and self.sensors is not None else []
         record = Record.empty(step, runs, schedule.kept)
@@ -144,7 +146,22 @@ class ClosedLoop(Description):
                     progress(rows.stop)
         instants = every * np.arange(schedule.kept)
         names = {"joints": self.plant.actuated, "unknown": self.controller.unknown}
-        return record.runs(step, instants, steps=steps, **names)
+        found = record.runs(step, instants, steps=steps, **names)
+        return found if found.finished.all() else replace(found, reason=self._reason(found, record, course))
+
+    def _reason(self, found: Runs, record: Record, course: Course) -> str:
+        """What the controller says where the run that was lost first had come to; empty where it is content."""
+        run = int(np.argmin(found.lost))
+        t = np.array([found.lost[run] - self.period])
+        q, qd, qdd = (values[0] for values in course(t))
+        remembered = State(float(t[0]), found.final_memory[run])
+        measured = record.final[run, self.slots.qdd]
+        try:
+            given = (found.final_q[run], found.final_qd[run], Reference(q, qd, qdd), measured)
+            self.controller.step(remembered, float(t[0]), *given)
+        except UnstableError as error:
+            return str(error)
+        return ""
 
     def _blocks(self, start: Start, streams: Sequence[np.random.Generator]) -> Iterator[Block]:
         state, runs = self.states(start), len(start.x)

@@ -13,6 +13,8 @@ from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
 
 Columns: TypeAlias = Float[np.ndarray, "instants joints"]
+TOUCH = 1e-3  # of a range, and rad or m at most, by which limits may be passed: smoothed samples and rounding do
+
 Course: TypeAlias = Callable[[Float[np.ndarray, "instants"]], tuple[Columns, Columns, Columns]]
 
 
@@ -26,16 +28,21 @@ class Sampled:
     qdd: Columns
 
 
-def check_period(period: float, substeps: int) -> None:
-    """Refuse times that nothing can be computed with."""
+def check_period(period: float, substeps: int, longest: float) -> None:
+    """Refuse times that nothing can be computed with, or that are too long for what the controller promises."""
     if not (period > 0.0 and np.isfinite(period)):
         raise InputError(f"the period of the controller is {period} s; give a positive one such as 1e-3")
     if substeps < 1:
         raise InputError(f"{substeps} steps of the plant per period; give at least 1")
+    if period > longest * (1.0 + 1e-9):
+        raise InputError(
+            f"the adaptation keeps its promise for steps up to {longest:g} s, but the controller works every "
+            f"{period:g} s; give the adaptation step={period:g}"
+        )
 
 
 def periods(seconds: float, period: float, every: int) -> int:
-    """How many periods fit into so many seconds; at least one."""
+    """How many periods come nearest to so many seconds; at least one."""
     if not (np.isfinite(seconds) and round(seconds / period) >= 1 and every >= 1):
         raise InputError(f"{seconds} s in periods of {period} s, every {every}th kept; give at least one")
     return round(seconds / period)
@@ -64,13 +71,15 @@ def _check_limits(robot: Robot, t: np.ndarray, q: np.ndarray, qd: np.ndarray) ->
     owners |= {motor.name: motor.limits for motor in robot.motors}
     for k, name in enumerate(robot.actuated):
         limits = owners[name]
+        fastest = limits.velocity or np.inf  # 0 is what exporters write who do not know it
         for what, values, lower, upper in (
             ("position", q[:, k], limits.lower, limits.upper),
-            ("velocity", qd[:, k], -limits.velocity, limits.velocity),
+            ("velocity", qd[:, k], -fastest, fastest),
         ):
-            out = np.flatnonzero((values < lower) | (values > upper))
+            touch = TOUCH * min(1.0, upper - lower or 1.0)
+            out = np.flatnonzero((values < lower - touch) | (values > upper + touch))
             if len(out):
                 raise InputError(
-                    f"the reference {what} of {name!r} is {values[out[0]]:.4g} at t = {t[out[0]]:.4g} s, outside its "
-                    f"limits {lower:.4g} … {upper:.4g}; choose a smaller or slower reference"
+                    f"the reference {what} of {name!r} is {values[out[0]]:.8g} at t = {t[out[0]]:.6g} s, outside its "
+                    f"limits {lower:.8g} … {upper:.8g}; choose a smaller or slower reference"
                 )

@@ -38,11 +38,21 @@ def grasp(t: float, inertia: Inertia, *, load: str = "load") -> Jump:
     return Jump(t, {parameter_name(load, p): v for p, v in zip(LINK_PARAMETERS, inertia.parameters, strict=True)})
 
 
-def by_instant(jumps: Sequence[Jump], period: float, names: Sequence[str]) -> dict[int, list[tuple[int, float]]]:
+def in_time(jumps: Sequence[Jump], period: float, steps: int) -> list[Jump]:
+    """Sorted; refused where one comes after the last instant."""
+    found = sorted(jumps, key=lambda jump: jump.t)
+    if found and found[-1].instant(period) >= steps:
+        raise InputError(f"a jump at t = {found[-1].t:g} s, but all ends at {steps * period:g} s; let it come before")
+    return found
+
+
+def by_instant(
+    jumps: Sequence[Jump], period: float, names: Sequence[str], steps: int
+) -> dict[int, list[tuple[int, float]]]:
     """For every instant at which something jumps the places among ``names`` and the new values."""
     places = {name: k for k, name in enumerate(names)}
     found: dict[int, list[tuple[int, float]]] = {}
-    for jump in sorted(jumps, key=lambda jump: jump.t):
+    for jump in in_time(jumps, period, steps):
         for name, value in jump.values.items():
             if name not in places:
                 raise InputError(

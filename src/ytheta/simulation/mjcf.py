@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ytheta.errors import InputError
 from ytheta.robot.frame import Frame
 from ytheta.robot.kinematics import joint_pose
 from ytheta.robot.parts import Drive, Joint, JointKind, Link
@@ -82,11 +83,15 @@ def _inertial(link: Link) -> str:
     """Nothing for a load without mass, such as one that is yet to be grasped."""
     if not any(link.inertia.parameters):
         return ""
-    m, mx, my, mz, xx, xy, yy, xz, yz, zz = link.inertia.parameters
-    c = np.array([mx, my, mz]) / m
-    tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) - m * (c @ c * np.eye(3) - np.outer(c, c))
-    full = (tensor[0, 0], tensor[1, 1], tensor[2, 2], tensor[0, 1], tensor[0, 2], tensor[1, 2])
-    return f'<inertial mass="{m!r}" pos="{_numbers(c)}" fullinertia="{_numbers(full)}"/>'
+    body = link.inertia
+    if not body.mass > 0.0:
+        raise InputError(
+            f"link {link.name!r} has inertia or a first moment but a mass of {body.mass:g} kg, which no body of MuJoCo "
+            "can have; give it a mass, or use the own plant"
+        )
+    (xx, xy, xz), (_, yy, yz), (_, _, zz) = body.tensor_about_center
+    full = (xx, yy, zz, xy, xz, yz)
+    return f'<inertial mass="{body.mass!r}" pos="{_numbers(body.center)}" fullinertia="{_numbers(full)}"/>'
 
 
 def _pose(matrix: Float[np.ndarray, "4 4"]) -> str:

@@ -139,16 +139,24 @@ class MujocoPlant:
         mujoco = _mujoco()
         # A load becomes part of its link: alone it could be a point mass, which MuJoCo refuses.
         joined = replace(self.robot, links=tuple(replace(link, load=False) for link in self.robot.links)).merged
+        text = mjcf(joined, drives=True)
         try:
-            model = mujoco.MjModel.from_xml_string(mjcf(joined, drives=True))
+            model = mujoco.MjModel.from_xml_string(text)
         except ValueError as error:
-            raise InputError(f"MuJoCo refuses robot {self.robot.name!r}: {error}; use the own plant") from None
+            reason = _sentence(str(error))
+            raise InputError(f"MuJoCo refuses robot {self.robot.name!r}: {reason}; use the own plant") from None
         model.opt.timestep = TIMESTEP
         model.opt.tolerance, model.opt.iterations = 1e-14, 200
         model.eq_solref[:], model.eq_solimp[:] = STIFF, FIRM
         order = [int(model.joint(joint.name).dofadr[0]) for joint in self.robot.movable]
         offsets = np.array([joint.drive.offset for joint in self.robot.movable])
         return model, mujoco.MjData(model), order, offsets
+
+
+def _sentence(error: str) -> str:
+    """MuJoCo's words in one line, without the place in a file that nobody wrote: the name of the body stays."""
+    text, _, where = error.removeprefix("Error: ").partition("\nElement name ")
+    return f"{text} (link {where.partition(', id')[0]})" if where else " ".join(error.split())
 
 
 def _mujoco() -> Any:

@@ -11,19 +11,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ytheta.control.controller import Controller, Reference
+from ytheta.control.controller import Controller, Reference, State
 from ytheta.errors import InputError, UnstableError
 from ytheta.shapes import Float
 from ytheta.simulation.course import Course, check_period, periods, sampled
-from ytheta.simulation.events import Jump
+from ytheta.simulation.events import Jump, in_time
 from ytheta.simulation.integrate import advance
 from ytheta.simulation.plant import Joints, Plant
+from ytheta.simulation.plant import State as Moving
 from ytheta.simulation.readings import Readings
 from ytheta.simulation.runs import Runs
 from ytheta.simulation.sensors import Sensors
 from ytheta.simulation.step_graph import FARTHEST
-
-WHOLE = slice(0, 1)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -37,7 +36,7 @@ class PlainLoop:
     sensors: Sensors | None = None
 
     def __post_init__(self) -> None:
-        check_period(self.period, self.substeps)
+        check_period(self.period, self.substeps, self.controller.longest_step)
         if self.controller.robot.actuated != self.plant.robot.actuated:
             raise InputError(
                 f"the controller moves {', '.join(self.controller.robot.actuated)}, the plant has "
@@ -55,8 +54,9 @@ class PlainLoop:
         jumps: Sequence[Jump] = (),
         rng: np.random.Generator | None = None,
         every: int = 10,
+        run: int = 0,
     ) -> Runs:
-        """One run, over as many periods as fit into ``seconds``."""
+        """One run, over as many periods as fit into ``seconds``; ``run`` is its row among errors of sensors."""
         steps = periods(seconds, self.period, every)
         if self.sensors is not None and rng is None:
             raise InputError("sensors need rng=np.random.default_rng(seed), so that a run can be repeated")
@@ -64,45 +64,53 @@ class PlainLoop:
         accelerations = len(self.controller.graph.inputs) == 7
         readings = None
         if self.sensors is not None and rng is not None:
-            given = (self.sensors, len(q), self.period, WHOLE, rng.spawn(1))
+            given = (self.sensors, len(q), self.period, slice(run, run + 1), rng.spawn(1))
             readings = Readings(*given, accelerations=accelerations)
         plant, state = self.plant, self.plant.init(q, qd)
         memory = self.controller.init(q, qd, estimate=estimate, t=-self.period)
         qdd, lost, reason, squares = np.zeros_like(qd), np.inf, "", np.zeros_like(q)
         rows: list[tuple[np.ndarray, ...]] = []
+        changes = in_time(jumps, self.period, steps)
+        tau = np.zeros_like(q)
         for k in range(steps):
-            for jump in jumps:
+            for jump in changes:
                 if jump.instant(self.period) == k:
                     plant = plant.with_parameters(jump.values)
             q, qd = plant.motion(state)
             reading = _read(readings, q, qd, qdd, accelerations=accelerations)
             reference = Reference(wanted.q[k], wanted.qd[k], wanted.qdd[k])
-            measured = reading[2] if accelerations else None
-            x = memory.x
+            moved = None
             try:
-                tau, memory = self.controller.step(memory, wanted.t[k], reading[0], reading[1], reference, measured)
+                moved = self._moved(plant, state, memory, wanted.t[k], reading, reference)
             except UnstableError as error:
-                lost, reason = self.period * (k + 1), str(error)
-                break
-            felt = tau if k == 0 else 0.5 * (rows[-1][2] + tau)
+                reason = str(error)
+            # A run that is lost stays as it was before, as in compiled loops.
+            asked, after, ahead = (tau, memory, state) if moved is None else moved
+            felt = asked if k == 0 else 0.5 * (tau + asked)
             torque = felt if readings is None else readings.torque(felt[None])[0]
-            rows.append((q, qd, tau, x, reading[0], reading[1], torque))
-            ahead = advance(plant, state, tau, self.period, self.substeps)
-            if not float(ahead @ ahead) <= FARTHEST**2:
+            rows.append((q, qd, asked, memory.x, reading[0], reading[1], torque))
+            if moved is None:
                 lost = self.period * (k + 1)
                 break
-            state, squares = ahead, squares + (q - wanted.q[k]) ** 2
+            state, memory, tau, squares = ahead, after, asked, squares + (q - wanted.q[k]) ** 2
             if accelerations:
                 _, qdd = plant.motion(plant.rates(state, tau))
-        if not rows:
-            raise UnstableError(reason)
         lived = min(steps, max(1, round(lost / self.period) - 1)) if np.isfinite(lost) else steps
         rms = np.sqrt(squares / lived)
-        rows += rows[-1:] * (steps - len(rows))  # a lost run stays where it was, as in compiled loops
+        rows += rows[-1:] * (steps - len(rows))
         found = self._runs(rows, state, memory.x, rms, lost, reason, every)
         if readings is not None:
             readings.end(found.read_tau)
         return found
+
+    def _moved(
+        self, plant: Plant, state: Moving, memory: State, t: float, reading: tuple[Joints, ...], reference: Reference
+    ) -> tuple[Joints, State, Moving] | None:
+        """Torque, and what controller and plant are a period later; None where the plant left all bounds."""
+        q, qd, qdd = reading
+        tau, after = self.controller.step(memory, t, q, qd, reference, qdd)
+        ahead = advance(plant, state, tau, self.period, self.substeps)
+        return (tau, after, ahead) if float(ahead @ ahead) <= FARTHEST**2 else None
 
     def _runs(
         self,

@@ -117,6 +117,7 @@ class Readings:
         *,
         accelerations: bool,
     ) -> None:
+        sensors.check(joints, runs.stop, more=True)
         kinds = (sensors.q, sensors.qd, sensors.qdd) if accelerations else (sensors.q, sensors.qd)
         self._errors, self._delay = Errors(kinds, joints, runs), Delay(kinds, joints, period)
         self._torque, self._torque_delay = Errors((sensors.tau,), joints, runs), Delay((sensors.tau,), joints, period)

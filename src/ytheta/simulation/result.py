@@ -10,14 +10,18 @@ import numpy as np
 from ytheta.control.law import Law
 from ytheta.kernels import AnyKernel
 from ytheta.robot.robot import Robot
-from ytheta.shapes import Float
+from ytheta.shapes import Float, Shaped
 from ytheta.signal.log import Log
 from ytheta.simulation.course import Sampled
 from ytheta.simulation.events import Jump
 from ytheta.simulation.runs import Runs
+from ytheta.simulation.sensors import Sensors
+from ytheta.simulation.smoothing import TURNING, chattering_drives
+from ytheta.simulation.stiffness import SAMPLES
 
 ALL = slice(None)
 OFTEN = 0.02  # of the instants
+ASTRAY, SMALL = 0.7, 0.1  # of the RMS motion of the reference; rad or m
 LAST = 0.2  # of the time: the part in which a controller has had time to learn
 
 
@@ -39,12 +43,13 @@ class Simulation:
     jumps: tuple[Jump, ...] = ()
     gain_names: tuple[str, ...] = ()
     gains: Float[np.ndarray, "runs gains"] | None = None
+    sensors: Sensors | None = None
 
     def __len__(self) -> int:
         return len(self.runs)
 
     def __repr__(self) -> str:
-        done = f"{len(self)} runs of {self.runs.seconds:g} s, {np.count_nonzero(self.finished)} finished"
+        done = f"{len(self)} x {self.runs.seconds:g} s, {np.count_nonzero(self.finished)} finished"
         return f"Simulation({self.robot.name} under {self.controller.name}: {done})"
 
     @property
@@ -52,10 +57,23 @@ class Simulation:
         """Which runs stayed within all bounds to the end."""
         return self.runs.finished
 
+    @cached_property
+    def tracks(self) -> Shaped[np.ndarray, "runs"]:
+        """Which runs follow the reference: their error in the last fifth of the time is small beside its motion."""
+        motion = np.sqrt(np.mean((self.reference.q - self.reference.q.mean(axis=0)) ** 2))
+        return self.finished & (np.sqrt(np.mean(self.last_rms**2, axis=1)) <= max(ASTRAY * motion, SMALL))
+
     @property
     def advice(self) -> str:
-        """What happened to runs that did not finish, and what to do; empty where all did."""
-        return self.runs.advice
+        """What happened to runs that did not finish or do not track, and what to do; empty where all did."""
+        astray = np.flatnonzero(self.finished & ~self.tracks)
+        if self.runs.advice or not len(astray):
+            return self.runs.advice
+        others = f"; {len(astray)} of {len(self)} runs do not" if len(astray) > 1 else ""
+        return (
+            f"run {astray[0]} does not track: its error in the last fifth of the time is of the size of the motion "
+            f"itself; take other gains, a higher rate, slower motion, or begin nearer to the reference{others}"
+        )
 
     @cached_property
     def remarks(self) -> tuple[str, ...]:
@@ -70,10 +88,20 @@ class Simulation:
                     f"the torque of {self.robot.actuated[k]} is at its limit in {100.0 * share[k]:.0f} % of the time, "
                     "where the controller's proof ends; smaller gains or slower motion keep away from it"
                 )
+        chattering = self._chattering
+        if chattering:
+            found.append(
+                f"the Coulomb friction of {', '.join(chattering)} is the bare sign of the speed and changes it by much "
+                "within a period: near rest plant and controller chatter; a coulomb_speed in the description, such as "
+                f"{TURNING:g} rad/s, or smooth_friction(robot) mends that"
+            )
+        rubbed = [k for k, name in enumerate(self.unknown) if name.endswith((".fv", ".fc"))]
+        if rubbed and not self.truth[:, rubbed].any():
+            found.append("friction is learnt, but the robot as described has none: its true values are all zero")
         if self.unknown and done.any() and np.median((self.parameter_error - self.first_parameter_error)[done]) > 0.0:
             found.append(
                 "the estimates end farther from the truth than they began: tracking needs no true ones; longer motion "
-                "that excites more, or composite adaptation, which learns from torques too, brings them closer"
+                "that excites more brings them closer, and often natural or composite adaptation does"
             )
         return tuple(found)
 
@@ -85,7 +113,7 @@ class Simulation:
     @cached_property
     def last_rms(self) -> Float[np.ndarray, "runs joints"]:
         """Of each joint in the last fifth of the time."""
-        late = self.runs.t >= (1.0 - LAST) * self.runs.seconds
+        late = self.runs.t >= min((1.0 - LAST) * self.runs.seconds, self.runs.t[-1])
         return np.sqrt(np.mean(self.tracking_error[:, late] ** 2, axis=1))
 
     @property
@@ -101,7 +129,7 @@ class Simulation:
     @cached_property
     def truth(self) -> Float[np.ndarray, "runs unknown"]:
         """The true values of the unknown at the end."""
-        return self.controller.learnt.values(self._theta_at(self.runs.seconds))
+        return self.controller.learnt.values(self._theta_at(self.runs.seconds - self.period))
 
     @property
     def estimate(self) -> Float[np.ndarray, "runs unknown"]:
@@ -119,8 +147,8 @@ class Simulation:
 
     @property
     def first_parameter_error(self) -> Float[np.ndarray, "runs"]:
-        """The same at the start, against what is true at the end."""
-        return _relative(self.first_estimate, self.truth)
+        """The same at the start, against what is true then."""
+        return _relative(self.first_estimate, self.controller.learnt.values(self._theta_at(0.0)))
 
     def truth_of(self, run: int) -> Float[np.ndarray, "instants unknown"]:
         """The true values of the unknown at the kept instants: parameters may jump."""
@@ -143,6 +171,13 @@ class Simulation:
     def log(self, run: int = 0) -> Log:
         """What was read in a run, as a log."""
         return self.runs.log(run)
+
+    @property
+    def _chattering(self) -> tuple[str, ...]:
+        if self.plant == "mujoco":  # its dry friction is its own law
+            return ()
+        few = np.unique(np.linspace(0, len(self.reference.q) - 1, SAMPLES).round().astype(int))
+        return chattering_drives(self.robot, self.reference.q[few], self.period)
 
     @cached_property
     def _lyapunov(self) -> AnyKernel:

@@ -14,6 +14,8 @@ import numpy as np
 from ytheta.errors import InputError
 from ytheta.shapes import Float
 
+ERRORS = ("noise", "bias", "scale", "step")
+
 Size: TypeAlias = float | Float[np.ndarray, "joints"] | Float[np.ndarray, "runs joints"]
 
 
@@ -28,14 +30,37 @@ class Sensor:
     delay: float = 0.0
 
     def __post_init__(self) -> None:
-        for name in ("noise", "step", "delay"):
-            if np.any(np.asarray(getattr(self, name)) < 0.0):
+        for name in (*ERRORS, "delay"):
+            given = getattr(self, name)
+            try:
+                values = np.asarray(given, dtype=float)
+            except (TypeError, ValueError):
+                values = np.array(np.nan)
+            if not np.isfinite(values).all():
+                raise InputError(f"{name} of a sensor is {given!r}; give finite numbers, 0 for no error")
+            if name not in ("bias", "scale") and np.any(values < 0.0):
                 raise InputError(f"{name} of a sensor is negative; it is a size, so give 0 or more")
+            if values.ndim > (0 if name == "delay" else 2):
+                what = (
+                    "one number of seconds" if name == "delay" else "one number, one per joint, or a row for every run"
+                )
+                raise InputError(f"{name} of a sensor has shape {values.shape}; give {what}")
 
     @cached_property
     def wrong(self) -> frozenset[str]:
         """Names of the errors that are not zero."""
-        return frozenset(name for name in ("noise", "bias", "scale", "step") if np.any(getattr(self, name)))
+        return frozenset(name for name in ERRORS if np.any(getattr(self, name)))
+
+    def check(self, what: str, joints: int, runs: int, *, more: bool = False) -> None:
+        """Refuse numbers for other joints or runs than there are, or at least are; ``what`` is read, such as "qd"."""
+        for name in ERRORS:
+            shape = np.shape(getattr(self, name))
+            enough = more and len(shape) == 2 and shape[0] >= runs and shape[1] == joints
+            if not enough and shape not in ((), (joints,), (runs, joints)):
+                raise InputError(
+                    f"{name} of the sensor of {what} has shape {shape}; give one number, {joints} (one per joint), or "
+                    f"an array of shape {(runs, joints)}, a row for every run"
+                )
 
     def periods(self, period: float) -> int:
         """The delay in periods of the controller."""
@@ -55,3 +80,9 @@ class Sensors:
     qd: Sensor = Sensor()
     qdd: Sensor = Sensor()
     tau: Sensor = Sensor()
+
+    def check(self, joints: int, runs: int, *, more: bool = False) -> None:
+        """Refuse sensors of another robot or for another number of runs; ``more``: for fewer runs than these."""
+        for what in ("q", "qd", "qdd", "tau"):
+            sensor: Sensor = getattr(self, what)
+            sensor.check(what, joints, runs, more=more)

@@ -8,6 +8,7 @@ has to learn.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -18,20 +19,22 @@ from ytheta.errors import InputError, UnknownNameError, nearest
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
 from ytheta.simulation.closed_loop import ClosedLoop
-from ytheta.simulation.course import Course, sampled
+from ytheta.simulation.course import Course, check_period, periods, sampled
 from ytheta.simulation.draws import Drawn, Draws, draw
 from ytheta.simulation.events import Jump
-from ytheta.simulation.mujoco_plant import MujocoPlant
+from ytheta.simulation.mujoco_plant import STIFF, MujocoPlant
 from ytheta.simulation.parameters import with_parameters
 from ytheta.simulation.plain_loop import PlainLoop
 from ytheta.simulation.result import Simulation
 from ytheta.simulation.runs import Runs, joined
 from ytheta.simulation.sensors import Sensors
+from ytheta.simulation.stiffness import SAMPLES, needed_substeps
 from ytheta.simulation.wander import wander
 
 OWN, MUJOCO = PLANTS = ("own", "mujoco")
 Progress = Callable[[int], None]
 ALIKE = Draws()
+FASTER = 4.0  # standard deviations: friction two above and inertia two below what is described
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +71,7 @@ def simulate(
     draws: Draws = ALIKE,
     plant: str = OWN,
     period: float = 1e-3,
-    substeps: int = 1,
+    substeps: int | None = None,
     sensors: Sensors | None = None,
     jumps: Sequence[Jump] = (),
     estimate: Float[np.ndarray, "unknown"] | None = None,
@@ -81,22 +84,28 @@ def simulate(
     """Runs of a robot under a controller; on the reference at the start where nothing else is drawn.
 
     ``course`` is the reference, by default one that wanders within the robot's limits. ``every``: of how many control
-    instants one is kept. ``progress`` hears how many runs are done. ``rng`` is a generator of seed 0 unless given.
+    instants one is kept. ``substeps``: steps of the plant in a period of the controller, as many as its damping needs
+    where they are not given. ``progress`` hears how many runs are done. ``rng`` is a generator of seed 0 unless given.
     """
     _check(robot, controller, runs, plant, draws)
-    rng = np.random.default_rng(0) if rng is None else rng
+    if sensors is not None:
+        sensors.check(len(robot.actuated), runs)
+    drawing, noise = (np.random.default_rng(0) if rng is None else rng).spawn(2)
     wanted = wander(robot, seconds) if course is None else course
     gain_names = controller.gain_names if draws.gains else ()
-    drawn = draw(robot, draws, gains=len(gain_names), unknown=controller.unknown, streams=rng.spawn(runs))
+    drawn = draw(robot, draws, gains=len(gain_names), unknown=controller.unknown, streams=drawing.spawn(runs))
     begin = sampled(wanted, robot, np.zeros(1))
     guess = controller.init(begin.q[0], begin.qd[0], estimate=estimate).x[: len(controller.unknown)]
     start = _Start(begin.q + drawn.position, begin.qd + drawn.velocity, guess * drawn.estimate)
-    task = _Task(robot, controller, wanted, seconds, period, substeps, sensors, tuple(jumps), every)
+    check_period(period, 1 if substeps is None else substeps, controller.longest_step)
+    periods(seconds, period, every)
+    steps = _needed(robot, wanted, seconds, period, draws, jumps, plant) if substeps is None else substeps
+    task = _Task(robot, controller, wanted, seconds, period, steps, sensors, tuple(jumps), every)
     if plant == OWN:
         varied = robot.parameter_names if draws.parameters else ()
-        found = _compiled(task, start, drawn, varied, gain_names, rng, engine, threads, progress)
+        found = _compiled(task, start, drawn, varied, gain_names, noise, engine, threads, progress)
     else:
-        found = _stepwise(task, start, drawn, rng, progress)
+        found = _stepwise(task, start, drawn, noise, progress)
     return Simulation(
         robot=robot,
         controller=controller,
@@ -108,6 +117,7 @@ def simulate(
         jumps=task.jumps,
         gain_names=gain_names,
         gains=drawn.gains if gain_names else None,
+        sensors=sensors,
     )
 
 
@@ -167,11 +177,29 @@ def _stepwise(task: _Task, start: _Start, drawn: Drawn, rng: np.random.Generator
             substeps=task.substeps,
             sensors=task.sensors,
         )
-        given = {"estimate": start.estimate[k], "jumps": task.jumps, "rng": rng.spawn(1)[0], "every": task.every}
+        given = {"estimate": start.estimate[k], "jumps": task.jumps, "rng": rng, "every": task.every, "run": k}
         parts.append(loop.run(start.q[k], start.qd[k], task.course, task.seconds, **given))
         if progress is not None:
             progress(k + 1)
     return joined(parts)
+
+
+def _needed(
+    robot: Robot, course: Course, seconds: float, period: float, draws: Draws, jumps: Sequence[Jump], plant: str
+) -> int:
+    """Substeps on the reference, before and after all jumps.
+
+    MuJoCo's dry friction is its own law, not our slope; what it holds loops and couplings by needs steps that are no
+    longer than its time constant.
+    """
+    q = sampled(course, robot, np.linspace(0.0, seconds, SAMPLES)).q
+    robots = [robot]
+    for jump in sorted(jumps, key=lambda jump: jump.t):
+        robots.append(with_parameters(robots[-1].numeric, jump.values))
+    margin = float(np.exp(FASTER * draws.parameters))
+    held = plant == MUJOCO and (robot.loops or robot.couplings)
+    least = math.ceil(period / STIFF[0] - 1e-9) if held else 1
+    return max(least, *(needed_substeps(each, q, period, margin=margin, coulomb=plant == OWN) for each in robots))
 
 
 def _check(robot: Robot, controller: Law, runs: int, plant: str, draws: Draws) -> None:

@@ -6,9 +6,10 @@
 
 The state of a run is one vector, see ``Slots``, of the same size before and after: a batch of runs goes round between
 two arrays. The torque is computed once, at the instant of the controller, and held while the plant makes ``substeps``
-steps of RK4; what the controller remembers moves on by period * dx/dt, as in ``Controller.step``. ``continuous``
-instead integrates controller and plant together, as simulations in papers do; the reference is then needed at the
-begin, the middle and the end of the period.
+steps of RK4; what the controller remembers moves on by period * dx/dt, as in ``Controller.step``. With more than one
+substep there are two graphs: the controller's part of a period, and one substep of the plant, to be repeated. A hundred
+of them in one graph would take minutes to compile. ``continuous`` instead integrates controller and plant together, as
+simulations in papers do; the reference is then needed at the begin, the middle and the end of the period.
 
 A run whose motion leaves all bounds stops where it was last within them, and its ``age`` turns negative: there is never
 a number that is not finite, and the other lanes go on.
@@ -134,6 +135,7 @@ class StepMaker:
         return Slots(self.plant.coordinates, self.plant.actuated, self._inputs[-1].size)
 
     def graph(self) -> Graph:
+        """A period; where it has several substeps, all of it but the motion of the plant."""
         import casadi
 
         s, n = self.slots, self.plant.actuated
@@ -158,6 +160,25 @@ class StepMaker:
         made_from = f"{self.controller.made_from or self.controller.name} and {self.plant.robot.name}"
         return trace("closed loop", inputs, scalars(casadi.densify(output)), made_from=made_from)
 
+    def substep_graph(self) -> Graph:
+        """(state [, theta]) → state: the plant a substep on; where a run is lost, its age turns negative."""
+        import casadi
+
+        s, varied = self.slots, len(self.plant.varied)
+        entries = [Input("state", s.size), *([Input("theta", varied)] if varied else [])]
+        symbols = {entry.name: casadi.SX.sym(entry.name, entry.size) for entry in entries}
+        state, theta = symbols["state"], symbols.get("theta", casadi.SX(0, 1))
+        tau, age = state[s.tau], state[s.age]
+        x, qd, qdd = self._moved(state[s.x], state[s.qd], tau, theta, state[s.qdd])
+        after = casadi.vertcat(x, qd, state[s.remembered], tau, qdd, state[s.squares])
+        within = self._within(casadi.vertcat(x, qd), casadi.vertcat(state[s.remembered], tau, qdd))
+        goes_on = casadi.logic_and(age >= 0, within)
+        output = casadi.vertcat(
+            casadi.if_else(goes_on, after, state[: s.age]), casadi.if_else(goes_on, age, -casadi.fabs(age))
+        )
+        inputs = [(entry, symbols[entry.name]) for entry in entries]
+        return trace("substep", inputs, scalars(casadi.densify(output)), made_from=self.plant.robot.name)
+
     def _held(self, state: Any, reference: Any, measured: Any, given: Varied) -> tuple[Any, ...]:
         s, n = self.slots, self.plant.actuated
         x, qd, memory = state[s.x], state[s.qd], state[s.remembered]
@@ -165,12 +186,17 @@ class StepMaker:
         if measured is not None:
             seen = (measured[:n], measured[n : 2 * n], measured[2 * n :])
         tau, change = self._torque(seen, reference[0], memory, given, near=x)
-        h = self.period / self.substeps
-        for _ in range(self.substeps):
-            x, qd = self._rk4(lambda v: self.plant.rates(v[0], v[1], tau, given.theta), (x, qd), h)
-            x = self.plant.loops.settled(x)
-        qdd = self.plant.rates(x, qd, tau, given.theta)[1] if self.accelerations else state[s.qdd]
+        qdd = state[s.qdd]
+        if self.substeps == 1:
+            x, qd, qdd = self._moved(x, qd, tau, given.theta, qdd)
         return x, qd, memory + self.period * change, tau, qdd
+
+    def _moved(self, x: Any, qd: Any, tau: Any, theta: Any, qdd: Any) -> tuple[Any, ...]:
+        """A substep on under a torque that is held; qdd as it was where nobody needs it."""
+        h = self.period / self.substeps
+        x, qd = self._rk4(lambda v: self.plant.rates(v[0], v[1], tau, theta), (x, qd), h)
+        x = self.plant.loops.settled(x)
+        return x, qd, self.plant.rates(x, qd, tau, theta)[1] if self.accelerations else qdd
 
     def _continuous(self, state: Any, reference: Any, _measured: Any, given: Varied) -> tuple[Any, ...]:
         s = self.slots
@@ -207,7 +233,7 @@ class StepMaker:
         moving = (q, seen[1], seen[2]) if self.accelerations else (q, seen[1])
         wanted = (reference[:n], reference[n : 2 * n], reference[2 * n :])
         found = self.controller.on(*moving, *wanted, memory, *given.factors)
-        return found[:n], found[n:]
+        return found[:n, 0], found[n:, 0]  # columns, also of one number and of none
 
     @staticmethod
     def _within(motion: Any, others: Any) -> Any:

@@ -10,9 +10,10 @@ Notation      code      meaning                                                 
 
 Where the numbers come from. Positions keep a tenth of a joint's range away from either end, speeds and accelerations at
 60 % of their limits. A description that is silent means ±1 rad or ±0.3 m around home, 3 rad/s or 1 m/s, and 15 rad/s²
-or 5 m/s². Five frequencies a joint, between 0.1 and 0.7 Hz: slow ones show weights, fast ones inertias, and no two
-joints share one, so that what the joints do is never the same combination twice. A joint whose speed limit does not
-allow that moves more slowly first, and less far only then. Collisions are nobody's concern here.
+or 5 m/s², and so does a limit of 0 for speed or acceleration, a placeholder of exporters; a joint whose limits of
+position are equal stays there. Five frequencies a joint, between 0.1 and 0.7 Hz: slow ones show weights, fast ones
+inertias, and no two joints share one, so that what the joints do is never the same combination twice. A joint whose
+speed limit does not allow that moves more slowly first, and less far only then. Collisions are nobody's concern here.
 """
 
 from __future__ import annotations
@@ -91,7 +92,10 @@ def wander(robot: Robot, seconds: float, *, rng: np.random.Generator | None = No
     allowed = np.minimum(speed / np.maximum(qd, 1e-300), acceleration / np.maximum(qdd, 1e-300))
     course = replace(course, size=size * np.minimum(1.0, allowed))
     if not (course.size * reach).any():
-        raise InputError(f"no joint of robot {robot.name!r} can move: limits of position or speed leave no room")
+        raise InputError(
+            f"no joint of robot {robot.name!r} can move: {_ranges(robot, limits)}; correct the limits of its joints in "
+            "the description (lower and upper of <limit> in a URDF) or, where they leave room, give a reference"
+        )
     return _closing(loops, course, t)
 
 
@@ -100,6 +104,12 @@ def limits_of(robot: Robot) -> tuple[Limits, ...]:
     owners = {joint.name: joint.limits for joint in robot.movable}
     owners |= {motor.name: motor.limits for motor in robot.motors}
     return tuple(owners[name] for name in robot.actuated)
+
+
+def _ranges(robot: Robot, limits: tuple[Limits, ...]) -> str:
+    named = list(zip(robot.actuated, limits, strict=True))
+    shown = ", ".join(f"{name!r} has the limits {own.lower:g} … {own.upper:g}" for name, own in named[:3])
+    return f"{shown}{f' and {len(named) - 3} more' if len(named) > 3 else ''}"
 
 
 def _room(robot: Robot, limits: tuple[Limits, ...], home: Joints) -> tuple[Joints, ...]:
@@ -116,7 +126,7 @@ def _room(robot: Robot, limits: tuple[Limits, ...], home: Joints) -> tuple[Joint
 
     def share(which: str) -> Joints:
         pairs = [(getattr(own, which), getattr(other, which)) for own, other in zip(limits, usual, strict=True)]
-        return SHARE * np.array([own if np.isfinite(own) else other for own, other in pairs])
+        return SHARE * np.array([own if own and np.isfinite(own) else other for own, other in pairs])
 
     return lower, upper, share("velocity"), share("acceleration"), reach
 

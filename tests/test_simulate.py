@@ -23,9 +23,11 @@ from ytheta.simulation.closed_loop import ClosedLoop
 from ytheta.simulation.draws import Draws, draw
 from ytheta.simulation.events import Jump, grasp
 from ytheta.simulation.own_plant import OwnPlant
+from ytheta.simulation.parameters import with_parameters
 from ytheta.simulation.plain_loop import PlainLoop
 from ytheta.simulation.result import Simulation
 from ytheta.simulation.sensors import Sensor, Sensors
+from ytheta.simulation.wander import wander
 
 ALL = Draws(parameters=0.2, gains=0.1, position=0.05, velocity=0.02, estimate=0.3)
 
@@ -271,3 +273,17 @@ def test_errors_of_sensors_for_another_number_of_runs_are_refused() -> None:
                 plant=plant,
                 sensors=Sensors(q=Sensor(bias=np.ones((7, 6)))),
             )
+
+
+@pytest.mark.parametrize("name", ["five-bar", "palletiser", "walker"])
+def test_loops_move_as_in_mujoco_for_two_seconds(name: str) -> None:
+    """Under computed torque; MuJoCo holds loops by stiff forces that give way by less than a micrometre."""
+    robot = yt.load(name)
+    robot = with_parameters(robot, {p: 0.0 for p in robot.parameter_names if p.endswith(".fc")})  # MuJoCo's is another
+    law, course = ComputedTorque(robot, stiffness=200.0, damping=30.0), wander(robot, 2.0)
+    own, other = (yt.simulate(robot, law, seconds=2.0, course=course, plant=p) for p in ("own", "mujoco"))
+    np.testing.assert_allclose(other.runs.q, own.runs.q, rtol=0.0, atol=1e-6)
+    assert np.ptp(own.runs.q, axis=1).max() > 0.3
+    heavier = with_parameters(robot, {p: 1.01 * v for p, v in zip(robot.parameter_names, robot.theta, strict=True)})
+    twin = yt.simulate(heavier, law, seconds=2.0, course=course)
+    assert abs(twin.runs.q - own.runs.q).max() > 1e-5

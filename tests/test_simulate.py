@@ -181,8 +181,11 @@ def test_runs_that_are_lost_are_lost_alike() -> None:
 
 
 def test_noise_of_a_run_does_not_depend_on_its_neighbours() -> None:
-    noisy = Sensors(q=Sensor(noise=1e-3), tau=Sensor(noise=0.1, bias=np.array([[0.0] * 4, [2.0] * 4, [4.0] * 4])))
-    few, many = (found(runs=runs, sensors=noisy) for runs in (2, 3))
+    bias = np.array([[0.0] * 4, [2.0] * 4, [4.0] * 4])
+    few, many = (
+        found(runs=runs, sensors=Sensors(q=Sensor(noise=1e-3), tau=Sensor(noise=0.1, bias=bias[:runs])))
+        for runs in (2, 3)
+    )
     np.testing.assert_array_equal(few.runs.read_q, many.runs.read_q[:2])
     np.testing.assert_array_equal(few.runs.read_tau, many.runs.read_tau[:2])
     assert abs(many.runs.read_q[0] - many.runs.read_q[1]).max() > 1e-4

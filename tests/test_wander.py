@@ -22,7 +22,7 @@ from ytheta.signal.log import Log
 from ytheta.simulation.closed_loop import ClosedLoop
 from ytheta.simulation.course import Course, sampled
 from ytheta.simulation.recorded import Recorded, from_log
-from ytheta.simulation.wander import SHARE, SINGULAR, limits_of, wander
+from ytheta.simulation.wander import SHARE, SINGULAR, wander
 
 CATALOG = tuple(names())
 EXCITING = 100.0  # condition number of scaled columns that identification calls good
@@ -52,7 +52,7 @@ def test_it_stays_within_limits_and_comes_back_to_rest(name: str, seconds: float
     np.testing.assert_array_equal(wanted.q[-1], wanted.q[0])
     for values in (wanted.qd, wanted.qdd):
         np.testing.assert_allclose(values[[0, -1]], 0.0, atol=1e-12)
-    for k, own in enumerate(limits_of(robot)):
+    for k, own in enumerate(robot.actuated_limits):
         assert abs(wanted.qd[:, k]).max() <= 1.01 * SHARE * min(own.velocity, 3.0 if own.velocity == np.inf else np.inf)
         if np.isfinite(own.lower):
             assert wanted.q[:, k].min() > own.lower + 0.09 * (own.upper - own.lower)

@@ -26,11 +26,8 @@ from ytheta.minimal.choice import base_parameters
 from ytheta.minimal.standard_parameters import FRICTION, asked_parameters
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.robot import Robot
-from ytheta.simulation.draws import Draws, draw
 from ytheta.simulation.events import Jump, grasp
-from ytheta.simulation.parameters import with_parameters
 from ytheta.simulation.sensors import Sensor, Sensors
-from ytheta.simulation.wander import limits_of
 
 GRADIENT = "gradient"
 READINGS = ("q", "qd", "qdd", "tau")
@@ -86,7 +83,7 @@ def load_grasped(text: str | None, robot: Robot) -> tuple[Robot, tuple[Jump, ...
 
 def torque_limits(robot: Robot) -> np.ndarray | None:
     """Those of the description; None where it has none."""
-    limits = np.array([limit.effort for limit in limits_of(robot)])
+    limits = np.array([limit.effort for limit in robot.actuated_limits])
     given = np.isfinite(limits) & (limits > 0.0)
     return np.where(given, limits, np.inf) if given.any() else None
 
@@ -103,13 +100,6 @@ class Wanted:
     leakage: float | None = None
     dead_zone: float | None = None
     limited: bool = True
-
-
-def misjudged(robot: Robot, spread: float, seed: int) -> Robot:
-    """A description with other masses and friction than the robot's: what a controller that does not learn is told."""
-    stream = np.random.default_rng(seed).spawn(1)
-    (theta,) = draw(robot, Draws(parameters=spread), gains=0, unknown=(), streams=stream).theta
-    return with_parameters(robot.numeric, dict(zip(robot.parameter_names, theta.tolist(), strict=True)))
 
 
 def chosen_controller(wanted: Wanted, robot: Robot, known: Robot, motion: Motion, period: float) -> Law:

@@ -92,10 +92,7 @@ class Figures:
         given = self.found.controller.most_torque
         if given is not None:
             return given
-        robot = self.found.robot
-        effort = {joint.name: joint.limits.effort for joint in robot.movable}
-        effort |= {motor.name: motor.limits.effort for motor in robot.motors}
-        return np.array([effort[name] for name in robot.actuated])
+        return np.array([limits.effort for limits in self.found.robot.actuated_limits])
 
     @property
     def limited(self) -> bool:

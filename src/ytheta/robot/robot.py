@@ -24,7 +24,7 @@ from ytheta.robot.forces import check_forces, lengths_in, with_numbers
 from ytheta.robot.frame import IDENTITY, Frame, Vector
 from ytheta.robot.inertia import Consistency, Inertia
 from ytheta.robot.merge import Merge, merge_fixed
-from ytheta.robot.parts import Coupling, Drive, Force, Joint, JointKind, Link, Loop, Marker, Motor, Note
+from ytheta.robot.parts import Coupling, Drive, Force, Joint, JointKind, Limits, Link, Loop, Marker, Motor, Note
 from ytheta.shapes import Float
 
 
@@ -97,6 +97,13 @@ class Robot:
     def movable(self) -> tuple[Joint, ...]:
         """The joints that move, in tree order: the order of q."""
         return tuple(joint for joint in self.joints if joint.moves)
+
+    @property
+    def actuated_limits(self) -> tuple[Limits, ...]:
+        """Limits of the actuated coordinates: joints and motors."""
+        owners = {joint.name: joint.limits for joint in self.movable}
+        owners |= {motor.name: motor.limits for motor in self.motors}
+        return tuple(owners[name] for name in self.actuated)
 
     def link(self, name: str) -> Link:
         return _named(self._links_by_name, name, "link", self.name)

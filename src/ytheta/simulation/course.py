@@ -67,10 +67,7 @@ def sampled(course: Course, robot: Robot, t: Float[np.ndarray, "instants"]) -> S
 
 
 def _check_limits(robot: Robot, t: np.ndarray, q: np.ndarray, qd: np.ndarray) -> None:
-    owners = {joint.name: joint.limits for joint in robot.movable}
-    owners |= {motor.name: motor.limits for motor in robot.motors}
-    for k, name in enumerate(robot.actuated):
-        limits = owners[name]
+    for k, (name, limits) in enumerate(zip(robot.actuated, robot.actuated_limits, strict=True)):
         fastest = limits.velocity or np.inf  # 0 is what exporters write who do not know it
         for what, values, lower, upper in (
             ("position", q[:, k], limits.lower, limits.upper),

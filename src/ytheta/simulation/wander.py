@@ -77,7 +77,7 @@ def wander(robot: Robot, seconds: float, *, rng: np.random.Generator | None = No
     if not 0.0 < size <= 1.0:
         raise InputError(f"a reference of size {size}; give a number between 0 and 1, of what the limits allow")
     loops = constraint(robot)
-    limits = limits_of(robot)
+    limits = robot.actuated_limits
     home = loops.home[list(loops.actuated)]
     lower, upper, speed, acceleration, reach = _room(robot, limits, home)
     start = np.clip(home, lower, upper)
@@ -97,13 +97,6 @@ def wander(robot: Robot, seconds: float, *, rng: np.random.Generator | None = No
             "the description (lower and upper of <limit> in a URDF) or, where they leave room, give a reference"
         )
     return _closing(loops, course, t)
-
-
-def limits_of(robot: Robot) -> tuple[Limits, ...]:
-    """Of the actuated coordinates."""
-    owners = {joint.name: joint.limits for joint in robot.movable}
-    owners |= {motor.name: motor.limits for motor in robot.motors}
-    return tuple(owners[name] for name in robot.actuated)
 
 
 def _ranges(robot: Robot, limits: tuple[Limits, ...]) -> str:

@@ -27,7 +27,7 @@ from ytheta.cli.options import (
     remark,
 )
 from ytheta.cli.outputs import PAGES, check_output, report_writer
-from ytheta.cli.simulate_words import GRADIENT, Wanted, chosen_controller, gains, load_grasped, misjudged, sensors
+from ytheta.cli.simulate_words import GRADIENT, Wanted, chosen_controller, gains, load_grasped, sensors
 from ytheta.control.choice import CONTROLLERS
 from ytheta.control.learning_rates import ADAPTATIONS
 from ytheta.conventions import SNAP
@@ -37,7 +37,7 @@ from ytheta.report.simulation_text import print_simulation
 from ytheta.robot.robot import Robot
 from ytheta.signal.write import ENDINGS, write_log
 from ytheta.simulation.course import Course, sampled
-from ytheta.simulation.draws import Draws
+from ytheta.simulation.draws import Draws, misjudged
 from ytheta.simulation.recorded import from_log
 from ytheta.simulation.result import Simulation
 from ytheta.simulation.simulate import PLANTS
@@ -192,7 +192,7 @@ def simulate(
         tell("choosing gains")
         every = _kept(runs, lasts, rate, each=RUN in (output or ""))
         wanted = sampled(course, model, np.linspace(0.0, lasts, 1001))
-        known = model if wrong is None else misjudged(model, 0.01 * wrong, seed)
+        known = model if wrong is None else misjudged(model, 0.01 * wrong, np.random.default_rng(seed))
         law = chosen_controller(said, model, known, (wanted.q, wanted.qd, wanted.qdd), 1.0 / rate)
         draws = Draws(
             parameters=0.01 * spread,

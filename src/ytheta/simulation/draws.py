@@ -14,6 +14,7 @@ import numpy as np
 
 from ytheta.conventions import LINK_PARAMETERS
 from ytheta.errors import InputError
+from ytheta.robot.parameters import with_theta
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
 
@@ -63,6 +64,12 @@ def draw(
         draws.velocity * velocity,
         np.exp(draws.estimate * estimate[:, guesses]),
     )
+
+
+def misjudged(robot: Robot, spread: float, rng: np.random.Generator) -> Robot:
+    """A description with other masses and friction than the robot's, for a controller that does not learn."""
+    (theta,) = draw(robot, Draws(parameters=spread), gains=0, unknown=(), streams=rng.spawn(1)).theta
+    return with_theta(robot.numeric, theta)
 
 
 def _count(groups: np.ndarray) -> int:

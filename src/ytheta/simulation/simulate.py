@@ -16,6 +16,7 @@ import numpy as np
 
 from ytheta.control.law import Law
 from ytheta.errors import InputError, UnknownNameError, nearest
+from ytheta.robot.parameters import with_theta
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
 from ytheta.simulation.closed_loop import ClosedLoop
@@ -169,9 +170,8 @@ def _stepwise(task: _Task, start: _Start, drawn: Drawn, rng: np.random.Generator
     """MuJoCo: one run after the other."""
     parts = []
     for k, theta in enumerate(drawn.theta):
-        values = dict(zip(task.robot.parameter_names, theta.tolist(), strict=True))
         loop = PlainLoop(
-            plant=MujocoPlant(with_parameters(task.robot.numeric, values)),
+            plant=MujocoPlant(with_theta(task.robot.numeric, theta)),
             controller=task.controller,
             period=task.period,
             substeps=task.substeps,

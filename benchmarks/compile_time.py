@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.clock import Row, best_of
-from ytheta.formulation.graph import Graph, Input, trace
 from ytheta.native import compile_graph, operations
+from ytheta.native.graph import Graph, Input, trace
 
 JOINTS = (1, 3, 6, 12, 24, 36)
 

@@ -14,7 +14,7 @@ import pinocchio as pin
 import ytheta
 from benchmarks.clock import Row, best_of
 from benchmarks.reading import example_urdf
-from ytheta.kernels import AnyKernel
+from ytheta.dynamics.kernels import AnyKernel
 
 SAMPLES = 1024  # a block, as the estimators stream it
 BATCH = 16 * SAMPLES  # dynamics are shown for both: in 1024 samples Python's own cost is about 10 ns of each

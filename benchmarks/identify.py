@@ -23,15 +23,15 @@ from typing import Any
 import numpy as np
 
 from benchmarks.clock import Row, best_of
-from ytheta.identification.forms.differential import Differential
-from ytheta.identification.problem import Problem
-from ytheta.identification.source import MotionSource
-from ytheta.minimal.base_parameters import BaseParameters
-from ytheta.minimal.choice import base_parameters
-from ytheta.robot.load import load
+from ytheta.identifiability.base_parameters import BaseParameters
+from ytheta.identifiability.registry import base_parameters
+from ytheta.identification.equations.differential import Differential
+from ytheta.identification.equations.problem import Problem
+from ytheta.identification.equations.source import MotionSource
+from ytheta.logs.preparing.motion import Motion
 from ytheta.robot.parts import Drive
+from ytheta.robot.reading.load import load
 from ytheta.robot.robot import Robot
-from ytheta.signal.motion import Motion
 
 SAMPLES = (5000, 60_000)
 RUNS = 15
@@ -111,7 +111,7 @@ def record(path: str, samples: int) -> dict[str, float]:
     """Write a log of Fourier-series motion: rounded positions, torques with noise."""
     import polars as pl
 
-    from ytheta.kernels import inverse_dynamics
+    from ytheta.dynamics.kernels import inverse_dynamics
 
     rng, robot = np.random.default_rng(0), _robot()
     t, joints = np.arange(samples) / RATE, len(robot.actuated)
@@ -134,7 +134,7 @@ def record(path: str, samples: int) -> dict[str, float]:
 def file(path: str) -> dict[str, float]:
     """Seconds and the peak of memory from a file to the result; base parameters, kernels, errors, doubts included."""
     from ytheta.identification.identify import identify
-    from ytheta.signal.read import read_log
+    from ytheta.logs.reading.read import read_log
 
     robot = _robot()
     began = time.perf_counter()
@@ -184,7 +184,7 @@ class _Usual:
 
 def _check(usual: _Usual, base: BaseParameters, beta: np.ndarray, motion: Motion) -> None:
     """Both have chosen other parameters to stand for the rest: the torques they predict must be the same."""
-    from ytheta.kernels import regressor
+    from ytheta.dynamics.kernels import regressor
 
     W, independent, solution = usual.fit(motion)
     theirs = W[:, independent] @ solution
@@ -206,7 +206,7 @@ def _base() -> BaseParameters:
 
 
 def _random_motion(robot: Robot, samples: int) -> Motion:
-    from ytheta.kernels import inverse_dynamics
+    from ytheta.dynamics.kernels import inverse_dynamics
 
     rng = np.random.default_rng(0)
     q, qd, qdd = rng.uniform(-2.0, 2.0, (3, samples, len(robot.actuated)))

@@ -17,15 +17,15 @@ import pinocchio as pin
 import ytheta
 from benchmarks.clock import Row, best_of
 from ytheta.control.controller import Reference
-from ytheta.control.slotine_li import SlotineLi
+from ytheta.control.laws.slotine_li import SlotineLi
 from ytheta.engine.local import usable_processors
 from ytheta.robot.frame import Frame
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Joint, JointKind, Link
 from ytheta.robot.robot import Robot
-from ytheta.simulation.closed_loop import BLOCK, ClosedLoop
-from ytheta.simulation.mjcf import mjcf
-from ytheta.simulation.sensors import Sensor, Sensors
+from ytheta.robot.writing.mjcf import mjcf
+from ytheta.simulation.closed_loop.compiled import BLOCK, ClosedLoop
+from ytheta.simulation.sensors.sensors import Sensor, Sensors
 
 RUNS, SECONDS = 10_000, 2.0  # of the arm with four joints
 STEP = 1e-3

@@ -18,12 +18,12 @@ import numpy as np
 
 import ytheta as yt
 from examples.redrawn import Redrawn, Row, joint_lines, lyapunov, main, rms, verdict
-from ytheta.control.slotine_li import SlotineLi
+from ytheta.control.laws.slotine_li import SlotineLi
 from ytheta.report.figures_page import Figure
 from ytheta.report.line_plot import Axis, Line, line_plot
 from ytheta.shapes import Float
-from ytheta.simulation.closed_loop import ClosedLoop
-from ytheta.simulation.course import Course
+from ytheta.simulation.closed_loop.compiled import ClosedLoop
+from ytheta.simulation.references.reference import Course
 from ytheta.simulation.runs import Runs
 
 LAMBDA, GAMMA, K_D = 39.0, 0.075, 35.0  # the paper's

@@ -20,17 +20,17 @@ from typing import Any
 import numpy as np
 
 import ytheta as yt
-from ytheta.control.craig import Craig
-from ytheta.control.law import Law
-from ytheta.control.modified_slotine_li import QuasiComputedTorque
-from ytheta.formulation.graph import Graph, Input, trace
-from ytheta.formulation.graphs import forward_dynamics_graph
-from ytheta.formulation.motion import scalars
+from ytheta.control.laws.craig import Craig
+from ytheta.control.laws.law import Law
+from ytheta.control.laws.modified_slotine_li import QuasiComputedTorque
+from ytheta.dynamics.graphs import forward_dynamics_graph
+from ytheta.dynamics.motion import scalars
 from ytheta.native import Kernel, compile_graph
+from ytheta.native.graph import Graph, Input, trace
 from ytheta.shapes import Float, Shaped
-from ytheta.simulation.course import Course
-from ytheta.simulation.equations import Equations
-from ytheta.simulation.step_graph import StepMaker
+from ytheta.simulation.closed_loop.step_graph import StepMaker
+from ytheta.simulation.plants.equations import Equations
+from ytheta.simulation.references.reference import Course
 
 LAMBDA = 20.0  # 1/s
 OMEGA = 4.0 * np.pi  # rad/s

@@ -23,10 +23,10 @@ from examples.lu1993_schemes import (
     simulated,
 )
 from examples.redrawn import rms, settled
-from ytheta.control.law import Law
+from ytheta.control.laws.law import Law
 from ytheta.shapes import Float, Shaped
-from ytheta.simulation.closed_loop import ClosedLoop
-from ytheta.simulation.sensors import Sensor, Sensors
+from ytheta.simulation.closed_loop.compiled import ClosedLoop
+from ytheta.simulation.sensors.sensors import Sensor, Sensors
 
 DEGREE = np.pi / 180.0
 OMEGAS = (1.0, 2.0, np.pi, 2.0 * np.pi, 4.0 * np.pi)

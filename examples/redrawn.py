@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ytheta.control.law import Law
+from ytheta.control.laws.law import Law
 from ytheta.report.figures_page import Figure, write_figures
 from ytheta.report.line_plot import HEIGHT, Axis, Line, line_plot
 from ytheta.shapes import Float, Shaped

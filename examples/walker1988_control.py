@@ -18,16 +18,16 @@ import numpy as np
 
 import ytheta as yt
 from examples.redrawn import Redrawn, Row, joint_lines, lyapunov, main, rms, verdict
-from ytheta.control.walker import Walker
-from ytheta.formulation.closing import constraint
+from ytheta.control.laws.walker import Walker
+from ytheta.dynamics.loops.closing import constraint
 from ytheta.report.figures_page import Figure
 from ytheta.report.line_plot import Axis, Line, line_plot
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
-from ytheta.simulation.closed_loop import ClosedLoop
-from ytheta.simulation.mujoco_plant import MujocoPlant
+from ytheta.simulation.closed_loop.compiled import ClosedLoop
+from ytheta.simulation.closed_loop.plain import PlainLoop
 from ytheta.simulation.parameters import with_parameters
-from ytheta.simulation.plain_loop import PlainLoop
+from ytheta.simulation.plants.mujoco_plant import MujocoPlant
 from ytheta.simulation.runs import Runs
 
 OUTERMOST = {"walker": "link3", "palletiser": "flange"}  # light links, so that more of the feedback is theirs

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-import typecheck
+from tests.support import typecheck
 
 typecheck.install()
 

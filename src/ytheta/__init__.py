@@ -9,66 +9,66 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ytheta.dynamics.kernels import bias as bias
+    from ytheta.dynamics.kernels import coriolis_matrix as coriolis_matrix
+    from ytheta.dynamics.kernels import energy as energy
+    from ytheta.dynamics.kernels import forward_dynamics as forward_dynamics
+    from ytheta.dynamics.kernels import gravity as gravity
+    from ytheta.dynamics.kernels import inverse_dynamics as inverse_dynamics
+    from ytheta.dynamics.kernels import mass_matrix as mass_matrix
+    from ytheta.dynamics.kernels import momentum as momentum
+    from ytheta.dynamics.kernels import regressor as regressor
+    from ytheta.identifiability.base_parameters import BaseParameters as BaseParameters
+    from ytheta.identifiability.registry import base_parameters as base_parameters
     from ytheta.identification.identify import identify as identify
     from ytheta.identification.model_file import read_model as read_model
     from ytheta.identification.result import Identification as Identification
-    from ytheta.kernels import bias as bias
-    from ytheta.kernels import coriolis_matrix as coriolis_matrix
-    from ytheta.kernels import energy as energy
-    from ytheta.kernels import forward_dynamics as forward_dynamics
-    from ytheta.kernels import gravity as gravity
-    from ytheta.kernels import inverse_dynamics as inverse_dynamics
-    from ytheta.kernels import mass_matrix as mass_matrix
-    from ytheta.kernels import momentum as momentum
-    from ytheta.kernels import regressor as regressor
-    from ytheta.minimal.base_parameters import BaseParameters as BaseParameters
-    from ytheta.minimal.choice import base_parameters as base_parameters
-    from ytheta.robot.closure import close_loops as close_loops
+    from ytheta.logs.log import Log as Log
+    from ytheta.logs.preparing.preparation import Settings as Settings
+    from ytheta.logs.reading.read import read_log as read_log
+    from ytheta.logs.write import write_log as write_log
     from ytheta.robot.frame import Frame as Frame
     from ytheta.robot.inertia import Inertia as Inertia
     from ytheta.robot.kinematics import link_poses as link_poses
-    from ytheta.robot.load import load as load
+    from ytheta.robot.loops.closure import close_loops as close_loops
     from ytheta.robot.modified_dh import to_modified_dh as to_modified_dh
+    from ytheta.robot.reading.load import load as load
     from ytheta.robot.robot import Robot as Robot
-    from ytheta.robot.toml_writer import save_robot as save_robot
-    from ytheta.signal.log import Log as Log
-    from ytheta.signal.plan import Settings as Settings
-    from ytheta.signal.read import read_log as read_log
-    from ytheta.signal.write import write_log as write_log
-    from ytheta.simulation.draws import Draws as Draws
+    from ytheta.robot.writing.toml import save_robot as save_robot
     from ytheta.simulation.simulate import simulate as simulate
+    from ytheta.simulation.variation import Draws as Draws
 
 __version__ = "0.1.0"
 
 _ROOMS = {
-    "BaseParameters": "ytheta.minimal.base_parameters",
-    "Draws": "ytheta.simulation.draws",
+    "BaseParameters": "ytheta.identifiability.base_parameters",
+    "Draws": "ytheta.simulation.variation",
     "Frame": "ytheta.robot.frame",
     "Identification": "ytheta.identification.result",
     "Inertia": "ytheta.robot.inertia",
-    "Log": "ytheta.signal.log",
+    "Log": "ytheta.logs.log",
     "Robot": "ytheta.robot.robot",
-    "Settings": "ytheta.signal.plan",
-    "base_parameters": "ytheta.minimal.choice",
-    "bias": "ytheta.kernels",
-    "close_loops": "ytheta.robot.closure",
-    "coriolis_matrix": "ytheta.kernels",
-    "energy": "ytheta.kernels",
-    "forward_dynamics": "ytheta.kernels",
-    "gravity": "ytheta.kernels",
+    "Settings": "ytheta.logs.preparing.preparation",
+    "base_parameters": "ytheta.identifiability.registry",
+    "bias": "ytheta.dynamics.kernels",
+    "close_loops": "ytheta.robot.loops.closure",
+    "coriolis_matrix": "ytheta.dynamics.kernels",
+    "energy": "ytheta.dynamics.kernels",
+    "forward_dynamics": "ytheta.dynamics.kernels",
+    "gravity": "ytheta.dynamics.kernels",
     "identify": "ytheta.identification.identify",
-    "inverse_dynamics": "ytheta.kernels",
+    "inverse_dynamics": "ytheta.dynamics.kernels",
     "link_poses": "ytheta.robot.kinematics",
-    "load": "ytheta.robot.load",
-    "mass_matrix": "ytheta.kernels",
-    "momentum": "ytheta.kernels",
-    "read_log": "ytheta.signal.read",
+    "load": "ytheta.robot.reading.load",
+    "mass_matrix": "ytheta.dynamics.kernels",
+    "momentum": "ytheta.dynamics.kernels",
+    "read_log": "ytheta.logs.reading.read",
     "read_model": "ytheta.identification.model_file",
-    "regressor": "ytheta.kernels",
-    "save_robot": "ytheta.robot.toml_writer",
+    "regressor": "ytheta.dynamics.kernels",
+    "save_robot": "ytheta.robot.writing.toml",
     "simulate": "ytheta.simulation.simulate",
     "to_modified_dh": "ytheta.robot.modified_dh",
-    "write_log": "ytheta.signal.write",
+    "write_log": "ytheta.logs.write",
 }
 
 __all__ = ["__version__", *_ROOMS]

@@ -22,8 +22,8 @@ from ytheta.cli.options import (
     remark,
 )
 from ytheta.conventions import SNAP
-from ytheta.minimal.base_parameters import BaseParameters, Verdict
-from ytheta.minimal.choice import base_parameters
+from ytheta.identifiability.base_parameters import BaseParameters, Verdict
+from ytheta.identifiability.registry import base_parameters
 from ytheta.report.printable import printable
 
 # Where something that does not count is seen this well, compared with what does, the count is a matter of taste.

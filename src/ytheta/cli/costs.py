@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ytheta.formulation import minimal_newton_euler
-from ytheta.formulation.choice import acceptance
-from ytheta.formulation.graphs import inverse_dynamics_graph, regressor_graph
+from ytheta.dynamics.formulations import minimal_newton_euler
+from ytheta.dynamics.formulations.registry import acceptance
+from ytheta.dynamics.graphs import inverse_dynamics_graph, regressor_graph
 from ytheta.native import operations
 from ytheta.robot.robot import Robot
 

@@ -40,15 +40,15 @@ from ytheta.cli.options import (
 from ytheta.cli.outputs import PAGES, check_output, report_writer
 from ytheta.conventions import SNAP
 from ytheta.errors import InputError
-from ytheta.identification.estimators.choice import estimator as estimator_named
 from ytheta.identification.estimators.estimate import Estimator
 from ytheta.identification.estimators.recursive import Recursive
+from ytheta.identification.estimators.registry import estimator as estimator_named
 from ytheta.identification.identify import FRICTION
 from ytheta.identification.identify import identify as identify_robot
 from ytheta.identification.model_file import ENDING, save_model
-from ytheta.report.summary import summary
-from ytheta.report.text import print_identification
-from ytheta.signal.log import Log
+from ytheta.logs.log import Log
+from ytheta.report.identification.summary import summary
+from ytheta.report.identification.text import print_identification
 
 LogArguments = Annotated[list[str], typer.Argument(metavar="LOG...", help="Recorded motion: CSV, Parquet, NPZ, bag.")]
 Validate = Annotated[
@@ -122,7 +122,7 @@ def identify(
     read_here = (robot, *logs, *(validate or ()), *(mapping or ()))
     check_output(output, (ENDING,), read_here)
     check_output(report, PAGES, read_here)
-    write_report = report_writer(report, "ytheta.report.page", "write_report")
+    write_report = report_writer(report, "ytheta.report.identification.page", "write_report")
     settings = preparation(cutoff, derivative, average_periods)
     method = _estimator(estimator, forgetting)  # says at once where there is none of this name
     exactly = _exactly(parameters, friction, rotor_inertia=rotor_inertia)

@@ -25,9 +25,9 @@ from ytheta.cli.options import (
 )
 from ytheta.conventions import LINK_PARAMETERS, SNAP
 from ytheta.errors import InputError
-from ytheta.minimal.choice import base_parameters
-from ytheta.robot.closure import CLOSED, Closure, close_loops
+from ytheta.identifiability.registry import base_parameters
 from ytheta.robot.frame import IDENTITY, Frame
+from ytheta.robot.loops.closure import CLOSED, Closure, close_loops
 from ytheta.robot.parts import Joint, JointKind, Limits, Link
 from ytheta.robot.robot import Robot
 

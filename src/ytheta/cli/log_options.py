@@ -14,10 +14,10 @@ from rich.console import Console
 
 from ytheta.cli.options import remark
 from ytheta.errors import InputError
+from ytheta.logs.log import Finding, Log, Weight
+from ytheta.logs.preparing.preparation import Settings
+from ytheta.logs.reading.read import read_log
 from ytheta.robot.robot import Robot
-from ytheta.signal.log import Finding, Log, Weight
-from ytheta.signal.plan import Settings
-from ytheta.signal.read import read_log
 
 AUTO = "auto"
 

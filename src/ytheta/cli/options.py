@@ -15,7 +15,7 @@ from rich.console import Console
 from ytheta.conventions import SNAP
 from ytheta.errors import InputError
 from ytheta.report.printable import printable
-from ytheta.robot.load import load
+from ytheta.robot.reading.load import load
 from ytheta.robot.robot import Robot
 
 NOTHING = "none"

@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 
 from ytheta.errors import InputError, MissingExtraError
-from ytheta.whole_file import check_writable
+from ytheta.files.atomic import check_writable
 
 PAGES = (".html", ".htm")
 

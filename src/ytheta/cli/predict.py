@@ -28,15 +28,15 @@ from ytheta.cli.log_options import (
 from ytheta.cli.options import AsJson, FixBase, Lengths, Snap, console, print_json, read_robot, remark
 from ytheta.conventions import SNAP
 from ytheta.errors import InputError
+from ytheta.files.atomic import check_writable, whole_file
 from ytheta.identification.model_file import figures, identification_table
 from ytheta.identification.prediction import Prediction, prediction
+from ytheta.logs.preparing.preparation import Settings
+from ytheta.report.identification.summary import finite
+from ytheta.report.identification.text_tables import print_joints
 from ytheta.report.numbers import plain
 from ytheta.report.printable import printable
-from ytheta.report.summary import finite
-from ytheta.report.text_tables import print_joints
 from ytheta.robot.robot import Robot
-from ytheta.signal.plan import Settings
-from ytheta.whole_file import check_writable, whole_file
 
 ENDINGS = (".csv", ".parquet")
 ERRORS = (

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from ytheta.cli.options import AsJson, console, print_json
 from ytheta.robot import catalog
-from ytheta.robot.toml_reader import read_toml
+from ytheta.robot.reading.toml.reader import read_toml
 
 
 def robots(as_json: AsJson = False) -> None:

@@ -28,22 +28,22 @@ from ytheta.cli.options import (
 )
 from ytheta.cli.outputs import PAGES, check_output, report_writer
 from ytheta.cli.simulate_words import GRADIENT, Wanted, chosen_controller, gains, load_grasped, sensors
-from ytheta.control.choice import CONTROLLERS
-from ytheta.control.learning_rates import ADAPTATIONS
+from ytheta.control.laws.registry import CONTROLLERS
+from ytheta.control.tuning.adaptation_gains import ADAPTATIONS
 from ytheta.conventions import SNAP
 from ytheta.errors import InputError
-from ytheta.report.simulation_summary import simulation_summary
-from ytheta.report.simulation_text import print_simulation
+from ytheta.logs.write import ENDINGS, write_log
+from ytheta.report.simulation.summary import simulation_summary
+from ytheta.report.simulation.text import print_simulation
 from ytheta.robot.robot import Robot
-from ytheta.signal.write import ENDINGS, write_log
-from ytheta.simulation.course import Course, sampled
-from ytheta.simulation.draws import Draws, misjudged
-from ytheta.simulation.recorded import from_log
+from ytheta.simulation.plants.smoothing import SLIDING, TURNING, smooth_friction
+from ytheta.simulation.references.fourier import wander
+from ytheta.simulation.references.from_log import from_log
+from ytheta.simulation.references.reference import Course, sampled
 from ytheta.simulation.result import Simulation
 from ytheta.simulation.simulate import PLANTS
 from ytheta.simulation.simulate import simulate as simulated
-from ytheta.simulation.smoothing import SLIDING, TURNING, smooth_friction
-from ytheta.simulation.wander import wander
+from ytheta.simulation.variation import Draws, misjudged
 
 RUN = "{run}"  # in the name of a log: one for every run
 SECONDS = 10.0
@@ -167,7 +167,7 @@ def simulate(
         raise InputError(f"{output}: a log for each of {runs} runs; write {MOST_LOGS} at most, or the first alone")
     check_output(None if output is None else output.replace(RUN, "0"), ENDINGS, (robot, reference))
     check_output(report, PAGES, (robot, reference))
-    writer = report_writer(report, "ytheta.report.simulation_page", "write_simulation_report")
+    writer = report_writer(report, "ytheta.report.simulation.page", "write_simulation_report")
     if not (rate > 0.0 and np.isfinite(rate)):
         raise InputError(f"--rate {rate:g}: give a positive number of Hz, such as 1000")
     errors = sensors(sensor)

@@ -9,25 +9,25 @@ from typing import Any
 
 import numpy as np
 
-from ytheta.control.adaptation import Adaptation
-from ytheta.control.choice import controller
-from ytheta.control.dead_zone import DeadZone
+from ytheta.control.adaptation.adaptation import Adaptation
+from ytheta.control.adaptation.dead_zone import DeadZone
+from ytheta.control.adaptation.gradient import Gradient
+from ytheta.control.adaptation.leakage import Leakage
+from ytheta.control.adaptation.natural import Natural
 from ytheta.control.gains import Gain
-from ytheta.control.gradient import Gradient
-from ytheta.control.law import Law
-from ytheta.control.leakage import Leakage
-from ytheta.control.learner import Learner
-from ytheta.control.natural import Natural
-from ytheta.control.tuning import Motion, suggested
-from ytheta.control.walker import Walker
+from ytheta.control.laws.adaptive_law import Learner
+from ytheta.control.laws.law import Law
+from ytheta.control.laws.registry import controller
+from ytheta.control.laws.walker import Walker
+from ytheta.control.tuning.suggest import Motion, suggested
 from ytheta.errors import InputError, UnknownNameError, nearest
-from ytheta.minimal.base_parameters import BaseParameters
-from ytheta.minimal.choice import base_parameters
-from ytheta.minimal.standard_parameters import FRICTION, asked_parameters
+from ytheta.identifiability.base_parameters import BaseParameters
+from ytheta.identifiability.registry import base_parameters
+from ytheta.identifiability.standard_parameters import FRICTION, asked_parameters
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.robot import Robot
-from ytheta.simulation.events import Jump, grasp
-from ytheta.simulation.sensors import Sensor, Sensors
+from ytheta.simulation.parameter_changes import Jump, grasp
+from ytheta.simulation.sensors.sensors import Sensor, Sensors
 
 GRADIENT = "gradient"
 READINGS = ("q", "qd", "qdd", "tau")

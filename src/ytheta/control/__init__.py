@@ -9,36 +9,36 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ytheta.control.composite import Composite as Composite
-    from ytheta.control.computed_torque import ComputedTorque as ComputedTorque
+    from ytheta.control.adaptation.composite import Composite as Composite
+    from ytheta.control.adaptation.dead_zone import DeadZone as DeadZone
+    from ytheta.control.adaptation.gradient import Gradient as Gradient
+    from ytheta.control.adaptation.leakage import Leakage as Leakage
+    from ytheta.control.adaptation.natural import Natural as Natural
+    from ytheta.control.adaptation.projection import Projection as Projection
     from ytheta.control.controller import Reference as Reference
-    from ytheta.control.craig import Craig as Craig
-    from ytheta.control.dead_zone import DeadZone as DeadZone
-    from ytheta.control.gradient import Gradient as Gradient
-    from ytheta.control.leakage import Leakage as Leakage
-    from ytheta.control.modified_slotine_li import ModifiedSlotineLi as ModifiedSlotineLi
-    from ytheta.control.modified_slotine_li import QuasiComputedTorque as QuasiComputedTorque
-    from ytheta.control.natural import Natural as Natural
-    from ytheta.control.pd_gravity import PDGravity as PDGravity
-    from ytheta.control.projection import Projection as Projection
-    from ytheta.control.slotine_li import SlotineLi as SlotineLi
-    from ytheta.control.walker import Walker as Walker
+    from ytheta.control.laws.computed_torque import ComputedTorque as ComputedTorque
+    from ytheta.control.laws.craig import Craig as Craig
+    from ytheta.control.laws.modified_slotine_li import ModifiedSlotineLi as ModifiedSlotineLi
+    from ytheta.control.laws.modified_slotine_li import QuasiComputedTorque as QuasiComputedTorque
+    from ytheta.control.laws.pd_gravity import PDGravity as PDGravity
+    from ytheta.control.laws.slotine_li import SlotineLi as SlotineLi
+    from ytheta.control.laws.walker import Walker as Walker
 
 _MODULES = {
-    "Composite": "composite",
-    "ComputedTorque": "computed_torque",
-    "Craig": "craig",
-    "DeadZone": "dead_zone",
-    "Gradient": "gradient",
-    "Leakage": "leakage",
-    "ModifiedSlotineLi": "modified_slotine_li",
-    "Natural": "natural",
-    "PDGravity": "pd_gravity",
-    "Projection": "projection",
-    "QuasiComputedTorque": "modified_slotine_li",
+    "Composite": "adaptation.composite",
+    "ComputedTorque": "laws.computed_torque",
+    "Craig": "laws.craig",
+    "DeadZone": "adaptation.dead_zone",
+    "Gradient": "adaptation.gradient",
+    "Leakage": "adaptation.leakage",
+    "ModifiedSlotineLi": "laws.modified_slotine_li",
+    "Natural": "adaptation.natural",
+    "PDGravity": "laws.pd_gravity",
+    "Projection": "adaptation.projection",
+    "QuasiComputedTorque": "laws.modified_slotine_li",
     "Reference": "controller",
-    "SlotineLi": "slotine_li",
-    "Walker": "walker",
+    "SlotineLi": "laws.slotine_li",
+    "Walker": "laws.walker",
 }
 
 __all__ = list(_MODULES)

@@ -14,7 +14,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from ytheta.formulation.graph import Graph
+from ytheta.native.graph import Graph
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
 

@@ -10,9 +10,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from ytheta.dynamics.mechanism import exact
+from ytheta.dynamics.vectors import array, dot, inner, zeros
 from ytheta.errors import InputError
-from ytheta.formulation.mechanism import exact
-from ytheta.formulation.vectors import array, dot, inner, zeros
 from ytheta.shapes import Float, Shaped
 
 Gain: TypeAlias = float | Sequence[float] | Sequence[Sequence[float]] | np.ndarray

@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ytheta.conventions import JOINT_PARAMETERS
-from ytheta.formulation import composite_body, dynamics
-from ytheta.formulation.columns import Moved, moved
-from ytheta.formulation.constraint import Constraint, column
-from ytheta.formulation.declared_forces import force_shapes
-from ytheta.formulation.motion import scalars
-from ytheta.formulation.newton_euler import PER_LINK, inverse_dynamics
-from ytheta.formulation.vectors import array, dot, zeros
+from ytheta.dynamics import composite_body, rigid_body
+from ytheta.dynamics.declared_forces import force_shapes
+from ytheta.dynamics.formulations.newton_euler import PER_LINK, inverse_dynamics
+from ytheta.dynamics.full_regressor import Moved, moved
+from ytheta.dynamics.loops.constraint import Constraint, column
+from ytheta.dynamics.motion import scalars
+from ytheta.dynamics.vectors import array, dot, zeros
 from ytheta.shapes import Shaped
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class Model:
     def held(self) -> Actuated:
         """The torque that holds the robot at rest: weight and declared forces, without friction and offsets."""
         m = self._at_rest
-        weight = dynamics.gravity(self.loops.mechanism, m.motion, self._links)
+        weight = rigid_body.gravity(self.loops.mechanism, m.motion, self._links)
         forces = dot(force_shapes(self.loops, m.motion.q), self._forces)
         return dot(m.joints.T, weight) + dot(m.drives.T, forces)
 

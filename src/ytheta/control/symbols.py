@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ytheta.control.gains import Matrix, scaled, times
-from ytheta.control.learnt import Learnt
 from ytheta.control.model import Model
-from ytheta.formulation.closing import constraint
-from ytheta.formulation.graph import Input
-from ytheta.formulation.motion import scalars
+from ytheta.control.unknowns import Learnt
+from ytheta.dynamics.loops.closing import constraint
+from ytheta.dynamics.motion import scalars
+from ytheta.native.graph import Input
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Shaped
 

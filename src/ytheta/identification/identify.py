@@ -9,25 +9,25 @@ from pathlib import Path
 import numpy as np
 
 from ytheta.errors import InputError
-from ytheta.identification.correlation import equations_that_count_as_one
-from ytheta.identification.doubts import doubts
-from ytheta.identification.estimators.choice import estimator as estimator_named
+from ytheta.identifiability.base_parameters import BaseParameters
+from ytheta.identifiability.registry import base_parameters
+from ytheta.identification.assessment.autocorrelation import equations_that_count_as_one
+from ytheta.identification.assessment.diagnosis import doubts
+from ytheta.identification.assessment.residuals import judge
+from ytheta.identification.equations.differential import Differential
+from ytheta.identification.equations.friction import COULOMB, softened, turning
+from ytheta.identification.equations.known_torque import Known, remaining
+from ytheta.identification.equations.problem import Problem
+from ytheta.identification.equations.registry import form as form_named
+from ytheta.identification.equations.source import LogSource, Source
 from ytheta.identification.estimators.estimate import Estimator
-from ytheta.identification.forms.choice import form as form_named
-from ytheta.identification.forms.differential import Differential
-from ytheta.identification.forms.friction import COULOMB, softened, turning
-from ytheta.identification.known import Known, remaining
+from ytheta.identification.estimators.registry import estimator as estimator_named
 from ytheta.identification.logs import check_logs, held_joints, plans, repeated, silent_joints
-from ytheta.identification.problem import Problem
-from ytheta.identification.residuals import judge
 from ytheta.identification.result import Identification, Origin
-from ytheta.identification.source import LogSource, Source
-from ytheta.minimal.base_parameters import BaseParameters
-from ytheta.minimal.choice import base_parameters
+from ytheta.logs.log import Finding, Log, Weight
+from ytheta.logs.preparing.preparation import AUTO, Plan, Settings
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
-from ytheta.signal.log import Finding, Log, Weight
-from ytheta.signal.plan import AUTO, Plan, Settings
 
 FRICTION = ("viscous", "coulomb", "offset")
 NOISE_BANDWIDTH = 0.898  # of the low-pass, in cut-offs: the integral of 1 / (1 + x^8)²

@@ -8,13 +8,13 @@ from dataclasses import replace
 import numpy as np
 
 from ytheta.errors import InputError
-from ytheta.minimal.standard_parameters import sliding_joints
+from ytheta.identifiability.standard_parameters import sliding_joints
+from ytheta.logs.checking.same_motion import same_motion
+from ytheta.logs.log import Finding, Log, Weight
+from ytheta.logs.preparing.cutoff import MOST
+from ytheta.logs.preparing.preparation import Plan, Settings, plan
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Bool
-from ytheta.signal.cutoff import MOST
-from ytheta.signal.log import Finding, Log, Weight
-from ytheta.signal.plan import Plan, Settings, plan
-from ytheta.signal.same_motion import same_motion
 
 HELD = (np.radians(2.0), 0.005)  # a joint that moves less, in rad or m, is held: what its encoder shows is noise
 

@@ -18,13 +18,13 @@ import tomlkit
 
 import ytheta
 from ytheta.errors import InputError, nearest
-from ytheta.identification.residuals import Errors
-from ytheta.minimal.standard_parameters import FRICTION
-from ytheta.robot.load import load
+from ytheta.files.atomic import check_writable, whole_file
+from ytheta.identifiability.standard_parameters import FRICTION
+from ytheta.identification.assessment.residuals import Errors
+from ytheta.robot.reading.load import load
 from ytheta.robot.robot import Robot
-from ytheta.robot.toml_writer import robot_toml
+from ytheta.robot.writing.toml import robot_toml
 from ytheta.shapes import Float
-from ytheta.whole_file import check_writable, whole_file
 
 if TYPE_CHECKING:
     from ytheta.identification.result import Identification

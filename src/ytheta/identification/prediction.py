@@ -12,17 +12,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from ytheta.errors import InputError
-from ytheta.identification.forms.differential import Differential
-from ytheta.identification.forms.friction import turning
-from ytheta.identification.known import each_alone
-from ytheta.identification.problem import PIECE
-from ytheta.identification.residuals import Errors, judge
-from ytheta.identification.source import LogSource
+from ytheta.identification.assessment.residuals import Errors, judge
+from ytheta.identification.equations.differential import Differential
+from ytheta.identification.equations.friction import turning
+from ytheta.identification.equations.known_torque import each_alone
+from ytheta.identification.equations.problem import PIECE
+from ytheta.identification.equations.source import LogSource
+from ytheta.logs.log import Log
+from ytheta.logs.preparing.motion import Motion
+from ytheta.logs.preparing.preparation import AUTO, Plan, Settings, plan
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
-from ytheta.signal.log import Log
-from ytheta.signal.motion import Motion
-from ytheta.signal.plan import AUTO, Plan, Settings, plan
 
 Joints = Float[np.ndarray, "samples joints"]
 

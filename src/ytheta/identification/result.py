@@ -14,21 +14,21 @@ from pathlib import Path
 
 import numpy as np
 
+from ytheta.identifiability.base_parameters import BaseParameters
+from ytheta.identification.assessment.excitation import Advice, Seen, advice, base_seen, standard_seen
+from ytheta.identification.assessment.residuals import Errors
+from ytheta.identification.assessment.verdict import Verdict, verdict
+from ytheta.identification.equations.normal_equations import Sums
+from ytheta.identification.equations.solve import Normal
 from ytheta.identification.estimators.estimate import Estimate
-from ytheta.identification.excitation import Advice, Seen, advice, base_seen, standard_seen
 from ytheta.identification.model_file import save_model
-from ytheta.identification.residuals import Errors
-from ytheta.identification.solve import Normal
 from ytheta.identification.standard import consistent_links, standard_parameters
-from ytheta.identification.sums import Sums
-from ytheta.identification.verdict import Verdict, verdict
-from ytheta.minimal.base_parameters import BaseParameters
+from ytheta.logs.checking.same_motion import REPEATS
+from ytheta.logs.log import Finding
+from ytheta.logs.preparing.preparation import Settings
 from ytheta.robot.parameters import with_theta
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
-from ytheta.signal.log import Finding
-from ytheta.signal.plan import Settings
-from ytheta.signal.same_motion import REPEATS
 
 # Kinds of findings after which a model describes another robot than the one that moved.
 CONTRADICTIONS = ("torque sign", "gravity")
@@ -177,12 +177,12 @@ class Identification:
 
     def report(self, path: str | Path) -> None:
         """Write one self-contained HTML page: torques, residuals, parameters, findings."""
-        from ytheta.report.page import write_report
+        from ytheta.report.identification.page import write_report
 
         write_report(self, path)
 
     def __str__(self) -> str:
-        from ytheta.report.text import identification_text
+        from ytheta.report.identification.text import identification_text
 
         return identification_text(self)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ytheta.conventions import JOINT_PARAMETERS
-from ytheta.minimal.base_parameters import BaseParameters
-from ytheta.minimal.standard_parameters import powers_of_length
+from ytheta.identifiability.base_parameters import BaseParameters
+from ytheta.identifiability.standard_parameters import powers_of_length
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
 

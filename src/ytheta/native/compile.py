@@ -11,15 +11,15 @@ from weakref import WeakValueDictionary
 
 from ytheta.errors import UnknownNameError, nearest
 from ytheta.native import cache as disk
+from ytheta.native.codegen.array_access import find_fields
+from ytheta.native.codegen.llvm import host, object_code
+from ytheta.native.codegen.program import check_function
 from ytheta.native.interpreter import Interpreter
 from ytheta.native.kernel import Kernel
-from ytheta.native.llvm import host, object_code
 from ytheta.native.machine import Machine
-from ytheta.native.objects import find_fields
-from ytheta.native.program import check_function
 
 if TYPE_CHECKING:
-    from ytheta.formulation.graph import Graph
+    from ytheta.native.graph import Graph
 
 BACKENDS = ("llvm", "interpreter")
 

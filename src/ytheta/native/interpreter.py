@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from ytheta.formulation.graph import Graph
+    from ytheta.native.graph import Graph
 
 _AT_ONCE = 4096  # samples; CasADi copies every number several times
 

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol, runtime_c
 import numpy as np
 
 from ytheta.errors import InputError
-from ytheta.native import door
+from ytheta.native import arguments
 from ytheta.native.machine import Lender, fresh
 from ytheta.native.operations import Operations, operations
 from ytheta.shapes import Float, Int
 
 if TYPE_CHECKING:
-    from ytheta.formulation.graph import Graph
+    from ytheta.native.graph import Graph
 
 # One operation on one sample takes about this long; a thread must have a millisecond of work to be worth its start.
 _SECONDS = 6e-11
@@ -96,21 +96,21 @@ class Kernel:
         """
         taken, samples, fine = self._taken(arrays, out)
         shape = (samples, *self.graph.shape)
-        result = fresh(shape) if out is None else out if fine else door.result(self.graph, shape, out, taken)
+        result = fresh(shape) if out is None else out if fine else arguments.result(self.graph, shape, out, taken)
         if result.size == 0:
             return result
         if not self._in_threads(taken, samples, result, self._threads(samples, threads)):
-            door.refuse(self.graph, taken)
+            arguments.refuse(self.graph, taken)
         return result
 
     def one(self, *vectors: Any) -> Float[np.ndarray, "*shape"]:
         """The array of one sample from vectors of shape (size,)."""
         result = self._single(vectors)
         if result is None:
-            taken = tuple(door.vectors(self.graph, vectors))
+            taken = tuple(arguments.vectors(self.graph, vectors))
             result = self._single(taken)
             if result is None:
-                door.refuse(self.graph, taken)
+                arguments.refuse(self.graph, taken)
         return result
 
     def blocks(self, *arrays: Any, size: int = 1024) -> Iterator[Block]:
@@ -159,7 +159,7 @@ class Kernel:
             samples = 0
         if self._runner.look(samples, out, arrays):
             return arrays, samples, True
-        taken, samples = door.batch(self.graph, arrays)
+        taken, samples = arguments.batch(self.graph, arrays)
         return tuple(taken), samples, False
 
     @cached_property
@@ -173,7 +173,7 @@ class Kernel:
         for first in range(0, samples, size):
             last = min(first + size, samples)
             if not write(first, last):
-                door.refuse(self.graph, taken)
+                arguments.refuse(self.graph, taken)
             yield Block(first, values[:, : last - first])
 
     def _threads(self, samples: int, wanted: int | None) -> int:

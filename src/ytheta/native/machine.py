@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ytheta.native.lanes import LIBRARY
-from ytheta.native.llvm import binding, target_machine
-from ytheta.native.objects import find_fields
+from ytheta.native.codegen.array_access import find_fields
+from ytheta.native.codegen.llvm import binding, target_machine
+from ytheta.native.codegen.simd import LIBRARY
 
 if TYPE_CHECKING:
-    from ytheta.formulation.graph import Graph
+    from ytheta.native.graph import Graph
 
 _DOUBLE = np.dtype(np.float64)
 _KEPT = 4  # buffers for those who need one

@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ytheta.formulation.graph import Graph
+    from ytheta.native.graph import Graph
 
 _KINDS = {
     "multiplications": ("MUL", "SQ"),

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import ytheta
 from ytheta.errors import MissingExtraError
-from ytheta.whole_file import check_writable, whole_file
+from ytheta.files.atomic import check_writable, whole_file
 
 
 def check_installed() -> None:

@@ -12,8 +12,8 @@ from dataclasses import replace
 from typing import Any
 
 from ytheta.errors import RobotError, nearest
-from ytheta.robot.force_expression import POSITION, UNKNOWN, Expression, parse
-from ytheta.robot.length import can_name_a_length
+from ytheta.files.expressions import POSITION, UNKNOWN, Expression, parse
+from ytheta.files.lengths import can_name_a_length
 from ytheta.robot.parts import Force
 from ytheta.robot.rules import check_numbers, check_unique, repeated
 

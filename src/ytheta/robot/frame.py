@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 
 from ytheta.errors import InputError
-from ytheta.robot.length import Length, Scalar, number, symbols_in
+from ytheta.files.lengths import Length, Scalar, number, symbols_in
 from ytheta.shapes import Float
 
 Vector: TypeAlias = tuple[float, float, float]

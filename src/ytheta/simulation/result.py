@@ -7,17 +7,17 @@ from functools import cached_property
 
 import numpy as np
 
-from ytheta.control.law import Law
-from ytheta.kernels import AnyKernel
+from ytheta.control.laws.law import Law
+from ytheta.dynamics.kernels import AnyKernel
+from ytheta.logs.log import Log
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, Shaped
-from ytheta.signal.log import Log
-from ytheta.simulation.course import Sampled
-from ytheta.simulation.events import Jump
+from ytheta.simulation.parameter_changes import Jump
+from ytheta.simulation.plants.smoothing import TURNING, chattering_drives
+from ytheta.simulation.plants.stiffness import SAMPLES
+from ytheta.simulation.references.reference import Sampled
 from ytheta.simulation.runs import Runs
-from ytheta.simulation.sensors import Sensors
-from ytheta.simulation.smoothing import TURNING, chattering_drives
-from ytheta.simulation.stiffness import SAMPLES
+from ytheta.simulation.sensors.sensors import Sensors
 
 ALL = slice(None)
 OFTEN = 0.02  # of the instants

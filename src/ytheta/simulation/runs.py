@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ytheta.errors import InputError
+from ytheta.logs.log import Log
 from ytheta.shapes import Float, Shaped
-from ytheta.signal.log import Log
 
 Kept = Float[np.ndarray, "runs instants joints"]
 

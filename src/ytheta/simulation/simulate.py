@@ -14,23 +14,23 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ytheta.control.law import Law
+from ytheta.control.laws.law import Law
 from ytheta.errors import InputError, UnknownNameError, nearest
 from ytheta.robot.parameters import with_theta
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
-from ytheta.simulation.closed_loop import ClosedLoop
-from ytheta.simulation.course import Course, check_period, periods, sampled
-from ytheta.simulation.draws import Drawn, Draws, draw
-from ytheta.simulation.events import Jump
-from ytheta.simulation.mujoco_plant import STIFF, MujocoPlant
+from ytheta.simulation.closed_loop.compiled import ClosedLoop
+from ytheta.simulation.closed_loop.plain import PlainLoop
+from ytheta.simulation.parameter_changes import Jump
 from ytheta.simulation.parameters import with_parameters
-from ytheta.simulation.plain_loop import PlainLoop
+from ytheta.simulation.plants.mujoco_plant import STIFF, MujocoPlant
+from ytheta.simulation.plants.stiffness import SAMPLES, needed_substeps
+from ytheta.simulation.references.fourier import wander
+from ytheta.simulation.references.reference import Course, check_period, periods, sampled
 from ytheta.simulation.result import Simulation
 from ytheta.simulation.runs import Runs, joined
-from ytheta.simulation.sensors import Sensors
-from ytheta.simulation.stiffness import SAMPLES, needed_substeps
-from ytheta.simulation.wander import wander
+from ytheta.simulation.sensors.sensors import Sensors
+from ytheta.simulation.variation import Drawn, Draws, draw
 
 OWN, MUJOCO = PLANTS = ("own", "mujoco")
 Progress = Callable[[int], None]

@@ -23,12 +23,12 @@ import numpy as np
 
 from ytheta.engine.local import in_order
 from ytheta.errors import InputError
+from ytheta.identification.equations.normal_equations import Sums, Weigh
+from ytheta.identification.equations.problem import Problem, Task
+from ytheta.identification.equations.rows import Beta
+from ytheta.identification.equations.solve import Normal
 from ytheta.identification.estimators.estimate import Estimate
 from ytheta.identification.estimators.least_squares import refined, solved
-from ytheta.identification.problem import Problem, Task
-from ytheta.identification.rows import Beta
-from ytheta.identification.solve import Normal
-from ytheta.identification.sums import Sums, Weigh
 from ytheta.shapes import Float
 
 PerJoint = Float[np.ndarray, "joints"]

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ytheta.identification.equations.normal_equations import Sums
+from ytheta.identification.equations.problem import Problem
+from ytheta.identification.equations.rows import Beta
+from ytheta.identification.equations.solve import Normal
 from ytheta.identification.estimators.estimate import Estimate
-from ytheta.identification.problem import Problem
-from ytheta.identification.rows import Beta
-from ytheta.identification.solve import Normal
-from ytheta.identification.sums import Sums
 from ytheta.shapes import Float
 
 EXACT = 1e-11  # relative error of beta that products of well conditioned equations may leave

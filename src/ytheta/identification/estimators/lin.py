@@ -25,16 +25,16 @@ import numpy as np
 
 from ytheta.engine.local import in_order
 from ytheta.errors import InputError
+from ytheta.identification.equations.differential import Differential
+from ytheta.identification.equations.normal_equations import JointSums, Sums
+from ytheta.identification.equations.problem import Problem, Task
+from ytheta.identification.equations.solve import Normal
 from ytheta.identification.estimators.estimate import Estimate
 from ytheta.identification.estimators.lin_arm import OTHERS, Arm
 from ytheta.identification.estimators.lin_recursion import Behind, columns, kinematics
 from ytheta.identification.estimators.sequential import chained, propagated, rank_note
-from ytheta.identification.forms.differential import Differential
-from ytheta.identification.problem import Problem, Task
-from ytheta.identification.solve import Normal
-from ytheta.identification.sums import JointSums, Sums
+from ytheta.logs.preparing.motion import Motion
 from ytheta.shapes import Float
-from ytheta.signal.motion import Motion
 
 FELT = 1e-9  # of the largest entry of C: an unseen direction of w with less than this in beta is none of beta's
 

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ytheta.conventions import JOINT_PARAMETERS, parameter_name
+from ytheta.dynamics.inertia_constants import joint_frames
+from ytheta.dynamics.mechanism import mechanism
 from ytheta.errors import InputError
-from ytheta.formulation.inertia_constants import joint_frames
-from ytheta.formulation.mechanism import mechanism
+from ytheta.identifiability import lin
+from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identification.estimators.lin_recursion import SLIDING, TURNING, Stage, kappa_moment
-from ytheta.minimal import lin
-from ytheta.minimal.base_parameters import BaseParameters
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
 

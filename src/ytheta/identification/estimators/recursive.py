@@ -28,11 +28,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ytheta.errors import InputError
+from ytheta.identification.equations.normal_equations import JointSums, Sums, summed
+from ytheta.identification.equations.problem import Problem
+from ytheta.identification.equations.rows import Beta, Rows
+from ytheta.identification.equations.solve import Normal
 from ytheta.identification.estimators.estimate import Estimate
-from ytheta.identification.problem import Problem
-from ytheta.identification.rows import Beta, Rows
-from ytheta.identification.solve import Normal
-from ytheta.identification.sums import JointSums, Sums, summed
 from ytheta.shapes import Float
 
 Square = Float[np.ndarray, "base base"]

@@ -20,11 +20,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ytheta.identification.equations.normal_equations import Sums
+from ytheta.identification.equations.problem import Problem
+from ytheta.identification.equations.rows import Beta
+from ytheta.identification.equations.solve import Normal
 from ytheta.identification.estimators.estimate import Estimate
-from ytheta.identification.problem import Problem
-from ytheta.identification.rows import Beta
-from ytheta.identification.solve import Normal
-from ytheta.identification.sums import Sums
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, Int
 

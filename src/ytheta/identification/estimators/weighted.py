@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ytheta.errors import InputError
+from ytheta.identification.equations.normal_equations import Sums
+from ytheta.identification.equations.problem import Problem
+from ytheta.identification.equations.rows import Beta
 from ytheta.identification.estimators.estimate import Estimate
 from ytheta.identification.estimators.least_squares import Weights, estimate, solved
-from ytheta.identification.problem import Problem
-from ytheta.identification.rows import Beta
-from ytheta.identification.sums import Sums
 
 SETTLED = 1e-3  # relative change of the weights that is no longer worth a round
 SMALLEST = 1e-10  # of a joint's torque: residuals below it are rounding, and no measure of its noise

@@ -1,0 +1,1 @@
+"""Adaptation laws, one per file."""

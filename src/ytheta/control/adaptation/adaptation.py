@@ -1,0 +1,94 @@
+"""What an adaptation is: how an estimate moves, given the slope that a control law hands it.
+
+A law's proof needs an estimate whose part of the Lyapunov function takes away wrongᵀ Y_uᵀ r, where r is the error the
+law works on and slope = Y_uᵀ r. The gradient does so in a constant metric; others do in a metric of their own, or give
+a part of the proof up for something else, and say so.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ytheta.control.controller import Joints
+from ytheta.control.symbols import Actuated, Symbols
+from ytheta.control.unknowns import Learnt
+from ytheta.dynamics.vectors import zeros
+from ytheta.robot.robot import Robot
+from ytheta.shapes import Float, Shaped
+
+OfUnknown = Shaped[np.ndarray, "unknown"]
+Memory = Shaped[np.ndarray, "states"]
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """What an adaptation sees, in symbols: motion and estimate (``symbols``), and what the law made of them."""
+
+    symbols: Symbols
+    error: Actuated
+    slope: OfUnknown
+    tau: Actuated  # within its limits
+
+    @property
+    def estimate(self) -> OfUnknown:
+        return self.symbols.estimate
+
+    @property
+    def memory(self) -> Memory:
+        """What the adaptation remembers beside the estimate."""
+        return self.symbols.memory
+
+
+class Adaptation(ABC):
+    """Those who implement it are frozen dataclasses, and final."""
+
+    @abstractmethod
+    def check(self, robot: Robot, learnt: Learnt) -> None:
+        """Refuse settings that do not fit what is learnt."""
+
+    @abstractmethod
+    def rate(self, seen: Seen) -> tuple[OfUnknown, Memory]:
+        """d estimate/dt and d memory/dt."""
+
+    @abstractmethod
+    def distance(self, learnt: Learnt, estimate: OfUnknown, truth: OfUnknown) -> Any:
+        """The estimate's part of the Lyapunov function."""
+
+    @property
+    def longest_step(self) -> float:
+        """Steps of the controller up to which what this promises holds, in s; most promise nothing of the kind."""
+        return math.inf
+
+    def states(self, robot: Robot, learnt: Learnt) -> int:  # noqa: ARG002
+        """How many numbers are remembered beside the estimate."""
+        return 0
+
+    def init(
+        self,
+        robot: Robot,  # noqa: ARG002
+        learnt: Learnt,  # noqa: ARG002
+        q: Joints,  # noqa: ARG002
+        qd: Joints,  # noqa: ARG002
+        estimate: Float[np.ndarray, "unknown"],  # noqa: ARG002
+    ) -> Float[np.ndarray, "states"]:
+        """What is remembered at the start; an estimate that the adaptation cannot start from is refused."""
+        return np.zeros(0)
+
+
+@dataclass(frozen=True, eq=False)
+class Nothing(Adaptation):
+    """Of laws that know everything."""
+
+    def check(self, robot: Robot, learnt: Learnt) -> None:
+        pass
+
+    def rate(self, seen: Seen) -> tuple[OfUnknown, Memory]:  # noqa: ARG002
+        return zeros(0), zeros(0)
+
+    def distance(self, learnt: Learnt, estimate: OfUnknown, truth: OfUnknown) -> Any:  # noqa: ARG002
+        return 0.0

@@ -1,0 +1,37 @@
+"""Adaptation along the gradient, in a constant metric: that of the papers.
+
+Identity      d estimate/dt = -Gamma Y_uᵀ r,   V = wrongᵀ Gamma^-1 wrong / 2
+Reference     [fernandez2000] (31); [lu1993] (89); [walker1988] (24)
+Notation      code   paper   meaning                                                  shape
+              gain   Gamma   the factor before Yᵀ r; [fernandez2000] has its inverse  unknown x unknown
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ytheta.control.adaptation.adaptation import Adaptation, Memory, OfUnknown, Seen
+from ytheta.control.gains import Gain, Matrix, inverse, matrix, quadratic, times
+from ytheta.control.unknowns import Learnt
+from ytheta.dynamics.vectors import zeros
+from ytheta.robot.robot import Robot
+
+
+@dataclass(frozen=True, eq=False)
+class Gradient(Adaptation):
+    """What a plain number, vector or matrix given as ``adaptation`` stands for."""
+
+    gain: Gain
+
+    def check(self, robot: Robot, learnt: Learnt) -> None:  # noqa: ARG002
+        self.matrix(learnt)
+
+    def rate(self, seen: Seen) -> tuple[OfUnknown, Memory]:
+        return -times(self.matrix(seen.symbols.learnt), seen.slope), zeros(0)
+
+    def distance(self, learnt: Learnt, estimate: OfUnknown, truth: OfUnknown) -> Any:
+        return quadratic(inverse(self.matrix(learnt)), estimate - truth) * 0.5
+
+    def matrix(self, learnt: Learnt) -> Matrix:
+        return matrix("adaptation", self.gain, len(learnt.names), per="unknown parameter")

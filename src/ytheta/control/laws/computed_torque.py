@@ -1,0 +1,44 @@
+"""Computed torque: the baseline that knows everything and learns nothing.
+
+Identity      tau = M (qrdd - K_v ed - K_p e) + C qd + g + friction, so that edd + K_v ed + K_p e = 0
+Reference     J. J. Craig, Introduction to Robotics (1989), as [lu1993] sec. V-A cites it
+Accepts       every robot
+Notation      code        book   meaning       shape
+              stiffness   K_p    on q - qr     joints x joints
+              damping     K_v    on qd - qrd   joints x joints
+
+Where the description is right, V = (edᵀ ed + eᵀ K_p e) / 2 falls: dV/dt = -edᵀ K_v ed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from ytheta.control.gains import Gain
+from ytheta.control.laws.law import Law, Shape, Written
+from ytheta.control.model import Model
+from ytheta.control.symbols import Symbols
+from ytheta.dynamics.vectors import inner, zeros
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ComputedTorque(Law):
+    """Linearises the robot with the description's parameters."""
+
+    stiffness: Gain
+    damping: Gain
+
+    GAINS: ClassVar[Mapping[str, Shape]] = {"stiffness": Shape.MATRIX, "damping": Shape.MATRIX}
+
+    @property
+    def name(self) -> str:
+        return "computed_torque"
+
+    def written(self, s: Symbols) -> Written:
+        wanted = s.qrdd - s.times("damping", s.error_rate) - s.times("stiffness", s.error)
+        return Written(s.model.torque(s.qd, wanted), s.error_rate, zeros(0))
+
+    def proof(self, s: Symbols, true: Model) -> Any:  # noqa: ARG002
+        return (inner(s.error_rate, s.error_rate) + inner(s.error, s.times("stiffness", s.error))) * 0.5

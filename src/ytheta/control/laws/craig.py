@@ -1,0 +1,111 @@
+"""Adaptive computed torque of Craig, Hsu and Sastry.
+
+Identity      tau = H_hat (qrdd - K_v ed - K_p e) + C_hat qd + G_hat
+              d theta_hat/dt = -Gamma Y_u(q, qd, qdd)ᵀ H_hat^-1 (ed + Psi e)
+Reference     [lu1993] sec. V, as the scheme it compares with; J. J. Craig, P. Hsu and S. S. Sastry, Adaptive Control of
+              Mechanical Manipulators, International Journal of Robotics Research 6(2), 1987
+Accepts       every robot whose accelerations are measured; standard or base parameters; friction of the real motion
+Notation      code         paper   meaning                                                     shape
+              e            E       q - qr (the paper's sign is the opposite)
+              stiffness    K_p     on e                                                        joints
+              damping      K_v     on ed                                                       joints
+              filtering    Psi     of the error that drives the adaptation, ed + Psi e         joints
+              adaptation   Gamma                                                               unknown x unknown
+Differs from  the paper in: without the resetting of estimates to known bounds that keeps H_hat invertible there. Where
+              H_hat is not positive definite, the rates are NaN in the graph, and ``step`` says so; the torque needs no
+              inverse.
+
+With exact accelerations edd + K_v ed + K_p e = H_hat^-1 Y_u wrong. (p + Psi) / (p² + K_v p + K_p) is strictly positive
+real where K_v > Psi; then V = (Xᵀ P X + wrongᵀ Gamma^-1 wrong) / 2, X = (e, ed), P = [K_p + Psi K_v, Psi; Psi, 1]
+falls: dV/dt = -eᵀ K_p Psi e - edᵀ (K_v - Psi) ed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ytheta.control.controller import State
+from ytheta.control.gains import Gain
+from ytheta.control.laws.adaptive_law import Learner
+from ytheta.control.laws.law import Shape, Written
+from ytheta.control.model import Model, pulled_back
+from ytheta.control.symbols import Symbols
+from ytheta.dynamics.vectors import array, inner
+from ytheta.errors import InputError
+from ytheta.shapes import Float, Shaped
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Craig(Learner):
+    """Computed torque with the estimate; adaptation needs measured accelerations and the inverse of H_hat."""
+
+    stiffness: Gain
+    damping: Gain
+    filtering: Gain
+
+    GAINS: ClassVar[Mapping[str, Shape]] = dict.fromkeys(("stiffness", "damping", "filtering"), Shape.DIAGONAL)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.check_factors({})
+
+    def check_factors(self, factors: Mapping[str, Float[np.ndarray, "runs"]]) -> None:
+        super().check_factors(factors)
+        K_v, Psi = (np.outer(factors.get(g, 1.0), self.gains[g].diagonal()) for g in ("damping", "filtering"))
+        K_v, Psi = np.broadcast_arrays(K_v, Psi)
+        if not (K_v > Psi).all():
+            run, k = np.unravel_index(int(np.argmin(K_v - Psi)), K_v.shape)
+            where = f" in run {run}" if len(K_v) > 1 else ""
+            raise InputError(
+                f"damping {K_v[run, k]:g} of {self.robot.actuated[k]!r}{where} is not greater than filtering "
+                f"{Psi[run, k]:g}: the error's transfer function is then not strictly positive real, and nothing "
+                "proves the law stable"
+            )
+
+    @property
+    def name(self) -> str:
+        return "craig"
+
+    @property
+    def measures_acceleration(self) -> bool:
+        return True
+
+    def written(self, s: Symbols) -> Written:
+        wanted = s.qrdd - s.times("damping", s.error_rate) - s.times("stiffness", s.error)
+        filtered = s.error_rate + s.times("filtering", s.error)
+        w = solved(s.model.mass_matrix, filtered)
+        felt = s.model.torque(s.qd, s.qdd)
+        return Written(s.model.torque(s.qd, wanted), filtered, pulled_back(felt, s.unknown, w))
+
+    def proof(self, s: Symbols, true: Model) -> Any:  # noqa: ARG002
+        e, ed = s.error, s.error_rate
+        stiff = s.times("stiffness", e) + s.times("filtering", s.times("damping", e))
+        return (inner(e, stiff) + inner(e, 2.0 * s.times("filtering", ed)) + inner(ed, ed)) * 0.5
+
+    def trouble(self, state: State) -> str:
+        estimate = ", ".join(f"{name} = {x:g}" for name, x in zip(self.unknown[:4], state.x, strict=False))
+        return (
+            f"the estimated mass matrix is not positive definite and has no inverse ({estimate}"
+            f"{' …' if len(self.unknown) > 4 else ''}); begin nearer to the truth, adapt more slowly, learn fewer "
+            "parameters, or take modified_slotine_li, which needs no inverse"
+        )
+
+
+def solved(M: Shaped[np.ndarray, "n n"], b: Shaped[np.ndarray, "n"]) -> Shaped[np.ndarray, "n"]:
+    """M^-1 b by Cholesky's factors: not a number where M is not positive definite."""
+    import casadi
+
+    n = len(b)
+    L, x = array([[0] * n for _ in range(n)]), b.copy()
+    for j in range(n):
+        L[j, j] = casadi.sqrt(casadi.SX(M[j, j] - inner(L[j, :j], L[j, :j])))
+        for i in range(j + 1, n):
+            L[i, j] = (M[i, j] - inner(L[i, :j], L[j, :j])) / L[j, j]
+        x[j] = (x[j] - inner(L[j, :j], x[:j])) / L[j, j]
+    for j in reversed(range(n)):
+        x[j] = (x[j] - inner(L[j + 1 :, j], x[j + 1 :])) / L[j, j]
+    return x

@@ -1,0 +1,59 @@
+"""Adaptive control of Slotine and Li.
+
+Identity      tau = Y_S(q, qd, v, vd) theta_hat - K_D r,   d theta_hat/dt = -Gamma Y_Sᵀ r
+Reference     [fernandez2000] (26)-(32); J.-J. E. Slotine and W. Li, On the Adaptive Control of Robot Manipulators,
+              International Journal of Robotics Research 6(3), 1987
+Accepts       every robot; standard or base parameters; friction, whose viscous part is that of v
+Notation      code          paper      meaning                                         shape
+              convergence   Lambda     v = qrd - Lambda e                              joints x joints
+              damping       K_D        on r                                            joints x joints
+              adaptation    Gamma^-1   the factor before Yᵀ r                          unknown x unknown
+              e             e          q - qr
+              r             r          qd - v = ed + Lambda e
+Differs from  the paper in: gains may be full matrices; ``adaptation`` is the *inverse* of its Gamma (31), as in the
+              other laws here: 1 / 0.075 for its PUMA; any subset of the parameters is learnt; the proof's function,
+              which it leaves to its sources: V = (rᵀ D r + wrongᵀ Gamma wrong) / 2 with dV/dt = -rᵀ (K_D + F_v) r.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from ytheta.control.gains import Gain, quadratic
+from ytheta.control.laws.adaptive_law import Learner
+from ytheta.control.laws.law import Shape, Written
+from ytheta.control.model import Model, pulled_back
+from ytheta.control.symbols import Actuated, Symbols
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SlotineLi(Learner):
+    """Tracks any reference and learns on the way; needs neither accelerations nor an inverse."""
+
+    convergence: Gain
+    damping: Gain
+
+    GAINS: ClassVar[Mapping[str, Shape]] = {"convergence": Shape.MATRIX, "damping": Shape.MATRIX}
+
+    @property
+    def name(self) -> str:
+        return "slotine_li"
+
+    def written(self, s: Symbols) -> Written:
+        v, r = _reference(s)
+        vd = s.qrdd - s.times("convergence", s.error_rate)
+        modelled = s.model.torque(s.qd, vd, v)
+        tau = modelled - s.times("damping", r)  # (32)
+        return Written(tau, r, pulled_back(modelled, s.unknown, r))  # (31)
+
+    def proof(self, s: Symbols, true: Model) -> Any:
+        _, r = _reference(s)
+        return quadratic(true.mass_matrix, r) * 0.5
+
+
+def _reference(s: Symbols) -> tuple[Actuated, Actuated]:
+    """v and r of (26)-(27)."""
+    v = s.qrd - s.times("convergence", s.error)
+    return v, s.qd - v

@@ -1,0 +1,166 @@
+"""Walker's adaptive Newton-Euler controller for robots with loops.
+
+Identity      tau = Y_W(q, qd, v, vd) theta_hat - K_D r,   d theta_hat/dt = -adaptation Y_Wᵀ r,
+              K_D = sum over links of gamma_j J_jᵀ I0_j J_j
+Reference     [walker1988] (17)-(26), sec. 5
+Accepts       every robot; link parameters, friction of all joints, those that close loops included
+Notation      code          paper               meaning                                          shape
+              convergence   Lambda              v = qrd - Lambda e                               actuated x actuated
+              feedback      gamma_j             on the error of link j's spatial velocity        links
+              initial       I0_j                the estimate whose inertias weigh that error     unknown
+              adaptation    1/alpha_j, 1/beta_j the factor before w                              unknown x unknown
+              v             Qhatdot             reference velocity of the actuated coordinates
+              r             Qtildedot           qd - v
+              w             w_jk, qtildedot qd  (25) and its like of friction                    params
+Two forms     (21) is taken as it is printed, with vhat_j × I_j vhat_j, not v_j × I_j vhat_j: the same proof and the
+              same updates, not the same torque. See ``spatial_tree``.
+Differs from  the paper in: Lambda and the adaptation may be full matrices; any subset of the parameters is learnt, with
+              rotor inertia, Coulomb friction and declared forces where they are; I0 is a setting, whatever ``init`` is
+              told. Viscous friction takes the *real* rate (22), so that dV/dt = -rᵀ K_D r without friction's part.
+Two ways      ``traverse`` runs on symbols for the graph, and on floats, as the paper has it, in ``plain``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from ytheta.control.controller import Joints, Reference, State, Unknown
+from ytheta.control.gains import Gain, quadratic, scaled
+from ytheta.control.laws.adaptive_law import Learner
+from ytheta.control.laws.law import Shape, Written
+from ytheta.control.model import Model
+from ytheta.control.recursion import Moving, moving, traverse
+from ytheta.control.symbols import Symbols
+from ytheta.control.unknowns import Learnt, learnt
+from ytheta.dynamics.formulations.spatial import PER_LINK, momentum_columns
+from ytheta.dynamics.loops.closing import constraint
+from ytheta.dynamics.loops.constraint import Constraint, column
+from ytheta.dynamics.loops.loops import solve
+from ytheta.dynamics.mechanism import exact
+from ytheta.dynamics.motion import numeric_motion, scalars
+from ytheta.dynamics.vectors import dot
+from ytheta.errors import InputError
+from ytheta.identifiability.standard_parameters import asked_parameters
+from ytheta.shapes import Float
+
+if TYPE_CHECKING:
+    import casadi
+
+ROUNDING = 1e-9  # relative to the largest eigenvalue: masses in a point or on a line have some that are zero
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Walker(Learner):
+    """Tracks with loops and learns masses and friction of every joint; without ``learn`` all of them."""
+
+    convergence: Gain
+    feedback: Gain
+    initial: Unknown | Sequence[float] | None = None
+
+    GAINS: ClassVar[Mapping[str, Shape]] = {"convergence": Shape.MATRIX, "feedback": Shape.LINKS}
+
+    def __post_init__(self) -> None:
+        if self.base is not None:
+            raise InputError(
+                "Walker's controller weighs links by their own inertias, and has no base parameters; leave base out"
+            )
+        super().__post_init__()
+        _definite(self._loops, self._weights)
+
+    @property
+    def name(self) -> str:
+        return "walker"
+
+    @cached_property
+    def learnt(self) -> Learnt:
+        usual = asked_parameters(self.robot, rotor_inertia=False, friction=("viscous",))
+        return learnt(self.robot, None, usual if self.learn is None else self.learn)
+
+    def init(self, q: Joints, qd: Joints, *, estimate: Unknown | None = None, t: float = 0.0) -> State:
+        return super().init(q, qd, estimate=self._initial if estimate is None else estimate, t=t)
+
+    def written(self, s: Symbols) -> Written:
+        v, vd = s.qrd - s.times("convergence", s.error), s.qrdd - s.times("convergence", s.error_rate)  # (17)
+        weights = scaled(exact(self._weights.tolist()), s.factors.get("feedback", 1))
+        at = moving(s.model.loops, s.qd, vd, v)
+        rho, w = traverse(s.model.loops.mechanism, at, s.model.theta, weights)
+        return Written(dot(at.E.T, rho), s.qd - v, w[list(self.learnt.places)])  # (23), (24)
+
+    def proof(self, s: Symbols, true: Model) -> Any:
+        """(26); the sum over links is rᵀ M r."""
+        r = s.error_rate + s.times("convergence", s.error)
+        return quadratic(true.mass_matrix, r) * 0.5
+
+    def plain(
+        self, x: Unknown, q: Joints, qd: Joints, reference: Reference
+    ) -> tuple[Joints, Float[np.ndarray, "unknown"]]:
+        """tau, before it is limited, and Yᵀ r by the paper's procedures on floats: slow, and nothing compiled."""
+        Lambda = self.gains["convergence"]
+        v, vd = reference.qd - Lambda @ (q - reference.q), reference.qdd - Lambda @ (qd - reference.qd)  # (17)
+        closed = solve(self._loops, q[None]).or_raise().x[0] if self.robot.loops else q
+        theta = self.learnt.theta.copy()
+        theta[list(self.learnt.places)] = x
+        at = _numbers(self._kinematics(closed, qd, vd, v))
+        rho, w = traverse(self._loops.mechanism, at, theta, self._weights)
+        return dot(at.E.T, rho).astype(float), w[list(self.learnt.places)].astype(float)
+
+    @cached_property
+    def _kinematics(self) -> casadi.Function:
+        """(x, Qd, Vd, V) → what ``Moving`` holds."""
+        import casadi
+
+        loops = self._loops
+        given = [casadi.SX.sym(name, len(loops.actuated)) for name in ("Qd", "Vd", "V")]
+        m = moving(loops, *(scalars(vector) for vector in given))
+        vectors = [m.motion.q, m.motion.qd, m.motion.vd, m.motion.v, m.error]
+        tables = [casadi.reshape(column(t.ravel(order="F")), *t.shape) for t in (m.E, m.values, m.forces)]
+        return casadi.Function("kinematics", [loops.x, *given], [*(column(v) for v in vectors), *tables])
+
+    @cached_property
+    def _loops(self) -> Constraint:
+        return constraint(self.robot)
+
+    @cached_property
+    def _initial(self) -> Float[np.ndarray, "unknown"]:
+        if self.initial is None:
+            return self.learnt.described
+        given = np.asarray(self.initial, dtype=float)
+        if given.shape != (len(self.unknown),) or not np.isfinite(given).all():
+            raise InputError(f"initial has shape {given.shape}, or NaN in it; give {len(self.unknown)} finite numbers")
+        return given
+
+    @cached_property
+    def _weights(self) -> Float[np.ndarray, "link_params"]:
+        """gamma_j m0_j of all links, one after the other."""
+        links = len(self._loops.mechanism.bodies)
+        theta = self.learnt.theta.copy()
+        theta[list(self.learnt.places)] = self._initial
+        gamma = self.gains["feedback"].diagonal()
+        return theta[: PER_LINK * links] * np.repeat(gamma, PER_LINK)
+
+
+def _numbers(found: Sequence[Any]) -> Moving:
+    q, qd, vd, v, error, E, values, forces = (np.array(part) for part in found)
+    return Moving(numeric_motion(q[:, 0], qd[:, 0], vd[:, 0], v[:, 0]), E, error[:, 0], values, forces)
+
+
+def _definite(loops: Constraint, weights: Float[np.ndarray, "link_params"]) -> None:
+    """Refuse feedback that does not damp: an inertia I0 no body has, or links too light to feel some coordinate."""
+    import casadi
+
+    for body, own in zip(loops.mechanism.bodies, weights.reshape(-1, PER_LINK), strict=True):
+        momenta = np.array([momentum_columns(unit) @ own for unit in np.eye(6)], dtype=float)
+        values = np.linalg.eigvalsh(np.roll(momenta, 3, axis=1))
+        if values[0] < -ROUNDING * abs(values[-1]):
+            raise InputError(f"the initial inertia of {body.name!r} is no body's, and feedback by it would not damp")
+    theta = np.concatenate([weights, np.zeros(len(loops.robot.parameter_names) - len(weights))])
+    damping = Model(loops, exact(theta.tolist())).mass_matrix
+    K_D = casadi.Function("K_D", [loops.x], [column(damping.ravel())])(loops.home)
+    values = np.linalg.eigvalsh(np.array(K_D).reshape(damping.shape))
+    if values[0] <= ROUNDING * values[-1]:
+        raise InputError("the initial inertias damp some coordinate not at all; give every outer link mass and extent")

@@ -1,0 +1,45 @@
+"""Declared forces of a robot as columns of Y: springs, counterbalances, whatever has a known shape and one size.
+
+Identity      tau += drives^T @ shapes @ k,   k the last parameters of theta
+Accepts       every robot; forces may act on passive and coupled joints, cut joints and motors, and depend on them
+Notation      code      meaning                                                             shape
+              shapes    what one unit of each force adds to the torque of every drive       drives x forces
+
+By virtual work a force on a drive costs its row of ``drives`` transposed, as friction does. Shapes depend on positions
+alone: they are the same in the two-velocity form, belong to what holds the arm at rest, and have no part in momentum.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ytheta.dynamics.loops.constraint import Constraint
+from ytheta.dynamics.mechanism import exact
+from ytheta.dynamics.motion import scalars
+from ytheta.dynamics.vectors import dot, zeros
+from ytheta.robot.forces import shapes
+from ytheta.shapes import Shaped
+
+
+def force_shapes(constraint: Constraint, q: Shaped[np.ndarray, "joints"]) -> Shaped[np.ndarray, "drives forces"]:
+    """The shapes of all forces, where joints are at q and coordinates at ``constraint.x``."""
+    robot = constraint.robot
+    result = zeros(len(robot.moving), len(robot.forces))
+    if not robot.forces:
+        return result
+    positions = _positions(constraint, q)
+    row = {name: k for k, name in enumerate(positions)}
+    for k, force in enumerate(robot.forces):
+        for name, shape in shapes(force, positions).items():
+            result[row[name], k] = exact([shape])[0]
+    return result
+
+
+def _positions(constraint: Constraint, q: np.ndarray) -> dict[str, Any]:
+    """Positions by name, in the order of ``robot.moving``; angles of cut joints lie between -pi and pi."""
+    robot = constraint.robot
+    _, offset = robot.motor_map
+    motors = dot(constraint.motors, scalars(constraint.x)) + exact(offset.tolist()) if len(offset) else ()
+    return dict(zip(robot.moving, (*q, *constraint.cut_positions, *motors), strict=True))

@@ -1,0 +1,109 @@
+"""Spatial algebra in Walker's notation (Featherstone 1983), on object arrays of any scalar.
+
+Motions are angular first, (w, v) with v the velocity of the point that lies in the frame's origin. Momenta and forces
+are (force, moment about the origin). The prime is the *spatial* transpose, which swaps the halves, so that a motion and
+a force pair to a power: s' f = s_w . f_moment + s_v . f_force. With it both kinds share one transform and one cross
+product::
+
+    X = | A      0 |      X' = X^-1 = | A^T         0   |      v x = | K(w)  0    |
+        | K(p)A  A |                  | -A^T K(p)   A^T |            | K(v)  K(w) |
+
+A and p: rotation and place of the moved frame seen from the other one; K(a) b = a x b.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ytheta.conventions import INERTIA_ENTRIES, LINK_PARAMETERS
+from ytheta.dynamics.vectors import centripetal, dot, skew, zeros
+from ytheta.shapes import Shaped
+
+Spatial = Shaped[np.ndarray, "6"]
+Columns = Shaped[np.ndarray, "6 columns"]
+PER_LINK = len(LINK_PARAMETERS)
+
+
+@dataclass(frozen=True, eq=False)
+class Transform:
+    """X of a frame seen from another one, kept as its rotation A and place p."""
+
+    A: Shaped[np.ndarray, "3 3"]
+    p: Shaped[np.ndarray, "3"]
+
+    @property
+    def matrix(self) -> Shaped[np.ndarray, "6 6"]:
+        X = zeros(6, 6)
+        X[:3, :3] = X[3:, 3:] = self.A
+        X[3:, :3] = dot(skew(self.p), self.A)
+        return X
+
+    def up(self, columns: Columns) -> Columns:
+        """X y: from the moved frame to the other one."""
+        upper, lower = dot(self.A, columns[:3]), dot(self.A, columns[3:])
+        return np.concatenate([upper, lower + dot(skew(self.p), upper)])
+
+    def down(self, y: Spatial) -> Spatial:
+        """X' y: from the other frame to the moved one."""
+        back = self.A.T
+        return np.concatenate([dot(back, y[:3]), dot(back, y[3:] - dot(skew(self.p), y[:3]))])
+
+
+def spatial_transpose(X: Shaped[np.ndarray, "6 columns"]) -> Shaped[np.ndarray, "columns 6"]:
+    """X' of a 6 x 6 matrix, or the row s' of a column s."""
+    swapped = np.concatenate([X[3:], X[:3]]).T
+    if X.shape[1] == 6:
+        return np.concatenate([swapped[3:], swapped[:3]])
+    return swapped
+
+
+def spatial_cross(v: Spatial, y: Spatial) -> Spatial:
+    """v × y."""
+    upper = dot(skew(v[:3]), y[:3])
+    return np.concatenate([upper, dot(skew(v[:3]), y[3:]) + dot(skew(v[3:]), y[:3])])
+
+
+def scaled(y: Spatial, factor: Shaped[np.ndarray, "1"]) -> Spatial:
+    """y times a scalar, exact zeros left alone."""
+    return dot(y[:, None], factor)
+
+
+def momentum_columns(v: Spatial) -> Shaped[np.ndarray, "6 10"]:
+    """I v per unit of the ten parameters: the columns R_k v of sec. 2.4, in the order of ``conventions``."""
+    w, linear = v[:3], v[3:]
+    result = zeros(6, PER_LINK)
+    result[:3, 0] = linear
+    result[:3, 1:4] = skew(w)
+    result[3:, 1:4] = -skew(linear)
+    result[3:, 4:] = _inertia_columns(w)
+    return result
+
+
+def gyroscopic_columns(v: Spatial, u: Spatial) -> Shaped[np.ndarray, "6 10"]:
+    """v × I v per unit of the ten parameters, as the bilinear form ½ (v × I u + u × I v) that is symmetric in v and u.
+
+    Multiplied out: v × v = 0 leaves no moment per mass, and K(v) K(w) - K(w) K(v) = K(v × w) is one matrix.
+    """
+    w, other = v[:3], u[:3]
+    spin = dot(skew(w), u[3:])
+    inertia = dot(skew(w), _inertia_columns(other))
+    if v is not u:
+        spin = (spin + dot(skew(other), v[3:])) * 0.5
+        inertia = (inertia + dot(skew(other), _inertia_columns(w))) * 0.5
+    result = zeros(6, PER_LINK)
+    result[:3, 0] = spin
+    result[:3, 1:4] = centripetal(w, w if v is u else other)
+    result[3:, 1:4] = -skew(spin)
+    result[3:, 4:] = inertia
+    return result
+
+
+def _inertia_columns(w: Shaped[np.ndarray, "3"]) -> Shaped[np.ndarray, "3 6"]:
+    """J w per unit of the six entries of J."""
+    result = zeros(3, len(INERTIA_ENTRIES))
+    for k, (row, column) in enumerate(INERTIA_ENTRIES):
+        result[row, k] = w[column]
+        result[column, k] = w[row]
+    return result

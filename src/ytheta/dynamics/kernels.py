@@ -1,0 +1,204 @@
+"""The door to machine code: what is asked of a robot's dynamics, as a kernel.
+
+Arrays have shape (samples, actuated coordinates) and the order of ``robot.actuated``, for q, qd, qdd and tau alike. A
+robot with closed loops gets a ClosedKernel, which closes the loops first; else it is a plain Kernel.
+``backend="interpreter"`` is the slow reference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NoReturn, Protocol, runtime_checkable
+
+import numpy as np
+
+from ytheta.dynamics import graphs
+from ytheta.dynamics.loops.closing import constraint
+from ytheta.dynamics.loops.constraint import Constraint
+from ytheta.dynamics.loops.loops import solve
+from ytheta.errors import InputError
+from ytheta.native import About, Block, Kernel, arguments, compile_graph
+from ytheta.native.graph import Graph, Input
+from ytheta.robot.robot import Robot
+from ytheta.shapes import Float, Int
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ClosedKernel:
+    """A kernel of a robot with loops: it takes actuated coordinates Q, closes the loops and goes on with all of them.
+
+    ClosureError says which sample cannot close, and why.
+    """
+
+    loops: Constraint
+    kernel: Kernel
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The graph behind it, with the inputs that callers give: q of the actuated coordinates instead of all x."""
+        graph = self.kernel.graph
+        return replace(graph, inputs=(Input("q", len(self.loops.actuated)), *graph.inputs[1:]))
+
+    @property
+    def about(self) -> About:
+        return self.kernel.about
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.kernel.shape
+
+    @property
+    def places(self) -> Int[np.ndarray, "nonzeros"]:
+        return self.kernel.places
+
+    @property
+    def indices(self) -> tuple[Int[np.ndarray, "nonzeros"], ...]:
+        return self.kernel.indices
+
+    def __call__(
+        self, *arrays: Any, out: np.ndarray | None = None, threads: int | None = None
+    ) -> Float[np.ndarray, "samples *shape"]:
+        return self.kernel(*self._closed(arrays), out=out, threads=threads)
+
+    def one(self, *vectors: Any) -> Float[np.ndarray, "*shape"]:
+        taken = arguments.vectors(self.graph, vectors)
+        if not np.isfinite(taken[0]).all():
+            arguments.refuse(self.graph, taken)
+        x = solve(self.loops, taken[0][None]).or_raise().x[0]
+        return self.kernel.one(x, *taken[1:])
+
+    def blocks(self, *arrays: Any, size: int = 1024) -> Iterator[Block]:
+        return self.kernel.blocks(*self._closed(arrays), size=size)
+
+    def _closed(self, arrays: Sequence[Any]) -> list[np.ndarray]:
+        """The arrays given, with all coordinates in the place of the actuated ones."""
+        taken, _ = arguments.batch(self.graph, arrays)
+        if not np.isfinite(taken[0]).all():
+            arguments.refuse(self.graph, taken)
+        return [solve(self.loops, taken[0]).or_raise().x, *taken[1:]]
+
+    def __repr__(self) -> str:
+        return f"Closed{self.kernel!r}"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a ClosedKernel is machine code of this process; send the robot and compile it there")
+
+
+AnyKernel = Kernel | ClosedKernel
+
+
+@runtime_checkable
+class ParameterBasis(Protocol):
+    """What a regressor needs to know of base parameters: their independent columns, and that they are this robot's."""
+
+    @property
+    def independent(self) -> tuple[str, ...]: ...
+
+    def check_robot(self, robot: Robot) -> None: ...
+
+
+def regressor(
+    robot: Robot,
+    base: ParameterBasis | None = None,
+    *,
+    parameters: Sequence[str] | None = None,
+    formulation: str = "",
+    reference: bool = False,
+    backend: str = "llvm",
+) -> AnyKernel:
+    """(q, qd, qdd) → Y of the base parameters, of the parameters named, or of all in ``robot.parameter_names``.
+
+    ``reference``: (q, qd, v, vd) → the regressor of two velocities that controllers of the Slotine-Li kind need.
+    """
+    if base is not None:
+        parameters = _columns(robot, base, parameters)
+    graph = graphs.regressor_graph(robot, formulation=formulation, parameters=parameters, reference=reference)
+    return _compiled(robot, graph, backend)
+
+
+def inverse_dynamics(
+    robot: Robot, *, theta_input: bool = False, formulation: str = "", backend: str = "llvm"
+) -> AnyKernel:
+    """(q, qd, qdd) → tau; with ``theta_input`` the standard parameters are a fourth argument, shared by all samples.
+
+    ``formulation``: newton_euler or minimal_newton_euler; the leaner one that takes the robot where none is named.
+    """
+    return _compiled(
+        robot, graphs.inverse_dynamics_graph(robot, theta_input=theta_input, formulation=formulation), backend
+    )
+
+
+def forward_dynamics(robot: Robot, *, backend: str = "llvm") -> AnyKernel:
+    """(q, qd, tau) → qdd."""
+    return _compiled(robot, graphs.forward_dynamics_graph(robot), backend)
+
+
+def mass_matrix(robot: Robot, *, backend: str = "llvm") -> AnyKernel:
+    """q → M, rotor inertia included."""
+    return _compiled(robot, graphs.mass_matrix_graph(robot), backend)
+
+
+def gravity(robot: Robot, *, backend: str = "llvm") -> AnyKernel:
+    """q → the torque that holds the arm at rest: against its weight and against declared forces."""
+    return _compiled(robot, graphs.gravity_graph(robot), backend)
+
+
+def bias(robot: Robot, *, backend: str = "llvm") -> AnyKernel:
+    """(q, qd) → the torque without acceleration, friction included."""
+    return _compiled(robot, graphs.bias_graph(robot), backend)
+
+
+def coriolis_matrix(robot: Robot, *, backend: str = "llvm") -> AnyKernel:
+    """(q, qd) → C with tau = M qdd + C qd + g and Mdot - 2 C skew."""
+    return _compiled(robot, graphs.coriolis_graph(robot), backend)
+
+
+def momentum(robot: Robot, *, backend: str = "llvm") -> AnyKernel:
+    """(q, qd) → M qd."""
+    return _compiled(robot, graphs.momentum_graph(robot), backend)
+
+
+def energy(robot: Robot, *, backend: str = "llvm") -> AnyKernel:
+    """(q, qd) → kinetic and potential energy of the links and rotors; declared forces have no part in it."""
+    return _compiled(robot, graphs.energy_graph(robot), backend)
+
+
+def momentum_regressor(
+    robot: Robot,
+    base: ParameterBasis | None = None,
+    *,
+    parameters: Sequence[str] | None = None,
+    backend: str = "llvm",
+) -> AnyKernel:
+    """(q, qd) → W with W theta = M qd; columns as for ``regressor``, of which it is a part: Y = dW/dt + Yhat."""
+    if base is not None:
+        parameters = _columns(robot, base, parameters)
+    return _compiled(robot, graphs.momentum_regressor_graph(robot, parameters=parameters), backend)
+
+
+def remainder(
+    robot: Robot,
+    base: ParameterBasis | None = None,
+    *,
+    parameters: Sequence[str] | None = None,
+    backend: str = "llvm",
+) -> AnyKernel:
+    """(q, qd) → Yhat, what is left of the regressor beside dW/dt: gravity, friction, forces and -∂T/∂q."""
+    if base is not None:
+        parameters = _columns(robot, base, parameters)
+    return _compiled(robot, graphs.remainder_graph(robot, parameters=parameters), backend)
+
+
+def _columns(robot: Robot, base: ParameterBasis, parameters: Sequence[str] | None) -> tuple[str, ...]:
+    """The columns of Y that belong to beta: by K[:, independent] = 1 those of the independent parameters."""
+    if parameters is not None:
+        raise InputError("give base parameters or the names of standard ones, not both")
+    base.check_robot(robot)
+    return base.independent
+
+
+def _compiled(robot: Robot, graph: Graph, backend: str) -> AnyKernel:
+    kernel = compile_graph(graph, backend=backend)
+    return ClosedKernel(constraint(robot), kernel) if robot.loops else kernel

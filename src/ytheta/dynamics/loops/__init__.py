@@ -1,0 +1,1 @@
+"""Closed loops: constraints between coordinates, and their solution."""

@@ -1,0 +1,231 @@
+"""The constraints of a robot's loops: x = U(Q), xd = E Qd, xdd = E Qdd + Edot Qd, without constraint forces.
+
+Identity      c(U(Q)) = 0 for the closure equations c of all cut joints; tau = E^T rho by virtual work
+Reference     [walker1988] sec. 2.3, (4)-(9)
+Accepts       loops cut at joints of any kind, with couplings q = A x + b; robots without loops have E = 1
+Notation      code      paper   meaning                                                   shape
+              x         q       coordinates of the robot, passive and actuated            coordinates
+              Q         Q       the actuated ones among them                              actuated
+              E         E       [1; -Jp^-1 Ja], rows in the order of x                    coordinates x actuated
+              Jp, Ja            derivatives of c by passive and by actuated coordinates   passive x …
+Differs from  the paper in: E and Edot come from the equations instead of from a solution U programmed by hand, by
+              automatic differentiation (the paper's epsilon algebra): Jp Edot_p = -(Jdot E). Of redundant equations,
+              such as a planar loop has, those are kept that stay independent best at closed poses around home.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ytheta.dynamics.loops.cut_joints import CutJoint
+from ytheta.dynamics.loops.elimination import blocks, entries, solve
+from ytheta.dynamics.mechanism import Mechanism, exact
+from ytheta.dynamics.motion import scalars
+from ytheta.dynamics.vectors import array, dot, zeros
+from ytheta.robot.parts import JointKind
+from ytheta.robot.robot import Robot
+from ytheta.shapes import Float, Shaped
+
+if TYPE_CHECKING:
+    import casadi
+
+Coordinates = Shaped[np.ndarray, "coordinates"]
+
+
+@dataclass(frozen=True, eq=False)
+class Affine:
+    """U in closed form, as in parallelograms: x = E Q + offset for every Q."""
+
+    E: Float[np.ndarray, "coordinates actuated"]
+    offset: Float[np.ndarray, "coordinates"]
+
+
+@dataclass(frozen=True, eq=False)
+class Constraint:
+    """What the loops of a robot demand, in symbols x of its coordinates. Made by ``closing.constraint``.
+
+    ``actuated`` and ``passive`` are places in x; ``equations`` are the independent ones, as many as there are passive
+    coordinates. ``home`` is closed. Without loops there are no cuts and no equations, and x is Q.
+    """
+
+    mechanism: Mechanism
+    x: casadi.SX
+    actuated: tuple[int, ...]
+    passive: tuple[int, ...]
+    home: Float[np.ndarray, "coordinates"]
+    cuts: tuple[CutJoint, ...] = field(repr=False)
+    equations: casadi.SX = field(repr=False)
+    affine: Affine | None = None
+
+    @property
+    def robot(self) -> Robot:
+        """The robot, with numbers for its lengths and without fixed joints."""
+        return self.mechanism.robot
+
+    @cached_property
+    def A(self) -> Shaped[np.ndarray, "joints coordinates"]:
+        """Couplings: q = A x + b."""
+        return coupling_factors(self.robot)
+
+    @cached_property
+    def motors(self) -> Shaped[np.ndarray, "motors coordinates"]:
+        """Rates of the motors as rows over xd."""
+        factors, _ = self.robot.motor_map
+        return _structural(factors)
+
+    @cached_property
+    def E(self) -> Shaped[np.ndarray, "coordinates actuated"]:
+        """dx/dQ, where x is closed."""
+        if self.affine is not None:
+            return exact(self.affine.E.tolist())
+        E = zeros(len(self.home), len(self.actuated))
+        for k, place in enumerate(self.actuated):
+            E[place, k] = 1
+        if self.passive:
+            E[list(self.passive)] = -solve(self._Jp, self._J[:, list(self.actuated)])
+        return E
+
+    @cached_property
+    def driving(self) -> tuple[int, ...]:
+        """The actuated coordinates that move loops."""
+        return tuple(place for place in self.actuated if any(type(e) is not int or e for e in self._J[:, place]))
+
+    def Edot_times(self, xd: Coordinates, y: Coordinates) -> Coordinates:
+        """Edot V along xd, where y = E V: the acceleration that is left where the actuated coordinates have none."""
+        import casadi
+
+        result = zeros(len(self.home))
+        if self.affine is None and self.passive:
+            still = casadi.SX.sym("y", len(y))
+            bent = casadi.jtimes(casadi.jtimes(self.equations, self.x, still), self.x, column(xd))
+            curved = scalars(casadi.densify(casadi.substitute(bent, still, column(y))))
+            result[list(self.passive)] = -solve(self._Jp, curved[:, None])[:, 0]
+        return result
+
+    @cached_property
+    def cut_rates(self) -> Shaped[np.ndarray, "cuts coordinates"]:
+        """Rates of the moving cut joints as rows over xd, where x is closed."""
+        rows = [zeros(0, len(self.home))]
+        for cut in self.cuts:
+            if cut.joint.kind is JointKind.REVOLUTE:
+                rows.append(dot(cut.rate[None], self.A))
+            elif cut.joint.kind is JointKind.PRISMATIC:
+                rows.append(entries(_gradient(cut.along, self.x)))
+        return np.concatenate(rows)
+
+    @cached_property
+    def cut_positions(self) -> Shaped[np.ndarray, "cuts"]:
+        """Positions of the moving cut joints, angles between -pi and pi."""
+        import casadi
+
+        found = zeros(len(self.cut_rates))
+        moving = [cut for cut in self.cuts if cut.joint.moves]
+        for k, cut in enumerate(moving):
+            turning = cut.joint.kind is JointKind.REVOLUTE
+            found[k] = casadi.atan2(*cut.sine_cosine) if turning else casadi.SX(cut.along)
+        return found
+
+    @cached_property
+    def newton(self) -> casadi.Function:
+        """x → c and the step Jp^-1 c of the passive coordinates that closes the loops to first order."""
+        import casadi
+
+        step = solve(self._Jp, scalars(self.equations)[:, None])[:, 0]
+        return casadi.Function("newton", [self.x], [self.equations, column(step)], {"cse": True})
+
+    def settled(self, x: casadi.SX) -> casadi.SX:
+        """x with its loops closed, by one Newton step where there is no closed form."""
+        import casadi
+
+        if self.affine is not None:
+            return casadi.SX(self.affine.E) @ x[list(self.actuated)] + casadi.SX(self.affine.offset)
+        if not self.passive:
+            return x
+        _, step = self.newton(x)
+        closed = casadi.SX(x)
+        for k, place in enumerate(self.passive):
+            closed[place] -= step[k]
+        return closed
+
+    def closed_near(self, Q: casadi.SX, near: casadi.SX) -> casadi.SX:
+        """The closed coordinates for actuated ones that are close to those of ``near``, by three Newton steps."""
+        import casadi
+
+        if not self.cuts:
+            return Q
+        x = casadi.SX(near)
+        for k, place in enumerate(self.actuated):
+            x[place] = Q[k]
+        for _ in range(1 if self.affine is not None else 3):
+            x = self.settled(x)
+        return x
+
+    @cached_property
+    def verdict(self) -> casadi.Function:
+        """x → how far each cut joint is from meeting, the condition of Jp in Frobenius norms, and Jp by columns."""
+        import casadi
+
+        inverse = solve(self._Jp, exact(np.eye(len(self.passive)).tolist()))
+        Jp = column(self._Jp.ravel(order="F"))
+        condition = casadi.norm_2(Jp) * casadi.norm_2(column(inverse.ravel()))
+        gaps = casadi.vertcat(*(casadi.norm_2(column(cut.misfit)) for cut in self.cuts))
+        return casadi.Function("verdict", [self.x], [gaps, condition, Jp], {"cse": True})
+
+    @cached_property
+    def blocks(self) -> list[tuple[list[int], list[int]]]:
+        """Rows and columns of the diagonal blocks of Jp: mostly one loop each."""
+        return blocks(self._Jp)
+
+    @cached_property
+    def tangent(self) -> casadi.Function:
+        """x → E."""
+        import casadi
+
+        E = casadi.reshape(column(self.E.ravel(order="F")), *self.E.shape)
+        return casadi.Function("tangent", [self.x], [E], {"cse": True})
+
+    @cached_property
+    def _J(self) -> Shaped[np.ndarray, "passive coordinates"]:
+        return entries(_gradient(self.equations, self.x))
+
+    @property
+    def _Jp(self) -> Shaped[np.ndarray, "passive passive"]:
+        return self._J[:, list(self.passive)]
+
+
+def coupling_factors(robot: Robot) -> Shaped[np.ndarray, "joints coordinates"]:
+    """A of q = A x + b, with integers for structure."""
+    factors, _ = robot.coupling_map
+    return _structural(factors)
+
+
+def _structural(factors: Float[np.ndarray, "rows columns"]) -> Shaped[np.ndarray, "rows columns"]:
+    return exact(factors.tolist()) if factors.size else zeros(*factors.shape)
+
+
+def joint_positions(robot: Robot, x: Coordinates) -> tuple[Shaped[np.ndarray, "joints"], ...]:
+    """q = A x + b with its cosines and sines, for scalars of CasADi."""
+    import casadi
+
+    _, offset = robot.coupling_map
+    q = dot(coupling_factors(robot), x) + exact(offset.tolist()) if len(offset) else zeros(0)
+    cos, sin = (array([f(entry) for entry in q]) if len(q) else q for f in (casadi.cos, casadi.sin))
+    return q, cos, sin
+
+
+def column(values: Sequence[Any] | np.ndarray) -> casadi.SX:
+    """Scalars as a dense CasADi vector."""
+    import casadi
+
+    return casadi.densify(casadi.vertcat(casadi.SX(0, 1), *(casadi.SX(value) for value in values)))
+
+
+def _gradient(expression: Any, x: casadi.SX) -> casadi.SX:
+    import casadi
+
+    return casadi.jacobian(casadi.SX(expression), x)

@@ -1,0 +1,102 @@
+"""Mechanism: the tree of a robot as formulas need it, numbers only (or symbols, where lengths are kept as such).
+
+Bodies are the moving links and the loads of the merged robot, parents before children. Geometry of one body, from its
+parent's link frame to its own (see ``robot.parts``)::
+
+    parent ──P, p──▶ joint frame ──turn or slide along axis by q──▶ moved frame ──S, s──▶ body
+
+Entries that are exactly 0, 1 or -1 are integers, so that whatever scalar they meet folds them away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ytheta.dynamics.vectors import array
+from ytheta.files.lengths import Length, Scalar
+from ytheta.robot.parts import Joint, JointKind
+from ytheta.robot.robot import Robot
+from ytheta.shapes import Shaped
+
+
+@dataclass(frozen=True, eq=False)
+class Body:
+    """One moving link. ``parent`` and ``joint`` are indices: of bodies (None for the base) and of q (None if fixed)."""
+
+    name: str
+    parent: int | None
+    joint: int | None
+    revolute: bool
+    axis: Shaped[np.ndarray, "3"]
+    P: Shaped[np.ndarray, "3 3"]
+    p: Shaped[np.ndarray, "3"]
+    S: Shaped[np.ndarray, "3 3"]
+    s: Shaped[np.ndarray, "3"]
+
+    @property
+    def prismatic(self) -> bool:
+        return self.joint is not None and not self.revolute
+
+
+@dataclass(frozen=True, eq=False)
+class Mechanism:
+    """A robot's bodies, gravity in base axes, and the robot (merged) it was made from."""
+
+    robot: Robot
+    bodies: tuple[Body, ...]
+    gravity: Shaped[np.ndarray, "3"]
+
+    @property
+    def joints(self) -> int:
+        """The number of joint positions q."""
+        return len(self.robot.movable)
+
+    def path(self, body: int) -> tuple[int, ...]:
+        """The bodies from the base to a body, itself included."""
+        path: list[int] = []
+        at: int | None = body
+        while at is not None:
+            path.append(at)
+            at = self.bodies[at].parent
+        return tuple(reversed(path))
+
+
+def mechanism(robot: Robot, lengths: Mapping[str, Any] | None = None) -> Mechanism:
+    """The mechanism of a robot; ``lengths`` are scalars (SymPy, CasADi) to keep symbolic lengths as symbols."""
+    merged = robot.merged if lengths else robot.numeric.merged
+    index = {link.name: k for k, link in enumerate(merged.links[1:])}
+    q = {joint.name: k for k, joint in enumerate(merged.movable)}
+    bodies = tuple(_body(joint, index, q, lengths or {}) for joint in merged.joints)
+    return Mechanism(merged, bodies, exact(merged.gravity_in_base))
+
+
+def exact(values: Any) -> np.ndarray:
+    """An object array in which exact 0, 1 and -1 are integers."""
+    result = array(values)
+    for place in np.ndindex(result.shape):
+        value = result[place]
+        if isinstance(value, float) and value in (0.0, 1.0, -1.0):
+            result[place] = int(value)
+    return result
+
+
+def _body(joint: Joint, index: Mapping[str, int], q: Mapping[str, int], lengths: Mapping[str, Any]) -> Body:
+    return Body(
+        name=joint.child,
+        parent=index.get(joint.parent),
+        joint=q.get(joint.name),
+        revolute=joint.kind is JointKind.REVOLUTE,
+        axis=exact(joint.axis),
+        P=exact(joint.placement.rotation),
+        p=exact([_scalar(entry, lengths) for entry in joint.placement.translation]),
+        S=exact(joint.seat.rotation),
+        s=exact([_scalar(entry, lengths) for entry in joint.seat.translation]),
+    )
+
+
+def _scalar(value: Scalar, lengths: Mapping[str, Any]) -> Any:
+    return value.value(lengths) if isinstance(value, Length) else value

@@ -1,0 +1,1 @@
+"""Files: atomic writes, bounded reading, TOML tables, XML documents, expressions parsed without eval."""

@@ -1,0 +1,174 @@
+"""Regrouping: a Lagrangian as a sum of few functions of the motion times as many combinations of parameters.
+
+Identity      L(q, qd) = sum_i F_iᵀ X_i, up to a constant; U(q, qd, qdd) values = tau with viscous and Coulomb
+              friction; boundary |_t0^t + integral of integrand dt = integral of U dt, without accelerations
+Reference     [ha1989] (20)-(25), (36)
+Notation      code         paper           meaning                                              shape
+              F[i], X[i]   F hat, X hat    functions of joints 1..i; combinations of V_i..V_n   p_i
+              U            U               entries d/dt ∂F_j/∂qd_i - ∂F_j/∂q_i, then friction   joints x p
+              values       X tilde         X_1, b_1, c_1, X_2, b_2, c_2, ...                    p
+Differs from  the paper in: trees; rotor inertia where asked for. Joints count as in ``robot.movable``, parents before
+              children, whatever order ``robot.actuated`` has: that is what makes U block triangular.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from ytheta.conventions import parameter_name
+from ytheta.dynamics.motion import Motion, casadi_motion, scalars, sympy_motion
+from ytheta.dynamics.vectors import array, zeros
+from ytheta.identifiability.exact.trigonometric_ring import Function, TrigonometricRing
+from ytheta.native.graph import Graph, Input, trace
+from ytheta.robot.robot import Robot
+from ytheta.shapes import Float, Shaped
+
+Form: TypeAlias = Literal["differential", "boundary", "integrand"]
+Scalars: TypeAlias = Shaped[np.ndarray, "joints"]
+Columns: TypeAlias = Shaped[np.ndarray, "joints p"]
+FRICTION = 2  # columns per joint: viscous, Coulomb
+
+
+@dataclass(frozen=True)
+class Combination:
+    """X_ij: standard parameters times powers of unknown lengths, both by name, with their factors."""
+
+    terms: tuple[tuple[str, tuple[tuple[str, int], ...], Fraction], ...]
+
+    def value(self, theta: Mapping[str, Any], lengths: Mapping[str, Any]) -> Any:
+        """The combination for given parameters and lengths, numbers or symbols."""
+        total: Any = 0
+        for parameter, powers, factor in self.terms:
+            term = factor * theta[parameter]
+            for length, power in powers:
+                term = term * lengths[length] ** power
+            total = total + term
+        return total
+
+
+@dataclass(frozen=True, eq=False)
+class Regrouping:
+    """What is left of a Lagrangian; see the module docstring. ``terms``: n_i of (12), before regrouping, per body."""
+
+    robot: Robot
+    ring: TrigonometricRing
+    functions: tuple[tuple[Function, ...], ...]
+    combinations: tuple[tuple[Combination, ...], ...]
+    terms: tuple[int, ...]
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """p_i: terms that are left, per joint."""
+        return tuple(len(own) for own in self.functions)
+
+    @property
+    def p(self) -> int:
+        """Model parameters, friction included."""
+        return sum(self.counts) + FRICTION * len(self.counts)
+
+    @cached_property
+    def starts(self) -> tuple[int, ...]:
+        """The first column of each joint's block in U, and p."""
+        starts = [0]
+        for count in self.counts:
+            starts.append(starts[-1] + count + FRICTION)
+        return tuple(starts)
+
+    @cached_property
+    def values(self) -> Float[np.ndarray, "p"]:
+        """The model parameters that the robot's description gives; UnsetLengthError where a length has no value."""
+        _ = self.robot.numeric
+        lengths = {name: value for name, value in self.robot.lengths if value is not None}
+        theta = dict(zip(self.robot.parameter_names, self.robot.theta.tolist(), strict=True))
+        found: list[float] = []
+        for joint, own in zip(self.robot.movable, self.combinations, strict=True):
+            found += [float(each.value(theta, lengths)) for each in own]
+            found += [theta[parameter_name(joint.name, p)] for p in ("fv", "fc")]
+        return np.array(found, dtype=float)
+
+    # --- in SymPy -----------------------------------------------------------------------------------------------
+
+    @cached_property
+    def F(self) -> tuple[tuple[Any, ...], ...]:
+        """The functions in q1, qd1, …"""
+        motion = sympy_motion(len(self.counts))
+        return tuple(tuple(self.ring.evaluate(own, motion, _rational)) for own in self.functions)
+
+    @cached_property
+    def X(self) -> tuple[tuple[Any, ...], ...]:
+        """The combinations in symbols with the names of lengths and of standard parameters, such as ``link2.mx``."""
+        import sympy
+
+        theta = {name: sympy.Symbol(name) for name in self.robot.parameter_names}
+        lengths = {name: sympy.Symbol(name) for name, _ in self.robot.lengths}
+        return tuple(tuple(each.value(theta, lengths) for each in own) for own in self.combinations)
+
+    def expressions(self, form: Form) -> Columns:
+        """U of (25), or the two parts of (36), in q1, qd1, qdd1, …"""
+        import sympy
+
+        motion = sympy_motion(len(self.counts))
+        return self.columns(form, motion, array([sympy.sign(x) for x in motion.qd]), _rational)
+
+    # --- on any scalars -----------------------------------------------------------------------------------------
+
+    def graph(self, form: Form) -> Graph:
+        """(q, qd, qdd) → U, or (q, qd) → a part of (36), to be compiled; all in the order of ``robot.movable``."""
+        import casadi
+
+        size = len(self.counts)
+        q, qd, qdd = (casadi.SX.sym(name, size) for name in ("q", "qd", "qdd"))
+        signs = scalars(casadi.sign(qd))
+        output = self.columns(form, casadi_motion(q, qd, qdd), signs, float)
+        inputs = [(Input("q", size), q), (Input("qd", size), qd)]
+        if form == "differential":
+            inputs.append((Input("qdd", size), qdd))
+        return trace(f"{form} regrouping", inputs, output, made_from=f"regrouping of {self.robot.name}")
+
+    def columns(self, form: Form, motion: Motion, signs: Scalars, number: Callable[[Any], Any] = float) -> Columns:
+        """U or a part of (36) on the scalars of a motion; ``signs`` are those of qd."""
+        result = zeros(len(self.counts), self.p)
+        for j, start in enumerate(self.starts[:-1]):
+            for i in range(j + 1):  # (23): nothing below the diagonal
+                entries = self._entries(form, i, j, motion, number)
+                result[i, start : start + len(entries)] = array(entries)
+            friction = {
+                "differential": (motion.qd[j], signs[j]),
+                "boundary": (motion.q[j], 0),
+                "integrand": (0, signs[j]),
+            }[form]
+            result[j, self.starts[j + 1] - FRICTION : self.starts[j + 1]] = array(friction)
+        return result
+
+    def _entries(self, form: Form, i: int, j: int, motion: Motion, number: Callable[[Any], Any]) -> list[Any]:
+        """The block of joint i and functions F_j, friction left out."""
+        ring, own = self.ring, self.functions[j]
+        if form == "integrand":
+            return ring.evaluate([-ring.by_position(f, i) for f in own], motion, number)
+        momenta = [ring.by_rate(f, i) for f in own]
+        if form == "boundary":
+            return ring.evaluate(momenta, motion, number)
+        rest = [
+            sum((ring.by_position(g, k) * ring.rate(k) for k in range(j + 1)), -ring.by_position(f, i))
+            for f, g in zip(own, momenta, strict=True)
+        ]
+        total = ring.evaluate(rest, motion, number)
+        for k in range(j + 1):
+            inertia = ring.evaluate([ring.by_rate(g, k) for g in momenta], motion, number)
+            for n, m in enumerate(inertia):
+                if type(m) is not int or m:
+                    total[n] = total[n] + m * motion.vd[k]
+        return total
+
+
+def _rational(value: Any) -> Any:
+    """A coefficient of the ring as a SymPy number."""
+    from sympy import QQ
+
+    return QQ.to_sympy(value)

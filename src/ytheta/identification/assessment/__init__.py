@@ -1,0 +1,1 @@
+"""What an estimate is worth: residuals, excitation, diagnosis, verdict."""

@@ -1,0 +1,113 @@
+"""Where motion comes from, in samples at equal steps: a log that is prepared piece by piece, or finished arrays.
+
+A piece is wanted by segment and range of samples; it is the same whatever other pieces are asked for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from ytheta.errors import InputError
+from ytheta.logs.preparing.direction import Turning
+from ytheta.logs.preparing.filters import Span
+from ytheta.logs.preparing.motion import Motion, work
+from ytheta.logs.preparing.preparation import Plan
+from ytheta.shapes import Bool
+
+
+@runtime_checkable
+class Source(Protocol):
+    """Segments of motion; nothing is known of what happened between them."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def rate(self) -> float: ...
+    @property
+    def lengths(self) -> tuple[int, ...]: ...
+    @property
+    def has_torque(self) -> bool: ...
+    def motion(self, segment: int, first: int, last: int) -> Motion: ...
+
+
+@dataclass(frozen=True, eq=False)
+class LogSource:
+    """A log and the plan of its preparation; ``turning`` are the drives whose directions are wanted.
+
+    ``still`` is true for joints that are held: what their encoders show is noise, and no motion to learn from.
+    """
+
+    plan: Plan
+    turning: Turning | None = None
+    still: Bool[np.ndarray, "joints"] | None = None
+
+    @property
+    def name(self) -> str:
+        return self.plan.log.source or "log"
+
+    @property
+    def rate(self) -> float:
+        return self.plan.rate
+
+    @property
+    def has_torque(self) -> bool:
+        return self.plan.log.tau is not None
+
+    @cached_property
+    def lengths(self) -> tuple[int, ...]:
+        """Kept samples of every segment; none where a segment is shorter than what is cut off at its ends."""
+        plan = self.plan
+        usable = (plan.grid.length(plan.log, segment) - 2 * plan.cut for segment in plan.log.segments)
+        return tuple(max(0, -(-length // plan.decimate)) for length in usable)
+
+    def motion(self, segment: int, first: int, last: int) -> Motion:
+        plan, step = self.plan, self.plan.decimate
+        rows = plan.log.segments[segment]
+        length = plan.grid.length(plan.log, rows)
+        begin, end = plan.cut + first * step, min(plan.cut + last * step, length - plan.cut)
+        margin = plan.smoother.memory * (1 if self.turning is None else 2)
+        span = Span(begin, end, max(0, begin - margin), min(length, end + margin))
+        motion = work(plan, rows, span, self._turning)
+        if self.still is None or not self.still.any():
+            return motion
+        moves = ~self.still
+        return replace(motion, qd=motion.qd * moves, qdd=motion.qdd * moves)
+
+    @cached_property
+    def _turning(self) -> Turning | None:
+        if self.turning is None or self.still is None:
+            return self.turning
+        return replace(self.turning, rates=self.turning.rates * ~self.still)
+
+
+@dataclass(frozen=True, eq=False)
+class MotionSource:
+    """Motion that needs no preparation: simulated, or prepared elsewhere. ``segments`` are ranges of its samples."""
+
+    whole: Motion
+    rate: float
+    segments: tuple[tuple[int, int], ...] = ()
+    name: str = "motion"
+
+    def __post_init__(self) -> None:
+        if not self.segments:
+            object.__setattr__(self, "segments", ((0, len(self.whole)),))
+        for array in (self.whole.q, self.whole.qd, self.whole.qdd, self.whole.tau):
+            if array is not None and not np.isfinite(array).all():
+                raise InputError(f"{self.name}: there are values that are not finite; drop those samples")
+
+    @property
+    def has_torque(self) -> bool:
+        return self.whole.tau is not None
+
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        return tuple(last - first for first, last in self.segments)
+
+    def motion(self, segment: int, first: int, last: int) -> Motion:
+        start = self.segments[segment][0]
+        return self.whole.part(start + first, start + last)

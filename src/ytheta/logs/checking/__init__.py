@@ -1,0 +1,1 @@
+"""Checks of a log, and the repairs that are safe."""

@@ -1,0 +1,1 @@
+"""Preparation of signals: resampling, filtering, differentiating."""

@@ -1,0 +1,1 @@
+"""Log files: CSV, Parquet, NPZ, ROS bags."""

@@ -1,0 +1,113 @@
+"""The values of a column mapping, each checked where it is taken: factors, units, matrices, column references."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ytheta.errors import InputError, RobotFileError, nearest
+from ytheta.files.lengths import parse_scalar
+from ytheta.files.toml_table import finite_number, shown
+from ytheta.shapes import Float
+
+Reference = str | int  # a column's name, or its number from 0
+Factor = tuple[float, ...]  # one for all joints, or one for each
+Matrix = Float[np.ndarray, "motors joints"]
+
+_ANGLES = {"radians": 1.0, "rad": 1.0, "degrees": math.pi / 180, "deg": math.pi / 180, "metres": 1.0, "mm": 1e-3}
+UNITS: dict[str, dict[str, float]] = {
+    "t": {"s": 1.0, "seconds": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9},
+    "q": _ANGLES,
+    "qd": _ANGLES | {"rpm": 2 * math.pi / 60},
+    "tau": {"Nm": 1.0, "Nmm": 1e-3, "mNm": 1e-3},
+    "current": {"A": 1.0, "mA": 1e-3},
+}
+
+
+class Section:
+    """One table of a mapping; what is left over at the end is an error with the nearest names."""
+
+    def __init__(self, values: Mapping[str, Any], place: str) -> None:
+        self._left = dict(values)
+        self._known: set[str] = set()
+        self.place = place
+
+    def error(self, text: str) -> InputError:
+        return InputError(f"{self.place}: {text}")
+
+    def taken(self, key: str) -> Any:
+        """The value of a key; None where it is absent."""
+        self._known.add(key)
+        return self._left.pop(key, None)
+
+    def section(self, key: str) -> Section:
+        value = self.taken(key)
+        if value is not None and not isinstance(value, Mapping):
+            raise self.error(f"{key!r} should be a table; write [{key}] above its keys")
+        return Section(value or {}, f"{self.place}, [{key}]")
+
+    def finish(self) -> None:
+        for key in self._left:
+            raise self.error(f"the key {key!r} is unknown{nearest(key, self._known)}")
+
+    def factors(self, keys: Sequence[str], units: Mapping[str, Mapping[str, float]] | None = None) -> dict[str, Factor]:
+        """Numbers or unit names, or lists of them, for some quantities; nothing else may stand in this section."""
+        found = {key: self._factor(key, value, units) for key in keys if (value := self.taken(key)) is not None}
+        self.finish()
+        return found
+
+    def positive(self, key: str, value: Any) -> float:
+        number = self._number(key, value)
+        if number <= 0.0:
+            raise self.error(f"{key!r} should be above zero, not {number:g}")
+        return number
+
+    def matrix(self, key: str) -> Matrix | None:
+        """A square matrix that can be inverted."""
+        value = self.taken(key)
+        if value is None:
+            return None
+        rows = value.tolist() if isinstance(value, np.ndarray) else value
+        if not isinstance(rows, Sequence) or not all(isinstance(r, Sequence) and len(r) == len(rows) for r in rows):
+            raise self.error(f"{key!r} should be as many rows of numbers as columns, one for each motor")
+        matrix = np.array([[self._number(key, entry) for entry in row] for row in rows], dtype=np.float64)
+        if not len(matrix) or np.linalg.matrix_rank(matrix) < len(matrix):
+            raise self.error(f"{key!r} cannot be inverted; each motor should have a row of its own")
+        return matrix
+
+    def _factor(self, key: str, value: Any, units: Mapping[str, Mapping[str, float]] | None) -> Factor:
+        if isinstance(value, np.ndarray):
+            value = value.tolist()
+        entries = value if isinstance(value, Sequence) and not isinstance(value, str) else (value,)
+        known = None if units is None else units[key]
+        return tuple(self._number_or_unit(key, entry, known) for entry in entries)
+
+    def _number_or_unit(self, key: str, value: Any, known: Mapping[str, float] | None) -> float:
+        """A number, or the factor of a unit where units may stand."""
+        if known is None or not isinstance(value, str) or any(sign.isdigit() for sign in value):
+            return self._number(key, value)
+        if value not in known:
+            raise self.error(f"{key!r} = {value!r} is no unit{nearest(value, known)}")
+        return known[value]
+
+    def _number(self, key: str, value: Any) -> float:
+        """A finite number, or an expression in pi such as '-pi/2'."""
+        if isinstance(value, str):
+            try:
+                value = parse_scalar(value, frozenset())
+            except RobotFileError:
+                raise self.error(f"{key!r} = {value!r} is not understood; write a number or a multiple of pi") from None
+        number = finite_number(value)
+        if number is None:
+            raise self.error(f"{key!r} should be a finite number, not {shown(value)}")
+        return number
+
+
+def count_of(section: Section, key: str, value: Any) -> int:
+    """A whole number from zero."""
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        return value
+    raise section.error(f"{key!r} should hold whole numbers from 0, not {shown(value)}")

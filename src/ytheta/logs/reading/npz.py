@@ -1,0 +1,57 @@
+"""NumPy archives: one array per column (``t``, ``q1`` …) or per quantity (``q`` of shape samples x joints).
+
+Columns of a two-dimensional array ``q`` are called q1, q2, … as in a file with one column each. Pickled objects are
+refused: unpickling runs code from the file.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import numpy as np
+
+from ytheta.errors import InputError
+from ytheta.logs.log import Column
+from ytheta.logs.reading.table import Table
+
+
+def read_npz(path: Path) -> Table:
+    """The table of an ``.npz`` file."""
+    try:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
+            arrays = {name: _array(path, archive, name) for name in archive.files}
+    except (OSError, EOFError, zipfile.BadZipFile, ValueError) as error:
+        # NumPy takes whatever it does not know for a pickle, and would have it unpickled.
+        reason = "it is none" if "pickle" in str(error) else str(error).splitlines()[0]
+        raise InputError(
+            f"{path} cannot be read as a NumPy archive: {reason}; write it with numpy.savez(file, t=t, q=q, tau=tau)"
+        ) from None
+    columns: dict[str, Column] = {}
+    for name, array in arrays.items():
+        if array.ndim == 1:
+            columns[name] = array
+        elif array.ndim == 2:
+            columns |= {f"{name}{k + 1}": array[:, k] for k in range(array.shape[1])}
+    lengths = {len(column): name for name, column in reversed(columns.items())}
+    if len(lengths) > 1:
+        told = ", ".join(f"{name} has {length}" for length, name in sorted(lengths.items()))
+        raise InputError(f"{path}: the arrays have different numbers of rows ({told}); store one row per sample in all")
+    return Table(columns, next(iter(lengths), 0))
+
+
+def _array(path: Path, archive: np.lib.npyio.NpzFile, name: str) -> np.ndarray:
+    try:
+        array = archive[name]
+    except ValueError as error:
+        if "pickle" not in str(error):
+            raise
+        raise InputError(
+            f"{path}: the array {name!r} holds Python objects, which are not read because unpickling can run code; "
+            "store it as plain numbers"
+        ) from None
+    if array.dtype.kind not in "fiub":
+        if array.ndim == 0 or array.dtype.kind in "US":
+            return np.empty(())  # a remark, not a measurement
+        raise InputError(f"{path}: the array {name!r} holds {array.dtype}, not numbers; store floating-point arrays")
+    return array.astype(np.float64, copy=False)

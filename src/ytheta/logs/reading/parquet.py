@@ -1,0 +1,80 @@
+"""Parquet logs, of which only the rows asked for are read: an hour at 1 kHz needs its result and a megabyte beside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ytheta.errors import InputError
+from ytheta.logs.log import Column
+from ytheta.logs.reading.table import Table
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True)
+class ParquetColumn:
+    """One column of a Parquet file; each slice of rows is read when it is asked for."""
+
+    path: Path
+    name: str
+
+    def __getitem__(self, rows: slice, /) -> Column:
+        import polars as pl
+
+        try:
+            lazy = _scanned(self.path).select(pl.col(self.name).cast(pl.Float64))
+            return lazy.slice(rows.start, rows.stop - rows.start).collect()[self.name].to_numpy()
+        except (pl.exceptions.PolarsError, OSError) as error:
+            raise _unreadable(self.path, error) from None
+
+
+class ParquetColumns(Mapping[str, ParquetColumn]):
+    """The columns of a Parquet file by their names; they must hold numbers."""
+
+    def __init__(self, path: Path, schema: Mapping[str, pl.DataType]) -> None:
+        self._path = path
+        self._schema = schema
+
+    def __len__(self) -> int:
+        return len(self._schema)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._schema)
+
+    def __getitem__(self, name: str) -> ParquetColumn:
+        import polars as pl
+
+        kind = self._schema[name]
+        if not (kind.is_numeric() or kind == pl.Boolean):
+            raise InputError(
+                f"{self._path}: the column {name!r} holds {kind}, not numbers; store plain floating-point columns"
+            )
+        return ParquetColumn(self._path, name)
+
+
+def read_parquet(path: Path) -> Table:
+    """The table of a Parquet file; only its footer is read here."""
+    import polars as pl
+
+    try:
+        schema = _scanned(path).collect_schema()
+        rows = int(_scanned(path).select(pl.len()).collect().item())
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise _unreadable(path, error) from None
+    return Table(ParquetColumns(path, schema), rows)
+
+
+def _scanned(path: Path) -> pl.LazyFrame:
+    """The file as it is named: no wildcards, no columns from folder names."""
+    import polars as pl
+
+    return pl.scan_parquet(path, glob=False, hive_partitioning=False)
+
+
+def _unreadable(path: Path, error: Exception) -> InputError:
+    reason = (str(error).strip().splitlines() or ["no reason given"])[0]
+    return InputError(f"{path} cannot be read as Parquet: {reason}; write it again, or check that it was copied whole")

@@ -1,0 +1,1 @@
+"""Code generation: the operations of a graph as LLVM assembly."""

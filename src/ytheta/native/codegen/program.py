@@ -1,0 +1,183 @@
+"""Program: a graph as a list of steps in an order that suits machine code, cut into chunks.
+
+Steps      single assignment: step k defines value k from earlier values. Constants and inputs are steps without work;
+           every chunk that needs them fetches them itself.
+Angles     the sine and the cosine of one angle stand side by side, sine first, whichever of them the graph asks for, so
+           that one range reduction serves both. All of them, with what they are computed from, come first: a call
+           between other work would push that work out of the registers.
+Chunks     runs of at most ``limit`` working steps. Time and memory of a compiler grow faster than linearly with the
+           length of one straight-line function; with chunks of bounded length they grow linearly with the graph.
+Slots      values that live from one chunk to a later one are kept in numbered slots of a scratch buffer; a slot is free
+           again in the chunk after the last use. Cuts are made where few values live.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from ytheta.errors import InputError
+from ytheta.native.operations import operation_names
+
+if TYPE_CHECKING:
+    from ytheta.native.graph import Graph
+
+# (name of the operation, arguments): numbers of earlier steps, or (input, element), or (value,) of a constant.
+Step: TypeAlias = tuple[str, tuple[Any, ...]]
+
+LEAVES = ("CONST", "INPUT")
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Steps of one function, in order; ``kept`` lists the values it must store in slots for later chunks."""
+
+    steps: tuple[int, ...]
+    kept: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Program:
+    """Steps, the values of the outputs in the order of ``Graph.places``, chunks, and the slot of each kept value."""
+
+    steps: list[Step]
+    outputs: list[int]
+    chunks: tuple[Chunk, ...]
+    slots: dict[int, int]
+
+    @property
+    def slot_count(self) -> int:
+        return 1 + max(self.slots.values(), default=-1)
+
+
+def program(graph: Graph, *, limit: int) -> Program:
+    """The program of a graph in chunks of at most ``limit`` working steps."""
+    steps, outputs = _read(graph)
+    order = _angles_first(steps)
+    ends = _cuts(steps, order, limit)
+    return _with_slots(steps, outputs, order, ends)
+
+
+def check_function(graph: Graph) -> None:
+    """Refuse functions that are not lists of scalar operations from dense columns to one dense column."""
+    function = graph.function
+    if not function.is_a("SXFunction"):
+        raise InputError(
+            f"graph {graph.name!r} holds a CasADi {function.class_name()}; native code needs scalars: expand it first "
+            "(function.expand())"
+        )
+    if function.has_free():
+        raise InputError(f"graph {graph.name!r} uses symbols that are not among its inputs: {function.get_free()}")
+    sizes = [function.numel_in(k) for k in range(function.n_in())]
+    if sizes != [entry.size for entry in graph.inputs] or function.nnz_in() != sum(sizes):
+        raise InputError(
+            f"graph {graph.name!r} declares inputs of sizes {[entry.size for entry in graph.inputs]}, "
+            f"but its function takes dense columns of sizes {sizes}"
+        )
+    if function.n_out() != 1 or function.nnz_out() != len(graph.places):
+        raise InputError(
+            f"graph {graph.name!r} has {len(graph.places)} places for {function.nnz_out()} computed values; "
+            "both must be the same"
+        )
+
+
+def _read(graph: Graph) -> tuple[list[Step], list[int]]:
+    check_function(graph)
+    names = operation_names()
+    function = graph.function
+    steps: list[Step] = []
+    outputs = [0] * len(graph.places)
+    held: dict[int, int] = {}  # CasADi's work vector: which value each of its places holds now
+    leaves: dict[Step, int] = {}
+    angles: dict[int, int] = {}
+
+    def leaf(step: Step) -> int:
+        if step not in leaves:
+            leaves[step] = len(steps)
+            steps.append(step)
+        return leaves[step]
+
+    for k in range(function.n_instructions()):
+        name = names[function.instruction_id(k)]
+        arguments, results = function.instruction_input(k), function.instruction_output(k)
+        if name == "OUTPUT":
+            outputs[results[1]] = held[arguments[0]]
+        elif name == "INPUT":
+            held[results[0]] = leaf(("INPUT", tuple(arguments)))
+        elif name == "CONST":
+            # repr keeps -0.0 apart from 0.0 and makes NaN equal to itself
+            held[results[0]] = leaf(("CONST", (repr(function.instruction_constant(k)),)))
+        elif name in ("SIN", "COS"):
+            angle = held[arguments[0]]
+            if angle not in angles:
+                angles[angle] = len(steps)
+                steps += [("SIN", (angle,)), ("COS", (angle,))]
+            held[results[0]] = angles[angle] + (name == "COS")
+        else:
+            steps.append((name, tuple(held[place] for place in arguments)))
+            held[results[0]] = len(steps) - 1
+    return steps, outputs
+
+
+def _angles_first(steps: list[Step]) -> list[int]:
+    early = [name in ("SIN", "COS") for name, _ in steps]
+    for k in range(len(steps) - 1, -1, -1):
+        if early[k] and steps[k][0] not in LEAVES:
+            for argument in steps[k][1]:
+                early[argument] = True
+    working = [k for k, (name, _) in enumerate(steps) if name not in LEAVES]
+    return [k for k in working if early[k]] + [k for k in working if not early[k]]
+
+
+def _cuts(steps: list[Step], order: list[int], limit: int) -> list[int]:
+    """Ends of the chunks: as few as the limit allows, each moved back to where the fewest values live."""
+    place = {k: position for position, k in enumerate(order)}
+    last = dict(place)
+    for k in order:
+        for argument in steps[k][1]:
+            if argument in last:
+                last[argument] = place[k]
+    change = [0] * (len(order) + 2)
+    for k in order:
+        change[place[k] + 1] += 1
+        change[last[k] + 1] -= 1
+    living = list(accumulate(change))  # living[cut]: values made before the cut and used after it
+    ends: list[int] = []
+    begin = 0
+    while len(order) - begin > limit:
+        window = range(begin + (3 * limit) // 4, begin + limit + 1)
+        allowed = [cut for cut in window if steps[order[cut]][0] != "COS"]
+        begin = min(allowed, key=lambda cut: (living[cut], -cut))
+        ends.append(begin)
+    return [*ends, len(order)]
+
+
+def _with_slots(steps: list[Step], outputs: list[int], order: list[int], ends: list[int]) -> Program:
+    owner: dict[int, int] = {}
+    begin = 0
+    for number, end in enumerate(ends):
+        owner.update((k, number) for k in order[begin:end])
+        begin = end
+    final = dict(owner)
+    for k in order:
+        for argument in steps[k][1]:
+            if argument in final:
+                final[argument] = owner[k]
+    chunks: list[Chunk] = []
+    slots: dict[int, int] = {}
+    free: list[int] = []
+    released: list[list[int]] = [[] for _ in range(len(ends) + 1)]
+    count = begin = 0
+    for number, end in enumerate(ends):
+        free += released[number]
+        kept = tuple(k for k in order[begin:end] if final[k] > number)
+        for k in kept:
+            if not free:
+                free.append(count)
+                count += 1
+            slots[k] = free.pop()
+            released[final[k] + 1].append(slots[k])
+        chunks.append(Chunk(tuple(order[begin:end]), kept))
+        begin = end
+    return Program(steps, outputs, tuple(chunks), slots)

@@ -1,0 +1,95 @@
+"""The figures of the page, as Plotly's JSON. Colours of lines and texts stand in the style sheet, by theme."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ytheta.identification.assessment.residuals import Trace
+from ytheta.report.plot_json import MARGIN, plot_json
+from ytheta.shapes import Float
+
+if TYPE_CHECKING:
+    from ytheta.identification.result import Identification
+
+TORQUE_HEIGHT = 300
+WIDTHS = {"raw": 1.0, "measured": 4.0, "predicted": 1.3, "residual": 1.0}  # of lines: one can see through to the other
+ROW_HEIGHT, MOST_HEIGHT = 13, 900  # of the correlation matrix, in pixels
+LABELLED = 70  # more names than this cannot be read beside a matrix
+DIVERGING = ((0.0, "rgb(33,102,172)"), (0.5, "rgba(128,128,128,0)"), (1.0, "rgb(214,96,53)"))
+
+
+def torque_plot(trace: Trace, joint: int, unit: str) -> str:
+    """Measured and predicted torque of one joint over its residual; the raw torque faintly behind them."""
+    seconds = shown_time(trace.t).astype(np.float32)
+    measured, predicted = trace.measured[:, joint], trace.predicted[:, joint]
+    lines = (
+        ("raw", trace.raw[:, joint], "y"),
+        ("measured", measured, "y"),
+        ("predicted", predicted, "y"),
+        ("residual", measured - predicted, "y2"),
+    )
+    traces = [
+        {
+            "type": "scatter",
+            "x": seconds,
+            "y": values.astype(np.float32),
+            "name": name,
+            "yaxis": axis,
+            "mode": "lines",
+            "line": {"width": WIDTHS[name]},
+            "hoverinfo": "skip" if name == "raw" else None,
+            "hovertemplate": None if name == "raw" else f"%{{y:.3~g}} {unit}",
+        }
+        for name, values, axis in lines
+    ]
+    layout = {
+        "height": TORQUE_HEIGHT,
+        "margin": MARGIN,
+        "xaxis": {"title": {"text": "time / s", "standoff": 6}, "anchor": "y2", "zeroline": False},
+        "yaxis": {"title": {"text": f"torque / {unit}"}, "domain": [0.38, 1.0], "zeroline": False, "nticks": 6},
+        "yaxis2": {"title": {"text": "residual"}, "domain": [0.0, 0.3], "nticks": 4},
+        "showlegend": False,
+        "hovermode": "x unified",
+    }
+    return plot_json(traces, layout)
+
+
+def shown_time(t: Float[np.ndarray, "shown"]) -> Float[np.ndarray, "shown"]:
+    """Seconds from the beginning; where a log starts over, it is put behind the one before."""
+    finite = np.flatnonzero(np.isfinite(t))
+    steps = np.diff(t[finite], prepend=t[finite[:1]])
+    ordinary = float(np.median(steps[steps > 0.0])) if (steps > 0.0).any() else 0.0
+    shown = np.full(len(t), np.nan)
+    shown[finite] = np.cumsum(np.where(steps < 0.0, ordinary, steps))
+    return shown
+
+
+def correlation_plot(found: Identification) -> str:
+    """How far the errors of two base parameters go together; those that were not seen are left out."""
+    names = [escape(name) for name in found.names]
+    known = np.isfinite(found.std)
+    values = np.where(np.outer(known, known), found.correlation, np.nan).astype(np.float32)
+    matrix = {
+        "type": "heatmap",
+        "z": values,
+        "x": names,
+        "y": names,
+        "zmin": -1.0,
+        "zmax": 1.0,
+        "colorscale": DIVERGING,
+        "xgap": 1,
+        "ygap": 1,
+        "hovertemplate": "%{y}<br>%{x}<br>%{z:.2f}<extra></extra>",
+        "colorbar": {"thickness": 10, "outlinewidth": 0, "tickvals": [-1, -0.5, 0, 0.5, 1]},
+    }
+    axis = {"showgrid": False, "ticks": "", "tickfont": {"size": 10}, "showticklabels": len(names) <= LABELLED}
+    layout = {
+        "height": min(MOST_HEIGHT, 60 + max(12, len(names)) * ROW_HEIGHT),
+        "margin": MARGIN | {"l": 8, "b": 8},
+        "xaxis": axis | {"showticklabels": False, "constrain": "domain"},
+        "yaxis": axis | {"autorange": "reversed", "automargin": True, "dtick": 1},
+    }
+    return plot_json([matrix], layout)

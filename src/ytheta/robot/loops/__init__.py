@@ -1,0 +1,1 @@
+"""Closing the loops of a robot at one pose."""

@@ -1,0 +1,215 @@
+"""Tables of our TOML format → the parts of a robot: links, joints, couplings, motors, forces, markers.
+
+docs/robot-format.md describes the keys. Every reader takes all keys of its table and complains about what is left.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ytheta.conventions import LINK_PARAMETERS
+from ytheta.errors import InputError, nearest
+from ytheta.files.toml_table import Table
+from ytheta.robot.frame import IDENTITY, Frame, Vector, rows, vector
+from ytheta.robot.inertia import Inertia
+from ytheta.robot.parts import Coupling, Drive, Force, Joint, JointKind, Limits, Link, Marker, Motor
+from ytheta.robot.reading.snap import Snapper, unit_axis
+
+GEOMETRIES = ("standard_dh", "modified_dh", "frame")
+
+
+def read_link(table: Table, *, measured: bool = False) -> Link:
+    """A link; one whose inertia was ``measured`` may have a negative mass."""
+    link = Link(
+        name=table.text("name"),
+        inertia=read_inertia(table, measured=measured),
+        load=table.flag("load", False),
+        source=table.text("source", ""),
+    )
+    table.finish()
+    return link
+
+
+def read_inertia(table: Table, *, measured: bool = False) -> Inertia:
+    if table.has("parameters"):
+        parameters = table.table("parameters")
+        values = dict(parameters.named_numbers())
+        for name in values:
+            if name not in LINK_PARAMETERS:
+                raise parameters.error(f"the parameter {name!r} is unknown{nearest(name, LINK_PARAMETERS)}")
+        inertia = Inertia.named(values)
+    else:
+        center = vector(table.numbers("center", 3, (0.0, 0.0, 0.0)))
+        moments = table.table("inertia")
+        xx, yy, zz, xy, xz, yz = (moments.number(key, 0.0) for key in ("xx", "yy", "zz", "xy", "xz", "yz"))
+        moments.finish()
+        tensor = ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
+        inertia = Inertia.about_center(table.number("mass", 0.0), center, tensor)
+    if inertia.mass < 0.0 and not measured:
+        raise table.error(f"the mass {inertia.mass:g} kg is negative; give a positive mass, or 0 for none")
+    return inertia
+
+
+def read_joint(table: Table, snapper: Snapper) -> Joint:
+    kinds = [kind.value for kind in JointKind]
+    kind = table.text("type")
+    if kind not in kinds:
+        raise table.error(f"the joint type {kind!r} is not supported{nearest(kind, kinds)}")
+    placement, seat = _geometry(table, snapper)
+    joint = Joint(
+        name=table.text("name"),
+        kind=JointKind(kind),
+        parent=table.text("parent"),
+        child=table.text("child"),
+        placement=placement,
+        axis=_axis(table, snapper),
+        seat=seat,
+        limits=read_limits(table.table("limits")),
+        drive=read_drive(table.table("drive")),
+        source=table.text("source", ""),
+    )
+    table.finish()
+    return joint
+
+
+def _geometry(table: Table, snapper: Snapper) -> tuple[Frame, Frame]:
+    """Placement and seat, from one of the three ways to give them."""
+    given = [key for key in GEOMETRIES if table.has(key)]
+    if len(given) > 1:
+        raise table.error(f"{given[0]!r} and {given[1]!r} exclude each other; keep one")
+    if table.has("seat") and table.has("child_frame"):
+        raise table.error("'seat' and 'child_frame' are inverses of each other; keep one")
+    if given and given[0] != "frame":
+        for key in ("axis", "seat", "child_frame"):
+            if table.has(key):
+                raise table.error(f"{given[0]!r} already says what {key!r} would; remove {key!r}, or use 'frame'")
+        row = table.table(given[0])
+        frames = _standard_dh(row, snapper) if given[0] == "standard_dh" else _modified_dh(row, snapper)
+        row.finish()
+        return frames
+    if table.has("child_frame"):
+        seat = read_frame(table.table("child_frame"), snapper).inverse()
+    else:
+        seat = read_frame(table.table("seat"), snapper)
+    return read_frame(table.table("frame"), snapper), seat
+
+
+def _standard_dh(row: Table, snapper: Snapper) -> tuple[Frame, Frame]:
+    """Rz(theta) Tz(d) Tx(a) Rx(alpha): the joint moves first, so all of it is the seat."""
+    theta, alpha = (snapper.angle(row.number(key, 0.0), f"{row.where}, {key}") for key in ("theta", "alpha"))
+    turn = Frame.turn((0.0, 0.0, 1.0), theta)
+    return IDENTITY, turn @ Frame.shift(row.scalar("a", 0.0), 0.0, row.scalar("d", 0.0)) @ _about_x(alpha)
+
+
+def _modified_dh(row: Table, snapper: Snapper) -> tuple[Frame, Frame]:
+    """Rz(gamma) Tz(b) Rx(alpha) Tx(a) Rz(theta) Tz(d); the joint moves along the last z, so all of it is placement.
+
+    gamma and b are the two figures more that Khalil and Kleinfinger (1986) need where a link carries several joints.
+    """
+    gamma, alpha, theta = (
+        snapper.angle(row.number(key, 0.0), f"{row.where}, {key}") for key in ("gamma", "alpha", "theta")
+    )
+    branch = Frame.turn((0.0, 0.0, 1.0), gamma) @ Frame.shift(z=row.scalar("b", 0.0))
+    twist = _about_x(alpha) @ Frame.shift(row.scalar("a", 0.0))
+    return branch @ twist @ Frame.turn((0.0, 0.0, 1.0), theta) @ Frame.shift(z=row.scalar("d", 0.0)), IDENTITY
+
+
+def _about_x(angle: float) -> Frame:
+    return Frame.turn((1.0, 0.0, 0.0), angle)
+
+
+def read_frame(table: Table, snapper: Snapper) -> Frame:
+    x, y, z = table.scalars("xyz", 3, (0.0, 0.0, 0.0))
+    given = [key for key in ("rpy", "quaternion", "rotation") if table.has(key)]
+    if len(given) > 1:
+        raise table.error(f"{given[0]!r} and {given[1]!r} exclude each other; keep one")
+    turn = IDENTITY
+    if given == ["rpy"]:
+        roll, pitch, yaw = table.numbers("rpy", 3)
+        turn = snapper.rpy(roll, pitch, yaw, table.where)
+    elif given == ["quaternion"]:
+        w, i, j, k = table.numbers("quaternion", 4)
+        try:
+            turn = Frame.from_quaternion(w, i, j, k)
+        except InputError as error:
+            raise table.error(f"{error}, scalar first") from None
+        turn = snapper.rotation(turn, table.where)
+    elif given == ["rotation"]:
+        matrix = np.array(table.matrix("rotation"))
+        entries_fit = abs(matrix).max() <= 1.0 + 1e-6  # else the product below may overflow
+        if not entries_fit or abs(matrix @ matrix.T - np.eye(3)).max() > 1e-6 or np.linalg.det(matrix) < 0.0:
+            raise table.error("'rotation' is not a rotation matrix (orthonormal rows, determinant 1 to six digits)")
+        turn = Frame(rotation=rows(matrix))
+    table.finish()
+    return Frame((x, y, z), turn.rotation)
+
+
+def _axis(table: Table, snapper: Snapper) -> Vector:
+    x, y, z = table.numbers("axis", 3, (0.0, 0.0, 1.0))
+    try:
+        return snapper.axis(unit_axis((x, y, z)), table.where)
+    except InputError as error:
+        raise table.error(str(error)) from None
+
+
+def read_limits(table: Table) -> Limits:
+    lower, upper = table.bounds("position")
+    bounds = [table.number(key, math.inf) for key in ("velocity", "acceleration", "effort")]
+    if min(bounds) < 0.0:
+        raise table.error("limits of velocity, acceleration and effort are magnitudes; give positive numbers")
+    table.finish()
+    return Limits(lower, upper, *bounds)
+
+
+def read_drive(table: Table) -> Drive:
+    drive = Drive(
+        rotor_inertia=table.number("rotor_inertia", 0.0),
+        gear_ratio=table.number("gear_ratio", 1.0),
+        viscous=table.number("viscous", 0.0),
+        coulomb=table.number("coulomb", 0.0),
+        offset=table.number("offset", 0.0),
+        coulomb_speed=table.number("coulomb_speed", 0.0),
+    )
+    table.finish()
+    return drive
+
+
+def read_coupling(table: Table) -> Coupling:
+    if not table.has("terms"):
+        raise table.error("the key 'terms' is missing; add a table such as { q1 = 1.0 }, or {} to hold the joint still")
+    coupling = Coupling(table.text("joint"), table.table("terms").named_numbers(), table.number("offset", 0.0))
+    table.finish()
+    return coupling
+
+
+def read_motor(table: Table) -> Motor:
+    given = table.has("turns_with")
+    turns_with = table.table("turns_with").named_numbers()
+    if given and not turns_with:
+        raise table.error("'turns_with' names no joint; add one, such as { joint6 = 1.0 }, or remove the key")
+    motor = Motor(table.text("name"), read_limits(table.table("limits")), read_drive(table.table("drive")), turns_with)
+    table.finish()
+    return motor
+
+
+def read_force(table: Table) -> Force:
+    if not table.has("torque"):
+        raise table.error("the key 'torque' is missing; add a table such as { joint2 = \"joint2 - 0.3\" }")
+    force = Force(
+        name=table.text("name"),
+        torque=table.table("torque").named_texts(),
+        where=table.table("where").named_texts(),
+        value=table.number("value", 0.0),
+        source=table.text("source", ""),
+    )
+    table.finish()
+    return force
+
+
+def read_marker(table: Table, snapper: Snapper) -> Marker:
+    name, link = table.text("name"), table.text("link")
+    frame = read_frame(table.table("frame"), snapper)
+    table.finish()
+    return Marker(name, link, frame)

@@ -1,0 +1,1 @@
+"""Robots written as TOML and as MJCF."""

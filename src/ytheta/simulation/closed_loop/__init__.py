@@ -1,0 +1,1 @@
+"""Closed loops: compiled for many runs, or step by step in Python."""

@@ -1,0 +1,1 @@
+"""Plants: forward dynamics of ytheta, or MuJoCo."""

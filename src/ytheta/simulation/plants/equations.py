@@ -1,0 +1,102 @@
+"""Our plant as symbols: how its coordinates and velocities change, for kernels to be compiled from.
+
+Identity      d/dt (x, Qd) = (E(x) Qd, FD(x, Qd, tau, theta)); without loops x is Q and E is 1
+Reference     [walker1988] sec. 2.3 for E; [lu1993] sec. V for qdd
+Notation      code    meaning                                                      shape
+              x       closed coordinates, passive and actuated                     coordinates
+              Qd      velocities of the actuated ones                              actuated
+              theta   the parameters named in ``varied``; all others are numbers   varied
+
+With loops, x drifts open by the error of the integrator, of fourth order. One Newton step after each step of
+integration squares what is left.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from ytheta.dynamics.graphs import forward_dynamics_graph
+from ytheta.dynamics.loops.closing import constraint
+from ytheta.dynamics.loops.constraint import Constraint
+from ytheta.dynamics.motion import scalars
+from ytheta.native import Kernel, compile_graph
+from ytheta.native.graph import Graph, Input, trace
+from ytheta.robot.robot import Robot
+from ytheta.simulation.parameters import check_names
+
+if TYPE_CHECKING:
+    import casadi
+
+
+@dataclass(frozen=True, eq=False)
+class Equations:
+    """The equations of motion; ``varied`` names the parameters that are symbols."""
+
+    robot: Robot
+    varied: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_names(self.robot, dict.fromkeys(self.varied))
+
+    @cached_property
+    def loops(self) -> Constraint:
+        return constraint(self.robot)
+
+    @property
+    def coordinates(self) -> int:
+        return len(self.loops.home)
+
+    @property
+    def actuated(self) -> int:
+        return len(self.loops.actuated)
+
+    def rates(self, x: casadi.SX, Qd: casadi.SX, tau: casadi.SX, theta: casadi.SX) -> tuple[casadi.SX, casadi.SX]:
+        """(xd, Qdd)."""
+        given = (x, Qd, tau, self._parameters(theta)) if self.varied else (x, Qd, tau)
+        xd = self.loops.tangent(x) @ Qd if self.loops.cuts else Qd
+        return xd, self._dynamics.on(*given)
+
+    def seen(self, x: casadi.SX) -> casadi.SX:
+        """The actuated coordinates among x."""
+        return x[list(self.loops.actuated)] if self.loops.cuts else x
+
+    @cached_property
+    def rates_kernel(self) -> Kernel:
+        """((x, Qd), tau, theta) → d/dt (x, Qd)."""
+        import casadi
+
+        state, tau, theta = (casadi.SX.sym(entry.name, entry.size) for entry in self._inputs)
+        rates = casadi.vertcat(*self.rates(state[: self.coordinates], state[self.coordinates :], tau, theta))
+        return self._compiled("rates", [state, tau, theta], rates)
+
+    @cached_property
+    def settled_kernel(self) -> Kernel:
+        """(x, Qd) → the same with loops closed."""
+        import casadi
+
+        state = casadi.SX.sym("state", self.coordinates + self.actuated)
+        closed = casadi.vertcat(self.loops.settled(state[: self.coordinates]), state[self.coordinates :])
+        return self._compiled("settled", [state], closed)
+
+    @property
+    def _inputs(self) -> tuple[Input, Input, Input]:
+        states = self.coordinates + self.actuated
+        return Input("state", states), Input("tau", self.actuated), Input("theta", len(self.varied))
+
+    def _compiled(self, name: str, symbols: list[casadi.SX], output: casadi.SX) -> Kernel:
+        inputs = list(zip(self._inputs, symbols, strict=False))
+        return compile_graph(trace(name, inputs, scalars(output), made_from=f"{name} of {self.robot.name}"))
+
+    @cached_property
+    def _dynamics(self) -> Graph:
+        return forward_dynamics_graph(self.robot, theta_input=bool(self.varied))
+
+    def _parameters(self, theta: casadi.SX) -> casadi.SX:
+        """All standard parameters: symbols where they vary, numbers elsewhere."""
+        import casadi
+
+        own = {name: theta[k] for k, name in enumerate(self.varied)}
+        pairs = zip(self.robot.parameter_names, self.robot.numeric.theta.tolist(), strict=True)
+        return casadi.vertcat(*(own.get(name, casadi.SX(value)) for name, value in pairs))

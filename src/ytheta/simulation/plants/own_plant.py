@@ -1,0 +1,53 @@
+"""Our forward dynamics as a plant: trees, loops, couplings, friction, rotor inertia, declared forces."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ytheta.dynamics.loops.loops import solve
+from ytheta.robot.robot import Robot
+from ytheta.shapes import Float
+from ytheta.simulation.parameters import check_names
+from ytheta.simulation.plants.equations import Equations
+from ytheta.simulation.plants.plant import Joints, State
+
+
+@dataclass(frozen=True, eq=False)
+class OwnPlant:
+    """State: all coordinates of the robot, closed, then the velocities of the actuated ones.
+
+    Every parameter is an input of what is compiled, which so serves whatever their values become.
+    """
+
+    equations: Equations
+    theta: Float[np.ndarray, "params"]
+
+    @staticmethod
+    def of(robot: Robot) -> OwnPlant:
+        """A plant with the parameters of the description."""
+        return OwnPlant(Equations(robot, robot.parameter_names), robot.numeric.theta)
+
+    @property
+    def robot(self) -> Robot:
+        return self.equations.robot
+
+    def init(self, q: Joints, qd: Joints) -> State:
+        x = solve(self.equations.loops, q[None]).or_raise().x[0] if self.robot.loops else q
+        return np.concatenate([x, qd])
+
+    def rates(self, state: State, tau: Joints) -> State:
+        return self.equations.rates_kernel.one(state, tau, self.theta)
+
+    def settled(self, state: State) -> State:
+        return self.equations.settled_kernel.one(state) if self.robot.loops else state
+
+    def motion(self, state: State) -> tuple[Joints, Joints]:
+        return state[list(self.equations.loops.actuated)], state[self.equations.coordinates :]
+
+    def with_parameters(self, values: Mapping[str, float]) -> OwnPlant:
+        check_names(self.robot, values)
+        pairs = zip(self.robot.parameter_names, self.theta.tolist(), strict=True)
+        return replace(self, theta=np.array([float(values.get(name, old)) for name, old in pairs]))

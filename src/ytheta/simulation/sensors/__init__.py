@@ -1,0 +1,1 @@
+"""Sensors: errors of measured positions, velocities and torques."""

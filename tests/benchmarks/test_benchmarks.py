@@ -1,0 +1,33 @@
+"""Benchmarks run: a small version of each gives rows with times; how fast is measured by ``make bench``, never here."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks import clock, compile_time, dynamics, identify
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clock, "LONG_ENOUGH", 0.0)
+    monkeypatch.setattr(dynamics, "SAMPLES", 16)
+    monkeypatch.setattr(dynamics, "BATCH", 32)
+    monkeypatch.setattr(compile_time, "JOINTS", (1, 2))
+    for name, value in {"SAMPLES": (200, 400), "RUNS": 1, "HOUR": 40_000}.items():
+        monkeypatch.setattr(identify, name, value)
+
+
+def test_dynamics() -> None:
+    rows = dynamics._robot_rows("UR10", *dynamics.ROBOTS["UR10"])
+    assert "base regressor (36)" in rows[0].name
+    assert all(row.ytheta > 0.0 and row.peer > 0.0 for row in rows)
+
+
+def test_compile_time() -> None:
+    assert len(compile_time.rows()) == 2
+
+
+def test_identify() -> None:
+    rows = [*identify._fit_rows("one thread", 1), *identify._hour_rows()]
+    assert len(rows) == 3
+    assert all(row.ytheta > 0.0 and row.peer > 0.0 for row in rows)

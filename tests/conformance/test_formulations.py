@@ -1,0 +1,158 @@
+"""One list for all formulations: each, on every robot it accepts, gives the same regressor as Pinocchio."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from jaxtyping import Shaped, TypeCheckError
+
+from tests.support import typecheck
+from tests.support.formulation_cases import (
+    close,
+    equals_newton_euler_and_pinocchio,
+    fork,
+    load,
+    state,
+    with_columns_swapped,
+    with_gravity_flipped,
+)
+from tests.support.random_robots import robots
+from ytheta.dynamics.formulations import newton_euler
+from ytheta.dynamics.formulations.registry import FORMULATIONS, acceptance, formulation_of
+from ytheta.dynamics.mechanism import mechanism
+from ytheta.dynamics.motion import numeric_motion
+from ytheta.dynamics.vectors import cross, inner
+from ytheta.errors import InputError
+from ytheta.native.graph import Input
+from ytheta.robot.catalog import names
+from ytheta.robot.frame import Frame, vector
+from ytheta.robot.robot import Robot
+
+URDFS = (
+    "ur10_robot.urdf",
+    "panda.urdf",
+    "kinova.urdf",
+    "xarm7.urdf",
+    "tiago_no_hand.urdf",
+    "baxter.urdf",
+    "solo12.urdf",
+    "allegro_right_hand.urdf",
+    "double_pendulum.urdf",
+    "z1.urdf",
+    "talos_left_arm.urdf",
+)
+
+
+def accepted(formulation: str, name: str) -> Robot:
+    robot = load(name)
+    reason = acceptance(robot)[formulation]
+    if reason is not None:
+        assert robot.loops  # the only reason a formulation may have to refuse a robot of this list
+        pytest.skip(reason)
+    return robot
+
+
+@pytest.mark.parametrize("name", [*names(), *URDFS])
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+def test_it_equals_pinocchio_and_newton_euler(formulation: str, name: str) -> None:
+    """Ordinary motion and two velocities, column by column."""
+    robot = accepted(formulation, name)
+    assert equals_newton_euler_and_pinocchio(formulation_of(robot, formulation).regressor, robot)
+
+
+@pytest.mark.parametrize("name", ["stanford", "panda.urdf", "tiago_no_hand.urdf"])
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+def test_twins_that_must_fail(formulation: str, name: str) -> None:
+    regressor = formulation_of(load(name), formulation).regressor
+    assert not equals_newton_euler_and_pinocchio(with_gravity_flipped(regressor), load(name))
+    assert not equals_newton_euler_and_pinocchio(with_columns_swapped(regressor), load(name))
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+def test_branches_seats_and_loads(formulation: str) -> None:
+    assert equals_newton_euler_and_pinocchio(formulation_of(fork(), formulation).regressor, fork())
+
+
+@pytest.mark.parametrize("name", ["ur10", "stanford", "lu-two-link", "ha-scara", "tiago_no_hand.urdf"])
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+def test_one_velocity_given_twice_and_a_turned_base(formulation: str, name: str) -> None:
+    """Y(q, qd, qd, qdd) = Y(q, qd, qdd); turning base and gravity together changes nothing, the base alone does."""
+    robot = load(name)
+    regressor = formulation_of(robot, formulation).regressor
+    mech = mechanism(robot)
+    q, qd, qdd, _ = state(mech.joints, seed=12)
+    motion = numeric_motion(q, qd, qdd)
+    ordinary = regressor(mech, motion)
+    assert close(regressor(mech, numeric_motion(q, qd, qdd, qd.copy())), ordinary)
+    mounting = Frame.from_rpy(0.3, -0.8, 1.7)
+    gravity = vector(np.array(mounting.rotation) @ np.array(robot.gravity_in_base))
+    assert close(regressor(mechanism(replace(robot, mounting=mounting, gravity=gravity)), motion), ordinary)
+    assert not close(regressor(mechanism(replace(robot, mounting=mounting)), motion), ordinary)
+
+
+@settings(max_examples=25)
+@given(robots(loops=False, symbols=False))
+def test_random_trees(robot: Robot) -> None:
+    # Random places, axes and gravity add up in another order here: a digit of the sixteen may be lost.
+    if mechanism(robot).joints:
+        for name in FORMULATIONS:
+            regressor = formulation_of(robot, name).regressor
+            assert equals_newton_euler_and_pinocchio(regressor, robot, tolerance=1e-9), name
+
+
+@pytest.mark.parametrize("name", names())
+def test_two_velocities_are_the_bilinear_form_of_one(name: str) -> None:
+    """What the others are compared with: Y(q, qd, v, vd) by polarisation of the quadratic form in qd."""
+    mech = mechanism(load(name))
+    q, qd, qdd, v = state(mech.joints, seed=12)
+
+    def Y(rate: np.ndarray, acceleration: np.ndarray) -> np.ndarray:
+        return newton_euler.regressor(mech, numeric_motion(q, rate, acceleration)).astype(float)
+
+    nothing = 0 * q
+    still = Y(nothing, nothing)
+    polarised = (Y(qd + v, nothing) - Y(qd, nothing) - Y(v, nothing) + still) / 2
+    two = newton_euler.regressor(mech, numeric_motion(q, qd, qdd, v))
+    assert close(two, Y(nothing, qdd) + polarised, 1e-9)
+    assert close(newton_euler.regressor(mech, numeric_motion(q, qd, qdd, qd.copy())), Y(qd, qdd))
+
+
+def test_unknown_and_unfit_formulations_say_so() -> None:
+    with pytest.raises(InputError, match="there is no formulation 'newton_oiler'; did you mean 'newton_euler'"):
+        formulation_of(load("panda"), "newton_oiler")
+    with pytest.raises(
+        InputError, match=r"lagrange does not take this: .* has closed loops.* \(accepted: spatial_tree\)"
+    ):
+        formulation_of(load("walker"), "lagrange")
+    assert formulation_of(load("walker")).__name__.endswith("spatial_tree")
+    assert formulation_of(load("panda")).__name__.endswith("newton_euler")
+
+
+def test_every_call_is_checked_while_the_tests_run() -> None:
+    """A wrong size, two sizes that should be one, a field of another type, a result: what the import hook is for."""
+    three, four = np.ones(3), np.ones(4)
+    assert inner(three, three) == inner(four, four) - 1.0
+    with pytest.raises(TypeCheckError, match="size 4 does not equal 3"):
+        cross(four, three)
+    with pytest.raises(TypeCheckError, match="parameter b="):
+        inner(four, three)
+    with pytest.raises(TypeCheckError, match="parameter name=3"):
+        Input(3, 3)  # type: ignore[arg-type]
+    for checked in (typecheck.checked(_first_two), typecheck.checked(_each)):
+        with pytest.raises(TypeCheckError):
+            checked(three, four)
+    with pytest.raises(TypeCheckError, match="return"):
+        typecheck.checked(_first_two)(three, three)
+    assert list(typecheck.checked(_each)(three, three)) == [2.0, 2.0, 2.0]
+
+
+def _first_two(a: Shaped[np.ndarray, "n"], b: Shaped[np.ndarray, "n"]) -> Shaped[np.ndarray, "n"]:
+    return (a + b)[:2]
+
+
+def _each(a: Shaped[np.ndarray, "n"], b: Shaped[np.ndarray, "n"]) -> Iterator[float]:
+    yield from a + b

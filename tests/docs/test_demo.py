@@ -1,0 +1,100 @@
+"""The job of ``make demo`` on shorter motion: an arm that MuJoCo moved is identified, and the truth is found."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from examples.compare_with_truth import Comparison, compare, lines
+from examples.mujoco_log import write_logs
+
+import ytheta as yt
+from tests.cli.test_cli import ytheta
+from tests.conftest import ROOT
+
+LOGS = ("identify", "ur10", "ur10.fit.parquet", "--validate", "ur10.validate.parquet", "--rotor-inertia")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("demo")
+    write_logs("ur10", folder, seconds=8.0)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def answer(folder: Path) -> dict[str, Any]:
+    result = ytheta(*LOGS, "-o", "ur10.model.toml", "--json", cwd=folder)
+    assert result.returncode == 0, result.stderr
+    answer: dict[str, Any] = json.loads(result.stdout)
+    return answer
+
+
+@pytest.fixture(scope="module")
+def found(answer: dict[str, Any], folder: Path) -> Comparison:
+    assert answer["base_count"] == 58
+    return compare(folder / "ur10.model.toml", folder / "ur10.truth.json")
+
+
+def test_motion_it_has_not_seen_is_predicted(answer: dict[str, Any]) -> None:
+    assert answer["verdict"] == "good"
+    assert answer["validation"]["relative_error_percent"] < 0.5
+    assert max(answer["validation"]["per_joint_percent"]) < 10.0
+
+
+def test_without_friction_it_is_not(answer: dict[str, Any], folder: Path) -> None:
+    worse = json.loads(ytheta(*LOGS, "--friction", "none", "--json", cwd=folder).stdout)
+    error = answer["validation"]["relative_error_percent"]
+    assert worse["validation"]["relative_error_percent"] > 10.0 * error
+    assert min(worse["validation"]["per_joint_percent"]) > 2.0 * error
+
+
+def test_the_truth_is_found(found: Comparison) -> None:
+    assert (found.deviations <= 3.0).mean() >= 0.9
+    assert (found.deviations <= 1.0).mean() < 0.95  # standard deviations are not so wide that everything is near
+    for kind, count, error in (("viscous", 6, 0.05), ("Coulomb", 6, 0.05), ("rotor", 4, 0.15)):
+        own = np.array([name.startswith(kind) for name in found.kinds])
+        assert own.sum() == count
+        np.testing.assert_allclose(found.identified[own], found.true[own], rtol=error)
+    described = yt.base_parameters(yt.load("ur10"), rotor_inertia=True, friction=("viscous", "coulomb", "offset")).beta
+    assert (abs(described - found.true) <= 3.0 * found.std).mean() < 0.5  # the description alone does not know it
+
+
+def test_a_log_is_what_its_seed_says(tmp_path: Path) -> None:
+    for seed in (1, 2):
+        write_logs("panda", tmp_path / f"{seed}", seconds=1.0, seed=seed)
+    write_logs("panda", tmp_path / "again", seconds=1.0, seed=1)
+    first, other, again = (pl.read_parquet(tmp_path / name / "panda.fit.parquet") for name in ("1", "2", "again"))
+    assert first.equals(again)
+    assert not first.equals(other)
+    assert first.columns == ["t", *(f"{kind}{k}" for kind in ("q", "tau") for k in range(1, 8))]
+
+
+def test_true_bodies_can_exist(folder: Path) -> None:
+    truth = json.loads((folder / "ur10.truth.json").read_text())["parameters"]
+    described = yt.load("ur10").merged
+    for link in described.links[1:]:
+        true = yt.Inertia(tuple(truth[name] for name in truth if name.startswith(f"{link.name}.")))
+        assert true.consistency()
+        assert true != link.inertia
+        assert true.mass == pytest.approx(link.inertia.mass, rel=0.2)
+
+
+def test_the_readme_shows_what_is_printed(found: Comparison, folder: Path) -> None:
+    """Figures depend on the length of the motion and, in their last digits, on the processor; the words do not."""
+    readme = (ROOT / "README.md").read_text()
+    (shown,) = re.findall(r"^```text\n\$ make demo\n(.*?)^```", readme, re.DOTALL | re.MULTILINE)
+    printed = ytheta(*LOGS, cwd=folder).stdout + "\n".join(lines(found)) + (ROOT / "Makefile").read_text()
+    assert not_printed(shown, printed) == []
+    assert not_printed(shown.replace("judged by", "tested by"), printed) == ["tested by ur"]
+
+
+def not_printed(shown: str, printed: str) -> list[str]:
+    """Beginnings of lines, up to their first figure, that were not printed."""
+    starts = [" ".join(re.split(r"[\d…]", line)[0].split()) for line in shown.splitlines()]
+    return [start for start in starts if start not in " ".join(printed.split())]

@@ -1,0 +1,86 @@
+"""What README and docs show is run: commands print what is printed there, snippets work."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.cli.test_cli import ytheta
+from tests.conftest import ROOT
+from ytheta.robot.loops.closure import close_loops
+from ytheta.robot.reading.load import load
+
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def blocks(language: str) -> list[tuple[str, str]]:
+    """(page, content) of every fenced block of a language."""
+    return [
+        (page.name, content)
+        for page in PAGES
+        for content in re.findall(rf"^```{language}\n(.*?)^```", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+    ]
+
+
+def matches(shown: str, printed: str) -> bool:
+    """Whether a text was printed as shown; a line with only … stands for any lines."""
+    pieces = [re.escape(piece.strip("\n")) for piece in re.split(r"^…$", shown, flags=re.MULTILINE)]
+    trimmed = "\n".join(line.rstrip() for line in printed.splitlines())
+    return (
+        re.fullmatch(r"(.*\n)?".join(pieces), trimmed.strip("\n") + "\n" * shown.endswith("…\n"), re.DOTALL) is not None
+    )
+
+
+def test_there_is_something_to_run() -> None:
+    assert blocks("console")
+    assert blocks("python")
+    assert blocks("toml")
+
+
+@pytest.mark.parametrize(("page", "content"), blocks("console"))
+def test_commands_print_what_is_shown(page: str, content: str) -> None:
+    command, _, shown = content.partition("\n")
+    assert command.startswith("$ ytheta "), page
+    result = ytheta(*command.split()[2:])
+    assert result.returncode == 0
+    assert matches(shown, result.stdout), result.stdout
+    assert not matches(shown.replace("link1", "link9"), result.stdout)
+
+
+@pytest.mark.parametrize(("page", "content"), blocks("python"))
+def test_snippets_run(page: str, content: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    exec(compile(content, page, "exec"), {})
+
+
+@pytest.mark.parametrize("page", sorted({page for page, _ in blocks("shell")}))
+def test_sessions_print_what_is_shown(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands on files that the page's first snippet makes, one after the other in one folder."""
+    monkeypatch.chdir(tmp_path)
+    first = next(content for name, content in blocks("python") if name == page)
+    exec(compile(first, page, "exec"), {})
+    for name, content in blocks("shell"):
+        if name == page:
+            command, _, shown = content.partition("\n")
+            assert command.startswith("$ ytheta "), page
+            result = ytheta(*command.split()[2:], cwd=tmp_path)
+            assert result.returncode == 0, result.stderr
+            assert matches(without_figures(shown), without_figures(result.stdout)), result.stdout
+            assert not matches(without_figures(shown).replace("joint", "hinge"), without_figures(result.stdout))
+
+
+def without_figures(text: str) -> str:
+    """Noise is the same on every machine, the last digits of what is made of it are not."""
+    masked = re.sub(r"[-×]?\d+(\.\d+)?(e[-+]?\d+)?", "#", text.replace("─", ""))
+    return "".join(f"{' '.join(line.split())}\n" for line in masked.splitlines())
+
+
+@pytest.mark.parametrize(("page", "content"), blocks("toml"))
+def test_robots_in_the_docs_are_robots(page: str, content: str, tmp_path: Path) -> None:
+    path = tmp_path / f"{page}.toml"
+    path.write_text(content)
+    robot = load(path)
+    if robot.loops:
+        close_loops(robot).or_raise()

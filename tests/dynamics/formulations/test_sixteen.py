@@ -1,0 +1,126 @@
+"""The sixteen parameters of Lu and Meng against the ten, and their special cases."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from tests.support.formulation_cases import close, fork, load, state, theta_of
+from tests.support.random_robots import inertias
+from ytheta.dynamics.formulations import lagrange, newton_euler, sixteen
+from ytheta.dynamics.mechanism import mechanism
+from ytheta.dynamics.motion import numeric_motion
+from ytheta.errors import InputError, UnknownNameError
+from ytheta.robot.inertia import Inertia
+
+BODY = Inertia.about_center(2.0, (0.1, -0.2, 0.3), ((0.3, 0.01, 0.02), (0.01, 0.2, 0.03), (0.02, 0.03, 0.25)))
+
+
+def test_sixteen_parameters_by_hand() -> None:
+    expected = [2.0, 0.2, -0.4, 0.6, 0.02, 0.08, 0.18, -0.04, 0.06, -0.12, 0.3, 0.2, 0.25, -0.01, -0.02, -0.03]
+    assert sixteen.sixteen_of(BODY) == pytest.approx(expected)
+    assert len(sixteen.SIXTEEN_PARAMETERS) == len(expected)
+
+
+@given(inertias())
+def test_ten_from_sixteen(inertia: Inertia) -> None:
+    assert sixteen.L @ sixteen.sixteen_of(inertia) == pytest.approx(inertia.vector, abs=1e-12)
+
+
+def test_the_map_for_regressors_goes_both_ways() -> None:
+    assert np.array_equal(sixteen.L @ sixteen.BACK, np.eye(10))
+    wrong = sixteen.L.copy()
+    wrong[5] *= -1.0  # the sign of a product of inertia
+    assert wrong @ sixteen.sixteen_of(BODY) != pytest.approx(BODY.vector)
+
+
+def test_moments_without_mass_are_refused() -> None:
+    with pytest.raises(InputError, match="without mass have no centre"):
+        sixteen.sixteen_of(Inertia.named({"mx": 1.0}))
+    assert sixteen.sixteen_of(Inertia.named({"Izz": 1.0}))[12] == 1.0
+
+
+@pytest.mark.parametrize("name", ["stanford", "lu-two-link", "iiwa14", "kinova.urdf"])
+def test_regressor_in_sixteen_parameters(name: str) -> None:
+    mech = mechanism(load(name))
+    q, qd, qdd, v = state(mech.joints)
+    count = len(mech.bodies)
+    theta = np.concatenate([sixteen.sixteen_of(link.inertia) for link in mech.robot.links[1:]])
+    for motion in (numeric_motion(q, qd, qdd), numeric_motion(q, qd, qdd, v)):
+        Y10 = newton_euler.regressor(mech, motion).astype(float)
+        Y16 = lagrange.regressor_sixteen(mech, motion).astype(float)
+        assert close(Y16, Y10 @ np.kron(np.eye(count), sixteen.L))
+        assert close(Y16 @ np.kron(np.eye(count), sixteen.BACK), Y10)
+        assert close(Y16 @ theta, Y10 @ theta_of(mech))
+
+
+def test_momentum_of_a_point_mass_is_that_of_its_centre() -> None:
+    """(117) as it stands against W_1 theta_5 (126)."""
+    mech = mechanism(fork())
+    q, qd, qdd, _ = state(mech.joints)
+    motion = numeric_motion(q, qd, qdd)
+    p, m = np.array(BODY.center), BODY.mass
+    point = Inertia.point(m, BODY.center)
+    W = lagrange.momentum(mech, motion).astype(float)
+    for i, body in enumerate(mech.bodies):
+        # (118): the Jacobian of the centre is that of a link whose frame origin lies there.
+        shifted = lagrange.link_jacobian(mech, motion, body.name).astype(float)
+        R = _rotation(mech, motion, i)
+        J = shifted[:3] - np.cross(R @ p, shifted[3:].T).T
+        W5 = W[:, 10 * i : 10 * (i + 1)] @ sixteen.L[:, sixteen.POINT_MASS]
+        assert close(W5 @ sixteen.sixteen_of(point)[list(sixteen.POINT_MASS)], m * J.T @ (J @ qd))
+        assert not close(W5 @ sixteen.sixteen_of(point)[list(sixteen.POINT_MASS)], m * J.T @ (J @ qd[::-1]))
+
+
+def _rotation(mech, motion, i: int) -> np.ndarray:  # type: ignore[no-untyped-def]
+    R = np.eye(3)
+    for k in mech.path(i):
+        R = R @ newton_euler.pose(mech.bodies[k], motion)[0].astype(float)
+    return R
+
+
+@pytest.mark.parametrize(
+    ("center", "tensor", "axis"),
+    [((0.4, 0.0, 0.0), (0.1, 0.2, 0.25), "x"), ((0.0, 0.0, -0.3), (0.3, 0.2, 0.15), "z")],
+)
+def test_principal_axes(center: tuple[float, float, float], tensor: tuple[float, float, float], axis: str) -> None:
+    """(51): six columns are enough for a link with its centre on an axis of its frame."""
+    a, b, c = tensor
+    inertia = Inertia.about_center(1.7, center, ((a, 0.0, 0.0), (0.0, b, 0.0), (0.0, 0.0, c)))
+    mech = mechanism(fork())
+    q, qd, qdd, v = state(mech.joints)
+    p = sum(center)
+    reduced = np.array([1.7, 1.7 * p, 1.7 * p**2, a, b, c])
+    assert sixteen.sixteen_of(inertia)[list(sixteen.PRINCIPAL_AXES[axis])] == pytest.approx(reduced)
+    for motion in (numeric_motion(q, qd, qdd), numeric_motion(q, qd, qdd, v)):
+        Y = newton_euler.regressor(mech, motion).astype(float)
+        for i, body in enumerate(mech.bodies):
+            expected = Y[:, 10 * i : 10 * (i + 1)] @ inertia.vector
+            own, other = (
+                lagrange.principal_axes_columns(mech, motion, body.name, center=place).astype(float)  # type: ignore[arg-type]
+                for place in ((axis, "z" if axis == "x" else "x"))
+            )
+            assert close(own @ reduced, expected)
+            assert not close(other @ reduced, expected)
+
+
+def test_point_mass() -> None:
+    """(49): ten columns, linear in theta_5."""
+    mech = mechanism(fork())
+    q, qd, qdd, _ = state(mech.joints)
+    motion = numeric_motion(q, qd, qdd)
+    point = Inertia.point(0.7, (0.1, -0.4, 0.2))
+    theta5 = sixteen.sixteen_of(point)[list(sixteen.POINT_MASS)]
+    Y = newton_euler.regressor(mech, motion).astype(float)
+    for i, body in enumerate(mech.bodies):
+        columns = lagrange.point_mass_columns(mech, motion, body.name).astype(float)
+        assert close(columns @ theta5, Y[:, 10 * i : 10 * (i + 1)] @ point.vector)
+        assert not close(columns @ theta5, Y[:, 10 * i : 10 * (i + 1)] @ BODY.vector)
+
+
+def test_a_link_that_does_not_move_has_no_columns() -> None:
+    mech = mechanism(fork())
+    motion = numeric_motion(*state(mech.joints)[:3])
+    with pytest.raises(UnknownNameError, match=r"no moving link 'slidre'; did you mean 'slider'\?"):
+        lagrange.point_mass_columns(mech, motion, "slidre")

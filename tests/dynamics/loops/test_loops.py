@@ -1,0 +1,344 @@
+"""Robots with closed loops: torques against Lagrange multipliers, MuJoCo and the balance of energy."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ytheta
+from tests.support.loop_motion import (
+    DIFFERENCED,
+    EXACT,
+    close,
+    closed,
+    evaluate,
+    followed,
+    loops_of,
+    random_motion,
+    regressor_of,
+)
+from tests.support.loop_robots import NAMES, looped
+from tests.support.mujoco_peer import tree_torque
+from tests.support.pinocchio_peer import peer
+from ytheta.dynamics import rigid_body
+from ytheta.dynamics.formulations import kronecker, lagrange, newton_euler, spatial_tree
+from ytheta.dynamics.full_regressor import LinkRegressor, full_regressor
+from ytheta.dynamics.graphs import inverse_dynamics_graph, regressor_graph, traced
+from ytheta.dynamics.loops.closing import constraint
+from ytheta.dynamics.loops.constraint import Constraint
+from ytheta.dynamics.loops.loops import solve
+from ytheta.dynamics.mechanism import mechanism
+from ytheta.dynamics.motion import casadi_motion, numeric_motion
+from ytheta.native.graph import Graph, Input, trace
+from ytheta.robot.loops.cut_joint import closure_residuals, loop_states
+from ytheta.robot.parts import Coupling, Drive, JointKind, Loop, Motor
+from ytheta.robot.robot import Robot
+
+
+def residual(robot: Robot, x: np.ndarray) -> np.ndarray:
+    return closure_residuals(robot, x)
+
+
+def jacobian(robot: Robot, x: np.ndarray) -> np.ndarray:
+    columns = [(residual(robot, x + 1e-5 * e) - residual(robot, x - 1e-5 * e)) / 2e-5 for e in np.eye(len(x))]
+    return np.stack(columns, axis=1)
+
+
+def cut_gradients(robot: Robot, x: np.ndarray) -> np.ndarray:
+    """Derivatives of the positions of the moving cut joints."""
+
+    def positions(at: np.ndarray) -> np.ndarray:
+        A, b = robot.coupling_map
+        states = loop_states(robot, A @ at + b)
+        return np.array([s.position for s, loop in zip(states, robot.loops, strict=True) if loop.joint.moves])
+
+    columns = [(positions(x + 1e-5 * e) - positions(x - 1e-5 * e)) / 2e-5 for e in np.eye(len(x))]
+    return np.stack(columns, axis=1)
+
+
+def by_multipliers(name: str, robot: Robot, seed: int = 0, *, dropped: int | None = None) -> np.ndarray:
+    """tau from S^T tau + J^T lambda = rho, all forces in coordinates x; ``dropped``: without one loop's forces."""
+    robot = robot.numeric.merged
+    x, xd, xdd = followed(name, seed)
+    A, b = robot.coupling_map
+    q, qd, qdd = A @ x + b, A @ xd, A @ xdd
+    mech = mechanism(robot)
+    bodies = 10 * len(mech.bodies)
+    rho = A.T @ newton_euler.inverse_dynamics(mech, numeric_motion(q, qd, qdd), robot.theta[:bodies]).astype(float)
+    gradients = np.concatenate(
+        [A, cut_gradients(robot, x), np.eye(len(x))[[robot.coordinates.index(motor.name) for motor in robot.motors]]]
+    )
+    turned = (cut_gradients(robot, x + 1e-4 * xd) - cut_gradients(robot, x - 1e-4 * xd)) @ xd / 2e-4
+    rates, accelerations = gradients @ xd, gradients @ xdd
+    accelerations[len(A) : len(A) + len(turned)] += turned
+    drives = robot.theta[bodies:].reshape(-1, 4)
+    felt = drives[:, 0] * accelerations + drives[:, 1] * rates + drives[:, 2] * np.sign(rates) + drives[:, 3]
+    rho = rho + gradients.T @ felt
+    J = jacobian(robot, x)
+    if dropped is not None:
+        per_loop = len(J) // len(robot.loops)
+        J = np.delete(J, slice(per_loop * dropped, per_loop * (dropped + 1)), axis=0)
+    S = np.eye(len(x))[[robot.coordinates.index(name) for name in robot.actuated]]
+    forces, *_ = np.linalg.lstsq(np.concatenate([S, J]).T, rho, rcond=1e-7)
+    return forces[: len(S)]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_torque_by_lagrange_multipliers(name: str) -> None:
+    robot = looped(name)
+    graph = inverse_dynamics_graph(robot)
+    for seed in (0, 1):
+        Q, Qd, Qdd = random_motion(name, seed)
+        x = closed(loops_of(name), Q)
+        expected = by_multipliers(name, robot, seed)
+        Y = evaluate(regressor_of(name), x, Qd, Qdd)
+        assert Y.shape == (len(robot.actuated), len(robot.parameter_names))
+        assert close(Y @ robot.numeric.theta, expected, 10 * DIFFERENCED)
+        tau = evaluate(graph, x, Qd, Qdd)
+        assert close(tau, Y @ robot.numeric.theta, EXACT)
+
+
+def test_faults_are_seen_by_the_multipliers() -> None:
+    robot = looped("walker")
+    Q, Qd, Qdd = random_motion("walker")
+    x = closed(loops_of("walker"), Q)
+    tau = evaluate(regressor_of("walker"), x, Qd, Qdd) @ robot.theta
+    assert not close(tau, by_multipliers("walker", robot, dropped=1), 0.01)
+    upside_down = replace(robot, gravity=(0.0, 0.0, 9.8))
+    assert not close(tau, by_multipliers("walker", upside_down), 0.01)
+    frictionless = replace(robot, loops=tuple(Loop(replace(loop.joint, drive=Drive())) for loop in robot.loops))
+    assert not close(tau, by_multipliers("walker", frictionless), 1e-4)
+
+
+def test_an_opened_loop_changes_the_torque() -> None:
+    robot = looped("walker")
+    opened = replace(robot, loops=robot.loops[:1], actuated=(*robot.actuated, "q2", "q6"))
+    _, Qd, Qdd = random_motion("walker")
+    x, xd, xdd = followed("walker")
+    own = [robot.coordinates.index(name) for name in opened.actuated]
+    free = inverse_dynamics_graph(opened)
+    tau = evaluate(inverse_dynamics_graph(robot), x, Qd, Qdd)
+    opened_tau = evaluate(free, x, xd[own], xdd[own])[:3]
+    assert abs(opened_tau[1] - tau[1]) > 0.1 * abs(tau[1])  # the cylinder whose loop was opened
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "slide"])
+def test_torque_by_mujoco(name: str) -> None:
+    """MuJoCo's tree torque, projected onto the motions its own loop constraints allow; links only."""
+    robot = looped(name).numeric.merged
+    links = 10 * (len(robot.links) - 1)
+    for seed in (0, 1):
+        _, Qd, Qdd = random_motion(name, seed)
+        x, xd, xdd = followed(name, seed)
+        A, b = robot.coupling_map
+        rho, J = tree_torque(robot, A @ x + b, A @ xd, A @ xdd)
+        _, values, right = np.linalg.svd(J @ A)
+        free = right[np.count_nonzero(values > 1e-9 * values[0]) :].T
+        assert free.shape[1] == len(robot.actuated)
+        held = free[[robot.coordinates.index(name) for name in robot.actuated]]
+        expected = np.linalg.solve(held.T, free.T @ A.T @ rho)
+        Y = evaluate(regressor_of(name), x, Qd, Qdd)
+        assert close(Y[:, :links] @ robot.theta[:links], expected, DIFFERENCED)
+        theta = robot.theta[:links].copy()
+        theta[-10:] *= 1.01  # a hundredth more of the last link is seen
+        assert not close(Y[:, :links] @ theta, expected, DIFFERENCED)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_power_goes_into_energy_and_friction(name: str) -> None:
+    """Along a closed motion: tau^T Qd = d/dt (kinetic + potential) + friction, rotors and cut joints included."""
+    robot = looped(name).numeric.merged
+    mech, loops = mechanism(robot), loops_of(name)
+    Q, Qd, Qdd = random_motion(name, 3)
+    bodies = 10 * len(mech.bodies)
+    drives = robot.theta[bodies:].reshape(-1, 4)
+    rates_of = constraint_rates(loops)
+
+    def energy(t: float) -> float:
+        rate = Qd + t * Qdd
+        x = closed(loops, Q + t * Qd + t * t / 2 * Qdd)
+        A, b = robot.coupling_map
+        motion = numeric_motion(A @ x + b, A @ np.array(loops.tangent(x)) @ rate, 0 * (A @ x))
+        links = rigid_body.kinetic_energy(mech, motion, robot.theta[:bodies])
+        links += rigid_body.potential_energy(mech, motion, robot.theta[:bodies])
+        return float(links + drives[:, 0] @ rates_of(x, rate) ** 2 / 2)
+
+    h = 1e-4
+    x = closed(loops, Q)
+    rates = rates_of(x, Qd)
+    lost = rates @ (drives[:, 1] * rates + drives[:, 2] * np.sign(rates) + drives[:, 3])
+    tau = evaluate(regressor_of(name), x, Qd, Qdd) @ robot.theta
+    gained = (8 * (energy(h) - energy(-h)) - energy(2 * h) + energy(-2 * h)) / (12 * h)
+    assert tau @ Qd == pytest.approx(gained + lost, rel=1e-5, abs=1e-5)
+    assert tau @ Qd != pytest.approx(gained, rel=1e-3, abs=1e-3)
+
+
+def constraint_rates(loops: Constraint):  # type: ignore[no-untyped-def]
+    """(x, Qd) → the rates of all drives, from differences of positions along the motion."""
+    robot = loops.robot
+    A, b = robot.coupling_map
+
+    def positions(x: np.ndarray) -> np.ndarray:
+        states = loop_states(robot, A @ x + b)
+        cuts = [s.position for s, loop in zip(states, robot.loops, strict=True) if loop.joint.moves]
+        return np.array([*(A @ x + b), *cuts, *(x[robot.coordinates.index(motor.name)] for motor in robot.motors)])
+
+    def rates(x: np.ndarray, Qd: np.ndarray) -> np.ndarray:
+        Q = x[list(loops.actuated)]
+        found: np.ndarray = (positions(closed(loops, Q + 1e-5 * Qd)) - positions(closed(loops, Q - 1e-5 * Qd))) / 2e-5
+        return found
+
+    return rates
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_friction_columns_do_virtual_work(name: str) -> None:
+    """Every column of a drive times Qd is that drive's rate times what the parameter is multiplied by."""
+    loops = loops_of(name)
+    Q, Qd, Qdd = random_motion(name, 4)
+    x = closed(loops, Q)
+    rates = constraint_rates(loops)(x, Qd)
+    columns = Qd @ evaluate(regressor_of(name), x, Qd, Qdd)[:, 10 * len(loops.mechanism.bodies) :]
+    Ia, fv, fc, fo = columns.reshape(-1, 4).T
+    assert close(fv, rates**2, DIFFERENCED)
+    assert close(fc, np.abs(rates), DIFFERENCED)
+    assert close(fo, rates, DIFFERENCED)
+    assert not close(fv[:-1], rates[1:] ** 2, 1e-3)
+    h = 1e-4
+    before, after = (
+        constraint_rates(loops)(closed(loops, Q + t * Qd + t * t / 2 * Qdd), Qd + t * Qdd) for t in (-h, h)
+    )
+    assert close(Ia, rates * (after - before) / (2 * h), 1e-4)
+
+
+def test_theta_as_an_input() -> None:
+    robot = looped("walker")
+    graph = inverse_dynamics_graph(robot, theta_input=True)
+    assert [entry.shared for entry in graph.inputs] == [False, False, False, True]
+    assert [entry.name for entry in graph.inputs] == ["x", "qd", "qdd", "theta"]
+    Q, Qd, Qdd = random_motion("walker")
+    x = closed(loops_of("walker"), Q)
+    theta = np.random.default_rng(0).normal(size=len(robot.parameter_names))
+    assert close(evaluate(graph, x, Qd, Qdd, theta), evaluate(regressor_of("walker"), x, Qd, Qdd) @ theta, EXACT)
+
+
+def wrapped(robot: Robot, links: LinkRegressor) -> Graph:
+    """The regressor of a robot from any regressor of its links, whether that accepts loops by itself or not."""
+    t = traced(robot, "qd", "qdd")
+    return t.graph("regressor", full_regressor(t.loops, links, t.vector("qd"), t.vector("qdd")))
+
+
+@pytest.mark.parametrize("name", ["walker", "slide"])
+def test_every_formulation_can_be_wrapped(name: str) -> None:
+    Q, Qd, Qdd = random_motion(name)
+    x = closed(loops_of(name), Q)
+    expected = evaluate(regressor_of(name), x, Qd, Qdd)
+    for links in (spatial_tree.regressor, lagrange.regressor, kronecker.regressor):
+        assert close(evaluate(wrapped(looped(name), links), x, Qd, Qdd), expected, EXACT)
+
+
+@pytest.mark.parametrize("name", ["walker", "palletiser", "ring", "slide"])
+def test_reference_velocity(name: str) -> None:
+    """s^T (Y(Qd, Qdd) - Y(Qd, V, Vd)) theta = d/dt (s^T M s / 2) for s = Qd - V: M, C and Edot fit together."""
+    robot = looped(name).numeric.merged
+    mech, loops = mechanism(robot), loops_of(name)
+    graph = regressor_graph(robot, reference=True)
+    assert [entry.name for entry in graph.inputs] == ["x", "qd", "v", "vd"]
+    Q, Qd, Qdd = random_motion(name)
+    x = closed(loops, Q)
+    ordinary = evaluate(regressor_of(name), x, Qd, Qdd)
+    assert close(evaluate(graph, x, Qd, Qd, Qdd), ordinary, EXACT)
+    V, Vd = np.random.default_rng(9).uniform(-1.0, 1.0, (2, len(Q)))
+    links = 10 * len(mech.bodies)
+    theta = robot.theta.copy()
+    theta[links:].reshape(-1, 4)[:, 1:] = 0.0
+    Y = evaluate(graph, x, Qd, V, Vd)
+    rates = constraint_rates(loops)
+
+    def energy(t: float) -> float:
+        s = Qd - V + t * (Qdd - Vd)
+        at = closed(loops, Q + t * Qd + t * t / 2 * Qdd)
+        A, b = robot.coupling_map
+        motion = numeric_motion(A @ at + b, A @ np.array(loops.tangent(at)) @ s, 0 * (A @ at))
+        rotors = theta[links::4] @ rates(at, s) ** 2 / 2
+        return float(rigid_body.kinetic_energy(mech, motion, theta[:links]) + rotors)
+
+    change = (energy(1e-4) - energy(-1e-4)) / 2e-4
+    assert (Qd - V) @ (ordinary - Y) @ theta == pytest.approx(change, rel=1e-5, abs=1e-6)
+    assert Qd @ (ordinary - Y) @ theta != pytest.approx(change, rel=1e-2)
+    viscous = Y[:, links:].reshape(len(Q), -1, 4)[:, :, 1]
+    assert close(Qd @ viscous, rates(x, Qd) * rates(x, V), DIFFERENCED)
+    coulomb = Y[:, links:].reshape(len(Q), -1, 4)[:, :, 2]
+    assert close(Qd @ coulomb, np.abs(rates(x, Qd)), DIFFERENCED)
+
+
+# --- without loops --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["ur10", "stanford", "panda"])
+def test_serial_arms_pay_nothing(name: str) -> None:
+    """The graph has exactly the operations of the formulation, and one sign per joint."""
+    import casadi
+
+    robot = ytheta.load(name)
+    graph = regressor_graph(robot)
+    n = len(robot.movable)
+    symbols = [casadi.SX.sym(s, n) for s in ("q", "qd", "qdd")]
+    inputs = [(Input(s, n), v) for s, v in zip(("q", "qd", "qdd"), symbols, strict=True)]
+    links = newton_euler.regressor(mechanism(robot), casadi_motion(*symbols))
+    drives = np.zeros((n, 4 * n), dtype=object)
+    for k in range(n):
+        drives[k, 4 * k : 4 * k + 4] = [symbols[2][k], symbols[1][k], casadi.sign(symbols[1][k]), 1]
+    alone = trace("regressor", inputs, np.concatenate([links, drives], axis=1))
+    assert graph.inputs == alone.inputs
+    assert graph.places == alone.places
+    assert graph.function.n_instructions() == alone.function.n_instructions()
+    q, qd, qdd = np.random.default_rng(0).normal(size=(3, n))
+    assert close(evaluate(graph, q, qd, qdd), evaluate(alone, q, qd, qdd), EXACT)
+
+
+@cache
+def mtm(folder: Path) -> tuple[Robot, np.ndarray]:
+    """The master arm of the dVRK: a tree of nine joints moved by seven motors, and its matrix A by joint name."""
+    robot = ytheta.load(folder / "mtm_tree.urdf")
+    with (folder / "tree_mdh.csv").open() as file:
+        rows = {f"joint_{row['link']}": [float(row[f"c_q{k}"]) for k in range(1, 8)] for row in csv.DictReader(file)}
+    couplings = tuple(
+        Coupling(name, tuple((f"q{k}", c) for k, c in enumerate(row, start=1) if c)) for name, row in rows.items()
+    )
+    motors = tuple(Motor(f"q{k}", drive=Drive(0.01 * k, viscous=0.2)) for k in range(1, 8))
+    coupled = replace(robot, couplings=couplings, motors=motors, actuated=())
+    return coupled, np.array([rows[joint.name] for joint in robot.movable])
+
+
+def test_couplings_of_the_dvrk(shared_data: Path) -> None:
+    folder = shared_data / "dvrk_mtm"
+    if not folder.is_dir():
+        pytest.skip("the dVRK description is not in the shared data folder")
+    robot, A = mtm(folder)
+    assert robot.coordinates == tuple(f"q{k}" for k in range(1, 8))
+    q, qd, qdd = np.random.default_rng(1).uniform(-1.0, 1.0, (3, 7))
+    Y = evaluate(regressor_graph(robot), q, qd, qdd)
+    tree = peer(robot).regressor(A @ q, A @ qd, A @ qdd)
+    assert close(Y[:, :90], A.T @ tree, EXACT)
+    joints = Y[:, 90:126].reshape(7, 9, 4)
+    for k, value in enumerate((A @ qdd, A @ qd, np.sign(A @ qd), np.ones(9))):
+        assert close(joints[:, :, k], A.T * value, EXACT)
+    motors = Y[:, 126:].reshape(7, 7, 4)
+    assert close(motors[:, :, 0], np.diag(qdd), EXACT)
+    assert not close(Y[:, :90], A.T @ peer(robot).regressor(A @ q, A @ qd, 0 * (A @ qdd)), 0.01)
+
+
+def test_without_loops_x_is_Q() -> None:
+    loops = constraint(ytheta.load("ur10"))
+    Q = np.random.default_rng(0).normal(size=(5, 6))
+    outcome = solve(loops, Q).or_raise()
+    assert (outcome.x == Q).all()
+    assert (outcome.q == Q).all()
+    assert loops.robot.loops == ()
+    assert JointKind.POINT not in {joint.kind for joint in loops.robot.joints}

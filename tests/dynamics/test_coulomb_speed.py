@@ -1,0 +1,148 @@
+"""Coulomb friction that changes sign gradually: the column is the formula, everywhere where friction acts."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import ytheta
+from tests.dynamics.test_graphs import coupled, driven, evaluate
+from tests.dynamics.test_rigid_body import close, state
+from tests.robot.reading.toml.test_reader import read
+from tests.support.loop_motion import closed, random_motion
+from tests.support.loop_robots import looped
+from ytheta.dynamics import graphs
+from ytheta.dynamics.loops.closing import constraint
+from ytheta.errors import InputError, RobotError
+from ytheta.robot.parts import Drive, Loop
+from ytheta.robot.robot import Robot
+from ytheta.robot.writing.toml import robot_toml
+
+SPEEDS = (0.02, 0.0, 0.3, 1.5)
+
+
+def smooth(robot: Robot) -> Robot:
+    """The same robot with a coulomb_speed in most drives, another one in each."""
+
+    def changed(drive: Drive, k: int) -> Drive:
+        return replace(drive, coulomb_speed=SPEEDS[k % len(SPEEDS)])
+
+    joints = tuple(replace(joint, drive=changed(joint.drive, k)) for k, joint in enumerate(robot.joints))
+    motors = tuple(replace(motor, drive=changed(motor.drive, k)) for k, motor in enumerate(robot.motors))
+    return replace(robot, joints=joints, motors=motors)
+
+
+def signs(robot: Robot, rates: np.ndarray) -> np.ndarray:
+    """The formula, drive by drive."""
+    speeds = np.array([drive.coulomb_speed for _, drive in robot.drives])
+    return np.array([v / math.hypot(v, s) if s else np.sign(v) for v, s in zip(rates, speeds, strict=True)])
+
+
+def drive_rates(robot: Robot, x: np.ndarray) -> np.ndarray:
+    A, _ = robot.coupling_map
+    M, _ = robot.motor_map
+    return np.concatenate([A, M]) @ x
+
+
+@pytest.mark.parametrize("make", [lambda: driven("ur10"), lambda: driven("stanford"), coupled])
+def test_the_column_is_the_formula(make: object) -> None:
+    robot = smooth(make())  # type: ignore[operator]
+    x, xd, xdd = state(len(robot.coordinates))
+    names = [f"{name}.fc" for name, _ in robot.drives]
+    Y = evaluate(graphs.regressor_graph(robot, parameters=names), x, xd, xdd)
+    expected = drive_rates(robot, np.eye(len(x))).T * signs(robot, drive_rates(robot, xd))
+    assert close(Y, expected, 1e-14)
+    sharp = evaluate(graphs.regressor_graph(make(), parameters=names), x, xd, xdd)  # type: ignore[operator]
+    assert not close(sharp, expected, 1e-3)  # the twin: a plain sign
+    other = evaluate(graphs.regressor_graph(robot, parameters=names, reference=True), x, xd, -3 * xd, xdd)
+    assert close(other, expected, 1e-14)  # of the real rate, not of the reference
+
+
+@pytest.mark.parametrize("make", [lambda: driven("ur10"), coupled])
+def test_all_roads_agree(make: object) -> None:
+    robot = smooth(make())  # type: ignore[operator]
+    x, xd, xdd = state(len(robot.coordinates))
+    tau = evaluate(graphs.inverse_dynamics_graph(robot), x, xd, xdd)
+    for formulation in ("newton_euler", "minimal_newton_euler"):
+        assert close(evaluate(graphs.inverse_dynamics_graph(robot, formulation=formulation), x, xd, xdd), tau)
+    assert close(evaluate(graphs.regressor_graph(robot), x, xd, xdd) @ robot.theta, tau)
+    sharp = evaluate(graphs.inverse_dynamics_graph(make()), x, xd, xdd)  # type: ignore[operator]
+    assert not close(sharp, tau, 1e-4)
+    M = evaluate(graphs.mass_matrix_graph(robot), x)
+    assert close(evaluate(graphs.bias_graph(robot), x, xd), tau - M @ xdd)
+    assert close(evaluate(graphs.forward_dynamics_graph(robot), x, xd, tau), xdd, 1e-8)
+    fc = [k for k, name in enumerate(robot.parameter_names) if name.endswith(".fc")]
+    Y = evaluate(graphs.regressor_graph(robot), x, xd, xdd)
+    assert close(evaluate(graphs.remainder_graph(robot), x, xd)[:, fc], Y[:, fc])
+
+
+def test_cut_joints_have_it() -> None:
+    robot = looped("five-bar")
+    loops = tuple(Loop(replace(loop.joint, drive=Drive(coulomb_speed=0.4))) for loop in robot.loops)
+    robot = replace(robot, loops=loops)
+    Q, Qd, Qdd = random_motion("five-bar")
+    x = closed(constraint(robot), Q)
+    cut = next(loop.name for loop in robot.loops if loop.joint.moves)
+    Y = evaluate(graphs.regressor_graph(robot, parameters=[f"{cut}.fv", f"{cut}.fc"]), x, Qd, Qdd)
+    rate = evaluate(graphs.cut_motion_graph(robot), x, Qd, Qdd)[0, 1]
+    assert close(Y[:, 1], Y[:, 0] / math.hypot(rate, 0.4), 1e-12)
+    assert not close(Y[:, 1], Y[:, 0] / abs(rate), 1e-3)
+
+
+def test_machine_code_and_rest() -> None:
+    """At rest there is no friction, near it the column is linear, and lanes compute what the interpreter does."""
+    robot = smooth(driven("ur10"))
+    q, qd, qdd = np.random.default_rng(0).normal(size=(3, 37, 6))
+    qd[0] = 0.0
+    qd[1] *= 1e-6
+    kernels = [
+        ytheta.regressor(robot, parameters=["shoulder_pan_joint.fc"], backend=b) for b in ("llvm", "interpreter")
+    ]
+    fast, slow = (kernel(q, qd, qdd)[:, 0, 0] for kernel in kernels)
+    np.testing.assert_allclose(fast, slow, rtol=1e-14, atol=0)
+    assert fast[0] == 0.0
+    assert fast[1] == pytest.approx(qd[1, 0] / SPEEDS[0], rel=1e-6)
+    assert np.all(np.diff(fast[np.argsort(qd[:, 0])]) >= 0.0)
+
+
+def test_base_parameters_know_it() -> None:
+    """It is part of the description: base parameters of the same arm without it are refused."""
+    robot = driven("ur10")
+    base = ytheta.base_parameters(robot, method="qr", friction=("coulomb",))
+    assert ytheta.regressor(replace(robot, name="same"), base).shape == (6, len(base))
+    with pytest.raises(InputError, match="ask base_parameters for this robot's own"):
+        ytheta.regressor(smooth(robot), base)
+    assert len(ytheta.base_parameters(smooth(robot), method="qr", friction=("viscous", "coulomb"))) == 36 + 12
+
+
+ONE = """
+[[link]]
+name = "base"
+[[link]]
+name = "arm"
+[[joint]]
+name = "q1"
+type = "revolute"
+parent = "base"
+child = "arm"
+drive = { coulomb = 2.0, coulomb_speed = 0.05 }
+"""
+
+
+def test_round_trip() -> None:
+    robot = read(ONE)
+    assert robot.joints[0].drive == Drive(coulomb=2.0, coulomb_speed=0.05)
+    assert read(robot_toml(robot)) == robot
+    assert read(robot_toml(robot).replace("0.05", "0.06")) != robot
+    assert "coulomb_speed" not in robot_toml(read(ONE.replace(", coulomb_speed = 0.05", "")))
+    assert robot.parameter_names == read(ONE.replace("0.05", "0.0")).parameter_names
+
+
+@pytest.mark.parametrize("speed", [-0.1, math.inf, math.nan, 1e-200, 1e200])
+def test_speeds_that_mean_nothing(speed: float) -> None:
+    robot = read(ONE)
+    with pytest.raises(RobotError, match=r"joint 'q1': its coulomb_speed is .*; give the speed around which"):
+        replace(robot, joints=(replace(robot.joints[0], drive=Drive(coulomb_speed=speed)),))

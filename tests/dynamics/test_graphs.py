@@ -1,0 +1,136 @@
+"""Graphs of whole robots: drives, friction and couplings, against Pinocchio with those terms added by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+import ytheta
+from tests.dynamics.test_rigid_body import close, state
+from tests.support.pinocchio_peer import peer
+from ytheta.dynamics import graphs
+from ytheta.errors import InputError
+from ytheta.native.graph import Graph
+from ytheta.robot.parts import Coupling, Drive, Motor
+from ytheta.robot.robot import Robot
+
+
+def evaluate(graph: Graph, *vectors: np.ndarray) -> np.ndarray:
+    """One sample through CasADi's own evaluation."""
+    flat = np.zeros(graph.size)
+    flat[list(graph.places)] = np.array(graph.function(*vectors)).ravel()
+    return flat.reshape(graph.shape)
+
+
+def driven(name: str) -> Robot:
+    """A catalog robot with rotor inertia and friction in every joint."""
+    robot = ytheta.load(name)
+    drive = Drive(rotor_inertia=2e-4, gear_ratio=80.0, viscous=0.7, coulomb=1.3, offset=-0.2)
+    joints = tuple(replace(joint, drive=drive) if joint.moves else joint for joint in robot.joints)
+    return replace(robot, joints=joints)
+
+
+def coupled(name: str = "puma560") -> Robot:
+    """The same with a wrist whose last joint follows a motor and its neighbour, as in the Staubli TX40."""
+    robot = driven(name)
+    motor = Motor("m6", drive=Drive(3e-5, 45.0, 0.1, 0.2, 0.05))
+    coupling = Coupling("joint6", (("joint5", -1.0), ("m6", 1.0)), 0.3)
+    return replace(robot, couplings=(coupling,), motors=(motor,), actuated=())
+
+
+def expected(robot: Robot, x: np.ndarray, xd: np.ndarray, xdd: np.ndarray) -> np.ndarray:
+    """tau of the coordinates: Pinocchio's links, and drives as the definitions say."""
+    A, b = robot.coupling_map
+    q, qd, qdd = A @ x + b, A @ xd, A @ xdd
+    drives = np.array([joint.drive.parameters for joint in robot.movable])
+    rho = peer(robot).torque(q, qd, qdd)
+    rho = rho + drives[:, 0] * qdd + drives[:, 1] * qd + drives[:, 2] * np.sign(qd) + drives[:, 3]
+    tau = A.T @ rho
+    for motor in robot.motors:
+        ia, fv, fc, fo = motor.drive.parameters
+        k = robot.coordinates.index(motor.name)
+        tau[k] += ia * xdd[k] + fv * xd[k] + fc * np.sign(xd[k]) + fo
+    return tau
+
+
+def reordered() -> Robot:
+    """The coupled robot with its motor named first: its coordinates follow that order."""
+    return replace(coupled(), actuated=("m6", "joint1", "joint2", "joint3", "joint5", "joint4"))
+
+
+ROBOTS = [driven("ur10"), driven("stanford"), driven("panda"), driven("lu-two-link"), reordered(), coupled()]
+IDS = ["ur10", "stanford", "panda", "lu-two-link", "coupled and reordered", "coupled puma560"]
+
+
+@pytest.mark.parametrize("robot", ROBOTS, ids=IDS)
+def test_every_graph(robot: Robot) -> None:
+    x, xd, xdd = state(len(robot.coordinates))
+    nothing = 0 * x
+    tau = evaluate(graphs.inverse_dynamics_graph(robot), x, xd, xdd)
+    assert close(tau, expected(robot, x, xd, xdd))
+    bias = evaluate(graphs.bias_graph(robot), x, xd)
+    assert close(bias, expected(robot, x, xd, nothing))
+    M = evaluate(graphs.mass_matrix_graph(robot), x)
+    assert close(M @ xdd, tau - bias)
+    assert close(M, M.T)
+    g = evaluate(graphs.gravity_graph(robot), x)
+    A, b = robot.coupling_map
+    assert close(g, A.T @ peer(robot).torque(A @ x + b, 0 * (A @ x), 0 * (A @ x)))
+    C = evaluate(graphs.coriolis_graph(robot), x, xd)
+    frictionless = A.T @ peer(robot).torque(A @ x + b, A @ xd, A @ xdd)
+    rotors = M - A.T @ peer(robot).mass_matrix(A @ x + b) @ A
+    assert close(C @ xd + g + (M - rotors) @ xdd, frictionless)
+    assert close(evaluate(graphs.momentum_graph(robot), x, xd), M @ xd)
+    kinetic, potential = evaluate(graphs.energy_graph(robot), x, xd)
+    assert kinetic == pytest.approx(xd @ M @ xd / 2)
+    model = peer(robot).model
+    height = pin.computePotentialEnergy(model, model.createData(), A @ x + b)
+    assert potential == pytest.approx(height)
+    assert close(evaluate(graphs.forward_dynamics_graph(robot), x, xd, tau), xdd, 1e-8)
+
+
+@pytest.mark.parametrize("robot", ROBOTS[-2:], ids=IDS[-2:])
+def test_theta_as_an_input(robot: Robot) -> None:
+    graph = graphs.inverse_dynamics_graph(robot, theta_input=True)
+    assert [entry.shared for entry in graph.inputs] == [False, False, False, True]
+    x, xd, xdd = state(len(robot.coordinates))
+    assert close(evaluate(graph, x, xd, xdd, robot.theta), expected(robot, x, xd, xdd))
+    assert close(evaluate(graph, x, xd, xdd, 2 * robot.theta), 2 * expected(robot, x, xd, xdd))
+
+
+def test_a_forgotten_drive_is_seen() -> None:
+    robot = driven("ur10")
+    x, xd, xdd = state(6)
+    without = evaluate(graphs.inverse_dynamics_graph(ytheta.load("ur10")), x, xd, xdd)
+    assert not close(without, expected(robot, x, xd, xdd))
+
+
+def test_the_digest_follows_the_computation() -> None:
+    robot = ytheta.load("stanford")
+    one, same = graphs.gravity_graph(robot), graphs.gravity_graph(robot)
+    heavier = robot.with_inertias({"link3": robot.link("link3").inertia + robot.link("link3").inertia})
+    assert one.digest == same.digest
+    assert one.digest != graphs.gravity_graph(heavier).digest
+
+
+@pytest.mark.parametrize("robot", [*ROBOTS[:2], ROBOTS[-1]], ids=[*IDS[:2], IDS[-1]])
+def test_the_regressor_without_accelerations(robot: Robot) -> None:
+    """Y = dW/dt + Yhat along a smooth motion, dW/dt by central differences; W theta is the momentum."""
+    x, xd, xdd = state(len(robot.coordinates), seed=6)
+    W, Yhat = graphs.momentum_regressor_graph(robot), graphs.remainder_graph(robot)
+    assert [entry.name for entry in W.inputs] == ["q", "qd"]
+    step = 1e-5
+    ahead, behind = (evaluate(W, x + s * xd + s * s / 2 * xdd, xd + s * xdd) for s in (step, -step))
+    Y = evaluate(graphs.regressor_graph(robot), x, xd, xdd)
+    assert close((ahead - behind) / (2 * step) + evaluate(Yhat, x, xd), Y, 1e-7)
+    assert not close((ahead - behind) / (2 * step), Y, 1e-7)
+    momentum = evaluate(graphs.momentum_graph(robot), x, xd)
+    assert close(evaluate(W, x, xd) @ robot.theta, momentum)
+
+
+def test_the_regressor_without_accelerations_wants_a_tree() -> None:
+    with pytest.raises(InputError, match=r"comes from the Lagrangian of a tree: .* use spatial_tree for Y itself"):
+        graphs.remainder_graph(ytheta.load("five-bar"))

@@ -1,0 +1,146 @@
+"""Expressions of forces: what they amount to on every scalar, and what is no expression."""
+
+from __future__ import annotations
+
+import math
+
+import casadi
+import numpy as np
+import pytest
+import sympy
+
+from ytheta.errors import RobotError
+from ytheta.files.expressions import FUNCTIONS, LONGEST, UNKNOWN, parse, position_of
+
+CASES = [
+    ("2 + 3*4 - 6/4", 12.5),
+    ("-a**2", -0.09),
+    ("2**-a * (1 + a)**2.5", 2**-0.3 * 1.3**2.5),
+    ("+a - -b", 1.0),
+    ("pi*(0.055**2 - .030**2)/4", math.pi * (0.055**2 - 0.03**2) / 4),
+    ("sin(a) + cos(b)*tan(a)", math.sin(0.3) + math.cos(0.7) * math.tan(0.3)),
+    ("asin(a) - acos(b) + atan2(a, -b)", math.asin(0.3) - math.acos(0.7) + math.atan2(0.3, -0.7)),
+    ("sqrt(a)*exp(-b) + tanh(a)", math.sqrt(0.3) * math.exp(-0.7) + math.tanh(0.3)),
+    ("abs(a - b) + sign(a - b) + sign(b)", 0.4),
+    ('q("a b")**3 / 7', 1.1**3 / 7),
+    ("q('q') + q", 2 * 0.9),
+    ("(a\n + b)", 1.0),
+    ("a", 0.3),
+    ("5", 5.0),
+]
+NAMES = {"a": 0.3, "b": 0.7}
+POSITIONS = {"a b": 1.1, "q": 0.9}
+
+
+@pytest.mark.parametrize(("text", "expected"), CASES)
+def test_every_scalar_gives_the_same_number(text: str, expected: float) -> None:
+    expression = parse(text)
+    assert expression.value(NAMES, POSITIONS) == pytest.approx(expected, rel=1e-14)
+    arrays = [{key: np.array([value, value]) for key, value in given.items()} for given in (NAMES, POSITIONS)]
+    assert np.broadcast_to(expression.value(arrays[0], arrays[1]), 2) == pytest.approx(expected, rel=1e-14)
+    SX = {key: casadi.SX.sym("x") for key in (*NAMES, *POSITIONS)}
+    traced = casadi.Function("f", list(SX.values()), [casadi.SX(expression.value(SX, SX))])
+    assert float(traced(*NAMES.values(), *POSITIONS.values())) == pytest.approx(expected, rel=1e-14)
+    symbols = {key: sympy.Symbol(f"x{k}", real=True) for k, key in enumerate((*NAMES, *POSITIONS))}
+    printed = sympy.sympify(expression.value(symbols, symbols))
+    numbers = dict(zip(symbols.values(), (*NAMES.values(), *POSITIONS.values()), strict=True))
+    assert float(printed.subs(numbers)) == pytest.approx(expected, rel=1e-14)
+
+
+def test_every_function_is_tried() -> None:
+    tried = " ".join(text for text, _ in CASES)
+    assert [name for name in FUNCTIONS if f"{name}(" not in tried] == []
+
+
+def test_names_and_positions_are_told() -> None:
+    expression = parse("a*sin(pi*b) + q('c d') - q(\"e\")")
+    assert expression.names == {"a", "b"}
+    assert expression.positions == {"c d", "e"}
+
+
+def test_squares_stay_squares() -> None:
+    x = sympy.Symbol("x")
+    assert parse("x**2").value({"x": x}, {}) == x**2
+    assert str(parse("x**2").value({"x": casadi.SX.sym("x")}, {})) == "sq(x)"
+
+
+def test_what_is_not_known_stays_so() -> None:
+    assert parse("2*a + sin(a)").value({"a": UNKNOWN}, {}) is UNKNOWN
+    assert parse("-atan2(1, a)**2/a").value({"a": UNKNOWN}, {}) is UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "it is no arithmetic expression"),
+        ("a +", "it is no arithmetic expression"),
+        ("a = 1", "it is no arithmetic expression"),
+        ("a; b", "it is no arithmetic expression"),
+        ("a\0b", "is not understood"),
+        ("a^2", r"\^ is no power; write \*\*"),
+        ("sn(a)", "there is no function 'sn'; did you mean 'sin'"),
+        ("__import__('os')", "there is no function '__import__'"),
+        ("eval(a)", "there is no function 'eval'"),
+        ("a.b", "only these are allowed: numbers, names, pi"),
+        ("a[0]", "only these are allowed"),
+        ("a if b else 1", "only these are allowed"),
+        ("a < b", "only these are allowed"),
+        ("a // b", "only these are allowed"),
+        ("a % b", "only these are allowed"),
+        ("a @ b", "only these are allowed"),
+        ("not a", "only these are allowed"),
+        ("~a", "only these are allowed"),
+        ("(a, b)", "only these are allowed"),
+        ("lambda: a", "only these are allowed"),
+        ("(a := 1)", "only these are allowed"),
+        ("f'{a}'", "only these are allowed"),
+        ("sin(x=a)", "only these are allowed"),
+        ("sin(*a)", "only these are allowed"),
+        ("sin(a)(b)", "only these are allowed"),
+        ("math.sin(a)", "only these are allowed"),
+        ("sin()", "sin takes 1 argument, not 0"),
+        ("sin(a, b)", "sin takes 1 argument, not 2"),
+        ("atan2(a)", "atan2 takes 2 arguments, not 1"),
+        ("q(a)", r"q takes the name of one joint in quotes: q\('joint2'\)"),
+        ("q('a', 'b')", "q takes the name of one joint in quotes"),
+        ("q()", "q takes the name of one joint in quotes"),
+        ("sin('a')", "'a' is no number"),
+        ("'a' + 1", "'a' is no number"),
+        ("True", "True is no number"),
+        ("None", "None is no number"),
+        ("2j", "2j is no number"),
+        ("...", "Ellipsis is no number"),
+        ("1e999", "no finite real value"),
+        ("1" + "0" * 400, "beyond all floats"),
+        ("a" + "+a" * LONGEST, "it is longer than 5000 characters"),
+        ("+".join("a" * 260), "more than 500 parts|nested too deeply"),
+        ("sin(a)*(" + "+".join(f"({'+'.join('a' * 20)})" for _ in range(20)) + ")", "more than 500 parts"),
+        ("-" * 150 + "a", "nested too deeply; name parts of it under 'where'"),
+        ("(" * 300 + "a" + ")" * 300, "is not understood"),
+    ],
+)
+def test_what_is_no_expression(text: str, reason: str) -> None:
+    with pytest.raises(RobotError, match=reason) as caught:
+        parse(text)
+    assert "is not understood" in str(caught.value)
+    assert len(str(caught.value)) < 600
+
+
+@pytest.mark.parametrize(
+    "text", ["1/0", "a/(2 - 2)", "sqrt(-1)", "(-8)**(1/3)", "acos(2)", "1e300*1e300", "9**9**9", "0**-1"]
+)
+def test_constants_without_a_value(text: str) -> None:
+    with pytest.raises(RobotError, match="is not understood"):
+        parse(text).value({"a": UNKNOWN}, {})
+
+
+def test_numbers_without_a_value_are_not_finite() -> None:
+    """Positions are not constants: where they leave the domain of a shape, NumPy says NaN, without a warning."""
+    a = np.array([-1.0, 0.0, 4.0])
+    assert np.array_equal(parse("sqrt(a)").value({"a": a}, {}), [np.nan, 0.0, 2.0], equal_nan=True)
+    assert np.array_equal(parse("1/a").value({"a": a}, {}), [-1.0, np.inf, 0.25])
+
+
+@pytest.mark.parametrize("name", ["joint2", "a b", "it's", 'so "so"', "pi", "lambda", "ü", "back\\slash", "two\nlines"])
+def test_positions_of_any_name(name: str) -> None:
+    assert parse(f"2*{position_of(name)}").value({}, {name: 0.4}) == 0.8

@@ -1,0 +1,191 @@
+"""Base parameters by rank, against published counts, random motions, and robots that nothing else takes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ytheta
+from tests.dynamics.test_graphs import coupled, driven
+from tests.support import example_robots
+from tests.support.base_checks import complete_and_minimal, explains, published, rank, regressors
+from tests.support.formulation_cases import fork
+from ytheta.errors import InputError
+from ytheta.identifiability.numeric import SEEN, base_parameters
+from ytheta.robot.frame import Frame
+from ytheta.robot.parts import Joint, JointKind, Link
+from ytheta.robot.robot import Robot
+
+LOOPED = {"five-bar": 11, "palletiser": 22, "walker": 19}
+URDFS = (
+    "ur10_robot.urdf", "panda.urdf", "tiago_no_hand.urdf", "kinova.urdf", "talos_left_arm.urdf", "finger_edu.urdf",
+    "xarm7.urdf", "z1.urdf", "solo12.urdf", "double_pendulum.urdf",
+)  # fmt: skip
+
+
+def qr(robot: Robot, *, rotor_inertia: bool = False, friction: tuple[str, ...] = ()) -> ytheta.BaseParameters:
+    return ytheta.base_parameters(robot, method="qr", rotor_inertia=rotor_inertia, friction=friction)
+
+
+def test_published_counts(shared_data: Path) -> None:
+    found = {row.name: (len(qr(row.robot)), len(qr(row.robot, rotor_inertia=True))) for row in published(shared_data)}
+    assert found == {row.name: (row.rigid, row.with_rotors) for row in published(shared_data)}
+    assert len(found) >= 10
+
+
+@pytest.mark.parametrize("name", ["ur10", "stanford", "ha-scara", *LOOPED, *URDFS])
+def test_it_explains_every_motion_and_nothing_less_does(name: str) -> None:
+    """The states of the sample are at rest; the check is on motions with velocities."""
+    robot = ytheta.load(example_robots.urdf(name)) if name.endswith(".urdf") else ytheta.load(name)
+    base = qr(robot, rotor_inertia=True)
+    assert complete_and_minimal(robot, base)
+    assert len(base) == rank(robot, base.asked)
+
+
+def test_more_than_needed_is_noticed() -> None:
+    """The twin of the check above: every parameter that is felt, with K = 1, explains all and is far from minimal."""
+    robot = ytheta.load("stanford")
+    Y = regressors(robot, robot.parameter_names)
+    felt = tuple(name for k, name in enumerate(robot.parameter_names) if np.abs(Y[:, :, k]).max() > 1e-9)
+    K = np.eye(len(robot.parameter_names))[[robot.parameter_names.index(name) for name in felt]]
+    greedy = ytheta.BaseParameters(robot, "none", felt, K.astype(object), felt)
+    assert explains(regressors(robot, felt), greedy, greedy.K)
+    assert not complete_and_minimal(robot, greedy)
+
+
+def test_a_wrong_coefficient_is_noticed() -> None:
+    """Another twin."""
+    robot = ytheta.load("ur10")
+    base = qr(robot)
+    K = base.K.copy()
+    K[0, np.flatnonzero(K[0])[1]] *= 1.0 + 1e-6
+    Y = regressors(robot, base.asked)
+    assert explains(Y, base, base.K)
+    assert not explains(Y, base, K)
+
+
+@pytest.mark.parametrize("name", LOOPED)
+def test_loops(name: str) -> None:
+    base = qr(ytheta.load(name))
+    assert len(base) == LOOPED[name]
+    assert base.gap is not None
+    assert base.gap[0] > 10 * SEEN
+    assert base.gap[1] < 1e-12
+
+
+# Within its limits the angles of Walker's robot change so little that constant torques hardly differ from weights.
+@pytest.mark.parametrize(("friction", "apart"), [(("viscous",), 1e-7), (("offset",), 1e-9)])
+def test_friction_in_loops(friction: tuple[str, ...], apart: float) -> None:
+    """Near singular poses of its loops the cylinders' eyes turn without bounds; that must not drown the others."""
+    robot = ytheta.load("walker")
+    base = qr(robot, rotor_inertia=True, friction=friction)
+    assert len(base) == rank(robot, base.asked)
+    assert complete_and_minimal(robot, base, apart=apart)
+    assert base.gap is not None
+    assert base.gap[1] < 1e-12
+
+
+def test_an_open_loop_has_more_to_tell() -> None:
+    """The twin of the counts of loops: the same five-bar without its loop is another robot."""
+    robot = ytheta.load("five-bar")
+    opened = replace(robot, loops=(), actuated=())
+    assert len(qr(opened)) > LOOPED["five-bar"]
+
+
+def test_couplings_motors_and_branches() -> None:
+    for robot in (coupled(), fork()):
+        base = qr(robot, rotor_inertia=True)
+        assert complete_and_minimal(robot, base)
+        assert len(base) == rank(robot, base.asked)
+
+
+def test_friction_is_known_joint_by_joint() -> None:
+    robot = driven("ur10")
+    base = qr(robot, rotor_inertia=True, friction=("viscous", "coulomb", "offset"))
+    assert len(base) == 40 + 3 * 6
+    assert complete_and_minimal(robot, base)
+    assert all(
+        base.verdicts[f"{joint.name}.{p}"].value == "known alone" for joint in robot.movable for p in ("fv", "fc")
+    )
+
+
+def test_an_offset_can_hide_behind_a_weight() -> None:
+    """On a vertical slide mass, rotor inertia and offset make (qdd + g) m + qdd Ia + fo: two numbers, not three."""
+    robot = _slide()
+    assert len(qr(robot, rotor_inertia=True)) == 2
+    assert len(qr(robot, rotor_inertia=True, friction=("offset",))) == 2
+    assert len(qr(robot, friction=("viscous", "coulomb", "offset"))) == 4
+
+
+def _slide() -> Robot:
+    joint = Joint("lift", JointKind.PRISMATIC, "base", "cage", axis=(0.0, 0.0, 1.0))
+    return Robot("slide", (Link("base"), Link("cage")), (joint,))
+
+
+def test_gravity_and_mounting() -> None:
+    """Planar arms tell more when gravity pulls in their plane; hanging a robot on the wall changes the first joint."""
+    upright = ytheta.load("ur10")
+    assert len(qr(upright)) == 36
+    on_the_wall = replace(upright, mounting=Frame.turn((0.0, 1.0, 0.0), np.pi / 2))
+    assert len(qr(on_the_wall)) == 38
+    assert len(qr(replace(upright, gravity=(9.81, 0.0, 0.0)))) == 38
+    # Without weight the first moments of the second link, whose origin stays where it is, move nothing.
+    assert len(qr(replace(upright, gravity=(0.0, 0.0, 0.0)))) == 34
+
+
+@pytest.mark.parametrize("snap", [1e-4, 0.0])
+def test_rounded_angles_make_no_parameters(snap: float, tmp_path: Path) -> None:
+    """A vendor's file with 1.5708 and 3.1416 gives the textbook count, snapped by the reader or not."""
+    file = tmp_path / "gen3.urdf"
+    file.write_text(gen3())
+    base = qr(ytheta.load(file, snap=snap))
+    assert len(base) == 43
+    assert base.gap is not None
+    assert base.gap[1] < 1e-5
+    if snap == 0.0:  # the twin: a plain rank counts the rounding as parameters
+        assert rank(ytheta.load(file, snap=0.0), base.asked) > 43
+
+
+def test_the_same_basis_in_every_run() -> None:
+    script = "import ytheta; b = ytheta.base_parameters(ytheta.load('panda'), method='qr'); print(b.K.tobytes().hex())"
+    other = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.strip()
+    assert qr(ytheta.load("panda")).K.tobytes().hex() == other
+
+
+def test_what_does_not_move_is_refused() -> None:
+    still = Robot("block", (Link("base"),))
+    with pytest.raises(InputError, match="no moving joint"):
+        qr(still)
+    free = replace(ytheta.load("five-bar"), actuated=())
+    with pytest.raises(InputError, match="choose some as 'actuated'"):
+        qr(free)
+
+
+def test_nothing_asked_is_nothing_known() -> None:
+    assert len(base_parameters(ytheta.load("ur10"), asked=())) == 0
+
+
+def gen3() -> str:
+    """Axes and offsets of a Kinova Gen3 as its vendor's URDF prints them, rounded angles included."""
+    rows = [
+        ("0 0 0.15643", "3.1416 2.7629E-18 -4.9305E-36"),
+        ("0 0.005375 -0.12838", "1.5708 2.1343E-17 -1.1102E-16"),
+        ("0 -0.21038 -0.006375", "-1.5708 1.2326E-32 -2.9122E-16"),
+        ("0 0.006375 -0.21038", "1.5708 -6.6954E-17 -1.6653E-16"),
+        ("0 -0.20843 -0.006375", "-1.5708 2.2204E-16 -6.373E-17"),
+        ("0 0.00017505 -0.10593", "1.5708 9.2076E-28 -8.2157E-15"),
+        ("0 -0.10593 -0.00017505", "-1.5708 -5.5511E-17 9.6396E-17"),
+    ]
+    inertia = '<inertial><mass value="1"/><inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial>'
+    links = "".join(f'<link name="l{k}">{inertia if k else ""}</link>' for k in range(8))
+    joints = "".join(
+        f'<joint name="j{k}" type="continuous"><parent link="l{k - 1}"/><child link="l{k}"/>'
+        f'<origin xyz="{xyz}" rpy="{rpy}"/><axis xyz="0 0 1"/></joint>'
+        for k, (xyz, rpy) in enumerate(rows, start=1)
+    )
+    return f'<robot name="gen3">{links}{joints}</robot>'

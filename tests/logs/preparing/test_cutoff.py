@@ -1,0 +1,147 @@
+"""The cut-off rule on signals whose band and noise are known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ytheta.errors import InputError
+from ytheta.logs.log import Finding, Log, Weight
+from ytheta.logs.preparing.cutoff import LEAST, MOST, RIGID, WISH, Cutoff, choose_cutoff
+from ytheta.logs.preparing.resample import choose_grid
+
+JOINTS = ("a", "b", "c")
+
+
+def _log(top: float, noise: float, rate: float = 1000.0, seconds: float = 40.0, seed: int = 0) -> Log:
+    """Multisines with eight lines up to ``top`` Hz, and white noise on the positions."""
+    rng = np.random.default_rng(seed)
+    t = np.arange(int(seconds * rate)) / rate
+    f = np.linspace(top / 8, top, 8)
+    q = np.stack([np.sin(2 * np.pi * np.outer(t, f) + rng.uniform(0, 6.28, 8)) @ (1.0 / f) for _ in JOINTS], axis=1)
+    return Log(joints=JOINTS, t=t, q=q / np.abs(q).max() + noise * rng.normal(size=q.shape))
+
+
+def _choice(log: Log) -> Cutoff:
+    return choose_cutoff(log, choose_grid(log)[0])
+
+
+def _band(choice: Cutoff) -> float:
+    assert choice.band is not None
+    return choice.band
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-6, 1e-5])
+@pytest.mark.parametrize("top", [0.3, 0.6])
+def test_ten_bands_where_noise_allows(top: float, noise: float) -> None:
+    choice = _choice(_log(top, noise))
+    assert choice.band == pytest.approx(top, abs=0.3)  # the resolution of a window
+    assert choice.cutoff == pytest.approx(WISH * _band(choice))
+    assert f"{choice.cutoff:.3g} Hz" in choice.finding.text
+
+
+def test_arms_are_not_rigid_beyond_ten_hertz() -> None:
+    assert _choice(_log(2.0, 1e-6)).cutoff == RIGID
+    fast = _choice(_log(6.0, 1e-6))
+    assert fast.band == pytest.approx(6.0, abs=0.3)
+    assert fast.cutoff == pytest.approx(LEAST * _band(fast))
+
+
+def test_noise_lowers_the_cutoff_to_where_it_is_a_fifth_of_the_acceleration() -> None:
+    rate, noise = 200.0, 3e-3
+    log = _log(0.6, noise, rate)
+    choice = _choice(log)
+    assert choice.cutoff == choice.limit < WISH * _band(choice)
+    # White noise: sigma^2 / (rate / 2) per Hz, times (2 pi f)^4, integrated up to f.
+    let_through = noise * np.sqrt((2 * np.pi) ** 4 * choice.cutoff**5 / 5 / (rate / 2))
+    clean = _log(0.6, 0.0, rate)
+    motion = np.median(np.std(np.gradient(np.gradient(clean.q, axis=0), axis=0) * rate**2, axis=0))
+    assert let_through / motion == pytest.approx(0.2, rel=0.3)
+
+
+def test_more_noise_never_raises_the_cutoff_and_never_cuts_into_the_motion() -> None:
+    choices = [_choice(_log(0.6, noise, 200.0)) for noise in (1e-6, 1e-4, 1e-3, 1e-2)]
+    cutoffs = [choice.cutoff for choice in choices]
+    assert cutoffs == sorted(cutoffs, reverse=True)
+    assert all(choice.cutoff >= LEAST * _band(choice) for choice in choices)
+
+
+def test_a_joint_at_rest_has_no_say() -> None:
+    log = _log(0.6, 1e-6)
+    rest = log.q.copy()
+    rest[:, :2] = 1e-6 * np.random.default_rng(5).normal(size=(len(log), 2))
+    assert _choice(Log(joints=JOINTS, t=log.t, q=rest)).band == pytest.approx(_choice(log).band, abs=0.1)
+
+
+@pytest.mark.parametrize(("rate", "cutoff"), [(200.0, RIGID), (10.0, MOST * 10.0)])
+@pytest.mark.parametrize("noise", [0.0, 1e-4])
+def test_at_rest_there_is_no_band(noise: float, rate: float, cutoff: float) -> None:
+    moving = _log(0.6, noise, rate)
+    rest = 0.5 + noise * np.random.default_rng(6).normal(size=moving.q.shape)
+    choice = _choice(Log(joints=JOINTS, t=moving.t, q=rest))
+    assert choice.band is None
+    assert choice.cutoff == cutoff
+    assert "no motion stands out" in choice.finding.text
+    assert _choice(moving).band is not None  # the twin that moves
+
+
+@pytest.mark.parametrize("rate", [1.0, 1e-3, 1e-9])
+def test_clocks_that_tick_slowly_have_a_cutoff_all_the_same(rate: float) -> None:
+    log = _log(0.6, 1e-6, 20.0)
+    assert 0.0 < _choice(Log(joints=JOINTS, t=log.t * 20.0 / rate, q=log.q)).cutoff <= MOST * rate * (1.0 + 1e-9)
+
+
+def test_what_cut_the_log_is_named() -> None:
+    log = _log(1.0, 0.0, rate=100.0, seconds=0.98)
+    pieces = tuple((a, a + 49) for a in range(0, 98, 49))
+    cut = Log(joints=JOINTS, t=log.t, q=log.q, segments=pieces, findings=(Finding("missing", Weight.REPAIRED, ""),))
+    with pytest.raises(InputError, match="missing rows cut the log into 2 pieces of at most 49 samples; the longest"):
+        _choice(cut)
+    with pytest.raises(InputError) as whole:
+        _choice(log.rows(0, 49))
+    assert "cut the log" not in str(whole.value)
+
+
+def test_at_most_what_the_rate_allows() -> None:
+    log = _log(2.0, 0.0, rate=20.0)
+    choice = _choice(log)
+    assert choice.cutoff == MOST * 20.0
+    assert "the rate of 20 Hz allows" in choice.finding.text
+
+
+def test_the_length_of_a_log_does_not_matter() -> None:
+    short, long = _choice(_log(0.5, 1e-5, 200.0, 40.0)), _choice(_log(0.5, 1e-5, 200.0, 1200.0))
+    assert long.cutoff == pytest.approx(short.cutoff, rel=0.1)
+
+
+def test_too_few_samples_are_refused() -> None:
+    with pytest.raises(InputError, match="too few to choose a cut-off"):
+        _choice(_log(1.0, 0.0, rate=100.0, seconds=0.5))
+
+
+# What engineers chose by hand: TX40 by a decimation to 50 Hz; LWR4+ is so slow that anything from 2 Hz on does.
+@pytest.mark.parametrize(
+    ("name", "hand", "factor"),
+    [
+        ("tx40/tx40_joint", 20.0, 2.0),
+        ("lwr4/lwr4_run1", 5.0, 3.0),
+        ("panda/panda_gaz2019", 10.0, 2.1),
+        ("ur10e/ur10e_train_30s_12harm", 8.0, 2.0),
+        ("dvrk_mtm/mtm_train_one", 5.4, 2.0),
+        ("kr300/kr300_run_a", 8.0, 2.0),
+    ],
+)
+def test_real_logs_agree_with_engineers(shared_data: Path, name: str, hand: float, factor: float) -> None:
+    polars = pytest.importorskip("polars")
+    table = polars.read_parquet(shared_data / f"{name}.parquet")
+    names = [column for column in table.columns if column.startswith("q") and not column.startswith("qd")]
+    torques = [column for column in table.columns if column.startswith("tau")]
+    log = Log(
+        joints=tuple(names),
+        t=table["t"].to_numpy(),
+        q=table.select(names).to_numpy(),
+        tau=table.select(torques).to_numpy(),
+    )
+    assert hand / factor < _choice(log).cutoff < hand * factor

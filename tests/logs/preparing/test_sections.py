@@ -1,0 +1,58 @@
+"""Recursive filters without scipy.signal: the same numbers, and none of what it loads."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from scipy.signal import butter, sosfilt, sosfilt_zi, sosfreqz
+
+from ytheta.logs.preparing import sections
+from ytheta.logs.preparing.sections import at_rest, butterworth, run
+
+CUTOFFS = (0.05, 1.0, 6.25, 40.0, 449.0)
+
+
+@pytest.mark.parametrize("cutoff", CUTOFFS)
+@pytest.mark.parametrize("order", [2, 4, 6])
+def test_design_and_rest_are_those_of_scipy(order: int, cutoff: float) -> None:
+    theirs = butter(order, cutoff, fs=1000.0, output="sos")
+    np.testing.assert_allclose(butterworth(order, cutoff, 1000.0), theirs, rtol=1e-14)
+    np.testing.assert_allclose(at_rest(theirs), sosfilt_zi(theirs), rtol=1e-12)
+
+
+@pytest.mark.parametrize("order", [1, 3, 5])
+def test_odd_orders_have_the_same_gain(order: int) -> None:
+    ours, theirs = butterworth(order, 40.0, 1000.0), butter(order, 40.0, fs=1000.0, output="sos")
+    np.testing.assert_allclose(sosfreqz(ours)[1], sosfreqz(theirs)[1], rtol=0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("public", [False, True])
+def test_a_run_is_that_of_scipy(public: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if public:
+        monkeypatch.setattr(sections, "_LOOP", sections._public)
+    else:
+        assert sections._LOOP is not sections._public  # SciPy keeps its loop where it was
+    rng = np.random.default_rng(0)
+    channels, states = rng.normal(size=(3, 500)), rng.normal(size=(3, 2, 2))
+    design = butterworth(4, 40.0, 1000.0)
+    wanted, after = sosfilt(design, channels, axis=1, zi=states.swapaxes(0, 1))
+    run(design, channels, states)
+    np.testing.assert_array_equal(channels, wanted)
+    np.testing.assert_array_equal(states, after.swapaxes(0, 1))
+
+
+def test_reading_and_planning_do_not_load_scipy_signal_and_leave_it_whole() -> None:
+    code = """
+import sys
+import ytheta.logs.reading.read, ytheta.logs.preparing.motion, ytheta.logs.checking.same_motion
+from ytheta.logs.preparing.filters import Lowpass
+assert not {"scipy.signal", "scipy.stats", "scipy.optimize"} & set(sys.modules)
+import numpy as np
+ours = Lowpass(10.0, 100.0).apply(np.arange(50.0))
+from scipy.signal import sosfilt
+assert sosfilt(Lowpass(10.0, 100.0).sections, np.ones(5)).shape == (5,)
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)

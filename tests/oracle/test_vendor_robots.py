@@ -1,0 +1,197 @@
+"""Three vendors' URDFs, each extended by what URDF cannot say, against what was published of them."""
+
+from __future__ import annotations
+
+import csv
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ytheta
+from tests.dynamics.test_rigid_body import close
+from tests.support.base_checks import complete_and_minimal, rank
+from ytheta.errors import InputError, UnknownNameError
+from ytheta.identifiability.registry import acceptance
+from ytheta.robot.robot import Robot
+
+FRICTION = ("viscous", "coulomb", "offset")
+
+TX40 = """
+extends = "tx40.urdf"
+[[motor]]                       # drives joint 6, and turns with joint 5 too
+name = "motor_6"
+turns_with = { joint_5 = 1.0, joint_6 = 1.0 }
+"""
+
+KR300 = """
+extends = "kr300.urdf"
+[[force]]
+name = "counterbalance"
+value = 1.0
+torque = { joint_2 = "h*p*A" }
+[force.where]
+D = "0.8"
+d = "0.2"
+delta = "joint_2 + 95*pi/180"
+c = "sqrt(D**2 + d**2 - 2*D*d*cos(delta))"
+s = "c - (D - d)"
+h = "D*d*sin(delta)/c"
+A = "pi*(0.055**2 - 0.030**2)/4"
+p = "1.01*296.8*328*0.159/(9.6e-4 - s*A)"
+"""
+
+MTM = """
+extends = "mtm_tree.urdf"
+actuated = ["joint_1", "joint_2", "joint_31", "motor_4", "joint_5", "joint_6", "joint_7"]
+[[motor]]                       # of joint 4, behind cables that the parallelogram winds up
+name = "motor_4"
+[[coupling]]
+joint = "joint_30"
+terms = { joint_2 = -1.0, joint_31 = 1.0 }
+[[coupling]]
+joint = "joint_32"
+terms = { joint_2 = 1.0, joint_31 = -1.0 }
+[[coupling]]
+joint = "joint_4"
+terms = { joint_2 = 0.6697, joint_31 = -0.6697, motor_4 = 1.0 }
+[[force]]
+name = "spring"
+torque = { joint_5 = "-arm*(l - 0.0613)" }
+[force.where]
+r = "0.0075"
+h = "0.1035"
+angle = "pi + 23*pi/180 - joint_5"
+l = "sqrt(r**2 + h**2 - 2*r*h*cos(angle))"
+arm = "r*h*sin(angle)/l"
+"""
+
+Extended = Callable[[str, str, str], Robot]
+
+
+@pytest.fixture
+def extended(shared_data: Path, tmp_path: Path) -> Extended:
+    def made(folder: str, urdf: str, text: str) -> Robot:
+        if not (shared_data / folder / urdf).is_file():
+            pytest.skip(f"{folder}/{urdf} is not in the shared data folder")
+        shutil.copy(shared_data / folder / urdf, tmp_path)
+        (tmp_path / "ours.toml").write_text(text)
+        return ytheta.load(tmp_path / "ours.toml")
+
+    return made
+
+
+def test_counterbalance_of_the_kr300(extended: Extended, shared_data: Path) -> None:
+    """Gravity torque as the source stored it, with four decimals."""
+    polars = pytest.importorskip("polars", reason="polars reads the Parquet files of the shared data folder")
+    robot = extended("kr300", "kr300.urdf", KR300)
+    poses = polars.read_parquet(shared_data / "kr300" / "kr300_run_a_gravity_check.parquet")
+    q, expected = (poses.select([f"{name}{k}" for k in range(1, 7)]).to_numpy() for name in ("q", "taug"))
+    assert np.abs(ytheta.gravity(robot)(q) - expected).max() < 1e-3
+    bare = ytheta.load(shared_data / "kr300" / "kr300.urdf")
+    assert np.abs(ytheta.gravity(bare)(q) - expected).max() > 100.0
+    assert len(ytheta.base_parameters(robot, rotor_inertia=True)) == 40 + 1
+
+
+def test_wrist_of_the_tx40_is_the_published_one(extended: Extended) -> None:
+    """The three columns of the published model, from those of motor 6 and of joints 5 and 6."""
+    robot = extended("tx40", "tx40.urdf", TX40)
+    assert robot.actuated == tuple(f"joint_{k}" for k in range(1, 7))
+    q, qd, qdd = np.random.default_rng(0).normal(size=(3, 20, 6))
+    names = [f"{owner}.{p}" for p in ("Ia", "fv", "fc") for owner in ("motor_6", "joint_5", "joint_6")]
+    Y = ytheta.regressor(robot, parameters=names)(q, qd, qdd)
+    for first, rates in ((0, qdd), (3, qd)):  # Iam6 and fvm6
+        apart = Y[:, :, first] - Y[:, :, first + 1] - Y[:, :, first + 2]
+        assert close(apart[:, 4:], rates[:, [5, 4]])
+        assert not apart[:, :4].any()
+        assert not close(apart[:, 4:], rates[:, 4:])
+    assert close(Y[:, 4:, 6], np.sign(qd[:, 4] + qd[:, 5])[:, None] * np.ones(2))  # fsm6
+
+
+def test_base_parameters_of_the_tx40(extended: Extended) -> None:
+    """61 with all drives, and 60, the published count, if joint 6 has no rotor beside its motor 6.
+
+    The published 60 have no Ia6 either, but Iam6 only off the diagonal, where the motor here has both parts: the counts
+    are the same, the spans are not; the 61 hold both.
+
+    36 of links; rotors of joints 3, 4, 5 and of motor 6 (1 and 2 merge with links); viscous and Coulomb friction of six
+    joints and of the motor; six offsets, with which that of the motor merges.
+    """
+    robot = extended("tx40", "tx40.urdf", TX40)
+    assert len(ytheta.base_parameters(robot, method="qr")) == 36
+    every = ytheta.base_parameters(robot, rotor_inertia=True, friction=FRICTION)
+    assert (len(every.asked), len(every), rank(robot, every.asked)) == (88, 61, 61)
+    asked = [name for name in robot.parameter_names if name != "joint_6.Ia"]
+    base = ytheta.base_parameters(robot, parameters=asked)
+    assert (len(base.asked), len(base), rank(robot, base.asked)) == (87, 60, 60)
+    assert complete_and_minimal(robot, base)
+    drives = [name for name in base.independent if not name.startswith("link_")]
+    expected = [f"joint_{k}.{p}" for k in range(1, 7) for p in ("Ia", "fv", "fc", "fo")]
+    expected = [name for name in expected if name not in ("joint_1.Ia", "joint_2.Ia", "joint_6.Ia")]
+    assert drives == [*expected, "motor_6.Ia", "motor_6.fv", "motor_6.fc"]
+    assert base.verdicts["motor_6.fo"].value == "only in combination"
+
+
+def test_the_complete_model_of_the_dvrk(extended: Extended, shared_data: Path) -> None:
+    """122 columns and 73 base parameters as published; the table's own matrix as oracle of the friction columns."""
+    robot = extended("dvrk_mtm", "mtm_tree.urdf", MTM)
+    asked = ("link_*", "*.fv", "*.fc", "*.fo", "motor_4.Ia", "spring.k")
+    base = ytheta.base_parameters(robot, parameters=asked)
+    assert (len(base.asked), len(base), rank(robot, base.asked)) == (122, 73, 73)
+    assert complete_and_minimal(robot, base)
+    assert len(ytheta.base_parameters(robot, parameters=["link_*"])) == 46
+    rows = list(csv.DictReader((shared_data / "dvrk_mtm" / "tree_mdh.csv").read_text().splitlines()))
+    q, qd, qdd = np.random.default_rng(0).normal(size=(3, 5, 7))
+    for row in rows:
+        c = np.array([float(row[f"c_q{k}"]) for k in range(1, 8)])
+        names = [f"joint_{row['link']}.{p}" for p in ("fv", "fc", "fo")]
+        Y = ytheta.regressor(robot, parameters=names, backend="interpreter")(q, qd, qdd)
+        v = qd @ c
+        assert close(Y, c[:, None] * np.stack([v, np.sign(v), np.ones(5)], axis=1)[:, None, :])
+    angle = np.pi + np.radians(23.0) - q[:, 4]
+    length = np.sqrt(0.0075**2 + 0.1035**2 - 2 * 0.0075 * 0.1035 * np.cos(angle))
+    pulled = -0.0075 * 0.1035 * np.sin(angle) / length * (length - 0.0613)
+    spring = ytheta.regressor(robot, parameters=["spring.k"])(q, qd, qdd)[:, :, 0]
+    np.testing.assert_allclose(spring, pulled[:, None] * np.eye(7)[4], rtol=1e-12, atol=0)
+    assert not np.allclose(spring, -pulled[:, None] * np.eye(7)[4], rtol=1e-3, atol=0)
+
+
+def test_other_questions_about_the_dvrk_have_other_answers(extended: Extended) -> None:
+    """Rotors on joints that have none make parameters: 78 with all of them, 75 if motor 4 is forgotten besides."""
+    robot = extended("dvrk_mtm", "mtm_tree.urdf", MTM)
+    assert len(ytheta.base_parameters(robot, rotor_inertia=True, friction=FRICTION)) == 78
+    assert len(ytheta.base_parameters(robot, friction=FRICTION)) == 72
+    joints = ("link_*", "joint_*", "spring.k")
+    assert len(ytheta.base_parameters(robot, parameters=joints)) == 75
+
+
+def test_a_question_about_chosen_parameters() -> None:
+    robot = ytheta.load("puma560")
+    all_links = [f"{link.name}.*" for link in robot.merged.links[1:]]
+    base = ytheta.base_parameters(robot, parameters=all_links)
+    plain = ytheta.base_parameters(robot, method="qr")
+    assert (base.method, base.independent, base.asked) == ("qr", plain.independent, plain.asked)
+    assert close(base.K, plain.K)
+    few = ytheta.base_parameters(robot, parameters=["link6.m", "link6.Izz", "joint6.Ia", "joint6.fc"])
+    assert few.asked == ("link6.m", "link6.Izz", "joint6.Ia", "joint6.fc")
+    assert set(few.independent) == set(few.asked)
+    assert not few.K[:, [name not in few.asked for name in robot.parameter_names]].any()
+    assert ytheta.regressor(robot, few).shape == (6, 4)
+
+
+def test_questions_that_cannot_be_answered() -> None:
+    robot = ytheta.load("puma560")
+    with pytest.raises(UnknownNameError, match=r"has no parameter 'link9\.m'"):
+        ytheta.base_parameters(robot, parameters=["link1.*", "link9.m"])
+    with pytest.raises(InputError, match="'parameters' says already what is asked about"):
+        ytheta.base_parameters(robot, parameters=["link1.m"], rotor_inertia=True)
+    with pytest.raises(
+        InputError, match=r"parameters is a list of names or patterns, such as \('link1.m',\), not one text"
+    ):
+        ytheta.base_parameters(robot, parameters="link1.m")
+    for method in ("lin", "ha"):
+        assert "not a choice of parameters; method qr does" in str(acceptance(robot, parameters=["link1.m"])[method])
+        with pytest.raises(InputError, match="not a choice of parameters"):
+            ytheta.base_parameters(robot, method=method, parameters=["link1.m"])

@@ -1,0 +1,184 @@
+"""The loops of the catalog close over the ranges its files state: against closed-form solutions of their geometry."""
+
+from __future__ import annotations
+
+import cmath
+import itertools
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeAlias
+
+import numpy as np
+import pytest
+
+from tests.robot.catalog.test_catalog import DIFFERENCED, EXACT, edited, robot
+from ytheta.robot.kinematics import link_poses
+from ytheta.robot.loops.closure import close_loops
+from ytheta.robot.loops.cut_joint import loop_states
+from ytheta.robot.robot import Robot
+
+Pose: TypeAlias = dict[str, float]
+
+
+def between(a: float, b: float, c: float) -> float:
+    """The angle of a triangle between its sides a and b, opposite to c."""
+    return math.acos((a * a + b * b - c * c) / (2 * a * b))
+
+
+def wrapped(angle: float) -> float:
+    return math.remainder(angle, 2 * math.pi)
+
+
+def walker_pose(q5: float, q7: float) -> Pose:
+    """From the cylinders' lengths by the law of cosines; points of the base's plane are complex numbers."""
+    pivot10, pivot11, eye13, lever = complex(-0.2, 0.15), complex(0.45, -0.25), complex(0.65, -0.08), 0.35
+    q1 = between(abs(pivot11), abs(eye13), q5) + cmath.phase(pivot11) - cmath.phase(eye13)
+    elbow = cmath.rect(1.2, q1)
+    to_lever = cmath.phase(pivot10 - elbow) - between(abs(pivot10 - elbow), lever, q7)
+    q4 = cmath.phase(cmath.rect(1.0, q1) * eye13 - pivot11)
+    q6 = cmath.phase(elbow + cmath.rect(lever, to_lever) - pivot10)
+    q2 = wrapped(to_lever - math.pi - q1)
+    return {"q1": q1, "q2": q2, "q3": -0.8, "q4": q4, "q5": q5, "q6": q6, "q7": q7}
+
+
+def five_bar_pose(left: float, right: float) -> Pose:
+    """The tip is the upper point in which the circles about the two elbows meet."""
+    one, other = -0.15 + cmath.rect(0.25, left), 0.15 + cmath.rect(0.25, right)
+    half = (other - one) / 2
+    tip = one + half + 1j * half / abs(half) * math.sqrt(0.45**2 - abs(half) ** 2)
+    elbows = wrapped(cmath.phase(tip - one) - left), wrapped(cmath.phase(tip - other) - right)
+    return {"left": left, "left_elbow": elbows[0], "right": right, "right_elbow": elbows[1]}
+
+
+def palletiser_pose(shoulder: float, crank: float) -> Pose:
+    """A parallelogram keeps its sides parallel."""
+    turned = shoulder - crank
+    return {"yaw": 0.0, "shoulder": shoulder, "elbow": -turned, "roll": 0.0, "crank_pin": crank, "rod_pin": turned}
+
+
+LOOPED: dict[str, tuple[Callable[[float, float], Pose], tuple[str, str], int]] = {
+    "walker": (walker_pose, ("q5", "q7"), 3),
+    "five-bar": (five_bar_pose, ("left", "right"), 2),
+    "palletiser": (palletiser_pose, ("shoulder", "crank_pin"), 4),
+}
+
+
+def grid(name: str, steps: int) -> list[tuple[float, float]]:
+    """Values of the two actuated coordinates over the stated range, which is their limits; corners included."""
+    one, other = (robot(name).joint(joint).limits for joint in LOOPED[name][1])
+    values = (np.linspace(bound.lower, bound.upper, steps).tolist() for bound in (one, other))
+    return list(itertools.product(*values))
+
+
+def gap(of: Robot, pose: Pose) -> float:
+    """How far the loops are from closing at a pose."""
+    of = of.numeric
+    factors, offset = of.coupling_map
+    q = factors @ [pose[name] for name in of.coordinates] + offset
+    return max(state.gap for state in loop_states(of, q))
+
+
+def at_home(of: Robot, pose: Pose) -> Robot:
+    return replace(of, home=tuple(pose.items()))
+
+
+@pytest.mark.parametrize("name", LOOPED)
+def test_loops_close_over_the_stated_range(name: str) -> None:
+    expected, _, freedom = LOOPED[name]
+    of = robot(name).numeric
+    for values in grid(name, 9):
+        assert gap(of, expected(*values)) < EXACT
+    for values in grid(name, 3):
+        closure = close_loops(at_home(of, expected(*values)))
+        assert closure.closed
+        assert closure.determined, closure.advice
+        assert closure.freedom == freedom
+        assert closure.coordinates == pytest.approx(expected(*values), abs=DIFFERENCED)
+
+
+@pytest.mark.parametrize("name", LOOPED)
+def test_corners_of_the_range_are_reached_from_home(name: str) -> None:
+    expected, actuated, _ = LOOPED[name]
+    for values in grid(name, 2):
+        closure = close_loops(robot(name), dict(zip(actuated, values, strict=True)))
+        assert closure.coordinates == pytest.approx(expected(*values), abs=DIFFERENCED)
+
+
+CHANGED = [
+    ("walker", "standard_dh = { a = 1.2 }", "standard_dh = { a = 1.32 }"),
+    ("walker", "child_frame = { xyz = [-0.55, -0.08, 0.0] }", "child_frame = { xyz = [-0.605, -0.08, 0.0] }"),
+    ("five-bar", "l2 = 0.45", "l2 = 0.495"),
+    ("five-bar", "l1 = 0.25", "l1 = 0.275"),
+    ("palletiser", 'frame       = { xyz = ["arm", 0, 0] }', 'frame       = { xyz = ["1.1*arm", 0, 0] }'),
+    ("palletiser", 'child_frame = { xyz = ["-lever", 0, 0] }', 'child_frame = { xyz = ["-1.1*lever", 0, 0] }'),
+]
+
+
+@pytest.mark.parametrize(("name", "old", "new"), CHANGED)
+def test_a_length_changed_by_a_tenth_closes_elsewhere(name: str, old: str, new: str) -> None:
+    expected, _, _ = LOOPED[name]
+    other = edited(name, old, new).numeric
+    middle = expected(*grid(name, 3)[4])
+    assert gap(other, middle) > 0.01
+    closure = close_loops(at_home(other, middle))
+    assert closure.closed
+    assert max(abs(closure.coordinates[joint] - value) for joint, value in middle.items()) > 0.01
+
+
+def test_walker_does_not_close_beyond_its_range() -> None:
+    closure = close_loops(robot("walker"), {"q7": 1.7})
+    assert not closure.closed
+    assert "q9" in closure.advice
+
+
+def test_five_bar_with_short_rods_does_not_close() -> None:
+    start = five_bar_pose(3.0, 0.14)
+    assert not close_loops(at_home(robot("five-bar").with_lengths(l2=0.3), start)).closed
+
+
+def test_palletiser_is_undetermined_where_its_crank_meets_the_arm() -> None:
+    closure = close_loops(at_home(robot("palletiser"), palletiser_pose(0.5, 0.5)))
+    assert closure.closed
+    assert not closure.determined
+
+
+def test_five_bar_elbows_stay_outside() -> None:
+    poses = [five_bar_pose(*values) for values in grid("five-bar", 9)]
+    assert max(pose["left_elbow"] for pose in poses) < 0.0 < min(pose["right_elbow"] for pose in poses)
+
+
+def test_palletiser_keeps_its_hand_level_whatever_its_lengths() -> None:
+    def tilt(of: Robot) -> float:
+        worst = 0.0
+        for values in grid("palletiser", 3):
+            pose = palletiser_pose(*values)
+            assert gap(of, pose) < EXACT
+            factors, offset = of.coupling_map
+            flange = link_poses(of, factors @ [pose[name] for name in of.coordinates] + offset)["flange"]
+            worst = max(worst, float(abs(flange[:3, 2] - [0.0, 0.0, -1.0]).max()))
+        return worst
+
+    assert tilt(robot("palletiser")) < EXACT
+    assert tilt(robot("palletiser").with_lengths(arm=1.21, lever=0.3)) < EXACT
+    assert tilt(edited("palletiser", "elbow = -1 }", "elbow = -1.1 }")) > 0.01
+
+
+def test_walker_is_the_papers_structure() -> None:
+    arm = robot("walker")
+    assert arm.gravity_in_base == pytest.approx((0.0, -9.8, 0.0), abs=EXACT)
+    assert [link.name for link in arm.links] == [f"link{k}" for k in range(8)]
+    assert {loop.name: (loop.joint.parent, loop.joint.child) for loop in arm.loops} == {
+        "q8": ("link5", "link1"),
+        "q9": ("link7", "link2"),
+    }
+    assert arm.actuated == ("q5", "q7", "q3")
+    assert all(joint.drive.viscous > 0.0 for joint in (*arm.joints, *(loop.joint for loop in arm.loops)))
+    pose = walker_pose(0.7, 1.3)
+    poses = link_poses(arm, np.array([pose[joint.name] for joint in arm.movable]))
+    place = {name: frame[:3, 3] for name, frame in poses.items()}
+    assert place["link5"] == pytest.approx(place["connector13"], abs=EXACT)  # (8)
+    assert place["link7"] == pytest.approx(place["connector12"], abs=EXACT)  # (9)
+    assert math.dist(place["connector11"], place["connector13"]) == pytest.approx(0.7, abs=EXACT)
+    assert math.dist(place["connector10"], place["connector12"]) == pytest.approx(1.3, abs=EXACT)
+    assert abs(poses["link5"][:3, 2] - [0.0, 0.0, 1.0]).max() < EXACT

@@ -1,0 +1,195 @@
+"""Loops close where geometry says so, against the cosine rule; what cannot close, or not in this assembly, is told."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ytheta.errors import ClosureError, InputError
+from ytheta.robot.frame import Frame
+from ytheta.robot.loops.closure import CLOSED, close_loops
+from ytheta.robot.parts import Joint, JointKind, Link, Loop
+from ytheta.robot.robot import Robot
+
+R, P = JointKind.REVOLUTE, JointKind.PRISMATIC
+
+
+def triangle(kind: JointKind = R, actuated: tuple[str, ...] = ("slide",)) -> Robot:
+    """A beam on a pivot, held by a cylinder: a triangle whose third side is the cylinder's length."""
+    along_x = Frame.from_rpy(0.0, math.pi / 2, 0.0)
+    return Robot(
+        "triangle",
+        links=tuple(Link(name) for name in ("base", "beam", "barrel", "rod")),
+        joints=(
+            Joint("beam", R, "base", "beam"),
+            Joint("pivot", R, "base", "barrel", placement=Frame.shift(0.5)),
+            Joint("slide", P, "barrel", "rod", placement=along_x, seat=along_x.inverse()),
+        ),
+        loops=(Loop(Joint("pin", kind, "beam", "rod", placement=Frame.shift(0.8))),),
+        actuated=actuated,
+        home=(("beam", 1.0), ("pivot", 1.3), ("slide", 0.6)),
+    )
+
+
+@pytest.mark.parametrize("kind", [R, JointKind.POINT])
+@pytest.mark.parametrize("length", [0.45, 0.6, 0.9, 1.2])
+def test_closes_by_the_cosine_rule(kind: JointKind, length: float) -> None:
+    closure = close_loops(triangle(kind), {"slide": length}).or_raise()
+    expected = math.acos((0.5**2 + 0.8**2 - length**2) / (2 * 0.5 * 0.8))
+    assert closure.coordinates["beam"] == pytest.approx(expected, abs=1e-9)
+    assert closure.freedom == 1
+    if kind is R:
+        turned = closure.coordinates["pivot"] - closure.coordinates["beam"]
+        assert closure.loops[0].position == pytest.approx(turned, abs=1e-9)
+
+
+def test_the_other_assembly_is_not_taken() -> None:
+    mirrored = replace(triangle(), home=(("beam", -1.0), ("pivot", -1.3), ("slide", 0.6)))
+    assert close_loops(mirrored).coordinates["beam"] == pytest.approx(-close_loops(triangle()).coordinates["beam"])
+
+
+@pytest.mark.parametrize("length", [0.1, 1.5])
+def test_what_cannot_close_says_so(length: float) -> None:
+    closure = close_loops(triangle(), {"slide": length})
+    assert not closure.closed
+    with pytest.raises(ClosureError, match=r"loop 'pin' .* cannot close at this pose: its joint stays 0\.2 .* apart"):
+        closure.or_raise()
+
+
+def five_bar(*actuated: str) -> Robot:
+    return Robot(
+        "five-bar",
+        links=tuple(Link(name) for name in ("base", "a", "b", "c", "d")),
+        joints=(
+            Joint("q1", R, "base", "a"),
+            Joint("q2", R, "a", "b", placement=Frame.shift(1.0)),
+            Joint("q3", R, "base", "c", placement=Frame.shift(1.0)),
+            Joint("q4", R, "c", "d", placement=Frame.shift(1.0)),
+        ),
+        loops=(Loop(Joint("pin", R, "b", "d", placement=Frame.shift(1.0), seat=Frame.shift(-1.0))),),
+        actuated=actuated,
+        home=(("q1", 2.0), ("q2", -1.0), ("q3", 1.0), ("q4", 1.0)),
+    )
+
+
+def test_a_choice_that_does_not_determine_the_rest() -> None:
+    with pytest.raises(ClosureError, match=r"leave 2 coordinates free, but the actuated ones \(q1\) do not"):
+        close_loops(five_bar("q1")).or_raise()
+    assert close_loops(five_bar("q1", "q3")).or_raise().freedom == 2
+    with pytest.raises(InputError, match="'q2' is not an actuated coordinate"):
+        close_loops(five_bar("q1"), {"q2": 0.0})
+
+
+@pytest.mark.parametrize("at_rest", [True, False], ids=["closed at home", "open at home"])
+def test_more_actuated_than_free_is_told(at_rest: bool) -> None:
+    """Whether the figures of home happen to close the loop makes no difference."""
+    closed = tuple(close_loops(five_bar("q1", "q3")).or_raise().coordinates.items())
+    for actuated in (("q1", "q2", "q3"), ("q1", "q2", "q3", "q4")):
+        robot = replace(five_bar(*actuated), home=closed if at_rest else five_bar().home)
+        reason = f"leave 2 coordinates free, but {len(actuated)} are actuated; leave {len(actuated) - 2} of q1, q2, q3"
+        with pytest.raises(ClosureError, match=reason):
+            close_loops(robot).or_raise()
+
+
+def four_bar(a: float, b: float, c: float, d: float) -> Robot:
+    """Crank a, rod b, lever c on a base d, the lever up."""
+    return Robot(
+        "four-bar",
+        links=tuple(Link(name) for name in ("base", "crank", "rod", "lever")),
+        joints=(
+            Joint("crank", R, "base", "crank"),
+            Joint("rod", R, "crank", "rod", placement=Frame.shift(a)),
+            Joint("lever", R, "base", "lever", placement=Frame.shift(d)),
+        ),
+        loops=(Loop(Joint("pin", R, "rod", "lever", placement=Frame.shift(b), seat=Frame.shift(-c))),),
+        actuated=("crank",),
+        home=(("crank", 0.5), ("rod", 0.5), ("lever", 2.0)),
+    )
+
+
+def test_a_pose_behind_an_arc_that_does_not_close_is_not_reached() -> None:
+    """The crank cannot turn past the angle at which rod and lever are stretched; a turn further it would close."""
+    robot = four_bar(1.0, 0.6, 0.6, 1.0)
+    edge = 2 * math.asin(0.6)
+    assert close_loops(robot, {"crank": edge - 0.01}).closed
+    closure = close_loops(robot, {"crank": 2 * math.pi + 0.5})
+    assert not closure.closed
+    assert not closure.reached
+    assert edge - 1e-3 < closure.coordinates["crank"] <= edge
+    assert max(loop.gap for loop in closure.loops) <= CLOSED
+    with pytest.raises(ClosureError, match=r"only in another assembly: .* cannot be led beyond crank = 1\.28"):
+        closure.or_raise()
+    with pytest.raises(ClosureError, match=r"only in another assembly: .* cannot be led beyond slide = 0\.3;"):
+        close_loops(triangle(), {"slide": -0.6}).or_raise()
+
+
+def test_a_crank_that_turns_round_is_led_through_whole_turns() -> None:
+    robot = four_bar(0.3, 1.0, 0.8, 1.0)
+    once, again = (close_loops(robot, {"crank": 0.5 + turns * 2 * math.pi}).or_raise() for turns in (0, 2))
+    for name in ("rod", "lever"):
+        turned = math.remainder(again.coordinates[name] - once.coordinates[name], 2 * math.pi)
+        assert turned == pytest.approx(0.0, abs=1e-8)
+
+
+def test_poses_that_are_too_far_are_refused_at_once() -> None:
+    with pytest.raises(ClosureError, match=r"cannot be led beyond slide = 1\.3;"):
+        close_loops(triangle(), {"slide": 1e5}).or_raise()
+    for far in (math.nan, math.inf, 1e308):
+        with pytest.raises(InputError, match="is no position of a joint"):
+            close_loops(triangle(), {"slide": far})
+    with pytest.raises(InputError, match=r"the loops of robot 'four-bar' are .* apart at"):
+        close_loops(four_bar(1e300, 1.0, 1.0, -1e300))
+
+
+def test_a_coordinate_outside_the_loops_is_not_led() -> None:
+    robot = triangle()
+    turning = replace(
+        robot,
+        links=(*robot.links, Link("drum")),
+        joints=(*robot.joints, Joint("drum", R, "base", "drum")),
+        actuated=("slide", "drum"),
+    )
+    assert close_loops(turning, {"drum": 900.0}).or_raise().coordinates["drum"] == 900.0
+
+
+def test_too_few_actuated_coordinates_are_told() -> None:
+    open_choice = replace(triangle(), actuated=())
+    closure = close_loops(open_choice)
+    assert closure.closed
+    assert not closure.determined
+    assert "leave 1 coordinate free, but the actuated ones (none)" in closure.advice
+
+
+@pytest.mark.parametrize("kind", [P, JointKind.FIXED])
+def test_prismatic_and_fixed_cuts(kind: JointKind) -> None:
+    """An inverted cut: the slide itself is where the loop was opened; a weld leaves the triangle without motion."""
+    along_x = Frame.from_rpy(0.0, math.pi / 2, 0.0)
+    robot = Robot(
+        "inverted",
+        links=tuple(Link(name) for name in ("base", "beam", "barrel", "rod")),
+        joints=(
+            Joint("beam", R, "base", "beam"),
+            Joint("pivot", R, "base", "barrel", placement=Frame.shift(0.5)),
+            Joint("pin", R, "beam", "rod", placement=Frame.shift(0.8)),
+        ),
+        loops=(Loop(Joint("slide", kind, "barrel", "rod", placement=along_x, seat=along_x.inverse())),),
+        actuated=("beam",) if kind is P else (),
+        home=(("beam", 1.0), ("pivot", 2.0), ("pin", 1.0)),
+    )
+    if kind is JointKind.FIXED:
+        # Barrel and rod are one link of length 0: beam and barrel pivots would have to be 0.8 = 0.5 apart.
+        assert not close_loops(robot).closed
+        return
+    closure = close_loops(robot, {"beam": 1.2}).or_raise()
+    expected = math.sqrt(0.5**2 + 0.8**2 - 2 * 0.5 * 0.8 * math.cos(1.2))
+    assert closure.loops[0].position == pytest.approx(expected, abs=1e-9)
+
+
+def test_a_robot_without_loops_is_closed() -> None:
+    robot = Robot("arm", links=(Link("base"), Link("a")), joints=(Joint("q", R, "base", "a"),))
+    closure = close_loops(robot, {"q": 0.3}).or_raise()
+    np.testing.assert_array_equal(closure.q, [0.3])
+    assert closure.freedom == 1

@@ -1,0 +1,218 @@
+"""URDF against Pinocchio: masses, centres, inertias, merged bodies and forward kinematics of every example robot."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+import ytheta
+from tests.support import example_robots
+from ytheta.conventions import SNAP
+from ytheta.errors import InputError
+from ytheta.files.xml_document import parse_xml
+from ytheta.robot.frame import Frame
+from ytheta.robot.inertia import Inertia
+from ytheta.robot.kinematics import link_poses
+from ytheta.robot.parts import JointKind
+from ytheta.robot.reading.urdf import read_urdf
+from ytheta.robot.robot import Robot
+
+# Both sides compute in doubles on numbers of order one to a hundred; rounding stays far below this.
+TOLERANCE = 1e-10
+
+FILES = example_robots.readable()
+
+
+def read(path: Path, snap: float = 0.0) -> Robot:
+    return read_urdf(parse_xml(path.read_bytes(), path), path, snap)
+
+
+def ten(inertia: pin.Inertia) -> np.ndarray:
+    return np.array(inertia.toDynamicParameters())
+
+
+def inertia_difference(robot: Robot, model: pin.Model) -> float:
+    """The largest difference over single links and over bodies with everything fixed to them.
+
+    Pinocchio keeps the inertia of a link on a fixed joint with that joint's frame, and merges it into the body that
+    carries it; a moving link's own inertia is what is left of its body's.
+    """
+    held = {frame.name: frame.inertia for frame in model.frames if frame.type == pin.FrameType.FIXED_JOINT}
+    single = [
+        abs(ten(held[joint.name]) - robot.link(joint.child).inertia.vector).max()
+        for joint in robot.joints
+        if joint.kind is JointKind.FIXED
+    ]
+    carrier = {joint.child: model.getJointId(joint.name) for joint in robot.merged.joints}
+    merged = [
+        abs(ten(model.inertias[carrier.get(link.name, 0)]) - link.inertia.vector).max() for link in robot.merged.links
+    ]
+    return float(max([*single, *merged]))
+
+
+def pose_difference(robot: Robot, model: pin.Model, rng: np.random.Generator) -> float:
+    """The largest difference of any link's pose at one random position, turns and slides alike."""
+    q = rng.uniform(-3.0, 3.0, len(robot.movable))
+    tangent = np.zeros(model.nv)
+    for joint, value in zip(robot.movable, q, strict=True):
+        tangent[model.joints[model.getJointId(joint.name)].idx_v] = value
+    data = model.createData()
+    pin.framesForwardKinematics(model, data, pin.integrate(model, pin.neutral(model), tangent))
+    poses = link_poses(robot, q)
+    return float(
+        max(
+            abs(poses[frame.name] - data.oMf[k].homogeneous).max()
+            for k, frame in enumerate(model.frames)
+            if frame.type == pin.FrameType.BODY and frame.name != "universe"
+        )
+    )
+
+
+def test_there_are_enough_real_robots() -> None:
+    assert len(FILES) >= 25
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.parent.name}/{path.stem}")
+def test_equals_pinocchio(path: Path) -> None:
+    robot, model = read(path), pin.buildModelFromUrdf(str(path))
+    assert len(robot.movable) == model.nv
+    assert sum(link.inertia.mass for link in robot.links) == pytest.approx(
+        sum(inertia.mass for inertia in model.inertias), abs=TOLERANCE
+    )
+    assert inertia_difference(robot, model) <= TOLERANCE
+    rng = np.random.default_rng(1)
+    assert max(pose_difference(robot, model, rng) for _ in range(3)) <= TOLERANCE
+    perturbed = robot.with_inertias(_one_perturbed(robot))
+    assert inertia_difference(perturbed, model) > TOLERANCE  # the twin that must fail
+    assert np.isfinite(robot.theta).all()
+
+
+def _one_perturbed(robot: Robot) -> dict[str, Inertia]:
+    link = max(robot.links, key=lambda link: link.inertia.mass)
+    parameters = [*link.inertia.parameters[:-1], link.inertia.parameters[-1] * (1 + 1e-6) + 1e-9]
+    return {link.name: Inertia(tuple(parameters))}
+
+
+def test_a_wrong_axis_is_seen() -> None:
+    path = example_robots.urdf("panda.urdf")
+    robot, model = read(path), pin.buildModelFromUrdf(str(path))
+    other = path.read_text().replace('<axis xyz="0 0 1"/>', '<axis xyz="0 1 0"/>', 1)
+    twisted = read_urdf(parse_xml(other.encode(), path), path, 0.0)
+    assert pose_difference(robot, model, np.random.default_rng(1)) <= TOLERANCE
+    assert pose_difference(twisted, model, np.random.default_rng(1)) > TOLERANCE
+
+
+@pytest.mark.parametrize(("name", "reason"), example_robots.REFUSED.items())
+def test_refused_files_say_why(name: str, reason: str) -> None:
+    with pytest.raises(InputError, match=reason.replace("(", r"\(")):
+        ytheta.load(example_robots.urdf(name))
+
+
+def test_limits_and_friction() -> None:
+    robot = read(example_robots.urdf("panda.urdf"))
+    model = pin.buildModelFromUrdf(str(example_robots.urdf("panda.urdf")))
+    assert [joint.limits.lower for joint in robot.movable] == list(model.lowerPositionLimit)
+    assert [joint.limits.upper for joint in robot.movable] == list(model.upperPositionLimit)
+    assert [joint.limits.velocity for joint in robot.movable] == list(model.upperVelocityLimit)
+    assert [joint.limits.effort for joint in robot.movable] == list(model.upperEffortLimit)
+    baxter = read(example_robots.urdf("baxter.urdf"))
+    peer = pin.buildModelFromUrdf(str(example_robots.urdf("baxter.urdf")))
+    for joint in baxter.movable:
+        index = peer.joints[peer.getJointId(joint.name)].idx_v
+        assert joint.drive.viscous == peer.damping[index]
+        assert joint.drive.coulomb == peer.upperDryFrictionLimit[index]
+    assert any(joint.drive.viscous for joint in baxter.movable)
+
+
+def test_continuous_joints_have_no_position_limits() -> None:
+    robot = read(example_robots.urdf("kinova.urdf"))
+    assert robot.joint("j2s6s200_joint_1").limits.lower == -np.inf
+    assert robot.joint("j2s6s200_joint_1").kind is JointKind.REVOLUTE
+
+
+def test_mimic_is_a_coupling() -> None:
+    robot = read(example_robots.urdf("panda.urdf"))
+    (coupling,) = robot.couplings
+    assert coupling.terms == (("panda_finger_joint1", 1.0),)
+    factors, offset = robot.coupling_map
+    assert factors.shape == (9, 8)
+    assert not offset.any()
+    assert factors[-1].tolist() == factors[-2].tolist()
+
+
+# --- rounded angles -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["xarm7.urdf", "so101.urdf", "icub.urdf", "ur10_robot.urdf"])
+def test_rounded_angles_are_snapped_and_said(name: str) -> None:
+    path = example_robots.urdf(name)
+    kept, snapped = read(path, snap=0.0), read(path, snap=SNAP)
+    assert kept.notes == ()
+    assert any("rounded angle" in note.text for note in snapped.notes)
+    q = np.random.default_rng(2).uniform(-2.0, 2.0, len(kept.movable))
+    before, after = link_poses(kept, q), link_poses(snapped, q)
+    change = max(abs(before[link] - after[link]).max() for link in before)
+    assert 0.0 < change < 1e-3
+
+
+def test_snapped_quarter_turns_are_exact() -> None:
+    robot = read(example_robots.urdf("xarm7.urdf"), snap=SNAP)
+    entries = {abs(entry) for joint in robot.movable for row in joint.placement.rotation for entry in row}
+    assert entries == {0.0, 1.0}
+
+
+def test_an_angle_that_is_not_rounded_stays() -> None:
+    text = '<robot name="r"><link name="a"/><link name="b"/><joint name="j" type="revolute"><parent link="a"/>'
+    text += '<child link="b"/><origin rpy="1.5706 0 0.3"/></joint></robot>'
+    robot = read_urdf(parse_xml(text.encode(), Path("r.urdf")), Path("r.urdf"), SNAP)
+    assert robot.joint("j").placement == Frame.from_rpy(1.5706, 0.0, 0.3)
+    assert robot.notes == ()
+
+
+# --- single rules ---------------------------------------------------------------------------------------------------
+
+
+def one_joint(kind: str, inside: str = "") -> bytes:
+    text = f'<robot name="r"><link name="a"/><link name="b"/><joint name="j" type="{kind}"><parent link="a"/>'
+    return f'{text}<child link="b"/>{inside}</joint></robot>'.encode()
+
+
+def read_joint(kind: str, inside: str = "", *, fix_base: bool = False) -> Robot:
+    return read_urdf(parse_xml(one_joint(kind, inside), Path("r.urdf")), Path("r.urdf"), SNAP, fix_base=fix_base)
+
+
+def test_a_floating_base_stands_still_where_that_is_asked_for(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"'floating' are not supported.*--fix-base or fix_base=True"):
+        read_joint("floating")
+    robot = read_joint("floating", '<origin xyz="0 0 2"/><limit effort="1"/>', fix_base=True)
+    assert robot.joint("j").kind is JointKind.FIXED
+    assert robot.joint("j").placement == Frame.shift(0.0, 0.0, 2.0)
+    assert [note.text for note in robot.notes] == ["floating joint held fixed where the file puts it (fix_base): j"]
+    path = tmp_path / "r.urdf"
+    path.write_bytes(one_joint("floating"))
+    assert ytheta.load(path, fix_base=True).movable == ()
+    with pytest.raises(InputError, match="'planar' are not supported"):
+        read_joint("planar", fix_base=True)
+
+
+def test_infinite_limits_are_none() -> None:
+    limits = read_joint("revolute", '<limit lower="-inf" upper="INF" velocity="inf" effort="3"/>').joint("j").limits
+    assert (limits.lower, limits.upper) == (-np.inf, np.inf)
+    assert (limits.velocity, limits.effort) == (np.inf, 3.0)
+    assert read_joint("revolute", '<limit lower="-Infinity" upper="2"/>').joint("j").limits.upper == 2.0
+
+
+@pytest.mark.parametrize("wrong", ['lower="inf"', 'upper="-inf"', 'lower="nan"', 'velocity="-inf"', 'effort="x"'])
+def test_limits_that_mean_nothing(wrong: str) -> None:
+    with pytest.raises(InputError, match=r"r\.urdf, line 1, <limit>: .* should hold"):
+        read_joint("revolute", f"<limit {wrong}/>")
+
+
+def test_geometry_that_means_nothing() -> None:
+    with pytest.raises(InputError, match=r"<origin>: a quaternion of zeros is no rotation"):
+        read_joint("revolute", '<origin quat_xyzw="0 0 0 0"/>')
+    with pytest.raises(InputError, match=r"<axis>: joint 'j': the axis is zero"):
+        read_joint("revolute", '<axis xyz="0 0 0"/>')

@@ -1,0 +1,267 @@
+"""Our TOML format: it is read as written, written as read, and every mistake in it is answered with a sentence."""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from tests.support.random_robots import random_q, robots
+from ytheta.errors import InputError
+from ytheta.files.lengths import symbol
+from ytheta.robot.frame import Frame
+from ytheta.robot.kinematics import link_poses
+from ytheta.robot.reading.toml.reader import read_toml
+from ytheta.robot.robot import Robot
+from ytheta.robot.writing.toml import robot_toml, save_robot
+
+PATH = Path("robot.toml")
+
+
+def read(text: str, snap: float = 1e-4) -> Robot:
+    return read_toml(text.encode(), PATH, snap)
+
+
+@given(robots())
+def test_round_trip(robot: Robot) -> None:
+    assert read(robot_toml(robot)) == robot
+
+
+def test_round_trip_sees_a_changed_digit() -> None:
+    robot = read(TWO)
+    text = robot_toml(robot)
+    assert read(text) == robot
+    assert read(text.replace("m = 1.5", "m = 1.5000000000000002")) != robot
+
+
+def test_files_appear_whole_or_not_at_all(tmp_path: Path) -> None:
+    robot = read(TWO)
+    path = save_robot(robot, tmp_path / "two.toml")
+    assert read_toml(path.read_bytes(), path, 1e-4) == robot
+    assert [file.name for file in tmp_path.iterdir()] == ["two.toml"]
+    with pytest.raises(InputError, match=r"let the name end in \.toml"):
+        save_robot(robot, tmp_path / "two.urdf")
+    with pytest.raises(InputError, match="cannot be written"):
+        save_robot(robot, tmp_path / "missing" / "two.toml")
+
+
+TWO = """
+name = "two"
+[lengths]
+l1 = 0.4
+[[link]]
+name = "base"
+[[link]]
+name = "upper"
+mass = 1.5
+center = [0.1, 0, 0]
+inertia = { xx = 0.01, yy = 0.02, zz = 0.02 }
+[[link]]
+name = "lower"
+[[joint]]
+name = "q1"
+type = "revolute"
+parent = "base"
+child = "upper"
+[[joint]]
+name = "q2"
+type = "prismatic"
+parent = "upper"
+child = "lower"
+modified_dh = { alpha = 1.5708, a = "l1", d = 0.2 }
+"""
+
+
+def standard(theta: float, d: float, a: float, alpha: float) -> np.ndarray:
+    """The textbook matrix of standard Denavit-Hartenberg parameters, as printed in walker1988 section 2.2."""
+    ct, st, ca, sa = math.cos(theta), math.sin(theta), math.cos(alpha), math.sin(alpha)
+    return np.array([[ct, -st * ca, st * sa, a * ct], [st, ct * ca, -ct * sa, a * st], [0, sa, ca, d], [0, 0, 0, 1]])
+
+
+def modified(theta: float, d: float, a: float, alpha: float) -> np.ndarray:
+    """The textbook matrix of modified parameters (Craig)."""
+    ct, st, ca, sa = math.cos(theta), math.sin(theta), math.cos(alpha), math.sin(alpha)
+    return np.array([[ct, -st, 0, a], [st * ca, ct * ca, -sa, -sa * d], [st * sa, ct * sa, ca, ca * d], [0, 0, 0, 1]])
+
+
+@pytest.mark.parametrize("kind", ["revolute", "prismatic"])
+@pytest.mark.parametrize("convention", ["standard_dh", "modified_dh"])
+def test_dh_rows_are_the_textbook_matrices(convention: str, kind: str) -> None:
+    text = f"""
+[[link]]
+name = "base"
+[[link]]
+name = "link"
+[[joint]]
+name = "q"
+type = "{kind}"
+parent = "base"
+child = "link"
+{convention} = {{ theta = 0.3, d = 0.4, a = 0.5, alpha = 0.6 }}
+"""
+    robot = read(text)
+    q = 0.7
+    theta, d = (0.3 + q, 0.4) if kind == "revolute" else (0.3, 0.4 + q)
+    textbook = standard if convention == "standard_dh" else modified
+    pose = link_poses(robot, np.array([q]))["link"]
+    np.testing.assert_allclose(pose, textbook(theta, d, 0.5, 0.6), rtol=0, atol=1e-15)
+    other = modified if convention == "standard_dh" else standard
+    assert abs(pose - other(theta, d, 0.5, 0.6)).max() > 0.01
+
+
+def test_branch_figures_of_modified_dh() -> None:
+    robot = read(TWO.replace("alpha = 1.5708", "gamma = 0.2, b = 0.7, alpha = 0.9"))
+    turn = Frame.turn((0.0, 0.0, 1.0), 0.2) @ Frame.shift(z=0.7)
+    expected = turn.matrix @ modified(0.0, 0.2, 0.4, 0.9)
+    np.testing.assert_allclose(robot.numeric.joint("q2").placement.matrix, expected, rtol=0, atol=1e-15)
+
+
+def test_angles_snap_unless_exact() -> None:
+    assert "rounded angle" in read(TWO).notes[0].text
+    assert read(TWO, snap=0.0).notes == ()
+    assert read("exact = true\n" + TWO).notes == ()
+
+
+def test_symbolic_lengths_stay_symbols_until_numbers_are_needed() -> None:
+    robot = read(TWO)
+    assert robot.symbols == {"l1"}
+    assert robot.numeric.symbols == frozenset()
+    longer = robot.with_lengths(l1=0.9)
+    assert link_poses(longer, np.zeros(2))["lower"][0, 3] == pytest.approx(0.9)
+    unset = read(TWO.replace("l1 = 0.4", 'l1 = "unset"'))
+    assert unset.parameter_names == robot.parameter_names
+    with pytest.raises(InputError, match="the length 'l1' has no value and numbers are needed here; set it with"):
+        link_poses(unset, np.zeros(2))
+    with pytest.raises(InputError, match="has no length 'l2'; there are: l1"):
+        robot.with_lengths(l2=1.0)
+
+
+@given(robots(loops=False, symbols=False))
+def test_merged_robots_have_the_same_poses_and_mass(robot: Robot) -> None:
+    q = random_q(robot, 3)
+    before, after = link_poses(robot, q), link_poses(robot.merged, q)
+    for name, pose in before.items():
+        np.testing.assert_allclose(after[name], pose, rtol=0, atol=1e-11)
+    assert sum(link.inertia.mass for link in robot.merged.links) == pytest.approx(
+        sum(link.inertia.mass for link in robot.links)
+    )
+
+    def moment(of: Robot, poses: dict[str, np.ndarray]) -> np.ndarray:
+        """First and second moments of the whole robot in the base frame."""
+        return sum((poses[x.name] @ x.inertia.pseudo @ poses[x.name].T for x in of.links), np.zeros((4, 4)))
+
+    np.testing.assert_allclose(moment(robot.merged, after), moment(robot, before), rtol=1e-10, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (("mass = 1.5", "mas = 1.5"), r"\[\[link\]\] 'upper': the key 'mas' is unknown; did you mean 'mass'"),
+        (("alpha = 1.5708", "alhpa = 1.5708"), r"modified_dh: the key 'alhpa' is unknown; did you mean 'alpha'"),
+        (('name = "two"', 'nmae = "two"'), "the key 'nmae' is unknown; did you mean 'name'"),
+        (("mass = 1.5", "mass = -1.5"), "the mass -1.5 kg is negative"),
+        (("mass = 1.5", 'mass = "l1"'), "uses a symbolic length, which only positions"),
+        (("mass = 1.5", "mass = nan"), "'mass' should be a finite number"),
+        (("mass = 1.5", "mass = true"), "'mass' should be a finite number, not True"),
+        (("mass = 1.5", "parameters = { m = 1, mxx = 2 }"), "the parameter 'mxx' is unknown"),
+        (('type = "prismatic"', 'type = "planar"'), "the joint type 'planar' is not supported"),
+        (('type = "prismatic"', 'type = "point"'), "a 'point' joint can only close a loop"),
+        (('a = "l1"', 'a = "l7"'), "the length 'l7' is not declared"),
+        (('parent = "upper"', 'parent = "uper"'), "its parent link 'uper' does not exist; did you mean 'upper'"),
+        (('parent = "upper"', 'parent = "lower"'), "joins link 'lower' to itself"),
+        (('name = "q2"', 'name = "q1"'), "the joint name 'q1' stands 2 times"),
+        (('name = "lower"', 'name = "upper"'), "the link name 'upper' stands 2 times"),
+        (("modified_dh", "frame = {}\nmodified_dh"), "'modified_dh' and 'frame' exclude each other"),
+        (("modified_dh", "axis = [1, 0, 0]\nmodified_dh"), "'modified_dh' already says what 'axis' would"),
+        (('child = "upper"', 'child = "upper"\naxis = [0, 0, 0]'), "the axis is zero"),
+        (('child = "upper"', 'child = "upper"\nlimits = { position = [2, 1] }'), "lower limit 2 exceeds"),
+        (('child = "upper"', 'child = "upper"\nlimits = { velocity = -1 }'), "give positive numbers"),
+        (('child = "upper"', 'child = "upper"\nframe = { rpy = [0, 0] }'), "should be a list of 3 numbers, not 2"),
+        (
+            ('child = "upper"', 'child = "upper"\nframe = { rotation = [[1,0,0],[0,1,0],[0,0,-1]] }'),
+            "is not a rotation matrix",
+        ),
+        (
+            ('child = "upper"', 'child = "upper"\nframe = { quaternion = [0, 0, 0, 0] }'),
+            "a quaternion of zeros is no rotation",
+        ),
+        (("l1 = 0.4", "pi = 0.4"), "'pi' cannot name a length"),
+        (("l1 = 0.4", 'l1 = "short"'), "should be a number in metres, or 'unset'"),
+        (('name = "two"', "format = 7"), "format 7 is not known here"),
+        (('name = "two"', 'actuated = ["q1", "q3"]'), "the actuated coordinate 'q3' does not exist"),
+        (('name = "two"', 'actuated = ["q1"]'), "'q2' is neither actuated nor part of a loop"),
+        (('name = "two"', "home = { q9 = 1 }"), "'home' names 'q9', which is no coordinate"),
+        (('name = "two"', "link = 3"), "Cannot overwrite a value|not TOML"),
+    ],
+)
+def test_mistakes(change: tuple[str, str], reason: str) -> None:
+    text = TWO.replace(*change, 1)
+    assert text != TWO
+    with pytest.raises(InputError, match=reason):
+        read(text)
+
+
+@pytest.mark.parametrize(
+    ("extra", "reason"),
+    [
+        ('[[coupling]]\njoint = "q2"\nterms = { q3 = 1 }', "uses 'q3', which is neither a movable joint nor a motor"),
+        ('[[coupling]]\njoint = "q9"\nterms = { q1 = 1 }', "determines 'q9', which is no movable joint"),
+        (
+            '[[coupling]]\njoint = "q1"\nterms = { q2 = 1 }\n[[coupling]]\njoint = "q2"\nterms = { q1 = 1 }',
+            "couplings run in a circle: q1 → q2 → q1",
+        ),
+        ('[[motor]]\nname = "q1"', "the coordinate name 'q1' stands 2 times"),
+        ('[[marker]]\nname = "tool"\nlink = "hand"', "has no link 'hand'"),
+        ('[[loop]]\nname = "q1"\ntype = "revolute"\nparent = "base"\nchild = "lower"', "'q1' stands 2 times"),
+        ('[[joint]]\nname = "q3"\ntype = "revolute"\nparent = "base"\nchild = "lower"', "a loop which is not declared"),
+        ('[[link]]\nname = "island"', r"the tree has 2 roots \(base, island\)"),
+    ],
+)
+def test_contradictions(extra: str, reason: str) -> None:
+    with pytest.raises(InputError, match=reason):
+        read(TWO + extra)
+
+
+# --- writing ---------------------------------------------------------------------------------------------------------
+
+
+def test_names_and_order_survive_the_round_trip() -> None:
+    """An empty name does not become the file's; coordinates keep the order that was chosen."""
+    nameless = replace(read(TWO), name="", actuated=("q2", "q1"))
+    assert read(robot_toml(nameless)) == nameless
+    assert read(robot_toml(nameless)).coordinates == ("q2", "q1")
+    assert "actuated" not in robot_toml(read(TWO))
+
+
+def test_long_linear_forms_survive_the_round_trip() -> None:
+    names = [f"length_{k}" for k in range(40)]
+    place = sum((symbol(name) * (1 / (k + 3)) for k, name in enumerate(names)), symbol("l1") + 0.1)
+    robot = read(TWO)
+    joints = (replace(robot.joints[0], placement=Frame.shift(place)), *robot.joints[1:])
+    robot = replace(robot, joints=joints, lengths=(*robot.lengths, *((name, None) for name in names)))
+    assert read(robot_toml(robot)) == robot
+
+
+def test_nothing_is_left_behind_where_writing_fails(tmp_path: Path) -> None:
+    robot = read(TWO)
+    (tmp_path / "folder.toml").mkdir()
+    with pytest.raises(InputError, match="cannot be written: Is a directory"):
+        save_robot(robot, tmp_path / "folder.toml")
+    with pytest.raises(InputError, match=r"the robot holds '\\ud800', which is no character"):
+        save_robot(replace(robot, about="half a pair: \ud800"), tmp_path / "half.toml")
+    assert [file.name for file in tmp_path.iterdir()] == ["folder.toml"]
+
+
+def test_files_have_the_permissions_of_the_user(tmp_path: Path) -> None:
+    before = os.umask(0o027)
+    try:
+        path = save_robot(read(TWO), tmp_path / "two.TOML")
+    finally:
+        os.umask(before)
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert [file.name for file in tmp_path.iterdir()] == ["two.TOML"]

@@ -1,0 +1,115 @@
+"""What must hold of base parameters, whatever road led to them."""
+
+from __future__ import annotations
+
+import csv
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+import ytheta
+from ytheta.dynamics.kernels import AnyKernel
+from ytheta.robot.frame import Frame
+from ytheta.robot.parts import Joint, JointKind, Link
+from ytheta.robot.robot import Robot
+
+
+def regressors(robot: Robot, names: tuple[str, ...], count: int = 60) -> np.ndarray:
+    """Regressors of random motions, velocities included, with the columns of ``names`` alone left."""
+    Y = _regressor(robot)(*_motions(robot, count))
+    Y[:, :, [name not in names for name in robot.parameter_names]] = 0.0
+    return Y
+
+
+@lru_cache(maxsize=32)
+def _regressor(robot: Robot) -> AnyKernel:
+    """Traced once: the checks of one robot ask for it several times."""
+    return ytheta.regressor(robot, backend="interpreter")
+
+
+def rank(robot: Robot, names: tuple[str, ...]) -> int:
+    """The number of independent columns on random motions, by a plain SVD that knows nothing of the roads."""
+    W = regressors(robot, names, 200).reshape(-1, len(robot.parameter_names))
+    sizes = np.linalg.norm(W, axis=0)
+    moving = sizes > 1e-12 * sizes.max()
+    values = np.linalg.svd(W[:, moving] / sizes[moving], compute_uv=False)
+    return int(np.count_nonzero(values > 1e-9 * values[0]))
+
+
+def _motions(robot: Robot, count: int) -> np.ndarray:
+    """Random motions; of robots with loops within the limits of the description, where the loops close."""
+    size = len(robot.actuated)
+    low, high = np.full(size, -1.5), np.full(size, 1.5)
+    for k, name in enumerate(robot.actuated):
+        if robot.loops and math.isfinite(robot.joint(name).limits.lower):
+            low[k], high[k] = robot.joint(name).limits.lower, robot.joint(name).limits.upper
+    rng = np.random.default_rng(7)
+    return np.stack([rng.uniform(low, high, (count, size)), *rng.uniform(-2.0, 2.0, (2, count, size))])
+
+
+def explains(Y: np.ndarray, base: ytheta.BaseParameters, K: np.ndarray, *, tolerance: float = 1e-10) -> bool:
+    """Y theta = Y_b K theta for every theta: the same columns on random motions."""
+    columns = Y[:, :, base.places].reshape(-1, len(base))
+    left = columns @ K
+    flat = Y.reshape(left.shape)
+    terms = np.abs(columns).max(axis=0) @ np.abs(K)  # what is added up, and cancels
+    scale = np.maximum(terms, 1e-2 * min(1.0, float(np.abs(flat).max())))
+    return bool((np.abs(left - flat) <= tolerance * scale).all())
+
+
+def complete_and_minimal(robot: Robot, base: ytheta.BaseParameters, *, apart: float = 1e-7) -> bool:
+    """All motions are explained, and none of the base columns is a combination of the others, up to ``apart``."""
+    Y = regressors(robot, base.asked)
+    columns = Y[:, :, base.places].reshape(-1, len(base))
+    sizes = np.linalg.norm(columns, axis=0)
+    if not explains(Y, base, base.K) or not (sizes > 0.0).all():
+        return False
+    smallest = np.linalg.svd(columns / sizes, compute_uv=False)[-1] if len(base) else 1.0
+    return bool(smallest > apart)
+
+
+@dataclass(frozen=True)
+class Published:
+    """One row of the published counts."""
+
+    name: str
+    robot: Robot
+    rigid: int
+    with_rotors: int
+
+
+def published(shared_data: Path) -> list[Published]:
+    """Robots of the reference folder, built from their tables, with the published counts."""
+    folder = shared_data / "reference"
+    rows = list(csv.DictReader((folder / "base_parameter_counts.csv").read_text().splitlines()))
+    return [
+        Published(row["robot"], _robot(folder, row), int(row["rigid_body"]), int(row["with_rotor_inertias"]))
+        for row in rows
+    ]
+
+
+def _robot(folder: Path, row: dict[str, str]) -> Robot:
+    path = folder / row["kinematics_file"]
+    gravity = tuple(float(entry) for entry in row["gravity_in_base"].split())
+    if row["convention"] == "urdf":
+        return ytheta.load(path)
+    joints = [
+        _joint(k, {key: float(entry) for key, entry in line.items()}, row["convention"])
+        for k, line in enumerate(csv.DictReader(path.read_text().splitlines()), start=1)
+    ]
+    links = (Link("base"), *(Link(joint.child) for joint in joints))
+    return Robot(row["robot"], links, tuple(joints), gravity=gravity)  # type: ignore[arg-type]
+
+
+def _joint(k: int, line: dict[str, float], convention: str) -> Joint:
+    x, z = (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)
+    own = Frame.turn(z, line["theta_offset_rad"]) @ Frame.shift(z=line["d_m"])
+    other = Frame.turn(x, line["alpha_rad"]) @ Frame.shift(x=line["a_m"])
+    kind = JointKind.PRISMATIC if math.isclose(line["sigma"], 1.0) else JointKind.REVOLUTE
+    parent = f"link{k - 1}" if k > 1 else "base"
+    if convention == "modified":
+        return Joint(f"joint{k}", kind, parent, f"link{k}", placement=other @ own, axis=z)
+    return Joint(f"joint{k}", kind, parent, f"link{k}", placement=Frame.shift(), axis=z, seat=own @ other)

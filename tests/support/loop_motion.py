@@ -1,0 +1,73 @@
+"""Motions of robots with loops, and the numbers of a graph: what the tests of loops share."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from tests.support.loop_robots import looped
+from ytheta.dynamics.graphs import regressor_graph
+from ytheta.dynamics.loops.closing import constraint
+from ytheta.dynamics.loops.constraint import Constraint
+from ytheta.dynamics.loops.loops import solve
+from ytheta.native.graph import Graph
+
+DIFFERENCED = 1e-6  # central differences, relative: steps of 1e-4 to 1e-5 in positions of order one
+EXACT = 1e-9  # relative; the same numbers by another way
+
+# Where each robot is moved, from its home: the loops close and stay away from singular poses.
+RANGE = {
+    "walker": ((-0.12, -0.12, -0.5), (0.12, 0.12, 0.5)),
+    "five-bar": ((-0.5, -0.5), (0.5, 0.5)),
+    "palletiser": ((-1.0, -0.6, -0.5, -1.0), (1.0, 0.5, 0.5, 1.0)),
+    "ring": ((-0.15,), (-0.05,)),
+    "ball": ((-0.1,), (0.1,)),
+    "slide": ((-1.0, -0.4), (1.0, 0.4)),
+}
+
+
+@cache
+def loops_of(name: str) -> Constraint:
+    return constraint(looped(name))
+
+
+@cache
+def regressor_of(name: str) -> Graph:
+    return regressor_graph(looped(name))
+
+
+def evaluate(graph: Graph, *vectors: np.ndarray) -> np.ndarray:
+    """One sample through CasADi's own evaluation."""
+    flat = np.zeros(graph.size)
+    flat[list(graph.places)] = np.array(graph.function(*vectors)).ravel()
+    return flat.reshape(graph.shape)
+
+
+def close(a: np.ndarray, b: np.ndarray, tolerance: float) -> bool:
+    return bool(np.abs(a - b).max(initial=0.0) <= tolerance * (1.0 + np.abs(b).max(initial=0.0)))
+
+
+def random_motion(name: str, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Q, Qd, Qdd in the range of a robot."""
+    rng = np.random.default_rng(seed)
+    loops = loops_of(name)
+    Q = loops.home[list(loops.actuated)] + rng.uniform(*RANGE[name])
+    Qd, Qdd = rng.uniform(-1.0, 1.0, (2, len(Q)))
+    return Q, Qd, Qdd
+
+
+def closed(loops: Constraint, Q: np.ndarray) -> np.ndarray:
+    """Coordinates of one pose."""
+    return solve(loops, Q[None]).or_raise().x[0]
+
+
+def followed(name: str, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """x, xd, xdd of a random motion, by differences of solved poses."""
+    loops, (Q, Qd, Qdd) = loops_of(name), random_motion(name, seed)
+    h = 1e-3
+    times = h * np.arange(-3, 4)
+    x = solve(loops, Q + times[:, None] * Qd + times[:, None] ** 2 / 2 * Qdd).or_raise().x
+    xd = (45 * (x[4] - x[2]) - 9 * (x[5] - x[1]) + x[6] - x[0]) / (60 * h)
+    xdd = (270 * (x[4] + x[2]) - 27 * (x[5] + x[1]) + 2 * (x[6] + x[0]) - 490 * x[3]) / (180 * h**2)
+    return x[3], xd, xdd

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.support import typecheck
+from tests.support.paths import SHARED_DATA
 
 typecheck.install()
 
@@ -21,9 +22,6 @@ settings.register_profile(
     "ytheta", deadline=None, derandomize=True, max_examples=60, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("ytheta")
-
-ROOT = Path(__file__).parents[1]
-SHARED_DATA = ROOT.parent / "shared" / "data"
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.support.paths import ROOT
 
 # No word of a registry, of one machine's paths, and of unfinished work; spelled in pieces so that this file passes.
 FORBIDDEN = ("pypi" + ".org", "files.python" + "hosted", "/wo" + "rk/", "TO" + "DO", "FIX" + "ME")

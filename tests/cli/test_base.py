@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_cli import refused, ytheta
-from tests.conftest import ROOT
-from tests.identifiability.test_numeric import gen3
+from tests.support.command import refused, ytheta
+from tests.support.paths import ROOT
+from tests.support.vendor_urdfs import gen3
 
 
 def data(*arguments: str) -> dict[str, object]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 import os
 import re
@@ -11,15 +9,13 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
 from pathlib import Path
-from unittest import mock
 
 import pytest
 
-from tests.conftest import ROOT
-from tests.robot.reading.toml.test_reader import TWO
-from ytheta.cli import main
+from tests.support.command import process, refused, ytheta
+from tests.support.paths import ROOT
+from tests.support.toml_robots import TWO
 
 FIVE_BAR = (ROOT / "src/ytheta/robot/catalog/five-bar.toml").read_text()
 FIXED_TOOL = """
@@ -50,40 +46,6 @@ def with_mesh(path: str) -> str:
 def with_joint(parent: str, child: str) -> str:
     joint = f'<joint name="q2" type="fixed"><parent link="{parent}"/><child link="{child}"/></joint>'
     return ARM.replace("</robot>", f"{joint}</robot>")
-
-
-@dataclass(frozen=True)
-class Result:
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-def ytheta(*arguments: str, cwd: Path = ROOT, columns: int = 120) -> Result:
-    """Run the command in this process: what the script does, without a second for starting Python each time."""
-    out, err, code = io.StringIO(), io.StringIO(), 0
-    with (
-        mock.patch.object(sys, "argv", ["ytheta", *arguments]),
-        mock.patch.dict(os.environ, {"COLUMNS": str(columns), "NO_COLOR": "1"}),
-        contextlib.chdir(cwd),
-        contextlib.redirect_stdout(out),
-        contextlib.redirect_stderr(err),
-    ):
-        try:
-            main()
-        except SystemExit as stop:
-            code = int(stop.code or 0)
-    return Result(code, out.getvalue(), err.getvalue())
-
-
-def refused(*arguments: str, cwd: Path = ROOT) -> str:
-    """What a command that must fail says: one line, no traceback, nothing on stdout, exit code 2."""
-    result = ytheta(*arguments, cwd=cwd)
-    assert result.returncode == 2, result.stdout + result.stderr
-    assert result.stdout == ""
-    assert "Traceback" not in result.stderr
-    (line,) = [line for line in result.stderr.splitlines() if line.startswith("error: ")]
-    return line
 
 
 def test_it_is_a_real_command(tmp_path: Path) -> None:
@@ -336,11 +298,6 @@ def test_tables_do_not_break_numbers(columns: int) -> None:
         assert (moments[-1], len(moments), len(inertia)) == ("yes", 6, 7)
         printed = {word for line in lines for word in line}
         assert printed >= {f"{value:.4g}" for value in row["parameters"].values()}
-
-
-def process(*arguments: str, **environment: str) -> tuple[list[str], dict[str, str]]:
-    kept = {key: value for key, value in os.environ.items() if key != "COLUMNS"}
-    return [sys.executable, "-m", "ytheta", *arguments], {**kept, **environment}
 
 
 def test_output_into_a_file_is_wide() -> None:

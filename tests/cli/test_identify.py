@@ -18,8 +18,8 @@ import polars as pl
 import pytest
 
 import ytheta as yt
-from tests.cli.test_cli import process, refused, ytheta
 from tests.support.arm_logs import RATE, true_arm, write_log
+from tests.support.command import process, refused, ytheta
 from ytheta.cli.log_options import progress
 
 FIXED = {"samples", "base_count", "condition_number", "fit", "validation", "parameters", "consistent", "verdict"}

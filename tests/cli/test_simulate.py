@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 import ytheta as yt
-from tests.cli.test_cli import refused, ytheta
+from tests.support.command import refused, ytheta
 
 QUICK = ("simulate", "lu-puma4", "--seconds", "1")
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import assume, given, settings
 
 import ytheta
-from tests.identifiability.test_numeric import URDFS
 from tests.support import example_robots
 from tests.support.base_checks import complete_and_minimal
 from tests.support.random_robots import robots
+from tests.support.vendor_urdfs import URDFS
 from ytheta.identifiability.registry import acceptance
 from ytheta.robot import catalog
 from ytheta.robot.frame import Frame

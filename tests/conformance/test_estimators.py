@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import ytheta
-from tests.identifiability.test_ha import SYMMETRIC
 from tests.support.estimation_cases import FRICTION, Case, case, smooth
+from tests.support.ha_scara import SYMMETRIC
 from ytheta.errors import UnknownNameError
 from ytheta.identifiability import ha
 from ytheta.identification.equations.differential import Differential

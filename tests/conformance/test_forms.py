@@ -12,10 +12,10 @@ import pytest
 from scipy.integrate import quad_vec
 
 import ytheta
-from tests.dynamics.test_graphs import coupled, driven
-from tests.robot.test_forces import CABLE, SPRING, forced
+from tests.support.driven_robots import coupled, driven
 from tests.support.estimation_cases import RATE as RECORDED
 from tests.support.estimation_cases import case
+from tests.support.forced_robots import CABLE, SPRING, forced
 from tests.support.formulation_cases import fork
 from tests.support.pinocchio_peer import peer
 from ytheta.dynamics.kernels import momentum_regressor

@@ -2,107 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Literal
-
 import numpy as np
 import pytest
-from scipy.integrate import solve_ivp
 
 import ytheta
-from ytheta.control.controller import Reference, State
+from tests.support.control_loop import constant, run, sines
 from ytheta.control.laws.computed_torque import ComputedTorque
-from ytheta.control.laws.law import Law
-from ytheta.dynamics import kernels
-from ytheta.robot.robot import Robot
-
-Course = Callable[[float], Reference]
-
-
-@dataclass(frozen=True, eq=False)
-class Run:
-    """A closed loop that has run; ``dissipated`` is the integral of the power that the caller asked for."""
-
-    law: Law
-    reference: Course
-    t: np.ndarray
-    q: np.ndarray
-    qd: np.ndarray
-    x: np.ndarray
-    dissipated: np.ndarray
-
-    @property
-    def error(self) -> np.ndarray:
-        return self.q - np.array([self.reference(t).q for t in self.t])
-
-    def lyapunov(self, truth: np.ndarray) -> np.ndarray:
-        rows = zip(self.t, self.q, self.qd, self.x, strict=True)
-        return np.array([self.law.lyapunov(State(t, x), q, qd, self.reference(t), truth) for t, q, qd, x in rows])
-
-    def settled(self, tolerance: float) -> float:
-        """The time after which no joint is farther from its reference; infinite where one still is at the end."""
-        return settling_time(self.t, np.asarray((abs(self.error) > tolerance).any(axis=1)))
-
-
-def settling_time(t: np.ndarray, outside: np.ndarray) -> float:
-    last = np.flatnonzero(outside)
-    if not len(last):
-        return 0.0
-    return float(t[last[-1] + 1]) if last[-1] + 1 < len(t) else np.inf
-
-
-def sines(amplitudes: Any, rates: Any, centers: Any) -> Course:
-    """centers + amplitudes sin(rates t)."""
-    a, w, c = (np.asarray(x, dtype=float) for x in (amplitudes, rates, centers))
-    return lambda t: Reference(c + a * np.sin(w * t), a * w * np.cos(w * t), -a * w * w * np.sin(w * t))
-
-
-def constant(q: Any) -> Course:
-    at = Reference(np.asarray(q, dtype=float), np.zeros(len(q)), np.zeros(len(q)))
-    return lambda _: at
-
-
-def run(
-    law: Law,
-    reference: Course,
-    *,
-    plant: Robot,
-    seconds: float,
-    offset: Any = 0.1,
-    estimate: Any = None,
-    power: Callable[[float, np.ndarray, np.ndarray, Reference], float] = lambda *_: 0.0,
-    points: int = 201,
-    rtol: float = 1e-9,
-    method: Literal["DOP853", "LSODA"] = "DOP853",
-) -> Run:
-    """Torque and estimate follow the graph of the law at every instant, without sampling."""
-    n, size = len(plant.actuated), len(law.unknown)
-    accelerations, controller = kernels.forward_dynamics(plant), law.compiled(law.graph).one
-    start = reference(0.0)
-    begun = law.init(start.q, start.qd, estimate=None if estimate is None else np.asarray(estimate, dtype=float))
-
-    def torque(q: np.ndarray, qd: np.ndarray, r: Reference, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        if not law.measures_acceleration:
-            out = controller(q, qd, r.q, r.qd, r.qdd, x)
-            return out, accelerations.one(q, qd, out[:n])
-        # The torque does not depend on the measured acceleration: with it the rates come out in a second evaluation.
-        tau = controller(q, qd, np.zeros(n), r.q, r.qd, r.qdd, x)[:n]
-        qdd = accelerations.one(q, qd, tau)
-        return controller(q, qd, qdd, r.q, r.qd, r.qdd, x), qdd
-
-    def rates(t: float, y: np.ndarray) -> np.ndarray:
-        q, qd, x, r = y[:n].copy(), y[n : 2 * n].copy(), y[2 * n : 2 * n + size].copy(), reference(t)
-        out, qdd = torque(q, qd, r, x)
-        return np.concatenate([qd, qdd, out[n:], [power(t, q, qd, r)]])
-
-    y = np.concatenate([start.q + np.broadcast_to(offset, n), start.qd, begun.x, [0.0]])
-    t = np.linspace(0.0, seconds, points)
-    found = solve_ivp(rates, (0.0, seconds), y, method=method, t_eval=t, rtol=rtol, atol=1e-3 * rtol)
-    assert found.success, found.message
-    rows = np.ascontiguousarray(found.y.T)
-    q, qd, x = (np.ascontiguousarray(rows[:, cut]) for cut in (slice(n), slice(n, 2 * n), slice(2 * n, 2 * n + size)))
-    return Run(law, reference, t, q, qd, x, rows[:, -1])
 
 
 def test_the_loop_is_linear_under_computed_torque() -> None:

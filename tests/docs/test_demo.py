@@ -14,8 +14,8 @@ from examples.compare_with_truth import Comparison, compare, lines
 from examples.mujoco_log import write_logs
 
 import ytheta as yt
-from tests.cli.test_cli import ytheta
-from tests.conftest import ROOT
+from tests.support.command import ytheta
+from tests.support.paths import ROOT
 
 LOGS = ("identify", "ur10", "ur10.fit.parquet", "--validate", "ur10.validate.parquet", "--rotor-inertia")
 

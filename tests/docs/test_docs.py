@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_cli import ytheta
-from tests.conftest import ROOT
+from tests.support.command import ytheta
+from tests.support.paths import ROOT
 from ytheta.robot.loops.closure import close_loops
 from ytheta.robot.reading.load import load
 

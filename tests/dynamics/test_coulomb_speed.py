@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import ytheta
-from tests.dynamics.test_graphs import coupled, driven, evaluate
-from tests.dynamics.test_rigid_body import close, state
-from tests.robot.reading.toml.test_reader import read
+from tests.support.driven_robots import coupled, driven, evaluate
 from tests.support.loop_motion import closed, random_motion
 from tests.support.loop_robots import looped
+from tests.support.states import close, state
+from tests.support.toml_robots import read
 from ytheta.dynamics import graphs
 from ytheta.dynamics.loops.closing import constraint
 from ytheta.errors import InputError, RobotError

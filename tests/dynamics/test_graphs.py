@@ -4,56 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
 import pinocchio as pin
 import pytest
 
 import ytheta
-from tests.dynamics.test_rigid_body import close, state
+from tests.support.driven_robots import coupled, driven, evaluate, expected
 from tests.support.pinocchio_peer import peer
+from tests.support.states import close, state
 from ytheta.dynamics import graphs
 from ytheta.errors import InputError
-from ytheta.native.graph import Graph
-from ytheta.robot.parts import Coupling, Drive, Motor
 from ytheta.robot.robot import Robot
-
-
-def evaluate(graph: Graph, *vectors: np.ndarray) -> np.ndarray:
-    """One sample through CasADi's own evaluation."""
-    flat = np.zeros(graph.size)
-    flat[list(graph.places)] = np.array(graph.function(*vectors)).ravel()
-    return flat.reshape(graph.shape)
-
-
-def driven(name: str) -> Robot:
-    """A catalog robot with rotor inertia and friction in every joint."""
-    robot = ytheta.load(name)
-    drive = Drive(rotor_inertia=2e-4, gear_ratio=80.0, viscous=0.7, coulomb=1.3, offset=-0.2)
-    joints = tuple(replace(joint, drive=drive) if joint.moves else joint for joint in robot.joints)
-    return replace(robot, joints=joints)
-
-
-def coupled(name: str = "puma560") -> Robot:
-    """The same with a wrist whose last joint follows a motor and its neighbour, as in the Staubli TX40."""
-    robot = driven(name)
-    motor = Motor("m6", drive=Drive(3e-5, 45.0, 0.1, 0.2, 0.05))
-    coupling = Coupling("joint6", (("joint5", -1.0), ("m6", 1.0)), 0.3)
-    return replace(robot, couplings=(coupling,), motors=(motor,), actuated=())
-
-
-def expected(robot: Robot, x: np.ndarray, xd: np.ndarray, xdd: np.ndarray) -> np.ndarray:
-    """tau of the coordinates: Pinocchio's links, and drives as the definitions say."""
-    A, b = robot.coupling_map
-    q, qd, qdd = A @ x + b, A @ xd, A @ xdd
-    drives = np.array([joint.drive.parameters for joint in robot.movable])
-    rho = peer(robot).torque(q, qd, qdd)
-    rho = rho + drives[:, 0] * qdd + drives[:, 1] * qd + drives[:, 2] * np.sign(qd) + drives[:, 3]
-    tau = A.T @ rho
-    for motor in robot.motors:
-        ia, fv, fc, fo = motor.drive.parameters
-        k = robot.coordinates.index(motor.name)
-        tau[k] += ia * xdd[k] + fv * xd[k] + fc * np.sign(xd[k]) + fo
-    return tau
 
 
 def reordered() -> Robot:

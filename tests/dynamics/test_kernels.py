@@ -4,53 +4,25 @@ from __future__ import annotations
 
 import itertools
 import pickle
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import ytheta
-from tests.dynamics.test_graphs import coupled, driven, expected
-from tests.dynamics.test_rigid_body import close
+from tests.support.driven_robots import coupled, driven, expected
 from tests.support.formulation_cases import fork, motionless
+from tests.support.kernel_calls import DOORS, call, samples
+from tests.support.states import close
 from ytheta.dynamics.graphs import split
-from ytheta.dynamics.kernels import AnyKernel, ClosedKernel
+from ytheta.dynamics.kernels import ClosedKernel
 from ytheta.errors import ClosureError, InputError
 from ytheta.robot.parts import Drive
 from ytheta.robot.robot import Robot
 
-DOORS: dict[str, Callable[..., AnyKernel]] = {
-    "regressor": ytheta.regressor,
-    "inverse dynamics": ytheta.inverse_dynamics,
-    "forward dynamics": ytheta.forward_dynamics,
-    "mass matrix": ytheta.mass_matrix,
-    "gravity": ytheta.gravity,
-    "bias": ytheta.bias,
-    "Coriolis matrix": ytheta.coriolis_matrix,
-    "momentum": ytheta.momentum,
-    "energy": ytheta.energy,
-}
-
 
 def robot_named(name: str) -> Robot:
     return coupled() if name == "coupled" else ytheta.load(name)
-
-
-def samples(robot: Robot, count: int, seed: int = 0) -> list[np.ndarray]:
-    """q within the range in which loops close, and random velocities and accelerations."""
-    rng = np.random.default_rng(seed)
-    q, qd, qdd = rng.uniform(-1.0, 1.0, (3, count, len(robot.actuated)))
-    if robot.loops:
-        limits = [robot.joint(name).limits for name in robot.actuated]
-        low = np.array([max(bound.lower, -1.0) for bound in limits])
-        high = np.array([min(bound.upper, 1.5) for bound in limits])
-        q = rng.uniform(low, high, q.shape)
-    return [q, qd, qdd]
-
-
-def call(kernel: AnyKernel, arrays: list[np.ndarray]) -> np.ndarray:
-    return kernel(*arrays[: len(kernel.graph.inputs)])
 
 
 @pytest.mark.parametrize("name", ["ur10", "stanford", "coupled", "walker", "palletiser", "five-bar"])

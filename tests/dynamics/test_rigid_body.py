@@ -13,6 +13,7 @@ from hypothesis import given
 from tests.support.formulation_cases import load
 from tests.support.pinocchio_peer import peer
 from tests.support.random_robots import robots
+from tests.support.states import close, state
 from ytheta.dynamics import composite_body, rigid_body
 from ytheta.dynamics.formulations import lagrange, newton_euler
 from ytheta.dynamics.formulations.sixteen import L, sixteen_of
@@ -35,17 +36,6 @@ ALL = (*names(), *URDFS)
 
 def link_parameters(mech: Mechanism) -> np.ndarray:
     return np.concatenate([link.inertia.vector for link in mech.robot.links[1:]])
-
-
-def state(count: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    q, qd, qdd = np.random.default_rng(seed).uniform(-2.0, 2.0, (3, count))
-    return q, qd, qdd
-
-
-def close(a: np.ndarray, b: np.ndarray, tolerance: float = 1e-10) -> bool:
-    """Equal relative to the largest entry."""
-    a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
-    return bool(np.abs(a - b).max(initial=0.0) <= tolerance * max(1.0, np.abs(b).max(initial=0.0)))
 
 
 @pytest.mark.parametrize("name", ALL)

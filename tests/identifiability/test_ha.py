@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import ytheta
 from tests.support import base_checks
 from tests.support.formulation_cases import fork, motionless
+from tests.support.ha_scara import SYMMETRIC
 from tests.support.random_robots import robots
 from ytheta.dynamics.motion import numeric_motion
 from ytheta.errors import InputError, UnknownNameError, UnsetLengthError
@@ -32,12 +33,6 @@ from ytheta.robot.frame import Frame
 from ytheta.robot.parts import Coupling, Joint, JointKind, Link
 from ytheta.robot.reframe import reframed
 from ytheta.robot.robot import Robot
-
-# (50): the pseudo-inertia of a link has Izz, m, and first moments along x and y; x3 = x4 = y1 = y3 = y4 = 0.
-SYMMETRIC = [
-    *(f"link{i}.{p}" for i in (1, 2, 3, 4) for p in ("mz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz")),
-    *("link3.mx", "link4.mx", "link1.my", "link3.my", "link4.my"),
-]
 
 q1, q2, q3, q4 = sympy.symbols("q1:5", real=True)
 qd1, qd2, qd3, qd4 = sympy.symbols("qd1:5", real=True)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import ytheta
-from tests.oracle.test_vendor_robots import KR300, MTM, TX40
+from tests.support.vendor_robots import KR300, MTM, TX40
 from ytheta.errors import InputError
 from ytheta.identification.assessment.autocorrelation import equations_that_count_as_one
 from ytheta.identification.assessment.residuals import judge

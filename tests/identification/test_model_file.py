@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import ytheta as yt
-from tests.cli.test_cli import refused, ytheta
 from tests.support.arm_logs import true_arm, write_log
+from tests.support.command import refused, ytheta
 from ytheta.errors import InputError, RobotFileError
 from ytheta.files.atomic import check_writable, whole_file
 from ytheta.identifiability.registry import base_parameters

@@ -7,37 +7,17 @@ neither the trajectory nor the estimate at the start.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
-
 import numpy as np
 import pytest
 from examples.fernandez2000_control import points_course, puma_law
-from examples.lu1993_schemes import LINK4, course, craig, modified
+from examples.lu1993_schemes import LINK4, craig, modified
 from examples.lu1993_study import DEGREE
 
-from tests.control.test_control_loop import Course, Run, run, settling_time
-from ytheta.control.controller import Reference
+from tests.support.control_loop import run, settling_time
+from tests.support.lu1993_loop import at_once, lu_course, simulated
 from ytheta.control.laws.law import Law
 from ytheta.dynamics import kernels
 from ytheta.errors import InputError
-from ytheta.simulation.references.reference import Course as SampledCourse
-
-
-def at_once(course: SampledCourse) -> Course:
-    """A course at one instant."""
-    return lambda t: Reference(*(part[0] for part in course(np.array([t]))))
-
-
-lu_course = at_once(course())
-
-
-@cache
-def simulated(make: Callable[..., Law], gamma: float | None = None) -> Run:
-    """Two seconds from 20 % too far, with m4 taken for 0.5 kg: a load of nothing."""
-    law = make() if gamma is None else make(gamma)
-    offset = 0.2 * lu_course(0.0).q
-    return run(law, lu_course, plant=law.robot, seconds=2.0, offset=offset, estimate=[0.0], points=2001, rtol=1e-7)
 
 
 def test_lu1993_both_schemes_track_and_find_the_load() -> None:

@@ -14,7 +14,7 @@ from examples.lu1993_schemes import GAMMAS, SCHEMES, Settings, craig, modified, 
 from examples.lu1993_study import DEGREE, Count, Misled, both_misled
 from examples.redrawn import Redrawn, Row, Verdict, settled
 
-from tests.papers import test_control as test_control_papers
+from tests.support import lu1993_loop
 
 AGREES, DIFFERS, OPEN = Verdict.AGREES, Verdict.DIFFERS, Verdict.OPEN
 
@@ -100,7 +100,7 @@ def test_lu1993_batches_are_the_loop_that_is_integrated_with_care() -> None:
     """Settling times to the step of 1 ms; the twins do not learn, and Craig's has no inverse."""
     for scheme, make in zip(SCHEMES, (modified, craig), strict=True):
         batch = simulated(scheme, Settings.one(GAMMAS[scheme]))
-        other = test_control_papers.simulated(make)
+        other = lu1993_loop.simulated(make)
         assert settled(batch.t, batch.farthest > DEGREE)[0] == pytest.approx(other.settled(DEGREE), abs=2e-3)
         np.testing.assert_allclose(batch.m4[::100, 0], 0.5 + other.x[:-1:100, 0], rtol=0.0, atol=1e-4)
         np.testing.assert_allclose(batch.error[::100, 0], other.error[:-1:100], rtol=0.0, atol=1e-4)

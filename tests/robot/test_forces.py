@@ -17,15 +17,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ytheta
-from tests.cli.test_cli import ytheta as command
-from tests.conftest import ROOT
-from tests.dynamics.test_graphs import coupled, driven, evaluate
-from tests.dynamics.test_rigid_body import close, state
-from tests.robot.reading.toml.test_reader import TWO, read
 from tests.support.base_checks import complete_and_minimal, regressors
+from tests.support.command import ytheta as command
+from tests.support.driven_robots import coupled, driven, evaluate
+from tests.support.forced_robots import CABLE, SPRING, forced
 from tests.support.loop_motion import EXACT, closed, random_motion
 from tests.support.loop_robots import looped
+from tests.support.paths import ROOT
 from tests.support.random_robots import robots
+from tests.support.states import close, state
+from tests.support.toml_robots import TWO, read
 from ytheta.dynamics import graphs
 from ytheta.dynamics.loops.closing import constraint
 from ytheta.errors import InputError, RobotError, UnsetLengthError
@@ -37,18 +38,6 @@ from ytheta.robot.reading.load import load
 from ytheta.robot.reframe import reframed
 from ytheta.robot.robot import Robot
 from ytheta.robot.writing.toml import robot_toml
-
-SPRING = Force("spring", (("joint2", "joint2 - 0.3"),), value=25.0)
-CABLE = Force(
-    "cable",
-    (("joint2", "0.7*bend"), ("joint3", "-bend*cos(joint5)"), ("joint5", "1")),
-    (("x", "joint2 + 0.67*joint3"), ("bend", "x**3 - 0.2*tanh(x)")),
-    value=-3.0,
-)
-
-
-def forced(robot: Robot, *forces: Force) -> Robot:
-    return replace(robot, forces=(*robot.forces, *forces))
 
 
 def flipped(robot: Robot) -> Robot:

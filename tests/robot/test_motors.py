@@ -10,31 +10,23 @@ import pytest
 from hypothesis import given
 
 import ytheta
-from tests.cli.test_cli import ytheta as command
-from tests.dynamics.test_graphs import coupled, driven, evaluate
-from tests.dynamics.test_kernels import DOORS, call, samples
-from tests.dynamics.test_rigid_body import close, state
-from tests.robot.reading.toml.test_reader import TWO, read
 from tests.support.base_checks import complete_and_minimal, rank
+from tests.support.command import ytheta as command
+from tests.support.driven_robots import driven, evaluate
+from tests.support.kernel_calls import DOORS, call, samples
 from tests.support.loop_motion import closed, random_motion
 from tests.support.loop_robots import looped
+from tests.support.motor_robots import COUPLED, PUMA, wrist
 from tests.support.random_robots import robots
+from tests.support.states import close, state
+from tests.support.toml_robots import TWO, read
 from ytheta.dynamics import graphs
 from ytheta.dynamics.loops.closing import constraint
 from ytheta.errors import InputError
-from ytheta.robot.parts import Drive, Force, Motor
+from ytheta.robot.parts import Force
 from ytheta.robot.robot import Robot
 from ytheta.robot.writing.toml import robot_toml
 
-DRIVE = Drive(3e-5, 32.0, 0.6, 1.9, 0.05, 0.1)
-
-
-def wrist(robot: Robot, *terms: tuple[str, float]) -> Robot:
-    return replace(robot, motors=(*robot.motors, Motor("m", drive=DRIVE, turns_with=terms)))
-
-
-PUMA = wrist(driven("puma560"), ("joint5", 1.0), ("joint6", 0.8))
-COUPLED = wrist(coupled(), ("joint5", -0.5), ("joint6", 2.0))  # joint6 = m6 - joint5 + 0.3
 PANDA = wrist(driven("panda"), ("panda_joint2", 1.0), ("panda_joint7", -1.5))  # a fixed joint lies behind
 ROBOTS = [PUMA, COUPLED, PANDA]
 IDS = ["puma560", "coupled puma560", "panda"]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import ytheta as yt
-from tests.control.laws.test_laws import with_friction
+from tests.support.control_samples import with_friction
 from tests.support.simulate_cases import LEARN, PUMA, slotine_li, swing
 from ytheta.control.adaptation.gradient import Gradient
 from ytheta.control.adaptation.projection import Projection

@@ -11,7 +11,7 @@ import pytest
 from scipy.integrate import cumulative_simpson
 
 import ytheta
-from tests.control.laws.test_laws import with_friction
+from tests.support.control_samples import with_friction
 from tests.support.formulation_cases import fork
 from tests.support.loop_robots import looped
 from tests.support.simulate_cases import starts, swing

@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ytheta
-from tests.control.adaptation.test_robust import rates, sampled
-from tests.control.laws.test_laws import with_friction
-from tests.control.laws.test_proofs import COURSE, balance, falls, truth
-from tests.control.laws.test_tracking import UR10_COURSE, ur10, ur10_damping
-from tests.control.test_control_loop import run
+from tests.support.adaptation_rates import rates, sampled
+from tests.support.control_loop import run
+from tests.support.control_samples import with_friction
+from tests.support.lyapunov import COURSE, balance, falls, truth
+from tests.support.ur10_tracking import UR10_COURSE, ur10, ur10_damping
 from ytheta.control import Craig, Leakage, ModifiedSlotineLi, Natural, QuasiComputedTorque, SlotineLi, Walker
 from ytheta.control.controller import Reference, State
 from ytheta.control.laws.law import Law

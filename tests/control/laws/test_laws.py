@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pytest
 
 import ytheta
+from tests.support.control_samples import CLOSE, answer, definite, sample, shaken, with_friction
 from tests.support.pinocchio_peer import peer
-from ytheta.control.controller import Reference, State
 from ytheta.control.laws.computed_torque import ComputedTorque
-from ytheta.control.laws.law import Law
 from ytheta.control.laws.modified_slotine_li import ModifiedSlotineLi, QuasiComputedTorque
 from ytheta.control.laws.pd_gravity import PDGravity
 from ytheta.control.laws.slotine_li import SlotineLi
@@ -24,16 +22,6 @@ from ytheta.robot.robot import Robot
 
 CATALOG = ("ha-scara", "iiwa14", "palletiser", "panda", "puma560-mdh", "puma560", "rx90", "stanford", "walker")
 ROBOTS = ("lu-two-link", "lu-puma4", "ur10", "five-bar")
-CLOSE: dict[str, Any] = {
-    "rtol": 1e-10,
-    "atol": 1e-9,
-}  # torques of up to thousands of Nm, by roads that round differently
-
-
-def with_friction(robot: Robot) -> Robot:
-    drives = [Drive(0.02, 3.0, 0.4 + 0.1 * k, 0.3, 0.1, coulomb_speed=0.05) for k in range(len(robot.joints))]
-    joints = [replace(j, drive=d) if j.moves else j for j, d in zip(robot.joints, drives, strict=True)]
-    return replace(robot, joints=tuple(joints))
 
 
 @cache
@@ -44,50 +32,6 @@ def robot_of(name: str) -> Robot:
 def without_friction(robot: Robot) -> Robot:
     loops = [replace(loop, joint=replace(loop.joint, drive=Drive())) for loop in robot.loops]
     return replace(robot, joints=tuple(replace(j, drive=Drive()) for j in robot.joints), loops=tuple(loops))
-
-
-@dataclass(frozen=True, eq=False)
-class Sample:
-    """A motion beside its reference, near home, and gains that are full matrices."""
-
-    q: np.ndarray
-    qd: np.ndarray
-    qdd: np.ndarray
-    reference: Reference
-    Lambda: np.ndarray
-    K: np.ndarray
-
-    @property
-    def e(self) -> np.ndarray:
-        return self.q - self.reference.q
-
-    @property
-    def ed(self) -> np.ndarray:
-        return self.qd - self.reference.qd
-
-
-def definite(rng: np.random.Generator, n: int) -> np.ndarray:
-    A = rng.normal(size=(n, n))
-    return A @ A.T + n * np.eye(n)
-
-
-def sample(robot: Robot, seed: int = 0) -> Sample:
-    rng = np.random.default_rng(seed)
-    n = len(robot.actuated)
-    home = dict(zip(robot.coordinates, robot.home_coordinates, strict=True))
-    q, qr = (np.array([home[name] for name in robot.actuated]) + rng.uniform(-0.1, 0.1, n) for _ in range(2))
-    qd, qdd, qrd, qrdd = rng.normal(size=(4, n))
-    return Sample(q, qd, qdd, Reference(q=qr, qd=qrd, qdd=qrdd), definite(rng, n), definite(rng, n))
-
-
-def answer(law: Law, s: Sample, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Torque and rate of the estimate, read off a step of one second."""
-    tau, state = law.step(State(0.0, x), 1.0, s.q, s.qd, s.reference, s.qdd)
-    return tau, state.x - x
-
-
-def shaken(x: np.ndarray, seed: int = 1) -> np.ndarray:
-    return x + np.random.default_rng(seed).uniform(-0.2, 0.2, len(x)) * (abs(x) + 0.1)
 
 
 @pytest.mark.parametrize("name", ROBOTS)

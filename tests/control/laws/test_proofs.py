@@ -3,50 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
 
-import ytheta
-from tests.control.laws.test_laws import with_friction
-from tests.control.test_control_loop import Run, constant, run, sines
+from tests.support.control_loop import Run, constant, run, sines
+from tests.support.lyapunov import COURSE, MASSES, START, arm, balance, falls
 from ytheta.control.controller import Reference
 from ytheta.control.laws.computed_torque import ComputedTorque
 from ytheta.control.laws.craig import Craig
-from ytheta.control.laws.law import Law
 from ytheta.control.laws.modified_slotine_li import ModifiedSlotineLi, QuasiComputedTorque
 from ytheta.control.laws.pd_gravity import PDGravity
 from ytheta.control.laws.slotine_li import SlotineLi
 from ytheta.dynamics import kernels
-from ytheta.robot.robot import Robot
-
-COURSE = sines([0.6, 0.8], [2.0, 3.0], [0.3, -0.4])
-MASSES = ("link2.m", "load.m", "load.mx", "load.Izz")
-START = np.array([1.0, 0.5, 0.0, 0.05])  # of those; the truth is 2.0, 1.2, 0.18, 0.037
-
-
-@cache
-def arm(*, friction: bool = False) -> Robot:
-    robot = ytheta.load("lu-two-link")
-    return with_friction(robot) if friction else robot
-
-
-def truth(law: Law) -> np.ndarray:
-    return law.learnt.described
-
-
-def falls(done: Run, *, allowed: float = 1e-9) -> bool:
-    """Whether V never grows, but for the errors of integration."""
-    V = done.lyapunov(truth(done.law))
-    return bool((np.diff(V) <= allowed * V[0]).all())
-
-
-def balance(done: Run) -> float:
-    """How far V is from what it was minus what the paper says was dissipated, relative to what it was."""
-    V = done.lyapunov(truth(done.law))
-    return float(abs(V - V[0] + done.dissipated).max() / V[0])
 
 
 @pytest.mark.parametrize("friction", [False, True])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import ytheta
-from tests.control.laws.test_laws import CLOSE, answer, sample
+from tests.support.control_samples import CLOSE, answer, sample
 from tests.support.pinocchio_peer import peer
 from ytheta.control.controller import Reference
 from ytheta.control.laws.craig import Craig

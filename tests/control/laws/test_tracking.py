@@ -3,35 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 
 import numpy as np
 import pytest
 
 import ytheta
-from tests.control.laws.test_proofs import arm, falls, truth
-from tests.control.test_control_loop import run, sines
+from tests.support.control_loop import run, sines
+from tests.support.lyapunov import arm, falls, truth
+from tests.support.ur10_tracking import UR10_COURSE, ur10, ur10_damping
 from ytheta.control.gains import Gain
 from ytheta.control.laws.craig import Craig
 from ytheta.control.laws.law import Law
 from ytheta.control.laws.modified_slotine_li import ModifiedSlotineLi, QuasiComputedTorque
 from ytheta.control.laws.slotine_li import SlotineLi
-from ytheta.dynamics import kernels
 from ytheta.identifiability.registry import base_parameters
 from ytheta.robot.robot import Robot
-
-UR10_CENTER = np.array([0.0, -1.0, 1.2, 0.3, 0.8, 0.0])
-UR10_COURSE = sines(0.5, [1.5, 1.1, 1.9, 2.3, 1.7, 2.9], UR10_CENTER)
-
-
-@cache
-def ur10() -> Robot:
-    return ytheta.load("ur10")
-
-
-def ur10_damping() -> np.ndarray:
-    """Sixteen times the inertia that each joint feels: a light wrist with a heavy arm's gain would be stiff."""
-    return 16.0 * np.diag(kernels.mass_matrix(ur10()).one(UR10_CENTER))
 
 
 def laws_for(robot: Robot, learn: Sequence[str], lam: float, damping: Gain, gains: Sequence[float]) -> list[Law]:

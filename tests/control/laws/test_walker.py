@@ -11,14 +11,14 @@ from examples.redrawn import lyapunov
 from examples.walker1988_control import tracking, without_coulomb
 
 import ytheta
-from tests.control.laws.test_laws import Sample, answer, definite, sample, shaken, with_friction
-from tests.control.test_control_loop import Course, Run, run
-from tests.dynamics.formulations.test_spatial_tree import K, as_printed, walker_inertia
-from tests.robot.test_forces import SPRING, forced
-from tests.robot.test_motors import COUPLED
-from tests.robot.test_motors import PUMA as MOTORS
+from tests.support.control_loop import Course, Run, run
+from tests.support.control_samples import Sample, answer, definite, sample, shaken, with_friction
+from tests.support.forced_robots import SPRING, forced
 from tests.support.loop_robots import looped
+from tests.support.motor_robots import COUPLED
+from tests.support.motor_robots import PUMA as MOTORS
 from tests.support.simulate_cases import swing
+from tests.support.walker_tree import K, as_printed, walker_inertia
 from ytheta.control.controller import Reference, State
 from ytheta.control.laws.slotine_li import SlotineLi
 from ytheta.control.laws.walker import Walker

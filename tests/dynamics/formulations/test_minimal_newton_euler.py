@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.dynamics.test_graphs import coupled, driven, evaluate
+from tests.support.driven_robots import coupled, driven, evaluate
 from tests.support.formulation_cases import fork, load, motionless, state, theta_of
 from tests.support.pinocchio_peer import peer
 from tests.support.random_robots import inertias, robots

@@ -14,16 +14,16 @@ import ytheta
 from tests.support.example_robots import urdf
 from tests.support.pinocchio_peer import peer
 from tests.support.random_robots import robots
+from tests.support.walker_tree import as_printed, cross_matrix, walker_inertia
 from ytheta.dynamics.formulations import newton_euler, spatial, spatial_tree
 from ytheta.dynamics.formulations.spatial_tree import NodeKind, binary_tree, regressor, walker_reference
-from ytheta.dynamics.mechanism import Mechanism, exact, mechanism
+from ytheta.dynamics.mechanism import exact, mechanism
 from ytheta.dynamics.motion import Motion, casadi_motion, numeric_motion, sympy_motion
 from ytheta.dynamics.vectors import array
 from ytheta.native.graph import Input, trace
 from ytheta.robot import catalog
 from ytheta.robot.frame import Frame
 from ytheta.robot.inertia import Inertia
-from ytheta.robot.kinematics import link_poses
 from ytheta.robot.robot import Robot
 
 ROUNDING = 1e-10  # both recursions carry doubles through ten links
@@ -111,22 +111,6 @@ def test_power_is_the_same_in_every_frame() -> None:
     power = spatial.spatial_transpose(v[:, None]) @ f
     moved = spatial.spatial_transpose(X.up(v[:, None])) @ X.up(f[:, None])[:, 0]
     assert close(moved, power)
-
-
-def K(a: np.ndarray) -> np.ndarray:
-    """K(a) b = a x b."""
-    return np.cross(np.eye(3), a)
-
-
-def walker_inertia(theta: np.ndarray) -> np.ndarray:
-    """The 6 x 6 matrix of sec. 2.4."""
-    xx, xy, yy, xz, yz, zz = theta[4:]
-    J = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    return np.block([[-K(theta[1:4]), theta[0] * np.eye(3)], [J, K(theta[1:4])]])
-
-
-def cross_matrix(v: np.ndarray) -> np.ndarray:
-    return np.block([[K(v[:3]), np.zeros((3, 3))], [K(v[3:]), K(v[:3])]])
 
 
 def test_columns_are_the_papers_matrices() -> None:
@@ -230,39 +214,6 @@ def test_prints_equations(name: str) -> None:
 
 
 # --- Walker's own form ----------------------------------------------------------------------------------------------
-
-
-def as_printed(mech: Mechanism, motion: Motion, theta: np.ndarray) -> np.ndarray:
-    """rho of (13), (15), (18), (19) and (21), everything in base axes and 6 x 6 matrices."""
-    robot = mech.robot
-    poses = link_poses(robot, motion.q)
-    g = np.concatenate([np.zeros(3), mech.gravity.astype(float)])
-    base = {robot.base.name: np.zeros(6)}
-    v, u, ud, rho = dict(base), dict(base), dict(base), np.zeros(mech.joints)
-    axes: dict[str, np.ndarray] = {}
-    for joint in robot.joints:
-        frame = poses[joint.parent] @ joint.placement.matrix
-        z, p = frame[:3, :3] @ joint.axis, frame[:3, 3]
-        turning = joint.kind == "revolute"
-        axes[joint.name] = np.concatenate([z, np.cross(p, z)] if turning else [np.zeros(3), z])
-    for k, body in enumerate(mech.bodies):
-        joint = robot.joints[k]
-        v[body.name], u[body.name], ud[body.name] = v[joint.parent], u[joint.parent], ud[joint.parent]
-        if body.joint is not None:
-            s, j = axes[joint.name], body.joint
-            ud[body.name] = ud[body.name] + s * motion.vd[j] + cross_matrix(v[joint.parent]) @ s * motion.v[j]  # (19)
-            v[body.name] = v[body.name] + s * motion.qd[j]
-            u[body.name] = u[body.name] + s * motion.v[j]  # (18)
-        R, p = poses[body.name][:3, :3], poses[body.name][:3, 3]
-        X = np.block([[R, np.zeros((3, 3))], [K(p) @ R, R]])
-        inertia = X @ walker_inertia(theta[10 * k : 10 * (k + 1)]) @ np.linalg.inv(X)
-        at = body.name
-        F = inertia @ ud[at] + cross_matrix(u[at]) @ inertia @ u[at] - inertia @ g  # (21)
-        for above in robot.path(at):  # (15)
-            if above.moves:
-                s = axes[above.name]
-                rho[robot.movable.index(above)] += s[:3] @ F[3:] + s[3:] @ F[:3]  # (13)
-    return rho
 
 
 @pytest.mark.parametrize("name", ["walker", "stanford", "puma560", "palletiser"])

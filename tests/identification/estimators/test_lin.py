@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import ytheta
-from tests.dynamics.test_graphs import coupled
-from tests.identifiability.test_lin import RULES, SIDE, STILL, UP, P, R, X, Y, Z, arm
+from tests.support.driven_robots import coupled
 from tests.support.estimation_cases import RATE, Case, case, smooth
 from tests.support.formulation_cases import fork
+from tests.support.serial_arms import RULES, SIDE, STILL, UP, P, R, X, Y, Z, arm
 from ytheta.errors import InputError
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.problem import Problem

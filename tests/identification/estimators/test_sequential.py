@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import ytheta
-from tests.dynamics.test_graphs import coupled
+from tests.support.driven_robots import coupled
 from tests.support.estimation_cases import RATE, Case, case, smooth
 from tests.support.formulation_cases import fork
 from ytheta.identification.equations.differential import Differential

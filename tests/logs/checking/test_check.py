@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import ytheta
-from tests.logs.reading.test_read import kinds, made_log, shared_robot
+from tests.support.log_files import kinds, made_log, shared_robot
 from ytheta.errors import InputError
 from ytheta.logs.checking.check import checked
 from ytheta.logs.checking.row_edits import Marks, carried_out, rows_of

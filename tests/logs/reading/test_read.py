@@ -15,32 +15,17 @@ import polars as pl
 import pytest
 
 import ytheta
+from tests.support.log_files import kinds, made_log, shared_robot
 from ytheta.errors import InputError, MissingExtraError
 from ytheta.logs.log import Log, Weight
 from ytheta.logs.reading.mapping import read_mapping
 from ytheta.logs.reading.read import read_log
 from ytheta.logs.write import write_log
-from ytheta.robot.parts import Coupling, Motor
 from ytheta.robot.robot import Robot
 
 ROBOT = ytheta.load("lu-two-link")
 
 # --- made logs, also for test_log_check ------------------------------------------------------------------------------
-
-
-def made_log(robot: Robot, *, rows: int = 3000, rate: float = 100.0, seed: int = 0) -> Log:
-    """A clean log: sums of sines of about a radian, exact velocities, torques with one percent of noise."""
-    rng = np.random.default_rng(seed)
-    t = np.arange(rows) / rate
-    n = len(robot.actuated)
-    q, qd = np.zeros((rows, n)), np.zeros((rows, n))
-    for j in range(n):
-        for _ in range(3):
-            size, speed, phase = rng.uniform(0.2, 0.6), rng.uniform(0.5, 3.0), rng.uniform(0.0, 6.0)
-            q[:, j] += size * np.sin(speed * t + phase)
-            qd[:, j] += size * speed * np.cos(speed * t + phase)
-    tau = 10.0 * np.sin(q) + 2.0 * qd + 0.1 * rng.standard_normal((rows, n))
-    return Log(robot.actuated, t, q, tau, qd, source="made")
 
 
 def table(log: Log) -> dict[str, np.ndarray]:
@@ -58,26 +43,6 @@ def text(columns: dict[str, np.ndarray], *, separator: str = ",", header: bool =
     rows = zip(*columns.values(), strict=True)
     lines += [separator.join(repr(float(value)).replace(".", decimal) for value in row) for row in rows]
     return "\n".join(lines) + "\n"
-
-
-def kinds(log: Log) -> set[str]:
-    """The kinds of findings that are more than notes."""
-    return {finding.kind for finding in log.findings if finding.weight is not Weight.NOTE}
-
-
-def shared_robot(folder: Path, name: str) -> Robot:
-    """The robot of one of the shared folders; the dVRK arm gets the couplings of its README."""
-    files = {"panda": "panda_arm.urdf", "dvrk_mtm": "mtm_tree.urdf"}
-    robot = ytheta.load(folder / name / files.get(name, f"{name}.urdf"))
-    if name != "dvrk_mtm":
-        return robot
-    couplings = (
-        Coupling("joint_30", (("joint_31", 1.0), ("joint_2", -1.0))),
-        Coupling("joint_32", (("joint_31", -1.0), ("joint_2", 1.0))),
-        Coupling("joint_4", (("joint_2", 0.6697), ("joint_31", -0.6697), ("motor_4", 1.0))),
-    )
-    actuated = ("joint_1", "joint_2", "joint_31", "motor_4", "joint_5", "joint_6", "joint_7")
-    return replace(robot, couplings=couplings, motors=(Motor("motor_4"),), actuated=actuated)
 
 
 LOG = made_log(ROBOT, rows=150)

@@ -6,12 +6,10 @@ import io
 import json
 import re
 import shutil
-import subprocess
 import sys
 import tomllib
 from collections import Counter
 from dataclasses import replace
-from html.parser import HTMLParser
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
@@ -22,7 +20,8 @@ from rich.console import Console
 from rich.text import Text
 
 import ytheta
-from tests.conftest import ROOT
+from tests.support.browser import EVIL, LOADS, Page, _opened
+from tests.support.paths import ROOT
 from ytheta.errors import InputError, MissingExtraError
 from ytheta.identification.assessment.excitation import Seen
 from ytheta.identification.identify import identify
@@ -39,41 +38,7 @@ from ytheta.report.identification.text import identification_text
 from ytheta.report.numbers import digits_beside, figure, percent, plain, share, unit, with_std
 from ytheta.robot.robot import Robot
 
-EVIL = "<script>alert(1)</script>"
 NOISE = 0.05  # N m
-LOADS = ("src", "href", "srcset", "data", "action", "poster")
-
-
-class Page(HTMLParser):
-    """Tags, the texts in them and what they would load."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.scripts: dict[str, str] = {}
-        self.styles = self.text = ""
-        self._inside: list[str] = []
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-        self._inside = [tag]
-
-    def handle_endtag(self, _: str) -> None:
-        self._inside = []
-
-    def handle_data(self, data: str) -> None:
-        if self._inside == ["script"]:
-            given = self.tags[-1][1]
-            self.scripts[given.get("id") or given.get("data-plot") or "code"] = data
-        elif self._inside == ["style"]:
-            self.styles += data
-        else:
-            self.text += data
-
-    @property
-    def parameters(self) -> list[str]:
-        return [given["data-parameter"] or "" for _, given in self.tags if "data-parameter" in given]
 
 
 def _log(robot: Robot, seed: int, source: str) -> Log:
@@ -330,16 +295,6 @@ def chromium() -> str:
         if found := shutil.which(name):
             return found
     pytest.skip("no Chromium is installed, so the report is not opened in a browser (apt-get install chromium)")
-
-
-def _opened(chromium: str, path: Path) -> tuple[str, list[str]]:
-    """The page once its scripts have run, and what the console was told."""
-    command = [chromium, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
-    command += [f"--user-data-dir={path.parent / 'profile'}", "--host-resolver-rules=MAP * ~NOTFOUND"]
-    command += ["--enable-logging=stderr", "--virtual-time-budget=20000", "--dump-dom", path.as_uri()]
-    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=120)
-    assert done.returncode == 0, done.stderr
-    return done.stdout, [line for line in done.stderr.splitlines() if "CONSOLE" in line]
 
 
 def test_a_browser_shows_it(chromium: str, found: Identification, tmp_path: Path) -> None:

@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 import ytheta
-from tests.conftest import ROOT
-from tests.report.identification.test_page import EVIL, LOADS, Page, _opened
+from tests.support.browser import EVIL, LOADS, Page, _opened
+from tests.support.paths import ROOT
 from tests.support.simulate_cases import LEARN, PUMA, slotine_li, starts, swing
 from ytheta.control.laws.computed_torque import ComputedTorque
 from ytheta.control.laws.law import Law

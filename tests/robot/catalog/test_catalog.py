@@ -9,7 +9,6 @@ import csv
 import math
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import TypeAlias
 
@@ -18,6 +17,7 @@ import pinocchio as pin
 import pytest
 
 from tests.support import example_robots
+from tests.support.catalog_robots import DIFFERENCED, EXACT, edited, robot
 from ytheta.conventions import SNAP
 from ytheta.files.xml_document import parse_xml
 from ytheta.robot import catalog
@@ -54,24 +54,8 @@ FLAWED = {
     "stanford": {"link5": "triangle inequality"},
 }
 
-# Doubles on figures of order one; a table's last printed digit is at 1e-6 and above.
-EXACT = 1e-12
 # The descriptions round pi/2 to twelve digits, which moves a robot of 2 m by about 1e-11 m.
 ROUNDED = 1e-10
-
-
-@cache
-def robot(name: str) -> Robot:
-    path = catalog.path(name)
-    return read_toml(path.read_bytes(), path, SNAP)
-
-
-def edited(name: str, old: str, new: str) -> Robot:
-    """A robot of the catalog with one place of its file changed."""
-    path = catalog.path(name)
-    text = path.read_text(encoding="utf-8")
-    assert text.count(old) == 1, f"{old!r} stands {text.count(old)} times in {path.name}"
-    return read_toml(text.replace(old, new).encode(), path, SNAP)
 
 
 def table(path: Path) -> list[Row]:
@@ -397,10 +381,6 @@ def potential(of: Robot, q: np.ndarray) -> float:
     poses = link_poses(of, q)
     moment = sum((poses[link.name] @ link.inertia.pseudo[:, 3])[:3] for link in of.links)
     return -float(np.array(of.gravity_in_base) @ moment)
-
-
-# Differences lose about five digits of a double.
-DIFFERENCED = 1e-8
 
 
 def lu_two_link_difference(of: Robot) -> float:

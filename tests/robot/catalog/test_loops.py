@@ -12,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 import pytest
 
-from tests.robot.catalog.test_catalog import DIFFERENCED, EXACT, edited, robot
+from tests.support.catalog_robots import DIFFERENCED, EXACT, edited, robot
 from ytheta.robot.kinematics import link_poses
 from ytheta.robot.loops.closure import close_loops
 from ytheta.robot.loops.cut_joint import loop_states

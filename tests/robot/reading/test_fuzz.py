@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from tests.conftest import ROOT
+from tests.support.paths import ROOT
 from ytheta.cli.inspect import summary
 from ytheta.cli.inspect_tables import print_summary
 from ytheta.errors import YthetaError

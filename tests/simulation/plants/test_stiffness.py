@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import ytheta as yt
-from tests.cli.test_cli import refused, ytheta
 from tests.support import example_robots
+from tests.support.command import refused, ytheta
 from tests.support.simulate_cases import PUMA, swing
 from ytheta.control.laws.computed_torque import ComputedTorque
 from ytheta.control.tuning.suggest import suggested

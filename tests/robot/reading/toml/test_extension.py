@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import ytheta
-from tests.robot.reading.toml.test_reader import TWO
+from tests.support.toml_robots import TWO
 from ytheta.errors import InputError, RobotError, RobotFileError
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Coupling, Drive, Force, Limits, Marker, Motor

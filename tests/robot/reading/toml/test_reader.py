@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 
 from tests.support.random_robots import random_q, robots
+from tests.support.toml_robots import TWO, read
 from ytheta.errors import InputError
 from ytheta.files.lengths import symbol
 from ytheta.robot.frame import Frame
@@ -19,12 +20,6 @@ from ytheta.robot.kinematics import link_poses
 from ytheta.robot.reading.toml.reader import read_toml
 from ytheta.robot.robot import Robot
 from ytheta.robot.writing.toml import robot_toml, save_robot
-
-PATH = Path("robot.toml")
-
-
-def read(text: str, snap: float = 1e-4) -> Robot:
-    return read_toml(text.encode(), PATH, snap)
 
 
 @given(robots())
@@ -48,33 +43,6 @@ def test_files_appear_whole_or_not_at_all(tmp_path: Path) -> None:
         save_robot(robot, tmp_path / "two.urdf")
     with pytest.raises(InputError, match="cannot be written"):
         save_robot(robot, tmp_path / "missing" / "two.toml")
-
-
-TWO = """
-name = "two"
-[lengths]
-l1 = 0.4
-[[link]]
-name = "base"
-[[link]]
-name = "upper"
-mass = 1.5
-center = [0.1, 0, 0]
-inertia = { xx = 0.01, yy = 0.02, zz = 0.02 }
-[[link]]
-name = "lower"
-[[joint]]
-name = "q1"
-type = "revolute"
-parent = "base"
-child = "upper"
-[[joint]]
-name = "q2"
-type = "prismatic"
-parent = "upper"
-child = "lower"
-modified_dh = { alpha = 1.5708, a = "l1", d = 0.2 }
-"""
 
 
 def standard(theta: float, d: float, a: float, alpha: float) -> np.ndarray:

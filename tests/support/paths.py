@@ -1,0 +1,8 @@
+"""Where the checkout is, and the shared data beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+SHARED_DATA = ROOT.parent / "shared" / "data"

@@ -14,6 +14,7 @@ import pytest
 import ytheta
 from tests.support.vendor_robots import KR300, MTM, TX40
 from ytheta.errors import InputError
+from ytheta.findings import Severity
 from ytheta.identification.assessment.autocorrelation import equations_that_count_as_one
 from ytheta.identification.assessment.residuals import judge
 from ytheta.identification.equations.differential import Differential
@@ -26,7 +27,7 @@ from ytheta.identification.estimators.least_squares import LeastSquares
 from ytheta.identification.estimators.registry import estimator as estimator_named
 from ytheta.identification.identify import identify
 from ytheta.identification.result import Identification, Origin
-from ytheta.logs.log import Log, Weight
+from ytheta.logs.log import Log
 from ytheta.logs.preparing.motion import Motion
 from ytheta.logs.preparing.preparation import Settings, plan
 from ytheta.logs.reading.read import read_log
@@ -375,7 +376,7 @@ def test_a_joint_without_equations_leaves_the_others_alone(truth: Truth) -> None
     for found in (slow, silent):
         own = dict(zip(found.base.independent, found.beta, strict=True))
         assert own[f"{robot.actuated[0]}.fv"] == pytest.approx(0.5, abs=0.1)
-    assert any(finding.kind == "torque" for finding in silent.findings)
+    assert any(finding.code == "torque" for finding in silent.findings)
 
 
 def test_lin_and_sequential_see_the_same_friction_in_a_log(truth: Truth) -> None:
@@ -464,6 +465,6 @@ def test_a_validation_log_that_repeats_the_fit_is_told(truth: Truth) -> None:
     m, robot = truth.motion, truth.form.base.robot
     log = Log(robot.actuated, m.t, m.q, m.tau)
     found = identify(robot, log, validate=log)
-    assert any(finding.weight is Weight.WARNING and finding.kind == "repeats" for finding in found.findings)
+    assert any(finding.severity is Severity.WARNING and finding.code == "repeats" for finding in found.findings)
     other = Log(robot.actuated, m.t, m.q[::-1] * 0.7, m.tau)
-    assert not any(finding.kind == "repeats" for finding in identify(robot, log, validate=other).findings)
+    assert not any(finding.code == "repeats" for finding in identify(robot, log, validate=other).findings)

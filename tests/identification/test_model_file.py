@@ -48,7 +48,7 @@ def model(folder: Path, found: Identification) -> Path:
 def test_everything_comes_back(found: Identification, model: Path) -> None:
     read = read_model(model)
     assert np.array_equal(read.robot.theta, found.theta)
-    assert replace(read.robot, notes=()) == replace(found.robot, notes=())
+    assert replace(read.robot, findings=()) == replace(found.robot, findings=())
     assert read.names == found.names
     assert np.array_equal(read.beta, found.beta)
     assert np.array_equal(read.covariance, found.covariance)
@@ -100,9 +100,9 @@ def test_impossible_bodies_are_told_not_refused(found: Identification, folder: P
     file = save_model(light, folder / "light.toml")
     robot = yt.load(file)
     assert robot.link("link1").inertia.mass == -1.0
-    (note,) = [note for note in robot.notes if "impossible inertias" in note.text]  # one, however many links
+    (note,) = [note for note in robot.findings if "impossible inertias" in note.text]  # one, however many links
     assert "of 4 links; its torques hold" in note.text.replace(" and negative friction or rotor inertia", "")
-    assert not note.warning
+    assert not note.is_warning
     assert read_model(file).table["consistent"] is False
     described = folder / "described.toml"
     described.write_text(file.read_text().partition("[identification]")[0])

@@ -225,7 +225,7 @@ SPRINGS = [
 def test_springs_of_mujoco(text: str, tmp_path: Path) -> None:
     (tmp_path / "spring.xml").write_text(text)
     robot = load(tmp_path / "spring.xml")
-    assert not any(note.warning for note in robot.notes)
+    assert not any(note.is_warning for note in robot.findings)
     model = mujoco.MjModel.from_xml_string(text)
     data = mujoco.MjData(model)
     rng = np.random.default_rng(3)

@@ -153,7 +153,7 @@ def test_unset_length_is_named() -> None:
 def test_rounded_angles_snap(angle: float, exact: float) -> None:
     snapper = Snapper(1e-4)
     assert snapper.angle(angle, "here") == exact
-    assert "1 rounded angle " in snapper.notes[0].text
+    assert "1 rounded angle " in snapper.findings[0].text
     assert Snapper(0.0).angle(angle, "here") == angle
 
 
@@ -161,7 +161,7 @@ def test_rounded_angles_snap(angle: float, exact: float) -> None:
 def test_other_angles_do_not_snap(angle: float) -> None:
     snapper = Snapper(1e-4)
     assert snapper.angle(angle, "here") == angle
-    assert snapper.notes == ()
+    assert snapper.findings == ()
 
 
 def test_rounded_quaternions_and_axes_snap() -> None:
@@ -169,7 +169,7 @@ def test_rounded_quaternions_and_axes_snap() -> None:
     frame = snapper.rotation(Frame.from_quaternion(0.70711, 0.70711, 0.0, 0.00001), "here")
     assert frame.rotation == Frame.turn((1.0, 0.0, 0.0), math.pi / 2).rotation
     assert snapper.axis((1e-5, 0.0, 1.0), "here") == (0.0, 0.0, 1.0)
-    assert "2 rounded angles" in snapper.notes[0].text
+    assert "2 rounded angles" in snapper.findings[0].text
     tilted = Frame.from_quaternion(0.9, 0.1, 0.2, 0.3)
     assert snapper.rotation(tilted, "here") == tilted
 

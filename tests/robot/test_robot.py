@@ -326,7 +326,7 @@ WORLD_WITH_A_TENDON = """<mujoco><worldbody>
 def test_strict_is_about_inertias_of_all_links(tmp_path: Path) -> None:
     path = _file(tmp_path, WORLD_WITH_A_TENDON, "world.xml")
     robot = load(path, strict=True)
-    assert any(note.warning and "tendon" in note.text for note in robot.notes)
+    assert any(note.is_warning and "tendon" in note.text for note in robot.findings)
     assert list(robot.verdicts) == [link.name for link in robot.links]
     assert all(robot.verdicts.values())
     fixed = '<robot name="r"><link name="a"/><link name="b"><inertial><mass value="1"/>'
@@ -335,7 +335,7 @@ def test_strict_is_about_inertias_of_all_links(tmp_path: Path) -> None:
     path = _file(tmp_path, fixed, "fixed.urdf")
     robot = load(path)
     assert not robot.verdicts["b"]
-    assert any(note.warning and note.text.startswith("link 'b': triangle") for note in robot.notes)
+    assert any(note.is_warning and note.text.startswith("link 'b': triangle") for note in robot.findings)
     with pytest.raises(InputError, match=r"fixed\.urdf: link 'b': triangle inequality broken.*without --strict"):
         load(path, strict=True)
 
@@ -348,7 +348,7 @@ def test_drives_that_push_are_doubted(tmp_path: Path, caplog: pytest.LogCaptureF
     text = text.replace('actuated = ["crank"]', 'actuated = ["crank", "m"]')
     with caplog.at_level(logging.WARNING, logger="ytheta"):
         robot = load(_file(tmp_path, text), strict=True)
-    told = [note.text for note in robot.notes if note.warning]
+    told = [note.text for note in robot.findings if note.is_warning]
     assert [text.partition(" is negative")[0] for text in told] == [
         "joint 'crank': its rotor inertia -1",
         "joint 'crank': its viscous friction -2",

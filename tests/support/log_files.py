@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 
 import ytheta
-from ytheta.logs.log import Log, Weight
+from ytheta.findings import Severity
+from ytheta.logs.log import Log
 from ytheta.robot.parts import Coupling, Motor
 from ytheta.robot.robot import Robot
 
@@ -30,7 +31,7 @@ def made_log(robot: Robot, *, rows: int = 3000, rate: float = 100.0, seed: int =
 
 def kinds(log: Log) -> set[str]:
     """The kinds of findings that are more than notes."""
-    return {finding.kind for finding in log.findings if finding.weight is not Weight.NOTE}
+    return {finding.code for finding in log.findings if finding.severity is not Severity.NOTE}
 
 
 def shared_robot(folder: Path, name: str) -> Robot:

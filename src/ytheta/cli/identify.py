@@ -146,8 +146,9 @@ def identify(
             threads=threads,
             tell=tell,
         )
-        told = tuple(finding.text for log in read for finding in log.findings)
-        tell_findings([finding for finding in found.findings if not finding.text.endswith(told)], verbose=verbose)
+        told = {finding for log in read for finding in log.findings}
+        new = [finding for finding in found.findings if replace(finding, source="") not in told]
+        tell_findings(new, verbose=verbose)
         data = summary(found)
         if output is not None:
             tell("writing the model")

@@ -125,7 +125,7 @@ def summary(robot: Robot, closure: Closure | None) -> dict[str, Any]:
             for force in robot.forces
         ],
         "loop_table": _loop_rows(robot, closure),
-        "notes": [note.text for note in robot.notes],
+        "findings": [finding.data for finding in robot.findings],
     }
 
 

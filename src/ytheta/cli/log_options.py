@@ -14,7 +14,8 @@ from rich.console import Console
 
 from ytheta.cli.options import remark
 from ytheta.errors import InputError
-from ytheta.logs.log import Finding, Log, Weight
+from ytheta.findings import Finding, Severity
+from ytheta.logs.log import Log
 from ytheta.logs.preparing.preparation import Settings
 from ytheta.logs.reading.read import read_log
 from ytheta.robot.robot import Robot
@@ -65,7 +66,7 @@ def read_logs(
     for path, mapping in zip(paths, chosen, strict=True):
         log = read_log(path, robot, mapping=mapping, strict=strict)
         if log.tau is None and torque:
-            raise InputError(next(finding.text for finding in log.findings if finding.kind == "torque"))
+            raise InputError(next(finding.text for finding in log.findings if finding.code == "torque"))
         tell_findings(log.findings, f"{Path(path).name}: " if len(paths) > 1 else "", verbose=verbose)
         logs.append(log)
     return logs
@@ -74,8 +75,8 @@ def read_logs(
 def tell_findings(findings: Sequence[Finding], before: str = "", *, verbose: bool) -> None:
     """Doubts and repairs on stderr; plain notes only for those who want to know all."""
     for finding in dict.fromkeys(findings):
-        if verbose or finding.weight is not Weight.NOTE:
-            remark(f"{before}{finding.text}", warning=finding.weight in (Weight.WARNING, Weight.ERROR))
+        if verbose or finding.severity is not Severity.NOTE:
+            remark(f"{before}{finding.text}", warning=finding.is_warning)
 
 
 def preparation(cutoff: str, derivative: str, average_periods: str | None = None) -> Settings:

@@ -46,8 +46,8 @@ def read_robot(
     """The robot a command works on; what its reader did and doubted goes to stderr."""
     values = assignments(lengths, "--length")
     robot = load(source, snap=snap, strict=strict, fix_base=fix_base, lengths=values)
-    for note in robot.notes:
-        remark(note.text.replace("snap=0", "--snap 0"), warning=note.warning)  # as one says it here
+    for finding in robot.findings:
+        remark(finding.text, warning=finding.is_warning)
     return robot
 
 

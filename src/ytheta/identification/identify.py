@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from ytheta.errors import InputError
+from ytheta.findings import Finding, Severity
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identifiability.registry import base_parameters
 from ytheta.identification.assessment.autocorrelation import equations_that_count_as_one
@@ -24,7 +25,7 @@ from ytheta.identification.estimators.estimate import Estimator
 from ytheta.identification.estimators.registry import estimator as estimator_named
 from ytheta.identification.logs import check_logs, held_joints, plans, repeated, silent_joints
 from ytheta.identification.result import Identification, Origin
-from ytheta.logs.log import Finding, Log, Weight
+from ytheta.logs.log import Log
 from ytheta.logs.preparing.preparation import AUTO, Plan, Settings
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
@@ -105,7 +106,7 @@ def identify(
         *_findings((*fitted, *judged), (*own_plans, *other_plans)),
         *silent_joints(fitted),
         *repetitions,
-        *(Finding("estimator", Weight.WARNING, note) for note in estimate.notes),
+        *(Finding("estimator", Severity.WARNING, note) for note in estimate.notes),
         *_about_loops(base),
         *doubts(problem, sums, estimate),
     )
@@ -149,7 +150,7 @@ def _findings(logs: Sequence[Log], plans: Sequence[Plan]) -> Iterator[Finding]:
     for log, chosen in zip(logs, plans, strict=True):
         for finding in (*log.findings, *chosen.findings):
             name = Path(log.source).name
-            yield replace(finding, text=f"{name}: {finding.text}") if len(logs) > 1 and name else finding
+            yield replace(finding, source=name) if len(logs) > 1 else finding
 
 
 def _about_loops(base: BaseParameters) -> Iterator[Finding]:
@@ -159,4 +160,4 @@ def _about_loops(base: BaseParameters) -> Iterator[Finding]:
             "the robot has closed loops, and its Coulomb friction is compared with a low-passed torque as it is, "
             "without the low-pass; expect it, and viscous friction, to be off by more than their standard deviations"
         )
-        yield Finding("friction", Weight.WARNING, text)
+        yield Finding("friction", Severity.WARNING, text)

@@ -8,9 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from ytheta.errors import InputError
+from ytheta.findings import Finding, Severity
 from ytheta.identifiability.standard_parameters import sliding_joints
 from ytheta.logs.checking.same_motion import same_motion
-from ytheta.logs.log import Finding, Log, Weight
+from ytheta.logs.log import Log
 from ytheta.logs.preparing.cutoff import MOST
 from ytheta.logs.preparing.preparation import Plan, Settings, plan
 from ytheta.robot.robot import Robot
@@ -78,7 +79,7 @@ def silent_joints(logs: Sequence[Log]) -> Iterator[Finding]:
         if none:
             name = log.source or "log"
             text = f"{name}: the torque of {', '.join(none)} is zero throughout; its equations are left out"
-            yield Finding("torque", Weight.WARNING, text)
+            yield Finding("torque", Severity.WARNING, text)
 
 
 def repeated(fitted: Sequence[Log], judged: Sequence[Log]) -> Iterator[Finding]:

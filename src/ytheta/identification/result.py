@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ytheta.findings import Finding
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identification.assessment.excitation import Advice, Seen, advice, base_seen, standard_seen
 from ytheta.identification.assessment.residuals import Errors
@@ -24,7 +25,6 @@ from ytheta.identification.estimators.estimate import Estimate
 from ytheta.identification.model_file import save_model
 from ytheta.identification.standard import consistent_links, standard_parameters
 from ytheta.logs.checking.same_motion import REPEATS
-from ytheta.logs.log import Finding
 from ytheta.logs.preparing.preparation import Settings
 from ytheta.robot.parameters import with_theta
 from ytheta.robot.robot import Robot
@@ -159,13 +159,13 @@ class Identification:
     @cached_property
     def verdict(self) -> Verdict:
         """What the model is worth, in one sentence."""
-        against = [finding.text for finding in self.findings if finding.kind in CONTRADICTIONS]
+        against = [finding.statement for finding in self.findings if finding.code in CONTRADICTIONS]
         return verdict(
             joints=self.base.robot.actuated,
             fit=self.fit,
             validation=self.validation,
-            repeated=any(finding.kind == REPEATS for finding in self.findings),
-            contradiction=against[0].partition("; ")[0] if against else "",
+            repeated=any(finding.code == REPEATS for finding in self.findings),
+            contradiction=against[0] if against else "",
             seen=self.seen,
             names=self.names,
             missing=self.missing,

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from enum import Enum
 
 import numpy as np
 
 from ytheta.errors import InputError
+from ytheta.findings import Finding
 from ytheta.logs.scratch import scratch
 from ytheta.shapes import Float
 
@@ -22,28 +22,6 @@ Columns = Float[np.ndarray, "samples joints"]
 
 
 CUTS = {"missing": "missing rows", "garbage": "garbage", "gap": "gaps", "held": "held rows"}  # kinds that cut a log
-
-
-class Weight(Enum):
-    """How serious a finding is."""
-
-    NOTE = "note"  # worth knowing
-    REPAIRED = "repaired"  # was wrong, and something safe was done about it
-    WARNING = "warning"  # makes results worse; nothing safe can be done here
-    ERROR = "error"  # makes results wrong; refused
-
-
-@dataclass(frozen=True)
-class Finding:
-    """Something about a log that its user should know: a kind, one sentence with figures, and the remedy in it.
-
-    ``joints`` are those it is about, where it is about some and others ask.
-    """
-
-    kind: str
-    weight: Weight
-    text: str
-    joints: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +58,7 @@ class Log:
         """Why segments are short, as the beginning of a sentence; empty for a log of one piece."""
         if len(self.segments) < 2:
             return ""
-        kinds = [finding.kind for finding in self.findings]
+        kinds = [finding.code for finding in self.findings]
         causes = " and ".join(words for kind, words in CUTS.items() if kind in kinds) or "gaps"
         longest = max(last - first for first, last in self.segments)
         return f"{causes} cut the log into {len(self.segments)} pieces of at most {longest} samples; "

@@ -156,11 +156,3 @@ class Marker:
     name: str
     link: str
     frame: Frame = IDENTITY
-
-
-@dataclass(frozen=True)
-class Note:
-    """Something a reader did or saw. A warning is a doubt about the description; the rest is for information."""
-
-    text: str
-    warning: bool = False

@@ -19,12 +19,13 @@ import numpy as np
 
 from ytheta.conventions import FORCE_PARAMETER, JOINT_PARAMETERS, LINK_PARAMETERS, STANDARD_GRAVITY, parameter_name
 from ytheta.errors import RobotError, UnknownNameError, UnsetLengthError, nearest
+from ytheta.findings import Finding
 from ytheta.robot import rules, tree
 from ytheta.robot.forces import check_forces, lengths_in, with_numbers
 from ytheta.robot.frame import IDENTITY, Frame, Vector
 from ytheta.robot.inertia import Consistency, Inertia
 from ytheta.robot.merge import Merge, merge_fixed
-from ytheta.robot.parts import Coupling, Drive, Force, Joint, JointKind, Limits, Link, Loop, Marker, Motor, Note
+from ytheta.robot.parts import Coupling, Drive, Force, Joint, JointKind, Limits, Link, Loop, Marker, Motor
 from ytheta.shapes import Float
 
 
@@ -53,7 +54,7 @@ class Robot:
     lengths: tuple[tuple[str, float | None], ...] = ()
     about: str = ""
     source: str = ""
-    notes: tuple[Note, ...] = field(default=(), compare=False)
+    findings: tuple[Finding, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         tree.check_size(self.joints, self.loops, self.motors)

@@ -11,6 +11,7 @@ import pytest
 
 import ytheta
 from ytheta.dynamics.kernels import regressor
+from ytheta.findings import Finding, Severity
 from ytheta.identifiability.registry import base_parameters
 from ytheta.identification.assessment.diagnosis import doubts
 from ytheta.identification.assessment.torque_signs import Reading, believed_signs
@@ -18,7 +19,6 @@ from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.problem import Problem
 from ytheta.identification.equations.source import MotionSource
 from ytheta.identification.estimators.weighted import Weighted
-from ytheta.logs.log import Finding, Weight
 from ytheta.logs.preparing.motion import Motion, prepare
 from ytheta.logs.preparing.preparation import Settings
 from ytheta.logs.reading.read import read_log
@@ -94,12 +94,12 @@ def recorded(shared_data: Path, request: pytest.FixtureRequest) -> Run:
 
 
 def _kinds(findings: list[Finding]) -> list[str]:
-    assert all(finding.weight is Weight.WARNING for finding in findings)
-    return [finding.kind for finding in findings]
+    assert all(finding.severity is Severity.WARNING for finding in findings)
+    return [finding.code for finding in findings]
 
 
 def _signs_in(findings: list[Finding]) -> list[float]:
-    (text,) = (finding.text for finding in findings if finding.kind == "torque sign")
+    (text,) = (finding.text for finding in findings if finding.code == "torque sign")
     return [float(part) for part in text.partition("tau = [")[2].partition("]")[0].split(",")]
 
 

@@ -14,10 +14,11 @@ import pytest
 import ytheta
 from tests.support.log_files import kinds, made_log, shared_robot
 from ytheta.errors import InputError
+from ytheta.findings import Finding, Severity
 from ytheta.logs.checking.check import checked
 from ytheta.logs.checking.row_edits import Marks, carried_out, rows_of
 from ytheta.logs.checking.same_motion import same_motion
-from ytheta.logs.log import Columns, Finding, Log, Weight
+from ytheta.logs.log import Columns, Log
 from ytheta.logs.preparing.preparation import plan
 from ytheta.logs.reading.read import read_log
 from ytheta.robot.parts import JointKind
@@ -44,7 +45,7 @@ def put(rows: object, values: object) -> Callable[[np.ndarray], None]:
 
 
 def finding(log: Log, kind: str) -> Finding:
-    (found,) = (finding for finding in log.findings if finding.kind == kind)
+    (found,) = (finding for finding in log.findings if finding.code == kind)
     return found
 
 
@@ -70,7 +71,7 @@ def held(log: Log, rows: list[int]) -> Log:
 
 def test_a_clean_log_is_clean_and_not_copied() -> None:
     log = checked(CLEAN, ROBOT, strict=True)
-    assert [(finding.kind, finding.weight) for finding in log.findings] == [("sampling", Weight.NOTE)]
+    assert [(finding.code, finding.severity) for finding in log.findings] == [("sampling", Severity.NOTE)]
     assert log.q is CLEAN.q
     assert log.segments == ((0, len(CLEAN)),)
 
@@ -133,40 +134,40 @@ def jump_at_a_gap() -> Log:
     return Log(CLEAN.joints, CLEAN.t[rows], CLEAN.q[rows], CLEAN.tau[rows], source="made")
 
 
-DEFECTS: dict[str, tuple[Log, str, Weight, int, int]] = {  # log, kind, weight, rows dropped, segments
-    "a gap": (changed(t=later(1000, 0.05)), "gap", Weight.REPAIRED, 0, 2),
-    "two gaps": (changed(t=lambda t: (later(700, 0.4)(t), later(1000, 0.05)(t))[0]), "gap", Weight.REPAIRED, 0, 3),
-    "NaN": (changed(q=put((slice(300, 305), 2), np.nan)), "missing", Weight.REPAIRED, 5, 2),
-    "NaN at the end": (changed(tau=put((slice(2990, 3000), 2), np.nan)), "missing", Weight.REPAIRED, 10, 1),
-    "infinity": (changed(tau=put((40, 0), np.inf)), "missing", Weight.REPAIRED, 1, 1),
-    "one row in fifty": (changed(q=put((slice(None, None, 50), 1), np.nan)), "missing", Weight.REPAIRED, 60, 1),
-    "three rows": (changed(tau=put((slice(40, 43), 0), np.nan)), "missing", Weight.REPAIRED, 3, 1),
-    "four rows": (changed(tau=put((slice(40, 44), 0), np.nan)), "missing", Weight.REPAIRED, 4, 2),
-    "a single garbage row": (changed(tau=put((900, 3), -1e9)), "garbage", Weight.REPAIRED, 1, 1),
-    "a jump at a gap": (jump_at_a_gap(), "gap", Weight.REPAIRED, 0, 2),
-    "garbage": (changed(q=put((7, 0), 1e300)), "garbage", Weight.REPAIRED, 8, 1),
-    "garbage inside": (changed(tau=put(([900, 905], 3), -1e9)), "garbage", Weight.REPAIRED, 6, 2),
-    "held": (held(CLEAN, [200, 201, 202, 900, 1500]), "held", Weight.REPAIRED, 5, 1),
-    "held long": (held(CLEAN, list(range(400, 420))), "held", Weight.REPAIRED, 20, 2),
-    "spike in torque": (changed(tau=put((1234, 3), 90.0)), "spike", Weight.REPAIRED, 1, 1),
-    "spike in position": (changed(q=put((1234, 3), 2.5)), "spike", Weight.REPAIRED, 1, 1),
-    "spike in velocity": (changed(qd=put((1234, 3), 25.0)), "spike", Weight.REPAIRED, 1, 1),
-    "a stamp too early": (changed(t=put(500, 4.5)), "time", Weight.REPAIRED, 1, 1),
-    "a stamp too late": (changed(t=put(500, 5.5)), "time", Weight.REPAIRED, 1, 1),
-    "a stamp twice": (changed(t=put(500, CLEAN.t[499])), "time", Weight.REPAIRED, 1, 1),
+DEFECTS: dict[str, tuple[Log, str, Severity, int, int]] = {  # log, kind, weight, rows dropped, segments
+    "a gap": (changed(t=later(1000, 0.05)), "gap", Severity.REPAIRED, 0, 2),
+    "two gaps": (changed(t=lambda t: (later(700, 0.4)(t), later(1000, 0.05)(t))[0]), "gap", Severity.REPAIRED, 0, 3),
+    "NaN": (changed(q=put((slice(300, 305), 2), np.nan)), "missing", Severity.REPAIRED, 5, 2),
+    "NaN at the end": (changed(tau=put((slice(2990, 3000), 2), np.nan)), "missing", Severity.REPAIRED, 10, 1),
+    "infinity": (changed(tau=put((40, 0), np.inf)), "missing", Severity.REPAIRED, 1, 1),
+    "one row in fifty": (changed(q=put((slice(None, None, 50), 1), np.nan)), "missing", Severity.REPAIRED, 60, 1),
+    "three rows": (changed(tau=put((slice(40, 43), 0), np.nan)), "missing", Severity.REPAIRED, 3, 1),
+    "four rows": (changed(tau=put((slice(40, 44), 0), np.nan)), "missing", Severity.REPAIRED, 4, 2),
+    "a single garbage row": (changed(tau=put((900, 3), -1e9)), "garbage", Severity.REPAIRED, 1, 1),
+    "a jump at a gap": (jump_at_a_gap(), "gap", Severity.REPAIRED, 0, 2),
+    "garbage": (changed(q=put((7, 0), 1e300)), "garbage", Severity.REPAIRED, 8, 1),
+    "garbage inside": (changed(tau=put(([900, 905], 3), -1e9)), "garbage", Severity.REPAIRED, 6, 2),
+    "held": (held(CLEAN, [200, 201, 202, 900, 1500]), "held", Severity.REPAIRED, 5, 1),
+    "held long": (held(CLEAN, list(range(400, 420))), "held", Severity.REPAIRED, 20, 2),
+    "spike in torque": (changed(tau=put((1234, 3), 90.0)), "spike", Severity.REPAIRED, 1, 1),
+    "spike in position": (changed(q=put((1234, 3), 2.5)), "spike", Severity.REPAIRED, 1, 1),
+    "spike in velocity": (changed(qd=put((1234, 3), 25.0)), "spike", Severity.REPAIRED, 1, 1),
+    "a stamp too early": (changed(t=put(500, 4.5)), "time", Severity.REPAIRED, 1, 1),
+    "a stamp too late": (changed(t=put(500, 5.5)), "time", Severity.REPAIRED, 1, 1),
+    "a stamp twice": (changed(t=put(500, CLEAN.t[499])), "time", Severity.REPAIRED, 1, 1),
     "jitter": (
         changed(t=lambda t: t.__iadd__(np.random.default_rng(1).uniform(-0.0045, 0.0045, len(t)))),
         "sampling",
-        Weight.WARNING,
+        Severity.WARNING,
         0,
         1,
     ),
-    "saturation": (changed(tau=clipped), "saturation", Weight.WARNING, 0, 1),
-    "a joint at rest": (changed(q=scaled(4, 0.005), qd=scaled(4, 0.005)), "still", Weight.WARNING, 0, 1),
-    "velocity gain": (changed(qd=scaled(2, 1.18)), "velocity", Weight.WARNING, 0, 1),
-    "velocity sign": (changed(qd=scaled(2, -1.0)), "velocity", Weight.WARNING, 0, 1),
-    "one torque missing": (changed(tau=scaled(5, 0.0)), "torque", Weight.WARNING, 0, 1),
-    "few rows": (CLEAN.rows(0, 60), "short", Weight.WARNING, 0, 1),
+    "saturation": (changed(tau=clipped), "saturation", Severity.WARNING, 0, 1),
+    "a joint at rest": (changed(q=scaled(4, 0.005), qd=scaled(4, 0.005)), "still", Severity.WARNING, 0, 1),
+    "velocity gain": (changed(qd=scaled(2, 1.18)), "velocity", Severity.WARNING, 0, 1),
+    "velocity sign": (changed(qd=scaled(2, -1.0)), "velocity", Severity.WARNING, 0, 1),
+    "one torque missing": (changed(tau=scaled(5, 0.0)), "torque", Severity.WARNING, 0, 1),
+    "few rows": (CLEAN.rows(0, 60), "short", Severity.WARNING, 0, 1),
 }
 
 
@@ -175,7 +176,7 @@ def test_each_defect_is_found_and_only_that(name: str) -> None:
     log, kind, weight, dropped, segments = DEFECTS[name]
     found = checked(log, ROBOT)
     assert kinds(found) == {kind}
-    assert finding(found, kind).weight is weight
+    assert finding(found, kind).severity is weight
     assert (len(log) - len(found), len(found.segments)) == (dropped, segments)
     for values in (found.t, found.q, found.qd, found.tau):
         assert values is None or np.all(np.isfinite(values))
@@ -299,7 +300,7 @@ def test_the_same_motion_is_recognised() -> None:
     noise = 0.003 * np.random.default_rng(3).standard_normal(CLEAN.q.shape)
     found = same_motion(CLEAN, with_positions(CLEAN, CLEAN.q + noise, CLEAN.t + 77.0))
     assert found is not None
-    assert found.kind == "repeats"
+    assert found.code == "repeats"
     assert "the trajectory of made 77 s later (" in found.text
     found = same_motion(with_positions(CLEAN, CLEAN.q, CLEAN.t + 77.0), CLEAN)
     assert found is not None
@@ -357,7 +358,7 @@ def test_the_dvrk_holds_rows_and_overstates_three_velocities(shared_data: Path) 
     told = finding(log, "velocity")
     assert [joint for joint in log.joints if joint in told.text] == ["joint_5", "joint_6", "joint_7"]
     assert "taken from position there" in told.text
-    again = [found for found in plan(log).findings if found.kind == "velocity"]
-    assert not any(joint in found.text for joint in told.joints for found in again)
+    again = [found for found in plan(log).findings if found.code == "velocity"]
+    assert not any(joint in found.text for joint in told.names for found in again)
     silent = replace(log, findings=())  # nobody has told yet
-    assert any("joint_7" in found.text for found in plan(silent).findings if found.kind == "velocity")
+    assert any("joint_7" in found.text for found in plan(silent).findings if found.code == "velocity")

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from ytheta.errors import InputError
-from ytheta.logs.log import Finding, Log, Weight
+from ytheta.findings import Finding, Severity
+from ytheta.logs.log import Log
 from ytheta.logs.preparing.cutoff import LEAST, MOST, RIGID, WISH, Cutoff, choose_cutoff
 from ytheta.logs.preparing.resample import choose_grid
 
@@ -96,7 +97,7 @@ def test_clocks_that_tick_slowly_have_a_cutoff_all_the_same(rate: float) -> None
 def test_what_cut_the_log_is_named() -> None:
     log = _log(1.0, 0.0, rate=100.0, seconds=0.98)
     pieces = tuple((a, a + 49) for a in range(0, 98, 49))
-    cut = Log(joints=JOINTS, t=log.t, q=log.q, segments=pieces, findings=(Finding("missing", Weight.REPAIRED, ""),))
+    cut = Log(joints=JOINTS, t=log.t, q=log.q, segments=pieces, findings=(Finding("missing", Severity.REPAIRED, ""),))
     with pytest.raises(InputError, match="missing rows cut the log into 2 pieces of at most 49 samples; the longest"):
         _choice(cut)
     with pytest.raises(InputError) as whole:

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from ytheta.errors import InputError
-from ytheta.logs.log import Log, Weight
+from ytheta.findings import Severity
+from ytheta.logs.log import Log
 from ytheta.logs.preparing.motion import Motion, blocks, prepare, work
 from ytheta.logs.preparing.periods import find_period
 from ytheta.logs.preparing.preparation import Settings, plan
@@ -112,7 +113,7 @@ def test_settled_settings_treat_another_log_alike() -> None:
     other = prepare(_log(30.0, noise=1e-3, seed=3), fit.settings)
     assert other.settings == fit.settings
     assert other.rate == fit.rate
-    assert {finding.kind for finding in fit.findings} >= {"cut-off", "velocity", "samples"}
+    assert {finding.code for finding in fit.findings} >= {"cut-off", "velocity", "samples"}
 
 
 def test_velocities_are_trusted_joint_by_joint() -> None:
@@ -122,8 +123,8 @@ def test_velocities_are_trusted_joint_by_joint() -> None:
     wrong[:, 2] = np.roll(wrong[:, 2], 25)  # late by 50 ms
     prepared = prepare(replace(log, qd=wrong))
     assert prepared.settings.velocity == (True, False, False)
-    (told,) = (finding for finding in prepared.findings if finding.weight is Weight.REPAIRED)
-    assert told.joints == ("b", "c")
+    (told,) = (finding for finding in prepared.findings if finding.severity is Severity.REPAIRED)
+    assert told.names == ("b", "c")
     assert "taken from position there" in told.text
     np.testing.assert_allclose(
         prepared.motion.qd, OMEGA * np.cos(np.outer(prepared.motion.t, OMEGA)), rtol=0.0, atol=1e-2
@@ -191,7 +192,7 @@ def test_short_segments_are_left_out_and_said() -> None:
     log = replace(_log(), segments=((0, 50), (50, 10000)))
     prepared = prepare(log, Settings(cutoff=5.0))
     assert len(prepared.segments) == 1
-    assert any(finding.kind == "segments" and finding.weight is Weight.WARNING for finding in prepared.findings)
+    assert any(finding.code == "segments" and finding.severity is Severity.WARNING for finding in prepared.findings)
     pieces = replace(_log().rows(0, 200), segments=((0, 100), (100, 200)))
     with pytest.raises(InputError, match="gaps cut the log into 2 pieces of at most 100 samples; no segment is longer"):
         prepare(pieces, Settings(cutoff=5.0))

@@ -17,7 +17,8 @@ import pytest
 import ytheta
 from tests.support.log_files import kinds, made_log, shared_robot
 from ytheta.errors import InputError, MissingExtraError
-from ytheta.logs.log import Log, Weight
+from ytheta.findings import Severity
+from ytheta.logs.log import Log
 from ytheta.logs.reading.mapping import read_mapping
 from ytheta.logs.reading.read import read_log
 from ytheta.logs.write import write_log
@@ -464,7 +465,7 @@ def test_misspelt_columns(tmp_path: Path) -> None:
     words = ("(there are: p1, p2, t)", "q, pos or position", "q_joint1", '[columns] q = "name{}"')
     assert "?;" not in refused(renamed(q1="p1", q2="p2"), *words)
     refused(renamed(t="tiem"), "(did you mean 'tiem'?); name it")
-    (finding,) = (f for f in read_log(renamed(tau1="tua1", tau2="tua2"), ROBOT).findings if f.kind == "torque")
+    (finding,) = (f for f in read_log(renamed(tau1="tua1", tau2="tua2"), ROBOT).findings if f.code == "torque")
     assert "(did you mean 'tua1'?); known are tau, torque or effort" in finding.text
 
 
@@ -483,8 +484,8 @@ def test_a_last_line_that_was_cut_off_is_dropped_and_told(cut: int, tmp_path: Pa
     path = written(tmp_path, "\n".join([*lines[:-1], lines[-1][:cut]]))
     log = read_log(path, ROBOT)
     assert_same(log, LOG.rows(0, len(LOG) - 1))
-    (finding,) = (finding for finding in log.findings if finding.kind == "truncated")
-    assert finding.weight is Weight.REPAIRED
+    (finding,) = (finding for finding in log.findings if finding.code == "truncated")
+    assert finding.severity is Severity.REPAIRED
     assert "(151)" in finding.text
     refused(path, "cut off", strict=True)
 
@@ -514,7 +515,7 @@ def test_real_logs(name: str, shared_data: Path) -> None:
     log = read_log(shared_data / name, shared_robot(shared_data, robot))
     assert (len(log), len(log.segments), kinds(log)) == (rows, segments, wanted)
     assert np.all(np.isfinite(log.q))
-    assert [finding.weight for finding in log.findings if finding.kind == "sampling"] == [Weight.NOTE]
+    assert [finding.severity for finding in log.findings if finding.code == "sampling"] == [Severity.NOTE]
 
 
 def test_the_motor_side_of_the_tx40_is_its_joint_side(shared_data: Path) -> None:

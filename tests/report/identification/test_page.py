@@ -23,12 +23,13 @@ import ytheta
 from tests.support.browser import EVIL, LOADS, Page, _opened
 from tests.support.paths import ROOT
 from ytheta.errors import InputError, MissingExtraError
+from ytheta.findings import Finding, Severity
 from ytheta.identification.assessment.excitation import Seen
 from ytheta.identification.identify import identify
 from ytheta.identification.model_file import model_toml
 from ytheta.identification.result import Identification
 from ytheta.logs.checking.same_motion import REPEATS
-from ytheta.logs.log import Finding, Log, Weight
+from ytheta.logs.log import Log
 from ytheta.report.fitting import Column, Fitted, fitted
 from ytheta.report.identification.page import report_html, write_report
 from ytheta.report.identification.plots import shown_time
@@ -66,7 +67,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Identification:
     robot = ytheta.load(str(path))
     assert EVIL in {link.name for link in robot.links}
     result = identify(robot, _log(robot, 1, f"{EVIL}.csv"), validate=_log(robot, 2, "other.csv"), friction=())
-    gap = Finding("gap", Weight.REPAIRED, f"a gap of 0.5 s in {EVIL}; the log was cut there")
+    gap = Finding("gap", Severity.REPAIRED, f"a gap of 0.5 s in {EVIL}; the log was cut there")
     return replace(result, findings=(*result.findings, gap))
 
 
@@ -256,7 +257,7 @@ def test_correlated_means_one_thing(found: Identification, page: Page) -> None:
 
 def test_a_repeated_motion_is_not_called_unseen(found: Identification, page: Page) -> None:
     assert "motion it has not seen" in page.text
-    again = replace(found, findings=(Finding(REPEATS, Weight.WARNING, "the same again"),))
+    again = replace(found, findings=(Finding(REPEATS, Severity.WARNING, "the same again"),))
     text = Page(report_html(again)).text
     assert "motion it has not seen" not in text
     assert text.count("the same motion again") == 3  # in the verdict, beside the figure and above the plots

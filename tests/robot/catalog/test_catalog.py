@@ -98,7 +98,7 @@ def test_a_missing_source_is_seen() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_angles_are_exact_as_written(name: str) -> None:
-    assert robot(name).notes == ()
+    assert robot(name).findings == ()
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -127,7 +127,7 @@ def test_a_changed_digit_does_not_survive_unseen() -> None:
 def test_it_loads_by_name_and_warns_of_its_flaws_only(name: str) -> None:
     loaded = load(name)
     assert loaded == robot(name)
-    assert len([note for note in loaded.notes if note.warning]) == len(FLAWED.get(name, {}))
+    assert len([note for note in loaded.findings if note.is_warning]) == len(FLAWED.get(name, {}))
 
 
 # --- DH tables ------------------------------------------------------------------------------------------------------

@@ -150,8 +150,8 @@ def test_mimic_is_a_coupling() -> None:
 def test_rounded_angles_are_snapped_and_said(name: str) -> None:
     path = example_robots.urdf(name)
     kept, snapped = read(path, snap=0.0), read(path, snap=SNAP)
-    assert kept.notes == ()
-    assert any("rounded angle" in note.text for note in snapped.notes)
+    assert kept.findings == ()
+    assert any("rounded angle" in note.text for note in snapped.findings)
     q = np.random.default_rng(2).uniform(-2.0, 2.0, len(kept.movable))
     before, after = link_poses(kept, q), link_poses(snapped, q)
     change = max(abs(before[link] - after[link]).max() for link in before)
@@ -169,7 +169,7 @@ def test_an_angle_that_is_not_rounded_stays() -> None:
     text += '<child link="b"/><origin rpy="1.5706 0 0.3"/></joint></robot>'
     robot = read_urdf(parse_xml(text.encode(), Path("r.urdf")), Path("r.urdf"), SNAP)
     assert robot.joint("j").placement == Frame.from_rpy(1.5706, 0.0, 0.3)
-    assert robot.notes == ()
+    assert robot.findings == ()
 
 
 # --- single rules ---------------------------------------------------------------------------------------------------
@@ -190,7 +190,9 @@ def test_a_floating_base_stands_still_where_that_is_asked_for(tmp_path: Path) ->
     robot = read_joint("floating", '<origin xyz="0 0 2"/><limit effort="1"/>', fix_base=True)
     assert robot.joint("j").kind is JointKind.FIXED
     assert robot.joint("j").placement == Frame.shift(0.0, 0.0, 2.0)
-    assert [note.text for note in robot.notes] == ["floating joint held fixed where the file puts it (fix_base): j"]
+    assert [note.text for note in robot.findings] == [
+        "floating joint held fixed at its position in the file (fix_base): j"
+    ]
     path = tmp_path / "r.urdf"
     path.write_bytes(one_joint("floating"))
     assert ytheta.load(path, fix_base=True).movable == ()

@@ -18,12 +18,12 @@ import numpy as np
 
 from ytheta.conventions import LINK_PARAMETERS, STANDARD_GRAVITY
 from ytheta.dynamics.kernels import AnyKernel, regressor
+from ytheta.findings import Finding, Severity
 from ytheta.identification.assessment.torque_signs import ALIKE, BETTER, POOR, Reading, Signs, believed_signs
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.normal_equations import JointSums, Sums
 from ytheta.identification.equations.problem import Problem
 from ytheta.identification.estimators.estimate import Estimate
-from ytheta.logs.log import Finding, Weight
 from ytheta.robot.frame import IDENTITY
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
@@ -131,13 +131,15 @@ def about_signs(view: View) -> Iterator[Finding]:
     if after > NO_WORSE * before:  # then signs are not what is wrong
         return
     pushing = [f"{name} {f:.3g}" for name, f in zip(reading.joints, reading.friction, strict=True) if f < 0.0]
+    turned = ""
     seen = f"the error falls from {_percent(before)} to {_percent(after)}"
     if before <= BETTER * after:
         why = f"friction pushes instead of braking ({', '.join(pushing)} Nm or N)" if pushing else "inertia is negative"
-        seen = f"{why}; turned round, that is mended and the error is {_percent(after)} instead of {_percent(before)}"
+        seen = why
+        turned = f"turned round, that is mended and the error is {_percent(after)} instead of {_percent(before)}; "
     row = ", ".join(f"{sign:.0f}" for sign in signs)
-    text = f"{whose} the wrong sign: {seen}; write [sign] tau = [{row}] in the mapping, times what stands there"
-    yield Finding("torque sign", Weight.WARNING, text)
+    remedy = f"{turned}write [sign] tau = [{row}] in the mapping, times what stands there"
+    yield Finding("torque sign", Severity.WARNING, f"{whose} the wrong sign: {seen}", remedy, tuple(wrong))
 
 
 def about_gravity(described: View, other: View) -> Finding:
@@ -150,7 +152,7 @@ def about_gravity(described: View, other: View) -> Finding:
         text += f" (error {_percent(other.error)} instead of {_percent(described.error)})"
         if abs(other.trust) < PLAIN:
             text += ", or the opposite: the description has no masses that tell"
-    return Finding("gravity", Weight.WARNING, f"{text}; set mounting or gravity in the robot's description")
+    return Finding("gravity", Severity.WARNING, text, "set mounting or gravity in the robot's description")
 
 
 def thin(problem: Problem, most: int) -> tuple[Joints, Joints, Joints, Joints]:

@@ -11,9 +11,10 @@ from itertools import pairwise
 
 import numpy as np
 
+from ytheta.findings import Finding, Severity
 from ytheta.logs.checking.clock import gaps
 from ytheta.logs.checking.row_edits import Marks, Rows, Starts, joint_columns, rows_of
-from ytheta.logs.log import Finding, Log, Weight
+from ytheta.logs.log import Log
 
 BLOCK = 1 << 16  # rows looked at at a time
 ABSURD = 1e6  # beyond any angle in radians or motor turns, speed, or joint torque in Nm
@@ -33,7 +34,7 @@ def bad_rows(log: Log) -> Marks:
             absurd[rows] |= numbers & ((column[rows] > ABSURD) | (column[rows] < -ABSURD))
         if not some:
             text = f"{name} holds no number in any row; leave the quantity out or record it"
-            return Marks((Finding("missing", Weight.ERROR, text),))
+            return Marks((Finding("missing", Severity.ERROR, text),))
     garbage = _up_to_jumps(log, _with_islands(np.flatnonzero(absurd), len(log)))
     missing = np.setdiff1d(np.flatnonzero(~finite), garbage)
     drop = np.union1d(garbage, missing)
@@ -100,7 +101,7 @@ def _told(kind: str, rows: Rows, cut: Starts, log: Log, what: str) -> list[Findi
     where = f"rows {rows[0]} to {rows[-1]}" if count > 1 else f"row {rows[0]}"
     text = f"{count} of {len(log)} rows {what} ({where})"
     if 2 * count > len(log):
-        return [Finding(kind, Weight.ERROR, f"{text}; that is too much to drop: record the log again")]
+        return [Finding(kind, Severity.ERROR, f"{text}; that is too much to drop: record the log again")]
     places = int(np.isin(cut - 1, rows).sum())
     cuts = f", and the log cut in {places} {'place' if places == 1 else 'places'}" if places else ""
-    return [Finding(kind, Weight.REPAIRED, f"{text}; dropped{cuts}")]
+    return [Finding(kind, Severity.REPAIRED, f"{text}; dropped{cuts}")]

@@ -8,6 +8,7 @@ limits.
 from __future__ import annotations
 
 from ytheta.errors import InputError
+from ytheta.findings import Severity
 from ytheta.logs.checking.bad_rows import bad_rows
 from ytheta.logs.checking.clock import clock
 from ytheta.logs.checking.held_rows import held_rows
@@ -16,7 +17,7 @@ from ytheta.logs.checking.row_edits import Marks, carried_out
 from ytheta.logs.checking.spikes import spikes
 from ytheta.logs.checking.units import clock_findings
 from ytheta.logs.checking.velocities import velocity_findings
-from ytheta.logs.log import Log, Weight
+from ytheta.logs.log import Log
 from ytheta.robot.robot import Robot
 
 STEPS = (bad_rows, clock, held_rows, spikes)
@@ -40,11 +41,11 @@ def checked(
         raise InputError(f"{log.source or 'the log'} holds no rows; record the motion again or name another file")
     for step in STEPS:
         log = carried_out(log, step(log))
-        _refuse(log, frozenset({Weight.ERROR}))
+        _refuse(log, frozenset({Severity.ERROR}))
     findings = length_findings(log)
-    if not any(finding.weight is Weight.ERROR for finding in findings):
+    if not any(finding.severity is Severity.ERROR for finding in findings):
         about_velocity = velocity_findings(log, robot)
-        doubted = any(finding.kind == "units" for finding in about_velocity)
+        doubted = any(finding.code == "units" for finding in about_velocity)
         findings += [
             *about_velocity,
             *([] if clock_stated or doubted else clock_findings(log, robot)),
@@ -53,12 +54,12 @@ def checked(
             *torque_findings(log),
         ]
     log = carried_out(log, Marks(tuple(findings)))
-    _refuse(log, frozenset(Weight) - {Weight.NOTE} if strict else frozenset({Weight.ERROR}))
+    _refuse(log, frozenset(Severity) - {Severity.NOTE} if strict else frozenset({Severity.ERROR}))
     return log
 
 
-def _refuse(log: Log, weights: frozenset[Weight]) -> None:
+def _refuse(log: Log, weights: frozenset[Severity]) -> None:
     """One error with everything of these weights that was found so far."""
-    told = [finding.text for finding in log.findings if finding.weight in weights]
+    told = [finding.text for finding in log.findings if finding.severity in weights]
     if told:
         raise InputError(f"{log.source or 'the log'} is refused: " + "; also: ".join(told))

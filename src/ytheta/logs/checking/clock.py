@@ -6,8 +6,9 @@ import math
 
 import numpy as np
 
+from ytheta.findings import Finding, Severity
 from ytheta.logs.checking.row_edits import Marks, Rows
-from ytheta.logs.log import Column, Finding, Log, Weight
+from ytheta.logs.log import Column, Log
 from ytheta.logs.scratch import steps_of
 from ytheta.shapes import Bool, Float
 
@@ -24,7 +25,7 @@ def clock(log: Log) -> Marks:
     if len(log) < 3:
         return Marks()
     drop, findings = _disorder(log)
-    if any(finding.weight is Weight.ERROR for finding in findings):
+    if any(finding.severity is Severity.ERROR for finding in findings):
         return Marks(tuple(findings))
     keep = np.setdiff1d(np.arange(len(log)), drop) if len(drop) else None
     t = log.t if keep is None else log.t[keep]
@@ -38,7 +39,7 @@ def clock(log: Log) -> Marks:
     wide, cut = wide[~np.isin(cut, border)], cut[~np.isin(cut, border)]
     if len(wide):
         findings.append(_gaps(t, steps, wide.tolist(), median))
-    if not any(finding.kind == "sampling" for finding in log.findings):
+    if not any(finding.code == "sampling" for finding in log.findings):
         findings.append(_sampling(usual, median))
     return Marks(tuple(findings), drop=drop, cut=cut)
 
@@ -71,9 +72,9 @@ def _disorder(log: Log) -> tuple[Rows, list[Finding]]:
             if repeated > backwards
             else "several recordings seem to stand in one file: split it there, or choose rows = […] in a mapping"
         )
-        return drop, [Finding("time", Weight.ERROR, f"{what}; {remedy}")]
+        return drop, [Finding("time", Severity.ERROR, f"{what}; {remedy}")]
     text = f"{what}; {len(drop)} {'row was' if len(drop) == 1 else 'rows were'} dropped, none sorted"
-    return drop, [Finding("time", Weight.REPAIRED, text)]
+    return drop, [Finding("time", Severity.REPAIRED, text)]
 
 
 def _times(count: int) -> str:
@@ -85,7 +86,7 @@ def _gaps(t: Column, steps: Float[np.ndarray, "steps"], wide: list[int], median:
     shown += " …" if len(wide) > SHOWN else ""
     count = f"{len(wide)} {'gap' if len(wide) == 1 else 'gaps'}"
     text = f"{count} wider than {GAP:g} times the median step of {1e3 * median:.4g} ms ({shown}); the log is cut there"
-    return Finding("gap", Weight.REPAIRED, text)
+    return Finding("gap", Severity.REPAIRED, text)
 
 
 def _sampling(steps: Float[np.ndarray, "steps"], median: float) -> Finding:
@@ -96,11 +97,11 @@ def _sampling(steps: Float[np.ndarray, "steps"], median: float) -> Finding:
     text += f", 98 % within {low:.4g} to {high:.4g} ms, jitter {100 * jitter:.2g} %)" if jitter > 1e-6 else ", even)"
     if 1.0 / median < SLOWEST:
         text += "; that is slow for an arm: check that time is in seconds"
-        return Finding("sampling", Weight.WARNING, text)
+        return Finding("sampling", Severity.WARNING, text)
     if jitter > JITTER:
         text += "; resample, or give rate = … in a mapping if the samples themselves were even"
-        return Finding("sampling", Weight.WARNING, text)
-    return Finding("sampling", Weight.NOTE, text)
+        return Finding("sampling", Severity.WARNING, text)
+    return Finding("sampling", Severity.NOTE, text)
 
 
 def _spread(steps: Float[np.ndarray, "steps"]) -> float:

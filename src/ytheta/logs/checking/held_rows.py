@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ytheta.findings import Finding, Severity
 from ytheta.logs.checking.row_edits import Marks, Rows, Starts, joint_columns
-from ytheta.logs.log import Columns, Finding, Log, Weight
+from ytheta.logs.log import Columns, Log
 from ytheta.logs.scratch import steps_of
 
 MOTION = 0.05  # of the 95 % step of a joint; slower is about to rest
@@ -40,7 +41,7 @@ def held_rows(log: Log) -> Marks:
         f"{longest} in a row: stale readings; dropped"
     )
     cut = last[last - first > LONGEST] + 1
-    return Marks((Finding("held", Weight.REPAIRED, text),), drop=drop, cut=cut)
+    return Marks((Finding("held", Severity.REPAIRED, text),), drop=drop, cut=cut)
 
 
 def _moves(q: Columns, first: Rows, last: Starts) -> np.ndarray:

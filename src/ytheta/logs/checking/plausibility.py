@@ -6,8 +6,9 @@ import math
 
 import numpy as np
 
+from ytheta.findings import Finding, Severity
 from ytheta.logs.checking.units import STILL, in_degrees, kind_and_limits
-from ytheta.logs.log import Columns, Finding, Log, Weight
+from ytheta.logs.log import Columns, Log
 from ytheta.robot.parts import JointKind, Limits
 from ytheta.robot.robot import Robot
 
@@ -23,10 +24,10 @@ def length_findings(log: Log) -> list[Finding]:
     rows, seconds = len(log), log.seconds
     if rows < FEWEST:
         text = f"only {rows} usable rows; record at least some seconds of motion"
-        return [Finding("short", Weight.ERROR, text)]
+        return [Finding("short", Severity.ERROR, text)]
     if rows < FEW:
         text = f"only {rows} rows ({seconds:.3g} s); record more motion for a result that means something"
-        return [Finding("short", Weight.WARNING, text)]
+        return [Finding("short", Severity.WARNING, text)]
     return []
 
 
@@ -58,7 +59,7 @@ def unit_findings(log: Log, robot: Robot) -> list[Finding]:
             f"positions seem to be in degrees, or of the motors ({shown}); write [scale] q = {words} in a mapping, or "
             '"radians" if they are right'
         )
-    return [Finding("units", Weight.ERROR, text)]
+    return [Finding("units", Severity.ERROR, text)]
 
 
 def motion_findings(log: Log, robot: Robot) -> list[Finding]:
@@ -69,7 +70,7 @@ def motion_findings(log: Log, robot: Robot) -> list[Finding]:
         return []
     shown = ", ".join(f"{joint} {range_:.2g}" for joint, range_ in still.items())
     text = f"hardly any motion (range in rad or m: {shown}); what only these joints show cannot be identified"
-    return [Finding("still", Weight.WARNING, text)]
+    return [Finding("still", Severity.WARNING, text)]
 
 
 def torque_findings(log: Log) -> list[Finding]:
@@ -80,10 +81,10 @@ def torque_findings(log: Log) -> list[Finding]:
     constant = [joint for k, joint in enumerate(log.joints) if np.ptp(log.tau[:, k]) == 0.0]
     if len(constant) == len(log.joints):
         value = "zero" if not log.tau.any() else "constant"
-        return [Finding("torque", Weight.ERROR, f"all torques are {value}; check that they were recorded")]
+        return [Finding("torque", Severity.ERROR, f"all torques are {value}; check that they were recorded")]
     if constant:
         text = f"the torque of {', '.join(constant)} never changes; check that it was recorded"
-        findings.append(Finding("torque", Weight.WARNING, text))
+        findings.append(Finding("torque", Severity.WARNING, text))
     moving = None
     flat: list[str] = []
     for k, joint in enumerate(log.joints):
@@ -97,7 +98,7 @@ def torque_findings(log: Log) -> list[Finding]:
                     flat.append(f"{joint} {limit:.4g} in {count} rows")
     if flat:
         text = f"torque stays at its extreme while the arm moves ({', '.join(flat)}): saturated; leave such motion out"
-        findings.append(Finding("saturation", Weight.WARNING, text))
+        findings.append(Finding("saturation", Severity.WARNING, text))
     return findings
 
 

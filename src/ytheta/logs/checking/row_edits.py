@@ -8,7 +8,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from ytheta.logs.log import Column, Finding, Log
+from ytheta.findings import Finding
+from ytheta.logs.log import Column, Log
 from ytheta.shapes import Int
 
 Rows = Int[np.ndarray, "rows"]

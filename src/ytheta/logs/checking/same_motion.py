@@ -11,7 +11,8 @@ import math
 import numpy as np
 
 from ytheta.errors import InputError
-from ytheta.logs.log import Columns, Finding, Log, Weight
+from ytheta.findings import Finding, Severity
+from ytheta.logs.log import Columns, Log
 
 REPEATS = "repeats"  # the kind of the finding
 GRID = 2000  # points of the longer log
@@ -55,7 +56,7 @@ def same_motion(one: Log, other: Log) -> Finding | None:
         f"{other.source or 'the second log'} repeats the trajectory of {one.source or 'the first'}{when} (positions "
         f"within {rms:.2g} rad root mean square); it shows repeatability, not validity for other motions"
     )
-    return Finding(REPEATS, Weight.WARNING, text)
+    return Finding(REPEATS, Severity.WARNING, text)
 
 
 def _when(one: Log, other: Log, shift: float, step: float) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ytheta.findings import Finding, Severity
 from ytheta.logs.checking.row_edits import Marks, Rows, joint_columns, rows_of
-from ytheta.logs.log import Column, Finding, Log, Weight
+from ytheta.logs.log import Column, Log
 from ytheta.shapes import Float
 
 BLOCK = 1 << 16  # rows looked at at a time
@@ -32,7 +33,7 @@ def spikes(log: Log) -> Marks:
     where = ", ".join(f"{name} at t = {log.t[rows[0]]:.6g} s" for name, rows in list(found.items())[:3])
     where += " …" if len(found) > 3 else ""
     text = f"{len(drop)} {'row' if len(drop) == 1 else 'rows'} with spikes ({where}); dropped"
-    return Marks((Finding("spike", Weight.REPAIRED, text),), drop=drop)
+    return Marks((Finding("spike", Severity.REPAIRED, text),), drop=drop)
 
 
 def _spikes(column: Column, share: float, least: float) -> Rows:

@@ -13,7 +13,8 @@ from collections.abc import Collection
 
 import numpy as np
 
-from ytheta.logs.log import Finding, Log, Weight
+from ytheta.findings import Finding, Severity
+from ytheta.logs.log import Log
 from ytheta.robot.parts import JointKind, Limits
 from ytheta.robot.robot import Robot
 
@@ -36,7 +37,7 @@ def clock_findings(log: Log, robot: Robot) -> list[Finding]:
         f'joint at its quickest would need {_duration(crossing)} to cross its range; write [scale] t = "{word}" in a '
         'mapping, or t = "s" if it is right'
     )
-    return [Finding("units", Weight.ERROR, text)]
+    return [Finding("units", Severity.ERROR, text)]
 
 
 def in_degrees(robot: Robot, degrees: Collection[str], *, others_known: Collection[str]) -> str:

@@ -10,8 +10,9 @@ import math
 
 import numpy as np
 
+from ytheta.findings import Finding, Severity
 from ytheta.logs.checking.units import CLOCKS, in_degrees
-from ytheta.logs.log import Finding, Log, Weight
+from ytheta.logs.log import Log
 from ytheta.logs.scratch import scratch, steps_of
 from ytheta.robot.robot import Robot
 
@@ -41,7 +42,7 @@ def velocity_findings(log: Log, robot: Robot) -> list[Finding]:
                 words = in_degrees(robot, near, others_known=[joint for joint in telling if joint not in near])
                 what, key = ("velocities", "qd") if factor == DEGREES else ("positions", "q")
                 text = f"{what} seem to be in degrees: write [scale] {key} = {words}"
-            return [Finding("units", Weight.ERROR, f"{figure}; {text} in a mapping")]
+            return [Finding("units", Severity.ERROR, f"{figure}; {text} in a mapping")]
     findings = []
     off = {joint: r for joint, (r, c) in ratios.items() if c >= CORRELATION and abs(r - 1.0) > TOLERANCE}
     if off:
@@ -50,7 +51,7 @@ def velocity_findings(log: Log, robot: Robot) -> list[Finding]:
             f"recorded velocity differs from the differentiated position by a factor ({shown}); velocity is taken from "
             "position there, unless the recorded one is asked for"
         )
-        findings.append(Finding("velocity", Weight.WARNING, text, tuple(off)))
+        findings.append(Finding("velocity", Severity.WARNING, text, names=tuple(off)))
     strange = {joint: c for joint, (_, c) in ratios.items() if c < CORRELATION}
     if strange:
         shown = ", ".join(f"{joint} {c:.2f}" for joint, c in strange.items())
@@ -58,7 +59,7 @@ def velocity_findings(log: Log, robot: Robot) -> list[Finding]:
             f"recorded velocity does not follow the position (correlation {shown}); check the columns' order and "
             "signs; velocity is taken from position there, unless the recorded one is asked for"
         )
-        findings.append(Finding("velocity", Weight.WARNING, text, tuple(strange)))
+        findings.append(Finding("velocity", Severity.WARNING, text, names=tuple(strange)))
     return findings
 
 

@@ -24,7 +24,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ytheta.errors import InputError
-from ytheta.logs.log import Finding, Log, Weight
+from ytheta.findings import Finding, Severity
+from ytheta.logs.log import Log
 from ytheta.logs.preparing.resample import Grid
 from ytheta.logs.preparing.sections import Channels
 from ytheta.shapes import Float
@@ -61,7 +62,7 @@ class Cutoff:
         """The choice as a sentence."""
         if self.band is None:
             text = f"low-pass at {self.cutoff:.3g} Hz: no motion stands out from which to choose it"
-            return Finding("cut-off", Weight.NOTE, text)
+            return Finding("cut-off", Severity.NOTE, text)
         least = self.cutoff == LEAST * self.band
         if self.cutoff == WISH * self.band or (least and self.limit >= self.cutoff):
             reason = f"{self.cutoff / self.band:.3g} times the motion's band of {self.band:.3g} Hz"
@@ -74,7 +75,7 @@ class Cutoff:
             reason = f"beyond it noise exceeds {noise}; the motion's band is {self.band:.3g} Hz"
         else:
             reason = f"{LEAST:g} times the motion's band of {self.band:.3g} Hz, although accelerations are noisy there"
-        return Finding("cut-off", Weight.NOTE, f"low-pass at {self.cutoff:.3g} Hz: {reason}")
+        return Finding("cut-off", Severity.NOTE, f"low-pass at {self.cutoff:.3g} Hz: {reason}")
 
 
 def choose_cutoff(log: Log, grid: Grid) -> Cutoff:

@@ -15,7 +15,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from ytheta.logs.log import Columns, Finding, Log
+from ytheta.findings import Finding
+from ytheta.logs.log import Columns, Log
 from ytheta.logs.preparing.direction import Turning
 from ytheta.logs.preparing.filters import Span
 from ytheta.logs.preparing.preparation import AUTO, BLOCK, Plan, Settings, plan

@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from ytheta.errors import InputError
-from ytheta.logs.log import Column, Columns, Finding, Log, Weight
+from ytheta.findings import Finding, Severity
+from ytheta.logs.log import Column, Columns, Log
 from ytheta.logs.preparing.resample import Grid
 from ytheta.shapes import Float
 
@@ -112,6 +113,6 @@ def average_periods(log: Log, grid: Grid, period: float, margin: int) -> tuple[L
         tau=None if log.tau is None else fold(log.tau),
         qd=None if log.qd is None else fold(log.qd),
         source=log.source,
-        findings=(*log.findings, Finding("periods", Weight.NOTE, text)),
+        findings=(*log.findings, Finding("periods", Severity.NOTE, text)),
     )
     return mean, Grid(step)

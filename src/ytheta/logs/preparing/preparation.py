@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ytheta.errors import InputError
-from ytheta.logs.log import Finding, Log, Weight
+from ytheta.findings import Finding, Severity
+from ytheta.logs.log import Log
 from ytheta.logs.preparing.cutoff import choose_cutoff
 from ytheta.logs.preparing.derivatives import Differentiator, differentiator
 from ytheta.logs.preparing.direction import SHARPER
@@ -131,7 +132,7 @@ def _about_edges(log: Log, grid: Grid, cut: int, decimate: int) -> Iterator[Find
         )
     kept = sum(-(-(length - 2 * cut) // decimate) for length in lengths if length > 2 * cut)
     text = f"{cut_seconds:.3g} s cut off at both ends; every {decimate}. sample kept, {kept} in all"
-    yield Finding("samples", Weight.NOTE, text.replace("every 1. sample", "every sample"))
+    yield Finding("samples", Severity.NOTE, text.replace("every 1. sample", "every sample"))
     if short:
         text = f"{short} of {len(lengths)} segments are shorter than {2.0 * cut_seconds:.3g} s and were left out"
-        yield Finding("segments", Weight.WARNING, text)
+        yield Finding("segments", Severity.WARNING, text)

@@ -11,7 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from ytheta.errors import InputError
-from ytheta.logs.log import Finding, Log, Weight
+from ytheta.findings import Finding, Severity
+from ytheta.logs.log import Log
 from ytheta.logs.preparing.derivatives import Differentiator
 from ytheta.logs.preparing.resample import Grid
 
@@ -49,7 +50,7 @@ def _judge(log: Log, grid: Grid, differentiator: Differentiator) -> tuple[tuple[
     start, stop = max(0, (length - LONGEST) // 2), min(length, (length + LONGEST) // 2)
     if stop - start <= 2 * cut + 16:
         text = "too short to compare recorded velocity with positions; velocity is taken from positions"
-        return (False,) * len(log.joints), (Finding("velocity", Weight.NOTE, text),)
+        return (False,) * len(log.joints), (Finding("velocity", Severity.NOTE, text),)
     position, recorded = grid.sample(log, segment, start, stop, (log.q, log.qd))
     kept = slice(cut, stop - start - cut)
     derived = differentiator.derivative(differentiator.smooth(position), 1, kept)
@@ -59,7 +60,7 @@ def _judge(log: Log, grid: Grid, differentiator: Differentiator) -> tuple[tuple[
     misfit = np.sqrt(((recorded - derived) ** 2).sum(axis=1) / power)
     good = (np.abs(scale - 1.0) <= SCALE) & (misfit <= MISFIT)
     # What the reader of the log has said is not said again.
-    told = {joint for finding in log.findings if finding.kind == "velocity" for joint in finding.joints}
+    told = {joint for finding in log.findings if finding.code == "velocity" for joint in finding.names}
     off = {
         joint: f"{joint} {s:.3f} times it, {100 * m:.2g} % rms off"
         for joint, s, m, fine in zip(log.joints, scale, misfit, good, strict=True)
@@ -68,10 +69,10 @@ def _judge(log: Log, grid: Grid, differentiator: Differentiator) -> tuple[tuple[
     findings = []
     if off:
         text = f"recorded velocity is not that of the position ({'; '.join(off.values())}): taken from position there"
-        findings.append(Finding("velocity", Weight.REPAIRED, text, tuple(off)))
+        findings.append(Finding("velocity", Severity.REPAIRED, text, names=tuple(off)))
     if good.any():
         worst = 100.0 * float(misfit[good].max())
         which = f"{good.sum()} of {len(good)} joints"
         text = f"recorded velocity is used for {which} (agrees with position within {worst:.2g} %)"
-        findings.append(Finding("velocity", Weight.NOTE, text))
+        findings.append(Finding("velocity", Severity.NOTE, text))
     return tuple(bool(fine) for fine in good), tuple(findings)

@@ -21,7 +21,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ytheta.errors import InputError
-from ytheta.logs.log import Column, Columns, Finding, Log, Weight
+from ytheta.findings import Finding, Severity
+from ytheta.logs.log import Column, Columns, Log
 from ytheta.shapes import Float, Int, Shaped
 
 Gridded = Float[np.ndarray, "joints grid"]
@@ -116,7 +117,7 @@ def choose_grid(log: Log) -> tuple[Grid, tuple[Finding, ...]]:
             f"{100.0 * held:.1f} % of the rows repeat the row before although the robot moves: dropped, and the rest "
             f"interpolated linearly at {1.0 / median:.6g} Hz"
         )
-        return Grid(median, by_rows=False, drop_held=True), (Finding("held rows", Weight.REPAIRED, text),)
+        return Grid(median, by_rows=False, drop_held=True), (Finding("held rows", Severity.REPAIRED, text),)
     if late <= EQUAL:
         return Grid(mean), ()
     if late <= LATE:
@@ -127,12 +128,12 @@ def choose_grid(log: Log) -> tuple[Grid, tuple[Finding, ...]]:
                 f"stamps jitter by up to {late:.2g} steps, but positions are {smoother:.3g} times smoother when taken "
                 f"as equally spaced at {1.0 / mean:.6g} Hz: taken so"
             )
-            return Grid(mean), (Finding("jitter", Weight.REPAIRED, text),)
+            return Grid(mean), (Finding("jitter", Severity.REPAIRED, text),)
     text = (
         f"uneven sampling (added up over the log, stamps stray by {late:.2g} steps from equally spaced ones): "
         f"interpolated linearly at {1.0 / median:.6g} Hz"
     )
-    return Grid(median, by_rows=False), (Finding("jitter", Weight.REPAIRED, text),)
+    return Grid(median, by_rows=False), (Finding("jitter", Severity.REPAIRED, text),)
 
 
 def held_rows(log: Log, first: int, last: int, segment: tuple[int, int]) -> Shaped[np.ndarray, "samples"]:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from ytheta.errors import InputError
-from ytheta.logs.log import Column, Columns, Finding, Log, Weight
+from ytheta.findings import Finding, Severity
+from ytheta.logs.log import Column, Columns, Log
 from ytheta.logs.reading.columns import Places, find_columns, remedy
 from ytheta.logs.reading.mapping import ColumnMapping
 from ytheta.logs.reading.mapping_values import Factor, Matrix
@@ -68,11 +69,11 @@ def _told(places: Places, table: Table, joints: tuple[str, ...], place: str) -> 
             f"no header: the {len(table.names)} columns were taken as {order} in the robot's order; say in a mapping "
             "which is which"
         )
-        told.append(Finding("header", Weight.WARNING, text))
+        told.append(Finding("header", Severity.WARNING, text))
     if not places.tau and not places.current:
         left = [name for name in table.names if name not in (*places.q, *places.qd, places.t)]
         text = f"{place} holds no torque: no {remedy('tau', joints, left)}"
-        told.append(Finding("torque", Weight.WARNING, text))
+        told.append(Finding("torque", Severity.WARNING, text))
     return told
 
 

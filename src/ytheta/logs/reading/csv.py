@@ -13,7 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from ytheta.errors import InputError
-from ytheta.logs.log import Column, Finding, Weight
+from ytheta.findings import Finding, Severity
+from ytheta.logs.log import Column
 from ytheta.logs.reading.csv_dialect import SAMPLE, Dialect, is_comment, number, sniffed
 from ytheta.logs.reading.table import Table
 from ytheta.logs.reading.text_file import content, first_lines, numbered_lines
@@ -136,7 +137,7 @@ def _data_lines(path: Path, dialect: Dialect) -> Iterator[tuple[int, str]]:
 
 def _truncated(place: int, found: int, wanted: int) -> Finding:
     text = f"the last line ({place}) is cut off: {found} fields instead of {wanted}; it was dropped"
-    return Finding("truncated", Weight.REPAIRED, text)
+    return Finding("truncated", Severity.REPAIRED, text)
 
 
 def _ragged(path: Path, place: int, found: int, wanted: int) -> InputError:

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from ytheta.logs.log import Column, Finding
+from ytheta.findings import Finding
+from ytheta.logs.log import Column
 
 
 @runtime_checkable

@@ -66,9 +66,7 @@ def summary(found: Identification) -> dict[str, Any]:
         "correlated": correlated(found).tolist(),
         "samples_that_count_as_one": found.fit.correlated.tolist(),
         "missing": [{"parameters": list(advice.parameters), "motion": advice.text} for advice in found.missing],
-        "findings": [
-            {"kind": finding.kind, "weight": finding.weight.value, "text": finding.text} for finding in found.findings
-        ],
+        "findings": [finding.data for finding in found.findings],
         "consistent": not found.inconsistent,
         "inconsistent": found.inconsistent,
         "verdict": found.verdict.grade.value,

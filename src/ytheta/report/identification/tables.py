@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ytheta.findings import Finding, Severity
 from ytheta.identifiability.standard_parameters import FRICTION, sliding_joints
 from ytheta.identification.assessment.excitation import HARMLESS, SURE, Seen
-from ytheta.logs.log import Finding, Weight
 from ytheta.logs.preparing.preparation import Settings
 from ytheta.report.identification.remarks import correlated, counted, judged_on, strongest
 from ytheta.report.numbers import HUGE, NONE, count, figure, percent, unit, with_std
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ytheta.identification.result import Identification
 
 STRONG = 0.9  # correlations worth a word
-SERIOUS = (Weight.ERROR, Weight.WARNING, Weight.REPAIRED, Weight.NOTE)
+SERIOUS = (Severity.ERROR, Severity.WARNING, Severity.REPAIRED, Severity.NOTE)
 
 
 def key_figures(found: Identification) -> Iterator[tuple[str, str, str]]:
@@ -95,7 +95,7 @@ def rule() -> str:
 
 def findings(found: Identification) -> list[Finding]:
     """The serious ones first."""
-    return sorted(found.findings, key=lambda finding: SERIOUS.index(finding.weight))
+    return sorted(found.findings, key=lambda finding: SERIOUS.index(finding.severity))
 
 
 def asked(found: Identification) -> str:

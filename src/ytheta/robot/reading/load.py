@@ -12,8 +12,8 @@ from ytheta.conventions import SNAP
 from ytheta.errors import InputError, RobotError, RobotFileError, nearest
 from ytheta.files.bounded import read_bytes, refuse_escape
 from ytheta.files.xml_document import parse_xml
+from ytheta.findings import Finding, Severity
 from ytheta.robot import catalog
-from ytheta.robot.parts import Note
 from ytheta.robot.reading.toml.reader import IDENTIFICATION, read_toml
 from ytheta.robot.reading.urdf import read_urdf
 from ytheta.robot.robot import Robot
@@ -37,7 +37,7 @@ def load(
     ``snap``: angles this close to multiples of pi/6 are taken as such, 0 keeps them. ``strict``: inertias that no body
     can have are errors instead of warnings. ``fix_base``: a floating base stands still instead of being refused.
     ``lengths``: values for symbolic lengths, which take the place of those in the file.
-    What the reader did and doubted stands in ``robot.notes``; doubts are also logged as warnings.
+    What the reader did and doubted stands in ``robot.findings``; doubts are also logged as warnings.
     """
     path = _path(source)
     try:
@@ -45,14 +45,16 @@ def load(
         impossible = _impossible(robot)
         if strict and impossible:
             raise RobotError(f"{impossible[0].text}; correct it, or read without --strict")
-        robot = replace(robot, notes=(*robot.notes, *_doubts(robot, path, (*impossible, *_doubtful_drives(robot)))))
+        robot = replace(
+            robot, findings=(*robot.findings, *_doubts(robot, path, (*impossible, *_doubtful_drives(robot))))
+        )
         _close_at_home(robot)
     except RobotFileError:
         raise  # says already where
     except InputError as error:
         raise type(error)(f"{path.name}: {error}") from None
-    for note in robot.notes:
-        log.log(logging.WARNING if note.warning else logging.INFO, "%s: %s", path.name, note.text)
+    for finding in robot.findings:
+        log.log(logging.WARNING if finding.is_warning else logging.INFO, "%s: %s", path.name, finding.text)
     return robot
 
 
@@ -128,8 +130,8 @@ def _close_at_home(robot: Robot) -> None:
     close_loops(robot).or_raise()
 
 
-def _doubts(robot: Robot, path: Path, doubts: tuple[Note, ...]) -> tuple[Note, ...]:
-    """The doubts about a description; one note where the figures were measured, since nothing was misspelt there."""
+def _doubts(robot: Robot, path: Path, doubts: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """The doubts about a description; one note if its figures were identified, since they are not misprints."""
     if not doubts or path.suffix.lower() != ".toml":
         return doubts
     if IDENTIFICATION not in tomllib.loads(read_bytes(path).decode("utf-8-sig")):
@@ -137,28 +139,34 @@ def _doubts(robot: Robot, path: Path, doubts: tuple[Note, ...]) -> tuple[Note, .
     links = sum(not verdict for verdict in robot.verdicts.values())
     told = [f"impossible inertias in {links} of {len(robot.verdicts)} links"] if links else []
     told += ["negative friction or rotor inertia"] if len(doubts) > links else []
-    return (
-        Note(f"this identified model has {' and '.join(told)}; its torques hold all the same, see docs/identify.md"),
-    )
+    text = f"this identified model has {' and '.join(told)}"
+    return (Finding("identified", Severity.NOTE, text, "its torques hold all the same, see docs/identify.md"),)
 
 
-def _impossible(robot: Robot) -> tuple[Note, ...]:
+def _impossible(robot: Robot) -> tuple[Finding, ...]:
     """Inertias that no body can have, as warnings."""
     return tuple(
-        Note(f"link {name!r}: {verdict.reason}", warning=True)
+        Finding("inertia", Severity.WARNING, f"link {name!r}: {verdict.reason}", names=(name,))
         for name, verdict in robot.verdicts.items()
         if not verdict
     )
 
 
-def _doubtful_drives(robot: Robot) -> tuple[Note, ...]:
+def _doubtful_drives(robot: Robot) -> tuple[Finding, ...]:
     """Rotors and friction that no drive can have, as warnings."""
     joints = (*robot.joints, *(loop.joint for loop in robot.loops))
-    named = [(f"joint {joint.name!r}", joint.drive) for joint in joints]
-    named += [(f"motor {motor.name!r}", motor.drive) for motor in robot.motors]
+    named = [("joint", joint.name, joint.drive) for joint in joints]
+    named += [("motor", motor.name, motor.drive) for motor in robot.motors]
     return tuple(
-        Note(f"{owner}: its {what} {value:g} is negative, which no drive can have; check the sign", warning=True)
-        for owner, drive in named
+        Finding(
+            "drive",
+            Severity.WARNING,
+            f"{kind} {name!r}: its {what} {value:g} is negative, which no drive can have",
+            remedy="check the sign",
+            names=(name,),
+            fields={what: value},
+        )
+        for kind, name, drive in named
         for what, value in (
             ("rotor inertia", drive.rotor_inertia),
             ("viscous friction", drive.viscous),

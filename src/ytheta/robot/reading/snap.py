@@ -13,9 +13,9 @@ from functools import cache
 import numpy as np
 
 from ytheta.errors import InputError, RobotFileError
+from ytheta.findings import Finding, Severity
 from ytheta.robot.frame import MANY_TURNS, Frame, Vector, of_order_one, rows
 from ytheta.robot.frame import STEP as STEP
-from ytheta.robot.parts import Note
 from ytheta.shapes import Float
 
 WIDEST = STEP / 2  # beyond it every angle would be rounded
@@ -80,16 +80,20 @@ class Snapper:
         return Frame(frame.translation, rows(candidates[best]))
 
     @property
-    def notes(self) -> tuple[Note, ...]:
+    def findings(self) -> tuple[Finding, ...]:
         """What was changed, as one sentence; changes below a few units in the last place are not worth a word."""
         seen = [(change, text) for change, text in self._changed if change > 4e-15]
         if not seen:
             return ()
         largest, example = max(seen)
         return (
-            Note(
+            Finding(
+                "snap",
+                Severity.NOTE,
                 f"{len(seen)} rounded angle{'s' if len(seen) > 1 else ''} taken as multiples of pi/6 "
-                f"(largest change {largest:.1e} rad, {example}); snap=0 keeps them as they are"
+                f"(largest change {largest:.1e} rad, {example})",
+                remedy="snap 0 keeps them as they are",
+                fields={"count": len(seen), "largest": largest},
             ),
         )
 

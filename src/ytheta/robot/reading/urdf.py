@@ -16,9 +16,10 @@ import numpy as np
 from ytheta.errors import InputError
 from ytheta.files.bounded import refuse_escape
 from ytheta.files.xml_document import Node
+from ytheta.findings import Finding, Severity
 from ytheta.robot.frame import IDENTITY, Frame, Vector, rows, vector
 from ytheta.robot.inertia import Inertia
-from ytheta.robot.parts import Coupling, Drive, Joint, JointKind, Limits, Link, Note
+from ytheta.robot.parts import Coupling, Drive, Joint, JointKind, Limits, Link
 from ytheta.robot.reading.snap import Snapper, unit_axis
 from ytheta.robot.robot import Robot
 
@@ -43,11 +44,11 @@ def read_urdf(root: Node, path: Path, snap: float, *, fix_base: bool = False) ->
         if node.tag in ("mesh", "texture") and "filename" in node.attributes:
             refuse_escape(node.attributes["filename"], path, node.where)
     snapper = Snapper(snap)
-    notes: list[Note] = []
+    findings: list[Finding] = []
     joint_nodes = list(root.all("joint"))
     links = tuple(_link(node) for node in root.all("link"))
     kinds = KINDS | {"floating": JointKind.FIXED} if fix_base else KINDS
-    joints = tuple(_joint(node, kinds, snapper, notes) for node in joint_nodes)
+    joints = tuple(_joint(node, kinds, snapper, findings) for node in joint_nodes)
     couplings = tuple(
         _mimic(node, mimic)
         for node, joint in zip(joint_nodes, joints, strict=True)
@@ -58,7 +59,7 @@ def read_urdf(root: Node, path: Path, snap: float, *, fix_base: bool = False) ->
         links=links,
         joints=joints,
         couplings=couplings,
-        notes=(*snapper.notes, *notes),
+        findings=(*snapper.findings, *findings),
         source=path.name,
     )
 
@@ -89,12 +90,14 @@ def _inertia(node: Node) -> Inertia:
     return Inertia.about_center(mass, vector(frame.matrix[:3, 3]), rows(tensor))
 
 
-def _joint(node: Node, kinds: Mapping[str, JointKind], snapper: Snapper, notes: list[Note]) -> Joint:
+def _joint(node: Node, kinds: Mapping[str, JointKind], snapper: Snapper, findings: list[Finding]) -> Joint:
     kind_name = node.text("type")
     if kind_name not in kinds:
         raise node.error(UNSUPPORTED.get(kind_name, f"the joint type '{kind_name}' is unknown; use one of {KNOWN}"))
     if kind_name == "floating":
-        notes.append(Note(f"floating joint held fixed where the file puts it (fix_base): {node.text('name')}"))
+        name = node.text("name")
+        text = f"floating joint held fixed at its position in the file (fix_base): {name}"
+        findings.append(Finding("fixed base", Severity.NOTE, text, names=(name,)))
     parent, child = node.first("parent"), node.first("child")
     if parent is None or child is None:
         raise node.error(f"<{'parent' if parent is None else 'child'}> is missing; name the link it joins")
@@ -106,7 +109,7 @@ def _joint(node: Node, kinds: Mapping[str, JointKind], snapper: Snapper, notes: 
         child=child.text("link"),
         placement=_origin(node, snapper),
         axis=_axis(node, snapper) if kind is not JointKind.FIXED else (0.0, 0.0, 1.0),
-        limits=_limits(node, notes, turns_freely=kind_name == "continuous") if kind_name != "floating" else Limits(),
+        limits=_limits(node, findings, turns_freely=kind_name == "continuous") if kind_name != "floating" else Limits(),
         drive=_drive(node),
     )
 
@@ -138,13 +141,15 @@ def _axis(node: Node, snapper: Snapper) -> Vector:
     return snapper.axis(unit, node.where)
 
 
-def _limits(node: Node, notes: list[Note], *, turns_freely: bool) -> Limits:
+def _limits(node: Node, findings: list[Finding], *, turns_freely: bool) -> Limits:
     limit = node.first("limit")
     if limit is None:
         return Limits()
     bounded = not turns_freely and ("lower" in limit.attributes or "upper" in limit.attributes)
     if not bounded and not turns_freely and KINDS[node.text("type")] is not JointKind.FIXED:
-        notes.append(Note(f"joint {node.text('name')!r} has a <limit> without lower and upper: taken as unbounded"))
+        name = node.text("name")
+        text = f"joint {name!r} has a <limit> without lower and upper: taken as unbounded"
+        findings.append(Finding("limits", Severity.NOTE, text, names=(name,)))
     return Limits(
         lower=_number_or(-math.inf, limit, "lower", 0.0) if bounded else -math.inf,
         upper=_number_or(math.inf, limit, "upper", 0.0) if bounded else math.inf,

@@ -308,7 +308,7 @@ def test_free_bodies_are_fixed_when_asked(free: str) -> None:
         read_text(text)
     robot, model = both(text, fix_base=True)
     assert pose_error(robot, model) < CLOSE
-    assert any("free bodies held fixed" in note.text and not note.warning for note in robot.notes)
+    assert any("free bodies held fixed" in note.text and not note.is_warning for note in robot.findings)
 
 
 @pytest.mark.parametrize(
@@ -369,7 +369,7 @@ def test_what_a_robot_cannot_hold_is_said() -> None:
         '<equality><tendon tendon1="t"/></equality></mujoco>'
     )
     robot = read_text(text)
-    warnings = "\n".join(note.text for note in robot.notes if note.warning)
+    warnings = "\n".join(note.text for note in robot.findings if note.is_warning)
     for piece in (
         "the quadratic and cubic damping of joints is left out: j",
         "(springdamper) are left out: k",
@@ -570,7 +570,7 @@ def test_meshes_beside_an_inertial_and_on_fixed_bodies_do_no_harm() -> None:
     inertial = '<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>'
     robot, model = both(world(f'<body name="table">{mesh}<body><joint/>{inertial}{mesh}</body></body>', MESH))
     agrees(robot, model)
-    assert any("taken as massless: table" in note.text for note in robot.notes)
+    assert any("taken as massless: table" in note.text for note in robot.findings)
 
 
 # --- loops and couplings ---------------------------------------------------------------------------------------------
@@ -692,7 +692,7 @@ def test_joint_equalities_are_couplings(equality: str) -> None:
 def test_equalities_that_are_off_are_passed_over() -> None:
     off = read_text(mechanism('<connect name="x" body1="b" body2="d" anchor="0 0 0" active="false"/>'))
     assert not off.loops
-    assert any("not active are passed over: x" in note.text for note in off.notes)
+    assert any("not active are passed over: x" in note.text for note in off.findings)
     by_class = "<default><equality active='false'/></default>"
     assert not read_text(mechanism('<weld body1="b" body2="d"/>', by_class)).loops
     flags = '<option><flag equality="disable"/></option>'
@@ -707,9 +707,9 @@ def test_constraints_that_close_nothing_are_passed_over() -> None:
     )
     robot = read_text(text)
     assert not robot.loops
-    assert any(note.warning and "mocap" in note.text for note in robot.notes)
+    assert any(note.is_warning and "mocap" in note.text for note in robot.findings)
     assert any(
-        "cannot move against each other: <weld> in line 1, <weld> in line 1" in note.text for note in robot.notes
+        "cannot move against each other: <weld> in line 1, <weld> in line 1" in note.text for note in robot.findings
     )
 
 
@@ -785,10 +785,10 @@ def test_rounded_angles_are_snapped_and_noted() -> None:
     assert first.axis == (0.0, 0.0, 1.0)
     assert first.seat.rotation == ((0.0, 1.0, 0.0), (-1.0, 0.0, 0.0), (0.0, 0.0, 1.0))
     assert second.placement.rotation == first.placement.rotation
-    assert any("4 rounded angles" in note.text for note in robot.notes)
+    assert any("4 rounded angles" in note.text for note in robot.findings)
     kept, model = both(text)
     agrees(kept, model)
-    assert not kept.notes
+    assert not kept.findings
     assert kept.links[1].inertia == robot.links[1].inertia
 
 

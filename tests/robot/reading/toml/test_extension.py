@@ -90,8 +90,8 @@ def test_nothing_added_is_nothing_changed(tmp_path: Path) -> None:
     robot = extend(tmp_path, minimal())
     vendor = load(tmp_path / "vendor.urdf")
     assert robot == vendor
-    assert robot.notes == vendor.notes
-    assert robot.notes  # the rounded angle of q2, snapped as it is in a URDF
+    assert robot.findings == vendor.findings
+    assert robot.findings  # the rounded angle of q2, snapped as it is in a URDF
     assert extend(tmp_path, minimal(top='name = "ours"')) != vendor
 
 

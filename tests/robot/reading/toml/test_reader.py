@@ -90,9 +90,9 @@ def test_branch_figures_of_modified_dh() -> None:
 
 
 def test_angles_snap_unless_exact() -> None:
-    assert "rounded angle" in read(TWO).notes[0].text
-    assert read(TWO, snap=0.0).notes == ()
-    assert read("exact = true\n" + TWO).notes == ()
+    assert "rounded angle" in read(TWO).findings[0].text
+    assert read(TWO, snap=0.0).findings == ()
+    assert read("exact = true\n" + TWO).findings == ()
 
 
 def test_symbolic_lengths_stay_symbols_until_numbers_are_needed() -> None:

@@ -70,7 +70,7 @@ def read_mjcf(root: Node, path: Path, snap: float, *, fix_base: bool) -> Robot:
         couplings=couplings,
         forces=springs,
         gravity=_gravity(root),
-        notes=(*snapper.notes, *remarks.notes),
+        findings=(*snapper.findings, *remarks.findings),
         source=path.name,
     )
     all_scalar = len(refs) == sum(len(body.joints) for body in bodies[1:])

@@ -1,8 +1,8 @@
-"""What the MJCF reader saw and could not keep, or changed: one sentence per kind, naming everything it concerns."""
+"""What the MJCF reader could not keep, or changed: one finding per kind, naming everything it concerns."""
 
 from __future__ import annotations
 
-from ytheta.robot.parts import Note
+from ytheta.findings import Finding, Severity
 
 MOST_NAMES = 12
 
@@ -11,20 +11,21 @@ class Remarks:
     """Collects names under sentences with one ``{}`` in them."""
 
     def __init__(self) -> None:
-        self._names: dict[tuple[str, bool], list[str]] = {}
+        self._names: dict[tuple[str, Severity], list[str]] = {}
 
     def warn(self, sentence: str, name: str) -> None:
-        """Something that the robot lacks after reading."""
-        self._names.setdefault((sentence, True), []).append(name)
+        """Add a name to a warning: something the robot lacks after reading."""
+        self._names.setdefault((sentence, Severity.WARNING), []).append(name)
 
     def tell(self, sentence: str, name: str) -> None:
-        """Something worth knowing."""
-        self._names.setdefault((sentence, False), []).append(name)
+        """Add a name to a note: something worth knowing."""
+        self._names.setdefault((sentence, Severity.NOTE), []).append(name)
 
     @property
-    def notes(self) -> tuple[Note, ...]:
+    def findings(self) -> tuple[Finding, ...]:
         return tuple(
-            Note(sentence.format(_listed(names)), warning) for (sentence, warning), names in self._names.items()
+            Finding("mjcf", severity, sentence.format(_listed(names)), names=tuple(names))
+            for (sentence, severity), names in self._names.items()
         )
 
 

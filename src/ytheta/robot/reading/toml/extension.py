@@ -66,7 +66,7 @@ def laid_over(base: Robot, top: Table, snapper: Snapper, *, lengths: Sequence[tu
         actuated=top.texts("actuated") if top.has("actuated") else base.actuated if chosen else (),
         markers=(*base.markers, *(read_marker(table, snapper) for table in top.tables("marker"))),
         home=top.table("home").named_numbers() if top.has("home") else home,
-        notes=(*base.notes, *snapper.notes),
+        findings=(*base.findings, *snapper.findings),
     )
 
 

@@ -76,7 +76,7 @@ def _whole(top: Table, path: Path, snapper: Snapper, lengths: tuple[tuple[str, f
         actuated=top.texts("actuated"),
         markers=tuple(read_marker(table, snapper) for table in top.tables("marker")),
         home=top.table("home").named_numbers(),
-        notes=snapper.notes,
+        findings=snapper.findings,
     )
 
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 if TYPE_CHECKING or "jaxtyping" in sys.modules:
     from jaxtyping import Bool as Bool
     from jaxtyping import Float as Float
@@ -24,3 +26,55 @@ else:
             return item[0]
 
     Bool = Float = Int = Shaped
+
+# Numbers. "AByB" has one row for each A and one column for each B.
+PerSample = Float[np.ndarray, "samples"]
+PerJoint = Float[np.ndarray, "joints"]
+PerCoordinate = Float[np.ndarray, "coordinates"]
+PerBase = Float[np.ndarray, "base"]
+PerUnknown = Float[np.ndarray, "unknown"]
+Vector3 = Float[np.ndarray, "3"]
+Matrix3 = Float[np.ndarray, "3 3"]
+Matrix4 = Float[np.ndarray, "4 4"]
+SamplesByJoint = Float[np.ndarray, "samples joints"]
+JointsBySample = Float[np.ndarray, "joints samples"]
+SamplesByCoordinate = Float[np.ndarray, "samples coordinates"]
+BaseByBase = Float[np.ndarray, "base base"]
+UnknownByUnknown = Float[np.ndarray, "unknown unknown"]
+SamplesByJointByBase = Float[np.ndarray, "samples joints base"]
+ChannelsBySample = Float[np.ndarray, "channels samples"]
+ChannelsByKept = Float[np.ndarray, "channels kept"]
+FilterSections = Float[np.ndarray, "sections 6"]
+FilterStates = Float[np.ndarray, "channels sections 2"]
+PerEdge = Float[np.ndarray, "edges"]
+PerLine = Float[np.ndarray, "lines"]
+LinesByJoint = Float[np.ndarray, "lines joints"]
+JointsByGrid = Float[np.ndarray, "joints grid"]
+RunsByInstantByJoint = Float[np.ndarray, "runs instants joints"]
+JointMatrices = Float[np.ndarray, "_ joints joints"]
+MotorsByJoint = Float[np.ndarray, "motors joints"]
+RowsByUnknown = Float[np.ndarray, "rows unknowns"]
+SquareMatrix = Float[np.ndarray, "size size"]
+PerState = Float[np.ndarray, "states"]
+RunsBySlot = Float[np.ndarray, "runs slots"]
+PerConstant = Float[np.ndarray, "constants"]
+NonzerosBySample = Float[np.ndarray, "nonzeros samples"]
+Vector3BySample = Float[np.ndarray, "3 samples"]
+RowIndices = Int[np.ndarray, "rows"]
+StartIndices = Int[np.ndarray, "starts"]
+
+# Scalars of any kind: floats, CasADi symbols, SymPy symbols, fractions.
+AnyPerActuated = Shaped[np.ndarray, "actuated"]
+AnyVector3Columns = Shaped[np.ndarray, "3 columns"]
+AnySpatialColumns = Shaped[np.ndarray, "6 columns"]
+AnyPerCoordinate = Shaped[np.ndarray, "coordinates"]
+AnyPerDrive = Shaped[np.ndarray, "drives"]
+AnyMatrix3 = Shaped[np.ndarray, "3 3"]
+AnyJointsByJoint = Shaped[np.ndarray, "joints joints"]
+AnyPerState = Shaped[np.ndarray, "states"]
+AnyPerMoment = Shaped[np.ndarray, "moments"]
+AnyPerUnknown = Shaped[np.ndarray, "unknown"]
+AnyPerParameter = Shaped[np.ndarray, "params"]
+AnySpatialVector = Shaped[np.ndarray, "6"]
+AnyVector3 = Shaped[np.ndarray, "3"]
+AnyPerJoint = Shaped[np.ndarray, "joints"]

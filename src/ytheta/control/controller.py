@@ -16,19 +16,16 @@ import numpy as np
 
 from ytheta.native.graph import Graph
 from ytheta.robot.robot import Robot
-from ytheta.shapes import Float
-
-Joints = Float[np.ndarray, "joints"]
-Unknown = Float[np.ndarray, "unknown"]
+from ytheta.shapes import Float, PerJoint, PerUnknown
 
 
 @dataclass(frozen=True, eq=False)
 class Reference:
     """Where the robot should be, and how it should move there."""
 
-    q: Joints
-    qd: Joints
-    qdd: Joints
+    q: PerJoint
+    qd: PerJoint
+    qdd: PerJoint
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,14 +73,14 @@ class Controller(Protocol):
     def check_factors(self, factors: Mapping[str, Float[np.ndarray, "runs"]]) -> None:
         """Refuse factors, one for every run, that make gains which the law would refuse."""
 
-    def init(self, q: Joints, qd: Joints, *, estimate: Unknown | None = None, t: float = 0.0) -> State:
+    def init(self, q: PerJoint, qd: PerJoint, *, estimate: PerUnknown | None = None, t: float = 0.0) -> State:
         """The state to begin with; the estimate is the description's unless given."""
 
     def step(
-        self, state: State, t: float, q: Joints, qd: Joints, reference: Reference, qdd: Joints | None = None
-    ) -> tuple[Joints, State]:
+        self, state: State, t: float, q: PerJoint, qd: PerJoint, reference: Reference, qdd: PerJoint | None = None
+    ) -> tuple[PerJoint, State]:
         """The torque from t on, and what is remembered then: x moved on by t - state.t."""
 
-    def lyapunov(self, state: State, q: Joints, qd: Joints, reference: Reference, truth: Unknown) -> float:
+    def lyapunov(self, state: State, q: PerJoint, qd: PerJoint, reference: Reference, truth: PerUnknown) -> float:
         """The function that proves the law, where the true parameters are known; it never grows where the paper says
         so."""

@@ -13,15 +13,14 @@ import numpy as np
 from ytheta.dynamics.mechanism import exact
 from ytheta.dynamics.vectors import array, dot, inner, zeros
 from ytheta.errors import InputError
-from ytheta.shapes import Float, Shaped
+from ytheta.shapes import Float, Shaped, SquareMatrix
 
 Gain: TypeAlias = float | Sequence[float] | Sequence[Sequence[float]] | np.ndarray
-Matrix = Float[np.ndarray, "size size"]
 
 SYMMETRIC = 1e-9  # relative to the largest entry: rounding of whoever made the matrix
 
 
-def matrix(name: str, gain: Gain, size: int, *, per: str) -> Matrix:
+def matrix(name: str, gain: Gain, size: int, *, per: str) -> SquareMatrix:
     """A gain as a matrix; ``per`` says what it has one entry for, such as "joint"."""
     G = _numbers(name, gain)
     if G.ndim == 0:
@@ -60,7 +59,7 @@ def scalar(name: str, gain: Any) -> float:
     return float(G)
 
 
-def inverse(G: Matrix) -> Matrix:
+def inverse(G: SquareMatrix) -> SquareMatrix:
     """Of a gain; a diagonal's is exact, and one of nothing is nothing."""
     return np.linalg.inv(G)
 

@@ -27,13 +27,12 @@ from ytheta.dynamics.full_regressor import Moved, moved
 from ytheta.dynamics.loops.constraint import Constraint, column
 from ytheta.dynamics.motion import scalars
 from ytheta.dynamics.vectors import array, dot, zeros
-from ytheta.shapes import Shaped
+from ytheta.shapes import AnyPerActuated, Shaped
 
 if TYPE_CHECKING:
     import casadi
 
 PER_JOINT = len(JOINT_PARAMETERS)
-Actuated = Shaped[np.ndarray, "actuated"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,10 +43,10 @@ class Model:
     theta: Shaped[np.ndarray, "params"]
 
     @property
-    def q(self) -> Actuated:
+    def q(self) -> AnyPerActuated:
         return scalars(self.loops.x)[list(self.loops.actuated)]
 
-    def torque(self, qd: Actuated, vd: Actuated, v: Actuated | None = None) -> Actuated:
+    def torque(self, qd: AnyPerActuated, vd: AnyPerActuated, v: AnyPerActuated | None = None) -> AnyPerActuated:
         """M vd + C v + g and friction; C qd where v is left out. Viscous friction is that of v, Coulomb's of qd."""
         m = moved(self.loops, qd, vd, v)
         links = inverse_dynamics(self.loops.mechanism, m.motion, self._links)
@@ -66,7 +65,7 @@ class Model:
         return M + dot(dot(m.drives.T, np.diag(self._drives[:, 0])), m.drives)
 
     @property
-    def held(self) -> Actuated:
+    def held(self) -> AnyPerActuated:
         """The torque that holds the robot at rest: weight and declared forces, without friction and offsets."""
         m = self._at_rest
         weight = rigid_body.gravity(self.loops.mechanism, m.motion, self._links)
@@ -95,7 +94,7 @@ class Model:
         return self.theta[len(self.theta) - len(self.loops.robot.forces) :]
 
 
-def pulled_back(torque: Actuated, unknown: casadi.SX, w: Actuated) -> Shaped[np.ndarray, "unknown"]:
+def pulled_back(torque: AnyPerActuated, unknown: casadi.SX, w: AnyPerActuated) -> Shaped[np.ndarray, "unknown"]:
     """Y_uᵀ w for the torque Y_k theta_k + Y_u theta_u; w counts as constant, whatever it is made of."""
     import casadi
 

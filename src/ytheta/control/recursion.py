@@ -29,7 +29,6 @@ from ytheta.dynamics.declared_forces import force_shapes
 from ytheta.dynamics.formulations.newton_euler import along, joint_point, pose
 from ytheta.dynamics.formulations.spatial import (
     PER_LINK,
-    Spatial,
     Transform,
     gyroscopic_columns,
     momentum_columns,
@@ -42,12 +41,10 @@ from ytheta.dynamics.loops.constraint import Constraint
 from ytheta.dynamics.mechanism import Body, Mechanism
 from ytheta.dynamics.motion import Motion
 from ytheta.dynamics.vectors import dot, inner, scaled, skew, zeros
-from ytheta.shapes import Shaped
+from ytheta.shapes import AnyPerActuated, AnyPerDrive, AnySpatialVector, Shaped
 
 PER_DRIVE = len(JOINT_PARAMETERS)
 VISCOUS = JOINT_PARAMETERS.index("fv")
-Actuated = Shaped[np.ndarray, "actuated"]
-Drives = Shaped[np.ndarray, "drives"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,12 +53,12 @@ class Moving:
 
     motion: Motion
     E: Shaped[np.ndarray, "drives actuated"]
-    error: Drives
+    error: AnyPerDrive
     values: Shaped[np.ndarray, "drives 4"]
     forces: Shaped[np.ndarray, "drives forces"]
 
 
-def moving(loops: Constraint, Qd: Actuated, Vd: Actuated, V: Actuated) -> Moving:
+def moving(loops: Constraint, Qd: AnyPerActuated, Vd: AnyPerActuated, V: AnyPerActuated) -> Moving:
     """q, its rates and those of the reference, where the actuated coordinates have Qd and V."""
     m = moved(loops, Qd, Vd, V)
     values = m.values
@@ -74,7 +71,7 @@ def traverse(
     m: Moving,
     theta: Shaped[np.ndarray, "params"],
     weights: Shaped[np.ndarray, "link_params"],
-) -> tuple[Drives, Shaped[np.ndarray, "params"]]:
+) -> tuple[AnyPerDrive, Shaped[np.ndarray, "params"]]:
     """rho of every drive, so that tau = Eᵀ rho; and w of every parameter, friction's and forces' included."""
     tree = binary_tree(mechanism.robot)
     bodies = dict(zip((joint.name for joint in mechanism.robot.joints), mechanism.bodies, strict=True))
@@ -85,7 +82,7 @@ def traverse(
     ud = {0: np.concatenate([zeros(3), -mechanism.gravity])}
     rho, w = zeros(len(drives)), zeros(len(theta))
 
-    def forward(node: Node, X: Transform, s: Spatial, joint: slice) -> None:
+    def forward(node: Node, X: Transform, s: AnySpatialVector, joint: slice) -> None:
         """The two velocities of a link and its reference acceleration from those above: (2), (18), (19)."""
         i, above = node.number, node.predecessor or 0
         v[i], u[i], ud[i] = X.down(v[above]), X.down(u[above]), X.down(ud[above])
@@ -94,7 +91,7 @@ def traverse(
             v[i] = v[i] + scaled(s, m.motion.qd[joint])
             u[i] = u[i] + scaled(s, m.motion.v[joint])
 
-    def backward(node: Node) -> Spatial:
+    def backward(node: Node) -> AnySpatialVector:
         """Fhat of a link, and w of its parameters: (20), (21), (25)."""
         i, own = node.number, slice(PER_LINK * (node.number - 1), PER_LINK * node.number)
         error = v[i] - u[i]
@@ -108,7 +105,7 @@ def traverse(
         rho[k] = rho[k] + inner(m.values[k], theta[own])
         w[own] = scaled(m.values[k], m.error[k : k + 1])
 
-    def visit(node: Node) -> Spatial:
+    def visit(node: Node) -> AnySpatialVector:
         """The force of a node and of all behind it, seen from its predecessor."""
         body = bodies[node.joint or ""] if node.kind is NodeKind.SUCCESSOR else None
         X = None if body is None else Transform(*pose(body, m.motion))
@@ -135,7 +132,7 @@ def traverse(
     return rho + dot(m.forces, theta[sizes:]), w
 
 
-def _axis(body: Body | None) -> tuple[Spatial, slice]:
+def _axis(body: Body | None) -> tuple[AnySpatialVector, slice]:
     """The axis of a body's joint, constant in its own axes, and its place in q; zero if nothing moves."""
     if body is None or body.joint is None:
         return zeros(6), slice(0)

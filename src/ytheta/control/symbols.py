@@ -8,19 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ytheta.control.gains import Matrix, scaled, times
+from ytheta.control.gains import scaled, times
 from ytheta.control.model import Model
 from ytheta.control.unknowns import Learnt
 from ytheta.dynamics.loops.closing import constraint
 from ytheta.dynamics.motion import scalars
 from ytheta.native.graph import Input
 from ytheta.robot.robot import Robot
-from ytheta.shapes import Shaped
+from ytheta.shapes import AnyPerActuated, Shaped, SquareMatrix
 
 if TYPE_CHECKING:
     import casadi
-
-Actuated = Shaped[np.ndarray, "actuated"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,12 +31,12 @@ class Symbols:
     learnt: Learnt
     model: Model
     x: casadi.SX
-    qd: Actuated
-    qdd: Actuated
-    qr: Actuated
-    qrd: Actuated
-    qrdd: Actuated
-    gains: Mapping[str, Matrix]
+    qd: AnyPerActuated
+    qdd: AnyPerActuated
+    qr: AnyPerActuated
+    qrd: AnyPerActuated
+    qrdd: AnyPerActuated
+    gains: Mapping[str, SquareMatrix]
     factors: Mapping[str, Any]
 
     @property
@@ -56,16 +54,16 @@ class Symbols:
         return scalars(self.x[len(self.learnt.names) :])
 
     @property
-    def error(self) -> Actuated:
+    def error(self) -> AnyPerActuated:
         """q - qr."""
         return self.model.q - self.qr
 
     @property
-    def error_rate(self) -> Actuated:
+    def error_rate(self) -> AnyPerActuated:
         """qd - qrd."""
         return self.qd - self.qrd
 
-    def times(self, gain: str, vector: Actuated) -> Actuated:
+    def times(self, gain: str, vector: AnyPerActuated) -> AnyPerActuated:
         """A gain of the law, by its name, times a vector."""
         product = times(self.gains[gain], vector)
         return scaled(product, self.factors[gain]) if gain in self.factors else product
@@ -74,7 +72,7 @@ class Symbols:
 def traced(
     robot: Robot,
     learnt: Learnt,
-    gains: Mapping[str, Matrix],
+    gains: Mapping[str, SquareMatrix],
     *,
     more: int = 0,
     acceleration: bool = False,

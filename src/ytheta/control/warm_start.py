@@ -12,18 +12,15 @@ from functools import cached_property
 
 import numpy as np
 
-from ytheta.control.controller import Joints
 from ytheta.dynamics.loops.constraint import Constraint
 from ytheta.dynamics.loops.loops import solve
 from ytheta.dynamics.motion import scalars
 from ytheta.native import Kernel, compile_graph
 from ytheta.native.graph import Graph, Input, trace
-from ytheta.shapes import Float
+from ytheta.shapes import Float, PerCoordinate, PerJoint
 
 OPEN = 1e-11  # m or rad: loops that are farther apart are not closed
 FAR = 0.3  # rad or m: what no robot moves within a step of its controller
-
-Closed = Float[np.ndarray, "coordinates"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +30,9 @@ class Following:
     loops: Constraint
     graph: Graph
 
-    def __call__(self, near: Closed | None, q: Joints, *others: np.ndarray) -> tuple[Float[np.ndarray, "out"], Closed]:
+    def __call__(
+        self, near: PerCoordinate | None, q: PerJoint, *others: np.ndarray
+    ) -> tuple[Float[np.ndarray, "out"], PerCoordinate]:
         """What the law gives for actuated coordinates, and all coordinates, closed."""
         size = self.graph.size
         found = self._kernel.one(q, self._from_home(q) if near is None else near, *others)
@@ -41,7 +40,7 @@ class Following:
             found = self._kernel.one(q, self._from_home(q), *others)
         return found[:size], found[size:-1]
 
-    def _from_home(self, q: Joints) -> Closed:
+    def _from_home(self, q: PerJoint) -> PerCoordinate:
         if not np.isfinite(q).all():
             return self.loops.home  # the kernel refuses q, and says why
         return solve(self.loops, q[None]).or_raise().x[0]

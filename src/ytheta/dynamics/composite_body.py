@@ -18,13 +18,12 @@ from ytheta.dynamics.formulations.newton_euler import PER_LINK, along, inertia_m
 from ytheta.dynamics.mechanism import Mechanism
 from ytheta.dynamics.motion import Motion
 from ytheta.dynamics.vectors import array, cross, dot, skew, zeros
-from ytheta.shapes import Shaped
+from ytheta.shapes import AnyJointsByJoint, Shaped
 
-Matrix = Shaped[np.ndarray, "joints joints"]
 Composite = tuple[Any, np.ndarray, np.ndarray]
 
 
-def mass_matrix(mechanism: Mechanism, motion: Motion, theta: Shaped[np.ndarray, "params"]) -> Matrix:
+def mass_matrix(mechanism: Mechanism, motion: Motion, theta: Shaped[np.ndarray, "params"]) -> AnyJointsByJoint:
     """The joint-space mass matrix of the links."""
     places = [pose(body, motion) for body in mechanism.bodies]
     composites = [_single(theta[PER_LINK * i : PER_LINK * (i + 1)]) for i in range(len(mechanism.bodies))]
@@ -38,17 +37,17 @@ def mass_matrix(mechanism: Mechanism, motion: Motion, theta: Shaped[np.ndarray, 
     return M
 
 
-def solve(mechanism: Mechanism, M: Matrix, b: Shaped[np.ndarray, "joints"]) -> Shaped[np.ndarray, "joints"]:
+def solve(mechanism: Mechanism, M: AnyJointsByJoint, b: Shaped[np.ndarray, "joints"]) -> Shaped[np.ndarray, "joints"]:
     """x with M x = b, by M = Lᵀ D L from the tips inwards: where M is zero because of branches, L is too."""
     return _solved(M, b, _joint_parents(mechanism))
 
 
-def solve_dense(M: Matrix, b: Shaped[np.ndarray, "joints"]) -> Shaped[np.ndarray, "joints"]:
+def solve_dense(M: AnyJointsByJoint, b: Shaped[np.ndarray, "joints"]) -> Shaped[np.ndarray, "joints"]:
     """The same where couplings have filled the zeros that branches left: every row may meet every other."""
     return _solved(M, b, [k - 1 if k else None for k in range(len(b))])
 
 
-def _solved(M: Matrix, b: np.ndarray, above: list[int | None]) -> np.ndarray:
+def _solved(M: AnyJointsByJoint, b: np.ndarray, above: list[int | None]) -> np.ndarray:
     L, D, x = M.copy(), zeros(len(b)), b.copy()
     for k in reversed(range(len(b))):
         D[k] = L[k, k]
@@ -99,7 +98,7 @@ def _carried(composite: Composite, R: np.ndarray, p: np.ndarray) -> Composite:
     return m, turned + p * array([m]), dot(dot(R, inertia), R.T) - shifted - shifted.T - lever
 
 
-def _column(mechanism: Mechanism, places: list[Any], i: int, composite: Composite, M: Matrix) -> None:
+def _column(mechanism: Mechanism, places: list[Any], i: int, composite: Composite, M: AnyJointsByJoint) -> None:
     """The forces that accelerate joint i by one, projected on it and on all joints towards the base."""
     body = mechanism.bodies[i]
     assert body.joint is not None

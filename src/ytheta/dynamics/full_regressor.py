@@ -39,11 +39,9 @@ from ytheta.dynamics.mechanism import Mechanism, exact
 from ytheta.dynamics.motion import Motion, scalars
 from ytheta.dynamics.vectors import array, dot, inner, zeros
 from ytheta.robot.frame import cos_sin
-from ytheta.shapes import Shaped
+from ytheta.shapes import AnyPerActuated, AnyPerDrive, Shaped
 
 LinkRegressor: TypeAlias = Callable[[Mechanism, Motion], np.ndarray]
-Actuated = Shaped[np.ndarray, "actuated"]
-Drives = Shaped[np.ndarray, "drives"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,9 +51,9 @@ class Moved:
     motion: Motion
     joints: Shaped[np.ndarray, "joints actuated"]
     drives: Shaped[np.ndarray, "drives actuated"]
-    rate: Drives
-    reference: Drives
-    acceleration: Drives
+    rate: AnyPerDrive
+    reference: AnyPerDrive
+    acceleration: AnyPerDrive
     coulomb_speeds: tuple[float, ...]
 
     @property
@@ -68,7 +66,7 @@ class Moved:
         return values
 
 
-def moved(constraint: Constraint, Qd: Actuated, Vd: Actuated, V: Actuated | None = None) -> Moved:
+def moved(constraint: Constraint, Qd: AnyPerActuated, Vd: AnyPerActuated, V: AnyPerActuated | None = None) -> Moved:
     """The motion of joints and drives at the closed coordinates ``constraint.x``; V is Qd where it is left out."""
     A, E, cuts = constraint.A, constraint.E, constraint.cut_rates
     xd = dot(E, Qd)
@@ -92,7 +90,11 @@ def moved(constraint: Constraint, Qd: Actuated, Vd: Actuated, V: Actuated | None
 
 
 def full_regressor(
-    constraint: Constraint, links: LinkRegressor, Qd: Actuated, Vd: Actuated, V: Actuated | None = None
+    constraint: Constraint,
+    links: LinkRegressor,
+    Qd: AnyPerActuated,
+    Vd: AnyPerActuated,
+    V: AnyPerActuated | None = None,
 ) -> Shaped[np.ndarray, "actuated params"]:
     """The regressor of all standard parameters from a formulation's regressor of the links."""
     m = moved(constraint, Qd, Vd, V)
@@ -111,11 +113,11 @@ def full_regressor(
 def full_inverse_dynamics(
     constraint: Constraint,
     theta: Shaped[np.ndarray, "params"],
-    Qd: Actuated,
-    Qdd: Actuated,
+    Qd: AnyPerActuated,
+    Qdd: AnyPerActuated,
     *,
     minimal: bool = False,
-) -> Actuated:
+) -> AnyPerActuated:
     """tau for given standard parameters, without forming Y; ``minimal``: the links as they are in the robot, leaner."""
     m = moved(constraint, Qd, Qdd)
     bodies = len(LINK_PARAMETERS) * len(constraint.mechanism.bodies)

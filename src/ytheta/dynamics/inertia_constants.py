@@ -26,10 +26,8 @@ from ytheta.conventions import LINK_PARAMETERS
 from ytheta.dynamics.formulations.newton_euler import inertia_matrix
 from ytheta.dynamics.mechanism import Body, Mechanism, exact
 from ytheta.dynamics.vectors import array, dot, inner, scaled, zeros
-from ytheta.shapes import Shaped
+from ytheta.shapes import AnyMatrix3, AnyVector3, Shaped
 
-Vector = Shaped[np.ndarray, "3"]
-Matrix = Shaped[np.ndarray, "3 3"]
 PER_LINK = len(LINK_PARAMETERS)
 
 
@@ -38,13 +36,13 @@ class Constants:
     """Mass (an array of one entry), first moment and inertia about the origin of a frame."""
 
     m: Shaped[np.ndarray, "1"]
-    k: Vector
-    U: Matrix
+    k: AnyVector3
+    U: AnyMatrix3
 
     def __add__(self, other: Constants) -> Constants:
         return Constants(self.m + other.m, self.k + other.k, self.U + other.U)
 
-    def seen_from(self, R: Matrix, p: Vector) -> Constants:
+    def seen_from(self, R: AnyMatrix3, p: AnyVector3) -> Constants:
         """The same in a frame A, given the present frame seen from A."""
         k = dot(R, self.k)
         moved = k + scaled(p, self.m)
@@ -55,9 +53,9 @@ class Constants:
         return Constants(self.m, moved, U)
 
 
-def joint_frames(mechanism: Mechanism) -> list[tuple[Matrix, Vector]]:
+def joint_frames(mechanism: Mechanism) -> list[tuple[AnyMatrix3, AnyVector3]]:
     """For every body its joint frame at q = 0, z along the axis, seen from that of its parent (from the base)."""
-    frames: list[tuple[Matrix, Vector]] = []
+    frames: list[tuple[AnyMatrix3, AnyVector3]] = []
     for body in mechanism.bodies:
         R, p = dot(body.P, turned(body)), body.p
         if body.parent is not None:
@@ -81,7 +79,7 @@ def inertia_constants(mechanism: Mechanism, theta: Shaped[np.ndarray, "link_para
     return found
 
 
-def passed_on(body: Body, own: Constants, R: Matrix, p: Vector) -> Constants:
+def passed_on(body: Body, own: Constants, R: AnyMatrix3, p: AnyVector3) -> Constants:
     """What of a body's constants is constant for its parent too."""
     if body.joint is None:
         return own.seen_from(R, p)
@@ -95,13 +93,13 @@ def passed_on(body: Body, own: Constants, R: Matrix, p: Vector) -> Constants:
     return Constants(own.m, array([0, 0, own.k[2]]), U).seen_from(R, p)
 
 
-def link_in_joint(body: Body) -> tuple[Matrix, Vector]:
+def link_in_joint(body: Body) -> tuple[AnyMatrix3, AnyVector3]:
     """A body's link frame seen from its joint frame, which moves with it."""
     back = turned(body).T
     return dot(back, body.S), dot(back, body.s)
 
 
-def turned(body: Body) -> Matrix:
+def turned(body: Body) -> AnyMatrix3:
     """A constant turn that takes z to the joint's axis; none for a load, and for an axis that is z already."""
     if body.joint is None or _is(body.axis, (0, 0, 1)):
         return exact(np.eye(3).tolist())
@@ -113,5 +111,5 @@ def turned(body: Body) -> Matrix:
     return exact(np.column_stack([first, np.cross(axis, first), axis]).tolist())
 
 
-def _is(vector: Vector, values: Sequence[int]) -> bool:
+def _is(vector: AnyVector3, values: Sequence[int]) -> bool:
     return all(entry == value for entry, value in zip(vector, values, strict=True))

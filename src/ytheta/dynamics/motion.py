@@ -12,12 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ytheta.dynamics.vectors import array, zeros
-from ytheta.shapes import Shaped
+from ytheta.shapes import AnyPerJoint
 
 if TYPE_CHECKING:
     import casadi
-
-Vector = Shaped[np.ndarray, "joints"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,12 +26,12 @@ class Motion:
     reference velocity v. Where v *is* qd (the same object) the formulas are the shorter ones.
     """
 
-    q: Vector
-    cos: Vector
-    sin: Vector
-    qd: Vector
-    v: Vector
-    vd: Vector
+    q: AnyPerJoint
+    cos: AnyPerJoint
+    sin: AnyPerJoint
+    qd: AnyPerJoint
+    v: AnyPerJoint
+    vd: AnyPerJoint
 
     @property
     def ordinary(self) -> bool:

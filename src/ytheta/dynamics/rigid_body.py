@@ -17,24 +17,20 @@ from ytheta.dynamics.formulations.newton_euler import PER_LINK, inverse_dynamics
 from ytheta.dynamics.mechanism import Mechanism
 from ytheta.dynamics.motion import Motion
 from ytheta.dynamics.vectors import array, dot, zeros
-from ytheta.shapes import Shaped
-
-Parameters = Shaped[np.ndarray, "params"]
-Vector = Shaped[np.ndarray, "joints"]
-Matrix = Shaped[np.ndarray, "joints joints"]
+from ytheta.shapes import AnyJointsByJoint, AnyPerJoint, AnyPerParameter
 
 
-def gravity(mechanism: Mechanism, motion: Motion, theta: Parameters) -> Vector:
+def gravity(mechanism: Mechanism, motion: Motion, theta: AnyPerParameter) -> AnyPerJoint:
     """The torque that holds the arm at rest."""
     return inverse_dynamics(mechanism, motion.at_rest, theta)
 
 
-def bias(mechanism: Mechanism, motion: Motion, theta: Parameters) -> Vector:
+def bias(mechanism: Mechanism, motion: Motion, theta: AnyPerParameter) -> AnyPerJoint:
     """C(q, qd) v + g: the torque without acceleration."""
     return inverse_dynamics(mechanism, replace(motion, vd=zeros(mechanism.joints)), theta)
 
 
-def coriolis_matrix(mechanism: Mechanism, motion: Motion, theta: Parameters) -> Matrix:
+def coriolis_matrix(mechanism: Mechanism, motion: Motion, theta: AnyPerParameter) -> AnyJointsByJoint:
     """C(q, qd) of Christoffel symbols: its columns are the bias for unit vectors v, without gravity."""
     weightless = replace(mechanism, gravity=zeros(3))
     C = zeros(mechanism.joints, mechanism.joints)
@@ -43,16 +39,16 @@ def coriolis_matrix(mechanism: Mechanism, motion: Motion, theta: Parameters) -> 
     return C
 
 
-def momentum(mechanism: Mechanism, motion: Motion, theta: Parameters) -> Vector:
+def momentum(mechanism: Mechanism, motion: Motion, theta: AnyPerParameter) -> AnyPerJoint:
     """The generalised momentum M qd."""
     return dot(composite_body.mass_matrix(mechanism, motion, theta), motion.qd)
 
 
-def kinetic_energy(mechanism: Mechanism, motion: Motion, theta: Parameters) -> Any:
+def kinetic_energy(mechanism: Mechanism, motion: Motion, theta: AnyPerParameter) -> Any:
     return dot(motion.qd[None], momentum(mechanism, motion, theta))[0] * 0.5
 
 
-def potential_energy(mechanism: Mechanism, motion: Motion, theta: Parameters) -> Any:
+def potential_energy(mechanism: Mechanism, motion: Motion, theta: AnyPerParameter) -> Any:
     """-sum of m gᵀ c over all links, zero for a mass in the base origin."""
     places: list[tuple[np.ndarray, np.ndarray]] = []
     energy: Any = 0
@@ -68,13 +64,15 @@ def potential_energy(mechanism: Mechanism, motion: Motion, theta: Parameters) ->
     return energy
 
 
-def forward_dynamics(mechanism: Mechanism, motion: Motion, theta: Parameters, tau: Vector) -> Vector:
+def forward_dynamics(mechanism: Mechanism, motion: Motion, theta: AnyPerParameter, tau: AnyPerJoint) -> AnyPerJoint:
     """qdd from tau, by composite bodies and the factorisation that follows the tree."""
     M = composite_body.mass_matrix(mechanism, motion, theta)
     return composite_body.solve(mechanism, M, tau - bias(mechanism, motion, theta))
 
 
-def forward_dynamics_by_steps(mechanism: Mechanism, motion: Motion, theta: Parameters, tau: Vector) -> Vector:
+def forward_dynamics_by_steps(
+    mechanism: Mechanism, motion: Motion, theta: AnyPerParameter, tau: AnyPerJoint
+) -> AnyPerJoint:
     """qdd from tau by the paper's four steps: n + 1 inverse dynamics make M, whatever the tree."""
     start = bias(mechanism, motion, theta)  # step 1
     M = zeros(mechanism.joints, mechanism.joints)

@@ -12,10 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ytheta.shapes import Shaped
-
-Vector = Shaped[np.ndarray, "3"]
-Matrix = Shaped[np.ndarray, "3 3"]
+from ytheta.shapes import AnyMatrix3, AnyVector3, Shaped
 
 
 def array(entries: Sequence[Any]) -> np.ndarray:
@@ -56,12 +53,12 @@ def dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return result.reshape((len(a), *b.shape[1:]))
 
 
-def skew(x: Vector) -> Matrix:
+def skew(x: AnyVector3) -> AnyMatrix3:
     """The matrix with skew(x) @ y = x × y."""
     return array([[0, -x[2], x[1]], [x[2], 0, -x[0]], [-x[1], x[0], 0]])
 
 
-def cross(a: Vector, b: Vector) -> Vector:
+def cross(a: AnyVector3, b: AnyVector3) -> AnyVector3:
     """a × b, structural zeros left out."""
     return array([_minor(a, b, i, j) for i, j in ((1, 2), (2, 0), (0, 1))])
 
@@ -86,7 +83,7 @@ def halved(values: Shaped[np.ndarray, "..."]) -> Shaped[np.ndarray, "..."]:
     return result
 
 
-def turn(axis: Vector, c: Any, s: Any) -> Matrix:
+def turn(axis: AnyVector3, c: Any, s: Any) -> AnyMatrix3:
     """The rotation about a unit axis by an angle with cosine c and sine s, in as few operations as the axis allows."""
     place = _aligned(axis)
     if place is None:
@@ -104,14 +101,14 @@ def turn(axis: Vector, c: Any, s: Any) -> Matrix:
     return result
 
 
-def _aligned(axis: Vector) -> tuple[int, int] | None:
+def _aligned(axis: AnyVector3) -> tuple[int, int] | None:
     for k in range(3):
         if axis[k] in (1, -1) and not any(axis[j] for j in range(3) if j != k):
             return k, int(axis[k])
     return None
 
 
-def centripetal(w: Vector, u: Vector) -> Matrix:
+def centripetal(w: AnyVector3, u: AnyVector3) -> AnyMatrix3:
     """The matrix of x ↦ w × (u × x), made symmetric in w and u: for w = u it is w wᵀ − |w|² 1."""
     if w is u:
         xx, yy, zz = w[0] * w[0], w[1] * w[1], w[2] * w[2]
@@ -127,7 +124,7 @@ def _is_zero(x: Any) -> bool:
     return type(x) is int and not x
 
 
-def _minor(a: Vector, b: Vector, i: int, j: int) -> Any:
+def _minor(a: AnyVector3, b: AnyVector3, i: int, j: int) -> Any:
     """a_i b_j - a_j b_i."""
     left, right = (dot(array([[x]]), array([y]))[0] for x, y in ((a[i], b[j]), (a[j], b[i])))
     if _is_zero(right):

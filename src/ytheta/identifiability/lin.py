@@ -57,9 +57,7 @@ from ytheta.identifiability.standard_parameters import asked_parameters, powers_
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.modified_dh import TOLERANCE
 from ytheta.robot.robot import Robot
-from ytheta.shapes import Float, Shaped
-
-Vec3 = Float[np.ndarray, "3"]
+from ytheta.shapes import Float, Shaped, Vector3
 
 TURNING = ("U33", "U11-U22", "U12", "U13", "U23")
 TENSOR = {"U12": (0, 1), "U13": (0, 2), "U23": (1, 2), "U33": (2, 2)}
@@ -184,7 +182,7 @@ class _Group:
 
     names: tuple[str, ...]
     rotor_merges: bool
-    u_r: Vec3
+    u_r: Vector3
     meeting: tuple[int, int] | None = None
 
 
@@ -194,7 +192,7 @@ class _Geometry:
 
     R: Float[np.ndarray, "links 3 3"]
     o: Float[np.ndarray, "links 3"]
-    g: Vec3
+    g: Vector3
     size: float
     slack: float
 
@@ -209,7 +207,7 @@ class _Geometry:
     def perpendicular(self, joints: Sequence[int], j: int) -> bool:
         return all(abs(self.u[k] @ self.u[j]) <= self.slack for k in joints)
 
-    def meet(self, point: Vec3, joints: Sequence[int]) -> bool:
+    def meet(self, point: Vector3, joints: Sequence[int]) -> bool:
         """Whether some axes go through a point."""
         return all(np.linalg.norm(np.cross(point - self.o[k], self.u[k])) <= self.slack * self.size for k in joints)
 
@@ -291,7 +289,7 @@ def _size(numbers: Mechanism) -> float:
 # --- the rows -------------------------------------------------------------------------------------------------------
 
 
-def _form(name: str, own: Constants, u_r: Vec3) -> Any:
+def _form(name: str, own: Constants, u_r: Vector3) -> Any:
     """One combination of a body's constants, as a linear form."""
     k, U = own.k, own.U
     if name == "m":

@@ -22,9 +22,7 @@ from ytheta.logs.log import Log
 from ytheta.logs.preparing.motion import Motion
 from ytheta.logs.preparing.preparation import AUTO, Plan, Settings, plan
 from ytheta.robot.robot import Robot
-from ytheta.shapes import Float
-
-Joints = Float[np.ndarray, "samples joints"]
+from ytheta.shapes import Float, SamplesByJoint
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,8 +32,8 @@ class Prediction:
     plan: Plan
     errors: Errors | None
     t: Float[np.ndarray, "samples"]
-    measured: Joints | None
-    predicted: Joints
+    measured: SamplesByJoint | None
+    predicted: SamplesByJoint
 
 
 def prediction(

@@ -28,12 +28,10 @@ from ytheta.logs.checking.same_motion import REPEATS
 from ytheta.logs.preparing.preparation import Settings
 from ytheta.robot.parameters import with_theta
 from ytheta.robot.robot import Robot
-from ytheta.shapes import Float
+from ytheta.shapes import Float, PerBase
 
 # Kinds of findings after which a model describes another robot than the one that moved.
 CONTRADICTIONS = ("torque sign", "gravity")
-
-PerBase = Float[np.ndarray, "base"]
 
 
 @dataclass(frozen=True)

@@ -15,11 +15,7 @@ import numpy as np
 from ytheta.errors import InputError
 from ytheta.findings import Finding
 from ytheta.logs.scratch import scratch
-from ytheta.shapes import Float
-
-Column = Float[np.ndarray, "samples"]
-Columns = Float[np.ndarray, "samples joints"]
-
+from ytheta.shapes import PerSample, SamplesByJoint
 
 CUTS = {"missing": "missing rows", "garbage": "garbage", "gap": "gaps", "held": "held rows"}  # kinds that cut a log
 
@@ -29,10 +25,10 @@ class Log:
     """Recorded motion of one robot; see the module docstring. ``qd`` is None where velocity was not recorded."""
 
     joints: tuple[str, ...]
-    t: Column
-    q: Columns
-    tau: Columns | None = None
-    qd: Columns | None = None
+    t: PerSample
+    q: SamplesByJoint
+    tau: SamplesByJoint | None = None
+    qd: SamplesByJoint | None = None
     segments: tuple[tuple[int, int], ...] = ()
     source: str = ""
     findings: tuple[Finding, ...] = field(default=())

@@ -10,9 +10,7 @@ import numpy as np
 
 from ytheta.errors import InputError
 from ytheta.logs.log import Log
-from ytheta.shapes import Float, Shaped
-
-Kept = Float[np.ndarray, "runs instants joints"]
+from ytheta.shapes import Float, RunsByInstantByJoint, Shaped
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,13 +27,13 @@ class Runs:
     unknown: tuple[str, ...]
     seconds: float
     t: Float[np.ndarray, "instants"]
-    q: Kept
-    qd: Kept
-    tau: Kept
+    q: RunsByInstantByJoint
+    qd: RunsByInstantByJoint
+    tau: RunsByInstantByJoint
     memory: Float[np.ndarray, "runs instants states"]
-    read_q: Kept
-    read_qd: Kept
-    read_tau: Kept
+    read_q: RunsByInstantByJoint
+    read_qd: RunsByInstantByJoint
+    read_tau: RunsByInstantByJoint
     final_q: Float[np.ndarray, "runs joints"]
     final_qd: Float[np.ndarray, "runs joints"]
     final_memory: Float[np.ndarray, "runs states"]

@@ -17,13 +17,14 @@ from tests.support.adaptation_rates import Sampled, law, rates, sampled
 from tests.support.control_loop import constant, run, sines
 from tests.support.lyapunov import COURSE, MASSES, START, arm, falls
 from ytheta.control import DeadZone, Gradient, Leakage, Natural, Projection, SlotineLi
-from ytheta.control.adaptation.adaptation import Adaptation, Memory, OfUnknown, Seen
+from ytheta.control.adaptation.adaptation import Adaptation, Seen
 from ytheta.control.adaptation.composite import Composite
 from ytheta.control.controller import State
 from ytheta.control.unknowns import Learnt, learnt
 from ytheta.dynamics.vectors import array
 from ytheta.errors import InputError
 from ytheta.robot.robot import Robot
+from ytheta.shapes import AnyPerState, AnyPerUnknown
 
 TRUTH = np.array([2.0, 1.2, 0.18, 0.037])  # of MASSES
 LOWER, UPPER = np.array([0.4, 0.24, -0.1, 0.007]), np.array([6.0, 3.6, 0.54, 0.12])
@@ -100,10 +101,10 @@ class Remembering(Adaptation):
     def check(self, robot: Robot, learnt: Learnt) -> None:
         pass
 
-    def rate(self, seen: Seen) -> tuple[OfUnknown, Memory]:
+    def rate(self, seen: Seen) -> tuple[AnyPerUnknown, AnyPerState]:
         return -seen.slope, array([entry * -0.1 + seen.error[0] for entry in seen.memory])
 
-    def distance(self, learnt: Learnt, estimate: OfUnknown, truth: OfUnknown) -> Any:  # noqa: ARG002
+    def distance(self, learnt: Learnt, estimate: AnyPerUnknown, truth: AnyPerUnknown) -> Any:  # noqa: ARG002
         return sum((a - b) * (a - b) for a, b in zip(estimate, truth, strict=True))
 
     def states(self, robot: Robot, learnt: Learnt) -> int:  # noqa: ARG002

@@ -18,11 +18,12 @@ from ytheta.findings import Finding, Severity
 from ytheta.logs.checking.check import checked
 from ytheta.logs.checking.row_edits import Marks, carried_out, rows_of
 from ytheta.logs.checking.same_motion import same_motion
-from ytheta.logs.log import Columns, Log
+from ytheta.logs.log import Log
 from ytheta.logs.preparing.preparation import plan
 from ytheta.logs.reading.read import read_log
 from ytheta.robot.parts import JointKind
 from ytheta.robot.robot import Robot
+from ytheta.shapes import SamplesByJoint
 
 ROBOT = ytheta.load("ur10")
 CLEAN = made_log(ROBOT)
@@ -292,7 +293,7 @@ def test_marks_keep_segments_apart() -> None:
 # --- the same motion twice -------------------------------------------------------------------------------------------
 
 
-def with_positions(log: Log, q: Columns, t: np.ndarray | None = None) -> Log:
+def with_positions(log: Log, q: SamplesByJoint, t: np.ndarray | None = None) -> Log:
     return replace(log, q=q, t=log.t if t is None else t, qd=None, tau=None)
 
 

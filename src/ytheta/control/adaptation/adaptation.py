@@ -14,15 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from ytheta.control.controller import Joints
-from ytheta.control.symbols import Actuated, Symbols
+from ytheta.control.symbols import Symbols
 from ytheta.control.unknowns import Learnt
 from ytheta.dynamics.vectors import zeros
 from ytheta.robot.robot import Robot
-from ytheta.shapes import Float, Shaped
-
-OfUnknown = Shaped[np.ndarray, "unknown"]
-Memory = Shaped[np.ndarray, "states"]
+from ytheta.shapes import AnyPerActuated, AnyPerState, AnyPerUnknown, Float, PerJoint
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,16 +26,16 @@ class Seen:
     """What an adaptation sees, in symbols: motion and estimate (``symbols``), and what the law made of them."""
 
     symbols: Symbols
-    error: Actuated
-    slope: OfUnknown
-    tau: Actuated  # within its limits
+    error: AnyPerActuated
+    slope: AnyPerUnknown
+    tau: AnyPerActuated  # within its limits
 
     @property
-    def estimate(self) -> OfUnknown:
+    def estimate(self) -> AnyPerUnknown:
         return self.symbols.estimate
 
     @property
-    def memory(self) -> Memory:
+    def memory(self) -> AnyPerState:
         """What the adaptation remembers beside the estimate."""
         return self.symbols.memory
 
@@ -52,11 +48,11 @@ class Adaptation(ABC):
         """Refuse settings that do not fit what is learnt."""
 
     @abstractmethod
-    def rate(self, seen: Seen) -> tuple[OfUnknown, Memory]:
+    def rate(self, seen: Seen) -> tuple[AnyPerUnknown, AnyPerState]:
         """d estimate/dt and d memory/dt."""
 
     @abstractmethod
-    def distance(self, learnt: Learnt, estimate: OfUnknown, truth: OfUnknown) -> Any:
+    def distance(self, learnt: Learnt, estimate: AnyPerUnknown, truth: AnyPerUnknown) -> Any:
         """The estimate's part of the Lyapunov function."""
 
     @property
@@ -72,8 +68,8 @@ class Adaptation(ABC):
         self,
         robot: Robot,  # noqa: ARG002
         learnt: Learnt,  # noqa: ARG002
-        q: Joints,  # noqa: ARG002
-        qd: Joints,  # noqa: ARG002
+        q: PerJoint,  # noqa: ARG002
+        qd: PerJoint,  # noqa: ARG002
         estimate: Float[np.ndarray, "unknown"],  # noqa: ARG002
     ) -> Float[np.ndarray, "states"]:
         """What is remembered at the start; an estimate that the adaptation cannot start from is refused."""
@@ -87,8 +83,8 @@ class Nothing(Adaptation):
     def check(self, robot: Robot, learnt: Learnt) -> None:
         pass
 
-    def rate(self, seen: Seen) -> tuple[OfUnknown, Memory]:  # noqa: ARG002
+    def rate(self, seen: Seen) -> tuple[AnyPerUnknown, AnyPerState]:  # noqa: ARG002
         return zeros(0), zeros(0)
 
-    def distance(self, learnt: Learnt, estimate: OfUnknown, truth: OfUnknown) -> Any:  # noqa: ARG002
+    def distance(self, learnt: Learnt, estimate: AnyPerUnknown, truth: AnyPerUnknown) -> Any:  # noqa: ARG002
         return 0.0

@@ -41,11 +41,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ytheta.control.adaptation.adaptation import Adaptation, Memory, OfUnknown, Seen
-from ytheta.control.controller import Joints
-from ytheta.control.gains import Gain, Matrix, inverse, matrix, quadratic, scalar, scaled, times
+from ytheta.control.adaptation.adaptation import Adaptation, Seen
+from ytheta.control.gains import Gain, inverse, matrix, quadratic, scalar, scaled, times
 from ytheta.control.model import PER_JOINT, Model
-from ytheta.control.symbols import Actuated, Symbols, traced
+from ytheta.control.symbols import Symbols, traced
 from ytheta.control.unknowns import Learnt
 from ytheta.dynamics.formulations.newton_euler import PER_LINK, inverse_dynamics
 from ytheta.dynamics.full_regressor import moved
@@ -54,7 +53,7 @@ from ytheta.dynamics.loops.elimination import entries
 from ytheta.dynamics.loops.loops import solve
 from ytheta.dynamics.vectors import array, dot, inner, zeros
 from ytheta.robot.robot import Robot
-from ytheta.shapes import Float, Shaped
+from ytheta.shapes import AnyPerActuated, AnyPerState, AnyPerUnknown, Float, PerJoint, Shaped, SquareMatrix
 
 if TYPE_CHECKING:
     import casadi
@@ -73,7 +72,7 @@ class Composite(Adaptation):
         self._weights(len(robot.actuated))
         scalar("bandwidth", self.bandwidth)
 
-    def rate(self, seen: Seen) -> tuple[OfUnknown, Memory]:
+    def rate(self, seen: Seen) -> tuple[AnyPerUnknown, AnyPerState]:
         felt = _felt(seen.symbols)
         filtered = scaled(felt.momenta, self.bandwidth) + seen.memory
         W_f, y_f = felt.laid_out(filtered)
@@ -82,7 +81,7 @@ class Composite(Adaptation):
         rest = np.concatenate([felt.Yhat, seen.tau[felt.rows] - felt.known_rest])
         return -times(self._gain(seen.symbols.learnt), slope), scaled(rest - filtered, self.bandwidth)
 
-    def distance(self, learnt: Learnt, estimate: OfUnknown, truth: OfUnknown) -> Any:
+    def distance(self, learnt: Learnt, estimate: AnyPerUnknown, truth: AnyPerUnknown) -> Any:
         return quadratic(inverse(self._gain(learnt)), estimate - truth) * 0.5
 
     def states(self, robot: Robot, learnt: Learnt) -> int:
@@ -92,15 +91,15 @@ class Composite(Adaptation):
         self,
         robot: Robot,
         learnt: Learnt,
-        q: Joints,
-        qd: Joints,
+        q: PerJoint,
+        qd: PerJoint,
         estimate: Float[np.ndarray, "unknown"],  # noqa: ARG002
     ) -> Float[np.ndarray, "states"]:
         """W_f and y_f begin with zero, for which y_f = W_f theta holds from the start."""
         return -self.bandwidth * _remembered(robot, learnt).at(q, qd)
 
     def filtered(
-        self, robot: Robot, learnt: Learnt, q: Joints, qd: Joints, memory: Float[np.ndarray, "states"]
+        self, robot: Robot, learnt: Learnt, q: PerJoint, qd: PerJoint, memory: Float[np.ndarray, "states"]
     ) -> tuple[Float[np.ndarray, "actuated unknown"], Float[np.ndarray, "actuated"]]:
         """W_f and y_f as they are remembered; both zero for coordinates that feel no unknown."""
         known = _remembered(robot, learnt)
@@ -109,10 +108,10 @@ class Composite(Adaptation):
         W_f[known.felt.rows], y_f[known.felt.rows] = some
         return W_f, y_f
 
-    def _gain(self, learnt: Learnt) -> Matrix:
+    def _gain(self, learnt: Learnt) -> SquareMatrix:
         return matrix("gain", self.gain, len(learnt.names), per="unknown parameter")
 
-    def _weights(self, actuated: int) -> Matrix:
+    def _weights(self, actuated: int) -> SquareMatrix:
         return matrix("prediction", self.prediction, actuated, per="actuated coordinate")
 
 
@@ -130,11 +129,11 @@ class _Felt:
     known_rest: Shaped[np.ndarray, "rows"]
 
     @property
-    def momenta(self) -> Memory:
+    def momenta(self) -> AnyPerState:
         """What stands under d/dt in all that is filtered: W_f, then y_f."""
         return np.concatenate([self.W, -self.known_momentum])
 
-    def laid_out(self, filtered: Memory) -> tuple[Shaped[np.ndarray, "rows unknown"], Shaped[np.ndarray, "rows"]]:
+    def laid_out(self, filtered: AnyPerState) -> tuple[Shaped[np.ndarray, "rows unknown"], Shaped[np.ndarray, "rows"]]:
         """W_f and y_f."""
         W_f = zeros(len(self.rows), self.unknown)
         for (row, k), entry in zip(self.places, filtered, strict=False):
@@ -153,7 +152,7 @@ def _felt(s: Symbols) -> _Felt:
     return _Felt(places, rows, len(s.estimate), own, other, momentum[rows], rest[rows])
 
 
-def _parts(model: Model, qd: Actuated) -> tuple[Actuated, Actuated]:
+def _parts(model: Model, qd: AnyPerActuated) -> tuple[AnyPerActuated, AnyPerActuated]:
     """M qd, and tau - d/dt (M qd), both linear in theta and without accelerations."""
     import casadi
 
@@ -185,7 +184,7 @@ class _Remembered:
     felt: _Felt
     momenta: casadi.Function
 
-    def at(self, q: Joints, qd: Joints) -> Float[np.ndarray, "states"]:
+    def at(self, q: PerJoint, qd: PerJoint) -> Float[np.ndarray, "states"]:
         x = solve(self.loops, q[None]).or_raise().x[0] if self.loops.cuts else q
         return np.array(self.momenta(x, qd))[:, 0]
 

@@ -21,12 +21,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ytheta.control.adaptation.adaptation import Memory, OfUnknown, Seen
+from ytheta.control.adaptation.adaptation import Seen
 from ytheta.control.adaptation.wrapper import Around
 from ytheta.control.gains import Gain, diagonal, scaled
 from ytheta.control.unknowns import Learnt
 from ytheta.dynamics.vectors import inner
 from ytheta.robot.robot import Robot
+from ytheta.shapes import AnyPerState, AnyPerUnknown
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +40,7 @@ class DeadZone(Around):
         super().check(robot, learnt)
         diagonal("width", self.width, len(robot.actuated), per="actuated coordinate")
 
-    def rate(self, seen: Seen) -> tuple[OfUnknown, Memory]:
+    def rate(self, seen: Seen) -> tuple[AnyPerUnknown, AnyPerState]:
         import casadi
 
         rate, change = self.inner.rate(seen)

@@ -11,11 +11,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ytheta.control.adaptation.adaptation import Adaptation, Memory, OfUnknown, Seen
-from ytheta.control.gains import Gain, Matrix, inverse, matrix, quadratic, times
+from ytheta.control.adaptation.adaptation import Adaptation, Seen
+from ytheta.control.gains import Gain, inverse, matrix, quadratic, times
 from ytheta.control.unknowns import Learnt
 from ytheta.dynamics.vectors import zeros
 from ytheta.robot.robot import Robot
+from ytheta.shapes import AnyPerState, AnyPerUnknown, SquareMatrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,11 +28,11 @@ class Gradient(Adaptation):
     def check(self, robot: Robot, learnt: Learnt) -> None:  # noqa: ARG002
         self.matrix(learnt)
 
-    def rate(self, seen: Seen) -> tuple[OfUnknown, Memory]:
+    def rate(self, seen: Seen) -> tuple[AnyPerUnknown, AnyPerState]:
         return -times(self.matrix(seen.symbols.learnt), seen.slope), zeros(0)
 
-    def distance(self, learnt: Learnt, estimate: OfUnknown, truth: OfUnknown) -> Any:
+    def distance(self, learnt: Learnt, estimate: AnyPerUnknown, truth: AnyPerUnknown) -> Any:
         return quadratic(inverse(self.matrix(learnt)), estimate - truth) * 0.5
 
-    def matrix(self, learnt: Learnt) -> Matrix:
+    def matrix(self, learnt: Learnt) -> SquareMatrix:
         return matrix("adaptation", self.gain, len(learnt.names), per="unknown parameter")

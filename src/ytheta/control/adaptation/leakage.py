@@ -26,14 +26,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ytheta.control.adaptation.adaptation import Memory, OfUnknown, Seen
+from ytheta.control.adaptation.adaptation import Seen
 from ytheta.control.adaptation.wrapper import Around, numbers
-from ytheta.control.controller import Joints, Unknown
 from ytheta.control.gains import scalar, scaled
 from ytheta.control.unknowns import Learnt
 from ytheta.errors import InputError
 from ytheta.robot.robot import Robot
-from ytheta.shapes import Float
+from ytheta.shapes import AnyPerState, AnyPerUnknown, Float, PerJoint, PerUnknown
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,19 +40,19 @@ class Leakage(Around):
     """Bounds the estimate under disturbances, at the price of a bias towards the prior."""
 
     leak: float
-    towards: Unknown | Sequence[float] | None = None
+    towards: PerUnknown | Sequence[float] | None = None
 
     def check(self, robot: Robot, learnt: Learnt) -> None:
         super().check(robot, learnt)
         scalar("leak", self.leak)
         self._prior(learnt)
 
-    def rate(self, seen: Seen) -> tuple[OfUnknown, Memory]:
+    def rate(self, seen: Seen) -> tuple[AnyPerUnknown, AnyPerState]:
         inner, change = self.inner.rate(seen)
         return inner - scaled(seen.estimate - self._prior(seen.symbols.learnt), self.leak), change
 
     def init(
-        self, robot: Robot, learnt: Learnt, q: Joints, qd: Joints, estimate: Float[np.ndarray, "unknown"]
+        self, robot: Robot, learnt: Learnt, q: PerJoint, qd: PerJoint, estimate: Float[np.ndarray, "unknown"]
     ) -> Float[np.ndarray, "states"]:
         try:
             super().init(robot, learnt, q, qd, self._prior(learnt))

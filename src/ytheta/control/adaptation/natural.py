@@ -41,8 +41,7 @@ from typing import Any
 
 import numpy as np
 
-from ytheta.control.adaptation.adaptation import Adaptation, Memory, OfUnknown, Seen
-from ytheta.control.controller import Joints
+from ytheta.control.adaptation.adaptation import Adaptation, Seen
 from ytheta.control.gains import scalar, scaled
 from ytheta.control.unknowns import Learnt
 from ytheta.conventions import LINK_PARAMETERS
@@ -52,7 +51,7 @@ from ytheta.dynamics.vectors import dot, inner, zeros
 from ytheta.errors import InputError
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.robot import Robot
-from ytheta.shapes import Float, Shaped
+from ytheta.shapes import AnyPerState, AnyPerUnknown, Float, PerJoint, Shaped
 
 POSITIVE = ("Ia", "fv", "fc")
 EXTENT = 1e-9  # least second moment about the centre, of the largest moment about the origin: less is rounding
@@ -77,19 +76,19 @@ class Block:
     into: Float[np.ndarray, "entries own"]
     back: Float[np.ndarray, "own entries"]
 
-    def own(self, vector: OfUnknown) -> Shaped[np.ndarray, "own"]:
+    def own(self, vector: AnyPerUnknown) -> Shaped[np.ndarray, "own"]:
         return vector[list(self.places)]
 
-    def pseudo(self, vector: OfUnknown) -> Shaped[np.ndarray, "n n"]:
+    def pseudo(self, vector: AnyPerUnknown) -> Shaped[np.ndarray, "n n"]:
         return self._square(self.into, vector)
 
-    def covector(self, slope: OfUnknown) -> Shaped[np.ndarray, "n n"]:
+    def covector(self, slope: AnyPerUnknown) -> Shaped[np.ndarray, "n n"]:
         return self._square(self.back.T, slope)
 
     def parameters(self, P: Shaped[np.ndarray, "n n"]) -> Shaped[np.ndarray, "own"]:
         return dot(exact(self.back.tolist()), P.ravel())
 
-    def _square(self, table: Float[np.ndarray, "entries own"], vector: OfUnknown) -> Shaped[np.ndarray, "n n"]:
+    def _square(self, table: Float[np.ndarray, "entries own"], vector: AnyPerUnknown) -> Shaped[np.ndarray, "n n"]:
         n = math.isqrt(len(table))
         return dot(exact(table.tolist()), self.own(vector)).reshape(n, n)
 
@@ -128,7 +127,7 @@ class Natural(Adaptation):
     def longest_step(self) -> float:
         return self.step or math.inf
 
-    def rate(self, seen: Seen) -> tuple[OfUnknown, Memory]:
+    def rate(self, seen: Seen) -> tuple[AnyPerUnknown, AnyPerState]:
         import casadi
 
         learnt, slope = seen.symbols.learnt, seen.slope
@@ -144,14 +143,14 @@ class Natural(Adaptation):
             found[list(block.places)] = rate
         return found, zeros(0)
 
-    def distance(self, learnt: Learnt, estimate: OfUnknown, truth: OfUnknown) -> Any:
+    def distance(self, learnt: Learnt, estimate: AnyPerUnknown, truth: AnyPerUnknown) -> Any:
         wrong, blocks = estimate - truth, tuple(_blocks(learnt))
         signed = sorted(set(range(len(wrong))) - {place for block in blocks for place in block.places})
         away = inner(wrong[signed], wrong[signed]) * (0.5 / self._signed)
         return away + sum(_divergence(block.pseudo(truth), block.pseudo(estimate)) for block in blocks) / self.gain
 
     def init(
-        self, robot: Robot, learnt: Learnt, q: Joints, qd: Joints, estimate: Float[np.ndarray, "unknown"]
+        self, robot: Robot, learnt: Learnt, q: PerJoint, qd: PerJoint, estimate: Float[np.ndarray, "unknown"]
     ) -> Float[np.ndarray, "states"]:
         for block in _blocks(learnt):
             _begins(block.name, block.own(estimate))

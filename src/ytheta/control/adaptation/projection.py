@@ -29,17 +29,16 @@ from typing import Any
 
 import numpy as np
 
-from ytheta.control.adaptation.adaptation import Adaptation, Memory, OfUnknown, Seen
+from ytheta.control.adaptation.adaptation import Adaptation, Seen
 from ytheta.control.adaptation.wrapper import Around, numbers
-from ytheta.control.controller import Joints, Unknown
 from ytheta.control.unknowns import Learnt
 from ytheta.dynamics.motion import scalars
 from ytheta.dynamics.vectors import array
 from ytheta.errors import InputError
 from ytheta.robot.robot import Robot
-from ytheta.shapes import Float
+from ytheta.shapes import AnyPerState, AnyPerUnknown, Float, PerJoint, PerUnknown
 
-Bounds = float | Sequence[float] | Unknown
+Bounds = float | Sequence[float] | PerUnknown
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +67,7 @@ class Projection(Around):
     def longest_step(self) -> float:
         return min(self.step or math.inf, self.inner.longest_step)
 
-    def rate(self, seen: Seen) -> tuple[OfUnknown, Memory]:
+    def rate(self, seen: Seen) -> tuple[AnyPerUnknown, AnyPerState]:
         rate, change = self.inner.rate(seen)
         lower, upper = self._box(seen.symbols.learnt)
         layer = self.margin * (upper - lower)
@@ -77,7 +76,7 @@ class Projection(Around):
         return array([_kept(own, x, least, most, thick, step) for own, x, least, most, thick in each]), change
 
     def init(
-        self, robot: Robot, learnt: Learnt, q: Joints, qd: Joints, estimate: Float[np.ndarray, "unknown"]
+        self, robot: Robot, learnt: Learnt, q: PerJoint, qd: PerJoint, estimate: Float[np.ndarray, "unknown"]
     ) -> Float[np.ndarray, "states"]:
         for name, x, lower, upper in zip(learnt.names, estimate, *self._box(learnt), strict=True):
             if not lower <= x <= upper:

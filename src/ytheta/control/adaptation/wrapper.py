@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ytheta.control.adaptation.adaptation import Adaptation, OfUnknown
-from ytheta.control.controller import Joints
+from ytheta.control.adaptation.adaptation import Adaptation
 from ytheta.control.unknowns import Learnt
 from ytheta.errors import InputError
 from ytheta.robot.robot import Robot
-from ytheta.shapes import Float
+from ytheta.shapes import AnyPerUnknown, Float, PerJoint
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,14 +33,14 @@ class Around(Adaptation, ABC):
     def longest_step(self) -> float:
         return self.inner.longest_step
 
-    def distance(self, learnt: Learnt, estimate: OfUnknown, truth: OfUnknown) -> Any:
+    def distance(self, learnt: Learnt, estimate: AnyPerUnknown, truth: AnyPerUnknown) -> Any:
         return self.inner.distance(learnt, estimate, truth)
 
     def states(self, robot: Robot, learnt: Learnt) -> int:
         return self.inner.states(robot, learnt)
 
     def init(
-        self, robot: Robot, learnt: Learnt, q: Joints, qd: Joints, estimate: Float[np.ndarray, "unknown"]
+        self, robot: Robot, learnt: Learnt, q: PerJoint, qd: PerJoint, estimate: Float[np.ndarray, "unknown"]
     ) -> Float[np.ndarray, "states"]:
         return self.inner.init(robot, learnt, q, qd, estimate)
 

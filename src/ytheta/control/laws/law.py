@@ -21,10 +21,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from ytheta.control.adaptation.adaptation import Adaptation, Nothing, Seen
-from ytheta.control.controller import Joints, Reference, State, Unknown
-from ytheta.control.gains import Gain, Matrix, diagonal, matrix, scalar, scaled
+from ytheta.control.controller import Reference, State
+from ytheta.control.gains import Gain, diagonal, matrix, scalar, scaled
 from ytheta.control.model import Model
-from ytheta.control.symbols import Actuated, Symbols, traced
+from ytheta.control.symbols import Symbols, traced
 from ytheta.control.unknowns import Learnt
 from ytheta.control.warm_start import Following
 from ytheta.dynamics.kernels import AnyKernel, ClosedKernel
@@ -36,7 +36,7 @@ from ytheta.errors import InputError, UnknownNameError, UnstableError, nearest
 from ytheta.native import compile_graph
 from ytheta.native.graph import Graph, Input, trace
 from ytheta.robot.robot import Robot
-from ytheta.shapes import Float, Shaped
+from ytheta.shapes import AnyPerActuated, Float, PerJoint, PerUnknown, Shaped, SquareMatrix
 
 ADAPTATION = "adaptation"
 PER_COORDINATE = "actuated coordinate"
@@ -45,8 +45,8 @@ PER_COORDINATE = "actuated coordinate"
 class Written(NamedTuple):
     """tau, before it is limited; the error a law works on, and its slope Y_uᵀ error."""
 
-    tau: Actuated
-    error: Actuated
+    tau: AnyPerActuated
+    error: AnyPerActuated
     slope: Shaped[np.ndarray, "unknown"]
 
 
@@ -140,7 +140,7 @@ class Law(Description, ABC):
                 raise InputError(f"the factor of {name} in run {wrong[0]} is {values[wrong[0]]:g}; give one above 0")
 
     @cached_property
-    def gains(self) -> Mapping[str, Matrix]:
+    def gains(self) -> Mapping[str, SquareMatrix]:
         """The gains as matrices."""
         return {name: self._gain(name, shape) for name, shape in self.GAINS.items()}
 
@@ -171,7 +171,7 @@ class Law(Description, ABC):
         value = array([self.proof(s, true) + away])
         return trace(f"Lyapunov function of {self.name}", inputs, value, made_from=self.robot.name)
 
-    def init(self, q: Joints, qd: Joints, *, estimate: Unknown | None = None, t: float = 0.0) -> State:
+    def init(self, q: PerJoint, qd: PerJoint, *, estimate: PerUnknown | None = None, t: float = 0.0) -> State:
         n = len(self.robot.actuated)
         q, qd = (_vector(name, given, n, PER_COORDINATE) for name, given in (("q", q), ("qd", qd)))
         begun = self.learnt.described if estimate is None else estimate
@@ -179,12 +179,12 @@ class Law(Description, ABC):
         return State(float(t), np.concatenate([begun, self.adapting.init(self.robot, self.learnt, q, qd, begun)]))
 
     def step(
-        self, state: State, t: float, q: Joints, qd: Joints, reference: Reference, qdd: Joints | None = None
-    ) -> tuple[Joints, State]:
+        self, state: State, t: float, q: PerJoint, qd: PerJoint, reference: Reference, qdd: PerJoint | None = None
+    ) -> tuple[PerJoint, State]:
         passed = t - state.t
         if not passed >= 0.0:
             raise InputError(f"{self.name}: a step from t = {state.t:g} to {t:g}; time goes forwards")
-        motion: tuple[Joints, ...] = (qd,)
+        motion: tuple[PerJoint, ...] = (qd,)
         if self.measures_acceleration:
             if qdd is None:
                 raise InputError(f"{self.name} needs measured accelerations; give qdd")
@@ -203,7 +203,7 @@ class Law(Description, ABC):
         """Why torque or rates are no longer numbers, and what to do."""
         return "torque or adaptation are too large to be numbers: the loop is unstable; take smaller gains or steps"
 
-    def lyapunov(self, state: State, q: Joints, qd: Joints, reference: Reference, truth: Unknown) -> float:
+    def lyapunov(self, state: State, q: PerJoint, qd: PerJoint, reference: Reference, truth: PerUnknown) -> float:
         kernel = self._lyapunov
         return float(kernel.one(q, qd, reference.q, reference.qd, reference.qdd, state.x, truth)[0])
 
@@ -233,7 +233,7 @@ class Law(Description, ABC):
         if gain not in self.gain_names:
             raise UnknownNameError(f"{self.name} has no gain {gain!r}{nearest(gain, self.gain_names)}")
 
-    def _gain(self, name: str, shape: Shape) -> Matrix:
+    def _gain(self, name: str, shape: Shape) -> SquareMatrix:
         given, n = getattr(self, name), len(self.robot.actuated)
         if shape is Shape.MATRIX:
             return matrix(name, given, n, per=PER_COORDINATE)
@@ -244,7 +244,7 @@ class Law(Description, ABC):
         return np.diag(diagonal(name, given, len(constraint(self.robot).mechanism.bodies), per="link"))
 
 
-def _limited(tau: Actuated, limits: Float[np.ndarray, "actuated"]) -> Actuated:
+def _limited(tau: AnyPerActuated, limits: Float[np.ndarray, "actuated"]) -> AnyPerActuated:
     import casadi
 
     def cut(entry: Any, most: float) -> Any:

@@ -27,7 +27,8 @@ from ytheta.control.gains import Gain, quadratic
 from ytheta.control.laws.adaptive_law import Learner
 from ytheta.control.laws.law import Shape, Written
 from ytheta.control.model import Model, pulled_back
-from ytheta.control.symbols import Actuated, Symbols
+from ytheta.control.symbols import Symbols
+from ytheta.shapes import AnyPerActuated
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -76,5 +77,5 @@ class QuasiComputedTorque(Learner):
         return quadratic(true.mass_matrix, _sliding(s)) * 0.5
 
 
-def _sliding(s: Symbols) -> Actuated:
+def _sliding(s: Symbols) -> AnyPerActuated:
     return s.error_rate + s.times("convergence", s.error)

@@ -25,7 +25,8 @@ from ytheta.control.gains import Gain, quadratic
 from ytheta.control.laws.adaptive_law import Learner
 from ytheta.control.laws.law import Shape, Written
 from ytheta.control.model import Model, pulled_back
-from ytheta.control.symbols import Actuated, Symbols
+from ytheta.control.symbols import Symbols
+from ytheta.shapes import AnyPerActuated
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -53,7 +54,7 @@ class SlotineLi(Learner):
         return quadratic(true.mass_matrix, r) * 0.5
 
 
-def _reference(s: Symbols) -> tuple[Actuated, Actuated]:
+def _reference(s: Symbols) -> tuple[AnyPerActuated, AnyPerActuated]:
     """v and r of (26)-(27)."""
     v = s.qrd - s.times("convergence", s.error)
     return v, s.qd - v

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ytheta.control.controller import Joints, Reference, State, Unknown
+from ytheta.control.controller import Reference, State
 from ytheta.control.gains import Gain, quadratic, scaled
 from ytheta.control.laws.adaptive_law import Learner
 from ytheta.control.laws.law import Shape, Written
@@ -46,7 +46,7 @@ from ytheta.dynamics.motion import numeric_motion, scalars
 from ytheta.dynamics.vectors import dot
 from ytheta.errors import InputError
 from ytheta.identifiability.standard_parameters import asked_parameters
-from ytheta.shapes import Float
+from ytheta.shapes import Float, PerJoint, PerUnknown
 
 if TYPE_CHECKING:
     import casadi
@@ -60,7 +60,7 @@ class Walker(Learner):
 
     convergence: Gain
     feedback: Gain
-    initial: Unknown | Sequence[float] | None = None
+    initial: PerUnknown | Sequence[float] | None = None
 
     GAINS: ClassVar[Mapping[str, Shape]] = {"convergence": Shape.MATRIX, "feedback": Shape.LINKS}
 
@@ -81,7 +81,7 @@ class Walker(Learner):
         usual = asked_parameters(self.robot, rotor_inertia=False, friction=("viscous",))
         return learnt(self.robot, None, usual if self.learn is None else self.learn)
 
-    def init(self, q: Joints, qd: Joints, *, estimate: Unknown | None = None, t: float = 0.0) -> State:
+    def init(self, q: PerJoint, qd: PerJoint, *, estimate: PerUnknown | None = None, t: float = 0.0) -> State:
         return super().init(q, qd, estimate=self._initial if estimate is None else estimate, t=t)
 
     def written(self, s: Symbols) -> Written:
@@ -97,8 +97,8 @@ class Walker(Learner):
         return quadratic(true.mass_matrix, r) * 0.5
 
     def plain(
-        self, x: Unknown, q: Joints, qd: Joints, reference: Reference
-    ) -> tuple[Joints, Float[np.ndarray, "unknown"]]:
+        self, x: PerUnknown, q: PerJoint, qd: PerJoint, reference: Reference
+    ) -> tuple[PerJoint, Float[np.ndarray, "unknown"]]:
         """tau, before it is limited, and Yᵀ r by the paper's procedures on floats: slow, and nothing compiled."""
         Lambda = self.gains["convergence"]
         v, vd = reference.qd - Lambda @ (q - reference.q), reference.qdd - Lambda @ (qd - reference.qd)  # (17)

@@ -21,11 +21,9 @@ from ytheta.control.unknowns import Learnt
 from ytheta.conventions import JOINT_PARAMETERS, LINK_PARAMETERS
 from ytheta.errors import UnknownNameError, nearest
 from ytheta.robot.inertia import Inertia
-from ytheta.shapes import Float, Shaped
+from ytheta.shapes import Float, Shaped, UnknownByUnknown
 
 HARDLY = 1e-6  # of what the best shown parameter of a kind shows: nothing counts as shown less
-
-Square = Float[np.ndarray, "unknown unknown"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +79,7 @@ class Learning:
         rate = float(eigenvalues(self.K_D, self.M).min())
         return Composite(self.gradient, prediction=self.weights, bandwidth=rate)
 
-    def pace(self, Gamma: Square) -> float:
+    def pace(self, Gamma: UnknownByUnknown) -> float:
         """The largest eigenvalue of Y Gamma Yᵀ, where 1 begins to swing."""
         swings = 0.25 * self.K_D @ np.linalg.solve(self.M, self.K_D)
         return float(eigenvalues(np.einsum("sju,uw,skw->sjk", self.Y, Gamma, self.Y, optimize=True), swings).max())

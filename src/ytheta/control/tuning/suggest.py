@@ -70,12 +70,11 @@ from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identifiability.standard_parameters import asked_parameters, sliding_joints
 from ytheta.robot.parts import Joint, Motor
 from ytheta.robot.robot import Robot
-from ytheta.shapes import Float
+from ytheta.shapes import Float, JointMatrices
 
 Columns: TypeAlias = Float[np.ndarray, "samples joints"]
 Motion: TypeAlias = tuple[Columns, Columns, Columns]
 Fewer: TypeAlias = tuple[Float[np.ndarray, "fewer joints"], ...]
-Matrices = Float[np.ndarray, "_ joints joints"]  # for every sample, or one for all
 PartT = TypeVar("PartT", Joint, Motor)
 
 SLOWEST = 10.0  # 1/s, lambda, where the period allows
@@ -144,7 +143,7 @@ class Task:
         return FASTEST / self.period
 
     @cached_property
-    def M(self) -> Matrices:
+    def M(self) -> JointMatrices:
         M = kernels.mass_matrix(self.robot, backend=BACKEND)(self.motion[0])
         diagonal = np.diagonal(M, axis1=1, axis2=2)
         felt = diagonal.min(axis=0) > 0.0
@@ -173,13 +172,13 @@ class Task:
         M = kernels.mass_matrix(self.robot, backend=BACKEND)
         return float(eigenvalues((M(q + MOMENT * qd) - M(q - MOMENT * qd)) / (4.0 * MOMENT), self.M).max())
 
-    def damping(self, rate: float, K: Matrices) -> Matrices:
+    def damping(self, rate: float, K: JointMatrices) -> JointMatrices:
         """The multiple of K that makes M^-1 K this fast where it is slowest, and not too fast where it is fastest."""
         rates = eigenvalues(K, self.M)
         return K * min(rate / float(rates.min()), self.fastest / float(rates.max()))
 
 
-Tuned: TypeAlias = tuple[dict[str, Any], Matrices]  # settings and K_D
+Tuned: TypeAlias = tuple[dict[str, Any], JointMatrices]  # settings and K_D
 
 
 def _slotine_li(task: Task) -> Tuned:
@@ -229,7 +228,7 @@ TUNED: dict[type[Law], Callable[[Task], Tuned]] = {
 }
 
 
-def _links_alone(task: Task) -> Matrices:
+def _links_alone(task: Task) -> JointMatrices:
     """M without rotors."""
     robot = task.robot
     if not any(drive.rotor_inertia for _, drive in robot.drives):
@@ -255,7 +254,7 @@ def _without_rotors(robot: Robot) -> Robot:
     )
 
 
-def _learning(task: Task, law: type[Learner], unknown: Learnt, K_D: Matrices) -> Learning:
+def _learning(task: Task, law: type[Learner], unknown: Learnt, K_D: JointMatrices) -> Learning:
     Y = kernels.regressor(task.robot, parameters=unknown.names, backend=BACKEND)(*_disturbed(task))
     M, damping = np.concatenate([task.M, task.M]), np.broadcast_to(K_D, task.M.shape)
     weights = np.linalg.inv(damping.mean(axis=0))

@@ -32,10 +32,8 @@ from ytheta.robot.frame import Frame, cos_sin
 from ytheta.robot.modified_dh import NEARLY_PARALLEL, Row, to_modified_dh
 from ytheta.robot.parts import JointKind
 from ytheta.robot.robot import Robot
-from ytheta.shapes import Float
+from ytheta.shapes import Float, Matrix4, Vector3
 
-Vec3 = Float[np.ndarray, "3"]
-Pseudo = Float[np.ndarray, "4 4"]
 Ways = tuple[bool, ...]  # mass at the foot, mass at the origin, second moment
 
 STILL, PLANAR, FREE = "still", "planar", "free"
@@ -63,13 +61,13 @@ class Axis:
     gamma: float
     alpha: float
     offset: float
-    foot: Vec3
+    foot: Vector3
     d: float
-    H: Pseudo
+    H: Matrix4
     spin: str
-    u: Vec3 | None
+    u: Vector3 | None
     sideways: bool
-    rest: Vec3
+    rest: Vector3
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +75,7 @@ class Equivalent:
     """Axes, parents first, and the bodies behind them: P about the origin, and a mass at the foot of the axis."""
 
     axes: tuple[Axis, ...]
-    P: tuple[Pseudo, ...]
+    P: tuple[Matrix4, ...]
     near: tuple[float, ...]
 
     @property
@@ -155,7 +153,7 @@ def price(arm: Equivalent) -> int:
     return total
 
 
-def _axes(robot: Robot) -> tuple[list[Axis], list[Pseudo]]:
+def _axes(robot: Robot) -> tuple[list[Axis], list[Matrix4]]:
     """The axes, and the pseudo-inertias of the links behind them, loads included."""
     table = to_modified_dh(robot)
     frames = dict(zip((link.name for link in table.original.links), table.frames, strict=True))
@@ -163,7 +161,7 @@ def _axes(robot: Robot) -> tuple[list[Axis], list[Pseudo]]:
     gravity = np.array(table.original.gravity_in_base)
     place: dict[str, int] = {}
     axes: list[Axis] = []
-    own: list[Pseudo] = []
+    own: list[Matrix4] = []
     for row, joint, link in zip(table.rows, table.original.joints, table.robot.links[1:], strict=True):
         H = (frames[joint.parent].inverse() @ joint.placement @ joint.seat @ frames[joint.child]).matrix
         parent = place.get(joint.parent)
@@ -187,7 +185,7 @@ def _axes(robot: Robot) -> tuple[list[Axis], list[Pseudo]]:
     return axes, own
 
 
-def _row(row: Row, H: Pseudo) -> tuple[float, float, float, float]:
+def _row(row: Row, H: Matrix4) -> tuple[float, float, float, float]:
     """gamma, alpha, offset and d. Axes that are nearly parallel get no d: the feet of their normal are far outside."""
     d = 0.0 if 0.0 < abs(cos_sin(row.alpha)[1]) <= NEARLY_PARALLEL else row.d
     ahead = Frame.turn(Z, row.gamma) @ Frame.turn(X, row.alpha) @ Frame.turn(Z, row.theta)
@@ -204,9 +202,9 @@ def _row(row: Row, H: Pseudo) -> tuple[float, float, float, float]:
     return gamma, alpha, theta, 0.0
 
 
-def _path(axes: Sequence[Axis], last: int | None) -> list[tuple[bool, Vec3, Pseudo]]:
+def _path(axes: Sequence[Axis], last: int | None) -> list[tuple[bool, Vector3, Matrix4]]:
     """The steps from the base to a body."""
-    steps: list[tuple[bool, Vec3, Pseudo]] = []
+    steps: list[tuple[bool, Vector3, Matrix4]] = []
     while last is not None:
         axis = axes[last]
         steps.append((axis.revolute, axis.foot, axis.H))
@@ -214,7 +212,7 @@ def _path(axes: Sequence[Axis], last: int | None) -> list[tuple[bool, Vec3, Pseu
     return steps[::-1]
 
 
-def _spin(steps: Sequence[tuple[bool, Vec3, Pseudo]], gravity: Vec3) -> tuple[str, Vec3 | None, bool]:
+def _spin(steps: Sequence[tuple[bool, Vector3, Matrix4]], gravity: Vector3) -> tuple[str, Vector3 | None, bool]:
     """How the last body of a path turns, seen from the base, where the directions that matter do not change."""
     R, u, spin = np.eye(3), None, STILL
     accelerated = [gravity]
@@ -243,7 +241,7 @@ def _base_turned(axis: Axis) -> Axis:
     return replace(axis, offset=axis.offset - math.atan2(y, x), rest=np.array([math.hypot(x, y), 0.0, z]))
 
 
-def _tip_turned(axis: Axis, own: Pseudo) -> tuple[Axis, Pseudo]:
+def _tip_turned(axis: Axis, own: Matrix4) -> tuple[Axis, Matrix4]:
     """The frame of a tip has an x axis of no importance: turned until ky is zero; without kx and ky Syz, or Sxy."""
     S, k = own[:3, :3], own[:3, 3]
     if k[0] and k[1]:
@@ -259,7 +257,7 @@ def _tip_turned(axis: Axis, own: Pseudo) -> tuple[Axis, Pseudo]:
     return replace(axis, offset=axis.offset + angle, H=axis.H @ turn), body
 
 
-def _handed_on(axes: Sequence[Axis], own: Sequence[Pseudo], choice: Mapping[int, Ways]) -> Equivalent:
+def _handed_on(axes: Sequence[Axis], own: Sequence[Matrix4], choice: Mapping[int, Ways]) -> Equivalent:
     """What may go to the base, tips first; ``choice``: axes that take masses and second moments back."""
     P = list(own)
     size = [abs(body) for body in own]  # of what was added and taken away: the measure of rounding
@@ -283,7 +281,7 @@ def _handed_on(axes: Sequence[Axis], own: Sequence[Pseudo], choice: Mapping[int,
     return Equivalent(tuple(axes), tuple(P), tuple(near))
 
 
-def _free_part(axis: Axis, P: Pseudo) -> Pseudo:
+def _free_part(axis: Axis, P: Matrix4) -> Matrix4:
     """What of a body its parent can have as well."""
     free = np.zeros((4, 4))
     if axis.revolute:
@@ -305,7 +303,7 @@ def _ways(axes: Sequence[Axis], i: int) -> list[Ways]:
     return list(product(*((False, True) if way else (False,) for way in possible)))
 
 
-def _handed_back(axis: Axis, above: Pseudo, ways: Ways, reach: float, mass: float) -> tuple[float, Pseudo]:
+def _handed_back(axis: Axis, above: Matrix4, ways: Ways, reach: float, mass: float) -> tuple[float, Matrix4]:
     """Masses at foot and origin that take kx and ky from the body before an axis, and Szz that takes its Syz."""
     at_foot, at_origin, along = ways
     foot, origin, z = axis.foot, axis.H[:3, 3], axis.H[:3, 2]
@@ -323,7 +321,7 @@ def _handed_back(axis: Axis, above: Pseudo, ways: Ways, reach: float, mass: floa
     return near, line
 
 
-def _point(height: float) -> Pseudo:
+def _point(height: float) -> Matrix4:
     """A unit mass on the z axis."""
     place = np.array([0.0, 0.0, height, 1.0])
     return np.outer(place, place)

@@ -33,11 +33,8 @@ from ytheta.dynamics.motion import Motion
 from ytheta.dynamics.vectors import array, cross, dot, inner, scaled, zeros
 from ytheta.robot.frame import cos_sin
 from ytheta.robot.robot import Robot
-from ytheta.shapes import Shaped
+from ytheta.shapes import AnyMatrix3, AnyPerMoment, AnyVector3, Shaped
 
-Vector = Shaped[np.ndarray, "3"]
-Matrix = Shaped[np.ndarray, "3 3"]
-Moment = Shaped[np.ndarray, "moments"]  # a vector, or its one component that matters
 Z = exact([0, 0, 1])
 
 
@@ -60,14 +57,14 @@ class Recursion:
     tau: Shaped[np.ndarray, "joints"]
     turns: list[Turn] = field(default_factory=list)
     spins: list[Spin] = field(default_factory=list)
-    feet: list[Vector] = field(default_factory=list)  # a at the two ends of the way d along an axis
-    slides: list[Vector] = field(default_factory=list)  # h double dot star
-    origins: list[Vector] = field(default_factory=list)
-    own_forces: dict[int, Vector] = field(default_factory=dict)  # mu bar
-    own_moments: dict[int, Moment] = field(default_factory=dict)  # zeta bar
-    forces: dict[int, Vector] = field(default_factory=dict)  # mu, zeta
-    moments: dict[int, Moment] = field(default_factory=dict)
-    handed: dict[int, tuple[Vector, Moment]] = field(default_factory=dict)  # both, as the parent gets them
+    feet: list[AnyVector3] = field(default_factory=list)  # a at the two ends of the way d along an axis
+    slides: list[AnyVector3] = field(default_factory=list)  # h double dot star
+    origins: list[AnyVector3] = field(default_factory=list)
+    own_forces: dict[int, AnyVector3] = field(default_factory=dict)  # mu bar
+    own_moments: dict[int, AnyPerMoment] = field(default_factory=dict)  # zeta bar
+    forces: dict[int, AnyVector3] = field(default_factory=dict)  # mu, zeta
+    moments: dict[int, AnyPerMoment] = field(default_factory=dict)
+    handed: dict[int, tuple[AnyVector3, AnyPerMoment]] = field(default_factory=dict)  # both, as the parent gets them
 
 
 def recursion(arm: Equivalent, motion: Motion) -> Recursion:
@@ -126,23 +123,23 @@ class Turn:
             return _sum((ca, c)), _sum((ca, s)), 1, sa / ca
         return _sum((sa, c)), _sum((sa, s)), ca / sa, 1
 
-    def down(self, v: Vector) -> Vector:
+    def down(self, v: AnyVector3) -> AnyVector3:
         (ca, sa), (c, s), (C, S, first, second) = self.alpha, self.q, self.drawn
         x, y, z = _planar(v, self.gamma)
         across = _sum((first, y), (second, z))
         return array([_sum((c, x), (S, across)), _sum((C, across), (-s, x)), _sum((ca, z), (-sa, y))])
 
-    def up(self, v: Vector) -> Vector:
+    def up(self, v: AnyVector3) -> AnyVector3:
         (ca, sa), (c, s), (C, S, first, second) = self.alpha, self.q, self.drawn
         x, across = _sum((c, v[0]), (-s, v[1])), _sum((S, v[0]), (C, v[1]))
         y, z = _sum((first, across), (-sa, v[2])), _sum((second, across), (ca, v[2]))
         return _planar(array([x, y, z]), (self.gamma[0], -self.gamma[1]))
 
-    def about_z(self, v: Vector) -> Vector:
+    def about_z(self, v: AnyVector3) -> AnyVector3:
         """Only the last turn."""
         return _planar(v, self.q)
 
-    def ahead(self, u: Vector) -> Vector:
+    def ahead(self, u: AnyVector3) -> AnyVector3:
         """A constant direction of the parent before the last turn."""
         (ca, sa), (x, y, z) = self.alpha, _planar(u, self.gamma)
         return _exact([x, _sum((ca, y), (sa, z)), _sum((ca, z), (-sa, y))])
@@ -152,34 +149,34 @@ class Turn:
 class Planar:
     """A body that turns about the constant direction u only, r <= i < s: one moment. For i < r u is zero, (77)-(79)."""
 
-    u: Vector
+    u: AnyVector3
     w: Any
     wd: Any
 
     @property
-    def none(self) -> Moment:
+    def none(self) -> AnyPerMoment:
         return zeros(1)
 
     @cached_property
     def ww(self) -> Any:
         return self.w * self.w
 
-    def times(self, p: Vector) -> Vector:
+    def times(self, p: AnyVector3) -> AnyVector3:
         """Omega p, with constants as in (86) and (87)."""
         around, inward = _exact(cross(self.u, p)), _exact(scaled(self.u, array([inner(self.u, p)])) - p)
         return array([_sum((x, self.wd), (y, self.ww)) for x, y in zip(around, inward, strict=True)])
 
-    def moment(self, S: Matrix, k: Vector, a: Vector) -> Moment:
+    def moment(self, S: AnyMatrix3, k: AnyVector3, a: AnyVector3) -> AnyPerMoment:
         about_u = sum(S.diagonal()) - inner(self.u, dot(S, self.u))
         return array([_sum((about_u, self.wd), *zip(_exact(cross(self.u, k)), a, strict=True))])  # (85)
 
-    def lever(self, p: Vector, f: Vector) -> Moment:
+    def lever(self, p: AnyVector3, f: AnyVector3) -> AnyPerMoment:
         return array([inner(cross(self.u, p), f)])
 
-    def received(self, n: Vector) -> Moment:
+    def received(self, n: AnyVector3) -> AnyPerMoment:
         return array([inner(self.u, n)])
 
-    def along_z(self, n: Moment) -> Any:
+    def along_z(self, n: AnyPerMoment) -> Any:
         return _sum((self.u[2], n[0]))
 
 
@@ -187,30 +184,30 @@ class Planar:
 class Free:
     """A body that turns about any direction, i >= s. ``columns``: those of Omega that it has other uses for."""
 
-    w: Vector
-    wd: Vector
+    w: AnyVector3
+    wd: AnyVector3
     columns: tuple[bool, ...]
 
     @property
-    def none(self) -> Moment:
+    def none(self) -> AnyPerMoment:
         return zeros(3)
 
     @cached_property
-    def squares(self) -> Vector:
+    def squares(self) -> AnyVector3:
         return array([_sum((x, x)) for x in self.w])
 
     @cached_property
-    def O(self) -> Matrix:  # noqa: E743
+    def O(self) -> AnyMatrix3:  # noqa: E743
         """Omega (59), its diagonal with the opposite sign."""
         (x, y, z), (a, b, c), (xx, yy, zz) = self.w, self.wd, self.squares
         xy, xz, yz = _sum((x, y)), _sum((x, z)), _sum((y, z))
         return array([[yy + zz, xy - c, xz + b], [xy + c, xx + zz, yz - a], [xz - b, yz + a, xx + yy]])
 
-    def times(self, p: Vector) -> Vector:
+    def times(self, p: AnyVector3) -> AnyVector3:
         """Omega p."""
         return array([_sum(*((-p[j] if i == j else p[j], self.O[i, j]) for j in range(3))) for i in range(3)])
 
-    def moment(self, S: Matrix, k: Vector, a: Vector) -> Moment:
+    def moment(self, S: AnyMatrix3, k: AnyVector3, a: AnyVector3) -> AnyPerMoment:
         """The vector of the skew matrix Omega S - (Omega S)^T, which is Psi psi(D) of (65), and k x a."""
         O, (xx, yy, zz), (Sxx, Syy, Szz) = self.O, self.squares, S.diagonal()  # noqa: E741
         Sxy, Sxz, Syz = S[0, 1], S[0, 2], S[1, 2]
@@ -226,13 +223,13 @@ class Free:
         z = *about_z, (O[1, 2], Sxz), (O[0, 2], -Syz), (yy - xx, Sxy)
         return array([_sum(*x), _sum(*y), _sum(*z)]) + cross(k, a)
 
-    def lever(self, p: Vector, f: Vector) -> Moment:
+    def lever(self, p: AnyVector3, f: AnyVector3) -> AnyPerMoment:
         return cross(p, f)
 
-    def received(self, n: Vector) -> Moment:
+    def received(self, n: AnyVector3) -> AnyPerMoment:
         return n
 
-    def along_z(self, n: Moment) -> Any:
+    def along_z(self, n: AnyPerMoment) -> Any:
         return n[2]
 
 
@@ -261,7 +258,7 @@ def _spin(arm: Equivalent, i: int, turn: Turn, above: Spin, motion: Motion) -> S
     return Free(w + scaled(Z, array([qd])), wd, arm.columns(i))  # (57)
 
 
-def _slide(axis: Axis, spin: Spin, motion: Motion) -> Vector:
+def _slide(axis: Axis, spin: Spin, motion: Motion) -> AnyVector3:
     """From the foot of an axis to the origin: (69), and Omega_i d_i for revolute joints as well."""
     way = scaled(spin.times(Z), array([_way(axis, motion)]))
     if axis.revolute:
@@ -298,7 +295,7 @@ def _flat(arm: Equivalent, i: int) -> bool:
     return arm.tip(i) and not arm.axes[i].d and not arm.P[i][:3, 2:].any()
 
 
-def _planar(v: Vector, angle: tuple[Any, Any]) -> Vector:
+def _planar(v: AnyVector3, angle: tuple[Any, Any]) -> AnyVector3:
     """Coordinates in axes that are turned about z."""
     c, s = angle
     return array([_sum((c, v[0]), (s, v[1])), _sum((c, v[1]), (-s, v[0])), v[2]])

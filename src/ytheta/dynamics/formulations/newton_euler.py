@@ -34,12 +34,9 @@ from ytheta.dynamics.mechanism import Body, Mechanism
 from ytheta.dynamics.motion import Motion
 from ytheta.dynamics.vectors import array, centripetal, cross, dot, skew, turn, zeros
 from ytheta.robot.robot import Robot
-from ytheta.shapes import Shaped
+from ytheta.shapes import AnyMatrix3, AnyVector3, AnyVector3Columns, Shaped
 
-Vector = Shaped[np.ndarray, "3"]
-Matrix = Shaped[np.ndarray, "3 3"]
-Columns = Shaped[np.ndarray, "3 columns"]
-Screw: TypeAlias = tuple[Vector, Vector]  # z and v below
+Screw: TypeAlias = tuple[AnyVector3, AnyVector3]  # z and v below
 PER_LINK = len(LINK_PARAMETERS)
 SIXTEEN = len(SIXTEEN_PARAMETERS)
 
@@ -48,16 +45,16 @@ SIXTEEN = len(SIXTEEN_PARAMETERS)
 class Twist:
     """How one body moves: see the notation above. Where the two velocities are one, u *is* w."""
 
-    w: Vector
-    u: Vector
-    wd: Vector
-    a: Vector
+    w: AnyVector3
+    u: AnyVector3
+    wd: AnyVector3
+    a: AnyVector3
 
     @property
-    def H(self) -> Matrix:
+    def H(self) -> AnyMatrix3:
         return skew(self.wd) + centripetal(self.w, self.u)  # (68)
 
-    def moment(self, inertia: Matrix) -> Vector:
+    def moment(self, inertia: AnyMatrix3) -> AnyVector3:
         """I wd + w × I w, the latter symmetric in the two velocities."""
         if self.w is self.u:
             return dot(inertia, self.wd) + cross(self.w, dot(inertia, self.w))
@@ -103,14 +100,14 @@ def inverse_dynamics(
     return tau
 
 
-def wrench(theta: Shaped[np.ndarray, "10"], twist: Twist) -> tuple[Vector, Vector]:
+def wrench(theta: Shaped[np.ndarray, "10"], twist: Twist) -> tuple[AnyVector3, AnyVector3]:
     """Force and moment about the frame origin that move one body."""
     h = array(list(theta[1:4]))
     force = twist.a * array([theta[0]]) + dot(twist.H, h)  # (66)-(67)
     return force, twist.moment(inertia_matrix(theta)) + cross(h, twist.a)  # (69)-(74)
 
 
-def inertia_matrix(theta: Shaped[np.ndarray, "10"]) -> Matrix:
+def inertia_matrix(theta: Shaped[np.ndarray, "10"]) -> AnyMatrix3:
     """The inertia about the frame origin of ten parameters."""
     inertia = zeros(3, 3)
     for (row, column), value in zip(INERTIA_ENTRIES, theta[4:], strict=True):
@@ -118,7 +115,7 @@ def inertia_matrix(theta: Shaped[np.ndarray, "10"]) -> Matrix:
     return inertia
 
 
-def pose(body: Body, motion: Motion) -> tuple[Matrix, Vector]:
+def pose(body: Body, motion: Motion) -> tuple[AnyMatrix3, AnyVector3]:
     """Rotation and place of a body seen from its parent."""
     R, s = body.P, body.s
     if body.joint is not None and body.revolute:
@@ -128,21 +125,21 @@ def pose(body: Body, motion: Motion) -> tuple[Matrix, Vector]:
     return dot(R, body.S), body.p + dot(R, s)
 
 
-def along(body: Body) -> Vector:
+def along(body: Body) -> AnyVector3:
     """The joint axis in the body's own frame."""
     return dot(body.S.T, body.axis)
 
 
-def joint_point(body: Body) -> Vector:
+def joint_point(body: Body) -> AnyVector3:
     """The origin of the joint frame seen from a body behind a revolute joint."""
     return -dot(body.S.T, body.s)
 
 
-def _outward(mechanism: Mechanism, motion: Motion) -> tuple[list[tuple[Matrix, Vector]], list[Twist]]:
+def _outward(mechanism: Mechanism, motion: Motion) -> tuple[list[tuple[AnyMatrix3, AnyVector3]], list[Twist]]:
     """Places of all bodies in their parents and how they move (66)-(70)."""
     still = zeros(3)
     base = Twist(still, still, zeros(3), -mechanism.gravity)
-    places: list[tuple[Matrix, Vector]] = []
+    places: list[tuple[AnyMatrix3, AnyVector3]] = []
     twists: list[Twist] = []
     for body in mechanism.bodies:
         above = base if body.parent is None else twists[body.parent]
@@ -151,7 +148,7 @@ def _outward(mechanism: Mechanism, motion: Motion) -> tuple[list[tuple[Matrix, V
     return places, twists
 
 
-def _next(body: Body, motion: Motion, R: Matrix, p: Vector, above: Twist) -> Twist:
+def _next(body: Body, motion: Motion, R: AnyMatrix3, p: AnyVector3, above: Twist) -> Twist:
     """The motion of a body from that of its parent."""
     down = R.T
     # A revolute joint keeps one point of the body in one place of the parent; else the frame origin is followed.
@@ -180,7 +177,10 @@ def _next(body: Body, motion: Motion, R: Matrix, p: Vector, above: Twist) -> Twi
 
 
 def _regressor(
-    mechanism: Mechanism, motion: Motion, columns: Callable[[Twist], tuple[Columns, Columns]], width: int
+    mechanism: Mechanism,
+    motion: Motion,
+    columns: Callable[[Twist], tuple[AnyVector3Columns, AnyVector3Columns]],
+    width: int,
 ) -> Shaped[np.ndarray, "joints params"]:
     places, twists = _outward(mechanism, motion)
     Y = zeros(mechanism.joints, width * len(mechanism.bodies))
@@ -193,7 +193,7 @@ def _regressor(
     return Y
 
 
-def _screws(body: Body, R: Matrix, p: Vector, above: dict[int, Screw]) -> dict[int, Screw]:
+def _screws(body: Body, R: AnyMatrix3, p: AnyVector3, above: dict[int, Screw]) -> dict[int, Screw]:
     """For every joint that moves a body how it does, from what it does to the parent."""
     down = R.T
     moved = {joint: (dot(down, z), dot(down, v + cross(z, p))) for joint, (z, v) in above.items()}
@@ -203,7 +203,7 @@ def _screws(body: Body, R: Matrix, p: Vector, above: dict[int, Screw]) -> dict[i
     return moved
 
 
-def _ten_columns(twist: Twist) -> tuple[Columns, Columns]:
+def _ten_columns(twist: Twist) -> tuple[AnyVector3Columns, AnyVector3Columns]:
     """Force and moment about the frame origin per unit of the ten parameters."""
     force, moment = zeros(3, PER_LINK), zeros(3, PER_LINK)
     force[:, 0] = twist.a  # (67)
@@ -216,7 +216,7 @@ def _ten_columns(twist: Twist) -> tuple[Columns, Columns]:
     return force, moment
 
 
-def _sixteen_columns(twist: Twist) -> tuple[Columns, Columns]:
+def _sixteen_columns(twist: Twist) -> tuple[AnyVector3Columns, AnyVector3Columns]:
     """The same per unit of (theta_2, theta_4, theta_3)."""
     force, moment = zeros(3, SIXTEEN), zeros(3, SIXTEEN)
     H = twist.H

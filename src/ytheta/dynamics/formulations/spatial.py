@@ -19,10 +19,8 @@ import numpy as np
 
 from ytheta.conventions import INERTIA_ENTRIES, LINK_PARAMETERS
 from ytheta.dynamics.vectors import centripetal, dot, skew, zeros
-from ytheta.shapes import Shaped
+from ytheta.shapes import AnySpatialColumns, AnySpatialVector, Shaped
 
-Spatial = Shaped[np.ndarray, "6"]
-Columns = Shaped[np.ndarray, "6 columns"]
 PER_LINK = len(LINK_PARAMETERS)
 
 
@@ -40,12 +38,12 @@ class Transform:
         X[3:, :3] = dot(skew(self.p), self.A)
         return X
 
-    def up(self, columns: Columns) -> Columns:
+    def up(self, columns: AnySpatialColumns) -> AnySpatialColumns:
         """X y: from the moved frame to the other one."""
         upper, lower = dot(self.A, columns[:3]), dot(self.A, columns[3:])
         return np.concatenate([upper, lower + dot(skew(self.p), upper)])
 
-    def down(self, y: Spatial) -> Spatial:
+    def down(self, y: AnySpatialVector) -> AnySpatialVector:
         """X' y: from the other frame to the moved one."""
         back = self.A.T
         return np.concatenate([dot(back, y[:3]), dot(back, y[3:] - dot(skew(self.p), y[:3]))])
@@ -59,18 +57,18 @@ def spatial_transpose(X: Shaped[np.ndarray, "6 columns"]) -> Shaped[np.ndarray, 
     return swapped
 
 
-def spatial_cross(v: Spatial, y: Spatial) -> Spatial:
+def spatial_cross(v: AnySpatialVector, y: AnySpatialVector) -> AnySpatialVector:
     """v × y."""
     upper = dot(skew(v[:3]), y[:3])
     return np.concatenate([upper, dot(skew(v[:3]), y[3:]) + dot(skew(v[3:]), y[:3])])
 
 
-def scaled(y: Spatial, factor: Shaped[np.ndarray, "1"]) -> Spatial:
+def scaled(y: AnySpatialVector, factor: Shaped[np.ndarray, "1"]) -> AnySpatialVector:
     """y times a scalar, exact zeros left alone."""
     return dot(y[:, None], factor)
 
 
-def momentum_columns(v: Spatial) -> Shaped[np.ndarray, "6 10"]:
+def momentum_columns(v: AnySpatialVector) -> Shaped[np.ndarray, "6 10"]:
     """I v per unit of the ten parameters: the columns R_k v of sec. 2.4, in the order of ``conventions``."""
     w, linear = v[:3], v[3:]
     result = zeros(6, PER_LINK)
@@ -81,7 +79,7 @@ def momentum_columns(v: Spatial) -> Shaped[np.ndarray, "6 10"]:
     return result
 
 
-def gyroscopic_columns(v: Spatial, u: Spatial) -> Shaped[np.ndarray, "6 10"]:
+def gyroscopic_columns(v: AnySpatialVector, u: AnySpatialVector) -> Shaped[np.ndarray, "6 10"]:
     """v × I v per unit of the ten parameters, as the bilinear form ½ (v × I u + u × I v) that is symmetric in v and u.
 
     Multiplied out: v × v = 0 leaves no moment per mass, and K(v) K(w) - K(w) K(v) = K(v × w) is one matrix.

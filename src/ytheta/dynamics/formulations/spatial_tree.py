@@ -30,7 +30,6 @@ import numpy as np
 from ytheta.dynamics.formulations.newton_euler import joint_point, pose
 from ytheta.dynamics.formulations.spatial import (
     PER_LINK,
-    Spatial,
     Transform,
     gyroscopic_columns,
     momentum_columns,
@@ -42,7 +41,7 @@ from ytheta.dynamics.mechanism import Body, Mechanism
 from ytheta.dynamics.motion import Motion
 from ytheta.dynamics.vectors import array, dot, skew, zeros
 from ytheta.robot.robot import Robot
-from ytheta.shapes import Shaped
+from ytheta.shapes import AnySpatialVector, Shaped
 
 IDENTITY = array([[1, 0, 0], [0, 1, 0], [0, 0, 1]])
 
@@ -155,7 +154,7 @@ def _sweep(mechanism: Mechanism, motion: Motion, *, symmetric: bool) -> Shaped[n
     ud = {0: np.concatenate([zeros(3), -mechanism.gravity])}
     Y = zeros(mechanism.joints, PER_LINK * len(mechanism.bodies))
 
-    def forward(node: Node, X: Transform, joint: slice, s: Spatial) -> None:
+    def forward(node: Node, X: Transform, joint: slice, s: AnySpatialVector) -> None:
         """Velocities and the acceleration of a node from those of its predecessor: (2), (3), (18), (19)."""
         i, above = node.number, node.predecessor or 0
         v[i] = X.down(v[above])
@@ -223,7 +222,7 @@ def _place(node: Node, seated: dict[int, Body], motion: Motion) -> Transform:
     return Transform(body.P, body.p) if node.kind is NodeKind.CONNECTOR else Transform(*pose(body, motion))
 
 
-def _axis(node: Node, seated: dict[int, Body]) -> tuple[slice, Spatial]:
+def _axis(node: Node, seated: dict[int, Body]) -> tuple[slice, AnySpatialVector]:
     """The place in q and the axis s of a node's joint, constant in the node's own axes; zero if nothing moves."""
     body = seated.get(node.number)
     if body is None or body.joint is None or node.kind is not NodeKind.SUCCESSOR:

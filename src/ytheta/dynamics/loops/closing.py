@@ -14,10 +14,7 @@ from ytheta.dynamics.vectors import zeros
 from ytheta.errors import ClosureError
 from ytheta.robot.loops.closure import CLOSED, RANK, close_loops
 from ytheta.robot.robot import Robot
-from ytheta.shapes import Float
-
-Pose = Float[np.ndarray, "coordinates"]
-Matrix = Float[np.ndarray, "rows unknowns"]
+from ytheta.shapes import Float, PerCoordinate, RowsByUnknown
 
 STRIDES = (0.3, 0.1, 0.03)  # radians or metres: how far from home the equations are tried, the longest that closes
 ROUNDING = 1e-12  # a closed form closes the loops this well; metres and radians
@@ -56,7 +53,7 @@ def constraint(robot: Robot) -> Constraint:
     return replace(loops, affine=_affine(loops, poses))
 
 
-def _poses(loops: Constraint) -> list[Pose]:
+def _poses(loops: Constraint) -> list[PerCoordinate]:
     """Home, closed to the last digit, and closed poses around it: each actuated coordinate moved both ways."""
     home = _closed(loops, loops.home)
     if home is None:
@@ -74,7 +71,7 @@ def _poses(loops: Constraint) -> list[Pose]:
     return poses
 
 
-def _closed(loops: Constraint, x: Pose) -> Pose | None:
+def _closed(loops: Constraint, x: PerCoordinate) -> PerCoordinate | None:
     """The pose nearby that fulfils all equations, by Gauss-Newton in the passive coordinates; None if it is far."""
     passive = list(loops.passive)
     start, x = x, x.copy()
@@ -89,7 +86,7 @@ def _closed(loops: Constraint, x: Pose) -> Pose | None:
     return x if near and np.abs(c).max(initial=0.0) < CLOSED else None
 
 
-def _equations(loops: Constraint, x: Pose) -> tuple[Float[np.ndarray, "rows"], Matrix]:
+def _equations(loops: Constraint, x: PerCoordinate) -> tuple[Float[np.ndarray, "rows"], RowsByUnknown]:
     import casadi
 
     function = casadi.Function("c", [loops.x], [loops.equations, casadi.jacobian(loops.equations, loops.x)])
@@ -97,7 +94,7 @@ def _equations(loops: Constraint, x: Pose) -> tuple[Float[np.ndarray, "rows"], M
     return np.array(c)[:, 0], np.array(J)
 
 
-def _independent(loops: Constraint, poses: list[Pose]) -> list[int]:
+def _independent(loops: Constraint, poses: list[PerCoordinate]) -> list[int]:
     """Equations, as many as passive coordinates, that stay independent at all poses.
 
     Each pose proposes its choice by a pivoted QR factorisation; the one is taken whose weakest direction, relative to
@@ -115,11 +112,11 @@ def _independent(loops: Constraint, poses: list[Pose]) -> list[int]:
     return max(choices, key=strength)
 
 
-def _weakest(matrix: Matrix) -> float:
+def _weakest(matrix: RowsByUnknown) -> float:
     return float(np.linalg.svd(matrix, compute_uv=False)[-1])
 
 
-def _affine(loops: Constraint, poses: list[Pose]) -> Affine | None:
+def _affine(loops: Constraint, poses: list[PerCoordinate]) -> Affine | None:
     """U in closed form if E is the same at all poses, and the loops close far from home too."""
     Es = [np.array(loops.tangent(x)) for x in poses]
     E = np.where(np.abs(Es[0] - np.rint(Es[0])) < SNAP, np.rint(Es[0]), Es[0])

@@ -29,12 +29,10 @@ from ytheta.dynamics.motion import scalars
 from ytheta.dynamics.vectors import array, dot, zeros
 from ytheta.robot.parts import JointKind
 from ytheta.robot.robot import Robot
-from ytheta.shapes import Float, Shaped
+from ytheta.shapes import AnyPerCoordinate, Float, Shaped
 
 if TYPE_CHECKING:
     import casadi
-
-Coordinates = Shaped[np.ndarray, "coordinates"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +93,7 @@ class Constraint:
         """The actuated coordinates that move loops."""
         return tuple(place for place in self.actuated if any(type(e) is not int or e for e in self._J[:, place]))
 
-    def Edot_times(self, xd: Coordinates, y: Coordinates) -> Coordinates:
+    def Edot_times(self, xd: AnyPerCoordinate, y: AnyPerCoordinate) -> AnyPerCoordinate:
         """Edot V along xd, where y = E V: the acceleration that is left where the actuated coordinates have none."""
         import casadi
 
@@ -208,7 +206,7 @@ def _structural(factors: Float[np.ndarray, "rows columns"]) -> Shaped[np.ndarray
     return exact(factors.tolist()) if factors.size else zeros(*factors.shape)
 
 
-def joint_positions(robot: Robot, x: Coordinates) -> tuple[Shaped[np.ndarray, "joints"], ...]:
+def joint_positions(robot: Robot, x: AnyPerCoordinate) -> tuple[Shaped[np.ndarray, "joints"], ...]:
     """q = A x + b with its cosines and sines, for scalars of CasADi."""
     import casadi
 

@@ -22,11 +22,9 @@ from ytheta.dynamics.motion import Motion
 from ytheta.dynamics.vectors import array, dot, zeros
 from ytheta.robot.frame import Frame
 from ytheta.robot.parts import Joint, JointKind, Loop
-from ytheta.shapes import Shaped
+from ytheta.shapes import AnyMatrix3, AnyVector3, Shaped
 
-Vector = Shaped[np.ndarray, "3"]
-Matrix = Shaped[np.ndarray, "3 3"]
-Pose = tuple[Matrix, Vector]
+Pose = tuple[AnyMatrix3, AnyVector3]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,9 +35,9 @@ class CutJoint:
     """
 
     joint: Joint
-    gap: Vector
-    shift: Vector
-    turn: Matrix
+    gap: AnyVector3
+    shift: AnyVector3
+    turn: AnyMatrix3
     rate: Shaped[np.ndarray, "joints"]
 
     @property
@@ -100,10 +98,10 @@ def cut_joint(mechanism: Mechanism, motion: Motion, loop: Loop) -> CutJoint:
 
 def _follow(
     mechanism: Mechanism, motion: Motion, bodies: tuple[int, ...], last: Frame
-) -> tuple[Pose, list[tuple[int, Vector]]]:
+) -> tuple[Pose, list[tuple[int, AnyVector3]]]:
     """The pose of a frame on the last of some bodies, and the axes of the revolute joints on the way to it."""
     R, p = exact(np.eye(3).tolist()), zeros(3)
-    axes: list[tuple[int, Vector]] = []
+    axes: list[tuple[int, AnyVector3]] = []
     for body in (mechanism.bodies[k] for k in bodies):
         if body.revolute and body.joint is not None:
             axes.append((body.joint, dot(R, dot(body.P, body.axis))))
@@ -112,7 +110,7 @@ def _follow(
     return (dot(R, exact(last.rotation)), p + dot(R, exact(last.translation))), axes
 
 
-def _across(axis: Vector) -> Shaped[np.ndarray, "2 3"]:
+def _across(axis: AnyVector3) -> Shaped[np.ndarray, "2 3"]:
     """Two unit vectors across a unit axis: base vectors where the axis is one."""
     a = axis.astype(float)
     first = np.cross(a, np.eye(3)[np.argmin(np.abs(a))])

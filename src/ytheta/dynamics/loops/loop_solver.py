@@ -14,12 +14,11 @@ import numpy as np
 
 from ytheta.dynamics.loops.constraint import Constraint
 from ytheta.robot.loops.closure import CLOSED, STRIDE
-from ytheta.shapes import Float, Shaped
+from ytheta.shapes import SamplesByCoordinate, Shaped
 
 if TYPE_CHECKING:
     import casadi
 
-Samples = Float[np.ndarray, "samples coordinates"]
 
 CELL = 0.05  # radians or metres: samples nearer than this start from the same solution
 SETTLED = 1e-8  # a Newton step this small leaves an error of its square
@@ -29,7 +28,7 @@ SHORTEST_STEP = 2.0**-6  # share of a Newton step that is halved because it does
 SHORTEST_STRIDE = 2.0**-10  # share of a stride that is halved because the branch was lost
 
 
-def from_home(loops: Constraint, x: Samples) -> tuple[Samples, int]:
+def from_home(loops: Constraint, x: SamplesByCoordinate) -> tuple[SamplesByCoordinate, int]:
     """Close samples whose passive coordinates are unknown; how many rounds of Newton's method it took at most."""
     driving, passive = list(loops.driving), list(loops.passive)
     _, leaders, cell = np.unique(np.floor(x[:, driving] / CELL), axis=0, return_index=True, return_inverse=True)
@@ -56,7 +55,7 @@ def from_home(loops: Constraint, x: Samples) -> tuple[Samples, int]:
     return x, max(rounds, more)
 
 
-def _led(loops: Constraint, x: Samples, goal: Samples) -> tuple[Samples, int]:
+def _led(loops: Constraint, x: SamplesByCoordinate, goal: SamplesByCoordinate) -> tuple[SamplesByCoordinate, int]:
     """Lead closed samples towards goals in strides, shorter ones where the loops move fast; where each one came to."""
     driving, passive = list(loops.driving), list(loops.passive)
     begin, x, rounds = x[:, driving], x.copy(), 0
@@ -82,7 +81,9 @@ def _led(loops: Constraint, x: Samples, goal: Samples) -> tuple[Samples, int]:
     return x, rounds
 
 
-def _from_neighbours(loops: Constraint, x: Samples, there: Shaped[np.ndarray, "samples"]) -> Samples:
+def _from_neighbours(
+    loops: Constraint, x: SamplesByCoordinate, there: Shaped[np.ndarray, "samples"]
+) -> SamplesByCoordinate:
     """Try samples that have not arrived from those before and after them that have, as long as that helps."""
     driving, passive = list(loops.driving), list(loops.passive)
     near = np.abs(np.diff(x[:, driving], axis=0)).max(axis=1, initial=0.0) <= STRIDE
@@ -100,7 +101,7 @@ def _from_neighbours(loops: Constraint, x: Samples, there: Shaped[np.ndarray, "s
         there[target[good]] = True
 
 
-def newton(loops: Constraint, x: Samples) -> tuple[Samples, int]:
+def newton(loops: Constraint, x: SamplesByCoordinate) -> tuple[SamplesByCoordinate, int]:
     """Close samples by their passive coordinates: Newton steps, halved until they help; how many rounds it took."""
     passive = list(loops.passive)
     x = x.copy()
@@ -126,7 +127,7 @@ def newton(loops: Constraint, x: Samples) -> tuple[Samples, int]:
     return x, ROUNDS
 
 
-def _evaluate(function: casadi.Function, x: Samples) -> list[np.ndarray]:
+def _evaluate(function: casadi.Function, x: SamplesByCoordinate) -> list[np.ndarray]:
     """Outputs of a CasADi function of dense vectors for many samples, one row each."""
     x = np.ascontiguousarray(x)
     results = [np.empty((len(x), int(function.nnz_out(k)))) for k in range(function.n_out())]
@@ -140,7 +141,7 @@ def _evaluate(function: casadi.Function, x: Samples) -> list[np.ndarray]:
     return results
 
 
-def verdict(loops: Constraint, x: Samples) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def verdict(loops: Constraint, x: SamplesByCoordinate) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Gaps of the loops, condition of Jp, and on which side of its singularities each block of Jp is."""
     gaps, condition, Jp = _evaluate(loops.verdict, x)
     Jp = Jp.reshape(len(x), len(loops.passive), len(loops.passive)).transpose(0, 2, 1)
@@ -148,7 +149,7 @@ def verdict(loops: Constraint, x: Samples) -> tuple[np.ndarray, np.ndarray, np.n
     return gaps, condition[:, 0], np.stack(sides, axis=1)
 
 
-def _arrived(loops: Constraint, x: Samples) -> Shaped[np.ndarray, "samples"]:
+def _arrived(loops: Constraint, x: SamplesByCoordinate) -> Shaped[np.ndarray, "samples"]:
     """Closed, and on the branch of home: no way from there leads to the other side of a singularity."""
     gaps, _, sides = verdict(loops, x)
     _, _, home = verdict(loops, loops.home[None])

@@ -17,11 +17,9 @@ from ytheta.dynamics.loops.constraint import Constraint
 from ytheta.dynamics.loops.loop_solver import from_home, newton, verdict
 from ytheta.errors import ClosureError, InputError
 from ytheta.robot.loops.closure import CLOSED, RANK, STRIDE
-from ytheta.shapes import Float, Shaped
+from ytheta.shapes import Float, SamplesByCoordinate, Shaped
 
 FARTHEST = 1000 * STRIDE
-
-Samples = Float[np.ndarray, "samples coordinates"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +47,9 @@ class Outcome:
         return self
 
 
-def solve(loops: Constraint, Q: Float[np.ndarray, "samples actuated"], start: Samples | None = None) -> Outcome:
+def solve(
+    loops: Constraint, Q: Float[np.ndarray, "samples actuated"], start: SamplesByCoordinate | None = None
+) -> Outcome:
     """x = U(Q) for every sample, from home, or from coordinates ``start`` that are near where they are known."""
     if Q.shape[1] != len(loops.actuated):
         raise InputError(f"robot {loops.robot.name!r} has {len(loops.actuated)} actuated coordinates, not {Q.shape[1]}")
@@ -69,7 +69,7 @@ def solve(loops: Constraint, Q: Float[np.ndarray, "samples actuated"], start: Sa
     return _outcome(loops, x, rounds)
 
 
-def _outcome(loops: Constraint, x: Samples, rounds: int) -> Outcome:
+def _outcome(loops: Constraint, x: SamplesByCoordinate, rounds: int) -> Outcome:
     factors, offset = loops.robot.coupling_map
     gaps, condition = np.zeros((len(x), 1)), np.ones(len(x))
     if loops.passive and len(x):
@@ -81,7 +81,7 @@ def _outcome(loops: Constraint, x: Samples, rounds: int) -> Outcome:
     return Outcome(x, q, closed, determined, gaps.max(axis=1), condition, rounds, advice)
 
 
-def _advice(loops: Constraint, x: Samples, gaps, closed, determined) -> str:  # type: ignore[no-untyped-def]
+def _advice(loops: Constraint, x: SamplesByCoordinate, gaps, closed, determined) -> str:  # type: ignore[no-untyped-def]
     """Where and why the first sample failed, and what to do."""
     if determined.all():
         return "closed"

@@ -11,15 +11,12 @@ from __future__ import annotations
 import numpy as np
 
 from ytheta.identification.equations.problem import Problem
-from ytheta.identification.equations.rows import Beta, PerJoint
-from ytheta.shapes import Float
+from ytheta.shapes import Float, JointsBySample, PerBase, PerJoint
 
 LAGS = 200  # residuals, at eight or more per period of the low-pass
 
-Joints = Float[np.ndarray, "joints"]
 
-
-def samples_that_count_as_one(products: Float[np.ndarray, "lags joints"]) -> Joints:
+def samples_that_count_as_one(products: Float[np.ndarray, "lags joints"]) -> PerJoint:
     """c of the module docstring, at least 1."""
     rho = products / np.where(products[0] > 0.0, products[0], 1.0)
     pairs = rho[:-1:2] + rho[1::2]  # rho_0 + rho_1, rho_2 + rho_3, …
@@ -27,7 +24,7 @@ def samples_that_count_as_one(products: Float[np.ndarray, "lags joints"]) -> Joi
     return np.maximum(2.0 * (pairs * positive).sum(axis=0) - 1.0, 1.0)
 
 
-def equations_that_count_as_one(problem: Problem, beta: Beta) -> Joints:
+def equations_that_count_as_one(problem: Problem, beta: PerBase) -> PerJoint:
     """The same of the equations of any form, from what beta leaves of them."""
     memory = Memory(len(problem.layout.parts))
     for task in problem.tasks():
@@ -45,7 +42,7 @@ class Memory:
         self._where: tuple[int, int] | None = None
         self._tail = np.zeros((joints, 0))
 
-    def take(self, where: tuple[int, int], left: PerJoint) -> None:
+    def take(self, where: tuple[int, int], left: JointsBySample) -> None:
         """Products of every new residual with those up to LAGS before it, in this piece or at the end of the last."""
         if where != self._where:
             self._tail = left[:, :0]

@@ -19,14 +19,14 @@ import numpy as np
 from ytheta.conventions import LINK_PARAMETERS, STANDARD_GRAVITY
 from ytheta.dynamics.kernels import AnyKernel, regressor
 from ytheta.findings import Finding, Severity
-from ytheta.identification.assessment.torque_signs import ALIKE, BETTER, POOR, Reading, Signs, believed_signs
+from ytheta.identification.assessment.torque_signs import ALIKE, BETTER, POOR, Reading, believed_signs
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.normal_equations import JointSums, Sums
 from ytheta.identification.equations.problem import Problem
 from ytheta.identification.estimators.estimate import Estimate
 from ytheta.robot.frame import IDENTITY
 from ytheta.robot.robot import Robot
-from ytheta.shapes import Float
+from ytheta.shapes import Float, PerJoint, SamplesByJoint, SamplesByJointByBase, Vector3
 
 # Cosine between the weight seen and the described one. Five recorded logs have 0.99 to 1, upside down -0.97 to -1; one
 # with a counterbalance and slow motion -0.5 either way, which says nothing.
@@ -35,10 +35,6 @@ PLAIN = 0.8
 PIECES = 8  # of the log, from which samples are taken
 POSES = 100  # at rest
 SAMPLES, NUMBERS = 3000, 1_000_000  # in motion, and entries of Y in them, at most
-
-Joints = Float[np.ndarray, "samples joints"]
-Regressor = Float[np.ndarray, "samples joints base"]
-Direction = Float[np.ndarray, "3"]
 
 
 def doubts(problem: Problem, sums: Sums, estimate: Estimate) -> tuple[Finding, ...]:
@@ -64,12 +60,12 @@ class View:
     """The data under one description: equations, and the weight of the links at some poses."""
 
     reading: Reading
-    weight: Regressor
+    weight: SamplesByJointByBase
     described: Float[np.ndarray, "base"]
-    gravity: Direction
+    gravity: Vector3
 
     @cached_property
-    def signs(self) -> Signs:
+    def signs(self) -> PerJoint:
         return believed_signs(self.reading)
 
     @property
@@ -155,7 +151,7 @@ def about_gravity(described: View, other: View) -> Finding:
     return Finding("gravity", Severity.WARNING, text, "set mounting or gravity in the robot's description")
 
 
-def thin(problem: Problem, most: int) -> tuple[Joints, Joints, Joints, Joints]:
+def thin(problem: Problem, most: int) -> tuple[SamplesByJoint, SamplesByJoint, SamplesByJoint, SamplesByJoint]:
     """q, qd, qdd and tau of some samples from all over the logs."""
     tasks = list(problem.tasks())
     parts = [problem.motion(task) for task in tasks[:: -(-len(tasks) // PIECES)]]
@@ -164,11 +160,11 @@ def thin(problem: Problem, most: int) -> tuple[Joints, Joints, Joints, Joints]:
     return q, qd, qdd, np.concatenate([part.tau[::step] for part in parts if part.tau is not None])
 
 
-def at_rest(kernel: AnyKernel, q: Joints) -> Regressor:
+def at_rest(kernel: AnyKernel, q: SamplesByJoint) -> SamplesByJointByBase:
     return kernel(q, np.zeros_like(q), np.zeros_like(q))
 
 
-def inertia_rows(kernel: AnyKernel, q: Joints, rest: Regressor) -> Float[np.ndarray, "joints base"]:
+def inertia_rows(kernel: AnyKernel, q: SamplesByJoint, rest: SamplesByJointByBase) -> Float[np.ndarray, "joints base"]:
     """Rows that, times beta, are the mean diagonal of the mass matrix: what unit accelerations add to rest."""
     still, units = np.zeros_like(q), np.eye(q.shape[1])
     return np.array([(kernel(q, still, still + unit) - rest)[:, j].mean(axis=0) for j, unit in enumerate(units)])
@@ -179,12 +175,12 @@ def of_links(names: tuple[str, ...]) -> Float[np.ndarray, "base"]:
     return np.array([name.rpartition(".")[2] in LINK_PARAMETERS for name in names], dtype=float)
 
 
-def _with_gravity(robot: Robot, gravity: Direction) -> Robot:
+def _with_gravity(robot: Robot, gravity: Vector3) -> Robot:
     x, y, z = gravity.tolist()
     return replace(robot, gravity=(x, y, z), mounting=IDENTITY)
 
 
-def _sums(Y: Regressor, tau: Joints, kept: Joints) -> Sums:
+def _sums(Y: SamplesByJointByBase, tau: SamplesByJoint, kept: SamplesByJoint) -> Sums:
     joints = []
     for j in range(Y.shape[1]):
         A, b = Y[:, j] * kept[:, j, None], tau[:, j] * kept[:, j]
@@ -192,7 +188,7 @@ def _sums(Y: Regressor, tau: Joints, kept: Joints) -> Sums:
     return Sums(Y.shape[2], tuple(joints))
 
 
-def _named(gravity: Direction) -> str:
+def _named(gravity: Vector3) -> str:
     """An axis where it is one."""
     unit = gravity / (np.linalg.norm(gravity) or 1.0)
     k = int(np.argmax(abs(unit)))

@@ -16,16 +16,13 @@ from ytheta.identification.assessment.autocorrelation import Memory, samples_tha
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.known_torque import Known
 from ytheta.identification.equations.problem import Problem, Task
-from ytheta.identification.equations.rows import Beta, PerJoint
 from ytheta.identification.equations.source import Source
 from ytheta.logs.preparing.motion import Motion
-from ytheta.shapes import Float
+from ytheta.shapes import Float, JointsBySample, PerBase, PerJoint
 
 SHOWN = 2000  # samples of a trace
 
 SUMMED = ("counts", "residual", "torque", "raw_residual", "raw_torque", "mean")
-
-Joints = Float[np.ndarray, "joints"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,10 +39,10 @@ class Trace:
 class Reach:
     """How far the joints went: ranges of positions, largest speeds and accelerations."""
 
-    lower: Joints
-    upper: Joints
-    speed: Joints
-    acceleration: Joints
+    lower: PerJoint
+    upper: PerJoint
+    speed: PerJoint
+    acceleration: PerJoint
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,12 +51,12 @@ class Errors:
 
     samples: int
     seconds: float
-    counts: Joints  # samples of each joint that count
-    residual: Joints  # sums of squares
-    torque: Joints
-    raw_residual: Joints
-    raw_torque: Joints
-    mean: Joints  # of the torque
+    counts: PerJoint  # samples of each joint that count
+    residual: PerJoint  # sums of squares
+    torque: PerJoint
+    raw_residual: PerJoint
+    raw_torque: PerJoint
+    mean: PerJoint  # of the torque
     autocovariance: Float[np.ndarray, "lags joints"]  # sums of r(t) r(t + k)
     reach: Reach
     trace: Trace
@@ -69,7 +66,7 @@ class Errors:
         return _percent(self.residual.sum(), self.torque.sum())
 
     @property
-    def per_joint_percent(self) -> Joints:
+    def per_joint_percent(self) -> PerJoint:
         return np.array([_percent(r, t) for r, t in zip(self.residual, self.torque, strict=True)])
 
     @property
@@ -77,30 +74,30 @@ class Errors:
         return _percent(self.raw_residual.sum(), self.raw_torque.sum())
 
     @property
-    def raw_per_joint_percent(self) -> Joints:
+    def raw_per_joint_percent(self) -> PerJoint:
         return np.array([_percent(r, t) for r, t in zip(self.raw_residual, self.raw_torque, strict=True)])
 
     @property
-    def rms(self) -> Joints:
+    def rms(self) -> PerJoint:
         """Root mean square of the residual, in Nm or N."""
         return np.sqrt(self.residual / np.maximum(self.counts, 1.0))
 
     @property
-    def torque_rms(self) -> Joints:
+    def torque_rms(self) -> PerJoint:
         return np.sqrt(self.torque / np.maximum(self.counts, 1.0))
 
     @property
-    def raw_rms(self) -> Joints:
+    def raw_rms(self) -> PerJoint:
         return np.sqrt(self.raw_residual / np.maximum(self.counts, 1.0))
 
     @property
-    def of_variation_percent(self) -> Joints:
+    def of_variation_percent(self) -> PerJoint:
         """Residual against the *variation* of the torque: a constant load of gravity does not flatter it."""
         variation = np.maximum(self.torque - self.counts * self.mean**2, 0.0)
         return np.array([_percent(r, v) for r, v in zip(self.residual, variation, strict=True)])
 
     @cached_property
-    def correlated(self) -> Joints:
+    def correlated(self) -> PerJoint:
         """How many samples count as one: c of ``correlation``, at least 1."""
         return samples_that_count_as_one(self.autocovariance)
 
@@ -114,7 +111,7 @@ def _percent(part: float, whole: float) -> float:
 def judge(
     form: Differential,
     sources: tuple[Source, ...],
-    beta: Beta,
+    beta: PerBase,
     *,
     known: Known | None = None,
     threads: int | None = None,
@@ -123,7 +120,7 @@ def judge(
     problem = Problem(form, sources, threads=threads, most_kept=0)  # one pass: nothing will be asked for again
     gathering = _Gathering(problem, len(form.base.robot.actuated))
 
-    def work(task: Task) -> tuple[Motion, PerJoint]:
+    def work(task: Task) -> tuple[Motion, JointsBySample]:
         motion = problem.motion(task)
         return motion, predict(form, motion, beta, known=known)
 
@@ -133,7 +130,7 @@ def judge(
     return gathering.result()
 
 
-def predict(form: Differential, motion: Motion, beta: Beta, *, known: Known | None = None) -> PerJoint:
+def predict(form: Differential, motion: Motion, beta: PerBase, *, known: Known | None = None) -> JointsBySample:
     """Y beta of some motion, and what is known beside it."""
     predicted = form.torque(motion, beta)
     return predicted + known.torque(motion) if known else predicted
@@ -153,7 +150,7 @@ class _Gathering:
         self.where: tuple[int, int] | None = None
         self.shown: list[tuple[np.ndarray, ...]] = []
 
-    def take(self, task: Task, motion: Motion, predicted: PerJoint, kept: PerJoint | None) -> None:
+    def take(self, task: Task, motion: Motion, predicted: JointsBySample, kept: JointsBySample | None) -> None:
         assert motion.tau is not None
         tau = np.ascontiguousarray(motion.tau.T)
         raw = tau if motion.raw is None else np.ascontiguousarray(motion.raw.T)
@@ -176,7 +173,7 @@ class _Gathering:
         self.samples += len(motion)
         self.seconds += len(motion) / self.problem.sources[task.source].rate
 
-    def _show_some(self, task: Task, motion: Motion, predicted: PerJoint, raw: PerJoint) -> None:
+    def _show_some(self, task: Task, motion: Motion, predicted: JointsBySample, raw: JointsBySample) -> None:
         """Every so many samples for the trace, and NaN between segments."""
         if self.where not in (None, (task.source, task.piece.segment)):
             self.shown.append((np.full(1, np.nan), *(np.full((1, len(raw)), np.nan) for _ in range(3))))

@@ -19,11 +19,10 @@ from itertools import combinations
 import numpy as np
 
 from ytheta.identification.equations.normal_equations import Sums
-from ytheta.identification.equations.rows import Beta
 from ytheta.identification.equations.solve import Normal
-from ytheta.identification.estimators.least_squares import Weights, solved
+from ytheta.identification.estimators.least_squares import solved
 from ytheta.identification.estimators.weighted import joint_weights
-from ytheta.shapes import Float
+from ytheta.shapes import Float, PerBase, PerJoint
 
 BETTER = 1.5  # times smaller error: other signs or directions beat right descriptions of recorded arms by 1.1 at most
 ALIKE = 1.25  # times larger error than the best: not to be told from it by the error alone
@@ -32,8 +31,6 @@ EXACT = 1e-3  # of all torque: errors below are rounding of sums, or so small th
 POOR = 0.08  # of all torque: recorded arms with complete models have 1 to 6 %, with gravity to the side 10 to 64 %
 MOST_TRIED = 12  # joints for which all signs are tried; beyond, those that differ in one or two or all
 MOST_WEIGHED = 24  # signs whose friction and inertia are looked at, those of the smallest errors
-
-Signs = Float[np.ndarray, "joints"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,17 +43,17 @@ class Reading:
     sums: Sums
     joints: tuple[str, ...]
     names: tuple[str, ...]
-    start: Beta
+    start: PerBase
     inertia: Float[np.ndarray, "joints base"]
 
-    def turned(self, signs: Signs) -> Reading:
+    def turned(self, signs: PerJoint) -> Reading:
         """The reading if some torques had the other sign."""
         if (signs > 0.0).all():
             return self
         pairs = zip(self.sums.joints, signs, strict=True)
         return replace(self, sums=Sums(self.sums.base, tuple(replace(j, moment=s * j.moment) for j, s in pairs)))
 
-    def error(self, signs: Signs) -> float:
+    def error(self, signs: PerJoint) -> float:
         """Root mean square of what signs leave unexplained, of all torque."""
         total = float(self.sums.squares.sum())
         left = max(0.0, 1.0 - float(signs @ self._agreement @ signs) / total) if total else 0.0
@@ -68,7 +65,7 @@ class Reading:
         return min(self.error(signs) for signs in _patterns(len(self.joints)))
 
     @property
-    def beta(self) -> Beta:
+    def beta(self) -> PerBase:
         return self._weighted[0]
 
     @cached_property
@@ -77,7 +74,7 @@ class Reading:
         return self._friction_rows @ self.beta
 
     @cached_property
-    def verdicts(self) -> Signs:
+    def verdicts(self) -> PerJoint:
         """+1 where a joint's friction or inertia is positive for sure, -1 where negative, 0 where nobody can say."""
         sums, beta = self.sums, self.beta
         squares = np.maximum(sums.squares, np.finfo(float).tiny)
@@ -87,7 +84,7 @@ class Reading:
         return np.where(friction != 0.0, friction, np.where(fits, inertia, 0.0))
 
     @cached_property
-    def _weighted(self) -> tuple[Beta, Weights]:
+    def _weighted(self) -> tuple[PerBase, PerJoint]:
         weights = joint_weights(self.sums, solved(self.sums, np.ones(len(self.joints)), self.start).beta)
         return solved(self.sums, weights, self.start).beta, weights
 
@@ -122,7 +119,7 @@ class Reading:
         return np.sqrt(variance)
 
 
-def believed_signs(reading: Reading) -> Signs:
+def believed_signs(reading: Reading) -> PerJoint:
     """The signs that fit, contradict friction and inertia least, and turn the fewest torques round, in that order."""
     as_told = np.ones(len(reading.joints))
     fitting = [signs for signs in _patterns(len(as_told)) if reading.error(signs) <= ALIKE * reading.least]
@@ -142,7 +139,7 @@ def believed_signs(reading: Reading) -> Signs:
     return chosen
 
 
-def _patterns(joints: int) -> Iterator[Signs]:
+def _patterns(joints: int) -> Iterator[PerJoint]:
     """Signs, the fewest turned first."""
     counts = range(joints + 1) if joints <= MOST_TRIED else (0, 1, 2, joints)
     for count in counts:

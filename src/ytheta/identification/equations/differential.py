@@ -12,9 +12,9 @@ from ytheta.dynamics.kernels import AnyKernel, regressor
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identification.equations.form import Piece
 from ytheta.identification.equations.friction import FrictionEntries, friction_entries
-from ytheta.identification.equations.rows import Beta, Layout, PerJoint, Rows, Values
+from ytheta.identification.equations.rows import Layout, Rows
 from ytheta.logs.preparing.motion import Motion
-from ytheta.shapes import Float
+from ytheta.shapes import Float, JointsBySample, NonzerosBySample, PerBase
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,13 +54,13 @@ class Differential:
             chosen = slice(first, first + values.shape[1])
             yield Rows(values, tau[:, chosen], None if kept is None else kept[:, chosen])
 
-    def kept(self, motion: Motion) -> PerJoint | None:
+    def kept(self, motion: Motion) -> JointsBySample | None:
         """One for every equation that counts, zero for the others; None where all do."""
         if self.slowest is None:
             return None
         return np.ascontiguousarray((abs(motion.qd) >= self.slowest).T, dtype=float)
 
-    def blocks(self, motion: Motion) -> Iterator[tuple[int, Values]]:
+    def blocks(self, motion: Motion) -> Iterator[tuple[int, NonzerosBySample]]:
         """The first sample of each block and the entries of Y, with friction as soft as the low-pass leaves it."""
         directions = None if motion.direction is None else np.ascontiguousarray(motion.direction.T)
         for block in self.kernel.blocks(motion.q, motion.qd, motion.qdd):
@@ -68,7 +68,7 @@ class Differential:
                 self.friction.write(block.values, directions, block.first)
             yield block.first, block.values
 
-    def torque(self, motion: Motion, beta: Beta) -> PerJoint:
+    def torque(self, motion: Motion, beta: PerBase) -> JointsBySample:
         """Y beta."""
         out = np.empty((len(self.layout.parts), len(motion)))
         for first, values in self.blocks(motion):

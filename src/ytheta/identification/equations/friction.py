@@ -18,12 +18,11 @@ import numpy as np
 from ytheta.dynamics.kernels import regressor
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identifiability.standard_parameters import FRICTION
-from ytheta.identification.equations.rows import Values
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.direction import Turning
 from ytheta.robot.parts import Drive
 from ytheta.robot.robot import Robot
-from ytheta.shapes import Float, Int
+from ytheta.shapes import Float, Int, NonzerosBySample
 
 RESTING = 1e-3
 SPACING = 0.05  # seconds from one position to the next whose difference is a speed: noise is small beside it
@@ -39,7 +38,7 @@ class FrictionEntries:
     drives: Int[np.ndarray, "entries"]
     factors: Float[np.ndarray, "entries"]
 
-    def write(self, values: Values, directions: Float[np.ndarray, "drives all"], first: int) -> None:
+    def write(self, values: NonzerosBySample, directions: Float[np.ndarray, "drives all"], first: int) -> None:
         """Put the directions of samples first, first + 1, … in their places."""
         chosen = slice(first, first + values.shape[1])
         for place, drive, factor in zip(self.places, self.drives, self.factors, strict=True):

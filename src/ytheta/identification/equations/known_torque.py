@@ -17,10 +17,10 @@ import numpy as np
 
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identification.equations.differential import Differential
-from ytheta.identification.equations.rows import PerJoint
 from ytheta.identification.equations.source import Source
 from ytheta.logs.preparing.motion import Motion
 from ytheta.robot.robot import Robot
+from ytheta.shapes import JointsBySample
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +39,7 @@ class Known:
     def __bool__(self) -> bool:
         return bool(self.names)
 
-    def torque(self, motion: Motion) -> PerJoint:
+    def torque(self, motion: Motion) -> JointsBySample:
         """What the known parameters contribute, one row per joint; their friction passes the low-pass too."""
         return self._form.torque(motion, self._form.base.beta)
 

@@ -17,10 +17,10 @@ from itertools import accumulate, pairwise
 
 import numpy as np
 
-from ytheta.identification.equations.rows import Beta, Layout, PerJoint, Rows, Values
-from ytheta.shapes import Float, Int
+from ytheta.identification.equations.rows import Layout, Rows
+from ytheta.shapes import Float, Int, JointsBySample, NonzerosBySample, PerBase
 
-Weigh = Callable[[PerJoint], PerJoint]  # residuals → the weight of each equation
+Weigh = Callable[[JointsBySample], JointsBySample]  # residuals → the weight of each equation
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,14 +78,14 @@ class Sums:
             N[joint.columns[:, None], joint.columns] += weight * joint.gram
         return N
 
-    def moment(self, weights: Float[np.ndarray, "joints"]) -> Beta:
+    def moment(self, weights: Float[np.ndarray, "joints"]) -> PerBase:
         """sum_j w_j b_j."""
         b = np.zeros(self.base)
         for weight, joint in zip(weights, self.joints, strict=True):
             b[joint.columns] += weight * joint.moment
         return b
 
-    def residual_squares(self, beta: Beta) -> Float[np.ndarray, "joints"]:
+    def residual_squares(self, beta: PerBase) -> Float[np.ndarray, "joints"]:
         """sum (tau_j - Y_j beta)² of every joint. Good to about 1e-8 of sum tau²; add ``around`` for more."""
         return np.array(
             [
@@ -96,7 +96,12 @@ class Sums:
 
 
 def summed(
-    layout: Layout, rows: Iterable[Rows], *, around: Beta | None = None, weigh: Weigh | None = None, grams: bool = True
+    layout: Layout,
+    rows: Iterable[Rows],
+    *,
+    around: PerBase | None = None,
+    weigh: Weigh | None = None,
+    grams: bool = True,
 ) -> Sums:
     """The sums of some rows: of their residuals where ``around`` is given, each weighed by its residual if asked.
 
@@ -131,7 +136,7 @@ class _Gathering:
         self.moments = views[len(sizes) :]
         self.squares, self.counts = np.zeros(len(sizes)), np.zeros(len(sizes))
 
-    def take(self, values: Values, tau: PerJoint, weights: PerJoint | None) -> None:
+    def take(self, values: NonzerosBySample, tau: JointsBySample, weights: JointsBySample | None) -> None:
         root = None if weights is None else np.sqrt(weights)
         weighed = tau if root is None else root * tau
         for joint, part in enumerate(self.layout.parts):

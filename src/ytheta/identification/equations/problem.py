@@ -15,9 +15,10 @@ from ytheta.errors import InputError
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identification.equations.form import Form, Piece
 from ytheta.identification.equations.normal_equations import Sums, Weigh, summed, together
-from ytheta.identification.equations.rows import Beta, Layout, Rows
+from ytheta.identification.equations.rows import Layout, Rows
 from ytheta.identification.equations.source import Source
 from ytheta.logs.preparing.motion import Motion
+from ytheta.shapes import PerBase
 
 PIECE = 1024  # samples: ten times what a low-pass needs to look at beside them, few enough for all threads to have some
 MOST_KEPT = 16 * 2**20  # bytes: motion is kept between passes where all of it is smaller
@@ -64,7 +65,7 @@ class Problem:
         """Samples of all sources."""
         return sum(sum(source.lengths) for source in self.sources)
 
-    def sums(self, *, around: Beta | None = None, weigh: Weigh | None = None) -> Sums:
+    def sums(self, *, around: PerBase | None = None, weigh: Weigh | None = None) -> Sums:
         """The sums of all equations: of their residuals where ``around`` is given, weighed by those if asked."""
         if around is None and weigh is None:
             return self._plain_sums
@@ -74,7 +75,7 @@ class Problem:
     def _plain_sums(self) -> Sums:
         return self._summed(None, None)
 
-    def _summed(self, around: Beta | None, weigh: Weigh | None) -> Sums:
+    def _summed(self, around: PerBase | None, weigh: Weigh | None) -> Sums:
         # Residuals do not change the products of Y: without weights these are those of the plain sums.
         known = self._plain_sums if around is not None and weigh is None else None
 

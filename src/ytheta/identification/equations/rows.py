@@ -12,11 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ytheta.shapes import Float, Int
-
-Values = Float[np.ndarray, "nonzeros samples"]
-PerJoint = Float[np.ndarray, "joints samples"]
-Beta = Float[np.ndarray, "base"]
+from ytheta.shapes import Float, Int, JointsBySample, NonzerosBySample, PerBase
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +31,7 @@ class Layout:
         parts = tuple(slice(int(a), int(b)) for a, b in pairwise(ends))
         return cls(base, parts, tuple(columns[part] for part in parts))
 
-    def torque(self, values: Values, beta: Beta) -> PerJoint:
+    def torque(self, values: NonzerosBySample, beta: PerBase) -> JointsBySample:
         """Y beta."""
         tau = np.zeros((len(self.parts), values.shape[1]))
         for joint, (part, columns) in enumerate(zip(self.parts, self.columns, strict=True)):
@@ -43,7 +39,7 @@ class Layout:
                 np.dot(beta[columns], values[part], out=tau[joint])
         return tau
 
-    def dense(self, values: Values) -> Float[np.ndarray, "samples joints base"]:
+    def dense(self, values: NonzerosBySample) -> Float[np.ndarray, "samples joints base"]:
         """Y of every sample, zeros included."""
         Y = np.zeros((values.shape[1], len(self.parts), self.base))
         for joint, (part, columns) in enumerate(zip(self.parts, self.columns, strict=True)):
@@ -58,6 +54,6 @@ class Rows:
     ``kept`` is None where all do. ``values`` may be written again when the next rows are asked for.
     """
 
-    values: Values
-    tau: PerJoint
-    kept: PerJoint | None = None
+    values: NonzerosBySample
+    tau: JointsBySample
+    kept: JointsBySample | None = None

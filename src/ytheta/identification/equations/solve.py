@@ -12,24 +12,21 @@ from functools import cached_property
 
 import numpy as np
 
-from ytheta.shapes import Float
+from ytheta.shapes import BaseByBase, Float, PerBase
 
 UNSEEN = 1e-6
-
-Square = Float[np.ndarray, "base base"]
-Vector = Float[np.ndarray, "base"]
 
 
 @dataclass(frozen=True, eq=False)
 class Normal:
     """A decomposition of N: N = diag(scale) V diag(singular²) Vᵀ diag(scale), singular values from large to small."""
 
-    scale: Vector
-    singular: Vector
-    V: Square
+    scale: PerBase
+    singular: PerBase
+    V: BaseByBase
 
     @classmethod
-    def of(cls, N: Square) -> Normal:
+    def of(cls, N: BaseByBase) -> Normal:
         scale = np.sqrt(np.maximum(np.diag(N), 0.0))
         largest = scale.max(initial=0.0)
         safe = np.where(scale > 1e-12 * largest, scale, np.inf)  # a column of zeros: its own direction, never seen
@@ -49,12 +46,12 @@ class Normal:
         return float(self.singular[0] / self.singular[-1])
 
     @cached_property
-    def inverse(self) -> Square:
+    def inverse(self) -> BaseByBase:
         """N⁻¹ over the directions that are seen; zero on the others."""
         half = self._half
         return half @ half.T
 
-    def solve(self, b: Vector) -> Vector:
+    def solve(self, b: PerBase) -> PerBase:
         """The beta of N beta = b without any part in directions that are not seen."""
         half = self._half
         return half @ (half.T @ b)

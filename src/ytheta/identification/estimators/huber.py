@@ -25,13 +25,10 @@ from ytheta.engine.local import in_order
 from ytheta.errors import InputError
 from ytheta.identification.equations.normal_equations import Sums, Weigh
 from ytheta.identification.equations.problem import Problem, Task
-from ytheta.identification.equations.rows import Beta
 from ytheta.identification.equations.solve import Normal
 from ytheta.identification.estimators.estimate import Estimate
 from ytheta.identification.estimators.least_squares import refined, solved
-from ytheta.shapes import Float
-
-PerJoint = Float[np.ndarray, "joints"]
+from ytheta.shapes import Float, PerBase, PerJoint
 
 NORMAL = 1.482602218505602  # standard deviation of a normal variable over the median of its size
 BINS = 693  # per octave: 0.1 %
@@ -81,7 +78,7 @@ class Huber:
         return self._estimate(problem, sums, beta, scales, done, notes)
 
     def _estimate(
-        self, problem: Problem, sums: Sums, beta: Beta, scales: PerJoint, done: int, notes: tuple[str, ...]
+        self, problem: Problem, sums: Sums, beta: PerBase, scales: PerJoint, done: int, notes: tuple[str, ...]
     ) -> Estimate:
         """Sec. 7.6 joint by joint. P_j is for v_j = the mean square of *all* its residuals, outliers included."""
         limits = self.bound * scales[:, None]
@@ -115,7 +112,7 @@ def _weights(bounds: PerJoint) -> Weigh:
     return weigh
 
 
-def _scales(problem: Problem, beta: Beta, smallest: PerJoint) -> PerJoint:
+def _scales(problem: Problem, beta: PerBase, smallest: PerJoint) -> PerJoint:
     """1.4826 times the median of |r| of every joint, and at least ``smallest``."""
 
     def histogram(residuals: np.ndarray, kept: np.ndarray) -> np.ndarray:
@@ -133,7 +130,7 @@ def _scales(problem: Problem, beta: Beta, smallest: PerJoint) -> PerJoint:
     return scales
 
 
-def _added(problem: Problem, measure: Callable[[np.ndarray, np.ndarray], np.ndarray], beta: Beta) -> np.ndarray:
+def _added(problem: Problem, measure: Callable[[np.ndarray, np.ndarray], np.ndarray], beta: PerBase) -> np.ndarray:
     """A measure of the residuals and of what they count, added up over all equations."""
 
     def work(task: Task) -> np.ndarray:

@@ -15,14 +15,11 @@ import numpy as np
 
 from ytheta.identification.equations.normal_equations import Sums
 from ytheta.identification.equations.problem import Problem
-from ytheta.identification.equations.rows import Beta
 from ytheta.identification.equations.solve import Normal
 from ytheta.identification.estimators.estimate import Estimate
-from ytheta.shapes import Float
+from ytheta.shapes import PerBase, PerJoint
 
 EXACT = 1e-11  # relative error of beta that products of well conditioned equations may leave
-
-Weights = Float[np.ndarray, "joints"]
 
 
 @dataclass(frozen=True)
@@ -43,18 +40,18 @@ class LeastSquares:
 class Solved:
     """A weighted solution and the equations it solves."""
 
-    beta: Beta
+    beta: PerBase
     normal: Normal
 
 
-def solved(sums: Sums, weights: Weights, start: Beta) -> Solved:
+def solved(sums: Sums, weights: PerJoint, start: PerBase) -> Solved:
     """The weighted solution; ``start`` where the data show nothing."""
     N = sums.normal(weights)
     normal = Normal.of(N)
     return Solved(start + normal.solve(sums.moment(weights) - N @ start), normal)
 
 
-def refined(problem: Problem, weights: Weights, first: Solved) -> Beta:
+def refined(problem: Problem, weights: PerJoint, first: Solved) -> PerBase:
     """One step of iterative refinement: the residuals of beta, computed sample by sample, tell what is left.
 
     Where the equations are so well conditioned that rounding cannot reach ``EXACT``, nothing is left worth a pass.
@@ -64,7 +61,7 @@ def refined(problem: Problem, weights: Weights, first: Solved) -> Beta:
     return first.beta + first.normal.solve(problem.sums(around=first.beta).moment(weights))
 
 
-def estimate(problem: Problem, sums: Sums, weights: Weights, first: Solved, *, rounds: int = 1) -> Estimate:
+def estimate(problem: Problem, sums: Sums, weights: PerJoint, first: Solved, *, rounds: int = 1) -> Estimate:
     """The refined solution with the matrices of its covariance."""
     inverse = first.normal.inverse
     spread = np.zeros((len(sums.joints), sums.base, sums.base))

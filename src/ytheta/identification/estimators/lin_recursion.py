@@ -25,12 +25,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ytheta.shapes import Float
-
-Vectors = Float[np.ndarray, "3 samples"]
-Matrix = Float[np.ndarray, "3 3"]
-Samples = Float[np.ndarray, "samples"]
-Values = Float[np.ndarray, "constants"]
+from ytheta.shapes import Float, Matrix3, PerConstant, PerSample, Vector3BySample
 
 TURNING = ("kx", "ky", "U11-U22", "U33", "U12", "U13", "U23")  # (96)
 SLIDING = ("m", "kx", "ky", "kz")  # (95)
@@ -41,18 +36,18 @@ class Stage:
     """One joint: the frame of its axis at q = 0, seen from the one before."""
 
     revolute: bool
-    R: Matrix
+    R: Matrix3
     p: Float[np.ndarray, "3"]
 
     @property
     def b(self) -> Float[np.ndarray, "3"]:
         return self.p if self.revolute else self.p - self.R[:, 2] * (self.R[:, 2] @ self.p)
 
-    def up(self, moved: Moved, v: Vectors) -> Vectors:
+    def up(self, moved: Moved, v: Vector3BySample) -> Vector3BySample:
         """Vectors in the frame before."""
         return np.asarray(self.R @ (_turn(v, moved.cos, moved.sin) if self.revolute else v))
 
-    def down(self, cos: Samples, sin: Samples, v: Vectors) -> Vectors:
+    def down(self, cos: PerSample, sin: PerSample, v: Vector3BySample) -> Vector3BySample:
         """Vectors of the frame before in its own."""
         own = self.R.T @ v
         return _turn(own, cos, -sin) if self.revolute else own
@@ -62,16 +57,16 @@ class Stage:
 class Moved:
     """How one body moves; step 1 of the procedure."""
 
-    cos: Samples
-    sin: Samples
-    d: Samples
-    w: Vectors
-    wd: Vectors
-    foot: Vectors
-    h: Vectors
-    a: Vectors
+    cos: PerSample
+    sin: PerSample
+    d: PerSample
+    w: Vector3BySample
+    wd: Vector3BySample
+    foot: Vector3BySample
+    h: Vector3BySample
+    a: Vector3BySample
 
-    def times(self, v: np.ndarray) -> Vectors:
+    def times(self, v: np.ndarray) -> Vector3BySample:
         """Omega v (59)."""
         v = np.broadcast_to(v.reshape(3, -1), self.w.shape)
         return _cross(self.wd, v) + _cross(self.w, _cross(self.w, v))
@@ -111,36 +106,36 @@ def kinematics(
 class Behind:
     """What the bodies behind a joint do to it, in its own axes: force and moment, and what they add to D."""
 
-    mu: Vectors
-    zeta: Vectors
-    G: Matrix
-    slides: tuple[tuple[Samples, Matrix], ...] = ()
+    mu: Vector3BySample
+    zeta: Vector3BySample
+    G: Matrix3
+    slides: tuple[tuple[PerSample, Matrix3], ...] = ()
 
     @classmethod
     def nothing(cls, samples: int) -> Behind:
         return cls(np.zeros((3, samples)), np.zeros((3, samples)), np.zeros((3, 3)))
 
-    def fixed(self) -> Matrix:
+    def fixed(self) -> Matrix3:
         """D~ (99) without its slides."""
         return self.G - np.diag([self.G[1, 1], self.G[1, 1], 0.0])
 
-    def moment(self, moved: Moved, D: Matrix) -> Vectors:
+    def moment(self, moved: Moved, D: Matrix3) -> Vector3BySample:
         """Psi psi(D): D wd + w x (D w), (60)."""
 
-        def times(v: Vectors) -> Vectors:
+        def times(v: Vector3BySample) -> Vector3BySample:
             return np.asarray(D @ v + sum(d * (W @ v) for d, W in self.slides))
 
         return times(moved.wd) + _cross(moved.w, times(moved.w))
 
-    def phi(self, stage: Stage, moved: Moved) -> Samples:
+    def phi(self, stage: Stage, moved: Moved) -> PerSample:
         """(110)."""
         if not stage.revolute:
             return self.mu[2]
         return np.asarray(self.moment(moved, self.fixed())[2] + self.zeta[2])
 
-    def handed_on(self, stage: Stage, moved: Moved, values: Values) -> Behind:
+    def handed_on(self, stage: Stage, moved: Moved, values: PerConstant) -> Behind:
         """The same for the joint before, with the constants of this one: step 3.1."""
-        slides: tuple[tuple[Samples, Matrix], ...] = ()
+        slides: tuple[tuple[PerSample, Matrix3], ...] = ()
         if stage.revolute:
             kx, ky, U11_U22, U33, U12, U13, U23 = values
             k = np.array([kx, ky, 0.0])
@@ -180,10 +175,10 @@ def kappa_moment(u: Float[np.ndarray, "3"]) -> Float[np.ndarray, "3 2"]:
     return np.column_stack([np.cross(z, u), z - u[2] * u]) / (1.0 - u[2] * u[2])
 
 
-def _turn(v: Vectors, cos: Samples, sin: Samples) -> Vectors:
+def _turn(v: Vector3BySample, cos: PerSample, sin: PerSample) -> Vector3BySample:
     """Turned about z."""
     return np.stack([cos * v[0] - sin * v[1], sin * v[0] + cos * v[1], v[2]])
 
 
-def _cross(a: Vectors, b: Vectors) -> Vectors:
+def _cross(a: Vector3BySample, b: Vector3BySample) -> Vector3BySample:
     return np.stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])

@@ -30,24 +30,22 @@ import numpy as np
 from ytheta.errors import InputError
 from ytheta.identification.equations.normal_equations import JointSums, Sums, summed
 from ytheta.identification.equations.problem import Problem
-from ytheta.identification.equations.rows import Beta, Rows
+from ytheta.identification.equations.rows import Rows
 from ytheta.identification.equations.solve import Normal
 from ytheta.identification.estimators.estimate import Estimate
-from ytheta.shapes import Float
-
-Square = Float[np.ndarray, "base base"]
+from ytheta.shapes import BaseByBase, Float, PerBase
 
 
 @dataclass(frozen=True, eq=False)
 class State:
     """What is known so far: beta, and the root of its covariance in units of the columns."""
 
-    beta: Beta
-    units: Beta
-    root: Square
+    beta: PerBase
+    units: PerBase
+    root: BaseByBase
 
     @property
-    def covariance(self) -> Square:
+    def covariance(self) -> BaseByBase:
         """Of beta, for noise of variance one."""
         scaled = self.units[:, None] * self.root
         return scaled @ scaled.T
@@ -69,7 +67,7 @@ class RecursiveLeastSquares:
                 "positive and finite, the second not below the first"
             )
 
-    def init(self, beta: Beta, columns: Beta | None = None) -> State:
+    def init(self, beta: PerBase, columns: PerBase | None = None) -> State:
         """The start: beta as far as it is known, and typical sizes of the columns of Y, ones where not given."""
         sizes = np.ones(len(beta)) if columns is None else columns
         if not (np.isfinite(sizes) & (sizes > 0.0)).all():

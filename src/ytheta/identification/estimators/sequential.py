@@ -22,11 +22,10 @@ import numpy as np
 
 from ytheta.identification.equations.normal_equations import Sums
 from ytheta.identification.equations.problem import Problem
-from ytheta.identification.equations.rows import Beta
 from ytheta.identification.equations.solve import Normal
 from ytheta.identification.estimators.estimate import Estimate
 from ytheta.robot.robot import Robot
-from ytheta.shapes import Float, Int
+from ytheta.shapes import Float, Int, PerBase
 
 SHARE = 0.1  # of its largest entry: parameters with less of an unseen direction are not named
 
@@ -110,7 +109,7 @@ def chained(sums: Sums, order: Sequence[int]) -> list[Block]:
     return chain
 
 
-def solved(chain: Sequence[Block], moments: Sequence[np.ndarray]) -> Beta:
+def solved(chain: Sequence[Block], moments: Sequence[np.ndarray]) -> PerBase:
     """(38) for the moments Uᵀ tau of every joint's equations; zero in directions that are not seen."""
     beta = np.zeros(chain[0].size)
     for block in chain:

@@ -15,9 +15,9 @@ import numpy as np
 from ytheta.errors import InputError
 from ytheta.identification.equations.normal_equations import Sums
 from ytheta.identification.equations.problem import Problem
-from ytheta.identification.equations.rows import Beta
 from ytheta.identification.estimators.estimate import Estimate
-from ytheta.identification.estimators.least_squares import Weights, estimate, solved
+from ytheta.identification.estimators.least_squares import estimate, solved
+from ytheta.shapes import PerBase, PerJoint
 
 SETTLED = 1e-3  # relative change of the weights that is no longer worth a round
 SMALLEST = 1e-10  # of a joint's torque: residuals below it are rounding, and no measure of its noise
@@ -52,7 +52,7 @@ class Weighted:
         return estimate(problem, sums, weights, found, rounds=rounds)
 
 
-def joint_weights(sums: Sums, beta: Beta) -> Weights:
+def joint_weights(sums: Sums, beta: PerBase) -> PerJoint:
     """Inverse variances of the residuals, scaled so that the median joint has weight one.
 
     A joint without equations, or without any torque in them, says nothing and has weight zero.

@@ -13,8 +13,9 @@ import numpy as np
 
 from ytheta.findings import Finding, Severity
 from ytheta.logs.checking.clock import gaps
-from ytheta.logs.checking.row_edits import Marks, Rows, Starts, joint_columns, rows_of
+from ytheta.logs.checking.row_edits import Marks, joint_columns, rows_of
 from ytheta.logs.log import Log
+from ytheta.shapes import RowIndices, StartIndices
 
 BLOCK = 1 << 16  # rows looked at at a time
 ABSURD = 1e6  # beyond any angle in radians or motor turns, speed, or joint torque in Nm
@@ -48,7 +49,7 @@ def bad_rows(log: Log) -> Marks:
     return Marks(tuple(findings), drop=drop, cut=cut)
 
 
-def _gaps(log: Log, drop: Rows) -> Starts:
+def _gaps(log: Log, drop: RowIndices) -> StartIndices:
     """Rows after dropped ones that are too late for an interpolation; ``clock`` uses the same measure."""
     kept = np.setdiff1d(np.arange(len(log)), drop)
     if len(kept) < 2:
@@ -57,7 +58,7 @@ def _gaps(log: Log, drop: Rows) -> Starts:
     return kept[1:][gaps(steps, float(np.median(steps))) & (np.diff(kept) > 1)]
 
 
-def _with_islands(absurd: Rows, count: int) -> np.ndarray:
+def _with_islands(absurd: RowIndices, count: int) -> np.ndarray:
     """Absurd rows together with the short stretches between them and the ends."""
     if not len(absurd):
         return rows_of()
@@ -66,7 +67,7 @@ def _with_islands(absurd: Rows, count: int) -> np.ndarray:
     return np.unique(np.concatenate([absurd, *between]))
 
 
-def _up_to_jumps(log: Log, garbage: Rows) -> np.ndarray:
+def _up_to_jumps(log: Log, garbage: RowIndices) -> np.ndarray:
     """Garbage together with the rows beside it that a jump parts from the rest of the log."""
     if not len(garbage) or len(garbage) == len(log):
         return garbage
@@ -81,7 +82,7 @@ def _up_to_jumps(log: Log, garbage: Rows) -> np.ndarray:
     return np.unique(np.concatenate(grown))
 
 
-def _jumps(log: Log, garbage: Rows) -> np.ndarray:
+def _jumps(log: Log, garbage: RowIndices) -> np.ndarray:
     """For each row, whether time or a position jumps on the way to the next one, by the measure of the good rows."""
     good = np.ones(len(log), dtype=bool)
     good[garbage] = False
@@ -94,7 +95,7 @@ def _jumps(log: Log, garbage: Rows) -> np.ndarray:
     return jumps
 
 
-def _told(kind: str, rows: Rows, cut: Starts, log: Log, what: str) -> list[Finding]:
+def _told(kind: str, rows: RowIndices, cut: StartIndices, log: Log, what: str) -> list[Finding]:
     if not len(rows):
         return []
     count = len(rows)

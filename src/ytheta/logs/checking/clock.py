@@ -7,10 +7,10 @@ import math
 import numpy as np
 
 from ytheta.findings import Finding, Severity
-from ytheta.logs.checking.row_edits import Marks, Rows
-from ytheta.logs.log import Column, Log
+from ytheta.logs.checking.row_edits import Marks
+from ytheta.logs.log import Log
 from ytheta.logs.scratch import steps_of
-from ytheta.shapes import Bool, Float
+from ytheta.shapes import Bool, Float, PerSample, RowIndices
 
 GAP = 4.0  # median steps; jittered logs in daily use stay below 2.5, lost samples begin at 4
 DISORDER = 0.05  # of the rows; more stamps out of order are no accident
@@ -49,7 +49,7 @@ def gaps(steps: Float[np.ndarray, "steps"], median: float) -> Bool[np.ndarray, "
     return np.asarray(steps > (GAP + 1e-3) * median)
 
 
-def _disorder(log: Log) -> tuple[Rows, list[Finding]]:
+def _disorder(log: Log) -> tuple[RowIndices, list[Finding]]:
     t = log.t
     if np.all(t[1:] > t[:-1]):
         return np.empty(0, dtype=np.int64), []
@@ -81,7 +81,7 @@ def _times(count: int) -> str:
     return "once" if count == 1 else f"{count} times"
 
 
-def _gaps(t: Column, steps: Float[np.ndarray, "steps"], wide: list[int], median: float) -> Finding:
+def _gaps(t: PerSample, steps: Float[np.ndarray, "steps"], wide: list[int], median: float) -> Finding:
     shown = ", ".join(f"{1e3 * steps[k]:.4g} ms after t = {t[k]:.6g} s" for k in wide[:SHOWN])
     shown += " …" if len(wide) > SHOWN else ""
     count = f"{len(wide)} {'gap' if len(wide) == 1 else 'gaps'}"

@@ -9,9 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from ytheta.findings import Finding, Severity
-from ytheta.logs.checking.row_edits import Marks, Rows, Starts, joint_columns
-from ytheta.logs.log import Columns, Log
+from ytheta.logs.checking.row_edits import Marks, joint_columns
+from ytheta.logs.log import Log
 from ytheta.logs.scratch import steps_of
+from ytheta.shapes import RowIndices, SamplesByJoint, StartIndices
 
 MOTION = 0.05  # of the 95 % step of a joint; slower is about to rest
 QUANTA = 3.0  # times the smallest step there is; less is rounding
@@ -44,7 +45,7 @@ def held_rows(log: Log) -> Marks:
     return Marks((Finding("held", Severity.REPAIRED, text),), drop=drop, cut=cut)
 
 
-def _moves(q: Columns, first: Rows, last: Starts) -> np.ndarray:
+def _moves(q: SamplesByJoint, first: RowIndices, last: StartIndices) -> np.ndarray:
     """For each run of equal rows, whether some joint moves just before and just after it."""
     moving = np.zeros(len(first), dtype=bool)
     if not len(first):

@@ -8,9 +8,10 @@ import numpy as np
 
 from ytheta.findings import Finding, Severity
 from ytheta.logs.checking.units import STILL, in_degrees, kind_and_limits
-from ytheta.logs.log import Columns, Log
+from ytheta.logs.log import Log
 from ytheta.robot.parts import JointKind, Limits
 from ytheta.robot.robot import Robot
+from ytheta.shapes import SamplesByJoint
 
 FEWEST = 10  # rows; with less there is nothing to differentiate
 FEW = 100  # rows
@@ -125,7 +126,7 @@ def _long_runs(flags: np.ndarray) -> np.ndarray:
     return np.concatenate(runs) if runs else np.empty(0, dtype=np.int64)
 
 
-def _moving(q: Columns) -> np.ndarray:
+def _moving(q: SamplesByJoint) -> np.ndarray:
     """For each row, whether any joint makes a step worth the name."""
     moving = np.zeros(len(q), dtype=bool)
     for k in range(q.shape[1]):

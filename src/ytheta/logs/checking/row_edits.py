@@ -9,14 +9,11 @@ from itertools import pairwise
 import numpy as np
 
 from ytheta.findings import Finding
-from ytheta.logs.log import Column, Log
-from ytheta.shapes import Int
-
-Rows = Int[np.ndarray, "rows"]
-Starts = Int[np.ndarray, "starts"]
+from ytheta.logs.log import Log
+from ytheta.shapes import PerSample, RowIndices, StartIndices
 
 
-def rows_of(numbers: Iterable[int] = ()) -> Rows:
+def rows_of(numbers: Iterable[int] = ()) -> RowIndices:
     """Row numbers as an array."""
     return np.array(list(numbers), dtype=np.int64)
 
@@ -26,11 +23,11 @@ class Marks:
     """``drop``: numbers of rows that are left out. ``cut``: numbers of rows with which a new segment begins."""
 
     findings: tuple[Finding, ...] = ()
-    drop: Rows = field(default_factory=rows_of)
-    cut: Starts = field(default_factory=rows_of)
+    drop: RowIndices = field(default_factory=rows_of)
+    cut: StartIndices = field(default_factory=rows_of)
 
 
-def joint_columns(log: Log) -> Iterator[tuple[str, Column]]:
+def joint_columns(log: Log) -> Iterator[tuple[str, PerSample]]:
     """Every recorded column but time, with a name such as ``tau of elbow``."""
     for name, values in (("q", log.q), ("qd", log.qd), ("tau", log.tau)):
         if values is not None:

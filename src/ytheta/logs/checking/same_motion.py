@@ -12,7 +12,8 @@ import numpy as np
 
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
-from ytheta.logs.log import Columns, Log
+from ytheta.logs.log import Log
+from ytheta.shapes import SamplesByJoint
 
 REPEATS = "repeats"  # the kind of the finding
 GRID = 2000  # points of the longer log
@@ -72,13 +73,13 @@ def _when(one: Log, other: Log, shift: float, step: float) -> str:
     return f", beginning {abs(shift):.2f} s {'after' if shift > 0.0 else 'before'} its start"
 
 
-def _even(log: Log, step: float) -> Columns:
+def _even(log: Log, step: float) -> SamplesByJoint:
     """Positions on an even grid from the log's first row."""
     grid = np.arange(log.t[0], log.t[-1], step)
     return np.stack([np.interp(grid, log.t, log.q[:, k]) for k in range(log.q.shape[1])], axis=1)
 
 
-def _window(values: Columns, first: np.ndarray, last: np.ndarray) -> np.ndarray:
+def _window(values: SamplesByJoint, first: np.ndarray, last: np.ndarray) -> np.ndarray:
     """Sums of squares over rows first to last."""
     sums = np.concatenate(([0.0], np.cumsum(np.sum(values * values, axis=1))))
     return np.asarray(sums[last] - sums[first])

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ytheta.findings import Finding, Severity
-from ytheta.logs.checking.row_edits import Marks, Rows, joint_columns, rows_of
-from ytheta.logs.log import Column, Log
-from ytheta.shapes import Float
+from ytheta.logs.checking.row_edits import Marks, joint_columns, rows_of
+from ytheta.logs.log import Log
+from ytheta.shapes import Float, PerSample, RowIndices
 
 BLOCK = 1 << 16  # rows looked at at a time
 FEWEST = 30  # rows; fewer say nothing about noise
@@ -36,7 +36,7 @@ def spikes(log: Log) -> Marks:
     return Marks((Finding("spike", Severity.REPAIRED, text),), drop=drop)
 
 
-def _spikes(column: Column, share: float, least: float) -> Rows:
+def _spikes(column: PerSample, share: float, least: float) -> RowIndices:
     """Rows whose distance from the median of five is far beyond the column's noise and a share of its range."""
     if len(column) < FEWEST:
         return rows_of()
@@ -51,14 +51,14 @@ def _spikes(column: Column, share: float, least: float) -> Rows:
     return rows[_from_median(column, rows) > max(floor, SPIKE_NOISE * noise)]
 
 
-def _far(column: Column, first: int, floor: float) -> np.ndarray:
+def _far(column: PerSample, first: int, floor: float) -> np.ndarray:
     """Rows of one block that are further than ``floor`` from the row before or after."""
     last = min(first + BLOCK, len(column) - 2)
     step = np.abs(np.diff(column[first - 1 : last + 1])) > floor
     return np.flatnonzero(step[:-1] | step[1:]) + first
 
 
-def _from_median(column: Column, rows: Rows) -> Float[np.ndarray, "rows"]:
+def _from_median(column: PerSample, rows: RowIndices) -> Float[np.ndarray, "rows"]:
     far = np.empty(len(rows))
     for first in range(0, len(rows), BLOCK):
         some = rows[first : first + BLOCK]

@@ -27,8 +27,7 @@ from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.resample import Grid
-from ytheta.logs.preparing.sections import Channels
-from ytheta.shapes import Float
+from ytheta.shapes import ChannelsBySample, Float, LinesByJoint, PerEdge, PerLine
 
 ENERGY = 0.999  # share of velocity energy that makes up the band
 WISH = 10.0  # cut-off in bands …
@@ -42,10 +41,6 @@ WINDOWS = 16  # at most; a longer log is sampled, so that the choice costs the s
 FEWEST = 64  # samples below which no spectrum says anything
 BIN = 1.5  # ratio of neighbouring bins: wider than the gaps between the lines of a periodic motion
 LOBE = 3.0  # spectral lines that the window smears one line over
-
-Spectrum = Float[np.ndarray, "lines joints"]
-Lines = Float[np.ndarray, "lines"]
-Edges = Float[np.ndarray, "edges"]
 
 
 @dataclass(frozen=True)
@@ -103,7 +98,7 @@ def choose_cutoff(log: Log, grid: Grid) -> Cutoff:
     return Cutoff(cutoff, band, limit, grid.rate)
 
 
-def _velocity_spectrum(log: Log, grid: Grid) -> tuple[Lines, Spectrum]:
+def _velocity_spectrum(log: Log, grid: Grid) -> tuple[PerLine, LinesByJoint]:
     """Mean power spectrum of the differenced positions, without the line at zero."""
     lengths = [grid.length(log, segment) for segment in log.segments]
     longest = max(lengths, default=0)
@@ -126,7 +121,7 @@ def _velocity_spectrum(log: Log, grid: Grid) -> tuple[Lines, Spectrum]:
     return frequency[1:], np.ascontiguousarray(np.mean(powers, axis=0)[:, 1:].T)
 
 
-def _windows(log: Log, grid: Grid, lengths: list[int], size: int) -> Iterator[Channels]:
+def _windows(log: Log, grid: Grid, lengths: list[int], size: int) -> Iterator[ChannelsBySample]:
     """Half overlapping windows of position, of at most WINDOWS evenly chosen ones."""
     starts = [
         (segment, start)
@@ -138,13 +133,13 @@ def _windows(log: Log, grid: Grid, lengths: list[int], size: int) -> Iterator[Ch
         yield grid.sample(log, segment, start, start + size, (log.q,))[0]
 
 
-def _bins(frequency: Lines, rate: float) -> Edges:
+def _bins(frequency: PerLine, rate: float) -> PerEdge:
     """Edges of bins of equal ratio, from beyond the smear of a constant to where the rate ends."""
     lowest, highest = LOBE * float(frequency[0]), MOST * rate
     return np.geomspace(lowest, highest, max(3, int(np.log(highest / lowest) / np.log(BIN)) + 1))
 
 
-def _moving(frequency: Lines, position: Spectrum, rate: float) -> Float[np.ndarray, "joints"]:
+def _moving(frequency: PerLine, position: LinesByJoint, rate: float) -> Float[np.ndarray, "joints"]:
     """One for the joints whose positions stand out from their floor, zero for the others."""
     high = frequency > 0.5 * MOST * rate
     # The lowest lines are left out: there, what leaks from noise far above is blown up by the division by omega^2.
@@ -153,7 +148,7 @@ def _moving(frequency: Lines, position: Spectrum, rate: float) -> Float[np.ndarr
     return (position[low].max(axis=0) > MOVES * floor).astype(float)
 
 
-def _valley(frequency: Lines, velocity: Lines, acceleration: Lines, edges: Edges) -> float:
+def _valley(frequency: PerLine, velocity: PerLine, acceleration: PerLine, edges: PerEdge) -> float:
     """Where acceleration is least, beyond the hill of velocity."""
     index = np.digitize(frequency, edges)
     inside = [index == i for i in range(1, len(edges)) if (index == i).any()]

@@ -22,10 +22,8 @@ import numpy as np
 
 from ytheta.errors import InputError
 from ytheta.logs.preparing.filters import HIGHEST, NEGLIGIBLE, SETTLED, Lowpass, both_ways, decay, reflected
-from ytheta.logs.preparing.sections import Channels, Sections
-from ytheta.shapes import Float
+from ytheta.shapes import ChannelsByKept, ChannelsBySample, FilterSections
 
-Kept = Float[np.ndarray, "channels kept"]
 Stencil = tuple[float, ...]  # from the farthest sample behind to the farthest ahead
 
 SAME: Stencil = (1.0,)
@@ -56,11 +54,11 @@ class Central:
         """Samples to cut at an end."""
         return self.lowpass.settling
 
-    def smooth(self, signal: Channels) -> Channels:
+    def smooth(self, signal: ChannelsBySample) -> ChannelsBySample:
         """What values and derivatives are then read from."""
         return self.lowpass.channels(signal)
 
-    def derivative(self, smoothed: Channels, order: int, kept: slice) -> Kept:
+    def derivative(self, smoothed: ChannelsBySample, order: int, kept: slice) -> ChannelsByKept:
         """Value (0), velocity (1) or acceleration (2) at the samples ``kept``."""
         stencil = (SAME, SLOPE, CURVATURE)[order]
         return _weigh(smoothed, stencil, kept) * self.lowpass.rate**order
@@ -95,7 +93,7 @@ class Spline:
         return passed / (2.0 - 2.0 * math.cos(angle)) ** ((self.degree + 1) // 2)
 
     @cached_property
-    def sections(self) -> Sections:
+    def sections(self) -> FilterSections:
         """The stable half of 1 / (B + weight * (2 - z - 1/z)^m), with gain one at rest."""
         from scipy.signal import zpk2sos  # much to load, and few want splines
 
@@ -121,11 +119,11 @@ class Spline:
         """Samples to cut at an end."""
         return decay(self.sections, SETTLED)
 
-    def smooth(self, signal: Channels) -> Channels:
+    def smooth(self, signal: ChannelsBySample) -> ChannelsBySample:
         """The B-spline coefficients."""
         return both_ways(self.sections, signal, self.memory)
 
-    def derivative(self, smoothed: Channels, order: int, kept: slice) -> Kept:
+    def derivative(self, smoothed: ChannelsBySample, order: int, kept: slice) -> ChannelsByKept:
         """Value (0), velocity (1) or acceleration (2) of the spline at the samples ``kept``."""
         return _weigh(smoothed, self._stencils[order], kept) * self.rate**order
 
@@ -142,7 +140,7 @@ def differentiator(kind: str, cutoff: float, rate: float, order: int = 4) -> Dif
     raise InputError(f'unknown derivative {kind!r}; there are "central" and "spline"')
 
 
-def _weigh(signal: Channels, stencil: Stencil, kept: slice) -> Kept:
+def _weigh(signal: ChannelsBySample, stencil: Stencil, kept: slice) -> ChannelsByKept:
     """Weighted sums of neighbours at the samples kept; beyond an end the signal is its own point reflection."""
     half = len(stencil) // 2
     count = signal.shape[1]

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ytheta.logs.preparing.sections import Channels
-from ytheta.shapes import Float
+from ytheta.shapes import ChannelsBySample, Float
 
 SHARPER = 2.0
 
@@ -30,7 +29,7 @@ class Turning:
     rates: Float[np.ndarray, "drives joints"]
     softness: Float[np.ndarray, "drives"]
 
-    def directions(self, qd: Channels) -> Float[np.ndarray, "drives samples"]:
+    def directions(self, qd: ChannelsBySample) -> Float[np.ndarray, "drives samples"]:
         """Between -1 and 1, before any low-pass; at each sample, as torques are recorded."""
         speed = self.rates @ qd
         width = np.hypot(speed, self.softness[:, None])

@@ -23,8 +23,8 @@ from functools import cached_property
 import numpy as np
 
 from ytheta.errors import InputError
-from ytheta.logs.preparing.sections import Channels, Sections, at_rest, butterworth, run
-from ytheta.shapes import Float, Shaped
+from ytheta.logs.preparing.sections import at_rest, butterworth, run
+from ytheta.shapes import ChannelsBySample, FilterSections, Float, Shaped
 
 NEGLIGIBLE = 1e-13  # what is left of the slowest mode beyond a block's margin
 SETTLED = 1e-2  # … and beyond the cut at the ends of a segment
@@ -55,7 +55,7 @@ class Lowpass:
         return cls(ALIAS_FREE * rate / factor, rate)
 
     @cached_property
-    def sections(self) -> Sections:
+    def sections(self) -> FilterSections:
         """The filter as second-order sections, as SciPy takes them."""
         return butterworth(self.order, self.cutoff, self.rate)
 
@@ -74,12 +74,12 @@ class Lowpass:
         channels = np.ascontiguousarray(signal.reshape(len(signal), -1).T, dtype=float)
         return np.ascontiguousarray(self.channels(channels).T).reshape(signal.shape)
 
-    def channels(self, signal: Channels) -> Channels:
+    def channels(self, signal: ChannelsBySample) -> ChannelsBySample:
         """The same for an array whose samples lie side by side."""
         return both_ways(self.sections, signal, self.memory)
 
 
-def both_ways(sections: Sections, signal: Channels, reach: int) -> Channels:
+def both_ways(sections: FilterSections, signal: ChannelsBySample, reach: int) -> ChannelsBySample:
     """A filter run forward and backward over the signal and ``reach`` samples of its point reflection at either end."""
     level = at_rest(sections)
     channels, samples = signal.shape
@@ -94,14 +94,14 @@ def both_ways(sections: Sections, signal: Channels, reach: int) -> Channels:
     return filtered
 
 
-def reflected(signal: Channels, reach: int) -> Float[np.ndarray, "channels extended"]:
+def reflected(signal: ChannelsBySample, reach: int) -> Float[np.ndarray, "channels extended"]:
     """The signal continued at both ends by its point reflection, again and again where it is shorter than ``reach``."""
     if signal.shape[1] < 2:
         return np.pad(signal, ((0, 0), (reach, reach)), mode="edge")
     return np.pad(signal, ((0, 0), (reach, reach)), mode="reflect", reflect_type="odd")
 
 
-def decay(sections: Sections, left: float) -> int:
+def decay(sections: FilterSections, left: float) -> int:
     """Samples until the slowest mode of a filter has fallen to the fraction ``left``."""
     # The poles of z^2 + a1 z + a2: cheaper and no less exact than asking for them again.
     radius = max(float(np.abs(np.roots(section[3:])).max()) for section in sections)

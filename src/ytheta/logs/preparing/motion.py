@@ -16,16 +16,11 @@ from itertools import pairwise
 import numpy as np
 
 from ytheta.findings import Finding
-from ytheta.logs.log import Columns, Log
+from ytheta.logs.log import Log
 from ytheta.logs.preparing.direction import Turning
 from ytheta.logs.preparing.filters import Span
 from ytheta.logs.preparing.preparation import AUTO, BLOCK, Plan, Settings, plan
-from ytheta.logs.preparing.resample import Gridded
-from ytheta.logs.preparing.sections import Channels
-from ytheta.shapes import Float, Int
-
-Samples = Float[np.ndarray, "samples"]
-Joints = Float[np.ndarray, "samples joints"]
+from ytheta.shapes import ChannelsBySample, Float, Int, JointsByGrid, PerSample, SamplesByJoint
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,12 +30,12 @@ class Motion:
     ``direction`` is that of the drives asked for, low-passed like all else; see ``direction``.
     """
 
-    t: Samples
-    q: Joints
-    qd: Joints
-    qdd: Joints
-    tau: Joints | None
-    raw: Joints | None
+    t: PerSample
+    q: SamplesByJoint
+    qd: SamplesByJoint
+    qdd: SamplesByJoint
+    tau: SamplesByJoint | None
+    raw: SamplesByJoint | None
     rows: Int[np.ndarray, "samples"]
     direction: Float[np.ndarray, "samples drives"] | None = None
 
@@ -80,7 +75,7 @@ def work(chosen: Plan, segment: tuple[int, int], span: Span, turning: Turning | 
     kept = slice(span.core.start, span.core.stop, chosen.decimate)
 
     # One quantity after the other: what lies between the samples kept is many times what is kept, and goes at once.
-    def sampled(signal: Columns) -> Gridded:
+    def sampled(signal: SamplesByJoint) -> JointsByGrid:
         return chosen.grid.sample(log, segment, span.start, span.stop, (signal,))[0]
 
     smooth = smoother.smooth(sampled(log.q))
@@ -132,7 +127,7 @@ def prepare(log: Log, settings: Settings = AUTO, size: int = BLOCK) -> Prepared:
     return Prepared(_joined(parts), segments, chosen.rate, chosen.band, chosen.settings, chosen.findings)
 
 
-def _sharp_speed(chosen: Plan, sampled: Callable[[Columns], Gridded]) -> Gridded:
+def _sharp_speed(chosen: Plan, sampled: Callable[[SamplesByJoint], JointsByGrid]) -> JointsByGrid:
     """The speed at all samples of a piece, less smooth than that of the motion; see ``direction``."""
     log, sharper = chosen.log, chosen.sharper
     smooth = sharper.smooth(sampled(log.q))
@@ -144,7 +139,7 @@ def _sharp_speed(chosen: Plan, sampled: Callable[[Columns], Gridded]) -> Gridded
     return speed
 
 
-def _rows(channels: Channels) -> Joints:
+def _rows(channels: ChannelsBySample) -> SamplesByJoint:
     return np.ascontiguousarray(channels.T)
 
 

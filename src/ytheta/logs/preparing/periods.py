@@ -10,9 +10,9 @@ import numpy as np
 
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
-from ytheta.logs.log import Column, Columns, Log
+from ytheta.logs.log import Log
 from ytheta.logs.preparing.resample import Grid
-from ytheta.shapes import Float
+from ytheta.shapes import Float, PerSample, SamplesByJoint
 
 REPEATS = 0.02  # of the variance: the largest mean square difference of motions one period apart, halved
 ALMOST = 4.0  # a shorter lag is the period if it repeats at most this much worse than the best
@@ -99,13 +99,13 @@ def average_periods(log: Log, grid: Grid, period: float, margin: int) -> tuple[L
     around = np.arange(-margin, count + margin) % count
     ticks = grid.step * np.arange(length)
 
-    def fold(signal: Columns) -> Float[np.ndarray, "period joints"]:
+    def fold(signal: SamplesByJoint) -> Float[np.ndarray, "period joints"]:
         (samples,) = grid.sample(log, segment, 0, length, (signal,))
         means = [np.interp(at, ticks, column).reshape(periods, count).mean(axis=0)[around] for column in samples]
         return np.stack(means, axis=1)
 
     text = f"{periods} periods of {period:.5g} s averaged: what does not repeat is divided by {np.sqrt(periods):.3g}"
-    times: Column = log.t[segment[0]] + step * np.arange(-margin, count + margin)
+    times: PerSample = log.t[segment[0]] + step * np.arange(-margin, count + margin)
     mean = Log(
         joints=log.joints,
         t=times,

@@ -22,10 +22,8 @@ import numpy as np
 
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
-from ytheta.logs.log import Column, Columns, Log
-from ytheta.shapes import Float, Int, Shaped
-
-Gridded = Float[np.ndarray, "joints grid"]
+from ytheta.logs.log import Log
+from ytheta.shapes import Int, JointsByGrid, PerSample, SamplesByJoint, Shaped
 
 EQUAL = 1e-3  # stamps this close to a regular grid, in steps, are one
 LATE = 0.5  # a stamp further from the regular grid, in steps, means that sampling itself was irregular
@@ -58,7 +56,7 @@ class Grid:
         # A hair is added so that a last row exactly on the grid is not lost to rounding.
         return int((log.t[last - 1] - log.t[first]) / self.step + 1e-6) + 1
 
-    def times(self, log: Log, segment: tuple[int, int], start: int, stop: int) -> Column:
+    def times(self, log: Log, segment: tuple[int, int], start: int, stop: int) -> PerSample:
         """Times of samples ``start:stop`` of a segment."""
         return log.t[segment[0]] + self.step * np.arange(start, stop)
 
@@ -74,8 +72,8 @@ class Grid:
         return np.asarray(first + after - nearer, dtype=np.int64)
 
     def sample(
-        self, log: Log, segment: tuple[int, int], start: int, stop: int, signals: tuple[Columns, ...]
-    ) -> tuple[Gridded, ...]:
+        self, log: Log, segment: tuple[int, int], start: int, stop: int, signals: tuple[SamplesByJoint, ...]
+    ) -> tuple[JointsByGrid, ...]:
         """Samples ``start:stop`` of a segment of each signal, samples side by side."""
         first, last = segment
         if self.by_rows:

@@ -13,16 +13,13 @@ from importlib.util import find_spec, module_from_spec
 
 import numpy as np
 
-from ytheta.shapes import Float
+from ytheta.shapes import ChannelsBySample, FilterSections, FilterStates, Float
 
-Channels = Float[np.ndarray, "channels samples"]
-Sections = Float[np.ndarray, "sections 6"]
-States = Float[np.ndarray, "channels sections 2"]
-Loop = Callable[[Sections, Channels, States], None]
+Loop = Callable[[FilterSections, ChannelsBySample, FilterStates], None]
 NAME = "scipy.signal._sosfilt"
 
 
-def butterworth(order: int, cutoff: float, rate: float) -> Sections:
+def butterworth(order: int, cutoff: float, rate: float) -> FilterSections:
     """A Butterworth low-pass by the bilinear transform; the poles closest to the unit circle come last."""
     warped = 4.0 * np.tan(np.pi * (2.0 * cutoff / rate) / 2.0)
     analog = warped * -np.exp(1j * np.pi * np.arange(1 - order, order, 2) / (2 * order))
@@ -36,7 +33,7 @@ def butterworth(order: int, cutoff: float, rate: float) -> Sections:
     return found
 
 
-def at_rest(sections: Sections) -> Float[np.ndarray, "sections 2"]:
+def at_rest(sections: FilterSections) -> Float[np.ndarray, "sections 2"]:
     """The states in which a constant input of 1 leaves everything as it is."""
     states, scale = np.empty((len(sections), 2)), 1.0
     for state, section in zip(states, sections, strict=True):
@@ -46,7 +43,7 @@ def at_rest(sections: Sections) -> Float[np.ndarray, "sections 2"]:
     return states
 
 
-def run(sections: Sections, channels: Channels, states: States) -> None:
+def run(sections: FilterSections, channels: ChannelsBySample, states: FilterStates) -> None:
     """Filter the channels from their first sample on, in place; states become those after the last."""
     _LOOP(sections, channels, states)
 
@@ -66,7 +63,7 @@ def _compiled() -> Loop:
     return loop
 
 
-def _public(sections: Sections, channels: Channels, states: States) -> None:
+def _public(sections: FilterSections, channels: ChannelsBySample, states: FilterStates) -> None:
     from scipy.signal import sosfilt
 
     channels[:], after = sosfilt(sections, channels, axis=1, zi=states.swapaxes(0, 1))

@@ -10,13 +10,13 @@ import numpy as np
 
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
-from ytheta.logs.log import Column, Columns, Log
+from ytheta.logs.log import Log
 from ytheta.logs.reading.columns import Places, find_columns, remedy
 from ytheta.logs.reading.mapping import ColumnMapping
-from ytheta.logs.reading.mapping_values import Factor, Matrix
+from ytheta.logs.reading.mapping_values import Factor
 from ytheta.logs.reading.table import Table
 from ytheta.robot.robot import Robot
-from ytheta.shapes import Float
+from ytheta.shapes import Float, MotorsByJoint, PerSample, SamplesByJoint
 
 BLOCK = 1 << 17  # rows at a time: one megabyte of a column
 
@@ -87,7 +87,7 @@ class _Builder:
         self.count = rows.stop - rows.start
         self.joints = joints
 
-    def time(self, places: Places) -> Column:
+    def time(self, places: Places) -> PerSample:
         mapping = self.mapping
         if places.t is None:
             t = np.arange(self.count) / (mapping.rate or 1.0)
@@ -97,7 +97,7 @@ class _Builder:
         t += self._factors("offset", mapping.offset.get("t", (0.0,)))[0]
         return t
 
-    def columns(self, key: str, names: tuple[str, ...]) -> Columns | None:
+    def columns(self, key: str, names: tuple[str, ...]) -> SamplesByJoint | None:
         """One quantity of all joints; None where the file has none."""
         if not names:
             return None
@@ -114,7 +114,7 @@ class _Builder:
             values += self._factors("offset", mapping.offset[side])
         return values
 
-    def _fill(self, column: Column, name: str, factor: float) -> None:
+    def _fill(self, column: PerSample, name: str, factor: float) -> None:
         """Write the chosen rows of a column of the table, times a factor."""
         stored, skipped = self.table.columns[name], self.rows.start
         for first in range(0, self.count, BLOCK):
@@ -133,7 +133,7 @@ class _Builder:
         return np.broadcast_to(np.array(factor, dtype=np.float64), (self.joints,))
 
 
-def _transform(values: Columns, matrix: Matrix) -> None:
+def _transform(values: SamplesByJoint, matrix: MotorsByJoint) -> None:
     """Rows times a matrix, in place."""
     for first in range(0, len(values), BLOCK):
         values[first : first + BLOCK] = values[first : first + BLOCK] @ matrix

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from ytheta.errors import InputError, MissingExtraError, nearest
-from ytheta.logs.log import Column
 from ytheta.logs.reading.table import Table
+from ytheta.shapes import PerSample
 
 JOINT_STATE = "sensor_msgs/msg/JointState"
 FIELDS = (("q", "position"), ("qd", "velocity"), ("tau", "effort"))
@@ -81,7 +81,7 @@ def _table(place: str, messages: Iterator[tuple[int, Any]], joints: Sequence[str
         seen = sorted({name for names in order for name in names})
         missing = next(joint for joint in joints if joint not in seen) if set(joints) - set(seen) else joints[0]
         raise InputError(f"{place}: no message names all joints of the robot; {missing!r} is missing" + _of(seen))
-    columns: dict[str, Column] = {"t": (np.array(stamps, dtype=np.int64) - stamps[0]) * 1e-9}
+    columns: dict[str, PerSample] = {"t": (np.array(stamps, dtype=np.int64) - stamps[0]) * 1e-9}
     for name, _ in FIELDS:
         values = np.array(rows[name], dtype=np.float64)
         if not np.all(np.isnan(values)):

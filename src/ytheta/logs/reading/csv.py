@@ -14,10 +14,10 @@ import numpy as np
 
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
-from ytheta.logs.log import Column
 from ytheta.logs.reading.csv_dialect import SAMPLE, Dialect, is_comment, number, sniffed
 from ytheta.logs.reading.table import Table
 from ytheta.logs.reading.text_file import content, first_lines, numbered_lines
+from ytheta.shapes import PerSample
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def _table(path: Path, dialect: Dialect) -> Table:
         return _table(path, replace(dialect, padded=True))
     keep = np.ones(len(frame), dtype=bool)
     keep[list(repair.drop)] = False
-    columns: dict[str, Column] = {}
+    columns: dict[str, PerSample] = {}
     for place, name in zip(places, dialect.names or places, strict=True):
         values = frame[place].to_numpy()
         columns[name] = np.asarray(values[keep] if repair.drop else values, dtype=np.float64)

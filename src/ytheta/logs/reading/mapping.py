@@ -17,7 +17,8 @@ from typing import Any
 
 from ytheta.errors import InputError
 from ytheta.files.toml_table import shown
-from ytheta.logs.reading.mapping_values import UNITS, Factor, Matrix, Reference, Section, count_of
+from ytheta.logs.reading.mapping_values import UNITS, Factor, Reference, Section, count_of
+from ytheta.shapes import MotorsByJoint
 
 QUANTITIES = ("t", "q", "qd", "tau", "current")
 LARGEST_FILE = 1 << 20
@@ -36,7 +37,7 @@ class ColumnMapping:
     sign: Mapping[str, Factor] = field(default_factory=dict)
     offset: Mapping[str, Factor] = field(default_factory=dict)
     gain: Factor | None = None
-    matrix: Matrix | None = None
+    matrix: MotorsByJoint | None = None
     rows: tuple[int, int | None] = (0, None)
     skip: int = 0
     topic: str | None = None

@@ -11,11 +11,10 @@ import numpy as np
 from ytheta.errors import InputError, RobotFileError, nearest
 from ytheta.files.lengths import parse_scalar
 from ytheta.files.toml_table import finite_number, shown
-from ytheta.shapes import Float
+from ytheta.shapes import MotorsByJoint
 
 Reference = str | int  # a column's name, or its number from 0
 Factor = tuple[float, ...]  # one for all joints, or one for each
-Matrix = Float[np.ndarray, "motors joints"]
 
 _ANGLES = {"radians": 1.0, "rad": 1.0, "degrees": math.pi / 180, "deg": math.pi / 180, "metres": 1.0, "mm": 1e-3}
 UNITS: dict[str, dict[str, float]] = {
@@ -65,7 +64,7 @@ class Section:
             raise self.error(f"{key!r} should be above zero, not {number:g}")
         return number
 
-    def matrix(self, key: str) -> Matrix | None:
+    def matrix(self, key: str) -> MotorsByJoint | None:
         """A square matrix that can be inverted."""
         value = self.taken(key)
         if value is None:

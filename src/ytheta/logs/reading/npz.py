@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from ytheta.errors import InputError
-from ytheta.logs.log import Column
 from ytheta.logs.reading.table import Table
+from ytheta.shapes import PerSample
 
 
 def read_npz(path: Path) -> Table:
@@ -27,7 +27,7 @@ def read_npz(path: Path) -> Table:
         raise InputError(
             f"{path} cannot be read as a NumPy archive: {reason}; write it with numpy.savez(file, t=t, q=q, tau=tau)"
         ) from None
-    columns: dict[str, Column] = {}
+    columns: dict[str, PerSample] = {}
     for name, array in arrays.items():
         if array.ndim == 1:
             columns[name] = array

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ytheta.errors import InputError
-from ytheta.logs.log import Column
 from ytheta.logs.reading.table import Table
+from ytheta.shapes import PerSample
 
 if TYPE_CHECKING:
     import polars as pl
@@ -22,7 +22,7 @@ class ParquetColumn:
     path: Path
     name: str
 
-    def __getitem__(self, rows: slice, /) -> Column:
+    def __getitem__(self, rows: slice, /) -> PerSample:
         import polars as pl
 
         try:

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from ytheta.findings import Finding
-from ytheta.logs.log import Column
+from ytheta.shapes import PerSample
 
 
 @runtime_checkable
 class Stored(Protocol):
     """A column: an array, or what reads one."""
 
-    def __getitem__(self, rows: slice, /) -> Column: ...
+    def __getitem__(self, rows: slice, /) -> PerSample: ...
 
 
 @dataclass(frozen=True, eq=False)

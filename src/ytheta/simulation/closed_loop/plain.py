@@ -13,12 +13,11 @@ import numpy as np
 
 from ytheta.control.controller import Controller, Reference, State
 from ytheta.errors import InputError, UnstableError
-from ytheta.shapes import Float
+from ytheta.shapes import Float, PerJoint, PerState
 from ytheta.simulation.closed_loop.step_graph import FARTHEST
 from ytheta.simulation.parameter_changes import Jump, in_time
 from ytheta.simulation.plants.integrate import advance
-from ytheta.simulation.plants.plant import Joints, Plant
-from ytheta.simulation.plants.plant import State as Moving
+from ytheta.simulation.plants.plant import Plant
 from ytheta.simulation.references.reference import Course, check_period, periods, sampled
 from ytheta.simulation.runs import Runs
 from ytheta.simulation.sensors.readings import Readings
@@ -45,8 +44,8 @@ class PlainLoop:
 
     def run(
         self,
-        q: Joints,
-        qd: Joints,
+        q: PerJoint,
+        qd: PerJoint,
         course: Course,
         seconds: float,
         *,
@@ -104,8 +103,14 @@ class PlainLoop:
         return found
 
     def _moved(
-        self, plant: Plant, state: Moving, memory: State, t: float, reading: tuple[Joints, ...], reference: Reference
-    ) -> tuple[Joints, State, Moving] | None:
+        self,
+        plant: Plant,
+        state: PerState,
+        memory: State,
+        t: float,
+        reading: tuple[PerJoint, ...],
+        reference: Reference,
+    ) -> tuple[PerJoint, State, PerState] | None:
         """Torque, and what controller and plant are a period later; None where the plant left all bounds."""
         q, qd, qdd = reading
         tau, after = self.controller.step(memory, t, q, qd, reference, qdd)
@@ -146,8 +151,8 @@ class PlainLoop:
 
 
 def _read(
-    readings: Readings | None, q: Joints, qd: Joints, qdd: Joints, *, accelerations: bool
-) -> tuple[Joints, Joints, Joints]:
+    readings: Readings | None, q: PerJoint, qd: PerJoint, qdd: PerJoint, *, accelerations: bool
+) -> tuple[PerJoint, PerJoint, PerJoint]:
     """What the controller is told of the motion."""
     if readings is None:
         return q, qd, qdd

@@ -6,22 +6,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ytheta.shapes import Float, Int
+from ytheta.shapes import Float, Int, RunsByInstantByJoint
 from ytheta.simulation.closed_loop.step import Step
 from ytheta.simulation.runs import Runs
-
-Kept = Float[np.ndarray, "runs instants joints"]
 
 
 @dataclass(frozen=True, eq=False)
 class Record:
     """Of all runs, or of those of a block; ``read`` has the same arrays of motion where there are no sensors."""
 
-    q: Kept
-    qd: Kept
-    tau: Kept
+    q: RunsByInstantByJoint
+    qd: RunsByInstantByJoint
+    tau: RunsByInstantByJoint
     memory: Float[np.ndarray, "runs instants states"]
-    read: tuple[Kept, Kept, Kept]
+    read: tuple[RunsByInstantByJoint, RunsByInstantByJoint, RunsByInstantByJoint]
     final: Float[np.ndarray, "runs slots"]
 
     @staticmethod

@@ -10,10 +10,8 @@ import numpy as np
 from ytheta.engine.description import Description
 from ytheta.native import Kernel, compile_graph
 from ytheta.native.graph import Graph
-from ytheta.shapes import Float
+from ytheta.shapes import RunsBySlot
 from ytheta.simulation.closed_loop.step_graph import Slots, StepMaker
-
-States = Float[np.ndarray, "runs slots"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +42,9 @@ class Step(Description):
             maker.substep_graph() if maker.substeps > 1 else None,
         )
 
-    def take(self, state: States, *given: np.ndarray, theta: np.ndarray, out: States, spare: States) -> None:
+    def take(
+        self, state: RunsBySlot, *given: np.ndarray, theta: np.ndarray, out: RunsBySlot, spare: RunsBySlot
+    ) -> None:
         """A period: ``state`` and what else the kernel is given → ``out``; ``spare`` is room for substeps."""
         substep = self._substep
         self.kernel(state, *given, out=spare if self.substeps % 2 and substep is not None else out, threads=1)

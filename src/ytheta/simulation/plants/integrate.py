@@ -13,13 +13,13 @@ from typing import TypeAlias
 import numpy as np
 
 from ytheta.errors import InputError
-from ytheta.shapes import Float
-from ytheta.simulation.plants.plant import Joints, Plant, State
+from ytheta.shapes import Float, PerJoint, PerState
+from ytheta.simulation.plants.plant import Plant
 
-Torque: TypeAlias = Callable[[float, Joints, Joints], Joints]
+Torque: TypeAlias = Callable[[float, PerJoint, PerJoint], PerJoint]
 
 
-def rk4(plant: Plant, state: State, tau: Joints, h: float) -> State:
+def rk4(plant: Plant, state: PerState, tau: PerJoint, h: float) -> PerState:
     """The state after h seconds under a torque that is held; not finite where h was far too long."""
     with np.errstate(over="ignore", invalid="ignore"):
         k1 = _rates(plant, state, tau)
@@ -30,7 +30,7 @@ def rk4(plant: Plant, state: State, tau: Joints, h: float) -> State:
     return plant.settled(after) if np.isfinite(after).all() else after
 
 
-def advance(plant: Plant, state: State, tau: Joints, period: float, substeps: int) -> State:
+def advance(plant: Plant, state: PerState, tau: PerJoint, period: float, substeps: int) -> PerState:
     """The state after a controller's period, in several steps of the plant."""
     for _ in range(substeps):
         state = rk4(plant, state, tau, period / substeps)
@@ -51,7 +51,7 @@ class Motion:
 
 
 def adaptive(
-    plant: Plant, state: State, torque: Torque, t: Float[np.ndarray, "instants"], *, tolerance: float = 1e-11
+    plant: Plant, state: PerState, torque: Torque, t: Float[np.ndarray, "instants"], *, tolerance: float = 1e-11
 ) -> Motion:
     """The motion from t[0] on under a torque that may follow time and motion, by steps that keep to a tolerance."""
     from scipy.integrate import solve_ivp
@@ -59,7 +59,7 @@ def adaptive(
     if len(t) < 2 or not (np.diff(t) > 0.0).all():
         raise InputError("the times of a motion must be at least two and grow; sort them and drop repeated ones")
 
-    def rates(now: float, at: State) -> State:
+    def rates(now: float, at: PerState) -> PerState:
         return _rates(plant, at, torque(now, *plant.motion(at)))
 
     found = solve_ivp(rates, (t[0], t[-1]), state, method="DOP853", t_eval=t, rtol=tolerance, atol=tolerance)
@@ -67,7 +67,7 @@ def adaptive(
     return Motion(found.t, np.ascontiguousarray(found.y.T), advice)
 
 
-def _rates(plant: Plant, state: State, tau: Joints) -> State:
+def _rates(plant: Plant, state: PerState, tau: PerJoint) -> PerState:
     """Of a state that is no longer finite, not a number: methods with a step of their own then take a shorter one."""
     if not (np.isfinite(state).all() and np.isfinite(tau).all()):
         return np.full_like(state, np.nan)

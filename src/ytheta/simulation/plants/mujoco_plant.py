@@ -20,9 +20,8 @@ from ytheta.errors import InputError, MissingExtraError
 from ytheta.robot.parts import Drive, JointKind
 from ytheta.robot.robot import Robot
 from ytheta.robot.writing.mjcf import mjcf
-from ytheta.shapes import Float
+from ytheta.shapes import Float, PerJoint, PerState
 from ytheta.simulation.parameters import with_parameters
-from ytheta.simulation.plants.plant import Joints, State
 
 # How MuJoCo holds loops: time constant and damping, and how much of a constraint's force it gives (0.9 by default). A
 # time constant needs steps of RK4 that are not much longer than it is.
@@ -61,14 +60,14 @@ class MujocoPlant:
         """The description with numbers for its lengths and without fixed joints."""
         return self.description.numeric.merged
 
-    def init(self, q: Joints, qd: Joints) -> State:
+    def init(self, q: PerJoint, qd: PerJoint) -> PerState:
         loops = self._constraint
         closed = solve(loops, q[None]).or_raise()
         couplings, _ = self.robot.coupling_map
         tangent = np.array(loops.tangent(closed.x[0])) if loops.cuts else np.eye(len(q))
         return np.concatenate([closed.q[0], couplings @ tangent @ qd])
 
-    def rates(self, state: State, tau: Joints) -> State:
+    def rates(self, state: PerState, tau: PerJoint) -> PerState:
         model, data, order, offsets = self._model
         joints = len(order)
         data.qpos[order], data.qvel[order] = state[:joints], state[joints:]
@@ -82,10 +81,10 @@ class MujocoPlant:
         _mujoco().mj_forward(model, data)
         return np.concatenate([state[joints:], data.qacc[order]])
 
-    def settled(self, state: State) -> State:
+    def settled(self, state: PerState) -> PerState:
         return state
 
-    def motion(self, state: State) -> tuple[Joints, Joints]:
+    def motion(self, state: PerState) -> tuple[PerJoint, PerJoint]:
         joints = len(self.robot.movable)
         return state[self._actuated], state[joints:][self._actuated]
 
@@ -134,7 +133,7 @@ class MujocoPlant:
         return viscous * speed + coulomb * speed / np.where(size > 0.0, size, 1.0) + offset
 
     @cached_property
-    def _model(self) -> tuple[Any, Any, list[int], Joints]:
+    def _model(self) -> tuple[Any, Any, list[int], PerJoint]:
         """Model, data, places of our joints in MuJoCo's order, offsets of their drives."""
         mujoco = _mujoco()
         # A load becomes part of its link: alone it could be a point mass, which MuJoCo refuses.

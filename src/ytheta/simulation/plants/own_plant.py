@@ -9,10 +9,9 @@ import numpy as np
 
 from ytheta.dynamics.loops.loops import solve
 from ytheta.robot.robot import Robot
-from ytheta.shapes import Float
+from ytheta.shapes import Float, PerJoint, PerState
 from ytheta.simulation.parameters import check_names
 from ytheta.simulation.plants.equations import Equations
-from ytheta.simulation.plants.plant import Joints, State
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,17 +33,17 @@ class OwnPlant:
     def robot(self) -> Robot:
         return self.equations.robot
 
-    def init(self, q: Joints, qd: Joints) -> State:
+    def init(self, q: PerJoint, qd: PerJoint) -> PerState:
         x = solve(self.equations.loops, q[None]).or_raise().x[0] if self.robot.loops else q
         return np.concatenate([x, qd])
 
-    def rates(self, state: State, tau: Joints) -> State:
+    def rates(self, state: PerState, tau: PerJoint) -> PerState:
         return self.equations.rates_kernel.one(state, tau, self.theta)
 
-    def settled(self, state: State) -> State:
+    def settled(self, state: PerState) -> PerState:
         return self.equations.settled_kernel.one(state) if self.robot.loops else state
 
-    def motion(self, state: State) -> tuple[Joints, Joints]:
+    def motion(self, state: PerState) -> tuple[PerJoint, PerJoint]:
         return state[list(self.equations.loops.actuated)], state[self.equations.coordinates :]
 
     def with_parameters(self, values: Mapping[str, float]) -> OwnPlant:

@@ -10,13 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol, runtime_checkable
 
-import numpy as np
-
 from ytheta.robot.robot import Robot
-from ytheta.shapes import Float
-
-Joints = Float[np.ndarray, "joints"]
-State = Float[np.ndarray, "states"]
+from ytheta.shapes import PerJoint, PerState
 
 
 @runtime_checkable
@@ -26,16 +21,16 @@ class Plant(Protocol):
     @property
     def robot(self) -> Robot: ...
 
-    def init(self, q: Joints, qd: Joints) -> State:
+    def init(self, q: PerJoint, qd: PerJoint) -> PerState:
         """The state in which the actuated coordinates are and move like this; ClosureError where loops cannot close."""
 
-    def rates(self, state: State, tau: Joints) -> State:
+    def rates(self, state: PerState, tau: PerJoint) -> PerState:
         """d state / dt."""
 
-    def settled(self, state: State) -> State:
+    def settled(self, state: PerState) -> PerState:
         """The state after a step of integration, put back on what it must fulfil: loops that have drifted open."""
 
-    def motion(self, state: State) -> tuple[Joints, Joints]:
+    def motion(self, state: PerState) -> tuple[PerJoint, PerJoint]:
         """q and qd of the actuated coordinates."""
 
     def with_parameters(self, values: Mapping[str, float]) -> Plant:

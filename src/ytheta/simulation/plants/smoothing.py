@@ -15,7 +15,8 @@ from ytheta.dynamics import kernels
 from ytheta.identifiability.standard_parameters import sliding_joints
 from ytheta.robot.parts import Drive
 from ytheta.robot.robot import Robot
-from ytheta.simulation.plants.stiffness import BACKEND, Poses, drive_rates
+from ytheta.shapes import SamplesByJoint
+from ytheta.simulation.plants.stiffness import BACKEND, drive_rates
 
 TURNING, SLIDING = 0.05, 0.02  # rad/s, m/s
 MUCH = 0.01  # rad/s or m/s in a period
@@ -45,7 +46,7 @@ def sharp_drives(robot: Robot) -> tuple[str, ...]:
     return tuple(name for name, drive in robot.drives if _is_sharp(drive))
 
 
-def chattering_drives(robot: Robot, q: Poses, period: float) -> tuple[str, ...]:
+def chattering_drives(robot: Robot, q: SamplesByJoint, period: float) -> tuple[str, ...]:
     """Those of them whose rate a wrong sign changes by much within a period, at some of these poses."""
     sharp = set(sharp_drives(robot))
     if not sharp:

@@ -25,16 +25,16 @@ from ytheta.dynamics import kernels
 from ytheta.errors import InputError
 from ytheta.identifiability.standard_parameters import FRICTION
 from ytheta.robot.robot import Robot
-from ytheta.shapes import Float, Shaped
+from ytheta.shapes import SamplesByJoint, Shaped
 
 MOST = 100  # substeps
 SAMPLES = 100  # of the motion, at most
 BACKEND = "interpreter"  # a hundred samples, once: less than a compilation takes
 
-Poses = Float[np.ndarray, "samples joints"]
 
-
-def needed_substeps(robot: Robot, q: Poses, period: float, *, margin: float = 1.0, coulomb: bool = True) -> int:
+def needed_substeps(
+    robot: Robot, q: SamplesByJoint, period: float, *, margin: float = 1.0, coulomb: bool = True
+) -> int:
     """Steps of RK4 in a period, with which damping at these poses is integrated well; 1 where there is none.
 
     ``margin``: how many times faster than described the robot may be. ``coulomb``: whether Coulomb friction counts.
@@ -67,7 +67,7 @@ def needed_substeps(robot: Robot, q: Poses, period: float, *, margin: float = 1.
     return min(MOST, max(1, math.ceil(period * margin * fast)))
 
 
-def drive_rates(robot: Robot, q: Poses) -> Shaped[np.ndarray, "samples drives joints"]:
+def drive_rates(robot: Robot, q: SamplesByJoint) -> Shaped[np.ndarray, "samples drives joints"]:
     """Rates of all drives per rate of the actuated coordinates: the columns of their offsets."""
     offsets = [f"{name}.{FRICTION['offset']}" for name in robot.moving]
     still = np.zeros_like(q)

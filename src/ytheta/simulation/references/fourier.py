@@ -28,10 +28,8 @@ from ytheta.dynamics.loops.loops import solve
 from ytheta.errors import ClosureError, InputError
 from ytheta.robot.parts import JointKind, Limits
 from ytheta.robot.robot import Robot
-from ytheta.shapes import Float
+from ytheta.shapes import Float, PerJoint
 from ytheta.simulation.references.reference import Columns
-
-Joints = Float[np.ndarray, "joints"]
 
 HARMONICS = 5
 SLOWEST, FASTEST = 0.1, 0.7  # Hz
@@ -51,12 +49,12 @@ class Wander:
 
     seconds: float
     ramp: float
-    start: Joints
-    middle: Joints
+    start: PerJoint
+    middle: PerJoint
     amplitudes: Float[np.ndarray, "harmonics joints"]
     frequencies: Float[np.ndarray, "harmonics joints"]
     phases: Float[np.ndarray, "harmonics joints"]
-    size: Joints
+    size: PerJoint
 
     def __call__(self, t: Float[np.ndarray, "instants"]) -> tuple[Columns, Columns, Columns]:
         """q, qd and qdd at any instants."""
@@ -105,7 +103,7 @@ def _ranges(robot: Robot, limits: tuple[Limits, ...]) -> str:
     return f"{shown}{f' and {len(named) - 3} more' if len(named) > 3 else ''}"
 
 
-def _room(robot: Robot, limits: tuple[Limits, ...], home: Joints) -> tuple[Joints, ...]:
+def _room(robot: Robot, limits: tuple[Limits, ...], home: PerJoint) -> tuple[PerJoint, ...]:
     """Of every actuated coordinate: least and greatest position, speed, acceleration, and how far it goes."""
     usual = [_usual(robot, name) for name in robot.actuated]
     reach = np.array([own.upper for own in usual])
@@ -117,7 +115,7 @@ def _room(robot: Robot, limits: tuple[Limits, ...], home: Joints) -> tuple[Joint
     lower = np.where(np.isfinite(lower), lower, np.minimum(home, upper) - 2.0 * reach)
     upper = np.where(np.isfinite(upper), upper, np.maximum(home, lower) + 2.0 * reach)
 
-    def share(which: str) -> Joints:
+    def share(which: str) -> PerJoint:
         pairs = [(getattr(own, which), getattr(other, which)) for own, other in zip(limits, usual, strict=True)]
         return SHARE * np.array([own if own and np.isfinite(own) else other for own, other in pairs])
 
@@ -135,7 +133,7 @@ def _usual(robot: Robot, coordinate: str) -> Limits:
     return Limits(-own["upper"], own["upper"], own["velocity"], own["acceleration"])
 
 
-def _slowness(reach: Joints, speed: Joints, seconds: float) -> Joints:
+def _slowness(reach: PerJoint, speed: PerJoint, seconds: float) -> PerJoint:
     """What frequencies are multiplied with so that speeds stay within limits; not so slow that nothing moves."""
     typical = 2.0 * np.pi * 0.5 * (SLOWEST + FASTEST) * reach
     least = min(1.0, 1.0 / (FASTEST * seconds))  # one period of the fastest in all the time
@@ -143,7 +141,7 @@ def _slowness(reach: Joints, speed: Joints, seconds: float) -> Joints:
 
 
 def _drawn(
-    rng: np.random.Generator, seconds: float, start: Joints, middle: Joints, reach: Joints, *, slowness: Joints
+    rng: np.random.Generator, seconds: float, start: PerJoint, middle: PerJoint, reach: PerJoint, *, slowness: PerJoint
 ) -> Wander:
     """Frequencies spread evenly over the band, one in each part of it, and phases anywhere."""
     shape = (HARMONICS, len(start))

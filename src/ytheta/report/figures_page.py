@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import ytheta
-from ytheta.report.frame import check_installed, rendered, write_page
+from ytheta.report.html_page import check_installed, rendered, write_page
 
 check_installed()
 

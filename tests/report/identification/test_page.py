@@ -30,10 +30,10 @@ from ytheta.identification.model_file import model_toml
 from ytheta.identification.result import Identification
 from ytheta.logs.checking.same_motion import REPEATS
 from ytheta.logs.log import Log
-from ytheta.report.fitting import Column, Fitted, fitted
+from ytheta.report.terminal import Column, Fitted, fitted
 from ytheta.report.identification.page import report_html, write_report
 from ytheta.report.identification.plots import shown_time
-from ytheta.report.identification.remarks import weaknesses
+from ytheta.report.identification.figures import weaknesses
 from ytheta.report.identification.summary import summary
 from ytheta.report.identification.text import identification_text
 from ytheta.report.numbers import digits_beside, figure, percent, plain, share, unit, with_std

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ytheta.report.frame import check_installed, rendered, write_page
+from ytheta.report.html_page import check_installed, rendered, write_page
 from ytheta.report.identification import remarks, tables
 from ytheta.report.identification.plots import correlation_plot, torque_plot
 from ytheta.report.identification.summary import summary

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import ytheta
 from ytheta.identification.assessment.excitation import Seen
 from ytheta.identification.model_file import asked_about, figures
-from ytheta.report.identification.remarks import ENTANGLED, correlated, counted, strongest
+from ytheta.report.identification.figures import ENTANGLED, correlated, counted, strongest
 
 if TYPE_CHECKING:
     from ytheta.identification.result import Identification

@@ -11,7 +11,7 @@ from ytheta.findings import Finding, Severity
 from ytheta.identifiability.standard_parameters import FRICTION, sliding_joints
 from ytheta.identification.assessment.excitation import HARMLESS, SURE, Seen
 from ytheta.logs.preparing.preparation import Settings
-from ytheta.report.identification.remarks import correlated, counted, judged_on, strongest
+from ytheta.report.identification.figures import correlated, counted, judged_on, strongest
 from ytheta.report.numbers import HUGE, NONE, count, figure, percent, unit, with_std
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from rich.text import Text
 from ytheta.identification.assessment.excitation import Seen
 from ytheta.identification.assessment.residuals import Errors
 from ytheta.identification.assessment.verdict import Grade
-from ytheta.report.identification.remarks import correlated, counted, file_names, weaknesses
+from ytheta.report.identification.figures import correlated, counted, file_names, weaknesses
 from ytheta.report.identification.text_tables import print_joints, print_parameters
 from ytheta.report.numbers import plain
 from ytheta.report.printable import printable

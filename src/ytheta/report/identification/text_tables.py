@@ -12,7 +12,7 @@ from rich.text import Text
 from ytheta.identifiability.standard_parameters import sliding_joints
 from ytheta.identification.assessment.excitation import Seen
 from ytheta.identification.assessment.residuals import Errors
-from ytheta.report.fitting import Column, Fitted, fitted
+from ytheta.report.terminal import Column, Fitted, fitted
 from ytheta.report.numbers import digits_beside, plain, share
 from ytheta.report.printable import printable
 from ytheta.robot.robot import Robot

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ytheta.report.frame import check_installed, rendered, write_page
+from ytheta.report.html_page import check_installed, rendered, write_page
 from ytheta.report.simulation import plots, tables
 from ytheta.report.simulation.figures import Figures
 from ytheta.report.simulation.settings import settings

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ytheta.identifiability.standard_parameters import sliding_joints
-from ytheta.report.fitting import Column, fitted
+from ytheta.report.terminal import Column, fitted
 from ytheta.report.numbers import HUGE, NONE, plain, unit
 from ytheta.report.printable import printable
 from ytheta.report.simulation.figures import QUANTILES, Figures, Parameter

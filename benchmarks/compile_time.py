@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.clock import Row, best_of
-from ytheta.native import compile_graph, operations
+from ytheta.native import compile_graph, count_operations
 from ytheta.native.graph import Graph, Input, trace
 
 JOINTS = (1, 3, 6, 12, 24, 36)
@@ -24,7 +24,7 @@ def rows() -> list[Row]:
         runs = 3 if joints < 12 else 1
         seconds = best_of(lambda graph=graph: compile_graph(graph, cache=False), runs=runs)  # type: ignore[misc]
         written = best_of(lambda graph=graph: _c_source(graph), runs=runs)  # type: ignore[misc]
-        count = operations(graph).total
+        count = count_operations(graph).total
         name = f"compile {count} operations ({1e6 * seconds / count:.0f} µs each)"
         found.append(Row(name, seconds, written, "CasADi writes C"))
     return found

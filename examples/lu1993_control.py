@@ -26,7 +26,7 @@ from examples.lu1993_study import (
 )
 from examples.lu1993_study import GAMMAS as SCANNED
 from examples.redrawn import Redrawn, Row, Verdict, joint_lines, main, rms, settled, verdict
-from ytheta.native.operations import operations
+from ytheta.native.operations import count_operations
 from ytheta.report.figures_page import Figure
 from ytheta.report.line_plot import Axis, Band, Line, line_plot
 
@@ -113,7 +113,7 @@ def _rows(shown: dict[str, Batch], found: Study, noise: dict[str, Misled], bias:
         verdict(width["modified"] > width["Craig"]),
         "with exact accelerations; the paper gives no figures",
     )
-    own, other = (operations(law.graph).total for law in (modified(), craig()))
+    own, other = (count_operations(law.graph).total for law in (modified(), craig()))
     yield Row(
         "modified is cheaper to compute",
         "yes",

@@ -149,11 +149,11 @@ def _scanned(law: Law) -> Graph:
     q, qd, *wanted, x = symbols.values()
     rest = (*wanted, x[:unknown], x[unknown:])
     if law.measures_acceleration:
-        tau = graph.on(q, qd, casadi.SX.zeros(n), *rest)[:n]
-        qdd = forward_dynamics_graph(law.robot).on(q, qd, tau)
-        found = graph.on(q, qd, qdd, *rest)
+        tau = graph.apply(q, qd, casadi.SX.zeros(n), *rest)[:n]
+        qdd = forward_dynamics_graph(law.robot).apply(q, qd, tau)
+        found = graph.apply(q, qd, qdd, *rest)
     else:
-        found = graph.on(q, qd, *rest)
+        found = graph.apply(q, qd, *rest)
     output = casadi.vertcat(found, casadi.SX.zeros(len(law.gain_names)))
     inputs = [(Input(name, size), symbols[name]) for name, size in sizes.items()]
     return trace(law.name, inputs, scalars(output), made_from=f"{law.name} of {law.robot.name}")

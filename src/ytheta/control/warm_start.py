@@ -55,6 +55,6 @@ class Following:
         x = loops.closed_near(q, near)
         apart, _ = loops.newton(x)
         misfit = casadi.fmax(casadi.sumsqr(apart) / OPEN**2, casadi.sumsqr(x - near) / FAR**2)
-        output = casadi.vertcat(self.graph.on(x, *others), x, misfit)
+        output = casadi.vertcat(self.graph.apply(x, *others), x, misfit)
         inputs = list(zip(entries, symbols, strict=True))
         return compile_graph(trace(self.graph.name, inputs, scalars(output), made_from=self.graph.made_from))

@@ -63,9 +63,9 @@ class ClosedKernel:
         return self.kernel(*self._closed(arrays), out=out, threads=threads)
 
     def one(self, *vectors: Any) -> Float[np.ndarray, "*shape"]:
-        taken = arguments.vectors(self.graph, vectors)
+        taken = arguments.check_vectors(self.graph, vectors)
         if not np.isfinite(taken[0]).all():
-            arguments.refuse(self.graph, taken)
+            arguments.raise_not_finite(self.graph, taken)
         x = solve(self.loops, taken[0][None]).or_raise().x[0]
         return self.kernel.one(x, *taken[1:])
 
@@ -74,9 +74,9 @@ class ClosedKernel:
 
     def _closed(self, arrays: Sequence[Any]) -> list[np.ndarray]:
         """The arrays given, with all coordinates in the place of the actuated ones."""
-        taken, _ = arguments.batch(self.graph, arrays)
+        taken, _ = arguments.check_batch(self.graph, arrays)
         if not np.isfinite(taken[0]).all():
-            arguments.refuse(self.graph, taken)
+            arguments.raise_not_finite(self.graph, taken)
         return [solve(self.loops, taken[0]).or_raise().x, *taken[1:]]
 
     def __repr__(self) -> str:

@@ -8,6 +8,6 @@ from __future__ import annotations
 
 from ytheta.native.compile import compile_graph
 from ytheta.native.kernel import About, Block, Kernel
-from ytheta.native.operations import Operations, operations
+from ytheta.native.operations import Operations, count_operations
 
-__all__ = ["About", "Block", "Kernel", "Operations", "compile_graph", "operations"]
+__all__ = ["About", "Block", "Kernel", "Operations", "compile_graph", "count_operations"]

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 _DOUBLE = np.dtype(np.float64)
 
 
-def batch(graph: Graph, arrays: Sequence[Any]) -> tuple[list[np.ndarray], int]:
+def check_batch(graph: Graph, arrays: Sequence[Any]) -> tuple[list[np.ndarray], int]:
     """Inputs as contiguous arrays of doubles, and the number of samples (1 if all inputs are shared)."""
-    count(graph, arrays)
+    check_count(graph, arrays)
     inputs, taken = graph.inputs, []
     samples, first = None, ""
     for k, given in enumerate(arrays):
@@ -44,9 +44,9 @@ def batch(graph: Graph, arrays: Sequence[Any]) -> tuple[list[np.ndarray], int]:
     return taken, 1 if samples is None else samples
 
 
-def vectors(graph: Graph, given: Sequence[Any]) -> list[np.ndarray]:
+def check_vectors(graph: Graph, given: Sequence[Any]) -> list[np.ndarray]:
     """Inputs of one sample as vectors of doubles."""
-    count(graph, given)
+    check_count(graph, given)
     taken = []
     for entry, vector in zip(graph.inputs, given, strict=True):
         numbers = _numbers(graph, entry, vector)
@@ -57,13 +57,13 @@ def vectors(graph: Graph, given: Sequence[Any]) -> list[np.ndarray]:
     return taken
 
 
-def count(graph: Graph, given: Sequence[Any]) -> None:
+def check_count(graph: Graph, given: Sequence[Any]) -> None:
     if len(given) != len(graph.inputs):
         names = ", ".join(entry.name for entry in graph.inputs)
         raise InputError(f"kernel {graph.name!r} takes {len(graph.inputs)} arrays ({names}), not {len(given)}")
 
 
-def result(graph: Graph, shape: tuple[int, ...], out: Any, arrays: Sequence[np.ndarray]) -> np.ndarray:
+def check_output(graph: Graph, shape: tuple[int, ...], out: Any, arrays: Sequence[np.ndarray]) -> np.ndarray:
     """``out`` as the array to write to, if it fits."""
     wrong = ""
     if not isinstance(out, np.ndarray):
@@ -82,7 +82,7 @@ def result(graph: Graph, shape: tuple[int, ...], out: Any, arrays: Sequence[np.n
     return taken
 
 
-def refuse(graph: Graph, arrays: Sequence[np.ndarray]) -> NoReturn:
+def raise_not_finite(graph: Graph, arrays: Sequence[np.ndarray]) -> NoReturn:
     """Name the first number that is not finite."""
     for entry, array in zip(graph.inputs, arrays, strict=True):
         strange = np.argwhere(~np.isfinite(array))

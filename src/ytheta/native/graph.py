@@ -52,7 +52,7 @@ class Graph:
         layout = repr(([(i.size, i.shared) for i in self.inputs], self.shape, self.places))
         return hashlib.sha256((layout + self.function.serialize()).encode()).hexdigest()
 
-    def on(self, *symbols: Any) -> casadi.SX:
+    def apply(self, *symbols: Any) -> casadi.SX:
         """The array for these symbols, flat and dense: a graph as a part of another."""
         import casadi
 

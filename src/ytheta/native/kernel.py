@@ -18,7 +18,7 @@ import numpy as np
 from ytheta.errors import InputError
 from ytheta.native import arguments
 from ytheta.native.machine import Lender, fresh
-from ytheta.native.operations import Operations, operations
+from ytheta.native.operations import Operations, count_operations
 from ytheta.shapes import Float, Int
 
 if TYPE_CHECKING:
@@ -96,21 +96,21 @@ class Kernel:
         """
         taken, samples, fine = self._taken(arrays, out)
         shape = (samples, *self.graph.shape)
-        result = fresh(shape) if out is None else out if fine else arguments.result(self.graph, shape, out, taken)
+        result = fresh(shape) if out is None else out if fine else arguments.check_output(self.graph, shape, out, taken)
         if result.size == 0:
             return result
         if not self._in_threads(taken, samples, result, self._threads(samples, threads)):
-            arguments.refuse(self.graph, taken)
+            arguments.raise_not_finite(self.graph, taken)
         return result
 
     def one(self, *vectors: Any) -> Float[np.ndarray, "*shape"]:
         """The array of one sample from vectors of shape (size,)."""
         result = self._single(vectors)
         if result is None:
-            taken = tuple(arguments.vectors(self.graph, vectors))
+            taken = tuple(arguments.check_vectors(self.graph, vectors))
             result = self._single(taken)
             if result is None:
-                arguments.refuse(self.graph, taken)
+                arguments.raise_not_finite(self.graph, taken)
         return result
 
     def blocks(self, *arrays: Any, size: int = 1024) -> Iterator[Block]:
@@ -141,7 +141,7 @@ class Kernel:
     def about(self) -> About:
         """Backend, processor, operation counts, fingerprint."""
         cpu, lanes, origin, seconds = self._made
-        counts, instructions = operations(self.graph), self.graph.function.n_instructions()
+        counts, instructions = count_operations(self.graph), self.graph.function.n_instructions()
         return About(self._runner.backend, cpu, lanes, counts, instructions, self.graph.digest, origin, seconds)
 
     def __repr__(self) -> str:
@@ -159,7 +159,7 @@ class Kernel:
             samples = 0
         if self._runner.look(samples, out, arrays):
             return arrays, samples, True
-        taken, samples = arguments.batch(self.graph, arrays)
+        taken, samples = arguments.check_batch(self.graph, arrays)
         return tuple(taken), samples, False
 
     @cached_property
@@ -173,7 +173,7 @@ class Kernel:
         for first in range(0, samples, size):
             last = min(first + size, samples)
             if not write(first, last):
-                arguments.refuse(self.graph, taken)
+                arguments.raise_not_finite(self.graph, taken)
             yield Block(first, values[:, : last - first])
 
     def _threads(self, samples: int, wanted: int | None) -> int:

@@ -46,7 +46,7 @@ def operation_names() -> dict[int, str]:
     return {getattr(casadi, key): key[3:] for key in dir(casadi) if key.startswith("OP_")}
 
 
-def operations(graph: Graph) -> Operations:
+def count_operations(graph: Graph) -> Operations:
     """The operations of a graph."""
     function = graph.function
     numbers = Counter(function.instruction_id(k) for k in range(function.n_instructions()))

@@ -26,7 +26,7 @@ from ytheta.dynamics.mechanism import exact, mechanism
 from ytheta.dynamics.motion import casadi_motion, numeric_motion
 from ytheta.errors import InputError
 from ytheta.native import compile_graph
-from ytheta.native.operations import Operations, operations
+from ytheta.native.operations import Operations, count_operations
 from ytheta.robot.catalog import names
 from ytheta.robot.frame import Frame, vector
 from ytheta.robot.inertia import Inertia
@@ -339,7 +339,7 @@ def test_twins_that_must_fail() -> None:
 
 
 def cost(robot: Robot, formulation: str = "minimal_newton_euler") -> Operations:
-    return operations(inverse_dynamics_graph(robot, formulation=formulation))
+    return count_operations(inverse_dynamics_graph(robot, formulation=formulation))
 
 
 def within(robot: Robot, multiplications: int, additions: int) -> None:

@@ -232,7 +232,7 @@ class StepMaker:
         q = seen[0] if self.controller.inputs[0].size == n else self.plant.loops.closed_near(seen[0], near)
         moving = (q, seen[1], seen[2]) if self.accelerations else (q, seen[1])
         wanted = (reference[:n], reference[n : 2 * n], reference[2 * n :])
-        found = self.controller.on(*moving, *wanted, memory, *given.factors)
+        found = self.controller.apply(*moving, *wanted, memory, *given.factors)
         return found[:n, 0], found[n:, 0]  # columns, also of one number and of none
 
     @staticmethod

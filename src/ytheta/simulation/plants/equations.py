@@ -56,7 +56,7 @@ class Equations:
         """(xd, Qdd)."""
         given = (x, Qd, tau, self._parameters(theta)) if self.varied else (x, Qd, tau)
         xd = self.loops.tangent(x) @ Qd if self.loops.cuts else Qd
-        return xd, self._dynamics.on(*given)
+        return xd, self._dynamics.apply(*given)
 
     def seen(self, x: casadi.SX) -> casadi.SX:
         """The actuated coordinates among x."""

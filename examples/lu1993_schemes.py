@@ -28,8 +28,8 @@ from ytheta.dynamics.motion import scalars
 from ytheta.native import Kernel, compile_graph
 from ytheta.native.graph import Graph, Input, trace
 from ytheta.shapes import Float, Shaped
-from ytheta.simulation.closed_loop.step_graph import StepMaker
-from ytheta.simulation.plants.equations import Equations
+from ytheta.simulation.closed_loop.period_graph import StepMaker
+from ytheta.simulation.plants.equations_of_motion import Equations
 from ytheta.simulation.references.reference import Course
 
 LAMBDA = 20.0  # 1/s

@@ -27,7 +27,7 @@ from ytheta.cli.options import (
     remark,
 )
 from ytheta.cli.outputs import PAGES, check_output, report_writer
-from ytheta.cli.simulate_words import GRADIENT, Wanted, chosen_controller, gains, load_grasped, sensors
+from ytheta.cli.simulate_options import GRADIENT, Wanted, chosen_controller, gains, load_grasped, sensors
 from ytheta.control.laws.registry import CONTROLLERS
 from ytheta.control.tuning.adaptation_gains import ADAPTATIONS
 from ytheta.conventions import SNAP
@@ -36,7 +36,7 @@ from ytheta.logs.write import ENDINGS, write_log
 from ytheta.report.simulation.summary import simulation_summary
 from ytheta.report.simulation.text import print_simulation
 from ytheta.robot.robot import Robot
-from ytheta.simulation.plants.smoothing import SLIDING, TURNING, smooth_friction
+from ytheta.simulation.plants.smooth_friction import SLIDING, TURNING, smooth_friction
 from ytheta.simulation.references.fourier import wander
 from ytheta.simulation.references.from_log import from_log
 from ytheta.simulation.references.reference import Course, sampled

@@ -13,8 +13,8 @@ from ytheta.logs.log import Log
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, Shaped
 from ytheta.simulation.parameter_changes import Jump
-from ytheta.simulation.plants.smoothing import TURNING, chattering_drives
-from ytheta.simulation.plants.stiffness import SAMPLES
+from ytheta.simulation.plants.smooth_friction import TURNING, chattering_drives
+from ytheta.simulation.plants.substeps import SAMPLES
 from ytheta.simulation.references.reference import Sampled
 from ytheta.simulation.runs import Runs
 from ytheta.simulation.sensors.sensors import Sensors

@@ -24,7 +24,7 @@ from ytheta.simulation.closed_loop.plain import PlainLoop
 from ytheta.simulation.parameter_changes import Jump
 from ytheta.simulation.parameters import with_parameters
 from ytheta.simulation.plants.mujoco_plant import STIFF, MujocoPlant
-from ytheta.simulation.plants.stiffness import SAMPLES, needed_substeps
+from ytheta.simulation.plants.substeps import SAMPLES, needed_substeps
 from ytheta.simulation.references.fourier import wander
 from ytheta.simulation.references.reference import Course, check_period, periods, sampled
 from ytheta.simulation.result import Simulation

@@ -17,7 +17,7 @@ from ytheta.native import compile_graph
 from ytheta.simulation.closed_loop import compiled as closed_loop
 from ytheta.simulation.closed_loop.compiled import ClosedLoop
 from ytheta.simulation.closed_loop.plain import PlainLoop
-from ytheta.simulation.plants.integrate import adaptive
+from ytheta.simulation.plants.integration import adaptive
 from ytheta.simulation.plants.own_plant import OwnPlant
 from ytheta.simulation.sensors.sensors import Sensor, Sensors
 

@@ -18,8 +18,8 @@ from ytheta.robot.parts import Drive, JointKind, Motor
 from ytheta.robot.robot import Robot
 from ytheta.simulation.parameter_changes import grasp
 from ytheta.simulation.parameters import with_parameters
-from ytheta.simulation.plants.equations import Equations
-from ytheta.simulation.plants.integrate import adaptive, advance, rk4
+from ytheta.simulation.plants.equations_of_motion import Equations
+from ytheta.simulation.plants.integration import adaptive, advance, rk4
 from ytheta.simulation.plants.mujoco_plant import MujocoPlant
 from ytheta.simulation.plants.own_plant import OwnPlant
 from ytheta.simulation.plants.plant import Plant

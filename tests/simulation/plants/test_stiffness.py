@@ -24,8 +24,8 @@ from ytheta.simulation.closed_loop.compiled import ClosedLoop
 from ytheta.simulation.closed_loop.plain import PlainLoop
 from ytheta.simulation.parameter_changes import Jump
 from ytheta.simulation.plants.own_plant import OwnPlant
-from ytheta.simulation.plants.smoothing import SLIDING, TURNING, chattering_drives, sharp_drives, smooth_friction
-from ytheta.simulation.plants.stiffness import MOST, needed_substeps
+from ytheta.simulation.plants.smooth_friction import SLIDING, TURNING, chattering_drives, sharp_drives, smooth_friction
+from ytheta.simulation.plants.substeps import MOST, needed_substeps
 from ytheta.simulation.references.fourier import wander
 from ytheta.simulation.result import Simulation
 from ytheta.simulation.variation import Draws

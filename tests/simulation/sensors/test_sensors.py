@@ -8,7 +8,7 @@ import pytest
 from ytheta.errors import InputError
 from ytheta.robot.inertia import Inertia
 from ytheta.simulation.parameter_changes import Jump, apply, by_instant, grasp
-from ytheta.simulation.sensors.readings import AHEAD, Readings
+from ytheta.simulation.sensors.sensor_reader import AHEAD, Readings
 from ytheta.simulation.sensors.sensors import Sensor, Sensors
 
 PERIOD = 1e-3

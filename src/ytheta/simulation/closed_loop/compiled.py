@@ -22,12 +22,12 @@ from ytheta.errors import InputError, UnstableError
 from ytheta.native import Kernel
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
-from ytheta.simulation.closed_loop.block import Block, Schedule
+from ytheta.simulation.closed_loop.batch import Block, Schedule
 from ytheta.simulation.closed_loop.record import Record
-from ytheta.simulation.closed_loop.step import Step
-from ytheta.simulation.closed_loop.step_graph import Slots, StepMaker
+from ytheta.simulation.closed_loop.control_period import Step
+from ytheta.simulation.closed_loop.period_graph import Slots, StepMaker
 from ytheta.simulation.parameter_changes import Jump, by_instant
-from ytheta.simulation.plants.equations import Equations
+from ytheta.simulation.plants.equations_of_motion import Equations
 from ytheta.simulation.references.reference import Course, check_period, periods, sampled
 from ytheta.simulation.runs import Runs
 from ytheta.simulation.sensors.sensors import Sensors

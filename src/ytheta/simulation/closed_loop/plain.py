@@ -14,13 +14,13 @@ import numpy as np
 from ytheta.control.controller import Controller, Reference, State
 from ytheta.errors import InputError, UnstableError
 from ytheta.shapes import Float, PerJoint, PerState
-from ytheta.simulation.closed_loop.step_graph import FARTHEST
+from ytheta.simulation.closed_loop.period_graph import FARTHEST
 from ytheta.simulation.parameter_changes import Jump, in_time
-from ytheta.simulation.plants.integrate import advance
+from ytheta.simulation.plants.integration import advance
 from ytheta.simulation.plants.plant import Plant
 from ytheta.simulation.references.reference import Course, check_period, periods, sampled
 from ytheta.simulation.runs import Runs
-from ytheta.simulation.sensors.readings import Readings
+from ytheta.simulation.sensors.sensor_reader import Readings
 from ytheta.simulation.sensors.sensors import Sensors
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ytheta.shapes import Float, Int, RunsByInstantByJoint
-from ytheta.simulation.closed_loop.step import Step
+from ytheta.simulation.closed_loop.control_period import Step
 from ytheta.simulation.runs import Runs
 
 

@@ -11,7 +11,7 @@ from ytheta.dynamics.loops.loops import solve
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, PerJoint, PerState
 from ytheta.simulation.parameters import check_names
-from ytheta.simulation.plants.equations import Equations
+from ytheta.simulation.plants.equations_of_motion import Equations
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 from ytheta.dynamics.motion import scalars
 from ytheta.errors import InputError
 from ytheta.native.graph import Graph, Input, trace
-from ytheta.simulation.plants.equations import Equations
+from ytheta.simulation.plants.equations_of_motion import Equations
 
 # Norms that no motion of an arm has: positions and velocities (rad, m, 1/s), what a controller remembers, torques
 # and accelerations.

@@ -11,7 +11,7 @@ from ytheta.engine.description import Description
 from ytheta.native import Kernel, compile_graph
 from ytheta.native.graph import Graph
 from ytheta.shapes import RunsBySlot
-from ytheta.simulation.closed_loop.step_graph import Slots, StepMaker
+from ytheta.simulation.closed_loop.period_graph import Slots, StepMaker
 
 
 @dataclass(frozen=True, eq=False)

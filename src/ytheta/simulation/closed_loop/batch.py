@@ -10,9 +10,9 @@ import numpy as np
 from ytheta.engine.description import Description
 from ytheta.shapes import Float
 from ytheta.simulation.closed_loop.record import Record
-from ytheta.simulation.closed_loop.step import Step
+from ytheta.simulation.closed_loop.control_period import Step
 from ytheta.simulation.parameter_changes import apply
-from ytheta.simulation.sensors.readings import Readings
+from ytheta.simulation.sensors.sensor_reader import Readings
 from ytheta.simulation.sensors.sensors import Sensors
 
 

@@ -16,7 +16,7 @@ from ytheta.identifiability.standard_parameters import sliding_joints
 from ytheta.robot.parts import Drive
 from ytheta.robot.robot import Robot
 from ytheta.shapes import SamplesByJoint
-from ytheta.simulation.plants.stiffness import BACKEND, drive_rates
+from ytheta.simulation.plants.substeps import BACKEND, drive_rates
 
 TURNING, SLIDING = 0.05, 0.02  # rad/s, m/s
 MUCH = 0.01  # rad/s or m/s in a period

@@ -58,7 +58,7 @@ def test_json(folder: Path) -> None:
     assert answer["condition_number"] > 1.0
     assert isinstance(answer["consistent"], bool)
     assert (answer["friction"], answer["rotor_inertia"]) == (["viscous", "coulomb", "offset"], False)
-    assert (answer["derivative"], answer["slowest"]) == ("central", None)
+    assert (answer["derivative"], answer["min_speed"]) == ("central", None)
     assert answer["equations"] == [answer["samples"]] * 2
     assert values["link2.mx*"]["independent"] == "link2.mx"
     assert {row["independent"] for row in answer["parameters"]} <= set(answer["standard_parameters"])
@@ -118,7 +118,7 @@ def test_poor_models_end_with_one(folder: Path) -> None:
 
 
 def test_the_users_choices(folder: Path) -> None:
-    choices = ["--estimator", "huber", "--cutoff", "8", "--derivative", "spline", "--threads", "1", "--slowest", "0.01"]
+    choices = ["--estimator", "huber", "--cutoff", "8", "--derivative", "spline", "--threads", "1", "--min-speed", "0.01"]
     answer = data(folder, "identify", "lu-two-link", "a.npz", "--friction", "viscous,asymmetric", *choices)
     assert (answer["estimator"], answer["cutoff"], answer["base_count"]) == ("huber", 8.0, 12)
     assert data(folder, "identify", "lu-two-link", "a.npz", "--friction", "none")["base_count"] == 6
@@ -150,7 +150,7 @@ def test_a_part_can_be_held_out(folder: Path) -> None:
 
 def test_predict_leaves_out_what_the_model_did(folder: Path, tmp_path: Path) -> None:
     """Slow equations, and friction that was known instead of learnt."""
-    for k, options in enumerate((["--slowest", "0.5"], ["--parameters", "link*,*.fv"])):
+    for k, options in enumerate((["--min-speed", "0.5"], ["--parameters", "link*,*.fv"])):
         model = tmp_path / f"{k}.toml"
         found = data(folder, "identify", "true.toml", "a.npz", "--validate", "b.csv", *options, "-o", str(model))
         again = data(folder, "predict", str(model), "b.csv")
@@ -284,9 +284,9 @@ BAD_CHOICES = {
     "cut-off beyond the samples": (("a.npz", "--cutoff", "1000"), "1000"),
     "no cut-off at all": (("a.npz", "--cutoff", "0"), "--cutoff '0'"),
     "periods": (("a.npz", "--average-periods", "-1"), "--average-periods '-1'"),
-    "slowest": (("a.npz", "--slowest", "1,2,3"), "--slowest has 3 speeds for 2 joints"),
-    "slowest of all": (("a.npz", "--slowest", "1e9"), "no equation is left"),
-    "slowest words": (("a.npz", "--slowest", "nan"), "--slowest 'nan'"),
+    "min_speed": (("a.npz", "--min-speed", "1,2,3"), "--min-speed has 3 speeds for 2 joints"),
+    "min speed of all": (("a.npz", "--min-speed", "1e9"), "no equation is left"),
+    "min speed words": (("a.npz", "--min-speed", "nan"), "--min-speed 'nan'"),
     "threads": (("a.npz", "--threads", "0"), "threads is 0"),
     "mappings": (("a.npz", "--mapping", "x.toml", "--mapping", "y.toml"), "2 mappings for 1 logs"),
     "hold-out": (("a.npz", "--hold-out", "100"), "between 0 and 100"),

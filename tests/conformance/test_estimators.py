@@ -77,14 +77,14 @@ def test_blocks_and_threads_do_not_matter(name: str) -> None:
     known = catalog("stanford")
     noise = white(known, 0.5, 1)
     noise[::17] += 20.0
-    slowest = np.full(6, 0.05)
-    one = estimator(name).fit(known.problem(noise, slowest=slowest))
+    min_speed = np.full(6, 0.05)
+    one = estimator(name).fit(known.problem(noise, min_speed=min_speed))
     assert known.error(one.beta) > 1e-9
-    other = estimator(name).fit(known.problem(noise, slowest=slowest, size=90, threads=2))
+    other = estimator(name).fit(known.problem(noise, min_speed=min_speed, size=90, threads=2))
     assert known.error(one.beta, other.beta) < 1e-9
     np.testing.assert_allclose(other.spread, one.spread, rtol=1e-7, atol=1e-9 * abs(one.spread).max())
     assert other.rounds == one.rounds
-    different = estimator(name).fit(known.problem(white(known, 0.5, 2), slowest=slowest))
+    different = estimator(name).fit(known.problem(white(known, 0.5, 2), min_speed=min_speed))
     assert known.error(one.beta, different.beta) > 1e-9  # the twin
 
 

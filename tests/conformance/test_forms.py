@@ -401,7 +401,7 @@ def test_forms_by_name() -> None:
     assert integral.window == 0.25
     assert isinstance(momentum, Momentum)
     assert momentum.corner == 3.0
-    slow = form("differential", base, slowest=np.array([0.1, 0.2]))
+    slow = form("differential", base, min_speed=np.array([0.1, 0.2]))
     assert isinstance(slow, Differential)
     with pytest.raises(UnknownNameError, match="there is no form 'integrated'; did you mean 'integral'"):
         form("integrated", base)

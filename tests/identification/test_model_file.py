@@ -140,7 +140,7 @@ EDITED = {  # what was changed by hand: a pattern, what stands there instead, th
     "cut-off": (r"cutoff = .*", "cutoff = -4", "the cutoff of its identification is -4"),
     "cut-off in words": (r"cutoff = .*", 'cutoff = "ten"', "the cutoff of its identification is 'ten'"),
     "cut-off without end": (r"cutoff = .*", "cutoff = inf", "the cutoff of its identification is inf"),
-    "slowest": (r"(cutoff = .*)", r"\1\nslowest = [-1.0, 0.0]", "slowest of its identification"),
+    "min_speed": (r"(cutoff = .*)", r"\1\nslowest = [-1.0, 0.0]", "min_speed of its identification"),
     "name": (r'name = "link1.mx\*"', 'name = "linc1.mx*"', "no parameter 'linc1.mx[*]'; did you mean 'link1.mx'"),
     "name twice": (r'name = "link2.mx\*"', 'name = "link1.mx*"', "twice"),
     "value": (r'(name = "link1.mx\*", value = )[^,]+', r"\1nan", "the value of link1.mx[*] is not finite"),
@@ -161,7 +161,7 @@ def test_edited_models_are_refused(model: Path, tmp_path: Path, case: str) -> No
     edited.write_text(text)
     with pytest.raises(InputError, match=complaint):
         read_model(edited)
-    if case.startswith(("cut-off", "slowest")):
+    if case.startswith(("cut-off", "min_speed")):
         assert re.search(complaint, refused("predict", str(edited), str(model.parent / "b.npz")))
 
 
@@ -174,7 +174,7 @@ def test_motion_without_torques_is_predicted(model: Path, folder: Path) -> None:
     assert with_torques.measured is not None
     assert np.array_equal(without.predicted, with_torques.predicted)
     with pytest.raises(InputError, match="no joint is ever as fast"):
-        prediction(robot, log, slowest=np.array([1e9, 1e9]))
+        prediction(robot, log, min_speed=np.array([1e9, 1e9]))
     massless = with_theta(robot, np.zeros_like(robot.theta))
     with pytest.raises(InputError, match="has no inertias"):
         prediction(massless, log)

@@ -34,14 +34,14 @@ class Case:
         self,
         noise: np.ndarray | None = None,
         *,
-        slowest: np.ndarray | None = None,
+        min_speed: np.ndarray | None = None,
         size: int = PIECE,
         threads: int | None = 1,
         base: ytheta.BaseParameters | None = None,
     ) -> Problem:
         tau = self.tau if noise is None else self.tau + noise
         moved = MotionSource(replace(self.motion, tau=tau), RATE)
-        form = _form(base or self.base, None if slowest is None else tuple(slowest.tolist()))
+        form = _form(base or self.base, None if min_speed is None else tuple(min_speed.tolist()))
         return Problem(form, (moved,), threads=threads, size=size)
 
     @property
@@ -78,9 +78,9 @@ def case(robot: Robot, samples: int = 400, *, still: Sequence[int] = (), seed: i
 
 
 @cache
-def _form(base: ytheta.BaseParameters, slowest: tuple[float, ...] | None) -> Differential:
+def _form(base: ytheta.BaseParameters, min_speed: tuple[float, ...] | None) -> Differential:
     """Compiled once."""
-    return Differential(base, None if slowest is None else np.array(slowest))
+    return Differential(base, None if min_speed is None else np.array(min_speed))
 
 
 @cache

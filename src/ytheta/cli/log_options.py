@@ -33,7 +33,7 @@ Derivative = Annotated[str, typer.Option(metavar="NAME", help="How to differenti
 AveragePeriods = Annotated[
     str | None, typer.Option(metavar="SECONDS|auto", help="Average repeated periods of this length first.")
 ]
-Slowest = Annotated[
+MinSpeed = Annotated[
     str | None,
     typer.Option(metavar="SPEEDS", help="Leave out joints that move more slowly: one speed, or one for each joint."),
 ]
@@ -89,10 +89,10 @@ def speeds(text: str | None, robot: Robot) -> list[float] | None:
     """One speed for each joint; one alone is for all of them."""
     if text is None:
         return None
-    values = [_positive(piece, "--slowest", "speeds with commas between, in rad/s or m/s") for piece in text.split(",")]
+    values = [_positive(piece, "--min-speed", "speeds with commas between, in rad/s or m/s") for piece in text.split(",")]
     count = len(robot.actuated)
     if len(values) not in (1, count):
-        raise InputError(f"--slowest has {len(values)} speeds for {count} joints; give one for all, or one for each")
+        raise InputError(f"--min-speed has {len(values)} speeds for {count} joints; give one for all, or one for each")
     return values if len(values) == count else values * count
 
 

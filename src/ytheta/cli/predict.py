@@ -15,7 +15,7 @@ from rich.text import Text
 from ytheta.cli.log_options import (
     AUTO,
     Mappings,
-    Slowest,
+    MinSpeed,
     StrictLogs,
     Threads,
     Verbose,
@@ -71,7 +71,7 @@ def predict(
     mapping: Mappings = None,
     cutoff: Cutoff = None,
     derivative: Derivative = None,
-    slowest: Slowest = None,
+    min_speed: MinSpeed = None,
     threads: Threads = None,
     output: Output = None,
     as_json: AsJson = False,
@@ -94,11 +94,11 @@ def predict(
         robot = read_robot(model, snap=snap, fix_base=fix_base, lengths=length)
         learnt = identification_table(model) or {}
         settings = _settings(learnt, cutoff, derivative)
-        least = speeds(slowest, robot) or learnt.get("slowest")
+        least = speeds(min_speed, robot) or learnt.get("min_speed")
         tell("reading the log")
         (read,) = read_logs([log], robot, mapping, torque=False, strict=strict, verbose=verbose)
         tell("predicting")
-        found = prediction(robot, read, settings, slowest=None if least is None else np.array(least), threads=threads)
+        found = prediction(robot, read, settings, min_speed=None if least is None else np.array(least), threads=threads)
         tell_findings(found.plan.findings, verbose=verbose)
         if output is not None:
             _write(found, robot, output)

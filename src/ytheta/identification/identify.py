@@ -46,7 +46,7 @@ def identify(
     rotor_inertia: bool = False,
     parameters: Sequence[str] = (),
     settings: Settings = AUTO,
-    slowest: Sequence[float] | None = None,
+    min_speed: Sequence[float] | None = None,
     threads: int | None = None,
     tell: Callable[[str], None] = lambda _: None,
 ) -> Identification:
@@ -55,13 +55,13 @@ def identify(
     ``validate``: logs of other motion to judge the model by. ``estimator``: a name, or one with settings of its own
     such as ``Recursive(forgetting=0.999)``. ``friction``: of "viscous", "coulomb", "offset" and
     "asymmetric" (coulomb and offset). ``parameters``: names or patterns such as "*.fv" of exactly what is asked about,
-    instead of friction and rotor inertia; all others keep the description's values. ``slowest``: leave out equations of
+    instead of friction and rotor inertia; all others keep the description's values. ``min_speed``: leave out equations of
     joints that move more slowly. ``tell`` is told what is being done.
     """
     if not isinstance(robot, Robot):
         raise InputError(f"{robot!r} is no robot; load it with load(name or path)")
     method = estimator_named(estimator) if isinstance(estimator, str) else estimator
-    kinds, speeds = _kinds(friction), _speeds(robot, slowest)
+    kinds, speeds = _kinds(friction), _speeds(robot, min_speed)
     fitted, judged = _listed(logs), _listed(validate)
     check_logs(robot, (*fitted, *judged))
     repetitions = tuple(repeated(fitted, judged))
@@ -78,14 +78,14 @@ def identify(
     drives, known, differential = turning(robot), Known(base), Differential(base, speeds)
     held = held_joints(robot, fitted)
     sources: tuple[Source, ...] = tuple(LogSource(each, drives, held) for each in own_plans)
-    problem = Problem(form_named(form, base, slowest=speeds), remaining(sources, known), threads=threads)
+    problem = Problem(form_named(form, base, min_speed=speeds), remaining(sources, known), threads=threads)
     if not any(True for _ in problem.tasks()):
         raise InputError(f"no segment is as long as a window of the {form} form; take the differential form")
     tell("estimating")
     estimate = method.fit(problem)
     sums = problem.sums()
     if not sums.counts.any():
-        raise InputError("no equation is left: all joints are slower than 'slowest' all the time; lower it")
+        raise InputError("no equation is left: all joints are slower than 'min_speed' all the time; lower it")
     tell("judging")
     fit = judge(differential, sources, estimate.beta, known=known, threads=threads)
     validation = None
@@ -98,7 +98,7 @@ def identify(
         form=problem.form.name,
         estimator=method.name,
         asked=base.asked,
-        slowest=None if speeds is None else tuple(speeds.tolist()),
+        min_speed=None if speeds is None else tuple(speeds.tolist()),
         settings=tuple(each.settings for each in own_plans),
         expected_correlation=_expected_correlation(own_plans[0]),
     )
@@ -133,15 +133,15 @@ def _kinds(friction: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(wanted))
 
 
-def _speeds(robot: Robot, slowest: Sequence[float] | None) -> Float[np.ndarray, "joints"] | None:
-    if slowest is None:
+def _speeds(robot: Robot, min_speed: Sequence[float] | None) -> Float[np.ndarray, "joints"] | None:
+    if min_speed is None:
         return None
     try:
-        speeds = np.asarray(slowest, dtype=float)
+        speeds = np.asarray(min_speed, dtype=float)
     except (TypeError, ValueError):
         speeds = np.array(np.nan)
     if speeds.shape != (len(robot.actuated),) or not (np.isfinite(speeds) & (speeds >= 0.0)).all():
-        raise InputError(f"slowest must be {len(robot.actuated)} speeds, one for each joint; it is {slowest!r}")
+        raise InputError(f"min_speed must be {len(robot.actuated)} speeds, one for each joint; it is {min_speed!r}")
     return speeds
 
 

@@ -105,7 +105,7 @@ def _lines(found: Identification) -> Iterator[str]:
             "derivative": origin.settings[0].derivative,
             "samples": found.samples,
             "condition_number": found.condition_number,
-            **({} if origin.slowest is None else {"slowest": list(origin.slowest)}),
+            **({} if origin.min_speed is None else {"min_speed": list(origin.min_speed)}),
         }
     )
     yield "\n# One row for each base parameter; std is inf where the motion says nothing of it."
@@ -179,11 +179,11 @@ def identification_table(path: str | Path) -> Mapping[str, Any] | None:
     table = tomllib.loads(path.read_text("utf-8-sig")).get(TABLE)
     if not isinstance(table, Mapping):
         return None
-    cutoff, slowest = table.get("cutoff"), table.get("slowest")
+    cutoff, min_speed = table.get("cutoff"), table.get("min_speed")
     if cutoff is not None and not (_is_number(cutoff) and cutoff > 0.0):
         raise InputError(f"{path}: the cutoff of its identification is {cutoff!r}; write a number of Hz above zero")
-    if slowest is not None and not (isinstance(slowest, list) and all(_is_number(s) and s >= 0.0 for s in slowest)):
-        raise InputError(f"{path}: slowest of its identification is {slowest!r}; write a speed for each joint")
+    if min_speed is not None and not (isinstance(min_speed, list) and all(_is_number(s) and s >= 0.0 for s in min_speed)):
+        raise InputError(f"{path}: min_speed of its identification is {min_speed!r}; write a speed for each joint")
     return table
 
 

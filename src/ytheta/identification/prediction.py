@@ -41,21 +41,21 @@ def prediction(
     log: Log,
     settings: Settings = AUTO,
     *,
-    slowest: Float[np.ndarray, "joints"] | None = None,
+    min_speed: Float[np.ndarray, "joints"] | None = None,
     threads: int | None = None,
 ) -> Prediction:
     """Torques of all samples that are kept, and how far they are from the measured ones, both low-passed alike.
 
-    ``slowest``: joints that move more slowly do not count for the errors.
+    ``min_speed``: joints that move more slowly do not count for the errors.
     """
     if not robot.theta.any():
         raise InputError(f"robot {robot.name!r} has no inertias, so its torques are unknown; take what identify wrote")
     chosen = plan(log, settings)
     source = LogSource(chosen, turning(robot))
-    form, theta = Differential(each_alone(robot, robot.parameter_names), slowest), robot.theta
+    form, theta = Differential(each_alone(robot, robot.parameter_names), min_speed), robot.theta
     errors = None if log.tau is None else judge(form, (source,), theta, threads=threads)
     if errors is not None and not errors.counts.any():
-        raise InputError(f"{source.name}: no joint is ever as fast as 'slowest' asks for; give lower speeds")
+        raise InputError(f"{source.name}: no joint is ever as fast as 'min_speed' asks for; give lower speeds")
     parts = [(motion.t, motion.tau, form.torque(motion, theta).T) for motion in _motions(source)]
     return Prediction(
         chosen,

@@ -43,7 +43,7 @@ class Origin:
     form: str
     estimator: str
     asked: tuple[str, ...]  # the standard parameters the question was about
-    slowest: tuple[float, ...] | None  # speeds below which a joint's equations were left out
+    min_speed: tuple[float, ...] | None  # speeds below which a joint's equations were left out
     settings: tuple[Settings, ...]  # one per log, with all that was left to the log settled
     expected_correlation: float = 1.0  # c of white noise after the low-pass: what is above it is no noise
 

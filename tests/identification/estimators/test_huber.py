@@ -71,7 +71,7 @@ def test_covariance_with_gross_errors() -> None:
 
 def test_scales_are_medians() -> None:
     noise = gross(1) * np.array([0.1, 1.0, 10.0, 0.0])
-    problem = scara().problem(noise, slowest=np.full(4, 0.2), size=123)
+    problem = scara().problem(noise, min_speed=np.full(4, 0.2), size=123)
     found = _scales(problem, scara().truth, np.full(4, 1e-9))
     for j in range(3):
         kept = abs(scara().motion.qd[:, j]) >= 0.2

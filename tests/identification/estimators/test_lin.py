@@ -69,7 +69,7 @@ def test_two_papers_one_estimate(name: str) -> None:
     known = catalog(name)
     noise = np.random.default_rng(1).normal(size=known.tau.shape)
     assert agree(known.problem(noise))
-    assert agree(known.problem(noise, slowest=np.full(known.tau.shape[1], 0.2)))
+    assert agree(known.problem(noise, min_speed=np.full(known.tau.shape[1], 0.2)))
     assert known.error(Lin().fit(known.problem(noise)).beta) > 1e-4
 
 

@@ -62,13 +62,13 @@ def test_blocks_are_steps(forgetting: float) -> None:
 
 
 def test_equations_that_do_not_count() -> None:
-    slowest = np.full(4, 0.3)
-    kept = abs(scara().motion.qd) >= slowest
+    min_speed = np.full(4, 0.3)
+    kept = abs(scara().motion.qd) >= min_speed
     rule = RecursiveLeastSquares(0.98)
     state = rule.init(scara().base.beta)
     for Y, torque, counts in zip(scara().Y, scara().tau + noisy(), kept, strict=True):
         _, state = rule.step(state, Y * counts[:, None], torque * counts)
-    found = Recursive(0.98, initial_spread=1e6).fit(scara().problem(noisy(), slowest=slowest))
+    found = Recursive(0.98, initial_spread=1e6).fit(scara().problem(noisy(), min_speed=min_speed))
     np.testing.assert_allclose(found.beta, state.beta, rtol=1e-9, atol=1e-9 * abs(state.beta).max())
 
 

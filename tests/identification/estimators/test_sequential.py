@@ -37,15 +37,15 @@ def by_hand(known: Case, tau: np.ndarray, kept: np.ndarray, order: list[int]) ->
 
 def test_it_is_38_with_data_points_of_its_own_for_every_joint(puma: Case) -> None:
     noise = np.random.default_rng(0).normal(size=puma.tau.shape)
-    slowest = np.array([0.1, 0.3, 0.5, 0.7])
-    kept = abs(puma.motion.qd) >= slowest
+    min_speed = np.array([0.1, 0.3, 0.5, 0.7])
+    kept = abs(puma.motion.qd) >= min_speed
     assert 0.3 < kept.mean() < 0.95
-    found = Sequential().fit(puma.problem(noise, slowest=slowest)).beta
+    found = Sequential().fit(puma.problem(noise, min_speed=min_speed)).beta
     expected = by_hand(puma, puma.tau + noise, kept, [3, 2, 1, 0])
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
     everything = by_hand(puma, puma.tau + noise, np.ones_like(kept), [3, 2, 1, 0])
     assert abs(found - everything).max() > 1e-3  # the twin
-    assert abs(found - LeastSquares().fit(puma.problem(noise, slowest=slowest)).beta).max() > 1e-3
+    assert abs(found - LeastSquares().fit(puma.problem(noise, min_speed=min_speed)).beta).max() > 1e-3
 
 
 def test_errors_of_later_joints_count(puma: Case) -> None:

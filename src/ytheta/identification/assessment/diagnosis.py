@@ -107,8 +107,8 @@ def views(problem: Problem) -> Iterator[View]:
     some = slice(None, None, max(1, len(q) // POSES))
     inertia = inertia_rows(kernels[0], q[some], at_rest(kernels[0], q[some]))
     theta = robot.theta[[robot.parameter_names.index(name) for name in names]]
-    slowest = problem.form.slowest if isinstance(problem.form, Differential) else None
-    kept = np.ones_like(qd) if slowest is None else (abs(qd) >= slowest).astype(float)
+    min_speed = problem.form.min_speed if isinstance(problem.form, Differential) else None
+    kept = np.ones_like(qd) if min_speed is None else (abs(qd) >= min_speed).astype(float)
     axes = [sign * size * axis for axis in np.eye(3) for sign in (1.0, -1.0)]
     for gravity in (told, -told, *axes):
         weight = sum(part * g / size for part, g in zip(weights, gravity, strict=True))

@@ -116,7 +116,7 @@ def judge(
     known: Known | None = None,
     threads: int | None = None,
 ) -> Errors:
-    """How well beta, with what is known beside it, predicts these torques; ``slowest`` joints of the form left out."""
+    """How well beta, with what is known beside it, predicts these torques; ``min_speed`` joints of the form left out."""
     problem = Problem(form, sources, threads=threads, most_kept=0)  # one pass: nothing will be asked for again
     gathering = _Gathering(problem, len(form.base.robot.actuated))
 

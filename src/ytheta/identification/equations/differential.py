@@ -21,11 +21,11 @@ from ytheta.shapes import Float, JointsBySample, NonzerosBySample, PerBase
 class Differential:
     """The form that needs accelerations.
 
-    ``slowest``: equations of a joint that moves more slowly than this are left out, since stiction rules there.
+    ``min_speed``: equations of a joint that moves more slowly than this are left out, since stiction rules there.
     """
 
     base: BaseParameters
-    slowest: Float[np.ndarray, "joints"] | None = None
+    min_speed: Float[np.ndarray, "joints"] | None = None
 
     @property
     def name(self) -> str:
@@ -56,9 +56,9 @@ class Differential:
 
     def kept(self, motion: Motion) -> JointsBySample | None:
         """One for every equation that counts, zero for the others; None where all do."""
-        if self.slowest is None:
+        if self.min_speed is None:
             return None
-        return np.ascontiguousarray((abs(motion.qd) >= self.slowest).T, dtype=float)
+        return np.ascontiguousarray((abs(motion.qd) >= self.min_speed).T, dtype=float)
 
     def blocks(self, motion: Motion) -> Iterator[tuple[int, NonzerosBySample]]:
         """The first sample of each block and the entries of Y, with friction as soft as the low-pass leaves it."""

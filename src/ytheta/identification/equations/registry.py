@@ -16,7 +16,7 @@ from ytheta.identification.equations.integral import Integral
 from ytheta.identification.equations.momentum import Momentum
 from ytheta.shapes import Float
 
-OPTIONS = {"differential": "slowest", "integral": "window", "momentum": "corner"}  # what each of them lets one set
+OPTIONS = {"differential": "min_speed", "integral": "window", "momentum": "corner"}  # what each of them lets one set
 FORMS = tuple(OPTIONS)
 
 
@@ -24,17 +24,17 @@ def form(
     name: str,
     base: BaseParameters,
     *,
-    slowest: Float[np.ndarray, "joints"] | None = None,
+    min_speed: Float[np.ndarray, "joints"] | None = None,
     window: float | None = None,
     corner: float | None = None,
 ) -> Differential | Integral | Momentum:
-    """The form named; ``slowest`` is for the differential, ``window`` the integral, ``corner`` the momentum form."""
+    """The form named; ``min_speed`` is for the differential, ``window`` the integral, ``corner`` the momentum form."""
     if name not in OPTIONS:
         raise UnknownNameError(f"there is no form {name!r}{nearest(name, FORMS)}")
-    for option, value in (("slowest", slowest), ("window", window), ("corner", corner)):
+    for option, value in (("min_speed", min_speed), ("window", window), ("corner", corner)):
         if value is not None and OPTIONS[name] != option:
             owner = next(other for other in FORMS if OPTIONS[other] == option)
             raise InputError(f"the {name} form has no {option!r}; leave it out, or take the {owner} form")
     if name == "differential":
-        return Differential(base, slowest)
+        return Differential(base, min_speed)
     return Integral(base, window) if name == "integral" else Momentum(base, corner)

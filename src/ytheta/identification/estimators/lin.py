@@ -83,8 +83,8 @@ def _triangle(
     def work(task: Task) -> np.ndarray:
         motion = problem.motion(task)
         equations = _equations(arm, i, w, motion, drive)
-        if form.slowest is not None:
-            equations = equations[abs(motion.qd[:, place]) >= form.slowest[place]]
+        if form.min_speed is not None:
+            equations = equations[abs(motion.qd[:, place]) >= form.min_speed[place]]
         return np.asarray(np.linalg.qr(equations, mode="r"))
 
     def both(one: np.ndarray, other: np.ndarray) -> np.ndarray:

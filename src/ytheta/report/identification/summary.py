@@ -38,7 +38,7 @@ def summary(found: Identification) -> dict[str, Any]:
         "form": origin.form,
         "cutoff": float(origin.settings[0].cutoff),
         "derivative": origin.settings[0].derivative,
-        "slowest": None if origin.slowest is None else list(origin.slowest),
+        "min_speed": None if origin.min_speed is None else list(origin.min_speed),
         "samples": found.samples,
         "equations": [round(count) for count in found.sums.counts.tolist()],
         "base_count": len(found.base),

@@ -35,7 +35,7 @@ from ytheta.robot.robot import Robot
 
 FRICTION = ("viscous", "coulomb", "offset")
 # Speeds below which the source of the TX40's log leaves equations out; rad/s.
-TX40_SLOWEST = (0.0501, 0.0501, 0.0750, 0.0716, 0.0559, 0.1222)
+TX40_MIN_SPEED = (0.0501, 0.0501, 0.0750, 0.0716, 0.0559, 0.1222)
 # Torque of the cable at joint 4 of the MTM, measured apart by the source: a known force, which nobody asks about.
 CABLE = """
 [[force]]
@@ -95,7 +95,7 @@ CASES = {
         7.3,
         extension=TX40,
         split=5.4,
-        asked={"rotor_inertia": True, "slowest": TX40_SLOWEST},
+        asked={"rotor_inertia": True, "min_speed": TX40_MIN_SPEED},
         base=61,
     ),
     "lwr4": Case("lwr4", "lwr4.urdf", "lwr4_run1.parquet", "lwr4_run2.parquet", 2.1, base=64),
@@ -184,7 +184,7 @@ def test_published_parameters_of_the_tx40(shared_data: Path, tmp_path: Path) -> 
         robot,
         log,
         parameters=asked,
-        slowest=TX40_SLOWEST,
+        min_speed=TX40_MIN_SPEED,
         estimator="least-squares",
         settings=Settings(cutoff=20.0),
     )
@@ -371,7 +371,7 @@ def test_a_joint_that_stands_still_is_not_known(truth: Truth, noise: float) -> N
 def test_a_joint_without_equations_leaves_the_others_alone(truth: Truth) -> None:
     m, robot = truth.motion, truth.form.base.robot
     assert m.tau is not None
-    slow = identify(robot, held_log(truth, 1e-5), slowest=(0.02, 0.02))
+    slow = identify(robot, held_log(truth, 1e-5), min_speed=(0.02, 0.02))
     silent = identify(robot, Log(robot.actuated, m.t, m.q, m.tau * [1.0, 0.0]))
     for found in (slow, silent):
         own = dict(zip(found.base.independent, found.beta, strict=True))
@@ -437,7 +437,7 @@ def test_bad_questions_are_refused(truth: Truth) -> None:
         ({"form": "integrall"}, "did you mean 'integral'"),
         ({"friction": ("viscos",)}, "did you mean 'viscous'"),
         ({"friction": "viscous"}, "list of kinds"),
-        ({"slowest": (0.1,)}, "one for each joint"),
+        ({"min_speed": (0.1,)}, "one for each joint"),
         ({"threads": 0}, "at least 1"),
     ):
         with pytest.raises(InputError, match=words):
@@ -452,7 +452,7 @@ def test_bad_questions_are_refused(truth: Truth) -> None:
     with pytest.raises(InputError, match="as long as a window"):
         identify(robot, log.rows(0, 100), form="integral", settings=Settings(cutoff=8.0))
     with pytest.raises(InputError, match="no equation is left"):
-        identify(robot, log, slowest=(1e9, 1e9))
+        identify(robot, log, min_speed=(1e9, 1e9))
     with pytest.raises(InputError, match="no torques"):
         identify(robot, Log(robot.actuated, m.t, m.q))
     with pytest.raises(InputError, match="no log"):

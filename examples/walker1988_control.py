@@ -22,11 +22,11 @@ from ytheta.control.laws.walker import Walker
 from ytheta.dynamics.loops.closing import constraint
 from ytheta.report.figures_page import Figure
 from ytheta.report.line_plot import Axis, Line, line_plot
+from ytheta.robot.parameters import with_parameters
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
 from ytheta.simulation.closed_loop.compiled import ClosedLoop
 from ytheta.simulation.closed_loop.plain import PlainLoop
-from ytheta.simulation.parameters import with_parameters
 from ytheta.simulation.plants.mujoco_plant import MujocoPlant
 from ytheta.simulation.runs import Runs
 

@@ -19,10 +19,10 @@ from ytheta.control.laws.computed_torque import ComputedTorque
 from ytheta.control.laws.slotine_li import SlotineLi
 from ytheta.errors import InputError, UnknownNameError
 from ytheta.robot.inertia import Inertia
+from ytheta.robot.parameters import with_parameters
 from ytheta.simulation.closed_loop.compiled import ClosedLoop
 from ytheta.simulation.closed_loop.plain import PlainLoop
 from ytheta.simulation.parameter_changes import Jump, grasp
-from ytheta.simulation.parameters import with_parameters
 from ytheta.simulation.plants.own_plant import OwnPlant
 from ytheta.simulation.references.fourier import wander
 from ytheta.simulation.result import Simulation

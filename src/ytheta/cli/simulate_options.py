@@ -23,8 +23,8 @@ from ytheta.control.tuning.suggest import Motion, suggested
 from ytheta.errors import InputError, UnknownNameError, nearest
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identifiability.registry import base_parameters
-from ytheta.identifiability.standard_parameters import FRICTION, asked_parameters
 from ytheta.robot.inertia import Inertia
+from ytheta.robot.parameters import FRICTION_PARAMETERS, select_parameters
 from ytheta.robot.robot import Robot
 from ytheta.simulation.parameter_changes import Jump, grasp
 from ytheta.simulation.sensors.sensors import Sensor, Sensors
@@ -145,14 +145,14 @@ def _nothing_to_learn(wanted: Wanted) -> None:
 def _learnt(kind: type[Law], wanted: Wanted, robot: Robot) -> tuple[BaseParameters | None, tuple[str, ...] | None]:
     """Base parameters where the law and its adaptation can have them, and the names of what is unknown."""
     for name in wanted.friction:
-        if name not in FRICTION:
-            raise UnknownNameError(f"--friction {name}: there is no such kind{nearest(name, FRICTION)}")
-    friction = tuple(f"*.{FRICTION[name]}" for name in wanted.friction)
+        if name not in FRICTION_PARAMETERS:
+            raise UnknownNameError(f"--friction {name}: there is no such kind{nearest(name, FRICTION_PARAMETERS)}")
+    friction = tuple(f"*.{FRICTION_PARAMETERS[name]}" for name in wanted.friction)
     if wanted.learn:
         return None, (*wanted.learn, *friction)
     if kind is Walker or wanted.adaptation == "natural":
         usual = ("viscous",) if kind is Walker else ()
-        return None, asked_parameters(robot, rotor_inertia=False, friction=wanted.friction or usual)
+        return None, select_parameters(robot, rotor_inertia=False, friction=wanted.friction or usual)
     base = base_parameters(robot)
     return base, (*base.independent, *friction)
 

@@ -21,7 +21,7 @@ from ytheta.dynamics.mechanism import exact
 from ytheta.dynamics.vectors import zeros
 from ytheta.errors import InputError, UnknownNameError, nearest
 from ytheta.identifiability.base_parameters import BaseParameters
-from ytheta.identifiability.standard_parameters import asked_parameters
+from ytheta.robot.parameters import select_parameters
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, Shaped
 
@@ -62,7 +62,7 @@ def learnt(robot: Robot, base: BaseParameters | None, learn: Sequence[str] | Non
         base.check_robot(robot)
         known = set(base.asked) - set(base.independent)
     theta = _carried(robot.numeric.theta[None], base)[0]
-    usual = asked_parameters(robot, rotor_inertia=False) if base is None else base.independent
+    usual = select_parameters(robot, rotor_inertia=False) if base is None else base.independent
     names = usual if learn is None else _named(robot, learn, known)
     chosen = set(names)
     ordered = tuple(name for name in columns if name in chosen)

@@ -53,8 +53,8 @@ from ytheta.identifiability.exact.geometry import canonical, exact_mechanism
 from ytheta.identifiability.exact.row_span import FrozenRow, Place, RowSpan
 from ytheta.identifiability.exact.trigonometric_ring import Function, Monomial, TrigonometricRing, lagrangians, ring_of
 from ytheta.identifiability.regrouping import Combination, Regrouping
-from ytheta.identifiability.standard_parameters import asked_parameters, powers_of_length
 from ytheta.robot.inertia import transport
+from ytheta.robot.parameters import length_exponents, select_parameters
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
 
@@ -87,7 +87,7 @@ def base_parameters(robot: Robot, *, rotor_inertia: bool = False) -> BaseParamet
     names = list(robot.parameter_names)
     for k, joint in enumerate(robot.movable if rotor_inertia else ()):
         theta[:, names.index(parameter_name(joint.name, "Ia"))] = rows[:, bodies + k]
-    asked = asked_parameters(robot, rotor_inertia=rotor_inertia)
+    asked = select_parameters(robot, rotor_inertia=rotor_inertia)
     independent, K = _reduced(robot, theta, asked)
     return BaseParameters(robot, "ha", tuple(names[k] for k in independent), K.astype(object), asked)
 
@@ -112,7 +112,7 @@ def _reduced(
     joints = robot.numeric.merged.joints
     offsets = [float(np.linalg.norm(f.matrix[:3, 3])) for joint in joints for f in (joint.placement, joint.seat)]
     L = max(offsets, default=0.0) or 1.0
-    units = L ** powers_of_length(robot)
+    units = L ** length_exponents(robot)
     orthonormal = np.linalg.qr((rows * units).T)[0].T
     independent, K = reduced(orthonormal, looking_order(robot, list(asked)), len(rows))
     return independent, K * units[independent][:, None] / units

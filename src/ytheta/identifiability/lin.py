@@ -53,9 +53,9 @@ from ytheta.dynamics.vectors import array, dot, inner, zeros
 from ytheta.errors import InputError
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identifiability.echelon import looking_order, reduced
-from ytheta.identifiability.standard_parameters import asked_parameters, powers_of_length
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.modified_dh import TOLERANCE
+from ytheta.robot.parameters import length_exponents, select_parameters
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, Shaped, Vector3
 
@@ -109,7 +109,7 @@ def accepts(robot: Robot) -> str | None:
 def base_parameters(robot: Robot, *, rotor_inertia: bool = False) -> BaseParameters:
     """The base parameters among all link parameters and, where asked for, all rotor inertias."""
     numbers, combinations = _combinations(robot, rotor_inertia=rotor_inertia)
-    asked = asked_parameters(robot, rotor_inertia=rotor_inertia)
+    asked = select_parameters(robot, rotor_inertia=rotor_inertia)
     rows = np.array([each.row for each in combinations], dtype=object)
     if robot.symbols:
         from ytheta.identifiability.exact import length_field  # SymPy, for robots that need it only
@@ -337,7 +337,7 @@ def _reduced(
     so are those of the links behind.
     """
     L = _size(numbers)
-    units = L ** powers_of_length(numbers.robot)
+    units = L ** length_exponents(numbers.robot)
     own = np.array([L ** POWERS.get(each.name, 2.0) for each in combinations])
     rotors = [k for k, each in enumerate(combinations) if each.name == "Ia"]  # a mass or an inertia, by its joint
     own[rotors] = units[np.argmax(rows[rotors], axis=1)] if rotors else 1.0

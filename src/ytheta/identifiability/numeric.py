@@ -29,8 +29,8 @@ from ytheta.dynamics.loops.loops import solve
 from ytheta.errors import InputError
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identifiability.echelon import looking_order, reduced
-from ytheta.identifiability.standard_parameters import powers_of_length, sliding_joints
 from ytheta.native import compile_graph
+from ytheta.robot.parameters import is_dissipative, length_exponents
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
 
@@ -68,7 +68,7 @@ def base_parameters(robot: Robot, *, asked: Sequence[str]) -> BaseParameters:
     units = _units(robot)
     Q = _poses(loops, units.length)
     names = [name for name in robot.parameter_names if name in set(asked)]
-    velocities = any(name.endswith((".fv", ".fc")) for name in names)
+    velocities = any(is_dissipative(name) for name in names)
     x, qd, qdd = _states(Q, units, velocities=velocities)
     Y = compile_graph(regressor_graph(robot), backend="interpreter")(x, qd, qdd)
     if robot.forces:
@@ -113,9 +113,9 @@ def _units(robot: Robot) -> _Units:
         for link in numeric.links
     )
     L = length or 1.0
-    sliding = sliding_joints(robot)
+    sliding = robot.sliding_joints
     arm = np.array([1.0 if name in sliding else L for name in robot.actuated])
-    sizes = L ** powers_of_length(robot)
+    sizes = L ** length_exponents(robot)
     motors = _arms_of_motors(robot, sliding, L)
     for k, name in enumerate(robot.parameter_names):
         owner, _, parameter = name.rpartition(".")
@@ -171,7 +171,7 @@ def _poses(loops: Constraint, length: float) -> Float[np.ndarray, "poses coordin
     robot = loops.robot
     size = len(robot.actuated)
     wanted = max(POSES, -(-ROWS // (size * (size + 1))), -(-4 * len(robot.parameter_names) // (size * (size + 1))))
-    sliding = sliding_joints(robot)
+    sliding = robot.sliding_joints
     reach = np.array([length if name in sliding else np.pi for name in robot.actuated])
     home = loops.home[list(loops.actuated)]
     if not robot.loops:

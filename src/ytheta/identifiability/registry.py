@@ -8,7 +8,7 @@ from importlib import import_module
 from ytheta.errors import InputError, UnknownNameError, nearest
 from ytheta.identifiability import numeric
 from ytheta.identifiability.base_parameters import BaseParameters
-from ytheta.identifiability.standard_parameters import FRICTION, asked_parameters, named_parameters
+from ytheta.robot.parameters import FRICTION_PARAMETERS, match_parameters, select_parameters
 from ytheta.robot.robot import Robot
 
 # "auto" takes the first that accepts: a closed form where there is one, a rank where there is none.
@@ -42,8 +42,8 @@ def base_parameters(
     if parameters and (rotor_inertia or friction):
         raise InputError("'parameters' says already what is asked about; leave 'rotor_inertia' and 'friction' out")
     for kind in friction:
-        if kind not in FRICTION:
-            raise UnknownNameError(f"there is no friction {kind!r}{nearest(kind, FRICTION)}")
+        if kind not in FRICTION_PARAMETERS:
+            raise UnknownNameError(f"there is no friction {kind!r}{nearest(kind, FRICTION_PARAMETERS)}")
     if method not in ("auto", *METHODS):
         raise UnknownNameError(f"there is no method {method!r}{nearest(method, ('auto', *METHODS))}")
     chosen = method
@@ -57,8 +57,8 @@ def base_parameters(
         named = f"{chosen} does not take this: {reason} (accepted: {', '.join(others)})" if others else reason
         raise InputError(named)
     if chosen == "qr":
-        asked = asked_parameters(robot, rotor_inertia=rotor_inertia, friction=friction)
-        return numeric.base_parameters(robot, asked=named_parameters(robot, parameters) if parameters else asked)
+        asked = select_parameters(robot, rotor_inertia=rotor_inertia, friction=friction)
+        return numeric.base_parameters(robot, asked=match_parameters(robot, parameters) if parameters else asked)
     road: Callable[..., BaseParameters] = import_module(f"ytheta.identifiability.{chosen}").base_parameters
     return road(robot, rotor_inertia=rotor_inertia)
 

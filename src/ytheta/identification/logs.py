@@ -9,7 +9,6 @@ import numpy as np
 
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
-from ytheta.identifiability.standard_parameters import sliding_joints
 from ytheta.logs.checking.same_motion import same_motion
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.cutoff import MOST
@@ -45,7 +44,7 @@ def held_joints(robot: Robot, logs: Sequence[Log]) -> Bool[np.ndarray, "joints"]
     """True for joints that no log moves."""
     low = np.min([log.q.min(axis=0) for log in logs], axis=0)
     high = np.max([log.q.max(axis=0) for log in logs], axis=0)
-    sliding = sliding_joints(robot)
+    sliding = robot.sliding_joints
     return np.array([b - a < HELD[name in sliding] for name, a, b in zip(robot.actuated, low, high, strict=True)])
 
 

@@ -19,8 +19,8 @@ import tomlkit
 import ytheta
 from ytheta.errors import InputError, nearest
 from ytheta.files.atomic import check_writable, whole_file
-from ytheta.identifiability.standard_parameters import FRICTION
 from ytheta.identification.assessment.residuals import Errors
+from ytheta.robot.parameters import FRICTION_PARAMETERS
 from ytheta.robot.reading.load import load
 from ytheta.robot.robot import Robot
 from ytheta.robot.writing.toml import robot_toml
@@ -82,7 +82,7 @@ def asked_about(parameters: Iterable[str]) -> dict[str, Any]:
     """Which friction some standard parameters hold, and whether rotor inertia, as plain data."""
     kinds = {name.rpartition(".")[2] for name in parameters}
     return {
-        "friction": [kind for kind, symbol in FRICTION.items() if symbol in kinds],
+        "friction": [kind for kind, symbol in FRICTION_PARAMETERS.items() if symbol in kinds],
         "rotor_inertia": "Ia" in kinds,
     }
 

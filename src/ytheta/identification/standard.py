@@ -6,7 +6,7 @@ import numpy as np
 
 from ytheta.conventions import JOINT_PARAMETERS
 from ytheta.identifiability.base_parameters import BaseParameters
-from ytheta.identifiability.standard_parameters import powers_of_length
+from ytheta.robot.parameters import length_exponents
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
 
@@ -20,7 +20,7 @@ def standard_parameters(base: BaseParameters, beta: Float[np.ndarray, "base"]) -
     asked = set(base.asked)
     others = np.array([name not in asked for name in base.robot.parameter_names])
     held = np.where(others, prior, 0.0)
-    theta = base.nearest(beta, prior - held, scale=LENGTH ** powers_of_length(base.robot))
+    theta = base.nearest(beta, prior - held, scale=LENGTH ** length_exponents(base.robot))
     return np.where(others, held, theta)
 
 

@@ -1,53 +1,100 @@
-"""A robot with other values for its standard parameters."""
+"""The standard parameters of a robot: selection by kind or name, their units, and robots with other values."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from fnmatch import fnmatchcase
 
 import numpy as np
 
 from ytheta.conventions import FORCE_PARAMETER, JOINT_PARAMETERS, LINK_PARAMETERS, parameter_name
-from ytheta.errors import InputError
+from ytheta.errors import InputError, UnknownNameError, nearest
 from ytheta.robot.inertia import Inertia
-from ytheta.robot.parts import Drive, Joint, Loop
+from ytheta.robot.parts import Drive
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
 
+FRICTION_PARAMETERS = {"viscous": "fv", "coulomb": "fc", "offset": "fo"}
+
+# Exponent of length in the unit of a parameter per unit of mass; 2 for all others, which are inertias.
+LENGTH_EXPONENTS = {"m": 0.0, "mx": 1.0, "my": 1.0, "mz": 1.0}
+
+
+def select_parameters(robot: Robot, *, rotor_inertia: bool, friction: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return all link and force parameters, and the joint parameters of the chosen kinds, in the order of theta."""
+    wanted = {FRICTION_PARAMETERS[kind] for kind in friction} | ({"Ia"} if rotor_inertia else set())
+    left_out = set(JOINT_PARAMETERS) - wanted
+    return tuple(name for name in robot.parameter_names if name.rpartition(".")[2] not in left_out)
+
+
+def match_parameters(robot: Robot, patterns: Sequence[str]) -> tuple[str, ...]:
+    """Return the parameters with these names or patterns such as ``joint_*.fv``, in the order of theta."""
+    selected: set[str] = set()
+    for pattern in patterns:
+        matching = {name for name in robot.parameter_names if name == pattern or fnmatchcase(name, pattern)}
+        if not matching:
+            hint = nearest(pattern, robot.parameter_names)
+            raise UnknownNameError(f"robot {robot.name!r} has no parameter {pattern!r}{hint}")
+        selected |= matching
+    return tuple(name for name in robot.parameter_names if name in selected)
+
+
+def check_parameter_names(robot: Robot, names: Iterable[str]) -> None:
+    """Raise an error if one of these is not the name of a parameter of the robot."""
+    known = set(robot.parameter_names)
+    for name in names:
+        if name not in known:
+            raise UnknownNameError(
+                f"robot {robot.name!r} has no parameter {name!r}{nearest(name, known)}; a load that is grasped later "
+                "must be part of the robot from the start: robot.with_load(Inertia())"
+            )
+
+
+def is_dissipative(name: str) -> bool:
+    """Whether this parameter is viscous or Coulomb friction."""
+    return name.endswith((".fv", ".fc"))
+
+
+def length_exponents(robot: Robot) -> Float[np.ndarray, "params"]:
+    """The exponent of length in the unit of every parameter; the rotor inertia of a sliding joint is a mass."""
+    exponents: list[float] = []
+    for name in robot.parameter_names:
+        owner, _, parameter = name.rpartition(".")
+        is_mass = parameter == "Ia" and owner in robot.sliding_joints
+        exponents.append(0.0 if is_mass else LENGTH_EXPONENTS.get(parameter, 2.0))
+    return np.array(exponents)
+
 
 def with_theta(robot: Robot, theta: Float[np.ndarray, "params"]) -> Robot:
-    """This robot, fixed links merged, with the values of theta in the order of ``robot.parameter_names``.
+    """Return the robot, fixed links merged, with these parameters in the order of ``robot.parameter_names``.
 
-    Whether bodies with these inertias can exist is not asked: least squares does not know.
+    Physical consistency is not required: the estimates of least squares may lack it.
     """
     values = np.asarray(theta, dtype=float)
     if values.shape != (len(robot.parameter_names),) or not np.isfinite(values).all():
         raise InputError(f"theta must be {len(robot.parameter_names)} finite numbers for robot {robot.name!r}")
-    known = dict(zip(robot.parameter_names, values.tolist(), strict=True))
+    by_name = dict(zip(robot.parameter_names, values.tolist(), strict=True))
     merged = robot.merged
 
-    def moved(joint: Joint) -> Joint:
-        return replace(joint, drive=_drive(joint.name, joint.drive, known))
+    def change_drive(name: str, drive: Drive) -> Drive:
+        inertia, viscous, coulomb, offset = (by_name.get(parameter_name(name, p), 0.0) for p in JOINT_PARAMETERS)
+        rotor = inertia / (drive.gear_ratio * drive.gear_ratio)
+        return replace(drive, rotor_inertia=rotor, viscous=viscous, coulomb=coulomb, offset=offset)
 
     links = (
         merged.links[0],
         *(
-            replace(link, inertia=Inertia(tuple(known[parameter_name(link.name, p)] for p in LINK_PARAMETERS)))
+            replace(link, inertia=Inertia(tuple(by_name[parameter_name(link.name, p)] for p in LINK_PARAMETERS)))
             for link in merged.links[1:]
         ),
     )
-    return replace(
-        merged,
-        links=links,
-        joints=tuple(moved(joint) for joint in merged.joints),
-        loops=tuple(Loop(moved(loop.joint)) for loop in merged.loops),
-        motors=tuple(replace(motor, drive=_drive(motor.name, motor.drive, known)) for motor in merged.motors),
-        forces=tuple(
-            replace(force, value=known[parameter_name(force.name, FORCE_PARAMETER)]) for force in merged.forces
-        ),
-    )
+    forces = (replace(force, value=by_name[parameter_name(force.name, FORCE_PARAMETER)]) for force in merged.forces)
+    return replace(merged.with_drives(change_drive), links=links, forces=tuple(forces))
 
 
-def _drive(name: str, drive: Drive, known: dict[str, float]) -> Drive:
-    inertia, viscous, coulomb, offset = (known.get(parameter_name(name, p), 0.0) for p in JOINT_PARAMETERS)
-    rotor = inertia / (drive.gear_ratio * drive.gear_ratio)
-    return replace(drive, rotor_inertia=rotor, viscous=viscous, coulomb=coulomb, offset=offset)
+def with_parameters(robot: Robot, values: Mapping[str, float]) -> Robot:
+    """Return the robot, fixed links merged, with other values for the parameters named."""
+    check_parameter_names(robot, values)
+    pairs = zip(robot.parameter_names, robot.theta.tolist(), strict=True)
+    return with_theta(robot, np.array([float(values.get(name, described)) for name, described in pairs]))

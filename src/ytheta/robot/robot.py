@@ -226,6 +226,12 @@ class Robot:
             *((motor.name, motor.drive) for motor in self.motors),
         )
 
+    @cached_property
+    def sliding_joints(self) -> frozenset[str]:
+        """Names of the prismatic joints, cut joints included."""
+        joints = (*self.movable, *(loop.joint for loop in self.loops))
+        return frozenset(joint.name for joint in joints if joint.kind is JointKind.PRISMATIC)
+
     @property
     def moving(self) -> tuple[str, ...]:
         """Everything that has a position and a drive: movable joints, cut joints that move, motors."""
@@ -305,6 +311,19 @@ class Robot:
             self.link(name)
         links = tuple(replace(link, inertia=inertias.get(link.name, link.inertia)) for link in self.links)
         return replace(self, links=links)
+
+    def with_drives(self, change: Callable[[str, Drive], Drive]) -> Robot:
+        """Return this robot with ``change(name, drive)`` for every drive of a joint, a cut joint or a motor."""
+
+        def changed(joint: Joint) -> Joint:
+            return replace(joint, drive=change(joint.name, joint.drive))
+
+        return replace(
+            self,
+            joints=tuple(changed(joint) for joint in self.joints),
+            loops=tuple(Loop(changed(loop.joint)) for loop in self.loops),
+            motors=tuple(replace(motor, drive=change(motor.name, motor.drive)) for motor in self.motors),
+        )
 
     def _disappears(self, joint: Joint) -> bool:
         return joint.kind is JointKind.FIXED and not self._links_by_name[joint.child].load

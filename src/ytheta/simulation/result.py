@@ -10,6 +10,7 @@ import numpy as np
 from ytheta.control.laws.law import Law
 from ytheta.dynamics.kernels import AnyKernel
 from ytheta.logs.log import Log
+from ytheta.robot.parameters import is_dissipative
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, Shaped
 from ytheta.simulation.parameter_changes import Jump
@@ -95,7 +96,7 @@ class Simulation:
                 "within a period: near rest plant and controller chatter; a coulomb_speed in the description, such as "
                 f"{TURNING:g} rad/s, or smooth_friction(robot) mends that"
             )
-        rubbed = [k for k, name in enumerate(self.unknown) if name.endswith((".fv", ".fc"))]
+        rubbed = [k for k, name in enumerate(self.unknown) if is_dissipative(name)]
         if rubbed and not self.truth[:, rubbed].any():
             found.append("friction is learnt, but the robot as described has none: its true values are all zero")
         if self.unknown and done.any() and np.median((self.parameter_error - self.first_parameter_error)[done]) > 0.0:

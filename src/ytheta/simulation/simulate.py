@@ -16,13 +16,12 @@ import numpy as np
 
 from ytheta.control.laws.law import Law
 from ytheta.errors import InputError, UnknownNameError, nearest
-from ytheta.robot.parameters import with_theta
+from ytheta.robot.parameters import with_parameters, with_theta
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
 from ytheta.simulation.closed_loop.compiled import ClosedLoop
 from ytheta.simulation.closed_loop.plain import PlainLoop
 from ytheta.simulation.parameter_changes import Jump
-from ytheta.simulation.parameters import with_parameters
 from ytheta.simulation.plants.mujoco_plant import STIFF, MujocoPlant
 from ytheta.simulation.plants.substeps import SAMPLES, needed_substeps
 from ytheta.simulation.references.fourier import wander

@@ -14,10 +14,10 @@ from ytheta.dynamics.loops.closing import constraint
 from ytheta.dynamics.loops.loop_solver import verdict
 from ytheta.errors import InputError, MissingExtraError, UnknownNameError
 from ytheta.robot.inertia import Inertia
+from ytheta.robot.parameters import with_parameters
 from ytheta.robot.parts import Drive, JointKind, Motor
 from ytheta.robot.robot import Robot
 from ytheta.simulation.parameter_changes import grasp
-from ytheta.simulation.parameters import with_parameters
 from ytheta.simulation.plants.equations_of_motion import Equations
 from ytheta.simulation.plants.integration import adaptive, advance, rk4
 from ytheta.simulation.plants.mujoco_plant import MujocoPlant

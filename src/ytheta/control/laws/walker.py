@@ -45,7 +45,7 @@ from ytheta.dynamics.mechanism import exact
 from ytheta.dynamics.motion import numeric_motion, scalars
 from ytheta.dynamics.vectors import dot
 from ytheta.errors import InputError
-from ytheta.identifiability.standard_parameters import asked_parameters
+from ytheta.robot.parameters import select_parameters
 from ytheta.shapes import Float, PerJoint, PerUnknown
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class Walker(Learner):
 
     @cached_property
     def learnt(self) -> Learnt:
-        usual = asked_parameters(self.robot, rotor_inertia=False, friction=("viscous",))
+        usual = select_parameters(self.robot, rotor_inertia=False, friction=("viscous",))
         return learnt(self.robot, None, usual if self.learn is None else self.learn)
 
     def init(self, q: PerJoint, qd: PerJoint, *, estimate: PerUnknown | None = None, t: float = 0.0) -> State:

@@ -49,7 +49,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -67,15 +67,13 @@ from ytheta.control.unknowns import Learnt, learnt
 from ytheta.dynamics import kernels
 from ytheta.errors import InputError
 from ytheta.identifiability.base_parameters import BaseParameters
-from ytheta.identifiability.standard_parameters import asked_parameters, sliding_joints
-from ytheta.robot.parts import Joint, Motor
+from ytheta.robot.parameters import select_parameters
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, JointMatrices
 
 Columns: TypeAlias = Float[np.ndarray, "samples joints"]
 Motion: TypeAlias = tuple[Columns, Columns, Columns]
 Fewer: TypeAlias = tuple[Float[np.ndarray, "fewer joints"], ...]
-PartT = TypeVar("PartT", Joint, Motor)
 
 SLOWEST = 10.0  # 1/s, lambda, where the period allows
 PER_PERIOD = 0.04  # lambda times the period, at most
@@ -233,25 +231,14 @@ def _links_alone(task: Task) -> JointMatrices:
     robot = task.robot
     if not any(drive.rotor_inertia for _, drive in robot.drives):
         return task.M
-    M = kernels.mass_matrix(_without_rotors(robot), backend=BACKEND)(task.motion[0])
+    links_alone = robot.with_drives(lambda _, drive: replace(drive, rotor_inertia=0.0))
+    M = kernels.mass_matrix(links_alone, backend=BACKEND)(task.motion[0])
     if not (eigenvalues(M, task.M)[:, 0] > MASSLESS).all():
         raise InputError(
             f"robot {robot.name!r}: some motion of its joints moves rotors alone, and walker's feedback, which is that "
             "of the links' inertias, would not damp it; give the links inertias, or take slotine_li"
         )
     return M
-
-
-def _without_rotors(robot: Robot) -> Robot:
-    def bare(part: PartT) -> PartT:
-        return replace(part, drive=replace(part.drive, rotor_inertia=0.0))
-
-    return replace(
-        robot,
-        joints=tuple(bare(joint) for joint in robot.joints),
-        loops=tuple(replace(loop, joint=bare(loop.joint)) for loop in robot.loops),
-        motors=tuple(bare(motor) for motor in robot.motors),
-    )
 
 
 def _learning(task: Task, law: type[Learner], unknown: Learnt, K_D: JointMatrices) -> Learning:
@@ -268,13 +255,13 @@ def _learning(task: Task, law: type[Learner], unknown: Learnt, K_D: JointMatrice
 def _unknown(law: type[Learner], robot: Robot, base: BaseParameters | None, learn: Sequence[str] | None) -> Learnt:
     """What the law learns."""
     if law is Walker and learn is None:
-        learn = asked_parameters(robot, rotor_inertia=False, friction=("viscous",))
+        learn = select_parameters(robot, rotor_inertia=False, friction=("viscous",))
     return learnt(robot, None if law is Walker else base, learn)
 
 
 def _disturbed(task: Task) -> Motion:
     """The motion, and once more with errors."""
-    sliding = sliding_joints(task.robot)
+    sliding = task.robot.sliding_joints
     size = np.array([DISTURBED[name not in sliding] for name in task.robot.actuated])
     q, qd, qdd = task.motion
     signs = np.random.default_rng(0).choice([-1.0, 1.0], (2, *q.shape))  # any; the same each time

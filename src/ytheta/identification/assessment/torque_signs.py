@@ -22,6 +22,7 @@ from ytheta.identification.equations.normal_equations import Sums
 from ytheta.identification.equations.solve import Normal
 from ytheta.identification.estimators.least_squares import solved
 from ytheta.identification.estimators.weighted import joint_weights
+from ytheta.robot.parameters import is_dissipative
 from ytheta.shapes import Float, PerBase, PerJoint
 
 BETTER = 1.5  # times smaller error: other signs or directions beat right descriptions of recorded arms by 1.1 at most
@@ -99,7 +100,7 @@ class Reading:
     def _friction_rows(self) -> Float[np.ndarray, "joints base"]:
         """Row j times beta is the mean of (direction of motion) · (friction torque) of joint j."""
         rows = np.zeros((len(self.joints), self.sums.base))
-        braking = np.array([name.endswith((".fv", ".fc")) for name in self.names], dtype=float)
+        braking = np.array([is_dissipative(name) for name in self.names], dtype=float)
         for row, name, joint in zip(rows, self.joints, self.sums.joints, strict=True):
             columns = [self.names[column] for column in joint.columns]
             own = next((columns.index(f"{name}.{k}") for k in ("fc", "fv") if f"{name}.{k}" in columns), None)

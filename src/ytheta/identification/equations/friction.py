@@ -17,9 +17,9 @@ import numpy as np
 
 from ytheta.dynamics.kernels import regressor
 from ytheta.identifiability.base_parameters import BaseParameters
-from ytheta.identifiability.standard_parameters import FRICTION
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.direction import Turning
+from ytheta.robot.parameters import FRICTION_PARAMETERS
 from ytheta.robot.parts import Drive
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, Int, NonzerosBySample
@@ -27,7 +27,7 @@ from ytheta.shapes import Float, Int, NonzerosBySample
 RESTING = 1e-3
 SPACING = 0.05  # seconds from one position to the next whose difference is a speed: noise is small beside it
 
-COULOMB, OFFSET = f".{FRICTION['coulomb']}", f".{FRICTION['offset']}"
+COULOMB, OFFSET = f".{FRICTION_PARAMETERS['coulomb']}", f".{FRICTION_PARAMETERS['offset']}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,11 +64,7 @@ def softened(robot: Robot, logs: Sequence[Log]) -> Robot:
     def soft(name: str, drive: Drive) -> Drive:
         return drive if drive.coulomb_speed else replace(drive, coulomb_speed=wanted.get(name, 0.0))
 
-    return replace(
-        robot,
-        joints=tuple(replace(joint, drive=soft(joint.name, joint.drive)) for joint in robot.joints),
-        motors=tuple(replace(motor, drive=soft(motor.name, motor.drive)) for motor in robot.motors),
-    )
+    return robot.with_drives(soft)
 
 
 def _largest_speeds(log: Log) -> Float[np.ndarray, "joints"]:

@@ -23,8 +23,8 @@ from ytheta.dynamics.loops.constraint import Constraint
 from ytheta.dynamics.motion import scalars
 from ytheta.native import Kernel, compile_graph
 from ytheta.native.graph import Graph, Input, trace
+from ytheta.robot.parameters import check_parameter_names
 from ytheta.robot.robot import Robot
-from ytheta.simulation.parameters import check_names
 
 if TYPE_CHECKING:
     import casadi
@@ -38,7 +38,7 @@ class Equations:
     varied: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        check_names(self.robot, dict.fromkeys(self.varied))
+        check_parameter_names(self.robot, dict.fromkeys(self.varied))
 
     @cached_property
     def loops(self) -> Constraint:

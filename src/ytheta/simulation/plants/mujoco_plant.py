@@ -17,11 +17,11 @@ from ytheta.dynamics.loops.closing import constraint
 from ytheta.dynamics.loops.constraint import Constraint, column
 from ytheta.dynamics.loops.loops import solve
 from ytheta.errors import InputError, MissingExtraError
+from ytheta.robot.parameters import with_parameters
 from ytheta.robot.parts import Drive, JointKind
 from ytheta.robot.robot import Robot
 from ytheta.robot.writing.mjcf import mjcf
 from ytheta.shapes import Float, PerJoint, PerState
-from ytheta.simulation.parameters import with_parameters
 
 # How MuJoCo holds loops: time constant and damping, and how much of a constraint's force it gives (0.9 by default). A
 # time constant needs steps of RK4 that are not much longer than it is.

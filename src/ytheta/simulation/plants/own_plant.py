@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ytheta.dynamics.loops.loops import solve
+from ytheta.robot.parameters import check_parameter_names
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, PerJoint, PerState
-from ytheta.simulation.parameters import check_names
 from ytheta.simulation.plants.equations_of_motion import Equations
 
 
@@ -47,6 +47,6 @@ class OwnPlant:
         return state[list(self.equations.loops.actuated)], state[self.equations.coordinates :]
 
     def with_parameters(self, values: Mapping[str, float]) -> OwnPlant:
-        check_names(self.robot, values)
+        check_parameter_names(self.robot, values)
         pairs = zip(self.robot.parameter_names, self.theta.tolist(), strict=True)
         return replace(self, theta=np.array([float(values.get(name, old)) for name, old in pairs]))

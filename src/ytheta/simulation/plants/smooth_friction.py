@@ -12,7 +12,6 @@ from dataclasses import replace
 import numpy as np
 
 from ytheta.dynamics import kernels
-from ytheta.identifiability.standard_parameters import sliding_joints
 from ytheta.robot.parts import Drive
 from ytheta.robot.robot import Robot
 from ytheta.shapes import SamplesByJoint
@@ -26,19 +25,15 @@ def smooth_friction(robot: Robot) -> Robot:
     """The robot with a ``coulomb_speed`` in drives that have Coulomb friction and none; itself if there are none."""
     if not sharp_drives(robot):
         return robot
-    sliding = sliding_joints(robot)
 
     def smooth(name: str, drive: Drive) -> Drive:
-        return replace(drive, coulomb_speed=SLIDING if name in sliding else TURNING) if _is_sharp(drive) else drive
+        return (
+            replace(drive, coulomb_speed=SLIDING if name in robot.sliding_joints else TURNING)
+            if _is_sharp(drive)
+            else drive
+        )
 
-    return replace(
-        robot,
-        joints=tuple(replace(joint, drive=smooth(joint.name, joint.drive)) for joint in robot.joints),
-        loops=tuple(
-            replace(loop, joint=replace(loop.joint, drive=smooth(loop.name, loop.joint.drive))) for loop in robot.loops
-        ),
-        motors=tuple(replace(motor, drive=smooth(motor.name, motor.drive)) for motor in robot.motors),
-    )
+    return robot.with_drives(smooth)
 
 
 def sharp_drives(robot: Robot) -> tuple[str, ...]:

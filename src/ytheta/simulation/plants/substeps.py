@@ -23,7 +23,7 @@ import numpy as np
 from ytheta.control.tuning.adaptation_gains import eigenvalues
 from ytheta.dynamics import kernels
 from ytheta.errors import InputError
-from ytheta.identifiability.standard_parameters import FRICTION
+from ytheta.robot.parameters import FRICTION_PARAMETERS
 from ytheta.robot.robot import Robot
 from ytheta.shapes import SamplesByJoint, Shaped
 
@@ -69,6 +69,6 @@ def needed_substeps(
 
 def drive_rates(robot: Robot, q: SamplesByJoint) -> Shaped[np.ndarray, "samples drives joints"]:
     """Rates of all drives per rate of the actuated coordinates: the columns of their offsets."""
-    offsets = [f"{name}.{FRICTION['offset']}" for name in robot.moving]
+    offsets = [f"{name}.{FRICTION_PARAMETERS['offset']}" for name in robot.moving]
     still = np.zeros_like(q)
     return kernels.regressor(robot, parameters=offsets, backend=BACKEND)(q, still, still).transpose(0, 2, 1)

@@ -58,7 +58,7 @@ def count(value: int) -> str:
     return f"{value:,}".replace(",", "\u202f")
 
 
-def unit(parameter: str, sliding: set[str]) -> str:
+def unit(parameter: str, sliding: frozenset[str]) -> str:
     """Of a standard parameter, and of the base parameter that has its name; declared forces tell none."""
     owner, _, kind = parameter.rpartition(".")
     if kind in JOINT_PARAMETERS:

@@ -40,13 +40,13 @@ class Symbols:
     factors: Mapping[str, Any]
 
     @property
-    def unknown(self) -> casadi.SX:
+    def estimate_sx(self) -> casadi.SX:
         """The estimate as symbols to differentiate by."""
         return self.x[: len(self.learnt.names)]
 
     @property
     def estimate(self) -> Shaped[np.ndarray, "unknown"]:
-        return scalars(self.unknown)
+        return scalars(self.estimate_sx)
 
     @property
     def memory(self) -> Shaped[np.ndarray, "states"]:

@@ -122,7 +122,7 @@ class _Felt:
 
     places: list[tuple[int, int]]
     rows: list[int]
-    unknown: int
+    width: int
     W: Shaped[np.ndarray, "entries"]
     Yhat: Shaped[np.ndarray, "entries"]
     known_momentum: Shaped[np.ndarray, "rows"]
@@ -135,7 +135,7 @@ class _Felt:
 
     def laid_out(self, filtered: AnyPerState) -> tuple[Shaped[np.ndarray, "rows unknown"], Shaped[np.ndarray, "rows"]]:
         """W_f and y_f."""
-        W_f = zeros(len(self.rows), self.unknown)
+        W_f = zeros(len(self.rows), self.width)
         for (row, k), entry in zip(self.places, filtered, strict=False):
             W_f[self.rows.index(row), k] = entry
         return W_f, filtered[len(self.places) :]
@@ -144,7 +144,7 @@ class _Felt:
 def _felt(s: Symbols) -> _Felt:
     import casadi
 
-    W, Yhat = (entries(casadi.sparsify(casadi.jacobian(column(part), s.unknown))) for part in _parts(s.model, s.qd))
+    W, Yhat = (entries(casadi.sparsify(casadi.jacobian(column(part), s.estimate_sx))) for part in _parts(s.model, s.qd))
     momentum, rest = _parts(Model(s.model.loops, s.learnt.filled(zeros(len(s.estimate)))), s.qd)
     places = [place for place in np.ndindex(W.shape) if not (_nothing(W[place]) and _nothing(Yhat[place]))]
     rows = sorted({row for row, _ in places})

@@ -79,7 +79,7 @@ class Craig(Learner):
         filtered = s.error_rate + s.times("filtering", s.error)
         w = solved(s.model.mass_matrix, filtered)
         felt = s.model.torque(s.qd, s.qdd)
-        return Written(s.model.torque(s.qd, wanted), filtered, pulled_back(felt, s.unknown, w))
+        return Written(s.model.torque(s.qd, wanted), filtered, pulled_back(felt, s.estimate_sx, w))
 
     def proof(self, s: Symbols, true: Model) -> Any:  # noqa: ARG002
         e, ed = s.error, s.error_rate

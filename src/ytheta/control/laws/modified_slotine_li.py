@@ -49,7 +49,7 @@ class ModifiedSlotineLi(Learner):
         qdd_r = s.qrdd - s.times("convergence", s.error_rate)  # (86), once more differentiated
         modelled = s.model.torque(s.qd, qdd_r)
         tau = modelled - s.times("damping", sliding)  # (92)
-        return Written(tau, sliding, pulled_back(modelled, s.unknown, sliding))  # (89)
+        return Written(tau, sliding, pulled_back(modelled, s.estimate_sx, sliding))  # (89)
 
     def proof(self, s: Symbols, true: Model) -> Any:
         return quadratic(true.mass_matrix, _sliding(s)) * 0.5  # (90)
@@ -71,7 +71,7 @@ class QuasiComputedTorque(Learner):
         sliding = _sliding(s)
         wanted = s.qrdd - s.times("convergence", s.error_rate + sliding)  # (96): qdd_r - lambda s is qdd*
         tau = s.model.torque(s.qd, wanted)  # (95)
-        return Written(tau, sliding, pulled_back(tau, s.unknown, sliding))  # (94)
+        return Written(tau, sliding, pulled_back(tau, s.estimate_sx, sliding))  # (94)
 
     def proof(self, s: Symbols, true: Model) -> Any:
         return quadratic(true.mass_matrix, _sliding(s)) * 0.5

@@ -47,7 +47,7 @@ class SlotineLi(Learner):
         vd = s.qrdd - s.times("convergence", s.error_rate)
         modelled = s.model.torque(s.qd, vd, v)
         tau = modelled - s.times("damping", r)  # (32)
-        return Written(tau, r, pulled_back(modelled, s.unknown, r))  # (31)
+        return Written(tau, r, pulled_back(modelled, s.estimate_sx, r))  # (31)
 
     def proof(self, s: Symbols, true: Model) -> Any:
         _, r = _reference(s)

@@ -120,8 +120,8 @@ def _rows(found: Followed, twin: Followed) -> Iterator[Row]:
     yield Row(
         "parameters of the links, 10 n",
         "60",
-        f"{len(found.law.unknown)}, of which {len(found.base[1])} combinations have an effect",
-        verdict(len(found.law.unknown) == 60),
+        f"{len(found.law.unknown_names)}, of which {len(found.base[1])} combinations have an effect",
+        verdict(len(found.law.unknown_names) == 60),
     )
     kinds = (("1", "positions", 1e3, "mrad"), ("2", "velocities", 1e3, "mrad/s"), ("3", "accelerations", 1.0, "rad/s²"))
     for derivative, (figure, what, scale, unit) in enumerate(kinds):
@@ -149,7 +149,7 @@ def _rows(found: Followed, twin: Followed) -> Iterator[Row]:
         f"base parameters {100 * away[0]:.0f} % off at first, {100 * away[-1]:.1f} % at last",
         verdict(bool(away[-1] < 0.1)),
         f"after {last:.0f} s of motion that excites. The standard parameters do not, and are "
-        f"{100 * _standard_away(found)[-1]:.0f} % off: {len(found.law.unknown) - len(found.base[1])} of their "
+        f"{100 * _standard_away(found)[-1]:.0f} % off: {len(found.law.unknown_names) - len(found.base[1])} of their "
         "combinations have no effect. What the paper did for its figure stands in a work it cites",
     )
     yield Row(

@@ -143,7 +143,7 @@ def _scanned(law: Law) -> Graph:
     """(q, qd, qr, qrd, qrdd, x) → (tau, dx/dt), x being the estimate and factors of all gains; qdd is the true one."""
     import casadi
 
-    graph, n, unknown = law.graph_with(law.gain_names), len(law.robot.actuated), len(law.unknown)
+    graph, n, unknown = law.graph_with(law.gain_names), len(law.robot.actuated), len(law.unknown_names)
     sizes = dict.fromkeys(("q", "qd", "qr", "qrd", "qrdd"), n) | {"x": unknown + len(law.gain_names)}
     symbols = {name: casadi.SX.sym(name, size) for name, size in sizes.items()}
     q, qd, *wanted, x = symbols.values()

@@ -45,7 +45,7 @@ ABOUT = (
 def guess(law: Walker) -> Float[np.ndarray, "unknown"]:
     """Links of 60 % of their mass, and no friction."""
     truth = law.learnt.described
-    return np.array([0.0 if n.endswith(".fv") else 0.6 * t for n, t in zip(law.unknown, truth, strict=True)])
+    return np.array([0.0 if n.endswith(".fv") else 0.6 * t for n, t in zip(law.unknown_names, truth, strict=True)])
 
 
 def tracking(robot: Robot, name: str, *, speed: float = 1.0) -> Walker:
@@ -53,7 +53,7 @@ def tracking(robot: Robot, name: str, *, speed: float = 1.0) -> Walker:
     any_law = Walker(robot, convergence=10.0, feedback=1.0, adaptation=1.0)
     names = [body.name for body in constraint(robot).mechanism.bodies]
     gamma = np.where(np.array(names) == OUTERMOST[name], 2000.0, 200.0)
-    rubs = np.array([30.0 if n.endswith(".fv") else 1.0 for n in any_law.unknown])
+    rubs = np.array([30.0 if n.endswith(".fv") else 1.0 for n in any_law.unknown_names])
     adaptation = speed * rubs * (abs(any_law.learnt.described) + 0.02) ** 2
     return Walker(robot, convergence=10.0, feedback=gamma, adaptation=adaptation, initial=guess(any_law))
 
@@ -140,12 +140,12 @@ def redrawn() -> Redrawn:
 
 def _rows(found: Arm) -> Iterator[Row]:
     law, loops = found.own.law, len(found.own.law.robot.loops)
-    rubbing = sum(name.endswith(".fv") for name in law.unknown)
+    rubbing = sum(name.endswith(".fv") for name in law.unknown_names)
     moving = len(law.robot.moving)
     yield Row(
         f"{found.name}: what is learnt",
         "mass properties, friction of all joints",
-        f"{len(law.unknown) - rubbing} of links, {rubbing} of joints; {loops} loop{'s' * (loops > 1)}",
+        f"{len(law.unknown_names) - rubbing} of links, {rubbing} of joints; {loops} loop{'s' * (loops > 1)}",
         verdict(rubbing == moving),
     )
     for plant, each in (("own plant", found.own), ("MuJoCo", found.mujoco)):

@@ -57,7 +57,7 @@ def test_every_controller_is_listed_and_is_one() -> None:
     for law in laws:
         assert isinstance(law, Controller)
         assert type(law) is controller(law.name)
-        assert law.graph.shape == (2 + len(law.unknown),)
+        assert law.graph.shape == (2 + len(law.unknown_names),)
         names = [entry.name for entry in law.graph.inputs]
         assert names == ["q", "qd", *(["qdd"] if law.measures_acceleration else []), "qr", "qrd", "qrdd", "x"]
     with pytest.raises(UnknownNameError, match="did you mean 'slotine_li'"):
@@ -68,7 +68,7 @@ def test_a_number_a_vector_and_a_matrix_are_the_same_gain() -> None:
     robot, n = arm(), 2
     base = base_parameters(robot)
     one = SlotineLi(robot, base, **ADAPTIVE)
-    size = len(one.unknown)
+    size = len(one.unknown_names)
     vector = SlotineLi(robot, base, convergence=[5.0] * n, damping=np.full(n, 3.0), adaptation=tuple([0.5] * size))
     full = SlotineLi(
         robot, base, convergence=5.0 * np.eye(n), damping=[[3.0, 0.0], [0.0, 3.0]], adaptation=0.5 * np.eye(size)
@@ -156,15 +156,15 @@ def test_what_is_learnt() -> None:
     robot = arm()
     base = base_parameters(robot)
     every = SlotineLi(robot, **ADAPTIVE)
-    assert every.unknown == tuple(name for name in robot.parameter_names if not name.startswith("joint"))
-    assert SlotineLi(robot, base, **ADAPTIVE).unknown == base.independent
+    assert every.unknown_names == tuple(name for name in robot.parameter_names if not name.startswith("joint"))
+    assert SlotineLi(robot, base, **ADAPTIVE).unknown_names == base.independent
     np.testing.assert_array_equal(SlotineLi(robot, base, **ADAPTIVE).init(np.zeros(2), np.zeros(2)).x, base.beta)
     some = SlotineLi(robot, learn=("joint*.fv", "load.m"), **ADAPTIVE)
-    assert some.unknown == ("load.m", "joint1.fv", "joint2.fv")
+    assert some.unknown_names == ("load.m", "joint1.fv", "joint2.fv")
     np.testing.assert_array_equal(some.init(np.zeros(2), np.zeros(2)).x, [1.2, 0.0, 0.0])
     beside = SlotineLi(robot, base, learn=(base.independent[0], "joint2.fv"), **ADAPTIVE)
-    assert beside.unknown == (base.independent[0], "joint2.fv")
-    assert SlotineLi(robot, learn=(), **ADAPTIVE).unknown == ()
+    assert beside.unknown_names == (base.independent[0], "joint2.fv")
+    assert SlotineLi(robot, learn=(), **ADAPTIVE).unknown_names == ()
     with pytest.raises(UnknownNameError, match=r"no parameter 'load.mass' to learn; did you mean"):
         SlotineLi(robot, learn=("load.mass",), **ADAPTIVE)
     with pytest.raises(InputError, match="not one text"):
@@ -182,7 +182,7 @@ def test_what_init_and_step_refuse() -> None:
         with pytest.raises(InputError, match=r"q has shape \(3,\)"):
             law.init(np.zeros(3), np.zeros(3))
         with pytest.raises(InputError, match="estimate has shape"):
-            law.init(q, q, estimate=np.zeros(len(law.unknown) + 1))
+            law.init(q, q, estimate=np.zeros(len(law.unknown_names) + 1))
         state = law.init(q, q, t=1.0)
         with pytest.raises(InputError, match="time goes forwards"):
             law.step(state, 0.5, q, q, reference, q)
@@ -195,6 +195,6 @@ def test_what_init_and_step_refuse() -> None:
 
 def test_a_loop_that_explodes_says_so() -> None:
     law, q = SlotineLi(arm(), **ADAPTIVE), np.zeros(2)
-    state = State(0.0, np.full(len(law.unknown), 1e300))
+    state = State(0.0, np.full(len(law.unknown_names), 1e300))
     with pytest.raises(InputError, match="the loop is unstable; take smaller gains or steps"):
         law.step(state, 0.0, q, np.full(2, 1e30), Reference(q, q, q))

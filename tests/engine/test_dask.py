@@ -131,7 +131,7 @@ def test_descriptions_pickle_without_what_they_made(loop: ClosedLoop) -> None:
     np.testing.assert_array_equal(one.final_q, other.final_q)
     law = loop.controller
     law.step(law.init(q[0], qd[0]), 0.0, q[0], qd[0], Reference(q[0], qd[0], qd[0]))
-    assert pickle.loads(pickle.dumps(law)).unknown == law.unknown
+    assert pickle.loads(pickle.dumps(law)).unknown_names == law.unknown_names
 
 
 def test_nothing_is_left_behind() -> None:

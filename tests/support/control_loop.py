@@ -74,7 +74,7 @@ def run(
     method: Literal["DOP853", "LSODA"] = "DOP853",
 ) -> Run:
     """Torque and estimate follow the graph of the law at every instant, without sampling."""
-    n, size = len(plant.actuated), len(law.unknown)
+    n, size = len(plant.actuated), len(law.unknown_names)
     accelerations, controller = kernels.forward_dynamics(plant), law.compiled(law.graph).one
     start = reference(0.0)
     begun = law.init(start.q, start.qd, estimate=None if estimate is None else np.asarray(estimate, dtype=float))

@@ -198,7 +198,7 @@ def simulate(
             parameters=0.01 * spread,
             gains=0.01 * gain_spread,
             position=beside,
-            estimate=0.01 * (WRONG if wrong is None else wrong) if law.unknown else 0.0,
+            estimate=0.01 * (WRONG if wrong is None else wrong) if law.unknown_names else 0.0,
         )
     with _bar(runs) as count:
         found = simulated(

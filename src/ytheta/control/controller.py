@@ -51,7 +51,7 @@ class Controller(Protocol):
         """The description; parameters that are not unknown have its values."""
 
     @property
-    def unknown(self) -> tuple[str, ...]:
+    def unknown_names(self) -> tuple[str, ...]:
         """Standard parameters, or the heads of base parameters, that are learnt; columns of the regressor."""
 
     @property

@@ -96,10 +96,10 @@ class Simulation:
                 "within a period: near rest plant and controller chatter; a coulomb_speed in the description, such as "
                 f"{TURNING:g} rad/s, or smooth_friction(robot) mends that"
             )
-        rubbed = [k for k, name in enumerate(self.unknown) if is_dissipative(name)]
+        rubbed = [k for k, name in enumerate(self.unknown_names) if is_dissipative(name)]
         if rubbed and not self.truth[:, rubbed].any():
             found.append("friction is learnt, but the robot as described has none: its true values are all zero")
-        if self.unknown and done.any() and np.median((self.parameter_error - self.first_parameter_error)[done]) > 0.0:
+        if self.unknown_names and done.any() and np.median((self.parameter_error - self.first_parameter_error)[done]) > 0.0:
             found.append(
                 "the estimates end farther from the truth than they began: tracking needs no true ones; longer motion "
                 "that excites more brings them closer, and often natural or composite adaptation does"
@@ -123,9 +123,9 @@ class Simulation:
         return self.runs.q - self.reference.q
 
     @property
-    def unknown(self) -> tuple[str, ...]:
+    def unknown_names(self) -> tuple[str, ...]:
         """What the controller learns."""
-        return self.controller.unknown
+        return self.controller.unknown_names
 
     @cached_property
     def truth(self) -> Float[np.ndarray, "runs unknown"]:
@@ -153,7 +153,7 @@ class Simulation:
 
     def truth_of(self, run: int) -> Float[np.ndarray, "instants unknown"]:
         """The true values of the unknown at the kept instants: parameters may jump."""
-        truths = np.empty((len(self.runs.t), len(self.unknown)))
+        truths = np.empty((len(self.runs.t), len(self.unknown_names)))
         for begin in sorted({0.0, *(self._jumps_at(jump) for jump in self.jumps)}):
             truths[self.runs.t >= begin - 1e-9] = self.controller.learnt.values(
                 self._theta_at(begin, slice(run, run + 1))

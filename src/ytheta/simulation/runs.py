@@ -24,7 +24,7 @@ class Runs:
     """
 
     joints: tuple[str, ...]
-    unknown: tuple[str, ...]
+    unknown_names: tuple[str, ...]
     seconds: float
     t: Float[np.ndarray, "instants"]
     q: RunsByInstantByJoint
@@ -57,11 +57,11 @@ class Runs:
     @property
     def estimate(self) -> Float[np.ndarray, "runs instants unknown"]:
         """The controller's estimate of its unknown parameters."""
-        return self.memory[:, :, : len(self.unknown)]
+        return self.memory[:, :, : len(self.unknown_names)]
 
     @property
     def final_estimate(self) -> Float[np.ndarray, "runs unknown"]:
-        return self.final_memory[:, : len(self.unknown)]
+        return self.final_memory[:, : len(self.unknown_names)]
 
     def parameter_error(self, truth: Float[np.ndarray, "runs unknown"]) -> Float[np.ndarray, "runs unknown"]:
         """The last estimates minus the truth of each run."""

@@ -93,9 +93,9 @@ def simulate(
     drawing, noise = (np.random.default_rng(0) if rng is None else rng).spawn(2)
     wanted = wander(robot, seconds) if course is None else course
     gain_names = controller.gain_names if draws.gains else ()
-    drawn = draw(robot, draws, gains=len(gain_names), unknown=controller.unknown, streams=drawing.spawn(runs))
+    drawn = draw(robot, draws, gains=len(gain_names), unknown=controller.unknown_names, streams=drawing.spawn(runs))
     begin = sampled(wanted, robot, np.zeros(1))
-    guess = controller.init(begin.q[0], begin.qd[0], estimate=estimate).x[: len(controller.unknown)]
+    guess = controller.init(begin.q[0], begin.qd[0], estimate=estimate).x[: len(controller.unknown_names)]
     start = _Start(begin.q + drawn.position, begin.qd + drawn.velocity, guess * drawn.estimate)
     check_period(period, 1 if substeps is None else substeps, controller.longest_step)
     periods(seconds, period, every)

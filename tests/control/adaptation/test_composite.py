@@ -92,7 +92,7 @@ class Along:
     def of(law: Law, steps: int = 1000) -> Along:
         t = np.linspace(0.0, 1.0, steps + 1)
         q, qd, qdd = motion = swing(law.robot, size=0.05 if law.robot.loops else 0.3)(t + 0.2)
-        size, n, begun = len(law.unknown), q.shape[1], law.init(q[0], qd[0]).x
+        size, n, begun = len(law.unknown_names), q.shape[1], law.init(q[0], qd[0]).x
         x = np.zeros((len(t), len(begun)))
         x[:, :size] = begun[:size]
         out = law.compiled(law.graph)(q, qd, *([qdd] if law.measures_acceleration else []), q, qd, qdd, x)
@@ -115,7 +115,7 @@ class Along:
     @property
     def flipped(self) -> np.ndarray:
         """The twin's z, with Yhat of the other sign in W_f."""
-        size, (q, qd, _) = len(self.law.unknown), self.motion
+        size, (q, qd, _) = len(self.law.unknown_names), self.motion
         own = -np.array([self.law.init(*row).x[size:] for row in zip(q, qd, strict=True)])  # a (W, -W_k theta_k)
         rest = self.pushed / BANDWIDTH + own
         rest[:, : len(self.start) - self.tau.shape[1]] *= -1.0
@@ -130,7 +130,7 @@ def test_the_filtered_torque_is_that_of_the_truth(name: str) -> None:
     np.testing.assert_allclose(found.tau, kernels.inverse_dynamics(robot)(*found.motion), rtol=1e-9, atol=1e-8)
     z = found.z
     assert found.misfit(z) < SIMPSON
-    Y = kernels.regressor(robot, parameters=found.law.unknown)(*found.motion)
+    Y = kernels.regressor(robot, parameters=found.law.unknown_names)(*found.motion)
     expected = low_passed(found.t, BANDWIDTH * Y)
     for k in (0, 50, 500):
         np.testing.assert_allclose(
@@ -177,7 +177,7 @@ def test_the_rate_is_its_formula() -> None:
     law = slotine_li(robot, Composite(Gamma, R, BANDWIDTH))
     plain = slotine_li(robot, Gamma)
     q, qd, qr, qrd, qrdd = rng.normal(size=(5, 4))
-    at, size = Reference(qr, qrd, qrdd), len(law.unknown)
+    at, size = Reference(qr, qrd, qrdd), len(law.unknown_names)
     x = law.init(q, qd).x + rng.normal(size=len(law.init(q, qd).x))
     W_f, y_f = FILTER.filtered(robot, law.learnt, q, qd, x[size:])
     rates = [of.step(State(0.0, given), 1.0, q, qd, at)[1].x - given for of, given in ((law, x), (plain, x[:size]))]

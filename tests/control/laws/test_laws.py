@@ -62,7 +62,7 @@ def test_slotine_li_is_its_formula_with_the_regressor(name: str) -> None:
     learn = tuple(n for n in robot.parameter_names if n.endswith((".m", ".mx", ".Izz", ".Ia", ".fv", ".fc", ".fo")))
     Gamma = definite(np.random.default_rng(3), len(learn))
     law = SlotineLi(robot, convergence=s.Lambda, damping=s.K, adaptation=Gamma, learn=learn)
-    assert law.unknown == learn
+    assert law.unknown_names == learn
     x = shaken(law.init(s.q, s.qd).x)
     tau, rate = answer(law, s, x)
     v, vd = s.reference.qd - s.Lambda @ s.e, s.reference.qdd - s.Lambda @ s.ed
@@ -89,7 +89,7 @@ def test_base_parameters_do_what_standard_ones_do(name: str) -> None:
     tau, rate = answer(standard, s, theta[places])
     base_tau, base_rate = answer(minimal, s, beta)
     np.testing.assert_allclose(base_tau, tau, **CLOSE)
-    heads = [standard.unknown.index(n) for n in minimal.unknown]
+    heads = [standard.unknown_names.index(n) for n in minimal.unknown_names]
     np.testing.assert_allclose(base_rate, rate[heads], rtol=1e-9, atol=1e-9 * float(abs(rate).max()))
     assert abs(answer(minimal, s, 1.1 * beta)[0] - tau).max() > 1e-3  # the twin
 

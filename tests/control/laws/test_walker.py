@@ -101,7 +101,7 @@ def written(law: Walker, s: Sample, x: np.ndarray, gamma: np.ndarray) -> Written
     vd = s.reference.qdd - s.Lambda @ s.ed
     theta = robot.numeric.theta.copy()
     weights = theta[:count] * np.repeat(gamma, 10)
-    places = [robot.parameter_names.index(name) for name in law.unknown]
+    places = [robot.parameter_names.index(name) for name in law.unknown_names]
     theta[places] = x
     m = moved(loops, *(exact_numbers(e) for e in (s.qd, vd, v)))
     parts = [m.motion.q, m.motion.qd, m.motion.vd, m.motion.v, m.rate, m.reference, m.acceleration]
@@ -189,7 +189,7 @@ def test_the_procedures_on_floats_are_the_graph(name: str) -> None:
     robot = robot_of(name)
     s = sample(robot, 4)
     law = Walker(robot, convergence=s.Lambda, feedback=3.0, adaptation=0.5)
-    assert {n for n in law.unknown if n.endswith(".fv")} == {f"{n}.fv" for n in robot.moving}
+    assert {n for n in law.unknown_names if n.endswith(".fv")} == {f"{n}.fv" for n in robot.moving}
     x = shaken(law.init(s.q, s.qd).x)
     (tau, rate), (plain, w) = answer(law, s, x), law.plain(x, s.q, s.qd, s.reference)
     np.testing.assert_allclose(plain, tau, rtol=0.0, atol=1e-12 * abs(tau).max())

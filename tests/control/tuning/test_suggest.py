@@ -209,7 +209,7 @@ def test_friction_is_learnt_along(robot: str) -> None:
     assert found[0].tracking_rms[0] < found[1].tracking_rms[0]
     assert late(found[0], course) < left_without_learning(laws[0], plant, motion)
     joints = [f"{name}.fc" for name in plant.actuated]
-    places = [laws[0].unknown.index(name) for name in joints]
+    places = [laws[0].unknown_names.index(name) for name in joints]
     truth = plant.theta[[plant.parameter_names.index(name) for name in joints]]
     away = np.abs(found[0].final_estimate[0, places] - truth)
     assert np.median(away / truth) < 0.4  # it was 0.5, and some joints hardly turn round in five seconds

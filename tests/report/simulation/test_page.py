@@ -62,7 +62,7 @@ def simulated(
     loop = ClosedLoop(plant=robot, controller=law, varied=varied, sensors=sensors)
     q, qd = starts(robot, runs, spread=0.02)
     rng = np.random.default_rng(5)
-    estimate = law.learnt.described * np.exp(0.3 * rng.normal(size=(runs, len(law.unknown))))
+    estimate = law.learnt.described * np.exp(0.3 * rng.normal(size=(runs, len(law.unknown_names))))
     given = {} if loads is None else {"load.m": loads}
     start = loop.start(q, qd, estimate=estimate, parameters=given)
     course = swing(robot)
@@ -263,7 +263,7 @@ def test_tables_parse_back(batch: Simulation) -> None:
         assert [parsed(text) for text, _ in row[1:4]] == pytest.approx(own, rel=6e-3)  # three digits
         assert [float(sort or "") for _, sort in row[1:4]] == pytest.approx(own, rel=1e-12)
     run = figures.shown
-    assert [row[0][0] for row in rows["parameters"][1:]] == list(batch.unknown)
+    assert [row[0][0] for row in rows["parameters"][1:]] == list(batch.unknown_names)
     for k, row in enumerate(rows["parameters"][1:]):
         own = (batch.truth[run, k], batch.first_estimate[run, k], batch.estimate[run, k])
         assert [parsed(text) for text, _ in row[1:4]] == pytest.approx(own, rel=6e-4)  # four digits
@@ -295,18 +295,18 @@ def test_plots_are_those_of_the_run(found: Simulation, page: Page) -> None:
 
 
 def test_many_parameters_are_shown_by_their_units(crowd: Simulation) -> None:
-    assert len(crowd.unknown) > FEW
+    assert len(crowd.unknown_names) > FEW
     page = Page(simulation_html(crowd))
     names = [name for name in page.scripts if re.fullmatch(r"parameter-\d+", name)]
     assert len(names) == 3  # kg, kg m, kg m²
     lines = {name: pairs[0][1] for plot in names for name, pairs in plotted(plot_of(page, plot)).items()}
-    assert set(lines) == set(crowd.unknown)
+    assert set(lines) == set(crowd.unknown_names)
     wrong = crowd.runs.estimate[0] - crowd.truth_of(0)
-    for k, name in enumerate(crowd.unknown):
+    for k, name in enumerate(crowd.unknown_names):
         np.testing.assert_allclose(lines[name], wrong[:, k], rtol=1e-6, atol=1e-9)
     for plot in names:
         assert sum(trace["showlegend"] for trace in plot_of(page, plot)["data"]) <= NAMED  # type: ignore[attr-defined]
-    assert sorted(page.parameters) == sorted(crowd.unknown)
+    assert sorted(page.parameters) == sorted(crowd.unknown_names)
     together = only(plot_of(page, "parameter-error"), "parameter error")
     assert together[0] == pytest.approx(100.0 * crowd.first_parameter_error[0], rel=1e-5)
 
@@ -432,10 +432,10 @@ def test_the_text_of_a_batch(batch: Simulation) -> None:
 
 def test_a_dozen_unless_asked(crowd: Simulation) -> None:
     short, long = simulation_text(crowd), simulation_text(crowd, verbose=True)
-    assert len(crowd.unknown) > DOZEN
-    assert sum(name in short.split() for name in crowd.unknown) == DOZEN
-    assert f"all {len(crowd.unknown)}: --verbose" in short
-    assert all(name in long.split() for name in crowd.unknown)
+    assert len(crowd.unknown_names) > DOZEN
+    assert sum(name in short.split() for name in crowd.unknown_names) == DOZEN
+    assert f"all {len(crowd.unknown_names)}: --verbose" in short
+    assert all(name in long.split() for name in crowd.unknown_names)
     assert "--verbose" not in long
     worst = Figures(crowd).worst()
     masses = [each for each in worst if each.unknown.endswith(".m")]

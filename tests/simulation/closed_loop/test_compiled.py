@@ -96,7 +96,7 @@ def test_parameters_of_the_plant_matter_and_are_found() -> None:
         varied=("load.m",),
     )
     found = loop.run(loop.start(q, qd, parameters={"load.m": mass}), swing(PUMA), 3.0)
-    assert found.unknown == ("load.m",)
+    assert found.unknown_names == ("load.m",)
     assert np.abs(found.parameter_error(mass[:, None])).max() < 0.02
     assert found.estimate.shape == (3, 300, 1)
     assert (found.tracking_rms < 0.05).all()

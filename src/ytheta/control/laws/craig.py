@@ -87,10 +87,10 @@ class Craig(Learner):
         return (inner(e, stiff) + inner(e, 2.0 * s.times("filtering", ed)) + inner(ed, ed)) * 0.5
 
     def trouble(self, state: State) -> str:
-        estimate = ", ".join(f"{name} = {x:g}" for name, x in zip(self.unknown[:4], state.x, strict=False))
+        estimate = ", ".join(f"{name} = {x:g}" for name, x in zip(self.unknown_names[:4], state.x, strict=False))
         return (
             f"the estimated mass matrix is not positive definite and has no inverse ({estimate}"
-            f"{' …' if len(self.unknown) > 4 else ''}); begin nearer to the truth, adapt more slowly, learn fewer "
+            f"{' …' if len(self.unknown_names) > 4 else ''}); begin nearer to the truth, adapt more slowly, learn fewer "
             "parameters, or take modified_slotine_li, which needs no inverse"
         )
 

@@ -123,13 +123,13 @@ class Law(Description, ABC):
         return False
 
     @property
-    def unknown(self) -> tuple[str, ...]:
+    def unknown_names(self) -> tuple[str, ...]:
         return self.learnt.names
 
     @property
     def gain_names(self) -> tuple[str, ...]:
         """The gains that ``graph_with`` can take factors of."""
-        return (*self.GAINS, ADAPTATION) if self.unknown else tuple(self.GAINS)
+        return (*self.GAINS, ADAPTATION) if self.unknown_names else tuple(self.GAINS)
 
     def check_factors(self, factors: Mapping[str, Float[np.ndarray, "runs"]]) -> None:
         """Refuse factors, one for every run, that make gains which the law would refuse."""
@@ -164,10 +164,10 @@ class Law(Description, ABC):
         import casadi
 
         inputs, s = self._traced(factors, acceleration=False)
-        truth = casadi.SX.sym("truth", len(self.unknown))
+        truth = casadi.SX.sym("truth", len(self.unknown_names))
         true = Model(s.model.loops, self.learnt.filled(scalars(truth)))
         away = self.adapting.distance(self.learnt, s.estimate, scalars(truth)) / s.factors.get(ADAPTATION, 1)
-        inputs = [*inputs, (Input("truth", len(self.unknown)), truth)]
+        inputs = [*inputs, (Input("truth", len(self.unknown_names)), truth)]
         value = array([self.proof(s, true) + away])
         return trace(f"Lyapunov function of {self.name}", inputs, value, made_from=self.robot.name)
 
@@ -175,7 +175,7 @@ class Law(Description, ABC):
         n = len(self.robot.actuated)
         q, qd = (_vector(name, given, n, PER_COORDINATE) for name, given in (("q", q), ("qd", qd)))
         begun = self.learnt.described if estimate is None else estimate
-        begun = _vector("estimate", begun, len(self.unknown), "unknown parameter")
+        begun = _vector("estimate", begun, len(self.unknown_names), "unknown parameter")
         return State(float(t), np.concatenate([begun, self.adapting.init(self.robot, self.learnt, q, qd, begun)]))
 
     def step(

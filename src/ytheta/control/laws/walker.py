@@ -130,8 +130,8 @@ class Walker(Learner):
         if self.initial is None:
             return self.learnt.described
         given = np.asarray(self.initial, dtype=float)
-        if given.shape != (len(self.unknown),) or not np.isfinite(given).all():
-            raise InputError(f"initial has shape {given.shape}, or NaN in it; give {len(self.unknown)} finite numbers")
+        if given.shape != (len(self.unknown_names),) or not np.isfinite(given).all():
+            raise InputError(f"initial has shape {given.shape}, or NaN in it; give {len(self.unknown_names)} finite numbers")
         return given
 
     @cached_property

@@ -123,7 +123,7 @@ class Figures:
         if len(self.finished) < 2:
             return {}
         columns = {"tracking_rms": self.found.tracking_rms, "last_tracking_rms": _root(self.found.last_rms.T)}
-        if self.found.unknown:
+        if self.found.unknown_names:
             columns["first_parameter_error"] = self.found.first_parameter_error
             columns["parameter_error"] = self.found.parameter_error
         return {name: np.quantile(values[self.finished], QUANTILES) for name, values in columns.items()}
@@ -136,7 +136,7 @@ class Figures:
         known: dict[str, tuple[str, str]] = {}
         if base is not None:
             known = dict(zip(base.independent, zip(base.names, base.expressions, strict=True), strict=True))
-        columns = zip(found.unknown, found.truth[run], found.first_estimate[run], found.estimate[run], strict=True)
+        columns = zip(found.unknown_names, found.truth[run], found.first_estimate[run], found.estimate[run], strict=True)
         return [
             Parameter(unknown, *known.get(unknown, (unknown, "")), float(truth), float(start), float(end))
             for unknown, truth, start, end in columns
@@ -207,7 +207,7 @@ class Figures:
             f"; tracking error {plain(self.total_tracking)} {self.unit} RMS, "
             f"{plain(self.total_last_tracking)} in the last fifth of the time"
         )
-        if not self.found.unknown:
+        if not self.found.unknown_names:
             return f"{told}; nothing is learnt."
         median = " (medians)" if len(self.finished) > 1 else ""
         first, last = (written_share(each) for each in (self.first_parameter_error, self.parameter_error))

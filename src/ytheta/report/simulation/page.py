@@ -30,7 +30,7 @@ def write_simulation_report(found: Simulation, path: str | Path, *, course_note:
 def simulation_html(found: Simulation, *, course_note: str = "") -> str:
     """The page as text."""
     figures = Figures(found)
-    many, learns = len(figures.finished) > 1, bool(found.unknown)
+    many, learns = len(figures.finished) > 1, bool(found.unknown_names)
     content = {
         "found": found,
         "figures": figures,
@@ -38,12 +38,12 @@ def simulation_html(found: Simulation, *, course_note: str = "") -> str:
         "settings": list(settings(figures, course_note)),
         "summary": simulation_summary(found),
         "has_limits": bool(np.isfinite(figures.limits).any()),
-        "few": len(found.unknown) <= plots.FEW,
+        "few": len(found.unknown_names) <= plots.FEW,
         "tracking_plots": list(plots.tracking_plots(figures)),
         "limits": any(plots.near(figures, j) for j in range(len(found.robot.actuated))),
         "torque_plots": list(plots.torque_plots(figures)),
         "parameter_plots": list(plots.parameter_plots(figures)),
-        "parameter_error": plots.parameter_error_plot(figures) if len(found.unknown) > (0 if many else 1) else None,
+        "parameter_error": plots.parameter_error_plot(figures) if len(found.unknown_names) > (0 if many else 1) else None,
         "lyapunov": plots.lyapunov_plot(figures),
         "tracking_histogram": plots.tracking_histogram(figures) if many else None,
         "parameter_histogram": plots.parameter_histogram(figures) if many and learns else None,

@@ -62,9 +62,9 @@ def parameter_plots(figures: Figures) -> Iterator[tuple[str, str]]:
     found, run = figures.found, figures.shown
     sliding = sliding_joints(found.robot)
     truth, t = found.truth_of(run), found.runs.t
-    units = [unit(name, sliding) for name in found.unknown]
+    units = [unit(name, sliding) for name in found.unknown_names]
     estimates = [_until(figures, column) for column in found.runs.estimate[run].T]
-    if len(found.unknown) <= FEW:
+    if len(found.unknown_names) <= FEW:
         for k, each in enumerate(figures.parameters):
             lines = [
                 Line("truth", _until(figures, truth[:, k]), colour=k, dashed=True),

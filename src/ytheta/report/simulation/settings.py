@@ -30,7 +30,7 @@ def settings(figures: Figures, course_note: str) -> Iterator[tuple[str, str]]:
         value = getattr(law, field.name)
         if field.name not in APART and value is not None:
             yield field.name.replace("_", " ").capitalize(), written(value)
-    if found.unknown:
+    if found.unknown_names:
         yield "Adaptation", written(_adaptation(law))
         yield "Learnt", learnt(figures)
     else:
@@ -53,7 +53,7 @@ def learnt(figures: Figures) -> str:
     """What is learnt, counted and named."""
     names = [each.name for each in figures.parameters]
     base = figures.found.controller.learnt.base
-    heads = 0 if base is None else len(set(base.independent) & set(figures.found.unknown))
+    heads = 0 if base is None else len(set(base.independent) & set(figures.found.unknown_names))
     count = f"{len(names)} {'parameter' if len(names) == 1 else 'parameters'}"
     of_them = f", {heads} of them base parameters" if heads else ""
     return f"{count}{of_them}: {_some(names)}"

@@ -38,7 +38,7 @@ def key_figures(figures: Figures) -> Iterator[tuple[str, str, str]]:
     found, many = figures.found, len(figures.finished) > 1
     yield "tracking error", figure(figures.total_tracking), f"{figures.unit}, RMS over {'runs, ' if many else ''}joints"
     yield "in the last fifth", figure(figures.total_last_tracking), f"{figures.unit}, RMS"
-    if found.unknown:
+    if found.unknown_names:
         first = f"{'median, ' if many else ''}{_share(figures.first_parameter_error)} at the start"
         yield "parameter error", _share(figures.parameter_error), first
     yield "runs", f"{len(figures.finished)} / {len(found)}", "within all bounds"

@@ -42,7 +42,7 @@ def print_simulation(console: Console, found: Simulation, *, verbose: bool) -> N
     figures = Figures(found)
     console.print(Text(printable(figures.headline), style="bold"))
     _print_joints(console, figures)
-    if found.unknown:
+    if found.unknown_names:
         _print_parameters(console, figures, verbose=verbose)
     if figures.quantiles:
         _print_quantiles(console, figures)

@@ -98,7 +98,7 @@ class ClosedLoop(Description):
         for name, values in (("q", q), ("qd", qd)):
             _check(name, values, wanted)
         if estimate is not None:
-            _check("estimate", estimate, (len(q), len(self.controller.unknown)))
+            _check("estimate", estimate, (len(q), len(self.controller.unknown_names)))
         for name, values in (*given.items(), *multiplied.items()):
             _check(name, values, (len(q),))
         self.controller.check_factors(multiplied)
@@ -145,7 +145,7 @@ class ClosedLoop(Description):
                 if progress is not None:
                     progress(rows.stop)
         instants = every * np.arange(schedule.kept)
-        names = {"joints": self.plant.actuated, "unknown": self.controller.unknown}
+        names = {"joints": self.plant.actuated, "unknown_names": self.controller.unknown_names}
         found = record.runs(step, instants, steps=steps, **names)
         return found if found.finished.all() else replace(found, reason=self._reason(found, record, course))
 

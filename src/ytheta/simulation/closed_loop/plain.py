@@ -131,7 +131,7 @@ class PlainLoop:
         final_q, final_qd = self.plant.motion(state)
         return Runs(
             joints=self.plant.robot.actuated,
-            unknown=self.controller.unknown,
+            unknown_names=self.controller.unknown_names,
             seconds=self.period * len(rows),
             t=self.period * np.arange(0, len(rows), every),
             q=q,

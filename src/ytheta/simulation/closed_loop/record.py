@@ -45,7 +45,7 @@ class Record:
         instants: Int[np.ndarray, "instants"],
         *,
         joints: tuple[str, ...],
-        unknown: tuple[str, ...],
+        unknown_names: tuple[str, ...],
         steps: int,
     ) -> Runs:
         slots, final, period = step.slots, self.final, step.period
@@ -54,7 +54,7 @@ class Record:
         read_q, read_qd, read_tau = self.read
         return Runs(
             joints=joints,
-            unknown=unknown,
+            unknown_names=unknown_names,
             seconds=period * steps,
             t=period * instants,
             q=self.q,

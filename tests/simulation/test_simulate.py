@@ -24,7 +24,7 @@ from ytheta.simulation.closed_loop.compiled import ClosedLoop
 from ytheta.simulation.closed_loop.plain import PlainLoop
 from ytheta.simulation.parameter_changes import Jump, grasp
 from ytheta.simulation.plants.own_plant import OwnPlant
-from ytheta.simulation.references.fourier import wander
+from ytheta.simulation.references.fourier import default_reference
 from ytheta.simulation.result import Simulation
 from ytheta.simulation.sensors.sensors import Sensor, Sensors
 from ytheta.simulation.variation import Draws, draw
@@ -283,7 +283,7 @@ def test_loops_move_as_in_mujoco_for_two_seconds(name: str) -> None:
     """Under computed torque; MuJoCo holds loops by stiff forces that give way by less than a micrometre."""
     robot = yt.load(name)
     robot = with_parameters(robot, {p: 0.0 for p in robot.parameter_names if p.endswith(".fc")})  # MuJoCo's is another
-    law, course = ComputedTorque(robot, stiffness=200.0, damping=30.0), wander(robot, 2.0)
+    law, course = ComputedTorque(robot, stiffness=200.0, damping=30.0), default_reference(robot, 2.0)
     own, other = (yt.simulate(robot, law, seconds=2.0, course=course, plant=p) for p in ("own", "mujoco"))
     np.testing.assert_allclose(other.runs.q, own.runs.q, rtol=0.0, atol=1e-6)
     assert np.ptp(own.runs.q, axis=1).max() > 0.3

@@ -11,10 +11,10 @@ from examples.lu1993_schemes import course
 from tests.support.control_loop import Course, Run, run
 from ytheta.control.controller import Reference
 from ytheta.control.laws.law import Law
-from ytheta.simulation.references.reference import Course as SampledCourse
+from ytheta.simulation.references.reference import ReferenceTrajectory
 
 
-def at_once(course: SampledCourse) -> Course:
+def at_once(course: ReferenceTrajectory) -> Course:
     """A course at one instant."""
     return lambda t: Reference(*(part[0] for part in course(np.array([t]))))
 

@@ -37,8 +37,8 @@ from ytheta.report.simulation.summary import simulation_summary
 from ytheta.report.simulation.text import print_simulation
 from ytheta.robot.robot import Robot
 from ytheta.simulation.plants.smooth_friction import SLIDING, TURNING, smooth_friction
-from ytheta.simulation.references.fourier import wander
-from ytheta.simulation.references.from_log import from_log
+from ytheta.simulation.references.fourier import default_reference
+from ytheta.simulation.references.from_log import reference_from_log
 from ytheta.simulation.references.reference import Course, sampled
 from ytheta.simulation.result import Simulation
 from ytheta.simulation.simulate import PLANTS
@@ -262,9 +262,9 @@ def _course(reference: str | None, robot: Robot, seconds: float | None, *, verbo
     """What to follow, and for how long."""
     if reference is None:
         lasts = SECONDS if seconds is None else seconds
-        return wander(robot, lasts), lasts
+        return default_reference(robot, lasts), lasts
     (log,) = read_logs([reference], robot, None, torque=False, strict=False, verbose=verbose)
-    recorded = from_log(log)
+    recorded = reference_from_log(log)
     return recorded, recorded.seconds if seconds is None else seconds
 
 

@@ -24,7 +24,7 @@ from ytheta.simulation.closed_loop.plain import PlainLoop
 from ytheta.simulation.parameter_changes import Jump
 from ytheta.simulation.plants.mujoco_plant import STIFF, MujocoPlant
 from ytheta.simulation.plants.substeps import SAMPLES, needed_substeps
-from ytheta.simulation.references.fourier import wander
+from ytheta.simulation.references.fourier import default_reference
 from ytheta.simulation.references.reference import Course, check_period, periods, sampled
 from ytheta.simulation.result import Simulation
 from ytheta.simulation.runs import Runs, joined
@@ -91,7 +91,7 @@ def simulate(
     if sensors is not None:
         sensors.check(len(robot.actuated), runs)
     drawing, noise = (np.random.default_rng(0) if rng is None else rng).spawn(2)
-    wanted = wander(robot, seconds) if course is None else course
+    wanted = default_reference(robot, seconds) if course is None else course
     gain_names = controller.gain_names if draws.gains else ()
     drawn = draw(robot, draws, gains=len(gain_names), unknown=controller.unknown_names, streams=drawing.spawn(runs))
     begin = sampled(wanted, robot, np.zeros(1))

@@ -24,7 +24,7 @@ from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Joint
 from ytheta.robot.robot import Robot
 from ytheta.simulation.closed_loop.compiled import ClosedLoop
-from ytheta.simulation.references.fourier import Wander, wander
+from ytheta.simulation.references.fourier import FourierReference, default_reference
 from ytheta.simulation.runs import Runs
 
 SECONDS, PERIOD = 5.0, 1e-3
@@ -51,11 +51,11 @@ def base_of(name: str) -> BaseParameters:
 
 
 @cache
-def course_of(name: str) -> Wander:
-    return wander(robot_of(name), SECONDS)
+def course_of(name: str) -> FourierReference:
+    return default_reference(robot_of(name), SECONDS)
 
 
-def motion_of(course: Wander) -> Motion:
+def motion_of(course: FourierReference) -> Motion:
     return course(np.linspace(0.0, SECONDS, 300))
 
 
@@ -104,7 +104,7 @@ def made(
     return kind(robot, **own, **settings)
 
 
-def ran(law: Law, plant: Robot, course: Wander, *, period: float = PERIOD, off: float = 0.05) -> Runs:
+def ran(law: Law, plant: Robot, course: FourierReference, *, period: float = PERIOD, off: float = 0.05) -> Runs:
     """A run that begins off the reference: radians, and less in metres."""
     slides = {joint.name for joint in plant.movable if joint.kind == "prismatic"}
     away = off * np.array([0.2 if name in slides else 1.0 for name in plant.actuated])
@@ -113,7 +113,7 @@ def ran(law: Law, plant: Robot, course: Wander, *, period: float = PERIOD, off: 
     return loop.run(loop.start(q, np.zeros_like(q)), course, SECONDS, every=max(1, round(0.01 / period)))
 
 
-def late(runs: Runs, course: Wander) -> float:
+def late(runs: Runs, course: FourierReference) -> float:
     """Tracking error of the last second, root mean square."""
     assert runs.finished.all(), runs.advice
     last = runs.t >= SECONDS - 1.0
@@ -305,7 +305,7 @@ def test_parameters_that_no_motion_shows_do_no_harm() -> None:
 
 def test_what_has_no_mass_is_refused() -> None:
     robot = robot_of("rx90")
-    motion = motion_of(wander(robot, SECONDS))
+    motion = motion_of(default_reference(robot, SECONDS))
     for law in CONTROLLERS:
         with pytest.raises(InputError, match=r"no inertia that joint1, .* would feel.*give its links masses"):
             suggested(law, robot, motion=motion, period=PERIOD)

@@ -26,7 +26,7 @@ from ytheta.simulation.parameter_changes import Jump
 from ytheta.simulation.plants.own_plant import OwnPlant
 from ytheta.simulation.plants.smooth_friction import SLIDING, TURNING, chattering_drives, sharp_drives, smooth_friction
 from ytheta.simulation.plants.substeps import MOST, needed_substeps
-from ytheta.simulation.references.fourier import wander
+from ytheta.simulation.references.fourier import default_reference
 from ytheta.simulation.result import Simulation
 from ytheta.simulation.variation import Draws
 
@@ -48,7 +48,7 @@ def vendor(name: str) -> Robot:
 
 
 def tracked(robot: Robot, **settings: Any) -> Simulation:
-    course = wander(robot, SECONDS)
+    course = default_reference(robot, SECONDS)
     motion = course(np.linspace(0.0, SECONDS, 100))
     period = settings.get("period", 1e-3)
     law = ComputedTorque(robot, **suggested("computed_torque", robot, motion=motion, period=period))
@@ -90,7 +90,7 @@ def test_what_is_too_stiff_is_refused_with_a_remedy() -> None:
 @pytest.mark.parametrize(("name", "steps"), [("xarm7.urdf", 15), ("z1.urdf", 4)])
 def test_vendors_arms_with_much_damping_track(name: str, steps: int) -> None:
     robot = vendor(name)
-    course = wander(robot, SECONDS)
+    course = default_reference(robot, SECONDS)
     poses = course(np.linspace(0.0, SECONDS, 300))[0]
     assert abs(needed_substeps(robot, poses, 1e-3) - steps) <= 3
     assert tracked(robot).finished.all()
@@ -143,7 +143,7 @@ def test_a_stiff_robot_with_a_loop() -> None:
     assert not single.finished.all()
     finer = tracked(robot, substeps=MOST)
     np.testing.assert_allclose(found.runs.q, finer.runs.q, rtol=0.0, atol=1e-4)  # shorter steps change nothing
-    poses = wander(robot, SECONDS)(np.linspace(0.0, SECONDS, 50))[0]
+    poses = default_reference(robot, SECONDS)(np.linspace(0.0, SECONDS, 50))[0]
     bare = replace(robot, loops=yt.load("five-bar").loops)
     assert needed_substeps(bare, poses, 1e-3) < needed_substeps(robot, poses, 1e-3)  # the cut joint rubs too
 
@@ -151,7 +151,7 @@ def test_a_stiff_robot_with_a_loop() -> None:
 def test_friction_of_all_drives_is_what_inverse_dynamics_says() -> None:
     """With loops: the odd part of tau in qd is F qd."""
     robot = damped_five_bar(100.0)
-    q = wander(robot, SECONDS)(np.linspace(0.0, SECONDS, 20))[0]
+    q = default_reference(robot, SECONDS)(np.linspace(0.0, SECONDS, 20))[0]
     tau, still = yt.inverse_dynamics(robot), np.zeros_like(q)
     columns = [0.5 * (tau(q, still + e, still) - tau(q, still - e, still)) for e in np.eye(q.shape[1])]
     rates = np.linalg.eigvals(np.linalg.solve(yt.mass_matrix(robot)(q), np.stack(columns, axis=2))).real

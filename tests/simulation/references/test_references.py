@@ -20,8 +20,8 @@ from ytheta.robot.catalog import names
 from ytheta.robot.parts import Coupling, Limits
 from ytheta.robot.robot import Robot
 from ytheta.simulation.closed_loop.compiled import ClosedLoop
-from ytheta.simulation.references.fourier import SHARE, SINGULAR, wander
-from ytheta.simulation.references.from_log import Recorded, from_log
+from ytheta.simulation.references.fourier import SHARE, SINGULAR, default_reference
+from ytheta.simulation.references.from_log import LoggedReference, reference_from_log
 from ytheta.simulation.references.reference import Course, sampled
 
 CATALOG = tuple(names())
@@ -46,7 +46,7 @@ def differenced(course: Course, t: np.ndarray, h: float = 1e-4) -> tuple[np.ndar
 @pytest.mark.parametrize("seconds", [1.0, 12.0])
 def test_it_stays_within_limits_and_comes_back_to_rest(name: str, seconds: float) -> None:
     robot = robot_of(name)
-    course = wander(robot, seconds)
+    course = default_reference(robot, seconds)
     t = np.linspace(0.0, seconds, 1500)
     wanted = sampled(course, robot, t)  # refuses what leaves the limits
     np.testing.assert_array_equal(wanted.q[-1], wanted.q[0])
@@ -65,7 +65,7 @@ def test_it_stays_within_limits_and_comes_back_to_rest(name: str, seconds: float
 @pytest.mark.parametrize("name", ["walker", "five-bar", "palletiser", "ring", "ball", "slide"])
 def test_loops_close_all_the_way_and_away_from_singular_poses(name: str) -> None:
     robot = looped(name)
-    Q = wander(robot, 8.0)(np.linspace(0.0, 8.0, 2000))[0]
+    Q = default_reference(robot, 8.0)(np.linspace(0.0, 8.0, 2000))[0]
     loops = constraint(robot)
     found, home = solve(loops, Q), solve(loops, loops.home[list(loops.actuated)][None])
     assert found.determined.all()
@@ -76,29 +76,29 @@ def test_loops_close_all_the_way_and_away_from_singular_poses(name: str) -> None
 def test_no_two_joints_move_alike_and_another_generator_moves_otherwise() -> None:
     robot = robot_of("ur10")
     t = np.linspace(0.0, 20.0, 2000)
-    q = wander(robot, 20.0)(t)[0]
+    q = default_reference(robot, 20.0)(t)[0]
     correlated = np.corrcoef(q.T) - np.eye(6)
     assert abs(correlated).max() < 0.7
-    np.testing.assert_array_equal(wander(robot, 20.0)(t)[0], q)
-    assert abs(wander(robot, 20.0, rng=np.random.default_rng(1))(t)[0] - q).max() > 0.5
-    half = wander(robot, 20.0, size=0.5)(t)[0]
+    np.testing.assert_array_equal(default_reference(robot, 20.0)(t)[0], q)
+    assert abs(default_reference(robot, 20.0, rng=np.random.default_rng(1))(t)[0] - q).max() > 0.5
+    half = default_reference(robot, 20.0, size=0.5)(t)[0]
     np.testing.assert_allclose(half - half[0], 0.5 * (q - q[0]), atol=1e-12)
 
 
 def test_slow_joints_move_slowly_rather_than_hardly() -> None:
     robot = limited(robot_of("lu-two-link"), Limits(velocity=0.1))
-    course = wander(robot, 30.0)
+    course = default_reference(robot, 30.0)
     q, qd, _ = course(np.linspace(0.0, 30.0, 3000))
     assert abs(qd).max() <= 0.0601
     assert np.ptp(q, axis=0).min() > 0.09  # at the frequencies of others it would be 0.05
-    fast = wander(robot_of("lu-two-link"), 30.0)
+    fast = default_reference(robot_of("lu-two-link"), 30.0)
     assert course.frequencies.max() < 0.3 * fast.frequencies.max()
 
 
 def test_a_home_outside_the_limits_is_left_for_the_nearest_pose_inside() -> None:
     """panda_joint4 goes from -3.07 to -0.07, and its home is 0."""
     robot = robot_of("panda")
-    course = wander(robot, 10.0)
+    course = default_reference(robot, 10.0)
     q = course(np.array([-1.0, 0.0, 10.0, 1e6]))[0]
     np.testing.assert_array_equal(q, np.tile(q[0], (4, 1)))
     assert q[0, 3] == pytest.approx(-0.0698 - 0.1 * 3.002)
@@ -111,7 +111,7 @@ def test_joints_that_follow_keep_to_their_limits() -> None:
     first, second = (joint.name for joint in robot.movable)
     tight = tuple(replace(joint, limits=Limits(-0.4, 0.4)) if joint.name == second else joint for joint in robot.joints)
     robot = replace(robot, joints=tight, couplings=(Coupling(second, ((first, 2.0),)),), actuated=())
-    q = wander(robot, 10.0)(np.linspace(0.0, 10.0, 1000))[0]
+    q = default_reference(robot, 10.0)(np.linspace(0.0, 10.0, 1000))[0]
     assert q.shape[1] == 1
     assert 0.1 < abs(2.0 * q).max() <= 0.4
 
@@ -119,7 +119,7 @@ def test_joints_that_follow_keep_to_their_limits() -> None:
 @pytest.mark.parametrize(("name", "seconds", "every"), [("ur10", 10.0, 10), ("puma560", 15.0, 5), ("panda", 10.0, 10)])
 def test_its_log_shows_all_base_parameters(name: str, seconds: float, every: int) -> None:
     robot = robot_of(name)
-    course = wander(robot, seconds)
+    course = default_reference(robot, seconds)
     motion = course(np.linspace(0.0, seconds, 300))
     law = controller("computed_torque")(robot, **suggested("computed_torque", robot, motion=motion, period=1e-3))
     loop = ClosedLoop(plant=robot, controller=law)
@@ -134,13 +134,13 @@ def test_its_log_shows_all_base_parameters(name: str, seconds: float, every: int
 def test_limits_of_zero_are_placeholders() -> None:
     robot = robot_of("lu-two-link")
     t = np.linspace(0.0, 5.0, 300)
-    free = wander(robot, 5.0)(t)[0]
+    free = default_reference(robot, 5.0)(t)[0]
     blank = limited(robot, Limits(velocity=0.0, acceleration=0.0, effort=0.0))
-    np.testing.assert_array_equal(sampled(wander(blank, 5.0), blank, t).q, free)
+    np.testing.assert_array_equal(sampled(default_reference(blank, 5.0), blank, t).q, free)
     first = robot.actuated[0]
     still = tuple(replace(j, limits=Limits(0.3, 0.3, velocity=0.0)) if j.name == first else j for j in robot.joints)
     one = replace(robot, joints=still)
-    q = sampled(wander(one, 5.0), one, t).q
+    q = sampled(default_reference(one, 5.0), one, t).q
     np.testing.assert_array_equal(q[:, 0], 0.3)
     assert np.ptp(q[:, 1]) > 0.2
 
@@ -149,28 +149,28 @@ def test_refusals() -> None:
     robot = robot_of("lu-two-link")
     for seconds in (0.0, -1.0, np.inf, np.nan):
         with pytest.raises(InputError, match="positive number of seconds"):
-            wander(robot, seconds)
+            default_reference(robot, seconds)
     for size in (0.0, 1.5):
         with pytest.raises(InputError, match="between 0 and 1"):
-            wander(robot, 5.0, size=size)
+            default_reference(robot, 5.0, size=size)
     with pytest.raises(InputError, match=r"no joint of robot 'lu-two-link' can move: .* 0 … 0, .*<limit>.* reference"):
-        wander(limited(robot, Limits(0.0, 0.0, velocity=0.0, effort=0.0)), 5.0)
+        default_reference(limited(robot, Limits(0.0, 0.0, velocity=0.0, effort=0.0)), 5.0)
     first, second = (joint.name for joint in robot.movable)
     stuck = tuple(replace(j, limits=Limits(0.0, 0.0)) if j.name == second else j for j in robot.joints)
     coupled = replace(robot, joints=stuck, couplings=(Coupling(second, ((first, 1.0),)),), actuated=())
     with pytest.raises(ClosureError, match="can hardly leave its home"):
-        wander(coupled, 5.0)
+        default_reference(coupled, 5.0)
 
 
 def test_a_recorded_reference_is_followed() -> None:
     """A log of 1 kHz with the steps of an encoder: positions to a step, accelerations without its noise."""
     robot = robot_of("ur10")
-    course = wander(robot, 6.0)
+    course = default_reference(robot, 6.0)
     t = 1e-3 * np.arange(6001)
     q, _, _ = course(t)
     count = 2.0 * np.pi / 2**17
     log = Log(robot.actuated, 1e9 + t, count * np.round(q / count), source="run.csv")
-    found = from_log(log)
+    found = reference_from_log(log)
     assert found.seconds == pytest.approx(6.0)
     inner = t[100:-100] + 3e-4
     exact = course(inner)
@@ -234,7 +234,7 @@ def test_accelerations_are_those_of_the_motion_and_not_of_noise(kind: str, secon
     rate, noise, step = RECORDINGS[kind]
     t = np.arange(0.0, seconds + 1e-9, 1.0 / rate)
     q = np.sin(3.0 * t) + noise * np.random.default_rng(0).standard_normal(len(t))
-    found = from_log(Log(("joint",), t, (step * np.round(q / step) if step else q)[:, None]))
+    found = reference_from_log(Log(("joint",), t, (step * np.round(q / step) if step else q)[:, None]))
     at = np.linspace(0.0, found.seconds, 3001)
     q, _, qdd = (values[:, 0] for values in found(at))
     wrong = np.abs(qdd + 9.0 * np.sin(3.0 * at)) / 9.0
@@ -282,7 +282,7 @@ def test_what_a_recorded_reference_does_not_say_is_refused() -> None:
         Recorded(t, np.full((50, 1), np.nan))
     pieces = Log(("joint",), t, np.zeros((50, 1)), segments=((0, 20), (25, 50)), source="run.csv")
     with pytest.raises(InputError, match="a reference must be of one piece"):
-        from_log(pieces)
+        reference_from_log(pieces)
     robot = limited(robot_of("lu-two-link"), Limits(-1.0, 1.0))
     for size in (1.0 + 1e-6, 1.0 + 5e-4):  # a spline passes a limit that its samples touch
         sampled(Recorded(t, np.full((50, 2), size)), robot, t)

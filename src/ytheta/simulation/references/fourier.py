@@ -44,7 +44,7 @@ CHECKED, MOST = 0.02, 5000  # s between the instants at which limits and loops a
 
 
 @dataclass(frozen=True, eq=False)
-class Wander:
+class FourierReference:
     """A course; before 0 it stands at its start, after ``seconds`` at its end, which is the same pose."""
 
     seconds: float
@@ -68,7 +68,7 @@ class Wander:
         return self.start + self.size * q, self.size * qd, self.size * qdd
 
 
-def wander(robot: Robot, seconds: float, *, rng: np.random.Generator | None = None, size: float = 1.0) -> Wander:
+def default_reference(robot: Robot, seconds: float, *, rng: np.random.Generator | None = None, size: float = 1.0) -> FourierReference:
     """Motion for so many seconds; ``size`` is the part of it that is made, ``rng`` gives another one each time."""
     if not (seconds > 0.0 and np.isfinite(seconds)):
         raise InputError(f"a reference of {seconds} s; give a positive number of seconds, such as 10")
@@ -142,7 +142,7 @@ def _slowness(reach: PerJoint, speed: PerJoint, seconds: float) -> PerJoint:
 
 def _drawn(
     rng: np.random.Generator, seconds: float, start: PerJoint, middle: PerJoint, reach: PerJoint, *, slowness: PerJoint
-) -> Wander:
+) -> FourierReference:
     """Frequencies spread evenly over the band, one in each part of it, and phases anywhere."""
     shape = (HARMONICS, len(start))
     # The places of the joints within the parts are multiples of the golden section: never twice the same.
@@ -151,7 +151,7 @@ def _drawn(
     phases = rng.uniform(0.0, 2.0 * np.pi, shape)
     weights = rng.uniform(0.5, 1.0, shape) * (w[0] / w) ** 0.5  # fast ones a little smaller
     amplitudes = reach * weights / weights.sum(axis=0)
-    course = Wander(
+    course = FourierReference(
         seconds, min(RAMP * seconds, LONGEST_RAMP), start, middle, amplitudes, w, phases, np.ones(len(start))
     )
     # Sines seldom add up: use the room there is, but no more of it.
@@ -169,7 +169,7 @@ def _window(t: np.ndarray, seconds: float, ramp: float) -> tuple[np.ndarray, np.
     return value, sense * 30.0 * x**2 * (1.0 - x) ** 2 / ramp, 60.0 * x * (1.0 - x) * (1.0 - 2.0 * x) / ramp**2
 
 
-def _closing(loops: Constraint, course: Wander, t: np.ndarray) -> Wander:
+def _closing(loops: Constraint, course: FourierReference, t: np.ndarray) -> FourierReference:
     """The course, made smaller until what follows from the actuated coordinates is well within bounds all the way."""
     if not loops.robot.loops and not loops.robot.couplings:
         return course

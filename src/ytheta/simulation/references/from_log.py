@@ -154,7 +154,7 @@ def _steps(q: Columns) -> Float[np.ndarray, "joints"]:
     return np.where((np.abs(counts - np.rint(counts)) < 1e-3).all(axis=0), least, 0.0)
 
 
-def from_log(log: Log) -> Recorded:
+def reference_from_log(log: Log) -> Recorded:
     """The motion of a log as a reference."""
     source = log.source or "the log"
     if len(log.segments) != 1:

@@ -39,7 +39,7 @@ from ytheta.robot.robot import Robot
 from ytheta.simulation.plants.smooth_friction import SLIDING, TURNING, smooth_friction
 from ytheta.simulation.references.fourier import default_reference
 from ytheta.simulation.references.from_log import reference_from_log
-from ytheta.simulation.references.reference import Course, sampled
+from ytheta.simulation.references.reference import Course, sample_reference
 from ytheta.simulation.result import Simulation
 from ytheta.simulation.simulate import PLANTS
 from ytheta.simulation.simulate import simulate as simulated
@@ -191,7 +191,7 @@ def simulate(
         course, lasts = _course(reference, model, seconds, verbose=verbose)
         tell("choosing gains")
         every = _kept(runs, lasts, rate, each=RUN in (output or ""))
-        wanted = sampled(course, model, np.linspace(0.0, lasts, 1001))
+        wanted = sample_reference(course, model, np.linspace(0.0, lasts, 1001))
         known = model if wrong is None else misjudged(model, 0.01 * wrong, np.random.default_rng(seed))
         law = chosen_controller(said, model, known, (wanted.q, wanted.qd, wanted.qdd), 1.0 / rate)
         draws = Draws(

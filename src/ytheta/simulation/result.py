@@ -16,7 +16,7 @@ from ytheta.shapes import Float, Shaped
 from ytheta.simulation.parameter_changes import Jump
 from ytheta.simulation.plants.smooth_friction import TURNING, chattering_drives
 from ytheta.simulation.plants.substeps import SAMPLES
-from ytheta.simulation.references.reference import Sampled
+from ytheta.simulation.references.reference import SampledReference
 from ytheta.simulation.runs import Runs
 from ytheta.simulation.sensors.sensors import Sensors
 
@@ -38,7 +38,7 @@ class Simulation:
     controller: Law
     plant: str
     period: float
-    reference: Sampled  # at the instants of ``runs``
+    reference: SampledReference  # at the instants of ``runs``
     runs: Runs
     theta: Float[np.ndarray, "runs params"]
     jumps: tuple[Jump, ...] = ()

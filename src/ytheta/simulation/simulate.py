@@ -25,7 +25,7 @@ from ytheta.simulation.parameter_changes import Jump
 from ytheta.simulation.plants.mujoco_plant import STIFF, MujocoPlant
 from ytheta.simulation.plants.substeps import SAMPLES, needed_substeps
 from ytheta.simulation.references.fourier import default_reference
-from ytheta.simulation.references.reference import Course, check_period, periods, sampled
+from ytheta.simulation.references.reference import Course, check_period, periods, sample_reference
 from ytheta.simulation.result import Simulation
 from ytheta.simulation.runs import Runs, joined
 from ytheta.simulation.sensors.sensors import Sensors
@@ -94,7 +94,7 @@ def simulate(
     wanted = default_reference(robot, seconds) if course is None else course
     gain_names = controller.gain_names if draws.gains else ()
     drawn = draw(robot, draws, gains=len(gain_names), unknown=controller.unknown_names, streams=drawing.spawn(runs))
-    begin = sampled(wanted, robot, np.zeros(1))
+    begin = sample_reference(wanted, robot, np.zeros(1))
     guess = controller.init(begin.q[0], begin.qd[0], estimate=estimate).x[: len(controller.unknown_names)]
     start = _Start(begin.q + drawn.position, begin.qd + drawn.velocity, guess * drawn.estimate)
     check_period(period, 1 if substeps is None else substeps, controller.longest_step)
@@ -111,7 +111,7 @@ def simulate(
         controller=controller,
         plant=plant,
         period=period,
-        reference=sampled(wanted, robot, found.t),
+        reference=sample_reference(wanted, robot, found.t),
         runs=found,
         theta=drawn.theta,
         jumps=task.jumps,
@@ -191,7 +191,7 @@ def _needed(
     MuJoCo's dry friction is its own law, not our slope; what it holds loops and couplings by needs steps that are no
     longer than its time constant.
     """
-    q = sampled(course, robot, np.linspace(0.0, seconds, SAMPLES)).q
+    q = sample_reference(course, robot, np.linspace(0.0, seconds, SAMPLES)).q
     robots = [robot]
     for jump in sorted(jumps, key=lambda jump: jump.t):
         robots.append(with_parameters(robots[-1].numeric, jump.values))

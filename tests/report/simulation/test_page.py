@@ -36,7 +36,7 @@ from ytheta.report.simulation.text import DOZEN, simulation_text
 from ytheta.robot.robot import Robot
 from ytheta.simulation.closed_loop.compiled import ClosedLoop
 from ytheta.simulation.parameter_changes import Jump
-from ytheta.simulation.references.reference import sampled
+from ytheta.simulation.references.reference import sample_reference
 from ytheta.simulation.result import Simulation
 from ytheta.simulation.sensors.sensors import Sensor, Sensors
 
@@ -75,7 +75,7 @@ def simulated(
         controller=law,
         plant="own",
         period=1e-3,
-        reference=sampled(course, robot, found.t),
+        reference=sample_reference(course, robot, found.t),
         runs=found,
         theta=theta,
         jumps=jumps,

@@ -22,7 +22,7 @@ from ytheta.robot.robot import Robot
 from ytheta.simulation.closed_loop.compiled import ClosedLoop
 from ytheta.simulation.references.fourier import SHARE, SINGULAR, default_reference
 from ytheta.simulation.references.from_log import LoggedReference, reference_from_log
-from ytheta.simulation.references.reference import Course, sampled
+from ytheta.simulation.references.reference import Course, sample_reference
 
 CATALOG = tuple(names())
 EXCITING = 100.0  # condition number of scaled columns that identification calls good
@@ -48,7 +48,7 @@ def test_it_stays_within_limits_and_comes_back_to_rest(name: str, seconds: float
     robot = robot_of(name)
     course = default_reference(robot, seconds)
     t = np.linspace(0.0, seconds, 1500)
-    wanted = sampled(course, robot, t)  # refuses what leaves the limits
+    wanted = sample_reference(course, robot, t)  # refuses what leaves the limits
     np.testing.assert_array_equal(wanted.q[-1], wanted.q[0])
     for values in (wanted.qd, wanted.qdd):
         np.testing.assert_allclose(values[[0, -1]], 0.0, atol=1e-12)
@@ -136,11 +136,11 @@ def test_limits_of_zero_are_placeholders() -> None:
     t = np.linspace(0.0, 5.0, 300)
     free = default_reference(robot, 5.0)(t)[0]
     blank = limited(robot, Limits(velocity=0.0, acceleration=0.0, effort=0.0))
-    np.testing.assert_array_equal(sampled(default_reference(blank, 5.0), blank, t).q, free)
+    np.testing.assert_array_equal(sample_reference(default_reference(blank, 5.0), blank, t).q, free)
     first = robot.actuated[0]
     still = tuple(replace(j, limits=Limits(0.3, 0.3, velocity=0.0)) if j.name == first else j for j in robot.joints)
     one = replace(robot, joints=still)
-    q = sampled(default_reference(one, 5.0), one, t).q
+    q = sample_reference(default_reference(one, 5.0), one, t).q
     np.testing.assert_array_equal(q[:, 0], 0.3)
     assert np.ptp(q[:, 1]) > 0.2
 
@@ -177,12 +177,12 @@ def test_a_recorded_reference_is_followed() -> None:
     sizes = [count, 0.01, 0.5]  # an interpolation would have counts per ms², 48 rad/s²
     for ours, theirs, size in zip(found(inner), exact, sizes, strict=True):
         assert abs(ours - theirs).max() < size
-    sampled(found, robot, 1e-3 * np.arange(6001))
+    sample_reference(found, robot, 1e-3 * np.arange(6001))
 
 
 def test_a_recorded_reference_of_few_samples_is_followed() -> None:
     t = np.sort(np.concatenate([np.linspace(0.0, 5.0, 101), [0.013, 2.221]]))
-    found = Recorded(t, np.stack([np.sin(t), np.cos(2.0 * t)], axis=1))
+    found = LoggedReference(t, np.stack([np.sin(t), np.cos(2.0 * t)], axis=1))
     at = np.linspace(0.0, 5.0, 333)
     q, qd, qdd = found(at)
     np.testing.assert_allclose(found(t)[0], found.q, rtol=0.0, atol=1e-7)
@@ -193,7 +193,7 @@ def test_a_recorded_reference_of_few_samples_is_followed() -> None:
 
 def test_knots_of_20_ms_follow_5_hertz() -> None:
     t = 1e-3 * np.arange(2001)
-    found = Recorded(t, np.sin(2.0 * np.pi * 5.0 * t)[:, None])
+    found = LoggedReference(t, np.sin(2.0 * np.pi * 5.0 * t)[:, None])
     inner = t[200:-200]
     w = 2.0 * np.pi * 5.0
     q, _, qdd = found(inner)
@@ -204,7 +204,7 @@ def test_knots_of_20_ms_follow_5_hertz() -> None:
 def test_few_samples_of_quick_motion_are_interpolated() -> None:
     """Four samples a period: a spline with half as many knots would lose the motion."""
     t = 0.05 * np.arange(101)
-    found = Recorded(t, np.stack([np.sin(30.0 * t), np.sin(t)], axis=1))
+    found = LoggedReference(t, np.stack([np.sin(30.0 * t), np.sin(t)], axis=1))
     assert found.apart[0] == 0.0
     assert found.apart[1] == pytest.approx(0.1)
     np.testing.assert_allclose(found(t)[0], found.q, rtol=0.0, atol=1e-7)
@@ -215,7 +215,7 @@ def test_hardly_any_samples_do(samples: int) -> None:
     rng = np.random.default_rng(samples)
     for _ in range(20):
         t = np.cumsum(rng.uniform(0.05, 0.1, samples))
-        found = Recorded(t, np.sin(t)[:, None])
+        found = LoggedReference(t, np.sin(t)[:, None])
         np.testing.assert_allclose(found(t - t[0])[0], found.q, rtol=0.0, atol=1e-4)
 
 
@@ -249,7 +249,7 @@ def test_joints_are_smoothed_each_as_it_moves() -> None:
     t = 1e-2 * np.arange(3001)
     burst = np.exp(-(((t - 20.0) / 0.3) ** 2)) * np.sin(15.0 * (t - 20.0))
     true = np.stack([0.0 * t, np.sin(t), burst], axis=1)
-    found = Recorded(t, true + 1e-4 * np.random.default_rng(0).standard_normal(true.shape))
+    found = LoggedReference(t, true + 1e-4 * np.random.default_rng(0).standard_normal(true.shape))
     still, slow, quick = found.apart
     assert still >= slow > quick
     q, _, qdd = found(t)
@@ -260,7 +260,7 @@ def test_joints_are_smoothed_each_as_it_moves() -> None:
 def test_what_has_no_noise_is_followed_closely() -> None:
     for rate in (100.0, 1000.0):
         t = np.arange(0.0, 5.0, 1.0 / rate)
-        found = Recorded(t, np.sin(2.0 * np.pi * t)[:, None])
+        found = LoggedReference(t, np.sin(2.0 * np.pi * t)[:, None])
         at = np.linspace(0.0, t[-1], 999)
         q, _, qdd = (values[:, 0] for values in found(at))
         assert abs(q - np.sin(2.0 * np.pi * at)).max() < 1e-8
@@ -269,26 +269,26 @@ def test_what_has_no_noise_is_followed_closely() -> None:
 
 def test_what_a_recorded_reference_does_not_say_is_refused() -> None:
     t = np.linspace(0.0, 1.0, 50)
-    good = Recorded(t, np.sin(t)[:, None], "run.csv")
+    good = LoggedReference(t, np.sin(t)[:, None], "run.csv")
     for late in (-0.1, 1.1):
         with pytest.raises(InputError, match=r"run\.csv lasts from 0 to 1 s and says nothing of t = "):
             good(np.array([0.5, late]))
     good(np.array([0.0, 1.0 + 1e-9]))
     with pytest.raises(InputError, match="at least 6 instants"):
-        Recorded(t[:5], np.zeros((5, 1)))
+        LoggedReference(t[:5], np.zeros((5, 1)))
     with pytest.raises(InputError, match="time does not go on after t = 0 s"):
-        Recorded(np.zeros(9), np.zeros((9, 1)))
+        LoggedReference(np.zeros(9), np.zeros((9, 1)))
     with pytest.raises(InputError, match="not finite"):
-        Recorded(t, np.full((50, 1), np.nan))
+        LoggedReference(t, np.full((50, 1), np.nan))
     pieces = Log(("joint",), t, np.zeros((50, 1)), segments=((0, 20), (25, 50)), source="run.csv")
     with pytest.raises(InputError, match="a reference must be of one piece"):
         reference_from_log(pieces)
     robot = limited(robot_of("lu-two-link"), Limits(-1.0, 1.0))
     for size in (1.0 + 1e-6, 1.0 + 5e-4):  # a spline passes a limit that its samples touch
-        sampled(Recorded(t, np.full((50, 2), size)), robot, t)
+        sample_reference(LoggedReference(t, np.full((50, 2), size)), robot, t)
     with pytest.raises(InputError, match=r"is 1\.0011\d* at t = 0 s, outside its limits -1 … 1; choose"):
-        sampled(Recorded(t, np.full((50, 2), 1.0011)), robot, t)
+        sample_reference(LoggedReference(t, np.full((50, 2), 1.0011)), robot, t)
     robot = robot_of("panda")
-    far = Recorded(t, np.full((50, 7), 3.0))
+    far = LoggedReference(t, np.full((50, 7), 3.0))
     with pytest.raises(InputError, match="outside its limits"):
-        sampled(far, robot, t)
+        sample_reference(far, robot, t)

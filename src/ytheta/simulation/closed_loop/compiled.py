@@ -28,7 +28,7 @@ from ytheta.simulation.closed_loop.control_period import Step
 from ytheta.simulation.closed_loop.period_graph import Slots, StepMaker
 from ytheta.simulation.parameter_changes import Jump, by_instant
 from ytheta.simulation.plants.equations_of_motion import Equations
-from ytheta.simulation.references.reference import Course, check_period, periods, sampled
+from ytheta.simulation.references.reference import Course, check_period, periods, sample_reference
 from ytheta.simulation.runs import Runs
 from ytheta.simulation.sensors.sensors import Sensors
 
@@ -196,7 +196,7 @@ class ClosedLoop(Description):
         """What every step is told of the reference, one row each."""
         parts = 2 if self.continuous else 1
         t = self.period / parts * np.arange(parts * steps + 1)
-        wanted = sampled(course, self.plant, t)
+        wanted = sample_reference(course, self.plant, t)
         each = np.concatenate([wanted.q, wanted.qd, wanted.qdd], axis=1)
         if not self.continuous:
             return each[:-1]

@@ -18,7 +18,7 @@ from ytheta.simulation.closed_loop.period_graph import FARTHEST
 from ytheta.simulation.parameter_changes import Jump, in_time
 from ytheta.simulation.plants.integration import advance
 from ytheta.simulation.plants.plant import Plant
-from ytheta.simulation.references.reference import Course, check_period, periods, sampled
+from ytheta.simulation.references.reference import Course, check_period, periods, sample_reference
 from ytheta.simulation.runs import Runs
 from ytheta.simulation.sensors.sensor_reader import Readings
 from ytheta.simulation.sensors.sensors import Sensors
@@ -59,7 +59,7 @@ class PlainLoop:
         steps = periods(seconds, self.period, every)
         if self.sensors is not None and rng is None:
             raise InputError("sensors need rng=np.random.default_rng(seed), so that a run can be repeated")
-        wanted = sampled(course, self.plant.robot, self.period * np.arange(steps + 1))
+        wanted = sample_reference(course, self.plant.robot, self.period * np.arange(steps + 1))
         accelerations = len(self.controller.graph.inputs) == 7
         readings = None
         if self.sensors is not None and rng is not None:

@@ -42,7 +42,7 @@ LATE = 0.5  # of a step: how far outside an instant may be, for rounding
 
 
 @dataclass(frozen=True, eq=False)
-class Recorded:
+class LoggedReference:
     """A course through samples; ``source`` says where they are from."""
 
     t: Float[np.ndarray, "samples"]
@@ -154,7 +154,7 @@ def _steps(q: Columns) -> Float[np.ndarray, "joints"]:
     return np.where((np.abs(counts - np.rint(counts)) < 1e-3).all(axis=0), least, 0.0)
 
 
-def reference_from_log(log: Log) -> Recorded:
+def reference_from_log(log: Log) -> LoggedReference:
     """The motion of a log as a reference."""
     source = log.source or "the log"
     if len(log.segments) != 1:
@@ -163,4 +163,4 @@ def reference_from_log(log: Log) -> Recorded:
             "log.between(start, end), or repair the file"
         )
     first, last = log.segments[0]
-    return Recorded(np.asarray(log.t[first:last], dtype=float), np.asarray(log.q[first:last], dtype=float), source)
+    return LoggedReference(np.asarray(log.t[first:last], dtype=float), np.asarray(log.q[first:last], dtype=float), source)

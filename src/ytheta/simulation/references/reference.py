@@ -19,7 +19,7 @@ Course: TypeAlias = Callable[[Float[np.ndarray, "instants"]], tuple[Columns, Col
 
 
 @dataclass(frozen=True, eq=False)
-class Sampled:
+class SampledReference:
     """q, qd and qdd wanted at instants."""
 
     t: Float[np.ndarray, "instants"]
@@ -48,7 +48,7 @@ def periods(seconds: float, period: float, every: int) -> int:
     return round(seconds / period)
 
 
-def sampled(course: Course, robot: Robot, t: Float[np.ndarray, "instants"]) -> Sampled:
+def sample_reference(course: Course, robot: Robot, t: Float[np.ndarray, "instants"]) -> SampledReference:
     """The course at these instants; refused where it has another shape, is not finite, or leaves the limits."""
     wanted = (len(t), len(robot.actuated))
     found = [np.ascontiguousarray(values, dtype=float) for values in course(t)]
@@ -63,7 +63,7 @@ def sampled(course: Course, robot: Robot, t: Float[np.ndarray, "instants"]) -> S
             k, joint = strange[0]
             raise InputError(f"the reference {name} of {robot.actuated[joint]!r} is {values[k, joint]} at t = {t[k]:g}")
     _check_limits(robot, t, found[0], found[1])
-    return Sampled(t, *found)
+    return SampledReference(t, *found)
 
 
 def _check_limits(robot: Robot, t: np.ndarray, q: np.ndarray, qd: np.ndarray) -> None:

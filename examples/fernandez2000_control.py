@@ -23,7 +23,7 @@ from ytheta.report.figures_page import Figure
 from ytheta.report.line_plot import Axis, Line, line_plot
 from ytheta.shapes import Float
 from ytheta.simulation.closed_loop.compiled import ClosedLoop
-from ytheta.simulation.references.reference import Course
+from ytheta.simulation.references.reference import ReferenceTrajectory
 from ytheta.simulation.runs import Runs
 
 LAMBDA, GAMMA, K_D = 39.0, 0.075, 35.0  # the paper's
@@ -38,7 +38,7 @@ ABOUT = (
 )
 
 
-def points_course(seed: int, joints: int, seconds: float, *, reach: float = 0.6) -> Course:
+def points_course(seed: int, joints: int, seconds: float, *, reach: float = 0.6) -> ReferenceTrajectory:
     """Quintic polynomials between random points, at rest in each: one every half second."""
     rng = np.random.default_rng(seed)
     points = rng.uniform(-reach, reach, (int(seconds / BETWEEN) + 2, joints))
@@ -63,7 +63,7 @@ class Followed:
     """A run, what was wanted of it, and what it learnt."""
 
     law: SlotineLi
-    course: Course
+    course: ReferenceTrajectory
     runs: Runs
 
     @property

@@ -30,7 +30,7 @@ from ytheta.native.graph import Graph, Input, trace
 from ytheta.shapes import Float, Shaped
 from ytheta.simulation.closed_loop.period_graph import StepMaker
 from ytheta.simulation.plants.equations_of_motion import Equations
-from ytheta.simulation.references.reference import Course
+from ytheta.simulation.references.reference import ReferenceTrajectory
 
 LAMBDA = 20.0  # 1/s
 OMEGA = 4.0 * np.pi  # rad/s
@@ -43,7 +43,7 @@ LEARN = ("load.m",)
 SCHEMES = ("modified", "Craig")
 
 
-def course(omega: float = OMEGA) -> Course:
+def course(omega: float = OMEGA) -> ReferenceTrajectory:
     """The trajectory of sec. V-B; joints 2 and 4 have cosines."""
     c = np.pi * np.array([8 / 9, 2 / 3, 3 / 4, 15 / 18])
     a = np.pi * np.array([4 / 9, 1 / 3, 1 / 4, 8 / 18])

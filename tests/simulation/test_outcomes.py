@@ -20,7 +20,7 @@ from ytheta.simulation.closed_loop.plain import PlainLoop
 from ytheta.simulation.parameter_changes import Jump, grasp
 from ytheta.simulation.plants.mujoco_plant import MujocoPlant
 from ytheta.simulation.plants.own_plant import OwnPlant
-from ytheta.simulation.references.reference import Course
+from ytheta.simulation.references.reference import ReferenceTrajectory
 from ytheta.simulation.runs import Runs
 from ytheta.simulation.sensors.sensors import Sensors
 
@@ -166,10 +166,10 @@ def test_references_out_of_limits_are_refused_in_every_loop() -> None:
     loop, plain = ClosedLoop(plant=robot, controller=law), PlainLoop(plant=OwnPlant.of(robot), controller=law)
     (q,), qd = swing(robot)(np.zeros(1))[0], np.zeros(3)
 
-    def compiled(course: Course) -> Runs:
+    def compiled(course: ReferenceTrajectory) -> Runs:
         return loop.run(loop.start(q[None], qd[None]), course, 1.0)
 
-    def stepped(course: Course) -> Runs:
+    def stepped(course: ReferenceTrajectory) -> Runs:
         return plain.run(q, qd, course, 1.0)
 
     for run in (compiled, stepped):

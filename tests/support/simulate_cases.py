@@ -8,10 +8,10 @@ import ytheta
 from ytheta.control.laws.slotine_li import SlotineLi
 from ytheta.robot.robot import Robot
 from ytheta.simulation.closed_loop.compiled import ClosedLoop
-from ytheta.simulation.references.reference import Course
+from ytheta.simulation.references.reference import ReferenceTrajectory
 
 
-def swing(robot: Robot, *, size: float = 0.4) -> Course:
+def swing(robot: Robot, *, size: float = 0.4) -> ReferenceTrajectory:
     """Sines around home."""
     home = dict(zip(robot.coordinates, robot.home_coordinates, strict=True))
     middle = np.array([home[name] for name in robot.actuated])

@@ -39,7 +39,7 @@ from ytheta.robot.robot import Robot
 from ytheta.simulation.plants.smooth_friction import SLIDING, TURNING, smooth_friction
 from ytheta.simulation.references.fourier import default_reference
 from ytheta.simulation.references.from_log import reference_from_log
-from ytheta.simulation.references.reference import Course, sample_reference
+from ytheta.simulation.references.reference import ReferenceTrajectory, sample_reference
 from ytheta.simulation.result import Simulation
 from ytheta.simulation.simulate import PLANTS
 from ytheta.simulation.simulate import simulate as simulated
@@ -258,7 +258,7 @@ def _kept(runs: int, seconds: float, rate: float, *, each: bool) -> int:
     return 1 if runs == 1 or each else max(1, round(periods / KEPT))
 
 
-def _course(reference: str | None, robot: Robot, seconds: float | None, *, verbose: bool) -> tuple[Course, float]:
+def _course(reference: str | None, robot: Robot, seconds: float | None, *, verbose: bool) -> tuple[ReferenceTrajectory, float]:
     """What to follow, and for how long."""
     if reference is None:
         lasts = SECONDS if seconds is None else seconds

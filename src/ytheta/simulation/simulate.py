@@ -25,7 +25,7 @@ from ytheta.simulation.parameter_changes import Jump
 from ytheta.simulation.plants.mujoco_plant import STIFF, MujocoPlant
 from ytheta.simulation.plants.substeps import SAMPLES, needed_substeps
 from ytheta.simulation.references.fourier import default_reference
-from ytheta.simulation.references.reference import Course, check_period, periods, sample_reference
+from ytheta.simulation.references.reference import ReferenceTrajectory, check_period, periods, sample_reference
 from ytheta.simulation.result import Simulation
 from ytheta.simulation.runs import Runs, joined
 from ytheta.simulation.sensors.sensors import Sensors
@@ -43,7 +43,7 @@ class _Task:
 
     robot: Robot
     controller: Law
-    course: Course
+    course: ReferenceTrajectory
     seconds: float
     period: float
     substeps: int
@@ -66,7 +66,7 @@ def simulate(
     controller: Law,
     *,
     seconds: float = 10.0,
-    course: Course | None = None,
+    course: ReferenceTrajectory | None = None,
     runs: int = 1,
     draws: Draws = ALIKE,
     plant: str = OWN,
@@ -184,7 +184,7 @@ def _stepwise(task: _Task, start: _Start, drawn: Drawn, rng: np.random.Generator
 
 
 def _needed(
-    robot: Robot, course: Course, seconds: float, period: float, draws: Draws, jumps: Sequence[Jump], plant: str
+    robot: Robot, course: ReferenceTrajectory, seconds: float, period: float, draws: Draws, jumps: Sequence[Jump], plant: str
 ) -> int:
     """Substeps on the reference, before and after all jumps.
 

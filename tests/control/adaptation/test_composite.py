@@ -26,7 +26,7 @@ from ytheta.robot.robot import Robot
 from ytheta.simulation.closed_loop.compiled import ClosedLoop
 from ytheta.simulation.closed_loop.plain import PlainLoop
 from ytheta.simulation.plants.own_plant import OwnPlant
-from ytheta.simulation.references.reference import Course
+from ytheta.simulation.references.reference import ReferenceTrajectory
 from ytheta.simulation.runs import Runs
 
 BANDWIDTH = 8.0
@@ -207,7 +207,7 @@ MASSES = ("link2.m", "load.m", "load.mx", "load.Izz")
 START = np.array([1.0, 0.5, 0.0, 0.05])  # of those; the truth is 2.0, 1.2, 0.18, 0.037
 
 
-def wave(amplitudes: np.ndarray, rates: np.ndarray) -> Course:
+def wave(amplitudes: np.ndarray, rates: np.ndarray) -> ReferenceTrajectory:
     """Sums of sines, one column for each joint."""
 
     def course(t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -221,7 +221,7 @@ def wave(amplitudes: np.ndarray, rates: np.ndarray) -> Course:
 COURSE = wave(np.array([[0.6, 0.8]]), np.array([[2.0, 3.0]]))
 
 
-def run(law: Law, course: Course, seconds: float, *, estimate: Any, offset: float = 0.0, **settings: Any) -> Runs:
+def run(law: Law, course: ReferenceTrajectory, seconds: float, *, estimate: Any, offset: float = 0.0, **settings: Any) -> Runs:
     loop = ClosedLoop(plant=law.robot, controller=law, **settings)
     q, qd, _ = course(np.zeros(1))
     done = loop.run(loop.start(q + offset, qd, estimate=np.array([estimate])), course, seconds, every=1)

@@ -22,7 +22,7 @@ from ytheta.robot.robot import Robot
 from ytheta.simulation.closed_loop.compiled import ClosedLoop
 from ytheta.simulation.references.fourier import SHARE, SINGULAR, default_reference
 from ytheta.simulation.references.from_log import LoggedReference, reference_from_log
-from ytheta.simulation.references.reference import Course, sample_reference
+from ytheta.simulation.references.reference import ReferenceTrajectory, sample_reference
 
 CATALOG = tuple(names())
 EXCITING = 100.0  # condition number of scaled columns that identification calls good
@@ -37,7 +37,7 @@ def limited(robot: Robot, limits: Limits) -> Robot:
     return replace(robot, joints=tuple(replace(joint, limits=limits) for joint in robot.joints))
 
 
-def differenced(course: Course, t: np.ndarray, h: float = 1e-4) -> tuple[np.ndarray, np.ndarray]:
+def differenced(course: ReferenceTrajectory, t: np.ndarray, h: float = 1e-4) -> tuple[np.ndarray, np.ndarray]:
     after, before = course(t + h), course(t - h)
     return (after[0] - before[0]) / (2.0 * h), (after[1] - before[1]) / (2.0 * h)
 

@@ -28,7 +28,7 @@ from ytheta.simulation.closed_loop.control_period import Step
 from ytheta.simulation.closed_loop.period_graph import Slots, StepMaker
 from ytheta.simulation.parameter_changes import Jump, by_instant
 from ytheta.simulation.plants.equations_of_motion import Equations
-from ytheta.simulation.references.reference import Course, check_period, periods, sample_reference
+from ytheta.simulation.references.reference import ReferenceTrajectory, check_period, periods, sample_reference
 from ytheta.simulation.runs import Runs
 from ytheta.simulation.sensors.sensors import Sensors
 
@@ -114,7 +114,7 @@ class ClosedLoop(Description):
     def run(
         self,
         start: Start,
-        course: Course,
+        course: ReferenceTrajectory,
         seconds: float,
         *,
         jumps: Sequence[Jump] = (),
@@ -149,7 +149,7 @@ class ClosedLoop(Description):
         found = record.runs(step, instants, steps=steps, **names)
         return found if found.finished.all() else replace(found, reason=self._reason(found, record, course))
 
-    def _reason(self, found: Runs, record: Record, course: Course) -> str:
+    def _reason(self, found: Runs, record: Record, course: ReferenceTrajectory) -> str:
         """What the controller says where the run that was lost first had come to; empty where it is content."""
         run = int(np.argmin(found.lost))
         t = np.array([found.lost[run] - self.period])
@@ -192,7 +192,7 @@ class ClosedLoop(Description):
         state[:, slots.x], state[:, slots.qd], state[:, slots.remembered] = start.x, start.qd, start.memory
         return state
 
-    def _reference(self, course: Course, steps: int) -> Float[np.ndarray, "steps numbers"]:
+    def _reference(self, course: ReferenceTrajectory, steps: int) -> Float[np.ndarray, "steps numbers"]:
         """What every step is told of the reference, one row each."""
         parts = 2 if self.continuous else 1
         t = self.period / parts * np.arange(parts * steps + 1)

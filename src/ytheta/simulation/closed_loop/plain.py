@@ -18,7 +18,7 @@ from ytheta.simulation.closed_loop.period_graph import FARTHEST
 from ytheta.simulation.parameter_changes import Jump, in_time
 from ytheta.simulation.plants.integration import advance
 from ytheta.simulation.plants.plant import Plant
-from ytheta.simulation.references.reference import Course, check_period, periods, sample_reference
+from ytheta.simulation.references.reference import ReferenceTrajectory, check_period, periods, sample_reference
 from ytheta.simulation.runs import Runs
 from ytheta.simulation.sensors.sensor_reader import Readings
 from ytheta.simulation.sensors.sensors import Sensors
@@ -46,7 +46,7 @@ class PlainLoop:
         self,
         q: PerJoint,
         qd: PerJoint,
-        course: Course,
+        course: ReferenceTrajectory,
         seconds: float,
         *,
         estimate: Float[np.ndarray, "unknown"] | None = None,

@@ -15,7 +15,7 @@ from ytheta.shapes import Float
 Columns: TypeAlias = Float[np.ndarray, "instants joints"]
 TOUCH = 1e-3  # of a range, and rad or m at most, by which limits may be passed: smoothed samples and rounding do
 
-Course: TypeAlias = Callable[[Float[np.ndarray, "instants"]], tuple[Columns, Columns, Columns]]
+ReferenceTrajectory: TypeAlias = Callable[[Float[np.ndarray, "instants"]], tuple[Columns, Columns, Columns]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ def periods(seconds: float, period: float, every: int) -> int:
     return round(seconds / period)
 
 
-def sample_reference(course: Course, robot: Robot, t: Float[np.ndarray, "instants"]) -> SampledReference:
+def sample_reference(course: ReferenceTrajectory, robot: Robot, t: Float[np.ndarray, "instants"]) -> SampledReference:
     """The course at these instants; refused where it has another shape, is not finite, or leaves the limits."""
     wanted = (len(t), len(robot.actuated))
     found = [np.ascontiguousarray(values, dtype=float) for values in course(t)]

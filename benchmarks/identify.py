@@ -26,8 +26,8 @@ from benchmarks.clock import Row, best_of
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identifiability.registry import base_parameters
 from ytheta.identification.equations.differential import Differential
-from ytheta.identification.equations.problem import Problem
-from ytheta.identification.equations.source import MotionSource
+from ytheta.identification.equations.estimation_problem import Problem
+from ytheta.identification.equations.motion_sources import MotionSource
 from ytheta.logs.preparing.motion import Motion
 from ytheta.robot.parts import Drive
 from ytheta.robot.reading.load import load

@@ -16,8 +16,8 @@ from tests.support.ha_scara import SYMMETRIC
 from ytheta.errors import UnknownNameError
 from ytheta.identifiability import ha
 from ytheta.identification.equations.differential import Differential
-from ytheta.identification.equations.problem import Problem
-from ytheta.identification.equations.source import MotionSource
+from ytheta.identification.equations.estimation_problem import Problem
+from ytheta.identification.equations.motion_sources import MotionSource
 from ytheta.identification.estimators.estimate import Estimate, Estimator
 from ytheta.identification.estimators.least_squares import LeastSquares
 from ytheta.identification.estimators.recursive import Recursive

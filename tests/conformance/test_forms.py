@@ -27,9 +27,9 @@ from ytheta.identification.equations.form import Form
 from ytheta.identification.equations.friction import turning
 from ytheta.identification.equations.integral import REACH, Integral, quadrature
 from ytheta.identification.equations.momentum import Momentum
-from ytheta.identification.equations.problem import Problem
+from ytheta.identification.equations.estimation_problem import Problem
 from ytheta.identification.equations.registry import FORMS, form
-from ytheta.identification.equations.source import LogSource, MotionSource
+from ytheta.identification.equations.motion_sources import LogSource, MotionSource
 from ytheta.identification.estimators.least_squares import LeastSquares
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.derivatives import differentiator

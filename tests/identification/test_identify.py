@@ -19,10 +19,10 @@ from ytheta.identification.assessment.autocorrelation import equations_that_coun
 from ytheta.identification.assessment.residuals import judge
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.friction import turning
-from ytheta.identification.equations.problem import Problem
+from ytheta.identification.equations.estimation_problem import Problem
 from ytheta.identification.equations.registry import FORMS
 from ytheta.identification.equations.registry import form as form_named
-from ytheta.identification.equations.source import LogSource, MotionSource, Source
+from ytheta.identification.equations.motion_sources import LogSource, MotionSource, Source
 from ytheta.identification.estimators.least_squares import LeastSquares
 from ytheta.identification.estimators.registry import estimator as estimator_named
 from ytheta.identification.identify import identify

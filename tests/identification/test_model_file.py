@@ -20,7 +20,7 @@ from ytheta.files.atomic import check_writable, whole_file
 from ytheta.identifiability.registry import base_parameters
 from ytheta.identification.identify import FRICTION, identify
 from ytheta.identification.model_file import identification_table, model_toml, read_model, save_model
-from ytheta.identification.prediction import prediction
+from ytheta.identification.predict import prediction
 from ytheta.identification.result import Identification
 from ytheta.logs.preparing.preparation import Settings
 from ytheta.logs.reading.read import read_log

@@ -11,8 +11,8 @@ import numpy as np
 
 import ytheta
 from ytheta.identification.equations.differential import Differential
-from ytheta.identification.equations.problem import PIECE, Problem
-from ytheta.identification.equations.source import MotionSource
+from ytheta.identification.equations.estimation_problem import PIECE, Problem
+from ytheta.identification.equations.motion_sources import MotionSource
 from ytheta.logs.preparing.motion import Motion
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.robot import Robot

@@ -30,7 +30,7 @@ from ytheta.conventions import SNAP
 from ytheta.errors import InputError
 from ytheta.files.atomic import check_writable, whole_file
 from ytheta.identification.model_file import figures, identification_table
-from ytheta.identification.prediction import Prediction, prediction
+from ytheta.identification.predict import Prediction, prediction
 from ytheta.logs.preparing.preparation import Settings
 from ytheta.report.identification.summary import finite
 from ytheta.report.identification.text_tables import print_joints

@@ -18,12 +18,12 @@ from ytheta.identification.assessment.residuals import judge
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.friction import COULOMB, softened, turning
 from ytheta.identification.equations.known_torque import Known, remaining
-from ytheta.identification.equations.problem import Problem
+from ytheta.identification.equations.estimation_problem import Problem
 from ytheta.identification.equations.registry import form as form_named
-from ytheta.identification.equations.source import LogSource, Source
+from ytheta.identification.equations.motion_sources import LogSource, Source
 from ytheta.identification.estimators.estimate import Estimator
 from ytheta.identification.estimators.registry import estimator as estimator_named
-from ytheta.identification.logs import check_logs, held_joints, plans, repeated, silent_joints
+from ytheta.identification.log_checks import check_logs, held_joints, plans, repeated, silent_joints
 from ytheta.identification.result import Identification, Origin
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.preparation import AUTO, Plan, Settings

@@ -20,10 +20,10 @@ from ytheta.identification.assessment.excitation import Advice, Seen, advice, ba
 from ytheta.identification.assessment.residuals import Errors
 from ytheta.identification.assessment.verdict import Verdict, verdict
 from ytheta.identification.equations.normal_equations import Sums
-from ytheta.identification.equations.solve import Normal
+from ytheta.identification.equations.decomposition import Normal
 from ytheta.identification.estimators.estimate import Estimate
 from ytheta.identification.model_file import save_model
-from ytheta.identification.standard import consistent_links, standard_parameters
+from ytheta.identification.standard_parameters import consistent_links, standard_parameters
 from ytheta.logs.checking.same_motion import REPEATS
 from ytheta.logs.preparing.preparation import Settings
 from ytheta.robot.parameters import with_theta

@@ -16,8 +16,8 @@ from ytheta.identifiability.registry import base_parameters
 from ytheta.identification.assessment.diagnosis import doubts
 from ytheta.identification.assessment.torque_signs import Reading, believed_signs
 from ytheta.identification.equations.differential import Differential
-from ytheta.identification.equations.problem import Problem
-from ytheta.identification.equations.source import MotionSource
+from ytheta.identification.equations.estimation_problem import Problem
+from ytheta.identification.equations.motion_sources import MotionSource
 from ytheta.identification.estimators.weighted import Weighted
 from ytheta.logs.preparing.motion import Motion, prepare
 from ytheta.logs.preparing.preparation import Settings

@@ -16,11 +16,11 @@ from tests.support.formulation_cases import fork
 from tests.support.serial_arms import RULES, SIDE, STILL, UP, P, R, X, Y, Z, arm
 from ytheta.errors import InputError
 from ytheta.identification.equations.differential import Differential
-from ytheta.identification.equations.problem import Problem
-from ytheta.identification.equations.source import MotionSource
-from ytheta.identification.estimators.lin import Lin, _equations
-from ytheta.identification.estimators.lin_arm import Arm
-from ytheta.identification.estimators.lin_recursion import Behind
+from ytheta.identification.equations.estimation_problem import Problem
+from ytheta.identification.equations.motion_sources import MotionSource
+from ytheta.identification.estimators.lin.lin import Lin, _equations
+from ytheta.identification.estimators.lin.serial_arm import Arm
+from ytheta.identification.estimators.lin.recursion import Behind
 from ytheta.identification.estimators.sequential import Sequential
 from ytheta.robot.frame import Frame
 from ytheta.robot.inertia import Inertia

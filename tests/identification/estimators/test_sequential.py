@@ -12,8 +12,8 @@ from tests.support.driven_robots import coupled
 from tests.support.estimation_cases import RATE, Case, case, smooth
 from tests.support.formulation_cases import fork
 from ytheta.identification.equations.differential import Differential
-from ytheta.identification.equations.problem import Problem
-from ytheta.identification.equations.source import MotionSource
+from ytheta.identification.equations.estimation_problem import Problem
+from ytheta.identification.equations.motion_sources import MotionSource
 from ytheta.identification.estimators.least_squares import LeastSquares
 from ytheta.identification.estimators.sequential import Sequential, chained, joint_order, propagated
 from ytheta.robot.robot import Robot

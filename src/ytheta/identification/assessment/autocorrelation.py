@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ytheta.identification.equations.problem import Problem
+from ytheta.identification.equations.estimation_problem import Problem
 from ytheta.shapes import Float, JointsBySample, PerBase, PerJoint
 
 LAGS = 200  # residuals, at eight or more per period of the low-pass

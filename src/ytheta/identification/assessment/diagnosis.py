@@ -22,7 +22,7 @@ from ytheta.findings import Finding, Severity
 from ytheta.identification.assessment.torque_signs import ALIKE, BETTER, POOR, Reading, believed_signs
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.normal_equations import JointSums, Sums
-from ytheta.identification.equations.problem import Problem
+from ytheta.identification.equations.estimation_problem import Problem
 from ytheta.identification.estimators.estimate import Estimate
 from ytheta.robot.frame import IDENTITY
 from ytheta.robot.robot import Robot

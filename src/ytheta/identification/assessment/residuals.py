@@ -15,8 +15,8 @@ from ytheta.engine.local import in_order
 from ytheta.identification.assessment.autocorrelation import Memory, samples_that_count_as_one
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.known_torque import Known
-from ytheta.identification.equations.problem import Problem, Task
-from ytheta.identification.equations.source import Source
+from ytheta.identification.equations.estimation_problem import Problem, Task
+from ytheta.identification.equations.motion_sources import Source
 from ytheta.logs.preparing.motion import Motion
 from ytheta.shapes import Float, JointsBySample, PerBase, PerJoint
 

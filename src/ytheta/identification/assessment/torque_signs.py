@@ -19,7 +19,7 @@ from itertools import combinations
 import numpy as np
 
 from ytheta.identification.equations.normal_equations import Sums
-from ytheta.identification.equations.solve import Normal
+from ytheta.identification.equations.decomposition import Normal
 from ytheta.identification.estimators.least_squares import solved
 from ytheta.identification.estimators.weighted import joint_weights
 from ytheta.robot.parameters import is_dissipative

@@ -17,7 +17,7 @@ import numpy as np
 
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identification.equations.differential import Differential
-from ytheta.identification.equations.source import Source
+from ytheta.identification.equations.motion_sources import Source
 from ytheta.logs.preparing.motion import Motion
 from ytheta.robot.robot import Robot
 from ytheta.shapes import JointsBySample

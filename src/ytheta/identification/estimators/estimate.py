@@ -12,7 +12,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from ytheta.identification.equations.problem import Problem
+from ytheta.identification.equations.estimation_problem import Problem
 from ytheta.shapes import Float
 
 

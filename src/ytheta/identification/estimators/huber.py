@@ -24,8 +24,8 @@ import numpy as np
 from ytheta.engine.local import in_order
 from ytheta.errors import InputError
 from ytheta.identification.equations.normal_equations import Sums, Weigh
-from ytheta.identification.equations.problem import Problem, Task
-from ytheta.identification.equations.solve import Normal
+from ytheta.identification.equations.estimation_problem import Problem, Task
+from ytheta.identification.equations.decomposition import Normal
 from ytheta.identification.estimators.estimate import Estimate
 from ytheta.identification.estimators.least_squares import refined, solved
 from ytheta.shapes import Float, PerBase, PerJoint

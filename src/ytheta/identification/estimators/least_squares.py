@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ytheta.identification.equations.normal_equations import Sums
-from ytheta.identification.equations.problem import Problem
-from ytheta.identification.equations.solve import Normal
+from ytheta.identification.equations.estimation_problem import Problem
+from ytheta.identification.equations.decomposition import Normal
 from ytheta.identification.estimators.estimate import Estimate
 from ytheta.shapes import PerBase, PerJoint
 

@@ -29,9 +29,9 @@ import numpy as np
 
 from ytheta.errors import InputError
 from ytheta.identification.equations.normal_equations import JointSums, Sums, summed
-from ytheta.identification.equations.problem import Problem
+from ytheta.identification.equations.estimation_problem import Problem
 from ytheta.identification.equations.rows import Rows
-from ytheta.identification.equations.solve import Normal
+from ytheta.identification.equations.decomposition import Normal
 from ytheta.identification.estimators.estimate import Estimate
 from ytheta.shapes import BaseByBase, Float, PerBase
 

@@ -6,7 +6,7 @@ from ytheta.errors import UnknownNameError, nearest
 from ytheta.identification.estimators.estimate import Estimator
 from ytheta.identification.estimators.huber import Huber
 from ytheta.identification.estimators.least_squares import LeastSquares
-from ytheta.identification.estimators.lin import Lin
+from ytheta.identification.estimators.lin.lin import Lin
 from ytheta.identification.estimators.recursive import Recursive
 from ytheta.identification.estimators.sequential import Sequential
 from ytheta.identification.estimators.weighted import Weighted

@@ -14,7 +14,7 @@ import numpy as np
 
 from ytheta.errors import InputError
 from ytheta.identification.equations.normal_equations import Sums
-from ytheta.identification.equations.problem import Problem
+from ytheta.identification.equations.estimation_problem import Problem
 from ytheta.identification.estimators.estimate import Estimate
 from ytheta.identification.estimators.least_squares import estimate, solved
 from ytheta.shapes import PerBase, PerJoint

@@ -19,7 +19,7 @@ from ytheta.dynamics.mechanism import mechanism
 from ytheta.errors import InputError
 from ytheta.identifiability import lin
 from ytheta.identifiability.base_parameters import BaseParameters
-from ytheta.identification.estimators.lin_recursion import SLIDING, TURNING, Stage, kappa_moment
+from ytheta.identification.estimators.lin.recursion import SLIDING, TURNING, Stage, kappa_moment
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
 

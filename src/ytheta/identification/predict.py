@@ -16,8 +16,8 @@ from ytheta.identification.assessment.residuals import Errors, judge
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.friction import turning
 from ytheta.identification.equations.known_torque import each_alone
-from ytheta.identification.equations.problem import PIECE
-from ytheta.identification.equations.source import LogSource
+from ytheta.identification.equations.estimation_problem import PIECE
+from ytheta.identification.equations.motion_sources import LogSource
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.motion import Motion
 from ytheta.logs.preparing.preparation import AUTO, Plan, Settings, plan

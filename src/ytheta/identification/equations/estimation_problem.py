@@ -16,7 +16,7 @@ from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identification.equations.form import Form, Piece
 from ytheta.identification.equations.normal_equations import Sums, Weigh, summed, together
 from ytheta.identification.equations.rows import Layout, Rows
-from ytheta.identification.equations.source import Source
+from ytheta.identification.equations.motion_sources import Source
 from ytheta.logs.preparing.motion import Motion
 from ytheta.shapes import PerBase
 

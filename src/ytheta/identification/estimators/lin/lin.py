@@ -27,11 +27,11 @@ from ytheta.engine.local import in_order
 from ytheta.errors import InputError
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.normal_equations import JointSums, Sums
-from ytheta.identification.equations.problem import Problem, Task
-from ytheta.identification.equations.solve import Normal
+from ytheta.identification.equations.estimation_problem import Problem, Task
+from ytheta.identification.equations.decomposition import Normal
 from ytheta.identification.estimators.estimate import Estimate
-from ytheta.identification.estimators.lin_arm import OTHERS, Arm
-from ytheta.identification.estimators.lin_recursion import Behind, columns, kinematics
+from ytheta.identification.estimators.lin.serial_arm import OTHERS, Arm
+from ytheta.identification.estimators.lin.recursion import Behind, columns, kinematics
 from ytheta.identification.estimators.sequential import chained, propagated, rank_note
 from ytheta.logs.preparing.motion import Motion
 from ytheta.shapes import Float

@@ -36,13 +36,13 @@ if TYPE_CHECKING:
     from ytheta.robot.robot import Robot as Robot
     from ytheta.robot.writing.toml import save_robot as save_robot
     from ytheta.simulation.simulate import simulate as simulate
-    from ytheta.simulation.variation import Draws as Draws
+    from ytheta.simulation.variation import Variation as Variation
 
 __version__ = "0.1.0"
 
 _ROOMS = {
     "BaseParameters": "ytheta.identifiability.base_parameters",
-    "Draws": "ytheta.simulation.variation",
+    "Variation": "ytheta.simulation.variation",
     "Frame": "ytheta.robot.frame",
     "Identification": "ytheta.identification.result",
     "Inertia": "ytheta.robot.inertia",

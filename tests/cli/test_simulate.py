@@ -89,7 +89,7 @@ def test_the_reference_may_be_a_log(tmp_path: Path) -> None:
 def test_many_runs_one_log_for_each(tmp_path: Path) -> None:
     names = str(tmp_path / "log-{run}.npz")
     draws = ("--spread", "20", "--gain-spread", "10", "--beside", "0.02")
-    found = answer(*QUICK, "--runs", "3", *draws, "-o", names, "--report", str(tmp_path / "a.html"))
+    found = answer(*QUICK, "--runs", "3", *variation, "-o", names, "--report", str(tmp_path / "a.html"))
     assert found["runs"] == 3
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.html", "log-0.npz", "log-1.npz", "log-2.npz"]
     robot = yt.load("lu-puma4")

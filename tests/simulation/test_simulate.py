@@ -27,9 +27,9 @@ from ytheta.simulation.plants.own_plant import OwnPlant
 from ytheta.simulation.references.fourier import default_reference
 from ytheta.simulation.result import Simulation
 from ytheta.simulation.sensors.sensors import Sensor, Sensors
-from ytheta.simulation.variation import Draws, draw
+from ytheta.simulation.variation import Variation, draw
 
-ALL = Draws(parameters=0.2, gains=0.1, position=0.05, velocity=0.02, estimate=0.3)
+ALL = Variation(parameters=0.2, gains=0.1, position=0.05, velocity=0.02, estimate=0.3)
 
 
 def found(**settings: Any) -> Simulation:
@@ -39,7 +39,7 @@ def found(**settings: Any) -> Simulation:
 
 @cache
 def drawn_runs(runs: int) -> Simulation:
-    return found(runs=runs, draws=ALL)
+    return found(runs=runs, variation=ALL)
 
 
 def test_a_run_does_not_depend_on_its_neighbours() -> None:
@@ -48,13 +48,13 @@ def test_a_run_does_not_depend_on_its_neighbours() -> None:
     np.testing.assert_array_equal(few.gains, many.gains[:3])  # type: ignore[index]
     np.testing.assert_array_equal(few.runs.q, many.runs.q[:3])
     np.testing.assert_array_equal(few.runs.memory, many.runs.memory[:3])
-    other = found(runs=3, draws=ALL, rng=np.random.default_rng(1))
+    other = found(runs=3, variation=ALL, rng=np.random.default_rng(1))
     assert abs(other.theta - few.theta).max() > 0.01  # the twin draws others
 
 
 def test_draws_have_the_spread_that_was_asked_for() -> None:
     names = PUMA.parameter_names
-    some = draw(PUMA, ALL, gains=3, unknown=LEARN, streams=np.random.default_rng(0).spawn(4000))
+    some = sample_variation(PUMA, ALL, gains=3, unknown=LEARN, streams=np.random.default_rng(0).spawn(4000))
     factors = np.log(
         some.theta[:, [names.index("link2.m"), names.index("link3.m")]]
         / PUMA.numeric.theta[[names.index("link2.m"), names.index("link3.m")]]
@@ -63,15 +63,15 @@ def test_draws_have_the_spread_that_was_asked_for() -> None:
         np.testing.assert_allclose(values.std(axis=0), spread, rtol=0.05)
         np.testing.assert_allclose(values.mean(axis=0), 0.0, atol=0.07 * spread)
     assert abs(np.corrcoef(factors.T)[0, 1]) < 0.06
-    alike = draw(PUMA, Draws(), gains=0, unknown=LEARN, streams=np.random.default_rng(0).spawn(2))
+    alike = sample_variation(PUMA, Variation(), gains=0, unknown=LEARN, streams=np.random.default_rng(0).spawn(2))
     np.testing.assert_array_equal(alike.theta, np.tile(PUMA.numeric.theta, (2, 1)))
 
 
 def test_a_drawn_link_is_a_body_still() -> None:
     robot = yt.load("ur10")
-    some = draw(
+    some = sample_variation(
         robot,
-        Draws(parameters=0.8, estimate=0.8),
+        Variation(parameters=0.8, estimate=0.8),
         gains=0,
         unknown=robot.parameter_names,
         streams=np.random.default_rng(0).spawn(20),
@@ -103,7 +103,7 @@ def test_base_parameters_are_compared_with_those_of_each_robot() -> None:
     robot = yt.load("lu-puma4")
     base = yt.base_parameters(robot)
     law = SlotineLi(robot, base, convergence=10.0, damping=8.0, adaptation=0.5)
-    some = yt.simulate(robot, law, seconds=0.5, course=swing(robot), runs=3, draws=Draws(parameters=0.2))
+    some = yt.simulate(robot, law, seconds=0.5, course=swing(robot), runs=3, variation=Variation(parameters=0.2))
     np.testing.assert_allclose(some.truth, some.theta @ base.K.T, rtol=1e-12, atol=1e-15)
     assert abs(some.truth - base.beta).max() > 0.01  # the twin: they are not the description's
 
@@ -119,7 +119,7 @@ def test_V_is_the_controllers_own_with_the_truth_of_the_moment() -> None:
     held = yt.load("lu-puma4").with_load(Inertia(), name="grasped")
     law = SlotineLi(held, convergence=10.0, damping=8.0, adaptation=2.0, learn=("load.m", "grasped.m"))
     jump = grasp(0.4, Inertia((0.5, *([0.0] * 9))), load="grasped")
-    some = yt.simulate(held, law, seconds=0.8, course=swing(held), jumps=[jump], draws=Draws(estimate=0.2))
+    some = yt.simulate(held, law, seconds=0.8, course=swing(held), jumps=[jump], variation=Variation(estimate=0.2))
     truths, V = some.truth_of(0), some.lyapunov(0)
     own = held.numeric.theta[held.parameter_names.index("load.m")]
     np.testing.assert_array_equal(truths, np.where((some.runs.t >= 0.4 - 1e-9)[:, None], [own, 0.5], [own, 0.0]))
@@ -157,8 +157,8 @@ def test_mujoco_is_a_plant_like_ours() -> None:
     damping = 50.0 * yt.mass_matrix(robot).one(np.zeros(6)).diagonal()
     law = SlotineLi(robot, convergence=8.0, damping=damping, adaptation=0.5, learn=("wrist_3_link.m",))
     given: dict[str, Any] = {"seconds": 0.3, "course": swing(robot), "every": 5, "runs": 2}
-    draws = Draws(parameters=0.2, position=0.02, estimate=0.5)
-    own, other = (yt.simulate(robot, law, draws=draws, plant=plant, **given) for plant in ("own", "mujoco"))
+    variation = Variation(parameters=0.2, position=0.02, estimate=0.5)
+    own, other = (yt.simulate(robot, law, variation=variation, plant=plant, **given) for plant in ("own", "mujoco"))
     np.testing.assert_allclose(other.runs.q, own.runs.q, atol=1e-8)
     np.testing.assert_allclose(other.runs.memory, own.runs.memory, atol=1e-6)
     np.testing.assert_allclose(other.tracking_rms, own.tracking_rms, rtol=1e-6)
@@ -171,8 +171,8 @@ def test_runs_that_are_lost_are_lost_alike() -> None:
     robot = yt.load("ur10")
     law = SlotineLi(robot, convergence=8.0, damping=100.0, adaptation=0.5, learn=("wrist_3_link.m",))
     given: dict[str, Any] = {"seconds": 0.3, "course": swing(robot), "every": 5, "runs": 2}
-    draws = Draws(position=0.02)
-    own, other = (yt.simulate(robot, law, draws=draws, plant=plant, **given) for plant in ("own", "mujoco"))
+    variation = Variation(position=0.02)
+    own, other = (yt.simulate(robot, law, variation=variation, plant=plant, **given) for plant in ("own", "mujoco"))
     assert not own.finished.any()
     assert not other.finished.any()
     np.testing.assert_allclose(other.runs.lost, own.runs.lost)
@@ -257,9 +257,9 @@ def test_what_is_refused() -> None:
     with pytest.raises(InputError, match="made for a robot with other links"):
         yt.simulate(yt.load("ur10"), law)
     with pytest.raises(InputError, match="own plant only"):
-        yt.simulate(PUMA, law, plant="mujoco", draws=Draws(gains=0.1))
+        yt.simulate(PUMA, law, plant="mujoco", variation=Variation(gains=0.1))
     with pytest.raises(InputError, match="spread of gains is -1"):
-        Draws(gains=-1.0)
+        Variation(gains=-1.0)
 
 
 def test_errors_of_sensors_for_another_number_of_runs_are_refused() -> None:

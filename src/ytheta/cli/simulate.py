@@ -43,7 +43,7 @@ from ytheta.simulation.references.reference import ReferenceTrajectory, sample_r
 from ytheta.simulation.result import Simulation
 from ytheta.simulation.simulate import PLANTS
 from ytheta.simulation.simulate import simulate as simulated
-from ytheta.simulation.variation import Draws, misjudged
+from ytheta.simulation.variation import Variation, perturb_parameters
 
 RUN = "{run}"  # in the name of a log: one for every run
 SECONDS = 10.0
@@ -192,9 +192,9 @@ def simulate(
         tell("choosing gains")
         every = _kept(runs, lasts, rate, each=RUN in (output or ""))
         wanted = sample_reference(course, model, np.linspace(0.0, lasts, 1001))
-        known = model if wrong is None else misjudged(model, 0.01 * wrong, np.random.default_rng(seed))
+        known = model if wrong is None else perturb_parameters(model, 0.01 * wrong, np.random.default_rng(seed))
         law = chosen_controller(said, model, known, (wanted.q, wanted.qd, wanted.qdd), 1.0 / rate)
-        draws = Draws(
+        variation = Variation(
             parameters=0.01 * spread,
             gains=0.01 * gain_spread,
             position=beside,
@@ -207,7 +207,7 @@ def simulate(
             seconds=lasts,
             course=course,
             runs=runs,
-            draws=draws,
+            variation=variation,
             plant=plant,
             period=1.0 / rate,
             substeps=substeps,

@@ -1,6 +1,6 @@
 """The door to closed loops: a robot, a controller, how long, how many runs, how they differ.
 
-    found = yt.simulate(robot, yt.control.SlotineLi(robot, base, …), runs=1000, draws=Draws(parameters=0.2))
+    found = yt.simulate(robot, yt.control.SlotineLi(robot, base, …), runs=1000, variation=Variation(parameters=0.2))
 
 The robot is the plant. The controller knows the robot it was made with, which may have other values: that is what it
 has to learn.
@@ -29,11 +29,11 @@ from ytheta.simulation.references.reference import ReferenceTrajectory, check_pe
 from ytheta.simulation.result import Simulation
 from ytheta.simulation.runs import Runs, joined
 from ytheta.simulation.sensors.sensors import Sensors
-from ytheta.simulation.variation import Drawn, Draws, draw
+from ytheta.simulation.variation import SampledVariation, Variation, draw
 
 OWN, MUJOCO = PLANTS = ("own", "mujoco")
 Progress = Callable[[int], None]
-ALIKE = Draws()
+ALIKE = Variation()
 FASTER = 4.0  # standard deviations: friction two above and inertia two below what is described
 
 
@@ -68,7 +68,7 @@ def simulate(
     seconds: float = 10.0,
     course: ReferenceTrajectory | None = None,
     runs: int = 1,
-    draws: Draws = ALIKE,
+    variation: Variation = ALIKE,
     plant: str = OWN,
     period: float = 1e-3,
     substeps: int | None = None,
@@ -87,22 +87,22 @@ def simulate(
     instants one is kept. ``substeps``: steps of the plant in a period of the controller, as many as its damping needs
     where they are not given. ``progress`` hears how many runs are done. ``rng`` is a generator of seed 0 unless given.
     """
-    _check(robot, controller, runs, plant, draws)
+    _check(robot, controller, runs, plant, variation)
     if sensors is not None:
         sensors.check(len(robot.actuated), runs)
     drawing, noise = (np.random.default_rng(0) if rng is None else rng).spawn(2)
     wanted = default_reference(robot, seconds) if course is None else course
-    gain_names = controller.gain_names if draws.gains else ()
-    drawn = draw(robot, draws, gains=len(gain_names), unknown=controller.unknown_names, streams=drawing.spawn(runs))
+    gain_names = controller.gain_names if variation.gains else ()
+    drawn = sample_variation(robot, variation, gains=len(gain_names), unknown=controller.unknown_names, streams=drawing.spawn(runs))
     begin = sample_reference(wanted, robot, np.zeros(1))
     guess = controller.init(begin.q[0], begin.qd[0], estimate=estimate).x[: len(controller.unknown_names)]
     start = _Start(begin.q + drawn.position, begin.qd + drawn.velocity, guess * drawn.estimate)
     check_period(period, 1 if substeps is None else substeps, controller.longest_step)
     periods(seconds, period, every)
-    steps = _needed(robot, wanted, seconds, period, draws, jumps, plant) if substeps is None else substeps
+    steps = _needed(robot, wanted, seconds, period, variation, jumps, plant) if substeps is None else substeps
     task = _Task(robot, controller, wanted, seconds, period, steps, sensors, tuple(jumps), every)
     if plant == OWN:
-        varied = robot.parameter_names if draws.parameters else ()
+        varied = robot.parameter_names if variation.parameters else ()
         found = _compiled(task, start, drawn, varied, gain_names, noise, engine, threads, progress)
     else:
         found = _stepwise(task, start, drawn, noise, progress)
@@ -124,7 +124,7 @@ def simulate(
 def _compiled(
     task: _Task,
     start: _Start,
-    drawn: Drawn,
+    drawn: SampledVariation,
     varied: tuple[str, ...],
     gain_names: tuple[str, ...],
     rng: np.random.Generator,
@@ -165,7 +165,7 @@ def _compiled(
     )
 
 
-def _stepwise(task: _Task, start: _Start, drawn: Drawn, rng: np.random.Generator, progress: Progress | None) -> Runs:
+def _stepwise(task: _Task, start: _Start, drawn: SampledVariation, rng: np.random.Generator, progress: Progress | None) -> Runs:
     """MuJoCo: one run after the other."""
     parts = []
     for k, theta in enumerate(drawn.theta):
@@ -184,7 +184,7 @@ def _stepwise(task: _Task, start: _Start, drawn: Drawn, rng: np.random.Generator
 
 
 def _needed(
-    robot: Robot, course: ReferenceTrajectory, seconds: float, period: float, draws: Draws, jumps: Sequence[Jump], plant: str
+    robot: Robot, course: ReferenceTrajectory, seconds: float, period: float, variation: Variation, jumps: Sequence[Jump], plant: str
 ) -> int:
     """Substeps on the reference, before and after all jumps.
 
@@ -195,13 +195,13 @@ def _needed(
     robots = [robot]
     for jump in sorted(jumps, key=lambda jump: jump.t):
         robots.append(with_parameters(robots[-1].numeric, jump.values))
-    margin = float(np.exp(FASTER * draws.parameters))
+    margin = float(np.exp(FASTER * variation.parameters))
     held = plant == MUJOCO and (robot.loops or robot.couplings)
     least = math.ceil(period / STIFF[0] - 1e-9) if held else 1
     return max(least, *(needed_substeps(each, q, period, margin=margin, coulomb=plant == OWN) for each in robots))
 
 
-def _check(robot: Robot, controller: Law, runs: int, plant: str, draws: Draws) -> None:
+def _check(robot: Robot, controller: Law, runs: int, plant: str, variation: Variation) -> None:
     if plant not in PLANTS:
         raise UnknownNameError(f"there is no plant {plant!r}{nearest(plant, PLANTS)}")
     if runs < 1:
@@ -211,5 +211,5 @@ def _check(robot: Robot, controller: Law, runs: int, plant: str, draws: Draws) -
             f"the controller was made for a robot with other links and joints than {robot.name!r}; make it for this "
             "one, or for one that differs in values only"
         )
-    if draws.gains and plant != OWN:
+    if variation.gains and plant != OWN:
         raise InputError("gains are drawn with the own plant only; leave them alike, or take plant='own'")

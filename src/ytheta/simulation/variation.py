@@ -20,7 +20,7 @@ from ytheta.shapes import Float
 
 
 @dataclass(frozen=True)
-class Draws:
+class Variation:
     """Spreads; 0 where all runs are alike."""
 
     parameters: float = 0.0  # of links and drives, relative
@@ -36,7 +36,7 @@ class Draws:
 
 
 @dataclass(frozen=True, eq=False)
-class Drawn:
+class SampledVariation:
     """What was drawn, one row for every run."""
 
     theta: Float[np.ndarray, "runs params"]
@@ -46,9 +46,9 @@ class Drawn:
     estimate: Float[np.ndarray, "runs unknown"]  # factors
 
 
-def draw(
-    robot: Robot, draws: Draws, *, gains: int, unknown: Sequence[str], streams: Sequence[np.random.Generator]
-) -> Drawn:
+def sample_variation(
+    robot: Robot, variation: Variation, *, gains: int, unknown: Sequence[str], streams: Sequence[np.random.Generator]
+) -> SampledVariation:
     """One robot, one set of gains and one start for each stream; estimates of whole links are those of bodies too."""
     own, groups, guesses = robot.numeric.theta, _groups(robot.parameter_names), _groups(unknown)
     joints = len(robot.actuated)
@@ -57,18 +57,18 @@ def draw(
     parameters, factors, position, velocity, estimate = (
         np.array(column).reshape(len(streams), -1) for column in zip(*rows, strict=True)
     )
-    return Drawn(
-        own * np.exp(draws.parameters * parameters[:, groups]),
-        np.exp(draws.gains * factors),
-        draws.position * position,
-        draws.velocity * velocity,
-        np.exp(draws.estimate * estimate[:, guesses]),
+    return SampledVariation(
+        own * np.exp(variation.parameters * parameters[:, groups]),
+        np.exp(variation.gains * factors),
+        variation.position * position,
+        variation.velocity * velocity,
+        np.exp(variation.estimate * estimate[:, guesses]),
     )
 
 
-def misjudged(robot: Robot, spread: float, rng: np.random.Generator) -> Robot:
+def perturb_parameters(robot: Robot, spread: float, rng: np.random.Generator) -> Robot:
     """A description with other masses and friction than the robot's, for a controller that does not learn."""
-    (theta,) = draw(robot, Draws(parameters=spread), gains=0, unknown=(), streams=rng.spawn(1)).theta
+    (theta,) = sample_variation(robot, Variation(parameters=spread), gains=0, unknown=(), streams=rng.spawn(1)).theta
     return with_theta(robot.numeric, theta)
 
 

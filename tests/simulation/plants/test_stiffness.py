@@ -28,7 +28,7 @@ from ytheta.simulation.plants.smooth_friction import SLIDING, TURNING, chatterin
 from ytheta.simulation.plants.substeps import MOST, needed_substeps
 from ytheta.simulation.references.fourier import default_reference
 from ytheta.simulation.result import Simulation
-from ytheta.simulation.variation import Draws
+from ytheta.simulation.variation import Variation
 
 SECONDS = 1.0
 MASS = 0.02  # kg m² about its axis, at every pose
@@ -104,7 +104,7 @@ def test_vendors_arms_with_much_damping_track(name: str, steps: int) -> None:
 
 def test_without_friction_a_period_is_one_step_bit_for_bit() -> None:
     law = ComputedTorque(PUMA, stiffness=200.0, damping=30.0)
-    given: dict[str, Any] = {"seconds": 0.3, "course": swing(PUMA), "runs": 3, "draws": Draws(position=0.02)}
+    given: dict[str, Any] = {"seconds": 0.3, "course": swing(PUMA), "runs": 3, "variation": Variation(position=0.02)}
     free, one, two = (yt.simulate(PUMA, law, **given, substeps=n) for n in (None, 1, 2))
     np.testing.assert_array_equal(free.runs.q, one.runs.q)
     assert np.abs(free.runs.q - two.runs.q).max() > 0.0  # the twin
@@ -116,7 +116,7 @@ def test_robots_that_differ_and_parameters_that_jump_are_allowed_for() -> None:
     law = ComputedTorque(one_joint(), stiffness=200.0, damping=30.0)  # friction that it takes for more is no damping
     assert needed_substeps(calm, POSE, 1e-3) == 1
     given: dict[str, Any] = {"seconds": 0.5, "course": swing(calm)}
-    several: dict[str, Any] = given | {"runs": 50, "draws": Draws(parameters=0.5)}
+    several: dict[str, Any] = given | {"runs": 50, "variation": Variation(parameters=0.5)}
     assert yt.simulate(calm, law, **several).finished.all()
     assert not yt.simulate(calm, law, **several, substeps=1).finished.all()
     jumping: dict[str, Any] = given | {"jumps": [Jump(0.2, {"q1.fv": 100.0})]}

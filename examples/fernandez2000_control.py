@@ -83,7 +83,7 @@ class Followed:
     @cached_property
     def base(self) -> tuple[Float[np.ndarray, "instants base"], Float[np.ndarray, "base"]]:
         """Base parameters as estimated, and the true ones: of 60 parameters only these have an effect."""
-        learnt = self.law.learnt
+        learnt = self.law.unknowns
         K = yt.base_parameters(self.law.robot).K[:, list(learnt.places)]  # noqa: N806
         return self.runs.estimate[0] @ K.T, K @ learnt.described
 
@@ -101,7 +101,7 @@ def followed(law: SlotineLi, seconds: float) -> Followed:
     course = points_course(1, 6, SECONDS, reach=1.2)
     loop = ClosedLoop(plant=law.robot, controller=law, period=STEP, continuous=True)
     q, qd, _ = course(np.zeros(1))
-    start = loop.start(q, qd, estimate=0.5 * law.learnt.described[None])
+    start = loop.start(q, qd, estimate=0.5 * law.unknowns.nominal[None])
     return Followed(law, course, loop.run(start, course, seconds, every=10))
 
 
@@ -166,7 +166,7 @@ def _away(found: Followed) -> np.ndarray:
 
 
 def _standard_away(found: Followed) -> np.ndarray:
-    truth = found.law.learnt.described
+    truth = found.law.unknowns.nominal
     return np.linalg.norm(found.runs.estimate[0] - truth, axis=1) / np.linalg.norm(truth)
 
 

@@ -44,7 +44,7 @@ ABOUT = (
 
 def guess(law: Walker) -> Float[np.ndarray, "unknown"]:
     """Links of 60 % of their mass, and no friction."""
-    truth = law.learnt.described
+    truth = law.unknowns.nominal
     return np.array([0.0 if n.endswith(".fv") else 0.6 * t for n, t in zip(law.unknown_names, truth, strict=True)])
 
 
@@ -54,7 +54,7 @@ def tracking(robot: Robot, name: str, *, speed: float = 1.0) -> Walker:
     names = [body.name for body in constraint(robot).mechanism.bodies]
     gamma = np.where(np.array(names) == OUTERMOST[name], 2000.0, 200.0)
     rubs = np.array([30.0 if n.endswith(".fv") else 1.0 for n in any_law.unknown_names])
-    adaptation = speed * rubs * (abs(any_law.learnt.described) + 0.02) ** 2
+    adaptation = speed * rubs * (abs(any_law.unknowns.nominal) + 0.02) ** 2
     return Walker(robot, convergence=10.0, feedback=gamma, adaptation=adaptation, initial=guess(any_law))
 
 

@@ -84,7 +84,7 @@ def test_fernandez2000_puma() -> None:
     """Lambda = 39, K_D = 35 and Gamma = 0.075, which divides there; estimates begin at half the description."""
     wanted, late = at_once(points_course(1, 6, 8.0)), []
     for law in (puma_law(), puma_law(1e-9)):
-        truth = law.learnt.described
+        truth = law.unknowns.nominal
         start = 0.5 * truth
         done = run(law, wanted, plant=law.robot, seconds=8.0, offset=0.05, estimate=start, rtol=1e-6, method="LSODA")
         V = done.lyapunov(truth)

@@ -28,7 +28,7 @@ def arm(*, friction: bool = False) -> Robot:
 
 
 def truth(law: Law) -> np.ndarray:
-    return law.learnt.described
+    return law.unknowns.nominal
 
 
 def falls(done: Run, *, allowed: float = 1e-9) -> bool:

@@ -15,7 +15,7 @@ from ytheta.control.adaptation.gradient import Gradient
 from ytheta.control.adaptation.leakage import Leakage
 from ytheta.control.adaptation.natural import Natural
 from ytheta.control.gains import Gain
-from ytheta.control.laws.adaptive_law import Learner
+from ytheta.control.laws.adaptive_law import AdaptiveLaw
 from ytheta.control.laws.law import Law
 from ytheta.control.laws.registry import controller
 from ytheta.control.laws.walker import Walker
@@ -107,7 +107,7 @@ def chosen_controller(wanted: Wanted, robot: Robot, known: Robot, motion: Motion
     kind = controller(wanted.name)
     limits = torque_limits(robot) if wanted.limited else None
     settings: dict[str, Any] = {} if limits is None else {"torque_limits": limits}
-    if not issubclass(kind, Learner):
+    if not issubclass(kind, AdaptiveLaw):
         _nothing_to_learn(wanted)
         settings |= suggested(wanted.name, robot, motion=motion, period=period)
         return kind(known, **settings | _known_gains(kind, wanted.gains))
@@ -122,7 +122,7 @@ def chosen_controller(wanted: Wanted, robot: Robot, known: Robot, motion: Motion
 
 
 def _known_gains(kind: type[Law], given: Mapping[str, Any]) -> dict[str, Any]:
-    known = (*kind.GAINS, "adaptation") if issubclass(kind, Learner) else tuple(kind.GAINS)
+    known = (*kind.GAINS, "adaptation") if issubclass(kind, AdaptiveLaw) else tuple(kind.GAINS)
     for name in given:
         if name not in known:
             raise UnknownNameError(f"--gain {name}: this controller has no gain of that name{nearest(name, known)}")

@@ -42,7 +42,7 @@ class Symbols:
     @property
     def estimate_sx(self) -> casadi.SX:
         """The estimate as symbols to differentiate by."""
-        return self.x[: len(self.learnt.names)]
+        return self.x[: len(self.unknowns.names)]
 
     @property
     def estimate(self) -> Shaped[np.ndarray, "unknown"]:
@@ -51,7 +51,7 @@ class Symbols:
     @property
     def memory(self) -> Shaped[np.ndarray, "states"]:
         """What is remembered beside the estimate."""
-        return scalars(self.x[len(self.learnt.names) :])
+        return scalars(self.x[len(self.unknowns.names) :])
 
     @property
     def error(self) -> AnyPerActuated:

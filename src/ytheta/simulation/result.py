@@ -130,7 +130,7 @@ class Simulation:
     @cached_property
     def truth(self) -> Float[np.ndarray, "runs unknown"]:
         """The true values of the unknown at the end."""
-        return self.controller.learnt.values(self._theta_at(self.runs.seconds - self.period))
+        return self.controller.unknowns.extract(self._theta_at(self.runs.seconds - self.period))
 
     @property
     def estimate(self) -> Float[np.ndarray, "runs unknown"]:
@@ -149,13 +149,13 @@ class Simulation:
     @property
     def first_parameter_error(self) -> Float[np.ndarray, "runs"]:
         """The same at the start, against what is true then."""
-        return _relative(self.first_estimate, self.controller.learnt.values(self._theta_at(0.0)))
+        return _relative(self.first_estimate, self.controller.unknowns.extract(self._theta_at(0.0)))
 
     def truth_of(self, run: int) -> Float[np.ndarray, "instants unknown"]:
         """The true values of the unknown at the kept instants: parameters may jump."""
         truths = np.empty((len(self.runs.t), len(self.unknown_names)))
         for begin in sorted({0.0, *(self._jumps_at(jump) for jump in self.jumps)}):
-            truths[self.runs.t >= begin - 1e-9] = self.controller.learnt.values(
+            truths[self.runs.t >= begin - 1e-9] = self.controller.unknowns.extract(
                 self._theta_at(begin, slice(run, run + 1))
             )
         return truths

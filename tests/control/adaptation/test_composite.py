@@ -104,12 +104,12 @@ class Along:
 
     def filtered(self, k: int, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         q, qd, _ = self.motion
-        return FILTER.filtered(self.law.robot, self.law.learnt, q[2 * k], qd[2 * k], z[k])
+        return FILTER.filtered(self.law.robot, self.law.unknowns, q[2 * k], qd[2 * k], z[k])
 
     def misfit(self, z: np.ndarray) -> float:
         """The largest error of prediction with the true parameters, relative to the largest filtered torque."""
         found = [self.filtered(k, z) for k in range(0, len(z), len(z) // 8)]
-        e = max(abs(W_f @ self.law.learnt.described - y_f).max() for W_f, y_f in found)
+        e = max(abs(W_f @ self.law.unknowns.nominal - y_f).max() for W_f, y_f in found)
         return float(e / max(abs(y_f).max() for _, y_f in found))
 
     @property
@@ -146,7 +146,7 @@ def test_no_other_filter_gives_the_torque_of_the_truth(name: str) -> None:
     assert found.misfit(found.flipped) > 1e-2
     tau_f = low_passed(found.t, BANDWIDTH * found.tau)
     W_f, y_f = found.filtered(len(tau_f) - 1, found.z)
-    assert abs(W_f @ found.law.learnt.described - y_f).max() < 1e-5 * abs(tau_f).max()
+    assert abs(W_f @ found.law.unknowns.nominal - y_f).max() < 1e-5 * abs(tau_f).max()
     assert abs(y_f - tau_f[-1]).max() > 1e-2 * abs(tau_f).max()
 
 
@@ -179,7 +179,7 @@ def test_the_rate_is_its_formula() -> None:
     q, qd, qr, qrd, qrdd = rng.normal(size=(5, 4))
     at, size = Reference(qr, qrd, qrdd), len(law.unknown_names)
     x = law.init(q, qd).x + rng.normal(size=len(law.init(q, qd).x))
-    W_f, y_f = FILTER.filtered(robot, law.learnt, q, qd, x[size:])
+    W_f, y_f = FILTER.filtered(robot, law.unknowns, q, qd, x[size:])
     rates = [of.step(State(0.0, given), 1.0, q, qd, at)[1].x - given for of, given in ((law, x), (plain, x[:size]))]
     expected = rates[1] - Gamma @ W_f.T @ R @ (W_f @ x[:size] - y_f)
     np.testing.assert_allclose(rates[0][:size], expected, rtol=1e-9, atol=1e-9 * float(abs(expected).max()))
@@ -240,7 +240,7 @@ def test_it_dissipates_what_it_should() -> None:
     values = []
     for kind in (adaptation, 1.0):
         law = slotine_li(robot, kind, convergence=4.0, damping=K, learn=learn)
-        truth = law.learnt.described
+        truth = law.unknowns.nominal
         done = run(law, COURSE, 1.0, estimate=begun, offset=0.1, continuous=True)
         wanted = [Reference(*row) for row in zip(*COURSE(done.t), strict=True)]
         rows = list(zip(done.q[0], done.qd[0], done.memory[0], wanted, strict=True))
@@ -250,7 +250,7 @@ def test_it_dissipates_what_it_should() -> None:
         power = []
         for q, qd, x, r in rows if kind is adaptation else ():
             s = qd - r.qd + 4.0 * (q - r.q)
-            W_f, y_f = adaptation.filtered(robot, law.learnt, q, qd, x[len(learn) :])
+            W_f, y_f = adaptation.filtered(robot, law.unknowns, q, qd, x[len(learn) :])
             e = W_f @ x[: len(learn)] - y_f
             np.testing.assert_allclose(e, W_f @ (x[: len(learn)] - truth), rtol=0.0, atol=1e-6)
             power.append((s @ (K + F) @ s, e @ R @ e))

@@ -258,7 +258,7 @@ def test_it_dissipates_what_it_should(name: str) -> None:
         xd = np.array(loops.tangent(x)) @ (qd - r.qd + 5.0 * (q - r.q))
         return float(xd @ link_damping(loops.mechanism, x, weights) @ xd)  # no couplings: x are positions of joints
 
-    estimate = np.where([n.endswith(".fv") for n in learn], 0.1, 0.8 * law.learnt.described)
+    estimate = np.where([n.endswith(".fv") for n in learn], 0.1, 0.8 * law.unknowns.nominal)
     done = run(
         law, reference, plant=robot, seconds=0.3, offset=0.03, estimate=estimate, power=power, points=31, rtol=1e-8
     )
@@ -267,7 +267,7 @@ def test_it_dissipates_what_it_should(name: str) -> None:
 
 
 def balance(done: Run) -> float:
-    V = done.lyapunov(done.law.learnt.described)
+    V = done.lyapunov(done.law.unknowns.nominal)
     return float(abs(V - V[0] + done.dissipated).max() / done.dissipated[-1])
 
 

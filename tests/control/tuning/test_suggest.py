@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import ytheta
-from ytheta.control.laws.adaptive_law import Learner
+from ytheta.control.laws.adaptive_law import AdaptiveLaw
 from ytheta.control.laws.law import Law
 from ytheta.control.laws.registry import CONTROLLERS, controller
 from ytheta.control.laws.slotine_li import SlotineLi
@@ -29,7 +29,7 @@ from ytheta.simulation.runs import Runs
 
 SECONDS, PERIOD = 5.0, 1e-3
 WRONG = 0.8  # times the truth: what the controllers are told of the links
-LEARNERS = tuple(name for name, law in CONTROLLERS.items() if issubclass(law, Learner))
+LEARNERS = tuple(name for name, law in CONTROLLERS.items() if issubclass(law, AdaptiveLaw))
 
 BALL = ((0.1, 0.0, 0.0), (0.0, 0.1, 0.0), (0.0, 0.0, 0.1))  # kg m²
 
@@ -96,8 +96,8 @@ def made(
 ) -> Law:
     """A law with suggested gains, some of them multiplied."""
     kind = controller(law)
-    own: dict[str, Any] = {"learn": learn} if issubclass(kind, Learner) else {}
-    if issubclass(kind, Learner) and kind is not Walker:
+    own: dict[str, Any] = {"learn": learn} if issubclass(kind, AdaptiveLaw) else {}
+    if issubclass(kind, AdaptiveLaw) and kind is not Walker:
         own["base"] = base
     settings = suggested(law, robot, own.get("base"), learn=learn, motion=motion, period=period)
     settings |= {name: factor * np.asarray(settings[name]) for name, factor in (factors or {}).items()}

@@ -62,7 +62,7 @@ def simulated(
     loop = ClosedLoop(plant=robot, controller=law, varied=varied, sensors=sensors)
     q, qd = starts(robot, runs, spread=0.02)
     rng = np.random.default_rng(5)
-    estimate = law.learnt.described * np.exp(0.3 * rng.normal(size=(runs, len(law.unknown_names))))
+    estimate = law.unknowns.nominal * np.exp(0.3 * rng.normal(size=(runs, len(law.unknown_names))))
     given = {} if loads is None else {"load.m": loads}
     start = loop.start(q, qd, estimate=estimate, parameters=given)
     course = swing(robot)

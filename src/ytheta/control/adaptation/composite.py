@@ -79,7 +79,7 @@ class Composite(Adaptation):
         R = self._weights(len(seen.tau))[np.ix_(felt.rows, felt.rows)]
         slope = seen.slope + dot(W_f.T, times(R, dot(W_f, seen.estimate) - y_f))
         rest = np.concatenate([felt.Yhat, seen.tau[felt.rows] - felt.known_rest])
-        return -times(self._gain(seen.symbols.learnt), slope), scaled(rest - filtered, self.bandwidth)
+        return -times(self._gain(seen.symbols.unknowns), slope), scaled(rest - filtered, self.bandwidth)
 
     def distance(self, learnt: Learnt, estimate: AnyPerUnknown, truth: AnyPerUnknown) -> Any:
         return quadratic(inverse(self._gain(learnt)), estimate - truth) * 0.5
@@ -145,7 +145,7 @@ def _felt(s: Symbols) -> _Felt:
     import casadi
 
     W, Yhat = (entries(casadi.sparsify(casadi.jacobian(column(part), s.estimate_sx))) for part in _parts(s.model, s.qd))
-    momentum, rest = _parts(Model(s.model.loops, s.learnt.filled(zeros(len(s.estimate)))), s.qd)
+    momentum, rest = _parts(Model(s.model.loops, s.unknowns.filled(zeros(len(s.estimate)))), s.qd)
     places = [place for place in np.ndindex(W.shape) if not (_nothing(W[place]) and _nothing(Yhat[place]))]
     rows = sorted({row for row, _ in places})
     own, other = (array([part[place] for place in places]) for part in (W, Yhat))

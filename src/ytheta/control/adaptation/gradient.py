@@ -29,7 +29,7 @@ class Gradient(Adaptation):
         self.matrix(learnt)
 
     def rate(self, seen: Seen) -> tuple[AnyPerUnknown, AnyPerState]:
-        return -times(self.matrix(seen.symbols.learnt), seen.slope), zeros(0)
+        return -times(self.matrix(seen.symbols.unknowns), seen.slope), zeros(0)
 
     def distance(self, learnt: Learnt, estimate: AnyPerUnknown, truth: AnyPerUnknown) -> Any:
         return quadratic(inverse(self.matrix(learnt)), estimate - truth) * 0.5

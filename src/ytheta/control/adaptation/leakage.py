@@ -49,7 +49,7 @@ class Leakage(Around):
 
     def rate(self, seen: Seen) -> tuple[AnyPerUnknown, AnyPerState]:
         inner, change = self.inner.rate(seen)
-        return inner - scaled(seen.estimate - self._prior(seen.symbols.learnt), self.leak), change
+        return inner - scaled(seen.estimate - self._prior(seen.symbols.unknowns), self.leak), change
 
     def init(
         self, robot: Robot, learnt: Learnt, q: PerJoint, qd: PerJoint, estimate: Float[np.ndarray, "unknown"]

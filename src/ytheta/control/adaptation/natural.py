@@ -130,7 +130,7 @@ class Natural(Adaptation):
     def rate(self, seen: Seen) -> tuple[AnyPerUnknown, AnyPerState]:
         import casadi
 
-        learnt, slope = seen.symbols.learnt, seen.slope
+        learnt, slope = seen.symbols.unknowns, seen.slope
         found = -scaled(slope, self._signed)
         factor = seen.symbols.factors.get("adaptation", 1)  # multiplies what is returned; the bound must know it
         for block in _blocks(learnt):

@@ -69,7 +69,7 @@ class Projection(Around):
 
     def rate(self, seen: Seen) -> tuple[AnyPerUnknown, AnyPerState]:
         rate, change = self.inner.rate(seen)
-        lower, upper = self._box(seen.symbols.learnt)
+        lower, upper = self._box(seen.symbols.unknowns)
         layer = self.margin * (upper - lower)
         step = self.step * seen.symbols.factors.get("adaptation", 1)  # which multiplies what is returned
         each = zip(rate, seen.estimate, lower, upper, layer, strict=True)

@@ -16,7 +16,7 @@ from ytheta.identifiability.base_parameters import BaseParameters
 
 
 @dataclass(frozen=True, eq=False)
-class Learner(Law, ABC):
+class AdaptiveLaw(Law, ABC):
     """A law that learns: ``learn`` are names or patterns, the base parameters or all of the links' where None is given.
 
     ``adaptation`` is a gain of the gradient, or an adaptation of another kind.

@@ -30,7 +30,7 @@ import numpy as np
 
 from ytheta.control.controller import State
 from ytheta.control.gains import Gain
-from ytheta.control.laws.adaptive_law import Learner
+from ytheta.control.laws.adaptive_law import AdaptiveLaw
 from ytheta.control.laws.law import Shape, Written
 from ytheta.control.model import Model, pulled_back
 from ytheta.control.symbols import Symbols
@@ -40,7 +40,7 @@ from ytheta.shapes import Float, Shaped
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Craig(Learner):
+class Craig(AdaptiveLaw):
     """Computed torque with the estimate; adaptation needs measured accelerations and the inverse of H_hat."""
 
     stiffness: Gain

@@ -86,7 +86,7 @@ class Law(Description, ABC):
     def __post_init__(self) -> None:
         """Refuse settings that the law cannot work with."""
         _ = self.most_torque, self.gains
-        self.adapting.check(self.robot, self.learnt)
+        self.adapting.check(self.robot, self.unknowns)
 
     @property
     def learnt(self) -> Learnt:
@@ -124,7 +124,7 @@ class Law(Description, ABC):
 
     @property
     def unknown_names(self) -> tuple[str, ...]:
-        return self.learnt.names
+        return self.unknowns.names
 
     @property
     def gain_names(self) -> tuple[str, ...]:
@@ -165,8 +165,8 @@ class Law(Description, ABC):
 
         inputs, s = self._traced(factors, acceleration=False)
         truth = casadi.SX.sym("truth", len(self.unknown_names))
-        true = Model(s.model.loops, self.learnt.filled(scalars(truth)))
-        away = self.adapting.distance(self.learnt, s.estimate, scalars(truth)) / s.factors.get(ADAPTATION, 1)
+        true = Model(s.model.loops, self.unknowns.filled(scalars(truth)))
+        away = self.adapting.distance(self.unknowns, s.estimate, scalars(truth)) / s.factors.get(ADAPTATION, 1)
         inputs = [*inputs, (Input("truth", len(self.unknown_names)), truth)]
         value = array([self.proof(s, true) + away])
         return trace(f"Lyapunov function of {self.name}", inputs, value, made_from=self.robot.name)
@@ -174,9 +174,9 @@ class Law(Description, ABC):
     def init(self, q: PerJoint, qd: PerJoint, *, estimate: PerUnknown | None = None, t: float = 0.0) -> State:
         n = len(self.robot.actuated)
         q, qd = (_vector(name, given, n, PER_COORDINATE) for name, given in (("q", q), ("qd", qd)))
-        begun = self.learnt.described if estimate is None else estimate
+        begun = self.unknowns.nominal if estimate is None else estimate
         begun = _vector("estimate", begun, len(self.unknown_names), "unknown parameter")
-        return State(float(t), np.concatenate([begun, self.adapting.init(self.robot, self.learnt, q, qd, begun)]))
+        return State(float(t), np.concatenate([begun, self.adapting.init(self.robot, self.unknowns, q, qd, begun)]))
 
     def step(
         self, state: State, t: float, q: PerJoint, qd: PerJoint, reference: Reference, qdd: PerJoint | None = None
@@ -226,8 +226,8 @@ class Law(Description, ABC):
     def _traced(self, factors: Sequence[str], *, acceleration: bool) -> tuple[list[tuple[Input, Any]], Symbols]:
         for name in factors:
             self._known(name)
-        more = self.adapting.states(self.robot, self.learnt)
-        return traced(self.robot, self.learnt, self.gains, more=more, acceleration=acceleration, varied=factors)
+        more = self.adapting.states(self.robot, self.unknowns)
+        return traced(self.robot, self.unknowns, self.gains, more=more, acceleration=acceleration, varied=factors)
 
     def _known(self, gain: str) -> None:
         if gain not in self.gain_names:

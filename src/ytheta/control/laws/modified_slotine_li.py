@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ytheta.control.gains import Gain, quadratic
-from ytheta.control.laws.adaptive_law import Learner
+from ytheta.control.laws.adaptive_law import AdaptiveLaw
 from ytheta.control.laws.law import Shape, Written
 from ytheta.control.model import Model, pulled_back
 from ytheta.control.symbols import Symbols
@@ -32,7 +32,7 @@ from ytheta.shapes import AnyPerActuated
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class ModifiedSlotineLi(Learner):
+class ModifiedSlotineLi(AdaptiveLaw):
     """Slotine–Li with the ordinary regressor; ``damping`` must outweigh C at the speeds of the task."""
 
     convergence: Gain
@@ -56,7 +56,7 @@ class ModifiedSlotineLi(Learner):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class QuasiComputedTorque(Learner):
+class QuasiComputedTorque(AdaptiveLaw):
     """The variant K = lambda H_hat: computed torque with the estimate, two poles at -lambda where it is right."""
 
     convergence: float

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ytheta.control.gains import Gain, quadratic
-from ytheta.control.laws.adaptive_law import Learner
+from ytheta.control.laws.adaptive_law import AdaptiveLaw
 from ytheta.control.laws.law import Shape, Written
 from ytheta.control.model import Model, pulled_back
 from ytheta.control.symbols import Symbols
@@ -30,7 +30,7 @@ from ytheta.shapes import AnyPerActuated
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class SlotineLi(Learner):
+class SlotineLi(AdaptiveLaw):
     """Tracks any reference and learns on the way; needs neither accelerations nor an inverse."""
 
     convergence: Gain

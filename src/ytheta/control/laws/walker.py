@@ -31,7 +31,7 @@ import numpy as np
 
 from ytheta.control.controller import Reference, State
 from ytheta.control.gains import Gain, quadratic, scaled
-from ytheta.control.laws.adaptive_law import Learner
+from ytheta.control.laws.adaptive_law import AdaptiveLaw
 from ytheta.control.laws.law import Shape, Written
 from ytheta.control.model import Model
 from ytheta.control.recursion import Moving, moving, traverse
@@ -55,7 +55,7 @@ ROUNDING = 1e-9  # relative to the largest eigenvalue: masses in a point or on a
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Walker(Learner):
+class Walker(AdaptiveLaw):
     """Tracks with loops and learns masses and friction of every joint; without ``learn`` all of them."""
 
     convergence: Gain
@@ -89,7 +89,7 @@ class Walker(Learner):
         weights = scaled(exact(self._weights.tolist()), s.factors.get("feedback", 1))
         at = moving(s.model.loops, s.qd, vd, v)
         rho, w = traverse(s.model.loops.mechanism, at, s.model.theta, weights)
-        return Written(dot(at.E.T, rho), s.qd - v, w[list(self.learnt.places)])  # (23), (24)
+        return Written(dot(at.E.T, rho), s.qd - v, w[list(self.unknowns.places)])  # (23), (24)
 
     def proof(self, s: Symbols, true: Model) -> Any:
         """(26); the sum over links is rᵀ M r."""
@@ -103,11 +103,11 @@ class Walker(Learner):
         Lambda = self.gains["convergence"]
         v, vd = reference.qd - Lambda @ (q - reference.q), reference.qdd - Lambda @ (qd - reference.qd)  # (17)
         closed = solve(self._loops, q[None]).or_raise().x[0] if self.robot.loops else q
-        theta = self.learnt.theta.copy()
-        theta[list(self.learnt.places)] = x
+        theta = self.unknowns.theta.copy()
+        theta[list(self.unknowns.places)] = x
         at = _numbers(self._kinematics(closed, qd, vd, v))
         rho, w = traverse(self._loops.mechanism, at, theta, self._weights)
-        return dot(at.E.T, rho).astype(float), w[list(self.learnt.places)].astype(float)
+        return dot(at.E.T, rho).astype(float), w[list(self.unknowns.places)].astype(float)
 
     @cached_property
     def _kinematics(self) -> casadi.Function:
@@ -128,7 +128,7 @@ class Walker(Learner):
     @cached_property
     def _initial(self) -> Float[np.ndarray, "unknown"]:
         if self.initial is None:
-            return self.learnt.described
+            return self.unknowns.nominal
         given = np.asarray(self.initial, dtype=float)
         if given.shape != (len(self.unknown_names),) or not np.isfinite(given).all():
             raise InputError(f"initial has shape {given.shape}, or NaN in it; give {len(self.unknown_names)} finite numbers")
@@ -138,8 +138,8 @@ class Walker(Learner):
     def _weights(self) -> Float[np.ndarray, "link_params"]:
         """gamma_j m0_j of all links, one after the other."""
         links = len(self._loops.mechanism.bodies)
-        theta = self.learnt.theta.copy()
-        theta[list(self.learnt.places)] = self._initial
+        theta = self.unknowns.theta.copy()
+        theta[list(self.unknowns.places)] = self._initial
         gamma = self.gains["feedback"].diagonal()
         return theta[: PER_LINK * links] * np.repeat(gamma, PER_LINK)
 

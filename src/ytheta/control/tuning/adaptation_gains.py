@@ -46,7 +46,7 @@ class Learning:
     def gradient(self) -> Float[np.ndarray, "unknown"]:
         """gamma_j = g / mean(Y_jᵀ K_D^-1 Y_j)."""
         shown = np.einsum("sju,sju->u", self.Y, np.linalg.solve(self.K_D, self.Y)) / len(self.Y)
-        kinds = np.array([name.rpartition(".")[2] for name in self.learnt.names])
+        kinds = np.array([name.rpartition(".")[2] for name in self.unknowns.names])
         for kind in np.unique(kinds):
             own = kinds == kind
             shown[own] = np.maximum(shown[own], HARDLY * shown[own].max())
@@ -58,18 +58,18 @@ class Learning:
     @property
     def natural(self) -> Natural:
         """The same pace in the metric that the description's own bodies make; offsets and forces as in the gradient."""
-        S, signed = np.zeros((len(self.learnt.names),) * 2), np.ones(len(self.learnt.names), dtype=bool)
-        owners = [name.rpartition(".") for name in self.learnt.names]
+        S, signed = np.zeros((len(self.unknowns.names),) * 2), np.ones(len(self.unknowns.names), dtype=bool)
+        owners = [name.rpartition(".") for name in self.unknowns.names]
         _, back = LINK
         for link in dict.fromkeys(owner for owner, _, kind in owners if kind in LINK_PARAMETERS):
             places = [k for k, (owner, _, kind) in enumerate(owners) if owner == link and kind in LINK_PARAMETERS]
             if len(places) == len(LINK_PARAMETERS):  # fewer are refused by Natural
-                P = Inertia(tuple(self.learnt.described[places].tolist())).pseudo
+                P = Inertia(tuple(self.unknowns.nominal[places].tolist())).pseudo
                 S[np.ix_(places, places)] = back @ np.kron(P, P) @ back.T
             signed[places] = False
         for k, (_, _, kind) in enumerate(owners):
             if kind in JOINT_PARAMETERS and kind in POSITIVE:
-                S[k, k], signed[k] = self.learnt.described[k] ** 2, False
+                S[k, k], signed[k] = self.unknowns.nominal[k] ** 2, False
         gain = self.eager / self.pace(S) if S.any() else 1.0
         return Natural(gain, step=self.period, signed=float(self.gradient[signed].min()) if signed.any() else None)
 

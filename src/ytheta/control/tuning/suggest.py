@@ -53,7 +53,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ytheta.control.laws.adaptive_law import Learner
+from ytheta.control.laws.adaptive_law import AdaptiveLaw
 from ytheta.control.laws.computed_torque import ComputedTorque
 from ytheta.control.laws.craig import Craig
 from ytheta.control.laws.law import Law
@@ -111,7 +111,7 @@ def suggested(
     q, qd, qdd = _thinned(robot, motion)
     task = Task(robot, (q, qd, qdd), period)
     settings, K_D = TUNED[law](task)
-    if issubclass(law, Learner):
+    if issubclass(law, AdaptiveLaw):
         learning = _learning(task, law, _unknown(law, robot, base, learn), K_D)
         settings["adaptation"] = adaptation_gain(adaptation, learning)
     return settings
@@ -241,7 +241,7 @@ def _links_alone(task: Task) -> JointMatrices:
     return M
 
 
-def _learning(task: Task, law: type[Learner], unknown: Learnt, K_D: JointMatrices) -> Learning:
+def _learning(task: Task, law: type[AdaptiveLaw], unknown: Learnt, K_D: JointMatrices) -> Learning:
     Y = kernels.regressor(task.robot, parameters=unknown.names, backend=BACKEND)(*_disturbed(task))
     M, damping = np.concatenate([task.M, task.M]), np.broadcast_to(K_D, task.M.shape)
     weights = np.linalg.inv(damping.mean(axis=0))
@@ -252,7 +252,7 @@ def _learning(task: Task, law: type[Learner], unknown: Learnt, K_D: JointMatrice
     return Learning(unknown, Y, M, both, weights, CAUTIOUS if law is Craig else EAGER, task.period)
 
 
-def _unknown(law: type[Learner], robot: Robot, base: BaseParameters | None, learn: Sequence[str] | None) -> Learnt:
+def _unknown(law: type[AdaptiveLaw], robot: Robot, base: BaseParameters | None, learn: Sequence[str] | None) -> Learnt:
     """What the law learns."""
     if law is Walker and learn is None:
         learn = select_parameters(robot, rotor_inertia=False, friction=("viscous",))

@@ -132,7 +132,7 @@ class Figures:
     def parameters(self) -> list[Parameter]:
         """What is learnt, in the run that is shown."""
         found, run = self.found, self.shown
-        base = found.controller.learnt.base
+        base = found.controller.unknowns.base
         known: dict[str, tuple[str, str]] = {}
         if base is not None:
             known = dict(zip(base.independent, zip(base.names, base.expressions, strict=True), strict=True))

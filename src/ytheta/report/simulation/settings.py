@@ -14,7 +14,7 @@ from ytheta.shapes import Float
 from ytheta.simulation.sensors.sensors import Sensor
 
 if TYPE_CHECKING:
-    from ytheta.control.laws.adaptive_law import Learner
+    from ytheta.control.laws.adaptive_law import AdaptiveLaw
     from ytheta.control.laws.law import Law
 
 FEW = 8  # numbers or names in a row
@@ -52,7 +52,7 @@ def settings(figures: Figures, course_note: str) -> Iterator[tuple[str, str]]:
 def learnt(figures: Figures) -> str:
     """What is learnt, counted and named."""
     names = [each.name for each in figures.parameters]
-    base = figures.found.controller.learnt.base
+    base = figures.found.controller.unknowns.base
     heads = 0 if base is None else len(set(base.independent) & set(figures.found.unknown_names))
     count = f"{len(names)} {'parameter' if len(names) == 1 else 'parameters'}"
     of_them = f", {heads} of them base parameters" if heads else ""
@@ -80,7 +80,7 @@ def written(value: Any) -> str:
     return plain(float(numbers)) if numbers.ndim == 0 else _numbers(numbers)
 
 
-def _adaptation(law: Law | Learner) -> object:
+def _adaptation(law: Law | AdaptiveLaw) -> object:
     """As it was given: a number stands for a gradient."""
     return getattr(law, "adaptation", law.adapting)
 

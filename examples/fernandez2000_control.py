@@ -84,8 +84,8 @@ class Followed:
     def base(self) -> tuple[Float[np.ndarray, "instants base"], Float[np.ndarray, "base"]]:
         """Base parameters as estimated, and the true ones: of 60 parameters only these have an effect."""
         learnt = self.law.unknowns
-        K = yt.base_parameters(self.law.robot).K[:, list(learnt.places)]  # noqa: N806
-        return self.runs.estimate[0] @ K.T, K @ learnt.described
+        K = yt.base_parameters(self.law.robot).K[:, list(unknowns.indices)]  # noqa: N806
+        return self.runs.estimate[0] @ K.T, K @ unknowns.nominal
 
     @cached_property
     def lyapunov(self) -> Float[np.ndarray, "instants"]:

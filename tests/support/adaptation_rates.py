@@ -15,7 +15,7 @@ from ytheta.control import SlotineLi
 from ytheta.control.adaptation.adaptation import Adaptation, Seen
 from ytheta.control.laws.law import Law
 from ytheta.control.symbols import traced
-from ytheta.control.unknowns import learnt
+from ytheta.control.unknowns import select_unknowns
 from ytheta.dynamics import kernels
 from ytheta.dynamics.loops.constraint import column
 from ytheta.dynamics.motion import scalars
@@ -65,7 +65,7 @@ def sampled(
 
 def rates(adaptation: Adaptation, robot: Robot, learn: tuple[str, ...]) -> Callable[..., np.ndarray]:
     """(estimate, slope, error) → d estimate/dt and d memory/dt, whatever law they come from."""
-    of, n = learnt(robot, None, learn), len(robot.actuated)
+    of, n = select_unknowns(robot, None, learn), len(robot.actuated)
     adaptation.check(robot, of)
     inputs, symbols = traced(robot, of, {}, more=adaptation.states(robot, of))
     error, slope = casadi.SX.sym("error", n), casadi.SX.sym("slope", len(of.names))

@@ -10,7 +10,7 @@ import numpy as np
 
 from ytheta.control.gains import scaled, times
 from ytheta.control.model import Model
-from ytheta.control.unknowns import Learnt
+from ytheta.control.unknowns import Unknowns
 from ytheta.dynamics.loops.closing import constraint
 from ytheta.dynamics.motion import scalars
 from ytheta.native.graph import Input
@@ -28,7 +28,7 @@ class Symbols:
     ``factors`` are symbols that gains are multiplied with, where every run of a batch has gains of its own.
     """
 
-    learnt: Learnt
+    unknowns: Unknowns
     model: Model
     x: casadi.SX
     qd: AnyPerActuated
@@ -71,7 +71,7 @@ class Symbols:
 
 def traced(
     robot: Robot,
-    learnt: Learnt,
+    unknowns: Unknowns,
     gains: Mapping[str, SquareMatrix],
     *,
     more: int = 0,
@@ -86,7 +86,7 @@ def traced(
     import casadi
 
     loops = constraint(robot)
-    n, size = len(loops.actuated), len(learnt.names)
+    n, size = len(loops.actuated), len(unknowns.names)
     symbols = {name: casadi.SX.sym(name, n) for name in ("qd", "qdd", "qr", "qrd", "qrdd")}
     x, factors = casadi.SX.sym("x", size + more), casadi.SX.sym("factors", len(varied))
     inputs: list[tuple[Input, Any]] = [(Input("q", len(loops.home)), loops.x)]
@@ -94,7 +94,7 @@ def traced(
     inputs.append((Input("x", size + more), x))
     if varied:
         inputs.append((Input("factors", len(varied)), factors))
-    model = Model(loops, learnt.filled(scalars(x[:size])))
+    model = Model(loops, unknowns.fill(scalars(x[:size])))
     moving = {name: scalars(vector) for name, vector in symbols.items()}
     return inputs, Symbols(
         learnt, model, x, **moving, gains=gains, factors=dict(zip(varied, scalars(factors), strict=True))

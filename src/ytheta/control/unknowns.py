@@ -27,7 +27,7 @@ from ytheta.shapes import Float, Shaped
 
 
 @dataclass(frozen=True, eq=False)
-class Learnt:
+class Unknowns:
     """``theta`` are the values of the description, as columns of Y carry them; ``places`` are those of the unknown."""
 
     names: tuple[str, ...]
@@ -52,7 +52,7 @@ class Learnt:
         return theta
 
 
-def learnt(robot: Robot, base: BaseParameters | None, learn: Sequence[str] | None) -> Learnt:
+def select_unknowns(robot: Robot, base: BaseParameters | None, learn: Sequence[str] | None) -> Unknowns:
     """The unknown by names or patterns such as ``link_*.m``; all link parameters where None is given."""
     if isinstance(learn, str):
         raise InputError(f"learn is a list of names or patterns, such as ({learn!r},), not one text")
@@ -66,7 +66,7 @@ def learnt(robot: Robot, base: BaseParameters | None, learn: Sequence[str] | Non
     names = usual if learn is None else _named(robot, learn, known)
     chosen = set(names)
     ordered = tuple(name for name in columns if name in chosen)
-    return Learnt(ordered, tuple(columns[name] for name in ordered), theta, base)
+    return Unknowns(ordered, tuple(columns[name] for name in ordered), theta, base)
 
 
 def _carried(theta: Float[np.ndarray, "runs params"], base: BaseParameters | None) -> Float[np.ndarray, "runs params"]:

@@ -20,7 +20,7 @@ from ytheta.control import DeadZone, Gradient, Leakage, Natural, Projection, Slo
 from ytheta.control.adaptation.adaptation import Adaptation, Seen
 from ytheta.control.adaptation.composite import Composite
 from ytheta.control.controller import State
-from ytheta.control.unknowns import Learnt, learnt
+from ytheta.control.unknowns import Unknowns, select_unknowns
 from ytheta.dynamics.vectors import array
 from ytheta.errors import InputError
 from ytheta.robot.robot import Robot
@@ -98,19 +98,19 @@ def test_projection_is_its_formula() -> None:
 class Remembering(Adaptation):
     """A gradient with three numbers of memory, as filters of a composite adaptation are."""
 
-    def check(self, robot: Robot, learnt: Learnt) -> None:
+    def check(self, robot: Robot, unknowns: Unknowns) -> None:
         pass
 
     def rate(self, seen: Seen) -> tuple[AnyPerUnknown, AnyPerState]:
         return -seen.slope, array([entry * -0.1 + seen.error[0] for entry in seen.memory])
 
-    def distance(self, learnt: Learnt, estimate: AnyPerUnknown, truth: AnyPerUnknown) -> Any:  # noqa: ARG002
+    def distance(self, unknowns: Unknowns, estimate: AnyPerUnknown, truth: AnyPerUnknown) -> Any:  # noqa: ARG002
         return sum((a - b) * (a - b) for a, b in zip(estimate, truth, strict=True))
 
-    def states(self, robot: Robot, learnt: Learnt) -> int:  # noqa: ARG002
+    def states(self, robot: Robot, unknowns: Unknowns) -> int:  # noqa: ARG002
         return 3
 
-    def init(self, robot: Robot, learnt: Learnt, q: Any, qd: Any, estimate: Any) -> np.ndarray:  # noqa: ARG002
+    def init(self, robot: Robot, unknowns: Unknowns, q: Any, qd: Any, estimate: Any) -> np.ndarray:  # noqa: ARG002
         return np.array([7.0, 8.0, q[0]])
 
 
@@ -295,7 +295,7 @@ def test_all_of_them_around_each_other_on_a_robot_with_loops() -> None:
     robot = ytheta.load("five-bar")
     home = dict(zip(robot.coordinates, robot.home_coordinates, strict=True))
     learn = tuple(name for name in robot.parameter_names if name.endswith(".m"))
-    truth = learnt(robot, None, learn).described
+    truth = select_unknowns(robot, None, learn).described
     lower, upper = 0.2 * truth, 2.0 * truth
     settings: dict[str, Any] = {"convergence": 8.0, "damping": 2.0, "learn": learn}
     nested = Projection(Leakage(DeadZone(Gradient(200.0), 0.1), 0.5), lower, upper, margin=0.1, step=5e-3)

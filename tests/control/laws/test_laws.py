@@ -83,7 +83,7 @@ def test_base_parameters_do_what_standard_ones_do(name: str) -> None:
     base, s = base_parameters(robot), sample(robot, 4)
     standard, minimal = (SlotineLi(robot, b, convergence=4.0, damping=2.0, adaptation=1.0) for b in (None, base))
     theta = robot.theta.copy()
-    places = list(standard.unknowns.places)
+    places = list(standard.unknowns.indices)
     theta[places] = shaken(theta[places])
     beta = base.K @ theta
     tau, rate = answer(standard, s, theta[places])

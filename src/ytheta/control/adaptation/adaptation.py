@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ytheta.control.symbols import Symbols
-from ytheta.control.unknowns import Learnt
+from ytheta.control.unknowns import Unknowns
 from ytheta.dynamics.vectors import zeros
 from ytheta.robot.robot import Robot
 from ytheta.shapes import AnyPerActuated, AnyPerState, AnyPerUnknown, Float, PerJoint
@@ -44,7 +44,7 @@ class Adaptation(ABC):
     """Those who implement it are frozen dataclasses, and final."""
 
     @abstractmethod
-    def check(self, robot: Robot, learnt: Learnt) -> None:
+    def check(self, robot: Robot, unknowns: Unknowns) -> None:
         """Refuse settings that do not fit what is learnt."""
 
     @abstractmethod
@@ -52,7 +52,7 @@ class Adaptation(ABC):
         """d estimate/dt and d memory/dt."""
 
     @abstractmethod
-    def distance(self, learnt: Learnt, estimate: AnyPerUnknown, truth: AnyPerUnknown) -> Any:
+    def distance(self, unknowns: Unknowns, estimate: AnyPerUnknown, truth: AnyPerUnknown) -> Any:
         """The estimate's part of the Lyapunov function."""
 
     @property
@@ -60,14 +60,14 @@ class Adaptation(ABC):
         """Steps of the controller up to which what this promises holds, in s; most promise nothing of the kind."""
         return math.inf
 
-    def states(self, robot: Robot, learnt: Learnt) -> int:  # noqa: ARG002
+    def states(self, robot: Robot, unknowns: Unknowns) -> int:  # noqa: ARG002
         """How many numbers are remembered beside the estimate."""
         return 0
 
     def init(
         self,
         robot: Robot,  # noqa: ARG002
-        learnt: Learnt,  # noqa: ARG002
+        unknowns: Unknowns,  # noqa: ARG002
         q: PerJoint,  # noqa: ARG002
         qd: PerJoint,  # noqa: ARG002
         estimate: Float[np.ndarray, "unknown"],  # noqa: ARG002
@@ -80,11 +80,11 @@ class Adaptation(ABC):
 class Nothing(Adaptation):
     """Of laws that know everything."""
 
-    def check(self, robot: Robot, learnt: Learnt) -> None:
+    def check(self, robot: Robot, unknowns: Unknowns) -> None:
         pass
 
     def rate(self, seen: Seen) -> tuple[AnyPerUnknown, AnyPerState]:  # noqa: ARG002
         return zeros(0), zeros(0)
 
-    def distance(self, learnt: Learnt, estimate: AnyPerUnknown, truth: AnyPerUnknown) -> Any:  # noqa: ARG002
+    def distance(self, unknowns: Unknowns, estimate: AnyPerUnknown, truth: AnyPerUnknown) -> Any:  # noqa: ARG002
         return 0.0

@@ -45,7 +45,7 @@ from ytheta.control.adaptation.adaptation import Adaptation, Seen
 from ytheta.control.gains import Gain, inverse, matrix, quadratic, scalar, scaled, times
 from ytheta.control.model import PER_JOINT, Model
 from ytheta.control.symbols import Symbols, traced
-from ytheta.control.unknowns import Learnt
+from ytheta.control.unknowns import Unknowns
 from ytheta.dynamics.formulations.newton_euler import PER_LINK, inverse_dynamics
 from ytheta.dynamics.full_regressor import moved
 from ytheta.dynamics.loops.constraint import Constraint, column
@@ -67,7 +67,7 @@ class Composite(Adaptation):
     prediction: Gain
     bandwidth: float
 
-    def check(self, robot: Robot, learnt: Learnt) -> None:
+    def check(self, robot: Robot, unknowns: Unknowns) -> None:
         self._gain(learnt)
         self._weights(len(robot.actuated))
         scalar("bandwidth", self.bandwidth)
@@ -81,16 +81,16 @@ class Composite(Adaptation):
         rest = np.concatenate([felt.Yhat, seen.tau[felt.rows] - felt.known_rest])
         return -times(self._gain(seen.symbols.unknowns), slope), scaled(rest - filtered, self.bandwidth)
 
-    def distance(self, learnt: Learnt, estimate: AnyPerUnknown, truth: AnyPerUnknown) -> Any:
+    def distance(self, unknowns: Unknowns, estimate: AnyPerUnknown, truth: AnyPerUnknown) -> Any:
         return quadratic(inverse(self._gain(learnt)), estimate - truth) * 0.5
 
-    def states(self, robot: Robot, learnt: Learnt) -> int:
+    def states(self, robot: Robot, unknowns: Unknowns) -> int:
         return int(_remembered(robot, learnt).momenta.size1_out(0))
 
     def init(
         self,
         robot: Robot,
-        learnt: Learnt,
+        unknowns: Unknowns,
         q: PerJoint,
         qd: PerJoint,
         estimate: Float[np.ndarray, "unknown"],  # noqa: ARG002
@@ -99,17 +99,17 @@ class Composite(Adaptation):
         return -self.bandwidth * _remembered(robot, learnt).at(q, qd)
 
     def filtered(
-        self, robot: Robot, learnt: Learnt, q: PerJoint, qd: PerJoint, memory: Float[np.ndarray, "states"]
+        self, robot: Robot, unknowns: Unknowns, q: PerJoint, qd: PerJoint, memory: Float[np.ndarray, "states"]
     ) -> tuple[Float[np.ndarray, "actuated unknown"], Float[np.ndarray, "actuated"]]:
         """W_f and y_f as they are remembered; both zero for coordinates that feel no unknown."""
         known = _remembered(robot, learnt)
         some = known.felt.laid_out(self.bandwidth * known.at(q, qd) + memory)
-        W_f, y_f = np.zeros((len(q), len(learnt.names))), np.zeros(len(q))
+        W_f, y_f = np.zeros((len(q), len(unknowns.names))), np.zeros(len(q))
         W_f[known.felt.rows], y_f[known.felt.rows] = some
         return W_f, y_f
 
-    def _gain(self, learnt: Learnt) -> SquareMatrix:
-        return matrix("gain", self.gain, len(learnt.names), per="unknown parameter")
+    def _gain(self, unknowns: Unknowns) -> SquareMatrix:
+        return matrix("gain", self.gain, len(unknowns.names), per="unknown parameter")
 
     def _weights(self, actuated: int) -> SquareMatrix:
         return matrix("prediction", self.prediction, actuated, per="actuated coordinate")
@@ -145,7 +145,7 @@ def _felt(s: Symbols) -> _Felt:
     import casadi
 
     W, Yhat = (entries(casadi.sparsify(casadi.jacobian(column(part), s.estimate_sx))) for part in _parts(s.model, s.qd))
-    momentum, rest = _parts(Model(s.model.loops, s.unknowns.filled(zeros(len(s.estimate)))), s.qd)
+    momentum, rest = _parts(Model(s.model.loops, s.unknowns.fill(zeros(len(s.estimate)))), s.qd)
     places = [place for place in np.ndindex(W.shape) if not (_nothing(W[place]) and _nothing(Yhat[place]))]
     rows = sorted({row for row, _ in places})
     own, other = (array([part[place] for place in places]) for part in (W, Yhat))
@@ -190,7 +190,7 @@ class _Remembered:
 
 
 @lru_cache(maxsize=16)
-def _remembered(robot: Robot, learnt: Learnt) -> _Remembered:
+def _remembered(robot: Robot, unknowns: Unknowns) -> _Remembered:
     """Kept, since every start of a run asks for it."""
     import casadi
 

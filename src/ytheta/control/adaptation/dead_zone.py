@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from ytheta.control.adaptation.adaptation import Seen
 from ytheta.control.adaptation.wrapper import Around
 from ytheta.control.gains import Gain, diagonal, scaled
-from ytheta.control.unknowns import Learnt
+from ytheta.control.unknowns import Unknowns
 from ytheta.dynamics.vectors import inner
 from ytheta.robot.robot import Robot
 from ytheta.shapes import AnyPerState, AnyPerUnknown
@@ -36,7 +36,7 @@ class DeadZone(Around):
 
     width: Gain
 
-    def check(self, robot: Robot, learnt: Learnt) -> None:
+    def check(self, robot: Robot, unknowns: Unknowns) -> None:
         super().check(robot, learnt)
         diagonal("width", self.width, len(robot.actuated), per="actuated coordinate")
 

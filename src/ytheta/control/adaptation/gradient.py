@@ -13,7 +13,7 @@ from typing import Any
 
 from ytheta.control.adaptation.adaptation import Adaptation, Seen
 from ytheta.control.gains import Gain, inverse, matrix, quadratic, times
-from ytheta.control.unknowns import Learnt
+from ytheta.control.unknowns import Unknowns
 from ytheta.dynamics.vectors import zeros
 from ytheta.robot.robot import Robot
 from ytheta.shapes import AnyPerState, AnyPerUnknown, SquareMatrix
@@ -25,14 +25,14 @@ class Gradient(Adaptation):
 
     gain: Gain
 
-    def check(self, robot: Robot, learnt: Learnt) -> None:  # noqa: ARG002
+    def check(self, robot: Robot, unknowns: Unknowns) -> None:  # noqa: ARG002
         self.matrix(learnt)
 
     def rate(self, seen: Seen) -> tuple[AnyPerUnknown, AnyPerState]:
         return -times(self.matrix(seen.symbols.unknowns), seen.slope), zeros(0)
 
-    def distance(self, learnt: Learnt, estimate: AnyPerUnknown, truth: AnyPerUnknown) -> Any:
+    def distance(self, unknowns: Unknowns, estimate: AnyPerUnknown, truth: AnyPerUnknown) -> Any:
         return quadratic(inverse(self.matrix(learnt)), estimate - truth) * 0.5
 
-    def matrix(self, learnt: Learnt) -> SquareMatrix:
-        return matrix("adaptation", self.gain, len(learnt.names), per="unknown parameter")
+    def matrix(self, unknowns: Unknowns) -> SquareMatrix:
+        return matrix("adaptation", self.gain, len(unknowns.names), per="unknown parameter")

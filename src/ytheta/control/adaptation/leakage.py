@@ -29,7 +29,7 @@ import numpy as np
 from ytheta.control.adaptation.adaptation import Seen
 from ytheta.control.adaptation.wrapper import Around, numbers
 from ytheta.control.gains import scalar, scaled
-from ytheta.control.unknowns import Learnt
+from ytheta.control.unknowns import Unknowns
 from ytheta.errors import InputError
 from ytheta.robot.robot import Robot
 from ytheta.shapes import AnyPerState, AnyPerUnknown, Float, PerJoint, PerUnknown
@@ -42,7 +42,7 @@ class Leakage(Around):
     leak: float
     towards: PerUnknown | Sequence[float] | None = None
 
-    def check(self, robot: Robot, learnt: Learnt) -> None:
+    def check(self, robot: Robot, unknowns: Unknowns) -> None:
         super().check(robot, learnt)
         scalar("leak", self.leak)
         self._prior(learnt)
@@ -52,7 +52,7 @@ class Leakage(Around):
         return inner - scaled(seen.estimate - self._prior(seen.symbols.unknowns), self.leak), change
 
     def init(
-        self, robot: Robot, learnt: Learnt, q: PerJoint, qd: PerJoint, estimate: Float[np.ndarray, "unknown"]
+        self, robot: Robot, unknowns: Unknowns, q: PerJoint, qd: PerJoint, estimate: Float[np.ndarray, "unknown"]
     ) -> Float[np.ndarray, "states"]:
         try:
             super().init(robot, learnt, q, qd, self._prior(learnt))
@@ -60,5 +60,5 @@ class Leakage(Around):
             raise InputError(f"estimates leak towards a prior that cannot be one: {error}") from None
         return super().init(robot, learnt, q, qd, estimate)
 
-    def _prior(self, learnt: Learnt) -> Float[np.ndarray, "unknown"]:
-        return learnt.described if self.towards is None else numbers("towards", self.towards, len(learnt.names))
+    def _prior(self, unknowns: Unknowns) -> Float[np.ndarray, "unknown"]:
+        return unknowns.nominal if self.towards is None else numbers("towards", self.towards, len(unknowns.names))

@@ -43,7 +43,7 @@ import numpy as np
 
 from ytheta.control.adaptation.adaptation import Adaptation, Seen
 from ytheta.control.gains import scalar, scaled
-from ytheta.control.unknowns import Learnt
+from ytheta.control.unknowns import Unknowns
 from ytheta.conventions import LINK_PARAMETERS
 from ytheta.dynamics.loops.constraint import column
 from ytheta.dynamics.mechanism import exact
@@ -105,13 +105,13 @@ class Natural(Adaptation):
     step: float = 1e-3
     signed: float | None = None
 
-    def check(self, robot: Robot, learnt: Learnt) -> None:  # noqa: ARG002
+    def check(self, robot: Robot, unknowns: Unknowns) -> None:  # noqa: ARG002
         scalar("gain", self.gain)
         if self.signed is not None:
             scalar("signed", self.signed)
         if not (isinstance(self.step, float | int) and 0.0 <= self.step < math.inf):
             raise InputError(f"step is {self.step!r}; give the seconds between two steps, or 0 for continuous time")
-        if learnt.base is not None:
+        if unknowns.base is not None:
             raise InputError(
                 "natural adaptation keeps links physically consistent, and base parameters are sums over several "
                 "links; leave base out and learn whole links, such as learn=('link3.*',), or take Gradient"
@@ -143,14 +143,14 @@ class Natural(Adaptation):
             found[list(block.places)] = rate
         return found, zeros(0)
 
-    def distance(self, learnt: Learnt, estimate: AnyPerUnknown, truth: AnyPerUnknown) -> Any:
+    def distance(self, unknowns: Unknowns, estimate: AnyPerUnknown, truth: AnyPerUnknown) -> Any:
         wrong, blocks = estimate - truth, tuple(_blocks(learnt))
         signed = sorted(set(range(len(wrong))) - {place for block in blocks for place in block.places})
         away = inner(wrong[signed], wrong[signed]) * (0.5 / self._signed)
         return away + sum(_divergence(block.pseudo(truth), block.pseudo(estimate)) for block in blocks) / self.gain
 
     def init(
-        self, robot: Robot, learnt: Learnt, q: PerJoint, qd: PerJoint, estimate: Float[np.ndarray, "unknown"]
+        self, robot: Robot, unknowns: Unknowns, q: PerJoint, qd: PerJoint, estimate: Float[np.ndarray, "unknown"]
     ) -> Float[np.ndarray, "states"]:
         for block in _blocks(learnt):
             _begins(block.name, block.own(estimate))
@@ -161,18 +161,18 @@ class Natural(Adaptation):
         return self.gain if self.signed is None else self.signed
 
 
-def _owners(learnt: Learnt) -> dict[str, list[str]]:
+def _owners(unknowns: Unknowns) -> dict[str, list[str]]:
     """The link parameters that are learnt, by the link's name."""
     found: dict[str, list[str]] = {}
-    for name in learnt.names:
+    for name in unknowns.names:
         owner, _, parameter = name.rpartition(".")
         if parameter in LINK_PARAMETERS:
             found.setdefault(owner, []).append(parameter)
     return found
 
 
-def _blocks(learnt: Learnt) -> Iterator[Block]:
-    places = {name: k for k, name in enumerate(learnt.names)}
+def _blocks(unknowns: Unknowns) -> Iterator[Block]:
+    places = {name: k for k, name in enumerate(unknowns.names)}
     for owner, parameters in _owners(learnt).items():
         yield Block(owner, tuple(places[f"{owner}.{parameter}"] for parameter in parameters), *LINK)
     for name, place in places.items():

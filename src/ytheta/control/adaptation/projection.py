@@ -31,7 +31,7 @@ import numpy as np
 
 from ytheta.control.adaptation.adaptation import Adaptation, Seen
 from ytheta.control.adaptation.wrapper import Around, numbers
-from ytheta.control.unknowns import Learnt
+from ytheta.control.unknowns import Unknowns
 from ytheta.dynamics.motion import scalars
 from ytheta.dynamics.vectors import array
 from ytheta.errors import InputError
@@ -50,7 +50,7 @@ class Projection(Around):
     margin: float = 0.05
     step: float = 1e-3
 
-    def check(self, robot: Robot, learnt: Learnt) -> None:
+    def check(self, robot: Robot, unknowns: Unknowns) -> None:
         super().check(robot, learnt)
         if not (isinstance(self.margin, float | int) and 0.0 < self.margin <= 0.5):
             raise InputError(f"margin is {self.margin!r}; give a part of upper - lower, above 0 and up to 0.5")
@@ -76,9 +76,9 @@ class Projection(Around):
         return array([_kept(own, x, least, most, thick, step) for own, x, least, most, thick in each]), change
 
     def init(
-        self, robot: Robot, learnt: Learnt, q: PerJoint, qd: PerJoint, estimate: Float[np.ndarray, "unknown"]
+        self, robot: Robot, unknowns: Unknowns, q: PerJoint, qd: PerJoint, estimate: Float[np.ndarray, "unknown"]
     ) -> Float[np.ndarray, "states"]:
-        for name, x, lower, upper in zip(learnt.names, estimate, *self._box(learnt), strict=True):
+        for name, x, lower, upper in zip(unknowns.names, estimate, *self._box(learnt), strict=True):
             if not lower <= x <= upper:
                 raise InputError(
                     f"the estimate {name} = {x:g} to begin with lies outside its bounds {lower:g} and {upper:g}; begin "
@@ -86,10 +86,10 @@ class Projection(Around):
                 )
         return super().init(robot, learnt, q, qd, estimate)
 
-    def _box(self, learnt: Learnt) -> tuple[Float[np.ndarray, "unknown"], Float[np.ndarray, "unknown"]]:
-        size = len(learnt.names)
+    def _box(self, unknowns: Unknowns) -> tuple[Float[np.ndarray, "unknown"], Float[np.ndarray, "unknown"]]:
+        size = len(unknowns.names)
         lower, upper = numbers("lower", self.lower, size), numbers("upper", self.upper, size)
-        for name, least, most in zip(learnt.names, lower, upper, strict=True):
+        for name, least, most in zip(unknowns.names, lower, upper, strict=True):
             if not least < most:
                 raise InputError(f"the bounds of {name} are {least:g} and {most:g}; lower must be less than upper")
         return lower, upper
@@ -105,11 +105,11 @@ def _kept(rate: Any, x: Any, lower: float, upper: float, layer: float, step: Any
     return up * rising - down * falling
 
 
-def _separable(inner: Adaptation, learnt: Learnt) -> bool:
+def _separable(inner: Adaptation, unknowns: Unknowns) -> bool:
     """Whether V is a sum of functions of one parameter each: its second derivatives are a diagonal."""
     import casadi
 
-    estimate, truth = (casadi.SX.sym(name, len(learnt.names)) for name in ("estimate", "truth"))
+    estimate, truth = (casadi.SX.sym(name, len(unknowns.names)) for name in ("estimate", "truth"))
     slope = casadi.gradient(casadi.SX(inner.distance(learnt, scalars(estimate), scalars(truth))), estimate)
     rows, columns = casadi.jacobian_sparsity(slope, estimate).get_triplet()
     return list(rows) == list(columns)

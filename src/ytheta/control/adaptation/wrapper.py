@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ytheta.control.adaptation.adaptation import Adaptation
-from ytheta.control.unknowns import Learnt
+from ytheta.control.unknowns import Unknowns
 from ytheta.errors import InputError
 from ytheta.robot.robot import Robot
 from ytheta.shapes import AnyPerUnknown, Float, PerJoint
@@ -21,7 +21,7 @@ class Around(Adaptation, ABC):
 
     inner: Adaptation
 
-    def check(self, robot: Robot, learnt: Learnt) -> None:
+    def check(self, robot: Robot, unknowns: Unknowns) -> None:
         if not isinstance(self.inner, Adaptation):
             raise InputError(
                 f"{type(self).__name__} stands around another adaptation, not {self.inner!r}; a gain alone is "
@@ -33,14 +33,14 @@ class Around(Adaptation, ABC):
     def longest_step(self) -> float:
         return self.inner.longest_step
 
-    def distance(self, learnt: Learnt, estimate: AnyPerUnknown, truth: AnyPerUnknown) -> Any:
+    def distance(self, unknowns: Unknowns, estimate: AnyPerUnknown, truth: AnyPerUnknown) -> Any:
         return self.inner.distance(learnt, estimate, truth)
 
-    def states(self, robot: Robot, learnt: Learnt) -> int:
+    def states(self, robot: Robot, unknowns: Unknowns) -> int:
         return self.inner.states(robot, learnt)
 
     def init(
-        self, robot: Robot, learnt: Learnt, q: PerJoint, qd: PerJoint, estimate: Float[np.ndarray, "unknown"]
+        self, robot: Robot, unknowns: Unknowns, q: PerJoint, qd: PerJoint, estimate: Float[np.ndarray, "unknown"]
     ) -> Float[np.ndarray, "states"]:
         return self.inner.init(robot, learnt, q, qd, estimate)
 

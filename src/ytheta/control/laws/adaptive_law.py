@@ -11,7 +11,7 @@ from ytheta.control.adaptation.adaptation import Adaptation
 from ytheta.control.adaptation.gradient import Gradient
 from ytheta.control.gains import Gain
 from ytheta.control.laws.law import Law
-from ytheta.control.unknowns import Learnt, learnt
+from ytheta.control.unknowns import Unknowns, select_unknowns
 from ytheta.identifiability.base_parameters import BaseParameters
 
 
@@ -28,8 +28,8 @@ class AdaptiveLaw(Law, ABC):
     learn: Sequence[str] | None = None
 
     @cached_property
-    def learnt(self) -> Learnt:
-        return learnt(self.robot, self.base, self.learn)
+    def select_unknowns(self) -> Unknowns:
+        return select_unknowns(self.robot, self.base, self.learn)
 
     @cached_property
     def adapting(self) -> Adaptation:

@@ -25,7 +25,7 @@ from ytheta.control.controller import Reference, State
 from ytheta.control.gains import Gain, diagonal, matrix, scalar, scaled
 from ytheta.control.model import Model
 from ytheta.control.symbols import Symbols, traced
-from ytheta.control.unknowns import Learnt
+from ytheta.control.unknowns import Unknowns
 from ytheta.control.warm_start import Following
 from ytheta.dynamics.kernels import AnyKernel, ClosedKernel
 from ytheta.dynamics.loops.closing import constraint
@@ -89,9 +89,9 @@ class Law(Description, ABC):
         self.adapting.check(self.robot, self.unknowns)
 
     @property
-    def learnt(self) -> Learnt:
+    def select_unknowns(self) -> Unknowns:
         """What is learnt, and what the rest is taken for."""
-        return Learnt((), (), self.robot.numeric.theta)
+        return Unknowns((), (), self.robot.numeric.theta)
 
     @property
     def adapting(self) -> Adaptation:
@@ -165,7 +165,7 @@ class Law(Description, ABC):
 
         inputs, s = self._traced(factors, acceleration=False)
         truth = casadi.SX.sym("truth", len(self.unknown_names))
-        true = Model(s.model.loops, self.unknowns.filled(scalars(truth)))
+        true = Model(s.model.loops, self.unknowns.fill(scalars(truth)))
         away = self.adapting.distance(self.unknowns, s.estimate, scalars(truth)) / s.factors.get(ADAPTATION, 1)
         inputs = [*inputs, (Input("truth", len(self.unknown_names)), truth)]
         value = array([self.proof(s, true) + away])

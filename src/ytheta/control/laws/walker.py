@@ -36,7 +36,7 @@ from ytheta.control.laws.law import Shape, Written
 from ytheta.control.model import Model
 from ytheta.control.recursion import Moving, moving, traverse
 from ytheta.control.symbols import Symbols
-from ytheta.control.unknowns import Learnt, learnt
+from ytheta.control.unknowns import Unknowns, select_unknowns
 from ytheta.dynamics.formulations.spatial import PER_LINK, momentum_columns
 from ytheta.dynamics.loops.closing import constraint
 from ytheta.dynamics.loops.constraint import Constraint, column
@@ -77,9 +77,9 @@ class Walker(AdaptiveLaw):
         return "walker"
 
     @cached_property
-    def learnt(self) -> Learnt:
+    def select_unknowns(self) -> Unknowns:
         usual = select_parameters(self.robot, rotor_inertia=False, friction=("viscous",))
-        return learnt(self.robot, None, usual if self.learn is None else self.learn)
+        return select_unknowns(self.robot, None, usual if self.learn is None else self.learn)
 
     def init(self, q: PerJoint, qd: PerJoint, *, estimate: PerUnknown | None = None, t: float = 0.0) -> State:
         return super().init(q, qd, estimate=self._initial if estimate is None else estimate, t=t)
@@ -89,7 +89,7 @@ class Walker(AdaptiveLaw):
         weights = scaled(exact(self._weights.tolist()), s.factors.get("feedback", 1))
         at = moving(s.model.loops, s.qd, vd, v)
         rho, w = traverse(s.model.loops.mechanism, at, s.model.theta, weights)
-        return Written(dot(at.E.T, rho), s.qd - v, w[list(self.unknowns.places)])  # (23), (24)
+        return Written(dot(at.E.T, rho), s.qd - v, w[list(self.unknowns.indices)])  # (23), (24)
 
     def proof(self, s: Symbols, true: Model) -> Any:
         """(26); the sum over links is rᵀ M r."""
@@ -104,10 +104,10 @@ class Walker(AdaptiveLaw):
         v, vd = reference.qd - Lambda @ (q - reference.q), reference.qdd - Lambda @ (qd - reference.qd)  # (17)
         closed = solve(self._loops, q[None]).or_raise().x[0] if self.robot.loops else q
         theta = self.unknowns.theta.copy()
-        theta[list(self.unknowns.places)] = x
+        theta[list(self.unknowns.indices)] = x
         at = _numbers(self._kinematics(closed, qd, vd, v))
         rho, w = traverse(self._loops.mechanism, at, theta, self._weights)
-        return dot(at.E.T, rho).astype(float), w[list(self.unknowns.places)].astype(float)
+        return dot(at.E.T, rho).astype(float), w[list(self.unknowns.indices)].astype(float)
 
     @cached_property
     def _kinematics(self) -> casadi.Function:
@@ -139,7 +139,7 @@ class Walker(AdaptiveLaw):
         """gamma_j m0_j of all links, one after the other."""
         links = len(self._loops.mechanism.bodies)
         theta = self.unknowns.theta.copy()
-        theta[list(self.unknowns.places)] = self._initial
+        theta[list(self.unknowns.indices)] = self._initial
         gamma = self.gains["feedback"].diagonal()
         return theta[: PER_LINK * links] * np.repeat(gamma, PER_LINK)
 

@@ -17,7 +17,7 @@ import numpy as np
 from ytheta.control.adaptation.adaptation import Adaptation
 from ytheta.control.adaptation.composite import Composite
 from ytheta.control.adaptation.natural import LINK, POSITIVE, Natural
-from ytheta.control.unknowns import Learnt
+from ytheta.control.unknowns import Unknowns
 from ytheta.conventions import JOINT_PARAMETERS, LINK_PARAMETERS
 from ytheta.errors import UnknownNameError, nearest
 from ytheta.robot.inertia import Inertia
@@ -34,7 +34,7 @@ class Learning:
     swing, at the worst instant.
     """
 
-    learnt: Learnt
+    unknowns: Unknowns
     Y: Float[np.ndarray, "samples joints unknown"]
     M: Float[np.ndarray, "samples joints joints"]
     K_D: Float[np.ndarray, "samples joints joints"]

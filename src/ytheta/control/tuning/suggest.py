@@ -63,7 +63,7 @@ from ytheta.control.laws.registry import controller
 from ytheta.control.laws.slotine_li import SlotineLi
 from ytheta.control.laws.walker import Walker
 from ytheta.control.tuning.adaptation_gains import Learning, adaptation_gain, eigenvalues
-from ytheta.control.unknowns import Learnt, learnt
+from ytheta.control.unknowns import Unknowns, select_unknowns
 from ytheta.dynamics import kernels
 from ytheta.errors import InputError
 from ytheta.identifiability.base_parameters import BaseParameters
@@ -241,7 +241,7 @@ def _links_alone(task: Task) -> JointMatrices:
     return M
 
 
-def _learning(task: Task, law: type[AdaptiveLaw], unknown: Learnt, K_D: JointMatrices) -> Learning:
+def _learning(task: Task, law: type[AdaptiveLaw], unknown: Unknowns, K_D: JointMatrices) -> Learning:
     Y = kernels.regressor(task.robot, parameters=unknown.names, backend=BACKEND)(*_disturbed(task))
     M, damping = np.concatenate([task.M, task.M]), np.broadcast_to(K_D, task.M.shape)
     weights = np.linalg.inv(damping.mean(axis=0))
@@ -252,11 +252,11 @@ def _learning(task: Task, law: type[AdaptiveLaw], unknown: Learnt, K_D: JointMat
     return Learning(unknown, Y, M, both, weights, CAUTIOUS if law is Craig else EAGER, task.period)
 
 
-def _unknown(law: type[AdaptiveLaw], robot: Robot, base: BaseParameters | None, learn: Sequence[str] | None) -> Learnt:
+def _unknown(law: type[AdaptiveLaw], robot: Robot, base: BaseParameters | None, learn: Sequence[str] | None) -> Unknowns:
     """What the law learns."""
     if law is Walker and learn is None:
         learn = select_parameters(robot, rotor_inertia=False, friction=("viscous",))
-    return learnt(robot, None if law is Walker else base, learn)
+    return select_unknowns(robot, None if law is Walker else base, learn)
 
 
 def _disturbed(task: Task) -> Motion:

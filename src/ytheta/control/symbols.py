@@ -97,5 +97,5 @@ def traced(
     model = Model(loops, unknowns.fill(scalars(x[:size])))
     moving = {name: scalars(vector) for name, vector in symbols.items()}
     return inputs, Symbols(
-        learnt, model, x, **moving, gains=gains, factors=dict(zip(varied, scalars(factors), strict=True))
+        unknowns, model, x, **moving, gains=gains, factors=dict(zip(varied, scalars(factors), strict=True))
     )

@@ -68,7 +68,7 @@ class Composite(Adaptation):
     bandwidth: float
 
     def check(self, robot: Robot, unknowns: Unknowns) -> None:
-        self._gain(learnt)
+        self._gain(unknowns)
         self._weights(len(robot.actuated))
         scalar("bandwidth", self.bandwidth)
 
@@ -82,10 +82,10 @@ class Composite(Adaptation):
         return -times(self._gain(seen.symbols.unknowns), slope), scaled(rest - filtered, self.bandwidth)
 
     def distance(self, unknowns: Unknowns, estimate: AnyPerUnknown, truth: AnyPerUnknown) -> Any:
-        return quadratic(inverse(self._gain(learnt)), estimate - truth) * 0.5
+        return quadratic(inverse(self._gain(unknowns)), estimate - truth) * 0.5
 
     def states(self, robot: Robot, unknowns: Unknowns) -> int:
-        return int(_remembered(robot, learnt).momenta.size1_out(0))
+        return int(_remembered(robot, unknowns).momenta.size1_out(0))
 
     def init(
         self,
@@ -96,13 +96,13 @@ class Composite(Adaptation):
         estimate: Float[np.ndarray, "unknown"],  # noqa: ARG002
     ) -> Float[np.ndarray, "states"]:
         """W_f and y_f begin with zero, for which y_f = W_f theta holds from the start."""
-        return -self.bandwidth * _remembered(robot, learnt).at(q, qd)
+        return -self.bandwidth * _remembered(robot, unknowns).at(q, qd)
 
     def filtered(
         self, robot: Robot, unknowns: Unknowns, q: PerJoint, qd: PerJoint, memory: Float[np.ndarray, "states"]
     ) -> tuple[Float[np.ndarray, "actuated unknown"], Float[np.ndarray, "actuated"]]:
         """W_f and y_f as they are remembered; both zero for coordinates that feel no unknown."""
-        known = _remembered(robot, learnt)
+        known = _remembered(robot, unknowns)
         some = known.felt.laid_out(self.bandwidth * known.at(q, qd) + memory)
         W_f, y_f = np.zeros((len(q), len(unknowns.names))), np.zeros(len(q))
         W_f[known.felt.rows], y_f[known.felt.rows] = some
@@ -194,7 +194,7 @@ def _remembered(robot: Robot, unknowns: Unknowns) -> _Remembered:
     """Kept, since every start of a run asks for it."""
     import casadi
 
-    inputs, s = traced(robot, learnt, {})
+    inputs, s = traced(robot, unknowns, {})
     felt, loops = _felt(s), s.model.loops
     given = [loops.x, next(vector for entry, vector in inputs if entry.name == "qd")]
     return _Remembered(loops, felt, casadi.Function("momenta", given, [column(felt.momenta)], {"cse": True}))

@@ -37,7 +37,7 @@ class DeadZone(Around):
     width: Gain
 
     def check(self, robot: Robot, unknowns: Unknowns) -> None:
-        super().check(robot, learnt)
+        super().check(robot, unknowns)
         diagonal("width", self.width, len(robot.actuated), per="actuated coordinate")
 
     def rate(self, seen: Seen) -> tuple[AnyPerUnknown, AnyPerState]:

@@ -26,13 +26,13 @@ class Gradient(Adaptation):
     gain: Gain
 
     def check(self, robot: Robot, unknowns: Unknowns) -> None:  # noqa: ARG002
-        self.matrix(learnt)
+        self.matrix(unknowns)
 
     def rate(self, seen: Seen) -> tuple[AnyPerUnknown, AnyPerState]:
         return -times(self.matrix(seen.symbols.unknowns), seen.slope), zeros(0)
 
     def distance(self, unknowns: Unknowns, estimate: AnyPerUnknown, truth: AnyPerUnknown) -> Any:
-        return quadratic(inverse(self.matrix(learnt)), estimate - truth) * 0.5
+        return quadratic(inverse(self.matrix(unknowns)), estimate - truth) * 0.5
 
     def matrix(self, unknowns: Unknowns) -> SquareMatrix:
         return matrix("adaptation", self.gain, len(unknowns.names), per="unknown parameter")

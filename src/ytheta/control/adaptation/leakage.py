@@ -43,9 +43,9 @@ class Leakage(Around):
     towards: PerUnknown | Sequence[float] | None = None
 
     def check(self, robot: Robot, unknowns: Unknowns) -> None:
-        super().check(robot, learnt)
+        super().check(robot, unknowns)
         scalar("leak", self.leak)
-        self._prior(learnt)
+        self._prior(unknowns)
 
     def rate(self, seen: Seen) -> tuple[AnyPerUnknown, AnyPerState]:
         inner, change = self.inner.rate(seen)
@@ -55,10 +55,10 @@ class Leakage(Around):
         self, robot: Robot, unknowns: Unknowns, q: PerJoint, qd: PerJoint, estimate: Float[np.ndarray, "unknown"]
     ) -> Float[np.ndarray, "states"]:
         try:
-            super().init(robot, learnt, q, qd, self._prior(learnt))
+            super().init(robot, unknowns, q, qd, self._prior(unknowns))
         except InputError as error:
             raise InputError(f"estimates leak towards a prior that cannot be one: {error}") from None
-        return super().init(robot, learnt, q, qd, estimate)
+        return super().init(robot, unknowns, q, qd, estimate)
 
     def _prior(self, unknowns: Unknowns) -> Float[np.ndarray, "unknown"]:
         return unknowns.nominal if self.towards is None else numbers("towards", self.towards, len(unknowns.names))

@@ -116,7 +116,7 @@ class Natural(Adaptation):
                 "natural adaptation keeps links physically consistent, and base parameters are sums over several "
                 "links; leave base out and learn whole links, such as learn=('link3.*',), or take Gradient"
             )
-        for owner, known in _owners(learnt).items():
+        for owner, known in _owners(unknowns).items():
             if len(known) < len(LINK_PARAMETERS):
                 raise InputError(
                     f"natural adaptation moves all ten parameters of a link together, but of {owner!r} only "
@@ -130,10 +130,10 @@ class Natural(Adaptation):
     def rate(self, seen: Seen) -> tuple[AnyPerUnknown, AnyPerState]:
         import casadi
 
-        learnt, slope = seen.symbols.unknowns, seen.slope
+        unknowns, slope = seen.symbols.unknowns, seen.slope
         found = -scaled(slope, self._signed)
         factor = seen.symbols.factors.get("adaptation", 1)  # multiplies what is returned; the bound must know it
-        for block in _blocks(learnt):
+        for block in _blocks(unknowns):
             P, L = block.pseudo(seen.estimate), block.covector(slope)
             change = block.parameters(dot(dot(P, L), P))
             rate = -scaled(change, self.gain)
@@ -144,7 +144,7 @@ class Natural(Adaptation):
         return found, zeros(0)
 
     def distance(self, unknowns: Unknowns, estimate: AnyPerUnknown, truth: AnyPerUnknown) -> Any:
-        wrong, blocks = estimate - truth, tuple(_blocks(learnt))
+        wrong, blocks = estimate - truth, tuple(_blocks(unknowns))
         signed = sorted(set(range(len(wrong))) - {place for block in blocks for place in block.places})
         away = inner(wrong[signed], wrong[signed]) * (0.5 / self._signed)
         return away + sum(_divergence(block.pseudo(truth), block.pseudo(estimate)) for block in blocks) / self.gain
@@ -152,9 +152,9 @@ class Natural(Adaptation):
     def init(
         self, robot: Robot, unknowns: Unknowns, q: PerJoint, qd: PerJoint, estimate: Float[np.ndarray, "unknown"]
     ) -> Float[np.ndarray, "states"]:
-        for block in _blocks(learnt):
+        for block in _blocks(unknowns):
             _begins(block.name, block.own(estimate))
-        return super().init(robot, learnt, q, qd, estimate)
+        return super().init(robot, unknowns, q, qd, estimate)
 
     @property
     def _signed(self) -> float:
@@ -173,7 +173,7 @@ def _owners(unknowns: Unknowns) -> dict[str, list[str]]:
 
 def _blocks(unknowns: Unknowns) -> Iterator[Block]:
     places = {name: k for k, name in enumerate(unknowns.names)}
-    for owner, parameters in _owners(learnt).items():
+    for owner, parameters in _owners(unknowns).items():
         yield Block(owner, tuple(places[f"{owner}.{parameter}"] for parameter in parameters), *LINK)
     for name, place in places.items():
         if name.rpartition(".")[2] in POSITIVE:

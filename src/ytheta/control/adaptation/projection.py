@@ -51,12 +51,12 @@ class Projection(Around):
     step: float = 1e-3
 
     def check(self, robot: Robot, unknowns: Unknowns) -> None:
-        super().check(robot, learnt)
+        super().check(robot, unknowns)
         if not (isinstance(self.margin, float | int) and 0.0 < self.margin <= 0.5):
             raise InputError(f"margin is {self.margin!r}; give a part of upper - lower, above 0 and up to 0.5")
         if not (isinstance(self.step, float | int) and 0.0 <= self.step < math.inf):
             raise InputError(f"step is {self.step!r}; give the seconds between two steps, or 0 for continuous time")
-        self._box(learnt)
+        self._box(unknowns)
         if not _separable(self.inner, learnt):
             raise InputError(
                 f"projection treats every parameter by itself, but the metric of {type(self.inner).__name__} inside it "
@@ -78,13 +78,13 @@ class Projection(Around):
     def init(
         self, robot: Robot, unknowns: Unknowns, q: PerJoint, qd: PerJoint, estimate: Float[np.ndarray, "unknown"]
     ) -> Float[np.ndarray, "states"]:
-        for name, x, lower, upper in zip(unknowns.names, estimate, *self._box(learnt), strict=True):
+        for name, x, lower, upper in zip(unknowns.names, estimate, *self._box(unknowns), strict=True):
             if not lower <= x <= upper:
                 raise InputError(
                     f"the estimate {name} = {x:g} to begin with lies outside its bounds {lower:g} and {upper:g}; begin "
                     "within them, or widen them"
                 )
-        return super().init(robot, learnt, q, qd, estimate)
+        return super().init(robot, unknowns, q, qd, estimate)
 
     def _box(self, unknowns: Unknowns) -> tuple[Float[np.ndarray, "unknown"], Float[np.ndarray, "unknown"]]:
         size = len(unknowns.names)
@@ -110,6 +110,6 @@ def _separable(inner: Adaptation, unknowns: Unknowns) -> bool:
     import casadi
 
     estimate, truth = (casadi.SX.sym(name, len(unknowns.names)) for name in ("estimate", "truth"))
-    slope = casadi.gradient(casadi.SX(inner.distance(learnt, scalars(estimate), scalars(truth))), estimate)
+    slope = casadi.gradient(casadi.SX(inner.distance(unknowns, scalars(estimate), scalars(truth))), estimate)
     rows, columns = casadi.jacobian_sparsity(slope, estimate).get_triplet()
     return list(rows) == list(columns)

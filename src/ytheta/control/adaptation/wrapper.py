@@ -27,22 +27,22 @@ class Around(Adaptation, ABC):
                 f"{type(self).__name__} stands around another adaptation, not {self.inner!r}; a gain alone is "
                 "Gradient(gain)"
             )
-        self.inner.check(robot, learnt)
+        self.inner.check(robot, unknowns)
 
     @property
     def longest_step(self) -> float:
         return self.inner.longest_step
 
     def distance(self, unknowns: Unknowns, estimate: AnyPerUnknown, truth: AnyPerUnknown) -> Any:
-        return self.inner.distance(learnt, estimate, truth)
+        return self.inner.distance(unknowns, estimate, truth)
 
     def states(self, robot: Robot, unknowns: Unknowns) -> int:
-        return self.inner.states(robot, learnt)
+        return self.inner.states(robot, unknowns)
 
     def init(
         self, robot: Robot, unknowns: Unknowns, q: PerJoint, qd: PerJoint, estimate: Float[np.ndarray, "unknown"]
     ) -> Float[np.ndarray, "states"]:
-        return self.inner.init(robot, learnt, q, qd, estimate)
+        return self.inner.init(robot, unknowns, q, qd, estimate)
 
 
 def numbers(name: str, given: Any, size: int) -> Float[np.ndarray, "unknown"]:

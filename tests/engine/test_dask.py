@@ -22,7 +22,7 @@ from ytheta.engine.registry import engine
 from ytheta.errors import InputError, MissingExtraError, UnknownNameError
 from ytheta.simulation.closed_loop import compiled as closed_loop
 from ytheta.simulation.closed_loop.compiled import ClosedLoop
-from ytheta.simulation.parameter_changes import Jump
+from ytheta.simulation.parameter_changes import ParameterChange
 from ytheta.simulation.runs import Runs
 from ytheta.simulation.sensors.sensors import Sensor, Sensors
 
@@ -51,7 +51,7 @@ def _run(loop: ClosedLoop, workers: Engine | str, heard: list[int]) -> Runs:
         start,
         swing(PUMA),
         0.1,
-        jumps=[Jump(0.05, {"load.m": 2.0})],
+        parameter_changes=[ParameterChange(0.05, {"load.m": 2.0})],
         rng=np.random.default_rng(5),
         engine=workers,
         progress=heard.append,

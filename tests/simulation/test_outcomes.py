@@ -17,7 +17,7 @@ from ytheta.robot.inertia import Inertia
 from ytheta.simulation.closed_loop import compiled as closed_loop
 from ytheta.simulation.closed_loop.compiled import ClosedLoop
 from ytheta.simulation.closed_loop.plain import PlainLoop
-from ytheta.simulation.parameter_changes import Jump, grasp
+from ytheta.simulation.parameter_changes import ParameterChange, grasp
 from ytheta.simulation.plants.mujoco_plant import MujocoPlant
 from ytheta.simulation.plants.own_plant import OwnPlant
 from ytheta.simulation.references.reference import ReferenceTrajectory
@@ -34,7 +34,7 @@ def test_a_load_is_grasped() -> None:
     q, qd = starts(robot, 2, spread=0.0)
     course = swing(robot, size=0.2)
     load = Inertia.point(3.0, (0.0, 0.0, 0.1))
-    jumped = loop.run(loop.start(q, qd), course, 0.4, jumps=[grasp(0.1, load)], every=1)
+    jumped = loop.run(loop.start(q, qd), course, 0.4, parameter_changes=[grasp(0.1, load)], every=1)
     empty = loop.run(loop.start(q, qd), course, 0.4, every=1)
     assert jumped.finished.all()
     difference = np.abs(jumped.q - empty.q).max(axis=(0, 2))
@@ -42,14 +42,14 @@ def test_a_load_is_grasped() -> None:
     assert difference[102] > 0.0
     assert jumped.final_estimate[0, 0] > empty.final_estimate[0, 0] + 0.1
     plain = PlainLoop(plant=OwnPlant.of(robot), controller=controller)
-    slow = plain.run(q[0], qd[0], course, 0.4, jumps=[grasp(0.1, load)], every=1)
+    slow = plain.run(q[0], qd[0], course, 0.4, parameter_changes=[grasp(0.1, load)], every=1)
     np.testing.assert_allclose(jumped.q[0], slow.q[0], rtol=0.0, atol=1e-9)
     theirs = PlainLoop(plant=MujocoPlant(robot), controller=controller)
-    other = theirs.run(q[0], qd[0], course, 0.15, jumps=[grasp(0.1, load)], every=1)
+    other = theirs.run(q[0], qd[0], course, 0.15, parameter_changes=[grasp(0.1, load)], every=1)
     np.testing.assert_allclose(jumped.q[0, :150], other.q[0], rtol=0.0, atol=1e-8)
     bare = ClosedLoop(plant=robot, controller=controller)
     with pytest.raises(InputError, match=r"'load.m' jumps at .* add it to"):
-        bare.run(bare.start(q, qd), course, 0.2, jumps=[Jump(0.1, {"load.m": 1.0})])
+        bare.run(bare.start(q, qd), course, 0.2, parameter_changes=[ParameterChange(0.1, {"load.m": 1.0})])
 
 
 def test_a_run_that_diverges_is_an_outcome() -> None:

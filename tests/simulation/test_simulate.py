@@ -22,12 +22,12 @@ from ytheta.robot.inertia import Inertia
 from ytheta.robot.parameters import with_parameters
 from ytheta.simulation.closed_loop.compiled import ClosedLoop
 from ytheta.simulation.closed_loop.plain import PlainLoop
-from ytheta.simulation.parameter_changes import Jump, grasp
+from ytheta.simulation.parameter_changes import ParameterChange, grasp
 from ytheta.simulation.plants.own_plant import OwnPlant
 from ytheta.simulation.references.fourier import default_reference
 from ytheta.simulation.result import Simulation
 from ytheta.simulation.sensors.sensors import Sensor, Sensors
-from ytheta.simulation.variation import Variation, draw
+from ytheta.simulation.variation import Variation, sample_variation
 
 ALL = Variation(parameters=0.2, gains=0.1, position=0.05, velocity=0.02, estimate=0.3)
 
@@ -119,7 +119,7 @@ def test_V_is_the_controllers_own_with_the_truth_of_the_moment() -> None:
     held = yt.load("lu-puma4").with_load(Inertia(), name="grasped")
     law = SlotineLi(held, convergence=10.0, damping=8.0, adaptation=2.0, learn=("load.m", "grasped.m"))
     jump = grasp(0.4, Inertia((0.5, *([0.0] * 9))), load="grasped")
-    some = yt.simulate(held, law, seconds=0.8, course=swing(held), jumps=[jump], variation=Variation(estimate=0.2))
+    some = yt.simulate(held, law, seconds=0.8, course=swing(held), parameter_changes=[jump], variation=Variation(estimate=0.2))
     truths, V = some.truth_of(0), some.lyapunov(0)
     own = held.numeric.theta[held.parameter_names.index("load.m")]
     np.testing.assert_array_equal(truths, np.where((some.runs.t >= 0.4 - 1e-9)[:, None], [own, 0.5], [own, 0.0]))
@@ -202,15 +202,15 @@ def test_mujoco_reads_with_the_same_errors() -> None:
 
 
 def test_jumps_come_in_the_order_of_time() -> None:
-    jumps = [Jump(0.0108, {"load.m": 2.0}), Jump(0.0102, {"load.m": 0.5})]
+    parameter_changes = [ParameterChange(0.0108, {"load.m": 2.0}), ParameterChange(0.0102, {"load.m": 0.5})]
     law = slotine_li(PUMA, LEARN)
     q, qd, _ = swing(PUMA)(np.zeros(1))
     loop = ClosedLoop(plant=PUMA, controller=law, varied=("load.m",))
-    fast = loop.run(loop.start(q, qd), swing(PUMA), 0.05, jumps=jumps, every=1)
-    slow = PlainLoop(plant=OwnPlant.of(PUMA), controller=law).run(q[0], qd[0], swing(PUMA), 0.05, jumps=jumps, every=1)
+    fast = loop.run(loop.start(q, qd), swing(PUMA), 0.05, parameter_changes=parameter_changes, every=1)
+    slow = PlainLoop(plant=OwnPlant.of(PUMA), controller=law).run(q[0], qd[0], swing(PUMA), 0.05, parameter_changes=parameter_changes, every=1)
     np.testing.assert_allclose(slow.q, fast.q, atol=1e-12)
     with pytest.raises(InputError, match=r"a jump at t = 0.05 s, but all ends at 0.05 s"):
-        found(seconds=0.05, jumps=[Jump(0.05, {"load.m": 7.0})])
+        found(seconds=0.05, parameter_changes=[ParameterChange(0.05, {"load.m": 7.0})])
 
 
 def test_an_adaptation_made_for_shorter_steps_is_refused() -> None:

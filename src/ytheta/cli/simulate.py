@@ -187,7 +187,7 @@ def simulate(
     with progress() as tell:
         tell("reading the robot")
         described = read_robot(robot, snap=snap, fix_base=fix_base, lengths=length)
-        model, jumps = load_grasped(grasp, _smooth(described))
+        model, parameter_changes = load_grasped(grasp, _smooth(described))
         course, lasts = _course(reference, model, seconds, verbose=verbose)
         tell("choosing gains")
         every = _kept(runs, lasts, rate, each=RUN in (output or ""))
@@ -212,7 +212,7 @@ def simulate(
             period=1.0 / rate,
             substeps=substeps,
             sensors=errors,
-            jumps=jumps,
+            parameter_changes=parameter_changes,
             rng=np.random.default_rng(seed),
             every=every,
             engine=engine,

@@ -26,7 +26,7 @@ from ytheta.identifiability.registry import base_parameters
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parameters import FRICTION_PARAMETERS, select_parameters
 from ytheta.robot.robot import Robot
-from ytheta.simulation.parameter_changes import Jump, grasp
+from ytheta.simulation.parameter_changes import ParameterChange, grasp
 from ytheta.simulation.sensors.sensors import Sensor, Sensors
 
 GRADIENT = "gradient"
@@ -66,7 +66,7 @@ def gains(texts: Sequence[str] | None) -> dict[str, Any]:
     return found
 
 
-def load_grasped(text: str | None, robot: Robot) -> tuple[Robot, tuple[Jump, ...]]:
+def load_grasped(text: str | None, robot: Robot) -> tuple[Robot, tuple[ParameterChange, ...]]:
     """``2.5@4``: the robot with a load that has no mass yet, and the jump in which it gets it; without @, at once."""
     if text is None:
         return robot, ()

@@ -15,7 +15,7 @@ from ytheta.shapes import Float
 
 
 @dataclass(frozen=True)
-class Jump:
+class ParameterChange:
     """At the first control instant from t on, these standard parameters of the plant have these values."""
 
     t: float
@@ -33,32 +33,32 @@ class Jump:
         return math.ceil(self.t / period - 1e-9)
 
 
-def grasp(t: float, inertia: Inertia, *, load: str = "load") -> Jump:
+def grasp(t: float, inertia: Inertia, *, load: str = "load") -> ParameterChange:
     """The load, a link of the robot that had no mass before (``robot.with_load(Inertia())``), is held from t on."""
-    return Jump(t, {parameter_name(load, p): v for p, v in zip(LINK_PARAMETERS, inertia.parameters, strict=True)})
+    return ParameterChange(t, {parameter_name(load, p): v for p, v in zip(LINK_PARAMETERS, inertia.parameters, strict=True)})
 
 
-def in_time(jumps: Sequence[Jump], period: float, steps: int) -> list[Jump]:
+def in_time(parameter_changes: Sequence[ParameterChange], period: float, steps: int) -> list[ParameterChange]:
     """Sorted; refused where one comes after the last instant."""
-    found = sorted(jumps, key=lambda jump: jump.t)
+    found = sorted(parameter_changes, key=lambda change: change.t)
     if found and found[-1].instant(period) >= steps:
         raise InputError(f"a jump at t = {found[-1].t:g} s, but all ends at {steps * period:g} s; let it come before")
     return found
 
 
 def by_instant(
-    jumps: Sequence[Jump], period: float, names: Sequence[str], steps: int
+    parameter_changes: Sequence[ParameterChange], period: float, names: Sequence[str], steps: int
 ) -> dict[int, list[tuple[int, float]]]:
     """For every instant at which something jumps the places among ``names`` and the new values."""
     places = {name: k for k, name in enumerate(names)}
     found: dict[int, list[tuple[int, float]]] = {}
-    for jump in in_time(jumps, period, steps):
-        for name, value in jump.values.items():
+    for change in in_time(parameter_changes, period, steps):
+        for name, value in change.values.items():
             if name not in places:
                 raise InputError(
-                    f"{name!r} jumps at t = {jump.t:g} s, but is no input of this closed loop; add it to ``varied``"
+                    f"{name!r} jumps at t = {change.t:g} s, but is no input of this closed loop; add it to ``varied``"
                 )
-            found.setdefault(jump.instant(period), []).append((places[name], value))
+            found.setdefault(change.instant(period), []).append((places[name], value))
     return found
 
 

@@ -13,7 +13,7 @@ from ytheta.logs.log import Log
 from ytheta.robot.parameters import is_dissipative
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, Shaped
-from ytheta.simulation.parameter_changes import Jump
+from ytheta.simulation.parameter_changes import ParameterChange
 from ytheta.simulation.plants.smooth_friction import TURNING, chattering_drives
 from ytheta.simulation.plants.substeps import SAMPLES
 from ytheta.simulation.references.reference import SampledReference
@@ -41,7 +41,7 @@ class Simulation:
     reference: SampledReference  # at the instants of ``runs``
     runs: Runs
     theta: Float[np.ndarray, "runs params"]
-    jumps: tuple[Jump, ...] = ()
+    parameter_changes: tuple[ParameterChange, ...] = ()
     gain_names: tuple[str, ...] = ()
     gains: Float[np.ndarray, "runs gains"] | None = None
     sensors: Sensors | None = None
@@ -154,7 +154,7 @@ class Simulation:
     def truth_of(self, run: int) -> Float[np.ndarray, "instants unknown"]:
         """The true values of the unknown at the kept instants: parameters may jump."""
         truths = np.empty((len(self.runs.t), len(self.unknown_names)))
-        for begin in sorted({0.0, *(self._jumps_at(jump) for jump in self.jumps)}):
+        for begin in sorted({0.0, *(self._jumps_at(jump) for change in self.parameter_changes)}):
             truths[self.runs.t >= begin - 1e-9] = self.controller.unknowns.extract(
                 self._theta_at(begin, slice(run, run + 1))
             )
@@ -184,15 +184,15 @@ class Simulation:
     def _lyapunov(self) -> AnyKernel:
         return self.controller.compiled(self.controller.lyapunov_graph(self.gain_names))
 
-    def _jumps_at(self, jump: Jump) -> float:
-        return jump.instant(self.period) * self.period
+    def _jumps_at(self, jump: ParameterChange) -> float:
+        return change.instant(self.period) * self.period
 
     def _theta_at(self, t: float, runs: slice = ALL) -> Float[np.ndarray, "_ params"]:
         theta = self.theta[runs].copy()
         columns = {name: k for k, name in enumerate(self.robot.parameter_names)}
-        for jump in sorted(self.jumps, key=lambda jump: jump.t):
+        for change in sorted(self.parameter_changes, key=lambda change: change.t):
             if self._jumps_at(jump) <= t + 1e-9:
-                for name, value in jump.values.items():
+                for name, value in change.values.items():
                     theta[:, columns[name]] = value
         return theta
 

@@ -21,7 +21,7 @@ from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
 from ytheta.simulation.closed_loop.compiled import ClosedLoop
 from ytheta.simulation.closed_loop.plain import PlainLoop
-from ytheta.simulation.parameter_changes import Jump
+from ytheta.simulation.parameter_changes import ParameterChange
 from ytheta.simulation.plants.mujoco_plant import STIFF, MujocoPlant
 from ytheta.simulation.plants.substeps import SAMPLES, needed_substeps
 from ytheta.simulation.references.fourier import default_reference
@@ -29,7 +29,7 @@ from ytheta.simulation.references.reference import ReferenceTrajectory, check_pe
 from ytheta.simulation.result import Simulation
 from ytheta.simulation.runs import Runs, joined
 from ytheta.simulation.sensors.sensors import Sensors
-from ytheta.simulation.variation import SampledVariation, Variation, draw
+from ytheta.simulation.variation import SampledVariation, Variation, sample_variation
 
 OWN, MUJOCO = PLANTS = ("own", "mujoco")
 Progress = Callable[[int], None]
@@ -48,7 +48,7 @@ class _Task:
     period: float
     substeps: int
     sensors: Sensors | None
-    jumps: tuple[Jump, ...]
+    parameter_changes: tuple[ParameterChange, ...]
     every: int
 
 
@@ -73,7 +73,7 @@ def simulate(
     period: float = 1e-3,
     substeps: int | None = None,
     sensors: Sensors | None = None,
-    jumps: Sequence[Jump] = (),
+    parameter_changes: Sequence[ParameterChange] = (),
     estimate: Float[np.ndarray, "unknown"] | None = None,
     rng: np.random.Generator | None = None,
     every: int = 10,
@@ -99,8 +99,8 @@ def simulate(
     start = _Start(begin.q + drawn.position, begin.qd + drawn.velocity, guess * drawn.estimate)
     check_period(period, 1 if substeps is None else substeps, controller.longest_step)
     periods(seconds, period, every)
-    steps = _needed(robot, wanted, seconds, period, variation, jumps, plant) if substeps is None else substeps
-    task = _Task(robot, controller, wanted, seconds, period, steps, sensors, tuple(jumps), every)
+    steps = _needed(robot, wanted, seconds, period, variation, parameter_changes, plant) if substeps is None else substeps
+    task = _Task(robot, controller, wanted, seconds, period, steps, sensors, tuple(parameter_changes), every)
     if plant == OWN:
         varied = robot.parameter_names if variation.parameters else ()
         found = _compiled(task, start, drawn, varied, gain_names, noise, engine, threads, progress)
@@ -114,7 +114,7 @@ def simulate(
         reference=sample_reference(wanted, robot, found.t),
         runs=found,
         theta=drawn.theta,
-        jumps=task.jumps,
+        parameter_changes=task.parameter_changes,
         gain_names=gain_names,
         gains=drawn.gains if gain_names else None,
         sensors=sensors,
@@ -133,7 +133,7 @@ def _compiled(
     progress: Progress | None,
 ) -> Runs:
     """Our own plant: all runs side by side."""
-    jumping = tuple(name for jump in task.jumps for name in jump.values)
+    jumping = tuple(name for change in task.parameter_changes for name in change.values)
     varied = tuple(dict.fromkeys((*varied, *jumping)))
     loop = ClosedLoop(
         plant=task.robot,
@@ -156,7 +156,7 @@ def _compiled(
         begun,
         task.course,
         task.seconds,
-        jumps=task.jumps,
+        parameter_changes=task.parameter_changes,
         rng=rng,
         every=task.every,
         engine=engine,
@@ -176,7 +176,7 @@ def _stepwise(task: _Task, start: _Start, drawn: SampledVariation, rng: np.rando
             substeps=task.substeps,
             sensors=task.sensors,
         )
-        given = {"estimate": start.estimate[k], "jumps": task.jumps, "rng": rng, "every": task.every, "run": k}
+        given = {"estimate": start.estimate[k], "parameter_changes": task.parameter_changes, "rng": rng, "every": task.every, "run": k}
         parts.append(loop.run(start.q[k], start.qd[k], task.course, task.seconds, **given))
         if progress is not None:
             progress(k + 1)
@@ -184,7 +184,7 @@ def _stepwise(task: _Task, start: _Start, drawn: SampledVariation, rng: np.rando
 
 
 def _needed(
-    robot: Robot, course: ReferenceTrajectory, seconds: float, period: float, variation: Variation, jumps: Sequence[Jump], plant: str
+    robot: Robot, course: ReferenceTrajectory, seconds: float, period: float, variation: Variation, parameter_changes: Sequence[ParameterChange], plant: str
 ) -> int:
     """Substeps on the reference, before and after all jumps.
 
@@ -193,8 +193,8 @@ def _needed(
     """
     q = sample_reference(course, robot, np.linspace(0.0, seconds, SAMPLES)).q
     robots = [robot]
-    for jump in sorted(jumps, key=lambda jump: jump.t):
-        robots.append(with_parameters(robots[-1].numeric, jump.values))
+    for change in sorted(parameter_changes, key=lambda change: change.t):
+        robots.append(with_parameters(robots[-1].numeric, change.values))
     margin = float(np.exp(FASTER * variation.parameters))
     held = plant == MUJOCO and (robot.loops or robot.couplings)
     least = math.ceil(period / STIFF[0] - 1e-9) if held else 1

@@ -35,7 +35,7 @@ from ytheta.report.simulation.tables import lost, shown
 from ytheta.report.simulation.text import DOZEN, simulation_text
 from ytheta.robot.robot import Robot
 from ytheta.simulation.closed_loop.compiled import ClosedLoop
-from ytheta.simulation.parameter_changes import Jump
+from ytheta.simulation.parameter_changes import ParameterChange
 from ytheta.simulation.references.reference import sample_reference
 from ytheta.simulation.result import Simulation
 from ytheta.simulation.sensors.sensors import Sensor, Sensors
@@ -54,11 +54,11 @@ def simulated(
     *,
     runs: int = 1,
     loads: np.ndarray | None = None,
-    jumps: tuple[Jump, ...] = (),
+    parameter_changes: tuple[ParameterChange, ...] = (),
     sensors: Sensors | None = None,
 ) -> Simulation:
     """Closed loops that begin beside the reference, with a wrong estimate; ``loads`` are the masses of the runs."""
-    varied = tuple({name for jump in jumps for name in jump.values} | ({"load.m"} if loads is not None else set()))
+    varied = tuple({name for change in jumps for name in change.values} | ({"load.m"} if loads is not None else set()))
     loop = ClosedLoop(plant=robot, controller=law, varied=varied, sensors=sensors)
     q, qd = starts(robot, runs, spread=0.02)
     rng = np.random.default_rng(5)
@@ -66,7 +66,7 @@ def simulated(
     given = {} if loads is None else {"load.m": loads}
     start = loop.start(q, qd, estimate=estimate, parameters=given)
     course = swing(robot)
-    found = loop.run(start, course, seconds, jumps=jumps, rng=np.random.default_rng(1))
+    found = loop.run(start, course, seconds, parameter_changes=parameter_changes, rng=np.random.default_rng(1))
     theta = np.tile(robot.numeric.theta, (runs, 1))
     if loads is not None:
         theta[:, robot.parameter_names.index("load.m")] = loads
@@ -78,7 +78,7 @@ def simulated(
         reference=sample_reference(course, robot, found.t),
         runs=found,
         theta=theta,
-        jumps=jumps,
+        parameter_changes=parameter_changes,
         sensors=sensors,
     )
 
@@ -350,8 +350,8 @@ def test_a_lost_run_is_shown_until_it_was(batch: Simulation) -> None:
 
 
 def test_jumps_are_marked() -> None:
-    jumps = (Jump(0.3, {"load.m": 1.5}),)
-    found = simulated(PUMA, slotine_li(PUMA, LEARN), 0.6, jumps=jumps)
+    parameter_changes = (ParameterChange(0.3, {"load.m": 1.5}),)
+    found = simulated(PUMA, slotine_li(PUMA, LEARN), 0.6, parameter_changes=parameter_changes)
     page = Page(simulation_html(found))
     for plot in ("tracking-1", "torque-1", "parameter-1", "parameter-error", "lyapunov"):
         (mark,) = plot_of(page, plot)["layout"]["shapes"]  # type: ignore[index]
@@ -359,7 +359,7 @@ def test_jumps_are_marked() -> None:
     truth = only(plot_of(page, "parameter-2"), "truth")
     np.testing.assert_allclose(truth, np.where(found.runs.t < 0.3 - 1e-9, 0.5, 1.5), rtol=1e-6)
     assert "load.m = 1.5" in page.text
-    still = Page(simulation_html(replace(found, jumps=())))
+    still = Page(simulation_html(replace(found, parameter_changes=())))
     assert "shapes" not in plot_of(still, "tracking-1")["layout"]  # type: ignore[operator]
 
 

@@ -22,7 +22,7 @@ from ytheta.robot.parts import Drive, Joint, JointKind, Link
 from ytheta.robot.robot import Robot
 from ytheta.simulation.closed_loop.compiled import ClosedLoop
 from ytheta.simulation.closed_loop.plain import PlainLoop
-from ytheta.simulation.parameter_changes import Jump
+from ytheta.simulation.parameter_changes import ParameterChange
 from ytheta.simulation.plants.own_plant import OwnPlant
 from ytheta.simulation.plants.smooth_friction import SLIDING, TURNING, chattering_drives, sharp_drives, smooth_friction
 from ytheta.simulation.plants.substeps import MOST, needed_substeps
@@ -119,7 +119,7 @@ def test_robots_that_differ_and_parameters_that_jump_are_allowed_for() -> None:
     several: dict[str, Any] = given | {"runs": 50, "variation": Variation(parameters=0.5)}
     assert yt.simulate(calm, law, **several).finished.all()
     assert not yt.simulate(calm, law, **several, substeps=1).finished.all()
-    jumping: dict[str, Any] = given | {"jumps": [Jump(0.2, {"q1.fv": 100.0})]}
+    jumping: dict[str, Any] = given | {"parameter_changes": [ParameterChange(0.2, {"q1.fv": 100.0})]}
     assert yt.simulate(calm, law, **jumping).finished.all()
     assert not yt.simulate(calm, law, **jumping, substeps=1).finished.all()
 

@@ -7,7 +7,7 @@ import pytest
 
 from ytheta.errors import InputError
 from ytheta.robot.inertia import Inertia
-from ytheta.simulation.parameter_changes import Jump, apply, by_instant, grasp
+from ytheta.simulation.parameter_changes import ParameterChange, apply, by_instant, grasp
 from ytheta.simulation.sensors.sensor_reader import AHEAD, Readings
 from ytheta.simulation.sensors.sensors import Sensor, Sensors
 
@@ -127,7 +127,7 @@ def test_shapes_that_fit_neither_joints_nor_runs_are_refused() -> None:
 def test_jumps_by_instant() -> None:
     load = Inertia.point(2.0, (0.0, 0.0, 0.5))
     names = ["link.m", *(f"load.{p}" for p in ("m", "mz", "mx", "my", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz"))]
-    changes = by_instant([Jump(0.0105, {"link.m": 3.0}), grasp(0.01, load)], PERIOD, names, 100)
+    changes = by_instant([ParameterChange(0.0105, {"link.m": 3.0}), grasp(0.01, load)], PERIOD, names, 100)
     assert sorted(changes) == [10, 11]
     theta = np.zeros((2, len(names)))
     apply(theta, changes[10])
@@ -138,8 +138,8 @@ def test_jumps_by_instant() -> None:
 
 def test_jumps_that_make_no_sense() -> None:
     with pytest.raises(InputError, match="give a time from 0 on"):
-        Jump(-1.0, {})
+        ParameterChange(-1.0, {})
     with pytest.raises(InputError, match=r"'link.m' to nan"):
-        Jump(1.0, {"link.m": float("nan")})
+        ParameterChange(1.0, {"link.m": float("nan")})
     with pytest.raises(InputError, match="add it to ``varied``"):
-        by_instant([Jump(1.0, {"link.m": 1.0})], PERIOD, ["other.m"], 2000)
+        by_instant([ParameterChange(1.0, {"link.m": 1.0})], PERIOD, ["other.m"], 2000)

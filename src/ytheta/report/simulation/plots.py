@@ -203,4 +203,4 @@ def _until(figures: Figures, values: Float[np.ndarray, "instants"]) -> Float[np.
 
 
 def _jumps(figures: Figures) -> list[float]:
-    return [float(jump.t) for jump in figures.found.jumps if jump.t < figures.until]
+    return [float(change.t) for change in figures.found.parameter_changes if change.t < figures.until]

@@ -38,9 +38,9 @@ def settings(figures: Figures, course_note: str) -> Iterator[tuple[str, str]]:
     yield "Torque limits", _limits(figures)
     yield "Reference", course_note or f"{plain(found.runs.seconds)} s, {len(found.runs.t)} instants kept"
     yield "Plant", f"{PLANTS.get(found.plant, found.plant)}; {_plants(figures)}"
-    for jump in found.jumps:
-        changed = [f"{name} = {plain(value)}" for name, value in jump.values.items() if value]
-        yield f"At {plain(jump.t)} s", f"{_some(changed) or 'all zero'} from then on"
+    for change in found.parameter_changes:
+        changed = [f"{name} = {plain(value)}" for name, value in change.values.items() if value]
+        yield f"At {plain(change.t)} s", f"{_some(changed) or 'all zero'} from then on"
     yield "Sensors", _sensors(figures)
     if found.gains is not None and len(found.gain_names):
         ranges = [

@@ -42,7 +42,7 @@ def simulation_summary(found: Simulation) -> dict[str, Any]:
             {"name": each.unknown, "truth": each.truth, "start": each.start, "end": each.end}
             for each in figures.parameters
         ],
-        "jumps": [{"t": float(jump.t), "values": dict(jump.values)} for jump in found.jumps],
+        "parameter_changes": [{"t": float(change.t), "values": dict(change.values)} for change in found.parameter_changes],
         "quantiles": _quantiles(figures),
         "lost": [{"run": run, "t": t} for run, t in figures.lost],
         "advice": found.advice,

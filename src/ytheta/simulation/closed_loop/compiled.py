@@ -26,7 +26,7 @@ from ytheta.simulation.closed_loop.batch import Block, Schedule
 from ytheta.simulation.closed_loop.record import Record
 from ytheta.simulation.closed_loop.control_period import Step
 from ytheta.simulation.closed_loop.period_graph import Slots, StepMaker
-from ytheta.simulation.parameter_changes import Jump, by_instant
+from ytheta.simulation.parameter_changes import ParameterChange, by_instant
 from ytheta.simulation.plants.equations_of_motion import Equations
 from ytheta.simulation.references.reference import ReferenceTrajectory, check_period, periods, sample_reference
 from ytheta.simulation.runs import Runs
@@ -117,7 +117,7 @@ class ClosedLoop(Description):
         course: ReferenceTrajectory,
         seconds: float,
         *,
-        jumps: Sequence[Jump] = (),
+        parameter_changes: Sequence[ParameterChange] = (),
         rng: np.random.Generator | None = None,
         every: int = 10,
         engine: str | Engine = "local",
@@ -135,7 +135,7 @@ class ClosedLoop(Description):
         runs, step = len(start.x), self._step
         if self.sensors is not None:
             self.sensors.check(len(self.plant.actuated), runs)
-        changes = by_instant(jumps, self.period, self.varied, steps)
+        changes = by_instant(parameter_changes, self.period, self.varied, steps)
         schedule = Schedule(step, self.sensors, self._reference(course, steps), changes, every)
         streams = rng.spawn(runs) if rng is not None and self.sensors is not None else []
         record = Record.empty(step, runs, schedule.kept)

@@ -15,7 +15,7 @@ from ytheta.control.controller import Controller, Reference, State
 from ytheta.errors import InputError, UnstableError
 from ytheta.shapes import Float, PerJoint, PerState
 from ytheta.simulation.closed_loop.period_graph import FARTHEST
-from ytheta.simulation.parameter_changes import Jump, in_time
+from ytheta.simulation.parameter_changes import ParameterChange, in_time
 from ytheta.simulation.plants.integration import advance
 from ytheta.simulation.plants.plant import Plant
 from ytheta.simulation.references.reference import ReferenceTrajectory, check_period, periods, sample_reference
@@ -50,7 +50,7 @@ class PlainLoop:
         seconds: float,
         *,
         estimate: Float[np.ndarray, "unknown"] | None = None,
-        jumps: Sequence[Jump] = (),
+        parameter_changes: Sequence[ParameterChange] = (),
         rng: np.random.Generator | None = None,
         every: int = 10,
         run: int = 0,
@@ -69,12 +69,12 @@ class PlainLoop:
         memory = self.controller.init(q, qd, estimate=estimate, t=-self.period)
         qdd, lost, reason, squares = np.zeros_like(qd), np.inf, "", np.zeros_like(q)
         rows: list[tuple[np.ndarray, ...]] = []
-        changes = in_time(jumps, self.period, steps)
+        changes = in_time(parameter_changes, self.period, steps)
         tau = np.zeros_like(q)
         for k in range(steps):
-            for jump in changes:
-                if jump.instant(self.period) == k:
-                    plant = plant.with_parameters(jump.values)
+            for change in changes:
+                if change.instant(self.period) == k:
+                    plant = plant.with_parameters(change.values)
             q, qd = plant.motion(state)
             reading = _read(readings, q, qd, qdd, accelerations=accelerations)
             reference = Reference(wanted.q[k], wanted.qd[k], wanted.qdd[k])

@@ -26,8 +26,8 @@ from benchmarks.clock import Row, best_of
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identifiability.registry import base_parameters
 from ytheta.identification.equations.differential import Differential
-from ytheta.identification.equations.estimation_problem import Problem
-from ytheta.identification.equations.motion_sources import MotionSource
+from ytheta.identification.equations.estimation_problem import EstimationProblem
+from ytheta.identification.equations.motion_sources import ArraySource
 from ytheta.logs.preparing.motion import Motion
 from ytheta.robot.parts import Drive
 from ytheta.robot.reading.load import load
@@ -93,12 +93,12 @@ def fit(few: int, many: int, runs: int, threads: int) -> dict[str, float]:
     clock = time.process_time if threads == 1 else time.perf_counter
     usual, found = _Usual(), {}
     for samples in (few, many):
-        source = MotionSource(_random_motion(form.base.robot, samples), RATE)
+        source = ArraySource(_random_motion(form.base.robot, samples), RATE)
 
-        def ours(source: MotionSource = source) -> np.ndarray:
-            return LeastSquares().fit(Problem(form, (source,), threads=threads or None)).beta
+        def ours(source: ArraySource = source) -> np.ndarray:
+            return LeastSquares().fit(EstimationProblem(form, (source,), threads=threads or None)).beta
 
-        def theirs(source: MotionSource = source) -> object:
+        def theirs(source: ArraySource = source) -> object:
             return usual.fit(source.whole)
 
         _check(usual, form.base, ours(), source.whole)
@@ -132,7 +132,7 @@ def record(path: str, samples: int) -> dict[str, float]:
 
 
 def file(path: str) -> dict[str, float]:
-    """Seconds and the peak of memory from a file to the result; base parameters, kernels, errors, doubts included."""
+    """Seconds and the peak of memory from a file to the result; base parameters, kernels, errors, diagnose included."""
     from ytheta.identification.identify import identify
     from ytheta.logs.reading.read import read_log
 

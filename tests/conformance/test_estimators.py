@@ -16,8 +16,8 @@ from tests.support.ha_scara import SYMMETRIC
 from ytheta.errors import UnknownNameError
 from ytheta.identifiability import ha
 from ytheta.identification.equations.differential import Differential
-from ytheta.identification.equations.estimation_problem import Problem
-from ytheta.identification.equations.motion_sources import MotionSource
+from ytheta.identification.equations.estimation_problem import EstimationProblem
+from ytheta.identification.equations.motion_sources import ArraySource
 from ytheta.identification.estimators.estimate import Estimate, Estimator
 from ytheta.identification.estimators.least_squares import LeastSquares
 from ytheta.identification.estimators.recursive import Recursive
@@ -108,7 +108,7 @@ def test_what_is_not_seen_stays_as_described(name: str, robot: str) -> None:
     assert moving.beta[dead[0]] != known.base.beta[dead[0]]
 
 
-def pooled(known: Case, fit: Callable[[Problem], Estimate], times: int, scale: float = 1.0) -> float:
+def pooled(known: Case, fit: Callable[[EstimationProblem], Estimate], times: int, scale: float = 1.0) -> float:
     """Mean of (beta - truth)ᵀ cov⁻¹ (beta - truth) per parameter over many noises: 1 where covariances are right."""
     variances = (scale * np.linspace(0.5, 2.0, known.tau.shape[1])) ** 2
     total = 0.0
@@ -187,8 +187,8 @@ def test_table_1_without_measurement_errors(name: str) -> None:
     U = printed_model(motion.q, motion.qd, motion.qdd)
 
     def identified(truth: np.ndarray) -> np.ndarray:
-        source = MotionSource(replace(motion, tau=U @ truth), 100.0)
-        beta = estimator(name).fit(Problem(Differential(base), (source,))).beta
+        source = ArraySource(replace(motion, tau=U @ truth), 100.0)
+        beta = estimator(name).fit(EstimationProblem(Differential(base), (source,))).beta
         names, lengths = scara.parameter_names, {name: float(value or 0.0) for name, value in scara.lengths}
         X = np.zeros((sum(grouped.counts), len(names)))
         for row, each in zip(X, (c for own in grouped.combinations for c in own), strict=True):

@@ -24,12 +24,12 @@ from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identification.equations import windows
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.form import Form
-from ytheta.identification.equations.friction import turning
+from ytheta.identification.equations.friction import drive_directions
 from ytheta.identification.equations.integral import REACH, Integral, quadrature
 from ytheta.identification.equations.momentum import Momentum
-from ytheta.identification.equations.estimation_problem import Problem
+from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.registry import FORMS, form
-from ytheta.identification.equations.motion_sources import LogSource, MotionSource
+from ytheta.identification.equations.motion_sources import LogSource, ArraySource
 from ytheta.identification.estimators.least_squares import LeastSquares
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.derivatives import differentiator
@@ -47,7 +47,7 @@ WITHOUT_ACCELERATIONS = ("integral", "momentum")
 # --- robots, motion and torques that none of the forms had a part in -------------------------------------------------
 
 
-def softened() -> Robot:
+def with_smooth_friction() -> Robot:
     """A UR10 whose friction changes its sign gradually in every other joint."""
     robot = driven("ur10")
     joints = [
@@ -64,7 +64,7 @@ def driven_fork() -> Robot:
 
 ROBOTS: dict[str, Callable[[], Robot]] = {
     "two links": lambda: driven("lu-two-link"),
-    "ur10": softened,
+    "ur10": with_smooth_friction,
     "rigid": lambda: ytheta.load("ur10"),
     "branches": driven_fork,
     "coupled, with forces": lambda: forced(coupled(), SPRING, CABLE),
@@ -130,7 +130,7 @@ def clean(name: str, seed: int = 0, seconds: float = 10.0) -> Motion:
     return motion(t, *state, torque(robot, *state))
 
 
-def error(problem: Problem, *, found: np.ndarray | None = None) -> float:
+def error(problem: EstimationProblem, *, found: np.ndarray | None = None) -> float:
     """The largest error of beta, every parameter measured by the length of its column; relative to the largest beta."""
     beta = problem.base.beta
     scale = np.sqrt(np.diag(problem.sums().normal(np.ones(len(problem.layout.parts)))))
@@ -157,15 +157,15 @@ def flipped(robot: Robot, base: BaseParameters) -> Kernel:
 @pytest.mark.parametrize("robot", ROBOTS)
 @pytest.mark.parametrize("name", FORMS)
 def test_clean_motion_gives_the_parameters_back(name: str, robot: str) -> None:
-    problem = Problem(form(name, base_of(robot)), (MotionSource(clean(robot), RATE),), threads=1)
+    problem = EstimationProblem(form(name, base_of(robot)), (ArraySource(clean(robot), RATE),), threads=1)
     fit = LeastSquares().fit(problem)
     assert fit.unseen.shape[1] == 0
     assert error(problem, found=fit.beta) < 1e-9  # 1e-6 is asked for
 
 
 def test_forms_agree() -> None:
-    source = MotionSource(clean("ur10"), RATE)
-    problems = [Problem(form(name, base_of("ur10")), (source,)) for name in FORMS]
+    source = ArraySource(clean("ur10"), RATE)
+    problems = [EstimationProblem(form(name, base_of("ur10")), (source,)) for name in FORMS]
     found = [LeastSquares().fit(problem).beta for problem in problems]
     scale = np.sqrt(np.diag(problems[0].sums().normal(np.ones(6))))
     for beta in found[1:]:
@@ -174,25 +174,25 @@ def test_forms_agree() -> None:
 
 @pytest.mark.parametrize("name", WITHOUT_ACCELERATIONS)
 def test_momentum_has_a_sign(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    source = MotionSource(clean("two links"), RATE)
+    source = ArraySource(clean("two links"), RATE)
     monkeypatch.setattr(windows, "momentum_regressor", flipped)
-    assert error(Problem(form(name, base_of("two links")), (source,), threads=1)) > 1e-2
+    assert error(EstimationProblem(form(name, base_of("two links")), (source,), threads=1)) > 1e-2
 
 
 @pytest.mark.parametrize("name", WITHOUT_ACCELERATIONS)
 def test_accelerations_play_no_part(name: str) -> None:
-    source = MotionSource(replace(clean("ur10"), qdd=np.full_like(clean("ur10").qdd, 1e3)), RATE)
-    assert error(Problem(form(name, base_of("ur10")), (source,))) < 1e-9
-    assert error(Problem(Differential(base_of("ur10")), (source,))) > 0.1
+    source = ArraySource(replace(clean("ur10"), qdd=np.full_like(clean("ur10").qdd, 1e3)), RATE)
+    assert error(EstimationProblem(form(name, base_of("ur10")), (source,))) < 1e-9
+    assert error(EstimationProblem(Differential(base_of("ur10")), (source,))) > 0.1
 
 
 @pytest.mark.parametrize("name", FORMS)
 def test_pieces_and_threads_change_nothing(name: str) -> None:
-    source = MotionSource(clean("ur10"), RATE, ((0, 3001), (3001, 5000)))
+    source = ArraySource(clean("ur10"), RATE, ((0, 3001), (3001, 5000)))
     chosen = form(name, base_of("ur10"))
-    whole = Problem(chosen, (source,), threads=1, size=10**6).sums()
+    whole = EstimationProblem(chosen, (source,), threads=1, size=10**6).sums()
 
-    def differs(problem: Problem) -> float:
+    def differs(problem: EstimationProblem) -> float:
         ones = np.ones(6)
         sums = problem.sums()
         a, b = sums.normal(ones), whole.normal(ones)
@@ -200,12 +200,12 @@ def test_pieces_and_threads_change_nothing(name: str) -> None:
         return float(max(abs(a - b).max() / abs(b).max(), abs(c - d).max() / abs(d).max()))
 
     for size, threads in ((61, 2), (500, 1), (1024, 2)):
-        problem = Problem(chosen, (source,), threads=threads, size=size)
+        problem = EstimationProblem(chosen, (source,), threads=threads, size=size)
         assert differs(problem) < 1e-12
         assert np.array_equal(problem.sums().counts, whole.counts)
     if name != "differential":  # the twin: other segments are other windows
         other = replace(source, segments=((0, 2990), (2990, 5000)))
-        assert differs(Problem(chosen, (other,))) > 1e-6
+        assert differs(EstimationProblem(chosen, (other,))) > 1e-6
 
 
 @pytest.mark.parametrize("name", FORMS)
@@ -217,12 +217,12 @@ def test_segments_are_apart(name: str) -> None:
     )
     ends = ((0, len(one)), (len(one), len(joined)))
     chosen = form(name, base_of("ur10"))
-    problem = Problem(chosen, (MotionSource(joined, RATE, ends),))
+    problem = EstimationProblem(chosen, (ArraySource(joined, RATE, ends),))
     assert error(problem) < 1e-9
-    alone = [Problem(chosen, (MotionSource(each, RATE),)).sums().counts for each in (one, two)]
+    alone = [EstimationProblem(chosen, (ArraySource(each, RATE),)).sums().counts for each in (one, two)]
     assert np.array_equal(problem.sums().counts, sum(alone))
     if name != "differential":  # the twin: integrated across the jump
-        assert error(Problem(chosen, (MotionSource(joined, RATE),))) > 1e-4
+        assert error(EstimationProblem(chosen, (ArraySource(joined, RATE),))) > 1e-4
 
 
 @pytest.mark.parametrize("name", FORMS)
@@ -230,7 +230,7 @@ def test_forms_have_names_and_layouts(name: str) -> None:
     chosen = form(name, base_of("ur10"))
     assert chosen.name == name
     assert chosen.layout.base == len(base_of("ur10"))
-    problem = Problem(chosen, (MotionSource(clean("ur10"), RATE),))
+    problem = EstimationProblem(chosen, (ArraySource(clean("ur10"), RATE),))
     for rows in problem.rows():
         assert rows.values.shape == (chosen.layout.parts[-1].stop, rows.tau.shape[1])
         residual = rows.tau - chosen.layout.torque(rows.values, base_of("ur10").beta)
@@ -244,8 +244,8 @@ def test_directions_of_the_log_are_taken(name: str) -> None:
     chosen = form(name, base_of("two links"))
 
     def rows(direction: np.ndarray | None) -> np.ndarray:
-        source = MotionSource(replace(exact, direction=direction), RATE)
-        return np.concatenate([rows.values.copy() for rows in Problem(chosen, (source,), size=600).rows()], axis=1)
+        source = ArraySource(replace(exact, direction=direction), RATE)
+        return np.concatenate([rows.values.copy() for rows in EstimationProblem(chosen, (source,), size=600).rows()], axis=1)
 
     assert np.allclose(rows(np.sign(exact.qd)), rows(None), rtol=0.0, atol=1e-13)
     assert not np.allclose(rows(0.9 * np.sign(exact.qd)), rows(None), rtol=0.0, atol=1e-3)
@@ -257,19 +257,19 @@ def test_logs(name: str) -> None:
     robot = base_of("ur10").robot
     exact = clean("ur10")
     log = Log(robot.actuated, exact.t, exact.q, exact.tau)
-    source = LogSource(plan(log, Settings(cutoff=20.0)), turning(robot))
+    source = LogSource(plan(log, Settings(cutoff=20.0)), drive_directions(robot))
     assert source.rate < RATE
     chosen = form(name, base_of("ur10"))
     ones = np.ones(6)
-    normals = [Problem(chosen, (source,), size=size).sums().normal(ones) for size in (10**6, 400)]
+    normals = [EstimationProblem(chosen, (source,), size=size).sums().normal(ones) for size in (10**6, 400)]
     assert abs(normals[0] - normals[1]).max() < 1e-9 * abs(normals[0]).max()
-    assert error(Problem(chosen, (source,))) < 2e-2  # sharp Coulomb friction, softened as far as can be known
+    assert error(EstimationProblem(chosen, (source,))) < 2e-2  # sharp Coulomb friction, with_smooth_friction as far as can be known
 
 
 # --- noise ------------------------------------------------------------------------------------------------------------
 
 
-def noisy(seed: int, cutoff: float) -> MotionSource:
+def noisy(seed: int, cutoff: float) -> ArraySource:
     """Positions with noise, velocities and accelerations by differences of what the low-pass leaves."""
     exact = clean("rigid")
     assert exact.tau is not None
@@ -279,17 +279,17 @@ def noisy(seed: int, cutoff: float) -> MotionSource:
     kept = slice(250, len(exact) - 250)
     q, qd, qdd = (np.ascontiguousarray(road.derivative(smooth[:6], order, kept).T) for order in range(3))
     tau = np.ascontiguousarray(road.derivative(smooth[6:], 0, kept).T)
-    return MotionSource(motion(exact.t[kept], q, qd, qdd, tau), RATE)
+    return ArraySource(motion(exact.t[kept], q, qd, qdd, tau), RATE)
 
 
 @pytest.mark.parametrize(("name", "ratio"), [("integral", 30.0), ("momentum", 1000.0)])
 def test_noise_of_accelerations_is_avoided(name: str, ratio: float) -> None:
     """Torque errors on the exact motion, over four seeds."""
     base = ytheta.base_parameters(base_of("rigid").robot)
-    N = Problem(Differential(base), (MotionSource(clean("rigid"), RATE),)).sums().normal(np.ones(6))
+    N = EstimationProblem(Differential(base), (ArraySource(clean("rigid"), RATE),)).sums().normal(np.ones(6))
 
     def off(chosen: Form, cutoff: float) -> float:
-        errors = [LeastSquares().fit(Problem(chosen, (noisy(k, cutoff),))).beta - base.beta for k in range(4)]
+        errors = [LeastSquares().fit(EstimationProblem(chosen, (noisy(k, cutoff),))).beta - base.beta for k in range(4)]
         return float(np.sqrt(np.mean([e @ N @ e for e in errors]) / (base.beta @ N @ base.beta)))
 
     # The twin: where a low-pass has taken the noise away before, no form is much better than another.
@@ -328,7 +328,7 @@ def _rows(chosen: Form) -> np.ndarray:
     _, course = _planar()
     found = [
         np.concatenate([chosen.layout.dense(rows.values), rows.tau.T[:, :, None]], axis=2)
-        for rows in Problem(chosen, (MotionSource(course, RATE),), size=100).rows()
+        for rows in EstimationProblem(chosen, (ArraySource(course, RATE),), size=100).rows()
     ]
     return np.concatenate(found)
 
@@ -384,8 +384,8 @@ def test_the_corner_is_where_half_passes() -> None:
     base, course = _planar()
     chosen = Momentum(base, corner=12.0)
     wave = np.cos(2.0 * np.pi * 12.0 * course.t)
-    source = MotionSource(replace(course, tau=np.column_stack([wave, np.ones_like(wave)])), RATE)
-    tau = np.concatenate([rows.tau for rows in Problem(chosen, (source,)).rows()], axis=1)
+    source = ArraySource(replace(course, tau=np.column_stack([wave, np.ones_like(wave)])), RATE)
+    tau = np.concatenate([rows.tau for rows in EstimationProblem(chosen, (source,)).rows()], axis=1)
     span = 2 * int(np.ceil(7.434 * chosen.width(RATE))) + 1
     center = span // 2 + np.arange(tau.shape[1]) * round(1.5 * chosen.width(RATE))
     assert np.allclose(tau, [0.5 * wave[center], np.ones(len(center))], rtol=0.0, atol=1e-10)
@@ -436,7 +436,7 @@ def test_impossible_windows_are_refused() -> None:
 def test_torques_of_mujoco_give_the_parameters(name: str) -> None:
     """Links, rotors and friction that the description does not have; the twin is the description itself."""
     known = case(ytheta.load("ur10"), 1500)
-    source = MotionSource(known.motion, RECORDED)
-    found = LeastSquares().fit(Problem(form(name, known.base), (source,))).beta
+    source = ArraySource(known.motion, RECORDED)
+    found = LeastSquares().fit(EstimationProblem(form(name, known.base), (source,))).beta
     assert known.error(found) < 1e-6  # measured: 2e-11
     assert known.error(known.base.beta) > 1e-2

@@ -18,11 +18,11 @@ from ytheta.findings import Severity
 from ytheta.identification.assessment.autocorrelation import equations_that_count_as_one
 from ytheta.identification.assessment.residuals import judge
 from ytheta.identification.equations.differential import Differential
-from ytheta.identification.equations.friction import turning
-from ytheta.identification.equations.estimation_problem import Problem
+from ytheta.identification.equations.friction import drive_directions
+from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.registry import FORMS
 from ytheta.identification.equations.registry import form as form_named
-from ytheta.identification.equations.motion_sources import LogSource, MotionSource, Source
+from ytheta.identification.equations.motion_sources import LogSource, ArraySource, Source
 from ytheta.identification.estimators.least_squares import LeastSquares
 from ytheta.identification.estimators.registry import estimator as estimator_named
 from ytheta.identification.identify import identify
@@ -262,13 +262,13 @@ def drawn(truth: Truth, rng: np.random.Generator, cutoff: float | None) -> Sourc
     assert exact.tau is not None
     tau = exact.tau + NOISE * rng.normal(size=exact.tau.shape)
     if cutoff is None:
-        return MotionSource(Motion(exact.t, exact.q, exact.qd, exact.qdd, tau, tau, exact.rows), RATE)
+        return ArraySource(Motion(exact.t, exact.q, exact.qd, exact.qdd, tau, tau, exact.rows), RATE)
     robot = truth.form.base.robot
-    return LogSource(plan(Log(robot.actuated, exact.t, exact.q, tau), Settings(cutoff=cutoff)), turning(robot))
+    return LogSource(plan(Log(robot.actuated, exact.t, exact.q, tau), Settings(cutoff=cutoff)), drive_directions(robot))
 
 
 def concluded(truth: Truth, source: Source, estimator: str = "weighted", form: str = "differential") -> Identification:
-    problem = Problem(form_named(form, truth.form.base), (source,), threads=1)
+    problem = EstimationProblem(form_named(form, truth.form.base), (source,), threads=1)
     estimate = estimator_named(estimator).fit(problem)
     errors = judge(truth.form, (source,), estimate.beta, threads=1)
     origin = Origin((), (), form, estimator, (), None, ())
@@ -421,7 +421,7 @@ def test_the_result_does_not_depend_on_threads(truth: Truth) -> None:
 def test_nor_on_how_the_log_is_cut_into_pieces(truth: Truth, form: str) -> None:
     source = drawn(truth, np.random.default_rng(4), 8.0)
     whole, *others = (
-        LeastSquares().fit(Problem(form_named(form, truth.form.base), (source,), size=size)).beta
+        LeastSquares().fit(EstimationProblem(form_named(form, truth.form.base), (source,), size=size)).beta
         for size in (100_000, 512, 77)
     )
     scale = abs(whole).max()

@@ -11,8 +11,8 @@ import numpy as np
 
 import ytheta
 from ytheta.identification.equations.differential import Differential
-from ytheta.identification.equations.estimation_problem import PIECE, Problem
-from ytheta.identification.equations.motion_sources import MotionSource
+from ytheta.identification.equations.estimation_problem import PIECE, EstimationProblem
+from ytheta.identification.equations.motion_sources import ArraySource
 from ytheta.logs.preparing.motion import Motion
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.robot import Robot
@@ -38,11 +38,11 @@ class Case:
         size: int = PIECE,
         threads: int | None = 1,
         base: ytheta.BaseParameters | None = None,
-    ) -> Problem:
+    ) -> EstimationProblem:
         tau = self.tau if noise is None else self.tau + noise
-        moved = MotionSource(replace(self.motion, tau=tau), RATE)
+        moved = ArraySource(replace(self.motion, tau=tau), RATE)
         form = _form(base or self.base, None if min_speed is None else tuple(min_speed.tolist()))
-        return Problem(form, (moved,), threads=threads, size=size)
+        return EstimationProblem(form, (moved,), threads=threads, size=size)
 
     @property
     def tau(self) -> np.ndarray:
@@ -89,7 +89,7 @@ def _base(robot: Robot, rotors: bool) -> ytheta.BaseParameters:
 
 
 def smooth(joints: int, samples: int, *, seed: int = 3, still: Sequence[int] = ()) -> Motion:
-    """Sums of sines, with their exact derivatives."""
+    """NormalEquations of sines, with their exact derivatives."""
     rng = np.random.default_rng(seed)
     t = np.arange(samples) / RATE
     amplitudes, phases = rng.normal(0.0, 0.4, (5, 1, joints)), rng.uniform(0.0, 6.0, (5, 1, joints))

@@ -13,12 +13,12 @@ from ytheta.findings import Finding, Severity
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identifiability.registry import base_parameters
 from ytheta.identification.assessment.autocorrelation import equations_that_count_as_one
-from ytheta.identification.assessment.diagnosis import doubts
+from ytheta.identification.assessment.diagnosis import diagnose
 from ytheta.identification.assessment.residuals import judge
 from ytheta.identification.equations.differential import Differential
-from ytheta.identification.equations.friction import COULOMB, softened, turning
-from ytheta.identification.equations.known_torque import Known, remaining
-from ytheta.identification.equations.estimation_problem import Problem
+from ytheta.identification.equations.friction import COULOMB, with_smooth_friction, drive_directions
+from ytheta.identification.equations.known_torque import KnownTorque, remaining
+from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.registry import form as form_named
 from ytheta.identification.equations.motion_sources import LogSource, Source
 from ytheta.identification.estimators.estimate import Estimator
@@ -67,7 +67,7 @@ def identify(
     repetitions = tuple(repeated(fitted, judged))
     tell("choosing the low-pass")
     own_plans, other_plans = plans(fitted, judged, settings)
-    robot = softened(robot, fitted)
+    robot = with_smooth_friction(robot, fitted)
     tell("finding the base parameters")
     if parameters:
         base = base_parameters(robot, parameters=parameters)
@@ -75,10 +75,10 @@ def identify(
         base = base_parameters(robot, rotor_inertia=rotor_inertia, friction=kinds)
     if not len(base):
         raise InputError(f"robot {robot.name!r}: no parameter has any effect on its torques; nothing can be identified")
-    drives, known, differential = turning(robot), Known(base), Differential(base, speeds)
+    drives, known, differential = drive_directions(robot), KnownTorque(base), Differential(base, speeds)
     held = held_joints(robot, fitted)
     sources: tuple[Source, ...] = tuple(LogSource(each, drives, held) for each in own_plans)
-    problem = Problem(form_named(form, base, min_speed=speeds), remaining(sources, known), threads=threads)
+    problem = EstimationProblem(form_named(form, base, min_speed=speeds), remaining(sources, known), threads=threads)
     if not any(True for _ in problem.tasks()):
         raise InputError(f"no segment is as long as a window of the {form} form; take the differential form")
     tell("estimating")
@@ -108,7 +108,7 @@ def identify(
         *repetitions,
         *(Finding("estimator", Severity.WARNING, note) for note in estimate.notes),
         *_about_loops(base),
-        *doubts(problem, sums, estimate),
+        *diagnose(problem, sums, estimate),
     )
     correlated = None if form == "differential" else equations_that_count_as_one(problem, estimate.beta)
     return Identification(base, estimate, sums, fit, validation, origin, findings, correlated)

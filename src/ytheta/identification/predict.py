@@ -14,7 +14,7 @@ import numpy as np
 from ytheta.errors import InputError
 from ytheta.identification.assessment.residuals import Errors, judge
 from ytheta.identification.equations.differential import Differential
-from ytheta.identification.equations.friction import turning
+from ytheta.identification.equations.friction import drive_directions
 from ytheta.identification.equations.known_torque import each_alone
 from ytheta.identification.equations.estimation_problem import PIECE
 from ytheta.identification.equations.motion_sources import LogSource
@@ -51,7 +51,7 @@ def prediction(
     if not robot.theta.any():
         raise InputError(f"robot {robot.name!r} has no inertias, so its torques are unknown; take what identify wrote")
     chosen = plan(log, settings)
-    source = LogSource(chosen, turning(robot))
+    source = LogSource(chosen, drive_directions(robot))
     form, theta = Differential(each_alone(robot, robot.parameter_names), min_speed), robot.theta
     errors = None if log.tau is None else judge(form, (source,), theta, threads=threads)
     if errors is not None and not errors.counts.any():

@@ -16,11 +16,11 @@ import numpy as np
 
 from ytheta.findings import Finding
 from ytheta.identifiability.base_parameters import BaseParameters
-from ytheta.identification.assessment.excitation import Advice, Seen, advice, base_seen, standard_seen
+from ytheta.identification.assessment.excitation import MotionAdvice, Seen, advice, base_seen, standard_seen
 from ytheta.identification.assessment.residuals import Errors
 from ytheta.identification.assessment.verdict import Verdict, verdict
-from ytheta.identification.equations.normal_equations import Sums
-from ytheta.identification.equations.decomposition import Normal
+from ytheta.identification.equations.normal_equations import NormalEquations
+from ytheta.identification.equations.decomposition import NormalDecomposition
 from ytheta.identification.estimators.estimate import Estimate
 from ytheta.identification.model_file import save_model
 from ytheta.identification.standard_parameters import consistent_links, standard_parameters
@@ -54,7 +54,7 @@ class Identification:
 
     base: BaseParameters
     estimate: Estimate
-    sums: Sums
+    sums: NormalEquations
     fit: Errors
     validation: Errors | None
     origin: Origin
@@ -83,7 +83,7 @@ class Identification:
 
     @property
     def residual_squares(self) -> Float[np.ndarray, "joints"]:
-        """Sums of squares of what the equations of the fit leave."""
+        """NormalEquations of squares of what the equations of the fit leave."""
         return self.sums.residual_squares(self.beta)
 
     @cached_property
@@ -115,9 +115,9 @@ class Identification:
         return self.covariance / np.outer(own, own)
 
     @cached_property
-    def normal(self) -> Normal:
+    def normal(self) -> NormalDecomposition:
         """The equations of all joints with equal weights, columns scaled."""
-        return Normal.of(self.sums.normal(np.ones(len(self.sums.joints))))
+        return NormalDecomposition.of(self.sums.normal(np.ones(len(self.sums.joints))))
 
     @property
     def condition_number(self) -> float:
@@ -135,7 +135,7 @@ class Identification:
         return dict(standard_seen(self.base, self.seen))
 
     @cached_property
-    def missing(self) -> tuple[Advice, ...]:
+    def missing(self) -> tuple[MotionAdvice, ...]:
         """Which motion is missing, in words."""
         return advice(self.base, self.seen, self.fit.reach)
 

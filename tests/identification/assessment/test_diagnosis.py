@@ -13,11 +13,11 @@ import ytheta
 from ytheta.dynamics.kernels import regressor
 from ytheta.findings import Finding, Severity
 from ytheta.identifiability.registry import base_parameters
-from ytheta.identification.assessment.diagnosis import doubts
+from ytheta.identification.assessment.diagnosis import diagnose
 from ytheta.identification.assessment.torque_signs import Reading, believed_signs
 from ytheta.identification.equations.differential import Differential
-from ytheta.identification.equations.estimation_problem import Problem
-from ytheta.identification.equations.motion_sources import MotionSource
+from ytheta.identification.equations.estimation_problem import EstimationProblem
+from ytheta.identification.equations.motion_sources import ArraySource
 from ytheta.identification.estimators.weighted import Weighted
 from ytheta.logs.preparing.motion import Motion, prepare
 from ytheta.logs.preparing.preparation import Settings
@@ -54,14 +54,14 @@ class Run:
     rotor: bool = False
 
     def told(self, *, wrong: tuple[int, ...] = (), gravity: tuple[float, float, float] | None = None) -> list[Finding]:
-        """The doubts after some torques were turned round, or the description's gravity was."""
+        """The diagnose after some torques were turned round, or the description's gravity was."""
         robot = self.robot if gravity is None else replace(self.robot, gravity=gravity)
         signs = np.ones(len(robot.actuated))
         signs[list(wrong)] = -1.0
         assert self.motion.tau is not None
         motion = replace(self.motion, tau=self.motion.tau * signs)
-        problem = Problem(_form(robot, self.friction, self.rotor), (MotionSource(motion, self.rate),))
-        return list(doubts(problem, problem.sums(), Weighted().fit(problem)))
+        problem = EstimationProblem(_form(robot, self.friction, self.rotor), (ArraySource(motion, self.rate),))
+        return list(diagnose(problem, problem.sums(), Weighted().fit(problem)))
 
 
 def _motion(robot: Robot, friction: float, noise: float, samples: int = 1500, speed: float = 1.0) -> Motion:
@@ -181,7 +181,7 @@ def test_what_fits_alike_is_decided_by_friction_and_inertia_alone() -> None:
     base = base_parameters(run.robot, friction=FRICTION)
     assert run.motion.tau is not None
     turned = replace(run.motion, tau=-run.motion.tau)
-    problem = Problem(Differential(base), (MotionSource(turned, 100.0),))
+    problem = EstimationProblem(Differential(base), (ArraySource(turned, 100.0),))
     rows = np.zeros((6, len(base)))
     reading = Reading(problem.sums(), run.robot.actuated, base.independent, base.beta, rows)
     assert (believed_signs(reading) < 0.0).all()

@@ -16,8 +16,8 @@ from tests.support.formulation_cases import fork
 from tests.support.serial_arms import RULES, SIDE, STILL, UP, P, R, X, Y, Z, arm
 from ytheta.errors import InputError
 from ytheta.identification.equations.differential import Differential
-from ytheta.identification.equations.estimation_problem import Problem
-from ytheta.identification.equations.motion_sources import MotionSource
+from ytheta.identification.equations.estimation_problem import EstimationProblem
+from ytheta.identification.equations.motion_sources import ArraySource
 from ytheta.identification.estimators.lin.lin import Lin, _equations
 from ytheta.identification.estimators.lin.serial_arm import Arm
 from ytheta.identification.estimators.lin.recursion import Behind
@@ -43,7 +43,7 @@ def catalog(name: str) -> Case:
     return case(ytheta.load(name), 300)
 
 
-def linear(robot: Robot, seed: int = 2) -> tuple[Problem, np.ndarray]:
+def linear(robot: Robot, seed: int = 2) -> tuple[EstimationProblem, np.ndarray]:
     """Torques of any theta from the kernel of the standard regressor, and noise."""
     base = ytheta.base_parameters(robot, rotor_inertia=True, friction=("viscous", "coulomb"))
     motion = smooth(len(robot.actuated), 250)
@@ -51,10 +51,10 @@ def linear(robot: Robot, seed: int = 2) -> tuple[Problem, np.ndarray]:
     theta = np.where([name in base.asked for name in robot.parameter_names], rng.normal(size=len(robot.theta)), 0.0)
     form = Differential(base)
     tau = form.kernel(motion.q, motion.qd, motion.qdd) @ (base.K @ theta) + 0.1 * rng.normal(size=motion.q.shape)
-    return Problem(form, (MotionSource(replace(motion, tau=tau), RATE),), threads=1), theta
+    return EstimationProblem(form, (ArraySource(replace(motion, tau=tau), RATE),), threads=1), theta
 
 
-def agree(problem: Problem) -> bool:
+def agree(problem: EstimationProblem) -> bool:
     """The same beta and the same covariance as sequential."""
     one, other = Lin().fit(problem), Sequential().fit(problem)
     assert one.notes == other.notes == ()

@@ -12,8 +12,8 @@ from tests.support.driven_robots import coupled
 from tests.support.estimation_cases import RATE, Case, case, smooth
 from tests.support.formulation_cases import fork
 from ytheta.identification.equations.differential import Differential
-from ytheta.identification.equations.estimation_problem import Problem
-from ytheta.identification.equations.motion_sources import MotionSource
+from ytheta.identification.equations.estimation_problem import EstimationProblem
+from ytheta.identification.equations.motion_sources import ArraySource
 from ytheta.identification.estimators.least_squares import LeastSquares
 from ytheta.identification.estimators.sequential import Sequential, chained, joint_order, propagated
 from ytheta.robot.robot import Robot
@@ -77,7 +77,7 @@ def test_a_joint_that_hardly_moves_fails_40(puma: Case) -> None:
     assert not Sequential().fit(puma.problem()).notes
 
 
-def linear(robot: Robot) -> tuple[Problem, np.ndarray]:
+def linear(robot: Robot) -> tuple[EstimationProblem, np.ndarray]:
     """Torques from the regressor itself, of any beta."""
     base = ytheta.base_parameters(robot, rotor_inertia=True, friction=("viscous", "coulomb"))
     motion = smooth(len(robot.actuated), 300)
@@ -88,7 +88,7 @@ def linear(robot: Robot) -> tuple[Problem, np.ndarray]:
     form = Differential(base)
     beta = np.random.default_rng(5).normal(size=len(base))
     tau = form.kernel(motion.q, motion.qd, motion.qdd) @ beta
-    return Problem(form, (MotionSource(replace(motion, tau=tau), RATE),)), beta
+    return EstimationProblem(form, (ArraySource(replace(motion, tau=tau), RATE),)), beta
 
 
 @pytest.mark.parametrize("robot", [fork(), coupled()], ids=["fork", "coupled"])

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ytheta.identification.equations.estimation_problem import Problem
+from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.shapes import Float, JointsBySample, PerBase, PerJoint
 
 LAGS = 200  # residuals, at eight or more per period of the low-pass
@@ -24,7 +24,7 @@ def samples_that_count_as_one(products: Float[np.ndarray, "lags joints"]) -> Per
     return np.maximum(2.0 * (pairs * positive).sum(axis=0) - 1.0, 1.0)
 
 
-def equations_that_count_as_one(problem: Problem, beta: PerBase) -> PerJoint:
+def equations_that_count_as_one(problem: EstimationProblem, beta: PerBase) -> PerJoint:
     """The same of the equations of any form, from what beta leaves of them."""
     memory = Memory(len(problem.layout.parts))
     for task in problem.tasks():
@@ -35,7 +35,7 @@ def equations_that_count_as_one(problem: Problem, beta: PerBase) -> PerJoint:
 
 
 class Memory:
-    """Sums of r(t) r(t + k) of residuals that come in the order of time, in pieces of segments."""
+    """NormalEquations of r(t) r(t + k) of residuals that come in the order of time, in pieces of segments."""
 
     def __init__(self, joints: int) -> None:
         self.products = np.zeros((LAGS, joints))

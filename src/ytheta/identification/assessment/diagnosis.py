@@ -21,8 +21,8 @@ from ytheta.dynamics.kernels import AnyKernel, regressor
 from ytheta.findings import Finding, Severity
 from ytheta.identification.assessment.torque_signs import ALIKE, BETTER, POOR, Reading, believed_signs
 from ytheta.identification.equations.differential import Differential
-from ytheta.identification.equations.normal_equations import JointSums, Sums
-from ytheta.identification.equations.estimation_problem import Problem
+from ytheta.identification.equations.normal_equations import JointNormalEquations, NormalEquations
+from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.estimators.estimate import Estimate
 from ytheta.robot.frame import IDENTITY
 from ytheta.robot.robot import Robot
@@ -37,7 +37,7 @@ POSES = 100  # at rest
 SAMPLES, NUMBERS = 3000, 1_000_000  # in motion, and entries of Y in them, at most
 
 
-def doubts(problem: Problem, sums: Sums, estimate: Estimate) -> tuple[Finding, ...]:
+def diagnose(problem: EstimationProblem, sums: NormalEquations, estimate: Estimate) -> tuple[Finding, ...]:
     """Findings about the signs of torques and gravity, each with what was seen and what to write.
 
     ``sums`` are those of the problem, ``estimate`` what was fitted to them.
@@ -81,7 +81,7 @@ class View:
         return float(np.sum(seen * wanted)) / size if size else 0.0
 
 
-def directions(problem: Problem) -> tuple[View, View | None]:
+def directions(problem: EstimationProblem) -> tuple[View, View | None]:
     """The description on a thin sample, and the direction of gravity to believe in instead, if there is one."""
     described, *others = views(problem)
     best = min(others, key=lambda view: view.reading.least)
@@ -94,7 +94,7 @@ def directions(problem: Problem) -> tuple[View, View | None]:
     return described, hanging[0] if hanging and described.trust < -PLAIN else None
 
 
-def views(problem: Problem) -> Iterator[View]:
+def views(problem: EstimationProblem) -> Iterator[View]:
     """The description's gravity, its opposite and the axes of the base, both ways."""
     robot, names = problem.base.robot, problem.base.asked
     q, qd, qdd, tau = thin(problem, min(SAMPLES, max(POSES, NUMBERS // (len(robot.actuated) * len(names)))))
@@ -151,7 +151,7 @@ def about_gravity(described: View, other: View) -> Finding:
     return Finding("gravity", Severity.WARNING, text, "set mounting or gravity in the robot's description")
 
 
-def thin(problem: Problem, most: int) -> tuple[SamplesByJoint, SamplesByJoint, SamplesByJoint, SamplesByJoint]:
+def thin(problem: EstimationProblem, most: int) -> tuple[SamplesByJoint, SamplesByJoint, SamplesByJoint, SamplesByJoint]:
     """q, qd, qdd and tau of some samples from all over the logs."""
     tasks = list(problem.tasks())
     parts = [problem.motion(task) for task in tasks[:: -(-len(tasks) // PIECES)]]
@@ -165,7 +165,7 @@ def at_rest(kernel: AnyKernel, q: SamplesByJoint) -> SamplesByJointByBase:
 
 
 def inertia_rows(kernel: AnyKernel, q: SamplesByJoint, rest: SamplesByJointByBase) -> Float[np.ndarray, "joints base"]:
-    """Rows that, times beta, are the mean diagonal of the mass matrix: what unit accelerations add to rest."""
+    """EquationRows that, times beta, are the mean diagonal of the mass matrix: what unit accelerations add to rest."""
     still, units = np.zeros_like(q), np.eye(q.shape[1])
     return np.array([(kernel(q, still, still + unit) - rest)[:, j].mean(axis=0) for j, unit in enumerate(units)])
 
@@ -180,12 +180,12 @@ def _with_gravity(robot: Robot, gravity: Vector3) -> Robot:
     return replace(robot, gravity=(x, y, z), mounting=IDENTITY)
 
 
-def _sums(Y: SamplesByJointByBase, tau: SamplesByJoint, kept: SamplesByJoint) -> Sums:
+def _sums(Y: SamplesByJointByBase, tau: SamplesByJoint, kept: SamplesByJoint) -> NormalEquations:
     joints = []
     for j in range(Y.shape[1]):
         A, b = Y[:, j] * kept[:, j, None], tau[:, j] * kept[:, j]
-        joints.append(JointSums(np.arange(Y.shape[2]), A.T @ A, A.T @ b, float(b @ b), float(kept[:, j].sum())))
-    return Sums(Y.shape[2], tuple(joints))
+        joints.append(JointNormalEquations(np.arange(Y.shape[2]), A.T @ A, A.T @ b, float(b @ b), float(kept[:, j].sum())))
+    return NormalEquations(Y.shape[2], tuple(joints))
 
 
 def _named(gravity: Vector3) -> str:

@@ -14,8 +14,8 @@ import numpy as np
 
 from ytheta.conventions import JOINT_PARAMETERS
 from ytheta.identifiability.base_parameters import BaseParameters, Verdict
-from ytheta.identification.assessment.residuals import Reach
-from ytheta.identification.equations.normal_equations import Sums
+from ytheta.identification.assessment.residuals import MotionRange
+from ytheta.identification.equations.normal_equations import NormalEquations
 from ytheta.robot.parts import JointKind
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
@@ -38,7 +38,7 @@ class Seen(Enum):
 
 
 @dataclass(frozen=True)
-class Advice:
+class MotionAdvice:
     """Which motion is missing for which parameters."""
 
     parameters: tuple[str, ...]
@@ -47,8 +47,8 @@ class Advice:
 
 def base_seen(
     base: BaseParameters,
-    sums: Sums,
-    reach: Reach,
+    sums: NormalEquations,
+    reach: MotionRange,
     beta: Float[np.ndarray, "base"],
     std: Float[np.ndarray, "base"],
 ) -> tuple[Seen, ...]:
@@ -79,24 +79,24 @@ def standard_seen(base: BaseParameters, seen: Sequence[Seen]) -> Mapping[str, Se
     return {name: kinds[v] if v in kinds else alone[name] for name, v in base.verdicts.items()}
 
 
-def advice(base: BaseParameters, seen: Sequence[Seen], reach: Reach) -> tuple[Advice, ...]:
+def advice(base: BaseParameters, seen: Sequence[Seen], reach: MotionRange) -> tuple[MotionAdvice, ...]:
     """Which motion would show what is not seen, or seen weakly: unseen first, at most a few."""
     wanted = {name: own for name, own in zip(base.independent, seen, strict=True) if own in (Seen.UNSEEN, Seen.WEAK)}
     found: dict[str, list[str]] = {}
     for name in wanted:
         found.setdefault(_missing(base.robot, name, reach), []).append(name)
     ordered = sorted(found.items(), key=lambda item: (all(wanted[n] is Seen.WEAK for n in item[1]), -len(item[1])))
-    return tuple(Advice(tuple(names), text) for text, names in ordered[:FEW])
+    return tuple(MotionAdvice(tuple(names), text) for text, names in ordered[:FEW])
 
 
-def still_joints(robot: Robot, reach: Reach) -> Iterator[tuple[str, float]]:
+def still_joints(robot: Robot, reach: MotionRange) -> Iterator[tuple[str, float]]:
     """Joints that hardly moved, and how far they went."""
     for name, low, high in zip(robot.actuated, reach.lower, reach.upper, strict=True):
         if high - low < STILL[_slides(robot, name)]:
             yield name, float(high - low)
 
 
-def _missing(robot: Robot, parameter: str, reach: Reach) -> str:
+def _missing(robot: Robot, parameter: str, reach: MotionRange) -> str:
     """The motion that shows a standard parameter."""
     owner, _, kind = parameter.rpartition(".")
     if kind in JOINT_PARAMETERS or owner in {force.name for force in robot.forces}:

@@ -14,8 +14,8 @@ import numpy as np
 from ytheta.engine.local import in_order
 from ytheta.identification.assessment.autocorrelation import Memory, samples_that_count_as_one
 from ytheta.identification.equations.differential import Differential
-from ytheta.identification.equations.known_torque import Known
-from ytheta.identification.equations.estimation_problem import Problem, Task
+from ytheta.identification.equations.known_torque import KnownTorque
+from ytheta.identification.equations.estimation_problem import EstimationProblem, Task
 from ytheta.identification.equations.motion_sources import Source
 from ytheta.logs.preparing.motion import Motion
 from ytheta.shapes import Float, JointsBySample, PerBase, PerJoint
@@ -36,7 +36,7 @@ class Trace:
 
 
 @dataclass(frozen=True, eq=False)
-class Reach:
+class MotionRange:
     """How far the joints went: ranges of positions, largest speeds and accelerations."""
 
     lower: PerJoint
@@ -47,7 +47,7 @@ class Reach:
 
 @dataclass(frozen=True, eq=False)
 class Errors:
-    """Sums over the samples of some motion, per joint; see the module docstring."""
+    """NormalEquations over the samples of some motion, per joint; see the module docstring."""
 
     samples: int
     seconds: float
@@ -58,7 +58,7 @@ class Errors:
     raw_torque: PerJoint
     mean: PerJoint  # of the torque
     autocovariance: Float[np.ndarray, "lags joints"]  # sums of r(t) r(t + k)
-    reach: Reach
+    reach: MotionRange
     trace: Trace
 
     @property
@@ -113,11 +113,11 @@ def judge(
     sources: tuple[Source, ...],
     beta: PerBase,
     *,
-    known: Known | None = None,
+    known: KnownTorque | None = None,
     threads: int | None = None,
 ) -> Errors:
     """How well beta, with what is known beside it, predicts these torques; ``min_speed`` joints of the form left out."""
-    problem = Problem(form, sources, threads=threads, most_kept=0)  # one pass: nothing will be asked for again
+    problem = EstimationProblem(form, sources, threads=threads, most_kept=0)  # one pass: nothing will be asked for again
     gathering = _Gathering(problem, len(form.base.robot.actuated))
 
     def work(task: Task) -> tuple[Motion, JointsBySample]:
@@ -130,7 +130,7 @@ def judge(
     return gathering.result()
 
 
-def predict(form: Differential, motion: Motion, beta: PerBase, *, known: Known | None = None) -> JointsBySample:
+def predict(form: Differential, motion: Motion, beta: PerBase, *, known: KnownTorque | None = None) -> JointsBySample:
     """Y beta of some motion, and what is known beside it."""
     predicted = form.torque(motion, beta)
     return predicted + known.torque(motion) if known else predicted
@@ -139,7 +139,7 @@ def predict(form: Differential, motion: Motion, beta: PerBase, *, known: Known |
 class _Gathering:
     """Errors in the making. Pieces come in the order of time; residuals of one reach into the next."""
 
-    def __init__(self, problem: Problem, joints: int) -> None:
+    def __init__(self, problem: EstimationProblem, joints: int) -> None:
         self.problem = problem
         self.step = max(1, -(-problem.samples // SHOWN))
         self.samples, self.seconds = 0, 0.0
@@ -188,7 +188,7 @@ class _Gathering:
             samples=self.samples,
             seconds=self.seconds,
             autocovariance=self.memory.products,
-            reach=Reach(self.lower, self.upper, self.speed, self.acceleration),
+            reach=MotionRange(self.lower, self.upper, self.speed, self.acceleration),
             trace=Trace(t, measured, predicted, raw),
             **sums,
         )

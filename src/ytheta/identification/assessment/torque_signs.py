@@ -1,6 +1,6 @@
 """Which torques have the wrong sign: what fits, and of what fits alike, what dissipates energy and has inertia.
 
-Notation      s     one sign per joint; turning the torque of joint j round turns its moment b_j round
+Notation      s     one sign per joint; drive_directions the torque of joint j round turns its moment b_j round
               A     A_ij = b_iᵀ N⁻¹ b_j: the squared torque that s explains is sᵀ A s, so that all signs are compared
                     without another look at the data
 
@@ -18,8 +18,8 @@ from itertools import combinations
 
 import numpy as np
 
-from ytheta.identification.equations.normal_equations import Sums
-from ytheta.identification.equations.decomposition import Normal
+from ytheta.identification.equations.normal_equations import NormalEquations
+from ytheta.identification.equations.decomposition import NormalDecomposition
 from ytheta.identification.estimators.least_squares import solved
 from ytheta.identification.estimators.weighted import joint_weights
 from ytheta.robot.parameters import is_dissipative
@@ -36,12 +36,12 @@ MOST_WEIGHED = 24  # signs whose friction and inertia are looked at, those of th
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """Sums of all equations, what their parameters are called, and the parameters' part in the mass matrix.
+    """NormalEquations of all equations, what their parameters are called, and the parameters' part in the mass matrix.
 
     Row j of ``inertia`` times beta is the diagonal entry j of the mass matrix, averaged over poses of the log.
     """
 
-    sums: Sums
+    sums: NormalEquations
     joints: tuple[str, ...]
     names: tuple[str, ...]
     start: PerBase
@@ -52,7 +52,7 @@ class Reading:
         if (signs > 0.0).all():
             return self
         pairs = zip(self.sums.joints, signs, strict=True)
-        return replace(self, sums=Sums(self.sums.base, tuple(replace(j, moment=s * j.moment) for j, s in pairs)))
+        return replace(self, sums=NormalEquations(self.sums.base, tuple(replace(j, moment=s * j.moment) for j, s in pairs)))
 
     def error(self, signs: PerJoint) -> float:
         """Root mean square of what signs leave unexplained, of all torque."""
@@ -94,7 +94,7 @@ class Reading:
         B = np.zeros((self.sums.base, len(self.joints)))
         for j, joint in enumerate(self.sums.joints):
             B[joint.columns, j] = joint.moment
-        return B.T @ Normal.of(self.sums.normal(np.ones(len(self.joints)))).inverse @ B
+        return B.T @ NormalDecomposition.of(self.sums.normal(np.ones(len(self.joints)))).inverse @ B
 
     @cached_property
     def _friction_rows(self) -> Float[np.ndarray, "joints base"]:
@@ -112,7 +112,7 @@ class Reading:
         """Standard deviations of rows times beta, if noise were white."""
         (beta, weights), sums = self._weighted, self.sums
         left = np.maximum(sums.residual_squares(beta), EXACT**2 * sums.squares) / np.maximum(sums.counts, 1.0)
-        gain = rows @ Normal.of(sums.normal(weights)).inverse
+        gain = rows @ NormalDecomposition.of(sums.normal(weights)).inverse
         variance = np.zeros(len(rows))
         for weight, noise, joint in zip(weights, left, sums.joints, strict=True):
             own = gain[:, joint.columns]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from ytheta.identification.assessment.excitation import Advice, Seen
+from ytheta.identification.assessment.excitation import MotionAdvice, Seen
 from ytheta.identification.assessment.residuals import Errors
 
 GOOD = 10.0  # percent of the torque: what careful studies of industrial arms reach on motion not used for the fit
@@ -45,7 +45,7 @@ def verdict(
     contradiction: str,
     seen: Sequence[Seen],
     names: Sequence[str],
-    missing: Sequence[Advice],
+    missing: Sequence[MotionAdvice],
 ) -> Verdict:
     """The worst that is true comes first: what was not seen at all, what contradicts the description, the errors.
 

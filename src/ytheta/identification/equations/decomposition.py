@@ -1,4 +1,4 @@
-"""Normal equations N beta = b, solved so that what the data do not show is known to be unknown.
+"""NormalDecomposition equations N beta = b, solved so that what the data do not show is known to be unknown.
 
 Columns are scaled to length one first, so that kilograms and kg m² compare. The square roots of the eigenvalues are
 then the singular values of the scaled equations. Directions below ``UNSEEN`` of the largest cannot be told from
@@ -18,7 +18,7 @@ UNSEEN = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class Normal:
+class NormalDecomposition:
     """A decomposition of N: N = diag(scale) V diag(singular²) Vᵀ diag(scale), singular values from large to small."""
 
     scale: PerBase
@@ -26,7 +26,7 @@ class Normal:
     V: BaseByBase
 
     @classmethod
-    def of(cls, N: BaseByBase) -> Normal:
+    def of(cls, N: BaseByBase) -> NormalDecomposition:
         scale = np.sqrt(np.maximum(np.diag(N), 0.0))
         largest = scale.max(initial=0.0)
         safe = np.where(scale > 1e-12 * largest, scale, np.inf)  # a column of zeros: its own direction, never seen

@@ -10,9 +10,9 @@ import numpy as np
 
 from ytheta.dynamics.kernels import AnyKernel, regressor
 from ytheta.identifiability.base_parameters import BaseParameters
-from ytheta.identification.equations.form import Piece
+from ytheta.identification.equations.form import SampleRange
 from ytheta.identification.equations.friction import FrictionEntries, friction_entries
-from ytheta.identification.equations.rows import Layout, Rows
+from ytheta.identification.equations.rows import RegressorLayout, EquationRows
 from ytheta.logs.preparing.motion import Motion
 from ytheta.shapes import Float, JointsBySample, NonzerosBySample, PerBase
 
@@ -36,15 +36,15 @@ class Differential:
         return regressor(self.base.robot, self.base)
 
     @cached_property
-    def layout(self) -> Layout:
-        return Layout.of(self.kernel.indices, joints=len(self.base.robot.actuated), base=len(self.base))
+    def layout(self) -> RegressorLayout:
+        return RegressorLayout.of(self.kernel.indices, joints=len(self.base.robot.actuated), base=len(self.base))
 
-    def pieces(self, segment: int, length: int, rate: float, size: int) -> Iterator[Piece]:
+    def pieces(self, segment: int, length: int, rate: float, size: int) -> Iterator[SampleRange]:
         del rate
         for first in range(0, length, size):
-            yield Piece(segment, first, min(first + size, length))
+            yield SampleRange(segment, first, min(first + size, length))
 
-    def rows(self, motion: Motion, piece: Piece, rate: float) -> Iterator[Rows]:
+    def rows(self, motion: Motion, piece: SampleRange, rate: float) -> Iterator[EquationRows]:
         """The equations of one piece, in blocks that stay in the processor's cache."""
         del piece, rate
         assert motion.tau is not None
@@ -52,7 +52,7 @@ class Differential:
         kept = self.kept(motion)
         for first, values in self.blocks(motion):
             chosen = slice(first, first + values.shape[1])
-            yield Rows(values, tau[:, chosen], None if kept is None else kept[:, chosen])
+            yield EquationRows(values, tau[:, chosen], None if kept is None else kept[:, chosen])
 
     def kept(self, motion: Motion) -> JointsBySample | None:
         """One for every equation that counts, zero for the others; None where all do."""

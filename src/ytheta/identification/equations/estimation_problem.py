@@ -1,4 +1,4 @@
-"""Problem: base parameters, motion and a form. All equations an estimator may ask for, streamed.
+"""EstimationProblem: base parameters, motion and a form. All equations an estimator may ask for, streamed.
 
 Nothing of the size samples × parameters is ever stored: pieces of motion become blocks of Y in the processor's cache
 and sums at once. Motion itself is kept from one pass to the next as long as it is small.
@@ -13,9 +13,9 @@ from functools import cached_property
 from ytheta.engine.local import in_order
 from ytheta.errors import InputError
 from ytheta.identifiability.base_parameters import BaseParameters
-from ytheta.identification.equations.form import Form, Piece
-from ytheta.identification.equations.normal_equations import Sums, Weigh, summed, together
-from ytheta.identification.equations.rows import Layout, Rows
+from ytheta.identification.equations.form import Form, SampleRange
+from ytheta.identification.equations.normal_equations import NormalEquations, Weigh, summed, together
+from ytheta.identification.equations.rows import RegressorLayout, EquationRows
 from ytheta.identification.equations.motion_sources import Source
 from ytheta.logs.preparing.motion import Motion
 from ytheta.shapes import PerBase
@@ -29,11 +29,11 @@ class Task:
     """A piece of one of the sources."""
 
     source: int
-    piece: Piece
+    piece: SampleRange
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class EstimationProblem:
     """What is to be estimated, and from what; see the module docstring."""
 
     form: Form
@@ -57,7 +57,7 @@ class Problem:
         return self.form.base
 
     @property
-    def layout(self) -> Layout:
+    def layout(self) -> RegressorLayout:
         return self.form.layout
 
     @cached_property
@@ -65,28 +65,28 @@ class Problem:
         """Samples of all sources."""
         return sum(sum(source.lengths) for source in self.sources)
 
-    def sums(self, *, around: PerBase | None = None, weigh: Weigh | None = None) -> Sums:
+    def sums(self, *, around: PerBase | None = None, weigh: Weigh | None = None) -> NormalEquations:
         """The sums of all equations: of their residuals where ``around`` is given, weighed by those if asked."""
         if around is None and weigh is None:
             return self._plain_sums
         return self._summed(around, weigh)
 
     @cached_property
-    def _plain_sums(self) -> Sums:
+    def _plain_sums(self) -> NormalEquations:
         return self._summed(None, None)
 
-    def _summed(self, around: PerBase | None, weigh: Weigh | None) -> Sums:
+    def _summed(self, around: PerBase | None, weigh: Weigh | None) -> NormalEquations:
         # Residuals do not change the products of Y: without weights these are those of the plain sums.
         known = self._plain_sums if around is not None and weigh is None else None
 
-        def work(task: Task) -> Sums:
+        def work(task: Task) -> NormalEquations:
             return summed(self.layout, self.rows_of(task), around=around, weigh=weigh, grams=known is None)
 
         parts = in_order(work, self.tasks(), threads=self.threads)
-        total = together(parts, empty=Sums.empty(self.layout))
+        total = together(parts, empty=NormalEquations.empty(self.layout))
         return total if known is None else total.with_grams(known)
 
-    def rows(self) -> Iterator[Rows]:
+    def rows(self) -> Iterator[EquationRows]:
         """All equations in the order of time, for estimators that learn as they go."""
         for task in self.tasks():
             yield from self.rows_of(task)
@@ -98,7 +98,7 @@ class Problem:
                 for piece in self.form.pieces(segment, length, source.rate, self.size):
                     yield Task(k, piece)
 
-    def rows_of(self, task: Task) -> Iterator[Rows]:
+    def rows_of(self, task: Task) -> Iterator[EquationRows]:
         return self.form.rows(self.motion(task), task.piece, self.sources[task.source].rate)
 
     def motion(self, task: Task) -> Motion:

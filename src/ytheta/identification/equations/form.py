@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from ytheta.identifiability.base_parameters import BaseParameters
-from ytheta.identification.equations.rows import Layout, Rows
+from ytheta.identification.equations.rows import RegressorLayout, EquationRows
 from ytheta.logs.preparing.motion import Motion
 
 
 @dataclass(frozen=True)
-class Piece:
+class SampleRange:
     """Samples ``first:last`` of a segment; the first ``lead`` of them only serve those after them."""
 
     segment: int
@@ -30,9 +30,9 @@ class Form(Protocol):
     @property
     def name(self) -> str: ...
     @property
-    def layout(self) -> Layout: ...
-    def pieces(self, segment: int, length: int, rate: float, size: int) -> Iterator[Piece]:
+    def layout(self) -> RegressorLayout: ...
+    def pieces(self, segment: int, length: int, rate: float, size: int) -> Iterator[SampleRange]:
         """What to work on in a segment of ``length`` samples, about ``size`` samples at a time."""
 
-    def rows(self, motion: Motion, piece: Piece, rate: float) -> Iterator[Rows]:
+    def rows(self, motion: Motion, piece: SampleRange, rate: float) -> Iterator[EquationRows]:
         """The equations of a piece."""

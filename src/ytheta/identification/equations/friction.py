@@ -45,7 +45,7 @@ class FrictionEntries:
             np.multiply(directions[drive, chosen], factor, out=values[place])
 
 
-def turning(robot: Robot) -> Turning | None:
+def drive_directions(robot: Robot) -> Turning | None:
     """The drives of a robot as its log's directions need them; None with loops, where rates change with the pose."""
     if robot.loops:
         return None
@@ -53,7 +53,7 @@ def turning(robot: Robot) -> Turning | None:
     return Turning(_rates(robot), np.array([softness[name] for name in robot.moving]))
 
 
-def softened(robot: Robot, logs: Sequence[Log]) -> Robot:
+def with_smooth_friction(robot: Robot, logs: Sequence[Log]) -> Robot:
     """The robot with soft friction in those drives whose description leaves it sharp."""
     if robot.loops:  # drives whose rates are proportional must stay so near standstill, and rates depend on the pose
         return robot

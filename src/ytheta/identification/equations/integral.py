@@ -32,8 +32,8 @@ import numpy as np
 
 from ytheta.errors import InputError
 from ytheta.identifiability.base_parameters import BaseParameters
-from ytheta.identification.equations.form import Piece
-from ytheta.identification.equations.rows import Layout, Rows
+from ytheta.identification.equations.form import SampleRange
+from ytheta.identification.equations.rows import RegressorLayout, EquationRows
 from ytheta.identification.equations.windows import Stencil, Terms, Windows
 from ytheta.logs.preparing.motion import Motion
 from ytheta.shapes import Float
@@ -61,13 +61,13 @@ class Integral:
         return "integral"
 
     @property
-    def layout(self) -> Layout:
+    def layout(self) -> RegressorLayout:
         return self._terms.layout
 
-    def pieces(self, segment: int, length: int, rate: float, size: int) -> Iterator[Piece]:
+    def pieces(self, segment: int, length: int, rate: float, size: int) -> Iterator[SampleRange]:
         return self._windows(rate).pieces(segment, length, size)
 
-    def rows(self, motion: Motion, piece: Piece, rate: float) -> Iterator[Rows]:
+    def rows(self, motion: Motion, piece: SampleRange, rate: float) -> Iterator[EquationRows]:
         del piece
         hop = self.steps(rate)
         ends = Stencil(np.array([-1.0, 1.0]) * rate / hop, hop=1, start=REACH, step=hop)

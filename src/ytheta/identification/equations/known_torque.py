@@ -24,7 +24,7 @@ from ytheta.shapes import JointsBySample
 
 
 @dataclass(frozen=True, eq=False)
-class Known:
+class KnownTorque:
     """The part of a robot's torque that is not asked about."""
 
     base: BaseParameters
@@ -56,11 +56,11 @@ def each_alone(robot: Robot, names: Sequence[str]) -> BaseParameters:
 
 
 @dataclass(frozen=True, eq=False)
-class Remaining:
+class ResidualSource:
     """A source whose torque is what the known parameters leave."""
 
     source: Source
-    known: Known
+    known: KnownTorque
 
     @property
     def name(self) -> str:
@@ -85,6 +85,6 @@ class Remaining:
         return replace(motion, tau=motion.tau - self.known.torque(motion).T)
 
 
-def remaining(sources: tuple[Source, ...], known: Known) -> tuple[Source, ...]:
+def remaining(sources: tuple[Source, ...], known: KnownTorque) -> tuple[Source, ...]:
     """The sources, known torques taken off; themselves where nothing is known."""
-    return tuple(Remaining(source, known) for source in sources) if known else sources
+    return tuple(ResidualSource(source, known) for source in sources) if known else sources

@@ -11,7 +11,7 @@ Notation      code     meaning
 Filter        a / (s + a) gives a (W - low-passed W) for the derivative: velocity noise of all frequencies passes with
               gain a, and the past fades so slowly that 28 / a seconds of it must be known. A Gaussian is what many such
               filters in a row become; it has no delay, passes no high frequencies at all, and is the shortest in time
-              for its corner. Sums over equal steps are exact for it, up to exp(-(2 pi sigma)² / 2): no scheme of
+              for its corner. NormalEquations over equal steps are exact for it, up to exp(-(2 pi sigma)² / 2): no scheme of
               discretisation stands between the two sides, and there is no recursion that would have to be started.
 Corner        Unless given, 6 Hz, and at most rate / 20, that is sigma = 3.7 samples: the choice of ``integral``, whose
               windows of a tenth of a second, or 12 samples, have half their gain there.
@@ -31,8 +31,8 @@ import numpy as np
 
 from ytheta.errors import InputError
 from ytheta.identifiability.base_parameters import BaseParameters
-from ytheta.identification.equations.form import Piece
-from ytheta.identification.equations.rows import Layout, Rows
+from ytheta.identification.equations.form import SampleRange
+from ytheta.identification.equations.rows import RegressorLayout, EquationRows
 from ytheta.identification.equations.windows import Stencil, Terms, Windows
 from ytheta.logs.preparing.motion import Motion
 
@@ -61,13 +61,13 @@ class Momentum:
         return "momentum"
 
     @property
-    def layout(self) -> Layout:
+    def layout(self) -> RegressorLayout:
         return self._terms.layout
 
-    def pieces(self, segment: int, length: int, rate: float, size: int) -> Iterator[Piece]:
+    def pieces(self, segment: int, length: int, rate: float, size: int) -> Iterator[SampleRange]:
         return self._windows(rate).pieces(segment, length, size)
 
-    def rows(self, motion: Motion, piece: Piece, rate: float) -> Iterator[Rows]:
+    def rows(self, motion: Motion, piece: SampleRange, rate: float) -> Iterator[EquationRows]:
         del piece
         windows, sigma = self._windows(rate), self.width(rate)
         k = np.arange(windows.span) - windows.span // 2

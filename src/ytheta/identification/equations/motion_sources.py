@@ -36,13 +36,13 @@ class Source(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class LogSource:
-    """A log and the plan of its preparation; ``turning`` are the drives whose directions are wanted.
+    """A log and the plan of its preparation; ``drive_directions`` are the drives whose directions are wanted.
 
     ``still`` is true for joints that are held: what their encoders show is noise, and no motion to learn from.
     """
 
     plan: Plan
-    turning: Turning | None = None
+    drive_directions: Turning | None = None
     still: Bool[np.ndarray, "joints"] | None = None
 
     @property
@@ -69,7 +69,7 @@ class LogSource:
         rows = plan.log.segments[segment]
         length = plan.grid.length(plan.log, rows)
         begin, end = plan.cut + first * step, min(plan.cut + last * step, length - plan.cut)
-        margin = plan.smoother.memory * (1 if self.turning is None else 2)
+        margin = plan.smoother.memory * (1 if self.drive_directions is None else 2)
         span = Span(begin, end, max(0, begin - margin), min(length, end + margin))
         motion = work(plan, rows, span, self._turning)
         if self.still is None or not self.still.any():
@@ -79,13 +79,13 @@ class LogSource:
 
     @cached_property
     def _turning(self) -> Turning | None:
-        if self.turning is None or self.still is None:
-            return self.turning
-        return replace(self.turning, rates=self.turning.rates * ~self.still)
+        if self.drive_directions is None or self.still is None:
+            return self.drive_directions
+        return replace(self.drive_directions, rates=self.drive_directions.rates * ~self.still)
 
 
 @dataclass(frozen=True, eq=False)
-class MotionSource:
+class ArraySource:
     """Motion that needs no preparation: simulated, or prepared elsewhere. ``segments`` are ranges of its samples."""
 
     whole: Motion

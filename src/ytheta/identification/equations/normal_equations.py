@@ -1,8 +1,8 @@
-"""Sums: what least squares needs to know of any number of samples.
+"""NormalEquations: what least squares needs to know of any number of samples.
 
 For every joint j the products of its own equations: G_j = sum Y_jᵀ Y_j, b_j = sum Y_jᵀ tau_j, sum tau_j² and their
 number. Joints are kept apart, so that weights per joint, block-triangular estimators and the covariance of any of them
-follow without another look at the data. Sums of pieces add up to sums of the whole.
+follow without another look at the data. NormalEquations of pieces add up to sums of the whole.
 
 Products square the condition number. Estimators therefore end with a refining pass over the *residuals* of their first
 answer, which restores what a QR decomposition of all equations would have kept; see ``solve``.
@@ -17,14 +17,14 @@ from itertools import accumulate, pairwise
 
 import numpy as np
 
-from ytheta.identification.equations.rows import Layout, Rows
+from ytheta.identification.equations.rows import RegressorLayout, EquationRows
 from ytheta.shapes import Float, Int, JointsBySample, NonzerosBySample, PerBase
 
 Weigh = Callable[[JointsBySample], JointsBySample]  # residuals → the weight of each equation
 
 
 @dataclass(frozen=True, eq=False)
-class JointSums:
+class JointNormalEquations:
     """The sums of one joint's equations, over the base parameters ``columns`` that occur in them."""
 
     columns: Int[np.ndarray, "own"]
@@ -33,8 +33,8 @@ class JointSums:
     square: float
     count: float
 
-    def __add__(self, other: JointSums) -> JointSums:
-        return JointSums(
+    def __add__(self, other: JointNormalEquations) -> JointNormalEquations:
+        return JointNormalEquations(
             self.columns,
             self.gram + other.gram,
             self.moment + other.moment,
@@ -44,24 +44,24 @@ class JointSums:
 
 
 @dataclass(frozen=True, eq=False)
-class Sums:
+class NormalEquations:
     """The sums of all joints; see the module docstring."""
 
     base: int
-    joints: tuple[JointSums, ...]
+    joints: tuple[JointNormalEquations, ...]
 
     @classmethod
-    def empty(cls, layout: Layout) -> Sums:
+    def empty(cls, layout: RegressorLayout) -> NormalEquations:
         """The sums of no equations at all."""
         return _Gathering(layout).result()
 
-    def __add__(self, other: Sums) -> Sums:
-        return Sums(self.base, tuple(a + b for a, b in zip(self.joints, other.joints, strict=True)))
+    def __add__(self, other: NormalEquations) -> NormalEquations:
+        return NormalEquations(self.base, tuple(a + b for a, b in zip(self.joints, other.joints, strict=True)))
 
-    def with_grams(self, other: Sums) -> Sums:
+    def with_grams(self, other: NormalEquations) -> NormalEquations:
         """These sums with the G_j of other ones, which are of the same equations."""
         pairs = zip(self.joints, other.joints, strict=True)
-        return Sums(self.base, tuple(replace(mine, gram=its.gram) for mine, its in pairs))
+        return NormalEquations(self.base, tuple(replace(mine, gram=its.gram) for mine, its in pairs))
 
     @property
     def counts(self) -> Float[np.ndarray, "joints"]:
@@ -96,13 +96,13 @@ class Sums:
 
 
 def summed(
-    layout: Layout,
-    rows: Iterable[Rows],
+    layout: RegressorLayout,
+    rows: Iterable[EquationRows],
     *,
     around: PerBase | None = None,
     weigh: Weigh | None = None,
     grams: bool = True,
-) -> Sums:
+) -> NormalEquations:
     """The sums of some rows: of their residuals where ``around`` is given, each weighed by its residual if asked.
 
     Without ``grams`` all G_j are left at zero: they cost most of the time, and residuals do not change them.
@@ -117,15 +117,15 @@ def summed(
     return total.result()
 
 
-def together(parts: Iterable[Sums], *, empty: Sums) -> Sums:
+def together(parts: Iterable[NormalEquations], *, empty: NormalEquations) -> NormalEquations:
     """The sums of all parts, added in their order."""
     return reduce(lambda a, b: a + b, parts, empty)
 
 
 class _Gathering:
-    """Sums in the making. Those of all joints lie in one array, so that a block is added to them by one operation."""
+    """NormalEquations in the making. Those of all joints lie in one array, so that a block is added to them by one operation."""
 
-    def __init__(self, layout: Layout, *, grams: bool = True) -> None:
+    def __init__(self, layout: RegressorLayout, *, grams: bool = True) -> None:
         self.layout = layout
         sizes = [len(columns) for columns in layout.columns]
         ends = list(accumulate((*(n * n if grams else 0 for n in sizes), *sizes), initial=0))
@@ -148,11 +148,11 @@ class _Gathering:
         self.squares += np.vecdot(weighed, weighed)
         self.counts += tau.shape[1] if weights is None else weights.sum(axis=1)
 
-    def result(self) -> Sums:
+    def result(self) -> NormalEquations:
         columns = self.layout.columns
         sums = [self.sums[part] for part in self.parts]
         joints = (
-            JointSums(
+            JointNormalEquations(
                 own,
                 sums[j].reshape(len(own), len(own)) if self.grams else np.zeros((len(own), len(own))),
                 sums[len(columns) + j],
@@ -161,4 +161,4 @@ class _Gathering:
             )
             for j, own in enumerate(columns)
         )
-        return Sums(self.layout.base, tuple(joints))
+        return NormalEquations(self.layout.base, tuple(joints))

@@ -1,4 +1,4 @@
-"""Rows: the equations tau = Y beta of a stretch of motion, with the zeros of Y left out.
+"""EquationRows: the equations tau = Y beta of a stretch of motion, with the zeros of Y left out.
 
 Notation      values    entry k of all samples in row k: a structural non-zero of Y; those of one joint are adjacent
               columns   for every joint, the base parameters that its entries belong to
@@ -16,7 +16,7 @@ from ytheta.shapes import Float, Int, JointsBySample, NonzerosBySample, PerBase
 
 
 @dataclass(frozen=True, eq=False)
-class Layout:
+class RegressorLayout:
     """Where the entries of Y stand: ``parts`` are each joint's rows of ``values``, ``columns`` its base parameters."""
 
     base: int
@@ -24,7 +24,7 @@ class Layout:
     columns: tuple[Int[np.ndarray, "own"], ...]
 
     @classmethod
-    def of(cls, indices: Sequence[Int[np.ndarray, "nonzeros"]], *, joints: int, base: int) -> Layout:
+    def of(cls, indices: Sequence[Int[np.ndarray, "nonzeros"]], *, joints: int, base: int) -> RegressorLayout:
         """From the places of the non-zeros, sorted by joint as kernels give them."""
         rows, columns = indices
         ends = np.searchsorted(rows, np.arange(joints + 1))
@@ -48,7 +48,7 @@ class Layout:
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class EquationRows:
     """Equations of some samples: their regressor, their torque and which of them count.
 
     ``kept`` is None where all do. ``values`` may be written again when the next rows are asked for.

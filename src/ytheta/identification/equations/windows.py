@@ -23,9 +23,9 @@ import numpy as np
 from ytheta.dynamics.kernels import AnyKernel, momentum_regressor, remainder
 from ytheta.errors import InputError
 from ytheta.identifiability.base_parameters import BaseParameters
-from ytheta.identification.equations.form import Piece
+from ytheta.identification.equations.form import SampleRange
 from ytheta.identification.equations.friction import FrictionEntries, friction_entries
-from ytheta.identification.equations.rows import Layout, Rows
+from ytheta.identification.equations.rows import RegressorLayout, EquationRows
 from ytheta.logs.preparing.motion import Motion
 from ytheta.native import Block
 from ytheta.shapes import Float, Int
@@ -83,13 +83,13 @@ class Windows:
         """Whole windows in so many samples."""
         return max(0, (length - self.span) // self.hop + 1)
 
-    def pieces(self, segment: int, length: int, size: int) -> Iterator[Piece]:
+    def pieces(self, segment: int, length: int, size: int) -> Iterator[SampleRange]:
         """Whole windows that begin within about ``size`` samples; at its start a piece sees again what it shares."""
         total, together = self.count(length), max(1, size // self.hop)
         for first in range(0, total, together):
             last = min(first + together, total)
             lead = max(0, self.span - self.hop) if first else 0
-            yield Piece(segment, first * self.hop, (last - 1) * self.hop + self.span, lead)
+            yield SampleRange(segment, first * self.hop, (last - 1) * self.hop + self.span, lead)
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,11 +115,11 @@ class Terms:
         return remainder(self.base.robot, self.base)
 
     @cached_property
-    def layout(self) -> Layout:
+    def layout(self) -> RegressorLayout:
         indices = np.unravel_index(self._places, self.W.shape)
-        return Layout.of(indices, joints=len(self.base.robot.actuated), base=len(self.base))
+        return RegressorLayout.of(indices, joints=len(self.base.robot.actuated), base=len(self.base))
 
-    def rows(self, motion: Motion, count: int, a: Stencil, b: Stencil) -> Rows:
+    def rows(self, motion: Motion, count: int, a: Stencil, b: Stencil) -> EquationRows:
         """The equations of the first ``count`` windows: a weighs W, b Yhat and tau."""
         assert motion.tau is not None
         values = np.zeros((len(self._places), count))
@@ -128,7 +128,7 @@ class Terms:
         values[self._of_W] += a.sums(momenta, len(self._of_W), count)
         values[self._of_Yhat] += b.sums(self._remainders(motion, b.seen(count)), len(self._of_Yhat), count)
         tau = np.ascontiguousarray(motion.tau[b.seen(count)].T)
-        return Rows(values, b.sums([Block(0, tau)], len(tau), count))
+        return EquationRows(values, b.sums([Block(0, tau)], len(tau), count))
 
     def _remainders(self, motion: Motion, seen: slice) -> Iterator[Block]:
         """Blocks of Yhat, with friction as soft as the low-pass leaves it."""

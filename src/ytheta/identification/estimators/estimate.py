@@ -12,7 +12,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from ytheta.identification.equations.estimation_problem import Problem
+from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.shapes import Float
 
 
@@ -44,4 +44,4 @@ class Estimator(Protocol):
 
     @property
     def name(self) -> str: ...
-    def fit(self, problem: Problem) -> Estimate: ...
+    def fit(self, problem: EstimationProblem) -> Estimate: ...

@@ -23,9 +23,9 @@ import numpy as np
 
 from ytheta.engine.local import in_order
 from ytheta.errors import InputError
-from ytheta.identification.equations.normal_equations import Sums, Weigh
-from ytheta.identification.equations.estimation_problem import Problem, Task
-from ytheta.identification.equations.decomposition import Normal
+from ytheta.identification.equations.normal_equations import NormalEquations, Weigh
+from ytheta.identification.equations.estimation_problem import EstimationProblem, Task
+from ytheta.identification.equations.decomposition import NormalDecomposition
 from ytheta.identification.estimators.estimate import Estimate
 from ytheta.identification.estimators.least_squares import refined, solved
 from ytheta.shapes import Float, PerBase, PerJoint
@@ -55,7 +55,7 @@ class Huber:
     def name(self) -> str:
         return "huber"
 
-    def fit(self, problem: Problem) -> Estimate:
+    def fit(self, problem: EstimationProblem) -> Estimate:
         sums = problem.sums()
         ones = np.ones(len(sums.joints))
         beta = refined(problem, ones, solved(sums, ones, problem.base.beta))
@@ -69,7 +69,7 @@ class Huber:
                 fixed = done > 1 and bool(np.all(abs(scales - before) <= SETTLED * scales))
             weighed = problem.sums(around=beta, weigh=_weights(self.bound * scales))
             N = weighed.normal(scales**-2.0)
-            step = Normal.of(N).solve(weighed.moment(scales**-2.0))
+            step = NormalDecomposition.of(N).solve(weighed.moment(scales**-2.0))
             beta = beta + step
             if fixed and step @ N @ step <= STEP**2 * len(beta):
                 break
@@ -78,7 +78,7 @@ class Huber:
         return self._estimate(problem, sums, beta, scales, done, notes)
 
     def _estimate(
-        self, problem: Problem, sums: Sums, beta: PerBase, scales: PerJoint, done: int, notes: tuple[str, ...]
+        self, problem: EstimationProblem, sums: NormalEquations, beta: PerBase, scales: PerJoint, done: int, notes: tuple[str, ...]
     ) -> Estimate:
         """Sec. 7.6 joint by joint. P_j is for v_j = the mean square of *all* its residuals, outliers included."""
         limits = self.bound * scales[:, None]
@@ -92,7 +92,7 @@ class Huber:
         kept_share = inside / np.maximum(sums.counts, 1.0)
         ratios = np.where(squares > 0.0, clipped / np.where(squares > 0.0, squares, 1.0), 1.0)
         pulls = scales**-2.0
-        normal = Normal.of(sums.normal(kept_share * pulls))
+        normal = NormalDecomposition.of(sums.normal(kept_share * pulls))
         spread = np.zeros((len(scales), len(beta), len(beta)))
         used = np.zeros(len(scales))
         for j, joint in enumerate(sums.joints):
@@ -112,7 +112,7 @@ def _weights(bounds: PerJoint) -> Weigh:
     return weigh
 
 
-def _scales(problem: Problem, beta: PerBase, smallest: PerJoint) -> PerJoint:
+def _scales(problem: EstimationProblem, beta: PerBase, smallest: PerJoint) -> PerJoint:
     """1.4826 times the median of |r| of every joint, and at least ``smallest``."""
 
     def histogram(residuals: np.ndarray, kept: np.ndarray) -> np.ndarray:
@@ -130,7 +130,7 @@ def _scales(problem: Problem, beta: PerBase, smallest: PerJoint) -> PerJoint:
     return scales
 
 
-def _added(problem: Problem, measure: Callable[[np.ndarray, np.ndarray], np.ndarray], beta: PerBase) -> np.ndarray:
+def _added(problem: EstimationProblem, measure: Callable[[np.ndarray, np.ndarray], np.ndarray], beta: PerBase) -> np.ndarray:
     """A measure of the residuals and of what they count, added up over all equations."""
 
     def work(task: Task) -> np.ndarray:

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ytheta.identification.equations.normal_equations import Sums
-from ytheta.identification.equations.estimation_problem import Problem
-from ytheta.identification.equations.decomposition import Normal
+from ytheta.identification.equations.normal_equations import NormalEquations
+from ytheta.identification.equations.estimation_problem import EstimationProblem
+from ytheta.identification.equations.decomposition import NormalDecomposition
 from ytheta.identification.estimators.estimate import Estimate
 from ytheta.shapes import PerBase, PerJoint
 
@@ -30,7 +30,7 @@ class LeastSquares:
     def name(self) -> str:
         return "least-squares"
 
-    def fit(self, problem: Problem) -> Estimate:
+    def fit(self, problem: EstimationProblem) -> Estimate:
         sums = problem.sums()
         weights = np.ones(len(sums.joints))
         return estimate(problem, sums, weights, solved(sums, weights, problem.base.beta))
@@ -41,17 +41,17 @@ class Solved:
     """A weighted solution and the equations it solves."""
 
     beta: PerBase
-    normal: Normal
+    normal: NormalDecomposition
 
 
-def solved(sums: Sums, weights: PerJoint, start: PerBase) -> Solved:
+def solved(sums: NormalEquations, weights: PerJoint, start: PerBase) -> Solved:
     """The weighted solution; ``start`` where the data show nothing."""
     N = sums.normal(weights)
-    normal = Normal.of(N)
+    normal = NormalDecomposition.of(N)
     return Solved(start + normal.solve(sums.moment(weights) - N @ start), normal)
 
 
-def refined(problem: Problem, weights: PerJoint, first: Solved) -> PerBase:
+def refined(problem: EstimationProblem, weights: PerJoint, first: Solved) -> PerBase:
     """One step of iterative refinement: the residuals of beta, computed sample by sample, tell what is left.
 
     Where the equations are so well conditioned that rounding cannot reach ``EXACT``, nothing is left worth a pass.
@@ -61,7 +61,7 @@ def refined(problem: Problem, weights: PerJoint, first: Solved) -> PerBase:
     return first.beta + first.normal.solve(problem.sums(around=first.beta).moment(weights))
 
 
-def estimate(problem: Problem, sums: Sums, weights: PerJoint, first: Solved, *, rounds: int = 1) -> Estimate:
+def estimate(problem: EstimationProblem, sums: NormalEquations, weights: PerJoint, first: Solved, *, rounds: int = 1) -> Estimate:
     """The refined solution with the matrices of its covariance."""
     inverse = first.normal.inverse
     spread = np.zeros((len(sums.joints), sums.base, sums.base))

@@ -28,10 +28,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ytheta.errors import InputError
-from ytheta.identification.equations.normal_equations import JointSums, Sums, summed
-from ytheta.identification.equations.estimation_problem import Problem
-from ytheta.identification.equations.rows import Rows
-from ytheta.identification.equations.decomposition import Normal
+from ytheta.identification.equations.normal_equations import JointNormalEquations, NormalEquations, summed
+from ytheta.identification.equations.estimation_problem import EstimationProblem
+from ytheta.identification.equations.rows import EquationRows
+from ytheta.identification.equations.decomposition import NormalDecomposition
 from ytheta.identification.estimators.estimate import Estimate
 from ytheta.shapes import BaseByBase, Float, PerBase
 
@@ -109,7 +109,7 @@ class Recursive:
     def name(self) -> str:
         return "recursive"
 
-    def fit(self, problem: Problem) -> Estimate:
+    def fit(self, problem: EstimationProblem) -> Estimate:
         if self.forgetting == 1.0:
             sums = squared = problem.sums()
         else:
@@ -117,7 +117,7 @@ class Recursive:
         start, ones = problem.base.beta, np.ones(len(sums.joints))
         left = sums.moment(ones) - sums.normal(ones) @ start
         J = sums.normal(ones) + math.pow(self.forgetting, problem.samples) / self.initial_spread * np.eye(len(start))
-        normal = Normal.of(J)
+        normal = NormalDecomposition.of(J)
         spread = np.zeros((len(ones), len(start), len(start)))
         used = np.zeros(len(ones))
         for j, (joint, twice) in enumerate(zip(sums.joints, squared.joints, strict=True)):
@@ -126,9 +126,9 @@ class Recursive:
             used[j] = float(np.sum(gain[joint.columns] * joint.gram))
         return Estimate(start + normal.solve(left), spread, used, ones, normal.unseen)
 
-    def _discounted(self, problem: Problem) -> tuple[Sums, Sums]:
-        """Sums in which an equation counts f^age, and f^(2 age) for the covariance."""
-        once = twice = Sums.empty(problem.layout)
+    def _discounted(self, problem: EstimationProblem) -> tuple[NormalEquations, NormalEquations]:
+        """NormalEquations in which an equation counts f^age, and f^(2 age) for the covariance."""
+        once = twice = NormalEquations.empty(problem.layout)
         for rows in problem.rows():
             count = rows.tau.shape[1]
             ages = np.arange(count)[::-1]
@@ -143,11 +143,11 @@ def _check_forgetting(forgetting: float) -> None:
         raise InputError(f"forgetting is {forgetting}; it is above 0, and 1 where nothing is forgotten")
 
 
-def _block(problem: Problem, rows: Rows, weights: Float[np.ndarray, "samples"]) -> Sums:
+def _block(problem: EstimationProblem, rows: EquationRows, weights: Float[np.ndarray, "samples"]) -> NormalEquations:
     kept = np.ones_like(rows.tau) if rows.kept is None else rows.kept
     return summed(problem.layout, [replace(rows, kept=kept * weights)])
 
 
-def _faded(sums: Sums, f: float) -> Sums:
-    joints = (JointSums(j.columns, f * j.gram, f * j.moment, f * j.square, f * j.count) for j in sums.joints)
-    return Sums(sums.base, tuple(joints))
+def _faded(sums: NormalEquations, f: float) -> NormalEquations:
+    joints = (JointNormalEquations(j.columns, f * j.gram, f * j.moment, f * j.square, f * j.count) for j in sums.joints)
+    return NormalEquations(sums.base, tuple(joints))

@@ -20,9 +20,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ytheta.identification.equations.normal_equations import Sums
-from ytheta.identification.equations.estimation_problem import Problem
-from ytheta.identification.equations.decomposition import Normal
+from ytheta.identification.equations.normal_equations import NormalEquations
+from ytheta.identification.equations.estimation_problem import EstimationProblem
+from ytheta.identification.equations.decomposition import NormalDecomposition
 from ytheta.identification.estimators.estimate import Estimate
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, Int, PerBase
@@ -38,7 +38,7 @@ class Sequential:
     def name(self) -> str:
         return "sequential"
 
-    def fit(self, problem: Problem) -> Estimate:
+    def fit(self, problem: EstimationProblem) -> Estimate:
         sums, beta = problem.sums(), problem.base.beta
         chain = chained(sums, joint_order(problem.base.robot))
         left = [joint.moment - joint.gram @ beta[joint.columns] for joint in sums.joints]
@@ -68,7 +68,7 @@ class Block:
     places: Int[np.ndarray, "own"]
     gram: Float[np.ndarray, "own own"]
     crossed: Float[np.ndarray, "own later"]
-    normal: Normal
+    normal: NormalDecomposition
 
 
 def joint_order(robot: Robot) -> list[int]:
@@ -84,7 +84,7 @@ def joint_order(robot: Robot) -> list[int]:
     )
 
 
-def chained(sums: Sums, order: Sequence[int]) -> list[Block]:
+def chained(sums: NormalEquations, order: Sequence[int]) -> list[Block]:
     """Who solves what, in the order of solving."""
     known = np.zeros(sums.base, dtype=bool)
     chain: list[Block] = []
@@ -102,7 +102,7 @@ def chained(sums: Sums, order: Sequence[int]) -> list[Block]:
                 places=own,
                 gram=gram,
                 crossed=joint.gram[np.ix_(own, later)],
-                normal=Normal.of(gram),
+                normal=NormalDecomposition.of(gram),
             )
         )
         known[joint.columns] = True
@@ -146,7 +146,7 @@ def unseen(chain: Sequence[Block]) -> Float[np.ndarray, "base unseen"]:
     return np.concatenate([*columns, np.eye(size)[:, nowhere]], axis=1)
 
 
-def rank_note(joint: str, names: Sequence[str], normal: Normal) -> str:
+def rank_note(joint: str, names: Sequence[str], normal: NormalDecomposition) -> str:
     """What to know of a joint whose own equations do not show all that they should."""
     shares = abs(normal.unseen).max(axis=1)
     named = ", ".join(name for name, share in zip(names, shares, strict=True) if share > SHARE * shares.max())

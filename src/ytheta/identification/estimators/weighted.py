@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ytheta.errors import InputError
-from ytheta.identification.equations.normal_equations import Sums
-from ytheta.identification.equations.estimation_problem import Problem
+from ytheta.identification.equations.normal_equations import NormalEquations
+from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.estimators.estimate import Estimate
 from ytheta.identification.estimators.least_squares import estimate, solved
 from ytheta.shapes import PerBase, PerJoint
@@ -38,7 +38,7 @@ class Weighted:
     def name(self) -> str:
         return "weighted"
 
-    def fit(self, problem: Problem) -> Estimate:
+    def fit(self, problem: EstimationProblem) -> Estimate:
         sums, start = problem.sums(), problem.base.beta
         weights = np.ones(len(sums.joints))
         found = solved(sums, weights, start)
@@ -52,7 +52,7 @@ class Weighted:
         return estimate(problem, sums, weights, found, rounds=rounds)
 
 
-def joint_weights(sums: Sums, beta: PerBase) -> PerJoint:
+def joint_weights(sums: NormalEquations, beta: PerBase) -> PerJoint:
     """Inverse variances of the residuals, scaled so that the median joint has weight one.
 
     A joint without equations, or without any torque in them, says nothing and has weight zero.

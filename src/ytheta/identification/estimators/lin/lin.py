@@ -26,9 +26,9 @@ import numpy as np
 from ytheta.engine.local import in_order
 from ytheta.errors import InputError
 from ytheta.identification.equations.differential import Differential
-from ytheta.identification.equations.normal_equations import JointSums, Sums
-from ytheta.identification.equations.estimation_problem import Problem, Task
-from ytheta.identification.equations.decomposition import Normal
+from ytheta.identification.equations.normal_equations import JointNormalEquations, NormalEquations
+from ytheta.identification.equations.estimation_problem import EstimationProblem, Task
+from ytheta.identification.equations.decomposition import NormalDecomposition
 from ytheta.identification.estimators.estimate import Estimate
 from ytheta.identification.estimators.lin.serial_arm import OTHERS, Arm
 from ytheta.identification.estimators.lin.recursion import Behind, columns, kinematics
@@ -47,7 +47,7 @@ class Lin:
     def name(self) -> str:
         return "lin"
 
-    def fit(self, problem: Problem) -> Estimate:
+    def fit(self, problem: EstimationProblem) -> Estimate:
         if not isinstance(problem.form, Differential):
             raise InputError(f"lin needs accelerations, which the {problem.form.name} form has not; {OTHERS}")
         arm = Arm.of(problem.base)
@@ -58,7 +58,7 @@ class Lin:
             own = arm.own(i)
             triangle = _triangle(problem, problem.form, arm, i, w)
             R, z = triangle[:, :-1], triangle[:, -1]
-            normal = Normal.of(R.T @ R)  # (117)
+            normal = NormalDecomposition.of(R.T @ R)  # (117)
             for _ in range(3):  # the first solves, the others make good what squaring R loses
                 w[own] += normal.solve(R.T @ (z - R @ w[own]))  # (111), (116)
             directions = arm.C[:, own] @ normal.unseen
@@ -75,7 +75,7 @@ class Lin:
 
 
 def _triangle(
-    problem: Problem, form: Differential, arm: Arm, i: int, w: Float[np.ndarray, "combinations"]
+    problem: EstimationProblem, form: Differential, arm: Arm, i: int, w: Float[np.ndarray, "combinations"]
 ) -> Float[np.ndarray, "rows columns"]:
     """The triangle of the QR decomposition of [A_i gamma_i], steps 2 to 4 for all samples."""
     place, drive = arm.places[i], problem.base.robot.moving.index(arm.joints[i].name)
@@ -118,12 +118,12 @@ def _equations(
     return np.concatenate([v, joint.drive_columns(qd[i], qdd[i], direction), gamma[None]]).T
 
 
-def _in_combinations(sums: Sums, arm: Arm) -> Sums:
+def _in_combinations(sums: NormalEquations, arm: Arm) -> NormalEquations:
     """Products of the columns that w has in every joint's equations: those of its own and of all joints behind."""
     found = list(sums.joints)
     for i, place in enumerate(arm.places):
         joint = sums.joints[place]
         felt = np.arange(arm.own(i).start, arm.C.shape[1])
         C = arm.C[np.ix_(joint.columns, felt)]
-        found[place] = JointSums(felt, C.T @ joint.gram @ C, C.T @ joint.moment, joint.square, joint.count)
-    return Sums(arm.C.shape[1], tuple(found))
+        found[place] = JointNormalEquations(felt, C.T @ joint.gram @ C, C.T @ joint.moment, joint.square, joint.count)
+    return NormalEquations(arm.C.shape[1], tuple(found))

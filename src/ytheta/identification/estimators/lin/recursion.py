@@ -11,7 +11,7 @@ Notation      code      paper         meaning                                   
               R, b      R, b_i        joint frame in the one before at q = 0; its place without the way along a slide
               d         d_i           way along a slide                                                  samples
               fixed     D_i, D~_i     constant part of D; ``slides`` hold its parts d_k W_k      i       3 x 3
-              G         G_m           what the next turning body behind takes off U_i (40)       i       3 x 3
+              G         G_m           what the next drive_directions body behind takes off U_i (40)       i       3 x 3
 Differs from  the paper in: joint frames with z along the axis and x anywhere, so that b is a vector; gravity is in a
               from the start (76); joints in front of s need no formulas of their own, (77)-(90) and (100)-(106): the
               constants that they have no combination for are zero, and a slide between r and s has the k that is

@@ -19,7 +19,7 @@ import tomlkit
 import ytheta
 from ytheta.errors import InputError, nearest
 from ytheta.files.atomic import check_writable, whole_file
-from ytheta.identification.assessment.residuals import Errors
+from ytheta.identification.assessment.residuals import TorqueErrors
 from ytheta.robot.parameters import FRICTION_PARAMETERS
 from ytheta.robot.reading.load import load
 from ytheta.robot.robot import Robot
@@ -63,7 +63,7 @@ def model_toml(identification: Identification) -> str:
     return "\n".join([robot_toml(identification.robot), *_lines(identification), ""])
 
 
-def figures(errors: Errors) -> dict[str, Any]:
+def figures(errors: TorqueErrors) -> dict[str, Any]:
     """How well some motion was predicted, as plain data."""
     return {
         "relative_error_percent": errors.relative_percent,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ytheta.errors import InputError
-from ytheta.identification.assessment.residuals import Errors, judge
+from ytheta.identification.assessment.residuals import TorqueErrors, judge
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.friction import drive_directions
 from ytheta.identification.equations.known_torque import each_alone
@@ -30,7 +30,7 @@ class Prediction:
     """What a robot's parameters say of a log; errors against its torques, None where it has none."""
 
     plan: Plan
-    errors: Errors | None
+    errors: TorqueErrors | None
     t: Float[np.ndarray, "samples"]
     measured: SamplesByJoint | None
     predicted: SamplesByJoint

@@ -16,8 +16,8 @@ import numpy as np
 
 from ytheta.findings import Finding
 from ytheta.identifiability.base_parameters import BaseParameters
-from ytheta.identification.assessment.excitation import MotionAdvice, Seen, advice, base_seen, standard_seen
-from ytheta.identification.assessment.residuals import Errors
+from ytheta.identification.assessment.excitation import MotionAdvice, Certainty, advice, base_seen, standard_seen
+from ytheta.identification.assessment.residuals import TorqueErrors
 from ytheta.identification.assessment.verdict import Verdict, verdict
 from ytheta.identification.equations.normal_equations import NormalEquations
 from ytheta.identification.equations.decomposition import NormalDecomposition
@@ -55,8 +55,8 @@ class Identification:
     base: BaseParameters
     estimate: Estimate
     sums: NormalEquations
-    fit: Errors
-    validation: Errors | None
+    fit: TorqueErrors
+    validation: TorqueErrors | None
     origin: Origin
     findings: tuple[Finding, ...] = ()
     equations_as_one: Float[np.ndarray, "joints"] | None = None  # where the equations are not the samples
@@ -125,12 +125,12 @@ class Identification:
         return self.normal.condition
 
     @cached_property
-    def seen(self) -> tuple[Seen, ...]:
+    def seen(self) -> tuple[Certainty, ...]:
         """For every base parameter, whether the data determine it."""
         return base_seen(self.base, self.sums, self.fit.reach, self.beta, self.std)
 
     @cached_property
-    def standard_seen(self) -> dict[str, Seen]:
+    def standard_seen(self) -> dict[str, Certainty]:
         """For every standard parameter asked about, what the data say of it."""
         return dict(standard_seen(self.base, self.seen))
 

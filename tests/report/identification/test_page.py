@@ -24,7 +24,7 @@ from tests.support.browser import EVIL, LOADS, Page, _opened
 from tests.support.paths import ROOT
 from ytheta.errors import InputError, MissingExtraError
 from ytheta.findings import Finding, Severity
-from ytheta.identification.assessment.excitation import Seen
+from ytheta.identification.assessment.excitation import Certainty
 from ytheta.identification.identify import identify
 from ytheta.identification.model_file import model_toml
 from ytheta.identification.result import Identification
@@ -234,9 +234,9 @@ def test_the_text_fits(found: Identification, width: int) -> None:
 
 
 def test_what_is_small_is_called_so_everywhere(found: Identification) -> None:
-    small = [name for name, seen in zip(found.names, found.seen, strict=True) if seen is Seen.SMALL]
+    small = [name for name, seen in zip(found.names, found.seen, strict=True) if seen is Certainty.SMALL]
     assert small
-    assert found.seen.count(Seen.DETERMINED) == len(found.names) - len(small)
+    assert found.seen.count(Certainty.DETERMINED) == len(found.names) - len(small)
     data = summary(found)
     assert (data["determined"], data["too_small_to_matter"]) == (len(found.names) - len(small), len(small))
     assert {row["name"] for row in data["parameters"] if row["seen"] == "too small to matter"} == set(small)
@@ -268,7 +268,7 @@ def test_what_cannot_be_told_apart(found: Identification) -> None:
     close = replace(found)
     covariance = found.covariance.copy()
     covariance[0, 1] = covariance[1, 0] = 0.9999 * np.sqrt(covariance[0, 0] * covariance[1, 1])
-    seen = (Seen.WEAK,) * len(found.names)
+    seen = (Certainty.WEAK,) * len(found.names)
     for name, value in (("covariance", covariance), ("seen", seen), ("missing", ())):
         object.__setattr__(close, name, value)  # frozen and cached: what another motion would have given
     more, pair = weaknesses(close)
@@ -276,7 +276,7 @@ def test_what_cannot_be_told_apart(found: Identification) -> None:
     assert pair.endswith(f"{found.names[0]} with {found.names[1]} (0.999)")
     assert Page(report_html(close)).text.count("(0.999)") == 1
     assert summary(close)["correlations"][0]["parameters"] == list(found.names[:2])
-    object.__setattr__(close, "seen", (Seen.DETERMINED,) * len(found.names))
+    object.__setattr__(close, "seen", (Certainty.DETERMINED,) * len(found.names))
     assert list(weaknesses(close)) == []  # known both, in spite of it
     object.__setattr__(close, "normal", SimpleNamespace(condition=13200.0))
     assert "condition number 13200 is above 100" in next(weaknesses(close))

@@ -26,7 +26,7 @@ STILL = (np.radians(10.0), 0.05)  # a joint that moved less, in rad or m, hardly
 FEW = 3  # pieces of advice; more would not be read
 
 
-class Seen(Enum):
+class Certainty(Enum):
     """What the data say of a parameter."""
 
     DETERMINED = "determined"
@@ -51,7 +51,7 @@ def base_seen(
     reach: MotionRange,
     beta: Float[np.ndarray, "base"],
     std: Float[np.ndarray, "base"],
-) -> tuple[Seen, ...]:
+) -> tuple[Certainty, ...]:
     """For every base parameter what the data say of it.
 
     What is small on this log may not be on another, where joints move that hardly moved here.
@@ -67,25 +67,25 @@ def base_seen(
     with np.errstate(invalid="ignore"):
         sure, harmless = std <= SURE * abs(beta), (std * moved <= HARMLESS) & awake
     return tuple(
-        Seen.UNSEEN if not np.isfinite(s) else Seen.DETERMINED if known else Seen.SMALL if small else Seen.WEAK
+        Certainty.UNSEEN if not np.isfinite(s) else Certainty.DETERMINED if known else Certainty.SMALL if small else Certainty.WEAK
         for s, known, small in zip(std, sure, harmless, strict=True)
     )
 
 
-def standard_seen(base: BaseParameters, seen: Sequence[Seen]) -> Mapping[str, Seen]:
+def standard_seen(base: BaseParameters, seen: Sequence[Certainty]) -> Mapping[str, Certainty]:
     """For every standard parameter asked about, what the structure and the data together say of it."""
     alone = dict(zip(base.independent, seen, strict=True))
-    kinds = {Verdict.NO_EFFECT: Seen.NO_EFFECT, Verdict.COMBINED: Seen.COMBINED}
+    kinds = {Verdict.NO_EFFECT: Certainty.NO_EFFECT, Verdict.COMBINED: Certainty.COMBINED}
     return {name: kinds[v] if v in kinds else alone[name] for name, v in base.verdicts.items()}
 
 
-def advice(base: BaseParameters, seen: Sequence[Seen], reach: MotionRange) -> tuple[MotionAdvice, ...]:
+def advice(base: BaseParameters, seen: Sequence[Certainty], reach: MotionRange) -> tuple[MotionAdvice, ...]:
     """Which motion would show what is not seen, or seen weakly: unseen first, at most a few."""
-    wanted = {name: own for name, own in zip(base.independent, seen, strict=True) if own in (Seen.UNSEEN, Seen.WEAK)}
+    wanted = {name: own for name, own in zip(base.independent, seen, strict=True) if own in (Certainty.UNSEEN, Certainty.WEAK)}
     found: dict[str, list[str]] = {}
     for name in wanted:
         found.setdefault(_missing(base.robot, name, reach), []).append(name)
-    ordered = sorted(found.items(), key=lambda item: (all(wanted[n] is Seen.WEAK for n in item[1]), -len(item[1])))
+    ordered = sorted(found.items(), key=lambda item: (all(wanted[n] is Certainty.WEAK for n in item[1]), -len(item[1])))
     return tuple(MotionAdvice(tuple(names), text) for text, names in ordered[:FEW])
 
 

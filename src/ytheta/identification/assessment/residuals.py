@@ -1,4 +1,4 @@
-"""Errors: how well a model predicts the torques of some motion, and how far what is left is from white noise.
+"""TorqueErrors: how well a model predicts the torques of some motion, and how far what is left is from white noise.
 
 Relative error = 100 |tau - tau_hat| / |tau| over all joints, both low-passed alike; the figure against the raw torque
 stands beside it. One pass over the motion; only sums are kept, and a thinned trace for plots.
@@ -46,7 +46,7 @@ class MotionRange:
 
 
 @dataclass(frozen=True, eq=False)
-class Errors:
+class TorqueErrors:
     """NormalEquations over the samples of some motion, per joint; see the module docstring."""
 
     samples: int
@@ -115,7 +115,7 @@ def judge(
     *,
     known: KnownTorque | None = None,
     threads: int | None = None,
-) -> Errors:
+) -> TorqueErrors:
     """How well beta, with what is known beside it, predicts these torques; ``min_speed`` joints of the form left out."""
     problem = EstimationProblem(form, sources, threads=threads, most_kept=0)  # one pass: nothing will be asked for again
     gathering = _Gathering(problem, len(form.base.robot.actuated))
@@ -137,7 +137,7 @@ def predict(form: Differential, motion: Motion, beta: PerBase, *, known: KnownTo
 
 
 class _Gathering:
-    """Errors in the making. Pieces come in the order of time; residuals of one reach into the next."""
+    """TorqueErrors in the making. Pieces come in the order of time; residuals of one reach into the next."""
 
     def __init__(self, problem: EstimationProblem, joints: int) -> None:
         self.problem = problem
@@ -181,10 +181,10 @@ class _Gathering:
         assert motion.tau is not None
         self.shown.append((motion.t[pick], motion.tau[pick], predicted.T[pick], raw.T[pick]))
 
-    def result(self) -> Errors:
+    def result(self) -> TorqueErrors:
         t, measured, predicted, raw = (np.concatenate(parts) for parts in zip(*self.shown, strict=True))
         sums = self.sums | {"mean": self.sums["mean"] / np.maximum(self.sums["counts"], 1.0)}
-        return Errors(
+        return TorqueErrors(
             samples=self.samples,
             seconds=self.seconds,
             autocovariance=self.memory.products,

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from ytheta.identification.assessment.excitation import MotionAdvice, Seen
-from ytheta.identification.assessment.residuals import Errors
+from ytheta.identification.assessment.excitation import MotionAdvice, Certainty
+from ytheta.identification.assessment.residuals import TorqueErrors
 
 GOOD = 10.0  # percent of the torque: what careful studies of industrial arms reach on motion not used for the fit
 USABLE = 25.0
@@ -39,11 +39,11 @@ class Verdict:
 def verdict(
     *,
     joints: Sequence[str],
-    fit: Errors,
-    validation: Errors | None,
+    fit: TorqueErrors,
+    validation: TorqueErrors | None,
     repeated: bool,
     contradiction: str,
-    seen: Sequence[Seen],
+    seen: Sequence[Certainty],
     names: Sequence[str],
     missing: Sequence[MotionAdvice],
 ) -> Verdict:
@@ -52,7 +52,7 @@ def verdict(
     ``contradiction``: what the log says against the description, if it does. ``repeated``: the validation repeats the
     motion of the fit.
     """
-    unseen = [name for name, own in zip(names, seen, strict=True) if own is Seen.UNSEEN]
+    unseen = [name for name, own in zip(names, seen, strict=True) if own is Certainty.UNSEEN]
     if unseen:
         remedy = missing[0].text if missing else "move more"
         return Verdict(Grade.NOT_EXCITING, f"Not exciting: this motion says nothing of {_some(unseen)}; {remedy}.")
@@ -60,8 +60,8 @@ def verdict(
         return Verdict(Grade.DOUBTFUL, f"Doubtful: {contradiction}.")
     judged = fit if validation is None else validation
     error = judged.relative_percent
-    counts = {kind: sum(own is kind for own in seen) for kind in Seen}
-    few = counts[Seen.WEAK] > len(seen) - counts[Seen.WEAK]
+    counts = {kind: sum(own is kind for own in seen) for kind in Certainty}
+    few = counts[Certainty.WEAK] > len(seen) - counts[Certainty.WEAK]
     worst = max(range(len(joints)), key=lambda j: judged.per_joint_percent[j])
     grade = Grade.GOOD if error <= GOOD else Grade.USABLE if error <= USABLE else Grade.POOR
     if grade is Grade.GOOD and few:
@@ -72,11 +72,11 @@ def verdict(
     sentence = f"{grade.value.capitalize()}: it predicts the torque on {where} to {percent(error)}"
     if len(joints) > 1 and judged.per_joint_percent[worst] > max(GOOD, UNLIKE * error):
         sentence += f" ({joints[worst]} only to {percent(judged.per_joint_percent[worst])})"
-    sure = counts[Seen.DETERMINED]
+    sure = counts[Certainty.DETERMINED]
     how_many = f"{'but only' if few else 'and'} {sure}" if sure else "but none"
     sentence += f", {how_many} of {len(seen)} base parameters are determined"
-    if counts[Seen.SMALL]:
-        sentence += f", {counts[Seen.SMALL]} more are too small to matter"
+    if counts[Certainty.SMALL]:
+        sentence += f", {counts[Certainty.SMALL]} more are too small to matter"
     if validation is not None and error > OVERFITTED * fit.relative_percent:
         own = percent(fit.relative_percent)
         sentence += f"; on its own log it is {own}, so it has learnt that log more than the robot, or the logs differ"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ytheta.identification.assessment.excitation import Seen
+from ytheta.identification.assessment.excitation import Certainty
 from ytheta.logs.checking.same_motion import REPEATS
 from ytheta.report.numbers import plain
 from ytheta.shapes import Float
@@ -21,7 +21,7 @@ HARMFUL = 100.0  # condition number from which noise and model errors grow
 FEW = 5  # pairs
 
 
-def counted(found: Identification, kind: Seen) -> int:
+def counted(found: Identification, kind: Certainty) -> int:
     """Of how many base parameters the data say this."""
     return found.seen.count(kind)
 
@@ -50,11 +50,11 @@ def strongest(found: Identification, least: float) -> list[tuple[str, str, float
 def weaknesses(found: Identification) -> Iterator[str]:
     """What there is to say of weak parameters beside the motion that would mend them."""
     told = sum(len(advice.parameters) for advice in found.missing)
-    more = counted(found, Seen.WEAK) + counted(found, Seen.UNSEEN) - told
+    more = counted(found, Certainty.WEAK) + counted(found, Certainty.UNSEEN) - told
     if more > 0:
-        unseen = " or not seen" if counted(found, Seen.UNSEEN) else ""
+        unseen = " or not seen" if counted(found, Certainty.UNSEEN) else ""
         yield f"… and {more} more {'parameter is' if more == 1 else 'parameters are'} weak{unseen}"
-    weak = {name for name, seen in zip(found.names, found.seen, strict=True) if seen is Seen.WEAK}
+    weak = {name for name, seen in zip(found.names, found.seen, strict=True) if seen is Certainty.WEAK}
     pairs = [
         f"{a} with {b} ({np.clip(c, -0.999, 0.999):.3f})" for a, b, c in strongest(found, ENTANGLED) if {a, b} & weak
     ]

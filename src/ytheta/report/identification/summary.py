@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import ytheta
-from ytheta.identification.assessment.excitation import Seen
+from ytheta.identification.assessment.excitation import Certainty
 from ytheta.identification.model_file import asked_about, figures
 from ytheta.report.identification.figures import ENTANGLED, correlated, counted, strongest
 
@@ -42,10 +42,10 @@ def summary(found: Identification) -> dict[str, Any]:
         "samples": found.samples,
         "equations": [round(count) for count in found.sums.counts.tolist()],
         "base_count": len(found.base),
-        "determined": counted(found, Seen.DETERMINED),
-        "too_small_to_matter": counted(found, Seen.SMALL),
-        "weak": counted(found, Seen.WEAK),
-        "unseen": counted(found, Seen.UNSEEN),
+        "determined": counted(found, Certainty.DETERMINED),
+        "too_small_to_matter": counted(found, Certainty.SMALL),
+        "weak": counted(found, Certainty.WEAK),
+        "unseen": counted(found, Certainty.UNSEEN),
         "condition_number": found.condition_number,
         "fit": figures(found.fit),
         "validation": None if found.validation is None else figures(found.validation),

@@ -9,7 +9,7 @@ import numpy as np
 
 from ytheta.findings import Finding, Severity
 from ytheta.identifiability.standard_parameters import FRICTION, sliding_joints
-from ytheta.identification.assessment.excitation import HARMLESS, SURE, Seen
+from ytheta.identification.assessment.excitation import HARMLESS, SURE, Certainty
 from ytheta.logs.preparing.preparation import Settings
 from ytheta.report.identification.figures import correlated, counted, judged_on, strongest
 from ytheta.report.numbers import HUGE, NONE, count, figure, percent, unit, with_std
@@ -30,8 +30,8 @@ def key_figures(found: Identification) -> Iterator[tuple[str, str, str]]:
         yield "validation error", NONE, "no validation log was given"
     yield "fit error", percent(found.fit.relative_percent), "motion it was made from"
     yield "against raw torque", percent(judged.raw_relative_percent), "before the low-pass"
-    known = f"{counted(found, Seen.DETERMINED)} / {len(found.base)}"
-    yield "base parameters", known, f"determined, {counted(found, Seen.SMALL)} too small to matter"
+    known = f"{counted(found, Certainty.DETERMINED)} / {len(found.base)}"
+    yield "base parameters", known, f"determined, {counted(found, Certainty.SMALL)} too small to matter"
     yield "condition number", figure(found.condition_number), "columns scaled"
     yield "samples", count(found.samples), f"{figure(found.fit.seconds)} s of motion"
     cutoffs = {cutoff(each) for each in found.origin.settings}
@@ -39,7 +39,7 @@ def key_figures(found: Identification) -> Iterator[tuple[str, str, str]]:
 
 
 def joint_rows(found: Identification) -> Iterator[dict[str, Any]]:
-    """Errors per joint; residuals are those of the validation, where there is one, and their correlation the fit's."""
+    """TorqueErrors per joint; residuals are those of the validation, where there is one, and their correlation the fit's."""
     judged = found.fit if found.validation is None else found.validation
     validation = np.full(len(judged.rms), np.nan) if found.validation is None else found.validation.per_joint_percent
     columns = (

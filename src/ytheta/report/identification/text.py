@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
-from ytheta.identification.assessment.excitation import Seen
-from ytheta.identification.assessment.residuals import Errors
+from ytheta.identification.assessment.excitation import Certainty
+from ytheta.identification.assessment.residuals import TorqueErrors
 from ytheta.identification.assessment.verdict import Grade
 from ytheta.report.identification.figures import correlated, counted, file_names, weaknesses
 from ytheta.report.identification.text_tables import print_joints, print_parameters
@@ -62,9 +62,9 @@ def _header(found: Identification) -> Iterator[Text]:
 
 def _last_words(found: Identification) -> Iterator[Text]:
     yield _text(
-        f"{counted(found, Seen.DETERMINED)} of {len(found.seen)} base parameters determined, "
-        f"{counted(found, Seen.SMALL)} too small to matter, {counted(found, Seen.WEAK)} weak, "
-        f"{counted(found, Seen.UNSEEN)} not seen"
+        f"{counted(found, Certainty.DETERMINED)} of {len(found.seen)} base parameters determined, "
+        f"{counted(found, Certainty.SMALL)} too small to matter, {counted(found, Certainty.WEAK)} weak, "
+        f"{counted(found, Certainty.UNSEEN)} not seen"
     )
     condition = plain(found.condition_number) if math.isfinite(found.condition_number) else "infinite"
     yield _text(f"condition number {condition}, {found.samples} equations per joint")
@@ -82,7 +82,7 @@ def _last_words(found: Identification) -> Iterator[Text]:
         )
 
 
-def _size(errors: Errors) -> str:
+def _size(errors: TorqueErrors) -> str:
     rate = errors.samples / errors.seconds if errors.seconds > 0.0 else 0.0
     return f"{errors.seconds:.4g} s, {errors.samples} samples at {rate:.4g} Hz"
 

@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.text import Text
 
 from ytheta.identifiability.standard_parameters import sliding_joints
-from ytheta.identification.assessment.excitation import Seen
-from ytheta.identification.assessment.residuals import Errors
+from ytheta.identification.assessment.excitation import Certainty
+from ytheta.identification.assessment.residuals import TorqueErrors
 from ytheta.report.terminal import Column, Fitted, fitted
 from ytheta.report.numbers import digits_beside, plain, share
 from ytheta.report.printable import printable
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from ytheta.identification.result import Identification
 
 MARKS = {
-    Seen.DETERMINED: ("yes", "green"),
-    Seen.SMALL: ("small", "dim"),
-    Seen.WEAK: ("weak", "yellow"),
-    Seen.UNSEEN: ("no", "red"),
+    Certainty.DETERMINED: ("yes", "green"),
+    Certainty.SMALL: ("small", "dim"),
+    Certainty.WEAK: ("weak", "yellow"),
+    Certainty.UNSEEN: ("no", "red"),
 }
 NARROW = 20  # columns in which no expression can be read
 BETWEEN = 3  # spaces between columns
@@ -57,9 +57,9 @@ def print_parameters(out: Console, found: Identification, *, verbose: bool) -> N
 
 
 def print_joints(
-    out: Console, robot: Robot, fit: Errors, validation: Errors | None, *, correlated: Sequence[str] = ()
+    out: Console, robot: Robot, fit: TorqueErrors, validation: TorqueErrors | None, *, correlated: Sequence[str] = ()
 ) -> None:
-    """Errors per joint; where there is a validation, all columns after the percentages are of it."""
+    """TorqueErrors per joint; where there is a validation, all columns after the percentages are of it."""
     judged = fit if validation is None else validation
     sliding = sliding_joints(robot)
     units = ["N" if name in sliding else "Nm" for name in robot.actuated]

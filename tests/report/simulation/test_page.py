@@ -58,7 +58,7 @@ def simulated(
     sensors: Sensors | None = None,
 ) -> Simulation:
     """Closed loops that begin beside the reference, with a wrong estimate; ``loads`` are the masses of the runs."""
-    varied = tuple({name for change in jumps for name in change.values} | ({"load.m"} if loads is not None else set()))
+    varied = tuple({name for change in parameter_changes for name in change.values} | ({"load.m"} if loads is not None else set()))
     loop = ClosedLoop(plant=robot, controller=law, varied=varied, sensors=sensors)
     q, qd = starts(robot, runs, spread=0.02)
     rng = np.random.default_rng(5)

@@ -132,7 +132,7 @@ def record(path: str, samples: int) -> dict[str, float]:
 
 
 def file(path: str) -> dict[str, float]:
-    """Seconds and the peak of memory from a file to the result; base parameters, kernels, errors, diagnose included."""
+    """Seconds and the peak of memory from a file to the result; base parameters, kernels, errors, diagnosis included."""
     from ytheta.identification.identify import identify
     from ytheta.logs.reading.read import read_log
 

@@ -148,7 +148,7 @@ def _scanned(law: Law) -> Graph:
     symbols = {name: casadi.SX.sym(name, size) for name, size in sizes.items()}
     q, qd, *wanted, x = symbols.values()
     rest = (*wanted, x[:unknown], x[unknown:])
-    if law.measures_acceleration:
+    if law.needs_acceleration:
         tau = graph.apply(q, qd, casadi.SX.zeros(n), *rest)[:n]
         qdd = forward_dynamics_graph(law.robot).apply(q, qd, tau)
         found = graph.apply(q, qd, qdd, *rest)

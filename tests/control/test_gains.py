@@ -59,7 +59,7 @@ def test_every_controller_is_listed_and_is_one() -> None:
         assert type(law) is controller(law.name)
         assert law.graph.shape == (2 + len(law.unknown_names),)
         names = [entry.name for entry in law.graph.inputs]
-        assert names == ["q", "qd", *(["qdd"] if law.measures_acceleration else []), "qr", "qrd", "qrdd", "x"]
+        assert names == ["q", "qd", *(["qdd"] if law.needs_acceleration else []), "qr", "qrd", "qrdd", "x"]
     with pytest.raises(UnknownNameError, match="did you mean 'slotine_li'"):
         controller("slotin_li")
 
@@ -92,14 +92,14 @@ def test_factors_of_gains_are_those_gains() -> None:
         factors = dict(zip(law.gain_names, FACTORS, strict=False))
         q, qd, qr, qrd, qrdd = rng.normal(size=(5, 2))
         x = law.init(q, qd).x * 1.1
-        given = (q, qd, qd, qr, qrd, qrdd, x) if law.measures_acceleration else (q, qd, qr, qrd, qrdd, x)
+        given = (q, qd, qd, qr, qrd, qrdd, x) if law.needs_acceleration else (q, qd, qr, qrd, qrdd, x)
         numbers = np.array(list(factors.values()))
-        found = law.compiled(law.graph_with(law.gain_names)).one(*given, numbers)
-        expected = law.compiled(scaled(law, factors).graph).one(*given)
+        found = law.compile(law.graph_with(law.gain_names)).one(*given, numbers)
+        expected = law.compile(scaled(law, factors).graph).one(*given)
         np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-9)
-        assert abs(law.compiled(law.graph).one(*given) - expected).max() > 1e-3  # the twin
+        assert abs(law.compile(law.graph).one(*given) - expected).max() > 1e-3  # the twin
         state, truth = State(0.0, x), x / 1.1
-        value = law.compiled(law.lyapunov_graph(law.gain_names)).one(q, qd, qr, qrd, qrdd, x, numbers, truth)[0]
+        value = law.compile(law.lyapunov_graph(law.gain_names)).one(q, qd, qr, qrd, qrdd, x, numbers, truth)[0]
         other = scaled(law, factors).lyapunov(state, q, qd, Reference(qr, qrd, qrdd), truth)
         assert value == pytest.approx(other, rel=1e-12)
         with pytest.raises(UnknownNameError, match="has no gain 'stifness'"):

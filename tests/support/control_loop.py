@@ -75,12 +75,12 @@ def run(
 ) -> Run:
     """Torque and estimate follow the graph of the law at every instant, without sampling."""
     n, size = len(plant.actuated), len(law.unknown_names)
-    accelerations, controller = kernels.forward_dynamics(plant), law.compiled(law.graph).one
+    accelerations, controller = kernels.forward_dynamics(plant), law.compile(law.graph).one
     start = reference(0.0)
     begun = law.init(start.q, start.qd, estimate=None if estimate is None else np.asarray(estimate, dtype=float))
 
     def torque(q: np.ndarray, qd: np.ndarray, r: Reference, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        if not law.measures_acceleration:
+        if not law.needs_acceleration:
             out = controller(q, qd, r.q, r.qd, r.qdd, x)
             return out, accelerations.one(q, qd, out[:n])
         # The torque does not depend on the measured acceleration: with it the rates come out in a second evaluation.

@@ -64,7 +64,7 @@ class Controller(Protocol):
         """The gains that ``graph_with`` can take factors of."""
 
     @property
-    def longest_step(self) -> float:
+    def max_step(self) -> float:
         """The longest time between two steps, in s, with which all holds that the controller promises."""
 
     def graph_with(self, factors: Sequence[str]) -> Graph:

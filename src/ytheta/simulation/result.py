@@ -80,7 +80,7 @@ class Simulation:
     def remarks(self) -> tuple[str, ...]:
         """What a reader of the figures should know: torques at their limits, estimates that went astray."""
         found, done = [], self.finished
-        limits = self.controller.most_torque
+        limits = self.controller.max_torque
         if limits is not None and done.any():
             share = np.mean(np.abs(self.runs.tau[done]) >= (1.0 - 1e-9) * limits, axis=(0, 1))
             if share.max() > OFTEN:
@@ -182,7 +182,7 @@ class Simulation:
 
     @cached_property
     def _lyapunov(self) -> AnyKernel:
-        return self.controller.compiled(self.controller.lyapunov_graph(self.gain_names))
+        return self.controller.compile(self.controller.lyapunov_graph(self.gain_names))
 
     def _jumps_at(self, jump: ParameterChange) -> float:
         return change.instant(self.period) * self.period

@@ -97,7 +97,7 @@ def simulate(
     begin = sample_reference(wanted, robot, np.zeros(1))
     guess = controller.init(begin.q[0], begin.qd[0], estimate=estimate).x[: len(controller.unknown_names)]
     start = _Start(begin.q + drawn.position, begin.qd + drawn.velocity, guess * drawn.estimate)
-    check_period(period, 1 if substeps is None else substeps, controller.longest_step)
+    check_period(period, 1 if substeps is None else substeps, controller.max_step)
     periods(seconds, period, every)
     steps = _needed(robot, wanted, seconds, period, variation, parameter_changes, plant) if substeps is None else substeps
     task = _Task(robot, controller, wanted, seconds, period, steps, sensors, tuple(parameter_changes), every)

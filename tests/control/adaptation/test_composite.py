@@ -95,7 +95,7 @@ class Along:
         size, n, begun = len(law.unknown_names), q.shape[1], law.init(q[0], qd[0]).x
         x = np.zeros((len(t), len(begun)))
         x[:, :size] = begun[:size]
-        out = law.compiled(law.graph)(q, qd, *([qdd] if law.measures_acceleration else []), q, qd, qdd, x)
+        out = law.compile(law.graph)(q, qd, *([qdd] if law.needs_acceleration else []), q, qd, qdd, x)
         return Along(law, t, motion, out[:, :n], out[:, n + size :], begun[size:])
 
     @property
@@ -347,10 +347,10 @@ def test_a_factor_of_the_adaptation_is_one_of_its_gain() -> None:
     once, thrice = (slotine_li(robot, Composite(gain, 0.5, 10.0), learn=MASSES) for gain in (0.2, 0.6))
     q, qd, qr, qrd, qrdd = rng.normal(size=(5, 2))
     x, factors = once.init(q, qd).x + rng.normal(size=len(once.init(q, qd).x)), np.array([3.0])
-    found = once.compiled(once.graph_with(("adaptation",))).one(q, qd, qr, qrd, qrdd, x, factors)
-    expected = once.compiled(thrice.graph).one(q, qd, qr, qrd, qrdd, x)
+    found = once.compile(once.graph_with(("adaptation",))).one(q, qd, qr, qrd, qrdd, x, factors)
+    expected = once.compile(thrice.graph).one(q, qd, qr, qrd, qrdd, x)
     np.testing.assert_allclose(found, expected, rtol=1e-12)
-    value = once.compiled(once.lyapunov_graph(("adaptation",))).one(q, qd, qr, qrd, qrdd, x, factors, START)[0]
+    value = once.compile(once.lyapunov_graph(("adaptation",))).one(q, qd, qr, qrd, qrdd, x, factors, START)[0]
     assert value == pytest.approx(thrice.lyapunov(State(0.0, x), q, qd, Reference(qr, qrd, qrdd), START), rel=1e-12)
 
 

@@ -288,10 +288,10 @@ def test_factors_of_the_adaptation(step: float) -> None:
     x = np.concatenate([other_bodies(robot, 2), [0.3, 0.2, 0.5, 0.1]])
     r = COURSE(0.3)
     given = (r.q + 0.3, r.qd - 0.2, r.q, r.qd, r.qdd, x)
-    found = one.compiled(one.graph_with(("adaptation",))).one(*given, np.array([factor]))
-    np.testing.assert_allclose(found, other.compiled(other.graph).one(*given), rtol=1e-10, atol=1e-13)
-    assert abs(found - one.compiled(one.graph).one(*given)).max() > 1e-3
-    value = one.compiled(one.lyapunov_graph(("adaptation",))).one(*given, np.array([factor]), truth(one))[0]
+    found = one.compile(one.graph_with(("adaptation",))).one(*given, np.array([factor]))
+    np.testing.assert_allclose(found, other.compile(other.graph).one(*given), rtol=1e-10, atol=1e-13)
+    assert abs(found - one.compile(one.graph).one(*given)).max() > 1e-3
+    value = one.compile(one.lyapunov_graph(("adaptation",))).one(*given, np.array([factor]), truth(one))[0]
     assert value == pytest.approx(other.lyapunov(State(0.0, x), *given[:2], r, truth(one)), rel=1e-10)
 
 

@@ -281,10 +281,10 @@ def test_factors_of_the_adaptation() -> None:
     nested = Projection(Leakage(Gradient(40.0), 0.4), LOWER, UPPER)
     for adaptation in (*around(Gradient(0.5)), nested):
         one, other = law(adaptation), law(scaled(adaptation, factor))
-        found = one.compiled(one.graph_with(("adaptation",))).one(*moving, START, np.array([factor]))
-        np.testing.assert_allclose(found, other.compiled(other.graph).one(*moving, START), rtol=1e-12)
-        assert abs(found - one.compiled(one.graph).one(*moving, START)).max() > 1e-3
-        value = one.compiled(one.lyapunov_graph(("adaptation",))).one(*moving, START, np.array([factor]), TRUTH)[0]
+        found = one.compile(one.graph_with(("adaptation",))).one(*moving, START, np.array([factor]))
+        np.testing.assert_allclose(found, other.compile(other.graph).one(*moving, START), rtol=1e-12)
+        assert abs(found - one.compile(one.graph).one(*moving, START)).max() > 1e-3
+        value = one.compile(one.lyapunov_graph(("adaptation",))).one(*moving, START, np.array([factor]), TRUTH)[0]
         if not isinstance(adaptation, Leakage):
             state = other.init(q, qd, estimate=START)
             assert value == pytest.approx(other.lyapunov(state, q, qd, reference, TRUTH), rel=1e-12)

@@ -173,7 +173,7 @@ def test_other_kinds_of_adaptation_have_gains_too(robot: str, kind: str) -> None
     wrong, base = heavier(plant, WRONG), None if kind == "natural" else base_of(robot)
     given: dict[str, Any] = {"motion": motion_of(course), "period": PERIOD}
     law = SlotineLi(wrong, base, **suggested("slotine_li", wrong, base, adaptation=kind, **given))
-    assert type(law.adapting).__name__.lower() == kind
+    assert type(law.adaptation_law).__name__.lower() == kind
     assert late(ran(law, plant, course), course) < 0.5 * tracked(robot, "computed_torque")[0]
     with pytest.raises(InputError, match="there is no adaptation 'nature'; did you mean 'natural'"):
         suggested("slotine_li", wrong, base, adaptation="nature", **given)

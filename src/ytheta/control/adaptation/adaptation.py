@@ -56,7 +56,7 @@ class Adaptation(ABC):
         """The estimate's part of the Lyapunov function."""
 
     @property
-    def longest_step(self) -> float:
+    def max_step(self) -> float:
         """Steps of the controller up to which what this promises holds, in s; most promise nothing of the kind."""
         return math.inf
 

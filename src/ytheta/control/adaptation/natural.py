@@ -124,7 +124,7 @@ class Natural(Adaptation):
                 )
 
     @property
-    def longest_step(self) -> float:
+    def max_step(self) -> float:
         return self.step or math.inf
 
     def rate(self, seen: Seen) -> tuple[AnyPerUnknown, AnyPerState]:

@@ -57,15 +57,15 @@ class Projection(Around):
         if not (isinstance(self.step, float | int) and 0.0 <= self.step < math.inf):
             raise InputError(f"step is {self.step!r}; give the seconds between two steps, or 0 for continuous time")
         self._box(unknowns)
-        if not _separable(self.inner, learnt):
+        if not _separable(self.inner, unknowns):
             raise InputError(
                 f"projection treats every parameter by itself, but the metric of {type(self.inner).__name__} inside it "
                 "joins several, and nothing would prove the law; take Gradient with a number or a vector"
             )
 
     @property
-    def longest_step(self) -> float:
-        return min(self.step or math.inf, self.inner.longest_step)
+    def max_step(self) -> float:
+        return min(self.step or math.inf, self.inner.max_step)
 
     def rate(self, seen: Seen) -> tuple[AnyPerUnknown, AnyPerState]:
         rate, change = self.inner.rate(seen)

@@ -30,8 +30,8 @@ class Around(Adaptation, ABC):
         self.inner.check(robot, unknowns)
 
     @property
-    def longest_step(self) -> float:
-        return self.inner.longest_step
+    def max_step(self) -> float:
+        return self.inner.max_step
 
     def distance(self, unknowns: Unknowns, estimate: AnyPerUnknown, truth: AnyPerUnknown) -> Any:
         return self.inner.distance(unknowns, estimate, truth)

@@ -28,9 +28,9 @@ class AdaptiveLaw(Law, ABC):
     learn: Sequence[str] | None = None
 
     @cached_property
-    def select_unknowns(self) -> Unknowns:
+    def unknowns(self) -> Unknowns:
         return select_unknowns(self.robot, self.base, self.learn)
 
     @cached_property
-    def adapting(self) -> Adaptation:
+    def adaptation_law(self) -> Adaptation:
         return self.adaptation if isinstance(self.adaptation, Adaptation) else Gradient(self.adaptation)

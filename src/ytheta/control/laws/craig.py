@@ -71,7 +71,7 @@ class Craig(AdaptiveLaw):
         return "craig"
 
     @property
-    def measures_acceleration(self) -> bool:
+    def needs_acceleration(self) -> bool:
         return True
 
     def written(self, s: Symbols) -> Written:

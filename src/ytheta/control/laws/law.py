@@ -85,21 +85,21 @@ class Law(Description, ABC):
 
     def __post_init__(self) -> None:
         """Refuse settings that the law cannot work with."""
-        _ = self.most_torque, self.gains
-        self.adapting.check(self.robot, self.unknowns)
+        _ = self.max_torque, self.gains
+        self.adaptation_law.check(self.robot, self.unknowns)
 
     @property
-    def select_unknowns(self) -> Unknowns:
+    def unknowns(self) -> Unknowns:
         """What is learnt, and what the rest is taken for."""
         return Unknowns((), (), self.robot.numeric.theta)
 
     @property
-    def adapting(self) -> Adaptation:
+    def adaptation_law(self) -> Adaptation:
         """How it is learnt."""
         return Nothing()
 
     @property
-    def most_torque(self) -> Float[np.ndarray, "actuated"] | None:
+    def max_torque(self) -> Float[np.ndarray, "actuated"] | None:
         """The torque limits as numbers, one per coordinate; some may be infinite."""
         if self.torque_limits is None:
             return None
@@ -113,12 +113,12 @@ class Law(Description, ABC):
         return np.where(own, np.inf, found) if free.any() else found
 
     @property
-    def longest_step(self) -> float:
+    def max_step(self) -> float:
         """The longest time between two steps, in s, with which bounds and bodies of the estimate hold."""
-        return self.adapting.longest_step
+        return self.adaptation_law.max_step
 
     @property
-    def measures_acceleration(self) -> bool:
+    def needs_acceleration(self) -> bool:
         """Whether the graph has qdd after qd."""
         return False
 
@@ -151,11 +151,11 @@ class Law(Description, ABC):
 
     def graph_with(self, factors: Sequence[str]) -> Graph:
         """The graph with one more input: factors of these gains."""
-        inputs, s = self._traced(factors, acceleration=self.measures_acceleration)
+        inputs, s = self._traced(factors, acceleration=self.needs_acceleration)
         tau, error, slope = self.written(s)
-        if self.most_torque is not None:
-            tau = _limited(tau, self.most_torque)
-        rate, change = self.adapting.rate(Seen(s, error, slope, tau))
+        if self.max_torque is not None:
+            tau = _limited(tau, self.max_torque)
+        rate, change = self.adaptation_law.rate(Seen(s, error, slope, tau))
         output = np.concatenate([tau, scaled(rate, s.factors.get(ADAPTATION, 1)), change])
         return trace(self.name, inputs, output, made_from=f"{self.name} of {self.robot.name}")
 
@@ -166,7 +166,7 @@ class Law(Description, ABC):
         inputs, s = self._traced(factors, acceleration=False)
         truth = casadi.SX.sym("truth", len(self.unknown_names))
         true = Model(s.model.loops, self.unknowns.fill(scalars(truth)))
-        away = self.adapting.distance(self.unknowns, s.estimate, scalars(truth)) / s.factors.get(ADAPTATION, 1)
+        away = self.adaptation_law.distance(self.unknowns, s.estimate, scalars(truth)) / s.factors.get(ADAPTATION, 1)
         inputs = [*inputs, (Input("truth", len(self.unknown_names)), truth)]
         value = array([self.proof(s, true) + away])
         return trace(f"Lyapunov function of {self.name}", inputs, value, made_from=self.robot.name)
@@ -176,7 +176,7 @@ class Law(Description, ABC):
         q, qd = (_vector(name, given, n, PER_COORDINATE) for name, given in (("q", q), ("qd", qd)))
         begun = self.unknowns.nominal if estimate is None else estimate
         begun = _vector("estimate", begun, len(self.unknown_names), "unknown parameter")
-        return State(float(t), np.concatenate([begun, self.adapting.init(self.robot, self.unknowns, q, qd, begun)]))
+        return State(float(t), np.concatenate([begun, self.adaptation_law.init(self.robot, self.unknowns, q, qd, begun)]))
 
     def step(
         self, state: State, t: float, q: PerJoint, qd: PerJoint, reference: Reference, qdd: PerJoint | None = None
@@ -185,7 +185,7 @@ class Law(Description, ABC):
         if not passed >= 0.0:
             raise InputError(f"{self.name}: a step from t = {state.t:g} to {t:g}; time goes forwards")
         motion: tuple[PerJoint, ...] = (qd,)
-        if self.measures_acceleration:
+        if self.needs_acceleration:
             if qdd is None:
                 raise InputError(f"{self.name} needs measured accelerations; give qdd")
             motion = (qd, qdd)
@@ -207,7 +207,7 @@ class Law(Description, ABC):
         kernel = self._lyapunov
         return float(kernel.one(q, qd, reference.q, reference.qd, reference.qdd, state.x, truth)[0])
 
-    def compiled(self, graph: Graph) -> AnyKernel:
+    def compile(self, graph: Graph) -> AnyKernel:
         """A graph of this law as a kernel that takes actuated coordinates, whether the robot has loops or not."""
         kernel = compile_graph(graph)
         return ClosedKernel(constraint(self.robot), kernel) if self.robot.loops else kernel
@@ -221,12 +221,12 @@ class Law(Description, ABC):
 
     @cached_property
     def _lyapunov(self) -> AnyKernel:
-        return self.compiled(self.lyapunov_graph())
+        return self.compile(self.lyapunov_graph())
 
     def _traced(self, factors: Sequence[str], *, acceleration: bool) -> tuple[list[tuple[Input, Any]], Symbols]:
         for name in factors:
             self._known(name)
-        more = self.adapting.states(self.robot, self.unknowns)
+        more = self.adaptation_law.states(self.robot, self.unknowns)
         return traced(self.robot, self.unknowns, self.gains, more=more, acceleration=acceleration, varied=factors)
 
     def _known(self, gain: str) -> None:

@@ -77,7 +77,7 @@ class Walker(AdaptiveLaw):
         return "walker"
 
     @cached_property
-    def select_unknowns(self) -> Unknowns:
+    def unknowns(self) -> Unknowns:
         usual = select_parameters(self.robot, rotor_inertia=False, friction=("viscous",))
         return select_unknowns(self.robot, None, usual if self.learn is None else self.learn)
 

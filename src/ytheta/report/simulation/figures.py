@@ -89,7 +89,7 @@ class Figures:
     @cached_property
     def limits(self) -> Float[np.ndarray, "joints"]:
         """Of the torques: the controller's, or the description's; infinite where there are none."""
-        given = self.found.controller.most_torque
+        given = self.found.controller.max_torque
         if given is not None:
             return given
         return np.array([limits.effort for limits in self.found.robot.actuated_limits])

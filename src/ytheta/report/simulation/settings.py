@@ -82,7 +82,7 @@ def written(value: Any) -> str:
 
 def _adaptation(law: Law | AdaptiveLaw) -> object:
     """As it was given: a number stands for a gradient."""
-    return getattr(law, "adaptation", law.adapting)
+    return getattr(law, "adaptation", law.adaptation_law)
 
 
 def _numbers(values: Float[np.ndarray, "values"]) -> str:

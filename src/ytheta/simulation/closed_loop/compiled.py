@@ -65,7 +65,7 @@ class ClosedLoop(Description):
     sensors: Sensors | None = None
 
     def __post_init__(self) -> None:
-        check_period(self.period, self.substeps, self.controller.longest_step)
+        check_period(self.period, self.substeps, self.controller.max_step)
 
     @property
     def kernel(self) -> Kernel:

@@ -35,7 +35,7 @@ class PlainLoop:
     sensors: Sensors | None = None
 
     def __post_init__(self) -> None:
-        check_period(self.period, self.substeps, self.controller.longest_step)
+        check_period(self.period, self.substeps, self.controller.max_step)
         if self.controller.robot.actuated != self.plant.robot.actuated:
             raise InputError(
                 f"the controller moves {', '.join(self.controller.robot.actuated)}, the plant has "

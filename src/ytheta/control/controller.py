@@ -37,7 +37,7 @@ class State:
 
     t: float
     x: Float[np.ndarray, "states"]
-    closed: Float[np.ndarray, "coordinates"] | None = None
+    warm_start: Float[np.ndarray, "coordinates"] | None = None
 
 
 @runtime_checkable

@@ -118,15 +118,15 @@ def test_loops_are_closed_from_the_step_before(name: str) -> None:
     for k in range(40):
         q, qd = start + 0.05 * np.sin(0.1 * k * np.arange(1, n + 1)), rng.normal(size=n)
         tau, after = law.step(state, 1e-3 * k, q, qd, still)
-        fresh, _ = law.step(replace(state, closed=None), 1e-3 * k, q, qd, still)
+        fresh, _ = law.step(replace(state, warm_start=None), 1e-3 * k, q, qd, still)
         np.testing.assert_allclose(tau, fresh, rtol=1e-9, atol=1e-9 * abs(fresh).max())
         state = after
-    assert state.closed is not None
+    assert state.warm_start is not None
     believed = Following(constraint(robot), law.graph)._kernel
-    astray = state.closed.copy()
+    astray = state.warm_start.copy()
     astray[[k for k in range(len(astray)) if k not in constraint(robot).actuated]] += 2.0
     given = (qd, still.q, still.qd, still.qdd, state.x)
-    tau, back = (law.step(replace(state, closed=pose), 1.0, q, qd, still)[0] for pose in (state.closed, astray))
+    tau, back = (law.step(replace(state, warm_start=pose), 1.0, q, qd, still)[0] for pose in (state.warm_start, astray))
     np.testing.assert_allclose(back, tau, rtol=1e-9, atol=1e-9 * abs(tau).max())
     if constraint(robot).affine is None:
         assert not believed.one(q, astray, *given)[-1] <= 1.0  # the twin: it would have gone on from there
@@ -143,4 +143,4 @@ def test_a_pose_that_cannot_close_is_refused_in_a_step() -> None:
     with pytest.raises(InputError, match="input 'q' is nan"):
         law.step(state, 0.1, np.full(2, np.nan), still, Reference(q, still, still))
     with pytest.raises(InputError, match="input 'q' is nan"):
-        law.step(replace(state, closed=None), 0.1, np.full(2, np.nan), still, Reference(q, still, still))
+        law.step(replace(state, warm_start=None), 0.1, np.full(2, np.nan), still, Reference(q, still, still))

@@ -192,7 +192,7 @@ class Law(Description, ABC):
         given = (*motion, reference.q, reference.qd, reference.qdd, state.x)
         one, n, closed = self._one, len(self.robot.actuated), None
         if isinstance(one, Following):
-            out, closed = one(state.closed, q, *given)
+            out, closed = one(state.warm_start, q, *given)
         else:
             out = one(q, *given)
         if not math.isfinite(out.dot(out)):

@@ -15,7 +15,7 @@ from ytheta.control.laws.craig import Craig
 from ytheta.control.laws.law import Law
 from ytheta.control.laws.modified_slotine_li import ModifiedSlotineLi, QuasiComputedTorque
 from ytheta.control.laws.pd_gravity import PDGravity
-from ytheta.control.laws.registry import CONTROLLERS, controller
+from ytheta.control.laws.registry import CONTROLLERS, find_controller
 from ytheta.control.laws.slotine_li import SlotineLi
 from ytheta.control.laws.walker import Walker
 from ytheta.errors import InputError, UnknownNameError
@@ -56,12 +56,12 @@ def test_every_controller_is_listed_and_is_one() -> None:
     assert {law.name for law in laws} == set(CONTROLLERS)
     for law in laws:
         assert isinstance(law, Controller)
-        assert type(law) is controller(law.name)
+        assert type(law) is find_controller(law.name)
         assert law.graph.shape == (2 + len(law.unknown_names),)
         names = [entry.name for entry in law.graph.inputs]
         assert names == ["q", "qd", *(["qdd"] if law.needs_acceleration else []), "qr", "qrd", "qrdd", "x"]
     with pytest.raises(UnknownNameError, match="did you mean 'slotine_li'"):
-        controller("slotin_li")
+        find_controller("slotin_li")
 
 
 def test_a_number_a_vector_and_a_matrix_are_the_same_gain() -> None:

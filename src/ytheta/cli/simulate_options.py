@@ -17,9 +17,9 @@ from ytheta.control.adaptation.natural import Natural
 from ytheta.control.gains import Gain
 from ytheta.control.laws.adaptive_law import AdaptiveLaw
 from ytheta.control.laws.law import Law
-from ytheta.control.laws.registry import controller
+from ytheta.control.laws.registry import find_controller
 from ytheta.control.laws.walker import Walker
-from ytheta.control.tuning.suggest import Motion, suggested
+from ytheta.control.tuning.suggest import Motion, suggest_gains
 from ytheta.errors import InputError, UnknownNameError, nearest
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identifiability.registry import base_parameters
@@ -104,15 +104,15 @@ class Wanted:
 
 def chosen_controller(wanted: Wanted, robot: Robot, known: Robot, motion: Motion, period: float) -> Law:
     """A controller with gains for this motion where none were given; one that does not learn is told what is known."""
-    kind = controller(wanted.name)
+    kind = find_controller(wanted.name)
     limits = torque_limits(robot) if wanted.limited else None
     settings: dict[str, Any] = {} if limits is None else {"torque_limits": limits}
     if not issubclass(kind, AdaptiveLaw):
         _nothing_to_learn(wanted)
-        settings |= suggested(wanted.name, robot, motion=motion, period=period)
+        settings |= suggest_gains(wanted.name, robot, motion=motion, period=period)
         return kind(known, **settings | _known_gains(kind, wanted.gains))
     base, learn = _learnt(kind, wanted, robot)
-    settings |= suggested(
+    settings |= suggest_gains(
         wanted.name, robot, base, learn=learn, motion=motion, period=period, adaptation=wanted.adaptation
     )
     given = _known_gains(kind, wanted.gains)

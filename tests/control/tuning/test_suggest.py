@@ -13,10 +13,10 @@ import pytest
 import ytheta
 from ytheta.control.laws.adaptive_law import AdaptiveLaw
 from ytheta.control.laws.law import Law
-from ytheta.control.laws.registry import CONTROLLERS, controller
+from ytheta.control.laws.registry import CONTROLLERS, find_controller
 from ytheta.control.laws.slotine_li import SlotineLi
 from ytheta.control.laws.walker import Walker
-from ytheta.control.tuning.suggest import Motion, suggested
+from ytheta.control.tuning.suggest import Motion, suggest_gains
 from ytheta.errors import InputError
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.robot.frame import Frame
@@ -95,11 +95,11 @@ def made(
     factors: dict[str, float] | None = None,
 ) -> Law:
     """A law with suggested gains, some of them multiplied."""
-    kind = controller(law)
+    kind = find_controller(law)
     own: dict[str, Any] = {"learn": learn} if issubclass(kind, AdaptiveLaw) else {}
     if issubclass(kind, AdaptiveLaw) and kind is not Walker:
         own["base"] = base
-    settings = suggested(law, robot, own.get("base"), learn=learn, motion=motion, period=period)
+    settings = suggest_gains(law, robot, own.get("base"), learn=learn, motion=motion, period=period)
     settings |= {name: factor * np.asarray(settings[name]) for name, factor in (factors or {}).items()}
     return kind(robot, **own, **settings)
 
@@ -172,11 +172,11 @@ def test_other_kinds_of_adaptation_have_gains_too(robot: str, kind: str) -> None
     plant, course = robot_of(robot), course_of(robot)
     wrong, base = heavier(plant, WRONG), None if kind == "natural" else base_of(robot)
     given: dict[str, Any] = {"motion": motion_of(course), "period": PERIOD}
-    law = SlotineLi(wrong, base, **suggested("slotine_li", wrong, base, adaptation=kind, **given))
+    law = SlotineLi(wrong, base, **suggest_gains("slotine_li", wrong, base, adaptation=kind, **given))
     assert type(law.adaptation_law).__name__.lower() == kind
     assert late(ran(law, plant, course), course) < 0.5 * tracked(robot, "computed_torque")[0]
     with pytest.raises(InputError, match="there is no adaptation 'nature'; did you mean 'natural'"):
-        suggested("slotine_li", wrong, base, adaptation="nature", **given)
+        suggest_gains("slotine_li", wrong, base, adaptation="nature", **given)
 
 
 @pytest.mark.parametrize("factors", [{"damping": 100.0}, {"adaptation": 1e4}])
@@ -255,7 +255,7 @@ def test_small_robots_are_tuned_faster() -> None:
     """A tenth of the length: ten times the angular acceleration of weight."""
     motion = motion_of(course_of("lu-two-link"))
     large = robot_of("lu-two-link").numeric
-    found = [suggested("computed_torque", sized(large, k), motion=motion, period=PERIOD) for k in (0.1, 1.0, 10.0)]
+    found = [suggest_gains("computed_torque", sized(large, k), motion=motion, period=PERIOD) for k in (0.1, 1.0, 10.0)]
     assert found[1] == found[2] == {"stiffness": pytest.approx(200.0), "damping": pytest.approx(30.0)}
     assert found[0]["damping"] > 45.0
 
@@ -272,7 +272,7 @@ def test_other_rates(law: str, period: float) -> None:
 
 def test_rates_too_slow_for_the_usual_poles_slow_them_down() -> None:
     motion = motion_of(course_of("lu-two-link"))
-    quick, slow = (suggested("computed_torque", robot_of("lu-two-link"), motion=motion, period=h) for h in (1e-3, 1e-2))
+    quick, slow = (suggest_gains("computed_torque", robot_of("lu-two-link"), motion=motion, period=h) for h in (1e-3, 1e-2))
     assert quick == {"stiffness": pytest.approx(200.0), "damping": pytest.approx(30.0)}
     assert slow == {"stiffness": pytest.approx(32.0), "damping": pytest.approx(12.0)}  # lambda = 0.04 / period
 
@@ -296,7 +296,7 @@ def test_parameters_that_no_motion_shows_do_no_harm() -> None:
     robot = robot_of("lu-puma4")
     q, qd, qdd = motion_of(course_of("lu-puma4"))
     still = np.array([1.0, 1.0, 1.0, 0.0])
-    gains = suggested("slotine_li", robot, motion=(q * still, qd * still, qdd * still), period=PERIOD)
+    gains = suggest_gains("slotine_li", robot, motion=(q * still, qd * still, qdd * still), period=PERIOD)
     gamma = gains["adaptation"]
     assert gamma.shape == (len([n for n in robot.parameter_names if not n.startswith("joint")]),)
     assert np.isfinite(gamma).all()
@@ -308,15 +308,15 @@ def test_what_has_no_mass_is_refused() -> None:
     motion = motion_of(default_reference(robot, SECONDS))
     for law in CONTROLLERS:
         with pytest.raises(InputError, match=r"no inertia that joint1, .* would feel.*give its links masses"):
-            suggested(law, robot, motion=motion, period=PERIOD)
+            suggest_gains(law, robot, motion=motion, period=PERIOD)
 
 
 def test_refusals() -> None:
     robot = robot_of("lu-two-link")
     q, qd, qdd = motion_of(course_of("lu-two-link"))
     with pytest.raises(InputError, match="period of the controller is 0"):
-        suggested("slotine_li", robot, motion=(q, qd, qdd), period=0.0)
+        suggest_gains("slotine_li", robot, motion=(q, qd, qdd), period=0.0)
     with pytest.raises(InputError, match="one row for each sample and 2 columns"):
-        suggested("slotine_li", robot, motion=(q[:, :1], qd[:, :1], qdd[:, :1]), period=PERIOD)
+        suggest_gains("slotine_li", robot, motion=(q[:, :1], qd[:, :1], qdd[:, :1]), period=PERIOD)
     with pytest.raises(InputError, match="there is no controller 'pid'"):
-        suggested("pid", robot, motion=(q, qd, qdd), period=PERIOD)
+        suggest_gains("pid", robot, motion=(q, qd, qdd), period=PERIOD)

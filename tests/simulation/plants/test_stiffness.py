@@ -15,7 +15,7 @@ from tests.support import example_robots
 from tests.support.command import refused, ytheta
 from tests.support.simulate_cases import PUMA, swing
 from ytheta.control.laws.computed_torque import ComputedTorque
-from ytheta.control.tuning.suggest import suggested
+from ytheta.control.tuning.suggest import suggest_gains
 from ytheta.errors import InputError
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Drive, Joint, JointKind, Link
@@ -51,7 +51,7 @@ def tracked(robot: Robot, **settings: Any) -> Simulation:
     course = default_reference(robot, SECONDS)
     motion = course(np.linspace(0.0, SECONDS, 100))
     period = settings.get("period", 1e-3)
-    law = ComputedTorque(robot, **suggested("computed_torque", robot, motion=motion, period=period))
+    law = ComputedTorque(robot, **suggest_gains("computed_torque", robot, motion=motion, period=period))
     return yt.simulate(robot, law, seconds=SECONDS, course=course, **settings)
 
 

@@ -22,7 +22,7 @@ CONTROLLERS: dict[str, type[Law]] = {
 }
 
 
-def controller(name: str) -> type[Law]:
+def find_controller(name: str) -> type[Law]:
     """The class of a controller, however its name is written; its fields are the settings."""
     found = {_plain(known): law for known, law in CONTROLLERS.items()}
     if _plain(name) not in found:

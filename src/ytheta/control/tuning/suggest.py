@@ -59,7 +59,7 @@ from ytheta.control.laws.craig import Craig
 from ytheta.control.laws.law import Law
 from ytheta.control.laws.modified_slotine_li import ModifiedSlotineLi, QuasiComputedTorque
 from ytheta.control.laws.pd_gravity import PDGravity
-from ytheta.control.laws.registry import controller
+from ytheta.control.laws.registry import find_controller
 from ytheta.control.laws.slotine_li import SlotineLi
 from ytheta.control.laws.walker import Walker
 from ytheta.control.tuning.adaptation_gains import Learning, adaptation_gain, eigenvalues
@@ -89,7 +89,7 @@ MOMENT = 1e-4  # s, of differences
 MASSLESS = 1e-9  # smallest eigenvalue of M, its diagonal being 1
 
 
-def suggested(
+def suggest_gains(
     name: str,
     robot: Robot,
     base: BaseParameters | None = None,
@@ -99,13 +99,13 @@ def suggested(
     period: float,
     adaptation: str = "gradient",
 ) -> dict[str, Any]:
-    """Settings of a controller by its name, such that ``controller(name)(robot, base, learn=learn, **settings)`` works.
+    """Settings of a controller by its name, such that ``find_controller(name)(robot, base, learn=learn, **settings)`` works.
 
     ``motion`` are samples of the reference: q, qd and qdd, one row each. ``adaptation`` is gradient, of which settings
     hold the gain, or natural or composite, of which they hold the adaptation itself. Laws that know everything take
     neither base nor learn; walker takes no base.
     """
-    law = controller(name)
+    law = find_controller(name)
     if not (period > 0.0 and np.isfinite(period)):
         raise InputError(f"the period of the controller is {period} s; give a positive one such as 1e-3")
     q, qd, qdd = _thinned(robot, motion)

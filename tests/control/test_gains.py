@@ -45,12 +45,12 @@ def every_law(robot: Robot) -> list[Law]:
 def test_every_controller_is_listed_and_is_one() -> None:
     laws = every_law(arm())
     assert [law.name for law in laws] == [
-        "slotine_li",
-        "modified_slotine_li",
-        "quasi_computed_torque",
+        "slotine-li",
+        "modified-slotine-li",
+        "quasi-computed-torque",
         "craig",
-        "computed_torque",
-        "pd_gravity",
+        "computed-torque",
+        "pd-gravity",
         "walker",
     ]
     assert {law.name for law in laws} == set(CONTROLLERS)
@@ -60,7 +60,7 @@ def test_every_controller_is_listed_and_is_one() -> None:
         assert law.graph.shape == (2 + len(law.unknown_names),)
         names = [entry.name for entry in law.graph.inputs]
         assert names == ["q", "qd", *(["qdd"] if law.needs_acceleration else []), "qr", "qrd", "qrdd", "x"]
-    with pytest.raises(UnknownNameError, match="did you mean 'slotine_li'"):
+    with pytest.raises(UnknownNameError, match="did you mean 'slotine-li'"):
         find_controller("slotin_li")
 
 

@@ -101,7 +101,7 @@ def test_factors_that_no_law_takes() -> None:
         loop.start(q, qd, gains={"damping": np.array([1.0, np.inf])})
     with pytest.raises(InputError, match="factor of damping in run 1 is 0; give one above 0"):
         loop.start(q, qd, gains={"damping": np.array([1.0, 0.0])})
-    with pytest.raises(UnknownNameError, match="slotine_li has no gain 'dumping'; did you mean 'damping'"):
+    with pytest.raises(UnknownNameError, match="slotine-li has no gain 'dumping'; did you mean 'damping'"):
         _ = puma_loop(varied_gains=("dumping",)).kernel
 
 

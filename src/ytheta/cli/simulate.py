@@ -53,7 +53,7 @@ MOST_PERIODS = 2_000_000
 WRONG = 20.0  # percent, of what is learnt
 
 ControllerName = Annotated[
-    str, typer.Option("--controller", metavar="NAME", help=f"{', '.join(CONTROLLERS)}.".replace("_", "-"))
+    str, typer.Option("--controller", metavar="NAME", help=f"{', '.join(CONTROLLERS)}.")
 ]
 Output = Annotated[
     str | None,

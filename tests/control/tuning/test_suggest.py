@@ -37,7 +37,7 @@ BALL = ((0.1, 0.0, 0.0), (0.0, 0.1, 0.0), (0.0, 0.0, 0.1))  # kg m²
 # is what a pair costs, and seven laws on arms of six and seven joints would cost minutes.
 THOROUGH = ("lu-two-link", "ha-scara", "five-bar")
 OTHERS = ("ur10", "iiwa14", "lu-puma4", "palletiser", "panda", "puma560-mdh", "puma560", "stanford", "walker")
-PAIRS = [(robot, law) for robot in THOROUGH for law in CONTROLLERS] + [(robot, "slotine_li") for robot in OTHERS]
+PAIRS = [(robot, law) for robot in THOROUGH for law in CONTROLLERS] + [(robot, "slotine-li") for robot in OTHERS]
 
 
 @cache
@@ -129,12 +129,12 @@ def left_without_learning(law: Law, plant: Robot, motion: Motion) -> float:
     described, M = law.robot, ytheta.mass_matrix(law.robot)(q)
     missing = ytheta.inverse_dynamics(plant)(q, qd, qdd) - ytheta.inverse_dynamics(described)(q, qd, qdd)
     gains = law.gains
-    if law.name == "pd_gravity":
+    if law.name == "pd-gravity":
         stiffness = gains["stiffness"][None]
         missing = ytheta.inverse_dynamics(plant)(q, qd, qdd) - ytheta.gravity(described)(q)
     elif law.name == "walker":  # robots without rotors: K_D is a multiple of M
         stiffness = gains["convergence"][0, 0] * gains["feedback"][0, 0] * M
-    elif law.name == "quasi_computed_torque":
+    elif law.name == "quasi-computed-torque":
         stiffness = gains["convergence"][0, 0] ** 2 * M
     elif "stiffness" in gains:
         stiffness = M @ gains["stiffness"]
@@ -161,10 +161,10 @@ def test_a_wrong_model_is_tracked_without_choosing_gains(robot: str, law: str) -
 
 @pytest.mark.parametrize("robot", THOROUGH)
 def test_learning_ends_with_smaller_errors_than_computed_torque(robot: str) -> None:
-    fixed, _ = tracked(robot, "computed_torque")
+    fixed, _ = tracked(robot, "computed-torque")
     for law in LEARNERS:
         assert tracked(robot, law)[0] < fixed
-    assert tracked(robot, "slotine_li")[0] < 0.25 * fixed
+    assert tracked(robot, "slotine-li")[0] < 0.25 * fixed
 
 
 @pytest.mark.parametrize(("robot", "kind"), [("lu-two-link", "composite"), ("ha-scara", "natural")])
@@ -172,11 +172,11 @@ def test_other_kinds_of_adaptation_have_gains_too(robot: str, kind: str) -> None
     plant, course = robot_of(robot), course_of(robot)
     wrong, base = heavier(plant, WRONG), None if kind == "natural" else base_of(robot)
     given: dict[str, Any] = {"motion": motion_of(course), "period": PERIOD}
-    law = SlotineLi(wrong, base, **suggest_gains("slotine_li", wrong, base, adaptation=kind, **given))
+    law = SlotineLi(wrong, base, **suggest_gains("slotine-li", wrong, base, adaptation=kind, **given))
     assert type(law.adaptation_law).__name__.lower() == kind
-    assert late(ran(law, plant, course), course) < 0.5 * tracked(robot, "computed_torque")[0]
+    assert late(ran(law, plant, course), course) < 0.5 * tracked(robot, "computed-torque")[0]
     with pytest.raises(InputError, match="there is no adaptation 'nature'; did you mean 'natural'"):
-        suggest_gains("slotine_li", wrong, base, adaptation="nature", **given)
+        suggest_gains("slotine-li", wrong, base, adaptation="nature", **given)
 
 
 @pytest.mark.parametrize("factors", [{"damping": 100.0}, {"adaptation": 1e4}])
@@ -184,7 +184,7 @@ def test_gains_far_larger_lose_the_robot(factors: dict[str, float]) -> None:
     """The twin: what is suggested is not just anything."""
     plant, course = robot_of("lu-two-link"), course_of("lu-two-link")
     wrong = heavier(plant, WRONG)
-    law = made("slotine_li", wrong, base_of("lu-two-link"), motion_of(course), factors=factors)
+    law = made("slotine-li", wrong, base_of("lu-two-link"), motion_of(course), factors=factors)
     found = ran(law, plant, course)
     assert not found.finished.any()
     assert "left all bounds" in found.advice
@@ -202,7 +202,7 @@ def test_friction_is_learnt_along(robot: str) -> None:
     wrong = heavier(replace(plant, joints=tuple(worn(joint) for joint in plant.joints)), WRONG)
     motion = motion_of(course)
     laws = [
-        made("slotine_li", wrong, base, motion, learn=learn)
+        made("slotine-li", wrong, base, motion, learn=learn)
         for learn in ((*base.independent, "*.fv", "*.fc"), base.independent)
     ]
     found = [ran(law, plant, course) for law in laws]
@@ -215,7 +215,7 @@ def test_friction_is_learnt_along(robot: str) -> None:
     assert np.median(away / truth) < 0.4  # it was 0.5, and some joints hardly turn round in five seconds
 
 
-@pytest.mark.parametrize("law", ["slotine_li", "craig", "pd_gravity"])
+@pytest.mark.parametrize("law", ["slotine-li", "craig", "pd-gravity"])
 def test_masses_times_a_thousand_make_the_same_motion(law: str) -> None:
     """Gains in Nm grow by as much, those in 1/s stay; friction grows along."""
 
@@ -244,7 +244,7 @@ def test_a_robot_ten_times_as_long_moves_alike_where_gravity_is_ten_times_as_str
     x, y, z = (10.0 * g for g in small.gravity)
     large = replace(sized(small, 10.0), gravity=(x, y, z))
     one, other = (
-        ran(made("slotine_li", heavier(robot, WRONG), ytheta.base_parameters(robot), motion_of(course)), robot, course)
+        ran(made("slotine-li", heavier(robot, WRONG), ytheta.base_parameters(robot), motion_of(course)), robot, course)
         for robot in (small, large)
     )
     assert one.finished.all()
@@ -255,13 +255,13 @@ def test_small_robots_are_tuned_faster() -> None:
     """A tenth of the length: ten times the angular acceleration of weight."""
     motion = motion_of(course_of("lu-two-link"))
     large = robot_of("lu-two-link").numeric
-    found = [suggest_gains("computed_torque", sized(large, k), motion=motion, period=PERIOD) for k in (0.1, 1.0, 10.0)]
+    found = [suggest_gains("computed-torque", sized(large, k), motion=motion, period=PERIOD) for k in (0.1, 1.0, 10.0)]
     assert found[1] == found[2] == {"stiffness": pytest.approx(200.0), "damping": pytest.approx(30.0)}
     assert found[0]["damping"] > 45.0
 
 
 @pytest.mark.parametrize("period", [4e-3, 2.5e-4])
-@pytest.mark.parametrize("law", ["slotine_li", "quasi_computed_torque", "computed_torque"])
+@pytest.mark.parametrize("law", ["slotine-li", "quasi-computed-torque", "computed-torque"])
 def test_other_rates(law: str, period: float) -> None:
     plant, course = robot_of("ha-scara"), course_of("ha-scara")
     motion = motion_of(course)
@@ -272,7 +272,7 @@ def test_other_rates(law: str, period: float) -> None:
 
 def test_rates_too_slow_for_the_usual_poles_slow_them_down() -> None:
     motion = motion_of(course_of("lu-two-link"))
-    quick, slow = (suggest_gains("computed_torque", robot_of("lu-two-link"), motion=motion, period=h) for h in (1e-3, 1e-2))
+    quick, slow = (suggest_gains("computed-torque", robot_of("lu-two-link"), motion=motion, period=h) for h in (1e-3, 1e-2))
     assert quick == {"stiffness": pytest.approx(200.0), "damping": pytest.approx(30.0)}
     assert slow == {"stiffness": pytest.approx(32.0), "damping": pytest.approx(12.0)}  # lambda = 0.04 / period
 
@@ -286,7 +286,7 @@ def test_a_heavy_load_that_nobody_mentioned() -> None:
     plant = told.with_inertias({"load": Inertia.about_center(10.0, (0.0, 0.0, 0.1), BALL)})
     course = course_of("ur10")
     motion, base = motion_of(course), ytheta.base_parameters(told)
-    law, fixed = (made(name, told, base, motion) for name in ("slotine_li", "computed_torque"))
+    law, fixed = (made(name, told, base, motion) for name in ("slotine-li", "computed-torque"))
     error, stays = (late(ran(each, plant, course), course) for each in (law, fixed))
     assert error < 0.9 * stays
 
@@ -296,7 +296,7 @@ def test_parameters_that_no_motion_shows_do_no_harm() -> None:
     robot = robot_of("lu-puma4")
     q, qd, qdd = motion_of(course_of("lu-puma4"))
     still = np.array([1.0, 1.0, 1.0, 0.0])
-    gains = suggest_gains("slotine_li", robot, motion=(q * still, qd * still, qdd * still), period=PERIOD)
+    gains = suggest_gains("slotine-li", robot, motion=(q * still, qd * still, qdd * still), period=PERIOD)
     gamma = gains["adaptation"]
     assert gamma.shape == (len([n for n in robot.parameter_names if not n.startswith("joint")]),)
     assert np.isfinite(gamma).all()
@@ -315,8 +315,8 @@ def test_refusals() -> None:
     robot = robot_of("lu-two-link")
     q, qd, qdd = motion_of(course_of("lu-two-link"))
     with pytest.raises(InputError, match="period of the controller is 0"):
-        suggest_gains("slotine_li", robot, motion=(q, qd, qdd), period=0.0)
+        suggest_gains("slotine-li", robot, motion=(q, qd, qdd), period=0.0)
     with pytest.raises(InputError, match="one row for each sample and 2 columns"):
-        suggest_gains("slotine_li", robot, motion=(q[:, :1], qd[:, :1], qdd[:, :1]), period=PERIOD)
+        suggest_gains("slotine-li", robot, motion=(q[:, :1], qd[:, :1], qdd[:, :1]), period=PERIOD)
     with pytest.raises(InputError, match="there is no controller 'pid'"):
         suggest_gains("pid", robot, motion=(q, qd, qdd), period=PERIOD)

@@ -51,7 +51,7 @@ def tracked(robot: Robot, **settings: Any) -> Simulation:
     course = default_reference(robot, SECONDS)
     motion = course(np.linspace(0.0, SECONDS, 100))
     period = settings.get("period", 1e-3)
-    law = ComputedTorque(robot, **suggest_gains("computed_torque", robot, motion=motion, period=period))
+    law = ComputedTorque(robot, **suggest_gains("computed-torque", robot, motion=motion, period=period))
     return yt.simulate(robot, law, seconds=SECONDS, course=course, **settings)
 
 

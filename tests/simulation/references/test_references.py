@@ -121,7 +121,7 @@ def test_its_log_shows_all_base_parameters(name: str, seconds: float, every: int
     robot = robot_of(name)
     course = default_reference(robot, seconds)
     motion = course(np.linspace(0.0, seconds, 300))
-    law = find_controller("computed_torque")(robot, **suggest_gains("computed_torque", robot, motion=motion, period=1e-3))
+    law = find_controller("computed-torque")(robot, **suggest_gains("computed-torque", robot, motion=motion, period=1e-3))
     loop = ClosedLoop(plant=robot, controller=law)
     q = motion[0][:1]
     log = loop.run(loop.start(q, np.zeros_like(q)), course, seconds, every=every).log(0)

@@ -34,7 +34,7 @@ class ComputedTorque(Law):
 
     @property
     def name(self) -> str:
-        return "computed_torque"
+        return "computed-torque"
 
     def written(self, s: Symbols) -> Written:
         wanted = s.qrdd - s.times("damping", s.error_rate) - s.times("stiffness", s.error)

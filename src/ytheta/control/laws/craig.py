@@ -91,7 +91,7 @@ class Craig(AdaptiveLaw):
         return (
             f"the estimated mass matrix is not positive definite and has no inverse ({estimate}"
             f"{' …' if len(self.unknown_names) > 4 else ''}); begin nearer to the truth, adapt more slowly, learn fewer "
-            "parameters, or take modified_slotine_li, which needs no inverse"
+            "parameters, or take modified-slotine-li, which needs no inverse"
         )
 
 

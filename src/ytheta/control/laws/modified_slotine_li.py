@@ -42,7 +42,7 @@ class ModifiedSlotineLi(AdaptiveLaw):
 
     @property
     def name(self) -> str:
-        return "modified_slotine_li"
+        return "modified-slotine-li"
 
     def written(self, s: Symbols) -> Written:
         sliding = _sliding(s)
@@ -65,7 +65,7 @@ class QuasiComputedTorque(AdaptiveLaw):
 
     @property
     def name(self) -> str:
-        return "quasi_computed_torque"
+        return "quasi-computed-torque"
 
     def written(self, s: Symbols) -> Written:
         sliding = _sliding(s)

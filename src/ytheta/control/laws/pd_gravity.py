@@ -36,7 +36,7 @@ class PDGravity(Law):
 
     @property
     def name(self) -> str:
-        return "pd_gravity"
+        return "pd-gravity"
 
     def written(self, s: Symbols) -> Written:
         tau = s.model.held - s.times("stiffness", s.error) - s.times("damping", s.error_rate)

@@ -12,12 +12,12 @@ from ytheta.control.laws.walker import Walker
 from ytheta.errors import UnknownNameError, nearest
 
 CONTROLLERS: dict[str, type[Law]] = {
-    "slotine_li": SlotineLi,
-    "modified_slotine_li": ModifiedSlotineLi,
-    "quasi_computed_torque": QuasiComputedTorque,
+    "slotine-li": SlotineLi,
+    "modified-slotine-li": ModifiedSlotineLi,
+    "quasi-computed-torque": QuasiComputedTorque,
     "craig": Craig,
-    "computed_torque": ComputedTorque,
-    "pd_gravity": PDGravity,
+    "computed-torque": ComputedTorque,
+    "pd-gravity": PDGravity,
     "walker": Walker,
 }
 

@@ -40,7 +40,7 @@ class SlotineLi(AdaptiveLaw):
 
     @property
     def name(self) -> str:
-        return "slotine_li"
+        return "slotine-li"
 
     def written(self, s: Symbols) -> Written:
         v, r = _reference(s)

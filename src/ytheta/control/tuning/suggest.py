@@ -236,7 +236,7 @@ def _links_alone(task: Task) -> JointMatrices:
     if not (eigenvalues(M, task.M)[:, 0] > MASSLESS).all():
         raise InputError(
             f"robot {robot.name!r}: some motion of its joints moves rotors alone, and walker's feedback, which is that "
-            "of the links' inertias, would not damp it; give the links inertias, or take slotine_li"
+            "of the links' inertias, would not damp it; give the links inertias, or take slotine-li"
         )
     return M
 

@@ -30,7 +30,7 @@ def test_it_prints_tracking_and_parameter_errors() -> None:
     result = ytheta(*QUICK)
     assert result.returncode == 0, result.stderr
     for words in (
-        "lu-puma4 under slotine_li, 1 s at 1000 Hz",
+        "lu-puma4 under slotine-li, 1 s at 1000 Hz",
         "tracking RMS",
         "joint4",
         "parameter",
@@ -165,7 +165,7 @@ def test_torques_at_their_limits_are_told() -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--controller", "slotin"), "did you mean 'slotine_li'"),
+        (("--controller", "slotin"), "did you mean 'slotine-li'"),
         (("--gain", "damping=-3"), "gains are greater than zero"),
         (("--gain", "damping=1,2,3"), "one per actuated coordinate"),
         (("--gain", "dampin=1"), "did you mean 'damping'"),

@@ -24,7 +24,7 @@ from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Joint, JointKind, Link
 from ytheta.robot.robot import Robot
 from ytheta.robot.writing.mjcf import mjcf
-from ytheta.simulation.closed_loop.compiled import BLOCK, ClosedLoop
+from ytheta.simulation.closed_loop.compiled import RUNS_PER_BATCH, ClosedLoop
 from ytheta.simulation.sensors.sensors import Sensor, Sensors
 
 RUNS, SECONDS = 10_000, 2.0  # of the arm with four joints
@@ -58,19 +58,19 @@ def _step_row(name: str, loop: ClosedLoop, peer: float) -> Row:
     """One period of a block: controller, four stages of the plant, bookkeeping; per run."""
     rng = np.random.default_rng(0)
     n = len(loop.plant.actuated)
-    start = loop.start(rng.uniform(-1.0, 1.0, (BLOCK, n)), np.zeros((BLOCK, n)))
+    start = loop.init(rng.uniform(-1.0, 1.0, (RUNS_PER_BATCH, n)), np.zeros((RUNS_PER_BATCH, n)))
     still = np.zeros((1, n))
     kernel, state, reference = loop.kernel, loop.states(start), np.concatenate([still, still, still], axis=1)[0]
     out, theta = np.empty_like(state), [start.theta] if loop.varied else []
-    seconds = best_of(lambda: kernel(state, reference, *theta, out=out, threads=1), runs=15, calls=4) / BLOCK
+    seconds = best_of(lambda: kernel(state, reference, *theta, out=out, threads=1), runs=15, calls=4) / RUNS_PER_BATCH
     return Row(f"{name}, one run-step (RK4, Slotine–Li)", seconds, peer, "mj_step with RK4, no controller")
 
 
 def _run_row(name: str, loop: ClosedLoop, peer: float) -> Row:
     """A block of whole runs, every tenth instant kept, on one core; per run and step."""
     n = len(loop.plant.actuated)
-    still = np.zeros((BLOCK, n))
-    start, steps = loop.start(still, still), round(SECONDS / 8 / STEP)
+    still = np.zeros((RUNS_PER_BATCH, n))
+    start, steps = loop.init(still, still), round(SECONDS / 8 / STEP)
 
     def course(t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         angle = np.outer(t, np.ones(n))
@@ -80,7 +80,7 @@ def _run_row(name: str, loop: ClosedLoop, peer: float) -> Row:
         loop.run(start, course, steps * STEP, threads=1, rng=np.random.default_rng(0))
 
     _ = loop.kernel
-    seconds = best_of(run, runs=5, clock=time.process_time) / (BLOCK * steps)
+    seconds = best_of(run, runs=5, clock=time.process_time) / (RUNS_PER_BATCH * steps)
     return Row(f"UR10 whole runs, {name}, one run-step", seconds, peer, "mj_step with RK4, no controller")
 
 
@@ -128,7 +128,7 @@ def _puma_rows() -> list[Row]:
     controller = SlotineLi(robot, convergence=10.0, damping=8.0, adaptation=1.0, learn=("load.m",))
     loop = ClosedLoop(plant=robot, controller=controller, period=STEP, varied=("load.m",))
     rng = np.random.default_rng(0)
-    start = loop.start(
+    start = loop.init(
         0.1 * rng.normal(size=(RUNS, 4)), np.zeros((RUNS, 4)), parameters={"load.m": rng.uniform(0.2, 1.0, RUNS)}
     )
 

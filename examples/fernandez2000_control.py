@@ -101,7 +101,7 @@ def followed(law: SlotineLi, seconds: float) -> Followed:
     course = points_course(1, 6, SECONDS, reach=1.2)
     loop = ClosedLoop(plant=law.robot, controller=law, period=STEP, continuous=True)
     q, qd, _ = course(np.zeros(1))
-    start = loop.start(q, qd, estimate=0.5 * law.unknowns.nominal[None])
+    start = loop.init(q, qd, estimate=0.5 * law.unknowns.nominal[None])
     return Followed(law, course, loop.run(start, course, seconds, every=10))
 
 

@@ -122,12 +122,12 @@ def simulated(scheme: str, settings: Settings) -> Batch:
     state = np.zeros((runs, slots.size))
     state[:, slots.x] = (1.0 + settings.offset[:, None]) * q
     state[:, slots.qd] = settings.moving[:, None] * qd
-    state[:, slots.remembered] = np.concatenate([np.zeros((runs, 1)), settings.factors(scheme)], axis=1)
+    state[:, slots.controller_state] = np.concatenate([np.zeros((runs, 1)), settings.factors(scheme)], axis=1)
     error, m4 = np.empty((steps, runs, slots.joints)), np.empty((steps, runs))
     for k in range(steps):
-        lost = state[:, slots.age] < 0.0
+        lost = state[:, slots.period_count] < 0.0
         error[k] = np.where(lost[:, None], np.inf, state[:, slots.x] - reference[k, : slots.joints])
-        m4[k] = np.where(lost, np.inf, LINK4 + state[:, slots.remembered.start])
+        m4[k] = np.where(lost, np.inf, LINK4 + state[:, slots.controller_state.start])
         state = kernel(state, reference[k])
     return Batch(STEP * np.arange(steps), reference[:, : slots.joints], error, m4)
 

@@ -185,7 +185,7 @@ def misled(law: Law, kind: str, sizes: tuple[float, ...], runs: int) -> Misled:
     loop = ClosedLoop(plant=law.robot, controller=law, period=PERIOD, sensors=sensors)
     wanted = course(OMEGA)
     q, qd, _ = (np.repeat(part, len(rows), axis=0) for part in wanted(np.zeros(1)))
-    start = loop.start((1.0 + OFFSET) * q, qd, estimate=np.zeros((len(rows), 1)))
+    start = loop.init((1.0 + OFFSET) * q, qd, estimate=np.zeros((len(rows), 1)))
     done = loop.run(start, wanted, SECONDS, rng=np.random.default_rng(1), every=2)
     error, m4 = done.q - wanted(done.t)[0], LINK4 + done.estimate[:, :, 0]
     early, shape = (done.t >= 0.1) & (done.t < 0.5), (len(sizes), runs)

@@ -105,7 +105,7 @@ def tracked(law: Walker) -> Tracked:
     """With our own plant, in continuous time."""
     loop = ClosedLoop(plant=law.robot, controller=law, continuous=True)
     q, qd, _ = sway(law.robot, np.zeros(1))
-    return Tracked(law, loop.run(loop.start(q + OFFSET, qd), lambda t: sway(law.robot, t), SECONDS, every=5))
+    return Tracked(law, loop.run(loop.init(q + OFFSET, qd), lambda t: sway(law.robot, t), SECONDS, every=5))
 
 
 def tracked_in_mujoco(law: Walker) -> Tracked:

@@ -9,7 +9,7 @@ from benchmarks import clock, simulate
 
 def test_simulate(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clock, "LONG_ENOUGH", 0.0)
-    for name, value in {"RUNS": 20, "SECONDS": 0.08, "PEER_STEPS": 2, "BLOCK": 16, "CALLS": 3}.items():
+    for name, value in {"RUNS": 20, "SECONDS": 0.08, "PEER_STEPS": 2, "RUNS_PER_BATCH": 16, "CALLS": 3}.items():
         monkeypatch.setattr(simulate, name, value)
     rows = simulate.rows()
     assert len(rows) == 5 + len(simulate.JOINTS)

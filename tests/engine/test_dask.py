@@ -44,7 +44,7 @@ def loop() -> ClosedLoop:
 
 def _run(loop: ClosedLoop, workers: Engine | str, heard: list[int]) -> Runs:
     q, qd = starts(PUMA, 11)
-    start = loop.start(
+    start = loop.init(
         q, qd, parameters={"load.m": np.linspace(0.3, 1.0, 11)}, gains={"damping": np.linspace(0.5, 2.0, 11)}
     )
     return loop.run(
@@ -95,7 +95,7 @@ def test_closed_loops_are_the_same_to_the_last_bit(
 ) -> None:
     """Noise, gains and parameters of each run's own, jumps; in blocks of other sizes."""
     whole = _run(loop, "local", [])
-    monkeypatch.setattr(closed_loop, "BLOCK", 2)
+    monkeypatch.setattr(closed_loop, "RUNS_PER_BATCH", 2)
     heard: list[int] = []
     found = _run(loop, cluster, heard)
     assert heard == [2, 4, 6, 8, 10, 11]

@@ -56,18 +56,18 @@ def test_a_run_with_factors_is_one_with_those_gains(settings: dict[str, Any]) ->
     loop = puma_loop(**settings)
     loop = replace(loop, varied_gains=(loop.controller.gain_names[0], *FACTORS))
     q, qd = starts(PUMA, 3)
-    batch = loop.run(loop.start(q, qd, gains=FACTORS), swing(PUMA), 0.1, rng=np.random.default_rng(4))
+    batch = loop.run(loop.init(q, qd, gains=FACTORS), swing(PUMA), 0.1, rng=np.random.default_rng(4))
     assert batch.finished.all()
     for run in range(3):
         alone = replace(loop, controller=_own(loop.controller, run), varied_gains=())  # type: ignore[arg-type]
-        own = alone.start(q[run : run + 1], qd[run : run + 1])
+        own = alone.init(q[run : run + 1], qd[run : run + 1])
         found = alone.run(own, swing(PUMA), 0.1, rng=Same(run))
         # The same products in another order; torques are some tens.
         assert _difference(batch, run, found) < 1e-12 * 100.0
         twin = alone.run(own, swing(PUMA), 0.1, rng=Same((run + 1) % 3))
         if loop.sensors is not None:
             assert _difference(batch, run, twin) > 1e-5
-    other = replace(loop, varied_gains=()).start(q, qd)
+    other = replace(loop, varied_gains=()).init(q, qd)
     alike = replace(loop, varied_gains=()).run(other, swing(PUMA), 0.1, rng=np.random.default_rng(4))
     assert np.abs(alike.final_q - batch.final_q).max() > 1e-5  # the twin: gains matter
 
@@ -75,7 +75,7 @@ def test_a_run_with_factors_is_one_with_those_gains(settings: dict[str, Any]) ->
 def test_the_plain_loop_agrees() -> None:
     loop = puma_loop(varied_gains=tuple(FACTORS), sensors=NOISE)
     q, qd = starts(PUMA, 3)
-    batch = loop.run(loop.start(q, qd, gains=FACTORS), swing(PUMA), 0.1, rng=np.random.default_rng(4))
+    batch = loop.run(loop.init(q, qd, gains=FACTORS), swing(PUMA), 0.1, rng=np.random.default_rng(4))
     law = _own(slotine_li(PUMA, LEARN), 1)
     plain = PlainLoop(plant=OwnPlant.of(PUMA), controller=law, sensors=NOISE)
     slow = plain.run(q[1], qd[1], swing(PUMA), 0.1, rng=Same(1))
@@ -85,9 +85,9 @@ def test_the_plain_loop_agrees() -> None:
 def test_what_is_not_given_is_one() -> None:
     q, qd = starts(PUMA, 2)
     loop, plain = puma_loop(varied_gains=("damping", "convergence")), puma_loop()
-    start = loop.start(q, qd, gains={"convergence": np.array([1.0, 1.1])})
+    start = loop.init(q, qd, gains={"convergence": np.array([1.0, 1.1])})
     np.testing.assert_array_equal(start.factors, [[1.0, 1.0], [1.0, 1.1]])
-    one, other = loop.run(start, swing(PUMA), 0.05), plain.run(plain.start(q, qd), swing(PUMA), 0.05)
+    one, other = loop.run(start, swing(PUMA), 0.05), plain.run(plain.init(q, qd), swing(PUMA), 0.05)
     np.testing.assert_allclose(one.final_q[0], other.final_q[0], rtol=0.0, atol=1e-13)
     assert np.abs(one.final_q[1] - other.final_q[1]).max() > 1e-6
 
@@ -95,12 +95,12 @@ def test_what_is_not_given_is_one() -> None:
 def test_factors_that_no_law_takes() -> None:
     q, qd = starts(PUMA, 2)
     with pytest.raises(InputError, match="'damping' is no input of this closed loop; add it to ``varied_gains``"):
-        puma_loop().start(q, qd, gains={"damping": np.ones(2)})
+        puma_loop().init(q, qd, gains={"damping": np.ones(2)})
     loop = puma_loop(varied_gains=("damping",))
     with pytest.raises(InputError, match="damping holds numbers that are not finite"):
-        loop.start(q, qd, gains={"damping": np.array([1.0, np.inf])})
+        loop.init(q, qd, gains={"damping": np.array([1.0, np.inf])})
     with pytest.raises(InputError, match="factor of damping in run 1 is 0; give one above 0"):
-        loop.start(q, qd, gains={"damping": np.array([1.0, 0.0])})
+        loop.init(q, qd, gains={"damping": np.array([1.0, 0.0])})
     with pytest.raises(UnknownNameError, match="slotine-li has no gain 'dumping'; did you mean 'damping'"):
         _ = puma_loop(varied_gains=("dumping",)).kernel
 
@@ -108,10 +108,10 @@ def test_factors_that_no_law_takes() -> None:
 def test_craig_refuses_factors_as_it_refuses_gains() -> None:
     q, qd = starts(PUMA, 3)
     loop = ClosedLoop(plant=PUMA, controller=CRAIG, varied_gains=("damping", "filtering"))
-    loop.start(q, qd, gains={"damping": np.array([1.0, 0.06, 1.0]), "filtering": np.array([1.0, 1.0, 19.0])})
+    loop.init(q, qd, gains={"damping": np.array([1.0, 0.06, 1.0]), "filtering": np.array([1.0, 1.0, 19.0])})
     with pytest.raises(InputError, match=r"damping 1 of 'joint1' in run 1 is not greater than filtering 1: .* stable"):
-        loop.start(q, qd, gains={"damping": np.array([1.0, 0.05, 1.0])})
+        loop.init(q, qd, gains={"damping": np.array([1.0, 0.05, 1.0])})
     with pytest.raises(InputError, match=r"damping 20 of 'joint1' in run 2 is not greater than filtering 21"):
-        loop.start(q, qd, gains={"filtering": np.array([1.0, 1.0, 21.0])})
+        loop.init(q, qd, gains={"filtering": np.array([1.0, 1.0, 21.0])})
     with pytest.raises(InputError, match=r"damping 1 of 'joint1' is not greater than filtering 1"):
         replace(CRAIG, damping=1.0)

@@ -34,8 +34,8 @@ def test_a_load_is_grasped() -> None:
     q, qd = starts(robot, 2, spread=0.0)
     course = swing(robot, size=0.2)
     load = Inertia.point(3.0, (0.0, 0.0, 0.1))
-    jumped = loop.run(loop.start(q, qd), course, 0.4, parameter_changes=[grasp(0.1, load)], every=1)
-    empty = loop.run(loop.start(q, qd), course, 0.4, every=1)
+    jumped = loop.run(loop.init(q, qd), course, 0.4, parameter_changes=[grasp(0.1, load)], every=1)
+    empty = loop.run(loop.init(q, qd), course, 0.4, every=1)
     assert jumped.finished.all()
     difference = np.abs(jumped.q - empty.q).max(axis=(0, 2))
     assert (difference[:101] == 0.0).all()  # the state at 0.1 s is what came before it
@@ -49,7 +49,7 @@ def test_a_load_is_grasped() -> None:
     np.testing.assert_allclose(jumped.q[0, :150], other.q[0], rtol=0.0, atol=1e-8)
     bare = ClosedLoop(plant=robot, controller=controller)
     with pytest.raises(InputError, match=r"'load.m' jumps at .* add it to"):
-        bare.run(bare.start(q, qd), course, 0.2, parameter_changes=[ParameterChange(0.1, {"load.m": 1.0})])
+        bare.run(bare.init(q, qd), course, 0.2, parameter_changes=[ParameterChange(0.1, {"load.m": 1.0})])
 
 
 def test_a_run_that_diverges_is_an_outcome() -> None:
@@ -57,19 +57,19 @@ def test_a_run_that_diverges_is_an_outcome() -> None:
     q, qd = starts(PUMA, 6, spread=0.0)
     qd[3] = 400.0  # too fast for steps of 50 ms
     loop = ClosedLoop(plant=PUMA, controller=controller, period=1e-3)
-    fine = loop.run(loop.start(q, qd), swing(PUMA), 1.0)
+    fine = loop.run(loop.init(q, qd), swing(PUMA), 1.0)
     assert [bool(x) for x in fine.finished] == [True, True, True, False, True, True]
     assert "run 3 left all bounds at t = " in fine.advice
     assert "smaller step or gains" in fine.advice
     assert 0.0 < fine.lost[3] <= 1.0
     for what in ("q", "qd", "tau", "memory", "rms", "final_q", "final_memory"):
         assert np.isfinite(getattr(fine, what)).all(), what
-    alone = loop.run(loop.start(q[:1], qd[:1]), swing(PUMA), 1.0)
+    alone = loop.run(loop.init(q[:1], qd[:1]), swing(PUMA), 1.0)
     np.testing.assert_array_equal(alone.final_q[0], fine.final_q[0])  # neighbours do not notice
     with pytest.raises(InputError, match="run 3 left all bounds"):
         fine.log(3)
     coarse = ClosedLoop(plant=PUMA, controller=controller, period=0.2)
-    lost = coarse.run(coarse.start(q, qd), swing(PUMA), 60.0, every=1)
+    lost = coarse.run(coarse.init(q, qd), swing(PUMA), 60.0, every=1)
     assert "6 of 6 runs did" in lost.advice
     plain = PlainLoop(plant=OwnPlant.of(PUMA), controller=controller, period=0.2)
     same = plain.run(q[0], qd[0], swing(PUMA), 60.0)
@@ -81,7 +81,7 @@ def test_a_law_without_a_torque_loses_its_run_alone() -> None:
     law = Craig(PUMA, stiffness=100.0, damping=20.0, filtering=1.0, adaptation=1.0, learn=("load.m",))
     q, qd = starts(PUMA, 3)
     loop = ClosedLoop(plant=PUMA, controller=law)
-    found = loop.run(loop.start(q, qd, estimate=np.array([[0.5], [-50.0], [0.5]])), swing(PUMA), 0.05)
+    found = loop.run(loop.init(q, qd, estimate=np.array([[0.5], [-50.0], [0.5]])), swing(PUMA), 0.05)
     assert found.advice.startswith(
         "run 1 left all bounds at t = 0.001 s: craig: at t = 0 the estimated mass matrix is not"
     )
@@ -93,7 +93,7 @@ def test_a_log_of_a_run_identifies() -> None:
     """What is read in a run is a log; its torques are those of its motion."""
     loop = puma_loop()
     q, qd = starts(PUMA, 2)
-    found = loop.run(loop.start(q, qd), swing(PUMA), 0.5, every=1)
+    found = loop.run(loop.init(q, qd), swing(PUMA), 0.5, every=1)
     log = found.log(1)
     assert (len(log), log.joints) == (500, PUMA.actuated)
     assert log.rate == pytest.approx(1000.0)
@@ -111,7 +111,7 @@ def test_a_log_of_a_run_identifies() -> None:
 def test_bad_input() -> None:
     loop = puma_loop()
     q, qd = starts(PUMA, 2)
-    start = loop.start(q, qd)
+    start = loop.init(q, qd)
     with pytest.raises(InputError, match="reference must give q, qd and qdd of shape"):
         loop.run(start, lambda t: (np.zeros((len(t), 3)),) * 3, 0.1)
     bad = np.zeros((101, 4))
@@ -121,17 +121,17 @@ def test_bad_input() -> None:
     ur10 = ytheta.load("ur10")
     own = ClosedLoop(plant=ur10, controller=slotine_li(ur10, ("forearm_link.m",)))
     with pytest.raises(InputError, match=r"outside its limits .* smaller or slower"):
-        own.run(own.start(np.zeros((1, 6)), np.zeros((1, 6))), swing(ur10, size=9.0), 2.0)
+        own.run(own.init(np.zeros((1, 6)), np.zeros((1, 6))), swing(ur10, size=9.0), 2.0)
     with pytest.raises(InputError, match="were they made for one robot"):
         _ = ClosedLoop(plant=ur10, controller=slotine_li(PUMA, LEARN)).kernel
     with pytest.raises(InputError, match="add it to ``varied``"):
-        loop.start(q, qd, parameters={"load.m": np.ones(2)})
+        loop.init(q, qd, parameters={"load.m": np.ones(2)})
     with pytest.raises(InputError, match=r"q has shape \(2, 3\); give an array of shape \(2, 4\)"):
-        loop.start(q[:, :3], qd[:, :3])
+        loop.init(q[:, :3], qd[:, :3])
     with pytest.raises(InputError, match="qd holds numbers that are not finite"):
-        loop.start(q, np.nan * qd)
+        loop.init(q, np.nan * qd)
     with pytest.raises(InputError, match=r"estimate has shape \(2, 1\)"):
-        loop.start(q, qd, estimate=np.ones((2, 1)))
+        loop.init(q, qd, estimate=np.ones((2, 1)))
     with pytest.raises(InputError, match="positive one such as 1e-3"):
         puma_loop(period=0.0)
     with pytest.raises(InputError, match="give at least 1"):
@@ -140,7 +140,7 @@ def test_bad_input() -> None:
         loop.run(start, swing(PUMA), 1e-5)
     noisy = puma_loop(sensors=Sensors())
     with pytest.raises(InputError, match="sensors need rng"):
-        noisy.run(noisy.start(q, qd), swing(PUMA), 0.1)
+        noisy.run(noisy.init(q, qd), swing(PUMA), 0.1)
 
 
 @pytest.mark.parametrize(("name", "actuated"), [("walker", ("q5", "q3")), ("five-bar", ("left",))])
@@ -167,7 +167,7 @@ def test_references_out_of_limits_are_refused_in_every_loop() -> None:
     (q,), qd = swing(robot)(np.zeros(1))[0], np.zeros(3)
 
     def compiled(course: ReferenceTrajectory) -> Runs:
-        return loop.run(loop.start(q[None], qd[None]), course, 1.0)
+        return loop.run(loop.init(q[None], qd[None]), course, 1.0)
 
     def stepped(course: ReferenceTrajectory) -> Runs:
         return plain.run(q, qd, course, 1.0)
@@ -184,7 +184,7 @@ def test_references_out_of_limits_are_refused_in_every_loop() -> None:
     with pytest.raises(
         InputError, match=r"velocity of 'shoulder_pan_joint' is 50 at t = 0 s, outside its limits -2\.16"
     ):
-        own.run(own.start(np.zeros((1, 6)), np.zeros((1, 6))), lambda _: (0.0 * fast, fast, 0.0 * fast), 0.1)
+        own.run(own.init(np.zeros((1, 6)), np.zeros((1, 6))), lambda _: (0.0 * fast, fast, 0.0 * fast), 0.1)
 
 
 @pytest.mark.parametrize("period", [0.05, 1.0])
@@ -198,7 +198,7 @@ def test_a_step_too_large_is_an_outcome_in_every_loop(period: float) -> None:
     ends = []
     for continuous in (False, True):
         loop = ClosedLoop(plant=PUMA, controller=law, period=period, continuous=continuous)
-        ends.append(loop.run(loop.start(q, qd), swing(PUMA), 20.0, every=1))
+        ends.append(loop.run(loop.init(q, qd), swing(PUMA), 20.0, every=1))
     plain = PlainLoop(plant=OwnPlant.of(PUMA), controller=law, period=period)
     ends.append(plain.run(q[0], qd[0], swing(PUMA), 20.0, every=1))
     theirs = PlainLoop(plant=MujocoPlant(walker), controller=of_loops, period=period)
@@ -212,7 +212,7 @@ def test_a_step_too_large_is_an_outcome_in_every_loop(period: float) -> None:
 
 
 def test_progress_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(closed_loop, "BLOCK", 2)
+    monkeypatch.setattr(closed_loop, "RUNS_PER_BATCH", 2)
     loop, told = puma_loop(), list[int]()
-    loop.run(loop.start(*starts(PUMA, 5)), swing(PUMA), 0.01, progress=told.append)
+    loop.run(loop.init(*starts(PUMA, 5)), swing(PUMA), 0.01, progress=told.append)
     assert told == [2, 4, 5]

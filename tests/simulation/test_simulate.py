@@ -206,7 +206,7 @@ def test_jumps_come_in_the_order_of_time() -> None:
     law = slotine_li(PUMA, LEARN)
     q, qd, _ = swing(PUMA)(np.zeros(1))
     loop = ClosedLoop(plant=PUMA, controller=law, varied=("load.m",))
-    fast = loop.run(loop.start(q, qd), swing(PUMA), 0.05, parameter_changes=parameter_changes, every=1)
+    fast = loop.run(loop.init(q, qd), swing(PUMA), 0.05, parameter_changes=parameter_changes, every=1)
     slow = PlainLoop(plant=OwnPlant.of(PUMA), controller=law).run(q[0], qd[0], swing(PUMA), 0.05, parameter_changes=parameter_changes, every=1)
     np.testing.assert_allclose(slow.q, fast.q, atol=1e-12)
     with pytest.raises(InputError, match=r"a jump at t = 0.05 s, but all ends at 0.05 s"):

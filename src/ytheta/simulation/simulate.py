@@ -145,7 +145,7 @@ def _compiled(
         sensors=task.sensors,
     )
     theta = dict(zip(task.robot.parameter_names, drawn.theta.T, strict=True))
-    begun = loop.start(
+    begun = loop.init(
         start.q,
         start.qd,
         estimate=start.estimate,

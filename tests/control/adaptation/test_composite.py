@@ -224,7 +224,7 @@ COURSE = wave(np.array([[0.6, 0.8]]), np.array([[2.0, 3.0]]))
 def run(law: Law, course: ReferenceTrajectory, seconds: float, *, estimate: Any, offset: float = 0.0, **settings: Any) -> Runs:
     loop = ClosedLoop(plant=law.robot, controller=law, **settings)
     q, qd, _ = course(np.zeros(1))
-    done = loop.run(loop.start(q + offset, qd, estimate=np.array([estimate])), course, seconds, every=1)
+    done = loop.run(loop.init(q + offset, qd, estimate=np.array([estimate])), course, seconds, every=1)
     assert done.finished.all()
     return done
 
@@ -362,7 +362,7 @@ def test_the_compiled_loop_is_the_plain_one(name: str) -> None:
     q, qd = starts(robot, 1, spread=0.02)
     course, guess = swing(robot, size=0.1), 0.7 * np.ones((1, 2))
     loop = ClosedLoop(plant=robot, controller=law)
-    fast = loop.run(loop.start(q, qd, estimate=guess), course, 0.1)
+    fast = loop.run(loop.init(q, qd, estimate=guess), course, 0.1)
     slow = PlainLoop(plant=OwnPlant.of(robot), controller=law).run(q[0], qd[0], course, 0.1, estimate=guess[0])
     assert fast.finished.all()
     assert fast.memory.shape[2] > 2

@@ -216,7 +216,7 @@ def test_robots_with_loops_track_and_V_falls(name: str) -> None:
     errors = []
     for controller in (law, tracking(robot, name, speed=1e-9)):
         loop = ClosedLoop(plant=robot, controller=controller, continuous=True)
-        done = loop.run(loop.start(q + 0.02, qd), course, 4.0)
+        done = loop.run(loop.init(q + 0.02, qd), course, 4.0)
         assert done.finished.all()
         wanted = course(done.t)
         errors.append(abs(done.q[0] - wanted[0])[-50:].max())

@@ -110,7 +110,7 @@ def ran(law: Law, plant: Robot, course: FourierReference, *, period: float = PER
     away = off * np.array([0.2 if name in slides else 1.0 for name in plant.actuated])
     q = course(np.zeros(1))[0] + away
     loop = ClosedLoop(plant=plant, controller=law, period=period)
-    return loop.run(loop.start(q, np.zeros_like(q)), course, SECONDS, every=max(1, round(0.01 / period)))
+    return loop.run(loop.init(q, np.zeros_like(q)), course, SECONDS, every=max(1, round(0.01 / period)))
 
 
 def late(runs: Runs, course: FourierReference) -> float:

@@ -64,7 +64,7 @@ def simulated(
     rng = np.random.default_rng(5)
     estimate = law.unknowns.nominal * np.exp(0.3 * rng.normal(size=(runs, len(law.unknown_names))))
     given = {} if loads is None else {"load.m": loads}
-    start = loop.start(q, qd, estimate=estimate, parameters=given)
+    start = loop.init(q, qd, estimate=estimate, parameters=given)
     course = swing(robot)
     found = loop.run(start, course, seconds, parameter_changes=parameter_changes, rng=np.random.default_rng(1))
     theta = np.tile(robot.numeric.theta, (runs, 1))

@@ -177,7 +177,7 @@ def test_substeps_repeat_one_kernel(substeps: int) -> None:
         law = ComputedTorque(robot, stiffness=200.0, damping=damping)
         given: dict[str, Any] = {"controller": law, "substeps": substeps}
         loop = ClosedLoop(plant=robot, **given)
-        fast = loop.run(loop.start(q + 0.1, qd), swing(robot), 0.2)
+        fast = loop.run(loop.init(q + 0.1, qd), swing(robot), 0.2)
         slow = PlainLoop(plant=OwnPlant.of(robot), **given).run(q[0] + 0.1, qd[0], swing(robot), 0.2)
         assert fast.finished.all() == slow.finished.all() == ends
         if ends:

@@ -124,7 +124,7 @@ def test_its_log_shows_all_base_parameters(name: str, seconds: float, every: int
     law = find_controller("computed-torque")(robot, **suggest_gains("computed-torque", robot, motion=motion, period=1e-3))
     loop = ClosedLoop(plant=robot, controller=law)
     q = motion[0][:1]
-    log = loop.run(loop.start(q, np.zeros_like(q)), course, seconds, every=every).log(0)
+    log = loop.run(loop.init(q, np.zeros_like(q)), course, seconds, every=every).log(0)
     rubs = name == "puma560"
     fit = ytheta.identify(robot, log, friction=("viscous", "coulomb", "offset") if rubs else (), rotor_inertia=rubs)
     assert fit.condition_number < EXCITING

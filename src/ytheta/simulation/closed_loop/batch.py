@@ -82,7 +82,7 @@ class Schedule(Description):
         slots, n = self.step.slots, self.step.slots.joints
         record.q[:, place] = state[:, self.step.actuated]
         record.qd[:, place] = state[:, slots.qd]
-        record.memory[:, place] = state[:, slots.remembered]
+        record.memory[:, place] = state[:, slots.controller_state]
         record.tau[:, place] = after[:, slots.tau]
         record.read[2][:, place] = felt
         for motion in read:

@@ -32,7 +32,7 @@ from ytheta.simulation.references.reference import ReferenceTrajectory, check_pe
 from ytheta.simulation.runs import Runs
 from ytheta.simulation.sensors.sensors import Sensors
 
-BLOCK = 512  # runs; their states take some 200 kB
+RUNS_PER_BATCH = 512  # runs; their states take some 200 kB
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +76,7 @@ class ClosedLoop(Description):
     def slots(self) -> Slots:
         return self._maker.slots
 
-    def start(
+    def init(
         self,
         q: Float[np.ndarray, "runs joints"],
         qd: Float[np.ndarray, "runs joints"],
@@ -165,8 +165,8 @@ class ClosedLoop(Description):
 
     def _blocks(self, start: Start, streams: Sequence[np.random.Generator]) -> Iterator[Block]:
         state, runs = self.states(start), len(start.x)
-        for first in range(0, runs, BLOCK):
-            rows = slice(first, min(first + BLOCK, runs))
+        for first in range(0, runs, RUNS_PER_BATCH):
+            rows = slice(first, min(first + RUNS_PER_BATCH, runs))
             yield Block(rows, state[rows], start.theta[rows], start.factors[rows], streams[rows])
 
     @cached_property
@@ -189,7 +189,7 @@ class ClosedLoop(Description):
         """What the kernel takes first, before the first period; see ``Slots``."""
         slots = self.slots
         state = np.zeros((len(start.x), slots.size))
-        state[:, slots.x], state[:, slots.qd], state[:, slots.remembered] = start.x, start.qd, start.memory
+        state[:, slots.x], state[:, slots.qd], state[:, slots.controller_state] = start.x, start.qd, start.memory
         return state
 
     def _reference(self, course: ReferenceTrajectory, steps: int) -> Float[np.ndarray, "steps numbers"]:

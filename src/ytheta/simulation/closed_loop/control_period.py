@@ -55,7 +55,7 @@ class Step(Description):
         for _ in range(self.substeps):
             substep(behind, *own, out=ahead, threads=1)
             ahead, behind = behind, ahead
-        age = self.slots.age
+        age = self.slots.period_count
         lost = np.flatnonzero((out[:, age] < 0.0) & (state[:, age] >= 0.0))
         out[lost, :age] = state[lost, :age]  # nothing of the period in which a run was lost is kept
 

@@ -49,7 +49,7 @@ class Record:
         steps: int,
     ) -> Runs:
         slots, final, period = step.slots, self.final, step.period
-        age = final[:, slots.age]
+        age = final[:, slots.period_count]
         lived = np.where(age < 0.0, -age - 1.0, age)
         read_q, read_qd, read_tau = self.read
         return Runs(
@@ -66,7 +66,7 @@ class Record:
             read_tau=read_tau,
             final_q=final[:, list(step.actuated)],
             final_qd=final[:, slots.qd].copy(),
-            final_memory=final[:, slots.remembered].copy(),
+            final_memory=final[:, slots.controller_state].copy(),
             rms=np.sqrt(final[:, slots.squares] / np.maximum(1.0, lived)[:, None]),
             lost=np.where(age < 0.0, -period * age, np.inf),
         )

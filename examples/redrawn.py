@@ -102,7 +102,7 @@ def settled(
 def lyapunov(law: Law, runs: Runs, wanted: tuple[np.ndarray, ...]) -> Float[np.ndarray, "instants"]:
     """The law's function along the first run, where the description is the truth."""
     truth = np.tile(law.unknowns.nominal, (len(runs.t), 1))
-    return law.compile(law.lyapunov_graph())(runs.q[0], runs.qd[0], *wanted, runs.memory[0], truth)[:, 0]
+    return law.compile(law.lyapunov_graph())(runs.q[0], runs.qd[0], *wanted, runs.controller_state[0], truth)[:, 0]
 
 
 def rms(values: Float[np.ndarray, "*shape"], axis: int | tuple[int, ...] | None = None) -> np.ndarray:

@@ -99,7 +99,7 @@ def test_closed_loops_are_the_same_to_the_last_bit(
     heard: list[int] = []
     found = _run(loop, cluster, heard)
     assert heard == [2, 4, 6, 8, 10, 11]
-    for name in ("t", "q", "qd", "tau", "memory", "read_q", "read_qd", "read_tau", "final_q", "final_memory", "rms"):
+    for name in ("t", "q", "qd", "tau", "controller_state", "read_q", "read_qd", "read_tau", "final_q", "final_controller_state", "rms"):
         np.testing.assert_array_equal(getattr(found, name), getattr(whole, name), err_msg=name)
     assert (found.read_tau != found.tau).all()
     assert len(np.unique(found.final_q[:, 0])) == 11

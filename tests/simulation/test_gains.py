@@ -46,7 +46,7 @@ def _own(law: Law, run: int) -> Law:
 
 
 def _difference(one: Runs, run: int, other: Runs) -> float:
-    names = ("q", "qd", "tau", "memory", "read_q", "read_qd", "read_tau", "final_q", "final_memory", "rms")
+    names = ("q", "qd", "tau", "controller_state", "read_q", "read_qd", "read_tau", "final_q", "final_controller_state", "rms")
     found = [np.abs(getattr(one, name)[run] - getattr(other, name)[0]) for name in names]
     return max(float(gap.max()) for gap in found)
 

@@ -62,7 +62,7 @@ def test_a_run_that_diverges_is_an_outcome() -> None:
     assert "run 3 left all bounds at t = " in fine.advice
     assert "smaller step or gains" in fine.advice
     assert 0.0 < fine.lost[3] <= 1.0
-    for what in ("q", "qd", "tau", "memory", "rms", "final_q", "final_memory"):
+    for what in ("q", "qd", "tau", "controller_state", "rms", "final_q", "final_controller_state"):
         assert np.isfinite(getattr(fine, what)).all(), what
     alone = loop.run(loop.init(q[:1], qd[:1]), swing(PUMA), 1.0)
     np.testing.assert_array_equal(alone.final_q[0], fine.final_q[0])  # neighbours do not notice
@@ -207,7 +207,7 @@ def test_a_step_too_large_is_an_outcome_in_every_loop(period: float) -> None:
         assert not end.finished.any()
         assert "left all bounds at t = " in end.advice
         assert "smaller step or gains" in end.advice
-        for what in ("q", "qd", "tau", "memory", "rms", "final_q", "final_qd", "final_memory"):
+        for what in ("q", "qd", "tau", "controller_state", "rms", "final_q", "final_qd", "final_controller_state"):
             assert np.isfinite(getattr(end, what)).all(), what
 
 

@@ -47,7 +47,7 @@ def test_a_run_does_not_depend_on_its_neighbours() -> None:
     np.testing.assert_array_equal(few.theta, many.theta[:3])
     np.testing.assert_array_equal(few.gains, many.gains[:3])  # type: ignore[index]
     np.testing.assert_array_equal(few.runs.q, many.runs.q[:3])
-    np.testing.assert_array_equal(few.runs.memory, many.runs.memory[:3])
+    np.testing.assert_array_equal(few.runs.controller_state, many.runs.controller_state[:3])
     other = found(runs=3, variation=ALL, rng=np.random.default_rng(1))
     assert abs(other.theta - few.theta).max() > 0.01  # the twin draws others
 
@@ -90,8 +90,8 @@ def test_errors_are_those_of_the_definitions() -> None:
     np.testing.assert_array_equal(some.truth, some.theta[:, places])
     expected = np.linalg.norm(some.runs.final_estimate - some.truth, axis=1) / np.linalg.norm(some.truth, axis=1)
     np.testing.assert_allclose(some.parameter_error, expected, rtol=1e-14)
-    first = np.linalg.norm(some.runs.memory[:, 0, :2] - some.truth, axis=1) / np.linalg.norm(some.truth, axis=1)
-    np.testing.assert_allclose(some.first_parameter_error, first, rtol=1e-14)
+    first = np.linalg.norm(some.runs.controller_state[:, 0, :2] - some.truth, axis=1) / np.linalg.norm(some.truth, axis=1)
+    np.testing.assert_allclose(some.initial_parameter_error, first, rtol=1e-14)
     assert abs(first - expected).min() > 0.01
     q, _, _ = swing(PUMA)(some.runs.t)
     late = some.runs.t >= 0.8
@@ -126,7 +126,7 @@ def test_V_is_the_controllers_own_with_the_truth_of_the_moment() -> None:
     np.testing.assert_array_equal(some.truth[0], [own, 0.5])
     for k in (0, 20, 39, 40, 60):
         wanted = Reference(some.reference.q[k], some.reference.qd[k], some.reference.qdd[k])
-        state = State(0.0, some.runs.memory[0, k])
+        state = State(0.0, some.runs.controller_state[0, k])
         expected = law.lyapunov(state, some.runs.q[0, k], some.runs.qd[0, k], wanted, truths[k])
         assert V[k] == pytest.approx(expected, rel=1e-9, abs=1e-12)
     assert V[40] > V[39] + 0.05  # the load is new, and the estimate knows nothing of it
@@ -147,7 +147,7 @@ def test_V_with_gains_of_each_run() -> None:
     )
     k = 30
     wanted = Reference(some.reference.q[k], some.reference.qd[k], some.reference.qdd[k])
-    given = (State(0.0, some.runs.memory[1, k]), some.runs.q[1, k], some.runs.qd[1, k], wanted, some.truth[1])
+    given = (State(0.0, some.runs.controller_state[1, k]), some.runs.q[1, k], some.runs.qd[1, k], wanted, some.truth[1])
     assert some.lyapunov(1)[k] == pytest.approx(own.lyapunov(*given), rel=1e-9)
     assert abs(law.lyapunov(*given) / own.lyapunov(*given) - 1.0) > 1e-3  # the twin
 
@@ -160,7 +160,7 @@ def test_mujoco_is_a_plant_like_ours() -> None:
     variation = Variation(parameters=0.2, position=0.02, estimate=0.5)
     own, other = (yt.simulate(robot, law, variation=variation, plant=plant, **given) for plant in ("own", "mujoco"))
     np.testing.assert_allclose(other.runs.q, own.runs.q, atol=1e-8)
-    np.testing.assert_allclose(other.runs.memory, own.runs.memory, atol=1e-6)
+    np.testing.assert_allclose(other.runs.controller_state, own.runs.controller_state, atol=1e-6)
     np.testing.assert_allclose(other.tracking_rms, own.tracking_rms, rtol=1e-6)
     assert other.plant == "mujoco"
     assert own.finished.all()
@@ -175,7 +175,7 @@ def test_runs_that_are_lost_are_lost_alike() -> None:
     own, other = (yt.simulate(robot, law, variation=variation, plant=plant, **given) for plant in ("own", "mujoco"))
     assert not own.finished.any()
     assert not other.finished.any()
-    np.testing.assert_allclose(other.runs.lost, own.runs.lost)
+    np.testing.assert_allclose(other.runs.diverged_at, own.runs.diverged_at)
     np.testing.assert_allclose(other.tracking_rms, own.tracking_rms, rtol=0.01)  # the last of it grows tenfold a step
     assert "2 of 2 runs did in all" in other.advice
 

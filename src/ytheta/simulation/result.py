@@ -99,7 +99,7 @@ class Simulation:
         rubbed = [k for k, name in enumerate(self.unknown_names) if is_dissipative(name)]
         if rubbed and not self.truth[:, rubbed].any():
             found.append("friction is learnt, but the robot as described has none: its true values are all zero")
-        if self.unknown_names and done.any() and np.median((self.parameter_error - self.first_parameter_error)[done]) > 0.0:
+        if self.unknown_names and done.any() and np.median((self.parameter_error - self.initial_parameter_error)[done]) > 0.0:
             found.append(
                 "the estimates end farther from the truth than they began: tracking needs no true ones; longer motion "
                 "that excites more brings them closer, and often natural or composite adaptation does"
@@ -138,7 +138,7 @@ class Simulation:
         return self.runs.final_estimate
 
     @property
-    def first_estimate(self) -> Float[np.ndarray, "runs unknown"]:
+    def initial_estimate(self) -> Float[np.ndarray, "runs unknown"]:
         return self.runs.estimate[:, 0]
 
     @property
@@ -147,9 +147,9 @@ class Simulation:
         return _relative(self.estimate, self.truth)
 
     @property
-    def first_parameter_error(self) -> Float[np.ndarray, "runs"]:
+    def initial_parameter_error(self) -> Float[np.ndarray, "runs"]:
         """The same at the start, against what is true then."""
-        return _relative(self.first_estimate, self.controller.unknowns.extract(self._theta_at(0.0)))
+        return _relative(self.initial_estimate, self.controller.unknowns.extract(self._theta_at(0.0)))
 
     def truth_of(self, run: int) -> Float[np.ndarray, "instants unknown"]:
         """The true values of the unknown at the kept instants: parameters may jump."""
@@ -166,7 +166,7 @@ class Simulation:
         factors = []
         if self.gains is not None:
             factors = [np.tile(self.gains[run], (len(self.runs.t), 1))]
-        given = (self.runs.q[run], self.runs.qd[run], *wanted, self.runs.memory[run], *factors, self.truth_of(run))
+        given = (self.runs.q[run], self.runs.qd[run], *wanted, self.runs.controller_state[run], *factors, self.truth_of(run))
         return self._lyapunov(*given)[:, 0]
 
     def log(self, run: int = 0) -> Log:

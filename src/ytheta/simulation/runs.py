@@ -36,7 +36,7 @@ class Runs:
     read_tau: RunsByInstantByJoint
     final_q: Float[np.ndarray, "runs joints"]
     final_qd: Float[np.ndarray, "runs joints"]
-    final_memory: Float[np.ndarray, "runs states"]
+    final_controller_state: Float[np.ndarray, "runs states"]
     rms: Float[np.ndarray, "runs joints"]
     lost: Float[np.ndarray, "runs"]
     reason: str = ""  # what a controller said of the first run it gave up
@@ -61,7 +61,7 @@ class Runs:
 
     @property
     def final_estimate(self) -> Float[np.ndarray, "runs unknown"]:
-        return self.final_memory[:, : len(self.unknown_names)]
+        return self.final_controller_state[:, : len(self.unknown_names)]
 
     def parameter_error(self, truth: Float[np.ndarray, "runs unknown"]) -> Float[np.ndarray, "runs unknown"]:
         """The last estimates minus the truth of each run."""

@@ -243,7 +243,7 @@ def test_it_dissipates_what_it_should() -> None:
         truth = law.unknowns.nominal
         done = run(law, COURSE, 1.0, estimate=begun, offset=0.1, continuous=True)
         wanted = [Reference(*row) for row in zip(*COURSE(done.t), strict=True)]
-        rows = list(zip(done.q[0], done.qd[0], done.memory[0], wanted, strict=True))
+        rows = list(zip(done.q[0], done.qd[0], done.controller_state[0], wanted, strict=True))
         V = np.array([law.lyapunov(State(0.0, x), q, qd, r, truth) for q, qd, x, r in rows])
         values.append(V)
         assert (np.diff(V) <= 1e-9 * V[0]).all()
@@ -365,6 +365,6 @@ def test_the_compiled_loop_is_the_plain_one(name: str) -> None:
     fast = loop.run(loop.init(q, qd, estimate=guess), course, 0.1)
     slow = PlainLoop(plant=OwnPlant.of(robot), controller=law).run(q[0], qd[0], course, 0.1, estimate=guess[0])
     assert fast.finished.all()
-    assert fast.memory.shape[2] > 2
-    for what in ("q", "qd", "tau", "memory", "final_memory"):
+    assert fast.controller_state.shape[2] > 2
+    for what in ("q", "qd", "tau", "controller_state", "final_controller_state"):
         np.testing.assert_allclose(getattr(fast, what), getattr(slow, what), rtol=1e-9, atol=1e-9, err_msg=what)

@@ -43,7 +43,7 @@ from ytheta.simulation.sensors.sensors import Sensor, Sensors
 RUNS, GONE = 24, (3, 11, 17)  # runs of the batch, and those with a load no robot can hold
 FIXED = {
     "robot", "controller", "plant", "seconds", "runs", "finished", "tracking_rms", "last_tracking_rms",
-    "parameter_error", "first_parameter_error", "joints", "parameters", "quantiles", "advice",
+    "parameter_error", "initial_parameter_error", "joints", "parameters", "quantiles", "advice",
 }  # fmt: skip
 
 
@@ -182,14 +182,14 @@ def test_fixed_keys_and_figures(found: Simulation) -> None:
     assert data == json.loads(json.dumps(data, allow_nan=False))
     assert data["tracking_rms"] == pytest.approx(float(found.tracking_rms[0]), rel=1e-12)
     assert data["parameter_error"] == pytest.approx(float(found.parameter_error[0]), rel=1e-12)
-    assert data["first_parameter_error"] == pytest.approx(float(found.first_parameter_error[0]), rel=1e-12)
+    assert data["initial_parameter_error"] == pytest.approx(float(found.initial_parameter_error[0]), rel=1e-12)
     assert data["last_tracking_rms"] == pytest.approx(float(np.sqrt(np.mean(found.last_rms**2))), rel=1e-12)
     assert (data["runs"], data["finished"], data["quantiles"], data["advice"]) == (1, 1, None, "")
     assert [joint["name"] for joint in data["joints"]] == list(found.robot.actuated)
     assert [joint["largest_torque"] for joint in data["joints"]] == abs(found.runs.tau[0]).max(axis=0).tolist()
     assert [joint["torque_limit"] for joint in data["joints"]] == [60.0, 60.0]
     (row,) = data["parameters"]
-    truth, start, end = found.truth[0, 0], found.first_estimate[0, 0], found.estimate[0, 0]
+    truth, start, end = found.truth[0, 0], found.initial_estimate[0, 0], found.estimate[0, 0]
     assert row == {"name": f"{EVIL}.m", "truth": truth, "start": start, "end": end}
     assert abs(start - truth) > 1e-3
 
@@ -202,7 +202,7 @@ def test_lost_runs_spoil_nothing(batch: Simulation) -> None:
     assert data["tracking_rms"] < 0.1 * np.sqrt(np.mean(batch.runs.rms**2))  # what lost runs would have made of it
     assert data["parameter_error"] == pytest.approx(np.median(batch.parameter_error[stayed]), rel=1e-12)
     assert data["finished"] == RUNS - len(GONE)
-    assert {row["run"]: row["t"] for row in data["lost"]} == {k: batch.runs.lost[k] for k in GONE}
+    assert {row["run"]: row["t"] for row in data["lost"]} == {k: batch.runs.diverged_at[k] for k in GONE}
     assert data["quantiles"]["percent"] == [5.0, 50.0, 95.0]
     for key, values in (("tracking_rms", batch.tracking_rms), ("parameter_error", batch.parameter_error)):
         assert data["quantiles"][key] == pytest.approx(np.quantile(values[stayed], QUANTILES), rel=1e-12)
@@ -212,7 +212,7 @@ def test_lost_runs_spoil_nothing(batch: Simulation) -> None:
 
 
 def all_lost(batch: Simulation) -> Simulation:
-    return replace(batch, runs=replace(batch.runs, lost=np.linspace(0.2, 0.4, RUNS)))
+    return replace(batch, runs=replace(batch.runs, diverged_at=np.linspace(0.2, 0.4, RUNS)))
 
 
 def test_where_all_is_lost_or_nothing_learnt(batch: Simulation) -> None:
@@ -224,7 +224,7 @@ def test_where_all_is_lost_or_nothing_learnt(batch: Simulation) -> None:
     law = ComputedTorque(PUMA, stiffness=100.0, damping=20.0)
     still = simulated(PUMA, law, 0.3)
     data = simulation_summary(still)
-    assert (data["parameter_error"], data["first_parameter_error"], data["parameters"]) == (None, None, [])
+    assert (data["parameter_error"], data["initial_parameter_error"], data["parameters"]) == (None, None, [])
     assert data["tracking_rms"] > 0.0
     text = Page(simulation_html(still)).text
     assert "nothing is learnt" in text
@@ -265,7 +265,7 @@ def test_tables_parse_back(batch: Simulation) -> None:
     run = figures.shown
     assert [row[0][0] for row in rows["parameters"][1:]] == list(batch.unknown_names)
     for k, row in enumerate(rows["parameters"][1:]):
-        own = (batch.truth[run, k], batch.first_estimate[run, k], batch.estimate[run, k])
+        own = (batch.truth[run, k], batch.initial_estimate[run, k], batch.estimate[run, k])
         assert [parsed(text) for text, _ in row[1:4]] == pytest.approx(own, rel=6e-4)  # four digits
         assert parsed(row[4][0]) == pytest.approx(100.0 * (own[2] - own[0]) / own[0], rel=6e-3)
     for row, values in zip(rows["quantiles"][1:], figures.quantiles.values(), strict=True):
@@ -308,7 +308,7 @@ def test_many_parameters_are_shown_by_their_units(crowd: Simulation) -> None:
         assert sum(trace["showlegend"] for trace in plot_of(page, plot)["data"]) <= NAMED  # type: ignore[attr-defined]
     assert sorted(page.parameters) == sorted(crowd.unknown_names)
     together = only(plot_of(page, "parameter-error"), "parameter error")
-    assert together[0] == pytest.approx(100.0 * crowd.first_parameter_error[0], rel=1e-5)
+    assert together[0] == pytest.approx(100.0 * crowd.initial_parameter_error[0], rel=1e-5)
 
 
 def test_how_runs_are_spread(batch: Simulation) -> None:

@@ -38,11 +38,11 @@ def test_the_compiled_loop_is_the_plain_one(name: str) -> None:
     assert fast.finished.all()
     assert slow.finished.all()
     assert fast.advice == ""
-    for what in ("t", "q", "qd", "tau", "memory", "final_q", "final_qd", "final_memory", "rms"):
+    for what in ("t", "q", "qd", "tau", "controller_state", "final_q", "final_qd", "final_controller_state", "rms"):
         one, other = getattr(fast, what), getattr(slow, what)
         # The same formulae in another order of operations; torques are differences of larger numbers.
         np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9, err_msg=what)
-    assert np.abs(fast.final_memory - guess).max() > 1e-5  # it learns
+    assert np.abs(fast.final_controller_state - guess).max() > 1e-5  # it learns
 
 
 def test_the_plain_loop_with_another_substep_differs() -> None:
@@ -65,7 +65,7 @@ def test_each_run_is_alone(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def run(threads: int) -> np.ndarray:
         found = loop.run(start, swing(PUMA), 0.15, rng=np.random.default_rng(5), threads=threads)
-        return np.concatenate([found.final_q, found.final_memory, found.rms, found.read_tau[:, -1]], axis=1)
+        return np.concatenate([found.final_q, found.final_controller_state, found.rms, found.read_tau[:, -1]], axis=1)
 
     whole = run(1)
     monkeypatch.setattr(closed_loop, "RUNS_PER_BATCH", 4)
@@ -144,7 +144,7 @@ def test_what_sensors_say_is_what_the_controller_sees(name: str) -> None:
     fast = loop.run(loop.init(q, qd), course, 0.2, rng=np.random.default_rng(3), every=1)
     plain = PlainLoop(plant=OwnPlant.of(robot), controller=controller, sensors=errors)
     slow = plain.run(q[0], qd[0], course, 0.2, rng=np.random.default_rng(3), every=1)
-    for what in ("q", "qd", "tau", "memory", "read_q", "read_qd", "read_tau", "final_memory"):
+    for what in ("q", "qd", "tau", "controller_state", "read_q", "read_qd", "read_tau", "final_controller_state"):
         np.testing.assert_allclose(getattr(fast, what), getattr(slow, what), rtol=1e-8, atol=1e-8, err_msg=what)
     felt = 0.5 * (fast.tau[:, 1:] + fast.tau[:, :-1])  # around the stamp
     np.testing.assert_allclose(fast.read_tau[:, 1:], 1.02 * felt, rtol=1e-12, atol=1e-12)

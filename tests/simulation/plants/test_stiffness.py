@@ -184,7 +184,7 @@ def test_substeps_repeat_one_kernel(substeps: int) -> None:
             np.testing.assert_allclose(fast.final_q, slow.final_q, rtol=0.0, atol=1e-9)
         else:
             assert fast.lost[0] == slow.lost[0]
-            kept = fast.final_memory, fast.final_q, fast.rms
+            kept = fast.final_controller_state, fast.final_q, fast.rms
             assert all(np.isfinite(values).all() for values in kept)
 
 

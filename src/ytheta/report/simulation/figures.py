@@ -55,7 +55,7 @@ class Figures:
     def lost(self) -> list[tuple[int, float]]:
         """The other runs, and when they left all bounds; the first one first."""
         gone = np.flatnonzero(~self.found.finished)
-        return sorted(((int(run), float(self.found.runs.lost[run])) for run in gone), key=lambda each: each[1])
+        return sorted(((int(run), float(self.found.runs.diverged_at[run])) for run in gone), key=lambda each: each[1])
 
     @cached_property
     def shown(self) -> int:
@@ -68,7 +68,7 @@ class Figures:
     @cached_property
     def until(self) -> float:
         """When the run that is shown was lost; infinite where it was not."""
-        return float(self.found.runs.lost[self.shown])
+        return float(self.found.runs.diverged_at[self.shown])
 
     @cached_property
     def tracking(self) -> Float[np.ndarray, "joints"]:
@@ -114,8 +114,8 @@ class Figures:
         return self._median(self.found.parameter_error)
 
     @property
-    def first_parameter_error(self) -> float:
-        return self._median(self.found.first_parameter_error)
+    def initial_parameter_error(self) -> float:
+        return self._median(self.found.initial_parameter_error)
 
     @cached_property
     def quantiles(self) -> dict[str, Float[np.ndarray, "quantiles"]]:
@@ -124,7 +124,7 @@ class Figures:
             return {}
         columns = {"tracking_rms": self.found.tracking_rms, "last_tracking_rms": _root(self.found.last_rms.T)}
         if self.found.unknown_names:
-            columns["first_parameter_error"] = self.found.first_parameter_error
+            columns["initial_parameter_error"] = self.found.initial_parameter_error
             columns["parameter_error"] = self.found.parameter_error
         return {name: np.quantile(values[self.finished], QUANTILES) for name, values in columns.items()}
 
@@ -136,7 +136,7 @@ class Figures:
         known: dict[str, tuple[str, str]] = {}
         if base is not None:
             known = dict(zip(base.independent, zip(base.names, base.expressions, strict=True), strict=True))
-        columns = zip(found.unknown_names, found.truth[run], found.first_estimate[run], found.estimate[run], strict=True)
+        columns = zip(found.unknown_names, found.truth[run], found.initial_estimate[run], found.estimate[run], strict=True)
         return [
             Parameter(unknown, *known.get(unknown, (unknown, "")), float(truth), float(start), float(end))
             for unknown, truth, start, end in columns
@@ -210,7 +210,7 @@ class Figures:
         if not self.found.unknown_names:
             return f"{told}; nothing is learnt."
         median = " (medians)" if len(self.finished) > 1 else ""
-        first, last = (written_share(each) for each in (self.first_parameter_error, self.parameter_error))
+        first, last = (written_share(each) for each in (self.initial_parameter_error, self.parameter_error))
         return f"{told}; parameter error {first} → {last}{median}."
 
     def worst(self) -> list[Parameter]:

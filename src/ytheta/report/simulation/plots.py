@@ -130,7 +130,7 @@ def tracking_histogram(figures: Figures) -> str:
 def parameter_histogram(figures: Figures) -> str:
     """Of the errors at the start and at the end."""
     found, own = figures.found, figures.finished
-    sets = [("start", found.first_parameter_error[own]), ("end", found.parameter_error[own])]
+    sets = [("start", found.initial_parameter_error[own]), ("end", found.parameter_error[own])]
     return _histogram([(name, 100.0 * values) for name, values in sets], "parameter error / %")
 
 

@@ -35,7 +35,7 @@ def simulation_summary(found: Simulation) -> dict[str, Any]:
         "tracking_rms": figures.total_tracking,
         "last_tracking_rms": figures.total_last_tracking,
         "parameter_error": figures.parameter_error,
-        "first_parameter_error": figures.first_parameter_error,
+        "initial_parameter_error": figures.initial_parameter_error,
         "joints": [dict(zip(keys, row, strict=True)) for row in rows],
         "shown_run": figures.shown,
         "parameters": [

@@ -17,7 +17,7 @@ DIGITS = 4
 NAMES = {
     "tracking_rms": "tracking RMS",
     "last_tracking_rms": "tracking RMS in the last fifth",
-    "first_parameter_error": "parameter error at the start",
+    "initial_parameter_error": "parameter error at the start",
     "parameter_error": "parameter error at the end",
 }
 
@@ -39,7 +39,7 @@ def key_figures(figures: Figures) -> Iterator[tuple[str, str, str]]:
     yield "tracking error", figure(figures.total_tracking), f"{figures.unit}, RMS over {'runs, ' if many else ''}joints"
     yield "in the last fifth", figure(figures.total_last_tracking), f"{figures.unit}, RMS"
     if found.unknown_names:
-        first = f"{'median, ' if many else ''}{_share(figures.first_parameter_error)} at the start"
+        first = f"{'median, ' if many else ''}{_share(figures.initial_parameter_error)} at the start"
         yield "parameter error", _share(figures.parameter_error), first
     yield "runs", f"{len(figures.finished)} / {len(found)}", "within all bounds"
     used = figures.largest_torque / figures.limits

@@ -24,7 +24,7 @@ DIGITS = 4
 NAMES = {
     "tracking_rms": "tracking RMS",
     "last_tracking_rms": "tracking RMS, last fifth",
-    "first_parameter_error": "parameter error at the start",
+    "initial_parameter_error": "parameter error at the start",
     "parameter_error": "parameter error at the end",
 }
 

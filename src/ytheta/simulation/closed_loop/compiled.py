@@ -154,7 +154,7 @@ class ClosedLoop(Description):
         run = int(np.argmin(found.lost))
         t = np.array([found.lost[run] - self.period])
         q, qd, qdd = (values[0] for values in course(t))
-        remembered = State(float(t[0]), found.final_memory[run])
+        remembered = State(float(t[0]), found.final_controller_state[run])
         measured = record.final[run, self.slots.qdd]
         try:
             given = (found.final_q[run], found.final_qd[run], Reference(q, qd, qdd), measured)

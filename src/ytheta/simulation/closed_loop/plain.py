@@ -143,7 +143,7 @@ class PlainLoop:
             read_tau=read_tau,
             final_q=final_q[None],
             final_qd=final_qd[None],
-            final_memory=x[None],
+            final_controller_state=x[None],
             rms=rms[None],
             lost=np.array([lost]),
             reason=reason,

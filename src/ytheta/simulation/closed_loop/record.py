@@ -66,7 +66,7 @@ class Record:
             read_tau=read_tau,
             final_q=final[:, list(step.actuated)],
             final_qd=final[:, slots.qd].copy(),
-            final_memory=final[:, slots.controller_state].copy(),
+            final_controller_state=final[:, slots.controller_state].copy(),
             rms=np.sqrt(final[:, slots.squares] / np.maximum(1.0, lived)[:, None]),
             lost=np.where(age < 0.0, -period * age, np.inf),
         )

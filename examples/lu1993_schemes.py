@@ -28,8 +28,8 @@ from ytheta.dynamics.motion import scalars
 from ytheta.native import Kernel, compile_graph
 from ytheta.native.graph import Graph, Input, trace
 from ytheta.shapes import Float, Shaped
-from ytheta.simulation.closed_loop.period_graph import StepMaker
-from ytheta.simulation.plants.equations_of_motion import Equations
+from ytheta.simulation.closed_loop.period_graph import PeriodGraphBuilder
+from ytheta.simulation.plants.equations_of_motion import EquationsOfMotion
 from ytheta.simulation.references.reference import ReferenceTrajectory
 
 LAMBDA = 20.0  # 1/s
@@ -133,9 +133,9 @@ def simulated(scheme: str, settings: Settings) -> Batch:
 
 
 @cache
-def _step(scheme: str) -> tuple[StepMaker, Kernel]:
+def _step(scheme: str) -> tuple[PeriodGraphBuilder, Kernel]:
     law: Law = modified(1.0, 1.0) if scheme == "modified" else craig(1.0, 1.0)
-    maker = StepMaker(Equations(law.robot), _scanned(law), STEP, continuous=True)
+    maker = PeriodGraphBuilder(EquationsOfMotion(law.robot), _scanned(law), STEP, continuous=True)
     return maker, compile_graph(maker.graph())
 
 

@@ -36,7 +36,7 @@ from ytheta.logs.write import ENDINGS, write_log
 from ytheta.report.simulation.summary import simulation_summary
 from ytheta.report.simulation.text import print_simulation
 from ytheta.robot.robot import Robot
-from ytheta.simulation.plants.smooth_friction import SLIDING, TURNING, smooth_friction
+from ytheta.simulation.plants.smooth_friction import SLIDING, TURNING, with_smooth_friction
 from ytheta.simulation.references.fourier import default_reference
 from ytheta.simulation.references.from_log import reference_from_log
 from ytheta.simulation.references.reference import ReferenceTrajectory, sample_reference
@@ -230,7 +230,7 @@ def simulate(
 
 def _smooth(robot: Robot) -> Robot:
     """With Coulomb friction that changes gradually, for plant and controller."""
-    found = smooth_friction(robot)
+    found = with_smooth_friction(robot)
     if found is not robot:
         remark(
             f"Coulomb friction changes its sign gradually here, over about {TURNING:g} rad/s ({SLIDING:g} m/s where "

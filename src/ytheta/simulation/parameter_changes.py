@@ -38,7 +38,7 @@ def grasp(t: float, inertia: Inertia, *, load: str = "load") -> ParameterChange:
     return ParameterChange(t, {parameter_name(load, p): v for p, v in zip(LINK_PARAMETERS, inertia.parameters, strict=True)})
 
 
-def in_time(parameter_changes: Sequence[ParameterChange], period: float, steps: int) -> list[ParameterChange]:
+def sort_changes(parameter_changes: Sequence[ParameterChange], period: float, steps: int) -> list[ParameterChange]:
     """Sorted; refused where one comes after the last instant."""
     found = sorted(parameter_changes, key=lambda change: change.t)
     if found and found[-1].instant(period) >= steps:
@@ -46,13 +46,13 @@ def in_time(parameter_changes: Sequence[ParameterChange], period: float, steps: 
     return found
 
 
-def by_instant(
+def group_by_instant(
     parameter_changes: Sequence[ParameterChange], period: float, names: Sequence[str], steps: int
 ) -> dict[int, list[tuple[int, float]]]:
     """For every instant at which something jumps the places among ``names`` and the new values."""
     places = {name: k for k, name in enumerate(names)}
     found: dict[int, list[tuple[int, float]]] = {}
-    for change in in_time(parameter_changes, period, steps):
+    for change in sort_changes(parameter_changes, period, steps):
         for name, value in change.values.items():
             if name not in places:
                 raise InputError(

@@ -14,7 +14,7 @@ from ytheta.robot.parameters import is_dissipative
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, Shaped
 from ytheta.simulation.parameter_changes import ParameterChange
-from ytheta.simulation.plants.smooth_friction import TURNING, chattering_drives
+from ytheta.simulation.plants.smooth_friction import TURNING, find_chattering_drives
 from ytheta.simulation.plants.substeps import SAMPLES
 from ytheta.simulation.references.reference import SampledReference
 from ytheta.simulation.runs import Runs
@@ -94,7 +94,7 @@ class Simulation:
             found.append(
                 f"the Coulomb friction of {', '.join(chattering)} is the bare sign of the speed and changes it by much "
                 "within a period: near rest plant and controller chatter; a coulomb_speed in the description, such as "
-                f"{TURNING:g} rad/s, or smooth_friction(robot) mends that"
+                f"{TURNING:g} rad/s, or with_smooth_friction(robot) mends that"
             )
         rubbed = [k for k, name in enumerate(self.unknown_names) if is_dissipative(name)]
         if rubbed and not self.truth[:, rubbed].any():
@@ -178,7 +178,7 @@ class Simulation:
         if self.plant == "mujoco":  # its dry friction is its own law
             return ()
         few = np.unique(np.linspace(0, len(self.reference.q) - 1, SAMPLES).round().astype(int))
-        return chattering_drives(self.robot, self.reference.q[few], self.period)
+        return find_chattering_drives(self.robot, self.reference.q[few], self.period)
 
     @cached_property
     def _lyapunov(self) -> AnyKernel:

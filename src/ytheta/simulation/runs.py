@@ -94,7 +94,7 @@ class Runs:
         )
 
 
-def joined(parts: Sequence[Runs]) -> Runs:
+def join_runs(parts: Sequence[Runs]) -> Runs:
     """Runs that were made one after the other, over the same instants, as one batch."""
     first = parts[0]
     rows: dict[str, Any] = {

@@ -23,11 +23,11 @@ from ytheta.simulation.closed_loop.compiled import ClosedLoop
 from ytheta.simulation.closed_loop.plain import PlainLoop
 from ytheta.simulation.parameter_changes import ParameterChange
 from ytheta.simulation.plants.mujoco_plant import STIFF, MujocoPlant
-from ytheta.simulation.plants.substeps import SAMPLES, needed_substeps
+from ytheta.simulation.plants.substeps import SAMPLES, choose_substeps
 from ytheta.simulation.references.fourier import default_reference
 from ytheta.simulation.references.reference import ReferenceTrajectory, check_period, periods, sample_reference
 from ytheta.simulation.result import Simulation
-from ytheta.simulation.runs import Runs, joined
+from ytheta.simulation.runs import Runs, join_runs
 from ytheta.simulation.sensors.sensors import Sensors
 from ytheta.simulation.variation import SampledVariation, Variation, sample_variation
 
@@ -180,7 +180,7 @@ def _stepwise(task: _Task, start: _Start, drawn: SampledVariation, rng: np.rando
         parts.append(loop.run(start.q[k], start.qd[k], task.course, task.seconds, **given))
         if progress is not None:
             progress(k + 1)
-    return joined(parts)
+    return join_runs(parts)
 
 
 def _needed(
@@ -198,7 +198,7 @@ def _needed(
     margin = float(np.exp(FASTER * variation.parameters))
     held = plant == MUJOCO and (robot.loops or robot.couplings)
     least = math.ceil(period / STIFF[0] - 1e-9) if held else 1
-    return max(least, *(needed_substeps(each, q, period, margin=margin, coulomb=plant == OWN) for each in robots))
+    return max(least, *(choose_substeps(each, q, period, margin=margin, coulomb=plant == OWN) for each in robots))
 
 
 def _check(robot: Robot, controller: Law, runs: int, plant: str, variation: Variation) -> None:

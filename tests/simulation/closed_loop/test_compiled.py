@@ -17,7 +17,7 @@ from ytheta.native import compile_graph
 from ytheta.simulation.closed_loop import compiled as closed_loop
 from ytheta.simulation.closed_loop.compiled import ClosedLoop
 from ytheta.simulation.closed_loop.plain import PlainLoop
-from ytheta.simulation.plants.integration import adaptive
+from ytheta.simulation.plants.integration import integrate_adaptively
 from ytheta.simulation.plants.own_plant import OwnPlant
 from ytheta.simulation.sensors.sensors import Sensor, Sensors
 
@@ -116,7 +116,7 @@ def test_continuous_loops_are_those_of_an_adaptive_method() -> None:
         wanted = [values[0] for values in course(np.array([t]))]
         return law.one(at, rate, *wanted, frozen.init(at, rate).x)[:4]
 
-    exact = adaptive(plant, plant.init(q[0], qd[0]), torque, np.array([0.0, 0.2]), tolerance=1e-10)
+    exact = integrate_adaptively(plant, plant.init(q[0], qd[0]), torque, np.array([0.0, 0.2]), tolerance=1e-10)
     np.testing.assert_allclose(ours.final_q[0], exact.states[-1, :4], rtol=0.0, atol=1e-8)  # RK4 with 1 ms
     held = replace(loop, continuous=False).run(loop.init(q, qd), course, 0.2)
     assert np.abs(held.final_q[0] - exact.states[-1, :4]).max() > 1e-5  # a torque that is held is another one

@@ -18,8 +18,8 @@ from ytheta.robot.parameters import with_parameters
 from ytheta.robot.parts import Drive, JointKind, Motor
 from ytheta.robot.robot import Robot
 from ytheta.simulation.parameter_changes import grasp
-from ytheta.simulation.plants.equations_of_motion import Equations
-from ytheta.simulation.plants.integration import adaptive, advance, rk4
+from ytheta.simulation.plants.equations_of_motion import EquationsOfMotion
+from ytheta.simulation.plants.integration import integrate_adaptively, advance, rk4_step
 from ytheta.simulation.plants.mujoco_plant import MujocoPlant
 from ytheta.simulation.plants.own_plant import OwnPlant
 from ytheta.simulation.plants.plant import Plant
@@ -33,7 +33,7 @@ def _moved(plant: Plant, q: np.ndarray, qd: np.ndarray, *, seconds: float = SECO
     state, found = plant.init(q, qd), []
     for k in range(round(seconds / step)):
         tau = np.sin(3.0 * step * k + np.arange(len(q)))
-        state = rk4(plant, state, tau, step)
+        state = rk4_step(plant, state, tau, step)
         if k % 50 == 49:
             found.append(plant.motion(state)[0])
     return np.array(found)
@@ -65,7 +65,7 @@ def test_another_mass_is_seen() -> None:
 def test_fixed_steps_against_adaptive_ones() -> None:
     plant = OwnPlant.of(_with_drives(ytheta.load("ur10"), Drive(0.5, viscous=2.0, coulomb=1.0, coulomb_speed=0.2)))
     state, tau = plant.init(Q, 0.1 * Q), np.zeros(6)
-    exact = adaptive(plant, state, lambda _t, _q, _qd: tau, np.array([0.0, 0.5]))
+    exact = integrate_adaptively(plant, state, lambda _t, _q, _qd: tau, np.array([0.0, 0.5]))
     assert exact.complete
     errors = [np.abs(advance(plant, state, tau, 0.5, n) - exact.states[-1]).max() for n in (250, 500, 1000)]
     assert errors[2] < 1e-9
@@ -159,8 +159,8 @@ def test_rates_are_those_of_forward_dynamics(name: str) -> None:
 def test_parameters_that_vary_are_those_of_the_description() -> None:
     robot = driven(ytheta.load("ur10"))
     state, tau = np.concatenate([Q, 0.3 * Q]), np.ones(6)
-    baked, all_inputs = Equations(robot).rates_kernel, OwnPlant.of(robot)
-    one = Equations(robot, ("forearm_link.m",)).rates_kernel
+    baked, all_inputs = EquationsOfMotion(robot).rates_kernel, OwnPlant.of(robot)
+    one = EquationsOfMotion(robot, ("forearm_link.m",)).rates_kernel
     mass = dict(zip(robot.parameter_names, robot.theta, strict=True))["forearm_link.m"]
     wanted = baked.one(state, tau, np.empty(0))
     np.testing.assert_allclose(all_inputs.rates(state, tau), wanted, rtol=1e-10)  # other order of operations
@@ -201,11 +201,11 @@ def test_an_adaptive_motion_that_stops_says_so() -> None:
     plant = OwnPlant.of(ytheta.load("lu-two-link"))
     n = len(plant.robot.actuated)
     state = plant.init(np.zeros(n), np.zeros(n))
-    away = adaptive(plant, state, lambda _t, _q, qd: 1e3 * (1.0 + qd * np.abs(qd)), np.array([0.0, 1.0]))
+    away = integrate_adaptively(plant, state, lambda _t, _q, qd: 1e3 * (1.0 + qd * np.abs(qd)), np.array([0.0, 1.0]))
     assert not away.complete
     assert "stops at t =" in away.advice
     with pytest.raises(InputError, match="grow"):
-        adaptive(plant, state, lambda _t, q, _qd: q, np.array([0.0, 0.0]))
+        integrate_adaptively(plant, state, lambda _t, q, _qd: q, np.array([0.0, 0.0]))
 
 
 def test_a_sliding_joint_moves_as_in_mujoco() -> None:

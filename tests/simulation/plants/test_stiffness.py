@@ -24,8 +24,8 @@ from ytheta.simulation.closed_loop.compiled import ClosedLoop
 from ytheta.simulation.closed_loop.plain import PlainLoop
 from ytheta.simulation.parameter_changes import ParameterChange
 from ytheta.simulation.plants.own_plant import OwnPlant
-from ytheta.simulation.plants.smooth_friction import SLIDING, TURNING, chattering_drives, sharp_drives, smooth_friction
-from ytheta.simulation.plants.substeps import MOST, needed_substeps
+from ytheta.simulation.plants.smooth_friction import SLIDING, TURNING, find_chattering_drives, find_nonsmooth_drives, with_smooth_friction
+from ytheta.simulation.plants.substeps import MOST, choose_substeps
 from ytheta.simulation.references.fourier import default_reference
 from ytheta.simulation.result import Simulation
 from ytheta.simulation.variation import Variation
@@ -61,30 +61,30 @@ POSE = np.zeros((3, 1))
 @pytest.mark.parametrize(("viscous", "period"), [(1.0, 1e-3), (50.0, 1e-3), (130.0, 1e-3), (60.0, 4e-3)])
 def test_of_one_joint_substeps_are_the_formula(viscous: float, period: float) -> None:
     wanted = max(1, math.ceil(period * viscous / MASS))
-    assert needed_substeps(one_joint(viscous=viscous), POSE, period) == wanted
+    assert choose_substeps(one_joint(viscous=viscous), POSE, period) == wanted
     with_rotor = one_joint(viscous=viscous, rotor_inertia=MASS / 4.0, gear_ratio=2.0)
-    assert needed_substeps(with_rotor, POSE, period) == max(1, math.ceil(period * viscous / (2.0 * MASS)))
+    assert choose_substeps(with_rotor, POSE, period) == max(1, math.ceil(period * viscous / (2.0 * MASS)))
     thrice = max(1, math.ceil(3.0 * period * viscous / MASS))
-    assert needed_substeps(one_joint(viscous=viscous), POSE, period, margin=3.0) == thrice
+    assert choose_substeps(one_joint(viscous=viscous), POSE, period, margin=3.0) == thrice
 
 
 def test_coulomb_friction_counts_with_its_slope_at_rest() -> None:
     smooth = one_joint(coulomb=2.0, coulomb_speed=0.05, viscous=10.0)
-    assert needed_substeps(smooth, POSE, 1e-3) == math.ceil(1e-3 * (10.0 + 2.0 / 0.05) / MASS - 1e-9)
-    assert needed_substeps(smooth, POSE, 1e-3, coulomb=False) == 1
-    assert needed_substeps(one_joint(coulomb=2.0), POSE, 1e-3) == 1  # a bare sign has no slope
-    assert needed_substeps(one_joint(coulomb=2.0, coulomb_speed=1e-4), POSE, 1e-3) == MOST  # as many, and no refusal
+    assert choose_substeps(smooth, POSE, 1e-3) == math.ceil(1e-3 * (10.0 + 2.0 / 0.05) / MASS - 1e-9)
+    assert choose_substeps(smooth, POSE, 1e-3, coulomb=False) == 1
+    assert choose_substeps(one_joint(coulomb=2.0), POSE, 1e-3) == 1  # a bare sign has no slope
+    assert choose_substeps(one_joint(coulomb=2.0, coulomb_speed=1e-4), POSE, 1e-3) == MOST  # as many, and no refusal
 
 
 def test_what_is_too_stiff_is_refused_with_a_remedy() -> None:
     with pytest.raises(InputError, match=r"at a rate of 1\.5e\+05/s, which takes 150 steps .*; take a shorter period"):
-        needed_substeps(one_joint(viscous=3000.0), POSE, 1e-3)
-    assert needed_substeps(one_joint(viscous=3000.0), POSE, 1e-4) == 15
+        choose_substeps(one_joint(viscous=3000.0), POSE, 1e-3)
+    assert choose_substeps(one_joint(viscous=3000.0), POSE, 1e-4) == 15
     massless = replace(one_joint(viscous=1.0), links=(Link("base"), Link("arm")))
     with pytest.raises(InputError, match="moves no mass"):
-        needed_substeps(massless, POSE, 1e-3)
+        choose_substeps(massless, POSE, 1e-3)
     with pytest.raises(InputError, match="period of the controller is nan"):
-        needed_substeps(one_joint(), POSE, math.nan)
+        choose_substeps(one_joint(), POSE, math.nan)
 
 
 @pytest.mark.parametrize(("name", "steps"), [("xarm7.urdf", 15), ("z1.urdf", 4)])
@@ -92,10 +92,10 @@ def test_vendors_arms_with_much_damping_track(name: str, steps: int) -> None:
     robot = vendor(name)
     course = default_reference(robot, SECONDS)
     poses = course(np.linspace(0.0, SECONDS, 300))[0]
-    assert abs(needed_substeps(robot, poses, 1e-3) - steps) <= 3
+    assert abs(choose_substeps(robot, poses, 1e-3) - steps) <= 3
     assert tracked(robot).finished.all()
     assert not tracked(robot, substeps=1).finished.all()  # the twin: gains are not the cause
-    smooth = smooth_friction(robot)
+    smooth = with_smooth_friction(robot)
     found = tracked(smooth)
     assert found.finished.all()
     assert found.tracking_rms[0] < 0.02
@@ -114,7 +114,7 @@ def test_robots_that_differ_and_parameters_that_jump_are_allowed_for() -> None:
     """Lost, each of them, with the steps that suffice for the robot as described."""
     calm = one_joint(viscous=19.0)
     law = ComputedTorque(one_joint(), stiffness=200.0, damping=30.0)  # friction that it takes for more is no damping
-    assert needed_substeps(calm, POSE, 1e-3) == 1
+    assert choose_substeps(calm, POSE, 1e-3) == 1
     given: dict[str, Any] = {"seconds": 0.5, "course": swing(calm)}
     several: dict[str, Any] = given | {"runs": 50, "variation": Variation(parameters=0.5)}
     assert yt.simulate(calm, law, **several).finished.all()
@@ -145,7 +145,7 @@ def test_a_stiff_robot_with_a_loop() -> None:
     np.testing.assert_allclose(found.runs.q, finer.runs.q, rtol=0.0, atol=1e-4)  # shorter steps change nothing
     poses = default_reference(robot, SECONDS)(np.linspace(0.0, SECONDS, 50))[0]
     bare = replace(robot, loops=yt.load("five-bar").loops)
-    assert needed_substeps(bare, poses, 1e-3) < needed_substeps(robot, poses, 1e-3)  # the cut joint rubs too
+    assert choose_substeps(bare, poses, 1e-3) < choose_substeps(robot, poses, 1e-3)  # the cut joint rubs too
 
 
 def test_friction_of_all_drives_is_what_inverse_dynamics_says() -> None:
@@ -155,7 +155,7 @@ def test_friction_of_all_drives_is_what_inverse_dynamics_says() -> None:
     tau, still = yt.inverse_dynamics(robot), np.zeros_like(q)
     columns = [0.5 * (tau(q, still + e, still) - tau(q, still - e, still)) for e in np.eye(q.shape[1])]
     rates = np.linalg.eigvals(np.linalg.solve(yt.mass_matrix(robot)(q), np.stack(columns, axis=2))).real
-    assert needed_substeps(robot, q, 1e-3) == math.ceil(1e-3 * rates.max())
+    assert choose_substeps(robot, q, 1e-3) == math.ceil(1e-3 * rates.max())
 
 
 def test_mujoco_makes_the_steps_too() -> None:
@@ -197,34 +197,34 @@ def test_smoothing_touches_sharp_friction_alone() -> None:
         joints=tuple(replace(joint, drive=drive) for joint, drive in zip(robot.joints, drives, strict=True)),
         loops=tuple(replace(loop, joint=replace(loop.joint, drive=cut)) for loop in robot.loops),
     )
-    found = smooth_friction(mixed)
+    found = with_smooth_friction(mixed)
     assert [joint.drive.coulomb_speed for joint in found.joints] == [TURNING, 0.0, 0.4, TURNING]
     assert found.loops[0].joint.drive == replace(cut, coulomb_speed=TURNING)
-    assert sharp_drives(found) == ()
+    assert find_nonsmooth_drives(found) == ()
     np.testing.assert_array_equal(found.theta, mixed.theta)
-    assert smooth_friction(found) is found
-    assert smooth_friction(PUMA) is PUMA
-    sliding = smooth_friction(one_joint(JointKind.PRISMATIC, coulomb=1.0))
+    assert with_smooth_friction(found) is found
+    assert with_smooth_friction(PUMA) is PUMA
+    sliding = with_smooth_friction(one_joint(JointKind.PRISMATIC, coulomb=1.0))
     assert sliding.joints[0].drive == Drive(coulomb=1.0, coulomb_speed=SLIDING)
 
 
 def test_chatter_is_what_a_wrong_sign_does_in_a_period() -> None:
     """More than 0.01 rad/s: h fc / M."""
     just = 0.01 * MASS / 1e-3
-    assert chattering_drives(one_joint(coulomb=1.01 * just), POSE, 1e-3) == ("q1",)
-    assert chattering_drives(one_joint(coulomb=0.99 * just), POSE, 1e-3) == ()
-    assert chattering_drives(one_joint(coulomb=1.01 * just, coulomb_speed=0.05), POSE, 1e-3) == ()
-    assert chattering_drives(one_joint(coulomb=1.01 * just), POSE, 0.5e-3) == ()
+    assert find_chattering_drives(one_joint(coulomb=1.01 * just), POSE, 1e-3) == ("q1",)
+    assert find_chattering_drives(one_joint(coulomb=0.99 * just), POSE, 1e-3) == ()
+    assert find_chattering_drives(one_joint(coulomb=1.01 * just, coulomb_speed=0.05), POSE, 1e-3) == ()
+    assert find_chattering_drives(one_joint(coulomb=1.01 * just), POSE, 0.5e-3) == ()
 
 
 def test_smooth_friction_ends_the_chatter_of_light_joints() -> None:
     robot = vendor("talos_left_arm.urdf")
-    sharp, smooth = tracked(robot), tracked(smooth_friction(robot))
+    sharp, smooth = tracked(robot), tracked(with_smooth_friction(robot))
     assert smooth.tracking_rms[0] < 2e-3
     assert sharp.tracking_rms[0] > 10.0 * smooth.tracking_rms[0]
     (said,) = sharp.remarks
     assert "arm_left_7_joint" in said
-    assert "smooth_friction(robot)" in said
+    assert "with_smooth_friction(robot)" in said
     assert smooth.remarks == ()
 
 

@@ -7,23 +7,23 @@ import pytest
 
 from ytheta.errors import InputError
 from ytheta.robot.inertia import Inertia
-from ytheta.simulation.parameter_changes import ParameterChange, apply, by_instant, grasp
-from ytheta.simulation.sensors.sensor_reader import AHEAD, Readings
+from ytheta.simulation.parameter_changes import ParameterChange, apply, group_by_instant, grasp
+from ytheta.simulation.sensors.sensor_reader import AHEAD, SensorReader
 from ytheta.simulation.sensors.sensors import Sensor, Sensors
 
 PERIOD = 1e-3
 
 
-def _readings(sensors: Sensors, rows: slice = slice(0, 3), *, accelerations: bool = False) -> Readings:
+def _readings(sensors: Sensors, rows: slice = slice(0, 3), *, accelerations: bool = False) -> SensorReader:
     streams = np.random.default_rng(0).spawn(3)[rows]
-    return Readings(sensors, 2, PERIOD, rows, streams, accelerations=accelerations)
+    return SensorReader(sensors, 2, PERIOD, rows, streams, accelerations=accelerations)
 
 
 def _values(instants: int, runs: int = 3, joints: int = 2) -> np.ndarray:
     return np.random.default_rng(1).normal(size=(instants, runs, joints))
 
 
-def _read(readings: Readings, values: np.ndarray) -> np.ndarray:
+def _read(readings: SensorReader, values: np.ndarray) -> np.ndarray:
     """What is read as q, the same values being qd."""
     return np.array([readings.motion(np.concatenate([value, value], axis=1))[:, :2] for value in values])
 
@@ -127,7 +127,7 @@ def test_shapes_that_fit_neither_joints_nor_runs_are_refused() -> None:
 def test_jumps_by_instant() -> None:
     load = Inertia.point(2.0, (0.0, 0.0, 0.5))
     names = ["link.m", *(f"load.{p}" for p in ("m", "mz", "mx", "my", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz"))]
-    changes = by_instant([ParameterChange(0.0105, {"link.m": 3.0}), grasp(0.01, load)], PERIOD, names, 100)
+    changes = group_by_instant([ParameterChange(0.0105, {"link.m": 3.0}), grasp(0.01, load)], PERIOD, names, 100)
     assert sorted(changes) == [10, 11]
     theta = np.zeros((2, len(names)))
     apply(theta, changes[10])
@@ -142,4 +142,4 @@ def test_jumps_that_make_no_sense() -> None:
     with pytest.raises(InputError, match=r"'link.m' to nan"):
         ParameterChange(1.0, {"link.m": float("nan")})
     with pytest.raises(InputError, match="add it to ``varied``"):
-        by_instant([ParameterChange(1.0, {"link.m": 1.0})], PERIOD, ["other.m"], 2000)
+        group_by_instant([ParameterChange(1.0, {"link.m": 1.0})], PERIOD, ["other.m"], 2000)

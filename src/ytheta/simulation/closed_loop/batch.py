@@ -10,9 +10,9 @@ import numpy as np
 from ytheta.engine.description import Description
 from ytheta.shapes import Float
 from ytheta.simulation.closed_loop.record import Record
-from ytheta.simulation.closed_loop.control_period import Step
+from ytheta.simulation.closed_loop.control_period import ControlPeriod
 from ytheta.simulation.parameter_changes import apply
-from ytheta.simulation.sensors.sensor_reader import Readings
+from ytheta.simulation.sensors.sensor_reader import SensorReader
 from ytheta.simulation.sensors.sensors import Sensors
 
 
@@ -31,7 +31,7 @@ class Block:
 class Schedule(Description):
     """What all blocks share."""
 
-    step: Step
+    step: ControlPeriod
     sensors: Sensors | None
     reference: Float[np.ndarray, "steps numbers"]
     changes: Mapping[int, Sequence[tuple[int, float]]]
@@ -68,13 +68,13 @@ class Schedule(Description):
         record.final[:] = state
         return block.rows, record
 
-    def _readings(self, block: Block) -> Readings | None:
+    def _readings(self, block: Block) -> SensorReader | None:
         """Where the controller does not see the truth."""
         if self.sensors is None:
             return None
         step = self.step
         given = (self.sensors, step.slots.joints, step.period, block.rows, block.streams)
-        return Readings(*given, accelerations=step.accelerations)
+        return SensorReader(*given, accelerations=step.accelerations)
 
     def _keep(
         self, record: Record, place: int, state: np.ndarray, after: np.ndarray, read: list[np.ndarray], felt: np.ndarray

@@ -24,10 +24,10 @@ from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
 from ytheta.simulation.closed_loop.batch import Block, Schedule
 from ytheta.simulation.closed_loop.record import Record
-from ytheta.simulation.closed_loop.control_period import Step
-from ytheta.simulation.closed_loop.period_graph import Slots, StepMaker
-from ytheta.simulation.parameter_changes import ParameterChange, by_instant
-from ytheta.simulation.plants.equations_of_motion import Equations
+from ytheta.simulation.closed_loop.control_period import ControlPeriod
+from ytheta.simulation.closed_loop.period_graph import Slots, PeriodGraphBuilder
+from ytheta.simulation.parameter_changes import ParameterChange, group_by_instant
+from ytheta.simulation.plants.equations_of_motion import EquationsOfMotion
 from ytheta.simulation.references.reference import ReferenceTrajectory, check_period, periods, sample_reference
 from ytheta.simulation.runs import Runs
 from ytheta.simulation.sensors.sensors import Sensors
@@ -135,7 +135,7 @@ class ClosedLoop(Description):
         runs, step = len(start.x), self._step
         if self.sensors is not None:
             self.sensors.check(len(self.plant.actuated), runs)
-        changes = by_instant(parameter_changes, self.period, self.varied, steps)
+        changes = group_by_instant(parameter_changes, self.period, self.varied, steps)
         schedule = Schedule(step, self.sensors, self._reference(course, steps), changes, every)
         streams = rng.spawn(runs) if rng is not None and self.sensors is not None else []
         record = Record.empty(step, runs, schedule.kept)
@@ -170,13 +170,13 @@ class ClosedLoop(Description):
             yield Block(rows, state[rows], start.theta[rows], start.factors[rows], streams[rows])
 
     @cached_property
-    def _step(self) -> Step:
-        return Step.of(self._maker)
+    def _step(self) -> ControlPeriod:
+        return ControlPeriod.of(self._maker)
 
     @cached_property
-    def _maker(self) -> StepMaker:
-        return StepMaker(
-            Equations(self.plant, self.varied),
+    def _maker(self) -> PeriodGraphBuilder:
+        return PeriodGraphBuilder(
+            EquationsOfMotion(self.plant, self.varied),
             self.controller.graph_with(self.varied_gains) if self.varied_gains else self.controller.graph,
             self.period,
             self.substeps,

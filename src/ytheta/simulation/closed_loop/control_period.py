@@ -11,11 +11,11 @@ from ytheta.engine.description import Description
 from ytheta.native import Kernel, compile_graph
 from ytheta.native.graph import Graph
 from ytheta.shapes import RunsBySlot
-from ytheta.simulation.closed_loop.period_graph import Slots, StepMaker
+from ytheta.simulation.closed_loop.period_graph import Slots, PeriodGraphBuilder
 
 
 @dataclass(frozen=True, eq=False)
-class Step(Description):
+class ControlPeriod(Description):
     """The graphs of a step, and what must be known of it to feed it: nothing of robots and controllers."""
 
     graph: Graph
@@ -29,8 +29,8 @@ class Step(Description):
     substep_graph: Graph | None = None  # where there are several
 
     @staticmethod
-    def of(maker: StepMaker) -> Step:
-        return Step(
+    def of(maker: PeriodGraphBuilder) -> ControlPeriod:
+        return ControlPeriod(
             maker.graph(),
             maker.slots,
             maker.plant.loops.actuated,

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 from ytheta.dynamics.motion import scalars
 from ytheta.errors import InputError
 from ytheta.native.graph import Graph, Input, trace
-from ytheta.simulation.plants.equations_of_motion import Equations
+from ytheta.simulation.plants.equations_of_motion import EquationsOfMotion
 
 # Norms that no motion of an arm has: positions and velocities (rad, m, 1/s), what a controller remembers, torques
 # and accelerations.
@@ -86,10 +86,10 @@ class Varied(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class StepMaker:
+class PeriodGraphBuilder:
     """What a step is made of; the controller takes ``factors`` of so many gains behind all its other inputs."""
 
-    plant: Equations
+    plant: EquationsOfMotion
     controller: Graph
     period: float
     substeps: int = 1

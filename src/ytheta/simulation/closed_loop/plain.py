@@ -15,12 +15,12 @@ from ytheta.control.controller import Controller, Reference, State
 from ytheta.errors import InputError, UnstableError
 from ytheta.shapes import Float, PerJoint, PerState
 from ytheta.simulation.closed_loop.period_graph import FARTHEST
-from ytheta.simulation.parameter_changes import ParameterChange, in_time
+from ytheta.simulation.parameter_changes import ParameterChange, sort_changes
 from ytheta.simulation.plants.integration import advance
 from ytheta.simulation.plants.plant import Plant
 from ytheta.simulation.references.reference import ReferenceTrajectory, check_period, periods, sample_reference
 from ytheta.simulation.runs import Runs
-from ytheta.simulation.sensors.sensor_reader import Readings
+from ytheta.simulation.sensors.sensor_reader import SensorReader
 from ytheta.simulation.sensors.sensors import Sensors
 
 
@@ -64,12 +64,12 @@ class PlainLoop:
         readings = None
         if self.sensors is not None and rng is not None:
             given = (self.sensors, len(q), self.period, slice(run, run + 1), rng.spawn(1))
-            readings = Readings(*given, accelerations=accelerations)
+            readings = SensorReader(*given, accelerations=accelerations)
         plant, state = self.plant, self.plant.init(q, qd)
         memory = self.controller.init(q, qd, estimate=estimate, t=-self.period)
         qdd, lost, reason, squares = np.zeros_like(qd), np.inf, "", np.zeros_like(q)
         rows: list[tuple[np.ndarray, ...]] = []
-        changes = in_time(parameter_changes, self.period, steps)
+        changes = sort_changes(parameter_changes, self.period, steps)
         tau = np.zeros_like(q)
         for k in range(steps):
             for change in changes:
@@ -151,7 +151,7 @@ class PlainLoop:
 
 
 def _read(
-    readings: Readings | None, q: PerJoint, qd: PerJoint, qdd: PerJoint, *, accelerations: bool
+    readings: SensorReader | None, q: PerJoint, qd: PerJoint, qdd: PerJoint, *, accelerations: bool
 ) -> tuple[PerJoint, PerJoint, PerJoint]:
     """What the controller is told of the motion."""
     if readings is None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ytheta.shapes import Float, Int, RunsByInstantByJoint
-from ytheta.simulation.closed_loop.control_period import Step
+from ytheta.simulation.closed_loop.control_period import ControlPeriod
 from ytheta.simulation.runs import Runs
 
 
@@ -23,7 +23,7 @@ class Record:
     final: Float[np.ndarray, "runs slots"]
 
     @staticmethod
-    def empty(step: Step, runs: int, instants: int) -> Record:
+    def empty(step: ControlPeriod, runs: int, instants: int) -> Record:
         slots = step.slots
 
         def kept(width: int) -> np.ndarray:
@@ -41,7 +41,7 @@ class Record:
 
     def runs(
         self,
-        step: Step,
+        step: ControlPeriod,
         instants: Int[np.ndarray, "instants"],
         *,
         joints: tuple[str, ...],

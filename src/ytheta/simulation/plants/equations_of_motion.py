@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Equations:
+class EquationsOfMotion:
     """The equations of motion; ``varied`` names the parameters that are symbols."""
 
     robot: Robot

@@ -1,6 +1,6 @@
 """Plants moved in time: fixed steps of Runge and Kutta, and an adaptive method to judge them by.
 
-Reference     Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I (1993): table II.1.2 (the classical
+Reference     Hairer, Norsett, Wanner, Solving Ordinary Differential EquationsOfMotion I (1993): table II.1.2 (the classical
               method of order 4), sec. II.5 (DOP853, by scipy)
 """
 
@@ -19,7 +19,7 @@ from ytheta.simulation.plants.plant import Plant
 Torque: TypeAlias = Callable[[float, PerJoint, PerJoint], PerJoint]
 
 
-def rk4(plant: Plant, state: PerState, tau: PerJoint, h: float) -> PerState:
+def rk4_step(plant: Plant, state: PerState, tau: PerJoint, h: float) -> PerState:
     """The state after h seconds under a torque that is held; not finite where h was far too long."""
     with np.errstate(over="ignore", invalid="ignore"):
         k1 = _rates(plant, state, tau)
@@ -33,7 +33,7 @@ def rk4(plant: Plant, state: PerState, tau: PerJoint, h: float) -> PerState:
 def advance(plant: Plant, state: PerState, tau: PerJoint, period: float, substeps: int) -> PerState:
     """The state after a controller's period, in several steps of the plant."""
     for _ in range(substeps):
-        state = rk4(plant, state, tau, period / substeps)
+        state = rk4_step(plant, state, tau, period / substeps)
     return state
 
 
@@ -50,7 +50,7 @@ class Motion:
         return not self.advice
 
 
-def adaptive(
+def integrate_adaptively(
     plant: Plant, state: PerState, torque: Torque, t: Float[np.ndarray, "instants"], *, tolerance: float = 1e-11
 ) -> Motion:
     """The motion from t[0] on under a torque that may follow time and motion, by steps that keep to a tolerance."""

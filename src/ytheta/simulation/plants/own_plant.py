@@ -11,7 +11,7 @@ from ytheta.dynamics.loops.loops import solve
 from ytheta.robot.parameters import check_parameter_names
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, PerJoint, PerState
-from ytheta.simulation.plants.equations_of_motion import Equations
+from ytheta.simulation.plants.equations_of_motion import EquationsOfMotion
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,13 +21,13 @@ class OwnPlant:
     Every parameter is an input of what is compiled, which so serves whatever their values become.
     """
 
-    equations: Equations
+    equations: EquationsOfMotion
     theta: Float[np.ndarray, "params"]
 
     @staticmethod
     def of(robot: Robot) -> OwnPlant:
         """A plant with the parameters of the description."""
-        return OwnPlant(Equations(robot, robot.parameter_names), robot.numeric.theta)
+        return OwnPlant(EquationsOfMotion(robot, robot.parameter_names), robot.numeric.theta)
 
     @property
     def robot(self) -> Robot:

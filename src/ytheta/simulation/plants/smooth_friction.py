@@ -15,15 +15,15 @@ from ytheta.dynamics import kernels
 from ytheta.robot.parts import Drive
 from ytheta.robot.robot import Robot
 from ytheta.shapes import SamplesByJoint
-from ytheta.simulation.plants.substeps import BACKEND, drive_rates
+from ytheta.simulation.plants.substeps import BACKEND, drive_jacobian
 
 TURNING, SLIDING = 0.05, 0.02  # rad/s, m/s
 MUCH = 0.01  # rad/s or m/s in a period
 
 
-def smooth_friction(robot: Robot) -> Robot:
+def with_smooth_friction(robot: Robot) -> Robot:
     """The robot with a ``coulomb_speed`` in drives that have Coulomb friction and none; itself if there are none."""
-    if not sharp_drives(robot):
+    if not find_nonsmooth_drives(robot):
         return robot
 
     def smooth(name: str, drive: Drive) -> Drive:
@@ -36,17 +36,17 @@ def smooth_friction(robot: Robot) -> Robot:
     return robot.with_drives(smooth)
 
 
-def sharp_drives(robot: Robot) -> tuple[str, ...]:
+def find_nonsmooth_drives(robot: Robot) -> tuple[str, ...]:
     """Drives with Coulomb friction that is the bare sign of the rate."""
     return tuple(name for name, drive in robot.drives if _is_sharp(drive))
 
 
-def chattering_drives(robot: Robot, q: SamplesByJoint, period: float) -> tuple[str, ...]:
+def find_chattering_drives(robot: Robot, q: SamplesByJoint, period: float) -> tuple[str, ...]:
     """Those of them whose rate a wrong sign changes by much within a period, at some of these poses."""
-    sharp = set(sharp_drives(robot))
+    sharp = set(find_nonsmooth_drives(robot))
     if not sharp:
         return ()
-    D, M = drive_rates(robot, q), kernels.mass_matrix(robot, backend=BACKEND)(q)
+    D, M = drive_jacobian(robot, q), kernels.mass_matrix(robot, backend=BACKEND)(q)
     coulomb = np.array([drive.coulomb for _, drive in robot.drives])
     try:
         alone = np.einsum("ska,sak->sk", D, np.linalg.solve(M, D.transpose(0, 2, 1))).max(axis=0)

@@ -1,7 +1,7 @@
 """How many steps the plant needs in a period of the controller: what damping slows down must not outrun a step.
 
 Identity      M d(qd)/dt = … - F qd,   F = Dᵀ diag(fv + fc / s) D,   substeps = ceil(period * lambda_max(M^-1 F))
-Reference     Hairer, Wanner, Solving Ordinary Differential Equations II (1996), sec. IV.2: RK4 is stable up to
+Reference     Hairer, Wanner, Solving Ordinary Differential EquationsOfMotion II (1996), sec. IV.2: RK4 is stable up to
               h lambda = 2.78; here it is at most 1, where a step is right to 1 %
 Accepts       every robot that moves some mass with every motion
 Notation      code    meaning                                                        shape
@@ -32,7 +32,7 @@ SAMPLES = 100  # of the motion, at most
 BACKEND = "interpreter"  # a hundred samples, once: less than a compilation takes
 
 
-def needed_substeps(
+def choose_substeps(
     robot: Robot, q: SamplesByJoint, period: float, *, margin: float = 1.0, coulomb: bool = True
 ) -> int:
     """Steps of RK4 in a period, with which damping at these poses is integrated well; 1 where there is none.
@@ -46,7 +46,7 @@ def needed_substeps(
     if not (viscous.any() or slopes.any()):
         return 1
     thinned = q[np.unique(np.linspace(0, len(q) - 1, min(len(q), SAMPLES)).round().astype(int))]
-    D, M = drive_rates(robot, thinned), kernels.mass_matrix(robot, backend=BACKEND)(thinned)
+    D, M = drive_jacobian(robot, thinned), kernels.mass_matrix(robot, backend=BACKEND)(thinned)
     try:
         slow, fast = (
             float(eigenvalues(np.einsum("ska,k,skb->sab", D, friction, D), M).max())
@@ -67,7 +67,7 @@ def needed_substeps(
     return min(MOST, max(1, math.ceil(period * margin * fast)))
 
 
-def drive_rates(robot: Robot, q: SamplesByJoint) -> Shaped[np.ndarray, "samples drives joints"]:
+def drive_jacobian(robot: Robot, q: SamplesByJoint) -> Shaped[np.ndarray, "samples drives joints"]:
     """Rates of all drives per rate of the actuated coordinates: the columns of their offsets."""
     offsets = [f"{name}.{FRICTION_PARAMETERS['offset']}" for name in robot.moving]
     still = np.zeros_like(q)

@@ -104,7 +104,7 @@ class Delay:
         return late
 
 
-class Readings:
+class SensorReader:
     """Of q and qd, and of qdd where a controller needs it, instant by instant; of tau at the end."""
 
     def __init__(

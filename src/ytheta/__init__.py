@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ytheta.identification.model_file import read_model as read_model
     from ytheta.identification.result import Identification as Identification
     from ytheta.logs.log import Log as Log
-    from ytheta.logs.preparing.preparation import Settings as Settings
+    from ytheta.logs.preparing.preparation import PreparationSettings as PreparationSettings
     from ytheta.logs.reading.read import read_log as read_log
     from ytheta.logs.write import write_log as write_log
     from ytheta.robot.frame import Frame as Frame
@@ -48,7 +48,7 @@ _ROOMS = {
     "Inertia": "ytheta.robot.inertia",
     "Log": "ytheta.logs.log",
     "Robot": "ytheta.robot.robot",
-    "Settings": "ytheta.logs.preparing.preparation",
+    "PreparationSettings": "ytheta.logs.preparing.preparation",
     "base_parameters": "ytheta.identifiability.registry",
     "bias": "ytheta.dynamics.kernels",
     "close_loops": "ytheta.robot.loops.closure",

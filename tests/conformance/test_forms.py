@@ -34,7 +34,7 @@ from ytheta.identification.estimators.least_squares import LeastSquares
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.derivatives import differentiator
 from ytheta.logs.preparing.motion import Motion
-from ytheta.logs.preparing.preparation import Settings, plan
+from ytheta.logs.preparing.preparation import PreparationSettings, choose_preparation
 from ytheta.native import Block, Kernel
 from ytheta.robot.parts import Drive
 from ytheta.robot.robot import Robot
@@ -257,7 +257,7 @@ def test_logs(name: str) -> None:
     robot = base_of("ur10").robot
     exact = clean("ur10")
     log = Log(robot.actuated, exact.t, exact.q, exact.tau)
-    source = LogSource(plan(log, Settings(cutoff=20.0)), drive_directions(robot))
+    source = LogSource(choose_preparation(log, PreparationSettings(cutoff=20.0)), drive_directions(robot))
     assert source.rate < RATE
     chosen = form(name, base_of("ur10"))
     ones = np.ones(6)

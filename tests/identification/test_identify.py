@@ -29,7 +29,7 @@ from ytheta.identification.identify import identify
 from ytheta.identification.result import Identification, Origin
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.motion import Motion
-from ytheta.logs.preparing.preparation import Settings, plan
+from ytheta.logs.preparing.preparation import PreparationSettings, choose_preparation
 from ytheta.logs.reading.read import read_log
 from ytheta.robot.robot import Robot
 
@@ -186,7 +186,7 @@ def test_published_parameters_of_the_tx40(shared_data: Path, tmp_path: Path) -> 
         parameters=asked,
         min_speed=TX40_MIN_SPEED,
         estimator="least-squares",
-        settings=Settings(cutoff=20.0),
+        settings=PreparationSettings(cutoff=20.0),
     )
     values = dict(zip(found.base.independent, found.beta.tolist(), strict=True))
     # The source gives motor 6 to joints 5 and 6, and names only what it adds besides.
@@ -264,7 +264,7 @@ def drawn(truth: Truth, rng: np.random.Generator, cutoff: float | None) -> Sourc
     if cutoff is None:
         return ArraySource(Motion(exact.t, exact.q, exact.qd, exact.qdd, tau, tau, exact.rows), RATE)
     robot = truth.form.base.robot
-    return LogSource(plan(Log(robot.actuated, exact.t, exact.q, tau), Settings(cutoff=cutoff)), drive_directions(robot))
+    return LogSource(choose_preparation(Log(robot.actuated, exact.t, exact.q, tau), PreparationSettings(cutoff=cutoff)), drive_directions(robot))
 
 
 def concluded(truth: Truth, source: Source, estimator: str = "weighted", form: str = "differential") -> Identification:
@@ -450,7 +450,7 @@ def test_bad_questions_are_refused(truth: Truth) -> None:
         with pytest.raises(InputError, match=words):
             identify(robot, logs)
     with pytest.raises(InputError, match="as long as a window"):
-        identify(robot, log.rows(0, 100), form="integral", settings=Settings(cutoff=8.0))
+        identify(robot, log.rows(0, 100), form="integral", settings=PreparationSettings(cutoff=8.0))
     with pytest.raises(InputError, match="no equation is left"):
         identify(robot, log, min_speed=(1e9, 1e9))
     with pytest.raises(InputError, match="no torques"):

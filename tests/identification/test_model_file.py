@@ -22,7 +22,7 @@ from ytheta.identification.identify import FRICTION, identify
 from ytheta.identification.model_file import identification_table, model_toml, read_model, save_model
 from ytheta.identification.predict import prediction
 from ytheta.identification.result import Identification
-from ytheta.logs.preparing.preparation import Settings
+from ytheta.logs.preparing.preparation import PreparationSettings
 from ytheta.logs.reading.read import read_log
 from ytheta.robot.parameters import with_theta
 
@@ -76,11 +76,11 @@ def test_prediction_is_the_validation(found: Identification, model: Path, folder
     log = read_log(folder / "b.npz", robot)
     cutoff = read_model(model).table["cutoff"]
     assert found.validation is not None
-    same = prediction(robot, log, Settings(cutoff=cutoff)).errors
+    same = prediction(robot, log, PreparationSettings(cutoff=cutoff)).errors
     assert same is not None
     assert same.relative_percent == pytest.approx(found.validation.relative_percent, rel=1e-9)
     np.testing.assert_allclose(same.per_joint_percent, found.validation.per_joint_percent, rtol=1e-9)
-    other = prediction(yt.load("lu-two-link"), log, Settings(cutoff=cutoff)).errors
+    other = prediction(yt.load("lu-two-link"), log, PreparationSettings(cutoff=cutoff)).errors
     assert other is not None
     assert other.relative_percent > 2.0 * same.relative_percent
 

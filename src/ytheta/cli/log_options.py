@@ -16,7 +16,7 @@ from ytheta.cli.options import remark
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
 from ytheta.logs.log import Log
-from ytheta.logs.preparing.preparation import Settings
+from ytheta.logs.preparing.preparation import PreparationSettings
 from ytheta.logs.reading.read import read_log
 from ytheta.robot.robot import Robot
 
@@ -79,10 +79,10 @@ def tell_findings(findings: Sequence[Finding], before: str = "", *, verbose: boo
             remark(f"{before}{finding.text}", warning=finding.is_warning)
 
 
-def preparation(cutoff: str, derivative: str, average_periods: str | None = None) -> Settings:
+def preparation(cutoff: str, derivative: str, average_periods: str | None = None) -> PreparationSettings:
     """How to prepare the logs, from the words of the command line."""
     period = None if average_periods is None else _number_or_auto(average_periods, "--average-periods", "seconds")
-    return Settings(_number_or_auto(cutoff, "--cutoff", "Hz"), derivative, average_periods=period)
+    return PreparationSettings(_number_or_auto(cutoff, "--cutoff", "Hz"), derivative, average_periods=period)
 
 
 def speeds(text: str | None, robot: Robot) -> list[float] | None:

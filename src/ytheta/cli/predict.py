@@ -31,7 +31,7 @@ from ytheta.errors import InputError
 from ytheta.files.atomic import check_writable, whole_file
 from ytheta.identification.model_file import figures, identification_table
 from ytheta.identification.predict import Prediction, prediction
-from ytheta.logs.preparing.preparation import Settings
+from ytheta.logs.preparing.preparation import PreparationSettings
 from ytheta.report.identification.summary import finite
 from ytheta.report.identification.text_tables import print_joints
 from ytheta.report.numbers import plain
@@ -117,7 +117,7 @@ def answer(robot: Robot, found: Prediction) -> dict[str, Any]:
     return data
 
 
-def _settings(learnt: Mapping[str, Any], cutoff: str | None, derivative: str | None) -> Settings:
+def _settings(learnt: Mapping[str, Any], cutoff: str | None, derivative: str | None) -> PreparationSettings:
     """As the model was learnt, where it was and nobody says otherwise."""
     settings = preparation(cutoff or AUTO, derivative or str(learnt.get("derivative", "central")))
     return replace(settings, cutoff=float(learnt["cutoff"])) if cutoff is None and "cutoff" in learnt else settings

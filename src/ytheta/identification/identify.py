@@ -26,7 +26,7 @@ from ytheta.identification.estimators.registry import estimator as estimator_nam
 from ytheta.identification.log_checks import check_logs, held_joints, plans, repeated, silent_joints
 from ytheta.identification.result import Identification, Origin
 from ytheta.logs.log import Log
-from ytheta.logs.preparing.preparation import AUTO, Plan, Settings
+from ytheta.logs.preparing.preparation import AUTO, Preparation, PreparationSettings
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
 
@@ -45,7 +45,7 @@ def identify(
     friction: Sequence[str] = FRICTION,
     rotor_inertia: bool = False,
     parameters: Sequence[str] = (),
-    settings: Settings = AUTO,
+    settings: PreparationSettings = AUTO,
     min_speed: Sequence[float] | None = None,
     threads: int | None = None,
     tell: Callable[[str], None] = lambda _: None,
@@ -120,7 +120,7 @@ def _listed(logs: Log | Sequence[Log]) -> tuple[Log, ...]:
     return (logs,) if isinstance(logs, Log) else tuple(logs)
 
 
-def _expected_correlation(chosen: Plan) -> float:
+def _expected_correlation(chosen: Preparation) -> float:
     """How many kept samples of white noise count as one after the low-pass: half the rate over its noise bandwidth."""
     return max(1.0, 0.5 * chosen.rate / (NOISE_BANDWIDTH * float(chosen.settings.cutoff)))
 
@@ -145,7 +145,7 @@ def _speeds(robot: Robot, min_speed: Sequence[float] | None) -> Float[np.ndarray
     return speeds
 
 
-def _findings(logs: Sequence[Log], plans: Sequence[Plan]) -> Iterator[Finding]:
+def _findings(logs: Sequence[Log], plans: Sequence[Preparation]) -> Iterator[Finding]:
     """What the reader said of the logs, and what was decided for them; by name where there are several."""
     for log, chosen in zip(logs, plans, strict=True):
         for finding in (*log.findings, *chosen.findings):

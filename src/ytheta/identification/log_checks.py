@@ -12,7 +12,7 @@ from ytheta.findings import Finding, Severity
 from ytheta.logs.checking.same_motion import same_motion
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.cutoff import MOST
-from ytheta.logs.preparing.preparation import Plan, Settings, plan
+from ytheta.logs.preparing.preparation import Preparation, PreparationSettings, choose_preparation
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Bool
 
@@ -48,19 +48,19 @@ def held_joints(robot: Robot, logs: Sequence[Log]) -> Bool[np.ndarray, "joints"]
     return np.array([b - a < HELD[name in sliding] for name, a, b in zip(robot.actuated, low, high, strict=True)])
 
 
-def plans(fitted: Sequence[Log], judged: Sequence[Log], settings: Settings) -> tuple[list[Plan], list[Plan]]:
+def plans(fitted: Sequence[Log], judged: Sequence[Log], settings: PreparationSettings) -> tuple[list[Preparation], list[Preparation]]:
     """How to prepare all logs: with one low-pass, the widest that a log of the fit asks for and all logs allow."""
     if not fitted:
         raise InputError("there is no log to learn from")
-    first = [plan(log, settings) for log in fitted]
+    first = [choose_preparation(log, settings) for log in fitted]
     cutoff = max(float(each.settings.cutoff) for each in first)
     if settings.cutoff == "auto":
         cutoff = min([cutoff, *(MOST * log.rate for log in (*fitted, *judged))])
     same = replace(settings, cutoff=cutoff)
 
-    def alike(log: Log) -> Plan:
+    def alike(log: Log) -> Preparation:
         try:
-            return plan(log, same)
+            return choose_preparation(log, same)
         except InputError as error:
             name = log.source or "log"
             raise InputError(str(error) if name in str(error) else f"{name}: {error}") from None

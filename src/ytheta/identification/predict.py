@@ -20,7 +20,7 @@ from ytheta.identification.equations.estimation_problem import PIECE
 from ytheta.identification.equations.motion_sources import LogSource
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.motion import Motion
-from ytheta.logs.preparing.preparation import AUTO, Plan, Settings, plan
+from ytheta.logs.preparing.preparation import AUTO, Preparation, PreparationSettings, choose_preparation
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, SamplesByJoint
 
@@ -29,7 +29,7 @@ from ytheta.shapes import Float, SamplesByJoint
 class Prediction:
     """What a robot's parameters say of a log; errors against its torques, None where it has none."""
 
-    plan: Plan
+    plan: Preparation
     errors: TorqueErrors | None
     t: Float[np.ndarray, "samples"]
     measured: SamplesByJoint | None
@@ -39,7 +39,7 @@ class Prediction:
 def prediction(
     robot: Robot,
     log: Log,
-    settings: Settings = AUTO,
+    settings: PreparationSettings = AUTO,
     *,
     min_speed: Float[np.ndarray, "joints"] | None = None,
     threads: int | None = None,
@@ -50,7 +50,7 @@ def prediction(
     """
     if not robot.theta.any():
         raise InputError(f"robot {robot.name!r} has no inertias, so its torques are unknown; take what identify wrote")
-    chosen = plan(log, settings)
+    chosen = choose_preparation(log, settings)
     source = LogSource(chosen, drive_directions(robot))
     form, theta = Differential(each_alone(robot, robot.parameter_names), min_speed), robot.theta
     errors = None if log.tau is None else judge(form, (source,), theta, threads=threads)

@@ -25,7 +25,7 @@ from ytheta.identification.estimators.estimate import Estimate
 from ytheta.identification.model_file import save_model
 from ytheta.identification.standard_parameters import consistent_links, standard_parameters
 from ytheta.logs.checking.same_motion import REPEATS
-from ytheta.logs.preparing.preparation import Settings
+from ytheta.logs.preparing.preparation import PreparationSettings
 from ytheta.robot.parameters import with_theta
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, PerBase
@@ -44,7 +44,7 @@ class Origin:
     estimator: str
     asked: tuple[str, ...]  # the standard parameters the question was about
     min_speed: tuple[float, ...] | None  # speeds below which a joint's equations were left out
-    settings: tuple[Settings, ...]  # one per log, with all that was left to the log settled
+    settings: tuple[PreparationSettings, ...]  # one per log, with all that was left to the log settled
     expected_correlation: float = 1.0  # c of white noise after the low-pass: what is above it is no noise
 
 

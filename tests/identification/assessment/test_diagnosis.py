@@ -20,7 +20,7 @@ from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.motion_sources import ArraySource
 from ytheta.identification.estimators.weighted import Weighted
 from ytheta.logs.preparing.motion import Motion, prepare
-from ytheta.logs.preparing.preparation import Settings
+from ytheta.logs.preparing.preparation import PreparationSettings
 from ytheta.logs.reading.read import read_log
 from ytheta.robot.frame import Frame
 from ytheta.robot.inertia import Inertia
@@ -29,12 +29,12 @@ from ytheta.robot.robot import Robot
 FRICTION = ("viscous", "coulomb", "offset")
 UP, ASIDE = (0.0, 0.0, 9.81), (9.81, 0.0, 0.0)
 LOGS = {
-    "ur10e": ("ur10e/ur10e.urdf", "ur10e/ur10e_train_30s_12harm.parquet", [634, 3510], Settings(cutoff=8.0)),
-    "ur10e ptp": ("ur10e/ur10e.urdf", "ur10e/ur10e_ptp10.parquet", [699, 4200], Settings(cutoff=8.0)),
-    "panda": ("panda/panda_arm.urdf", "panda/panda_gaz2019.parquet", None, Settings(cutoff=10.0)),
-    "lwr4": ("lwr4/lwr4.urdf", "lwr4/lwr4_run1.parquet", None, Settings(cutoff=5.0, trim=0.5)),
-    "kr300": ("kr300/kr300.urdf", "kr300/kr300_run_b.parquet", None, Settings(cutoff=8.0, trim=0.2)),
-    "tx40": ("tx40/tx40.urdf", "tx40/tx40_joint.parquet", [400, 37400], Settings(cutoff=50.0)),
+    "ur10e": ("ur10e/ur10e.urdf", "ur10e/ur10e_train_30s_12harm.parquet", [634, 3510], PreparationSettings(cutoff=8.0)),
+    "ur10e ptp": ("ur10e/ur10e.urdf", "ur10e/ur10e_ptp10.parquet", [699, 4200], PreparationSettings(cutoff=8.0)),
+    "panda": ("panda/panda_arm.urdf", "panda/panda_gaz2019.parquet", None, PreparationSettings(cutoff=10.0)),
+    "lwr4": ("lwr4/lwr4.urdf", "lwr4/lwr4_run1.parquet", None, PreparationSettings(cutoff=5.0, trim=0.5)),
+    "kr300": ("kr300/kr300.urdf", "kr300/kr300_run_b.parquet", None, PreparationSettings(cutoff=8.0, trim=0.2)),
+    "tx40": ("tx40/tx40.urdf", "tx40/tx40_joint.parquet", [400, 37400], PreparationSettings(cutoff=50.0)),
 }
 
 

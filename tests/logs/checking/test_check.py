@@ -19,7 +19,7 @@ from ytheta.logs.checking.check import checked
 from ytheta.logs.checking.row_edits import Marks, carried_out, rows_of
 from ytheta.logs.checking.same_motion import same_motion
 from ytheta.logs.log import Log
-from ytheta.logs.preparing.preparation import plan
+from ytheta.logs.preparing.preparation import choose_preparation
 from ytheta.logs.reading.read import read_log
 from ytheta.robot.parts import JointKind
 from ytheta.robot.robot import Robot
@@ -359,7 +359,7 @@ def test_the_dvrk_holds_rows_and_overstates_three_velocities(shared_data: Path) 
     told = finding(log, "velocity")
     assert [joint for joint in log.joints if joint in told.text] == ["joint_5", "joint_6", "joint_7"]
     assert "taken from position there" in told.text
-    again = [found for found in plan(log).findings if found.code == "velocity"]
+    again = [found for found in choose_preparation(log).findings if found.code == "velocity"]
     assert not any(joint in found.text for joint in told.names for found in again)
     silent = replace(log, findings=())  # nobody has told yet
-    assert any("joint_7" in found.text for found in plan(silent).findings if found.code == "velocity")
+    assert any("joint_7" in found.text for found in choose_preparation(silent).findings if found.code == "velocity")

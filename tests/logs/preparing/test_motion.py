@@ -12,7 +12,7 @@ from ytheta.findings import Severity
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.motion import Motion, blocks, prepare, work
 from ytheta.logs.preparing.periods import find_period
-from ytheta.logs.preparing.preparation import Settings, plan
+from ytheta.logs.preparing.preparation import PreparationSettings, choose_preparation
 from ytheta.logs.preparing.resample import choose_grid
 
 RATE = 500.0
@@ -40,7 +40,7 @@ def _together(parts: list[Motion]) -> dict[str, np.ndarray]:
 @pytest.mark.parametrize("derivative", ["central", "spline"])
 @pytest.mark.parametrize("velocity", ["recorded", "position"])
 def test_motion_is_the_true_one(derivative: str, velocity: str) -> None:
-    prepared = prepare(_log(noise=1e-6), Settings(cutoff=10.0, derivative=derivative, velocity=velocity))
+    prepared = prepare(_log(noise=1e-6), PreparationSettings(cutoff=10.0, derivative=derivative, velocity=velocity))
     motion = prepared.motion
     phase = np.outer(motion.t, OMEGA)
     np.testing.assert_allclose(motion.q, np.sin(phase), rtol=0.0, atol=1e-4)
@@ -60,7 +60,7 @@ def test_blocks_equal_the_whole(derivative: str, jitter: bool, decimate: int) ->
     log = _log(30.0, noise=1e-4)
     if jitter:
         log = replace(log, t=log.t + np.random.default_rng(1).uniform(0.0, 0.9, len(log)) / RATE)
-    settings = Settings(cutoff=8.0, derivative=derivative, velocity=(True, False, True), decimate=decimate)
+    settings = PreparationSettings(cutoff=8.0, derivative=derivative, velocity=(True, False, True), decimate=decimate)
     whole = _together(list(blocks(log, settings, size=10**6)))
     small = _together(list(blocks(log, settings, size=1000)))
     for name in FIELDS:
@@ -69,7 +69,7 @@ def test_blocks_equal_the_whole(derivative: str, jitter: bool, decimate: int) ->
 
 
 def test_a_piece_holds_no_more_than_the_samples_kept() -> None:
-    chosen = plan(_log(30.0), Settings(cutoff=8.0, decimate=7))
+    chosen = choose_preparation(_log(30.0), PreparationSettings(cutoff=8.0, decimate=7))
     motion = work(chosen, *next(chosen.pieces(1000)))
     for name in ("t", "q", "qd", "qdd", "tau", "raw", "rows"):
         array = getattr(motion, name)
@@ -77,7 +77,7 @@ def test_a_piece_holds_no_more_than_the_samples_kept() -> None:
 
 
 def test_blocks_without_margins_would_differ() -> None:
-    chosen = plan(_log(30.0, noise=1e-4), Settings(cutoff=8.0, decimate=1))
+    chosen = choose_preparation(_log(30.0, noise=1e-4), PreparationSettings(cutoff=8.0, decimate=1))
     pieces = list(chosen.pieces(1000))
     whole = _together([work(chosen, *piece) for piece in pieces])
     bare = [(segment, replace(span, start=span.first, stop=span.last)) for segment, span in pieces]
@@ -88,7 +88,7 @@ def test_blocks_without_margins_would_differ() -> None:
 def test_nothing_leaks_across_a_gap() -> None:
     """Cutting the log or replacing what lies beyond the gap changes nothing before it; joining the segments does."""
     log = _log()
-    settings = Settings(cutoff=10.0, velocity="position", decimate=1)
+    settings = PreparationSettings(cutoff=10.0, velocity="position", decimate=1)
     cut = replace(log, segments=((0, 4000), (4000, 10000)))
     poison = cut.q.copy()
     poison[4000:] += 100.0
@@ -137,7 +137,7 @@ def test_recorded_velocity_makes_better_accelerations_where_positions_are_coarse
     log = replace(log, q=np.round(log.q, 2))
     errors = {}
     for source in ("recorded", "position"):
-        motion = prepare(log, Settings(cutoff=10.0, velocity=source)).motion
+        motion = prepare(log, PreparationSettings(cutoff=10.0, velocity=source)).motion
         errors[source] = np.std(motion.qdd + OMEGA**2 * np.sin(np.outer(motion.t, OMEGA)))
     assert errors["recorded"] < 0.1 * errors["position"]
 
@@ -153,7 +153,7 @@ def _periodic(periods: float, noise: float) -> Log:
 
 def test_averaging_periods_divides_noise_by_the_root_of_their_number() -> None:
     log = _periodic(9.2, 1e-2)
-    settings = Settings(cutoff=10.0, decimate=1)
+    settings = PreparationSettings(cutoff=10.0, decimate=1)
     plain, mean = prepare(log, settings), prepare(log, replace(settings, average_periods=4.0))
     assert len(mean.motion) == round(4.0 * RATE)
     clean = _periodic(9.2, 0.0)
@@ -170,54 +170,54 @@ def test_the_period_is_found() -> None:
     log = _periodic(2.57, 1e-3)
     grid, _ = choose_grid(log)
     assert find_period(log, grid) == pytest.approx(4.0, abs=2e-3)
-    assert prepare(log, Settings(average_periods="auto")).settings.average_periods == pytest.approx(4.0, abs=2e-3)
+    assert prepare(log, PreparationSettings(average_periods="auto")).settings.average_periods == pytest.approx(4.0, abs=2e-3)
     once = log.rows(0, 3000)
     assert find_period(once, grid) is None
     with pytest.raises(InputError, match="does not repeat"):
-        plan(once, Settings(average_periods="auto"))
+        choose_preparation(once, PreparationSettings(average_periods="auto"))
     with pytest.raises(InputError, match="hold no two periods"):
-        plan(once, Settings(average_periods=4.0))
+        choose_preparation(once, PreparationSettings(average_periods=4.0))
 
 
 def test_a_given_period_must_be_one() -> None:
     log = _periodic(5.3, 1e-3)
     for period in (4.0, 4.005, 8.0):
-        assert prepare(log, Settings(average_periods=period)).settings.average_periods == period
+        assert prepare(log, PreparationSettings(average_periods=period)).settings.average_periods == period
     for period in (3.3, 6.0, 0.01):  # in 0.01 s the arm has hardly moved, which is no repetition
         with pytest.raises(InputError, match=f"does not repeat itself after {period:g} s"):
-            plan(log, Settings(average_periods=period))
+            choose_preparation(log, PreparationSettings(average_periods=period))
 
 
 def test_short_segments_are_left_out_and_said() -> None:
     log = replace(_log(), segments=((0, 50), (50, 10000)))
-    prepared = prepare(log, Settings(cutoff=5.0))
+    prepared = prepare(log, PreparationSettings(cutoff=5.0))
     assert len(prepared.segments) == 1
     assert any(finding.code == "segments" and finding.severity is Severity.WARNING for finding in prepared.findings)
     pieces = replace(_log().rows(0, 200), segments=((0, 100), (100, 200)))
     with pytest.raises(InputError, match="gaps cut the log into 2 pieces of at most 100 samples; no segment is longer"):
-        prepare(pieces, Settings(cutoff=5.0))
+        prepare(pieces, PreparationSettings(cutoff=5.0))
     with pytest.raises(InputError, match="raise the cut-off, trim less or record longer"):
-        prepare(_log().rows(0, 100), Settings(cutoff=5.0))
+        prepare(_log().rows(0, 100), PreparationSettings(cutoff=5.0))
 
 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        (Settings(cutoff="high"), "cutoff is 'high'; give a number or \"auto\""),
-        (Settings(cutoff=400.0), "at most 225 Hz"),
-        (Settings(derivative="exact"), "unknown derivative 'exact'"),
-        (Settings(velocity="guess"), "unknown velocity 'guess'"),
-        (Settings(velocity=(True,)), "1 entries for 3 joints"),
-        (Settings(decimate=0), "decimate is 0"),
-        (Settings(decimate="some"), "decimate is 'some'"),
-        (Settings(trim="none"), "trim is 'none'"),
+        (PreparationSettings(cutoff="high"), "cutoff is 'high'; give a number or \"auto\""),
+        (PreparationSettings(cutoff=400.0), "at most 225 Hz"),
+        (PreparationSettings(derivative="exact"), "unknown derivative 'exact'"),
+        (PreparationSettings(velocity="guess"), "unknown velocity 'guess'"),
+        (PreparationSettings(velocity=(True,)), "1 entries for 3 joints"),
+        (PreparationSettings(decimate=0), "decimate is 0"),
+        (PreparationSettings(decimate="some"), "decimate is 'some'"),
+        (PreparationSettings(trim="none"), "trim is 'none'"),
     ],
 )
-def test_misuse_is_told(settings: Settings, message: str) -> None:
+def test_misuse_is_told(settings: PreparationSettings, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        plan(_log(), settings)
+        choose_preparation(_log(), settings)
 
 
 def test_recorded_velocity_must_be_there() -> None:
     with pytest.raises(InputError, match="velocity was not recorded"):
-        plan(replace(_log(), qd=None), Settings(velocity="recorded"))
+        choose_preparation(replace(_log(), qd=None), PreparationSettings(velocity="recorded"))

@@ -15,7 +15,7 @@ from ytheta.errors import InputError
 from ytheta.logs.preparing.direction import Turning
 from ytheta.logs.preparing.filters import Span
 from ytheta.logs.preparing.motion import Motion, work
-from ytheta.logs.preparing.preparation import Plan
+from ytheta.logs.preparing.preparation import Preparation
 from ytheta.shapes import Bool
 
 
@@ -41,7 +41,7 @@ class LogSource:
     ``still`` is true for joints that are held: what their encoders show is noise, and no motion to learn from.
     """
 
-    plan: Plan
+    plan: Preparation
     drive_directions: Turning | None = None
     still: Bool[np.ndarray, "joints"] | None = None
 

@@ -19,7 +19,7 @@ from ytheta.findings import Finding
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.direction import Turning
 from ytheta.logs.preparing.filters import Span
-from ytheta.logs.preparing.preparation import AUTO, BLOCK, Plan, Settings, plan
+from ytheta.logs.preparing.preparation import AUTO, BLOCK, Preparation, PreparationSettings, choose_preparation
 from ytheta.shapes import ChannelsBySample, Float, Int, JointsByGrid, PerSample, SamplesByJoint
 
 
@@ -65,11 +65,11 @@ class Prepared:
     segments: tuple[tuple[int, int], ...]
     rate: float
     band: float | None  # of the motion in Hz, where the cut-off was left to the log
-    settings: Settings
+    settings: PreparationSettings
     findings: tuple[Finding, ...]
 
 
-def work(chosen: Plan, segment: tuple[int, int], span: Span, turning: Turning | None = None) -> Motion:
+def work(chosen: Preparation, segment: tuple[int, int], span: Span, turning: Turning | None = None) -> Motion:
     """The motion of one piece of a plan. Directions need twice the margin: they are low-passed twice."""
     log, smoother = chosen.log, chosen.smoother
     kept = slice(span.core.start, span.core.stop, chosen.decimate)
@@ -107,16 +107,16 @@ def work(chosen: Plan, segment: tuple[int, int], span: Span, turning: Turning | 
     )
 
 
-def blocks(log: Log, settings: Settings = AUTO, size: int = BLOCK) -> Iterator[Motion]:
+def blocks(log: Log, settings: PreparationSettings = AUTO, size: int = BLOCK) -> Iterator[Motion]:
     """The motion of a log, piece by piece."""
-    chosen = plan(log, settings)
+    chosen = choose_preparation(log, settings)
     for segment, span in chosen.pieces(size):
         yield work(chosen, segment, span)
 
 
-def prepare(log: Log, settings: Settings = AUTO, size: int = BLOCK) -> Prepared:
+def prepare(log: Log, settings: PreparationSettings = AUTO, size: int = BLOCK) -> Prepared:
     """The motion of a log in one piece; see ``blocks`` for logs that do not fit into memory."""
-    chosen = plan(log, settings)
+    chosen = choose_preparation(log, settings)
     parts: list[Motion] = []
     lengths: dict[tuple[int, int], int] = {}
     for segment, span in chosen.pieces(size):
@@ -127,7 +127,7 @@ def prepare(log: Log, settings: Settings = AUTO, size: int = BLOCK) -> Prepared:
     return Prepared(_joined(parts), segments, chosen.rate, chosen.band, chosen.settings, chosen.findings)
 
 
-def _sharp_speed(chosen: Plan, sampled: Callable[[SamplesByJoint], JointsByGrid]) -> JointsByGrid:
+def _sharp_speed(chosen: Preparation, sampled: Callable[[SamplesByJoint], JointsByGrid]) -> JointsByGrid:
     """The speed at all samples of a piece, less smooth than that of the motion; see ``direction``."""
     log, sharper = chosen.log, chosen.sharper
     smooth = sharper.smooth(sampled(log.q))

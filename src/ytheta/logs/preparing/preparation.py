@@ -26,7 +26,7 @@ BLOCK = 32768  # samples per block: margins are small beside it, and a dozen cha
 
 
 @dataclass(frozen=True)
-class Settings:
+class PreparationSettings:
     """How to prepare a log. Frequencies in Hz, times in seconds; "auto" lets the log decide, and says what it chose."""
 
     cutoff: float | str = "auto"
@@ -37,15 +37,15 @@ class Settings:
     average_periods: float | str | None = None  # length of one period, or "auto"
 
 
-AUTO = Settings()
+AUTO = PreparationSettings()
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class Preparation:
     """All that was decided about one log; ``log`` is the one given, or the mean of its periods."""
 
     log: Log
-    settings: Settings
+    settings: PreparationSettings
     grid: Grid
     smoother: Differentiator
     recorded: tuple[bool, ...]
@@ -74,7 +74,7 @@ class Plan:
                 yield segment, span
 
 
-def plan(log: Log, settings: Settings = AUTO) -> Plan:
+def choose_preparation(log: Log, settings: PreparationSettings = AUTO) -> Preparation:
     """Settle what the settings leave open, from the log."""
     grid, findings = choose_grid(log)
     band: float | None = None
@@ -110,9 +110,9 @@ def plan(log: Log, settings: Settings = AUTO) -> Plan:
         log, grid = average_periods(log, grid, period, cut)
         smoother = differentiator(settings.derivative, cutoff, grid.rate)
         findings = (*findings, log.findings[-1])
-    settled = Settings(cutoff, settings.derivative, recorded, decimate, trim, period)
+    settled = PreparationSettings(cutoff, settings.derivative, recorded, decimate, trim, period)
     findings = (*findings, *about_velocity, *_about_edges(log, grid, cut, decimate))
-    return Plan(log, settled, grid, smoother, recorded, decimate, cut, band, findings)
+    return Preparation(log, settled, grid, smoother, recorded, decimate, cut, band, findings)
 
 
 def _only_auto(name: str, value: str) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from ytheta.findings import Finding, Severity
 from ytheta.identifiability.standard_parameters import FRICTION, sliding_joints
 from ytheta.identification.assessment.excitation import HARMLESS, SURE, Certainty
-from ytheta.logs.preparing.preparation import Settings
+from ytheta.logs.preparing.preparation import PreparationSettings
 from ytheta.report.identification.figures import correlated, counted, judged_on, strongest
 from ytheta.report.numbers import HUGE, NONE, count, figure, percent, unit, with_std
 
@@ -120,7 +120,7 @@ def log_rows(found: Identification) -> Iterator[list[str]]:
         ]
 
 
-def cutoff(settings: Settings) -> str:
+def cutoff(settings: PreparationSettings) -> str:
     return f"{_set(settings.cutoff)} Hz"
 
 
@@ -128,7 +128,7 @@ def _set(value: float | str) -> str:
     return value if isinstance(value, str) else figure(float(value))
 
 
-def _velocity(settings: Settings, joints: tuple[str, ...]) -> str:
+def _velocity(settings: PreparationSettings, joints: tuple[str, ...]) -> str:
     """Where velocities come from."""
     if isinstance(settings.velocity, str):
         return settings.velocity

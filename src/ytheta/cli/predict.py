@@ -99,7 +99,7 @@ def predict(
         (read,) = read_logs([log], robot, mapping, torque=False, strict=strict, verbose=verbose)
         tell("predicting")
         found = prediction(robot, read, settings, min_speed=None if least is None else np.array(least), threads=threads)
-        tell_findings(found.plan.findings, verbose=verbose)
+        tell_findings(found.preparation.findings, verbose=verbose)
         if output is not None:
             _write(found, robot, output)
             remark(f"wrote {output}")
@@ -111,9 +111,9 @@ def predict(
 
 def answer(robot: Robot, found: Prediction) -> dict[str, Any]:
     """A prediction's errors as plain data; None where there is nothing to compare with."""
-    size = {"samples": len(found.t), "seconds": len(found.t) / found.plan.rate}
+    size = {"samples": len(found.t), "seconds": len(found.t) / found.preparation.rate}
     errors = dict.fromkeys(ERRORS) | size if found.errors is None else figures(found.errors)
-    data: dict[str, Any] = finite({"robot": robot.name, "cutoff": float(found.plan.settings.cutoff), **errors})
+    data: dict[str, Any] = finite({"robot": robot.name, "cutoff": float(found.preparation.settings.cutoff), **errors})
     return data
 
 
@@ -137,9 +137,9 @@ def _write(found: Prediction, robot: Robot, output: str) -> None:
 
 
 def _print(robot: Robot, found: Prediction, log: str) -> None:
-    out, errors, rate = console(), found.errors, found.plan.rate
+    out, errors, rate = console(), found.errors, found.preparation.rate
     size = f"{len(found.t) / rate:.4g} s, {len(found.t)} samples at {rate:.4g} Hz"
-    low_pass = f"low-pass {float(found.plan.settings.cutoff):.3g} Hz"
+    low_pass = f"low-pass {float(found.preparation.settings.cutoff):.3g} Hz"
     out.print(Text(printable(f"{robot.name} on {Path(log).name}: {size}, {low_pass}")))
     if errors is None:
         out.print(Text("torques were predicted (-o writes them); the log holds none to compare them with"))

@@ -23,7 +23,7 @@ from ytheta.identification.equations.registry import form as form_named
 from ytheta.identification.equations.motion_sources import LogSource, Source
 from ytheta.identification.estimators.estimate import Estimator
 from ytheta.identification.estimators.registry import estimator as estimator_named
-from ytheta.identification.log_checks import check_logs, held_joints, plans, repeated, silent_joints
+from ytheta.identification.log_checks import check_logs, held_joints, choose_preparations, repeated, silent_joints
 from ytheta.identification.result import Identification, Origin
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.preparation import AUTO, Preparation, PreparationSettings
@@ -66,7 +66,7 @@ def identify(
     check_logs(robot, (*fitted, *judged))
     repetitions = tuple(repeated(fitted, judged))
     tell("choosing the low-pass")
-    own_plans, other_plans = plans(fitted, judged, settings)
+    own_plans, other_plans = choose_preparations(fitted, judged, settings)
     robot = with_smooth_friction(robot, fitted)
     tell("finding the base parameters")
     if parameters:

@@ -48,7 +48,7 @@ def held_joints(robot: Robot, logs: Sequence[Log]) -> Bool[np.ndarray, "joints"]
     return np.array([b - a < HELD[name in sliding] for name, a, b in zip(robot.actuated, low, high, strict=True)])
 
 
-def plans(fitted: Sequence[Log], judged: Sequence[Log], settings: PreparationSettings) -> tuple[list[Preparation], list[Preparation]]:
+def choose_preparations(fitted: Sequence[Log], judged: Sequence[Log], settings: PreparationSettings) -> tuple[list[Preparation], list[Preparation]]:
     """How to prepare all logs: with one low-pass, the widest that a log of the fit asks for and all logs allow."""
     if not fitted:
         raise InputError("there is no log to learn from")

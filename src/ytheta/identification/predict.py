@@ -29,7 +29,7 @@ from ytheta.shapes import Float, SamplesByJoint
 class Prediction:
     """What a robot's parameters say of a log; errors against its torques, None where it has none."""
 
-    plan: Preparation
+    preparation: Preparation
     errors: TorqueErrors | None
     t: Float[np.ndarray, "samples"]
     measured: SamplesByJoint | None

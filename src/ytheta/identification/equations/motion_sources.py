@@ -36,42 +36,42 @@ class Source(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class LogSource:
-    """A log and the plan of its preparation; ``drive_directions`` are the drives whose directions are wanted.
+    """A log and the preparation of its preparation; ``drive_directions`` are the drives whose directions are wanted.
 
     ``still`` is true for joints that are held: what their encoders show is noise, and no motion to learn from.
     """
 
-    plan: Preparation
+    preparation: Preparation
     drive_directions: Turning | None = None
     still: Bool[np.ndarray, "joints"] | None = None
 
     @property
     def name(self) -> str:
-        return self.plan.log.source or "log"
+        return self.preparation.log.source or "log"
 
     @property
     def rate(self) -> float:
-        return self.plan.rate
+        return self.preparation.rate
 
     @property
     def has_torque(self) -> bool:
-        return self.plan.log.tau is not None
+        return self.preparation.log.tau is not None
 
     @cached_property
     def lengths(self) -> tuple[int, ...]:
         """Kept samples of every segment; none where a segment is shorter than what is cut off at its ends."""
-        plan = self.plan
-        usable = (plan.grid.length(plan.log, segment) - 2 * plan.cut for segment in plan.log.segments)
-        return tuple(max(0, -(-length // plan.decimate)) for length in usable)
+        preparation = self.preparation
+        usable = (preparation.grid.length(preparation.log, segment) - 2 * preparation.cut for segment in preparation.log.segments)
+        return tuple(max(0, -(-length // preparation.decimate)) for length in usable)
 
     def motion(self, segment: int, first: int, last: int) -> Motion:
-        plan, step = self.plan, self.plan.decimate
-        rows = plan.log.segments[segment]
-        length = plan.grid.length(plan.log, rows)
-        begin, end = plan.cut + first * step, min(plan.cut + last * step, length - plan.cut)
-        margin = plan.smoother.memory * (1 if self.drive_directions is None else 2)
+        preparation, step = self.preparation, self.preparation.decimate
+        rows = preparation.log.segments[segment]
+        length = preparation.grid.length(preparation.log, rows)
+        begin, end = preparation.cut + first * step, min(preparation.cut + last * step, length - preparation.cut)
+        margin = preparation.smoother.memory * (1 if self.drive_directions is None else 2)
         span = Span(begin, end, max(0, begin - margin), min(length, end + margin))
-        motion = work(plan, rows, span, self._turning)
+        motion = work(preparation, rows, span, self._turning)
         if self.still is None or not self.still.any():
             return motion
         moves = ~self.still

@@ -327,14 +327,14 @@ def test_strict_is_about_inertias_of_all_links(tmp_path: Path) -> None:
     path = _file(tmp_path, WORLD_WITH_A_TENDON, "world.xml")
     robot = load(path, strict=True)
     assert any(note.is_warning and "tendon" in note.text for note in robot.findings)
-    assert list(robot.verdicts) == [link.name for link in robot.links]
-    assert all(robot.verdicts.values())
+    assert list(robot.consistency) == [link.name for link in robot.links]
+    assert all(robot.consistency.values())
     fixed = '<robot name="r"><link name="a"/><link name="b"><inertial><mass value="1"/>'
     fixed += '<inertia ixx="1" iyy="1" izz="9" ixy="0" ixz="0" iyz="0"/></inertial></link>'
     fixed += '<joint name="j" type="fixed"><parent link="a"/><child link="b"/></joint></robot>'
     path = _file(tmp_path, fixed, "fixed.urdf")
     robot = load(path)
-    assert not robot.verdicts["b"]
+    assert not robot.consistency["b"]
     assert any(note.is_warning and note.text.startswith("link 'b': triangle") for note in robot.findings)
     with pytest.raises(InputError, match=r"fixed\.urdf: link 'b': triangle inequality broken.*without --strict"):
         load(path, strict=True)
@@ -382,5 +382,5 @@ def test_names_that_no_file_can_have(name: str) -> None:
 def test_an_identified_model_may_have_a_negative_mass() -> None:
     """Readers refuse it; a model that fits the motion may still need it, and its verdict says what it is."""
     robot = chain(("q1", "base", "arm")).with_inertias({"arm": Inertia((-1.0, *[0.0] * 9))})
-    assert not robot.verdicts["arm"]
-    assert robot.verdicts["arm"].reason == "negative mass -1 kg"
+    assert not robot.consistency["arm"]
+    assert robot.consistency["arm"].reason == "negative mass -1 kg"

@@ -112,8 +112,8 @@ def summary(robot: Robot, closure: Closure | None) -> dict[str, Any]:
         "lengths": dict(robot.lengths),
         "unset_lengths": list(robot.unset_lengths),
         "total_mass": sum(link.inertia.mass for link in robot.links),
-        "consistent": all(robot.verdicts.values()),
-        "inconsistent": {name: verdict.reason for name, verdict in robot.verdicts.items() if not verdict},
+        "consistent": all(robot.consistency.values()),
+        "inconsistent": {name: verdict.reason for name, verdict in robot.consistency.items() if not verdict},
         "joint_table": [_joint_row(joint) for joint in robot.joints],
         "link_table": _link_rows(robot),
         "couplings": [
@@ -138,7 +138,7 @@ def _link_rows(robot: Robot) -> list[dict[str, Any]]:
     for body in bodies:
         links = carried[body.name]
         known = not any(set(robot.unset_lengths) & frame.symbols for link, frame in links if not link.inertia.massless)
-        bad = [f"{link.name}: {robot.verdicts[link.name].reason}" for link, _ in links if not robot.verdicts[link.name]]
+        bad = [f"{link.name}: {robot.consistency[link.name].reason}" for link, _ in links if not robot.consistency[link.name]]
         parameters = dict(zip(LINK_PARAMETERS, body.inertia.parameters, strict=True))
         rows.append(
             {
@@ -147,7 +147,7 @@ def _link_rows(robot: Robot) -> list[dict[str, Any]]:
                 "center": [_finite(entry) for entry in body.inertia.center] if known else None,
                 "parameters": parameters if known else None,
                 "consistent": not bad,
-                "verdict": "; ".join(bad) or robot.verdicts[body.name].reason,
+                "verdict": "; ".join(bad) or robot.consistency[body.name].reason,
             }
         )
     return rows

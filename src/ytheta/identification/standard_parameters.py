@@ -26,7 +26,7 @@ def standard_parameters(base: BaseParameters, beta: Float[np.ndarray, "base"]) -
 
 def consistent_links(robot: Robot) -> dict[str, str]:
     """Links whose inertia no body can have, and why; drives with negative rotor inertia or friction too."""
-    links = {name: given.reason for name, given in robot.verdicts.items() if not given}
+    links = {name: given.reason for name, given in robot.consistency.items() if not given}
     drives: dict[str, str] = {}
     for name, value in zip(robot.parameter_names, robot.theta, strict=True):
         owner, _, kind = name.rpartition(".")

@@ -213,7 +213,7 @@ class Robot:
         return np.array(values + [force.value for force in self.forces], dtype=float)
 
     @cached_property
-    def verdicts(self) -> dict[str, Consistency]:
+    def consistency(self) -> dict[str, Consistency]:
         """Whether a body with these inertial parameters can exist, for every link, in the order of ``links``."""
         return {link.name: link.inertia.consistency() for link in self.links}
 

@@ -136,8 +136,8 @@ def _doubts(robot: Robot, path: Path, doubts: tuple[Finding, ...]) -> tuple[Find
         return doubts
     if IDENTIFICATION not in tomllib.loads(read_bytes(path).decode("utf-8-sig")):
         return doubts
-    links = sum(not verdict for verdict in robot.verdicts.values())
-    told = [f"impossible inertias in {links} of {len(robot.verdicts)} links"] if links else []
+    links = sum(not verdict for verdict in robot.consistency.values())
+    told = [f"impossible inertias in {links} of {len(robot.consistency)} links"] if links else []
     told += ["negative friction or rotor inertia"] if len(doubts) > links else []
     text = f"this identified model has {' and '.join(told)}"
     return (Finding("identified", Severity.NOTE, text, "its torques hold all the same, see docs/identify.md"),)
@@ -147,7 +147,7 @@ def _impossible(robot: Robot) -> tuple[Finding, ...]:
     """Inertias that no body can have, as warnings."""
     return tuple(
         Finding("inertia", Severity.WARNING, f"link {name!r}: {verdict.reason}", names=(name,))
-        for name, verdict in robot.verdicts.items()
+        for name, verdict in robot.consistency.items()
         if not verdict
     )
 

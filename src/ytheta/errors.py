@@ -57,7 +57,7 @@ class MissingExtraError(YthetaError):
     """An optional library is not installed."""
 
 
-def nearest(name: object, known: Iterable[str]) -> str:
+def suggest_names(name: object, known: Iterable[str]) -> str:
     """A hint such as ``; did you mean 'alpha'?``, or the names there are when none is near."""
     choices = sorted(set(known))
     close = difflib.get_close_matches(str(name), choices, n=2, cutoff=0.6)

@@ -19,7 +19,7 @@ import numpy as np
 
 from ytheta.dynamics.mechanism import exact
 from ytheta.dynamics.vectors import zeros
-from ytheta.errors import InputError, UnknownNameError, nearest
+from ytheta.errors import InputError, UnknownNameError, suggest_names
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.robot.parameters import select_parameters
 from ytheta.robot.robot import Robot
@@ -88,7 +88,7 @@ def _named(robot: Robot, patterns: Sequence[str], joined: set[str]) -> set[str]:
         matching = {name for name in free if name == pattern or fnmatchcase(name, pattern)}
         if not matching:
             raise UnknownNameError(
-                f"robot {robot.name!r} has no parameter {pattern!r} to learn{nearest(pattern, free)}"
+                f"robot {robot.name!r} has no parameter {pattern!r} to learn{suggest_names(pattern, free)}"
             )
         found |= matching
     return found

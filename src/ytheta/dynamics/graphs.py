@@ -25,7 +25,7 @@ from ytheta.dynamics.loops.constraint import Constraint
 from ytheta.dynamics.mechanism import exact
 from ytheta.dynamics.motion import scalars
 from ytheta.dynamics.vectors import array, dot, zeros
-from ytheta.errors import InputError, RobotError, UnknownNameError, nearest
+from ytheta.errors import InputError, RobotError, UnknownNameError, suggest_names
 from ytheta.native.graph import Graph, Input, trace
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Shaped
@@ -156,7 +156,7 @@ def _minimal(robot: Robot, formulation: str, *, theta_input: bool) -> bool:
     """Whether inverse dynamics is traced in minimal parameters."""
     known = ("newton_euler", "minimal_newton_euler")
     if formulation and formulation not in known:
-        raise UnknownNameError(f"inverse dynamics has no formulation {formulation!r}{nearest(formulation, known)}")
+        raise UnknownNameError(f"inverse dynamics has no formulation {formulation!r}{suggest_names(formulation, known)}")
     reason = minimal_newton_euler.accepts(robot)
     if reason is None and theta_input:
         reason = "its numbers are made before tracing, so theta cannot be an input; use newton_euler"
@@ -288,5 +288,5 @@ def _columns(robot: Robot, parameters: Sequence[str] | None) -> list[int]:
         raise InputError(f"parameters = {parameters!r} is one name; give a list of names")
     for name in () if parameters is None else parameters:
         if name not in place:
-            raise UnknownNameError(f"robot {robot.name!r} has no parameter {name!r}{nearest(name, names)}")
+            raise UnknownNameError(f"robot {robot.name!r} has no parameter {name!r}{suggest_names(name, names)}")
     return list(range(len(names))) if parameters is None else [place[name] for name in parameters]

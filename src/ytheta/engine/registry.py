@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 from ytheta.engine.dask import cluster_at, own_cluster
 from ytheta.engine.engine import Engine
 from ytheta.engine.local import Local, processors
-from ytheta.errors import InputError, UnknownNameError, nearest
+from ytheta.errors import InputError, UnknownNameError, suggest_names
 
 NAMES = ("local", "dask", "dask://HOST:PORT")
 SCHEMES = {"dask": "tcp", "tcp": "tcp", "tls": "tls"}
@@ -30,7 +30,7 @@ def engine(name: str | Engine = "local", *, threads: int | None = None) -> Abstr
         return own_cluster(processors(threads))
     scheme, _, place = name.partition("://")
     if scheme not in SCHEMES:
-        raise UnknownNameError(f"there is no engine {name!r}{nearest(name, NAMES)}")
+        raise UnknownNameError(f"there is no engine {name!r}{suggest_names(name, NAMES)}")
     if not place:
         raise InputError(f"the engine {name!r} has no address; give one such as dask://10.0.0.5:8786")
     if threads is not None:

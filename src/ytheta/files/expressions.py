@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from ytheta.errors import RobotError, nearest
+from ytheta.errors import RobotError, suggest_names
 from ytheta.files.lengths import can_name_a_length
 
 # Functions and the number of their arguments; abs has another name in CasADi and SymPy.
@@ -156,7 +156,7 @@ def _check_call(name: str, arguments: int) -> None:
     if name == POSITION:
         raise ValueError(f"{POSITION} takes the name of one joint in quotes: {POSITION}('joint2')")
     if name not in FUNCTIONS:
-        raise ValueError(f"there is no function {name!r}{nearest(name, FUNCTIONS)}")
+        raise ValueError(f"there is no function {name!r}{suggest_names(name, FUNCTIONS)}")
     if arguments != FUNCTIONS[name]:
         raise ValueError(f"{name} takes {FUNCTIONS[name]} argument{'s' * (FUNCTIONS[name] > 1)}, not {arguments}")
 

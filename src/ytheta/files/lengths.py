@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from ytheta.errors import RobotFileError, UnsetLengthError, nearest
+from ytheta.errors import RobotFileError, UnsetLengthError, suggest_names
 
 Scalar: TypeAlias = "float | Length"
 
@@ -140,7 +140,7 @@ def _evaluated(node: ast.expr, known: frozenset[str]) -> Scalar:
             return math.pi
         case ast.Name(id=name):
             if name not in known:
-                raise ValueError(f"the length {name!r} is not declared{nearest(name, known)}")
+                raise ValueError(f"the length {name!r} is not declared{suggest_names(name, known)}")
             return symbol(name)
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             return -_evaluated(operand, known)

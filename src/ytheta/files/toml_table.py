@@ -6,7 +6,7 @@ import datetime as dt
 import math
 from typing import Any
 
-from ytheta.errors import RobotFileError, nearest
+from ytheta.errors import RobotFileError, suggest_names
 from ytheta.files.lengths import Length, Scalar, parse_scalar
 
 
@@ -35,7 +35,7 @@ class Table:
     def finish(self) -> None:
         """Complain about keys that nobody asked for."""
         for key in self._left:
-            raise self.error(f"the key {key!r} is unknown{nearest(key, self._known)}")
+            raise self.error(f"the key {key!r} is unknown{suggest_names(key, self._known)}")
 
     def text(self, key: str, default: str | None = None) -> str:
         return str(self._taken(key, str, "a text in quotes", default))

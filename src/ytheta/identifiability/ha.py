@@ -44,7 +44,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ytheta.conventions import parameter_name
-from ytheta.errors import InputError, UnknownNameError, nearest
+from ytheta.errors import InputError, UnknownNameError, suggest_names
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identifiability.echelon import looking_order, reduced
 from ytheta.identifiability.exact.energy_maps import ONE, TEN
@@ -132,7 +132,7 @@ def regroup(robot: Robot, *, zero: Collection[str] = (), rotor_inertia: bool = F
     for name in zero:
         if name not in robot.parameter_names:
             raise UnknownNameError(
-                f"robot {robot.name!r} has no parameter {name!r}{nearest(name, robot.parameter_names)}"
+                f"robot {robot.name!r} has no parameter {name!r}{suggest_names(name, robot.parameter_names)}"
             )
     lengths = sorted(robot.symbols)
     ring = ring_of(robot, lengths)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from importlib import import_module
 
-from ytheta.errors import InputError, UnknownNameError, nearest
+from ytheta.errors import InputError, UnknownNameError, suggest_names
 from ytheta.identifiability import numeric
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.robot.parameters import FRICTION_PARAMETERS, match_parameters, select_parameters
@@ -43,9 +43,9 @@ def base_parameters(
         raise InputError("'parameters' says already what is asked about; leave 'rotor_inertia' and 'friction' out")
     for kind in friction:
         if kind not in FRICTION_PARAMETERS:
-            raise UnknownNameError(f"there is no friction {kind!r}{nearest(kind, FRICTION_PARAMETERS)}")
+            raise UnknownNameError(f"there is no friction {kind!r}{suggest_names(kind, FRICTION_PARAMETERS)}")
     if method not in ("auto", *METHODS):
-        raise UnknownNameError(f"there is no method {method!r}{nearest(method, ('auto', *METHODS))}")
+        raise UnknownNameError(f"there is no method {method!r}{suggest_names(method, ('auto', *METHODS))}")
     chosen = method
     if method == "auto":
         chosen = next((name for name in METHODS if _reason(robot, name, friction, parameters) is None), "qr")

@@ -17,7 +17,7 @@ import numpy as np
 import tomlkit
 
 import ytheta
-from ytheta.errors import InputError, nearest
+from ytheta.errors import InputError, suggest_names
 from ytheta.files.atomic import check_writable, whole_file
 from ytheta.identification.assessment.residuals import TorqueErrors
 from ytheta.robot.parameters import FRICTION_PARAMETERS
@@ -202,7 +202,7 @@ def _troubles(
     known = set(robot.parameter_names)
     for name in names:
         if name.removesuffix("*") not in known:
-            yield f"the robot has no parameter {name!r}{nearest(name, known)}"
+            yield f"the robot has no parameter {name!r}{suggest_names(name, known)}"
     if len(set(names)) < len(names):
         yield "a base parameter stands in it twice"
     if not np.isfinite(beta).all():

@@ -9,7 +9,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
-from ytheta.errors import UnknownNameError, nearest
+from ytheta.errors import UnknownNameError, suggest_names
 from ytheta.native import cache as disk
 from ytheta.native.codegen.array_access import find_fields
 from ytheta.native.codegen.llvm import host, object_code
@@ -51,7 +51,7 @@ def compile_graph(graph: Graph, *, backend: str = "llvm", cache: bool = True) ->
         runner = Interpreter(graph)
         return Kernel(graph, runner, cpu="", lanes=1, origin="interpreted", seconds=time.perf_counter() - began)
     if backend != "llvm":
-        raise UnknownNameError(f"there is no backend {backend!r}{nearest(backend, BACKENDS)}")
+        raise UnknownNameError(f"there is no backend {backend!r}{suggest_names(backend, BACKENDS)}")
     find_fields()  # says at once where machine code cannot be used
     with _working:
         machine, origin = _machine(graph, cache=cache)

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ytheta.errors import RobotError, nearest
+from ytheta.errors import RobotError, suggest_names
 from ytheta.files.expressions import POSITION, UNKNOWN, Expression, parse
 from ytheta.files.lengths import can_name_a_length
 from ytheta.robot.parts import Force
@@ -89,7 +89,7 @@ def _check_torque(force: Force, moving: Sequence[str], lengths: Collection[str],
     for name, text in force.torque:
         place = f"force {force.name!r}, torque of {name!r}"
         if name not in moving:
-            raise RobotError(f"{place}: no joint that moves and no motor has this name{nearest(name, moving)}")
+            raise RobotError(f"{place}: no joint that moves and no motor has this name{suggest_names(name, moving)}")
         expression = _parsed(text, place)
         _check_names(expression, [own for own, _ in force.where], moving, lengths, place)
         _constants(expression, known, moving, place)
@@ -101,7 +101,7 @@ def _check_names(
     for name in sorted(expression.positions - set(moving)):
         raise RobotError(
             f"{place}: {expression.text!r} takes the position of {name!r}, but no joint that moves and no motor has "
-            f"this name{nearest(name, moving)}"
+            f"this name{suggest_names(name, moving)}"
         )
     if "pi" in moving and expression.uses_pi:
         raise RobotError(
@@ -116,7 +116,7 @@ def _check_names(
             )
         if name not in moving and name not in lengths:
             known = (*own, *moving, *lengths, "pi")
-            raise RobotError(f"{place}: the name {name!r} in {expression.text!r} is unknown{nearest(name, known)}")
+            raise RobotError(f"{place}: the name {name!r} in {expression.text!r} is unknown{suggest_names(name, known)}")
 
 
 def _parsed(text: str, place: str) -> Expression:

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 import numpy as np
 
 from ytheta.conventions import FORCE_PARAMETER, JOINT_PARAMETERS, LINK_PARAMETERS, parameter_name
-from ytheta.errors import InputError, UnknownNameError, nearest
+from ytheta.errors import InputError, UnknownNameError, suggest_names
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Drive
 from ytheta.robot.robot import Robot
@@ -34,7 +34,7 @@ def match_parameters(robot: Robot, patterns: Sequence[str]) -> tuple[str, ...]:
     for pattern in patterns:
         matching = {name for name in robot.parameter_names if name == pattern or fnmatchcase(name, pattern)}
         if not matching:
-            hint = nearest(pattern, robot.parameter_names)
+            hint = suggest_names(pattern, robot.parameter_names)
             raise UnknownNameError(f"robot {robot.name!r} has no parameter {pattern!r}{hint}")
         selected |= matching
     return tuple(name for name in robot.parameter_names if name in selected)
@@ -46,7 +46,7 @@ def check_parameter_names(robot: Robot, names: Iterable[str]) -> None:
     for name in names:
         if name not in known:
             raise UnknownNameError(
-                f"robot {robot.name!r} has no parameter {name!r}{nearest(name, known)}; a load that is grasped later "
+                f"robot {robot.name!r} has no parameter {name!r}{suggest_names(name, known)}; a load that is grasped later "
                 "must be part of the robot from the start: robot.with_load(Inertia())"
             )
 

@@ -18,7 +18,7 @@ from typing import TypeVar
 import numpy as np
 
 from ytheta.conventions import FORCE_PARAMETER, JOINT_PARAMETERS, LINK_PARAMETERS, STANDARD_GRAVITY, parameter_name
-from ytheta.errors import RobotError, UnknownNameError, UnsetLengthError, nearest
+from ytheta.errors import RobotError, UnknownNameError, UnsetLengthError, suggest_names
 from ytheta.findings import Finding
 from ytheta.robot import rules, tree
 from ytheta.robot.forces import check_forces, lengths_in, with_numbers
@@ -263,7 +263,7 @@ class Robot:
         known = dict(self.lengths)
         for name in values:
             if name not in known:
-                raise UnknownNameError(f"robot {self.name!r} has no length {name!r}{nearest(name, known)}")
+                raise UnknownNameError(f"robot {self.name!r} has no length {name!r}{suggest_names(name, known)}")
         return replace(self, lengths=tuple((name, values.get(name, old)) for name, old in self.lengths))
 
     @cached_property
@@ -358,7 +358,7 @@ _Part = TypeVar("_Part", Link, Joint)
 
 def _named(known: Mapping[str, _Part], name: str, what: str, robot: str) -> _Part:
     if name not in known:
-        raise UnknownNameError(f"robot {robot!r} has no {what} {name!r}{nearest(name, known)}")
+        raise UnknownNameError(f"robot {robot!r} has no {what} {name!r}{suggest_names(name, known)}")
     return known[name]
 
 

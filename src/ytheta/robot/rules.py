@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from itertools import chain
 
-from ytheta.errors import RobotError, nearest
+from ytheta.errors import RobotError, suggest_names
 from ytheta.files.lengths import Length, Scalar, can_name_a_length
 from ytheta.robot.frame import IDENTITY, Frame
 from ytheta.robot.parts import Drive, Joint, JointKind, Limits, Link, Marker, Motor

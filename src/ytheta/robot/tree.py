@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
-from ytheta.errors import RobotError, UnknownNameError, nearest
+from ytheta.errors import RobotError, UnknownNameError, suggest_names
 from ytheta.robot.parts import Coupling, Joint, Link, Loop, Motor
 from ytheta.robot.rules import check_joint, check_numbers, check_unique, repeated
 from ytheta.shapes import Float
@@ -79,7 +79,7 @@ def _root(links: Sequence[Link], parents: dict[str, Joint]) -> str:
 def _both_links_exist(joint: Joint, links: Collection[str]) -> None:
     for role, name in (("parent", joint.parent), ("child", joint.child)):
         if name not in links:
-            raise RobotError(f"joint {joint.name!r}: its {role} link {name!r} does not exist{nearest(name, links)}")
+            raise RobotError(f"joint {joint.name!r}: its {role} link {name!r} does not exist{suggest_names(name, links)}")
     if joint.parent == joint.child:
         raise RobotError(f"joint {joint.name!r} joins link {joint.child!r} to itself; name two different links")
 
@@ -101,7 +101,7 @@ def check_motors(motors: Sequence[Motor], joints: Sequence[Joint], loops: Sequen
         place = f"motor {motor.name!r}, turns_with"
         for name, _ in motor.turns_with:
             if name not in movable:
-                raise RobotError(f"{place}: {name!r} is no movable joint{nearest(name, movable)}")
+                raise RobotError(f"{place}: {name!r} is no movable joint{suggest_names(name, movable)}")
         for name in repeated(name for name, _ in motor.turns_with):
             raise RobotError(f"{place} names {name!r} more than once; add its factors up")
         check_numbers((factor for _, factor in motor.turns_with), f"{place}: its factors")
@@ -116,7 +116,7 @@ def check_couplings(couplings: Sequence[Coupling], movable: Sequence[Joint], mot
     for coupling in couplings:
         if coupling.joint not in names:
             raise RobotError(
-                f"a coupling determines {coupling.joint!r}, which is no movable joint{nearest(coupling.joint, names)}"
+                f"a coupling determines {coupling.joint!r}, which is no movable joint{suggest_names(coupling.joint, names)}"
             )
         for name, _ in coupling.terms:
             if name in following:
@@ -127,7 +127,7 @@ def check_couplings(couplings: Sequence[Coupling], movable: Sequence[Joint], mot
             if name not in known:
                 raise RobotError(
                     f"the coupling of joint {coupling.joint!r} uses {name!r}, which is neither a movable joint "
-                    f"nor a motor{nearest(name, known)}"
+                    f"nor a motor{suggest_names(name, known)}"
                 )
         for name in repeated(name for name, _ in coupling.terms):
             raise RobotError(
@@ -226,7 +226,7 @@ def check_actuated(
     known, chosen = set(coordinates), set(actuated)
     for name in actuated:
         if name not in known:
-            raise RobotError(f"the actuated coordinate {name!r} does not exist{nearest(name, known)}")
+            raise RobotError(f"the actuated coordinate {name!r} does not exist{suggest_names(name, known)}")
     if has_loops and not actuated:
         return  # a choice still to be made; whoever needs it asks for it
     free = [name for name in coordinates if name not in chosen and name not in in_loops]
@@ -244,6 +244,6 @@ def check_home(home: Sequence[tuple[str, float]], coordinates: Sequence[str], ro
     for name, value in home:
         if name not in known:
             raise UnknownNameError(
-                f"robot {robot!r}: 'home' names {name!r}, which is no coordinate{nearest(name, known)}"
+                f"robot {robot!r}: 'home' names {name!r}, which is no coordinate{suggest_names(name, known)}"
             )
         check_numbers((value,), f"robot {robot!r}: the 'home' of {name!r}")

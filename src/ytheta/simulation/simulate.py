@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ytheta.control.laws.law import Law
-from ytheta.errors import InputError, UnknownNameError, nearest
+from ytheta.errors import InputError, UnknownNameError, suggest_names
 from ytheta.robot.parameters import with_parameters, with_theta
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
@@ -203,7 +203,7 @@ def _needed(
 
 def _check(robot: Robot, controller: Law, runs: int, plant: str, variation: Variation) -> None:
     if plant not in PLANTS:
-        raise UnknownNameError(f"there is no plant {plant!r}{nearest(plant, PLANTS)}")
+        raise UnknownNameError(f"there is no plant {plant!r}{suggest_names(plant, PLANTS)}")
     if runs < 1:
         raise InputError(f"{runs} runs; give at least 1")
     if controller.robot.parameter_names != robot.parameter_names:

@@ -32,7 +32,7 @@ from ytheta.dynamics.loops.closing import constraint
 from ytheta.dynamics.motion import scalars
 from ytheta.dynamics.vectors import array
 from ytheta.engine.description import Description
-from ytheta.errors import InputError, UnknownNameError, UnstableError, nearest
+from ytheta.errors import InputError, UnknownNameError, UnstableError, suggest_names
 from ytheta.native import compile_graph
 from ytheta.native.graph import Graph, Input, trace
 from ytheta.robot.robot import Robot
@@ -231,7 +231,7 @@ class Law(Description, ABC):
 
     def _known(self, gain: str) -> None:
         if gain not in self.gain_names:
-            raise UnknownNameError(f"{self.name} has no gain {gain!r}{nearest(gain, self.gain_names)}")
+            raise UnknownNameError(f"{self.name} has no gain {gain!r}{suggest_names(gain, self.gain_names)}")
 
     def _gain(self, name: str, shape: Shape) -> SquareMatrix:
         given, n = getattr(self, name), len(self.robot.actuated)

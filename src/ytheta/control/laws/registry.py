@@ -9,7 +9,7 @@ from ytheta.control.laws.modified_slotine_li import ModifiedSlotineLi, QuasiComp
 from ytheta.control.laws.pd_gravity import PDGravity
 from ytheta.control.laws.slotine_li import SlotineLi
 from ytheta.control.laws.walker import Walker
-from ytheta.errors import UnknownNameError, nearest
+from ytheta.errors import UnknownNameError, suggest_names
 
 CONTROLLERS: dict[str, type[Law]] = {
     "slotine-li": SlotineLi,
@@ -26,7 +26,7 @@ def find_controller(name: str) -> type[Law]:
     """The class of a controller, however its name is written; its fields are the settings."""
     found = {_plain(known): law for known, law in CONTROLLERS.items()}
     if _plain(name) not in found:
-        raise UnknownNameError(f"there is no controller {name!r}{nearest(name, CONTROLLERS)}")
+        raise UnknownNameError(f"there is no controller {name!r}{suggest_names(name, CONTROLLERS)}")
     return found[_plain(name)]
 
 

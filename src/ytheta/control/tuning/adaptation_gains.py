@@ -19,7 +19,7 @@ from ytheta.control.adaptation.composite import Composite
 from ytheta.control.adaptation.natural import LINK, POSITIVE, Natural
 from ytheta.control.unknowns import Unknowns
 from ytheta.conventions import JOINT_PARAMETERS, LINK_PARAMETERS
-from ytheta.errors import UnknownNameError, nearest
+from ytheta.errors import UnknownNameError, suggest_names
 from ytheta.robot.inertia import Inertia
 from ytheta.shapes import Float, Shaped, UnknownByUnknown
 
@@ -95,7 +95,7 @@ ADAPTATIONS: dict[str, Callable[[Learning], Float[np.ndarray, "unknown"] | Adapt
 def adaptation_gain(name: str, learning: Learning) -> Float[np.ndarray, "unknown"] | Adaptation:
     """What ``adaptation`` of a law is set to."""
     if name not in ADAPTATIONS:
-        raise UnknownNameError(f"there is no adaptation {name!r}{nearest(name, ADAPTATIONS)}")
+        raise UnknownNameError(f"there is no adaptation {name!r}{suggest_names(name, ADAPTATIONS)}")
     return ADAPTATIONS[name](learning)
 
 

@@ -47,7 +47,7 @@ from ytheta.dynamics.formulations.sixteen import POINT_MASS, PRINCIPAL_AXES, SIX
 from ytheta.dynamics.mechanism import Mechanism
 from ytheta.dynamics.motion import Motion
 from ytheta.dynamics.vectors import array, cross, dot, halved, inner, zeros
-from ytheta.errors import UnknownNameError, nearest
+from ytheta.errors import UnknownNameError, suggest_names
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Shaped
 
@@ -303,5 +303,5 @@ def _sixteen_of_link(mechanism: Mechanism, motion: Motion, link: str) -> Shaped[
 def _index(mechanism: Mechanism, link: str) -> int:
     known = [body.name for body in mechanism.bodies]
     if link not in known:
-        raise UnknownNameError(f"robot {mechanism.robot.name!r} has no moving link {link!r}{nearest(link, known)}")
+        raise UnknownNameError(f"robot {mechanism.robot.name!r} has no moving link {link!r}{suggest_names(link, known)}")
     return known.index(link)

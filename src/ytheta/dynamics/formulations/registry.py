@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from types import ModuleType
 
-from ytheta.errors import InputError, UnknownNameError, nearest
+from ytheta.errors import InputError, UnknownNameError, suggest_names
 from ytheta.robot.robot import Robot
 
 # In the order of preference: the first that accepts a robot is its own.
@@ -22,7 +22,7 @@ def formulation_of(robot: Robot, name: str = "") -> ModuleType:
     if not name:
         return _module(next(name for name, reason in acceptance(robot).items() if reason is None))
     if name not in FORMULATIONS:
-        raise UnknownNameError(f"there is no formulation {name!r}{nearest(name, FORMULATIONS)}")
+        raise UnknownNameError(f"there is no formulation {name!r}{suggest_names(name, FORMULATIONS)}")
     reason = _module(name).accepts(robot)
     if reason is not None:
         others = [other for other, no in acceptance(robot).items() if no is None]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ytheta.errors import InputError, UnknownNameError, nearest
+from ytheta.errors import InputError, UnknownNameError, suggest_names
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.integral import Integral
@@ -30,7 +30,7 @@ def form(
 ) -> Differential | Integral | Momentum:
     """The form named; ``min_speed`` is for the differential, ``window`` the integral, ``corner`` the momentum form."""
     if name not in OPTIONS:
-        raise UnknownNameError(f"there is no form {name!r}{nearest(name, FORMS)}")
+        raise UnknownNameError(f"there is no form {name!r}{suggest_names(name, FORMS)}")
     for option, value in (("min_speed", min_speed), ("window", window), ("corner", corner)):
         if value is not None and OPTIONS[name] != option:
             owner = next(other for other in FORMS if OPTIONS[other] == option)

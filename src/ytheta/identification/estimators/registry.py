@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ytheta.errors import UnknownNameError, nearest
+from ytheta.errors import UnknownNameError, suggest_names
 from ytheta.identification.estimators.estimate import Estimator
 from ytheta.identification.estimators.huber import Huber
 from ytheta.identification.estimators.least_squares import LeastSquares
@@ -20,5 +20,5 @@ def estimator(name: str) -> Estimator:
     """An estimator with its usual settings; "auto" is ``AUTO``."""
     chosen = AUTO if name == "auto" else name
     if chosen not in ESTIMATORS:
-        raise UnknownNameError(f"there is no estimator {name!r}{nearest(name, ('auto', *ESTIMATORS))}")
+        raise UnknownNameError(f"there is no estimator {name!r}{suggest_names(name, ('auto', *ESTIMATORS))}")
     return ESTIMATORS[chosen]

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ytheta.errors import InputError, MissingExtraError, nearest
+from ytheta.errors import InputError, MissingExtraError, suggest_names
 from ytheta.logs.reading.table import Table
 from ytheta.shapes import PerSample
 
@@ -52,7 +52,7 @@ def _topic(path: Path, topics: Sequence[str], wanted: str | None) -> str:
     if not there:
         raise InputError(f"{path} holds no message of type {JOINT_STATE}; record the robot's joint states")
     if wanted is not None and wanted not in there:
-        raise InputError(f"{path} has no joint states on the topic {wanted!r}{nearest(wanted, there)}")
+        raise InputError(f"{path} has no joint states on the topic {wanted!r}{suggest_names(wanted, there)}")
     if wanted is None and len(there) > 1:
         raise InputError(
             f"{path} holds joint states on several topics ({', '.join(there)}); "

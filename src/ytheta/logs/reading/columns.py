@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from ytheta.errors import InputError, nearest
+from ytheta.errors import InputError, suggest_names
 from ytheta.logs.reading.mapping import ColumnMapping, References
 from ytheta.logs.reading.mapping_values import Reference
 from ytheta.logs.reading.table import Table
@@ -36,7 +36,7 @@ class Places:
 
 def hint(name: str, names: Sequence[str]) -> str:
     """The nearest names in brackets, or those there are."""
-    near = nearest(name, names).removeprefix("; ")
+    near = suggest_names(name, names).removeprefix("; ")
     return f" ({near})" if near else ""
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ytheta.errors import InputError, RobotFileError, nearest
+from ytheta.errors import InputError, RobotFileError, suggest_names
 from ytheta.files.lengths import parse_scalar
 from ytheta.files.toml_table import finite_number, shown
 from ytheta.shapes import MotorsByJoint
@@ -50,7 +50,7 @@ class Section:
 
     def finish(self) -> None:
         for key in self._left:
-            raise self.error(f"the key {key!r} is unknown{nearest(key, self._known)}")
+            raise self.error(f"the key {key!r} is unknown{suggest_names(key, self._known)}")
 
     def factors(self, keys: Sequence[str], units: Mapping[str, Mapping[str, float]] | None = None) -> dict[str, Factor]:
         """Numbers or unit names, or lists of them, for some quantities; nothing else may stand in this section."""
@@ -89,7 +89,7 @@ class Section:
         if known is None or not isinstance(value, str) or any(sign.isdigit() for sign in value):
             return self._number(key, value)
         if value not in known:
-            raise self.error(f"{key!r} = {value!r} is no unit{nearest(value, known)}")
+            raise self.error(f"{key!r} = {value!r} is no unit{suggest_names(value, known)}")
         return known[value]
 
     def _number(self, key: str, value: Any) -> float:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ytheta.errors import InputError, nearest
+from ytheta.errors import InputError, suggest_names
 from ytheta.logs.checking.check import checked
 from ytheta.logs.log import Log
 from ytheta.logs.reading.assemble import assembled

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ytheta.errors import ClosureError, InputError, UnknownNameError, nearest
+from ytheta.errors import ClosureError, InputError, UnknownNameError, suggest_names
 from ytheta.robot.loops.cut_joint import LoopState, closure_residuals, joint_positions, loop_states
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
@@ -83,7 +83,7 @@ def _goal(robot: Robot, wanted: dict[str, float]) -> Float[np.ndarray, "coordina
     goal = robot.home_coordinates.copy()
     for name, value in wanted.items():
         if name not in robot.actuated:
-            raise UnknownNameError(f"{name!r} is not an actuated coordinate{nearest(name, robot.actuated)}")
+            raise UnknownNameError(f"{name!r} is not an actuated coordinate{suggest_names(name, robot.actuated)}")
         goal[robot.coordinates.index(name)] = value
     for name, position in zip(robot.coordinates, goal, strict=True):
         if not abs(position) <= LARGEST:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ytheta.conventions import SNAP
-from ytheta.errors import InputError, RobotError, RobotFileError, nearest
+from ytheta.errors import InputError, RobotError, RobotFileError, suggest_names
 from ytheta.files.bounded import read_bytes, refuse_escape
 from ytheta.files.xml_document import parse_xml
 from ytheta.findings import Finding, Severity
@@ -70,7 +70,7 @@ def _is_name(source: str) -> bool:
 def _in_catalog(name: str) -> Path:
     if name in catalog.names():
         return catalog.path(name)
-    raise RobotFileError(f"there is no robot {name!r} in the catalog and no such file{nearest(name, catalog.names())}")
+    raise RobotFileError(f"there is no robot {name!r} in the catalog and no such file{suggest_names(name, catalog.names())}")
 
 
 def _exists(path: Path) -> bool:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from ytheta.errors import nearest
+from ytheta.errors import suggest_names
 from ytheta.files.xml_document import Node
 from ytheta.robot.reading.mjcf.compiler import Compiler, leading, limits
 from ytheta.robot.reading.mjcf.defaults import Defaults, kind_of
@@ -32,7 +32,7 @@ def read_actuators(
         if joint is None:
             continue
         if joint not in joints:
-            raise node.error(f"the actuator drives {joint!r}, which is no joint{nearest(joint, joints)}")
+            raise node.error(f"the actuator drives {joint!r}, which is no joint{suggest_names(joint, joints)}")
         so_far = found.get(joint, Actuation())
         gear, _ = leading(node, "gear", 1.0)
         damping, _ = leading(node, "damping", 0.0)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from ytheta.errors import nearest
+from ytheta.errors import suggest_names
 from ytheta.files.xml_document import Node
 
 Attributes: TypeAlias = Mapping[str, str]
@@ -34,7 +34,7 @@ class Defaults:
         """The element with what it inherits; its own class comes before the one set for it by bodies and frames."""
         name = node.attributes.get("class", childclass or MAIN)
         if name not in self.classes:
-            raise node.error(f"the default class {name!r} does not exist{nearest(name, self.classes)}")
+            raise node.error(f"the default class {name!r} does not exist{suggest_names(name, self.classes)}")
         inherited = self.classes[name].get(kind)
         return node if inherited is None else replace(node, attributes=_merged(inherited, node.attributes))
 

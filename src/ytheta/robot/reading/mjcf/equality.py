@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ytheta.errors import nearest
+from ytheta.errors import suggest_names
 from ytheta.files.xml_document import Node
 from ytheta.robot.frame import Frame
 from ytheta.robot.parts import Coupling, Joint, JointKind, Loop
@@ -91,7 +91,7 @@ class EqualityReader:
     def _body(self, node: Node, key: str, default: str) -> str:
         name = node.get(key, default)
         if name not in self.bodies:
-            raise node.error(f"{key}={name!r} is no body{nearest(name, self.bodies)}")
+            raise node.error(f"{key}={name!r} is no body{suggest_names(name, self.bodies)}")
         return name
 
     def _site(self, node: Node, key: str) -> tuple[str, Frame]:
@@ -103,7 +103,7 @@ class EqualityReader:
             if "name" in site.attributes
         }
         if wanted not in sites:
-            raise node.error(f"{key}={wanted!r} is no site{nearest(wanted, sites)}")
+            raise node.error(f"{key}={wanted!r} is no site{suggest_names(wanted, sites)}")
         body, site, around = sites[wanted]
         local = segment(site)[0] if "fromto" in site.attributes else pose(site, self.compiler, self.snapper)
         return body, around @ local
@@ -140,7 +140,7 @@ class EqualityReader:
     def _joint(self, node: Node, key: str) -> str:
         name = node.text(key)
         if name not in self.refs:
-            raise node.error(f"{key}={name!r} is no hinge or slide joint{nearest(name, self.refs)}")
+            raise node.error(f"{key}={name!r} is no hinge or slide joint{suggest_names(name, self.refs)}")
         return name
 
 

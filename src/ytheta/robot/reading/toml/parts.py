@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from ytheta.conventions import LINK_PARAMETERS
-from ytheta.errors import InputError, nearest
+from ytheta.errors import InputError, suggest_names
 from ytheta.files.toml_table import Table
 from ytheta.robot.frame import IDENTITY, Frame, Vector, rows, vector
 from ytheta.robot.inertia import Inertia
@@ -38,7 +38,7 @@ def read_inertia(table: Table, *, measured: bool = False) -> Inertia:
         values = dict(parameters.named_numbers())
         for name in values:
             if name not in LINK_PARAMETERS:
-                raise parameters.error(f"the parameter {name!r} is unknown{nearest(name, LINK_PARAMETERS)}")
+                raise parameters.error(f"the parameter {name!r} is unknown{suggest_names(name, LINK_PARAMETERS)}")
         inertia = Inertia.named(values)
     else:
         center = vector(table.numbers("center", 3, (0.0, 0.0, 0.0)))
@@ -56,7 +56,7 @@ def read_joint(table: Table, snapper: Snapper) -> Joint:
     kinds = [kind.value for kind in JointKind]
     kind = table.text("type")
     if kind not in kinds:
-        raise table.error(f"the joint type {kind!r} is not supported{nearest(kind, kinds)}")
+        raise table.error(f"the joint type {kind!r} is not supported{suggest_names(kind, kinds)}")
     placement, seat = _geometry(table, snapper)
     joint = Joint(
         name=table.text("name"),

@@ -28,7 +28,7 @@ from ytheta.identifiability.registry import base_parameters
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.motion_sources import ArraySource
-from ytheta.logs.preparing.motion import Motion
+from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.robot.parts import Drive
 from ytheta.robot.reading.load import load
 from ytheta.robot.robot import Robot
@@ -164,7 +164,7 @@ class _Usual:
         self.model = pin.buildModelFromUrdf(str(example_urdf("ur10_robot.urdf")))
         self.data = self.model.createData()
 
-    def fit(self, motion: Motion) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def fit(self, motion: MotionSamples) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """W, its independent columns and their parameters."""
         samples, n = motion.q.shape
         W = np.zeros((n * samples, 13 * n))
@@ -182,7 +182,7 @@ class _Usual:
         return W, independent, solution
 
 
-def _check(usual: _Usual, base: BaseParameters, beta: np.ndarray, motion: Motion) -> None:
+def _check(usual: _Usual, base: BaseParameters, beta: np.ndarray, motion: MotionSamples) -> None:
     """Both have chosen other parameters to stand for the rest: the torques they predict must be the same."""
     from ytheta.dynamics.kernels import regressor
 
@@ -205,14 +205,14 @@ def _base() -> BaseParameters:
     return base_parameters(_robot(), friction=FRICTION)
 
 
-def _random_motion(robot: Robot, samples: int) -> Motion:
+def _random_motion(robot: Robot, samples: int) -> MotionSamples:
     from ytheta.dynamics.kernels import inverse_dynamics
 
     rng = np.random.default_rng(0)
     q, qd, qdd = rng.uniform(-2.0, 2.0, (3, samples, len(robot.actuated)))
     tau = inverse_dynamics(robot)(q, qd, qdd)
     tau += rng.normal(0.0, 1.0, tau.shape)
-    return Motion(np.arange(samples) / RATE, q, qd, qdd, tau, None, np.arange(samples))
+    return MotionSamples(np.arange(samples) / RATE, q, qd, qdd, tau, None, np.arange(samples))
 
 
 JOBS: dict[str, Any] = {

@@ -33,7 +33,7 @@ from ytheta.identification.equations.motion_sources import LogSource, ArraySourc
 from ytheta.identification.estimators.least_squares import LeastSquares
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.derivatives import differentiator
-from ytheta.logs.preparing.motion import Motion
+from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.logs.preparing.preparation import PreparationSettings, choose_preparation
 from ytheta.native import Block, Kernel
 from ytheta.robot.parts import Drive
@@ -113,8 +113,8 @@ def torque(robot: Robot, x: np.ndarray, xd: np.ndarray, xdd: np.ndarray) -> np.n
     return tau + rho @ A
 
 
-def motion(t: np.ndarray, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, tau: np.ndarray) -> Motion:
-    return Motion(t, q, qd, qdd, tau, None, np.arange(len(t)))
+def motion(t: np.ndarray, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, tau: np.ndarray) -> MotionSamples:
+    return MotionSamples(t, q, qd, qdd, tau, None, np.arange(len(t)))
 
 
 @cache
@@ -123,7 +123,7 @@ def base_of(name: str) -> BaseParameters:
 
 
 @cache
-def clean(name: str, seed: int = 0, seconds: float = 10.0) -> Motion:
+def clean(name: str, seed: int = 0, seconds: float = 10.0) -> MotionSamples:
     robot = base_of(name).robot
     t = np.arange(int(seconds * RATE)) / RATE
     state = Fourier(len(robot.actuated), seed)(t)
@@ -302,7 +302,7 @@ def test_noise_of_accelerations_is_avoided(name: str, ratio: float) -> None:
 
 
 @cache
-def _planar() -> tuple[BaseParameters, Motion]:
+def _planar() -> tuple[BaseParameters, MotionSamples]:
     robot = ytheta.load("lu-two-link")
     t = np.arange(400) / RATE
     state = Fourier(2, 3, lowest=0.5)(t)

@@ -28,7 +28,7 @@ from ytheta.identification.estimators.registry import estimator as estimator_nam
 from ytheta.identification.identify import identify
 from ytheta.identification.result import Identification, Origin
 from ytheta.logs.log import Log
-from ytheta.logs.preparing.motion import Motion
+from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.logs.preparing.preparation import PreparationSettings, choose_preparation
 from ytheta.logs.reading.read import read_log
 from ytheta.robot.robot import Robot
@@ -232,7 +232,7 @@ class Truth:
     """Exact motion of a two-link arm with friction, and the base parameters behind its torques."""
 
     form: Differential
-    motion: Motion
+    motion: MotionSamples
     beta: np.ndarray
 
 
@@ -253,7 +253,7 @@ def truth() -> Truth:
         for kind, value in (("fv", 0.5), ("fc", 1.0), ("fo", 0.2)):
             theta[robot.parameter_names.index(f"{joint}.{kind}")] = value
     tau = ytheta.regressor(robot)(q, qd, qdd) @ theta
-    return Truth(Differential(base), Motion(t, q, qd, qdd, tau, tau, np.arange(len(t))), base.K @ theta)
+    return Truth(Differential(base), MotionSamples(t, q, qd, qdd, tau, tau, np.arange(len(t))), base.K @ theta)
 
 
 def drawn(truth: Truth, rng: np.random.Generator, cutoff: float | None) -> Source:
@@ -262,7 +262,7 @@ def drawn(truth: Truth, rng: np.random.Generator, cutoff: float | None) -> Sourc
     assert exact.tau is not None
     tau = exact.tau + NOISE * rng.normal(size=exact.tau.shape)
     if cutoff is None:
-        return ArraySource(Motion(exact.t, exact.q, exact.qd, exact.qdd, tau, tau, exact.rows), RATE)
+        return ArraySource(MotionSamples(exact.t, exact.q, exact.qd, exact.qdd, tau, tau, exact.rows), RATE)
     robot = truth.form.base.robot
     return LogSource(choose_preparation(Log(robot.actuated, exact.t, exact.q, tau), PreparationSettings(cutoff=cutoff)), drive_directions(robot))
 

@@ -13,7 +13,7 @@ import ytheta
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import PIECE, EstimationProblem
 from ytheta.identification.equations.motion_sources import ArraySource
-from ytheta.logs.preparing.motion import Motion
+from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.robot import Robot
 from ytheta.robot.writing.mjcf import mjcf
@@ -27,7 +27,7 @@ class Case:
     """A robot as described, motion, the torques of the true one, and its base parameters."""
 
     base: ytheta.BaseParameters
-    motion: Motion
+    motion: MotionSamples
     truth: np.ndarray
 
     def problem(
@@ -88,7 +88,7 @@ def _base(robot: Robot, rotors: bool) -> ytheta.BaseParameters:
     return ytheta.base_parameters(robot, rotor_inertia=rotors, friction=FRICTION)
 
 
-def smooth(joints: int, samples: int, *, seed: int = 3, still: Sequence[int] = ()) -> Motion:
+def smooth(joints: int, samples: int, *, seed: int = 3, still: Sequence[int] = ()) -> MotionSamples:
     """NormalEquations of sines, with their exact derivatives."""
     rng = np.random.default_rng(seed)
     t = np.arange(samples) / RATE
@@ -100,7 +100,7 @@ def smooth(joints: int, samples: int, *, seed: int = 3, still: Sequence[int] = (
     waves = rates * t[None, :, None] + phases
     q = (amplitudes * np.sin(waves)).sum(axis=0) + rng.uniform(-0.5, 0.5, joints)
     qd, qdd = (amplitudes * rates * np.cos(waves)).sum(axis=0), -(amplitudes * rates**2 * np.sin(waves)).sum(axis=0)
-    return Motion(t, q, qd, qdd, None, None, np.arange(samples))
+    return MotionSamples(t, q, qd, qdd, None, None, np.arange(samples))
 
 
 def mujoco_torque(robot: Robot, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:

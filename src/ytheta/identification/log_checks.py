@@ -9,7 +9,7 @@ import numpy as np
 
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
-from ytheta.logs.checking.same_motion import same_motion
+from ytheta.logs.checking.repeated_motion import same_motion
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.cutoff import MOST
 from ytheta.logs.preparing.preparation import Preparation, PreparationSettings, choose_preparation

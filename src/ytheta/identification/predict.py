@@ -19,7 +19,7 @@ from ytheta.identification.equations.known_torque import each_alone
 from ytheta.identification.equations.estimation_problem import PIECE
 from ytheta.identification.equations.motion_sources import LogSource
 from ytheta.logs.log import Log
-from ytheta.logs.preparing.motion import Motion
+from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.logs.preparing.preparation import AUTO, Preparation, PreparationSettings, choose_preparation
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, SamplesByJoint
@@ -66,7 +66,7 @@ def prediction(
     )
 
 
-def _motions(source: LogSource) -> Iterator[Motion]:
+def _motions(source: LogSource) -> Iterator[MotionSamples]:
     for segment, length in enumerate(source.lengths):
         for first in range(0, length, PIECE):
             yield source.motion(segment, first, min(first + PIECE, length))

@@ -24,7 +24,7 @@ from ytheta.identification.equations.decomposition import NormalDecomposition
 from ytheta.identification.estimators.estimate import Estimate
 from ytheta.identification.model_file import save_model
 from ytheta.identification.standard_parameters import consistent_links, standard_parameters
-from ytheta.logs.checking.same_motion import REPEATS
+from ytheta.logs.checking.repeated_motion import REPEATS
 from ytheta.logs.preparing.preparation import PreparationSettings
 from ytheta.robot.parameters import with_theta
 from ytheta.robot.robot import Robot

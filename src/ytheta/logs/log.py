@@ -14,7 +14,7 @@ import numpy as np
 
 from ytheta.errors import InputError
 from ytheta.findings import Finding
-from ytheta.logs.scratch import scratch
+from ytheta.logs.temporary import scratch
 from ytheta.shapes import PerSample, SamplesByJoint
 
 CUTS = {"missing": "missing rows", "garbage": "garbage", "gap": "gaps", "held": "held rows"}  # kinds that cut a log

@@ -19,7 +19,7 @@ from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.motion_sources import ArraySource
 from ytheta.identification.estimators.weighted import Weighted
-from ytheta.logs.preparing.motion import Motion, prepare
+from ytheta.logs.preparing.prepared_log import MotionSamples, prepare
 from ytheta.logs.preparing.preparation import PreparationSettings
 from ytheta.logs.reading.read import read_log
 from ytheta.robot.frame import Frame
@@ -48,7 +48,7 @@ class Run:
     """A robot, how it moved, and what is asked about it."""
 
     robot: Robot
-    motion: Motion
+    motion: MotionSamples
     rate: float
     friction: tuple[str, ...] = FRICTION
     rotor: bool = False
@@ -64,7 +64,7 @@ class Run:
         return list(diagnose(problem, problem.sums(), Weighted().fit(problem)))
 
 
-def _motion(robot: Robot, friction: float, noise: float, samples: int = 1500, speed: float = 1.0) -> Motion:
+def _motion(robot: Robot, friction: float, noise: float, samples: int = 1500, speed: float = 1.0) -> MotionSamples:
     """A simulated run: Fourier motion, torque of the description with friction, and white noise of that share."""
     rng = np.random.default_rng(3)
     n, t = len(robot.actuated), np.arange(samples) / 100.0
@@ -75,7 +75,7 @@ def _motion(robot: Robot, friction: float, noise: float, samples: int = 1500, sp
     qdd = -0.4 * (omega**2 * np.sin(phase)).sum(axis=0)
     tau = regressor(robot)(q, qd, qdd) @ robot.theta + friction * (np.sign(qd) + qd)
     tau = tau + noise * tau.std(axis=0) * rng.normal(size=tau.shape)
-    return Motion(t, q, qd, qdd, tau, None, np.arange(samples))
+    return MotionSamples(t, q, qd, qdd, tau, None, np.arange(samples))
 
 
 def _simulated(name: str, friction: float = 2.0, noise: float = 0.02) -> Run:
@@ -88,7 +88,7 @@ def recorded(shared_data: Path, request: pytest.FixtureRequest) -> Run:
     model, log, rows, settings = LOGS[request.param]
     robot = ytheta.load(str(shared_data / model))
     mapping = {} if rows is None else {"rows": rows}
-    prepared = prepare(read_log(shared_data / log, robot, mapping=mapping), settings)
+    prepared = prepare_log(read_log(shared_data / log, robot, mapping=mapping), settings)
     rotor = not request.param.startswith(("panda", "lwr4"))
     return Run(robot, prepared.motion, prepared.rate, rotor=rotor)
 

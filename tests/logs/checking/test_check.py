@@ -17,7 +17,7 @@ from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
 from ytheta.logs.checking.check import checked
 from ytheta.logs.checking.row_edits import Marks, carried_out, rows_of
-from ytheta.logs.checking.same_motion import same_motion
+from ytheta.logs.checking.repeated_motion import same_motion
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.preparation import choose_preparation
 from ytheta.logs.reading.read import read_log

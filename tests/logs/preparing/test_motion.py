@@ -10,7 +10,7 @@ import pytest
 from ytheta.errors import InputError
 from ytheta.findings import Severity
 from ytheta.logs.log import Log
-from ytheta.logs.preparing.motion import Motion, blocks, prepare, work
+from ytheta.logs.preparing.prepared_log import MotionSamples, blocks, prepare, work
 from ytheta.logs.preparing.periods import find_period
 from ytheta.logs.preparing.preparation import PreparationSettings, choose_preparation
 from ytheta.logs.preparing.resample import choose_grid
@@ -33,14 +33,14 @@ def _log(seconds: float = 20.0, noise: float = 0.0, seed: int = 0) -> Log:
     return Log(joints=("a", "b", "c"), t=t, q=noisy(q), qd=noisy(qd), tau=noisy(tau))
 
 
-def _together(parts: list[Motion]) -> dict[str, np.ndarray]:
+def _together(parts: list[MotionSamples]) -> dict[str, np.ndarray]:
     return {name: np.concatenate([getattr(part, name) for part in parts]) for name in FIELDS}
 
 
 @pytest.mark.parametrize("derivative", ["central", "spline"])
 @pytest.mark.parametrize("velocity", ["recorded", "position"])
 def test_motion_is_the_true_one(derivative: str, velocity: str) -> None:
-    prepared = prepare(_log(noise=1e-6), PreparationSettings(cutoff=10.0, derivative=derivative, velocity=velocity))
+    prepared = prepare_log(_log(noise=1e-6), PreparationSettings(cutoff=10.0, derivative=derivative, velocity=velocity))
     motion = prepared.motion
     phase = np.outer(motion.t, OMEGA)
     np.testing.assert_allclose(motion.q, np.sin(phase), rtol=0.0, atol=1e-4)
@@ -70,7 +70,7 @@ def test_blocks_equal_the_whole(derivative: str, jitter: bool, decimate: int) ->
 
 def test_a_piece_holds_no_more_than_the_samples_kept() -> None:
     chosen = choose_preparation(_log(30.0), PreparationSettings(cutoff=8.0, decimate=7))
-    motion = work(chosen, *next(chosen.pieces(1000)))
+    motion = prepare_span(chosen, *next(chosen.pieces(1000)))
     for name in ("t", "q", "qd", "qdd", "tau", "raw", "rows"):
         array = getattr(motion, name)
         assert (array if array.base is None else array.base).nbytes == array.nbytes, name
@@ -79,9 +79,9 @@ def test_a_piece_holds_no_more_than_the_samples_kept() -> None:
 def test_blocks_without_margins_would_differ() -> None:
     chosen = choose_preparation(_log(30.0, noise=1e-4), PreparationSettings(cutoff=8.0, decimate=1))
     pieces = list(chosen.pieces(1000))
-    whole = _together([work(chosen, *piece) for piece in pieces])
+    whole = _together([prepare_span(chosen, *piece) for piece in pieces])
     bare = [(segment, replace(span, start=span.first, stop=span.last)) for segment, span in pieces]
-    twin = _together([work(chosen, *piece) for piece in bare])
+    twin = _together([prepare_span(chosen, *piece) for piece in bare])
     assert np.abs(twin["qdd"] - whole["qdd"]).max() > 1e-2 * np.abs(whole["qdd"]).max()
 
 
@@ -92,12 +92,12 @@ def test_nothing_leaks_across_a_gap() -> None:
     cut = replace(log, segments=((0, 4000), (4000, 10000)))
     poison = cut.q.copy()
     poison[4000:] += 100.0
-    alone = prepare(log.rows(0, 4000), settings).motion
+    alone = prepare_log(log.rows(0, 4000), settings).motion
     for gapped, equal in ((replace(cut, q=poison), True), (replace(log, q=poison), False)):
-        prepared = prepare(gapped, settings)
+        prepared = prepare_log(gapped, settings)
         first = prepared.motion.qdd[: len(alone)]
         assert bool(np.abs(first - alone.qdd).max() < 1e-9) is equal
-    prepared = prepare(cut, settings)
+    prepared = prepare_log(cut, settings)
     assert len(prepared.segments) == 2
     assert prepared.segments[0] == (0, len(alone))
     assert prepared.segments[1][1] == len(prepared.motion)
@@ -108,9 +108,9 @@ def test_nothing_leaks_across_a_gap() -> None:
 
 
 def test_settled_settings_treat_another_log_alike() -> None:
-    fit = prepare(_log(noise=1e-5))
+    fit = prepare_log(_log(noise=1e-5))
     assert "auto" not in (fit.settings.cutoff, fit.settings.velocity, fit.settings.decimate, fit.settings.trim)
-    other = prepare(_log(30.0, noise=1e-3, seed=3), fit.settings)
+    other = prepare_log(_log(30.0, noise=1e-3, seed=3), fit.settings)
     assert other.settings == fit.settings
     assert other.rate == fit.rate
     assert {finding.code for finding in fit.findings} >= {"cut-off", "velocity", "samples"}
@@ -121,7 +121,7 @@ def test_velocities_are_trusted_joint_by_joint() -> None:
     assert log.qd is not None
     wrong = log.qd * np.array([1.0, 1.07, 1.0])
     wrong[:, 2] = np.roll(wrong[:, 2], 25)  # late by 50 ms
-    prepared = prepare(replace(log, qd=wrong))
+    prepared = prepare_log(replace(log, qd=wrong))
     assert prepared.settings.velocity == (True, False, False)
     (told,) = (finding for finding in prepared.findings if finding.severity is Severity.REPAIRED)
     assert told.names == ("b", "c")
@@ -129,7 +129,7 @@ def test_velocities_are_trusted_joint_by_joint() -> None:
     np.testing.assert_allclose(
         prepared.motion.qd, OMEGA * np.cos(np.outer(prepared.motion.t, OMEGA)), rtol=0.0, atol=1e-2
     )
-    assert prepare(replace(log, qd=None)).settings.velocity == (False, False, False)
+    assert prepare_log(replace(log, qd=None)).settings.velocity == (False, False, False)
 
 
 def test_recorded_velocity_makes_better_accelerations_where_positions_are_coarse() -> None:
@@ -137,7 +137,7 @@ def test_recorded_velocity_makes_better_accelerations_where_positions_are_coarse
     log = replace(log, q=np.round(log.q, 2))
     errors = {}
     for source in ("recorded", "position"):
-        motion = prepare(log, PreparationSettings(cutoff=10.0, velocity=source)).motion
+        motion = prepare_log(log, PreparationSettings(cutoff=10.0, velocity=source)).motion
         errors[source] = np.std(motion.qdd + OMEGA**2 * np.sin(np.outer(motion.t, OMEGA)))
     assert errors["recorded"] < 0.1 * errors["position"]
 
@@ -154,12 +154,12 @@ def _periodic(periods: float, noise: float) -> Log:
 def test_averaging_periods_divides_noise_by_the_root_of_their_number() -> None:
     log = _periodic(9.2, 1e-2)
     settings = PreparationSettings(cutoff=10.0, decimate=1)
-    plain, mean = prepare(log, settings), prepare(log, replace(settings, average_periods=4.0))
+    plain, mean = prepare_log(log, settings), prepare_log(log, replace(settings, average_periods=4.0))
     assert len(mean.motion) == round(4.0 * RATE)
     clean = _periodic(9.2, 0.0)
-    truth = prepare(clean, replace(settings, average_periods=4.0)).motion.qdd
+    truth = prepare_log(clean, replace(settings, average_periods=4.0)).motion.qdd
     noise = np.std(mean.motion.qdd - truth)
-    usual = np.std(plain.motion.qdd - prepare(clean, settings).motion.qdd)
+    usual = np.std(plain.motion.qdd - prepare_log(clean, settings).motion.qdd)
     assert usual / noise == pytest.approx(3.0, rel=0.2)
     assert any("9 periods" in finding.text for finding in mean.findings)
     # One period has no ends: its derivative is as good there as anywhere.
@@ -170,7 +170,7 @@ def test_the_period_is_found() -> None:
     log = _periodic(2.57, 1e-3)
     grid, _ = choose_grid(log)
     assert find_period(log, grid) == pytest.approx(4.0, abs=2e-3)
-    assert prepare(log, PreparationSettings(average_periods="auto")).settings.average_periods == pytest.approx(4.0, abs=2e-3)
+    assert prepare_log(log, PreparationSettings(average_periods="auto")).settings.average_periods == pytest.approx(4.0, abs=2e-3)
     once = log.rows(0, 3000)
     assert find_period(once, grid) is None
     with pytest.raises(InputError, match="does not repeat"):
@@ -182,7 +182,7 @@ def test_the_period_is_found() -> None:
 def test_a_given_period_must_be_one() -> None:
     log = _periodic(5.3, 1e-3)
     for period in (4.0, 4.005, 8.0):
-        assert prepare(log, PreparationSettings(average_periods=period)).settings.average_periods == period
+        assert prepare_log(log, PreparationSettings(average_periods=period)).settings.average_periods == period
     for period in (3.3, 6.0, 0.01):  # in 0.01 s the arm has hardly moved, which is no repetition
         with pytest.raises(InputError, match=f"does not repeat itself after {period:g} s"):
             choose_preparation(log, PreparationSettings(average_periods=period))
@@ -190,14 +190,14 @@ def test_a_given_period_must_be_one() -> None:
 
 def test_short_segments_are_left_out_and_said() -> None:
     log = replace(_log(), segments=((0, 50), (50, 10000)))
-    prepared = prepare(log, PreparationSettings(cutoff=5.0))
+    prepared = prepare_log(log, PreparationSettings(cutoff=5.0))
     assert len(prepared.segments) == 1
     assert any(finding.code == "segments" and finding.severity is Severity.WARNING for finding in prepared.findings)
     pieces = replace(_log().rows(0, 200), segments=((0, 100), (100, 200)))
     with pytest.raises(InputError, match="gaps cut the log into 2 pieces of at most 100 samples; no segment is longer"):
-        prepare(pieces, PreparationSettings(cutoff=5.0))
+        prepare_log(pieces, PreparationSettings(cutoff=5.0))
     with pytest.raises(InputError, match="raise the cut-off, trim less or record longer"):
-        prepare(_log().rows(0, 100), PreparationSettings(cutoff=5.0))
+        prepare_log(_log().rows(0, 100), PreparationSettings(cutoff=5.0))
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy.signal import butter, sosfilt, sosfilt_zi, sosfreqz
 
-from ytheta.logs.preparing import sections
-from ytheta.logs.preparing.sections import at_rest, butterworth, run
+from ytheta.logs.preparing import second_order_sections
+from ytheta.logs.preparing.second_order_sections import at_rest, butterworth, run
 
 CUTOFFS = (0.05, 1.0, 6.25, 40.0, 449.0)
 
@@ -47,7 +47,7 @@ def test_a_run_is_that_of_scipy(public: bool, monkeypatch: pytest.MonkeyPatch) -
 def test_reading_and_planning_do_not_load_scipy_signal_and_leave_it_whole() -> None:
     code = """
 import sys
-import ytheta.logs.reading.read, ytheta.logs.preparing.motion, ytheta.logs.checking.same_motion
+import ytheta.logs.reading.read, ytheta.logs.preparing.prepared_log, ytheta.logs.checking.repeated_motion
 from ytheta.logs.preparing.filters import Lowpass
 assert not {"scipy.signal", "scipy.stats", "scipy.optimize"} & set(sys.modules)
 import numpy as np

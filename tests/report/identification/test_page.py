@@ -28,7 +28,7 @@ from ytheta.identification.assessment.excitation import Certainty
 from ytheta.identification.identify import identify
 from ytheta.identification.model_file import model_toml
 from ytheta.identification.result import Identification
-from ytheta.logs.checking.same_motion import REPEATS
+from ytheta.logs.checking.repeated_motion import REPEATS
 from ytheta.logs.log import Log
 from ytheta.report.terminal import Column, Fitted, fitted
 from ytheta.report.identification.page import report_html, write_report

@@ -17,7 +17,7 @@ from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.known_torque import KnownTorque
 from ytheta.identification.equations.estimation_problem import EstimationProblem, Task
 from ytheta.identification.equations.motion_sources import Source
-from ytheta.logs.preparing.motion import Motion
+from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.shapes import Float, JointsBySample, PerBase, PerJoint
 
 SHOWN = 2000  # samples of a trace
@@ -120,7 +120,7 @@ def judge(
     problem = EstimationProblem(form, sources, threads=threads, most_kept=0)  # one pass: nothing will be asked for again
     gathering = _Gathering(problem, len(form.base.robot.actuated))
 
-    def work(task: Task) -> tuple[Motion, JointsBySample]:
+    def work(task: Task) -> tuple[MotionSamples, JointsBySample]:
         motion = problem.motion(task)
         return motion, predict(form, motion, beta, known=known)
 
@@ -130,7 +130,7 @@ def judge(
     return gathering.result()
 
 
-def predict(form: Differential, motion: Motion, beta: PerBase, *, known: KnownTorque | None = None) -> JointsBySample:
+def predict(form: Differential, motion: MotionSamples, beta: PerBase, *, known: KnownTorque | None = None) -> JointsBySample:
     """Y beta of some motion, and what is known beside it."""
     predicted = form.torque(motion, beta)
     return predicted + known.torque(motion) if known else predicted
@@ -150,7 +150,7 @@ class _Gathering:
         self.where: tuple[int, int] | None = None
         self.shown: list[tuple[np.ndarray, ...]] = []
 
-    def take(self, task: Task, motion: Motion, predicted: JointsBySample, kept: JointsBySample | None) -> None:
+    def take(self, task: Task, motion: MotionSamples, predicted: JointsBySample, kept: JointsBySample | None) -> None:
         assert motion.tau is not None
         tau = np.ascontiguousarray(motion.tau.T)
         raw = tau if motion.raw is None else np.ascontiguousarray(motion.raw.T)
@@ -173,7 +173,7 @@ class _Gathering:
         self.samples += len(motion)
         self.seconds += len(motion) / self.problem.sources[task.source].rate
 
-    def _show_some(self, task: Task, motion: Motion, predicted: JointsBySample, raw: JointsBySample) -> None:
+    def _show_some(self, task: Task, motion: MotionSamples, predicted: JointsBySample, raw: JointsBySample) -> None:
         """Every so many samples for the trace, and NaN between segments."""
         if self.where not in (None, (task.source, task.piece.segment)):
             self.shown.append((np.full(1, np.nan), *(np.full((1, len(raw)), np.nan) for _ in range(3))))

@@ -13,7 +13,7 @@ from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identification.equations.form import SampleRange
 from ytheta.identification.equations.friction import FrictionEntries, friction_entries
 from ytheta.identification.equations.rows import RegressorLayout, EquationRows
-from ytheta.logs.preparing.motion import Motion
+from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.shapes import Float, JointsBySample, NonzerosBySample, PerBase
 
 
@@ -44,7 +44,7 @@ class Differential:
         for first in range(0, length, size):
             yield SampleRange(segment, first, min(first + size, length))
 
-    def rows(self, motion: Motion, piece: SampleRange, rate: float) -> Iterator[EquationRows]:
+    def rows(self, motion: MotionSamples, piece: SampleRange, rate: float) -> Iterator[EquationRows]:
         """The equations of one piece, in blocks that stay in the processor's cache."""
         del piece, rate
         assert motion.tau is not None
@@ -54,13 +54,13 @@ class Differential:
             chosen = slice(first, first + values.shape[1])
             yield EquationRows(values, tau[:, chosen], None if kept is None else kept[:, chosen])
 
-    def kept(self, motion: Motion) -> JointsBySample | None:
+    def kept(self, motion: MotionSamples) -> JointsBySample | None:
         """One for every equation that counts, zero for the others; None where all do."""
         if self.min_speed is None:
             return None
         return np.ascontiguousarray((abs(motion.qd) >= self.min_speed).T, dtype=float)
 
-    def blocks(self, motion: Motion) -> Iterator[tuple[int, NonzerosBySample]]:
+    def blocks(self, motion: MotionSamples) -> Iterator[tuple[int, NonzerosBySample]]:
         """The first sample of each block and the entries of Y, with friction as soft as the low-pass leaves it."""
         directions = None if motion.direction is None else np.ascontiguousarray(motion.direction.T)
         for block in self.kernel.blocks(motion.q, motion.qd, motion.qdd):
@@ -68,7 +68,7 @@ class Differential:
                 self.friction.write(block.values, directions, block.first)
             yield block.first, block.values
 
-    def torque(self, motion: Motion, beta: PerBase) -> JointsBySample:
+    def torque(self, motion: MotionSamples, beta: PerBase) -> JointsBySample:
         """Y beta."""
         out = np.empty((len(self.layout.parts), len(motion)))
         for first, values in self.blocks(motion):

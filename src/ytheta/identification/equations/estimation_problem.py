@@ -17,7 +17,7 @@ from ytheta.identification.equations.form import Form, SampleRange
 from ytheta.identification.equations.normal_equations import NormalEquations, Weigh, summed, together
 from ytheta.identification.equations.rows import RegressorLayout, EquationRows
 from ytheta.identification.equations.motion_sources import Source
-from ytheta.logs.preparing.motion import Motion
+from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.shapes import PerBase
 
 PIECE = 1024  # samples: ten times what a low-pass needs to look at beside them, few enough for all threads to have some
@@ -41,7 +41,7 @@ class EstimationProblem:
     threads: int | None = None
     size: int = PIECE
     most_kept: int = MOST_KEPT
-    _kept: dict[Task, Motion] = field(default_factory=dict, repr=False)
+    _kept: dict[Task, MotionSamples] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         if not self.sources:
@@ -101,7 +101,7 @@ class EstimationProblem:
     def rows_of(self, task: Task) -> Iterator[EquationRows]:
         return self.form.rows(self.motion(task), task.piece, self.sources[task.source].rate)
 
-    def motion(self, task: Task) -> Motion:
+    def motion(self, task: Task) -> MotionSamples:
         """The motion of a piece; from memory where it was small enough to be kept."""
         kept = self._kept.get(task)
         if kept is not None:
@@ -113,6 +113,6 @@ class EstimationProblem:
         return motion
 
 
-def _bytes_per_sample(motion: Motion) -> int:
+def _bytes_per_sample(motion: MotionSamples) -> int:
     directions = 0 if motion.direction is None else motion.direction.shape[1]
     return 8 * (5 * motion.q.shape[1] + directions + 2)

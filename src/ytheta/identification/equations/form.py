@@ -8,7 +8,7 @@ from typing import Protocol, runtime_checkable
 
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identification.equations.rows import RegressorLayout, EquationRows
-from ytheta.logs.preparing.motion import Motion
+from ytheta.logs.preparing.prepared_log import MotionSamples
 
 
 @dataclass(frozen=True)
@@ -34,5 +34,5 @@ class Form(Protocol):
     def pieces(self, segment: int, length: int, rate: float, size: int) -> Iterator[SampleRange]:
         """What to work on in a segment of ``length`` samples, about ``size`` samples at a time."""
 
-    def rows(self, motion: Motion, piece: SampleRange, rate: float) -> Iterator[EquationRows]:
+    def rows(self, motion: MotionSamples, piece: SampleRange, rate: float) -> Iterator[EquationRows]:
         """The equations of a piece."""

@@ -18,7 +18,7 @@ import numpy as np
 from ytheta.dynamics.kernels import regressor
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.logs.log import Log
-from ytheta.logs.preparing.direction import Turning
+from ytheta.logs.preparing.drive_directions import DriveDirections
 from ytheta.robot.parameters import FRICTION_PARAMETERS
 from ytheta.robot.parts import Drive
 from ytheta.robot.robot import Robot
@@ -45,12 +45,12 @@ class FrictionEntries:
             np.multiply(directions[drive, chosen], factor, out=values[place])
 
 
-def drive_directions(robot: Robot) -> Turning | None:
+def drive_directions(robot: Robot) -> DriveDirections | None:
     """The drives of a robot as its log's directions need them; None with loops, where rates change with the pose."""
     if robot.loops:
         return None
     softness = dict.fromkeys(robot.moving, 0.0) | {name: drive.coulomb_speed for name, drive in robot.drives}
-    return Turning(_rates(robot), np.array([softness[name] for name in robot.moving]))
+    return DriveDirections(_rates(robot), np.array([softness[name] for name in robot.moving]))
 
 
 def with_smooth_friction(robot: Robot, logs: Sequence[Log]) -> Robot:

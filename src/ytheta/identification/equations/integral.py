@@ -35,7 +35,7 @@ from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identification.equations.form import SampleRange
 from ytheta.identification.equations.rows import RegressorLayout, EquationRows
 from ytheta.identification.equations.windows import Stencil, Terms, Windows
-from ytheta.logs.preparing.motion import Motion
+from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.shapes import Float
 
 SECONDS = 0.1
@@ -67,7 +67,7 @@ class Integral:
     def pieces(self, segment: int, length: int, rate: float, size: int) -> Iterator[SampleRange]:
         return self._windows(rate).pieces(segment, length, size)
 
-    def rows(self, motion: Motion, piece: SampleRange, rate: float) -> Iterator[EquationRows]:
+    def rows(self, motion: MotionSamples, piece: SampleRange, rate: float) -> Iterator[EquationRows]:
         del piece
         hop = self.steps(rate)
         ends = Stencil(np.array([-1.0, 1.0]) * rate / hop, hop=1, start=REACH, step=hop)

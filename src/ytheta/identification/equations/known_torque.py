@@ -18,7 +18,7 @@ import numpy as np
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.motion_sources import Source
-from ytheta.logs.preparing.motion import Motion
+from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.robot.robot import Robot
 from ytheta.shapes import JointsBySample
 
@@ -39,7 +39,7 @@ class KnownTorque:
     def __bool__(self) -> bool:
         return bool(self.names)
 
-    def torque(self, motion: Motion) -> JointsBySample:
+    def torque(self, motion: MotionSamples) -> JointsBySample:
         """What the known parameters contribute, one row per joint; their friction passes the low-pass too."""
         return self._form.torque(motion, self._form.base.beta)
 
@@ -78,7 +78,7 @@ class ResidualSource:
     def has_torque(self) -> bool:
         return self.source.has_torque
 
-    def motion(self, segment: int, first: int, last: int) -> Motion:
+    def motion(self, segment: int, first: int, last: int) -> MotionSamples:
         motion = self.source.motion(segment, first, last)
         if motion.tau is None:
             return motion

@@ -34,7 +34,7 @@ from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identification.equations.form import SampleRange
 from ytheta.identification.equations.rows import RegressorLayout, EquationRows
 from ytheta.identification.equations.windows import Stencil, Terms, Windows
-from ytheta.logs.preparing.motion import Motion
+from ytheta.logs.preparing.prepared_log import MotionSamples
 
 CORNER = 6.0
 FEWEST = 20.0  # samples per period of the corner, unless it is given
@@ -67,7 +67,7 @@ class Momentum:
     def pieces(self, segment: int, length: int, rate: float, size: int) -> Iterator[SampleRange]:
         return self._windows(rate).pieces(segment, length, size)
 
-    def rows(self, motion: Motion, piece: SampleRange, rate: float) -> Iterator[EquationRows]:
+    def rows(self, motion: MotionSamples, piece: SampleRange, rate: float) -> Iterator[EquationRows]:
         del piece
         windows, sigma = self._windows(rate), self.width(rate)
         k = np.arange(windows.span) - windows.span // 2

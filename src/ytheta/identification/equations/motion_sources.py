@@ -12,9 +12,9 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from ytheta.errors import InputError
-from ytheta.logs.preparing.direction import Turning
+from ytheta.logs.preparing.drive_directions import DriveDirections
 from ytheta.logs.preparing.filters import Span
-from ytheta.logs.preparing.motion import Motion, work
+from ytheta.logs.preparing.prepared_log import MotionSamples, work
 from ytheta.logs.preparing.preparation import Preparation
 from ytheta.shapes import Bool
 
@@ -31,7 +31,7 @@ class Source(Protocol):
     def lengths(self) -> tuple[int, ...]: ...
     @property
     def has_torque(self) -> bool: ...
-    def motion(self, segment: int, first: int, last: int) -> Motion: ...
+    def motion(self, segment: int, first: int, last: int) -> MotionSamples: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ class LogSource:
     """
 
     preparation: Preparation
-    drive_directions: Turning | None = None
+    drive_directions: DriveDirections | None = None
     still: Bool[np.ndarray, "joints"] | None = None
 
     @property
@@ -64,21 +64,21 @@ class LogSource:
         usable = (preparation.grid.length(preparation.log, segment) - 2 * preparation.cut for segment in preparation.log.segments)
         return tuple(max(0, -(-length // preparation.decimate)) for length in usable)
 
-    def motion(self, segment: int, first: int, last: int) -> Motion:
+    def motion(self, segment: int, first: int, last: int) -> MotionSamples:
         preparation, step = self.preparation, self.preparation.decimate
         rows = preparation.log.segments[segment]
         length = preparation.grid.length(preparation.log, rows)
         begin, end = preparation.cut + first * step, min(preparation.cut + last * step, length - preparation.cut)
         margin = preparation.smoother.memory * (1 if self.drive_directions is None else 2)
         span = Span(begin, end, max(0, begin - margin), min(length, end + margin))
-        motion = work(preparation, rows, span, self._turning)
+        motion = prepare_span(preparation, rows, span, self._turning)
         if self.still is None or not self.still.any():
             return motion
         moves = ~self.still
         return replace(motion, qd=motion.qd * moves, qdd=motion.qdd * moves)
 
     @cached_property
-    def _turning(self) -> Turning | None:
+    def _turning(self) -> DriveDirections | None:
         if self.drive_directions is None or self.still is None:
             return self.drive_directions
         return replace(self.drive_directions, rates=self.drive_directions.rates * ~self.still)
@@ -88,7 +88,7 @@ class LogSource:
 class ArraySource:
     """Motion that needs no preparation: simulated, or prepared elsewhere. ``segments`` are ranges of its samples."""
 
-    whole: Motion
+    whole: MotionSamples
     rate: float
     segments: tuple[tuple[int, int], ...] = ()
     name: str = "motion"
@@ -108,6 +108,6 @@ class ArraySource:
     def lengths(self) -> tuple[int, ...]:
         return tuple(last - first for first, last in self.segments)
 
-    def motion(self, segment: int, first: int, last: int) -> Motion:
+    def motion(self, segment: int, first: int, last: int) -> MotionSamples:
         start = self.segments[segment][0]
         return self.whole.part(start + first, start + last)

@@ -26,7 +26,7 @@ from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identification.equations.form import SampleRange
 from ytheta.identification.equations.friction import FrictionEntries, friction_entries
 from ytheta.identification.equations.rows import RegressorLayout, EquationRows
-from ytheta.logs.preparing.motion import Motion
+from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.native import Block
 from ytheta.shapes import Float, Int
 
@@ -119,7 +119,7 @@ class Terms:
         indices = np.unravel_index(self._places, self.W.shape)
         return RegressorLayout.of(indices, joints=len(self.base.robot.actuated), base=len(self.base))
 
-    def rows(self, motion: Motion, count: int, a: Stencil, b: Stencil) -> EquationRows:
+    def rows(self, motion: MotionSamples, count: int, a: Stencil, b: Stencil) -> EquationRows:
         """The equations of the first ``count`` windows: a weighs W, b Yhat and tau."""
         assert motion.tau is not None
         values = np.zeros((len(self._places), count))
@@ -130,7 +130,7 @@ class Terms:
         tau = np.ascontiguousarray(motion.tau[b.seen(count)].T)
         return EquationRows(values, b.sums([Block(0, tau)], len(tau), count))
 
-    def _remainders(self, motion: Motion, seen: slice) -> Iterator[Block]:
+    def _remainders(self, motion: MotionSamples, seen: slice) -> Iterator[Block]:
         """Blocks of Yhat, with friction as soft as the low-pass leaves it."""
         directions = None if motion.direction is None else np.ascontiguousarray(motion.direction[seen].T)
         for block in self.Yhat.blocks(motion.q[seen], motion.qd[seen]):

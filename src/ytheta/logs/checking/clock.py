@@ -9,7 +9,7 @@ import numpy as np
 from ytheta.findings import Finding, Severity
 from ytheta.logs.checking.row_edits import Marks
 from ytheta.logs.log import Log
-from ytheta.logs.scratch import steps_of
+from ytheta.logs.temporary import steps_of
 from ytheta.shapes import Bool, Float, PerSample, RowIndices
 
 GAP = 4.0  # median steps; jittered logs in daily use stay below 2.5, lost samples begin at 4

@@ -11,7 +11,7 @@ import numpy as np
 from ytheta.findings import Finding, Severity
 from ytheta.logs.checking.row_edits import Marks, joint_columns
 from ytheta.logs.log import Log
-from ytheta.logs.scratch import steps_of
+from ytheta.logs.temporary import steps_of
 from ytheta.shapes import RowIndices, SamplesByJoint, StartIndices
 
 MOTION = 0.05  # of the 95 % step of a joint; slower is about to rest

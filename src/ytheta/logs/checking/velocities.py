@@ -13,7 +13,7 @@ import numpy as np
 from ytheta.findings import Finding, Severity
 from ytheta.logs.checking.units import CLOCKS, in_degrees
 from ytheta.logs.log import Log
-from ytheta.logs.scratch import scratch, steps_of
+from ytheta.logs.temporary import scratch, steps_of
 from ytheta.robot.robot import Robot
 
 WINDOW, ROWS = 0.25, 25  # s, and rows at least: with a clock in milliseconds, a quarter of a second is no time

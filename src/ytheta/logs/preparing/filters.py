@@ -23,7 +23,7 @@ from functools import cached_property
 import numpy as np
 
 from ytheta.errors import InputError
-from ytheta.logs.preparing.sections import at_rest, butterworth, run
+from ytheta.logs.preparing.second_order_sections import at_rest, butterworth, run
 from ytheta.shapes import ChannelsBySample, FilterSections, Float, Shaped
 
 NEGLIGIBLE = 1e-13  # what is left of the slowest mode beyond a block's margin

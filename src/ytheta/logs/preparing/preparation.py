@@ -15,7 +15,7 @@ from ytheta.findings import Finding, Severity
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.cutoff import choose_cutoff
 from ytheta.logs.preparing.derivatives import Differentiator, differentiator
-from ytheta.logs.preparing.direction import SHARPER
+from ytheta.logs.preparing.drive_directions import SHARPER
 from ytheta.logs.preparing.filters import HIGHEST, Span, spans
 from ytheta.logs.preparing.periods import average_periods, check_period, find_period
 from ytheta.logs.preparing.recorded_velocity import trusted_velocity

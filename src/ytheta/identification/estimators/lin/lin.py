@@ -33,7 +33,7 @@ from ytheta.identification.estimators.estimate import Estimate
 from ytheta.identification.estimators.lin.serial_arm import OTHERS, Arm
 from ytheta.identification.estimators.lin.recursion import Behind, columns, kinematics
 from ytheta.identification.estimators.sequential import chained, propagated, rank_note
-from ytheta.logs.preparing.motion import Motion
+from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.shapes import Float
 
 FELT = 1e-9  # of the largest entry of C: an unseen direction of w with less than this in beta is none of beta's
@@ -98,7 +98,7 @@ def _equations(
     arm: Arm,
     i: int,
     w: Float[np.ndarray, "combinations"],
-    motion: Motion,
+    motion: MotionSamples,
     drive: int,
 ) -> Float[np.ndarray, "samples columns"]:
     """A_i (107) and gamma_i (108) of some samples; ``drive`` is the joint's place among the directions."""

@@ -17,14 +17,14 @@ import numpy as np
 
 from ytheta.findings import Finding
 from ytheta.logs.log import Log
-from ytheta.logs.preparing.direction import Turning
+from ytheta.logs.preparing.drive_directions import DriveDirections
 from ytheta.logs.preparing.filters import Span
 from ytheta.logs.preparing.preparation import AUTO, BLOCK, Preparation, PreparationSettings, choose_preparation
 from ytheta.shapes import ChannelsBySample, Float, Int, JointsByGrid, PerSample, SamplesByJoint
 
 
 @dataclass(frozen=True, eq=False)
-class Motion:
+class MotionSamples:
     """Samples at equal steps. ``raw`` is the torque before the low-pass, ``rows`` the recorded rows nearest to each.
 
     ``direction`` is that of the drives asked for, low-passed like all else; see ``direction``.
@@ -42,10 +42,10 @@ class Motion:
     def __len__(self) -> int:
         return len(self.t)
 
-    def part(self, first: int, last: int) -> Motion:
+    def part(self, first: int, last: int) -> MotionSamples:
         """Samples first, …, last - 1."""
         chosen = slice(first, last)
-        return Motion(
+        return MotionSamples(
             self.t[chosen],
             self.q[chosen],
             self.qd[chosen],
@@ -58,10 +58,10 @@ class Motion:
 
 
 @dataclass(frozen=True, eq=False)
-class Prepared:
+class PreparedLog:
     """A whole log as motion; ``segments`` are the ranges of its samples between gaps."""
 
-    motion: Motion
+    motion: MotionSamples
     segments: tuple[tuple[int, int], ...]
     rate: float
     band: float | None  # of the motion in Hz, where the cut-off was left to the log
@@ -69,7 +69,7 @@ class Prepared:
     findings: tuple[Finding, ...]
 
 
-def work(chosen: Preparation, segment: tuple[int, int], span: Span, turning: Turning | None = None) -> Motion:
+def prepare_span(chosen: Preparation, segment: tuple[int, int], span: Span, turning: DriveDirections | None = None) -> MotionSamples:
     """The motion of one piece of a plan. Directions need twice the margin: they are low-passed twice."""
     log, smoother = chosen.log, chosen.smoother
     kept = slice(span.core.start, span.core.stop, chosen.decimate)
@@ -95,7 +95,7 @@ def work(chosen: Preparation, segment: tuple[int, int], span: Span, turning: Tur
         raw = _rows(torque[:, kept])
         tau = _rows(smoother.derivative(smoother.smooth(torque), 0, kept))
     pick = slice(0, None, chosen.decimate)  # copied, or the samples between would stay in memory
-    return Motion(
+    return MotionSamples(
         t=chosen.grid.times(log, segment, span.first, span.last)[pick].copy(),
         q=_rows(q),
         qd=_rows(qd),
@@ -107,24 +107,24 @@ def work(chosen: Preparation, segment: tuple[int, int], span: Span, turning: Tur
     )
 
 
-def blocks(log: Log, settings: PreparationSettings = AUTO, size: int = BLOCK) -> Iterator[Motion]:
+def blocks(log: Log, settings: PreparationSettings = AUTO, size: int = BLOCK) -> Iterator[MotionSamples]:
     """The motion of a log, piece by piece."""
     chosen = choose_preparation(log, settings)
     for segment, span in chosen.pieces(size):
-        yield work(chosen, segment, span)
+        yield prepare_span(chosen, segment, span)
 
 
-def prepare(log: Log, settings: PreparationSettings = AUTO, size: int = BLOCK) -> Prepared:
+def prepare_log(log: Log, settings: PreparationSettings = AUTO, size: int = BLOCK) -> PreparedLog:
     """The motion of a log in one piece; see ``blocks`` for logs that do not fit into memory."""
     chosen = choose_preparation(log, settings)
-    parts: list[Motion] = []
+    parts: list[MotionSamples] = []
     lengths: dict[tuple[int, int], int] = {}
     for segment, span in chosen.pieces(size):
-        parts.append(work(chosen, segment, span))
+        parts.append(prepare_span(chosen, segment, span))
         lengths[segment] = lengths.get(segment, 0) + len(parts[-1])
     ends = np.cumsum([0, *lengths.values()]).tolist()
     segments = tuple(pairwise(ends))
-    return Prepared(_joined(parts), segments, chosen.rate, chosen.band, chosen.settings, chosen.findings)
+    return PreparedLog(_joined(parts), segments, chosen.rate, chosen.band, chosen.settings, chosen.findings)
 
 
 def _sharp_speed(chosen: Preparation, sampled: Callable[[SamplesByJoint], JointsByGrid]) -> JointsByGrid:
@@ -143,12 +143,12 @@ def _rows(channels: ChannelsBySample) -> SamplesByJoint:
     return np.ascontiguousarray(channels.T)
 
 
-def _joined(parts: list[Motion]) -> Motion:
+def _joined(parts: list[MotionSamples]) -> MotionSamples:
     def torque(pieces: list[np.ndarray | None]) -> np.ndarray | None:
         there = [piece for piece in pieces if piece is not None]
         return np.concatenate(there) if there else None
 
-    return Motion(
+    return MotionSamples(
         t=np.concatenate([part.t for part in parts]),
         q=np.concatenate([part.q for part in parts]),
         qd=np.concatenate([part.qd for part in parts]),

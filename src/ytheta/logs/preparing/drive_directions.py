@@ -19,7 +19,7 @@ SHARPER = 2.0
 
 
 @dataclass(frozen=True, eq=False)
-class Turning:
+class DriveDirections:
     """Drives whose direction counts: ``rates`` @ qd are their speeds.
 
     ``softness`` is the speed within which a drive's friction changes its sign, beyond what the low-pass does; 0 for a

@@ -61,7 +61,7 @@ def check_markers(markers: Sequence[Marker], links: Collection[str]) -> None:
     for marker in markers:
         if marker.link not in links:
             raise RobotError(
-                f"marker {marker.name!r}: the robot has no link {marker.link!r}{nearest(marker.link, links)}"
+                f"marker {marker.name!r}: the robot has no link {marker.link!r}{suggest_names(marker.link, links)}"
             )
         if marker.name in links:
             raise RobotError(f"marker {marker.name!r} has the name of a link; rename the marker")

@@ -70,7 +70,7 @@ def _is_folder(path: Path) -> bool:
         if not stat.S_ISREG(found.st_mode):
             raise InputError(f"{path} is not a regular file; save the log into one and name that")
         if path.suffix.lower() not in ENDINGS:
-            raise InputError(f"{path} ends in {path.suffix!r}, which is no kind of log{nearest(path.suffix, ENDINGS)}")
+            raise InputError(f"{path} ends in {path.suffix!r}, which is no kind of log{suggest_names(path.suffix, ENDINGS)}")
         if found.st_size == 0:
             raise InputError(f"{path} is empty; record the motion again or name another file")
         with path.open("rb"):

@@ -19,7 +19,7 @@ from ytheta.dynamics.loops.closing import constraint
 from ytheta.errors import InputError, RobotError
 from ytheta.robot.parts import Drive, Loop
 from ytheta.robot.robot import Robot
-from ytheta.robot.writing.toml import robot_toml
+from ytheta.robot.writing.toml import to_toml
 
 SPEEDS = (0.02, 0.0, 0.3, 1.5)
 
@@ -135,9 +135,9 @@ drive = { coulomb = 2.0, coulomb_speed = 0.05 }
 def test_round_trip() -> None:
     robot = read(ONE)
     assert robot.joints[0].drive == Drive(coulomb=2.0, coulomb_speed=0.05)
-    assert read(robot_toml(robot)) == robot
-    assert read(robot_toml(robot).replace("0.05", "0.06")) != robot
-    assert "coulomb_speed" not in robot_toml(read(ONE.replace(", coulomb_speed = 0.05", "")))
+    assert read(to_toml(robot)) == robot
+    assert read(to_toml(robot).replace("0.05", "0.06")) != robot
+    assert "coulomb_speed" not in to_toml(read(ONE.replace(", coulomb_speed = 0.05", "")))
     assert robot.parameter_names == read(ONE.replace("0.05", "0.0")).parameter_names
 
 

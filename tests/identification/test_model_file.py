@@ -16,7 +16,7 @@ import ytheta as yt
 from tests.support.arm_logs import true_arm, write_log
 from tests.support.command import refused, ytheta
 from ytheta.errors import InputError, RobotFileError
-from ytheta.files.atomic import check_writable, whole_file
+from ytheta.files.atomic import check_writable, write_atomically
 from ytheta.identifiability.registry import base_parameters
 from ytheta.identification.identify import FRICTION, identify
 from ytheta.identification.model_file import identification_table, model_toml, read_model, save_model
@@ -212,7 +212,7 @@ def test_what_cannot_be_written_is_known_beforehand(tmp_path: Path) -> None:
 
 def test_nothing_is_left_behind(tmp_path: Path) -> None:
     def interrupted() -> None:
-        with whole_file(tmp_path / "a.txt") as file:
+        with write_atomically(tmp_path / "a.txt") as file:
             file.write_text("half")
             raise KeyboardInterrupt
 

@@ -37,7 +37,7 @@ from ytheta.robot.parts import Force
 from ytheta.robot.reading.load import load
 from ytheta.robot.reframe import reframed
 from ytheta.robot.robot import Robot
-from ytheta.robot.writing.toml import robot_toml
+from ytheta.robot.writing.toml import to_toml
 
 
 def flipped(robot: Robot) -> Robot:
@@ -354,8 +354,8 @@ def test_toml() -> None:
             "a drawing",
         ),
     )
-    assert read(robot_toml(robot)) == robot
-    assert read(robot_toml(robot).replace("1e-3", "1e-4")) != robot
+    assert read(to_toml(robot)) == robot
+    assert read(to_toml(robot).replace("1e-3", "1e-4")) != robot
 
 
 @given(robots(), st.data())
@@ -367,7 +367,7 @@ def test_round_trip_of_any_robot(robot: Robot, data: st.DataObject) -> None:
     torque = tuple((name, f"mid*{position_of(name)} - {number!r}") for name in names)
     where = (("mid", f"(cos({position_of(names[0])})\n + pi)"),)
     robot = forced(robot, Force("a force", torque, where, number, "“here”\n"), Force("bare", ((names[0], "1"),)))
-    assert read(robot_toml(robot)) == robot
+    assert read(to_toml(robot)) == robot
 
 
 def test_lengths() -> None:

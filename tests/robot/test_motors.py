@@ -25,7 +25,7 @@ from ytheta.dynamics.loops.closing import constraint
 from ytheta.errors import InputError
 from ytheta.robot.parts import Force
 from ytheta.robot.robot import Robot
-from ytheta.robot.writing.toml import robot_toml
+from ytheta.robot.writing.toml import to_toml
 
 PANDA = wrist(driven("panda"), ("panda_joint2", 1.0), ("panda_joint7", -1.5))  # a fixed joint lies behind
 ROBOTS = [PUMA, COUPLED, PANDA]
@@ -200,7 +200,7 @@ def test_round_trip(robot: Robot) -> None:
     if not terms:
         return
     turning = wrist(robot, *terms)
-    again = read(robot_toml(turning))
+    again = read(to_toml(turning))
     assert again == turning
     assert again.coordinates == robot.coordinates
     assert replace(again, motors=robot.motors) == robot

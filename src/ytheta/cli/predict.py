@@ -28,7 +28,7 @@ from ytheta.cli.log_options import (
 from ytheta.cli.options import AsJson, FixBase, Lengths, Snap, console, print_json, read_robot, remark
 from ytheta.conventions import SNAP
 from ytheta.errors import InputError
-from ytheta.files.atomic import check_writable, whole_file
+from ytheta.files.atomic import check_writable, write_atomically
 from ytheta.identification.model_file import figures, identification_table
 from ytheta.identification.predict import Prediction, prediction
 from ytheta.logs.preparing.preparation import PreparationSettings
@@ -129,7 +129,7 @@ def _write(found: Prediction, robot: Robot, output: str) -> None:
         if torques is not None:
             columns |= {f"{kind}_{joint}": torques[:, k] for k, joint in enumerate(robot.actuated)}
     table = pl.DataFrame(columns)
-    with whole_file(output) as file:
+    with write_atomically(output) as file:
         if file.suffix.lower() == ".csv":
             table.write_csv(file)
         else:

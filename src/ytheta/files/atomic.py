@@ -36,7 +36,7 @@ def check_writable(path: str | Path, *endings: str) -> Path:
 
 
 @contextmanager
-def whole_file(path: str | Path) -> Iterator[Path]:
+def write_atomically(path: str | Path) -> Iterator[Path]:
     """A file beside ``path`` to write into; it takes the name when all is written and on the disk, or disappears."""
     path = Path(path)
     temporary = _beside(path)

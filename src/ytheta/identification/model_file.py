@@ -18,12 +18,12 @@ import tomlkit
 
 import ytheta
 from ytheta.errors import InputError, suggest_names
-from ytheta.files.atomic import check_writable, whole_file
+from ytheta.files.atomic import check_writable, write_atomically
 from ytheta.identification.assessment.residuals import TorqueErrors
 from ytheta.robot.parameters import FRICTION_PARAMETERS
 from ytheta.robot.reading.load import load
 from ytheta.robot.robot import Robot
-from ytheta.robot.writing.toml import robot_toml
+from ytheta.robot.writing.toml import to_toml
 from ytheta.shapes import Float
 
 if TYPE_CHECKING:
@@ -53,14 +53,14 @@ def save_model(identification: Identification, path: str | Path) -> Path:
     except UnicodeEncodeError as error:
         wrong = error.object[error.start : error.end]
         raise InputError(f"{path}: the model holds {wrong!r}, which is no character; rename that log or part") from None
-    with whole_file(path) as file:
+    with write_atomically(path) as file:
         file.write_bytes(content)
     return path
 
 
 def model_toml(identification: Identification) -> str:
     """A model as TOML text."""
-    return "\n".join([robot_toml(identification.robot), *_lines(identification), ""])
+    return "\n".join([to_toml(identification.robot), *_lines(identification), ""])
 
 
 def figures(errors: TorqueErrors) -> dict[str, Any]:

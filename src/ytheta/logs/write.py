@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from ytheta.files.atomic import check_writable, whole_file
+from ytheta.files.atomic import check_writable, write_atomically
 from ytheta.logs.log import Log
 from ytheta.shapes import Float
 
@@ -18,7 +18,7 @@ def write_log(log: Log, path: str | Path) -> Path:
     """Write a log; the ending of the name is its format. The file appears whole or not at all."""
     path = check_writable(path, *ENDINGS)
     columns = _columns(log)
-    with whole_file(path) as file:
+    with write_atomically(path) as file:
         if path.suffix.lower() == ".npz":
             np.savez_compressed(file, **columns)  # type: ignore[arg-type]  # its stubs take them for its own flag
         elif path.suffix.lower() == ".parquet":

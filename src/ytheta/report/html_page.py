@@ -12,7 +12,7 @@ from pathlib import Path
 
 import ytheta
 from ytheta.errors import MissingExtraError
-from ytheta.files.atomic import check_writable, whole_file
+from ytheta.files.atomic import check_writable, write_atomically
 
 
 def check_installed() -> None:
@@ -48,7 +48,7 @@ def write_page(path: str | Path, page: Callable[[], str]) -> Path:
     """Write a page. The file appears whole or not at all, and nothing is worked out where it cannot be written."""
     path = check_writable(path)
     content = page().encode("utf-8", "replace")  # file names may hold what is no character
-    with whole_file(path) as file:
+    with write_atomically(path) as file:
         file.write_bytes(content)
     return path
 

@@ -27,7 +27,7 @@ from ytheta.robot.reading.load import load
 from ytheta.robot.reading.toml.reader import read_toml
 from ytheta.robot.reading.urdf import read_urdf
 from ytheta.robot.robot import Robot
-from ytheta.robot.writing.toml import robot_toml
+from ytheta.robot.writing.toml import to_toml
 
 Row: TypeAlias = Mapping[str, str]
 
@@ -115,7 +115,7 @@ def test_a_body_that_cannot_exist_is_seen() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_it_survives_writing_and_reading(name: str) -> None:
-    back = read_toml(robot_toml(robot(name)).encode(), Path(f"{name}.toml"), SNAP)
+    back = read_toml(to_toml(robot(name)).encode(), Path(f"{name}.toml"), SNAP)
     assert back == robot(name)
 
 

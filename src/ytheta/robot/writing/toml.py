@@ -13,7 +13,7 @@ from tomlkit.items import Table as TomlTable
 
 from ytheta.conventions import LINK_PARAMETERS, STANDARD_GRAVITY
 from ytheta.errors import InputError
-from ytheta.files.atomic import whole_file
+from ytheta.files.atomic import write_atomically
 from ytheta.files.lengths import Length, Scalar
 from ytheta.robot import tree
 from ytheta.robot.frame import IDENTITY, NO_TURN, ORIGIN, STEP, Frame
@@ -29,16 +29,16 @@ def save_robot(robot: Robot, path: str | Path) -> Path:
     if path.suffix.lower() != ".toml":
         raise InputError(f"{path}: robots are written as TOML; let the name end in .toml")
     try:
-        content = robot_toml(robot).encode("utf-8")
+        content = to_toml(robot).encode("utf-8")
     except UnicodeEncodeError as error:
         wrong = error.object[error.start : error.end]
         raise InputError(f"{path}: the robot holds {wrong!r}, which is no character; correct that text") from None
-    with whole_file(path) as file:
+    with write_atomically(path) as file:
         file.write_bytes(content)
     return path
 
 
-def robot_toml(robot: Robot) -> str:
+def to_toml(robot: Robot) -> str:
     """A robot as TOML text."""
     document = tomlkit.document()
     document["format"] = FORMAT

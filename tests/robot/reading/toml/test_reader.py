@@ -19,17 +19,17 @@ from ytheta.robot.frame import Frame
 from ytheta.robot.kinematics import link_poses
 from ytheta.robot.reading.toml.reader import read_toml
 from ytheta.robot.robot import Robot
-from ytheta.robot.writing.toml import robot_toml, save_robot
+from ytheta.robot.writing.toml import to_toml, save_robot
 
 
 @given(robots())
 def test_round_trip(robot: Robot) -> None:
-    assert read(robot_toml(robot)) == robot
+    assert read(to_toml(robot)) == robot
 
 
 def test_round_trip_sees_a_changed_digit() -> None:
     robot = read(TWO)
-    text = robot_toml(robot)
+    text = to_toml(robot)
     assert read(text) == robot
     assert read(text.replace("m = 1.5", "m = 1.5000000000000002")) != robot
 
@@ -201,9 +201,9 @@ def test_contradictions(extra: str, reason: str) -> None:
 def test_names_and_order_survive_the_round_trip() -> None:
     """An empty name does not become the file's; coordinates keep the order that was chosen."""
     nameless = replace(read(TWO), name="", actuated=("q2", "q1"))
-    assert read(robot_toml(nameless)) == nameless
-    assert read(robot_toml(nameless)).coordinates == ("q2", "q1")
-    assert "actuated" not in robot_toml(read(TWO))
+    assert read(to_toml(nameless)) == nameless
+    assert read(to_toml(nameless)).coordinates == ("q2", "q1")
+    assert "actuated" not in to_toml(read(TWO))
 
 
 def test_long_linear_forms_survive_the_round_trip() -> None:
@@ -212,7 +212,7 @@ def test_long_linear_forms_survive_the_round_trip() -> None:
     robot = read(TWO)
     joints = (replace(robot.joints[0], placement=Frame.shift(place)), *robot.joints[1:])
     robot = replace(robot, joints=joints, lengths=(*robot.lengths, *((name, None) for name in names)))
-    assert read(robot_toml(robot)) == robot
+    assert read(to_toml(robot)) == robot
 
 
 def test_nothing_is_left_behind_where_writing_fails(tmp_path: Path) -> None:

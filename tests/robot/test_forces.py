@@ -69,7 +69,7 @@ def test_forces_are_carried_along() -> None:
     inertia = robot.links[3].inertia
     turned = reframed(robot.merged, {robot.merged.links[2].name: ytheta.Frame.shift(0.1)})
     table = ytheta.to_modified_dh(robot)
-    others = (robot.merged, robot.numeric, robot.with_load(inertia), turned, table.robot, table.restored())
+    others = (robot.merged, robot.numeric, robot.with_load(inertia), turned, table.robot, table.restore())
     assert all(other.forces == robot.forces for other in others)
     assert all(other.theta[-1] == 2.0 for other in others)
 
@@ -441,7 +441,7 @@ def test_contradictions(forces: Sequence[Force], reason: str) -> None:
 
 
 def test_a_fixed_joint_feels_nothing() -> None:
-    robot = ytheta.load("lu-two-link").with_load(ytheta.Inertia.point(1.0, (0.0, 0.0, 0.0)), name="cup")
+    robot = ytheta.load("lu-two-link").with_load(ytheta.Inertia.point_mass(1.0, (0.0, 0.0, 0.0)), name="cup")
     with pytest.raises(RobotError, match="torque of 'cup_grasp': no joint that moves and no motor has this name"):
         forced(robot, Force("f", (("cup_grasp", "1"),)))
 

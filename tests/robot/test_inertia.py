@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.support.random_robots import frames, inertias, numbers, vectors
 from ytheta.robot.frame import Frame, Vector
-from ytheta.robot.inertia import Inertia, transport
+from ytheta.robot.inertia import Inertia, transport_matrix
 
 
 @given(inertias())
@@ -26,12 +26,12 @@ def test_center_round_trip(body: Inertia) -> None:
 
 @given(frames(), frames())
 def test_frame_maps_compose(f: Frame, g: Frame) -> None:
-    np.testing.assert_allclose(transport(f @ g), transport(f) @ transport(g), rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(transport_matrix(f @ g), transport_matrix(f) @ transport_matrix(g), rtol=1e-10, atol=1e-10)
 
 
 @given(frames())
 def test_frame_maps_invert(f: Frame) -> None:
-    np.testing.assert_allclose(transport(f.inverse()) @ transport(f), np.eye(10), rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(transport_matrix(f.inverse()) @ transport_matrix(f), np.eye(10), rtol=1e-10, atol=1e-10)
 
 
 @given(inertias(), frames())
@@ -46,7 +46,7 @@ def test_frame_map_equals_pinocchio(body: Inertia, frame: Frame) -> None:
 def test_frame_map_with_a_swapped_column_is_seen() -> None:
     body = Inertia(tuple(float(k) for k in range(1, 11)))
     frame = Frame.shift(0.1, 0.2, 0.3) @ Frame.from_rpy(0.4, 0.5, 0.6)
-    right = transport(frame)
+    right = transport_matrix(frame)
     wrong = right[:, [0, 1, 2, 3, 4, 5, 7, 6, 8, 9]]
     moved = pin.SE3(np.array(frame.rotation), frame.matrix[:3, 3])
     peer = moved.act(pin.Inertia.FromDynamicParameters(body.vector)).toDynamicParameters()
@@ -59,7 +59,7 @@ def test_parameters_are_sums_over_points(points: list[tuple[float, Vector]]) -> 
     """mass, first moments and inertia straight from their definitions."""
     body = Inertia()
     for mass, place in points:
-        body = body + Inertia.point(mass, place)
+        body = body + Inertia.point_mass(mass, place)
     m = np.array([mass for mass, _ in points])
     x, y, z = np.array([place for _, place in points]).T
     expected = [m, m * x, m * y, m * z, m * (y * y + z * z), -m * x * y, m * (x * x + z * z), -m * x * z, -m * y * z]
@@ -78,13 +78,13 @@ def body(mass: float, *moments: float) -> Inertia:
     [
         (body(-1.0, 1.0, 1.0, 1.0), "negative mass -1 kg"),
         (body(0.0, 1.0, 1.0, 1.0), "inertia or first moment without mass"),
-        (Inertia.named({"mx": 0.1}), "inertia or first moment without mass"),
+        (Inertia.from_names({"mx": 0.1}), "inertia or first moment without mass"),
         (body(1.0, 1.0, -0.5, 1.0), "negative principal moment of inertia: -0.5, 1, 1 kg m2"),
         (body(1.0, 1.0, 1.0, 2.1), "triangle inequality broken: of the principal moments 1, 1, 2.1 kg m2"),
-        (Inertia.named({"m": 1.0, "Ixx": float("nan")}), "not finite"),
-        (Inertia.named({"m": 1e-300, "mx": 1e200}), "too large to compute with"),
-        (Inertia.named({"m": 1.0, "Ixx": 1.7e308, "Iyy": 1.7e308, "Izz": 1.7e308}), "too large to compute with"),
-        (Inertia.point(1e308, (1e10, 0.0, 0.0)), "not finite"),
+        (Inertia.from_names({"m": 1.0, "Ixx": float("nan")}), "not finite"),
+        (Inertia.from_names({"m": 1e-300, "mx": 1e200}), "too large to compute with"),
+        (Inertia.from_names({"m": 1.0, "Ixx": 1.7e308, "Iyy": 1.7e308, "Izz": 1.7e308}), "too large to compute with"),
+        (Inertia.point_mass(1e308, (1e10, 0.0, 0.0)), "not finite"),
     ],
 )
 def test_impossible_bodies_say_why(inertia: Inertia, reason: str) -> None:
@@ -99,7 +99,7 @@ def test_impossible_bodies_say_why(inertia: Inertia, reason: str) -> None:
         (body(1.0, 1.0, 1.0, 1.0), "physically consistent"),
         (body(1.0, 1.0, 1.0, 2.0), "limit case"),
         (body(1.0, 1.0, 1.0, 2.000001), "limit case"),
-        (Inertia.point(1.0, (1.0, 2.0, 3.0)), "limit case"),
+        (Inertia.point_mass(1.0, (1.0, 2.0, 3.0)), "limit case"),
         (Inertia(), "no mass"),
     ],
 )

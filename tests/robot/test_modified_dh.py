@@ -214,7 +214,7 @@ def check_inertias(converted: ModifiedDH) -> None:
 
 
 def check_restored(converted: ModifiedDH, merged: Robot, *, atol: float = 1e-12) -> None:
-    restored = converted.restored()
+    restored = converted.restore()
     assert [replace(link, inertia=Inertia()) for link in restored.links] == [
         replace(link, inertia=Inertia()) for link in merged.links
     ]
@@ -278,7 +278,7 @@ def brick(k: int) -> Inertia:
     """A body unlike others, in all ten parameters."""
     x, y, z = (0.3 * math.sin(step * k + step) for step in (1.0, 2.0, 3.0))
     corners: tuple[Vector, ...] = ((x, y, z), (y, z, x), (-x, y, 0.1), (z, -0.2, y))
-    return sum((Inertia.point(0.5 + 0.2 * k, corner) for corner in corners), Inertia())
+    return sum((Inertia.point_mass(0.5 + 0.2 * k, corner) for corner in corners), Inertia())
 
 
 @pytest.mark.parametrize("name", ["rx90", "iiwa14", "planar_2r"])
@@ -404,8 +404,8 @@ def test_identified_parameters_find_their_way_back() -> None:
     robot = read(urdf_file("ur10"), 1e-4)
     converted = to_modified_dh(robot)
     link = converted.robot.links[3]
-    heavier = converted.robot.with_inertias({link.name: link.inertia + Inertia.point(1.0, (0.0, 0.0, 0.0))})
-    restored = replace(converted, robot=heavier).restored()
+    heavier = converted.robot.with_inertias({link.name: link.inertia + Inertia.point_mass(1.0, (0.0, 0.0, 0.0))})
+    restored = replace(converted, robot=heavier).restore()
     origin = converted.frames[3].matrix[:3, 3]
     added = restored.links[3].inertia.vector - robot.merged.links[3].inertia.vector
     np.testing.assert_allclose(added[:4], [1.0, *origin], rtol=0.0, atol=1e-12)
@@ -468,7 +468,7 @@ def test_nothing_that_moves() -> None:
     robot = Robot("table", links, (Joint("bolt", JointKind.FIXED, "base", "plate", Frame.shift(0.1)),))
     converted = to_modified_dh(robot)
     assert converted.rows == ()
-    assert converted.robot == robot.merged == converted.restored()
+    assert converted.robot == robot.merged == converted.restore()
 
 
 def test_symbolic_lengths_need_values() -> None:

@@ -90,7 +90,7 @@ def test_a_mimic_of_a_mimic_is_resolved() -> None:
 def test_a_load_is_one_more_link() -> None:
     robot = chain(("q1", "base", "arm"))
     tip = Frame.shift(0.5)
-    loaded = robot.with_load(Inertia.point(2.0, (0.1, 0.0, 0.0)), frame=tip)
+    loaded = robot.with_load(Inertia.point_mass(2.0, (0.1, 0.0, 0.0)), frame=tip)
     assert len(loaded.parameter_names) == len(robot.parameter_names) + 10
     assert loaded.parameter_names[10:20] == tuple(f"load.{p}" for p in LINK_PARAMETERS)
     assert loaded.theta[10] == 2.0

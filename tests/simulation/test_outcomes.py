@@ -33,7 +33,7 @@ def test_a_load_is_grasped() -> None:
     loop = ClosedLoop(plant=robot, controller=controller, varied=base)
     q, qd = starts(robot, 2, spread=0.0)
     course = swing(robot, size=0.2)
-    load = Inertia.point(3.0, (0.0, 0.0, 0.1))
+    load = Inertia.point_mass(3.0, (0.0, 0.0, 0.1))
     jumped = loop.run(loop.init(q, qd), course, 0.4, parameter_changes=[grasp(0.1, load)], every=1)
     empty = loop.run(loop.init(q, qd), course, 0.4, every=1)
     assert jumped.finished.all()

@@ -33,7 +33,7 @@ def body(name: str, seed: int) -> Link:
     inertia = Inertia()
     for _ in range(4):
         x, y, z = rng.uniform(-0.4, 0.4, 3)
-        inertia = inertia + Inertia.point(float(rng.uniform(0.2, 1.0)), (float(x), float(y), float(z)))
+        inertia = inertia + Inertia.point_mass(float(rng.uniform(0.2, 1.0)), (float(x), float(y), float(z)))
     return Link(name, inertia)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pinocchio as pin
 
 from ytheta.robot.frame import IDENTITY, Frame
-from ytheta.robot.inertia import transport
+from ytheta.robot.inertia import transport_matrix
 from ytheta.robot.parts import JointKind
 from ytheta.robot.robot import Robot
 
@@ -57,7 +57,7 @@ def peer(robot: Robot) -> Peer:
         index, frame = at[joint.child]
         if index:
             model.appendBodyToJoint(index, _inertia(link.inertia.vector), _se3(frame))
-            carry[10 * (index - 1) : 10 * index, 10 * k : 10 * (k + 1)] += transport(frame)
+            carry[10 * (index - 1) : 10 * index, 10 * k : 10 * (k + 1)] += transport_matrix(frame)
     return Peer(model, carry)
 
 

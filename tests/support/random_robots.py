@@ -56,7 +56,7 @@ def inertias(draw: st.DrawFn) -> Inertia:
     count = draw(st.sampled_from([0, 1, 2, 4, 6]))
     body = Inertia()
     for _ in range(count):
-        body = body + Inertia.point(draw(numbers(0.01, 5.0)), draw(vectors()))
+        body = body + Inertia.point_mass(draw(numbers(0.01, 5.0)), draw(vectors()))
     return body
 
 

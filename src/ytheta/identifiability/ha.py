@@ -53,7 +53,7 @@ from ytheta.identifiability.exact.geometry import canonical, exact_mechanism
 from ytheta.identifiability.exact.row_span import FrozenRow, Place, RowSpan
 from ytheta.identifiability.exact.trigonometric_ring import Function, Monomial, TrigonometricRing, lagrangians, ring_of
 from ytheta.identifiability.regrouping import Combination, Regrouping
-from ytheta.robot.inertia import transport
+from ytheta.robot.inertia import transport_matrix
 from ytheta.robot.parameters import length_exponents, select_parameters
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
@@ -83,7 +83,7 @@ def base_parameters(robot: Robot, *, rotor_inertia: bool = False) -> BaseParamet
     theta = np.zeros((len(rows), len(robot.parameter_names)))
     for k, frame in enumerate(exact.frames):
         own = slice(TEN * k, TEN * (k + 1))
-        theta[:, own] = rows[:, own] @ transport(frame.inverse())
+        theta[:, own] = rows[:, own] @ transport_matrix(frame.inverse())
     names = list(robot.parameter_names)
     for k, joint in enumerate(robot.movable if rotor_inertia else ()):
         theta[:, names.index(parameter_name(joint.name, "Ia"))] = rows[:, bodies + k]

@@ -60,12 +60,12 @@ class Inertia:
         return Inertia((mass, *(float(m) for m in first), *(float(origin[k]) for k in INERTIA_ENTRIES)))
 
     @staticmethod
-    def point(mass: float, center: Vector) -> Inertia:
+    def point_mass(mass: float, center: Vector) -> Inertia:
         """A point mass."""
         return Inertia.about_center(mass, center, (ORIGIN, ORIGIN, ORIGIN))
 
     @staticmethod
-    def named(values: Mapping[str, float]) -> Inertia:
+    def from_names(values: Mapping[str, float]) -> Inertia:
         """From parameters by name; missing ones are zero."""
         return Inertia(tuple(float(values.get(name, 0.0)) for name in LINK_PARAMETERS))
 
@@ -112,7 +112,7 @@ class Inertia:
     def seen_from(self, frame: Frame) -> Inertia:
         """The same body in a frame A, given the present frame seen from A."""
         with np.errstate(over="ignore", invalid="ignore"):
-            return Inertia(tuple(float(p) for p in transport(frame) @ self.vector))
+            return Inertia(tuple(float(p) for p in transport_matrix(frame) @ self.vector))
 
     def __add__(self, other: Inertia) -> Inertia:
         return Inertia(tuple(a + b for a, b in zip(self.parameters, other.parameters, strict=True)))
@@ -156,7 +156,7 @@ class Inertia:
         return Consistency(True, "physically consistent")
 
 
-def transport(frame: Frame) -> Float[np.ndarray, "10 10"]:
+def transport_matrix(frame: Frame) -> Float[np.ndarray, "10 10"]:
     """The 10 x 10 map T with theta_A = T theta_B, given frame B seen from A. T(F G) = T(F) T(G), T(F^-1) = T(F)^-1."""
     h = frame.matrix
     return np.stack([_read(h @ basis @ h.T) for basis in _BASIS], axis=1)

@@ -84,7 +84,7 @@ class ModifiedDH:
     original: Robot
     frames: tuple[Frame, ...]
 
-    def restored(self) -> Robot:
+    def restore(self) -> Robot:
         """``robot``, with whatever parameters it has now, in the frames and axes of the original."""
         bodies = zip(self.robot.links, self.frames, strict=True)
         loops = zip(self.robot.loops, self.original.loops, strict=True)

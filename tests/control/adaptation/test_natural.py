@@ -24,7 +24,7 @@ from ytheta.control.laws.law import Law
 from ytheta.errors import InputError
 from ytheta.identifiability.registry import base_parameters
 from ytheta.robot.frame import Frame
-from ytheta.robot.inertia import Inertia, transport
+from ytheta.robot.inertia import Inertia, transport_matrix
 from ytheta.robot.parts import Force
 from ytheta.robot.reframe import reframed
 from ytheta.robot.robot import Robot
@@ -233,7 +233,7 @@ def test_other_link_frames_change_nothing(adaptation: Any) -> None:
     links = [link.name for link in robot.merged.links[1:]]
     frames = {name: Frame.shift(*rng.normal(size=3).tolist()) @ Frame.from_rpy(*rng.normal(size=3)) for name in links}
     turned = reframed(robot, frames)
-    T = scipy.linalg.block_diag(*(transport(frames[name].inverse()) for name in links))
+    T = scipy.linalg.block_diag(*(transport_matrix(frames[name].inverse()) for name in links))
     x = other_bodies(robot, 0)
     settings: dict[str, Any] = {"convergence": 5.0, "damping": 3.0, "adaptation": adaptation}
     expected, found = T @ step_of(SlotineLi(robot, **settings), x), step_of(SlotineLi(turned, **settings), T @ x)
@@ -343,7 +343,7 @@ def test_estimates_that_no_body_has_are_refused() -> None:
     rod = Inertia.about_center(1.0, (0.3, 0.1, 0.0), ((0.0, 0.0, 0.0), (0.0, 0.1, 0.0), (0.0, 0.0, 0.1)))
     broken = Inertia.about_center(1.0, (0.3, 0.1, 0.0), ((0.1, 0.0, 0.0), (0.0, 0.1, 0.0), (0.0, 0.0, 0.3)))
     for body, why in (
-        (Inertia.point(1.0, (0.3, 0.1, -0.2)), "all mass in a plane, on a line or in a point"),
+        (Inertia.point_mass(1.0, (0.3, 0.1, -0.2)), "all mass in a plane, on a line or in a point"),
         (rod, "all mass in a plane, on a line or in a point"),
         (broken, "triangle inequality broken"),
         (Inertia((-1.0, *ball.parameters[1:])), "negative mass"),

@@ -63,7 +63,7 @@ def some_body(rng: np.random.Generator) -> Inertia:
     """A body with nothing special about it."""
     body = Inertia()
     for place in rng.normal(0.0, 0.3, (6, 3)):
-        body = body + Inertia.point(rng.uniform(0.2, 1.0), vector(place))
+        body = body + Inertia.point_mass(rng.uniform(0.2, 1.0), vector(place))
     return body
 
 

@@ -37,8 +37,8 @@ def test_the_map_for_regressors_goes_both_ways() -> None:
 
 def test_moments_without_mass_are_refused() -> None:
     with pytest.raises(InputError, match="without mass have no centre"):
-        sixteen.sixteen_of(Inertia.named({"mx": 1.0}))
-    assert sixteen.sixteen_of(Inertia.named({"Izz": 1.0}))[12] == 1.0
+        sixteen.sixteen_of(Inertia.from_names({"mx": 1.0}))
+    assert sixteen.sixteen_of(Inertia.from_names({"Izz": 1.0}))[12] == 1.0
 
 
 @pytest.mark.parametrize("name", ["stanford", "lu-two-link", "iiwa14", "kinova.urdf"])
@@ -61,7 +61,7 @@ def test_momentum_of_a_point_mass_is_that_of_its_centre() -> None:
     q, qd, qdd, _ = state(mech.joints)
     motion = numeric_motion(q, qd, qdd)
     p, m = np.array(BODY.center), BODY.mass
-    point = Inertia.point(m, BODY.center)
+    point = Inertia.point_mass(m, BODY.center)
     W = lagrange.momentum(mech, motion).astype(float)
     for i, body in enumerate(mech.bodies):
         # (118): the Jacobian of the centre is that of a link whose frame origin lies there.
@@ -110,7 +110,7 @@ def test_point_mass() -> None:
     mech = mechanism(fork())
     q, qd, qdd, _ = state(mech.joints)
     motion = numeric_motion(q, qd, qdd)
-    point = Inertia.point(0.7, (0.1, -0.4, 0.2))
+    point = Inertia.point_mass(0.7, (0.1, -0.4, 0.2))
     theta5 = sixteen.sixteen_of(point)[list(sixteen.POINT_MASS)]
     Y = newton_euler.regressor(mech, motion).astype(float)
     for i, body in enumerate(mech.bodies):

@@ -423,7 +423,7 @@ def test_lu_puma4_masses_sit_at_midpoints_and_move_with_every_joint() -> None:
         return min(float(np.linalg.eigvalsh(mass_matrix(of, q))[0]) for q in poses)
 
     assert smallest(arm) > 1e-3
-    on_axis = {"link4": Inertia.point(0.5, (0.0, 0.0, 0.2)), "load": Inertia()}
+    on_axis = {"link4": Inertia.point_mass(0.5, (0.0, 0.0, 0.2)), "load": Inertia()}
     assert smallest(arm.with_inertias(on_axis)) < DIFFERENCED
 
 

@@ -125,7 +125,7 @@ def test_shapes_that_fit_neither_joints_nor_runs_are_refused() -> None:
 
 
 def test_jumps_by_instant() -> None:
-    load = Inertia.point(2.0, (0.0, 0.0, 0.5))
+    load = Inertia.point_mass(2.0, (0.0, 0.0, 0.5))
     names = ["link.m", *(f"load.{p}" for p in ("m", "mz", "mx", "my", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz"))]
     changes = group_by_instant([ParameterChange(0.0105, {"link.m": 3.0}), grasp(0.01, load)], PERIOD, names, 100)
     assert sorted(changes) == [10, 11]

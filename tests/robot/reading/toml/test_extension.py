@@ -104,7 +104,7 @@ def test_everything_is_laid_over(tmp_path: Path) -> None:
     assert robot.home == (("q1", 0.2),)
     assert robot.links[:2] == vendor.links[:2]
     assert robot.link("lower") == replace(
-        vendor.link("lower"), inertia=Inertia.named({"m": 3.0, "mx": 0.3}), source="weighed"
+        vendor.link("lower"), inertia=Inertia.from_names({"m": 3.0, "mx": 0.3}), source="weighed"
     )
     assert robot.joint("q1") == vendor.joint("q1")
     assert robot.joint("q2") == replace(vendor.joint("q2"), drive=Drive(1e-4, 50.0))

@@ -39,7 +39,7 @@ def read_inertia(table: Table, *, measured: bool = False) -> Inertia:
         for name in values:
             if name not in LINK_PARAMETERS:
                 raise parameters.error(f"the parameter {name!r} is unknown{suggest_names(name, LINK_PARAMETERS)}")
-        inertia = Inertia.named(values)
+        inertia = Inertia.from_names(values)
     else:
         center = vector(table.numbers("center", 3, (0.0, 0.0, 0.0)))
         moments = table.table("inertia")

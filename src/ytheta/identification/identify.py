@@ -26,7 +26,7 @@ from ytheta.identification.estimators.registry import estimator as estimator_nam
 from ytheta.identification.log_checks import check_logs, held_joints, choose_preparations, repeated, silent_joints
 from ytheta.identification.result import Identification, Origin
 from ytheta.logs.log import Log
-from ytheta.logs.preparing.preparation import AUTO, Preparation, PreparationSettings
+from ytheta.logs.preparing.preparation import DEFAULT_SETTINGS, Preparation, PreparationSettings
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
 
@@ -45,7 +45,7 @@ def identify(
     friction: Sequence[str] = FRICTION,
     rotor_inertia: bool = False,
     parameters: Sequence[str] = (),
-    settings: PreparationSettings = AUTO,
+    settings: PreparationSettings = DEFAULT_SETTINGS,
     min_speed: Sequence[float] | None = None,
     threads: int | None = None,
     tell: Callable[[str], None] = lambda _: None,

@@ -20,7 +20,7 @@ from ytheta.identification.equations.estimation_problem import PIECE
 from ytheta.identification.equations.motion_sources import LogSource
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.prepared_log import MotionSamples
-from ytheta.logs.preparing.preparation import AUTO, Preparation, PreparationSettings, choose_preparation
+from ytheta.logs.preparing.preparation import DEFAULT_SETTINGS, Preparation, PreparationSettings, choose_preparation
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, SamplesByJoint
 
@@ -39,7 +39,7 @@ class Prediction:
 def prediction(
     robot: Robot,
     log: Log,
-    settings: PreparationSettings = AUTO,
+    settings: PreparationSettings = DEFAULT_SETTINGS,
     *,
     min_speed: Float[np.ndarray, "joints"] | None = None,
     threads: int | None = None,

@@ -37,7 +37,7 @@ class PreparationSettings:
     average_periods: float | str | None = None  # length of one period, or "auto"
 
 
-AUTO = PreparationSettings()
+DEFAULT_SETTINGS = PreparationSettings()
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +74,7 @@ class Preparation:
                 yield segment, span
 
 
-def choose_preparation(log: Log, settings: PreparationSettings = AUTO) -> Preparation:
+def choose_preparation(log: Log, settings: PreparationSettings = DEFAULT_SETTINGS) -> Preparation:
     """Settle what the settings leave open, from the log."""
     grid, findings = choose_grid(log)
     band: float | None = None

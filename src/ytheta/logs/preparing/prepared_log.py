@@ -19,7 +19,7 @@ from ytheta.findings import Finding
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.drive_directions import DriveDirections
 from ytheta.logs.preparing.filters import Span
-from ytheta.logs.preparing.preparation import AUTO, BLOCK, Preparation, PreparationSettings, choose_preparation
+from ytheta.logs.preparing.preparation import DEFAULT_SETTINGS, BLOCK, Preparation, PreparationSettings, choose_preparation
 from ytheta.shapes import ChannelsBySample, Float, Int, JointsByGrid, PerSample, SamplesByJoint
 
 
@@ -107,14 +107,14 @@ def prepare_span(chosen: Preparation, segment: tuple[int, int], span: Span, turn
     )
 
 
-def blocks(log: Log, settings: PreparationSettings = AUTO, size: int = BLOCK) -> Iterator[MotionSamples]:
+def blocks(log: Log, settings: PreparationSettings = DEFAULT_SETTINGS, size: int = BLOCK) -> Iterator[MotionSamples]:
     """The motion of a log, piece by piece."""
     chosen = choose_preparation(log, settings)
     for segment, span in chosen.pieces(size):
         yield prepare_span(chosen, segment, span)
 
 
-def prepare_log(log: Log, settings: PreparationSettings = AUTO, size: int = BLOCK) -> PreparedLog:
+def prepare_log(log: Log, settings: PreparationSettings = DEFAULT_SETTINGS, size: int = BLOCK) -> PreparedLog:
     """The motion of a log in one piece; see ``blocks`` for logs that do not fit into memory."""
     chosen = choose_preparation(log, settings)
     parts: list[MotionSamples] = []

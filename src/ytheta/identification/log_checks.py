@@ -9,9 +9,9 @@ import numpy as np
 
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
-from ytheta.logs.checking.repeated_motion import same_motion
+from ytheta.logs.checking.repeated_motion import find_repeated_motion
 from ytheta.logs.log import Log
-from ytheta.logs.preparing.cutoff import MOST
+from ytheta.logs.preparing.cutoff import MAX_CUTOFF_RATIO
 from ytheta.logs.preparing.preparation import Preparation, PreparationSettings, choose_preparation
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Bool
@@ -90,6 +90,6 @@ def repeated(fitted: Sequence[Log], judged: Sequence[Log]) -> Iterator[Finding]:
                     f"{other.source or 'a log'} is given twice; the same data again would only feign certainty"
                 )
         for other in judged:
-            found = same_motion(one, other)
+            found = find_repeated_motion(one, other)
             if found is not None:
                 yield found

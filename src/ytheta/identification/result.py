@@ -24,7 +24,7 @@ from ytheta.identification.equations.decomposition import NormalDecomposition
 from ytheta.identification.estimators.estimate import Estimate
 from ytheta.identification.model_file import save_model
 from ytheta.identification.standard_parameters import consistent_links, standard_parameters
-from ytheta.logs.checking.repeated_motion import REPEATS
+from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.preparing.preparation import PreparationSettings
 from ytheta.robot.parameters import with_theta
 from ytheta.robot.robot import Robot
@@ -162,7 +162,7 @@ class Identification:
             joints=self.base.robot.actuated,
             fit=self.fit,
             validation=self.validation,
-            repeated=any(finding.code == REPEATS for finding in self.findings),
+            repeated=any(finding.code == LogFindingCode.REPEATED_MOTION for finding in self.findings),
             contradiction=against[0] if against else "",
             seen=self.seen,
             names=self.names,

@@ -19,7 +19,7 @@ from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.motion_sources import ArraySource
 from ytheta.identification.estimators.weighted import Weighted
-from ytheta.logs.preparing.prepared_log import MotionSamples, prepare
+from ytheta.logs.preparing.prepared_log import MotionSamples, prepare_log
 from ytheta.logs.preparing.preparation import PreparationSettings
 from ytheta.logs.reading.read import read_log
 from ytheta.robot.frame import Frame

@@ -17,7 +17,7 @@ from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
 from ytheta.logs.checking.check import checked
 from ytheta.logs.checking.row_edits import Marks, carried_out, rows_of
-from ytheta.logs.checking.repeated_motion import same_motion
+from ytheta.logs.checking.repeated_motion import find_repeated_motion
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.preparation import choose_preparation
 from ytheta.logs.reading.read import read_log
@@ -299,47 +299,47 @@ def with_positions(log: Log, q: SamplesByJoint, t: np.ndarray | None = None) -> 
 
 def test_the_same_motion_is_recognised() -> None:
     noise = 0.003 * np.random.default_rng(3).standard_normal(CLEAN.q.shape)
-    found = same_motion(CLEAN, with_positions(CLEAN, CLEAN.q + noise, CLEAN.t + 77.0))
+    found = find_repeated_motion(CLEAN, with_positions(CLEAN, CLEAN.q + noise, CLEAN.t + 77.0))
     assert found is not None
     assert found.code == "repeats"
     assert "the trajectory of made 77 s later (" in found.text
-    found = same_motion(with_positions(CLEAN, CLEAN.q, CLEAN.t + 77.0), CLEAN)
+    found = find_repeated_motion(with_positions(CLEAN, CLEAN.q, CLEAN.t + 77.0), CLEAN)
     assert found is not None
     assert "77 s earlier" in found.text
     twice = Log(CLEAN.joints, np.arange(6000) / 100.0, np.concatenate((CLEAN.q, CLEAN.q)))
-    found = same_motion(twice.rows(0, 2900), twice.rows(3050, 6000))  # from the parts' starts it would be 0.5 s
+    found = find_repeated_motion(twice.rows(0, 2900), twice.rows(3050, 6000))  # from the parts' starts it would be 0.5 s
     assert found is not None
     assert "30 s later" in found.text
     late = with_positions(CLEAN.rows(500, 3000), CLEAN.q[500:])
-    found = same_motion(CLEAN, late)
+    found = find_repeated_motion(CLEAN, late)
     assert found is not None
     assert "4.99 s after its start" in found.text
-    found = same_motion(late, CLEAN)
+    found = find_repeated_motion(late, CLEAN)
     assert found is not None
     assert "4.99 s before its start" in found.text
 
 
 def test_other_motions_are_not_the_same() -> None:
-    assert same_motion(CLEAN, made_log(ROBOT, seed=1)) is None
-    assert same_motion(CLEAN.rows(0, 1500), CLEAN.rows(1500, 3000)) is None
+    assert find_repeated_motion(CLEAN, made_log(ROBOT, seed=1)) is None
+    assert find_repeated_motion(CLEAN.rows(0, 1500), CLEAN.rows(1500, 3000)) is None
     rest = with_positions(CLEAN, np.zeros_like(CLEAN.q))
-    assert same_motion(rest, rest) is None
-    assert same_motion(CLEAN, CLEAN.rows(0, 1)) is None
+    assert find_repeated_motion(rest, rest) is None
+    assert find_repeated_motion(CLEAN, CLEAN.rows(0, 1)) is None
     with pytest.raises(InputError, match="different joints"):
-        same_motion(CLEAN, made_log(ytheta.load("lu-two-link")))
+        find_repeated_motion(CLEAN, made_log(ytheta.load("lu-two-link")))
 
 
 def test_real_logs_that_repeat(shared_data: Path) -> None:
     def read(folder: str, name: str) -> Log:
         return read_log(shared_data / folder / f"{name}.parquet", shared_robot(shared_data, folder))
 
-    assert same_motion(read("lwr4", "lwr4_run1"), read("lwr4", "lwr4_run2")) is not None
-    pair = same_motion(read("ur10e", "ur10e_50s_14harm_unloaded"), read("ur10e", "ur10e_50s_14harm_loaded"))
+    assert find_repeated_motion(read("lwr4", "lwr4_run1"), read("lwr4", "lwr4_run2")) is not None
+    pair = find_repeated_motion(read("ur10e", "ur10e_50s_14harm_unloaded"), read("ur10e", "ur10e_50s_14harm_loaded"))
     assert pair is not None
     assert "1.18 s before its start" in pair.text
-    assert same_motion(read("kr300", "kr300_run_a"), read("kr300", "kr300_run_b")) is None
-    assert same_motion(read("dvrk_mtm", "mtm_train_one"), read("dvrk_mtm", "mtm_test_two")) is None
-    assert same_motion(read("ur10e", "ur10e_train_30s_12harm"), read("ur10e", "ur10e_ptp10")) is None
+    assert find_repeated_motion(read("kr300", "kr300_run_a"), read("kr300", "kr300_run_b")) is None
+    assert find_repeated_motion(read("dvrk_mtm", "mtm_train_one"), read("dvrk_mtm", "mtm_test_two")) is None
+    assert find_repeated_motion(read("ur10e", "ur10e_train_30s_12harm"), read("ur10e", "ur10e_ptp10")) is None
 
 
 # --- what the READMEs of the real logs say ---------------------------------------------------------------------------

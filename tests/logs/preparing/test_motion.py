@@ -10,7 +10,7 @@ import pytest
 from ytheta.errors import InputError
 from ytheta.findings import Severity
 from ytheta.logs.log import Log
-from ytheta.logs.preparing.prepared_log import MotionSamples, blocks, prepare, work
+from ytheta.logs.preparing.prepared_log import MotionSamples, blocks, prepare_log, prepare_span
 from ytheta.logs.preparing.periods import find_period
 from ytheta.logs.preparing.preparation import PreparationSettings, choose_preparation
 from ytheta.logs.preparing.resample import choose_grid

@@ -28,7 +28,7 @@ from ytheta.identification.assessment.excitation import Certainty
 from ytheta.identification.identify import identify
 from ytheta.identification.model_file import model_toml
 from ytheta.identification.result import Identification
-from ytheta.logs.checking.repeated_motion import REPEATS
+from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.log import Log
 from ytheta.report.terminal import Column, Fitted, fitted
 from ytheta.report.identification.page import report_html, write_report
@@ -257,7 +257,7 @@ def test_correlated_means_one_thing(found: Identification, page: Page) -> None:
 
 def test_a_repeated_motion_is_not_called_unseen(found: Identification, page: Page) -> None:
     assert "motion it has not seen" in page.text
-    again = replace(found, findings=(Finding(REPEATS, Severity.WARNING, "the same again"),))
+    again = replace(found, findings=(Finding(LogFindingCode.REPEATED_MOTION, Severity.WARNING, "the same again"),))
     text = Page(report_html(again)).text
     assert "motion it has not seen" not in text
     assert text.count("the same motion again") == 3  # in the verdict, beside the figure and above the plots

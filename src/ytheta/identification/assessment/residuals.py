@@ -153,7 +153,7 @@ class _Gathering:
     def take(self, task: Task, motion: MotionSamples, predicted: JointsBySample, kept: JointsBySample | None) -> None:
         assert motion.tau is not None
         tau = np.ascontiguousarray(motion.tau.T)
-        raw = tau if motion.raw is None else np.ascontiguousarray(motion.raw.T)
+        raw = tau if motion.raw_tau is None else np.ascontiguousarray(motion.raw_tau.T)
         self._show_some(task, motion, predicted, raw)
         left, raw_left = tau - predicted, raw - predicted
         counts = np.full(len(tau), float(len(motion)))

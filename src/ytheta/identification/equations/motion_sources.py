@@ -14,7 +14,7 @@ import numpy as np
 from ytheta.errors import InputError
 from ytheta.logs.preparing.drive_directions import DriveDirections
 from ytheta.logs.preparing.filters import Span
-from ytheta.logs.preparing.prepared_log import MotionSamples, work
+from ytheta.logs.preparing.prepared_log import MotionSamples, prepare_span
 from ytheta.logs.preparing.preparation import Preparation
 from ytheta.shapes import Bool
 
@@ -61,14 +61,14 @@ class LogSource:
     def lengths(self) -> tuple[int, ...]:
         """Kept samples of every segment; none where a segment is shorter than what is cut off at its ends."""
         preparation = self.preparation
-        usable = (preparation.grid.length(preparation.log, segment) - 2 * preparation.cut for segment in preparation.log.segments)
+        usable = (preparation.grid.length(preparation.log, segment) - 2 * preparation.trimmed for segment in preparation.log.segments)
         return tuple(max(0, -(-length // preparation.decimate)) for length in usable)
 
     def motion(self, segment: int, first: int, last: int) -> MotionSamples:
         preparation, step = self.preparation, self.preparation.decimate
         rows = preparation.log.segments[segment]
         length = preparation.grid.length(preparation.log, rows)
-        begin, end = preparation.cut + first * step, min(preparation.cut + last * step, length - preparation.cut)
+        begin, end = preparation.trimmed + first * step, min(preparation.trimmed + last * step, length - preparation.trimmed)
         margin = preparation.smoother.memory * (1 if self.drive_directions is None else 2)
         span = Span(begin, end, max(0, begin - margin), min(length, end + margin))
         motion = prepare_span(preparation, rows, span, self._turning)
@@ -110,4 +110,4 @@ class ArraySource:
 
     def motion(self, segment: int, first: int, last: int) -> MotionSamples:
         start = self.segments[segment][0]
-        return self.whole.part(start + first, start + last)
+        return self.whole.select(start + first, start + last)

@@ -21,7 +21,7 @@ OVERLAP = 0.5  # of the shorter log
 SAME = 0.05  # of the motion's root mean square; two runs of one arm on one trajectory stay below 0.01
 
 
-def same_motion(one: Log, other: Log) -> Finding | None:
+def find_repeated_motion(one: Log, other: Log) -> Finding | None:
     """A warning if both logs follow the same positions, perhaps shifted in time; else None."""
     from scipy.signal import correlate  # much to load, and only validation wants it
 
@@ -57,7 +57,7 @@ def same_motion(one: Log, other: Log) -> Finding | None:
         f"{other.source or 'the second log'} repeats the trajectory of {one.source or 'the first'}{when} (positions "
         f"within {rms:.2g} rad root mean square); it shows repeatability, not validity for other motions"
     )
-    return Finding(REPEATS, Severity.WARNING, text)
+    return Finding(LogFindingCode.REPEATED_MOTION, Severity.WARNING, text)
 
 
 def _when(one: Log, other: Log, shift: float, step: float) -> str:

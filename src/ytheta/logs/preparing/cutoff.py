@@ -104,7 +104,7 @@ def _velocity_spectrum(log: Log, grid: Grid) -> tuple[PerLine, LinesByJoint]:
     longest = max(lengths, default=0)
     if longest < FEWEST:
         raise InputError(
-            f"{log.source or 'log'}: {log.in_pieces}the longest segment has {longest} samples, too few to choose a "
+            f"{log.source or 'log'}: {log.describe_cuts()}the longest segment has {longest} samples, too few to choose a "
             f"cut-off from (at least {FEWEST}); give the cut-off"
         )
     # Windows of one length; segments shorter than half the longest say little about low frequencies.

@@ -127,7 +127,7 @@ def _about_edges(log: Log, grid: Grid, cut: int, decimate: int) -> Iterator[Find
     cut_seconds = cut * grid.step
     if short == len(lengths):
         raise InputError(
-            f"{log.source or 'log'}: {log.in_pieces}no segment is longer than the {2.0 * cut_seconds:.3g} s that "
+            f"{log.source or 'log'}: {log.describe_cuts()}no segment is longer than the {2.0 * cut_seconds:.3g} s that "
             f"the low-pass spoils at its two ends; raise the cut-off, trim less or record longer"
         )
     kept = sum(-(-(length - 2 * cut) // decimate) for length in lengths if length > 2 * cut)

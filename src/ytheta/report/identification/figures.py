@@ -30,7 +30,7 @@ def judged_on(found: Identification) -> str:
     """What the model was judged by, in the words of the verdict."""
     if found.validation is None:
         return "its own log"
-    repeated = any(finding.code == REPEATS for finding in found.findings)
+    repeated = any(finding.code == LogFindingCode.REPEATED_MOTION for finding in found.findings)
     return "the same motion again" if repeated else "motion it has not seen"
 
 

@@ -159,7 +159,7 @@ def reference_from_log(log: Log) -> LoggedReference:
     source = log.source or "the log"
     if len(log.segments) != 1:
         raise InputError(
-            f"{source}: {log.in_pieces or 'there is nothing in it; '}a reference must be of one piece; choose one with "
+            f"{source}: {log.describe_cuts() or 'there is nothing in it; '}a reference must be of one piece; choose one with "
             "log.between(start, end), or repair the file"
         )
     first, last = log.segments[0]

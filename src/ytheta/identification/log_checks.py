@@ -55,7 +55,7 @@ def choose_preparations(fitted: Sequence[Log], judged: Sequence[Log], settings: 
     first = [choose_preparation(log, settings) for log in fitted]
     cutoff = max(float(each.settings.cutoff) for each in first)
     if settings.cutoff == "auto":
-        cutoff = min([cutoff, *(MOST * log.rate for log in (*fitted, *judged))])
+        cutoff = min([cutoff, *(MAX_CUTOFF_RATIO * log.rate for log in (*fitted, *judged))])
     same = replace(settings, cutoff=cutoff)
 
     def alike(log: Log) -> Preparation:

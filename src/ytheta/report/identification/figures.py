@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ytheta.identification.assessment.excitation import Certainty
-from ytheta.logs.checking.same_motion import REPEATS
+from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.report.numbers import plain
 from ytheta.shapes import Float
 

@@ -32,7 +32,7 @@ from ytheta.identification.equations.registry import FORMS, form
 from ytheta.identification.equations.motion_sources import LogSource, ArraySource
 from ytheta.identification.estimators.least_squares import LeastSquares
 from ytheta.logs.log import Log
-from ytheta.logs.preparing.derivatives import differentiator
+from ytheta.logs.preparing.derivatives import make_differentiator
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.logs.preparing.preparation import PreparationSettings, choose_preparation
 from ytheta.native import Block, Kernel
@@ -274,11 +274,11 @@ def noisy(seed: int, cutoff: float) -> ArraySource:
     exact = clean("rigid")
     assert exact.tau is not None
     q = exact.q + 2e-5 * np.random.default_rng(seed).normal(size=exact.q.shape)
-    road = differentiator("central", cutoff, RATE)
-    smooth = road.smooth(np.ascontiguousarray(np.concatenate([q, exact.tau], axis=1).T))
+    differentiator = make_differentiator("central", cutoff, RATE)
+    smooth = differentiator.smooth(np.ascontiguousarray(np.concatenate([q, exact.tau], axis=1).T))
     kept = slice(250, len(exact) - 250)
-    q, qd, qdd = (np.ascontiguousarray(road.derivative(smooth[:6], order, kept).T) for order in range(3))
-    tau = np.ascontiguousarray(road.derivative(smooth[6:], 0, kept).T)
+    q, qd, qdd = (np.ascontiguousarray(differentiator.differentiate(smooth[:6], order, kept).T) for order in range(3))
+    tau = np.ascontiguousarray(differentiator.differentiate(smooth[6:], 0, kept).T)
     return ArraySource(motion(exact.t[kept], q, qd, qdd, tau), RATE)
 
 

@@ -26,7 +26,7 @@ def roads(robot: Robot) -> list[str]:
     return [method for method, reason in acceptance(robot).items() if reason is None]
 
 
-CASES = [*((name, True) for name in (*catalog.names(), *URDFS)), ("panda", False), ("stanford", False), ("rx90", False)]
+CASES = [*((name, True) for name in (*catalog.list_names(), *URDFS)), ("panda", False), ("stanford", False), ("rx90", False)]
 
 
 @pytest.mark.parametrize(("name", "rotor_inertia"), CASES)

@@ -28,7 +28,7 @@ from ytheta.dynamics.motion import numeric_motion
 from ytheta.dynamics.vectors import cross, inner
 from ytheta.errors import InputError
 from ytheta.native.graph import Input
-from ytheta.robot.catalog import names
+from ytheta.robot.catalog import list_names
 from ytheta.robot.frame import Frame, vector
 from ytheta.robot.robot import Robot
 

@@ -19,7 +19,7 @@ from ytheta.dynamics.formulations import lagrange, newton_euler
 from ytheta.dynamics.formulations.sixteen import L, sixteen_of
 from ytheta.dynamics.mechanism import Mechanism, mechanism
 from ytheta.dynamics.motion import Motion, numeric_motion
-from ytheta.robot.catalog import names
+from ytheta.robot.catalog import list_names
 from ytheta.robot.frame import Frame
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Joint, JointKind, Link

@@ -15,13 +15,13 @@ EXACT = 1e-12
 
 @cache
 def robot(name: str) -> Robot:
-    path = catalog.path(name)
+    path = catalog.find_path(name)
     return read_toml(path.read_bytes(), path, SNAP)
 
 
 def edited(name: str, old: str, new: str) -> Robot:
     """A robot of the catalog with one place of its file changed."""
-    path = catalog.path(name)
+    path = catalog.find_path(name)
     text = path.read_text(encoding="utf-8")
     assert text.count(old) == 1, f"{old!r} stands {text.count(old)} times in {path.name}"
     return read_toml(text.replace(old, new).encode(), path, SNAP)

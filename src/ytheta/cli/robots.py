@@ -16,7 +16,7 @@ def robots(as_json: AsJson = False) -> None:
 
     Example: `ytheta robots`, then `ytheta inspect panda`.
     """
-    rows = [_row(name) for name in catalog.names()]
+    rows = [_row(name) for name in catalog.list_names()]
     if as_json:
         print_json({"robots": rows})
         return
@@ -28,6 +28,6 @@ def robots(as_json: AsJson = False) -> None:
 
 
 def _row(name: str) -> dict[str, object]:
-    path = catalog.path(name)
+    path = catalog.find_path(name)
     robot = read_toml(path.read_bytes(), path, snap=0.0)
     return {"name": name, "joints": len(robot.movable), "loops": len(robot.loops), "about": robot.about}

@@ -27,7 +27,7 @@ from ytheta.dynamics.motion import casadi_motion, numeric_motion
 from ytheta.errors import InputError
 from ytheta.native import compile_graph
 from ytheta.native.operations import Operations, count_operations
-from ytheta.robot.catalog import names
+from ytheta.robot.catalog import list_names
 from ytheta.robot.frame import Frame, vector
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.modified_dh import to_modified_dh

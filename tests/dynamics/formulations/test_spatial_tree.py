@@ -127,7 +127,7 @@ def test_columns_are_the_papers_matrices() -> None:
 # --- the regressor --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", catalog.names())
+@pytest.mark.parametrize("name", catalog.list_names())
 def test_equals_newton_euler_on_the_catalog(name: str) -> None:
     mech = mechanism(ytheta.load(name))
     for motion in motions(mech.joints):

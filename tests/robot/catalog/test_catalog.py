@@ -79,7 +79,7 @@ def flaws(of: Robot) -> dict[str, str]:
 
 
 def test_the_catalog_is_complete() -> None:
-    assert catalog.names() == NAMES
+    assert catalog.list_names() == NAMES
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -16,7 +16,7 @@ from ytheta.dynamics.loops.closing import constraint
 from ytheta.dynamics.loops.loops import solve
 from ytheta.errors import ClosureError, InputError
 from ytheta.logs.log import Log
-from ytheta.robot.catalog import names
+from ytheta.robot.catalog import list_names
 from ytheta.robot.parts import Coupling, Limits
 from ytheta.robot.robot import Robot
 from ytheta.simulation.closed_loop.compiled import ClosedLoop

@@ -8,11 +8,11 @@ from pathlib import Path
 _FOLDER = Path(str(files(__name__)))
 
 
-def names() -> tuple[str, ...]:
+def list_names() -> tuple[str, ...]:
     """The catalog's names, sorted."""
     return tuple(sorted(path.stem for path in _FOLDER.glob("*.toml")))
 
 
-def path(name: str) -> Path:
+def find_path(name: str) -> Path:
     """The file of a robot of the catalog."""
     return _FOLDER / f"{name}.toml"

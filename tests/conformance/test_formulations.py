@@ -56,7 +56,7 @@ def accepted(formulation: str, name: str) -> Robot:
     return robot
 
 
-@pytest.mark.parametrize("name", [*names(), *URDFS])
+@pytest.mark.parametrize("name", [*list_names(), *URDFS])
 @pytest.mark.parametrize("formulation", FORMULATIONS)
 def test_it_equals_pinocchio_and_newton_euler(formulation: str, name: str) -> None:
     """Ordinary motion and two velocities, column by column."""
@@ -104,7 +104,7 @@ def test_random_trees(robot: Robot) -> None:
             assert equals_newton_euler_and_pinocchio(regressor, robot, tolerance=1e-9), name
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", list_names())
 def test_two_velocities_are_the_bilinear_form_of_one(name: str) -> None:
     """What the others are compared with: Y(q, qd, v, vd) by polarisation of the quadratic form in qd."""
     mech = mechanism(load(name))

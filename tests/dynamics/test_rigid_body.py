@@ -31,7 +31,7 @@ URDFS = (
 )  # fmt: skip
 
 
-ALL = (*names(), *URDFS)
+ALL = (*list_names(), *URDFS)
 
 
 def link_parameters(mech: Mechanism) -> np.ndarray:

@@ -34,7 +34,7 @@ from ytheta.robot.modified_dh import to_modified_dh
 from ytheta.robot.parts import Drive, Joint, JointKind, Link
 from ytheta.robot.robot import Robot
 
-OPEN = tuple(name for name in names() if not load(name).loops)
+OPEN = tuple(name for name in list_names() if not load(name).loops)
 URDFS = ("ur10_robot.urdf", "kinova.urdf", "tiago_no_hand.urdf", "allegro_right_hand.urdf", "double_pendulum.urdf")
 Bodies = Callable[[Robot], Equivalent]
 

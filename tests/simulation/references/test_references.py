@@ -24,7 +24,7 @@ from ytheta.simulation.references.fourier import SHARE, SINGULAR, default_refere
 from ytheta.simulation.references.from_log import LoggedReference, reference_from_log
 from ytheta.simulation.references.reference import ReferenceTrajectory, sample_reference
 
-CATALOG = tuple(names())
+CATALOG = tuple(list_names())
 EXCITING = 100.0  # condition number of scaled columns that identification calls good
 
 

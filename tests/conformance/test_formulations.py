@@ -29,7 +29,7 @@ from ytheta.dynamics.vectors import cross, inner
 from ytheta.errors import InputError
 from ytheta.native.graph import Input
 from ytheta.robot.catalog import list_names
-from ytheta.robot.frame import Frame, vector
+from ytheta.robot.frame import Frame, to_vector
 from ytheta.robot.robot import Robot
 
 URDFS = (
@@ -89,7 +89,7 @@ def test_one_velocity_given_twice_and_a_turned_base(formulation: str, name: str)
     ordinary = regressor(mech, motion)
     assert close(regressor(mech, numeric_motion(q, qd, qdd, qd.copy())), ordinary)
     mounting = Frame.from_rpy(0.3, -0.8, 1.7)
-    gravity = vector(np.array(mounting.rotation) @ np.array(robot.gravity_in_base))
+    gravity = to_vector(np.array(mounting.rotation) @ np.array(robot.gravity_in_base))
     assert close(regressor(mechanism(replace(robot, mounting=mounting, gravity=gravity)), motion), ordinary)
     assert not close(regressor(mechanism(replace(robot, mounting=mounting)), motion), ordinary)
 

@@ -70,7 +70,7 @@ class Frame:
 
     @staticmethod
     def from_matrix(matrix: Float[np.ndarray, "4 4"]) -> Frame:
-        return Frame(vector(matrix[:3, 3]), rows(matrix[:3, :3]))
+        return Frame(to_vector(matrix[:3, 3]), to_rows(matrix[:3, :3]))
 
     @staticmethod
     def shift(x: Scalar = 0.0, y: Scalar = 0.0, z: Scalar = 0.0) -> Frame:
@@ -147,15 +147,15 @@ def of_order_one(values: Sequence[float]) -> tuple[float, ...]:
     return tuple(math.ldexp(value, -exponent) for value in values)
 
 
-def vector(values: Sequence[float] | Float[np.ndarray, "3"]) -> Vector:
+def to_vector(values: Sequence[float] | Float[np.ndarray, "3"]) -> Vector:
     """Three numbers as a tuple of floats."""
     x, y, z = (float(value) for value in values)
     return x, y, z
 
 
-def rows(matrix: Sequence[Sequence[float]] | Float[np.ndarray, "3 3"]) -> Matrix:
+def to_rows(matrix: Sequence[Sequence[float]] | Float[np.ndarray, "3 3"]) -> Matrix:
     """A 3 x 3 matrix as a tuple of rows."""
-    a, b, c = (vector(row) for row in matrix)
+    a, b, c = (to_vector(row) for row in matrix)
     return a, b, c
 
 

@@ -20,7 +20,7 @@ from typing import TypeAlias
 import numpy as np
 
 from ytheta.conventions import INERTIA_ENTRIES, LINK_PARAMETERS
-from ytheta.robot.frame import ORIGIN, Frame, Matrix, Vector, rows, vector
+from ytheta.robot.frame import ORIGIN, Frame, Matrix, Vector, to_rows, to_vector
 from ytheta.shapes import Float
 
 Ten: TypeAlias = Float[np.ndarray, "10"]
@@ -93,13 +93,13 @@ class Inertia:
     @property
     def tensor(self) -> Matrix:
         """Inertia tensor about the frame origin."""
-        return rows(_tensor(self.vector))
+        return to_rows(_tensor(self.vector))
 
     @property
     def tensor_about_center(self) -> Matrix:
         c = np.array(self.center)
         with np.errstate(over="ignore", invalid="ignore"):
-            return rows(_tensor(self.vector) - self.mass * (c @ c * np.eye(3) - np.outer(c, c)))
+            return to_rows(_tensor(self.vector) - self.mass * (c @ c * np.eye(3) - np.outer(c, c)))
 
     @property
     def pseudo(self) -> Float[np.ndarray, "4 4"]:

@@ -33,7 +33,7 @@ from typing import TypeAlias
 import numpy as np
 
 from ytheta.errors import RobotError
-from ytheta.robot.frame import IDENTITY, Frame, cos_sin, rows, vector
+from ytheta.robot.frame import IDENTITY, Frame, cos_sin, to_rows, to_vector
 from ytheta.robot.parts import Joint, JointKind, Loop
 from ytheta.robot.reframe import reframed
 from ytheta.robot.robot import Robot
@@ -209,13 +209,13 @@ def _normal(z: Vec3, origin: Vec3, below: _Axis, tol: float) -> Vec3 | None:
 def _with_axes(origin: Vec3, x: Vec3, z: Vec3) -> Frame:
     y = np.cross(z, x)
     y /= np.linalg.norm(y)
-    return Frame(vector(origin + 0.0), rows(np.column_stack([np.cross(y, z), y, z]) + 0.0))  # + 0.0: no -0.0
+    return Frame(to_vector(origin + 0.0), to_rows(np.column_stack([np.cross(y, z), y, z]) + 0.0))  # + 0.0: no -0.0
 
 
 def _row(joint: Joint, frame: Frame, tol: float) -> Row:
     """The row of a placement, the better of two: its normal has two senses."""
     (r11, r12, r13), (r21, r22, r23), (_, _, r33) = frame.rotation
-    x, y, z = vector(frame.matrix[:3, 3])
+    x, y, z = to_vector(frame.matrix[:3, 3])
     parallel = math.hypot(r13, r23) <= TOLERANCE
     normal = math.atan2(r13, -r23) if not parallel else math.atan2(y, x) if abs(y) > tol else 0.0
     found: list[Row] = []

@@ -28,7 +28,7 @@ from ytheta.errors import InputError
 from ytheta.native import compile_graph
 from ytheta.native.operations import Operations, count_operations
 from ytheta.robot.catalog import list_names
-from ytheta.robot.frame import Frame, vector
+from ytheta.robot.frame import Frame, to_vector
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.modified_dh import to_modified_dh
 from ytheta.robot.parts import Drive, Joint, JointKind, Link
@@ -63,7 +63,7 @@ def some_body(rng: np.random.Generator) -> Inertia:
     """A body with nothing special about it."""
     body = Inertia()
     for place in rng.normal(0.0, 0.3, (6, 3)):
-        body = body + Inertia.point_mass(rng.uniform(0.2, 1.0), vector(place))
+        body = body + Inertia.point_mass(rng.uniform(0.2, 1.0), to_vector(place))
     return body
 
 
@@ -91,7 +91,7 @@ def chain(
         links.append(Link(f"link{k}", some_body(rng)))
         moves = JointKind.REVOLUTE if kind == "R" else JointKind.PRISMATIC
         joints.append(Joint(f"joint{k}", moves, f"link{k - 1}", f"link{k}", place))
-    return Robot(kinds, tuple(links), tuple(joints), gravity=vector(gravity))
+    return Robot(kinds, tuple(links), tuple(joints), gravity=to_vector(gravity))
 
 
 def bent(angle: float) -> Robot:
@@ -207,7 +207,7 @@ def turned_chain(frame: Frame) -> Robot:
 def test_base_and_gravity_turned_together() -> None:
     robot = load("ur10")
     mounting = Frame.from_rpy(0.3, -0.8, 1.7)
-    gravity = vector(np.array(mounting.rotation) @ np.array(robot.gravity_in_base))
+    gravity = to_vector(np.array(mounting.rotation) @ np.array(robot.gravity_in_base))
     assert agree(torque(replace(robot, mounting=mounting, gravity=gravity)), torque(robot))
     assert not agree(torque(replace(robot, mounting=mounting)), torque(robot))
     assert agree(torque(replace(robot, mounting=mounting)), expected(replace(robot, mounting=mounting)))

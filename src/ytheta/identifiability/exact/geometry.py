@@ -24,7 +24,7 @@ import numpy as np
 
 from ytheta.dynamics.mechanism import Body, Mechanism, mechanism
 from ytheta.dynamics.vectors import array, dot, zeros
-from ytheta.robot.frame import Frame, rows, vector
+from ytheta.robot.frame import Frame, to_rows, to_vector
 from ytheta.robot.modified_dh import to_modified_dh
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, Shaped
@@ -151,4 +151,4 @@ def _perpendicular(z: Float[np.ndarray, "3"]) -> Float[np.ndarray, "3"]:
 
 
 def _turned(axes: Float[np.ndarray, "3 3"]) -> Frame:
-    return Frame(vector(np.zeros(3)), rows(axes))
+    return Frame(to_vector(np.zeros(3)), to_rows(axes))

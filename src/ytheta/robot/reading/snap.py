@@ -14,7 +14,7 @@ import numpy as np
 
 from ytheta.errors import InputError, RobotFileError
 from ytheta.findings import Finding, Severity
-from ytheta.robot.frame import MANY_TURNS, Frame, Vector, of_order_one, rows
+from ytheta.robot.frame import MANY_TURNS, Frame, Vector, of_order_one, to_rows
 from ytheta.robot.frame import STEP as STEP
 from ytheta.shapes import Float
 
@@ -77,7 +77,7 @@ class Snapper:
         if not 0.0 < turned[best] <= self.tolerance:
             return frame
         self._note(float(turned[best]), f"{where}: rotation by {turned[best]:.1e} rad")
-        return Frame(frame.translation, rows(candidates[best]))
+        return Frame(frame.translation, to_rows(candidates[best]))
 
     @property
     def findings(self) -> tuple[Finding, ...]:

@@ -17,7 +17,7 @@ from ytheta.errors import InputError
 from ytheta.files.bounded import refuse_escape
 from ytheta.files.xml_document import Node
 from ytheta.findings import Finding, Severity
-from ytheta.robot.frame import IDENTITY, Frame, Vector, rows, vector
+from ytheta.robot.frame import IDENTITY, Frame, Vector, to_rows, to_vector
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Coupling, Drive, Joint, JointKind, Limits, Link
 from ytheta.robot.reading.snap import Snapper, unit_axis
@@ -87,7 +87,7 @@ def _inertia(node: Node) -> Inertia:
     frame = _origin(node)
     rotation = np.array(frame.rotation)
     tensor = rotation @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ rotation.T
-    return Inertia.about_center(mass, vector(frame.matrix[:3, 3]), rows(tensor))
+    return Inertia.about_center(mass, to_vector(frame.matrix[:3, 3]), to_rows(tensor))
 
 
 def _joint(node: Node, kinds: Mapping[str, JointKind], snapper: Snapper, findings: list[Finding]) -> Joint:
@@ -135,7 +135,7 @@ def _axis(node: Node, snapper: Snapper) -> Vector:
     if axis is None:
         return (1.0, 0.0, 0.0)
     try:
-        unit = unit_axis(vector(axis.numbers("xyz", 3)))
+        unit = unit_axis(to_vector(axis.numbers("xyz", 3)))
     except InputError as error:
         raise axis.error(f"joint {node.text('name')!r}: {error}") from None
     return snapper.axis(unit, node.where)

@@ -18,7 +18,7 @@ from jaxtyping import Float
 from ytheta.errors import InputError, RobotError, RobotFileError
 from ytheta.files.bounded import read_bytes
 from ytheta.files.xml_document import parse_xml
-from ytheta.robot.frame import Frame, rows
+from ytheta.robot.frame import Frame, to_rows
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.kinematics import link_poses
 from ytheta.robot.loops.closure import close_loops
@@ -240,7 +240,7 @@ def test_a_slightly_wrong_inertia_is_detected(copies: Path) -> None:
     link = robot.links[3]
     tensor = np.array(link.inertia.tensor_about_center)
     tensor[0, 0] *= 1.0 + 1e-6
-    wrong = Inertia.about_center(link.inertia.mass, link.inertia.center, rows(tensor))
+    wrong = Inertia.about_center(link.inertia.mass, link.inertia.center, to_rows(tensor))
     assert inertia_error(robot.with_inertias({link.name: wrong}), model) > 100 * CLOSE
 
 

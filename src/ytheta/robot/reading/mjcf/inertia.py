@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ytheta.files.xml_document import Node
-from ytheta.robot.frame import Frame, rows, vector
+from ytheta.robot.frame import Frame, to_rows, to_vector
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.reading.mjcf.compiler import Compiler, choice, flag
 from ytheta.robot.reading.mjcf.defaults import ORIENTATIONS

@@ -19,7 +19,7 @@ import numpy as np
 from ytheta.errors import InputError
 from ytheta.files.expressions import position_of
 from ytheta.files.xml_document import Node
-from ytheta.robot.frame import Frame, Vector, vector
+from ytheta.robot.frame import Frame, Vector, to_vector
 from ytheta.robot.parts import Drive, Force, Joint, JointKind, Limits
 from ytheta.robot.reading.mjcf.actuators import Actuation
 from ytheta.robot.reading.mjcf.bodies import Body, fresh
@@ -90,7 +90,7 @@ class JointReader:
         turns = kind is JointKind.REVOLUTE
         axis = self._axis(node, around)
         anchor = Frame.shift(
-            *vector((around @ Frame.shift(*node.numbers("pos", 3, default=(0.0, 0.0, 0.0)))).matrix[:3, 3])
+            *to_vector((around @ Frame.shift(*node.numbers("pos", 3, default=(0.0, 0.0, 0.0)))).matrix[:3, 3])
         )
         ref = node.number("ref", 0.0)
         if turns:
@@ -115,10 +115,10 @@ class JointReader:
 
     def _axis(self, node: Node, around: Frame) -> Vector:
         try:
-            axis = unit_axis(vector(node.numbers("axis", 3, default=(0.0, 0.0, 1.0))))
+            axis = unit_axis(to_vector(node.numbers("axis", 3, default=(0.0, 0.0, 1.0))))
         except InputError as error:
             raise node.error(str(error)) from None
-        return self.snapper.axis(unit_axis(vector(np.array(around.rotation) @ axis)), node.where)
+        return self.snapper.axis(unit_axis(to_vector(np.array(around.rotation) @ axis)), node.where)
 
     def _limits(self, node: Node, name: str, *, turns: bool) -> Limits:
         lower, upper = limits(node, "", self.compiler) or (-math.inf, math.inf)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ytheta.errors import InputError
 from ytheta.files.xml_document import Node
-from ytheta.robot.frame import IDENTITY, Frame, Vector, of_order_one, rows, vector
+from ytheta.robot.frame import IDENTITY, Frame, Vector, of_order_one, to_rows, to_vector
 from ytheta.robot.reading.mjcf.compiler import Compiler
 from ytheta.robot.reading.mjcf.defaults import ORIENTATIONS
 from ytheta.robot.reading.snap import Snapper
@@ -48,7 +48,7 @@ def segment(node: Node) -> tuple[Frame, float]:
     length = float(np.linalg.norm(along))
     if length < _TINY:
         raise node.error(f"the two ends of fromto={node.text('fromto')!r} coincide; move one of them")
-    return Frame.shift(*vector(ends.mean(axis=0))) @ _z_onto(along / length), length / 2
+    return Frame.shift(*to_vector(ends.mean(axis=0))) @ _z_onto(along / length), length / 2
 
 
 def _quat(node: Node, _compiler: Compiler) -> Frame:
@@ -61,7 +61,7 @@ def _quat(node: Node, _compiler: Compiler) -> Frame:
 
 def _axisangle(node: Node, compiler: Compiler) -> Frame:
     *axis, angle = node.numbers("axisangle", 4)
-    return Frame.turn(vector(_unit(node, "axisangle", np.array(axis))), compiler.radians(angle))
+    return Frame.turn(to_vector(_unit(node, "axisangle", np.array(axis))), compiler.radians(angle))
 
 
 def _euler(node: Node, compiler: Compiler, snapper: Snapper) -> Frame:
@@ -76,7 +76,7 @@ def _xyaxes(node: Node, _compiler: Compiler) -> Frame:
     numbers = node.numbers("xyaxes", 6)
     x, y = (_unit(node, "xyaxes", np.array(numbers[k : k + 3])) for k in (0, 3))
     y = _unit(node, "xyaxes", y - (x @ y) * x)
-    return Frame(rotation=rows(np.stack([x, y, np.cross(x, y)], axis=1)))
+    return Frame(rotation=to_rows(np.stack([x, y, np.cross(x, y)], axis=1)))
 
 
 def _zaxis(node: Node, _compiler: Compiler) -> Frame:
@@ -85,7 +85,7 @@ def _zaxis(node: Node, _compiler: Compiler) -> Frame:
 
 def _z_onto(direction: Float[np.ndarray, "3"]) -> Frame:
     """The smallest rotation that takes the z axis to a direction; about x where it is half a turn."""
-    x, y, z = vector(direction)
+    x, y, z = to_vector(direction)
     sine = math.hypot(x, y)
     axis = (-y / sine, x / sine, 0.0) if sine > 1e-10 else _AXES["x"]
     return Frame.turn(axis, math.atan2(sine, z))
@@ -94,5 +94,5 @@ def _z_onto(direction: Float[np.ndarray, "3"]) -> Frame:
 def _unit(node: Node, key: str, direction: Float[np.ndarray, "3"]) -> Float[np.ndarray, "3"]:
     if math.hypot(*direction) < _TINY:
         raise node.error(f"{key}={node.text(key)!r} holds no direction; give vectors that are not zero or parallel")
-    near = np.array(of_order_one(vector(direction)))
+    near = np.array(of_order_one(to_vector(direction)))
     return near / np.linalg.norm(near)

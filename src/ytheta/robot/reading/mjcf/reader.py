@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ytheta.conventions import STANDARD_GRAVITY
 from ytheta.files.xml_document import Node
-from ytheta.robot.frame import Vector, vector
+from ytheta.robot.frame import Vector, to_vector
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Joint, Link
 from ytheta.robot.reading.mjcf.actuators import read_actuators
@@ -120,7 +120,7 @@ def _remark_forces(root: Node, bodies: Iterable[Body], remarks: Remarks) -> None
 def _gravity(root: Node) -> Vector:
     if _disabled(root, "gravity"):
         return (0.0, 0.0, 0.0)
-    return vector(section(root, "option").numbers("gravity", 3, default=STANDARD_GRAVITY))
+    return to_vector(section(root, "option").numbers("gravity", 3, default=STANDARD_GRAVITY))
 
 
 def _disabled(root: Node, effect: str) -> bool:

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from ytheta.files.toml_table import Table
 from ytheta.robot import tree
-from ytheta.robot.frame import vector
+from ytheta.robot.frame import to_vector
 from ytheta.robot.parts import Joint, Link, Loop
 from ytheta.robot.reading.snap import Snapper
 from ytheta.robot.reading.toml.parts import (
@@ -54,7 +54,7 @@ def laid_over(base: Robot, top: Table, snapper: Snapper, *, lengths: Sequence[tu
         name=top.text("name", base.name),
         about=top.text("about", base.about),
         source=top.text("source", base.source),
-        gravity=vector(top.numbers("gravity", 3, base.gravity)),
+        gravity=to_vector(top.numbers("gravity", 3, base.gravity)),
         mounting=read_frame(top.table("mounting"), snapper) if top.has("mounting") else base.mounting,
         lengths=tuple({**dict(base.lengths), **dict(lengths)}.items()),
         links=_over(base.links, top.tables("link"), _changed_link, read_link),

@@ -12,7 +12,7 @@ import numpy as np
 from ytheta.conventions import LINK_PARAMETERS
 from ytheta.errors import InputError, suggest_names
 from ytheta.files.toml_table import Table
-from ytheta.robot.frame import IDENTITY, Frame, Vector, rows, vector
+from ytheta.robot.frame import IDENTITY, Frame, Vector, to_rows, to_vector
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Coupling, Drive, Force, Joint, JointKind, Limits, Link, Marker, Motor
 from ytheta.robot.reading.snap import Snapper, unit_axis
@@ -41,7 +41,7 @@ def read_inertia(table: Table, *, measured: bool = False) -> Inertia:
                 raise parameters.error(f"the parameter {name!r} is unknown{suggest_names(name, LINK_PARAMETERS)}")
         inertia = Inertia.from_names(values)
     else:
-        center = vector(table.numbers("center", 3, (0.0, 0.0, 0.0)))
+        center = to_vector(table.numbers("center", 3, (0.0, 0.0, 0.0)))
         moments = table.table("inertia")
         xx, yy, zz, xy, xz, yz = (moments.number(key, 0.0) for key in ("xx", "yy", "zz", "xy", "xz", "yz"))
         moments.finish()
@@ -141,7 +141,7 @@ def read_frame(table: Table, snapper: Snapper) -> Frame:
         entries_fit = abs(matrix).max() <= 1.0 + 1e-6  # else the product below may overflow
         if not entries_fit or abs(matrix @ matrix.T - np.eye(3)).max() > 1e-6 or np.linalg.det(matrix) < 0.0:
             raise table.error("'rotation' is not a rotation matrix (orthonormal rows, determinant 1 to six digits)")
-        turn = Frame(rotation=rows(matrix))
+        turn = Frame(rotation=to_rows(matrix))
     table.finish()
     return Frame((x, y, z), turn.rotation)
 

@@ -15,7 +15,7 @@ from ytheta.conventions import STANDARD_GRAVITY
 from ytheta.errors import RobotFileError
 from ytheta.files.lengths import can_name_a_length
 from ytheta.files.toml_table import Table, finite_number, shown
-from ytheta.robot.frame import vector
+from ytheta.robot.frame import to_vector
 from ytheta.robot.parts import Loop
 from ytheta.robot.reading.snap import Snapper
 from ytheta.robot.reading.toml.extension import laid_over
@@ -64,7 +64,7 @@ def _whole(top: Table, path: Path, snapper: Snapper, lengths: tuple[tuple[str, f
         name=top.text("name", path.stem),
         about=top.text("about", ""),
         source=top.text("source", ""),
-        gravity=vector(top.numbers("gravity", 3, STANDARD_GRAVITY)),
+        gravity=to_vector(top.numbers("gravity", 3, STANDARD_GRAVITY)),
         mounting=read_frame(top.table("mounting"), snapper),
         lengths=lengths,
         links=tuple(read_link(table, measured=measured) for table in top.tables("link")),

@@ -100,7 +100,7 @@ class Table:
         """A table from names to texts."""
         for key, value in self._left.items():
             if not isinstance(value, str):
-                raise self.error(f"{key!r} should be an expression in quotes, not {shown(value)}")
+                raise self.error(f"{key!r} should be an expression in quotes, not {describe_value(value)}")
         return tuple(self.items())
 
     def table(self, key: str) -> Table:
@@ -116,7 +116,7 @@ class Table:
         return [
             Table(
                 value,
-                f"{self.where}, [[{key}]] {shown(value.get('name', value.get('joint', f'number {k}')))}",
+                f"{self.where}, [[{key}]] {describe_value(value.get('name', value.get('joint', f'number {k}')))}",
                 self.lengths,
             )
             for k, value in enumerate(values, start=1)
@@ -130,7 +130,7 @@ class Table:
             return default
         value = self._left.pop(key)
         if not isinstance(value, kind):
-            raise self.error(f"{key!r} should be {what}, not {shown(value)}")
+            raise self.error(f"{key!r} should be {what}, not {describe_value(value)}")
         return value
 
     def _scalar(self, key: str, value: Any) -> Scalar:
@@ -139,9 +139,9 @@ class Table:
                 return parse_scalar(value, self.lengths)
             except RobotFileError as error:
                 raise self.error(f"{key} = {error}") from None
-        finite = finite_number(value)
+        finite = to_finite_number(value)
         if finite is None:
-            raise self.error(f"{key!r} should be a finite number, not {shown(value)}")
+            raise self.error(f"{key!r} should be a finite number, not {describe_value(value)}")
         return finite
 
     def _number(self, key: str, value: Scalar) -> float:
@@ -150,7 +150,7 @@ class Table:
         return value
 
 
-def finite_number(value: object) -> float | None:
+def to_finite_number(value: object) -> float | None:
     """A TOML value as a float; None where it is no number, not finite, or an integer beyond all floats."""
     if not isinstance(value, int | float) or isinstance(value, bool):
         return None
@@ -161,7 +161,7 @@ def finite_number(value: object) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def shown(value: object) -> str:
+def describe_value(value: object) -> str:
     """A TOML value as complaints name it."""
     match value:
         case dt.datetime() | dt.date():

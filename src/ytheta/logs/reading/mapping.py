@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ytheta.errors import InputError
-from ytheta.files.toml_table import shown
+from ytheta.files.toml_table import describe_value
 from ytheta.logs.reading.mapping_values import UNITS, Factor, Reference, Section, count_of
 from ytheta.shapes import MotorsByJoint
 
@@ -123,7 +123,7 @@ def _mapping(values: Mapping[str, Any], place: str) -> ColumnMapping:
 def _reference(section: Section, key: str, value: Any) -> Reference:
     if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool) and value >= 0):
         return value
-    raise section.error(f"{key!r} should be a column name or a column number from 0, not {shown(value)}")
+    raise section.error(f"{key!r} should be a column name or a column number from 0, not {describe_value(value)}")
 
 
 def _references(section: Section, key: str, value: Any) -> References:
@@ -133,7 +133,7 @@ def _references(section: Section, key: str, value: Any) -> References:
         return value
     if isinstance(value, Sequence) and value:
         return tuple(_reference(section, key, entry) for entry in value)
-    raise section.error(f"{key!r} should be a list of columns or a text such as '{key}{{}}', not {shown(value)}")
+    raise section.error(f"{key!r} should be a list of columns or a text such as '{key}{{}}', not {describe_value(value)}")
 
 
 def _rows(top: Section) -> tuple[int, int | None]:
@@ -141,7 +141,7 @@ def _rows(top: Section) -> tuple[int, int | None]:
     if value is None:
         return 0, None
     if not isinstance(value, Sequence) or isinstance(value, str) or len(value) != 2:
-        raise top.error(f"'rows' should be [first, last], the last one left out, not {shown(value)}")
+        raise top.error(f"'rows' should be [first, last], the last one left out, not {describe_value(value)}")
     first, last = (count_of(top, "rows", entry) for entry in value)
     if last <= first:
         raise top.error(f"'rows' = [{first}, {last}] is empty; the first row should come before the last")
@@ -152,4 +152,4 @@ def _topic(top: Section) -> str | None:
     value = top.taken("topic")
     if value is None or isinstance(value, str):
         return value
-    raise top.error(f"'topic' should be the name of a topic in quotes, not {shown(value)}")
+    raise top.error(f"'topic' should be the name of a topic in quotes, not {describe_value(value)}")

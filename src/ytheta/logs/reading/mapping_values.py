@@ -10,7 +10,7 @@ import numpy as np
 
 from ytheta.errors import InputError, RobotFileError, suggest_names
 from ytheta.files.lengths import parse_scalar
-from ytheta.files.toml_table import finite_number, shown
+from ytheta.files.toml_table import to_finite_number, describe_value
 from ytheta.shapes import MotorsByJoint
 
 Reference = str | int  # a column's name, or its number from 0
@@ -99,9 +99,9 @@ class Section:
                 value = parse_scalar(value, frozenset())
             except RobotFileError:
                 raise self.error(f"{key!r} = {value!r} is not understood; write a number or a multiple of pi") from None
-        number = finite_number(value)
+        number = to_finite_number(value)
         if number is None:
-            raise self.error(f"{key!r} should be a finite number, not {shown(value)}")
+            raise self.error(f"{key!r} should be a finite number, not {describe_value(value)}")
         return number
 
 
@@ -109,4 +109,4 @@ def count_of(section: Section, key: str, value: Any) -> int:
     """A whole number from zero."""
     if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
         return value
-    raise section.error(f"{key!r} should hold whole numbers from 0, not {shown(value)}")
+    raise section.error(f"{key!r} should hold whole numbers from 0, not {describe_value(value)}")

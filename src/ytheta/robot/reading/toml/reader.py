@@ -14,7 +14,7 @@ from pathlib import Path
 from ytheta.conventions import STANDARD_GRAVITY
 from ytheta.errors import RobotFileError
 from ytheta.files.lengths import can_name_a_length
-from ytheta.files.toml_table import Table, finite_number, shown
+from ytheta.files.toml_table import Table, to_finite_number, describe_value
 from ytheta.robot.frame import to_vector
 from ytheta.robot.parts import Loop
 from ytheta.robot.reading.snap import Snapper
@@ -102,8 +102,8 @@ def _lengths(table: Table) -> tuple[tuple[str, float | None], ...]:
             )
         if value == UNSET:
             lengths.append((name, None))
-        elif (metres := finite_number(value)) is not None:
+        elif (metres := to_finite_number(value)) is not None:
             lengths.append((name, metres))
         else:
-            raise table.error(f"{name} should be a number in metres, or 'unset', not {shown(value)}")
+            raise table.error(f"{name} should be a number in metres, or 'unset', not {describe_value(value)}")
     return tuple(lengths)

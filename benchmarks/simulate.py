@@ -23,7 +23,7 @@ from ytheta.robot.frame import Frame
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Joint, JointKind, Link
 from ytheta.robot.robot import Robot
-from ytheta.robot.writing.mjcf import mjcf
+from ytheta.robot.writing.mjcf import to_mjcf
 from ytheta.simulation.closed_loop.compiled import RUNS_PER_BATCH, ClosedLoop
 from ytheta.simulation.sensors.sensors import Sensor, Sensors
 
@@ -157,7 +157,7 @@ def _with_volume(robot: Robot) -> Robot:
 
 def _mujoco(robot: Robot) -> float:
     """Seconds of a step of MuJoCo's own loop, called from Python once for many steps."""
-    model = mujoco.MjModel.from_xml_string(mjcf(robot.merged))
+    model = mujoco.MjModel.from_xml_string(to_mjcf(robot.merged))
     model.opt.timestep, model.opt.integrator = STEP, mujoco.mjtIntegrator.mjINT_RK4
     data = mujoco.MjData(model)
 

@@ -23,7 +23,7 @@ import polars as pl
 
 import ytheta as yt
 from ytheta.robot.parts import Drive, Joint
-from ytheta.robot.writing.mjcf import mjcf
+from ytheta.robot.writing.mjcf import to_mjcf
 
 STEP = 1e-3  # s, of simulation, controller and log
 TOP = 0.7  # Hz, the fastest harmonic

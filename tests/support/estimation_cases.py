@@ -16,7 +16,7 @@ from ytheta.identification.equations.motion_sources import ArraySource
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.robot import Robot
-from ytheta.robot.writing.mjcf import mjcf
+from ytheta.robot.writing.mjcf import to_mjcf
 
 RATE = 50.0
 FRICTION = ("viscous", "coulomb", "offset")
@@ -106,7 +106,7 @@ def smooth(joints: int, samples: int, *, seed: int = 3, still: Sequence[int] = (
 def mujoco_torque(robot: Robot, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
     """mj_inverse of every sample, in the order of ``robot.actuated``; arrays come in that order, too."""
     robot = robot.numeric.merged
-    model = mujoco.MjModel.from_xml_string(mjcf(robot))
+    model = mujoco.MjModel.from_xml_string(to_mjcf(robot))
     data = mujoco.MjData(model)
     order = [int(model.joint(name).dofadr[0]) for name in robot.actuated]
     tau = np.zeros_like(q)

@@ -6,13 +6,13 @@ import mujoco
 import numpy as np
 
 from ytheta.robot.robot import Robot
-from ytheta.robot.writing.mjcf import mjcf
+from ytheta.robot.writing.mjcf import to_mjcf
 
 
 def tree_torque(robot: Robot, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Torques of all tree joints without the loops, and the Jacobian of MuJoCo's loop constraints; order of q."""
     robot = robot.numeric.merged
-    model = mujoco.MjModel.from_xml_string(mjcf(robot))
+    model = mujoco.MjModel.from_xml_string(to_mjcf(robot))
     data = mujoco.MjData(model)
     order = [int(model.joint(joint.name).dofadr[0]) for joint in robot.movable]
     data.qpos[order], data.qvel[order] = q, qd

@@ -25,7 +25,7 @@ DRY = 'solreffriction="0.002 1" solimpfriction="0.99 0.99 0.001"'
 APART = 0.3  # metres between the two points that hold a hinge
 
 
-def mjcf(robot: Robot, *, drives: bool = False) -> str:
+def to_mjcf(robot: Robot, *, drives: bool = False) -> str:
     """The robot for MuJoCo; ``drives``: with rotor inertia, damping and dry friction in its joints."""
     sites: dict[str, list[str]] = {link.name: [] for link in robot.links}
     connects = []

@@ -20,7 +20,7 @@ from ytheta.errors import InputError, MissingExtraError
 from ytheta.robot.parameters import with_parameters
 from ytheta.robot.parts import Drive, JointKind
 from ytheta.robot.robot import Robot
-from ytheta.robot.writing.mjcf import mjcf
+from ytheta.robot.writing.mjcf import to_mjcf
 from ytheta.shapes import Float, PerJoint, PerState
 
 # How MuJoCo holds loops: time constant and damping, and how much of a constraint's force it gives (0.9 by default). A
@@ -138,7 +138,7 @@ class MujocoPlant:
         mujoco = _mujoco()
         # A load becomes part of its link: alone it could be a point mass, which MuJoCo refuses.
         joined = replace(self.robot, links=tuple(replace(link, load=False) for link in self.robot.links)).merged
-        text = mjcf(joined, drives=True)
+        text = to_mjcf(joined, drives=True)
         try:
             model = mujoco.MjModel.from_xml_string(text)
         except ValueError as error:

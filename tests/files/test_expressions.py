@@ -10,7 +10,7 @@ import pytest
 import sympy
 
 from ytheta.errors import RobotError
-from ytheta.files.expressions import FUNCTIONS, LONGEST, UNKNOWN, parse, position_of
+from ytheta.files.expressions import FUNCTIONS, LONGEST, UNKNOWN, parse, format_position
 
 CASES = [
     ("2 + 3*4 - 6/4", 12.5),
@@ -143,4 +143,4 @@ def test_numbers_without_a_value_are_not_finite() -> None:
 
 @pytest.mark.parametrize("name", ["joint2", "a b", "it's", 'so "so"', "pi", "lambda", "ü", "back\\slash", "two\nlines"])
 def test_positions_of_any_name(name: str) -> None:
-    assert parse(f"2*{position_of(name)}").value({}, {name: 0.4}) == 0.8
+    assert parse(f"2*{format_position(name)}").value({}, {name: 0.4}) == 0.8

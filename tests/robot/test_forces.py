@@ -30,7 +30,7 @@ from tests.support.toml_robots import TWO, read
 from ytheta.dynamics import graphs
 from ytheta.dynamics.loops.closing import constraint
 from ytheta.errors import InputError, RobotError, UnsetLengthError
-from ytheta.files.expressions import position_of
+from ytheta.files.expressions import format_position
 from ytheta.identifiability.registry import acceptance, base_parameters
 from ytheta.robot.forces import shapes
 from ytheta.robot.parts import Force
@@ -173,7 +173,7 @@ def test_on_motors_and_of_motors() -> None:
 def test_loops(name: str) -> None:
     """A spring on every joint, cut ones included: its torque is the slope of its energy along closed poses."""
     bare = looped(name)
-    springs = [Force(f"s{k}", ((j, f"{position_of(j)} - 0.{k}"),), value=k + 1.0) for k, j in enumerate(bare.moving)]
+    springs = [Force(f"s{k}", ((j, f"{format_position(j)} - 0.{k}"),), value=k + 1.0) for k, j in enumerate(bare.moving)]
     robot = forced(bare, *springs)
     loops = constraint(robot)
     Q, Qd, Qdd = random_motion(name)
@@ -364,8 +364,8 @@ def test_round_trip_of_any_robot(robot: Robot, data: st.DataObject) -> None:
         return
     names = data.draw(st.lists(st.sampled_from(robot.moving), min_size=1, unique=True))
     number = data.draw(st.floats(-1e9, 1e9))
-    torque = tuple((name, f"mid*{position_of(name)} - {number!r}") for name in names)
-    where = (("mid", f"(cos({position_of(names[0])})\n + pi)"),)
+    torque = tuple((name, f"mid*{format_position(name)} - {number!r}") for name in names)
+    where = (("mid", f"(cos({format_position(names[0])})\n + pi)"),)
     robot = forced(robot, Force("a force", torque, where, number, "“here”\n"), Force("bare", ((names[0], "1"),)))
     assert read(to_toml(robot)) == robot
 

@@ -14,7 +14,7 @@ from tests.support.random_robots import angles, frames, numbers, unit_vectors
 from ytheta.errors import InputError, RobotFileError, UnsetLengthError
 from ytheta.files.lengths import Length, parse_scalar, symbol
 from ytheta.robot.frame import Frame, Vector, cos_sin
-from ytheta.robot.reading.snap import Snapper, unit_axis
+from ytheta.robot.reading.snap import Snapper, normalize_axis
 
 NAMES = frozenset({"l1", "l2"})
 
@@ -42,7 +42,7 @@ def test_quaternions_of_any_size_turn_alike(size: float) -> None:
     turned = Frame.from_quaternion(size, 0.0, -size, 0.0).rotation
     assert turned == Frame.from_quaternion(1.0, 0.0, -1.0, 0.0).rotation
     assert Frame.from_quaternion(0.0, 0.0, size, 0.0).rotation == Frame.turn((0.0, 1.0, 0.0), math.pi).rotation
-    assert unit_axis((0.0, -size, 0.0)) == (0.0, -1.0, 0.0)
+    assert normalize_axis((0.0, -size, 0.0)) == (0.0, -1.0, 0.0)
 
 
 def test_what_is_no_rotation() -> None:
@@ -51,7 +51,7 @@ def test_what_is_no_rotation() -> None:
     with pytest.raises(InputError, match="not finite"):
         Frame.from_quaternion(1.0, 0.0, math.inf, 0.0)
     with pytest.raises(InputError, match="the axis is zero"):
-        unit_axis((0.0, 0.0, 0.0))
+        normalize_axis((0.0, 0.0, 0.0))
 
 
 @pytest.mark.parametrize("angle", [1e7, 1e15, -1e308])

@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from ytheta.errors import RobotFileError
 
 # The largest robot descriptions in public use have about 1 MB; more is a mesh, a log or a mistake.
-LARGEST_FILE = 16 * 1024 * 1024
+MAX_FILE_SIZE = 16 * 1024 * 1024
 
 
 def read_bytes(path: Path) -> bytes:
@@ -19,9 +19,9 @@ def read_bytes(path: Path) -> bytes:
             raise RobotFileError(f"{path} is a directory; name the robot file in it (.urdf, .xml or .toml)")
         if not stat.S_ISREG(found.st_mode):
             raise RobotFileError(f"{path} is not a regular file; save the robot description into one and name that")
-        if found.st_size > LARGEST_FILE:
+        if found.st_size > MAX_FILE_SIZE:
             raise RobotFileError(
-                f"{path} has {found.st_size / 1e6:.0f} MB, a robot description at most {LARGEST_FILE / 1e6:.0f} MB; "
+                f"{path} has {found.st_size / 1e6:.0f} MB, a robot description at most {MAX_FILE_SIZE / 1e6:.0f} MB; "
                 "it was not read: check that this is the right file"
             )
         content = path.read_bytes()
@@ -38,7 +38,7 @@ def read_bytes(path: Path) -> bytes:
     return content
 
 
-def folder_of(path: Path) -> Path:
+def find_robot_folder(path: Path) -> Path:
     """The robot's folder: the ROS package it lies in (the nearest parent with a package.xml), else its directory."""
     own = path.resolve().parent
     for folder in (own, *own.parents):
@@ -47,7 +47,7 @@ def folder_of(path: Path) -> Path:
     return own
 
 
-def refuse_escape(reference: str, path: Path, where: str) -> Path | None:
+def resolve_reference(reference: str, path: Path, where: str) -> Path | None:
     """Check a mesh or include reference; the file it means, or None for a ``package://`` reference.
 
     Nothing is opened here. Raises RobotFileError for a reference that leaves the robot's folder.
@@ -74,7 +74,7 @@ def _followed(reference: str, path: Path) -> tuple[bool, Path | None]:
     if "://" in reference:
         return False, None
     target = (path.resolve().parent / reference).resolve()
-    return target.is_relative_to(folder_of(path)), target
+    return target.is_relative_to(find_robot_folder(path)), target
 
 
 def _reason(error: Exception) -> str:

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from ytheta.errors import RobotError, suggest_names
-from ytheta.files.lengths import can_name_a_length
+from ytheta.files.lengths import is_length_name
 
 # Functions and the number of their arguments; abs has another name in CasADi and SymPy.
 FUNCTIONS = {
@@ -92,9 +92,9 @@ def parse(text: str) -> Expression:
         raise _misunderstood(text, str(error)) from None
 
 
-def position_of(name: str) -> str:
+def format_position(name: str) -> str:
     """The position of a joint, as an expression writes it."""
-    return name if can_name_a_length(name) else f"{POSITION}({name!r})"
+    return name if is_length_name(name) else f"{POSITION}({name!r})"
 
 
 def _misunderstood(text: str, reason: str) -> RobotError:

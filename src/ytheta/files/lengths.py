@@ -19,7 +19,7 @@ from ytheta.errors import RobotFileError, UnsetLengthError, suggest_names
 
 Scalar: TypeAlias = "float | Length"
 
-LONGEST_EXPRESSION = 5000
+MAX_EXPRESSION_LENGTH = 5000
 MOST_PARTS = 500  # numbers, names and operations of one expression
 
 
@@ -74,7 +74,7 @@ class Length:
         return " + ".join(pieces).replace("+ -", "- ")
 
 
-def can_name_a_length(name: str) -> bool:
+def is_length_name(name: str) -> bool:
     """Whether expressions and ``with_lengths`` can use a name: ASCII letters, digits, _; not pi or a word of Python."""
     return name.isascii() and name.isidentifier() and not keyword.iskeyword(name) and name != "pi"
 
@@ -84,7 +84,7 @@ def symbol(name: str) -> Length:
     return Length(0.0, ((name, 1.0),))
 
 
-def symbols_in(values: tuple[Scalar, ...]) -> set[str]:
+def find_symbols(values: tuple[Scalar, ...]) -> set[str]:
     """The symbols that occur in some scalars."""
     return {name for value in values if isinstance(value, Length) for name in value.symbols}
 
@@ -100,8 +100,8 @@ def parse_scalar(text: str, known: frozenset[str]) -> Scalar:
     Raises RobotFileError with a remedy; the caller adds the place.
     """
     try:
-        if len(text) > LONGEST_EXPRESSION:
-            raise ValueError(f"it is longer than {LONGEST_EXPRESSION} characters")
+        if len(text) > MAX_EXPRESSION_LENGTH:
+            raise ValueError(f"it is longer than {MAX_EXPRESSION_LENGTH} characters")
         result = _evaluated(_parsed(text), known)
     except (SyntaxError, ValueError, ZeroDivisionError, RecursionError, MemoryError, OverflowError) as error:
         reason = "it is not an arithmetic expression" if isinstance(error, SyntaxError) else str(error)

@@ -13,7 +13,7 @@ from typing import Any
 
 from ytheta.errors import RobotError, suggest_names
 from ytheta.files.expressions import POSITION, UNKNOWN, Expression, parse
-from ytheta.files.lengths import can_name_a_length
+from ytheta.files.lengths import is_length_name
 from ytheta.robot.parts import Force
 from ytheta.robot.rules import check_numbers, check_unique, repeated
 
@@ -45,7 +45,7 @@ def shapes(force: Force, positions: Mapping[str, Any]) -> dict[str, Any]:
     return {joint: parse(text).value(known, positions) for joint, text in force.torque}
 
 
-def lengths_in(force: Force, lengths: Collection[str]) -> frozenset[str]:
+def find_lengths(force: Force, lengths: Collection[str]) -> frozenset[str]:
     """The symbolic lengths that a force uses."""
     used = {name for _, text in (*force.where, *force.torque) for name in parse(text).names}
     return frozenset(used & set(lengths))
@@ -53,7 +53,7 @@ def lengths_in(force: Force, lengths: Collection[str]) -> frozenset[str]:
 
 def with_numbers(force: Force, values: Mapping[str, float]) -> Force:
     """The same force with its symbolic lengths as named numbers of its own."""
-    numbers = tuple((name, repr(float(values[name]))) for name in sorted(lengths_in(force, values)))
+    numbers = tuple((name, repr(float(values[name]))) for name in sorted(find_lengths(force, values)))
     return replace(force, where=(*numbers, *force.where)) if numbers else force
 
 
@@ -65,7 +65,7 @@ def _check_where(force: Force, moving: Sequence[str], lengths: Collection[str]) 
     known: dict[str, Any] = dict.fromkeys(lengths, UNKNOWN)
     for k, (name, text) in enumerate(force.where):
         place = f"force {force.name!r}, where {name!r}"
-        if not can_name_a_length(name):
+        if not is_length_name(name):
             raise RobotError(
                 f"{place}: this name cannot stand in expressions; use letters, digits and _ (but not 'pi')"
             )

@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 
 from ytheta.errors import InputError
-from ytheta.files.lengths import Length, Scalar, number, symbols_in
+from ytheta.files.lengths import Length, Scalar, number, find_symbols
 from ytheta.shapes import Float
 
 Vector: TypeAlias = tuple[float, float, float]
@@ -22,11 +22,11 @@ Matrix: TypeAlias = tuple[Vector, Vector, Vector]
 Place: TypeAlias = tuple[Scalar, Scalar, Scalar]
 
 ORIGIN: Vector = (0.0, 0.0, 0.0)
-NO_TURN: Matrix = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+IDENTITY_ROTATION: Matrix = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 STEP = math.pi / 6
 # Beyond this an angle has lost the digits that tell a multiple of pi/6 from its neighbours.
-MANY_TURNS = 1e6
+MAX_ANGLE = 1e6
 
 # cos(k pi/6) for k = 0 … 11, exact to the last digit: with them a quarter turn has zeros, not 6e-17.
 _HALF_ROOT_3 = math.sqrt(3.0) / 2.0
@@ -38,7 +38,7 @@ class Frame:
     """A right-handed frame seen from another one."""
 
     translation: Place = ORIGIN
-    rotation: Matrix = NO_TURN
+    rotation: Matrix = IDENTITY_ROTATION
 
     def __matmul__(self, other: Frame) -> Frame:
         return Frame(
@@ -53,7 +53,7 @@ class Frame:
 
     @property
     def symbols(self) -> set[str]:
-        return symbols_in(self.translation)
+        return find_symbols(self.translation)
 
     def numeric(self, values: Mapping[str, float]) -> Frame:
         """This frame with its symbolic lengths replaced by numbers."""
@@ -98,7 +98,7 @@ class Frame:
     @staticmethod
     def from_quaternion(w: float, x: float, y: float, z: float) -> Frame:
         """Rotation of a quaternion, scalar first; it need not be normalised. InputError where it is no rotation."""
-        w, x, y, z = of_order_one((w, x, y, z))
+        w, x, y, z = scale_to_order_one((w, x, y, z))
         if not any((w, x, y, z)):
             raise InputError("a quaternion of zeros is no rotation; give a unit quaternion")
         n = w * w + x * x + y * y + z * z
@@ -126,7 +126,7 @@ IDENTITY = Frame()
 
 def cos_sin(angle: float) -> tuple[float, float]:
     """Cosine and sine, exact where the angle is the nearest double to a multiple of pi/6."""
-    if abs(angle) > MANY_TURNS:
+    if abs(angle) > MAX_ANGLE:
         return math.cos(angle), math.sin(angle)
     steps = angle / STEP
     k = round(steps)
@@ -135,7 +135,7 @@ def cos_sin(angle: float) -> tuple[float, float]:
     return math.cos(angle), math.sin(angle)
 
 
-def of_order_one(values: Sequence[float]) -> tuple[float, ...]:
+def scale_to_order_one(values: Sequence[float]) -> tuple[float, ...]:
     """The same direction with a largest entry of order one: squares neither overflow nor vanish.
 
     Divides by a power of two, which changes no digit. Zeros stay zeros; InputError where a number is not finite.

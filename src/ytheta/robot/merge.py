@@ -34,7 +34,7 @@ class Merge:
         return tuple(Marker(name, on, frame) for name, (on, frame) in self.carrier.items() if name != on)
 
 
-def merge_fixed(links: Sequence[Link], joints: Sequence[Joint], values: Mapping[str, float]) -> Merge:
+def merge_fixed_links(links: Sequence[Link], joints: Sequence[Joint], values: Mapping[str, float]) -> Merge:
     """Merge links on fixed joints into their carriers, except loads. ``values``: symbolic lengths, where mass moves."""
     by_name = {link.name: link for link in links}
     carrier: dict[str, tuple[str, Frame]] = {links[0].name: (links[0].name, IDENTITY)}

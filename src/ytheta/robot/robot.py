@@ -21,10 +21,10 @@ from ytheta.conventions import FORCE_PARAMETER, JOINT_PARAMETERS, LINK_PARAMETER
 from ytheta.errors import RobotError, UnknownNameError, UnsetLengthError, suggest_names
 from ytheta.findings import Finding
 from ytheta.robot import rules, tree
-from ytheta.robot.forces import check_forces, lengths_in, with_numbers
+from ytheta.robot.forces import check_forces, find_lengths, with_numbers
 from ytheta.robot.frame import IDENTITY, Frame, Vector
 from ytheta.robot.inertia import Consistency, Inertia
-from ytheta.robot.merge import Merge, merge_fixed
+from ytheta.robot.merge import Merge, merge_fixed_links
 from ytheta.robot.parts import Coupling, Drive, Force, Joint, JointKind, Limits, Link, Loop, Marker, Motor
 from ytheta.shapes import Float
 
@@ -250,7 +250,7 @@ class Robot:
     def symbols(self) -> frozenset[str]:
         """Symbolic lengths that occur in the geometry and in forces."""
         declared = [name for name, _ in self.lengths]
-        in_forces = (name for force in self.forces for name in lengths_in(force, declared))
+        in_forces = (name for force in self.forces for name in find_lengths(force, declared))
         return frozenset((*(name for frame in self._frames() for name in frame.symbols), *in_forces))
 
     @property
@@ -288,7 +288,7 @@ class Robot:
         """This robot without fixed joints, except those that hold loads; merged links live on as markers."""
         if not any(self._disappears(joint) for joint in self.joints):
             return self
-        merge = merge_fixed(self.links, self.joints, self._length_values)
+        merge = merge_fixed_links(self.links, self.joints, self._length_values)
         return replace(
             self,
             links=merge.links,

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Sequence
 from itertools import chain
 
 from ytheta.errors import RobotError, suggest_names
-from ytheta.files.lengths import Length, Scalar, can_name_a_length
+from ytheta.files.lengths import Length, Scalar, is_length_name
 from ytheta.robot.frame import IDENTITY, Frame
 from ytheta.robot.parts import Drive, Joint, JointKind, Limits, Link, Marker, Motor
 
@@ -86,7 +86,7 @@ def check_lengths(lengths: Sequence[tuple[str, float | None]], used: Iterable[st
     """Symbolic lengths have names that formulas can hold and finite values; those that are used are declared."""
     check_unique((name for name, _ in lengths), "length")
     for name, value in lengths:
-        if not can_name_a_length(name):
+        if not is_length_name(name):
             raise RobotError(f"{name!r} cannot name a length; use letters, digits and _ (but not 'pi')")
         if value is not None and not math.isfinite(value):
             raise RobotError(f"the length {name!r} is {value}; give a finite number in metres")

@@ -21,7 +21,7 @@ from ytheta.logs.reading.mapping_values import UNITS, Factor, Reference, Section
 from ytheta.shapes import MotorsByJoint
 
 QUANTITIES = ("t", "q", "qd", "tau", "current")
-LARGEST_FILE = 1 << 20
+MAX_FILE_SIZE = 1 << 20
 
 References = str | tuple[Reference, ...]
 
@@ -68,7 +68,7 @@ def read_mapping(source: str | Path | Mapping[str, Any] | ColumnMapping | None) 
 
 def _parsed(path: Path) -> dict[str, Any]:
     try:
-        if path.stat().st_size > LARGEST_FILE:
+        if path.stat().st_size > MAX_FILE_SIZE:
             raise InputError(f"{path} is larger than a mapping can be; check that this is the right file")
         return tomllib.loads(path.read_bytes().decode("utf-8-sig"))
     except FileNotFoundError:

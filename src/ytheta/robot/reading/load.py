@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ytheta.conventions import SNAP
 from ytheta.errors import InputError, RobotError, RobotFileError, suggest_names
-from ytheta.files.bounded import read_bytes, refuse_escape
+from ytheta.files.bounded import read_bytes, resolve_reference
 from ytheta.files.xml_document import parse_xml
 from ytheta.findings import Finding, Severity
 from ytheta.robot import catalog
@@ -103,7 +103,7 @@ def _read(path: Path, *, snap: float, fix_base: bool, read_for: tuple[Path, ...]
 def _extended(reference: str, files: tuple[Path, ...], *, snap: float, fix_base: bool) -> Robot:
     """The robot that the last of some files extends: one of its folder, or of the catalog."""
     where = f"{files[-1].name}, extends"
-    path = refuse_escape(reference, files[-1], where)
+    path = resolve_reference(reference, files[-1], where)
     if path is None:
         raise RobotFileError(f"{where}: {reference!r} is no path; give one relative to this file, or a catalog name")
     if _is_name(reference) and not _exists(path):

@@ -14,7 +14,7 @@ import numpy as np
 
 from ytheta.errors import InputError, RobotFileError
 from ytheta.findings import Finding, Severity
-from ytheta.robot.frame import MANY_TURNS, Frame, Vector, of_order_one, to_rows
+from ytheta.robot.frame import MAX_ANGLE, Frame, Vector, scale_to_order_one, to_rows
 from ytheta.robot.frame import STEP as STEP
 from ytheta.shapes import Float
 
@@ -43,14 +43,14 @@ class Snapper:
 
     def angle(self, value: float, where: str) -> float:
         """The multiple of pi/6 that a rounded angle means, else the angle itself."""
-        if not abs(value) < MANY_TURNS:
+        if not abs(value) < MAX_ANGLE:
             raise RobotFileError(
-                f"{where}: the angle {value!r} rad is beyond any turn of a robot ({MANY_TURNS:g} rad); check its unit"
+                f"{where}: the angle {value!r} rad is beyond any turn of a robot ({MAX_ANGLE:g} rad); check its unit"
             )
         exact = round(value / STEP) * STEP
         if not 0.0 < abs(value - exact) <= self.tolerance:
             return value
-        self._note(abs(value - exact), f"{where}: {value!r} → {printed_angle(exact)}")
+        self._note(abs(value - exact), f"{where}: {value!r} → {format_angle(exact)}")
         return exact
 
     def rpy(self, roll: float, pitch: float, yaw: float, where: str) -> Frame:
@@ -101,14 +101,14 @@ class Snapper:
         self._changed.append((change, text))
 
 
-def unit_axis(axis: Vector) -> Vector:
+def normalize_axis(axis: Vector) -> Vector:
     """A direction as a unit vector; one that has length 1 is kept to the last digit. InputError for the zero vector."""
     length = math.hypot(*axis)
     if length == 0.0:
         raise InputError("the axis is zero; give a direction such as 0 0 1")
     if abs(length - 1.0) <= 1e-15:
         return axis
-    x, y, z = of_order_one(axis)
+    x, y, z = scale_to_order_one(axis)
     length = math.hypot(x, y, z)
     return x / length, y / length, z / length
 
@@ -121,7 +121,7 @@ def _exact_rotations() -> Float[np.ndarray, "candidates 3 3"]:
     return np.array([Frame.from_rpy(r, p, y).rotation for r in turns for p in quarter for y in turns])
 
 
-def printed_angle(angle: float) -> str:
+def format_angle(angle: float) -> str:
     """A multiple of pi/6 as a person writes it: ``-pi/2``."""
     steps = round(angle / STEP)
     if steps == 0:

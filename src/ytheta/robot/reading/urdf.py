@@ -14,13 +14,13 @@ from pathlib import Path
 import numpy as np
 
 from ytheta.errors import InputError
-from ytheta.files.bounded import refuse_escape
+from ytheta.files.bounded import resolve_reference
 from ytheta.files.xml_document import Node
 from ytheta.findings import Finding, Severity
 from ytheta.robot.frame import IDENTITY, Frame, Vector, to_rows, to_vector
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Coupling, Drive, Joint, JointKind, Limits, Link
-from ytheta.robot.reading.snap import Snapper, unit_axis
+from ytheta.robot.reading.snap import Snapper, normalize_axis
 from ytheta.robot.robot import Robot
 
 KINDS = {
@@ -42,7 +42,7 @@ def read_urdf(root: Node, path: Path, snap: float, *, fix_base: bool = False) ->
     _refuse_xacro(root)
     for node in root.descendants():
         if node.tag in ("mesh", "texture") and "filename" in node.attributes:
-            refuse_escape(node.attributes["filename"], path, node.where)
+            resolve_reference(node.attributes["filename"], path, node.where)
     snapper = Snapper(snap)
     findings: list[Finding] = []
     joint_nodes = list(root.all("joint"))
@@ -135,7 +135,7 @@ def _axis(node: Node, snapper: Snapper) -> Vector:
     if axis is None:
         return (1.0, 0.0, 0.0)
     try:
-        unit = unit_axis(to_vector(axis.numbers("xyz", 3)))
+        unit = normalize_axis(to_vector(axis.numbers("xyz", 3)))
     except InputError as error:
         raise axis.error(f"joint {node.text('name')!r}: {error}") from None
     return snapper.axis(unit, node.where)

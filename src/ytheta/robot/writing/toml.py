@@ -16,9 +16,9 @@ from ytheta.errors import InputError
 from ytheta.files.atomic import write_atomically
 from ytheta.files.lengths import Length, Scalar
 from ytheta.robot import tree
-from ytheta.robot.frame import IDENTITY, NO_TURN, ORIGIN, STEP, Frame
+from ytheta.robot.frame import IDENTITY, IDENTITY_ROTATION, ORIGIN, STEP, Frame
 from ytheta.robot.parts import Drive, Force, Joint, Limits, Link, Motor
-from ytheta.robot.reading.snap import printed_angle
+from ytheta.robot.reading.snap import format_angle
 from ytheta.robot.reading.toml.reader import FORMAT, UNSET
 from ytheta.robot.robot import Robot
 
@@ -117,7 +117,7 @@ def _frame(frame: Frame) -> InlineTable:
     entry: dict[str, Any] = {}
     if frame.translation != ORIGIN:
         entry["xyz"] = [_scalar(value) for value in frame.translation]
-    if frame.rotation != NO_TURN:
+    if frame.rotation != IDENTITY_ROTATION:
         rpy = frame.rpy
         # Three angles are what a person reads; the matrix is written only where they would lose a digit.
         if Frame.from_rpy(*rpy).rotation == frame.rotation:
@@ -165,7 +165,7 @@ def _scalar(value: Scalar) -> str | float:
 
 def _angle(angle: float) -> str | float:
     """Multiples of pi/6 as a person writes them, where that is the same number."""
-    return printed_angle(angle) if angle and round(angle / STEP) * STEP == angle else angle
+    return format_angle(angle) if angle and round(angle / STEP) * STEP == angle else angle
 
 
 def _append(document: tomlkit.TOMLDocument, key: str, entries: list[dict[str, Any]]) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from ytheta.files.bounded import read_bytes, refuse_escape
+from ytheta.files.bounded import read_bytes, resolve_reference
 from ytheta.files.xml_document import DEEPEST, Node, parse_xml
 from ytheta.robot.reading.mjcf.compiler import Compiler
 
@@ -57,9 +57,9 @@ def with_includes(root: Node, path: Path) -> Node:
 def _included(node: Node, main: Path, seen: set[Path]) -> Node:
     reference = node.text("file")
     beside = os.path.relpath(node.path.resolve().parent, main.resolve().parent)
-    candidates = [refuse_escape(reference, main, node.where)]
+    candidates = [resolve_reference(reference, main, node.where)]
     if beside != ".":
-        candidates.append(refuse_escape(os.path.join(beside, reference), main, node.where))
+        candidates.append(resolve_reference(os.path.join(beside, reference), main, node.where))
     try:
         found = next((file for file in candidates if file is not None and file.is_file()), None)
     except OSError as error:  # a name that is too long, or a folder that may not be looked into
@@ -93,4 +93,4 @@ def check_assets(root: Node, path: Path, compiler: Compiler) -> None:
             if compiler.strippath:
                 file = PurePosixPath(file.replace("\\", "/")).name
             if file:
-                refuse_escape(file if "://" in file else os.path.join(folder, file), path, node.where)
+                resolve_reference(file if "://" in file else os.path.join(folder, file), path, node.where)

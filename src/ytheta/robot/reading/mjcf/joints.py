@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ytheta.errors import InputError
-from ytheta.files.expressions import position_of
+from ytheta.files.expressions import format_position
 from ytheta.files.xml_document import Node
 from ytheta.robot.frame import Frame, Vector, to_vector
 from ytheta.robot.parts import Drive, Force, Joint, JointKind, Limits
@@ -25,7 +25,7 @@ from ytheta.robot.reading.mjcf.actuators import Actuation
 from ytheta.robot.reading.mjcf.bodies import Body, fresh
 from ytheta.robot.reading.mjcf.compiler import Compiler, choice, leading, limits
 from ytheta.robot.reading.mjcf.remarks import Remarks
-from ytheta.robot.reading.snap import Snapper, unit_axis
+from ytheta.robot.reading.snap import Snapper, normalize_axis
 
 _KINDS = {"hinge": JointKind.REVOLUTE, "slide": JointKind.PRISMATIC}
 
@@ -115,10 +115,10 @@ class JointReader:
 
     def _axis(self, node: Node, around: Frame) -> Vector:
         try:
-            axis = unit_axis(to_vector(node.numbers("axis", 3, default=(0.0, 0.0, 1.0))))
+            axis = normalize_axis(to_vector(node.numbers("axis", 3, default=(0.0, 0.0, 1.0))))
         except InputError as error:
             raise node.error(str(error)) from None
-        return self.snapper.axis(unit_axis(to_vector(np.array(around.rotation) @ axis)), node.where)
+        return self.snapper.axis(normalize_axis(to_vector(np.array(around.rotation) @ axis)), node.where)
 
     def _limits(self, node: Node, name: str, *, turns: bool) -> Limits:
         lower, upper = limits(node, "", self.compiler) or (-math.inf, math.inf)
@@ -151,7 +151,7 @@ class JointReader:
             return ()
         rest = node.number("springref", 0.0)
         rest = self.compiler.radians(rest) if turns else rest
-        deflection = f"{position_of(name)} {'-' if rest > 0.0 else '+'} {abs(rest)!r}" if rest else position_of(name)
+        deflection = f"{format_position(name)} {'-' if rest > 0.0 else '+'} {abs(rest)!r}" if rest else format_position(name)
         springs: list[Force] = []
         for power, stiffness in enumerate(node.numbers("stiffness", default=(0.0,)), start=1):
             shape, suffix = (deflection, "") if power == 1 else (f"({deflection})**{power}", str(power))

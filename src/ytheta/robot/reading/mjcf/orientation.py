@@ -11,7 +11,7 @@ import numpy as np
 
 from ytheta.errors import InputError
 from ytheta.files.xml_document import Node
-from ytheta.robot.frame import IDENTITY, Frame, Vector, of_order_one, to_rows, to_vector
+from ytheta.robot.frame import IDENTITY, Frame, Vector, scale_to_order_one, to_rows, to_vector
 from ytheta.robot.reading.mjcf.compiler import Compiler
 from ytheta.robot.reading.mjcf.defaults import ORIENTATIONS
 from ytheta.robot.reading.snap import Snapper
@@ -94,5 +94,5 @@ def _z_onto(direction: Float[np.ndarray, "3"]) -> Frame:
 def _unit(node: Node, key: str, direction: Float[np.ndarray, "3"]) -> Float[np.ndarray, "3"]:
     if math.hypot(*direction) < _TINY:
         raise node.error(f"{key}={node.text(key)!r} holds no direction; give vectors that are not zero or parallel")
-    near = np.array(of_order_one(to_vector(direction)))
+    near = np.array(scale_to_order_one(to_vector(direction)))
     return near / np.linalg.norm(near)

@@ -35,7 +35,7 @@ INERTIA = ("mass", "center", "inertia", "parameters")
 _Part = TypeVar("_Part", Link, Joint)
 
 
-def laid_over(base: Robot, top: Table, snapper: Snapper, *, lengths: Sequence[tuple[str, float | None]]) -> Robot:
+def extend_robot(base: Robot, top: Table, snapper: Snapper, *, lengths: Sequence[tuple[str, float | None]]) -> Robot:
     """The robot ``base`` with everything that the file ``top`` says; ``lengths`` are the file's own."""
 
     def joint(table: Table) -> Joint:

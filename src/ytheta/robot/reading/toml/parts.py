@@ -15,7 +15,7 @@ from ytheta.files.toml_table import Table
 from ytheta.robot.frame import IDENTITY, Frame, Vector, to_rows, to_vector
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Coupling, Drive, Force, Joint, JointKind, Limits, Link, Marker, Motor
-from ytheta.robot.reading.snap import Snapper, unit_axis
+from ytheta.robot.reading.snap import Snapper, normalize_axis
 
 GEOMETRIES = ("standard_dh", "modified_dh", "frame")
 
@@ -149,7 +149,7 @@ def read_frame(table: Table, snapper: Snapper) -> Frame:
 def _axis(table: Table, snapper: Snapper) -> Vector:
     x, y, z = table.numbers("axis", 3, (0.0, 0.0, 1.0))
     try:
-        return snapper.axis(unit_axis((x, y, z)), table.where)
+        return snapper.axis(normalize_axis((x, y, z)), table.where)
     except InputError as error:
         raise table.error(str(error)) from None
 

@@ -13,12 +13,12 @@ from pathlib import Path
 
 from ytheta.conventions import STANDARD_GRAVITY
 from ytheta.errors import RobotFileError
-from ytheta.files.lengths import can_name_a_length
+from ytheta.files.lengths import is_length_name
 from ytheta.files.toml_table import Table, to_finite_number, describe_value
 from ytheta.robot.frame import to_vector
 from ytheta.robot.parts import Loop
 from ytheta.robot.reading.snap import Snapper
-from ytheta.robot.reading.toml.extension import laid_over
+from ytheta.robot.reading.toml.extension import extend_robot
 from ytheta.robot.reading.toml.parts import (
     read_coupling,
     read_force,
@@ -44,7 +44,7 @@ def read_toml(content: bytes, path: Path, snap: float, extended: Callable[[str],
     lengths = _lengths(top.table("lengths"))
     top.lengths = frozenset(name for name, _ in (*lengths, *(base.lengths if base else ())))
     snapper = Snapper(0.0 if top.flag("exact", False) else snap)
-    robot = laid_over(base, top, snapper, lengths=lengths) if base else _whole(top, path, snapper, lengths)
+    robot = extend_robot(base, top, snapper, lengths=lengths) if base else _whole(top, path, snapper, lengths)
     top.finish()
     return robot
 
@@ -96,7 +96,7 @@ def _parsed(content: bytes, path: Path) -> dict[str, object]:
 def _lengths(table: Table) -> tuple[tuple[str, float | None], ...]:
     lengths: list[tuple[str, float | None]] = []
     for name, value in table.items():
-        if not can_name_a_length(name):
+        if not is_length_name(name):
             raise table.error(
                 f"{name!r} cannot name a length; use ASCII letters, digits and _ (but not 'pi' or a word of Python)"
             )

@@ -93,7 +93,7 @@ def moved(true: yt.Robot, described: yt.Robot, wanted: np.ndarray) -> tuple[np.n
     most = np.array([joint.limits.effort for joint in described.movable])
     links = np.diagonal(yt.mass_matrix(described)(q), axis1=1, axis2=2).mean(axis=0)
     inertia = links + DRIVE["rotor_inertia"] * most  # gains are tuned to the drives as well
-    model = mujoco.MjModel.from_xml_string(mjcf(true, drives=True))
+    model = mujoco.MjModel.from_xml_string(to_mjcf(true, drives=True))
     model.opt.timestep, model.opt.integrator = STEP, mujoco.mjtIntegrator.mjINT_RK4
     data = mujoco.MjData(model)
     data.qpos[:] = q[0]

@@ -10,7 +10,7 @@ import pytest
 import sympy
 
 from ytheta.errors import RobotError
-from ytheta.files.expressions import FUNCTIONS, LONGEST, UNKNOWN, parse, format_position
+from ytheta.files.expressions import FUNCTIONS, MAX_LENGTH, UNKNOWN, parse_expression, format_position
 
 CASES = [
     ("2 + 3*4 - 6/4", 12.5),
@@ -34,15 +34,15 @@ POSITIONS = {"a b": 1.1, "q": 0.9}
 
 @pytest.mark.parametrize(("text", "expected"), CASES)
 def test_every_scalar_gives_the_same_number(text: str, expected: float) -> None:
-    expression = parse(text)
-    assert expression.value(NAMES, POSITIONS) == pytest.approx(expected, rel=1e-14)
+    expression = parse_expression(text)
+    assert expression.evaluate(NAMES, POSITIONS) == pytest.approx(expected, rel=1e-14)
     arrays = [{key: np.array([value, value]) for key, value in given.items()} for given in (NAMES, POSITIONS)]
-    assert np.broadcast_to(expression.value(arrays[0], arrays[1]), 2) == pytest.approx(expected, rel=1e-14)
+    assert np.broadcast_to(expression.evaluate(arrays[0], arrays[1]), 2) == pytest.approx(expected, rel=1e-14)
     SX = {key: casadi.SX.sym("x") for key in (*NAMES, *POSITIONS)}
-    traced = casadi.Function("f", list(SX.values()), [casadi.SX(expression.value(SX, SX))])
+    traced = casadi.Function("f", list(SX.values()), [casadi.SX(expression.evaluate(SX, SX))])
     assert float(traced(*NAMES.values(), *POSITIONS.values())) == pytest.approx(expected, rel=1e-14)
     symbols = {key: sympy.Symbol(f"x{k}", real=True) for k, key in enumerate((*NAMES, *POSITIONS))}
-    printed = sympy.sympify(expression.value(symbols, symbols))
+    printed = sympy.sympify(expression.evaluate(symbols, symbols))
     numbers = dict(zip(symbols.values(), (*NAMES.values(), *POSITIONS.values()), strict=True))
     assert float(printed.subs(numbers)) == pytest.approx(expected, rel=1e-14)
 
@@ -53,20 +53,20 @@ def test_every_function_is_tried() -> None:
 
 
 def test_names_and_positions_are_told() -> None:
-    expression = parse("a*sin(pi*b) + q('c d') - q(\"e\")")
+    expression = parse_expression("a*sin(pi*b) + q('c d') - q(\"e\")")
     assert expression.names == {"a", "b"}
     assert expression.positions == {"c d", "e"}
 
 
 def test_squares_stay_squares() -> None:
     x = sympy.Symbol("x")
-    assert parse("x**2").value({"x": x}, {}) == x**2
-    assert str(parse("x**2").value({"x": casadi.SX.sym("x")}, {})) == "sq(x)"
+    assert parse_expression("x**2").evaluate({"x": x}, {}) == x**2
+    assert str(parse_expression("x**2").evaluate({"x": casadi.SX.sym("x")}, {})) == "sq(x)"
 
 
 def test_what_is_not_known_stays_so() -> None:
-    assert parse("2*a + sin(a)").value({"a": UNKNOWN}, {}) is UNKNOWN
-    assert parse("-atan2(1, a)**2/a").value({"a": UNKNOWN}, {}) is UNKNOWN
+    assert parse_expression("2*a + sin(a)").evaluate({"a": UNKNOWN}, {}) is UNKNOWN
+    assert parse_expression("-atan2(1, a)**2/a").evaluate({"a": UNKNOWN}, {}) is UNKNOWN
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_what_is_not_known_stays_so() -> None:
         ("...", "Ellipsis is no number"),
         ("1e999", "no finite real value"),
         ("1" + "0" * 400, "beyond all floats"),
-        ("a" + "+a" * LONGEST, "it is longer than 5000 characters"),
+        ("a" + "+a" * MAX_LENGTH, "it is longer than 5000 characters"),
         ("+".join("a" * 260), "more than 500 parts|nested too deeply"),
         ("sin(a)*(" + "+".join(f"({'+'.join('a' * 20)})" for _ in range(20)) + ")", "more than 500 parts"),
         ("-" * 150 + "a", "nested too deeply; name parts of it under 'where'"),
@@ -121,7 +121,7 @@ def test_what_is_not_known_stays_so() -> None:
 )
 def test_what_is_no_expression(text: str, reason: str) -> None:
     with pytest.raises(RobotError, match=reason) as caught:
-        parse(text)
+        parse_expression(text)
     assert "is not understood" in str(caught.value)
     assert len(str(caught.value)) < 600
 
@@ -131,16 +131,16 @@ def test_what_is_no_expression(text: str, reason: str) -> None:
 )
 def test_constants_without_a_value(text: str) -> None:
     with pytest.raises(RobotError, match="is not understood"):
-        parse(text).value({"a": UNKNOWN}, {})
+        parse_expression(text).evaluate({"a": UNKNOWN}, {})
 
 
 def test_numbers_without_a_value_are_not_finite() -> None:
     """Positions are not constants: where they leave the domain of a shape, NumPy says NaN, without a warning."""
     a = np.array([-1.0, 0.0, 4.0])
-    assert np.array_equal(parse("sqrt(a)").value({"a": a}, {}), [np.nan, 0.0, 2.0], equal_nan=True)
-    assert np.array_equal(parse("1/a").value({"a": a}, {}), [-1.0, np.inf, 0.25])
+    assert np.array_equal(parse_expression("sqrt(a)").evaluate({"a": a}, {}), [np.nan, 0.0, 2.0], equal_nan=True)
+    assert np.array_equal(parse_expression("1/a").evaluate({"a": a}, {}), [-1.0, np.inf, 0.25])
 
 
 @pytest.mark.parametrize("name", ["joint2", "a b", "it's", 'so "so"', "pi", "lambda", "ü", "back\\slash", "two\nlines"])
 def test_positions_of_any_name(name: str) -> None:
-    assert parse(f"2*{format_position(name)}").value({}, {name: 0.4}) == 0.8
+    assert parse_expression(f"2*{format_position(name)}").evaluate({}, {name: 0.4}) == 0.8

@@ -363,7 +363,7 @@ def test_lengths_may_have_any_name() -> None:
 
     def renamed(frame: Frame) -> Frame:
         values = {old: symbol(new) for old, new in names.items()}
-        x, y, z = (e.value(values) if isinstance(e, Length) else e for e in frame.translation)
+        x, y, z = (e.evaluate(values) if isinstance(e, Length) else e for e in frame.translation)
         return Frame((x, y, z), frame.rotation)
 
     joints = tuple(replace(joint, seat=renamed(joint.seat)) for joint in scara.joints)

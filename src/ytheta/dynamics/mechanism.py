@@ -99,4 +99,4 @@ def _body(joint: Joint, index: Mapping[str, int], q: Mapping[str, int], lengths:
 
 
 def _scalar(value: Scalar, lengths: Mapping[str, Any]) -> Any:
-    return value.value(lengths) if isinstance(value, Length) else value
+    return value.evaluate(lengths) if isinstance(value, Length) else value

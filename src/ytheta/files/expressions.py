@@ -30,7 +30,7 @@ FUNCTIONS = {
     "atan2": 2,
 }
 POSITION = "q"
-LONGEST = 5000  # characters
+MAX_LENGTH = 5000  # characters
 MOST_PARTS = 500  # numbers, names and operations
 DEEPEST = 100
 ALLOWED = f"numbers, names, pi, + - * / ** and brackets, {', '.join(FUNCTIONS)}, and {POSITION}('name of a joint')"
@@ -58,7 +58,7 @@ class Expression:
     positions: frozenset[str]
     tree: ast.expr = field(repr=False, compare=False)
 
-    def value(self, names: Mapping[str, Any], positions: Mapping[str, Any]) -> Any:
+    def evaluate(self, names: Mapping[str, Any], positions: Mapping[str, Any]) -> Any:
         """What it amounts to, on whatever scalars these are; a name that is not in ``names`` is a position.
 
         NumPy's numbers become infinite or NaN where there is no value. RobotError where a constant has none.
@@ -77,11 +77,11 @@ class Expression:
 
 
 @lru_cache(maxsize=1024)
-def parse(text: str) -> Expression:
+def parse_expression(text: str) -> Expression:
     """A text as an expression. RobotError with the text and a remedy; the caller adds the place."""
     try:
-        if len(text) > LONGEST:
-            raise ValueError(f"it is longer than {LONGEST} characters; name parts of it under 'where'")
+        if len(text) > MAX_LENGTH:
+            raise ValueError(f"it is longer than {MAX_LENGTH} characters; name parts of it under 'where'")
         tree = _tree(text)
         return Expression(text, *_used(tree), tree)
     except SyntaxError:

@@ -34,7 +34,7 @@ class Length:
     def symbols(self) -> tuple[str, ...]:
         return tuple(symbol for symbol, _ in self.terms)
 
-    def value(self, values: Mapping[str, Any]) -> Any:
+    def evaluate(self, values: Mapping[str, Any]) -> Any:
         """The number this form has for the given lengths, or what they make of it where they are symbols themselves."""
         missing = [symbol for symbol in self.symbols if symbol not in values]
         if missing:
@@ -91,7 +91,7 @@ def find_symbols(values: tuple[Scalar, ...]) -> set[str]:
 
 def number(value: Scalar, values: Mapping[str, float]) -> float:
     """A scalar as a number, its symbols replaced by values."""
-    return value.value(values) if isinstance(value, Length) else value
+    return value.evaluate(values) if isinstance(value, Length) else value
 
 
 def parse_scalar(text: str, known: frozenset[str]) -> Scalar:

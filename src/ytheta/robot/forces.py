@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from ytheta.errors import RobotError, suggest_names
-from ytheta.files.expressions import POSITION, UNKNOWN, Expression, parse
+from ytheta.files.expressions import POSITION, UNKNOWN, Expression, parse_expression
 from ytheta.files.lengths import is_length_name
 from ytheta.robot.parts import Force
 from ytheta.robot.rules import check_numbers, check_unique, repeated
@@ -41,13 +41,13 @@ def shapes(force: Force, positions: Mapping[str, Any]) -> dict[str, Any]:
     """What the force adds per unit of its parameter, by joint, for positions of any scalar."""
     known: dict[str, Any] = {}
     for name, text in force.where:
-        known[name] = parse(text).value(known, positions)
-    return {joint: parse(text).value(known, positions) for joint, text in force.torque}
+        known[name] = parse_expression(text).evaluate(known, positions)
+    return {joint: parse_expression(text).evaluate(known, positions) for joint, text in force.torque}
 
 
 def find_lengths(force: Force, lengths: Collection[str]) -> frozenset[str]:
     """The symbolic lengths that a force uses."""
-    used = {name for _, text in (*force.where, *force.torque) for name in parse(text).names}
+    used = {name for _, text in (*force.where, *force.torque) for name in parse_expression(text).names}
     return frozenset(used & set(lengths))
 
 
@@ -121,7 +121,7 @@ def _check_names(
 
 def _parsed(text: str, place: str) -> Expression:
     try:
-        return parse(text)
+        return parse_expression(text)
     except RobotError as error:
         raise RobotError(f"{place}: {error}") from None
 
@@ -129,6 +129,6 @@ def _parsed(text: str, place: str) -> Expression:
 def _constants(expression: Expression, known: Mapping[str, Any], moving: Sequence[str], place: str) -> Any:
     """The value where it depends on no position; an error where a constant in it has none."""
     try:
-        return expression.value(known, dict.fromkeys(moving, UNKNOWN))
+        return expression.evaluate(known, dict.fromkeys(moving, UNKNOWN))
     except RobotError as error:
         raise RobotError(f"{place}: {error}; correct its figures") from None

@@ -116,7 +116,9 @@ def _check_names(
             )
         if name not in moving and name not in lengths:
             known = (*own, *moving, *lengths, "pi")
-            raise RobotError(f"{place}: the name {name!r} in {expression.text!r} is unknown{suggest_names(name, known)}")
+            raise RobotError(
+                f"{place}: the name {name!r} in {expression.text!r} is unknown{suggest_names(name, known)}"
+            )
 
 
 def _parsed(text: str, place: str) -> Expression:

@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 
 from ytheta.errors import InputError
-from ytheta.files.lengths import Length, Scalar, number, find_symbols
+from ytheta.files.lengths import Length, Scalar, find_symbols, number
 from ytheta.shapes import Float
 
 Vector: TypeAlias = tuple[float, float, float]

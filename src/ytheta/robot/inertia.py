@@ -88,7 +88,7 @@ class Inertia:
         if self.mass == 0.0:
             return (0.0, 0.0, 0.0)
         with np.errstate(over="ignore"):
-            return vector(self.vector[1:4] / self.mass)
+            return to_vector(self.vector[1:4] / self.mass)
 
     @property
     def tensor(self) -> Matrix:

@@ -79,7 +79,9 @@ def _root(links: Sequence[Link], parents: dict[str, Joint]) -> str:
 def _both_links_exist(joint: Joint, links: Collection[str]) -> None:
     for role, name in (("parent", joint.parent), ("child", joint.child)):
         if name not in links:
-            raise RobotError(f"joint {joint.name!r}: its {role} link {name!r} does not exist{suggest_names(name, links)}")
+            raise RobotError(
+                f"joint {joint.name!r}: its {role} link {name!r} does not exist{suggest_names(name, links)}"
+            )
     if joint.parent == joint.child:
         raise RobotError(f"joint {joint.name!r} joins link {joint.child!r} to itself; name two different links")
 

@@ -70,7 +70,9 @@ def _is_name(source: str) -> bool:
 def _in_catalog(name: str) -> Path:
     if name in catalog.list_names():
         return catalog.find_path(name)
-    raise RobotFileError(f"there is no robot {name!r} in the catalog and no such file{suggest_names(name, catalog.list_names())}")
+    raise RobotFileError(
+        f"there is no robot {name!r} in the catalog and no such file{suggest_names(name, catalog.list_names())}"
+    )
 
 
 def _exists(path: Path) -> bool:

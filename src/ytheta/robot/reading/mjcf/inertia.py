@@ -35,7 +35,7 @@ class Lump:
 
     @property
     def inertia(self) -> Inertia:
-        return Inertia.about_center(self.mass, vector(self.center), rows(self.tensor))
+        return Inertia.about_center(self.mass, to_vector(self.center), to_rows(self.tensor))
 
 
 NOTHING = Lump(0.0, np.zeros(3), np.zeros((3, 3)))

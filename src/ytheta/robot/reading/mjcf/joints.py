@@ -151,7 +151,9 @@ class JointReader:
             return ()
         rest = node.number("springref", 0.0)
         rest = self.compiler.radians(rest) if turns else rest
-        deflection = f"{format_position(name)} {'-' if rest > 0.0 else '+'} {abs(rest)!r}" if rest else format_position(name)
+        deflection = (
+            f"{format_position(name)} {'-' if rest > 0.0 else '+'} {abs(rest)!r}" if rest else format_position(name)
+        )
         springs: list[Force] = []
         for power, stiffness in enumerate(node.numbers("stiffness", default=(0.0,)), start=1):
             shape, suffix = (deflection, "") if power == 1 else (f"({deflection})**{power}", str(power))

@@ -14,7 +14,7 @@ from pathlib import Path
 from ytheta.conventions import STANDARD_GRAVITY
 from ytheta.errors import RobotFileError
 from ytheta.files.lengths import is_length_name
-from ytheta.files.toml_table import Table, to_finite_number, describe_value
+from ytheta.files.toml_table import Table, describe_value, to_finite_number
 from ytheta.robot.frame import to_vector
 from ytheta.robot.parts import Loop
 from ytheta.robot.reading.snap import Snapper

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ytheta.control.gains import scaled, times
-from ytheta.control.model import Model
+from ytheta.dynamics.symbolic_model import SymbolicModel
 from ytheta.control.unknowns import Unknowns
 from ytheta.dynamics.loops.closing import constraint
 from ytheta.dynamics.motion import scalars
@@ -29,7 +29,7 @@ class Symbols:
     """
 
     unknowns: Unknowns
-    model: Model
+    model: SymbolicModel
     x: casadi.SX
     qd: AnyPerActuated
     qdd: AnyPerActuated
@@ -94,7 +94,7 @@ def traced(
     inputs.append((Input("x", size + more), x))
     if varied:
         inputs.append((Input("factors", len(varied)), factors))
-    model = Model(loops, unknowns.fill(scalars(x[:size])))
+    model = SymbolicModel(loops, unknowns.fill(scalars(x[:size])))
     moving = {name: scalars(vector) for name, vector in symbols.items()}
     return inputs, Symbols(
         unknowns, model, x, **moving, gains=gains, factors=dict(zip(varied, scalars(factors), strict=True))

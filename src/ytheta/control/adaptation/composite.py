@@ -43,7 +43,7 @@ import numpy as np
 
 from ytheta.control.adaptation.adaptation import Adaptation, Seen
 from ytheta.control.gains import Gain, inverse, matrix, quadratic, scalar, scaled, times
-from ytheta.control.model import PER_JOINT, Model
+from ytheta.control.model import PER_JOINT, SymbolicModel
 from ytheta.control.symbols import Symbols, traced
 from ytheta.control.unknowns import Unknowns
 from ytheta.dynamics.formulations.newton_euler import PER_LINK, inverse_dynamics
@@ -145,14 +145,14 @@ def _felt(s: Symbols) -> _Felt:
     import casadi
 
     W, Yhat = (entries(casadi.sparsify(casadi.jacobian(column(part), s.estimate_sx))) for part in _parts(s.model, s.qd))
-    momentum, rest = _parts(Model(s.model.loops, s.unknowns.fill(zeros(len(s.estimate)))), s.qd)
+    momentum, rest = _parts(SymbolicModel(s.model.loops, s.unknowns.fill(zeros(len(s.estimate)))), s.qd)
     places = [place for place in np.ndindex(W.shape) if not (_nothing(W[place]) and _nothing(Yhat[place]))]
     rows = sorted({row for row, _ in places})
     own, other = (array([part[place] for place in places]) for part in (W, Yhat))
     return _Felt(places, rows, len(s.estimate), own, other, momentum[rows], rest[rows])
 
 
-def _parts(model: Model, qd: AnyPerActuated) -> tuple[AnyPerActuated, AnyPerActuated]:
+def _parts(model: SymbolicModel, qd: AnyPerActuated) -> tuple[AnyPerActuated, AnyPerActuated]:
     """M qd, and tau - d/dt (M qd), both linear in theta and without accelerations."""
     import casadi
 
@@ -168,7 +168,7 @@ def _parts(model: Model, qd: AnyPerActuated) -> tuple[AnyPerActuated, AnyPerActu
     twice_T = casadi.SX(inner(qd, momentum))
     by_x = entries(casadi.sparsify(casadi.gradient(twice_T, loops.x)))[:, 0]
     rubbing = array([inner(own[1:], values[1:]) for own, values in zip(drives, m.values, strict=True)])
-    return momentum, model.held + dot(m.drives.T, rubbing) - scaled(dot(loops.E.T, by_x), 0.5)
+    return momentum, model.holding_torque + dot(m.drives.T, rubbing) - scaled(dot(loops.E.T, by_x), 0.5)
 
 
 def _nothing(entry: Any) -> bool:

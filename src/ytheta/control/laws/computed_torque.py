@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 
 from ytheta.control.gains import Gain
 from ytheta.control.laws.law import Law, Shape, Written
-from ytheta.control.model import Model
+from ytheta.dynamics.symbolic_model import SymbolicModel
 from ytheta.control.symbols import Symbols
 from ytheta.dynamics.vectors import inner, zeros
 
@@ -40,5 +40,5 @@ class ComputedTorque(Law):
         wanted = s.qrdd - s.times("damping", s.error_rate) - s.times("stiffness", s.error)
         return Written(s.model.torque(s.qd, wanted), s.error_rate, zeros(0))
 
-    def proof(self, s: Symbols, true: Model) -> Any:  # noqa: ARG002
+    def proof(self, s: Symbols, true: SymbolicModel) -> Any:  # noqa: ARG002
         return (inner(s.error_rate, s.error_rate) + inner(s.error, s.times("stiffness", s.error))) * 0.5

@@ -32,7 +32,7 @@ from ytheta.control.controller import State
 from ytheta.control.gains import Gain
 from ytheta.control.laws.adaptive_law import AdaptiveLaw
 from ytheta.control.laws.law import Shape, Written
-from ytheta.control.model import Model, pulled_back
+from ytheta.dynamics.symbolic_model import SymbolicModel, multiply_transposed_regressor
 from ytheta.control.symbols import Symbols
 from ytheta.dynamics.vectors import array, inner
 from ytheta.errors import InputError
@@ -79,9 +79,9 @@ class Craig(AdaptiveLaw):
         filtered = s.error_rate + s.times("filtering", s.error)
         w = solved(s.model.mass_matrix, filtered)
         felt = s.model.torque(s.qd, s.qdd)
-        return Written(s.model.torque(s.qd, wanted), filtered, pulled_back(felt, s.estimate_sx, w))
+        return Written(s.model.torque(s.qd, wanted), filtered, multiply_transposed_regressor(felt, s.estimate_sx, w))
 
-    def proof(self, s: Symbols, true: Model) -> Any:  # noqa: ARG002
+    def proof(self, s: Symbols, true: SymbolicModel) -> Any:  # noqa: ARG002
         e, ed = s.error, s.error_rate
         stiff = s.times("stiffness", e) + s.times("filtering", s.times("damping", e))
         return (inner(e, stiff) + inner(e, 2.0 * s.times("filtering", ed)) + inner(ed, ed)) * 0.5

@@ -23,7 +23,7 @@ import numpy as np
 from ytheta.control.adaptation.adaptation import Adaptation, Nothing, Seen
 from ytheta.control.controller import Reference, State
 from ytheta.control.gains import Gain, diagonal, matrix, scalar, scaled
-from ytheta.control.model import Model
+from ytheta.dynamics.symbolic_model import SymbolicModel
 from ytheta.control.symbols import Symbols, traced
 from ytheta.control.unknowns import Unknowns
 from ytheta.control.warm_start import Following
@@ -80,7 +80,7 @@ class Law(Description, ABC):
     def written(self, s: Symbols) -> Written: ...
 
     @abstractmethod
-    def proof(self, s: Symbols, true: Model) -> Any:
+    def proof(self, s: Symbols, true: SymbolicModel) -> Any:
         """The Lyapunov function without the estimate's part."""
 
     def __post_init__(self) -> None:
@@ -165,7 +165,7 @@ class Law(Description, ABC):
 
         inputs, s = self._traced(factors, acceleration=False)
         truth = casadi.SX.sym("truth", len(self.unknown_names))
-        true = Model(s.model.loops, self.unknowns.fill(scalars(truth)))
+        true = SymbolicModel(s.model.loops, self.unknowns.fill(scalars(truth)))
         away = self.adaptation_law.distance(self.unknowns, s.estimate, scalars(truth)) / s.factors.get(ADAPTATION, 1)
         inputs = [*inputs, (Input("truth", len(self.unknown_names)), truth)]
         value = array([self.proof(s, true) + away])

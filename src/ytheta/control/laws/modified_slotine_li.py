@@ -26,7 +26,7 @@ from typing import Any, ClassVar
 from ytheta.control.gains import Gain, quadratic
 from ytheta.control.laws.adaptive_law import AdaptiveLaw
 from ytheta.control.laws.law import Shape, Written
-from ytheta.control.model import Model, pulled_back
+from ytheta.dynamics.symbolic_model import SymbolicModel, multiply_transposed_regressor
 from ytheta.control.symbols import Symbols
 from ytheta.shapes import AnyPerActuated
 
@@ -49,9 +49,9 @@ class ModifiedSlotineLi(AdaptiveLaw):
         qdd_r = s.qrdd - s.times("convergence", s.error_rate)  # (86), once more differentiated
         modelled = s.model.torque(s.qd, qdd_r)
         tau = modelled - s.times("damping", sliding)  # (92)
-        return Written(tau, sliding, pulled_back(modelled, s.estimate_sx, sliding))  # (89)
+        return Written(tau, sliding, multiply_transposed_regressor(modelled, s.estimate_sx, sliding))  # (89)
 
-    def proof(self, s: Symbols, true: Model) -> Any:
+    def proof(self, s: Symbols, true: SymbolicModel) -> Any:
         return quadratic(true.mass_matrix, _sliding(s)) * 0.5  # (90)
 
 
@@ -71,9 +71,9 @@ class QuasiComputedTorque(AdaptiveLaw):
         sliding = _sliding(s)
         wanted = s.qrdd - s.times("convergence", s.error_rate + sliding)  # (96): qdd_r - lambda s is qdd*
         tau = s.model.torque(s.qd, wanted)  # (95)
-        return Written(tau, sliding, pulled_back(tau, s.estimate_sx, sliding))  # (94)
+        return Written(tau, sliding, multiply_transposed_regressor(tau, s.estimate_sx, sliding))  # (94)
 
-    def proof(self, s: Symbols, true: Model) -> Any:
+    def proof(self, s: Symbols, true: SymbolicModel) -> Any:
         return quadratic(true.mass_matrix, _sliding(s)) * 0.5
 
 

@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 
 from ytheta.control.gains import Gain, quadratic
 from ytheta.control.laws.law import Law, Shape, Written
-from ytheta.control.model import Model
+from ytheta.dynamics.symbolic_model import SymbolicModel
 from ytheta.control.symbols import Symbols
 from ytheta.dynamics.vectors import inner, zeros
 
@@ -39,9 +39,9 @@ class PDGravity(Law):
         return "pd-gravity"
 
     def written(self, s: Symbols) -> Written:
-        tau = s.model.held - s.times("stiffness", s.error) - s.times("damping", s.error_rate)
+        tau = s.model.holding_torque - s.times("stiffness", s.error) - s.times("damping", s.error_rate)
         return Written(tau, s.error_rate, zeros(0))
 
-    def proof(self, s: Symbols, true: Model) -> Any:
+    def proof(self, s: Symbols, true: SymbolicModel) -> Any:
         stretched = inner(s.error, s.times("stiffness", s.error))
         return (quadratic(true.mass_matrix, s.error_rate) + stretched) * 0.5

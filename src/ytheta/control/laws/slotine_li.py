@@ -24,7 +24,7 @@ from typing import Any, ClassVar
 from ytheta.control.gains import Gain, quadratic
 from ytheta.control.laws.adaptive_law import AdaptiveLaw
 from ytheta.control.laws.law import Shape, Written
-from ytheta.control.model import Model, pulled_back
+from ytheta.dynamics.symbolic_model import SymbolicModel, multiply_transposed_regressor
 from ytheta.control.symbols import Symbols
 from ytheta.shapes import AnyPerActuated
 
@@ -47,9 +47,9 @@ class SlotineLi(AdaptiveLaw):
         vd = s.qrdd - s.times("convergence", s.error_rate)
         modelled = s.model.torque(s.qd, vd, v)
         tau = modelled - s.times("damping", r)  # (32)
-        return Written(tau, r, pulled_back(modelled, s.estimate_sx, r))  # (31)
+        return Written(tau, r, multiply_transposed_regressor(modelled, s.estimate_sx, r))  # (31)
 
-    def proof(self, s: Symbols, true: Model) -> Any:
+    def proof(self, s: Symbols, true: SymbolicModel) -> Any:
         _, r = _reference(s)
         return quadratic(true.mass_matrix, r) * 0.5
 

@@ -33,7 +33,7 @@ from ytheta.control.controller import Reference, State
 from ytheta.control.gains import Gain, quadratic, scaled
 from ytheta.control.laws.adaptive_law import AdaptiveLaw
 from ytheta.control.laws.law import Shape, Written
-from ytheta.control.model import Model
+from ytheta.dynamics.symbolic_model import SymbolicModel
 from ytheta.control.recursion import Moving, moving, traverse
 from ytheta.control.symbols import Symbols
 from ytheta.control.unknowns import Unknowns, select_unknowns
@@ -91,7 +91,7 @@ class Walker(AdaptiveLaw):
         rho, w = traverse(s.model.loops.mechanism, at, s.model.theta, weights)
         return Written(dot(at.E.T, rho), s.qd - v, w[list(self.unknowns.indices)])  # (23), (24)
 
-    def proof(self, s: Symbols, true: Model) -> Any:
+    def proof(self, s: Symbols, true: SymbolicModel) -> Any:
         """(26); the sum over links is rᵀ M r."""
         r = s.error_rate + s.times("convergence", s.error)
         return quadratic(true.mass_matrix, r) * 0.5
@@ -159,7 +159,7 @@ def _definite(loops: Constraint, weights: Float[np.ndarray, "link_params"]) -> N
         if values[0] < -ROUNDING * abs(values[-1]):
             raise InputError(f"the initial inertia of {body.name!r} is no body's, and feedback by it would not damp")
     theta = np.concatenate([weights, np.zeros(len(loops.robot.parameter_names) - len(weights))])
-    damping = Model(loops, exact(theta.tolist())).mass_matrix
+    damping = SymbolicModel(loops, exact(theta.tolist())).mass_matrix
     K_D = casadi.Function("K_D", [loops.x], [column(damping.ravel())])(loops.home)
     values = np.linalg.eigvalsh(np.array(K_D).reshape(damping.shape))
     if values[0] <= ROUNDING * values[-1]:

@@ -1,7 +1,8 @@
 """The command ``ytheta``: argv → calls → stdout, stderr, exit code.
 
-Data goes to stdout, everything else to stderr. Exit codes: 0 done, 1 done but the answer is bad, 2 bad input or no room
-for the output, 70 a fault of ytheta itself, 130 interrupted. With YTHETA_DEBUG set, such a fault shows its traceback.
+Data goes to stdout, everything else to stderr. Exit codes: 0 success, 1 success with a bad result, 2 bad input or an
+output that cannot be written, 70 internal error, 130 interrupted. If YTHETA_DEBUG is set, an internal error shows its
+traceback.
 """
 
 from __future__ import annotations
@@ -21,49 +22,52 @@ def main() -> None:
     """Run the command; an error is one sentence on stderr, never a traceback."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal that lacks a character shows ? for it
+            stream.reconfigure(errors="replace")  # a terminal without a character shows ? instead
     try:
-        from ytheta.cli.app import run  # typer is loaded for commands only
+        from ytheta.cli.app import run  # Typer is loaded for commands only
 
         code = run(sys.argv[1:])
         sys.stdout.flush()
     except YthetaError as error:
-        code = _complain(f"error: {' '.join(str(error).split())}", 2)
-    except BrokenPipeError:  # the reader of a pipe, such as head, has had enough
+        code = _print_error(f"error: {' '.join(str(error).split())}", 2)
+    except BrokenPipeError:  # the reader of the pipe, such as head, closed it
         _discard_output()
         code = 0
     except SystemExit as end:
         if not isinstance(end.__context__, BrokenPipeError):
             raise
-        code = 0  # rich noticed the closed pipe first, and would leave with 1
+        code = 0  # Rich noticed the closed pipe first and would exit with 1
     except OSError as error:
         _discard_output()
-        code = _complain(f"error: the output cannot be written: {error.strerror or error}; make room for it", 2)
+        code = _print_error(
+            f"error: the output cannot be written: {error.strerror or error}; free some space, or choose another place",
+            2,
+        )
     except KeyboardInterrupt:
-        code = _complain("interrupted", 130)
+        code = _print_error("interrupted", 130)
     except Exception as error:
-        code = _fault(error)
+        code = _report_internal_error(error)
     sys.exit(code)
 
 
-def _fault(error: Exception) -> int:
-    """Something that nobody thought of; 70 is what sysexits.h calls an internal software error."""
+def _report_internal_error(error: Exception) -> int:
+    """Report an internal error; sysexits.h calls code 70 an internal software error."""
     if os.environ.get(DEBUG):
         traceback.print_exception(error)
     what = " ".join(f"{type(error).__name__}: {error}".split())
-    remedy = f"please report it with the command and what {DEBUG}=1 makes it print"
-    return _complain(f"fault: {what}; this is a fault of ytheta: {remedy}", 70)
+    remedy = f"please report it with the command and the output of {DEBUG}=1"
+    return _print_error(f"internal error: {what}; {remedy}", 70)
 
 
-def _complain(sentence: str, code: int) -> int:
+def _print_error(sentence: str, code: int) -> int:
     with contextlib.suppress(OSError):  # stderr may be closed as well
         sys.stderr.write(f"{sentence}\n")
     return code
 
 
 def _discard_output() -> None:
-    """Let what Python still has to write at its end go nowhere instead of failing again."""
+    """Redirect stdout to devnull, so that Python does not fail again when it flushes at exit."""
     with contextlib.suppress(OSError, ValueError):
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
-        os.close(nowhere)
+        devnull = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(devnull, sys.stdout.fileno())
+        os.close(devnull)

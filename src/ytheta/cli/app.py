@@ -1,4 +1,4 @@
-"""All commands in one place."""
+"""The Typer application with all commands."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ from ytheta.errors import InputError
 
 app = typer.Typer(
     name="ytheta",
-    help="A robot arm's dynamic model, made knowable: τ = Y(q, q̇, q̈) θ.",
+    help="Dynamic models of robot arms, from description and measured motion: τ = Y(q, q̇, q̈) θ.",
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
 )
 
-# The base of all that typer says about wrong usage; it is exported by none of its releases.
-_WrongUsage = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[2])
+# The base class of usage errors, which Typer does not export.
+_UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[2])
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run a command line; the exit code. Typer's own ``main`` is passed over: it answers a closed pipe with 1."""
+    """Run a command line and return the exit code. Typer's own ``main`` is not used: it returns 1 for a closed pipe."""
     command = typer.main.get_command(app)
     try:
         with command.make_context("ytheta", list(arguments) or ["--help"]) as context:
             command.invoke(context)
-    except typer.Exit as end:
-        return end.exit_code
-    except _WrongUsage as error:
+    except typer.Exit as exit_request:
+        return exit_request.exit_code
+    except _UsageError as error:
         place = "ytheta" if error.ctx is None else error.ctx.command_path
         raise InputError(f"{error.format_message().rstrip('.')}; see {place} --help") from None
     return 0
@@ -54,7 +54,7 @@ def _version(wanted: bool) -> bool:
 def _start(
     _: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
 ) -> None:
-    # The commands print a robot's notes themselves; the log is for those who call ytheta from Python.
+    # The commands print findings themselves; log messages are for users of the library.
     logging.getLogger("ytheta").addHandler(logging.NullHandler())
 
 

@@ -1,4 +1,4 @@
-"""``ytheta identify ROBOT LOG…``: the model, its certainty, its verdict."""
+"""``ytheta identify ROBOT LOG…``: the model, its standard deviations, its verdict."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from ytheta.cli.log_options import (
     StrictLogs,
     Threads,
     Verbose,
-    preparation,
-    progress,
+    parse_preparation,
+    parse_speeds,
+    print_findings,
     read_logs,
-    speeds,
-    tell_findings,
+    show_progress,
 )
 from ytheta.cli.options import (
     AsJson,
@@ -31,13 +31,13 @@ from ytheta.cli.options import (
     Lengths,
     RobotArgument,
     Snap,
-    console,
-    listed,
+    make_console,
+    parse_words,
     print_json,
+    print_note,
     read_robot,
-    remark,
 )
-from ytheta.cli.outputs import PAGES, check_output, report_writer
+from ytheta.cli.outputs import PAGE_SUFFIXES, check_output, load_report_writer
 from ytheta.conventions import SNAP
 from ytheta.errors import InputError
 from ytheta.identification.estimators.estimate import Estimator
@@ -47,16 +47,19 @@ from ytheta.identification.identify import FRICTION
 from ytheta.identification.identify import identify as identify_robot
 from ytheta.identification.model_file import ENDING, save_model
 from ytheta.logs.log import Log
-from ytheta.report.identification.summary import summary
+from ytheta.report.identification.summary import identification_summary
 from ytheta.report.identification.text import print_identification
 
-LogArguments = Annotated[list[str], typer.Argument(metavar="LOG...", help="Recorded motion: CSV, Parquet, NPZ, bag.")]
+LogArguments = Annotated[
+    list[str], typer.Argument(metavar="LOG...", help="Recorded motion: CSV, Parquet, NPZ or ROS bag.")
+]
 Validate = Annotated[
     list[str] | None,
-    typer.Option(metavar="LOG", help="Judge the model by this log of other motion; may be given several times."),
+    typer.Option(metavar="LOG", help="Validate the model on this log of other motion; may be given several times."),
 ]
 HoldOut = Annotated[
-    float | None, typer.Option(metavar="PERCENT", help="Judge by this last part of the log, which is not learnt from.")
+    float | None,
+    typer.Option(metavar="PERCENT", help="Validate on this last part of the log, which the fit leaves out."),
 ]
 EstimatorName = Annotated[
     str,
@@ -66,7 +69,7 @@ EstimatorName = Annotated[
 ]
 Forgetting = Annotated[
     float | None,
-    typer.Option(metavar="FACTOR", help="What a sample counts one sample later, such as 0.999; for recursive only."),
+    typer.Option(metavar="FACTOR", help="Forgetting factor per sample, such as 0.999; for recursive only."),
 ]
 FormName = Annotated[
     str, typer.Option("--form", metavar="NAME", help="differential, or without accelerations: integral, momentum.")
@@ -75,16 +78,20 @@ Friction = Annotated[
     str | None,
     typer.Option(
         metavar="KINDS",
-        help=f"viscous, coulomb, offset or asymmetric with commas between, or none; by default {','.join(FRICTION)}.",
+        help=f"viscous, coulomb, offset or asymmetric, separated by commas, or none; by default {','.join(FRICTION)}.",
     ),
 ]
-RotorInertia = Annotated[bool, typer.Option("--rotor-inertia", help="Learn the rotor inertia of every joint too.")]
+RotorInertia = Annotated[bool, typer.Option("--rotor-inertia", help="Estimate the rotor inertia of every joint too.")]
 Parameters = Annotated[
     str | None,
-    typer.Option(metavar="NAMES", help="Learn exactly these instead: names or patterns such as 'link*,*.fv'."),
+    typer.Option(metavar="NAMES", help="Estimate exactly these: names or patterns such as 'link*,*.fv'."),
 ]
-Output = Annotated[str | None, typer.Option("--output", "-o", metavar="MODEL", help="Write the model (.toml) here.")]
-Report = Annotated[str | None, typer.Option("--report", metavar="HTML", help="Write a report for a browser here.")]
+Output = Annotated[
+    str | None, typer.Option("--output", "-o", metavar="MODEL", help="Write the model to this file (.toml).")
+]
+Report = Annotated[
+    str | None, typer.Option("--report", metavar="HTML", help="Write a report for a browser to this file.")
+]
 
 
 def identify(
@@ -113,96 +120,100 @@ def identify(
     fix_base: FixBase = False,
     length: Lengths = None,
 ) -> None:
-    """Learn a robot's dynamic model from logs of its motion: values, certainty, and a verdict.
+    """Identify a robot's dynamic model from logs: values, standard deviations, and a verdict.
 
-    Ends with code 1 where the model should not be used: the motion does not show all of it, or it predicts poorly.
+    The exit code is 1 if the model should not be used: the motion does not excite it enough, or it predicts poorly.
 
     Example: `ytheta identify ur10e.urdf run1.parquet --validate run2.parquet --rotor-inertia -o ur10e.model.toml`
     """
-    read_here = (robot, *logs, *(validate or ()), *(mapping or ()))
-    check_output(output, (ENDING,), read_here)
-    check_output(report, PAGES, read_here)
-    write_report = report_writer(report, "ytheta.report.identification.page", "write_report")
-    settings = preparation(cutoff, derivative, average_periods)
-    method = _estimator(estimator, forgetting)  # says at once where there is none of this name
-    exactly = _exactly(parameters, friction, rotor_inertia=rotor_inertia)
-    with progress() as tell:
+    inputs = (robot, *logs, *(validate or ()), *(mapping or ()))
+    check_output(output, (ENDING,), inputs)
+    check_output(report, PAGE_SUFFIXES, inputs)
+    write_page = load_report_writer(report, "ytheta.report.identification.page", "write_identification_report")
+    settings = parse_preparation(cutoff, derivative, average_periods)
+    method = _estimator(estimator, forgetting)  # before reading logs, so that a wrong name fails at once
+    names = _parameter_names(parameters, friction, rotor_inertia=rotor_inertia)
+    with show_progress() as tell:
         tell("reading the robot")
         model = read_robot(robot, snap=snap, fix_base=fix_base, lengths=length)
         tell("reading the logs")
         read = read_logs([*logs, *(validate or ())], model, mapping, strict=strict, verbose=verbose)
-        fitted, judged = _split(read[: len(logs)], read[len(logs) :], hold_out)
-        found = identify_robot(
+        fit_logs, validation_logs = _split(read[: len(logs)], read[len(logs) :], hold_out)
+        identification = identify_robot(
             model,
-            fitted,
-            validate=judged,
+            fit_logs,
+            validate=validation_logs,
             estimator=method,
             form=form,
-            friction=FRICTION if friction is None else listed(friction),
+            friction=FRICTION if friction is None else parse_words(friction),
             rotor_inertia=rotor_inertia,
-            parameters=exactly,
+            parameters=names,
             settings=settings,
-            min_speed=speeds(min_speed, model),
+            min_speed=parse_speeds(min_speed, model),
             threads=threads,
             tell=tell,
         )
-        told = {finding for log in read for finding in log.findings}
-        new = [finding for finding in found.findings if replace(finding, source="") not in told]
-        tell_findings(new, verbose=verbose)
-        data = summary(found)
+        printed = {finding for log in read for finding in log.findings}
+        new = [finding for finding in identification.findings if replace(finding, source="") not in printed]
+        print_findings(new, verbose=verbose)
+        data = identification_summary(identification)
         if output is not None:
             tell("writing the model")
-            save_model(found, output)
-            remark(f"wrote {output}")
-        if write_report is not None and report is not None:
+            save_model(identification, output)
+            print_note(f"wrote {output}")
+        if write_page is not None and report is not None:
             tell("writing the report")
-            write_report(found, Path(report))
-            remark(f"wrote {report}")
+            write_page(identification, Path(report))
+            print_note(f"wrote {report}")
     if as_json:
         print_json(data)
     else:
-        print_identification(console(), found, verbose=verbose)
-    if not found.verdict.solved:
+        print_identification(make_console(), identification, verbose=verbose)
+    if not identification.verdict.solved:
         raise typer.Exit(1)
 
 
 def _estimator(name: str, forgetting: float | None) -> Estimator:
-    """The estimator of a name; one of them may forget."""
+    """Return the estimator of a name, with a forgetting factor if it has one."""
     chosen = estimator_named(name)
     if forgetting is None:
         return chosen
     if not isinstance(chosen, Recursive):
-        raise InputError(f"--forgetting is for --estimator recursive; {chosen.name} forgets nothing")
+        raise InputError(f"--forgetting needs --estimator recursive; {chosen.name} has no forgetting factor")
     return Recursive(forgetting=forgetting)
 
 
-def _split(fitted: Sequence[Log], judged: Sequence[Log], percent: float | None) -> tuple[list[Log], list[Log]]:
-    """What to learn from and what to judge by."""
+def _split(
+    fit_logs: Sequence[Log], validation_logs: Sequence[Log], percent: float | None
+) -> tuple[list[Log], list[Log]]:
+    """Return the logs for the fit and those for the validation."""
     if percent is None:
-        return list(fitted), list(judged)
-    if judged:
-        raise InputError("--hold-out and --validate both say what to judge by; keep one of them")
-    if len(fitted) != 1:
-        raise InputError(f"--hold-out splits one log, and there are {len(fitted)}; name one of them under --validate")
+        return list(fit_logs), list(validation_logs)
+    if validation_logs:
+        raise InputError("--hold-out and --validate both choose the validation data; keep one of them")
+    if len(fit_logs) != 1:
+        raise InputError(
+            f"--hold-out splits a single log, but there are {len(fit_logs)}; use --validate for one of them"
+        )
     if not 0.0 < percent < 100.0:
-        raise InputError(f"--hold-out {percent:g}: give percent of the log between 0 and 100, such as 30")
+        raise InputError(f"--hold-out {percent:g}: give a percentage of the log between 0 and 100, such as 30")
     if percent < 1.0:
         raise InputError(f"--hold-out {percent:g} is less than one percent of the log; did you mean {100 * percent:g}?")
-    (log,) = fitted
+    (log,) = fit_logs
     first = len(log) - round(0.01 * percent * len(log))
     last_part = replace(log.rows(first, len(log)), source=f"{log.source} (the last {percent:g} %)")
     return [log.rows(0, first)], [last_part]
 
 
-def _exactly(parameters: str | None, friction: str | None, *, rotor_inertia: bool) -> tuple[str, ...]:
-    """The names or patterns of the parameters that alone are asked about; none where they are not given."""
+def _parameter_names(parameters: str | None, friction: str | None, *, rotor_inertia: bool) -> tuple[str, ...]:
+    """Return the names or patterns of --parameters; empty without that option."""
     if parameters is None:
         return ()
     names = tuple(word.strip() for word in parameters.split(",") if word.strip())
     if not names:
-        raise InputError("--parameters names none; give names or patterns such as 'link*,*.fv', or leave it out")
+        raise InputError("--parameters is empty; give names or patterns such as 'link*,*.fv', or remove it")
     if friction is not None or rotor_inertia:
         other = "--rotor-inertia" if friction is None else "--friction"
         kind = "'*.Ia'" if friction is None else "'*.fv,*.fc,*.fo'"
-        raise InputError(f"--parameters says exactly what to learn; leave {other} out and name {kind} among them")
+        raise InputError(f"--parameters lists all parameters to estimate; remove {other} and add {kind} to the list")
     return names

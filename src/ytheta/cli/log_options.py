@@ -1,4 +1,4 @@
-"""What commands on logs take: files, their mappings, and how the signals are prepared."""
+"""Options of commands that read logs: files, column mappings, preparation of the signals."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from ytheta.cli.options import remark
+from ytheta.cli.options import print_note
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
 from ytheta.logs.log import Log
@@ -25,20 +25,27 @@ AUTO = "auto"
 Mappings = Annotated[
     list[str] | None,
     typer.Option(
-        "--mapping", metavar="TOML", help="What the columns mean (docs/logs.md): one for all logs, or one for each."
+        "--mapping",
+        metavar="TOML",
+        help="Meaning of the columns (docs/logs.md): one mapping for all logs, or one for each.",
     ),
 ]
-Cutoff = Annotated[str, typer.Option(metavar="HZ|auto", help="The low-pass that all signals pass.")]
-Derivative = Annotated[str, typer.Option(metavar="NAME", help="How to differentiate: central or spline.")]
+Cutoff = Annotated[str, typer.Option(metavar="HZ|auto", help="Cut-off frequency of the low-pass for all signals.")]
+Derivative = Annotated[str, typer.Option(metavar="NAME", help="Differentiation of positions: central or spline.")]
 AveragePeriods = Annotated[
-    str | None, typer.Option(metavar="SECONDS|auto", help="Average repeated periods of this length first.")
+    str | None,
+    typer.Option(metavar="SECONDS|auto", help="Average repeated periods of this length before anything else."),
 ]
 MinSpeed = Annotated[
     str | None,
-    typer.Option(metavar="SPEEDS", help="Leave out joints that move more slowly: one speed, or one for each joint."),
+    typer.Option(
+        metavar="SPEEDS", help="Leave out samples of joints that are slower: one speed, or one for each joint."
+    ),
 ]
-Threads = Annotated[int | None, typer.Option(metavar="N", help="How many threads; as many as processors by default.")]
-StrictLogs = Annotated[bool, typer.Option("--strict", help="Refuse logs about which there is more than a note to say.")]
+Threads = Annotated[
+    int | None, typer.Option(metavar="N", help="Number of threads; by default the number of processors.")
+]
+StrictLogs = Annotated[bool, typer.Option("--strict", help="Refuse logs with findings more serious than a note.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Print all notes, and expressions in full.")]
 
 
@@ -51,45 +58,45 @@ def read_logs(
     strict: bool,
     verbose: bool,
 ) -> list[Log]:
-    """The logs of a command line; what their reader repaired and doubted goes to stderr.
-
-    ``torque``: refuse those without torques.
-    """
-    given: list[str | None] = list(mappings or ())
-    if len(given) not in (0, 1, len(paths)):
+    """Read the logs of a command and print the findings on stderr; ``torque``: refuse logs without torques."""
+    sources: list[str | None] = list(mappings or ())
+    if len(sources) not in (0, 1, len(paths)):
         raise InputError(
-            f"there are {len(given)} mappings for {len(paths)} logs; give one for all of them, or one for each in the "
-            "order of the logs, those to validate last"
+            f"there are {len(sources)} mappings for {len(paths)} logs; give one for all of them, or one for "
+            "each in the order of the logs, validation logs last"
         )
-    chosen = given * len(paths) if len(given) == 1 else given or [None] * len(paths)
+    chosen = sources * len(paths) if len(sources) == 1 else sources or [None] * len(paths)
     logs = []
     for path, mapping in zip(paths, chosen, strict=True):
         log = read_log(path, robot, mapping=mapping, strict=strict)
         if log.tau is None and torque:
             raise InputError(next(finding.text for finding in log.findings if finding.code == "torque"))
-        tell_findings(log.findings, f"{Path(path).name}: " if len(paths) > 1 else "", verbose=verbose)
+        print_findings(log.findings, f"{Path(path).name}: " if len(paths) > 1 else "", verbose=verbose)
         logs.append(log)
     return logs
 
 
-def tell_findings(findings: Sequence[Finding], before: str = "", *, verbose: bool) -> None:
-    """Doubts and repairs on stderr; plain notes only for those who want to know all."""
+def print_findings(findings: Sequence[Finding], prefix: str = "", *, verbose: bool) -> None:
+    """Print findings on stderr; notes only if verbose."""
     for finding in dict.fromkeys(findings):
         if verbose or finding.severity is not Severity.NOTE:
-            remark(f"{before}{finding.text}", warning=finding.is_warning)
+            print_note(f"{prefix}{finding.text}", warning=finding.is_warning)
 
 
-def preparation(cutoff: str, derivative: str, average_periods: str | None = None) -> PreparationSettings:
-    """How to prepare the logs, from the words of the command line."""
-    period = None if average_periods is None else _number_or_auto(average_periods, "--average-periods", "seconds")
-    return PreparationSettings(_number_or_auto(cutoff, "--cutoff", "Hz"), derivative, average_periods=period)
+def parse_preparation(cutoff: str, derivative: str, average_periods: str | None = None) -> PreparationSettings:
+    """Parse the options for the preparation of logs."""
+    period = None if average_periods is None else _parse_number_or_auto(average_periods, "--average-periods", "seconds")
+    return PreparationSettings(_parse_number_or_auto(cutoff, "--cutoff", "Hz"), derivative, average_periods=period)
 
 
-def speeds(text: str | None, robot: Robot) -> list[float] | None:
-    """One speed for each joint; one alone is for all of them."""
+def parse_speeds(text: str | None, robot: Robot) -> list[float] | None:
+    """Parse one speed for each joint; a single one holds for all."""
     if text is None:
         return None
-    values = [_positive(piece, "--min-speed", "speeds with commas between, in rad/s or m/s") for piece in text.split(",")]
+    values = [
+        _parse_positive(piece, "--min-speed", "speeds in rad/s or m/s, separated by commas")
+        for piece in text.split(",")
+    ]
     count = len(robot.actuated)
     if len(values) not in (1, count):
         raise InputError(f"--min-speed has {len(values)} speeds for {count} joints; give one for all, or one for each")
@@ -97,8 +104,8 @@ def speeds(text: str | None, robot: Robot) -> list[float] | None:
 
 
 @contextmanager
-def progress() -> Iterator[Callable[[str], None]]:
-    """Something to tell what is being done; it shows on stderr while a person looks."""
+def show_progress() -> Iterator[Callable[[str], None]]:
+    """Return a function that shows the current step on stderr, if that is a terminal."""
     if not sys.stderr.isatty():
         yield lambda _: None
         return
@@ -106,11 +113,15 @@ def progress() -> Iterator[Callable[[str], None]]:
         yield lambda text: status.update(f"{text} …")
 
 
-def _number_or_auto(text: str, option: str, unit: str) -> float | str:
-    return AUTO if text.strip().lower() == AUTO else _positive(text, option, f"a number of {unit}, or auto", least=1e-9)
+def _parse_number_or_auto(text: str, option: str, unit: str) -> float | str:
+    return (
+        AUTO
+        if text.strip().lower() == AUTO
+        else _parse_positive(text, option, f"a number of {unit}, or auto", least=1e-9)
+    )
 
 
-def _positive(text: str, option: str, what: str, *, least: float = 0.0) -> float:
+def _parse_positive(text: str, option: str, what: str, *, least: float = 0.0) -> float:
     try:
         value = float(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What several commands take: a robot, how to read it, and how to print."""
+"""Options that several commands share: the robot, how to read it, and how to print."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from rich.console import Console
 
 from ytheta.conventions import SNAP
 from ytheta.errors import InputError
-from ytheta.report.printable import printable
+from ytheta.report.terminal import escape_control_characters
 from ytheta.robot.reading.load import load
 from ytheta.robot.robot import Robot
 
-NOTHING = "none"
-WIDE = 120  # columns of a table that goes into a file or a pipe
+NO_WORDS = "none"
+PIPE_WIDTH = 120  # characters, for tables that go into a file or a pipe
 
 RobotArgument = Annotated[
     str, typer.Argument(metavar="ROBOT", help="A catalog name, or a .urdf, .xml (MJCF) or .toml file.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 Snap = Annotated[
-    float, typer.Option(help="Take angles this close to multiples of pi/6 as such; 0 keeps them as they are.")
+    float, typer.Option(help="Round angles this close to a multiple of pi/6 to it; 0 keeps them as they are.")
 ]
-Strict = Annotated[bool, typer.Option("--strict", help="Refuse inertias that no body can have.")]
-FixBase = Annotated[bool, typer.Option("--fix-base", help="Let a floating base stand still instead of refusing it.")]
+Strict = Annotated[bool, typer.Option("--strict", help="Refuse inertias that are not physically consistent.")]
+FixBase = Annotated[bool, typer.Option("--fix-base", help="Fix a floating base instead of refusing it.")]
 Lengths = Annotated[
     list[str] | None, typer.Option("--length", metavar="NAME=VALUE", help="Set a symbolic length, in metres.")
 ]
@@ -43,21 +43,21 @@ def read_robot(
     fix_base: bool = False,
     lengths: Sequence[str] | None = None,
 ) -> Robot:
-    """The robot a command works on; what its reader did and doubted goes to stderr."""
-    values = assignments(lengths, "--length")
+    """Read the robot of a command, and print the reader's findings on stderr."""
+    values = parse_assignments(lengths, "--length")
     robot = load(source, snap=snap, strict=strict, fix_base=fix_base, lengths=values)
     for finding in robot.findings:
-        remark(finding.text, warning=finding.is_warning)
+        print_note(finding.text, warning=finding.is_warning)
     return robot
 
 
-def remark(text: str, *, warning: bool = False) -> None:
-    """Something worth knowing beside the answer, on stderr."""
-    sys.stderr.write(f"{'warning' if warning else 'note'}: {printable(text)}\n")
+def print_note(text: str, *, warning: bool = False) -> None:
+    """Print a note or a warning on stderr."""
+    sys.stderr.write(f"{'warning' if warning else 'note'}: {escape_control_characters(text)}\n")
 
 
-def assignments(texts: Sequence[str] | None, option: str) -> dict[str, float]:
-    """``NAME=VALUE`` pairs: every name once, every value finite."""
+def parse_assignments(texts: Sequence[str] | None, option: str) -> dict[str, float]:
+    """Parse ``NAME=VALUE`` pairs: every name once, every value finite."""
     values: dict[str, float] = {}
     for text in texts or ():
         name, _, number = (piece.strip() for piece in text.partition("="))
@@ -68,27 +68,29 @@ def assignments(texts: Sequence[str] | None, option: str) -> dict[str, float]:
         if not name or not math.isfinite(value):
             raise InputError(f"{option} {text!r}: write NAME=NUMBER with a finite number, such as {option} q1=0.5")
         if name in values:
-            raise InputError(f"{option} {text!r}: {name!r} was already given as {values[name]:g}; keep one of the two")
+            raise InputError(f"{option} {text!r}: {name!r} was already set to {values[name]:g}; keep one of the two")
         values[name] = value
     return values
 
 
-def listed(text: str | None) -> tuple[str, ...]:
-    """Words with commas between; ``none`` is no word at all, like nothing."""
+def parse_words(text: str | None) -> tuple[str, ...]:
+    """Parse words separated by commas; ``none`` and an empty text give no words."""
     words = tuple(word.strip() for word in (text or "").split(",") if word.strip())
-    return () if words == (NOTHING,) else words
+    return () if words == (NO_WORDS,) else words
 
 
 def print_json(data: object) -> None:
-    """One JSON object on stdout; it holds no infinities, which JSON does not know."""
+    """Print one JSON object on stdout; InputError if it holds a number that is not finite."""
     try:
         text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
     except ValueError:
-        raise InputError("a figure of the answer is not finite; give the robot smaller or larger numbers") from None
+        raise InputError(
+            "a number of the result is not finite; check the magnitudes of the robot's parameters"
+        ) from None
     sys.stdout.write(text + "\n")
 
 
-def console() -> Console:
-    """Tables on stdout; colours only where a person looks, and room for tables where nobody does."""
-    width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else WIDE
+def make_console() -> Console:
+    """Return a console on stdout: with colours on a terminal, with a fixed width elsewhere."""
+    width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else PIPE_WIDTH
     return Console(highlight=False, markup=False, emoji=False, width=width)

@@ -1,4 +1,4 @@
-"""What commands write: looked at before the work begins."""
+"""Output files of commands, checked before the work begins."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ from pathlib import Path
 from ytheta.errors import InputError, MissingExtraError
 from ytheta.files.atomic import check_writable
 
-PAGES = (".html", ".htm")
+PAGE_SUFFIXES = (".html", ".htm")
 
 
-def check_output(path: str | None, endings: Sequence[str], inputs: Sequence[str | None]) -> None:
-    """Refuse a name that cannot be written, or that this command reads."""
+def check_output(path: str | None, suffixes: Sequence[str], inputs: Sequence[str | None]) -> None:
+    """Raise InputError if a file cannot be written, or if this command reads it."""
     if path is None:
         return
-    check_writable(path, *endings)
-    for given in inputs:
-        if given is not None and Path(given).exists() and Path(path).exists() and Path(path).samefile(given):
-            raise InputError(f"{path} is read by this command and would be overwritten; choose another name")
+    check_writable(path, *suffixes)
+    for source in inputs:
+        if source is not None and Path(source).exists() and Path(path).exists() and Path(path).samefile(source):
+            raise InputError(f"{path} is an input of this command and would be overwritten; choose another name")
 
 
-def report_writer(report: str | None, place: str, name: str) -> Callable[..., object] | None:
-    """What writes reports, if one is wanted; InputError where libraries for it are missing."""
+def load_report_writer(report: str | None, module: str, name: str) -> Callable[..., object] | None:
+    """Return the function that writes a report, None if there is none to write; MissingExtraError without libraries."""
     if report is None:
         return None
     try:
-        writer: Callable[..., object] = getattr(import_module(place), name)
+        writer: Callable[..., object] = getattr(import_module(module), name)
     except ModuleNotFoundError as error:
         if error.name is None or error.name.startswith("ytheta"):
             raise
         raise MissingExtraError(
-            f"--report needs {error.name}, which is not installed; install it with: pip install 'ytheta[report]'"
+            f"--report needs {error.name}, which is not installed; run: pip install 'ytheta[report]'"
         ) from None
     return writer

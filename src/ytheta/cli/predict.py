@@ -1,4 +1,4 @@
-"""``ytheta predict MODEL LOG``: torques from a model, errors against a log."""
+"""``ytheta predict MODEL LOG``: torques from a model, and their errors on a log."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import Annotated, Any
 import numpy as np
 import polars as pl
 import typer
-from rich.text import Text
 
 from ytheta.cli.log_options import (
     AUTO,
@@ -19,45 +18,35 @@ from ytheta.cli.log_options import (
     StrictLogs,
     Threads,
     Verbose,
-    preparation,
-    progress,
+    parse_preparation,
+    parse_speeds,
+    print_findings,
     read_logs,
-    speeds,
-    tell_findings,
+    show_progress,
 )
-from ytheta.cli.options import AsJson, FixBase, Lengths, Snap, console, print_json, read_robot, remark
+from ytheta.cli.options import AsJson, FixBase, Lengths, Snap, make_console, print_json, print_note, read_robot
 from ytheta.conventions import SNAP
 from ytheta.errors import InputError
 from ytheta.files.atomic import check_writable, write_atomically
-from ytheta.identification.model_file import figures, identification_table
+from ytheta.identification.model_file import identification_table
 from ytheta.identification.predict import Prediction, prediction
 from ytheta.logs.preparing.preparation import PreparationSettings
-from ytheta.report.identification.summary import finite
-from ytheta.report.identification.text_tables import print_joints
-from ytheta.report.numbers import plain
-from ytheta.report.printable import printable
+from ytheta.report.prediction.summary import prediction_summary
+from ytheta.report.prediction.text import print_prediction
 from ytheta.robot.robot import Robot
 
-ENDINGS = (".csv", ".parquet")
-ERRORS = (
-    "relative_error_percent",
-    "per_joint_percent",
-    "raw_relative_error_percent",
-    "raw_per_joint_percent",
-    "of_variation_percent",
-    "rms",
-    "torque_rms",
-)
+OUTPUT_SUFFIXES = (".csv", ".parquet")
 
 ModelArgument = Annotated[
-    str, typer.Argument(metavar="MODEL", help="What identify wrote, or any robot with inertias: a name or a file.")
+    str,
+    typer.Argument(metavar="MODEL", help="A model written by identify, or any robot with inertias: a name or a file."),
 ]
-LogArgument = Annotated[str, typer.Argument(metavar="LOG", help="Recorded motion: CSV, Parquet, NPZ, bag.")]
+LogArgument = Annotated[str, typer.Argument(metavar="LOG", help="Recorded motion: CSV, Parquet, NPZ or ROS bag.")]
 Cutoff = Annotated[
-    str | None, typer.Option(metavar="HZ|auto", help="The low-pass; by default the one the model was learnt with.")
+    str | None, typer.Option(metavar="HZ|auto", help="Cut-off of the low-pass; by default that of the identification.")
 ]
 Derivative = Annotated[
-    str | None, typer.Option(metavar="NAME", help="central or spline; by default as the model was learnt.")
+    str | None, typer.Option(metavar="NAME", help="central or spline; by default that of the identification.")
 ]
 Output = Annotated[
     str | None,
@@ -81,51 +70,44 @@ def predict(
     fix_base: FixBase = False,
     length: Lengths = None,
 ) -> None:
-    """Predict the torques of a log from a model, and say how far they are from the measured ones.
+    """Predict the torques of a log from a model, and compare them with the measured ones.
 
-    Measured and predicted torques pass the same low-pass. A log without torques has predictions and no errors.
+    Measured and predicted torques pass the same low-pass. Without measured torques there are no errors to print.
 
     Example: `ytheta predict ur10e.model.toml run3.parquet -o torques.csv`
     """
-    if output is not None and check_writable(output, *ENDINGS).exists() and Path(output).samefile(log):
-        raise InputError(f"{output} is the log itself and would be overwritten; choose another name")
-    with progress() as tell:
+    if output is not None and check_writable(output, *OUTPUT_SUFFIXES).exists() and Path(output).samefile(log):
+        raise InputError(f"{output} is an input of this command and would be overwritten; choose another name")
+    with show_progress() as tell:
         tell("reading the model")
         robot = read_robot(model, snap=snap, fix_base=fix_base, lengths=length)
-        learnt = identification_table(model) or {}
-        settings = _settings(learnt, cutoff, derivative)
-        least = speeds(min_speed, robot) or learnt.get("min_speed")
+        origin = identification_table(model) or {}
+        settings = _settings(origin, cutoff, derivative)
+        speeds = parse_speeds(min_speed, robot) or origin.get("min_speed")
         tell("reading the log")
-        (read,) = read_logs([log], robot, mapping, torque=False, strict=strict, verbose=verbose)
+        (measured,) = read_logs([log], robot, mapping, torque=False, strict=strict, verbose=verbose)
         tell("predicting")
-        found = prediction(robot, read, settings, min_speed=None if least is None else np.array(least), threads=threads)
-        tell_findings(found.preparation.findings, verbose=verbose)
+        slow = None if speeds is None else np.array(speeds)
+        result = prediction(robot, measured, settings, min_speed=slow, threads=threads)
+        print_findings(result.preparation.findings, verbose=verbose)
         if output is not None:
-            _write(found, robot, output)
-            remark(f"wrote {output}")
+            _write_torques(result, robot, output)
+            print_note(f"wrote {output}")
     if as_json:
-        print_json(answer(robot, found))
+        print_json(prediction_summary(robot, result))
     else:
-        _print(robot, found, log)
+        print_prediction(make_console(), robot, result, log)
 
 
-def answer(robot: Robot, found: Prediction) -> dict[str, Any]:
-    """A prediction's errors as plain data; None where there is nothing to compare with."""
-    size = {"samples": len(found.t), "seconds": len(found.t) / found.preparation.rate}
-    errors = dict.fromkeys(ERRORS) | size if found.errors is None else figures(found.errors)
-    data: dict[str, Any] = finite({"robot": robot.name, "cutoff": float(found.preparation.settings.cutoff), **errors})
-    return data
+def _settings(origin: Mapping[str, Any], cutoff: str | None, derivative: str | None) -> PreparationSettings:
+    """Return the settings of the identification, unless the options override them."""
+    settings = parse_preparation(cutoff or AUTO, derivative or str(origin.get("derivative", "central")))
+    return replace(settings, cutoff=float(origin["cutoff"])) if cutoff is None and "cutoff" in origin else settings
 
 
-def _settings(learnt: Mapping[str, Any], cutoff: str | None, derivative: str | None) -> PreparationSettings:
-    """As the model was learnt, where it was and nobody says otherwise."""
-    settings = preparation(cutoff or AUTO, derivative or str(learnt.get("derivative", "central")))
-    return replace(settings, cutoff=float(learnt["cutoff"])) if cutoff is None and "cutoff" in learnt else settings
-
-
-def _write(found: Prediction, robot: Robot, output: str) -> None:
-    columns = {"t": found.t}
-    for kind, torques in (("measured", found.measured), ("predicted", found.predicted)):
+def _write_torques(result: Prediction, robot: Robot, output: str) -> None:
+    columns = {"t": result.t}
+    for kind, torques in (("measured", result.measured), ("predicted", result.predicted)):
         if torques is not None:
             columns |= {f"{kind}_{joint}": torques[:, k] for k, joint in enumerate(robot.actuated)}
     table = pl.DataFrame(columns)
@@ -134,17 +116,3 @@ def _write(found: Prediction, robot: Robot, output: str) -> None:
             table.write_csv(file)
         else:
             table.write_parquet(file)
-
-
-def _print(robot: Robot, found: Prediction, log: str) -> None:
-    out, errors, rate = console(), found.errors, found.preparation.rate
-    size = f"{len(found.t) / rate:.4g} s, {len(found.t)} samples at {rate:.4g} Hz"
-    low_pass = f"low-pass {float(found.preparation.settings.cutoff):.3g} Hz"
-    out.print(Text(printable(f"{robot.name} on {Path(log).name}: {size}, {low_pass}")))
-    if errors is None:
-        out.print(Text("torques were predicted (-o writes them); the log holds none to compare them with"))
-        return
-    print_joints(out, robot, errors, None)
-    out.print(
-        Text(f"predicts the torque to {plain(errors.relative_percent)} % ({plain(errors.raw_relative_percent)} % raw)")
-    )

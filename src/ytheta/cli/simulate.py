@@ -13,20 +13,20 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from ytheta.cli.log_options import Threads, Verbose, progress, read_logs
+from ytheta.cli.log_options import Threads, Verbose, read_logs
 from ytheta.cli.options import (
     AsJson,
     FixBase,
     Lengths,
     RobotArgument,
     Snap,
-    console,
-    listed,
+    make_console,
+    parse_words,
     print_json,
+    print_note,
     read_robot,
-    remark,
 )
-from ytheta.cli.outputs import PAGES, check_output, report_writer
+from ytheta.cli.outputs import PAGE_SUFFIXES, check_output, load_report_writer
 from ytheta.cli.simulate_options import GRADIENT, Wanted, chosen_controller, gains, load_grasped, sensors
 from ytheta.control.laws.registry import CONTROLLERS
 from ytheta.control.tuning.adaptation_gains import ADAPTATIONS
@@ -52,9 +52,7 @@ MOST_LOGS = 100
 MOST_PERIODS = 2_000_000
 WRONG = 20.0  # percent, of what is learnt
 
-ControllerName = Annotated[
-    str, typer.Option("--controller", metavar="NAME", help=f"{', '.join(CONTROLLERS)}.")
-]
+ControllerName = Annotated[str, typer.Option("--controller", metavar="NAME", help=f"{', '.join(CONTROLLERS)}.")]
 Output = Annotated[
     str | None,
     typer.Option(
@@ -166,8 +164,8 @@ def simulate(
     if output is not None and RUN in output and runs > MOST_LOGS:
         raise InputError(f"{output}: a log for each of {runs} runs; write {MOST_LOGS} at most, or the first alone")
     check_output(None if output is None else output.replace(RUN, "0"), ENDINGS, (robot, reference))
-    check_output(report, PAGES, (robot, reference))
-    writer = report_writer(report, "ytheta.report.simulation.page", "write_simulation_report")
+    check_output(report, PAGE_SUFFIXES, (robot, reference))
+    writer = load_report_writer(report, "ytheta.report.simulation.page", "write_simulation_report")
     if not (rate > 0.0 and np.isfinite(rate)):
         raise InputError(f"--rate {rate:g}: give a positive number of Hz, such as 1000")
     errors = sensors(sensor)
@@ -175,8 +173,8 @@ def simulate(
         controller,
         gains(gain),
         adaptation,
-        listed(learn),
-        listed(friction),
+        parse_words(learn),
+        parse_words(friction),
         leakage,
         dead_zone,
         limited=not no_torque_limits,
@@ -184,7 +182,7 @@ def simulate(
     _check_sizes(
         {"--wrong": wrong, "--spread": spread, "--gain-spread": gain_spread, "--beside": beside, "--seed": seed}
     )
-    with progress() as tell:
+    with show_progress() as tell:
         tell("reading the robot")
         described = read_robot(robot, snap=snap, fix_base=fix_base, lengths=length)
         model, parameter_changes = load_grasped(grasp, _smooth(described))
@@ -223,7 +221,7 @@ def simulate(
     if as_json:
         print_json(simulation_summary(found))
     else:
-        print_simulation(console(), found, verbose=verbose)
+        print_simulation(make_console(), found, verbose=verbose)
     if not found.tracks.all():
         raise typer.Exit(1)
 
@@ -232,7 +230,7 @@ def _smooth(robot: Robot) -> Robot:
     """With Coulomb friction that changes gradually, for plant and controller."""
     found = with_smooth_friction(robot)
     if found is not robot:
-        remark(
+        print_note(
             f"Coulomb friction changes its sign gradually here, over about {TURNING:g} rad/s ({SLIDING:g} m/s where "
             "joints slide); a coulomb_speed in the description says otherwise"
         )
@@ -258,7 +256,9 @@ def _kept(runs: int, seconds: float, rate: float, *, each: bool) -> int:
     return 1 if runs == 1 or each else max(1, round(periods / KEPT))
 
 
-def _course(reference: str | None, robot: Robot, seconds: float | None, *, verbose: bool) -> tuple[ReferenceTrajectory, float]:
+def _course(
+    reference: str | None, robot: Robot, seconds: float | None, *, verbose: bool
+) -> tuple[ReferenceTrajectory, float]:
     """What to follow, and for how long."""
     if reference is None:
         lasts = SECONDS if seconds is None else seconds
@@ -274,12 +274,12 @@ def _write(found: Simulation, output: str | None, report: str | None, writer: Ca
             if found.finished[run]:
                 path = output.replace(RUN, str(run))
                 write_log(found.log(run), path)
-                remark(f"wrote {path}")
+                print_note(f"wrote {path}")
             else:
-                remark(f"run {run} left all bounds, and no log of it is written", warning=True)
+                print_note(f"run {run} left all bounds, and no log of it is written", warning=True)
     if writer is not None and report is not None:
         writer(found, Path(report))
-        remark(f"wrote {report}")
+        print_note(f"wrote {report}")
 
 
 @contextmanager

@@ -125,7 +125,9 @@ def _known_gains(kind: type[Law], given: Mapping[str, Any]) -> dict[str, Any]:
     known = (*kind.GAINS, "adaptation") if issubclass(kind, AdaptiveLaw) else tuple(kind.GAINS)
     for name in given:
         if name not in known:
-            raise UnknownNameError(f"--gain {name}: this controller has no gain of that name{suggest_names(name, known)}")
+            raise UnknownNameError(
+                f"--gain {name}: this controller has no gain of that name{suggest_names(name, known)}"
+            )
     return dict(given)
 
 
@@ -146,7 +148,9 @@ def _learnt(kind: type[Law], wanted: Wanted, robot: Robot) -> tuple[BaseParamete
     """Base parameters where the law and its adaptation can have them, and the names of what is unknown."""
     for name in wanted.friction:
         if name not in FRICTION_PARAMETERS:
-            raise UnknownNameError(f"--friction {name}: there is no such kind{suggest_names(name, FRICTION_PARAMETERS)}")
+            raise UnknownNameError(
+                f"--friction {name}: there is no such kind{suggest_names(name, FRICTION_PARAMETERS)}"
+            )
     friction = tuple(f"*.{FRICTION_PARAMETERS[name]}" for name in wanted.friction)
     if wanted.learn:
         return None, (*wanted.learn, *friction)

@@ -1,6 +1,6 @@
-"""A plain page of figures with captions: those of a paper, drawn again, mostly.
+"""A page of figures with captions, such as the figures of a paper redrawn.
 
-Where a library that makes pages is missing, importing this module says so.
+If a library that pages need is missing, importing this module raises MissingExtraError.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import ytheta
-from ytheta.report.html_page import check_installed, rendered, write_page
+from ytheta.report.html_page import check_installed, render_page, write_page
 
 check_installed()
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A plot, as ``line_plot`` returns it, with what stands above and below it."""
+    """A plot, as ``line_plot`` returns it, with title and caption."""
 
     title: str
     caption: str
@@ -25,12 +25,12 @@ class Figure:
 
 
 def write_figures(title: str, figures: Sequence[Figure], path: str | Path, *, about: str = "") -> Path:
-    """Write the page; ``about`` stands below its title. The file appears whole or not at all."""
+    """Write the page, with ``about`` below its title; the file appears as a whole or not at all."""
     return write_page(path, lambda: figures_html(title, figures, about=about))
 
 
 def figures_html(title: str, figures: Sequence[Figure], *, about: str = "") -> str:
-    """The page as text."""
-    told = [{"title": figure.title, "caption": figure.caption} for figure in figures]
-    summary = {"ytheta": ytheta.__version__, "title": title, "about": about, "figures": told}
-    return rendered("figures.html", {"title": title, "about": about, "figures": figures, "summary": summary})
+    """Return the page as text."""
+    captions = [{"title": figure.title, "caption": figure.caption} for figure in figures]
+    summary = {"ytheta": ytheta.__version__, "title": title, "about": about, "figures": captions}
+    return render_page("figures.html", {"title": title, "about": about, "figures": figures, "summary": summary})

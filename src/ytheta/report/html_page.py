@@ -1,6 +1,6 @@
-"""The frame of every page: one HTML file that needs nothing else, for people to read and for programs (the JSON in it).
+"""Pages: one HTML file that needs nothing else, for people to read and for programs (the JSON in it).
 
-Plotly's library is five megabytes of text; it goes in compressed, and the browser unpacks it.
+Plotly's library is five megabytes of text; it is embedded in compressed form, and the browser unpacks it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ytheta.files.atomic import check_writable, write_atomically
 
 
 def check_installed() -> None:
-    """MissingExtraError where a library that makes pages is missing; modules that write pages ask when imported."""
+    """Raise MissingExtraError if a library that pages need is missing; modules that write pages call it on import."""
     try:
         import jinja2
         import plotly.offline
@@ -28,8 +28,8 @@ def check_installed() -> None:
         ) from None
 
 
-def rendered(template: str, content: Mapping[str, object]) -> str:
-    """A page as text: ``base.html`` with what the template puts into it."""
+def render_page(template: str, content: Mapping[str, object]) -> str:
+    """Return a page as text: ``base.html``, filled by a template."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from plotly.offline import get_plotlyjs
 
@@ -40,19 +40,19 @@ def rendered(template: str, content: Mapping[str, object]) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    given = {"version": ytheta.__version__, "library": packed(get_plotlyjs()), **content}
-    return environment.get_template(template).render(given)
+    variables = {"version": ytheta.__version__, "library": compress_text(get_plotlyjs()), **content}
+    return environment.get_template(template).render(variables)
 
 
-def write_page(path: str | Path, page: Callable[[], str]) -> Path:
-    """Write a page. The file appears whole or not at all, and nothing is worked out where it cannot be written."""
+def write_page(path: str | Path, make_page: Callable[[], str]) -> Path:
+    """Write a page as a whole or not at all; the page is not made if the file cannot be written."""
     path = check_writable(path)
-    content = page().encode("utf-8", "replace")  # file names may hold what is no character
+    content = make_page().encode("utf-8", "replace")  # file names may hold bytes that are not characters
     with write_atomically(path) as file:
         file.write_bytes(content)
     return path
 
 
-def packed(text: str) -> str:
-    """A text in gzip's format and base64; the same text gives the same letters."""
+def compress_text(text: str) -> str:
+    """Return a text in gzip format and base64; equal texts give equal results."""
     return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()

@@ -1,7 +1,7 @@
-"""Plots of lines as Plotly's JSON: for the pages here, and for whoever redraws a figure of a paper.
+"""Line plots as Plotly's JSON, for reports and for figures of papers.
 
-Colours are numbers, not names: the style sheet has the colours of the dark theme, by these of the light one. A line of
-more points than can be seen is thinned out, with the least and the largest value of every stretch: no peak is lost.
+Colours are RGB values of the light theme; the style sheet maps each to a colour of the dark theme. A line with more
+points than can be seen is decimated to the minimum and the maximum of each interval, so that no peak is lost.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ COLOURS = (
     "rgb(194, 55, 138)",
     "rgb(107, 114, 128)",
 )
-FAINT = "rgb(143, 163, 189)"  # of lines behind others, and of those that are many
-MARK = "rgb(128, 136, 148)"
-MOST = 2000  # points of a line
-MOST_IN_A_CROWD = 600
+FAINT_COLOUR = "rgb(143, 163, 189)"  # of lines in the background
+MARK_COLOUR = "rgb(128, 136, 148)"
+MAX_POINTS = 2000  # of a line
+MAX_POINTS_IN_CROWD = 600
 HEIGHT = 300
-CROWD = 12  # lines from which on one hears of the nearest only
-LOWER = 0.3  # of the height: the axis below
-DECADES = 1.5  # from which on a logarithmic axis is the better one
+MAX_UNIFIED_LINES = 12  # with more lines, only the nearest one is labelled
+LOWER_SHARE = 0.3  # of the height, for an axis below
+MIN_DECADES = 1.5  # for a logarithmic axis
 
 
 class Place(Enum):
-    """Where a second axis stands: at the other side of the same plot, or below it with its own lines."""
+    """Where a second axis is: at the right side of the same plot, or below it with lines of its own."""
 
     RIGHT = "right"
     BELOW = "below"
@@ -47,7 +47,7 @@ class Place(Enum):
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """One line; ``x`` where it has other ones than the plot. Without a colour it has the next one of the palette."""
+    """One line. ``x`` overrides that of the plot; ``colour`` is a place in the palette, by default the next one."""
 
     name: str
     y: Float[np.ndarray, "points"]
@@ -62,7 +62,7 @@ class Line:
 
 @dataclass(frozen=True, eq=False)
 class Band:
-    """What lies between two lines."""
+    """The area between two lines."""
 
     name: str
     lower: Float[np.ndarray, "points"]
@@ -73,7 +73,7 @@ class Band:
 
 @dataclass(frozen=True)
 class Axis:
-    """A title and a unit; ``log`` leaves out what is not above zero."""
+    """Title and unit of an axis; a logarithmic one (``log``) leaves out values that are not positive."""
 
     title: str
     unit: str = ""
@@ -92,11 +92,13 @@ def line_plot(
     marks: Sequence[float] = (),
     legend: bool = True,
 ) -> str:
-    """Lines over x, on one axis or on two; ``marks`` are places of x with a vertical line."""
+    """Plot lines over x, on one y axis or two; ``marks`` are values of x with a vertical line."""
     places = {line.axis for line in lines} | {band.axis for band in bands}
     if not (1 <= len(axes) <= 2 and places <= set(range(len(axes)))):
-        raise InputError(f"a plot has one axis or two, and its lines stand on these; here are {len(axes)}")
-    crowded = len(lines) > CROWD
+        raise InputError(
+            f"a plot has one or two y axes, numbered 0 and 1, and its lines use these; got {len(axes)} axes"
+        )
+    crowded = len(lines) > MAX_UNIFIED_LINES
     traces = [_band(x, band, axes[band.axis]) for band in bands]
     for k, line in enumerate(lines):
         traces.append(_line(x, line, k, axes[line.axis], crowded=crowded))
@@ -114,27 +116,29 @@ def line_plot(
         "legend": {"orientation": "h", "x": 0.0, "y": 1.0, "yanchor": "bottom", "bgcolor": "rgba(0,0,0,0)"},
         "hovermode": "closest" if crowded else "x unified",
         "shapes": [_mark(place) for place in marks],
-        "yaxis": _axis(axes[0]) | {"domain": [LOWER + 0.08, 1.0] if below else [0.0, 1.0]},
+        "yaxis": _axis(axes[0]) | {"domain": [LOWER_SHARE + 0.08, 1.0] if below else [0.0, 1.0]},
     }
     if below:
-        layout["yaxis2"] = _axis(axes[1]) | {"domain": [0.0, LOWER], "nticks": 4}
+        layout["yaxis2"] = _axis(axes[1]) | {"domain": [0.0, LOWER_SHARE], "nticks": 4}
     elif len(axes) == 2:
         layout["yaxis2"] = _axis(axes[1]) | {"overlaying": "y", "side": "right", "showgrid": False, "tickmode": "auto"}
     return plot_json(traces, layout)
 
 
-def wide(values: Float[np.ndarray, "*shape"]) -> bool:
-    """Whether values above zero span so many decades that a logarithmic axis shows them better."""
-    above = values[np.isfinite(values) & (values > 0.0)]
-    return bool(len(above)) and float(above.max()) > 10.0**DECADES * float(above.min())
+def spans_decades(values: Float[np.ndarray, "*shape"]) -> bool:
+    """Whether the positive values span so many decades that a logarithmic axis shows them better."""
+    positive = values[np.isfinite(values) & (values > 0.0)]
+    return bool(len(positive)) and float(positive.max()) > 10.0**MIN_DECADES * float(positive.min())
 
 
-def thinned(y: Float[np.ndarray, "points"], most: int = MOST) -> Int[np.ndarray, "kept"]:
-    """The places of at most so many points: the least and the largest of every stretch, and both ends."""
-    if len(y) <= most:
+def decimate(y: Float[np.ndarray, "points"], max_points: int = MAX_POINTS) -> Int[np.ndarray, "kept"]:
+    """Return the indices of at most ``max_points`` points: minimum and maximum of each interval, and both ends."""
+    if len(y) <= max_points:
         return np.arange(len(y))
     low, high = (np.where(np.isnan(y), instead, y) for instead in (np.inf, -np.inf))
-    edges = np.linspace(0, len(y), most // 2, dtype=np.intp)  # one stretch less than half of the points: both ends too
+    edges = np.linspace(
+        0, len(y), max_points // 2, dtype=np.intp
+    )  # one interval less than half of the points: both ends too
     kept = {0, len(y) - 1}
     for begin, end in pairwise(edges.tolist()):
         kept |= {begin + int(np.argmin(low[begin:end])), begin + int(np.argmax(high[begin:end]))}
@@ -142,22 +146,26 @@ def thinned(y: Float[np.ndarray, "points"], most: int = MOST) -> Int[np.ndarray,
 
 
 def _line(x: np.ndarray, line: Line, number: int, axis: Axis, *, crowded: bool) -> dict[str, object]:
-    own = x if line.x is None else line.x
-    if line.y.shape != own.shape:
-        raise InputError(f"the line {line.name!r} has {len(line.y)} values at {len(own)} places; give as many")
+    line_x = x if line.x is None else line.x
+    if line.y.shape != line_x.shape:
+        raise InputError(
+            f"the line {line.name!r} has {len(line.y)} values of y for {len(line_x)} values of x; give equally many"
+        )
     y = np.where(line.y > 0.0, line.y, np.nan) if axis.log else line.y
-    kept = thinned(y, MOST_IN_A_CROWD if crowded else MOST)
+    kept = decimate(y, MAX_POINTS_IN_CROWD if crowded else MAX_POINTS)
     name = escape(line.name, quote=False)
     value = f"%{{y:.4~g}} {escape(axis.unit, quote=False)}".rstrip()
     return {
         "type": "scatter",
         "mode": "lines",
-        "x": own[kept].astype(np.float32),
+        "x": line_x[kept].astype(np.float32),
         "y": y[kept].astype(np.float32),
         "name": name,
         "yaxis": "y" if line.axis == 0 else "y2",
         "line": {
-            "color": FAINT if line.faint else COLOURS[(number if line.colour is None else line.colour) % len(COLOURS)],
+            "color": FAINT_COLOUR
+            if line.faint
+            else COLOURS[(number if line.colour is None else line.colour) % len(COLOURS)],
             "width": line.width,
             "dash": "dash" if line.dashed else "solid",
         },
@@ -167,9 +175,9 @@ def _line(x: np.ndarray, line: Line, number: int, axis: Axis, *, crowded: bool) 
 
 
 def _band(x: np.ndarray, band: Band, axis: Axis) -> dict[str, object]:
-    """A closed line; where a bound is not above zero, a logarithmic axis has no place for it."""
+    """Return a closed line; a logarithmic axis leaves out bounds that are not positive."""
     known = np.isfinite(band.lower) & np.isfinite(band.upper) & ((band.lower > 0.0) | (not axis.log))
-    at = np.flatnonzero(known)[:: max(1, -(-2 * int(known.sum()) // MOST))]
+    at = np.flatnonzero(known)[:: max(1, -(-2 * int(known.sum()) // MAX_POINTS))]
     return {
         "type": "scatter",
         "mode": "lines",
@@ -196,5 +204,5 @@ def _axis(axis: Axis) -> dict[str, object]:
 
 
 def _mark(place: float) -> dict[str, object]:
-    line = {"color": MARK, "width": 1, "dash": "dot"}
+    line = {"color": MARK_COLOUR, "width": 1, "dash": "dot"}
     return {"type": "line", "x0": place, "x1": place, "y0": 0.0, "y1": 1.0, "yref": "paper", "line": line}

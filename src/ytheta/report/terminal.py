@@ -1,9 +1,12 @@
-"""Tables that fit into a terminal: heads are shortened first, then whole columns go; numbers are never cut."""
+"""Text for a terminal: tables that fit its width, and text from outside made safe to print.
+
+If a table is too wide, its headings are shortened first, then whole columns are left out; numbers are never cut.
+"""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from rich import box
@@ -11,67 +14,110 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-ENDLESS = Console(file=io.StringIO(), width=100_000)
-SHORTEST = 12  # characters of a name that was shortened: as many as tell names apart
+_UNLIMITED = Console(file=io.StringIO(), width=100_000)  # measures tables
+MIN_NAME_LENGTH = 12  # characters that a shortened name keeps, to tell names apart
 
 
 @dataclass(frozen=True)
 class Column:
-    """One column. ``short``: its head where there is little room. ``spare``: the highest goes first, 0 always stays."""
+    """One column of a table.
 
-    head: str
+    ``short`` is its heading if there is little room. Columns are left out in descending order of ``spare``; those with
+    0 always stay. ``left``: aligned to the left.
+    """
+
+    heading: str
     cells: Sequence[Text]
     short: str = ""
     spare: int = 0
-    words: bool = False  # aligned to the left
+    left: bool = False
 
 
 @dataclass(frozen=True)
-class Fitted:
-    """A table that is ``width`` columns wide, and the heads for which there was no room."""
+class FittedTable:
+    """A table that is ``width`` characters wide, and the headings of the columns that were left out."""
 
     table: Table
     width: int
     left_out: tuple[str, ...] = ()
 
 
-def fitted(columns: Sequence[Column], room: int, *, total: bool = False) -> Fitted:
-    """The table with as many of the columns as there is room for; ``total``: the last row stands apart."""
+def fit_table(columns: Sequence[Column], width: int, *, total: bool = False) -> FittedTable:
+    """Return the table with as many columns as ``width`` allows; ``total`` sets the last row apart."""
     spare = sorted((column for column in columns if column.spare), key=lambda column: -column.spare)
     kept: list[Column] = []
     for count in range(len(spare) + 1):
         kept = [column for column in columns if column not in spare[:count]]
-        left_out = tuple(column.head for column in columns if column in spare[:count])
+        left_out = tuple(column.heading for column in columns if column in spare[:count])
         for tight in (False, True):
-            table = _table(kept, tight=tight, total=total)
-            if table.width is not None and table.width <= room:
-                return Fitted(table, table.width, left_out)
-    first = kept[0]
-    longest = max(len(cell) for cell in first.cells)
-    most = max(SHORTEST, longest - (table.width or 0) + room)
-    names = replace(first, cells=[_shortened(cell, most) for cell in first.cells])
-    table = _table([names, *kept[1:]], tight=True, total=total)
-    return Fitted(table, table.width or 0, left_out)
+            table = _build_table(kept, tight=tight, total=total)
+            if table.width is not None and table.width <= width:
+                return FittedTable(table, table.width, left_out)
+    names = kept[0]
+    longest = max(len(cell) for cell in names.cells)
+    length = max(MIN_NAME_LENGTH, longest - (table.width or 0) + width)
+    names = replace(names, cells=[_shorten(cell, length) for cell in names.cells])
+    table = _build_table([names, *kept[1:]], tight=True, total=total)
+    return FittedTable(table, table.width or 0, left_out)
 
 
-def _table(columns: Sequence[Column], *, tight: bool, total: bool) -> Table:
-    """Of exactly the width that its content needs."""
+def print_table(console: Console, fitted: FittedTable) -> None:
+    """Print a table, and which columns were left out."""
+    console.print(fitted.table, crop=False)
+    if fitted.left_out:
+        print_note(console, f"no room for {', '.join(fitted.left_out)}: widen the terminal, or see --json")
+
+
+def print_note(console: Console, text: str) -> None:
+    """Print a remark below a table."""
+    console.print(Text(text, style="dim"))
+
+
+def render_text(print_to: Callable[[Console], None], *, width: int) -> str:
+    """Return what ``print_to`` prints, without colours and trailing spaces."""
+    buffer = io.StringIO()
+    print_to(Console(file=buffer, width=width, highlight=False, markup=False, emoji=False, color_system=None))
+    return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines())
+
+
+def escape_control_characters(text: str) -> str:
+    """Return text for one line of a terminal, with control characters spelled out."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def safe_text(text: str, style: str = "") -> Text:
+    """Return text that is printed as it is: neither markup nor control characters take effect."""
+    return Text(escape_control_characters(text), style=style)
+
+
+def safe_texts(texts: Iterable[str]) -> list[Text]:
+    return [safe_text(text) for text in texts]
+
+
+def list_names(names: Sequence[str], limit: int) -> str:
+    """Return the first names with commas between, and how many more there are."""
+    more = f" and {len(names) - limit} more" if len(names) > limit else ""
+    return ", ".join(names[:limit]) + more
+
+
+def _build_table(columns: Sequence[Column], *, tight: bool, total: bool) -> Table:
+    """Return a table of exactly the width that its content needs."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=tight)
     for column in columns:
-        head = column.short if tight and column.short else column.head
-        table.add_column(head, justify="left" if column.words else "right", no_wrap=True)
+        heading = column.short if tight and column.short else column.heading
+        table.add_column(heading, justify="left" if column.left else "right", no_wrap=True)
     rows = list(zip(*(column.cells for column in columns), strict=True))
     for k, row in enumerate(rows):
         if total and k == len(rows) - 1:
             table.add_section()
         table.add_row(*row)
-    table.width = ENDLESS.measure(table).maximum
+    table.width = _UNLIMITED.measure(table).maximum
     return table
 
 
-def _shortened(cell: Text, most: int) -> Text:
-    """A name without its middle."""
-    if len(cell) <= most:
-        return cell
-    front = (most - 1) // 2
-    return Text(f"{cell.plain[:front]}…{cell.plain[front - most + 1 :]}", style=cell.style)
+def _shorten(name: Text, length: int) -> Text:
+    """Return a name without its middle."""
+    if len(name) <= length:
+        return name
+    front = (length - 1) // 2
+    return Text(f"{name.plain[:front]}…{name.plain[front - length + 1 :]}", style=name.style)

@@ -1,4 +1,4 @@
-"""What the terminal and the page say alike of an identification."""
+"""Figures and remarks about an identification that the terminal, the page and the JSON share."""
 
 from __future__ import annotations
 
@@ -10,62 +10,68 @@ import numpy as np
 
 from ytheta.identification.assessment.excitation import Certainty
 from ytheta.logs.finding_codes import LogFindingCode
-from ytheta.report.numbers import plain
-from ytheta.shapes import Float
+from ytheta.report.numbers import format_plain
+from ytheta.shapes import PerJoint
 
 if TYPE_CHECKING:
     from ytheta.identification.result import Identification
 
-ENTANGLED = 0.99  # correlation of two errors above which only the two together are known
-HARMFUL = 100.0  # condition number from which noise and model errors grow
-FEW = 5  # pairs
+MAX_CORRELATION = 0.99  # of the errors of two parameters; above it only the two together are known
+MAX_CONDITION_NUMBER = 100.0  # above it noise and model errors grow
+MAX_PAIRS = 5
 
 
-def counted(found: Identification, kind: Certainty) -> int:
-    """Of how many base parameters the data say this."""
-    return found.seen.count(kind)
+def count_seen(identification: Identification, seen: Certainty) -> int:
+    """Return how many base parameters are seen this well."""
+    return identification.seen.count(seen)
 
 
-def judged_on(found: Identification) -> str:
-    """What the model was judged by, in the words of the verdict."""
-    if found.validation is None:
+def validation_motion(identification: Identification) -> str:
+    """Return the motion by which the model was judged, in the words of the verdict."""
+    if identification.validation is None:
         return "its own log"
-    repeated = any(finding.code == LogFindingCode.REPEATED_MOTION for finding in found.findings)
+    repeated = any(finding.code == LogFindingCode.REPEATED_MOTION for finding in identification.findings)
     return "the same motion again" if repeated else "motion it has not seen"
 
 
-def correlated(found: Identification) -> Float[np.ndarray, "joints"]:
-    """How many times longer the fit's residuals remember than white noise after the low-pass."""
-    return found.fit.correlated / found.origin.expected_correlation
+def relative_autocorrelation(identification: Identification) -> PerJoint:
+    """Return the autocorrelation time of the fit's residuals relative to that of white noise after the low-pass."""
+    return identification.fit.correlated / identification.origin.expected_correlation
 
 
-def strongest(found: Identification, least: float) -> list[tuple[str, str, float]]:
-    """The pairs of parameters whose errors go together most, and their correlation."""
-    known = np.isfinite(found.std)
-    values = np.triu(np.where(np.outer(known, known), found.correlation, 0.0), 1)
-    pairs = (divmod(int(place), len(values)) for place in np.argsort(-abs(values), axis=None)[:FEW])
-    return [(found.names[a], found.names[b], float(values[a, b])) for a, b in pairs if abs(values[a, b]) >= least]
+def strongest_correlations(identification: Identification, least: float) -> list[tuple[str, str, float]]:
+    """Return the pairs of parameters whose errors are most strongly correlated, at least by ``least``."""
+    known = np.isfinite(identification.std)
+    values = np.triu(np.where(np.outer(known, known), identification.correlation, 0.0), 1)
+    pairs = (divmod(int(place), len(values)) for place in np.argsort(-abs(values), axis=None)[:MAX_PAIRS])
+    names = identification.names
+    return [(names[a], names[b], float(values[a, b])) for a, b in pairs if abs(values[a, b]) >= least]
 
 
-def weaknesses(found: Identification) -> Iterator[str]:
-    """What there is to say of weak parameters beside the motion that would mend them."""
-    told = sum(len(advice.parameters) for advice in found.missing)
-    more = counted(found, Certainty.WEAK) + counted(found, Certainty.UNSEEN) - told
+def remarks_on_weak_parameters(identification: Identification) -> Iterator[str]:
+    """Yield remarks about weak parameters that the list of missing motion does not contain."""
+    listed = sum(len(advice.parameters) for advice in identification.missing)
+    unseen = count_seen(identification, Certainty.UNSEEN)
+    more = count_seen(identification, Certainty.WEAK) + unseen - listed
     if more > 0:
-        unseen = " or not seen" if counted(found, Certainty.UNSEEN) else ""
-        yield f"… and {more} more {'parameter is' if more == 1 else 'parameters are'} weak{unseen}"
-    weak = {name for name, seen in zip(found.names, found.seen, strict=True) if seen is Certainty.WEAK}
+        subject = "parameter is" if more == 1 else "parameters are"
+        yield f"… and {more} more {subject} weak{' or not seen' if unseen else ''}"
+    weak = {
+        name for name, seen in zip(identification.names, identification.seen, strict=True) if seen is Certainty.WEAK
+    }
     pairs = [
-        f"{a} with {b} ({np.clip(c, -0.999, 0.999):.3f})" for a, b, c in strongest(found, ENTANGLED) if {a, b} & weak
+        f"{a} with {b} ({np.clip(value, -0.999, 0.999):.3f})"
+        for a, b, value in strongest_correlations(identification, MAX_CORRELATION)
+        if {a, b} & weak
     ]
     if pairs:
-        yield f"hard to tell apart by this motion, correlation of their errors: {', '.join(pairs)}"
-    if HARMFUL < found.condition_number < np.inf:
+        yield f"this motion hardly separates, by the correlation of their errors: {', '.join(pairs)}"
+    if MAX_CONDITION_NUMBER < identification.condition_number < np.inf:
         yield (
-            f"the condition number {plain(found.condition_number)} is above {HARMFUL:g}: small errors of the torques "
-            "become large ones of some parameters"
+            f"the condition number {format_plain(identification.condition_number)} is above "
+            f"{MAX_CONDITION_NUMBER:g}: small torque errors become large errors of some parameters"
         )
 
 
-def file_names(paths: tuple[str, ...]) -> str:
+def list_file_names(paths: tuple[str, ...]) -> str:
     return ", ".join(Path(path).name or "log" for path in paths)

@@ -1,6 +1,6 @@
 """The report of an identification: one HTML file that needs nothing else.
 
-Where a library that makes reports is missing, importing this module says so: before anything is worked out for one.
+If a library that reports need is missing, importing this module raises MissingExtraError, before any work is done.
 """
 
 from __future__ import annotations
@@ -8,10 +8,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ytheta.report.html_page import check_installed, rendered, write_page
-from ytheta.report.identification import remarks, tables
+from ytheta.report.html_page import check_installed, render_page, write_page
+from ytheta.report.identification import figures, tables
 from ytheta.report.identification.plots import correlation_plot, torque_plot
-from ytheta.report.identification.summary import summary
+from ytheta.report.identification.summary import identification_summary
 
 if TYPE_CHECKING:
     from ytheta.identification.result import Identification
@@ -19,23 +19,24 @@ if TYPE_CHECKING:
 check_installed()
 
 
-def write_report(found: Identification, path: str | Path) -> Path:
-    """Write the report of an identification. The file appears whole or not at all."""
-    return write_page(path, lambda: report_html(found))
+def write_identification_report(identification: Identification, path: str | Path) -> Path:
+    """Write the report of an identification; the file appears as a whole or not at all."""
+    return write_page(path, lambda: identification_html(identification))
 
 
-def report_html(found: Identification) -> str:
-    """The page as text."""
-    judged = found.fit if found.validation is None else found.validation
-    joints = found.base.robot.actuated
+def identification_html(identification: Identification) -> str:
+    """Return the page as text."""
+    shown = identification.fit if identification.validation is None else identification.validation
+    joints = identification.base.robot.actuated
     content = {
-        "found": found,
+        "identification": identification,
         "tables": tables,
-        "remarks": remarks,
-        "summary": summary(found),
+        "figures": figures,
+        "summary": identification_summary(identification),
         "torque_plots": [
-            (name, torque_plot(judged.trace, j, tables.torque_unit(found, name))) for j, name in enumerate(joints)
+            (name, torque_plot(shown.trace, j, tables.torque_unit(identification, name)))
+            for j, name in enumerate(joints)
         ],
-        "correlation": correlation_plot(found),
+        "correlation": correlation_plot(identification),
     }
-    return rendered("page.html", content)
+    return render_page("identification.html", content)

@@ -1,4 +1,4 @@
-"""The figures of the page, as Plotly's JSON. Colours of lines and texts stand in the style sheet, by theme."""
+"""Plots of an identification as Plotly's JSON. The style sheet sets the colours of lines and texts, by theme."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from ytheta.identification.result import Identification
 
 TORQUE_HEIGHT = 300
-WIDTHS = {"raw": 1.0, "measured": 4.0, "predicted": 1.3, "residual": 1.0}  # of lines: one can see through to the other
-ROW_HEIGHT, MOST_HEIGHT = 13, 900  # of the correlation matrix, in pixels
-LABELLED = 70  # more names than this cannot be read beside a matrix
+WIDTHS = {"raw": 1.0, "measured": 4.0, "predicted": 1.3, "residual": 1.0}  # wide lines lie behind narrow ones
+ROW_HEIGHT, MAX_HEIGHT = 13, 900  # of the correlation matrix, in pixels
+MAX_LABELS = 70  # more names cannot be read beside a matrix
 DIVERGING = ((0.0, "rgb(33,102,172)"), (0.5, "rgba(128,128,128,0)"), (1.0, "rgb(214,96,53)"))
 
 
 def torque_plot(trace: Trace, joint: int, unit: str) -> str:
-    """Measured and predicted torque of one joint over its residual; the raw torque faintly behind them."""
-    seconds = shown_time(trace.t).astype(np.float32)
+    """Plot measured and predicted torque of one joint above the residual, with the raw torque behind them."""
+    seconds = continuous_time(trace.t).astype(np.float32)
     measured, predicted = trace.measured[:, joint], trace.predicted[:, joint]
     lines = (
         ("raw", trace.raw[:, joint], "y"),
@@ -57,8 +57,8 @@ def torque_plot(trace: Trace, joint: int, unit: str) -> str:
     return plot_json(traces, layout)
 
 
-def shown_time(t: Float[np.ndarray, "shown"]) -> Float[np.ndarray, "shown"]:
-    """Seconds from the beginning; where a log starts over, it is put behind the one before."""
+def continuous_time(t: Float[np.ndarray, "shown"]) -> Float[np.ndarray, "shown"]:
+    """Return seconds from the beginning, with several logs one after the other."""
     finite = np.flatnonzero(np.isfinite(t))
     steps = np.diff(t[finite], prepend=t[finite[:1]])
     ordinary = float(np.median(steps[steps > 0.0])) if (steps > 0.0).any() else 0.0
@@ -67,11 +67,11 @@ def shown_time(t: Float[np.ndarray, "shown"]) -> Float[np.ndarray, "shown"]:
     return shown
 
 
-def correlation_plot(found: Identification) -> str:
-    """How far the errors of two base parameters go together; those that were not seen are left out."""
-    names = [escape(name) for name in found.names]
-    known = np.isfinite(found.std)
-    values = np.where(np.outer(known, known), found.correlation, np.nan).astype(np.float32)
+def correlation_plot(identification: Identification) -> str:
+    """Plot the correlation matrix of the errors of base parameters; those that were not seen are left out."""
+    names = [escape(name) for name in identification.names]
+    known = np.isfinite(identification.std)
+    values = np.where(np.outer(known, known), identification.correlation, np.nan).astype(np.float32)
     matrix = {
         "type": "heatmap",
         "z": values,
@@ -85,9 +85,9 @@ def correlation_plot(found: Identification) -> str:
         "hovertemplate": "%{y}<br>%{x}<br>%{z:.2f}<extra></extra>",
         "colorbar": {"thickness": 10, "outlinewidth": 0, "tickvals": [-1, -0.5, 0, 0.5, 1]},
     }
-    axis = {"showgrid": False, "ticks": "", "tickfont": {"size": 10}, "showticklabels": len(names) <= LABELLED}
+    axis = {"showgrid": False, "ticks": "", "tickfont": {"size": 10}, "showticklabels": len(names) <= MAX_LABELS}
     layout = {
-        "height": min(MOST_HEIGHT, 60 + max(12, len(names)) * ROW_HEIGHT),
+        "height": min(MAX_HEIGHT, 60 + max(12, len(names)) * ROW_HEIGHT),
         "margin": MARGIN | {"l": 8, "b": 8},
         "xaxis": axis | {"showticklabels": False, "constrain": "domain"},
         "yaxis": axis | {"autorange": "reversed", "automargin": True, "dtick": 1},

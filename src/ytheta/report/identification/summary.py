@@ -1,36 +1,41 @@
-"""An identification as plain data: what ``ytheta identify --json`` prints, and what programs read beside the page."""
+"""An identification as plain data: the output of ``ytheta identify --json``, also embedded in the page."""
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import ytheta
 from ytheta.identification.assessment.excitation import Certainty
 from ytheta.identification.model_file import asked_about, figures
-from ytheta.report.identification.figures import ENTANGLED, correlated, counted, strongest
+from ytheta.report.identification.figures import (
+    MAX_CORRELATION,
+    count_seen,
+    relative_autocorrelation,
+    strongest_correlations,
+)
+from ytheta.report.numbers import replace_nonfinite
 
 if TYPE_CHECKING:
     from ytheta.identification.result import Identification
 
 
-def summary(found: Identification) -> dict[str, Any]:
-    """Everything worth knowing of an identification. What is infinite or not defined is None."""
-    origin = found.origin
+def identification_summary(identification: Identification) -> dict[str, Any]:
+    """Return everything worth knowing about an identification; None for infinite and undefined numbers."""
+    origin = identification.origin
     rows = zip(
-        found.names,
-        found.base.independent,
-        found.beta,
-        found.std,
-        found.relative_std_percent,
-        found.seen,
-        found.base.expressions,
+        identification.names,
+        identification.base.independent,
+        identification.beta,
+        identification.std,
+        identification.relative_std_percent,
+        identification.seen,
+        identification.base.expressions,
         strict=True,
     )
     data = {
         "ytheta": ytheta.__version__,
-        "robot": found.base.robot.name,
-        "joints": list(found.base.robot.actuated),
+        "robot": identification.base.robot.name,
+        "joints": list(identification.base.robot.actuated),
         "logs": list(origin.logs),
         "validation_logs": list(origin.validation_logs),
         **asked_about(origin.asked),
@@ -39,16 +44,16 @@ def summary(found: Identification) -> dict[str, Any]:
         "cutoff": float(origin.settings[0].cutoff),
         "derivative": origin.settings[0].derivative,
         "min_speed": None if origin.min_speed is None else list(origin.min_speed),
-        "samples": found.samples,
-        "equations": [round(count) for count in found.sums.counts.tolist()],
-        "base_count": len(found.base),
-        "determined": counted(found, Certainty.DETERMINED),
-        "too_small_to_matter": counted(found, Certainty.SMALL),
-        "weak": counted(found, Certainty.WEAK),
-        "unseen": counted(found, Certainty.UNSEEN),
-        "condition_number": found.condition_number,
-        "fit": figures(found.fit),
-        "validation": None if found.validation is None else figures(found.validation),
+        "samples": identification.samples,
+        "equations": [round(count) for count in identification.sums.counts.tolist()],
+        "base_count": len(identification.base),
+        "determined": count_seen(identification, Certainty.DETERMINED),
+        "too_small_to_matter": count_seen(identification, Certainty.SMALL),
+        "weak": count_seen(identification, Certainty.WEAK),
+        "unseen": count_seen(identification, Certainty.UNSEEN),
+        "condition_number": identification.condition_number,
+        "fit": figures(identification.fit),
+        "validation": None if identification.validation is None else figures(identification.validation),
         "parameters": [
             {
                 "name": name,
@@ -61,27 +66,21 @@ def summary(found: Identification) -> dict[str, Any]:
             }
             for name, independent, value, std, percent, seen, expression in rows
         ],
-        "standard_parameters": {name: seen.value for name, seen in found.standard_seen.items()},
-        "correlations": [{"parameters": [a, b], "value": value} for a, b, value in strongest(found, ENTANGLED)],
-        "correlated": correlated(found).tolist(),
-        "samples_that_count_as_one": found.fit.correlated.tolist(),
-        "missing": [{"parameters": list(advice.parameters), "motion": advice.text} for advice in found.missing],
-        "findings": [finding.data for finding in found.findings],
-        "consistent": not found.inconsistent,
-        "inconsistent": found.inconsistent,
-        "verdict": found.verdict.grade.value,
-        "solved": found.verdict.solved,
-        "reason": found.verdict.sentence,
+        "standard_parameters": {name: seen.value for name, seen in identification.standard_seen.items()},
+        "correlations": [
+            {"parameters": [a, b], "value": value}
+            for a, b, value in strongest_correlations(identification, MAX_CORRELATION)
+        ],
+        "correlated": relative_autocorrelation(identification).tolist(),
+        "samples_that_count_as_one": identification.fit.correlated.tolist(),
+        "missing": [
+            {"parameters": list(advice.parameters), "motion": advice.text} for advice in identification.missing
+        ],
+        "findings": [finding.data for finding in identification.findings],
+        "consistent": not identification.inconsistent,
+        "inconsistent": identification.inconsistent,
+        "verdict": identification.verdict.grade.value,
+        "solved": identification.verdict.solved,
+        "reason": identification.verdict.sentence,
     }
-    return {key: finite(value) for key, value in data.items()}
-
-
-def finite(value: Any) -> Any:
-    """The same data with None for every number that JSON does not know."""
-    if isinstance(value, dict):
-        return {key: finite(entry) for key, entry in value.items()}
-    if isinstance(value, list):
-        return [finite(entry) for entry in value]
-    if isinstance(value, float):
-        return float(value) if math.isfinite(value) else None
-    return value
+    return {key: replace_nonfinite(value) for key, value in data.items()}

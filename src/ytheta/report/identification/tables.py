@@ -1,4 +1,4 @@
-"""The rows of the page's tables, as texts with the numbers to sort by."""
+"""Rows of the tables on the page of an identification: texts, with the numbers to sort by."""
 
 from __future__ import annotations
 
@@ -8,131 +8,155 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ytheta.findings import Finding, Severity
-from ytheta.identifiability.standard_parameters import FRICTION, sliding_joints
 from ytheta.identification.assessment.excitation import HARMLESS, SURE, Certainty
 from ytheta.logs.preparing.preparation import PreparationSettings
-from ytheta.report.identification.figures import correlated, counted, judged_on, strongest
-from ytheta.report.numbers import HUGE, NONE, count, figure, percent, unit, with_std
+from ytheta.report.identification.figures import (
+    count_seen,
+    relative_autocorrelation,
+    strongest_correlations,
+    validation_motion,
+)
+from ytheta.report.numbers import (
+    MAX_PERCENT,
+    NONE,
+    format_count,
+    format_number,
+    format_percent,
+    format_with_std,
+    parameter_unit,
+)
+from ytheta.robot.parameters import FRICTION_PARAMETERS
 
 if TYPE_CHECKING:
     from ytheta.identification.result import Identification
 
-STRONG = 0.9  # correlations worth a word
-SERIOUS = (Severity.ERROR, Severity.WARNING, Severity.REPAIRED, Severity.NOTE)
+MIN_CORRELATION = 0.9  # of pairs that are listed
+SEVERITY_ORDER = (Severity.ERROR, Severity.WARNING, Severity.REPAIRED, Severity.NOTE)
 
 
-def key_figures(found: Identification) -> Iterator[tuple[str, str, str]]:
-    """Label, figure and a word about it."""
-    judged = found.fit if found.validation is None else found.validation
-    if found.validation is not None:
-        yield "validation error", percent(found.validation.relative_percent), judged_on(found)
+def key_figures(identification: Identification) -> Iterator[tuple[str, str, str]]:
+    """Yield label, figure and explanation."""
+    shown = identification.fit if identification.validation is None else identification.validation
+    if identification.validation is not None:
+        yield (
+            "validation error",
+            format_percent(identification.validation.relative_percent),
+            validation_motion(identification),
+        )
     else:
         yield "validation error", NONE, "no validation log was given"
-    yield "fit error", percent(found.fit.relative_percent), "motion it was made from"
-    yield "against raw torque", percent(judged.raw_relative_percent), "before the low-pass"
-    known = f"{counted(found, Certainty.DETERMINED)} / {len(found.base)}"
-    yield "base parameters", known, f"determined, {counted(found, Certainty.SMALL)} too small to matter"
-    yield "condition number", figure(found.condition_number), "columns scaled"
-    yield "samples", count(found.samples), f"{figure(found.fit.seconds)} s of motion"
-    cutoffs = {cutoff(each) for each in found.origin.settings}
+    yield "fit error", format_percent(identification.fit.relative_percent), "motion it was made from"
+    yield "against raw torque", format_percent(shown.raw_relative_percent), "before the low-pass"
+    known = f"{count_seen(identification, Certainty.DETERMINED)} / {len(identification.base)}"
+    yield "base parameters", known, f"determined, {count_seen(identification, Certainty.SMALL)} too small to matter"
+    yield "condition number", format_number(identification.condition_number), "columns scaled"
+    yield "samples", format_count(identification.samples), f"{format_number(identification.fit.seconds)} s of motion"
+    cutoffs = {cutoff(each) for each in identification.origin.settings}
     yield "low-pass", ", ".join(sorted(cutoffs)) or NONE, "cut-off"
 
 
-def joint_rows(found: Identification) -> Iterator[dict[str, Any]]:
-    """TorqueErrors per joint; residuals are those of the validation, where there is one, and their correlation the fit's."""
-    judged = found.fit if found.validation is None else found.validation
-    validation = np.full(len(judged.rms), np.nan) if found.validation is None else found.validation.per_joint_percent
-    columns = (
-        (validation, percent),
-        (found.fit.per_joint_percent, percent),
-        (judged.torque_rms, figure),
-        (judged.raw_per_joint_percent, percent),
-        (judged.rms, figure),
-        (judged.of_variation_percent, percent),
-        (correlated(found), lambda ratio: f"×{figure(ratio, 2)}"),
+def joint_rows(identification: Identification) -> Iterator[dict[str, Any]]:
+    """Yield the errors of each joint; residuals are those of the validation, if there is one, else of the fit."""
+    shown = identification.fit if identification.validation is None else identification.validation
+    validation = (
+        np.full(len(shown.rms), np.nan)
+        if identification.validation is None
+        else identification.validation.per_joint_percent
     )
-    for j, name in enumerate(found.base.robot.actuated):
-        cells = [(written(float(values[j])), float(values[j])) for values, written in columns]
-        yield {"name": name, "unit": torque_unit(found, name), "cells": cells}
+    columns = (
+        (validation, format_percent),
+        (identification.fit.per_joint_percent, format_percent),
+        (shown.torque_rms, format_number),
+        (shown.raw_per_joint_percent, format_percent),
+        (shown.rms, format_number),
+        (shown.of_variation_percent, format_percent),
+        (relative_autocorrelation(identification), lambda ratio: f"×{format_number(ratio, 2)}"),
+    )
+    for j, name in enumerate(identification.base.robot.actuated):
+        cells = [(write(float(values[j])), float(values[j])) for values, write in columns]
+        yield {"name": name, "unit": torque_unit(identification, name), "cells": cells}
 
 
-def torque_unit(found: Identification, joint: str) -> str:
-    return unit(f"{joint}.fc", sliding_joints(found.base.robot))
+def torque_unit(identification: Identification, joint: str) -> str:
+    return parameter_unit(f"{joint}.fc", identification.base.robot.sliding_joints)
 
 
-def parameter_rows(found: Identification) -> Iterator[dict[str, Any]]:
-    sliding = sliding_joints(found.base.robot)
-    relative = found.relative_std_percent
-    for k, name in enumerate(found.names):
-        value, std = float(found.beta[k]), float(found.std[k])
+def parameter_rows(identification: Identification) -> Iterator[dict[str, Any]]:
+    sliding = identification.base.robot.sliding_joints
+    relative = identification.relative_std_percent
+    for k, name in enumerate(identification.names):
+        value, std = float(identification.beta[k]), float(identification.std[k])
         yield {
             "name": name,
-            "value": (with_std(value, std), value),
-            "std": (figure(std, 2), std),
-            "relative": (_relative(float(relative[k])), float(relative[k])),
-            "unit": unit(found.base.independent[k], sliding),
-            "seen": found.seen[k],
-            "expression": found.base.expressions[k],
+            "value": (format_with_std(value, std), value),
+            "std": (format_number(std, 2), std),
+            "relative": (_format_relative(float(relative[k])), float(relative[k])),
+            "unit": parameter_unit(identification.base.independent[k], sliding),
+            "seen": identification.seen[k],
+            "expression": identification.base.expressions[k],
         }
 
 
-def _relative(share: float) -> str:
-    return percent(share, 2) if share < HUGE or not np.isfinite(share) else f"> {HUGE:g} %"
+def _format_relative(value: float) -> str:
+    return format_percent(value, 2) if value < MAX_PERCENT or not np.isfinite(value) else f"> {MAX_PERCENT:g} %"
 
 
-def pairs(found: Identification) -> list[str]:
-    """The pairs of parameters whose errors go together most."""
-    return [f"{a} with {b} ({figure(value, 2)})" for a, b, value in strongest(found, STRONG)]
+def correlated_pairs(identification: Identification) -> list[str]:
+    """Return the pairs of parameters whose errors are most strongly correlated."""
+    return [
+        f"{a} with {b} ({format_number(value, 2)})"
+        for a, b, value in strongest_correlations(identification, MIN_CORRELATION)
+    ]
 
 
-def rule() -> str:
-    """What the words about a parameter mean."""
+def explanation_of_seen() -> str:
+    """Return what the words about a parameter mean."""
     return (
         f"Determined means a standard deviation below {100.0 * SURE:g} % of the value; too small to matter, a larger "
         f"one that moves no torque by more than {100.0 * HARMLESS:g} %; weakly determined, neither."
     )
 
 
-def findings(found: Identification) -> list[Finding]:
-    """The serious ones first."""
-    return sorted(found.findings, key=lambda finding: SERIOUS.index(finding.severity))
+def sort_findings(identification: Identification) -> list[Finding]:
+    """Return the findings, the most serious first."""
+    return sorted(identification.findings, key=lambda finding: SEVERITY_ORDER.index(finding.severity))
 
 
-def asked(found: Identification) -> str:
-    """Which kinds of parameters were asked about, in words."""
-    kinds = {name.rpartition(".")[2] for name in found.base.asked}
-    words = [word for word, kind in FRICTION.items() if kind in kinds]
+def estimated_kinds(identification: Identification) -> str:
+    """Return which kinds of parameters were estimated, in words."""
+    kinds = {name.rpartition(".")[2] for name in identification.base.asked}
+    words = [word for word, kind in FRICTION_PARAMETERS.items() if kind in kinds]
     friction = f"{', '.join(words)} friction" if words else "no friction"
     return f"links, {friction}, {'rotor inertia' if 'Ia' in kinds else 'no rotor inertia'}"
 
 
-def log_rows(found: Identification) -> Iterator[list[str]]:
-    """How every log of the fit was prepared."""
-    for name, settings in zip(found.origin.logs, found.origin.settings, strict=True):
+def log_rows(identification: Identification) -> Iterator[list[str]]:
+    """Yield how each log of the fit was prepared."""
+    for name, settings in zip(identification.origin.logs, identification.origin.settings, strict=True):
         yield [
             name or "log",
             cutoff(settings),
             settings.derivative,
-            _velocity(settings, found.base.robot.actuated),
-            "all" if settings.decimate == 1 else f"every {settings.decimate}.",
-            f"{_set(settings.trim)} s",
-            "none" if settings.average_periods is None else f"over {_set(settings.average_periods)} s",
+            _velocity(settings, identification.base.robot.actuated),
+            "all" if settings.decimate == 1 else f"1 of {settings.decimate}",
+            f"{_format_setting(settings.trim)} s",
+            "none" if settings.average_periods is None else f"over {_format_setting(settings.average_periods)} s",
         ]
 
 
 def cutoff(settings: PreparationSettings) -> str:
-    return f"{_set(settings.cutoff)} Hz"
+    return f"{_format_setting(settings.cutoff)} Hz"
 
 
-def _set(value: float | str) -> str:
-    return value if isinstance(value, str) else figure(float(value))
+def _format_setting(value: float | str) -> str:
+    return value if isinstance(value, str) else format_number(float(value))
 
 
 def _velocity(settings: PreparationSettings, joints: tuple[str, ...]) -> str:
-    """Where velocities come from."""
+    """Return where velocities come from."""
     if isinstance(settings.velocity, str):
         return settings.velocity
-    recorded = [name for name, own in zip(joints, settings.velocity, strict=True) if own]
+    recorded = [name for name, trusted in zip(joints, settings.velocity, strict=True) if trusted]
     if len(recorded) in (0, len(joints)):
         return "recorded" if recorded else "from position"
     return f"recorded for {', '.join(recorded)}"

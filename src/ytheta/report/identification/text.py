@@ -1,10 +1,10 @@
-"""An identification for people: base parameters, joints, what is missing, the verdict."""
+"""An identification for a terminal of any width: base parameters, joints, missing motion, the verdict."""
 
 from __future__ import annotations
 
-import io
 import math
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -13,83 +13,182 @@ from rich.text import Text
 from ytheta.identification.assessment.excitation import Certainty
 from ytheta.identification.assessment.residuals import TorqueErrors
 from ytheta.identification.assessment.verdict import Grade
-from ytheta.report.identification.figures import correlated, counted, file_names, weaknesses
-from ytheta.report.identification.text_tables import print_joints, print_parameters
-from ytheta.report.numbers import plain
-from ytheta.report.printable import printable
+from ytheta.report.identification.figures import (
+    count_seen,
+    list_file_names,
+    relative_autocorrelation,
+    remarks_on_weak_parameters,
+)
+from ytheta.report.numbers import format_plain, format_relative_std, significant_digits
+from ytheta.report.terminal import (
+    Column,
+    fit_table,
+    list_names,
+    print_note,
+    print_table,
+    render_text,
+    safe_text,
+    safe_texts,
+)
+from ytheta.robot.robot import Robot
 
 if TYPE_CHECKING:
     from ytheta.identification.result import Identification
 
-COLOURS = {Grade.GOOD: "green", Grade.USABLE: "yellow"}  # all others are red
-FEW = 6  # names in a line
+GRADE_COLOURS = {Grade.GOOD: "green", Grade.USABLE: "yellow"}  # all others are red
+SEEN_MARKS = {
+    Certainty.DETERMINED: ("yes", "green"),
+    Certainty.SMALL: ("small", "dim"),
+    Certainty.WEAK: ("weak", "yellow"),
+    Certainty.UNSEEN: ("no", "red"),
+}
+MAX_NAMES = 6  # in a line
+MIN_EXPRESSION_WIDTH = 20  # characters; less is not readable
+COLUMN_GAP = 3  # characters
 
 
-def identification_text(found: Identification, *, width: int = 120) -> str:
-    """The same without colours, as ``print(found)`` shows it."""
-    out = Console(file=io.StringIO(), width=width, highlight=False, markup=False, emoji=False, color_system=None)
-    print_identification(out, found, verbose=False)
-    assert isinstance(out.file, io.StringIO)
-    return "\n".join(line.rstrip() for line in out.file.getvalue().splitlines())
+def identification_text(identification: Identification, *, width: int = 120) -> str:
+    """Return what ``print(identification)`` shows: the text without colours."""
+    return render_text(lambda console: print_identification(console, identification, verbose=False), width=width)
 
 
-def print_identification(out: Console, found: Identification, *, verbose: bool) -> None:
-    """Everything worth reading at once; the verdict is the last line."""
-    for line in _header(found):
-        out.print(line)
-    print_parameters(out, found, verbose=verbose)
-    ratios = [f"×{ratio:.2g}" for ratio in correlated(found)]
-    print_joints(out, found.base.robot, found.fit, found.validation, correlated=ratios)
-    if found.validation is not None:
-        out.print(Text("fit % and correlated: of the logs learnt from; all else: of the logs judged by", style="dim"))
-    for line in _last_words(found):
-        out.print(line)
-    verdict = Text(printable(found.verdict.sentence), style=f"bold {COLOURS.get(found.verdict.grade, 'red')}")
-    out.print(verdict, soft_wrap=True)  # one line, for whoever looks for it
+def print_identification(console: Console, identification: Identification, *, verbose: bool) -> None:
+    """Print parameters, joints and remarks; the verdict is the last line."""
+    for line in _header(identification):
+        console.print(line)
+    _print_parameters(console, identification, verbose=verbose)
+    ratios = [f"×{ratio:.2g}" for ratio in relative_autocorrelation(identification)]
+    robot, validation = identification.base.robot, identification.validation
+    print_joint_errors(console, robot, identification.fit, validation, correlated=ratios)
+    if validation is not None:
+        print_note(console, "fit % and correlated: of the logs used for the fit; all else: of the validation logs")
+    for line in _remarks(identification):
+        console.print(line)
+    verdict = identification.verdict
+    line = safe_text(verdict.sentence, f"bold {GRADE_COLOURS.get(verdict.grade, 'red')}")
+    console.print(line, soft_wrap=True)  # one line, for scripts that look for it
 
 
-def _header(found: Identification) -> Iterator[Text]:
-    origin = found.origin
-    robot = found.base.robot
-    yield _text(
-        f"{robot.name}: {len(robot.actuated)} joints, {len(found.base)} base parameters; "
+def print_joint_errors(
+    console: Console,
+    robot: Robot,
+    fit: TorqueErrors,
+    validation: TorqueErrors | None,
+    *,
+    correlated: Sequence[str] = (),
+) -> None:
+    """Print the errors of each joint; with a validation, all columns after the percentages belong to it."""
+    shown = fit if validation is None else validation
+    units = ["N" if name in robot.sliding_joints else "Nm" for name in robot.actuated]
+
+    def percents(values: Iterable[float], total: float | None = None) -> list[Text]:
+        return safe_texts([*map(_format_percent, values), "" if total is None else _format_percent(total)])
+
+    def with_units(values: Iterable[float]) -> list[Text]:
+        return safe_texts([*(f"{format_plain(value)} {unit}" for value, unit in zip(values, units, strict=True)), ""])
+
+    columns = [
+        Column("joint", safe_texts([*robot.actuated, "all joints"]), left=True),
+        Column("torque RMS", with_units(shown.torque_rms), short="torque", spare=2),
+        Column(
+            "fit %" if correlated else "error %",
+            percents(fit.per_joint_percent, fit.relative_percent),
+            spare=0 if validation is None else 1,
+        ),
+    ]
+    if validation is not None:
+        cells = percents(validation.per_joint_percent, validation.relative_percent)
+        columns.append(Column("validation %", cells, short="valid. %"))
+    columns += [
+        Column("raw %", percents(shown.raw_per_joint_percent, shown.raw_relative_percent), spare=5),
+        Column("of variation %", percents(shown.of_variation_percent), short="var. %", spare=6),
+        Column("error RMS", with_units(shown.rms), short="error", spare=3),
+    ]
+    if correlated:
+        columns.append(Column("correlated", safe_texts([*correlated, ""]), short="corr.", spare=4))
+    print_table(console, fit_table(columns, console.width, total=True))
+
+
+def _print_parameters(console: Console, identification: Identification, *, verbose: bool) -> None:
+    """Print values and standard deviations, and the combinations as far as there is room, or in full if verbose."""
+    base = identification.base
+    numbers = list(zip(identification.beta, identification.std, identification.relative_std_percent, strict=True))
+    values = [format_plain(value, significant_digits(value, std), zeros=True) for value, std, _ in numbers]
+    columns = [
+        Column("base parameter", safe_texts(identification.names), short="parameter", left=True),
+        Column("value", safe_texts(values)),
+        Column("± std", safe_texts(format_plain(std, 2) for _, std, _ in numbers)),
+        Column("std %", safe_texts(format_relative_std(percent) for *_, percent in numbers), spare=1),
+        Column("seen", [Text(*SEEN_MARKS[seen]) for seen in identification.seen], left=True),
+    ]
+    table = fit_table(columns, console.width)
+    width = console.width - table.width - COLUMN_GAP
+    terms = [re.split(r" (?=[+-] )", expression)[1:] for expression in base.expressions]
+    complete = all(len(" ".join(pieces)) <= width for pieces in terms)
+    if complete or (width >= MIN_EXPRESSION_WIDTH and not verbose):
+        combined = Column("* with", safe_texts(_join_terms(pieces, width) for pieces in terms), left=True)
+        table = fit_table([*columns, combined], console.width)
+    print_table(console, table)
+    if verbose and not complete:
+        for name, expression in zip(identification.names, base.expressions, strict=True):
+            if name.endswith("*"):
+                console.print(safe_text(f"{name} = {expression}"), soft_wrap=True)
+    elif not complete:
+        print_note(console, "combinations (*) in full: --verbose, or base.expressions in Python")
+
+
+def _header(identification: Identification) -> Iterator[Text]:
+    origin = identification.origin
+    robot = identification.base.robot
+    yield safe_text(
+        f"{robot.name}: {len(robot.actuated)} joints, {len(identification.base)} base parameters; "
         f"estimator {origin.estimator}, {origin.form} form, low-pass {float(origin.settings[0].cutoff):.3g} Hz"
     )
-    yield _text(f"learnt from {file_names(origin.logs)}: {_size(found.fit)}")
-    if found.validation is not None:
-        yield _text(f"judged by   {file_names(origin.validation_logs)}: {_size(found.validation)}")
+    yield safe_text(f"fitted to     {list_file_names(origin.logs)}: {_describe_size(identification.fit)}")
+    if identification.validation is not None:
+        names = list_file_names(origin.validation_logs)
+        yield safe_text(f"validated on  {names}: {_describe_size(identification.validation)}")
 
 
-def _last_words(found: Identification) -> Iterator[Text]:
-    yield _text(
-        f"{counted(found, Certainty.DETERMINED)} of {len(found.seen)} base parameters determined, "
-        f"{counted(found, Certainty.SMALL)} too small to matter, {counted(found, Certainty.WEAK)} weak, "
-        f"{counted(found, Certainty.UNSEEN)} not seen"
+def _remarks(identification: Identification) -> Iterator[Text]:
+    counts = {seen: count_seen(identification, seen) for seen in Certainty}
+    yield safe_text(
+        f"{counts[Certainty.DETERMINED]} of {len(identification.seen)} base parameters determined, "
+        f"{counts[Certainty.SMALL]} too small to matter, {counts[Certainty.WEAK]} weak, "
+        f"{counts[Certainty.UNSEEN]} not seen"
     )
-    condition = plain(found.condition_number) if math.isfinite(found.condition_number) else "infinite"
-    yield _text(f"condition number {condition}, {found.samples} equations per joint")
-    for advice in found.missing:
-        yield _text(f"missing motion: {advice.text} (for {_some(advice.parameters)})")
-    for remark in weaknesses(found):
-        yield _text(remark)
-    if found.inconsistent:
-        yield Text(
-            printable(
-                "no body can have the standard parameters nearest to the description for "
-                f"{_some(tuple(found.inconsistent))}; the torques are those of the base parameters all the same"
-            ),
-            style="yellow",
+    condition = identification.condition_number
+    words = format_plain(condition) if math.isfinite(condition) else "infinite"
+    yield safe_text(f"condition number {words}, {identification.samples} equations per joint")
+    for advice in identification.missing:
+        yield safe_text(f"missing motion: {advice.text} (for {list_names(advice.parameters, MAX_NAMES)})")
+    for remark in remarks_on_weak_parameters(identification):
+        yield safe_text(remark)
+    if identification.inconsistent:
+        links = list_names(tuple(identification.inconsistent), MAX_NAMES)
+        yield safe_text(
+            "the standard parameters closest to the description are not physically consistent for "
+            f"{links}; this does not change the torques, which depend on the base parameters only",
+            "yellow",
         )
 
 
-def _size(errors: TorqueErrors) -> str:
+def _describe_size(errors: TorqueErrors) -> str:
     rate = errors.samples / errors.seconds if errors.seconds > 0.0 else 0.0
     return f"{errors.seconds:.4g} s, {errors.samples} samples at {rate:.4g} Hz"
 
 
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:FEW]) + (f" and {len(names) - FEW} more" if len(names) > FEW else "")
+def _join_terms(terms: Sequence[str], width: int) -> str:
+    """Return as many whole terms of an expression as fit."""
+    if len(" ".join(terms)) <= width:
+        return " ".join(terms)
+    line = ""
+    for term in terms:
+        if len(line) + len(term) + 3 > width:
+            break
+        line += f"{term} "
+    return f"{line}…"
 
 
-def _text(words: str) -> Text:
-    return Text(printable(words))
+def _format_percent(value: float) -> str:
+    return format_plain(value) if value < 100.0 else f"{value:.0f}" if value < 1e6 else "> 999999"

@@ -1,6 +1,6 @@
-"""What the terminal, the page and the JSON say alike of a simulation.
+"""Figures of a simulation that the terminal, the page and the JSON share.
 
-Only runs that stayed within all bounds count; where none did, figures are NaN.
+They cover the runs that did not diverge; if all diverged, they are NaN.
 """
 
 from __future__ import annotations
@@ -11,21 +11,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ytheta.identifiability.standard_parameters import sliding_joints
-from ytheta.report.numbers import plain, unit
+from ytheta.report.numbers import format_plain, parameter_unit
 from ytheta.shapes import Float, Int
 
 if TYPE_CHECKING:
     from ytheta.simulation.result import Simulation
 
 QUANTILES = (0.05, 0.5, 0.95)
-INSTANTS = 500  # of quantiles over time
-PLANTS = {"own": "ytheta's own plant", "mujoco": "MuJoCo"}
+MAX_INSTANTS = 500  # of quantiles over time
+PLANT_NAMES = {"own": "ytheta's own plant", "mujoco": "MuJoCo"}
 
 
 @dataclass(frozen=True, eq=False)
 class Parameter:
-    """An unknown parameter in one run; a combination has a star in its ``name``, and ``expression`` says of what."""
+    """An unknown parameter in one run; the name of a combination has a star, and ``expression`` is the combination."""
 
     unknown: str
     name: str
@@ -36,7 +35,7 @@ class Parameter:
 
     @property
     def percent(self) -> float:
-        """The estimate's error at the end; NaN where the truth is zero."""
+        """Error of the estimate at the end; NaN if the truth is zero."""
         return 100.0 * (self.end - self.truth) / abs(self.truth) if self.truth else np.nan
 
 
@@ -44,99 +43,110 @@ class Parameter:
 class Figures:
     """The figures of a simulation."""
 
-    found: Simulation
+    simulation: Simulation
 
     @cached_property
     def finished(self) -> Int[np.ndarray, "finished"]:
-        """The numbers of the runs that count."""
-        return np.flatnonzero(self.found.finished)
+        """Indices of the runs that did not diverge."""
+        return np.flatnonzero(self.simulation.finished)
 
     @cached_property
-    def lost(self) -> list[tuple[int, float]]:
-        """The other runs, and when they left all bounds; the first one first."""
-        gone = np.flatnonzero(~self.found.finished)
-        return sorted(((int(run), float(self.found.runs.diverged_at[run])) for run in gone), key=lambda each: each[1])
+    def diverged(self) -> list[tuple[int, float]]:
+        """The other runs and the times at which they diverged, the earliest first."""
+        runs = np.flatnonzero(~self.simulation.finished)
+        return sorted(
+            ((int(run), float(self.simulation.runs.diverged_at[run])) for run in runs), key=lambda each: each[1]
+        )
 
     @cached_property
     def shown(self) -> int:
-        """The run to show: the median by tracking error; where all were lost, the one that lasted longest."""
+        """The run to show: the median by tracking error, or the one that lasted longest if all diverged."""
         if not len(self.finished):
-            return self.lost[-1][0]
-        order = np.argsort(self.found.tracking_rms[self.finished], kind="stable")
+            return self.diverged[-1][0]
+        order = np.argsort(self.simulation.tracking_rms[self.finished], kind="stable")
         return int(self.finished[order[(len(order) - 1) // 2]])
 
     @cached_property
     def until(self) -> float:
-        """When the run that is shown was lost; infinite where it was not."""
-        return float(self.found.runs.diverged_at[self.shown])
+        """Time at which the run that is shown diverged; infinite if it did not."""
+        return float(self.simulation.runs.diverged_at[self.shown])
 
     @cached_property
     def tracking(self) -> Float[np.ndarray, "joints"]:
-        """Root mean square of each joint's tracking error, over all control instants."""
-        return _root(self.found.runs.rms[self.finished])
+        """RMS tracking error of each joint over all control instants."""
+        return _column_rms(self.simulation.runs.rms[self.finished])
 
     @cached_property
     def last_tracking(self) -> Float[np.ndarray, "joints"]:
-        """The same in the last fifth of the time, over the instants that were kept."""
-        return _root(self.found.last_rms[self.finished])
+        """The same in the last fifth of the time, over the recorded instants."""
+        return _column_rms(self.simulation.last_rms[self.finished])
 
     @cached_property
     def largest_torque(self) -> Float[np.ndarray, "joints"]:
-        """At the instants that were kept."""
-        tau = self.found.runs.tau[self.finished]
+        """Largest torque of each joint at the recorded instants."""
+        tau = self.simulation.runs.tau[self.finished]
         return abs(tau).max(axis=(0, 1)) if len(tau) else np.full(tau.shape[2], np.nan)
 
     @cached_property
     def limits(self) -> Float[np.ndarray, "joints"]:
-        """Of the torques: the controller's, or the description's; infinite where there are none."""
-        given = self.found.controller.max_torque
+        """Torque limits of the controller, or else of the description; infinite if there are none."""
+        given = self.simulation.controller.max_torque
         if given is not None:
             return given
-        return np.array([limits.effort for limits in self.found.robot.actuated_limits])
+        return np.array([limits.effort for limits in self.simulation.robot.actuated_limits])
 
     @property
     def limited(self) -> bool:
-        """Whether the controller kept to the limits."""
-        return self.found.controller.torque_limits is not None
+        """Whether the controller enforces the limits."""
+        return self.simulation.controller.torque_limits is not None
 
     @property
     def total_tracking(self) -> float:
-        """Over joints, instants and runs, rad and m mixed."""
-        return _total(self.tracking)
+        """RMS over joints, instants and runs; mixes rad and m."""
+        return _rms(self.tracking)
 
     @property
     def total_last_tracking(self) -> float:
-        return _total(self.last_tracking)
+        return _rms(self.last_tracking)
 
     @property
     def parameter_error(self) -> float:
-        """The median over runs at the end; NaN where nothing is learnt."""
-        return self._median(self.found.parameter_error)
+        """Median over runs at the end; NaN if there are no unknown parameters."""
+        return self._median(self.simulation.parameter_error)
 
     @property
     def initial_parameter_error(self) -> float:
-        return self._median(self.found.initial_parameter_error)
+        return self._median(self.simulation.initial_parameter_error)
 
     @cached_property
     def quantiles(self) -> dict[str, Float[np.ndarray, "quantiles"]]:
-        """Of what runs differ in; nothing where there are not two that count."""
+        """Quantiles of errors over the runs; empty unless at least two runs did not diverge."""
         if len(self.finished) < 2:
             return {}
-        columns = {"tracking_rms": self.found.tracking_rms, "last_tracking_rms": _root(self.found.last_rms.T)}
-        if self.found.unknown_names:
-            columns["initial_parameter_error"] = self.found.initial_parameter_error
-            columns["parameter_error"] = self.found.parameter_error
+        columns = {
+            "tracking_rms": self.simulation.tracking_rms,
+            "last_tracking_rms": _column_rms(self.simulation.last_rms.T),
+        }
+        if self.simulation.unknown_names:
+            columns["initial_parameter_error"] = self.simulation.initial_parameter_error
+            columns["parameter_error"] = self.simulation.parameter_error
         return {name: np.quantile(values[self.finished], QUANTILES) for name, values in columns.items()}
 
     @cached_property
     def parameters(self) -> list[Parameter]:
-        """What is learnt, in the run that is shown."""
-        found, run = self.found, self.shown
-        base = found.controller.unknowns.base
+        """The unknown parameters in the run that is shown."""
+        simulation, run = self.simulation, self.shown
+        base = simulation.controller.unknowns.base
         known: dict[str, tuple[str, str]] = {}
         if base is not None:
             known = dict(zip(base.independent, zip(base.names, base.expressions, strict=True), strict=True))
-        columns = zip(found.unknown_names, found.truth[run], found.initial_estimate[run], found.estimate[run], strict=True)
+        columns = zip(
+            simulation.unknown_names,
+            simulation.truth[run],
+            simulation.initial_estimate[run],
+            simulation.estimate[run],
+            strict=True,
+        )
         return [
             Parameter(unknown, *known.get(unknown, (unknown, "")), float(truth), float(start), float(end))
             for unknown, truth, start, end in columns
@@ -144,106 +154,106 @@ class Figures:
 
     @cached_property
     def instants(self) -> Int[np.ndarray, "instants"]:
-        """At which quantiles are shown."""
-        kept = len(self.found.runs.t)
-        return np.unique(np.linspace(0, kept - 1, min(INSTANTS, kept)).round().astype(np.intp))
+        """Indices of the instants at which quantiles are shown."""
+        kept = len(self.simulation.runs.t)
+        return np.unique(np.linspace(0, kept - 1, min(MAX_INSTANTS, kept)).round().astype(np.intp))
 
     @cached_property
     def tracking_over_time(self) -> Float[np.ndarray, "runs instants"]:
-        """Root mean square over the joints."""
-        reference = self.found.reference.q[self.instants]
-        rows = [self.found.runs.q[run, self.instants] - reference for run in self.finished]
-        return _rows([np.sqrt(np.mean(error**2, axis=1)) for error in rows], len(self.instants))
+        """RMS over the joints."""
+        reference = self.simulation.reference.q[self.instants]
+        rows = [self.simulation.runs.q[run, self.instants] - reference for run in self.finished]
+        return _stack_rows([np.sqrt(np.mean(error**2, axis=1)) for error in rows], len(self.instants))
 
     @cached_property
     def parameter_error_over_time(self) -> Float[np.ndarray, "runs instants"]:
-        """|estimate - truth| / |truth|, with the truth of each instant; NaN where that is zero."""
+        """|estimate - truth| / |truth|, with the truth at each instant; NaN if that is zero."""
         rows = [self.parameter_error_of(int(run), self.instants) for run in self.finished]
-        return _rows(rows, len(self.instants))
+        return _stack_rows(rows, len(self.instants))
 
     def parameter_error_of(self, run: int, instants: Int[np.ndarray, "instants"]) -> Float[np.ndarray, "instants"]:
-        truth = self.found.truth_of(run)[instants]
-        wrong = np.linalg.norm(self.found.runs.estimate[run, instants] - truth, axis=1)
+        truth = self.simulation.truth_of(run)[instants]
+        wrong = np.linalg.norm(self.simulation.runs.estimate[run, instants] - truth, axis=1)
         size = np.linalg.norm(truth, axis=1)
         return np.divide(wrong, size, out=np.full(len(size), np.nan), where=size > 0.0)
 
     @property
     def units(self) -> list[str]:
-        """Of each joint's position."""
-        sliding = sliding_joints(self.found.robot)
-        return ["m" if name in sliding else "rad" for name in self.found.robot.actuated]
+        """Units of the positions."""
+        sliding = self.simulation.robot.sliding_joints
+        return ["m" if name in sliding else "rad" for name in self.simulation.robot.actuated]
 
     @property
     def unit(self) -> str:
-        """Of all of them together."""
+        """Common unit of the positions."""
         kinds = set(self.units)
         return kinds.pop() if len(kinds) == 1 else "rad and m"
 
     @property
     def headline(self) -> str:
-        """One sentence for whoever has to judge the controller."""
-        found = self.found
-        plant, rate = PLANTS.get(found.plant, found.plant), plain(1.0 / found.period, 4)
-        who = f"{found.robot.name} under {found.controller.name}"
-        return f"{who}, {plain(found.runs.seconds)} s at {rate} Hz on {plant}: {self._stayed}{self._told}"
+        """One sentence about the outcome."""
+        simulation = self.simulation
+        plant, rate = PLANT_NAMES.get(simulation.plant, simulation.plant), format_plain(1.0 / simulation.period, 4)
+        subject = f"{simulation.robot.name} under {simulation.controller.name}"
+        setup = f"{subject}, {format_plain(simulation.runs.seconds)} s at {rate} Hz on {plant}"
+        return f"{setup}: {self._describe_runs()}{self._describe_errors()}"
 
-    @property
-    def _stayed(self) -> str:
-        runs, stayed = len(self.found), len(self.finished)
-        astray = stayed - int(np.count_nonzero(self.found.tracks))
+    def _describe_runs(self) -> str:
+        runs, finished = len(self.simulation), len(self.finished)
+        not_tracking = finished - int(np.count_nonzero(self.simulation.tracks))
         if runs == 1:
-            but = " but does not track" if astray else ""
-            return f"the run stayed within all bounds{but}" if stayed else "the run left all bounds"
-        but = f", {astray} do not track" if astray else ""
-        if stayed in (0, runs):
-            return f"all {runs} runs {'stayed within' if stayed else 'left'} all bounds{but}"
-        return f"{stayed} of {runs} runs stayed within all bounds{but}"
+            if not finished:
+                return "the run diverged"
+            return "the run does not track" if not_tracking else "the run tracks"
+        if not finished:
+            return f"all {runs} runs diverged"
+        diverged = f"{runs - finished} of {runs} runs diverged" if finished < runs else f"no run of {runs} diverged"
+        return diverged + (f", {not_tracking} do not track" if not_tracking else "")
 
-    @property
-    def _told(self) -> str:
+    def _describe_errors(self) -> str:
         if not len(self.finished):
             return "."
-        told = (
-            f"; tracking error {plain(self.total_tracking)} {self.unit} RMS, "
-            f"{plain(self.total_last_tracking)} in the last fifth of the time"
+        errors = (
+            f"; tracking error {format_plain(self.total_tracking)} {self.unit} RMS, "
+            f"{format_plain(self.total_last_tracking)} in the last fifth of the time"
         )
-        if not self.found.unknown_names:
-            return f"{told}; nothing is learnt."
+        if not self.simulation.unknown_names:
+            return f"{errors}; no parameter is adapted."
         median = " (medians)" if len(self.finished) > 1 else ""
-        first, last = (written_share(each) for each in (self.initial_parameter_error, self.parameter_error))
-        return f"{told}; parameter error {first} → {last}{median}."
+        first, last = (format_share(each) for each in (self.initial_parameter_error, self.parameter_error))
+        return f"{errors}; parameter error {first} → {last}{median}."
 
-    def worst(self) -> list[Parameter]:
-        """Those first that are farthest from the truth, measured by the largest value among those of their unit."""
-        sliding = sliding_joints(self.found.robot)
-        kinds = [unit(each.unknown, sliding) for each in self.parameters]
+    def by_decreasing_error(self) -> list[Parameter]:
+        """Return the parameters by decreasing error, relative to the largest value of the same unit."""
+        sliding = self.simulation.robot.sliding_joints
+        kinds = [parameter_unit(each.unknown, sliding) for each in self.parameters]
         sizes: dict[str, float] = {}
         for kind, each in zip(kinds, self.parameters, strict=True):
             sizes[kind] = max(sizes.get(kind, 0.0), abs(each.truth), abs(each.start))
-        wrong = [
+        errors = [
             abs(each.end - each.truth) / sizes[kind] if sizes[kind] else abs(each.end)
             for kind, each in zip(kinds, self.parameters, strict=True)
         ]
-        return [self.parameters[k] for k in np.argsort(-np.array(wrong), kind="stable")]
+        return [self.parameters[k] for k in np.argsort(-np.array(errors), kind="stable")]
 
     def _median(self, values: Float[np.ndarray, "runs"]) -> float:
-        own = values[self.finished]
-        return float(np.median(own)) if len(own) else np.nan
+        finished = values[self.finished]
+        return float(np.median(finished)) if len(finished) else np.nan
 
 
-def written_share(value: float) -> str:
-    """A part of one as percent."""
-    return f"{plain(100.0 * value)} %" if np.isfinite(value) else plain(value)
+def format_share(value: float) -> str:
+    """Return a fraction as percent."""
+    return f"{format_plain(100.0 * value)} %" if np.isfinite(value) else format_plain(value)
 
 
-def _root(values: Float[np.ndarray, "rows columns"]) -> Float[np.ndarray, "columns"]:
-    """Root mean square of every column."""
+def _column_rms(values: Float[np.ndarray, "rows columns"]) -> Float[np.ndarray, "columns"]:
+    """Return the RMS of each column."""
     return np.sqrt(np.mean(values**2, axis=0)) if len(values) else np.full(values.shape[1], np.nan)
 
 
-def _total(values: Float[np.ndarray, "joints"]) -> float:
+def _rms(values: Float[np.ndarray, "joints"]) -> float:
     return float(np.sqrt(np.mean(values**2)))
 
 
-def _rows(rows: list[np.ndarray], width: int) -> Float[np.ndarray, "runs instants"]:
+def _stack_rows(rows: list[np.ndarray], width: int) -> Float[np.ndarray, "runs instants"]:
     return np.array(rows).reshape(len(rows), width)

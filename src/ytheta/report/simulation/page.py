@@ -1,6 +1,6 @@
 """The report of a simulation: one HTML file that needs nothing else.
 
-Where a library that makes reports is missing, importing this module says so: before anything is worked out for one.
+If a library that reports need is missing, importing this module raises MissingExtraError, before any work is done.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ytheta.report.html_page import check_installed, rendered, write_page
+from ytheta.report.html_page import check_installed, render_page, write_page
 from ytheta.report.simulation import plots, tables
 from ytheta.report.simulation.figures import Figures
-from ytheta.report.simulation.settings import settings
+from ytheta.report.simulation.settings import describe_settings
 from ytheta.report.simulation.summary import simulation_summary
 
 if TYPE_CHECKING:
@@ -22,31 +22,33 @@ if TYPE_CHECKING:
 check_installed()
 
 
-def write_simulation_report(found: Simulation, path: str | Path, *, course_note: str = "") -> Path:
-    """Write the report of a simulation; ``course_note`` says what the reference is. It appears whole or not at all."""
-    return write_page(path, lambda: simulation_html(found, course_note=course_note))
+def write_simulation_report(simulation: Simulation, path: str | Path, *, reference_note: str = "") -> Path:
+    """Write the report of a simulation as a whole or not at all; ``reference_note`` describes the reference."""
+    return write_page(path, lambda: simulation_html(simulation, reference_note=reference_note))
 
 
-def simulation_html(found: Simulation, *, course_note: str = "") -> str:
-    """The page as text."""
-    figures = Figures(found)
-    many, learns = len(figures.finished) > 1, bool(found.unknown_names)
+def simulation_html(simulation: Simulation, *, reference_note: str = "") -> str:
+    """Return the page as text."""
+    figures = Figures(simulation)
+    many, adapts = len(figures.finished) > 1, bool(simulation.unknown_names)
     content = {
-        "found": found,
+        "simulation": simulation,
         "figures": figures,
         "tables": tables,
-        "settings": list(settings(figures, course_note)),
-        "summary": simulation_summary(found),
+        "settings": list(describe_settings(figures, reference_note)),
+        "summary": simulation_summary(simulation),
         "has_limits": bool(np.isfinite(figures.limits).any()),
-        "few": len(found.unknown_names) <= plots.FEW,
+        "few": len(simulation.unknown_names) <= plots.MAX_PARAMETER_PLOTS,
         "tracking_plots": list(plots.tracking_plots(figures)),
-        "limits": any(plots.near(figures, j) for j in range(len(found.robot.actuated))),
+        "limits": any(plots.is_near_limit(figures, j) for j in range(len(simulation.robot.actuated))),
         "torque_plots": list(plots.torque_plots(figures)),
         "parameter_plots": list(plots.parameter_plots(figures)),
-        "parameter_error": plots.parameter_error_plot(figures) if len(found.unknown_names) > (0 if many else 1) else None,
+        "parameter_error": plots.parameter_error_plot(figures)
+        if len(simulation.unknown_names) > (0 if many else 1)
+        else None,
         "lyapunov": plots.lyapunov_plot(figures),
         "tracking_histogram": plots.tracking_histogram(figures) if many else None,
-        "parameter_histogram": plots.parameter_histogram(figures) if many and learns else None,
+        "parameter_histogram": plots.parameter_histogram(figures) if many and adapts else None,
         "tracking_error": plots.tracking_error_plot(figures) if many else None,
     }
-    return rendered("simulation.html", content)
+    return render_page("simulation.html", content)

@@ -1,4 +1,4 @@
-"""The plots of a simulation: one run in detail, and how many runs are spread."""
+"""Plots of a simulation: one run in detail, and the spread of many runs."""
 
 from __future__ import annotations
 
@@ -6,158 +6,160 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from ytheta.identifiability.standard_parameters import sliding_joints
-from ytheta.report.line_plot import COLOURS, Axis, Band, Line, line_plot, wide
-from ytheta.report.numbers import unit
+from ytheta.report.line_plot import COLOURS, Axis, Band, Line, line_plot, spans_decades
+from ytheta.report.numbers import parameter_unit
 from ytheta.report.plot_json import MARGIN, plot_json
 from ytheta.report.simulation.figures import QUANTILES, Figures
 from ytheta.shapes import Float
 
-FEW = 12  # parameters that each have a plot of their own
-NAMED = 6  # lines of a plot of many
-SMALL = 190  # pixels
-TALL = 340
-NEAR = 2.5  # times the largest torque: limits that are farther away would leave the torque a flat line
+MAX_PARAMETER_PLOTS = 12  # more parameters share plots, one for each unit
+MAX_NAMED_LINES = 6  # in a plot of many lines
+SMALL_HEIGHT = 190  # pixels
+TALL_HEIGHT = 340
+MAX_LIMIT_RATIO = 2.5  # to the largest torque: beside a larger limit the torque would be a flat line
 BINS = 30
-BEHIND = 4.0  # width of a line that another one covers
+BACKGROUND_WIDTH = 4.0  # of a line behind another one
 
 
 def tracking_plots(figures: Figures) -> Iterator[tuple[str, str]]:
-    """Position and reference of each joint, and the error below."""
-    found, t = figures.found, figures.found.runs.t
-    for j, name in enumerate(found.robot.actuated):
-        wanted = _until(figures, found.reference.q[:, j])
-        q = _until(figures, found.runs.q[figures.shown, :, j])
+    """Yield position and reference of each joint, with the error below."""
+    simulation, t = figures.simulation, figures.simulation.runs.t
+    for j, name in enumerate(simulation.robot.actuated):
+        wanted = _hide_diverged(figures, simulation.reference.q[:, j])
+        q = _hide_diverged(figures, simulation.runs.q[figures.shown, :, j])
         lines = [
-            Line("reference", wanted, faint=True, width=BEHIND),
+            Line("reference", wanted, faint=True, width=BACKGROUND_WIDTH),
             Line("position", q, colour=1),
             Line("error", q - wanted, axis=1, colour=0),
         ]
         axes = [Axis("position", figures.units[j]), Axis("error", figures.units[j])]
-        yield name, line_plot(t, lines, axes, marks=_jumps(figures), legend=False)
+        yield name, line_plot(t, lines, axes, marks=_change_times(figures), legend=False)
 
 
 def torque_plots(figures: Figures) -> Iterator[tuple[str, str]]:
-    """The torque of each joint, with its limits where it comes near."""
-    found, t = figures.found, figures.found.runs.t
-    sliding = sliding_joints(found.robot)
-    for j, name in enumerate(found.robot.actuated):
-        tau, limit = _until(figures, found.runs.tau[figures.shown, :, j]), figures.limits[j]
+    """Yield the torque of each joint, with its limits if it comes near them."""
+    simulation, t = figures.simulation, figures.simulation.runs.t
+    sliding = simulation.robot.sliding_joints
+    for j, name in enumerate(simulation.robot.actuated):
+        tau, limit = _hide_diverged(figures, simulation.runs.tau[figures.shown, :, j]), figures.limits[j]
         lines = [Line("torque", tau, colour=1)]
-        if near(figures, j):
+        if is_near_limit(figures, j):
             ends = np.array([t[0], min(t[-1], figures.until)])
             lines += [Line("limit", np.full(2, end), ends, colour=7, dashed=True, width=1.0) for end in (limit, -limit)]
-        axis = Axis("force" if name in sliding else "torque", unit(f"{name}.fc", sliding))
-        yield name, line_plot(t, lines, [axis], height=SMALL, marks=_jumps(figures), legend=False)
+        axis = Axis("force" if name in sliding else "torque", parameter_unit(f"{name}.fc", sliding))
+        yield name, line_plot(t, lines, [axis], height=SMALL_HEIGHT, marks=_change_times(figures), legend=False)
 
 
-def near(figures: Figures, joint: int) -> bool:
-    """Whether the torque comes near its limit."""
-    tau = _until(figures, figures.found.runs.tau[figures.shown, :, joint])
-    return bool(figures.limits[joint] <= NEAR * np.nanmax(abs(tau), initial=0.0))
+def is_near_limit(figures: Figures, joint: int) -> bool:
+    """Whether the torque of the run that is shown comes near its limit."""
+    tau = _hide_diverged(figures, figures.simulation.runs.tau[figures.shown, :, joint])
+    return bool(figures.limits[joint] <= MAX_LIMIT_RATIO * np.nanmax(abs(tau), initial=0.0))
 
 
 def parameter_plots(figures: Figures) -> Iterator[tuple[str, str]]:
-    """Each estimate and its truth; of many the errors, those of one unit together."""
-    found, run = figures.found, figures.shown
-    sliding = sliding_joints(found.robot)
-    truth, t = found.truth_of(run), found.runs.t
-    units = [unit(name, sliding) for name in found.unknown_names]
-    estimates = [_until(figures, column) for column in found.runs.estimate[run].T]
-    if len(found.unknown_names) <= FEW:
+    """Yield each estimate and its truth; if there are many, the errors of those of one unit together."""
+    simulation, run = figures.simulation, figures.shown
+    sliding = simulation.robot.sliding_joints
+    truth, t = simulation.truth_of(run), simulation.runs.t
+    units = [parameter_unit(name, sliding) for name in simulation.unknown_names]
+    estimates = [_hide_diverged(figures, column) for column in simulation.runs.estimate[run].T]
+    if len(simulation.unknown_names) <= MAX_PARAMETER_PLOTS:
         for k, each in enumerate(figures.parameters):
             lines = [
-                Line("truth", _until(figures, truth[:, k]), colour=k, dashed=True),
+                Line("truth", _hide_diverged(figures, truth[:, k]), colour=k, dashed=True),
                 Line("estimate", estimates[k], colour=k),
             ]
             axis = Axis("", units[k])
-            yield each.name, line_plot(t, lines, [axis], height=SMALL, marks=_jumps(figures), legend=False)
+            yield (
+                each.name,
+                line_plot(t, lines, [axis], height=SMALL_HEIGHT, marks=_change_times(figures), legend=False),
+            )
         return
     for kind in dict.fromkeys(units):
-        own = [k for k, each in enumerate(units) if each == kind]
-        wrong = {k: estimates[k] - truth[:, k] for k in own}
-        ranked = sorted(own, key=lambda k: -abs(figures.parameters[k].end - figures.parameters[k].truth))
+        members = [k for k, each in enumerate(units) if each == kind]
+        errors = {k: estimates[k] - truth[:, k] for k in members}
+        ranked = sorted(members, key=lambda k: -abs(figures.parameters[k].end - figures.parameters[k].truth))
         names = [figures.parameters[k].name for k in ranked]
         lines = [
-            Line(name, wrong[k], faint=True, width=1.0, legend=False)
-            for name, k in zip(names[NAMED:], ranked[NAMED:], strict=True)
+            Line(name, errors[k], faint=True, width=1.0, legend=False)
+            for name, k in zip(names[MAX_NAMED_LINES:], ranked[MAX_NAMED_LINES:], strict=True)
         ]
-        lines += [Line(names[place], wrong[k], colour=place) for place, k in enumerate(ranked[:NAMED])]
+        lines += [Line(names[place], errors[k], colour=place) for place, k in enumerate(ranked[:MAX_NAMED_LINES])]
         axes = [Axis("estimate − truth", kind)]
-        title = f"{len(own)} {'parameter' if len(own) == 1 else 'parameters'} in {kind}" if kind else "forces"
-        yield title, line_plot(t, lines, axes, height=TALL, marks=_jumps(figures))
+        title = f"{len(members)} {'parameter' if len(members) == 1 else 'parameters'} in {kind}" if kind else "forces"
+        yield title, line_plot(t, lines, axes, height=TALL_HEIGHT, marks=_change_times(figures))
 
 
 def parameter_error_plot(figures: Figures) -> str:
-    """The error of all parameters together over time, in percent; of many runs the quantiles too."""
-    found = figures.found
-    instants = np.arange(len(found.runs.t))
-    shown = _until(figures, 100.0 * figures.parameter_error_of(figures.shown, instants))
+    """Plot the error of all parameters together over time, in percent, with quantiles if there are many runs."""
+    simulation = figures.simulation
+    instants = np.arange(len(simulation.runs.t))
+    shown = _hide_diverged(figures, 100.0 * figures.parameter_error_of(figures.shown, instants))
     spread = 100.0 * figures.parameter_error_over_time
-    return _over_time(figures, "parameter error", "%", shown, spread)
+    return _plot_over_time(figures, "parameter error", "%", shown, spread)
 
 
 def tracking_error_plot(figures: Figures) -> str:
-    """The root mean square over the joints over time: quantiles over the runs, and the run that is shown."""
-    found = figures.found
-    error = found.runs.q[figures.shown] - found.reference.q
-    shown = _until(figures, np.sqrt(np.mean(error**2, axis=1)))
-    return _over_time(figures, "tracking error", figures.unit, shown, figures.tracking_over_time)
+    """Plot the RMS over the joints over time: quantiles over the runs, and the run that is shown."""
+    simulation = figures.simulation
+    error = simulation.runs.q[figures.shown] - simulation.reference.q
+    shown = _hide_diverged(figures, np.sqrt(np.mean(error**2, axis=1)))
+    return _plot_over_time(figures, "tracking error", figures.unit, shown, figures.tracking_over_time)
 
 
 def lyapunov_plot(figures: Figures) -> str | None:
-    """The Lyapunov function of the run that is shown; None where it has no value."""
-    found = figures.found
+    """Plot the Lyapunov function of the run that is shown; None if it has no value."""
+    simulation = figures.simulation
     with np.errstate(all="ignore"):
-        value = _until(figures, found.lyapunov(figures.shown))
+        value = _hide_diverged(figures, simulation.lyapunov(figures.shown))
     value = np.where(np.isfinite(value), value, np.nan)
     if np.isnan(value).all():
         return None
     return line_plot(
-        found.runs.t,
+        simulation.runs.t,
         [Line("V", value)],
-        [Axis("Lyapunov function V", log=wide(value))],
-        marks=_jumps(figures),
+        [Axis("Lyapunov function V", log=spans_decades(value))],
+        marks=_change_times(figures),
         legend=False,
     )
 
 
 def tracking_histogram(figures: Figures) -> str:
-    values = figures.found.tracking_rms[figures.finished]
-    return _histogram([("tracking RMS", values)], f"tracking RMS / {figures.unit}")
+    values = figures.simulation.tracking_rms[figures.finished]
+    return _plot_histogram([("tracking RMS", values)], f"tracking RMS / {figures.unit}")
 
 
 def parameter_histogram(figures: Figures) -> str:
-    """Of the errors at the start and at the end."""
-    found, own = figures.found, figures.finished
-    sets = [("start", found.initial_parameter_error[own]), ("end", found.parameter_error[own])]
-    return _histogram([(name, 100.0 * values) for name, values in sets], "parameter error / %")
+    """Plot histograms of the parameter errors at the start and at the end."""
+    simulation, finished = figures.simulation, figures.finished
+    sets = [("start", simulation.initial_parameter_error[finished]), ("end", simulation.parameter_error[finished])]
+    return _plot_histogram([(name, 100.0 * values) for name, values in sets], "parameter error / %")
 
 
-def _over_time(
+def _plot_over_time(
     figures: Figures,
     title: str,
-    unit: str,
+    parameter_unit: str,
     shown: Float[np.ndarray, "kept"],
     spread: Float[np.ndarray, "runs instants"],
 ) -> str:
-    t, at = figures.found.runs.t, figures.instants
+    t, at = figures.simulation.runs.t, figures.instants
     if len(spread) < 2:
-        axis = Axis(title, unit, log=wide(shown))
-        return line_plot(t, [Line(title, shown)], [axis], marks=_jumps(figures), legend=False)
+        axis = Axis(title, parameter_unit, log=spans_decades(shown))
+        return line_plot(t, [Line(title, shown)], [axis], marks=_change_times(figures), legend=False)
     lower, middle, upper = np.quantile(spread, QUANTILES, axis=0)
-    axis = Axis(title, unit, log=wide(middle))
+    axis = Axis(title, parameter_unit, log=spans_decades(middle))
     name = f"{100.0 * QUANTILES[0]:g} … {100.0 * QUANTILES[-1]:g} % of the runs"
     lines = [Line(f"run {figures.shown}", shown, t, colour=1, width=1.0), Line("median", middle, colour=0)]
-    return line_plot(t[at], lines, [axis], bands=[Band(name, lower, upper)], marks=_jumps(figures))
+    return line_plot(t[at], lines, [axis], bands=[Band(name, lower, upper)], marks=_change_times(figures))
 
 
-def _histogram(sets: Sequence[tuple[str, Float[np.ndarray, "runs"]]], title: str) -> str:
-    """Counts as steps, which a logarithmic axis can have too."""
+def _plot_histogram(sets: Sequence[tuple[str, Float[np.ndarray, "runs"]]], title: str) -> str:
+    """Plot counts as steps, which work on a logarithmic axis too."""
     sets = [(name, values[np.isfinite(values)]) for name, values in sets]
-    together = np.concatenate([values for _, values in sets])
-    log = wide(together) and bool((together > 0.0).all())
-    edges = _edges(together, log=log)
+    pooled = np.concatenate([values for _, values in sets])
+    log = spans_decades(pooled) and bool((pooled > 0.0).all())
+    edges = _bin_edges(pooled, log=log)
     traces: list[dict[str, object]] = []
     for k, (name, values) in enumerate(sets):
         counts, _ = np.histogram(values, edges)
@@ -186,21 +188,21 @@ def _histogram(sets: Sequence[tuple[str, Float[np.ndarray, "runs"]]], title: str
     return plot_json(traces, layout)
 
 
-def _edges(values: Float[np.ndarray, "values"], *, log: bool) -> Float[np.ndarray, "edges"]:
+def _bin_edges(values: Float[np.ndarray, "values"], *, log: bool) -> Float[np.ndarray, "edges"]:
     low, high = float(values.min(initial=np.inf)), float(values.max(initial=-np.inf))
-    if not low < high:  # all alike, or none
+    if not low < high:  # all values are equal, or there are none
         middle = low if np.isfinite(low) else 0.0
-        wide_enough = 0.1 * abs(middle) or 1.0
-        return np.linspace(middle - wide_enough, middle + wide_enough, BINS + 1)
+        half_width = 0.1 * abs(middle) or 1.0
+        return np.linspace(middle - half_width, middle + half_width, BINS + 1)
     edges = np.geomspace(low, high, BINS + 1) if log else np.linspace(low, high, BINS + 1)
     edges[[0, -1]] = low, high  # not less by rounding
     return edges
 
 
-def _until(figures: Figures, values: Float[np.ndarray, "instants"]) -> Float[np.ndarray, "instants"]:
-    """What the run was within bounds: the rest is nobody's motion."""
-    return np.where(figures.found.runs.t < figures.until, values, np.nan)
+def _hide_diverged(figures: Figures, values: Float[np.ndarray, "instants"]) -> Float[np.ndarray, "instants"]:
+    """Return the values of the run that is shown, NaN from where it diverged."""
+    return np.where(figures.simulation.runs.t < figures.until, values, np.nan)
 
 
-def _jumps(figures: Figures) -> list[float]:
-    return [float(change.t) for change in figures.found.parameter_changes if change.t < figures.until]
+def _change_times(figures: Figures) -> list[float]:
+    return [float(change.t) for change in figures.simulation.parameter_changes if change.t < figures.until]

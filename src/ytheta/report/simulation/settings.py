@@ -1,4 +1,4 @@
-"""How a simulation was made, in words: the law and its gains, what it learns, the plant, what differs between runs."""
+"""Settings of a simulation in words: the law and its gains, the unknown parameters, the plant, the variation."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ytheta.report.numbers import percent, plain
-from ytheta.report.simulation.figures import PLANTS, Figures
+from ytheta.report.numbers import format_percent, format_plain
+from ytheta.report.simulation.figures import PLANT_NAMES, Figures
+from ytheta.report.terminal import list_names
 from ytheta.shapes import Float
 from ytheta.simulation.sensors.sensors import Sensor
 
@@ -17,53 +18,57 @@ if TYPE_CHECKING:
     from ytheta.control.laws.adaptive_law import AdaptiveLaw
     from ytheta.control.laws.law import Law
 
-FEW = 8  # numbers or names in a row
-APART = ("robot", "base", "learn", "adaptation", "torque_limits")  # settings with a row of their own
-ROUNDING = 1e-12  # relative: no difference
+MAX_ITEMS = 8  # numbers or names in a row
+SEPARATE_SETTINGS = ("robot", "base", "learn", "adaptation", "torque_limits")  # they have rows of their own
+ROUNDING = 1e-12  # relative; smaller differences are none
 
 
-def settings(figures: Figures, course_note: str) -> Iterator[tuple[str, str]]:
-    """Label and text of each setting."""
-    found, law = figures.found, figures.found.controller
+def describe_settings(figures: Figures, reference_note: str) -> Iterator[tuple[str, str]]:
+    """Yield label and text of each setting."""
+    simulation, law = figures.simulation, figures.simulation.controller
     yield "Controller", law.name
     for field in fields(law):
         value = getattr(law, field.name)
-        if field.name not in APART and value is not None:
-            yield field.name.replace("_", " ").capitalize(), written(value)
-    if found.unknown_names:
-        yield "Adaptation", written(_adaptation(law))
-        yield "Learnt", learnt(figures)
+        if field.name not in SEPARATE_SETTINGS and value is not None:
+            yield field.name.replace("_", " ").capitalize(), format_setting(value)
+    if simulation.unknown_names:
+        yield "Adaptation", format_setting(_adaptation(law))
+        yield "Unknown parameters", describe_unknowns(figures)
     else:
-        yield "Learnt", "nothing: all parameters are taken from the description"
-    yield "Torque limits", _limits(figures)
-    yield "Reference", course_note or f"{plain(found.runs.seconds)} s, {len(found.runs.t)} instants kept"
-    yield "Plant", f"{PLANTS.get(found.plant, found.plant)}; {_plants(figures)}"
-    for change in found.parameter_changes:
-        changed = [f"{name} = {plain(value)}" for name, value in change.values.items() if value]
-        yield f"At {plain(change.t)} s", f"{_some(changed) or 'all zero'} from then on"
-    yield "Sensors", _sensors(figures)
-    if found.gains is not None and len(found.gain_names):
+        yield "Unknown parameters", "none: all parameters are taken from the description"
+    yield "Torque limits", _describe_limits(figures)
+    yield (
+        "Reference",
+        reference_note or f"{format_plain(simulation.runs.seconds)} s, {len(simulation.runs.t)} instants kept",
+    )
+    yield "Plant", f"{PLANT_NAMES.get(simulation.plant, simulation.plant)}; {_describe_plants(figures)}"
+    for change in simulation.parameter_changes:
+        changed = [f"{name} = {format_plain(value)}" for name, value in change.values.items() if value]
+        yield f"At {format_plain(change.t)} s", f"{list_names(changed, MAX_ITEMS) or 'all zero'} from then on"
+    yield "Sensors", _describe_sensors(figures)
+    if simulation.gains is not None and len(simulation.gain_names):
         ranges = [
-            f"{name.replace('_', ' ')} × {_between(found.gains[:, k])}" for k, name in enumerate(found.gain_names)
+            f"{name.replace('_', ' ')} × {_format_range(simulation.gains[:, k])}"
+            for k, name in enumerate(simulation.gain_names)
         ]
         yield "Gains of the runs", "; ".join(ranges)
 
 
-def learnt(figures: Figures) -> str:
-    """What is learnt, counted and named."""
+def describe_unknowns(figures: Figures) -> str:
+    """Return number and names of the unknown parameters."""
     names = [each.name for each in figures.parameters]
-    base = figures.found.controller.unknowns.base
-    heads = 0 if base is None else len(set(base.independent) & set(figures.found.unknown_names))
+    base = figures.simulation.controller.unknowns.base
+    base_count = 0 if base is None else len(set(base.independent) & set(figures.simulation.unknown_names))
     count = f"{len(names)} {'parameter' if len(names) == 1 else 'parameters'}"
-    of_them = f", {heads} of them base parameters" if heads else ""
-    return f"{count}{of_them}: {_some(names)}"
+    of_them = f", {base_count} of them base parameters" if base_count else ""
+    return f"{count}{of_them}: {list_names(names, MAX_ITEMS)}"
 
 
-def written(value: Any) -> str:
-    """A setting as a person would write it."""
+def format_setting(value: Any) -> str:
+    """Return a setting as text."""
     if is_dataclass(value) and not isinstance(value, type):
         inside = [
-            f"{field.name.replace('_', ' ')} {written(getattr(value, field.name))}"
+            f"{field.name.replace('_', ' ')} {format_setting(getattr(value, field.name))}"
             for field in fields(value)
             if getattr(value, field.name) is not None
         ]
@@ -74,71 +79,70 @@ def written(value: Any) -> str:
     except (TypeError, ValueError):
         return str(value)
     if numbers.ndim == 2 and not np.count_nonzero(numbers - np.diag(numbers.diagonal())):
-        return f"diagonal {_numbers(numbers.diagonal())}"
+        return f"diagonal {_format_numbers(numbers.diagonal())}"
     if numbers.ndim == 2:
-        return f"{numbers.shape[0]} × {numbers.shape[1]} matrix, diagonal {_numbers(numbers.diagonal())}"
-    return plain(float(numbers)) if numbers.ndim == 0 else _numbers(numbers)
+        return f"{numbers.shape[0]} × {numbers.shape[1]} matrix, diagonal {_format_numbers(numbers.diagonal())}"
+    return format_plain(float(numbers)) if numbers.ndim == 0 else _format_numbers(numbers)
 
 
 def _adaptation(law: Law | AdaptiveLaw) -> object:
-    """As it was given: a number stands for a gradient."""
+    """Return the adaptation law as the user gave it; a number stands for a gradient."""
     return getattr(law, "adaptation", law.adaptation_law)
 
 
-def _numbers(values: Float[np.ndarray, "values"]) -> str:
+def _format_numbers(values: Float[np.ndarray, "values"]) -> str:
     if len(values) and (values == values[0]).all():
-        return f"{plain(float(values[0]))} for each of {len(values)}"
-    if len(values) <= FEW:
-        return ", ".join(plain(float(value)) for value in values)
-    return f"{len(values)} numbers, {_between(values)}"
+        return f"{format_plain(float(values[0]))} for each of {len(values)}"
+    if len(values) <= MAX_ITEMS:
+        return ", ".join(format_plain(float(value)) for value in values)
+    return f"{len(values)} numbers, {_format_range(values)}"
 
 
-def _between(values: Float[np.ndarray, "values"]) -> str:
-    return f"{plain(float(values.min()))} … {plain(float(values.max()))}"
+def _format_range(values: Float[np.ndarray, "values"]) -> str:
+    return f"{format_plain(float(values.min()))} … {format_plain(float(values.max()))}"
 
 
-def _limits(figures: Figures) -> str:
+def _describe_limits(figures: Figures) -> str:
     if figures.limited:
-        return f"{written(figures.found.controller.torque_limits)}; the controller keeps to them"
+        return f"{format_setting(figures.simulation.controller.torque_limits)}; the controller enforces them"
     if np.isfinite(figures.limits).any():
-        return "none; those of the description are shown, and nothing keeps to them"
+        return "none; those of the description are shown, but not enforced"
     return "none"
 
 
-def _plants(figures: Figures) -> str:
-    """How the robots differ from the description of the controller, and from each other."""
-    theta = figures.found.theta
-    own = figures.found.controller.robot.numeric.theta
+def _describe_plants(figures: Figures) -> str:
+    """Return how the robots differ from the controller's description, and from each other."""
+    theta = figures.simulation.theta
+    described = figures.simulation.controller.robot.numeric.theta
     size = abs(theta).max(axis=0, initial=0.0)
     different = np.ptp(theta, axis=0) > ROUNDING * size
     if different.any():
-        deviation, mean = np.std(theta[:, different], axis=0), abs(np.mean(theta[:, different], axis=0))
-        spread = 100.0 * float(np.median(deviation[mean > 0.0] / mean[mean > 0.0])) if (mean > 0.0).any() else np.inf
+        std, mean = np.std(theta[:, different], axis=0), abs(np.mean(theta[:, different], axis=0))
+        spread = 100.0 * float(np.median(std[mean > 0.0] / mean[mean > 0.0])) if (mean > 0.0).any() else np.inf
         count = int(different.sum())
         verb = "differs" if count == 1 else "differ"
-        return f"{count} of {len(own)} parameters {verb} from run to run, by {percent(spread, 2)} (standard deviation)"
-    changed = int((abs(theta[0] - own) > ROUNDING * size).sum())
+        deviation = f"by {format_percent(spread, 2)} (standard deviation)"
+        return f"{count} of {len(described)} parameters {verb} between runs {deviation}"
+    changed = int((abs(theta[0] - described) > ROUNDING * size).sum())
     return f"{changed} parameters differ from the controller's description" if changed else "parameters as described"
 
 
-def _sensors(figures: Figures) -> str:
-    """Errors of the sensors, by what they read."""
-    sensors = figures.found.sensors
+def _describe_sensors(figures: Figures) -> str:
+    """Return the errors of each sensor."""
+    sensors = figures.simulation.sensors
     if sensors is None:
         return "without errors"
     kinds = (("position", sensors.q), ("velocity", sensors.qd), ("acceleration", sensors.qdd), ("torque", sensors.tau))
-    told = [f"{kind} {', '.join(_errors(sensor))}" for kind, sensor in kinds if any(_errors(sensor))]
-    return "; ".join(told) or "without errors"
+    descriptions = [f"{kind} {', '.join(_list_errors(sensor))}" for kind, sensor in kinds if any(_list_errors(sensor))]
+    return "; ".join(descriptions) or "without errors"
 
 
-def _errors(sensor: Sensor) -> list[str]:
-    found = []
+def _list_errors(sensor: Sensor) -> list[str]:
+    errors = []
     for name in ("noise", "bias", "scale", "step", "delay"):
         size = np.asarray(getattr(sensor, name), dtype=float)
         if size.any():
-            found.append(f"{name} {plain(float(size), 3)}" if size.ndim == 0 else f"{name} of its own for each joint")
-    return found
-
-
-def _some(names: list[str]) -> str:
-    return ", ".join(names[:FEW]) + (f" and {len(names) - FEW} more" if len(names) > FEW else "")
+            errors.append(
+                f"{name} {format_plain(float(size), 3)}" if size.ndim == 0 else f"{name} differs between joints"
+            )
+    return errors

@@ -1,8 +1,8 @@
-"""A simulation as plain data: what ``ytheta simulate --json`` prints, and what programs read beside the page.
+"""A simulation as plain data: the output of ``ytheta simulate --json``, also embedded in the page.
 
-``tracking_rms`` is the root mean square of q - qr over joints, control instants and finished runs: of a robot that
-both turns and slides, rad and m mixed. ``parameter_error`` is |estimate - truth| / |truth| at the end, the median over
-finished runs, None where nothing is learnt. Both are None where no run finished.
+``tracking_rms`` is the root mean square of q - qr over joints, control instants and finished runs: it mixes rad and m
+if a robot has both. ``parameter_error`` is |estimate - truth| / |truth| at the end, the median over
+finished runs; None if there are no unknown parameters. Both are None if no run finished.
 """
 
 from __future__ import annotations
@@ -10,27 +10,27 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import ytheta
-from ytheta.report.identification.summary import finite
+from ytheta.report.numbers import replace_nonfinite
 from ytheta.report.simulation.figures import QUANTILES, Figures
 
 if TYPE_CHECKING:
     from ytheta.simulation.result import Simulation
 
 
-def simulation_summary(found: Simulation) -> dict[str, Any]:
-    """Everything worth knowing of a simulation. What is infinite or not defined is None."""
-    figures = Figures(found)
+def simulation_summary(simulation: Simulation) -> dict[str, Any]:
+    """Return everything worth knowing about a simulation; None for infinite and undefined numbers."""
+    figures = Figures(simulation)
     columns = (figures.units, figures.tracking, figures.last_tracking, figures.largest_torque, figures.limits)
     keys = ("name", "unit", "tracking_rms", "last_tracking_rms", "largest_torque", "torque_limit")
-    rows = zip(found.robot.actuated, columns[0], *(column.tolist() for column in columns[1:]), strict=True)
+    rows = zip(simulation.robot.actuated, columns[0], *(column.tolist() for column in columns[1:]), strict=True)
     data = {
         "ytheta": ytheta.__version__,
-        "robot": found.robot.name,
-        "controller": found.controller.name,
-        "plant": found.plant,
-        "seconds": float(found.runs.seconds),
-        "period": float(found.period),
-        "runs": len(found),
+        "robot": simulation.robot.name,
+        "controller": simulation.controller.name,
+        "plant": simulation.plant,
+        "seconds": float(simulation.runs.seconds),
+        "period": float(simulation.period),
+        "runs": len(simulation),
         "finished": len(figures.finished),
         "tracking_rms": figures.total_tracking,
         "last_tracking_rms": figures.total_last_tracking,
@@ -42,17 +42,19 @@ def simulation_summary(found: Simulation) -> dict[str, Any]:
             {"name": each.unknown, "truth": each.truth, "start": each.start, "end": each.end}
             for each in figures.parameters
         ],
-        "parameter_changes": [{"t": float(change.t), "values": dict(change.values)} for change in found.parameter_changes],
+        "parameter_changes": [
+            {"t": float(change.t), "values": dict(change.values)} for change in simulation.parameter_changes
+        ],
         "quantiles": _quantiles(figures),
-        "lost": [{"run": run, "t": t} for run, t in figures.lost],
-        "advice": found.advice,
-        "remarks": list(found.remarks),
+        "diverged": [{"run": run, "t": t} for run, t in figures.diverged],
+        "advice": simulation.advice,
+        "remarks": list(simulation.remarks),
     }
-    return {key: finite(value) for key, value in data.items()}
+    return {key: replace_nonfinite(value) for key, value in data.items()}
 
 
 def _quantiles(figures: Figures) -> dict[str, list[float]] | None:
     if not figures.quantiles:
         return None
-    own = {name: values.tolist() for name, values in figures.quantiles.items()}
-    return {"percent": [100.0 * level for level in QUANTILES]} | own
+    quantiles = {name: values.tolist() for name, values in figures.quantiles.items()}
+    return {"percent": [100.0 * level for level in QUANTILES]} | quantiles

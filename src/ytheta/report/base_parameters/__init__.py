@@ -1,0 +1,1 @@
+"""Base parameters: the output of ``ytheta base``."""

@@ -1,0 +1,24 @@
+"""Base parameters as plain data: the output of ``ytheta base --json``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ytheta.identifiability.base_parameters import BaseParameters
+
+
+def base_summary(base: BaseParameters) -> dict[str, Any]:
+    """Return names, expressions and the values in the description; values are None if a length is not set."""
+    values = base.beta.tolist() if not base.robot.unset_lengths else [None] * len(base)
+    return {
+        "name": base.robot.name,
+        "count": len(base),
+        "method": base.method,
+        "standard_parameters": len(base.asked),
+        "parameters": [
+            {"name": name, "expression": expression, "value": value}
+            for name, expression, value in zip(base.names, base.expressions, values, strict=True)
+        ],
+        "verdicts": {name: verdict.value for name, verdict in base.verdicts.items()},
+        "gap": list(base.gap) if base.gap else None,
+    }

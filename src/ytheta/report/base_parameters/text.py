@@ -1,0 +1,48 @@
+"""Base parameters for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from ytheta.identifiability.base_parameters import BaseParameters, Verdict
+from ytheta.report.terminal import safe_text, safe_texts
+
+ROUNDING = 1e-13  # relative to the terms of a sum; a smaller value is zero
+
+
+def print_base_parameters(console: Console, base: BaseParameters, data: dict[str, Any]) -> None:
+    """Print one row for each base parameter, then the standard parameters by kind; ``data`` is the summary."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("base parameter", no_wrap=True)
+    table.add_column("value", justify="right", no_wrap=True)
+    table.add_column("combination of standard parameters", overflow="fold")
+    for row, size in zip(data["parameters"], _sum_sizes(base), strict=True):
+        value = "?" if row["value"] is None else "0" if abs(row["value"]) < ROUNDING * size else f"{row['value']:.5g}"
+        table.add_row(*safe_texts((row["name"], value, row["expression"])))
+    console.print(table)
+    for line in _summarise(base):
+        console.print(safe_text(line))
+
+
+def _sum_sizes(base: BaseParameters) -> list[float]:
+    """Return the sum of the absolute terms of each base parameter, to tell rounding errors from values."""
+    if base.robot.unset_lengths:
+        return [0.0] * len(base)
+    sizes: list[float] = (abs(base.K) @ abs(base.robot.theta)).tolist()
+    return sizes
+
+
+def _summarise(base: BaseParameters) -> Iterator[str]:
+    for verdict in Verdict:
+        names = [name for name, given in base.verdicts.items() if given is verdict]
+        yield f"{verdict.value}: {', '.join(names) or 'nothing'}"
+    gap = ""
+    if base.gap is not None:
+        gap = f"; smallest singular value counted {base.gap[0]:.1e}, largest left out {base.gap[1]:.1e}"
+    robot = base.robot.name
+    yield f"{robot}: {len(base)} base parameters of {len(base.asked)} standard ones (method {base.method}{gap})"

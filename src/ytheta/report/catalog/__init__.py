@@ -1,0 +1,1 @@
+"""The catalog: the output of ``ytheta robots``."""

@@ -1,0 +1,1 @@
+"""Predicted torques: the output of ``ytheta predict``."""

@@ -1,0 +1,1 @@
+"""Robots: the output of ``ytheta inspect``."""

@@ -1,0 +1,143 @@
+"""A robot as plain data: the output of ``ytheta inspect --json``. Unlimited, undefined and unknown values are None."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ytheta.conventions import LINK_PARAMETERS
+from ytheta.dynamics.operation_counts import count_inverse_dynamics_operations, count_regressor_operations
+from ytheta.identifiability.registry import base_parameters
+from ytheta.robot.frame import IDENTITY, Frame
+from ytheta.robot.loops.closure import Closure
+from ytheta.robot.parts import Joint, JointKind, Link
+from ytheta.robot.robot import Robot
+
+
+def robot_summary(robot: Robot, closure: Closure | None) -> dict[str, Any]:
+    """Return the description of a robot, its operation counts, and its loops at a closed configuration."""
+    known = bool(robot.actuated) and not robot.unset_lengths
+    formulations = count_regressor_operations(robot) if robot.movable and not robot.unset_lengths else {}
+    return {
+        "name": robot.name,
+        "about": robot.about,
+        "source": robot.source,
+        "joints": len(robot.movable),
+        "actuated": list(robot.actuated),
+        "passive": list(robot.passive) if robot.loops else [],
+        "loops": len(robot.loops),
+        "standard_parameters": len(robot.parameter_names),
+        "operations": {name: cost for name, cost in formulations.items() if "reason" not in cost},
+        "not_counted": {name: cost["reason"] for name, cost in formulations.items() if "reason" in cost},
+        "inverse_dynamics": count_inverse_dynamics_operations(robot) if known else {},
+        "base_parameters": len(base_parameters(robot)) if known else None,
+        "gravity_in_base": list(robot.gravity_in_base),
+        "lengths": dict(robot.lengths),
+        "unset_lengths": list(robot.unset_lengths),
+        "total_mass": sum(link.inertia.mass for link in robot.links),
+        "consistent": all(robot.consistency.values()),
+        "inconsistent": {
+            name: consistency.reason for name, consistency in robot.consistency.items() if not consistency
+        },
+        "joint_table": [_joint_row(joint) for joint in robot.joints],
+        "link_table": _link_rows(robot),
+        "couplings": [
+            {"joint": coupling.joint, "terms": dict(coupling.terms), "offset": coupling.offset}
+            for coupling in robot.couplings
+        ],
+        "forces": [
+            {"name": force.name, "acts_on": [name for name, _ in force.torque], "value": force.value}
+            for force in robot.forces
+        ],
+        "loop_table": _loop_rows(robot, closure),
+        "findings": [finding.data for finding in robot.findings],
+    }
+
+
+def _link_rows(robot: Robot) -> list[dict[str, Any]]:
+    """Return the links that have parameters, merged with what is fixed to them; no parameters if a length is unset."""
+    # Any value serves for a length that is not set: parameters that depend on it are not shown.
+    bodies = robot.with_lengths(**{name: 0.0 for name, value in robot.lengths if value is None}).merged.links[1:]
+    members = _merged_links(robot)
+    rows = []
+    for body in bodies:
+        links = members[body.name]
+        known = not any(set(robot.unset_lengths) & frame.symbols for link, frame in links if not link.inertia.massless)
+        inconsistent = [
+            f"{link.name}: {robot.consistency[link.name].reason}"
+            for link, _ in links
+            if not robot.consistency[link.name]
+        ]
+        parameters = dict(zip(LINK_PARAMETERS, body.inertia.parameters, strict=True))
+        rows.append(
+            {
+                "name": body.name,
+                "mass": body.inertia.mass,
+                "center": [_finite(entry) for entry in body.inertia.center] if known else None,
+                "parameters": parameters if known else None,
+                "consistent": not inconsistent,
+                "consistency": "; ".join(inconsistent) or robot.consistency[body.name].reason,
+            }
+        )
+    return rows
+
+
+def _merged_links(robot: Robot) -> dict[str, list[tuple[Link, Frame]]]:
+    """Return, for each link that remains when fixed joints are merged, the links merged into it, with their frames."""
+    body_of = {robot.base.name: (robot.base.name, IDENTITY)}
+    members: dict[str, list[tuple[Link, Frame]]] = {robot.base.name: [(robot.base, IDENTITY)]}
+    for joint, link in zip(robot.joints, robot.links[1:], strict=True):
+        carrier, frame = body_of[joint.parent]
+        if joint.kind is JointKind.FIXED and not link.load:
+            body_of[link.name] = carrier, frame @ joint.placement @ joint.seat
+        else:
+            body_of[link.name] = link.name, IDENTITY
+        carrier, frame = body_of[link.name]
+        members.setdefault(carrier, []).append((link, frame))
+    return members
+
+
+def _joint_row(joint: Joint) -> dict[str, Any]:
+    limits = joint.limits
+    inertia, viscous, coulomb, offset = joint.drive.parameters
+    return {
+        "name": joint.name,
+        "type": joint.kind.value,
+        "parent": joint.parent,
+        "child": joint.child,
+        "axis": list(joint.axis) if joint.moves else None,
+        "position": [_finite(limits.lower), _finite(limits.upper)],
+        "velocity": _finite(limits.velocity),
+        "acceleration": _finite(limits.acceleration),
+        "effort": _finite(limits.effort),
+        "Ia": inertia,
+        "fv": viscous,
+        "fc": coulomb,
+        "fo": offset,
+    }
+
+
+def _loop_rows(robot: Robot, closure: Closure | None) -> list[dict[str, Any]]:
+    states = {state.name: state for state in closure.loops} if closure else {}
+    rows = []
+    for loop in robot.loops:
+        through = robot.coordinates_of(robot.joints_of(loop))
+        state = states.get(loop.name)
+        rows.append(
+            {
+                "name": loop.name,
+                "type": loop.joint.kind.value,
+                "links": [loop.joint.parent, loop.joint.child],
+                "actuated": [name for name in through if name in robot.actuated],
+                "passive": [name for name in through if name in robot.passive],
+                "gap": state.gap if state else None,
+                "position": state.position if state else None,
+                "coordinates": {name: closure.coordinates[name] for name in through} if closure else {},
+                "freedom": closure.freedom if closure else None,
+            }
+        )
+    return rows
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

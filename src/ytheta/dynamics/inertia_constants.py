@@ -25,7 +25,7 @@ import numpy as np
 from ytheta.conventions import LINK_PARAMETERS
 from ytheta.dynamics.formulations.newton_euler import inertia_matrix
 from ytheta.dynamics.mechanism import Body, Mechanism, exact
-from ytheta.dynamics.vectors import array, dot, inner, scaled, zeros
+from ytheta.dynamics.vectors import array, dot, inner, scale, zeros
 from ytheta.shapes import AnyMatrix3, AnyVector3, Shaped
 
 PER_LINK = len(LINK_PARAMETERS)
@@ -45,7 +45,7 @@ class Constants:
     def seen_from(self, R: AnyMatrix3, p: AnyVector3) -> Constants:
         """The same in a frame A, given the present frame seen from A."""
         k = dot(R, self.k)
-        moved = k + scaled(p, self.m)
+        moved = k + scale(p, self.m)
         both = dot(p[:, None], moved[None]) + dot(k[:, None], p[None])
         U = dot(dot(R, self.U), R.T) - both  # Huygens and Steiner, (6)
         for i in range(3):
@@ -85,7 +85,7 @@ def passed_on(body: Body, own: Constants, R: AnyMatrix3, p: AnyVector3) -> Const
         return own.seen_from(R, p)
     if body.prismatic:
         z = R[:, 2]
-        across = p - scaled(z, array([inner(z, p)]))  # b of the paper: the place without the way along the axis
+        across = p - scale(z, array([inner(z, p)]))  # b of the paper: the place without the way along the axis
         return own.seen_from(R, across)
     U = zeros(3, 3)
     U[0, 0] = U[1, 1] = own.U[1, 1]

@@ -16,11 +16,15 @@ from typing import Any
 
 import numpy as np
 
+from ytheta.conventions import JOINT_PARAMETERS, LINK_PARAMETERS
 from ytheta.dynamics.vectors import array
 from ytheta.files.lengths import Length, Scalar
 from ytheta.robot.parts import Joint, JointKind
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Shaped
+
+PER_LINK = len(LINK_PARAMETERS)
+PER_DRIVE = len(JOINT_PARAMETERS)
 
 
 @dataclass(frozen=True, eq=False)

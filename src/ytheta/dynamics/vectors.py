@@ -68,12 +68,12 @@ def inner(a: Shaped[np.ndarray, "n"], b: Shaped[np.ndarray, "n"]) -> Any:
     return dot(a[None], b)[0]
 
 
-def scaled(vector: Shaped[np.ndarray, "n"], factor: Shaped[np.ndarray, "1"]) -> Shaped[np.ndarray, "n"]:
+def scale(vector: Shaped[np.ndarray, "n"], factor: Shaped[np.ndarray, "1"]) -> Shaped[np.ndarray, "n"]:
     """A vector times one scalar, structural zeros left out."""
     return dot(vector[:, None], factor)
 
 
-def halved(values: Shaped[np.ndarray, "..."]) -> Shaped[np.ndarray, "..."]:
+def halve(values: Shaped[np.ndarray, "..."]) -> Shaped[np.ndarray, "..."]:
     """Half of every entry, structural zeros left out."""
     result = zeros(*values.shape)
     for place in np.ndindex(values.shape):

@@ -23,8 +23,8 @@ from ytheta.control.controller import Reference, State
 from ytheta.control.laws.slotine_li import SlotineLi
 from ytheta.control.laws.walker import Walker
 from ytheta.dynamics import kernels
+from ytheta.dynamics.drive_motion import compute_drive_motion
 from ytheta.dynamics.formulations.spatial_tree import walker_reference
-from ytheta.dynamics.full_regressor import moved
 from ytheta.dynamics.loops.closing import constraint
 from ytheta.dynamics.loops.constraint import Constraint, column
 from ytheta.dynamics.loops.loops import solve
@@ -103,9 +103,9 @@ def written(law: Walker, s: Sample, x: np.ndarray, gamma: np.ndarray) -> Written
     weights = theta[:count] * np.repeat(gamma, 10)
     places = [robot.parameter_names.index(name) for name in law.unknown_names]
     theta[places] = x
-    m = moved(loops, *(exact_numbers(e) for e in (s.qd, vd, v)))
-    parts = [m.motion.q, m.motion.qd, m.motion.vd, m.motion.v, m.rate, m.reference, m.acceleration]
-    tables = [casadi.reshape(column(t.ravel(order="F")), *t.shape) for t in (m.drives, m.joints)]
+    m = compute_drive_motion(loops, *(exact_numbers(e) for e in (s.qd, vd, v)))
+    parts = [m.joints.q, m.joints.qd, m.joints.vd, m.joints.v, m.velocity, m.reference_velocity, m.acceleration]
+    tables = [casadi.reshape(column(t.ravel(order="F")), *t.shape) for t in (m.drive_jacobian, m.joint_jacobian)]
     found = casadi.Function("m", [loops.x], [*map(column, parts), *tables])(closed(loops, s.q))
     q, qd, jdd, jv, rate, reference, acceleration = (np.array(part)[:, 0] for part in found[:7])
     D, J = (np.array(part) for part in found[7:])

@@ -28,7 +28,7 @@ from tests.support.pinocchio_peer import peer
 from ytheta.dynamics import rigid_body
 from ytheta.dynamics.formulations import kronecker, lagrange, newton_euler, spatial_tree
 from ytheta.dynamics.full_regressor import LinkRegressor, full_regressor
-from ytheta.dynamics.graphs import inverse_dynamics_graph, regressor_graph, traced
+from ytheta.dynamics.graphs import declare_inputs, inverse_dynamics_graph, regressor_graph
 from ytheta.dynamics.loops.closing import constraint
 from ytheta.dynamics.loops.constraint import Constraint
 from ytheta.dynamics.loops.loops import solve
@@ -229,7 +229,7 @@ def test_theta_as_an_input() -> None:
 
 def wrapped(robot: Robot, links: LinkRegressor) -> Graph:
     """The regressor of a robot from any regressor of its links, whether that accepts loops by itself or not."""
-    t = traced(robot, "qd", "qdd")
+    t = declare_inputs(robot, "qd", "qdd")
     return t.graph("regressor", full_regressor(t.loops, links, t.vector("qd"), t.vector("qdd")))
 
 

@@ -2,7 +2,7 @@
 
 Identity      tau = Y_W(q, qd, v, vd) theta_hat - K_D r,   d theta_hat/dt = -adaptation Y_Wᵀ r,
               K_D = sum over links of gamma_j J_jᵀ I0_j J_j
-Reference     [walker1988] (17)-(26), sec. 5
+Reference     [walker1988] (12), (13), (17)-(26), sec. 5
 Accepts       every robot; link parameters, friction of all joints, those that close loops included
 Notation      code          paper               meaning                                          shape
               convergence   Lambda              v = qrd - Lambda e                               actuated x actuated
@@ -12,12 +12,16 @@ Notation      code          paper               meaning                         
               v             Qhatdot             reference velocity of the actuated coordinates
               r             Qtildedot           qd - v
               w             w_jk, qtildedot qd  (25) and its like of friction                    params
+              F             -                   Fhat_j per unit of the ten parameters            6 x 10
+              weights       gamma_j m0_j        parameters of the feedback's inertias            link params
+              rho           rhohat              torque of every drive, so that tau = Eᵀ rho      drives
 Two forms     (21) is taken as it is printed, with vhat_j × I_j vhat_j, not v_j × I_j vhat_j: the same proof and the
               same updates, not the same torque. See ``spatial_tree``.
 Differs from  the paper in: Lambda and the adaptation may be full matrices; any subset of the parameters is learnt, with
               rotor inertia, Coulomb friction and declared forces where they are; I0 is a setting, whatever ``init`` is
               told. Viscous friction takes the *real* rate (22), so that dV/dt = -rᵀ K_D r without friction's part.
-Two ways      ``traverse`` runs on symbols for the graph, and on floats, as the paper has it, in ``plain``.
+              Drives and declared forces are added after the recursion over the tree of links (``spatial_tree``).
+Two ways      ``_recursion`` runs on symbols for the graph, and on floats, as in the paper, in ``plain``.
 """
 
 from __future__ import annotations
@@ -33,24 +37,28 @@ from ytheta.control.controller import Reference, State
 from ytheta.control.gains import Gain, quadratic, scaled
 from ytheta.control.laws.adaptive_law import AdaptiveLaw
 from ytheta.control.laws.law import Shape, Written
-from ytheta.dynamics.symbolic_model import SymbolicModel
-from ytheta.control.recursion import Moving, moving, traverse
 from ytheta.control.symbols import Symbols
 from ytheta.control.unknowns import Unknowns, select_unknowns
-from ytheta.dynamics.formulations.spatial import PER_LINK, momentum_columns
+from ytheta.conventions import JOINT_PARAMETERS
+from ytheta.dynamics.declared_forces import force_shapes
+from ytheta.dynamics.drive_motion import DriveMotion, compute_drive_motion
+from ytheta.dynamics.formulations.spatial import momentum_columns, spatial_transpose
+from ytheta.dynamics.formulations.spatial_tree import LinkMotion, traverse
 from ytheta.dynamics.loops.closing import constraint
 from ytheta.dynamics.loops.constraint import Constraint, column
 from ytheta.dynamics.loops.loops import solve
-from ytheta.dynamics.mechanism import exact
+from ytheta.dynamics.mechanism import PER_DRIVE, PER_LINK, Mechanism, exact
 from ytheta.dynamics.motion import numeric_motion, scalars
-from ytheta.dynamics.vectors import dot
+from ytheta.dynamics.symbolic_model import SymbolicModel
+from ytheta.dynamics.vectors import dot, inner, scale, zeros
 from ytheta.errors import InputError
 from ytheta.robot.parameters import select_parameters
-from ytheta.shapes import Float, PerJoint, PerUnknown
+from ytheta.shapes import AnyPerDrive, AnySpatialColumns, Float, PerCoordinate, PerJoint, PerUnknown, Shaped
 
 if TYPE_CHECKING:
     import casadi
 
+VISCOUS = JOINT_PARAMETERS.index("fv")
 ROUNDING = 1e-9  # relative to the largest eigenvalue: masses in a point or on a line have some that are zero
 
 
@@ -87,9 +95,10 @@ class Walker(AdaptiveLaw):
     def written(self, s: Symbols) -> Written:
         v, vd = s.qrd - s.times("convergence", s.error), s.qrdd - s.times("convergence", s.error_rate)  # (17)
         weights = scaled(exact(self._weights.tolist()), s.factors.get("feedback", 1))
-        at = moving(s.model.loops, s.qd, vd, v)
-        rho, w = traverse(s.model.loops.mechanism, at, s.model.theta, weights)
-        return Written(dot(at.E.T, rho), s.qd - v, w[list(self.unknowns.indices)])  # (23), (24)
+        m = compute_drive_motion(s.model.loops, s.qd, vd, v)
+        shapes = force_shapes(s.model.loops, m.joints.q)
+        rho, w = _recursion(s.model.loops.mechanism, m, shapes, s.model.theta, weights)
+        return Written(dot(m.drive_jacobian.T, rho), s.qd - v, w[list(self.unknowns.indices)])  # (23), (24)
 
     def proof(self, s: Symbols, true: SymbolicModel) -> Any:
         """(26); the sum over links is rᵀ M r."""
@@ -105,21 +114,32 @@ class Walker(AdaptiveLaw):
         closed = solve(self._loops, q[None]).or_raise().x[0] if self.robot.loops else q
         theta = self.unknowns.theta.copy()
         theta[list(self.unknowns.indices)] = x
-        at = _numbers(self._kinematics(closed, qd, vd, v))
-        rho, w = traverse(self._loops.mechanism, at, theta, self._weights)
-        return dot(at.E.T, rho).astype(float), w[list(self.unknowns.indices)].astype(float)
+        m, shapes = self._numeric_motion(closed, qd, vd, v)
+        rho, w = _recursion(self._loops.mechanism, m, shapes, theta, self._weights)
+        return dot(m.drive_jacobian.T, rho).astype(float), w[list(self.unknowns.indices)].astype(float)
+
+    def _numeric_motion(
+        self, x: PerCoordinate, qd: PerJoint, vd: PerJoint, v: PerJoint
+    ) -> tuple[DriveMotion, Shaped[np.ndarray, "drives forces"]]:
+        """The motion of joints and drives, and the shapes of the declared forces, on floats."""
+        *vectors, joints, drives, shapes = (np.array(part) for part in self._kinematics(x, qd, vd, v))
+        q, joint_qd, joint_vd, joint_v, velocity, reference_velocity, acceleration = (part[:, 0] for part in vectors)
+        motion = numeric_motion(q, joint_qd, joint_vd, joint_v)
+        speeds = tuple(drive.coulomb_speed for _, drive in self._loops.robot.drives)
+        return DriveMotion(motion, joints, drives, velocity, reference_velocity, acceleration, speeds), shapes
 
     @cached_property
     def _kinematics(self) -> casadi.Function:
-        """(x, Qd, Vd, V) → what ``Moving`` holds."""
+        """(x, Qd, Vd, V) → the vectors and matrices of a ``DriveMotion``, and the shapes of the declared forces."""
         import casadi
 
         loops = self._loops
-        given = [casadi.SX.sym(name, len(loops.actuated)) for name in ("Qd", "Vd", "V")]
-        m = moving(loops, *(scalars(vector) for vector in given))
-        vectors = [m.motion.q, m.motion.qd, m.motion.vd, m.motion.v, m.error]
-        tables = [casadi.reshape(column(t.ravel(order="F")), *t.shape) for t in (m.E, m.values, m.forces)]
-        return casadi.Function("kinematics", [loops.x, *given], [*(column(v) for v in vectors), *tables])
+        inputs = [casadi.SX.sym(name, len(loops.actuated)) for name in ("Qd", "Vd", "V")]
+        m = compute_drive_motion(loops, *(scalars(vector) for vector in inputs))
+        vectors = [m.joints.q, m.joints.qd, m.joints.vd, m.joints.v, m.velocity, m.reference_velocity, m.acceleration]
+        matrices = [m.joint_jacobian, m.drive_jacobian, force_shapes(loops, m.joints.q)]
+        outputs = [casadi.reshape(column(matrix.ravel(order="F")), *matrix.shape) for matrix in matrices]
+        return casadi.Function("kinematics", [loops.x, *inputs], [*(column(v) for v in vectors), *outputs])
 
     @cached_property
     def _loops(self) -> Constraint:
@@ -144,9 +164,37 @@ class Walker(AdaptiveLaw):
         return theta[: PER_LINK * links] * np.repeat(gamma, PER_LINK)
 
 
-def _numbers(found: Sequence[Any]) -> Moving:
-    q, qd, vd, v, error, E, values, forces = (np.array(part) for part in found)
-    return Moving(numeric_motion(q[:, 0], qd[:, 0], vd[:, 0], v[:, 0]), E, error[:, 0], values, forces)
+def _recursion(
+    mechanism: Mechanism,
+    m: DriveMotion,
+    force_shapes: Shaped[np.ndarray, "drives forces"],
+    theta: Shaped[np.ndarray, "params"],
+    weights: Shaped[np.ndarray, "link_params"],
+) -> tuple[AnyPerDrive, Shaped[np.ndarray, "params"]]:
+    """rho of every drive, and w of every parameter."""
+    rho, w = zeros(len(m.velocity)), zeros(len(theta))
+    velocity_error = m.velocity - m.reference_velocity
+
+    def link_force(link: int, motion: LinkMotion) -> AnySpatialColumns:
+        """Fhat of a link, and w of its parameters: (20), (21), (25)."""
+        place = slice(PER_LINK * link, PER_LINK * (link + 1))
+        error = motion.v - motion.u
+        F = motion.inertial_columns
+        w[place] = dot(F.T, spatial_transpose(error[:, None])[0])
+        return (dot(F, theta[place]) - dot(momentum_columns(error), weights[place]))[:, None]
+
+    for force in traverse(mechanism, m.joints, link_force, sum):
+        rho[force.joint] = force.row[0]
+    factors = m.parameter_factors
+    factors[:, VISCOUS] = m.velocity  # (22)
+    for k in range(len(rho)):  # (22), (24)
+        start = len(weights) + PER_DRIVE * k
+        place = slice(start, start + PER_DRIVE)
+        rho[k] = rho[k] + inner(factors[k], theta[place])
+        w[place] = scale(factors[k], velocity_error[k : k + 1])
+    first_force = len(theta) - force_shapes.shape[1]
+    w[first_force:] = dot(force_shapes.T, velocity_error)
+    return rho + dot(force_shapes, theta[first_force:]), w
 
 
 def _definite(loops: Constraint, weights: Float[np.ndarray, "link_params"]) -> None:

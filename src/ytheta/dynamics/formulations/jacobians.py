@@ -22,7 +22,7 @@ import numpy as np
 from ytheta.dynamics.formulations.newton_euler import along, joint_point, pose
 from ytheta.dynamics.mechanism import Mechanism
 from ytheta.dynamics.motion import Motion
-from ytheta.dynamics.vectors import cross, dot, scaled, zeros
+from ytheta.dynamics.vectors import cross, dot, scale, zeros
 from ytheta.shapes import Shaped
 
 Vector: TypeAlias = Shaped[np.ndarray, "3"]
@@ -100,7 +100,7 @@ def flow(mechanism: Mechanism, found: list[Place], x: Shaped[np.ndarray, "joints
         result.u.append(u)
         result.zd.append(cross(w, place.z))
         if body.joint is not None:
-            own = scaled(place.z, x[body.joint : body.joint + 1])
+            own = scale(place.z, x[body.joint : body.joint + 1])
             w, u = (w + own, u) if body.revolute else (w, u + own)
         result.w.append(w)
         result.d.append(dot(place.R.T, w))
@@ -122,11 +122,11 @@ def accelerations(
             a = a + cross(alpha, place.reach) + cross(of.w[body.parent], swing)
         if body.joint is not None:
             own = slice(body.joint, body.joint + 1)
-            gained = scaled(place.z, rate[own]) + scaled(carrier.zd[k], of.x[own])
+            gained = scale(place.z, rate[own]) + scale(carrier.zd[k], of.x[own])
             if body.revolute:
                 alpha = alpha + gained
             else:
-                a = a + gained + scaled(of.zd[k], carrier.x[own])
+                a = a + gained + scale(of.zd[k], carrier.x[own])
         a = a + cross(alpha, place.arm) + cross(of.w[k], cross(carrier.w[k], place.arm))
         result.append((a, alpha))
     return result

@@ -28,7 +28,7 @@ from ytheta.conventions import LINK_PARAMETERS
 from ytheta.dynamics.formulations.jacobians import Column, Place, columns, places
 from ytheta.dynamics.mechanism import Mechanism
 from ytheta.dynamics.motion import Motion
-from ytheta.dynamics.vectors import dot, halved, scaled, skew, zeros
+from ytheta.dynamics.vectors import dot, halve, scale, skew, zeros
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Shaped
 
@@ -136,7 +136,7 @@ def to_inertia(Y: Shaped[np.ndarray, "joints params"]) -> Shaped[np.ndarray, "jo
     result = zeros(*Y.shape)
     for k in range(0, Y.shape[1], PER_LINK):
         xx, xy, xz, x, yy, yz, y, zz, z, one = (Y[:, k + place] for place in range(PER_LINK))
-        mean = halved(xx + yy + zz)
+        mean = halve(xx + yy + zz)
         ten = (one, x, y, z, mean - xx, -xy, mean - yy, -xz, -yz, mean - zz)
         for place, values in enumerate(ten):
             result[:, k + place] = values
@@ -181,9 +181,9 @@ def _by_velocity(mechanism: Mechanism, motion: Motion, stage: list[Place]) -> li
             continue
         own = slice(body.joint, body.joint + 1)
         if motion.ordinary:
-            K.append(skew(scaled(w[k], motion.qd[own])))
+            K.append(skew(scale(w[k], motion.qd[own])))
         else:
-            K.append(skew(halved(scaled(w[k], motion.v[own]) + scaled(u[k], motion.qd[own]))))
+            K.append(skew(halve(scale(w[k], motion.v[own]) + scale(u[k], motion.qd[own]))))
     return K
 
 
@@ -195,7 +195,7 @@ def _turning(mechanism: Mechanism, x: np.ndarray, stage: list[Place]) -> list[np
         before = zeros(3) if body.parent is None else behind[body.parent]
         after = before
         if body.joint is not None and body.revolute:
-            after = before + scaled(place.z, x[body.joint : body.joint + 1])
+            after = before + scale(place.z, x[body.joint : body.joint + 1])
         behind.append(after)
         sums.append(before + after)
     return sums

@@ -46,7 +46,7 @@ from ytheta.dynamics.formulations.jacobians import (
 from ytheta.dynamics.formulations.sixteen import POINT_MASS, PRINCIPAL_AXES, SIXTEEN_PARAMETERS, SQUARES
 from ytheta.dynamics.mechanism import Mechanism
 from ytheta.dynamics.motion import Motion
-from ytheta.dynamics.vectors import array, cross, dot, halved, inner, zeros
+from ytheta.dynamics.vectors import array, cross, dot, halve, inner, zeros
 from ytheta.errors import UnknownNameError, suggest_names
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Shaped
@@ -229,7 +229,7 @@ def _torque(stage: _Stage, links: Sequence[int]) -> Eleven:
     # Where qd stands twice, qd and v stand once each, in both orders: equal to dW/dt + Yhat, with fewer terms.
     rates = _both(stage, links, lambda a, b: _rate(stage, a, b, vd))
     kinetic = _both(stage, links, lambda a, b: _kinetic(stage, a, b))
-    return halved(rates[0] + rates[1] + kinetic[0] + kinetic[1]) + _collect(stage, links, _weight(stage))
+    return halve(rates[0] + rates[1] + kinetic[0] + kinetic[1]) + _collect(stage, links, _weight(stage))
 
 
 def _remainder(stage: _Stage, links: Sequence[int]) -> Eleven:
@@ -241,7 +241,7 @@ def _remainder(stage: _Stage, links: Sequence[int]) -> Eleven:
     nothing = zeros(stage.mechanism.joints)
     rates = _both(stage, links, lambda a, b: _rate(stage, a, b, nothing))
     kinetic = _both(stage, links, lambda a, b: _kinetic(stage, a, b))
-    return halved(rates[1] - rates[0] + kinetic[0] + kinetic[1]) + weight
+    return halve(rates[1] - rates[0] + kinetic[0] + kinetic[1]) + weight
 
 
 def _both(stage: _Stage, links: Sequence[int], form: Callable[[Flow, Flow], _Row]) -> tuple[Eleven, Eleven]:

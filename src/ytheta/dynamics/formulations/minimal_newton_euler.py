@@ -30,7 +30,7 @@ import numpy as np
 from ytheta.dynamics.formulations.equivalent_bodies import STILL, Axis, Equivalent
 from ytheta.dynamics.mechanism import exact
 from ytheta.dynamics.motion import Motion
-from ytheta.dynamics.vectors import array, cross, dot, inner, scaled, zeros
+from ytheta.dynamics.vectors import array, cross, dot, inner, scale, zeros
 from ytheta.robot.frame import cos_sin
 from ytheta.robot.robot import Robot
 from ytheta.shapes import AnyMatrix3, AnyPerMoment, AnyVector3, Shaped
@@ -84,11 +84,11 @@ def recursion(arm: Equivalent, motion: Motion) -> Recursion:
     force, moment = [zeros(3) for _ in arm.axes], [spin.none for spin in r.spins]
     for i in reversed(range(len(arm.axes))):
         axis, spin, P = arm.axes[i], r.spins[i], exact(arm.P[i].tolist())
-        r.own_forces[i] = scaled(r.origins[i], P[3, 3:]) + spin.times(P[:3, 3])  # (64); (63) is its z
+        r.own_forces[i] = scale(r.origins[i], P[3, 3:]) + spin.times(P[:3, 3])  # (64); (63) is its z
         r.own_moments[i] = spin.moment(P[:3, :3], P[:3, 3], r.origins[i])  # (65)
         f = force[i] + r.own_forces[i]  # (66)
         n = moment[i] + r.own_moments[i] + spin.lever(array([0, 0, _way(axis, motion)]), f)  # (67), (74), (89)
-        f = f + scaled(r.feet[i], exact([arm.near[i]]))
+        f = f + scale(r.feet[i], exact([arm.near[i]]))
         r.forces[i], r.moments[i] = f, n
         r.tau[axis.joint] = spin.along_z(n) if axis.revolute else f[2]  # (68)
         if axis.parent is not None:
@@ -163,7 +163,7 @@ class Planar:
 
     def times(self, p: AnyVector3) -> AnyVector3:
         """Omega p, with constants as in (86) and (87)."""
-        around, inward = _exact(cross(self.u, p)), _exact(scaled(self.u, array([inner(self.u, p)])) - p)
+        around, inward = _exact(cross(self.u, p)), _exact(scale(self.u, array([inner(self.u, p)])) - p)
         return array([_sum((x, self.wd), (y, self.ww)) for x, y in zip(around, inward, strict=True)])
 
     def moment(self, S: AnyMatrix3, k: AnyVector3, a: AnyVector3) -> AnyPerMoment:
@@ -247,24 +247,24 @@ def _spin(arm: Equivalent, i: int, turn: Turn, above: Spin, motion: Motion) -> S
             u = _exact(axis.u)
             return Planar(u, above.w + _sum((u[2], qd)), above.wd + _sum((u[2], qdd)))  # (80), (81)
         u = turn.ahead(above.u)
-        w, wd = turn.about_z(scaled(u, array([above.w]))), turn.about_z(scaled(u, array([above.wd])))
+        w, wd = turn.about_z(scale(u, array([above.w]))), turn.about_z(scale(u, array([above.wd])))
     else:
         w, wd = turn.down(above.w), turn.down(above.wd)
     if not axis.revolute:
         return Free(w, wd, arm.columns(i))
     if _flat(arm, i):
-        return Free(w + scaled(Z, array([2 * qd])), wd + scaled(Z, array([qdd])), arm.columns(i))
+        return Free(w + scale(Z, array([2 * qd])), wd + scale(Z, array([qdd])), arm.columns(i))
     wd = wd + array([_sum((w[1], qd)), -_sum((w[0], qd)), qdd])  # (58)
-    return Free(w + scaled(Z, array([qd])), wd, arm.columns(i))  # (57)
+    return Free(w + scale(Z, array([qd])), wd, arm.columns(i))  # (57)
 
 
 def _slide(axis: Axis, spin: Spin, motion: Motion) -> AnyVector3:
     """From the foot of an axis to the origin: (69), and Omega_i d_i for revolute joints as well."""
-    way = scaled(spin.times(Z), array([_way(axis, motion)]))
+    way = scale(spin.times(Z), array([_way(axis, motion)]))
     if axis.revolute:
         return way
     qd, qdd = motion.qd[axis.joint], motion.vd[axis.joint]
-    w = scaled(spin.u, array([spin.w])) if isinstance(spin, Planar) else spin.w
+    w = scale(spin.u, array([spin.w])) if isinstance(spin, Planar) else spin.w
     return way + array([_sum((w[1], 2 * qd)), -_sum((w[0], 2 * qd)), qdd])  # (61), (77), (82)
 
 

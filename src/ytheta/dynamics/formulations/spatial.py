@@ -17,11 +17,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ytheta.conventions import INERTIA_ENTRIES, LINK_PARAMETERS
+from ytheta.conventions import INERTIA_ENTRIES
+from ytheta.dynamics.mechanism import PER_LINK
 from ytheta.dynamics.vectors import centripetal, dot, skew, zeros
 from ytheta.shapes import AnySpatialColumns, AnySpatialVector, Shaped
-
-PER_LINK = len(LINK_PARAMETERS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,11 +60,6 @@ def spatial_cross(v: AnySpatialVector, y: AnySpatialVector) -> AnySpatialVector:
     """v × y."""
     upper = dot(skew(v[:3]), y[:3])
     return np.concatenate([upper, dot(skew(v[:3]), y[3:]) + dot(skew(v[3:]), y[:3])])
-
-
-def scaled(y: AnySpatialVector, factor: Shaped[np.ndarray, "1"]) -> AnySpatialVector:
-    """y times a scalar, exact zeros left alone."""
-    return dot(y[:, None], factor)
 
 
 def momentum_columns(v: AnySpatialVector) -> Shaped[np.ndarray, "6 10"]:

@@ -1,0 +1,132 @@
+"""The equations of motion of a whole robot, in symbols of its coordinates and for parameters of any scalar.
+
+Identity      torque(qd, vd, v) = Y(q, qd, v, vd) theta = M vd + C(q, qd) v + g + friction + declared forces
+              multiply_transposed_regressor(torque, unknowns, w) = Y_uᵀ w, the gradient of wᵀ tau by the unknowns
+Reference     [lu1993] (1), (12); [fernandez2000] (28), (30); [walker1988] sec. 3 for tau = E^T rho
+Accepts       every robot; with loops q stands for all coordinates, closed
+Notation      code       meaning                                                            shape
+              q          actuated coordinates                                               actuated
+              theta      standard parameters in the order of Y, numbers or symbols          params
+Differs from  the papers in: the regressor is not formed. tau is a recursion in theta, and Yᵀ w comes from it by
+              reverse automatic differentiation, so that the work grows with the number of joints, not its square.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ytheta.dynamics import composite_body, rigid_body
+from ytheta.dynamics.declared_forces import force_shapes
+from ytheta.dynamics.drive_motion import DriveMotion, compute_drive_motion
+from ytheta.dynamics.formulations import minimal_newton_euler
+from ytheta.dynamics.formulations.equivalent_bodies import equivalent_bodies
+from ytheta.dynamics.formulations.newton_euler import inverse_dynamics
+from ytheta.dynamics.loops.constraint import Constraint, column
+from ytheta.dynamics.mechanism import PER_DRIVE, PER_LINK, exact
+from ytheta.dynamics.motion import Motion, scalars
+from ytheta.dynamics.vectors import array, dot, inner, zeros
+from ytheta.robot.frame import cos_sin
+from ytheta.shapes import AnyPerActuated, AnyPerUnknown, Shaped
+
+if TYPE_CHECKING:
+    import casadi
+
+
+@dataclass(frozen=True, eq=False)
+class SymbolicModel:
+    """A robot with symbols for its coordinates and numbers or symbols for its parameters."""
+
+    loops: Constraint
+    theta: Shaped[np.ndarray, "params"]
+
+    @property
+    def q(self) -> AnyPerActuated:
+        return scalars(self.loops.x)[list(self.loops.actuated)]
+
+    @property
+    def link_theta(self) -> Shaped[np.ndarray, "link_params"]:
+        return self.theta[: PER_LINK * len(self.loops.mechanism.bodies)]
+
+    @property
+    def drive_theta(self) -> Shaped[np.ndarray, "drives 4"]:
+        """Ia, fv, fc and fo of every drive."""
+        return self.theta[len(self.link_theta) : len(self.theta) - len(self.force_theta)].reshape(-1, PER_DRIVE)
+
+    @property
+    def force_theta(self) -> Shaped[np.ndarray, "forces"]:
+        return self.theta[len(self.theta) - len(self.loops.robot.forces) :]
+
+    def torque(
+        self, qd: AnyPerActuated, vd: AnyPerActuated, v: AnyPerActuated | None = None, *, minimal: bool = False
+    ) -> AnyPerActuated:
+        """M vd + C v + g, friction and declared forces; without v the second velocity is qd.
+
+        Viscous friction is that of v, Coulomb friction that of qd. ``minimal``: links by the recursion in minimal
+        parameters, which takes the numbers of the robot instead of ``theta`` and needs v = qd.
+        """
+        m = compute_drive_motion(self.loops, qd, vd, v)
+        if minimal:
+            arm = equivalent_bodies(self.loops.robot)
+            links = minimal_newton_euler.inverse_dynamics(arm, _add_offsets(m.joints, arm.offsets))
+        else:
+            links = inverse_dynamics(self.loops.mechanism, m.joints, self.link_theta)
+        drives = zeros(len(m.velocity))
+        for k, (theta, factors) in enumerate(zip(self.drive_theta, m.parameter_factors, strict=True)):
+            drives[k] = inner(theta, factors)
+        drives[: len(links)] = drives[: len(links)] + links
+        drives = drives + dot(force_shapes(self.loops, m.joints.q), self.force_theta)
+        return dot(m.drive_jacobian.T, drives)
+
+    @cached_property
+    def mass_matrix(self) -> Shaped[np.ndarray, "actuated actuated"]:
+        """Eᵀ M E of the links, and the rotor inertia of all drives."""
+        links = composite_body.mass_matrix(self.loops.mechanism, self._at_rest.joints, self.link_theta)
+        joints, drives = self._at_rest.joint_jacobian, self._at_rest.drive_jacobian
+        return dot(dot(joints.T, links), joints) + dot(dot(drives.T, np.diag(self.drive_theta[:, 0])), drives)
+
+    @property
+    def holding_torque(self) -> AnyPerActuated:
+        """The torque that holds the robot at rest: weight and declared forces, without friction and offsets."""
+        weight = rigid_body.gravity(self.loops.mechanism, self._at_rest.joints, self.link_theta)
+        return dot(self._at_rest.joint_jacobian.T, weight) + dot(self.force_columns, self.force_theta)
+
+    @property
+    def force_columns(self) -> Shaped[np.ndarray, "actuated forces"]:
+        """The columns of the declared forces in Y."""
+        return dot(self._at_rest.drive_jacobian.T, force_shapes(self.loops, self._at_rest.joints.q))
+
+    @cached_property
+    def _at_rest(self) -> DriveMotion:
+        zero = zeros(len(self.loops.actuated))
+        return compute_drive_motion(self.loops, zero, zero)
+
+
+def multiply_transposed_regressor(
+    torque: AnyPerActuated, unknowns: casadi.SX, w: AnyPerActuated
+) -> AnyPerUnknown:
+    """Y_uᵀ w for the torque Y_k theta_k + Y_u theta_u; w is treated as a constant, whatever it depends on."""
+    import casadi
+
+    if not unknowns.numel():
+        return zeros(0)
+    product = casadi.densify(casadi.jtimes(column(torque), unknowns, column(w), True))
+    return array([0 if entry.is_zero() else entry for entry in scalars(product)])
+
+
+def _add_offsets(motion: Motion, offsets: Shaped[np.ndarray, "joints"]) -> Motion:
+    """The same motion with constant angles added to q; at quarter turns sine and cosine only change places."""
+    import casadi
+
+    cos, sin = motion.cos.copy(), motion.sin.copy()
+    for k, angle in enumerate(offsets.tolist()):
+        c, s = exact(list(cos_sin(angle)))
+        if type(c) is int and type(s) is int:
+            both = array([cos[k], sin[k]])
+            cos[k], sin[k] = inner(array([c, -s]), both), inner(array([s, c]), both)
+        else:
+            cos[k], sin[k] = casadi.cos(motion.q[k] + angle), casadi.sin(motion.q[k] + angle)
+    return replace(motion, cos=cos, sin=sin)

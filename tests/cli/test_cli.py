@@ -112,8 +112,8 @@ def test_strict_is_about_inertias_only(tmp_path: Path) -> None:
     (tmp_path / "arm.urdf").write_text(ARM.replace('izz="1"', 'izz="3"'))
     loose = ytheta("inspect", "arm.urdf", cwd=tmp_path)
     assert loose.returncode == 0
-    assert "triangle inequality broken: of the principal moments 1, 1, 3 kg m2" in loose.stderr
-    assert "triangle inequality broken" in refused("inspect", "arm.urdf", "--strict", cwd=tmp_path)
+    assert "triangle inequality violated: the largest of the principal moments 1, 1, 3 kg m2" in loose.stderr
+    assert "triangle inequality violated" in refused("inspect", "arm.urdf", "--strict", cwd=tmp_path)
     assert ytheta("inspect", "panda", "--strict").returncode == 0
     lifted = '<body name="b" gravcomp="1"><joint name="q"/><geom size="0.1"/></body>'
     (tmp_path / "lifted.xml").write_text(f"<mujoco><worldbody>{lifted}</worldbody></mujoco>")
@@ -220,15 +220,15 @@ def test_verdicts_are_about_every_link(tmp_path: Path) -> None:
     text = ARM.replace("</robot>", FIXED_TOOL + "</robot>")
     (tmp_path / "arm.urdf").write_text(text)
     shown = ytheta("inspect", "arm.urdf", cwd=tmp_path)
-    assert "warning: link 'tool': triangle inequality broken" in shown.stderr
-    assert "tool: triangle inequality broken" in shown.stdout
+    assert "warning: link 'tool': triangle inequality violated" in shown.stderr
+    assert "tool: triangle inequality violated" in shown.stdout
     assert "every link's inertia is physically consistent" not in shown.stdout
     data = json.loads(ytheta("inspect", "arm.urdf", "--json", cwd=tmp_path).stdout)
     assert data["consistent"] is False
     assert list(data["inconsistent"]) == ["tool"]
     assert data["link_table"][0]["consistent"] is False
-    assert data["link_table"][0]["verdict"].startswith("tool: triangle inequality broken")
-    assert "triangle inequality broken" in refused("inspect", "arm.urdf", "--strict", cwd=tmp_path)
+    assert data["link_table"][0]["verdict"].startswith("tool: triangle inequality violated")
+    assert "triangle inequality violated" in refused("inspect", "arm.urdf", "--strict", cwd=tmp_path)
 
 
 def test_a_pose_outside_the_limits_is_remarked() -> None:
@@ -266,7 +266,7 @@ def test_names_are_no_markup(tmp_path: Path) -> None:
     assert result.returncode == 0, result.stderr
     assert result.stdout.startswith("[/x]")
     assert ":boom:[b] R z ─ l[red]k 2 kg" in result.stdout
-    assert "l[red]k: triangle inequality broken" in result.stdout
+    assert "l[red]k: triangle inequality violated" in result.stdout
 
 
 def test_control_characters_do_not_reach_the_terminal(tmp_path: Path) -> None:

@@ -336,7 +336,7 @@ def test_strict_is_about_inertias_of_all_links(tmp_path: Path) -> None:
     robot = load(path)
     assert not robot.consistency["b"]
     assert any(note.is_warning and note.text.startswith("link 'b': triangle") for note in robot.findings)
-    with pytest.raises(InputError, match=r"fixed\.urdf: link 'b': triangle inequality broken.*without --strict"):
+    with pytest.raises(InputError, match=r"fixed\.urdf: link 'b': triangle inequality violated.*without --strict"):
         load(path, strict=True)
 
 

@@ -345,7 +345,7 @@ def test_estimates_that_no_body_has_are_refused() -> None:
     for body, why in (
         (Inertia.point_mass(1.0, (0.3, 0.1, -0.2)), "all mass in a plane, on a line or in a point"),
         (rod, "all mass in a plane, on a line or in a point"),
-        (broken, "triangle inequality broken"),
+        (broken, "triangle inequality violated"),
         (Inertia((-1.0, *ball.parameters[1:])), "negative mass"),
         (Inertia(), "no mass"),
     ):

@@ -31,7 +31,7 @@ from ytheta.identifiability.regrouping import Regrouping
 from ytheta.native import compile_graph
 from ytheta.robot.frame import Frame
 from ytheta.robot.parts import Coupling, Joint, JointKind, Link
-from ytheta.robot.reframe import reframed
+from ytheta.robot.kinematics import change_link_frames
 from ytheta.robot.robot import Robot
 
 q1, q2, q3, q4 = sympy.symbols("q1:5", real=True)
@@ -350,7 +350,7 @@ def test_frames_do_not_count(name: str) -> None:
         link.name: Frame.shift(*rng.uniform(-0.3, 0.3, 3).tolist()) @ Frame.from_rpy(*rng.uniform(-3, 3, 3).tolist())
         for link in robot.links
     }
-    moved = reframed(robot, frames)
+    moved = change_link_frames(robot, frames)
     base = ha.base_parameters(moved)
     assert len(base) == COUNTS[name][0]
     assert base_checks.complete_and_minimal(moved, base)

@@ -35,7 +35,7 @@ from ytheta.identifiability.registry import acceptance, base_parameters
 from ytheta.robot.forces import shapes
 from ytheta.robot.parts import Force
 from ytheta.robot.reading.load import load
-from ytheta.robot.reframe import reframed
+from ytheta.robot.kinematics import change_link_frames
 from ytheta.robot.robot import Robot
 from ytheta.robot.writing.toml import to_toml
 
@@ -67,7 +67,7 @@ def test_parameters_come_last() -> None:
 def test_forces_are_carried_along() -> None:
     robot = forced(driven("panda"), Force("spring", (("panda_joint2", "panda_joint2"),), value=2.0))
     inertia = robot.links[3].inertia
-    turned = reframed(robot.merged, {robot.merged.links[2].name: ytheta.Frame.shift(0.1)})
+    turned = change_link_frames(robot.merged, {robot.merged.links[2].name: ytheta.Frame.shift(0.1)})
     table = ytheta.to_modified_dh(robot)
     others = (robot.merged, robot.numeric, robot.with_load(inertia), turned, table.robot, table.restore())
     assert all(other.forces == robot.forces for other in others)

@@ -27,7 +27,7 @@ from ytheta.robot.kinematics import link_poses
 from ytheta.robot.modified_dh import NEARLY_PARALLEL, TOLERANCE, ModifiedDH, Row, to_modified_dh
 from ytheta.robot.parts import Coupling, Drive, Joint, JointKind, Limits, Link, Loop, Marker, Motor
 from ytheta.robot.reading.urdf import read_urdf
-from ytheta.robot.reframe import reframed
+from ytheta.robot.kinematics import change_link_frames
 from ytheta.robot.robot import Robot
 
 ARMS = {
@@ -499,7 +499,7 @@ def test_nearly_parallel_axes_keep_frames_near_and_poses_right(tilt: float) -> N
 def test_other_link_frames_same_robot() -> None:
     robot = read(urdf_file("panda"), 0.0)
     frames = {"panda_link0": Frame.shift(0.1, 0.2, 0.3), "panda_link3": Frame.from_rpy(0.1, 0.2, 0.3)}
-    moved = reframed(robot, frames)
+    moved = change_link_frames(robot, frames)
     q = np.linspace(-1.0, 1.0, len(robot.movable))
     before, after = link_poses(robot, q), link_poses(moved, q)
     base = moved.mounting.matrix
@@ -507,7 +507,7 @@ def test_other_link_frames_same_robot() -> None:
         expected = before[link.name] @ frames.get(link.name, IDENTITY).matrix
         np.testing.assert_allclose(base @ after[link.name], expected, rtol=0.0, atol=1e-12)
     with pytest.raises(Exception, match="no link 'panda_link33'"):
-        reframed(robot, {"panda_link33": IDENTITY})
+        change_link_frames(robot, {"panda_link33": IDENTITY})
 
 
 # --- properties -----------------------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ from ytheta.identifiability.registry import base_parameters
 from ytheta.robot.frame import Frame
 from ytheta.robot.inertia import Inertia, transport_matrix
 from ytheta.robot.parts import Force
-from ytheta.robot.reframe import reframed
+from ytheta.robot.kinematics import change_link_frames
 from ytheta.robot.robot import Robot
 
 UNITS = [Inertia(tuple(unit)).pseudo for unit in np.eye(10).tolist()]
@@ -232,7 +232,7 @@ def test_other_link_frames_change_nothing(adaptation: Any) -> None:
     robot, rng = ur10(), np.random.default_rng(0)
     links = [link.name for link in robot.merged.links[1:]]
     frames = {name: Frame.shift(*rng.normal(size=3).tolist()) @ Frame.from_rpy(*rng.normal(size=3)) for name in links}
-    turned = reframed(robot, frames)
+    turned = change_link_frames(robot, frames)
     T = scipy.linalg.block_diag(*(transport_matrix(frames[name].inverse()) for name in links))
     x = other_bodies(robot, 0)
     settings: dict[str, Any] = {"convergence": 5.0, "damping": 3.0, "adaptation": adaptation}

@@ -32,7 +32,7 @@ from ytheta.dynamics.loops.closing import constraint
 from ytheta.errors import InputError, RobotError, UnsetLengthError
 from ytheta.files.expressions import format_position
 from ytheta.identifiability.registry import acceptance, base_parameters
-from ytheta.robot.forces import shapes
+from ytheta.robot.forces import evaluate_shapes
 from ytheta.robot.parts import Force
 from ytheta.robot.reading.load import load
 from ytheta.robot.kinematics import change_link_frames
@@ -138,7 +138,7 @@ def test_machine_code_computes_every_function() -> None:
     fast, slow = (ytheta.regressor(robot, backend=backend)(q, qd, qdd) for backend in ("llvm", "interpreter"))
     np.testing.assert_allclose(fast, slow, rtol=1e-12, atol=1e-12)
     positions = {"joint1": q[:, 0], "joint2": q[:, 1]}
-    for k, values in enumerate(shapes(force, positions).values()):
+    for k, values in enumerate(evaluate_shapes(force, positions).values()):
         np.testing.assert_allclose(slow[:, k, -1], values, rtol=1e-12)
 
 
@@ -473,4 +473,4 @@ def test_long_chains_of_parts_are_read() -> None:
     names = [f"x{k}" for k in range(300)]
     where = (("x0", "joint2"), *((later, f"{before}*1.01") for before, later in pairwise(names)))
     robot = forced(ytheta.load("puma560"), Force("long", (("joint2", "x299"),), where, 1.0))
-    assert shapes(robot.forces[0], {"joint2": 1.0})["joint2"] == pytest.approx(1.01**299)
+    assert evaluate_shapes(robot.forces[0], {"joint2": 1.0})["joint2"] == pytest.approx(1.01**299)

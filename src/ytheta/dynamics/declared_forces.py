@@ -19,7 +19,7 @@ from ytheta.dynamics.loops.constraint import Constraint
 from ytheta.dynamics.mechanism import exact
 from ytheta.dynamics.motion import scalars
 from ytheta.dynamics.vectors import dot, zeros
-from ytheta.robot.forces import shapes
+from ytheta.robot.forces import evaluate_shapes
 from ytheta.shapes import Shaped
 
 
@@ -32,7 +32,7 @@ def force_shapes(constraint: Constraint, q: Shaped[np.ndarray, "joints"]) -> Sha
     positions = _positions(constraint, q)
     row = {name: k for k, name in enumerate(positions)}
     for k, force in enumerate(robot.forces):
-        for name, shape in shapes(force, positions).items():
+        for name, shape in evaluate_shapes(force, positions).items():
             result[row[name], k] = exact([shape])[0]
     return result
 

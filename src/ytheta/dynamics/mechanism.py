@@ -1,11 +1,12 @@
-"""Mechanism: the tree of a robot as formulas need it, numbers only (or symbols, where lengths are kept as such).
+"""Mechanism: the tree of moving bodies of a robot, with arrays for its geometry.
 
-Bodies are the moving links and the loads of the merged robot, parents before children. Geometry of one body, from its
-parent's link frame to its own (see ``robot.parts``)::
+Bodies are the moving links and the loads of the merged robot, parents before children. The geometry of a body leads
+from its parent's link frame to its own (see ``robot.parts``)::
 
-    parent ──P, p──▶ joint frame ──turn or slide along axis by q──▶ moved frame ──S, s──▶ body
+    parent ──P, p──▶ joint frame ──motion about or along axis by q──▶ moved frame ──S, s──▶ body
 
-Entries that are exactly 0, 1 or -1 are integers, so that whatever scalar they meet folds them away.
+Entries are numbers, or symbols if lengths are kept symbolic. Entries that are exactly 0, 1 or -1 are integers, so that
+products with them cost nothing.
 """
 
 from __future__ import annotations
@@ -29,7 +30,10 @@ PER_DRIVE = len(JOINT_PARAMETERS)
 
 @dataclass(frozen=True, eq=False)
 class Body:
-    """One moving link. ``parent`` and ``joint`` are indices: of bodies (None for the base) and of q (None if fixed)."""
+    """One moving link or load.
+
+    ``parent`` is the index of a body, None for the base. ``joint`` is the index of the joint in q, None if it is fixed.
+    """
 
     name: str
     parent: int | None
@@ -48,7 +52,7 @@ class Body:
 
 @dataclass(frozen=True, eq=False)
 class Mechanism:
-    """A robot's bodies, gravity in base axes, and the robot (merged) it was made from."""
+    """The bodies of a robot, gravity in base axes, and the merged robot itself."""
 
     robot: Robot
     bodies: tuple[Body, ...]
@@ -60,17 +64,17 @@ class Mechanism:
         return len(self.robot.movable)
 
     def path(self, body: int) -> tuple[int, ...]:
-        """The bodies from the base to a body, itself included."""
+        """The bodies from the base to a body, the latter included."""
         path: list[int] = []
-        at: int | None = body
-        while at is not None:
-            path.append(at)
-            at = self.bodies[at].parent
+        current: int | None = body
+        while current is not None:
+            path.append(current)
+            current = self.bodies[current].parent
         return tuple(reversed(path))
 
 
 def mechanism(robot: Robot, lengths: Mapping[str, Any] | None = None) -> Mechanism:
-    """The mechanism of a robot; ``lengths`` are scalars (SymPy, CasADi) to keep symbolic lengths as symbols."""
+    """The mechanism of a robot; ``lengths`` maps names of symbolic lengths to scalars (SymPy, CasADi) that replace them."""
     merged = robot.merged if lengths else robot.numeric.merged
     index = {link.name: k for k, link in enumerate(merged.links[1:])}
     q = {joint.name: k for k, joint in enumerate(merged.movable)}

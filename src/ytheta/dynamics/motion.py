@@ -1,7 +1,7 @@
-"""Motion: positions, velocities and accelerations as vectors of whatever scalar a formulation is to run on.
+"""Motion: positions, velocities and accelerations as vectors of any scalar.
 
-Formulations are NumPy code on object arrays. Fed with CasADi scalars they trace a graph, with SymPy symbols they print
-equations, with floats they compute. Sines and cosines are taken here, once, since each kind of scalar has its own.
+Formulations are NumPy code on object arrays. With CasADi scalars they trace a graph, with SymPy symbols they print
+equations, with floats they compute. Sines and cosines are computed here, once, because each scalar type has its own.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Motion:
     """q with its sines and cosines, qd, and the two vectors v, vd that take the place of qd and qdd.
 
     The ordinary regressor is Y(q, qd, v = qd, vd = qdd); controllers of the Slotine-Li kind need Y(q, qd, v, vd) with a
-    reference velocity v. Where v *is* qd (the same object) the formulas are the shorter ones.
+    reference velocity v. If v *is* qd (the same object), the shorter formulas are used.
     """
 
     q: AnyPerJoint
@@ -35,23 +35,24 @@ class Motion:
 
     @property
     def ordinary(self) -> bool:
+        """Whether there is no separate reference velocity."""
         return self.v is self.qd
 
     @property
     def at_rest(self) -> Motion:
         """The same position without velocity and acceleration."""
-        nothing = zeros(len(self.q))
-        return replace(self, qd=nothing, v=nothing, vd=nothing)
+        zero = zeros(len(self.q))
+        return replace(self, qd=zero, v=zero, vd=zero)
 
 
 def numeric_motion(q: Any, qd: Any, qdd: Any, v: Any = None) -> Motion:
-    """Floats: the formulation computes."""
+    """A motion of floats, for computing numbers."""
     q, qd, vd = (np.asarray(x, dtype=float) for x in (q, qd, qdd))
     return Motion(q, np.cos(q), np.sin(q), qd, qd if v is None else np.asarray(v, dtype=float), vd)
 
 
 def sympy_motion(joints: int, *, reference: bool = False) -> Motion:
-    """SymPy symbols q1, qd1, qdd1 …: the formulation prints equations. ``reference``: v and vd are symbols too."""
+    """A motion of SymPy symbols q1, qd1, qdd1 …, for printing equations; with ``reference``, v1 and vd1 … too."""
     import sympy
 
     def symbols(name: str) -> np.ndarray:
@@ -64,12 +65,12 @@ def sympy_motion(joints: int, *, reference: bool = False) -> Motion:
 
 
 def casadi_motion(q: casadi.SX, qd: casadi.SX, vd: casadi.SX, v: casadi.SX | None = None) -> Motion:
-    """CasADi vectors: the formulation traces a graph."""
+    """A motion of CasADi symbols, for tracing graphs."""
     import casadi
 
-    first, rate = scalars(q), scalars(qd)
+    velocity = scalars(qd)
     cos, sin = scalars(casadi.cos(q)), scalars(casadi.sin(q))
-    return Motion(first, cos, sin, rate, rate if v is None else scalars(v), scalars(vd))
+    return Motion(scalars(q), cos, sin, velocity, velocity if v is None else scalars(v), scalars(vd))
 
 
 def scalars(vector: casadi.SX) -> np.ndarray:

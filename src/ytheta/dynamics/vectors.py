@@ -1,7 +1,7 @@
-"""Three-dimensional algebra on object arrays: skew matrices, turns, and products that are symmetric in two velocities.
+"""Three-dimensional algebra on object arrays: skew matrices, rotations, and products symmetric in two velocities.
 
-CasADi scalars look like arrays to NumPy. Two habits keep them scalars: arrays are filled entry by entry (``array``),
-and an array is never multiplied by a bare scalar but by an array of one entry (``x[k : k + 1]``).
+CasADi scalars look like arrays to NumPy. Two rules keep them scalars: arrays are filled entry by entry (``array``), and
+an array is never multiplied by a bare scalar but by an array of one entry (``x[k : k + 1]``).
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ def zeros(*shape: int) -> np.ndarray:
 
 
 def dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """a @ b without touching structural zeros and ones: a symbolic operation costs as much as a thousand checks.
+    """a @ b without operations on structural zeros and ones: a symbolic operation costs as much as a thousand checks.
 
-    The integers 0, 1 and -1 are structure, whatever the other scalars are; what has no terms is the integer 0 again.
+    The integers 0, 1 and -1 are structural, whatever the other scalars are. An entry without terms is the integer 0.
     """
     matrix = b.reshape(len(b), math.prod(b.shape[1:]))
     result = zeros(len(a), matrix.shape[1])
@@ -43,12 +43,12 @@ def dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         terms = [(x, matrix[k]) for k, x in enumerate(row) if not _is_zero(x)]
         for j in range(matrix.shape[1]):
             total: Any = 0
-            for x, other in terms:
-                y = other[j]
+            for x, row_of_b in terms:
+                y = row_of_b[j]
                 if _is_zero(y):
                     continue
-                piece = y if type(x) is int and x == 1 else -y if type(x) is int and x == -1 else x * y
-                total = piece if _is_zero(total) else total + piece
+                term = y if type(x) is int and x == 1 else -y if type(x) is int and x == -1 else x * y
+                total = term if _is_zero(total) else total + term
             result[i, j] = total
     return result.reshape((len(a), *b.shape[1:]))
 
@@ -59,22 +59,22 @@ def skew(x: AnyVector3) -> AnyMatrix3:
 
 
 def cross(a: AnyVector3, b: AnyVector3) -> AnyVector3:
-    """a × b, structural zeros left out."""
-    return array([_minor(a, b, i, j) for i, j in ((1, 2), (2, 0), (0, 1))])
+    """a × b, skipping structural zeros."""
+    return array([_two_by_two(a, b, i, j) for i, j in ((1, 2), (2, 0), (0, 1))])
 
 
 def inner(a: Shaped[np.ndarray, "n"], b: Shaped[np.ndarray, "n"]) -> Any:
-    """aᵀ b, structural zeros left out."""
+    """aᵀ b, skipping structural zeros."""
     return dot(a[None], b)[0]
 
 
 def scale(vector: Shaped[np.ndarray, "n"], factor: Shaped[np.ndarray, "1"]) -> Shaped[np.ndarray, "n"]:
-    """A vector times one scalar, structural zeros left out."""
+    """A vector times one scalar, skipping structural zeros."""
     return dot(vector[:, None], factor)
 
 
 def halve(values: Shaped[np.ndarray, "..."]) -> Shaped[np.ndarray, "..."]:
-    """Half of every entry, structural zeros left out."""
+    """Half of every entry, skipping structural zeros."""
     result = zeros(*values.shape)
     for place in np.ndindex(values.shape):
         entry: Any = values[place]
@@ -83,25 +83,26 @@ def halve(values: Shaped[np.ndarray, "..."]) -> Shaped[np.ndarray, "..."]:
     return result
 
 
-def turn(axis: AnyVector3, c: Any, s: Any) -> AnyMatrix3:
+def axis_rotation(axis: AnyVector3, c: Any, s: Any) -> AnyMatrix3:
     """The rotation about a unit axis by an angle with cosine c and sine s, in as few operations as the axis allows."""
-    place = _aligned(axis)
-    if place is None:
+    coordinate_axis = _find_coordinate_axis(axis)
+    if coordinate_axis is None:
         sine = skew(axis)
         outer = np.outer(axis, axis)
         entries = [[outer[i, j] + c * ((i == j) - outer[i, j]) + s * sine[i, j] for j in range(3)] for i in range(3)]
         return array(entries)
-    along, sense = place
-    u, w = (along + 1) % 3, (along + 2) % 3
+    index, sense = coordinate_axis
+    u, w = (index + 1) % 3, (index + 2) % 3
     result = zeros(3, 3)
-    result[along, along] = 1
+    result[index, index] = 1
     result[u, u] = result[w, w] = c
     result[w, u] = sense * s
     result[u, w] = -sense * s
     return result
 
 
-def _aligned(axis: AnyVector3) -> tuple[int, int] | None:
+def _find_coordinate_axis(axis: AnyVector3) -> tuple[int, int] | None:
+    """Index and sign of the coordinate axis that a unit vector lies on, or None."""
     for k in range(3):
         if axis[k] in (1, -1) and not any(axis[j] for j in range(3) if j != k):
             return k, int(axis[k])
@@ -120,11 +121,11 @@ def centripetal(w: AnyVector3, u: AnyVector3) -> AnyMatrix3:
 
 
 def _is_zero(x: Any) -> bool:
-    """Whether an entry is zero by structure."""
+    """Whether an entry is a structural zero."""
     return type(x) is int and not x
 
 
-def _minor(a: AnyVector3, b: AnyVector3, i: int, j: int) -> Any:
+def _two_by_two(a: AnyVector3, b: AnyVector3, i: int, j: int) -> Any:
     """a_i b_j - a_j b_i."""
     left, right = (dot(array([[x]]), array([y]))[0] for x, y in ((a[i], b[j]), (a[j], b[i])))
     if _is_zero(right):

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ytheta.dynamics.mechanism import exact
+from ytheta.dynamics.mechanism import exact_array
 from ytheta.dynamics.vectors import array, dot, inner, zeros
 from ytheta.errors import InputError
 from ytheta.shapes import Float, Shaped, SquareMatrix
@@ -66,7 +66,7 @@ def inverse(G: SquareMatrix) -> SquareMatrix:
 
 def times(G: Shaped[np.ndarray, "size size"], vector: Shaped[np.ndarray, "size"]) -> Shaped[np.ndarray, "size"]:
     """G times a vector of symbols, zeros and ones of G left out."""
-    return dot(exact(G.tolist()), vector) if len(G) else zeros(0)
+    return dot(exact_array(G.tolist()), vector) if len(G) else zeros(0)
 
 
 def scaled(vector: Shaped[np.ndarray, "size"], factor: Any) -> Shaped[np.ndarray, "size"]:

@@ -17,7 +17,7 @@ from fnmatch import fnmatchcase
 
 import numpy as np
 
-from ytheta.dynamics.mechanism import exact
+from ytheta.dynamics.mechanism import exact_array
 from ytheta.dynamics.vectors import zeros
 from ytheta.errors import InputError, UnknownNameError, suggest_names
 from ytheta.identifiability.base_parameters import BaseParameters
@@ -46,7 +46,7 @@ class Unknowns:
 
     def filled(self, unknown: Shaped[np.ndarray, "unknown"]) -> Shaped[np.ndarray, "params"]:
         """All parameters, with symbols in the places of the unknown."""
-        theta = exact(self.theta.tolist()) if len(self.theta) else zeros(0)
+        theta = exact_array(self.theta.tolist()) if len(self.theta) else zeros(0)
         for place, symbol in zip(self.places, unknown, strict=True):
             theta[place] = symbol
         return theta

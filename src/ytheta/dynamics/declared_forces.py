@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ytheta.dynamics.loops.constraint import Constraint
-from ytheta.dynamics.mechanism import exact
+from ytheta.dynamics.mechanism import exact_array
 from ytheta.dynamics.motion import scalars
 from ytheta.dynamics.vectors import dot, zeros
 from ytheta.robot.forces import evaluate_shapes
@@ -33,7 +33,7 @@ def force_shapes(constraint: Constraint, q: Shaped[np.ndarray, "joints"]) -> Sha
     row = {name: k for k, name in enumerate(positions)}
     for k, force in enumerate(robot.forces):
         for name, shape in evaluate_shapes(force, positions).items():
-            result[row[name], k] = exact([shape])[0]
+            result[row[name], k] = exact_array([shape])[0]
     return result
 
 
@@ -41,5 +41,5 @@ def _positions(constraint: Constraint, q: np.ndarray) -> dict[str, Any]:
     """Positions by name, in the order of ``robot.moving``; angles of cut joints lie between -pi and pi."""
     robot = constraint.robot
     _, offset = robot.motor_map
-    motors = dot(constraint.motors, scalars(constraint.x)) + exact(offset.tolist()) if len(offset) else ()
+    motors = dot(constraint.motors, scalars(constraint.x)) + exact_array(offset.tolist()) if len(offset) else ()
     return dict(zip(robot.moving, (*q, *constraint.cut_positions, *motors), strict=True))

@@ -21,7 +21,7 @@ from ytheta.dynamics.formulations.registry import formulation_of
 from ytheta.dynamics.full_regressor import full_regressor
 from ytheta.dynamics.loops.closing import constraint
 from ytheta.dynamics.loops.constraint import Constraint
-from ytheta.dynamics.mechanism import PER_DRIVE, exact
+from ytheta.dynamics.mechanism import PER_DRIVE, exact_array
 from ytheta.dynamics.motion import scalars
 from ytheta.dynamics.symbolic_model import SymbolicModel
 from ytheta.dynamics.vectors import array, dot, zeros
@@ -72,7 +72,7 @@ def declare_inputs(robot: Robot, *names: str, theta_input: bool = False, theta_s
     size = len(loops.actuated)
     inputs = [(Input("x" if loops.cuts else "q", len(loops.home)), loops.x)]
     inputs += [(Input(name, size), casadi.SX.sym(name, size)) for name in names]
-    theta = exact(loops.robot.theta.tolist()) if len(loops.robot.theta) else zeros(0)
+    theta = exact_array(loops.robot.theta.tolist()) if len(loops.robot.theta) else zeros(0)
     if theta_input:
         inputs.append((Input("theta", len(theta), shared=theta_shared), casadi.SX.sym("theta", len(theta))))
         theta = scalars(inputs[-1][1])

@@ -24,7 +24,7 @@ import numpy as np
 
 from ytheta.conventions import LINK_PARAMETERS
 from ytheta.dynamics.formulations.newton_euler import inertia_matrix
-from ytheta.dynamics.mechanism import Body, Mechanism, exact
+from ytheta.dynamics.mechanism import Body, Mechanism, exact_array
 from ytheta.dynamics.vectors import array, dot, inner, scale, zeros
 from ytheta.shapes import AnyMatrix3, AnyVector3, Shaped
 
@@ -102,13 +102,13 @@ def link_in_joint(body: Body) -> tuple[AnyMatrix3, AnyVector3]:
 def turned(body: Body) -> AnyMatrix3:
     """A constant turn that takes z to the joint's axis; none for a load, and for an axis that is z already."""
     if body.joint is None or _is(body.axis, (0, 0, 1)):
-        return exact(np.eye(3).tolist())
+        return exact_array(np.eye(3).tolist())
     x, y, z = (float(entry) for entry in body.axis)
     smallest = min(range(3), key=lambda k: abs((x, y, z)[k]))
     axis = np.array([x, y, z])
     first = np.cross(np.eye(3)[smallest], axis)
     first = first / np.linalg.norm(first)
-    return exact(np.column_stack([first, np.cross(axis, first), axis]).tolist())
+    return exact_array(np.column_stack([first, np.cross(axis, first), axis]).tolist())
 
 
 def _is(vector: AnyVector3, values: Sequence[int]) -> bool:

@@ -79,10 +79,10 @@ def mechanism(robot: Robot, lengths: Mapping[str, Any] | None = None) -> Mechani
     index = {link.name: k for k, link in enumerate(merged.links[1:])}
     q = {joint.name: k for k, joint in enumerate(merged.movable)}
     bodies = tuple(_body(joint, index, q, lengths or {}) for joint in merged.joints)
-    return Mechanism(merged, bodies, exact(merged.gravity_in_base))
+    return Mechanism(merged, bodies, exact_array(merged.gravity_in_base))
 
 
-def exact(values: Any) -> np.ndarray:
+def exact_array(values: Any) -> np.ndarray:
     """An object array in which exact 0, 1 and -1 are integers."""
     result = array(values)
     for place in np.ndindex(result.shape):
@@ -98,11 +98,11 @@ def _body(joint: Joint, index: Mapping[str, int], q: Mapping[str, int], lengths:
         parent=index.get(joint.parent),
         joint=q.get(joint.name),
         revolute=joint.kind is JointKind.REVOLUTE,
-        axis=exact(joint.axis),
-        P=exact(joint.placement.rotation),
-        p=exact([_scalar(entry, lengths) for entry in joint.placement.translation]),
-        S=exact(joint.seat.rotation),
-        s=exact([_scalar(entry, lengths) for entry in joint.seat.translation]),
+        axis=exact_array(joint.axis),
+        P=exact_array(joint.placement.rotation),
+        p=exact_array([_scalar(entry, lengths) for entry in joint.placement.translation]),
+        S=exact_array(joint.seat.rotation),
+        s=exact_array([_scalar(entry, lengths) for entry in joint.seat.translation]),
     )
 
 

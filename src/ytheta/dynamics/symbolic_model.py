@@ -26,7 +26,7 @@ from ytheta.dynamics.formulations import minimal_newton_euler
 from ytheta.dynamics.formulations.equivalent_bodies import equivalent_bodies
 from ytheta.dynamics.formulations.newton_euler import inverse_dynamics
 from ytheta.dynamics.loops.constraint import Constraint, column
-from ytheta.dynamics.mechanism import PER_DRIVE, PER_LINK, exact
+from ytheta.dynamics.mechanism import PER_DRIVE, PER_LINK, exact_array
 from ytheta.dynamics.motion import Motion, scalars
 from ytheta.dynamics.vectors import array, dot, inner, zeros
 from ytheta.robot.frame import cos_sin
@@ -123,7 +123,7 @@ def _add_offsets(motion: Motion, offsets: Shaped[np.ndarray, "joints"]) -> Motio
 
     cos, sin = motion.cos.copy(), motion.sin.copy()
     for k, angle in enumerate(offsets.tolist()):
-        c, s = exact(list(cos_sin(angle)))
+        c, s = exact_array(list(cos_sin(angle)))
         if type(c) is int and type(s) is int:
             both = array([cos[k], sin[k]])
             cos[k], sin[k] = inner(array([c, -s]), both), inner(array([s, c]), both)

@@ -48,7 +48,7 @@ import numpy as np
 
 from ytheta.conventions import parameter_name
 from ytheta.dynamics.inertia_constants import PER_LINK, Constants, inertia_constants, joint_frames
-from ytheta.dynamics.mechanism import Mechanism, exact, mechanism
+from ytheta.dynamics.mechanism import Mechanism, exact_array, mechanism
 from ytheta.dynamics.vectors import array, dot, inner, zeros
 from ytheta.errors import InputError
 from ytheta.identifiability.base_parameters import BaseParameters
@@ -147,7 +147,7 @@ def _combinations(robot: Robot, *, rotor_inertia: bool) -> tuple[Mechanism, tupl
         own = constants[j]
         if group.meeting is not None:
             place = array([0, 0, _height(geometry.u, [o for _, o in _at_home(arm)], *group.meeting, j)])
-            own = own.seen_from(exact(np.eye(3).tolist()), place)
+            own = own.seen_from(exact_array(np.eye(3).tolist()), place)
         rows = {name: zeros(len(names)) for name in group.names}
         for name, row in rows.items():
             row[: len(theta)] = read(_form(name, own, group.u_r))

@@ -22,7 +22,7 @@ from ytheta.dynamics.formulations.equivalent_bodies import FREE, STILL, Equivale
 from ytheta.dynamics.formulations.minimal_newton_euler import Planar, Recursion, accepts, inverse_dynamics, recursion
 from ytheta.dynamics.graphs import inverse_dynamics_graph
 from ytheta.dynamics.inertia_constants import inertia_constants, joint_frames
-from ytheta.dynamics.mechanism import exact, mechanism
+from ytheta.dynamics.mechanism import exact_array, mechanism
 from ytheta.dynamics.motion import casadi_motion, numeric_motion
 from ytheta.errors import InputError
 from ytheta.native import compile_graph
@@ -293,7 +293,7 @@ def as_printed(robot: Robot, sign: float = 1.0) -> Equivalent:
     """The bodies of a chain of revolute joints from k_i and D_i of (38)-(43)."""
     arm = minimal_bodies(robot)
     mech = mechanism(to_modified_dh(robot).robot)
-    found, frames = inertia_constants(mech, exact(theta_of(mech).tolist())), joint_frames(mech)
+    found, frames = inertia_constants(mech, exact_array(theta_of(mech).tolist())), joint_frames(mech)
     bodies: list[np.ndarray] = []
     G = np.zeros((3, 3))
     for i in reversed(range(len(found))):

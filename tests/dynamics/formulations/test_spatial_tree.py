@@ -17,7 +17,7 @@ from tests.support.random_robots import robots
 from tests.support.walker_tree import as_printed, cross_matrix, walker_inertia
 from ytheta.dynamics.formulations import newton_euler, spatial, spatial_tree
 from ytheta.dynamics.formulations.spatial_tree import NodeKind, binary_tree, regressor, walker_reference
-from ytheta.dynamics.mechanism import exact, mechanism
+from ytheta.dynamics.mechanism import exact_array, mechanism
 from ytheta.dynamics.motion import Motion, casadi_motion, numeric_motion, sympy_motion
 from ytheta.dynamics.vectors import array
 from ytheta.native.graph import Input, trace
@@ -92,7 +92,7 @@ def test_every_tree_is_binary(robot: Robot) -> None:
 
 def transform(seed: int = 0) -> spatial.Transform:
     R, _ = np.linalg.qr(np.random.default_rng(seed).normal(size=(3, 3)))
-    return spatial.Transform(exact((R * np.sign(np.linalg.det(R))).tolist()), exact([0.3, -0.7, 1.1]))
+    return spatial.Transform(exact_array((R * np.sign(np.linalg.det(R))).tolist()), exact_array([0.3, -0.7, 1.1]))
 
 
 def test_the_spatial_transpose_inverts() -> None:

@@ -16,7 +16,7 @@ from ytheta.dynamics.loops.closing import constraint
 from ytheta.dynamics.loops.elimination import blocks
 from ytheta.dynamics.loops.elimination import solve as eliminate
 from ytheta.dynamics.loops.loops import solve
-from ytheta.dynamics.mechanism import exact
+from ytheta.dynamics.mechanism import exact_array
 from ytheta.dynamics.motion import scalars
 from ytheta.errors import ClosureError, InputError
 from ytheta.robot.frame import Frame
@@ -184,11 +184,11 @@ def test_elimination_needs_no_pivots() -> None:
     for n in range(1, 9):
         for density in (0.2, 0.4, 1.0):
             full = rng.normal(size=(n, n)) * (rng.uniform(size=(n, n)) < density) + np.roll(np.eye(n), 1, axis=0)
-            matrix, right = exact(full.tolist()), rng.normal(size=(n, 2)).astype(object)
+            matrix, right = exact_array(full.tolist()), rng.normal(size=(n, 2)).astype(object)
             found = eliminate(matrix, right).astype(float)
             bound = 1e-13 * np.linalg.cond(full) ** 2
             assert close(full @ found, right.astype(float), bound)
             sizes |= {len(rows) for rows, _ in blocks(matrix)}
     assert sizes >= {1, 2, 3, 4, 5}
     with pytest.raises(ValueError, match="structure is singular"):
-        eliminate(exact([(1.5, 0.0), (2.5, 0.0)]), exact([(1.0,), (1.0,)]))
+        eliminate(exact_array([(1.5, 0.0), (2.5, 0.0)]), exact_array([(1.0,), (1.0,)]))

@@ -46,7 +46,7 @@ from ytheta.control.gains import scalar, scaled
 from ytheta.control.unknowns import Unknowns
 from ytheta.conventions import LINK_PARAMETERS
 from ytheta.dynamics.loops.constraint import column
-from ytheta.dynamics.mechanism import exact
+from ytheta.dynamics.mechanism import exact_array
 from ytheta.dynamics.vectors import dot, inner, zeros
 from ytheta.errors import InputError
 from ytheta.robot.inertia import Inertia
@@ -86,11 +86,11 @@ class Block:
         return self._square(self.back.T, slope)
 
     def parameters(self, P: Shaped[np.ndarray, "n n"]) -> Shaped[np.ndarray, "own"]:
-        return dot(exact(self.back.tolist()), P.ravel())
+        return dot(exact_array(self.back.tolist()), P.ravel())
 
     def _square(self, table: Float[np.ndarray, "entries own"], vector: AnyPerUnknown) -> Shaped[np.ndarray, "n n"]:
         n = math.isqrt(len(table))
-        return dot(exact(table.tolist()), self.own(vector)).reshape(n, n)
+        return dot(exact_array(table.tolist()), self.own(vector)).reshape(n, n)
 
 
 @dataclass(frozen=True, eq=False)

@@ -47,7 +47,7 @@ from ytheta.dynamics.formulations.spatial_tree import LinkMotion, traverse
 from ytheta.dynamics.loops.closing import constraint
 from ytheta.dynamics.loops.constraint import Constraint, column
 from ytheta.dynamics.loops.loops import solve
-from ytheta.dynamics.mechanism import PER_DRIVE, PER_LINK, Mechanism, exact
+from ytheta.dynamics.mechanism import PER_DRIVE, PER_LINK, Mechanism, exact_array
 from ytheta.dynamics.motion import numeric_motion, scalars
 from ytheta.dynamics.symbolic_model import SymbolicModel
 from ytheta.dynamics.vectors import dot, inner, scale, zeros
@@ -94,7 +94,7 @@ class Walker(AdaptiveLaw):
 
     def written(self, s: Symbols) -> Written:
         v, vd = s.qrd - s.times("convergence", s.error), s.qrdd - s.times("convergence", s.error_rate)  # (17)
-        weights = scaled(exact(self._weights.tolist()), s.factors.get("feedback", 1))
+        weights = scaled(exact_array(self._weights.tolist()), s.factors.get("feedback", 1))
         m = compute_drive_motion(s.model.loops, s.qd, vd, v)
         shapes = force_shapes(s.model.loops, m.joints.q)
         rho, w = _recursion(s.model.loops.mechanism, m, shapes, s.model.theta, weights)
@@ -207,7 +207,7 @@ def _definite(loops: Constraint, weights: Float[np.ndarray, "link_params"]) -> N
         if values[0] < -ROUNDING * abs(values[-1]):
             raise InputError(f"the initial inertia of {body.name!r} is no body's, and feedback by it would not damp")
     theta = np.concatenate([weights, np.zeros(len(loops.robot.parameter_names) - len(weights))])
-    damping = SymbolicModel(loops, exact(theta.tolist())).mass_matrix
+    damping = SymbolicModel(loops, exact_array(theta.tolist())).mass_matrix
     K_D = casadi.Function("K_D", [loops.x], [column(damping.ravel())])(loops.home)
     values = np.linalg.eigvalsh(np.array(K_D).reshape(damping.shape))
     if values[0] <= ROUNDING * values[-1]:

@@ -28,14 +28,14 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ytheta.dynamics.formulations.equivalent_bodies import STILL, Axis, Equivalent
-from ytheta.dynamics.mechanism import exact
+from ytheta.dynamics.mechanism import exact_array
 from ytheta.dynamics.motion import Motion
 from ytheta.dynamics.vectors import array, cross, dot, inner, scale, zeros
 from ytheta.robot.frame import cos_sin
 from ytheta.robot.robot import Robot
 from ytheta.shapes import AnyMatrix3, AnyPerMoment, AnyVector3, Shaped
 
-Z = exact([0, 0, 1])
+Z = exact_array([0, 0, 1])
 
 
 def accepts(robot: Robot) -> str | None:
@@ -76,26 +76,26 @@ def recursion(arm: Equivalent, motion: Motion) -> Recursion:
         r.turns.append(turn)
         r.spins.append(_spin(arm, i, turn, above, motion))
         if axis.parent is None:
-            r.feet.append(turn.about_z(exact(axis.rest.tolist())))  # (76)
+            r.feet.append(turn.about_z(exact_array(axis.rest.tolist())))  # (76)
         else:
-            r.feet.append(turn.down(r.origins[axis.parent] + above.times(exact(axis.foot.tolist()))))  # (70)
+            r.feet.append(turn.down(r.origins[axis.parent] + above.times(exact_array(axis.foot.tolist()))))  # (70)
         r.slides.append(_slide(axis, r.spins[i], motion))
         r.origins.append(r.feet[i] + r.slides[i])  # (71)
     force, moment = [zeros(3) for _ in arm.axes], [spin.none for spin in r.spins]
     for i in reversed(range(len(arm.axes))):
-        axis, spin, P = arm.axes[i], r.spins[i], exact(arm.P[i].tolist())
+        axis, spin, P = arm.axes[i], r.spins[i], exact_array(arm.P[i].tolist())
         r.own_forces[i] = scale(r.origins[i], P[3, 3:]) + spin.times(P[:3, 3])  # (64); (63) is its z
         r.own_moments[i] = spin.moment(P[:3, :3], P[:3, 3], r.origins[i])  # (65)
         f = force[i] + r.own_forces[i]  # (66)
         n = moment[i] + r.own_moments[i] + spin.lever(array([0, 0, _way(axis, motion)]), f)  # (67), (74), (89)
-        f = f + scale(r.feet[i], exact([arm.near[i]]))
+        f = f + scale(r.feet[i], exact_array([arm.near[i]]))
         r.forces[i], r.moments[i] = f, n
         r.tau[axis.joint] = spin.along_z(n) if axis.revolute else f[2]  # (68)
         if axis.parent is not None:
             above = r.spins[axis.parent]
             f = r.turns[i].up(f)
             n = n if isinstance(spin, Planar) else above.received(r.turns[i].up(n))  # (88)
-            n = n + above.lever(exact(axis.foot.tolist()), f)  # (75), (90)
+            n = n + above.lever(exact_array(axis.foot.tolist()), f)  # (75), (90)
             r.handed[i] = f, n
             force[axis.parent], moment[axis.parent] = force[axis.parent] + f, moment[axis.parent] + n
     return r
@@ -269,7 +269,7 @@ def _slide(axis: Axis, spin: Spin, motion: Motion) -> AnyVector3:
 
 
 def _way(axis: Axis, motion: Motion) -> Any:
-    d = exact([axis.d])[0]
+    d = exact_array([axis.d])[0]
     return d if axis.revolute else d + motion.q[axis.joint]
 
 
@@ -307,4 +307,4 @@ def _sum(*products: tuple[Any, Any]) -> Any:
 
 
 def _exact(values: Any) -> np.ndarray:
-    return exact(list(values))
+    return exact_array(list(values))

@@ -24,7 +24,7 @@ import numpy as np
 
 from ytheta.dynamics.loops.cut_joints import CutJoint
 from ytheta.dynamics.loops.elimination import blocks, entries, solve
-from ytheta.dynamics.mechanism import Mechanism, exact
+from ytheta.dynamics.mechanism import Mechanism, exact_array
 from ytheta.dynamics.motion import scalars
 from ytheta.dynamics.vectors import array, dot, zeros
 from ytheta.robot.parts import JointKind
@@ -80,7 +80,7 @@ class Constraint:
     def E(self) -> Shaped[np.ndarray, "coordinates actuated"]:
         """dx/dQ, where x is closed."""
         if self.affine is not None:
-            return exact(self.affine.E.tolist())
+            return exact_array(self.affine.E.tolist())
         E = zeros(len(self.home), len(self.actuated))
         for k, place in enumerate(self.actuated):
             E[place, k] = 1
@@ -168,7 +168,7 @@ class Constraint:
         """x → how far each cut joint is from meeting, the condition of Jp in Frobenius norms, and Jp by columns."""
         import casadi
 
-        inverse = solve(self._Jp, exact(np.eye(len(self.passive)).tolist()))
+        inverse = solve(self._Jp, exact_array(np.eye(len(self.passive)).tolist()))
         Jp = column(self._Jp.ravel(order="F"))
         condition = casadi.norm_2(Jp) * casadi.norm_2(column(inverse.ravel()))
         gaps = casadi.vertcat(*(casadi.norm_2(column(cut.misfit)) for cut in self.cuts))
@@ -203,7 +203,7 @@ def coupling_factors(robot: Robot) -> Shaped[np.ndarray, "joints coordinates"]:
 
 
 def _structural(factors: Float[np.ndarray, "rows columns"]) -> Shaped[np.ndarray, "rows columns"]:
-    return exact(factors.tolist()) if factors.size else zeros(*factors.shape)
+    return exact_array(factors.tolist()) if factors.size else zeros(*factors.shape)
 
 
 def joint_positions(robot: Robot, x: AnyPerCoordinate) -> tuple[Shaped[np.ndarray, "joints"], ...]:
@@ -211,7 +211,7 @@ def joint_positions(robot: Robot, x: AnyPerCoordinate) -> tuple[Shaped[np.ndarra
     import casadi
 
     _, offset = robot.coupling_map
-    q = dot(coupling_factors(robot), x) + exact(offset.tolist()) if len(offset) else zeros(0)
+    q = dot(coupling_factors(robot), x) + exact_array(offset.tolist()) if len(offset) else zeros(0)
     cos, sin = (array([f(entry) for entry in q]) if len(q) else q for f in (casadi.cos, casadi.sin))
     return q, cos, sin
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ytheta.dynamics.formulations.newton_euler import pose
-from ytheta.dynamics.mechanism import Mechanism, exact
+from ytheta.dynamics.mechanism import Mechanism, exact_array
 from ytheta.dynamics.motion import Motion
 from ytheta.dynamics.vectors import array, dot, zeros
 from ytheta.robot.frame import Frame
@@ -43,7 +43,7 @@ class CutJoint:
     @property
     def equations(self) -> list[Any]:
         """Scalars that vanish, with independent gradients, where the loop is closed."""
-        axis = exact(self.joint.axis)
+        axis = exact_array(self.joint.axis)
         if self.joint.kind is JointKind.POINT:
             return list(self.gap)
         if self.joint.kind is JointKind.REVOLUTE:
@@ -56,12 +56,12 @@ class CutJoint:
     @property
     def misfit(self) -> list[Any]:
         """Scalars that vanish only where the loop is closed: no joint turned over, no redundant equation forgotten."""
-        axis = exact(self.joint.axis)
+        axis = exact_array(self.joint.axis)
         if self.joint.kind is JointKind.POINT:
             return list(self.gap)
         if self.joint.kind is JointKind.REVOLUTE:
             return [*self.gap, *(dot(self.turn, axis) - axis)]
-        around = (self.turn - exact(np.eye(3).tolist())).ravel()
+        around = (self.turn - exact_array(np.eye(3).tolist())).ravel()
         if self.joint.kind is JointKind.PRISMATIC:
             return [*dot(_across(axis), self.shift), *around]
         return [*self.gap, *around]
@@ -71,12 +71,12 @@ class CutJoint:
         """Twice the sine and twice the cosine of the position of a revolute joint."""
         turn = self.turn
         sine = array([turn[2, 1] - turn[1, 2], turn[0, 2] - turn[2, 0], turn[1, 0] - turn[0, 1]])
-        return dot(exact(self.joint.axis)[None], sine)[0], turn[0, 0] + turn[1, 1] + turn[2, 2] - 1
+        return dot(exact_array(self.joint.axis)[None], sine)[0], turn[0, 0] + turn[1, 1] + turn[2, 2] - 1
 
     @property
     def along(self) -> Any:
         """The position of a prismatic joint."""
-        return dot(exact(self.joint.axis)[None], self.shift)[0]
+        return dot(exact_array(self.joint.axis)[None], self.shift)[0]
 
 
 def cut_joint(mechanism: Mechanism, motion: Motion, loop: Loop) -> CutJoint:
@@ -89,7 +89,7 @@ def cut_joint(mechanism: Mechanism, motion: Motion, loop: Loop) -> CutJoint:
     (other_R, other_p), other_axes = _follow(mechanism, motion, sides[1][shared:], joint.seat.inverse())
     gap = other_p - one_p
     rate = zeros(mechanism.joints)
-    along = dot(one_R, exact(joint.axis))
+    along = dot(one_R, exact_array(joint.axis))
     for sense, axes in ((-1, one_axes), (1, other_axes)):
         for k, axis in axes:
             rate[k] = dot(array([[sense]]), dot(along[None], axis))[0]
@@ -100,14 +100,14 @@ def _follow(
     mechanism: Mechanism, motion: Motion, bodies: tuple[int, ...], last: Frame
 ) -> tuple[Pose, list[tuple[int, AnyVector3]]]:
     """The pose of a frame on the last of some bodies, and the axes of the revolute joints on the way to it."""
-    R, p = exact(np.eye(3).tolist()), zeros(3)
+    R, p = exact_array(np.eye(3).tolist()), zeros(3)
     axes: list[tuple[int, AnyVector3]] = []
     for body in (mechanism.bodies[k] for k in bodies):
         if body.revolute and body.joint is not None:
             axes.append((body.joint, dot(R, dot(body.P, body.axis))))
         turn, place = pose(body, motion)
         R, p = dot(R, turn), p + dot(R, place)
-    return (dot(R, exact(last.rotation)), p + dot(R, exact(last.translation))), axes
+    return (dot(R, exact_array(last.rotation)), p + dot(R, exact_array(last.translation))), axes
 
 
 def _across(axis: AnyVector3) -> Shaped[np.ndarray, "2 3"]:
@@ -115,4 +115,4 @@ def _across(axis: AnyVector3) -> Shaped[np.ndarray, "2 3"]:
     a = axis.astype(float)
     first = np.cross(a, np.eye(3)[np.argmin(np.abs(a))])
     first /= np.linalg.norm(first)
-    return exact([tuple(first.tolist()), tuple(np.cross(a, first).tolist())])
+    return exact_array([tuple(first.tolist()), tuple(np.cross(a, first).tolist())])

@@ -47,8 +47,8 @@ from typing import Any
 import numpy as np
 
 from ytheta.conventions import parameter_name
-from ytheta.dynamics.inertia_constants import PER_LINK, Constants, inertia_constants, joint_frames
-from ytheta.dynamics.mechanism import Mechanism, exact_array, mechanism
+from ytheta.dynamics.inertia_constants import Constants, inertia_constants, joint_frames
+from ytheta.dynamics.mechanism import PER_LINK, Mechanism, exact_array, mechanism
 from ytheta.dynamics.vectors import array, dot, inner, zeros
 from ytheta.errors import InputError
 from ytheta.identifiability.base_parameters import BaseParameters

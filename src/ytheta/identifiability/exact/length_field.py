@@ -16,7 +16,7 @@ import sympy
 from sympy.polys.orderings import lex
 from sympy.polys.rings import PolyRing
 
-from ytheta.dynamics.inertia_constants import PER_LINK
+from ytheta.dynamics.mechanism import PER_LINK
 from ytheta.dynamics.vectors import array, zeros
 from ytheta.identifiability.echelon import ROUNDING
 from ytheta.shapes import Float, Shaped

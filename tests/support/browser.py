@@ -44,7 +44,7 @@ class Page(HTMLParser):
         return [given["data-parameter"] or "" for _, given in self.tags if "data-parameter" in given]
 
 
-def _opened(chromium: str, path: Path) -> tuple[str, list[str]]:
+def open_page(chromium: str, path: Path) -> tuple[str, list[str]]:
     """The page once its scripts have run, and what the console was told."""
     command = [chromium, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
     command += [f"--user-data-dir={path.parent / 'profile'}", "--host-resolver-rules=MAP * ~NOTFOUND"]
@@ -52,3 +52,8 @@ def _opened(chromium: str, path: Path) -> tuple[str, list[str]]:
     done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=120)
     assert done.returncode == 0, done.stderr
     return done.stdout, [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+
+
+def drawn_plots(dom: str) -> list[str]:
+    """Return the ids of the plots that the browser has drawn."""
+    return [given["id"] or "" for _, given in Page(dom).tags if "js-plotly-plot" in (given.get("class") or "")]

@@ -1,0 +1,77 @@
+"""What page, text and JSON share."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from tests.support.browser import Page
+from ytheta.findings import Finding, Severity
+from ytheta.identification.assessment.excitation import Certainty
+from ytheta.identification.model_file import model_toml
+from ytheta.identification.result import Identification
+from ytheta.logs.finding_codes import LogFindingCode
+from ytheta.report.identification.figures import remarks_on_weak_parameters
+from ytheta.report.identification.page import identification_html
+from ytheta.report.identification.summary import identification_summary
+from ytheta.report.identification.text import identification_text
+from ytheta.report.numbers import (
+    format_number,
+)
+
+
+def test_small_parameters_are_marked_everywhere(identification: Identification) -> None:
+    small = [
+        name for name, seen in zip(identification.names, identification.seen, strict=True) if seen is Certainty.SMALL
+    ]
+    assert small
+    assert identification.seen.count(Certainty.DETERMINED) == len(identification.names) - len(small)
+    data = identification_summary(identification)
+    assert (data["determined"], data["too_small_to_matter"]) == (len(identification.names) - len(small), len(small))
+    assert {row["name"] for row in data["parameters"] if row["seen"] == "too small to matter"} == set(small)
+    rows = tomllib.loads(model_toml(identification))["identification"]["parameters"]
+    assert {row["name"] for row in rows if row["seen"] == "too small to matter"} == set(small)
+    assert f"{len(small)} too small to matter, 0 weak" in identification_text(identification)
+    assert identification_html(identification).count('class="seen small">too small to matter<') == len(small)
+
+
+def test_relative_autocorrelation_is_the_same_everywhere(identification: Identification, page: Page) -> None:
+    ratios = identification.fit.correlated / identification.origin.expected_correlation
+    assert identification_summary(identification)["correlated"] == pytest.approx(ratios.tolist())
+    assert identification_summary(identification)["samples_that_count_as_one"] == identification.fit.correlated.tolist()
+    for ratio in ratios:
+        assert f"×{format_number(float(ratio), 2)}" in page.text
+        assert f"×{ratio:.2g}" in identification_text(identification)
+
+
+def test_a_repeated_motion_is_not_called_unseen(identification: Identification, page: Page) -> None:
+    assert "motion it has not seen" in page.text
+    again = replace(
+        identification, findings=(Finding(LogFindingCode.REPEATED_MOTION, Severity.WARNING, "the same again"),)
+    )
+    text = Page(identification_html(again)).text
+    assert "motion it has not seen" not in text
+    assert text.count("the same motion again") == 3  # in the verdict, beside the figure and above the plots
+
+
+def test_strongly_correlated_parameters(identification: Identification) -> None:
+    assert list(remarks_on_weak_parameters(identification)) == []
+    close = replace(identification)
+    covariance = identification.covariance.copy()
+    covariance[0, 1] = covariance[1, 0] = 0.9999 * np.sqrt(covariance[0, 0] * covariance[1, 1])
+    seen = (Certainty.WEAK,) * len(identification.names)
+    for name, value in (("covariance", covariance), ("seen", seen), ("missing", ())):
+        object.__setattr__(close, name, value)  # frozen and cached: what another motion would have given
+    more, pair = remarks_on_weak_parameters(close)
+    assert more == f"… and {len(identification.names)} more parameters are weak"
+    assert pair.endswith(f"{identification.names[0]} with {identification.names[1]} (0.999)")
+    assert Page(identification_html(close)).text.count("(0.999)") == 1
+    assert identification_summary(close)["correlations"][0]["parameters"] == list(identification.names[:2])
+    object.__setattr__(close, "seen", (Certainty.DETERMINED,) * len(identification.names))
+    assert list(remarks_on_weak_parameters(close)) == []  # known both, in spite of it
+    object.__setattr__(close, "normal", SimpleNamespace(condition=13200.0))
+    assert "condition number 13200 is above 100" in next(remarks_on_weak_parameters(close))

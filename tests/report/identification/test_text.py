@@ -1,0 +1,26 @@
+"""The text of an identification on terminals of any width."""
+
+from __future__ import annotations
+
+import pytest
+
+from ytheta.identification.result import Identification
+from ytheta.report.identification.text import identification_text
+from ytheta.report.numbers import (
+    format_plain,
+    significant_digits,
+)
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120, 200])
+def test_the_text_fits_the_width(identification: Identification, width: int) -> None:
+    text = identification_text(identification, width=width)
+    wide = identification_text(identification, width=200)
+    verdict = text.splitlines()[-1]
+    assert max(len(line) for line in text.splitlines() if line != verdict) <= width
+    for value, std in zip(identification.beta, identification.std, strict=True):
+        assert format_plain(value, significant_digits(value, std), zeros=True) in text
+    for words in ("of variation %", "* with"):
+        assert words in wide
+        assert (words in text) or width < 120
+    assert ("--verbose" in text) == ("* with" not in text or " …" in text)

@@ -1,0 +1,57 @@
+"""How numbers are written on a page and on a terminal."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ytheta.report.numbers import (
+    format_number,
+    format_plain,
+    format_relative_std,
+    format_with_std,
+    parameter_unit,
+)
+
+
+def test_numbers() -> None:
+    assert [format_number(x) for x in (0.0123, 9.999, -0.5, 0.0, 4.5e-7)] == [
+        "0.0123",
+        "10.0",
+        "−0.500",
+        "0",
+        "4.50·10⁻⁷",
+    ]
+    assert format_number(12345.0) == "12\u202f300"
+    assert [format_number(x) for x in (np.inf, np.nan)] == ["∞", "–"]
+    assert format_with_std(1.23456, 0.0123) == "1.235"
+    assert [format_with_std(-0.001, 0.3), format_with_std(-312.0, 3e4)] == [
+        "−0.0010",
+        "−310",
+    ]  # two digits, however unsure
+    assert format_with_std(5.0, np.inf) == "5.00"
+    assert [parameter_unit(name, {"rail"}) for name in ("a.m", "a.my", "a.Ixy", "rail.fc", "elbow.Ia", "spring.k")] == [
+        "kg",
+        "kg m",
+        "kg m²",
+        "N",
+        "kg m²",
+        "",
+    ]
+
+
+def test_numbers_for_a_terminal() -> None:
+    assert [format_plain(x) for x in (0.0123, 123.4, 12345.0, 0.0, 4.5e-7, np.inf)] == [
+        "0.0123",
+        "123",
+        "12300",
+        "0",
+        "4.5e-07",
+        "∞",
+    ]
+    assert [format_plain(4.65, 4, zeros=True), format_plain(300.0, 2, zeros=True)] == ["4.650", "300"]
+    assert [format_relative_std(x) for x in (0.5, 180.0, 1e5, np.inf)] == [
+        "0.5",
+        "180",
+        "> 999",
+        "∞",
+    ]  # infinite: not seen

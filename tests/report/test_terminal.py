@@ -1,0 +1,38 @@
+"""Tables fit the width of a terminal without cutting a number."""
+
+from __future__ import annotations
+
+import io
+
+from rich.console import Console
+from rich.text import Text
+
+from ytheta.report.terminal import Column, FittedTable, fit_table
+
+
+def lines(table: FittedTable) -> list[str]:
+    out = Console(file=io.StringIO(), width=200)
+    out.print(table.table, crop=False)
+    assert isinstance(out.file, io.StringIO)
+    return out.file.getvalue().splitlines()
+
+
+def test_tables_fit() -> None:
+    numbers = [Text("0.12345"), Text("-6789.0")]
+    columns = [
+        Column("name", [Text("left_shoulder_pan_joint"), Text("right_shoulder_pan_joint")], left=True),
+        Column("value", numbers),
+        Column("of variation %", numbers, short="var. %", spare=2),
+        Column("raw", numbers, spare=1),
+    ]
+    for room in range(20, 90):
+        table = fit_table(columns, room)
+        shown = lines(table)
+        assert max(map(len, shown)) == table.width
+        assert table.width <= max(room, 25)  # less cannot be had
+        assert shown[-2].count("-6789.0") == 3 - len(table.left_out)  # no number is ever cut
+        assert ("…" in "".join(shown)) == (table.width < 35)
+    assert fit_table(columns, 80).left_out == ()
+    assert fit_table(columns, 50).left_out == ("of variation %",)
+    assert fit_table(columns, 40).left_out == ("of variation %", "raw")
+    assert any("var. %" in line for line in lines(fit_table(columns, 59)))

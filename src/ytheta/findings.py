@@ -1,7 +1,7 @@
-"""Findings: what a user should know about a robot, a log or a fit, as data.
+"""Findings: facts about a robot, a log or an identification that a user should know, as data.
 
-Code branches on ``code`` and ``severity`` and reads figures from ``fields``; nothing takes the sentence apart. Whoever
-makes a finding words it, once, in two parts: what is the case, and what to do about it.
+Code branches on ``code`` and ``severity`` and reads figures from ``fields``; it never takes sentences apart. The code
+that makes a finding words it once, in two parts: a statement of what is the case, and a remedy.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ class Severity(Enum):
     """How serious a finding is."""
 
     NOTE = "note"  # worth knowing
-    REPAIRED = "repaired"  # was wrong, and a safe repair was made
-    WARNING = "warning"  # makes results worse; there is no safe repair
+    REPAIRED = "repaired"  # was wrong and has been repaired safely
+    WARNING = "warning"  # makes results worse and has no safe repair
     ERROR = "error"  # makes results wrong; the input is refused
 
 
@@ -27,13 +27,13 @@ class Finding:
 
     Attributes
     ----------
-    code       what kind of finding it is, such as ``"gap"`` or ``"torque sign"``
+    code       kind of the finding, such as ``"gap"`` or ``"torque sign"``
     severity   how serious it is
     statement  what is the case, with figures
     remedy     what was done or should be done about it; empty if nothing
-    names      the joints or links it is about, if it is about some of them
-    source     the log or file it is about; empty if that is clear from the context
-    fields     the figures of the statement, for programs
+    names      joints or links concerned, if only some of them are
+    source     log or file concerned; empty if that is clear from the context
+    fields     figures of the statement, for programs
     """
 
     code: str
@@ -46,14 +46,8 @@ class Finding:
 
     @property
     def is_warning(self) -> bool:
-        """Whether it casts doubt on results."""
+        """Whether the finding casts doubt on results."""
         return self.severity in (Severity.WARNING, Severity.ERROR)
-
-    @property
-    def data(self) -> dict[str, Any]:
-        """The finding as plain data, for JSON."""
-        parts = {"code": self.code, "severity": self.severity.value, "text": self.text, "names": list(self.names)}
-        return {**parts, "fields": dict(self.fields)}
 
     @property
     def text(self) -> str:
@@ -61,3 +55,14 @@ class Finding:
         source = f"{self.source}: " if self.source else ""
         remedy = f"; {self.remedy}" if self.remedy else ""
         return f"{source}{self.statement}{remedy}"
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The finding as plain data, for JSON."""
+        return {
+            "code": str(self.code),
+            "severity": self.severity.value,
+            "text": self.text,
+            "names": list(self.names),
+            "fields": dict(self.fields),
+        }

@@ -1,1 +1,1 @@
-"""Measured motion: reading logs, checking them, filtering and differentiating."""
+"""Logs of robots: reading, checking, and preparing them for identification."""

@@ -1,4 +1,4 @@
-"""Logs into files that ``read_log`` and everybody else reads: columns t, q1 …, qd1 …, tau1 …, in SI units."""
+"""Writing logs as tables with the columns t, q1 …, qd1 …, tau1 …, in SI units; ``read_log`` reads them back."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ ENDINGS = (".csv", ".parquet", ".npz")
 
 
 def write_log(log: Log, path: str | Path) -> Path:
-    """Write a log; the ending of the name is its format. The file appears whole or not at all."""
+    """Write a log in the format of the file name's ending. The file appears complete or not at all."""
     path = check_writable(path, *ENDINGS)
-    columns = _columns(log)
+    columns = _name_columns(log)
     with write_atomically(path) as file:
         if path.suffix.lower() == ".npz":
-            np.savez_compressed(file, **columns)  # type: ignore[arg-type]  # its stubs take them for its own flag
+            np.savez_compressed(file, **columns)  # type: ignore[arg-type]  # the stubs take any keyword for allow_pickle
         elif path.suffix.lower() == ".parquet":
             pl.DataFrame(columns).write_parquet(file)
         else:
@@ -28,7 +28,7 @@ def write_log(log: Log, path: str | Path) -> Path:
     return path
 
 
-def _columns(log: Log) -> dict[str, Float[np.ndarray, "samples"]]:
+def _name_columns(log: Log) -> dict[str, Float[np.ndarray, "samples"]]:
     columns = {"t": log.t}
     for name, values in (("q", log.q), ("qd", log.qd), ("tau", log.tau)):
         if values is not None:

@@ -15,8 +15,8 @@ import ytheta
 from tests.support.log_files import kinds, made_log, shared_robot
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
-from ytheta.logs.checking.check import checked
-from ytheta.logs.checking.row_edits import Marks, carried_out, rows_of
+from ytheta.logs.checking.check import check_log
+from ytheta.logs.checking.row_edits import RowEdits, apply_edits, row_indices
 from ytheta.logs.checking.repeated_motion import find_repeated_motion
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.preparation import choose_preparation
@@ -52,7 +52,7 @@ def finding(log: Log, kind: str) -> Finding:
 
 def refused(log: Log, *words: str, strict: bool = False) -> None:
     with pytest.raises(InputError) as caught:
-        checked(log, ROBOT, strict=strict)
+        check_log(log, ROBOT, strict=strict)
     for word in words:
         assert word in str(caught.value), str(caught.value)
 
@@ -71,7 +71,7 @@ def held(log: Log, rows: list[int]) -> Log:
 
 
 def test_a_clean_log_is_clean_and_not_copied() -> None:
-    log = checked(CLEAN, ROBOT, strict=True)
+    log = check_log(CLEAN, ROBOT, strict=True)
     assert [(finding.code, finding.severity) for finding in log.findings] == [("sampling", Severity.NOTE)]
     assert log.q is CLEAN.q
     assert log.segments == ((0, len(CLEAN)),)
@@ -81,10 +81,10 @@ def test_a_clean_log_is_clean_and_not_copied() -> None:
 @pytest.mark.parametrize("rate", [50.0, 1000.0])
 def test_other_clean_logs_are_clean(rate: float, seed: int) -> None:
     log = made_log(ROBOT, rate=rate, seed=seed, rows=int(20 * rate))
-    assert kinds(checked(log, ROBOT)) == set()
+    assert kinds(check_log(log, ROBOT)) == set()
     assert log.tau is not None
     rounded = replace(log, q=np.round(log.q, 4), tau=np.round(log.tau, 2), qd=None)
-    assert kinds(checked(rounded, ROBOT)) == set()
+    assert kinds(check_log(rounded, ROBOT)) == set()
 
 
 def test_rests_and_friction_without_noise_are_clean() -> None:
@@ -97,14 +97,14 @@ def test_rests_and_friction_without_noise_are_clean() -> None:
     q = s[:, None] * sizes
     qd = np.gradient(q, t, axis=0)
     tau = 20.0 * np.cos(q) + 5.0 * np.sign(np.round(qd, 9))
-    assert kinds(checked(Log(ROBOT.actuated, t, q, tau, qd), ROBOT)) == set()
+    assert kinds(check_log(Log(ROBOT.actuated, t, q, tau, qd), ROBOT)) == set()
 
 
 def test_findings_are_told_once() -> None:
     log = held(changed(tau=put((500, 1), 400.0)), [100, 101, 700])
-    once = checked(log, ROBOT)
+    once = check_log(log, ROBOT)
     assert kinds(once) == {"held", "spike"}
-    assert checked(once, ROBOT).findings == once.findings
+    assert check_log(once, ROBOT).findings == once.findings
 
 
 # --- one defect at a time --------------------------------------------------------------------------------------------
@@ -175,7 +175,7 @@ DEFECTS: dict[str, tuple[Log, str, Severity, int, int]] = {  # log, kind, weight
 @pytest.mark.parametrize("name", DEFECTS)
 def test_each_defect_is_found_and_only_that(name: str) -> None:
     log, kind, weight, dropped, segments = DEFECTS[name]
-    found = checked(log, ROBOT)
+    found = check_log(log, ROBOT)
     assert kinds(found) == {kind}
     assert finding(found, kind).severity is weight
     assert (len(log) - len(found), len(found.segments)) == (dropped, segments)
@@ -208,7 +208,7 @@ def test_what_would_give_wrong_results_is_refused(name: str) -> None:
 
 def refusal(log: Log, robot: Robot = ROBOT, *, clock_stated: bool = False) -> str:
     with pytest.raises(InputError) as caught:
-        checked(log, robot, clock_stated=clock_stated)
+        check_log(log, robot, clock_stated=clock_stated)
     return str(caught.value)
 
 
@@ -219,7 +219,7 @@ def test_clocks_that_do_not_count_seconds(rate: float, factor: float, word: str,
     """One unit is named, the right one, with and without recorded velocity; the log itself is fine."""
     log = made_log(ROBOT, rate=rate, rows=int(10 * rate))
     log = log if velocity else replace(log, qd=None)
-    assert kinds(checked(log, ROBOT)) == set()
+    assert kinds(check_log(log, ROBOT)) == set()
     wrong = refusal(replace(log, t=factor * log.t))
     assert re.findall(r't = "(\w+)" in a mapping', wrong) == [word]
     assert "slow for an arm" not in wrong
@@ -227,13 +227,13 @@ def test_clocks_that_do_not_count_seconds(rate: float, factor: float, word: str,
 
 def test_slow_motion_and_slow_rates_are_no_other_clock() -> None:
     log = replace(made_log(ROBOT), qd=None)
-    assert "units" not in kinds(checked(replace(log, t=20.0 * log.t), ROBOT))  # at 5 Hz, a minute for a crossing
+    assert "units" not in kinds(check_log(replace(log, t=20.0 * log.t), ROBOT))  # at 5 Hz, a minute for a crossing
     hours = replace(log, t=1e3 * log.t)
     assert "milliseconds" in refusal(hours)
-    assert kinds(checked(hours, ROBOT, clock_stated=True)) == {"sampling"}
+    assert kinds(check_log(hours, ROBOT, clock_stated=True)) == {"sampling"}
     fine = np.arange(400_000) / 100.0  # an hour at 100 Hz, as slow
     q = np.stack([np.interp(fine, hours.t, column) for column in hours.q.T], axis=1)
-    assert "units" not in kinds(checked(Log(ROBOT.actuated, fine, q), ROBOT))
+    assert "units" not in kinds(check_log(Log(ROBOT.actuated, fine, q), ROBOT))
 
 
 def test_real_logs_in_milliseconds(shared_data: Path) -> None:
@@ -275,7 +275,7 @@ def test_strict_tells_everything_at_once() -> None:
 def test_stated_units_are_not_doubted() -> None:
     turning = replace(CLEAN, q=20.0 * CLEAN.q, qd=None)
     refused(turning, "degrees")
-    assert kinds(checked(turning, ROBOT, units_stated=True)) == set()
+    assert kinds(check_log(turning, ROBOT, units_stated=True)) == set()
 
 
 def test_a_log_of_other_joints_is_refused() -> None:
@@ -284,7 +284,7 @@ def test_a_log_of_other_joints_is_refused() -> None:
 
 def test_marks_keep_segments_apart() -> None:
     log = replace(CLEAN.rows(0, 100), segments=((0, 40), (50, 100)))
-    cut = carried_out(log, Marks(drop=rows_of([0, 39, 50, 60]), cut=rows_of([20, 60])))
+    cut = apply_edits(log, RowEdits(drop=row_indices([0, 39, 50, 60]), cut=row_indices([20, 60])))
     assert len(cut) == 86
     assert cut.segments == ((0, 19), (19, 38), (38, 47), (47, 86))
     np.testing.assert_array_equal(cut.t[[0, 38, 47]], CLEAN.t[[1, 51, 61]])

@@ -1,1 +1,1 @@
-"""Checks of a log, and the repairs that are safe."""
+"""Checks of a log, and safe repairs."""

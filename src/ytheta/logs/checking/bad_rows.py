@@ -1,8 +1,8 @@
-"""Rows that hold no measurement: missing and infinite values, and garbage.
+"""Rows without a measurement: missing and infinite values, and garbage.
 
-Garbage is what a buffer holds before the first message: numbers no robot produces, among others that look innocent. So
-a few good-looking rows between garbage go with it, or between garbage and an end of the log, or up to a jump in time or
-position just beside it.
+Garbage is the content of a buffer before the first message arrives: absurd numbers beside others that look plausible.
+Therefore a few plausible rows are dropped with it if they lie between garbage rows, between garbage and an end of the
+log, or between garbage and a jump in time or position close to it.
 """
 
 from __future__ import annotations
@@ -12,97 +12,111 @@ from itertools import pairwise
 import numpy as np
 
 from ytheta.findings import Finding, Severity
-from ytheta.logs.checking.clock import gaps
-from ytheta.logs.checking.row_edits import Marks, joint_columns, rows_of
+from ytheta.logs.checking.clock import are_gaps
+from ytheta.logs.checking.joint_columns import iterate_columns
+from ytheta.logs.checking.row_edits import RowEdits, row_indices
+from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.log import Log
-from ytheta.shapes import RowIndices, StartIndices
+from ytheta.shapes import Bool, Int, RowIndices, StartIndices
 
-BLOCK = 1 << 16  # rows looked at at a time
-ABSURD = 1e6  # beyond any angle in radians or motor turns, speed, or joint torque in Nm
-ISLAND = 10  # rows between garbage that are too few to be trusted
-JUMP, LEAST_JUMP = 20.0, 1e-3  # times the usual step, and rad or m beyond that
+ROWS_PER_CHUNK = 1 << 16  # rows processed at a time
+MAX_PLAUSIBLE_VALUE = 1e6  # beyond any angle in radians or motor turns, speed, or joint torque in Nm
+MAX_ISLAND_ROWS = 10  # so few rows beside garbage are not trusted
+MIN_JUMP_RATIO, MIN_JUMP = 20.0, 1e-3  # a jump is this many usual steps and this many rad or m
+MAX_DROPPED_SHARE = 0.5  # of the rows; a log that loses more is refused
 
 
-def bad_rows(log: Log) -> Marks:
-    """Rows with missing, infinite or absurd values are dropped; the log is cut where that leaves a gap."""
+def find_bad_rows(log: Log) -> RowEdits:
+    """Drop rows with missing, infinite or absurd values, and cut the log where that leaves a gap."""
     finite, absurd = np.isfinite(log.t), np.zeros(len(log), dtype=bool)
-    for name, column in joint_columns(log):
-        some = False
-        for rows in (slice(first, first + BLOCK) for first in range(0, len(log), BLOCK)):
-            numbers = np.isfinite(column[rows])
-            some |= bool(numbers.any())
-            finite[rows] &= numbers
-            absurd[rows] |= numbers & ((column[rows] > ABSURD) | (column[rows] < -ABSURD))
-        if not some:
-            text = f"{name} holds no number in any row; leave the quantity out or record it"
-            return Marks((Finding("missing", Severity.ERROR, text),))
-    garbage = _up_to_jumps(log, _with_islands(np.flatnonzero(absurd), len(log)))
+    for column in iterate_columns(log):
+        any_finite = False
+        for rows in (slice(first, first + ROWS_PER_CHUNK) for first in range(0, len(log), ROWS_PER_CHUNK)):
+            values = column.values[rows]
+            is_finite = np.isfinite(values)
+            any_finite |= bool(is_finite.any())
+            finite[rows] &= is_finite
+            absurd[rows] |= is_finite & ((values > MAX_PLAUSIBLE_VALUE) | (values < -MAX_PLAUSIBLE_VALUE))
+        if not any_finite:
+            finding = Finding(
+                LogFindingCode.MISSING,
+                Severity.ERROR,
+                f"{column} has no number in any row",
+                remedy="leave the quantity out or record it",
+                names=(column.joint,),
+                fields={"quantity": column.quantity},
+            )
+            return RowEdits((finding,))
+    garbage = _extend_to_jumps(log, _add_islands(np.flatnonzero(absurd), len(log)))
     missing = np.setdiff1d(np.flatnonzero(~finite), garbage)
     drop = np.union1d(garbage, missing)
     if not len(drop):
-        return Marks()
-    cut = _gaps(log, drop)
+        return RowEdits()
+    cut = _find_cuts(log, drop)
+    absurd_values = f"are garbage (values beyond {MAX_PLAUSIBLE_VALUE:.0e}) or lie beside garbage"
     findings = [
-        *_told("garbage", garbage, cut, log, f"hold garbage (values beyond {ABSURD:.0e}) or stand between such rows"),
-        *_told("missing", missing, cut, log, "have missing or infinite values"),
+        *_report(LogFindingCode.GARBAGE, absurd_values, garbage, cut, len(log)),
+        *_report(LogFindingCode.MISSING, "have missing or infinite values", missing, cut, len(log)),
     ]
-    return Marks(tuple(findings), drop=drop, cut=cut)
+    return RowEdits(tuple(findings), drop=drop, cut=cut)
 
 
-def _gaps(log: Log, drop: RowIndices) -> StartIndices:
-    """Rows after dropped ones that are too late for an interpolation; ``clock`` uses the same measure."""
+def _find_cuts(log: Log, drop: RowIndices) -> StartIndices:
+    """Rows after dropped ones that follow too late for an interpolation, by the criterion of ``clock``."""
     kept = np.setdiff1d(np.arange(len(log)), drop)
     if len(kept) < 2:
-        return rows_of()
+        return row_indices()
     steps = np.diff(log.t[kept])
-    return kept[1:][gaps(steps, float(np.median(steps))) & (np.diff(kept) > 1)]
+    return kept[1:][are_gaps(steps, float(np.median(steps))) & (np.diff(kept) > 1)]
 
 
-def _with_islands(absurd: RowIndices, count: int) -> np.ndarray:
-    """Absurd rows together with the short stretches between them and the ends."""
+def _add_islands(absurd: RowIndices, count: int) -> Int[np.ndarray, "extended"]:
+    """Absurd rows and the short stretches between them and the ends of the log."""
     if not len(absurd):
-        return rows_of()
+        return row_indices()
     edges = np.concatenate(([-1], absurd, [count]))
-    between = [np.arange(a + 1, b) for a, b in pairwise(edges.tolist()) if 1 < b - a <= ISLAND]
-    return np.unique(np.concatenate([absurd, *between]))
+    islands = [np.arange(a + 1, b) for a, b in pairwise(edges.tolist()) if 1 < b - a <= MAX_ISLAND_ROWS]
+    return np.unique(np.concatenate([absurd, *islands]))
 
 
-def _up_to_jumps(log: Log, garbage: RowIndices) -> np.ndarray:
-    """Garbage together with the rows beside it that a jump parts from the rest of the log."""
+def _extend_to_jumps(log: Log, garbage: RowIndices) -> Int[np.ndarray, "extended"]:
+    """Garbage and the rows beside it that a jump separates from the rest of the log."""
     if not len(garbage) or len(garbage) == len(log):
         return garbage
-    jumps = _jumps(log, garbage)
-    grown = [garbage]
+    jumps = _find_jumps(log, garbage)
+    extended = [garbage]
     for edge in garbage[np.isin(garbage + 1, garbage, invert=True)].tolist():
-        after = [k for k in range(edge + 1, min(edge + ISLAND, len(log) - 1)) if jumps[k]]
-        grown.append(np.arange(edge + 1, after[-1] + 1) if after else rows_of())
+        after = [k for k in range(edge + 1, min(edge + MAX_ISLAND_ROWS, len(log) - 1)) if jumps[k]]
+        extended.append(np.arange(edge + 1, after[-1] + 1) if after else row_indices())
     for edge in garbage[np.isin(garbage - 1, garbage, invert=True)].tolist():
-        before = [k for k in range(max(edge - ISLAND, 0), edge - 1) if jumps[k]]
-        grown.append(np.arange(before[0] + 1, edge) if before else rows_of())
-    return np.unique(np.concatenate(grown))
+        before = [k for k in range(max(edge - MAX_ISLAND_ROWS, 0), edge - 1) if jumps[k]]
+        extended.append(np.arange(before[0] + 1, edge) if before else row_indices())
+    return np.unique(np.concatenate(extended))
 
 
-def _jumps(log: Log, garbage: RowIndices) -> np.ndarray:
-    """For each row, whether time or a position jumps on the way to the next one, by the measure of the good rows."""
+def _find_jumps(log: Log, garbage: RowIndices) -> Bool[np.ndarray, "steps"]:
+    """For each row, whether time or a position jumps from it to the next, compared with the steps of good rows."""
     good = np.ones(len(log), dtype=bool)
     good[garbage] = False
-    step = np.diff(log.t)
-    jumps = (step <= 0.0) | (step > JUMP * np.nanmedian(np.diff(log.t[good])))
+    steps = np.diff(log.t)
+    jumps = (steps <= 0.0) | (steps > MIN_JUMP_RATIO * np.nanmedian(np.diff(log.t[good])))
     for k in range(log.q.shape[1]):
         usual = np.nanquantile(np.abs(np.diff(log.q[good, k])), 0.99)
         with np.errstate(invalid="ignore", over="ignore"):
-            jumps |= np.abs(np.diff(log.q[:, k])) > JUMP * usual + LEAST_JUMP
-    return jumps
+            jumps |= np.abs(np.diff(log.q[:, k])) > MIN_JUMP_RATIO * usual + MIN_JUMP
+    return np.asarray(jumps)
 
 
-def _told(kind: str, rows: RowIndices, cut: StartIndices, log: Log, what: str) -> list[Finding]:
+def _report(code: LogFindingCode, predicate: str, rows: RowIndices, cut: StartIndices, count: int) -> list[Finding]:
+    """The finding about dropped rows of one kind; none if there are no such rows."""
     if not len(rows):
         return []
-    count = len(rows)
-    where = f"rows {rows[0]} to {rows[-1]}" if count > 1 else f"row {rows[0]}"
-    text = f"{count} of {len(log)} rows {what} ({where})"
-    if 2 * count > len(log):
-        return [Finding(kind, Severity.ERROR, f"{text}; that is too much to drop: record the log again")]
-    places = int(np.isin(cut - 1, rows).sum())
-    cuts = f", and the log cut in {places} {'place' if places == 1 else 'places'}" if places else ""
-    return [Finding(kind, Severity.REPAIRED, f"{text}; dropped{cuts}")]
+    shown = f"rows {rows[0]} to {rows[-1]}" if len(rows) > 1 else f"row {rows[0]}"
+    statement = f"{len(rows)} of {count} rows {predicate} ({shown})"
+    cuts = int(np.isin(cut - 1, rows).sum())
+    fields = {"rows": len(rows), "first_row": int(rows[0]), "last_row": int(rows[-1]), "cuts": cuts}
+    if len(rows) > MAX_DROPPED_SHARE * count:
+        remedy = "these are too many to drop: record the log again"
+        return [Finding(code, Severity.ERROR, statement, remedy, fields=fields)]
+    remedy = f"dropped, and the log cut in {cuts} {'place' if cuts == 1 else 'places'}" if cuts else "dropped"
+    return [Finding(code, Severity.REPAIRED, statement, remedy, fields=fields)]

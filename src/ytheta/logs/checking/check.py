@@ -1,65 +1,67 @@
-"""Checking a log: what is wrong with it, told with figures, and what is safe to repair, repaired.
+"""Checking a log: faults are reported with figures, and repaired if the repair is safe.
 
-Rows that hold no measurement go first, then stamps, then stale rows, then spikes; what remains is looked at as a
-whole. Nothing is sorted, filtered or resampled here, and no model of the robot is needed but its joints' kinds and
-limits.
+Rows without a measurement are dropped first, then rows with wrong time stamps, held rows and spikes; the remaining log
+is checked as a whole. Nothing is sorted, filtered or resampled, and only the kinds and limits of the robot's joints are
+used, no model of its dynamics.
 """
 
 from __future__ import annotations
 
 from ytheta.errors import InputError
-from ytheta.findings import Severity
-from ytheta.logs.checking.bad_rows import bad_rows
-from ytheta.logs.checking.clock import clock
-from ytheta.logs.checking.held_rows import held_rows
-from ytheta.logs.checking.plausibility import length_findings, motion_findings, torque_findings, unit_findings
-from ytheta.logs.checking.row_edits import Marks, carried_out
-from ytheta.logs.checking.spikes import spikes
-from ytheta.logs.checking.units import clock_findings
-from ytheta.logs.checking.velocities import velocity_findings
+from ytheta.findings import Finding, Severity
+from ytheta.logs.checking.bad_rows import find_bad_rows
+from ytheta.logs.checking.clock import find_clock_faults
+from ytheta.logs.checking.held_rows import find_held_rows
+from ytheta.logs.checking.plausibility import check_length, check_motion, check_torques
+from ytheta.logs.checking.row_edits import RowEdits, apply_edits
+from ytheta.logs.checking.spikes import find_spikes
+from ytheta.logs.checking.units import check_clock_unit, check_position_units
+from ytheta.logs.checking.velocities import check_velocities
+from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.log import Log
 from ytheta.robot.robot import Robot
 
-STEPS = (bad_rows, clock, held_rows, spikes)
+ROW_CHECKS = (find_bad_rows, find_clock_faults, find_held_rows, find_spikes)
 
 
-def checked(
+def check_log(
     log: Log, robot: Robot, *, strict: bool = False, units_stated: bool = False, clock_stated: bool = False
 ) -> Log:
-    """The log, repaired where that is safe, with what was found in ``findings``.
+    """Return the log after all safe repairs, with everything that was found in ``findings``.
 
-    A log that would give wrong results (a finding of weight ERROR) is refused; ``strict`` refuses everything above a
-    note, and so repairs nothing. ``units_stated``: someone has said that positions are in radians; ``clock_stated``:
-    in which unit time is.
+    A log that would give wrong results (a finding of severity ERROR) is refused; ``strict`` refuses everything above a
+    note, so that nothing is repaired. ``units_stated``: the unit of positions was stated by the user, and
+    ``clock_stated``: that of time; neither is then questioned.
     """
     if log.joints != robot.actuated:
         raise InputError(
-            f"{log.source or 'the log'} has the joints {', '.join(log.joints)}, and the robot the actuated coordinates "
-            f"{', '.join(robot.actuated)}; use the robot of this log"
+            f"{log.source or 'the log'} has the joints {', '.join(log.joints)}, but the robot has the actuated "
+            f"coordinates {', '.join(robot.actuated)}; use the robot of this log"
         )
     if not len(log):
-        raise InputError(f"{log.source or 'the log'} holds no rows; record the motion again or name another file")
-    for step in STEPS:
-        log = carried_out(log, step(log))
+        raise InputError(f"{log.source or 'the log'} has no rows; record the motion again or name another file")
+    for find in ROW_CHECKS:
+        log = apply_edits(log, find(log))
         _refuse(log, frozenset({Severity.ERROR}))
-    findings = length_findings(log)
+    findings = check_length(log)
     if not any(finding.severity is Severity.ERROR for finding in findings):
-        about_velocity = velocity_findings(log, robot)
-        doubted = any(finding.code == "units" for finding in about_velocity)
-        findings += [
-            *about_velocity,
-            *([] if clock_stated or doubted else clock_findings(log, robot)),
-            *([] if units_stated else unit_findings(log, robot)),
-            *motion_findings(log, robot),
-            *torque_findings(log),
-        ]
-    log = carried_out(log, Marks(tuple(findings)))
+        findings += _check_whole(log, robot, units_stated=units_stated, clock_stated=clock_stated)
+    log = apply_edits(log, RowEdits(tuple(findings)))
     _refuse(log, frozenset(Severity) - {Severity.NOTE} if strict else frozenset({Severity.ERROR}))
     return log
 
 
-def _refuse(log: Log, weights: frozenset[Severity]) -> None:
-    """One error with everything of these weights that was found so far."""
-    told = [finding.text for finding in log.findings if finding.severity in weights]
-    if told:
-        raise InputError(f"{log.source or 'the log'} is refused: " + "; also: ".join(told))
+def _check_whole(log: Log, robot: Robot, *, units_stated: bool, clock_stated: bool) -> list[Finding]:
+    findings = check_velocities(log, robot)
+    if not clock_stated and not any(finding.code == LogFindingCode.UNITS for finding in findings):
+        findings += check_clock_unit(log, robot)
+    if not units_stated:
+        findings += check_position_units(log, robot)
+    return [*findings, *check_motion(log, robot), *check_torques(log)]
+
+
+def _refuse(log: Log, severities: frozenset[Severity]) -> None:
+    """Raise one error with all findings of these severities, if there are any."""
+    reasons = [finding.text for finding in log.findings if finding.severity in severities]
+    if reasons:
+        raise InputError(f"{log.source or 'the log'} is refused: " + "; also: ".join(reasons))

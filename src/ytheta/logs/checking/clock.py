@@ -1,4 +1,4 @@
-"""What the time stamps say: sampling rate and jitter, stamps that run backwards or repeat, and gaps."""
+"""Time stamps: sampling rate and jitter, stamps that run backwards or repeat, and gaps."""
 
 from __future__ import annotations
 
@@ -7,52 +7,57 @@ import math
 import numpy as np
 
 from ytheta.findings import Finding, Severity
-from ytheta.logs.checking.row_edits import Marks
+from ytheta.logs.checking.row_edits import RowEdits, row_indices
+from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.log import Log
-from ytheta.logs.temporary import steps_of
+from ytheta.logs.temporary import compute_steps
 from ytheta.shapes import Bool, Float, PerSample, RowIndices
 
-GAP = 4.0  # median steps; jittered logs in daily use stay below 2.5, lost samples begin at 4
-DISORDER = 0.05  # of the rows; more stamps out of order are no accident
-JITTER = 0.3  # of the median step
-SLOWEST = 5.0  # Hz
-SHOWN = 4
-BLOCK = 1 << 16  # steps looked at at a time
+MAX_STEP_RATIO = 4.0  # median steps; usual jitter stays below 2.5, lost samples begin at 4
+ROUNDING_OF_STAMPS = 1e-3  # median steps
+MAX_DISORDER_SHARE = 0.05  # of the rows; more stamps out of order are not an accident
+MAX_JITTER = 0.3  # of the median step
+MIN_JITTER = 1e-6  # of the median step; less is rounding
+MIN_RATE = 5.0  # Hz
+MAX_SHOWN = 4
+STEPS_PER_CHUNK = 1 << 16  # steps processed at a time
 
 
-def clock(log: Log) -> Marks:
-    """Rows whose stamp runs backwards or repeats are dropped; the log is cut at gaps. Nothing is sorted."""
+def find_clock_faults(log: Log) -> RowEdits:
+    """Drop rows whose stamp runs backwards or repeats, and cut the log at gaps. Nothing is sorted."""
     if len(log) < 3:
-        return Marks()
-    drop, findings = _disorder(log)
+        return RowEdits()
+    drop, findings = _find_disorder(log)
     if any(finding.severity is Severity.ERROR for finding in findings):
-        return Marks(tuple(findings))
+        return RowEdits(tuple(findings))
     keep = np.setdiff1d(np.arange(len(log)), drop) if len(drop) else None
     t = log.t if keep is None else log.t[keep]
-    steps = steps_of(t)
+    steps = compute_steps(t)
     median = float(np.median(steps, overwrite_input=True))
     np.subtract(t[1:], t[:-1], out=steps)
-    wide = np.flatnonzero(gaps(steps, median))
-    usual = np.delete(steps, wide) if len(wide) else steps
-    border = [first for first, _ in log.segments]
+    wide = np.flatnonzero(are_gaps(steps, median))
+    within = np.delete(steps, wide) if len(wide) else steps
+    known_starts = [first for first, _ in log.segments]
     cut = wide + 1 if keep is None else keep[wide + 1]
-    wide, cut = wide[~np.isin(cut, border)], cut[~np.isin(cut, border)]
+    new = ~np.isin(cut, known_starts)
+    wide, cut = wide[new], cut[new]
     if len(wide):
-        findings.append(_gaps(t, steps, wide.tolist(), median))
-    if not any(finding.code == "sampling" for finding in log.findings):
-        findings.append(_sampling(usual, median))
-    return Marks(tuple(findings), drop=drop, cut=cut)
+        findings.append(_report_gaps(t, steps, wide.tolist(), median))
+    if not any(finding.code == LogFindingCode.SAMPLING for finding in log.findings):
+        findings.append(_report_sampling(within, median))
+    return RowEdits(tuple(findings), drop=drop, cut=cut)
 
 
-def gaps(steps: Float[np.ndarray, "steps"], median: float) -> Bool[np.ndarray, "steps"]:
-    """Which steps are gaps; a hair is left for the rounding of stamps."""
-    return np.asarray(steps > (GAP + 1e-3) * median)
+def are_gaps(steps: Float[np.ndarray, "steps"], median: float) -> Bool[np.ndarray, "steps"]:
+    """For each step, whether it is a gap."""
+    return np.asarray(steps > (MAX_STEP_RATIO + ROUNDING_OF_STAMPS) * median)
 
 
-def _disorder(log: Log) -> tuple[RowIndices, list[Finding]]:
+def _find_disorder(log: Log) -> tuple[RowIndices, list[Finding]]:
+    """Rows to drop so that time advances, and the finding about them."""
     t = log.t
     if np.all(t[1:] > t[:-1]):
-        return np.empty(0, dtype=np.int64), []
+        return row_indices(), []
     steps = np.diff(t)
     # A single stamp that ran ahead is dropped itself, not the good rows after it.
     before = np.concatenate(([-np.inf], t[:-2]))
@@ -63,49 +68,58 @@ def _disorder(log: Log) -> tuple[RowIndices, list[Finding]]:
     drop = np.union1d(ahead, late)
     backwards, repeated = int(np.sum(steps < 0.0)), int(np.sum(steps == 0.0))
     first = int(np.flatnonzero(steps <= 0.0)[0]) + 1
-    counted = {"goes backwards": backwards, "stands still": repeated}
-    told = " and ".join(f"{verb} {_times(count)}" for verb, count in counted.items() if count)
-    what = f"time {told} (first at row {first}, from {t[first - 1]:.6g} to {t[first]:.6g} s)"
-    if len(drop) > DISORDER * len(t):
-        remedy = (
-            "the stamps are too coarse or broken: leave them out and give rate = … in a mapping"
-            if repeated > backwards
-            else "several recordings seem to stand in one file: split it there, or choose rows = […] in a mapping"
-        )
-        return drop, [Finding("time", Severity.ERROR, f"{what}; {remedy}")]
-    text = f"{what}; {len(drop)} {'row was' if len(drop) == 1 else 'rows were'} dropped, none sorted"
-    return drop, [Finding("time", Severity.REPAIRED, text)]
+    counts = {"goes backwards": backwards, "stands still": repeated}
+    faults = " and ".join(f"{verb} {_times(count)}" for verb, count in counts.items() if count)
+    statement = f"time {faults} (first at row {first}, from {t[first - 1]:.6g} to {t[first]:.6g} s)"
+    fields = {"backwards": backwards, "repeated": repeated, "first_row": first, "rows": len(drop)}
+    if len(drop) <= MAX_DISORDER_SHARE * len(t):
+        remedy = f"{len(drop)} {'row was' if len(drop) == 1 else 'rows were'} dropped, none sorted"
+        return drop, [Finding(LogFindingCode.TIME, Severity.REPAIRED, statement, remedy, fields=fields)]
+    if repeated > backwards:
+        remedy = "the stamps are too coarse or broken: leave them out and give rate = … in a mapping"
+    else:
+        remedy = "the file seems to contain several recordings: split it there, or choose rows = […] in a mapping"
+    return drop, [Finding(LogFindingCode.TIME, Severity.ERROR, statement, remedy, fields=fields)]
 
 
 def _times(count: int) -> str:
     return "once" if count == 1 else f"{count} times"
 
 
-def _gaps(t: PerSample, steps: Float[np.ndarray, "steps"], wide: list[int], median: float) -> Finding:
-    shown = ", ".join(f"{1e3 * steps[k]:.4g} ms after t = {t[k]:.6g} s" for k in wide[:SHOWN])
-    shown += " …" if len(wide) > SHOWN else ""
-    count = f"{len(wide)} {'gap' if len(wide) == 1 else 'gaps'}"
-    text = f"{count} wider than {GAP:g} times the median step of {1e3 * median:.4g} ms ({shown}); the log is cut there"
-    return Finding("gap", Severity.REPAIRED, text)
+def _report_gaps(t: PerSample, steps: Float[np.ndarray, "steps"], wide: list[int], median: float) -> Finding:
+    shown = ", ".join(f"{1e3 * steps[k]:.4g} ms after t = {t[k]:.6g} s" for k in wide[:MAX_SHOWN])
+    shown += " …" if len(wide) > MAX_SHOWN else ""
+    return Finding(
+        LogFindingCode.GAP,
+        Severity.REPAIRED,
+        f"{len(wide)} {'gap' if len(wide) == 1 else 'gaps'} wider than {MAX_STEP_RATIO:g} times the median step of "
+        f"{1e3 * median:.4g} ms ({shown})",
+        remedy="the log is cut there",
+        fields={"gaps": len(wide), "median_step": median, "longest": float(steps[wide].max())},
+    )
 
 
-def _sampling(steps: Float[np.ndarray, "steps"], median: float) -> Finding:
-    """What the steps say of the rate; they are put out of order."""
-    jitter = _spread(steps) / median
+def _report_sampling(steps: Float[np.ndarray, "steps"], median: float) -> Finding:
+    """The finding about rate and jitter; ``steps`` are reordered."""
+    jitter = _standard_deviation(steps) / median
     low, high = (1e3 * float(step) for step in np.quantile(steps, [0.01, 0.99], overwrite_input=True))
-    text = f"sampled at {1.0 / median:.6g} Hz (median step {1e3 * median:.4g} ms"
-    text += f", 98 % within {low:.4g} to {high:.4g} ms, jitter {100 * jitter:.2g} %)" if jitter > 1e-6 else ", even)"
-    if 1.0 / median < SLOWEST:
-        text += "; that is slow for an arm: check that time is in seconds"
-        return Finding("sampling", Severity.WARNING, text)
-    if jitter > JITTER:
-        text += "; resample, or give rate = … in a mapping if the samples themselves were even"
-        return Finding("sampling", Severity.WARNING, text)
-    return Finding("sampling", Severity.NOTE, text)
+    spread = f"98 % within {low:.4g} to {high:.4g} ms, jitter {100 * jitter:.2g} %" if jitter > MIN_JITTER else "even"
+    remedy = ""
+    if 1.0 / median < MIN_RATE:
+        remedy = "this is slow for an arm: check that time is in seconds"
+    elif jitter > MAX_JITTER:
+        remedy = "give rate = … in a mapping if the samples themselves were evenly spaced"
+    return Finding(
+        LogFindingCode.SAMPLING,
+        Severity.WARNING if remedy else Severity.NOTE,
+        f"sampled at {1.0 / median:.6g} Hz (median step {1e3 * median:.4g} ms, {spread})",
+        remedy,
+        fields={"rate": 1.0 / median, "median_step": median, "jitter": jitter},
+    )
 
 
-def _spread(steps: Float[np.ndarray, "steps"]) -> float:
-    """Standard deviation, block by block."""
+def _standard_deviation(steps: Float[np.ndarray, "steps"]) -> float:
+    """The standard deviation, computed chunk by chunk to save memory."""
     mean = float(np.mean(steps))
-    squares = sum(float(np.sum((steps[k : k + BLOCK] - mean) ** 2)) for k in range(0, len(steps), BLOCK))
-    return math.sqrt(squares / len(steps))
+    chunks = (steps[k : k + STEPS_PER_CHUNK] for k in range(0, len(steps), STEPS_PER_CHUNK))
+    return math.sqrt(sum(float(np.sum((chunk - mean) ** 2)) for chunk in chunks) / len(steps))

@@ -1,7 +1,8 @@
-"""Rows that repeat the row before in everything while the arm moves: the logger read the same state twice.
+"""Held rows: rows that repeat the row before in every column while the arm moves.
 
-Such rows are stale: the position stands still and then jumps by two steps. An arm at rest repeats rows rightly when
-its signals are rounded, so a repetition counts only where the steps just before and just after it are those of motion.
+The logger read the same state twice, so the position stands still and then jumps by two steps. An arm at rest repeats
+rows as well if its signals are rounded. Therefore rows count as held only if the steps just before and just after the
+repetition are those of motion.
 """
 
 from __future__ import annotations
@@ -9,55 +10,60 @@ from __future__ import annotations
 import numpy as np
 
 from ytheta.findings import Finding, Severity
-from ytheta.logs.checking.row_edits import Marks, joint_columns
+from ytheta.logs.checking.joint_columns import iterate_columns
+from ytheta.logs.checking.row_edits import RowEdits
+from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.log import Log
-from ytheta.logs.temporary import steps_of
-from ytheta.shapes import RowIndices, SamplesByJoint, StartIndices
+from ytheta.logs.temporary import compute_steps
+from ytheta.shapes import Bool, RowIndices, SamplesByJoint
 
-MOTION = 0.05  # of the 95 % step of a joint; slower is about to rest
-QUANTA = 3.0  # times the smallest step there is; less is rounding
-LONGEST = 10  # rows; where more are held, nothing is known in between and the log is cut
+MIN_STEP_RATIO = 0.05  # of the 95 % quantile of a joint's steps; a joint with smaller steps is about to rest
+MIN_STEP_QUANTA = 3.0  # times the smallest step; smaller steps may be rounding
+MAX_HELD_ROWS = 10  # in a row; beyond that the motion in between is unknown, and the log is cut
 
 
-def held_rows(log: Log) -> Marks:
-    """Held rows are dropped; where many follow each other the log is cut."""
-    same = np.ones(max(len(log) - 1, 0), dtype=bool)
-    for _, column in joint_columns(log):
-        same &= column[1:] == column[:-1]
-        if not same.any():
-            return Marks()
-    padded = np.concatenate(([False], same, [False])).astype(np.int8)
-    change = np.diff(padded)
-    first, last = np.flatnonzero(change == 1), np.flatnonzero(change == -1)  # the real row, and the last one held
+def find_held_rows(log: Log) -> RowEdits:
+    """Drop held rows, and cut the log where more than ``MAX_HELD_ROWS`` follow each other."""
+    repeats = np.ones(max(len(log) - 1, 0), dtype=bool)
+    for column in iterate_columns(log):
+        repeats &= column.values[1:] == column.values[:-1]
+        if not repeats.any():
+            return RowEdits()
+    change = np.diff(np.concatenate(([False], repeats, [False])).astype(np.int8))
+    first, last = np.flatnonzero(change == 1), np.flatnonzero(change == -1)  # the measured row, and the last repetition
     inside = (first > 0) & (last < len(log) - 1)
     first, last = first[inside], last[inside]
-    moving = _moves(log.q, first, last)
+    moving = _moves_around(log.q, first, last)
     first, last = first[moving], last[moving]
     if not len(first):
-        return Marks()
+        return RowEdits()
     drop = np.concatenate([np.arange(a + 1, b + 1) for a, b in zip(first, last, strict=True)])
     longest = int(np.max(last - first))
-    text = (
-        f"{len(drop)} rows ({100 * len(drop) / len(log):.2g} %) repeat the row before while the arm moves, up to "
-        f"{longest} in a row: stale readings; dropped"
+    share = len(drop) / len(log)
+    finding = Finding(
+        LogFindingCode.HELD,
+        Severity.REPAIRED,
+        f"{len(drop)} {'row' if len(drop) == 1 else 'rows'} ({100 * share:.2g} %) are stale: equal to the row before "
+        f"although the arm moves, up to {longest} in a row",
+        remedy="dropped",
+        fields={"rows": len(drop), "share": share, "longest": longest},
     )
-    cut = last[last - first > LONGEST] + 1
-    return Marks((Finding("held", Severity.REPAIRED, text),), drop=drop, cut=cut)
+    return RowEdits((finding,), drop=drop, cut=last[last - first > MAX_HELD_ROWS] + 1)
 
 
-def _moves(q: SamplesByJoint, first: RowIndices, last: StartIndices) -> np.ndarray:
+def _moves_around(q: SamplesByJoint, first: RowIndices, last: RowIndices) -> Bool[np.ndarray, "rows"]:
     """For each run of equal rows, whether some joint moves just before and just after it."""
     moving = np.zeros(len(first), dtype=bool)
     if not len(first):
         return moving
-    for k in range(q.shape[1]):
-        column = q[:, k]
-        steps = steps_of(column)
+    for column in q.T:
+        steps = compute_steps(column)
         np.abs(steps, out=steps)
         steps = steps[steps > 0.0]
         if not len(steps):
             continue
-        least = max(MOTION * float(np.quantile(steps, 0.95, overwrite_input=True)), QUANTA * float(steps.min()))
+        usual = float(np.quantile(steps, 0.95, overwrite_input=True))
+        min_step = max(MIN_STEP_RATIO * usual, MIN_STEP_QUANTA * float(steps.min()))
         before, after = np.abs(column[first] - column[first - 1]), np.abs(column[last + 1] - column[last])
-        moving |= (before > least) & (after > least)
+        moving |= (before > min_step) & (after > min_step)
     return moving

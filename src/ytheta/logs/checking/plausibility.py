@@ -1,135 +1,113 @@
-"""What a log says against itself or against the robot: units, limits, saturation, joints at rest, empty torques."""
+"""Checks of length, motion and torques: too few rows, joints at rest, torques that are constant or saturated."""
 
 from __future__ import annotations
-
-import math
 
 import numpy as np
 
 from ytheta.findings import Finding, Severity
-from ytheta.logs.checking.units import STILL, in_degrees, kind_and_limits
+from ytheta.logs.checking.units import min_motion_range
+from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.log import Log
-from ytheta.robot.parts import JointKind, Limits
 from ytheta.robot.robot import Robot
-from ytheta.shapes import SamplesByJoint
+from ytheta.shapes import Bool, PerSample, RowIndices, SamplesByJoint
 
-FEWEST = 10  # rows; with less there is nothing to differentiate
-FEW = 100  # rows
-TURNS = 4.0 * math.pi  # more than two turns of half of the joints is the range of degrees
-FLAT_RUN, FLAT_ROWS = 5, 20  # rows in a run, and in all, at exactly the largest torque
-MOTION = 0.05  # of a joint's largest step
+MIN_ROWS = 10  # fewer cannot be differentiated
+FEW_ROWS = 100
+MIN_FLAT_RUN, MIN_FLAT_ROWS = 5, 20  # rows in a run, and in all runs, at exactly the extreme torque
+MIN_STEP_RATIO = 0.05  # of a joint's largest step; a row with smaller steps counts as rest
 
 
-def length_findings(log: Log) -> list[Finding]:
-    """Whether there are enough rows."""
+def check_length(log: Log) -> list[Finding]:
+    """Report a log with few rows."""
     rows, seconds = len(log), log.seconds
-    if rows < FEWEST:
-        text = f"only {rows} usable rows; record at least some seconds of motion"
-        return [Finding("short", Severity.ERROR, text)]
-    if rows < FEW:
-        text = f"only {rows} rows ({seconds:.3g} s); record more motion for a result that means something"
-        return [Finding("short", Severity.WARNING, text)]
+    fields = {"rows": rows, "seconds": seconds}
+    if rows < MIN_ROWS:
+        remedy = "record at least some seconds of motion"
+        return [Finding(LogFindingCode.SHORT, Severity.ERROR, f"only {rows} usable rows", remedy, fields=fields)]
+    if rows < FEW_ROWS:
+        statement = f"only {rows} rows ({seconds:.3g} s)"
+        remedy = "record more motion for a meaningful result"
+        return [Finding(LogFindingCode.SHORT, Severity.WARNING, statement, remedy, fields=fields)]
     return []
 
 
-def unit_findings(log: Log, robot: Robot) -> list[Finding]:
-    """Positions that only degrees or motor units explain: of half of the turning joints that move, or more."""
-    beyond: dict[str, str] = {}
-    turning: list[str] = []
-    worst = 0.0
-    for k, joint in enumerate(log.joints):
-        kind, limits = kind_and_limits(robot, joint)
-        low, high = float(log.q[:, k].min()), float(log.q[:, k].max())
-        if kind is JointKind.PRISMATIC or high - low < 0.1:
-            continue
-        turning.append(joint)
-        if _beyond(low, high, limits):
-            beyond[joint] = f"{joint} {low:.4g} to {high:.4g}"
-            worst = max(worst, math.radians(high - low) / _widest(limits))
-    if not beyond or 2 * len(beyond) < len(turning):
-        return []
-    shown = ", ".join(list(beyond.values())[:3])
-    if worst > 2.0:
-        text = (
-            f"positions are too large for a joint, in radians and in degrees ({shown}); write the factor of the "
-            'encoders, [scale] q = …, or the gears, [motor] matrix = …, in a mapping, or "radians" if they are right'
-        )
-    else:
-        words = in_degrees(robot, beyond, others_known=[joint for joint in turning if joint not in beyond])
-        text = (
-            f"positions seem to be in degrees, or of the motors ({shown}); write [scale] q = {words} in a mapping, or "
-            '"radians" if they are right'
-        )
-    return [Finding("units", Severity.ERROR, text)]
-
-
-def motion_findings(log: Log, robot: Robot) -> list[Finding]:
-    """Joints that hardly move, whose parameters such a log cannot show."""
+def check_motion(log: Log, robot: Robot) -> list[Finding]:
+    """Report joints that hardly move."""
     ranges = {joint: float(np.ptp(log.q[:, k])) for k, joint in enumerate(log.joints)}
-    still = {joint: range_ for joint, range_ in ranges.items() if range_ < STILL[kind_and_limits(robot, joint)[0]]}
+    still = {joint: width for joint, width in ranges.items() if width < min_motion_range(robot, joint)}
     if not still:
         return []
-    shown = ", ".join(f"{joint} {range_:.2g}" for joint, range_ in still.items())
-    text = f"hardly any motion (range in rad or m: {shown}); what only these joints show cannot be identified"
-    return [Finding("still", Severity.WARNING, text)]
+    shown = ", ".join(f"{joint} {width:.2g}" for joint, width in still.items())
+    finding = Finding(
+        LogFindingCode.STILL,
+        Severity.WARNING,
+        f"hardly any motion (range in rad or m: {shown})",
+        remedy="parameters that only the motion of these joints reveals cannot be identified",
+        names=tuple(still),
+        fields={"ranges": still},
+    )
+    return [finding]
 
 
-def torque_findings(log: Log) -> list[Finding]:
-    """Torques that are empty, constant, or cut off at a limit."""
+def check_torques(log: Log) -> list[Finding]:
+    """Report torques that are zero, constant, or saturated."""
     if log.tau is None:
         return []
-    findings: list[Finding] = []
     constant = [joint for k, joint in enumerate(log.joints) if np.ptp(log.tau[:, k]) == 0.0]
     if len(constant) == len(log.joints):
-        value = "zero" if not log.tau.any() else "constant"
-        return [Finding("torque", Severity.ERROR, f"all torques are {value}; check that they were recorded")]
+        statement = f"all torques are {'zero' if not log.tau.any() else 'constant'}"
+        return [Finding(LogFindingCode.TORQUE, Severity.ERROR, statement, "check that they were recorded")]
+    findings: list[Finding] = []
     if constant:
-        text = f"the torque of {', '.join(constant)} never changes; check that it was recorded"
-        findings.append(Finding("torque", Severity.WARNING, text))
-    moving = None
-    flat: list[str] = []
-    for k, joint in enumerate(log.joints):
-        tau = log.tau[:, k]
-        for limit in () if joint in constant else (float(tau.max()), float(tau.min())):
-            rows = _long_runs(tau == limit)
-            if len(rows) >= FLAT_ROWS:
-                moving = _moving(log.q) if moving is None else moving
-                count = int(np.count_nonzero(moving[rows]))
-                if count >= FLAT_ROWS:
-                    flat.append(f"{joint} {limit:.4g} in {count} rows")
-    if flat:
-        text = f"torque stays at its extreme while the arm moves ({', '.join(flat)}): saturated; leave such motion out"
-        findings.append(Finding("saturation", Severity.WARNING, text))
+        statement = f"the torque of {', '.join(constant)} never changes"
+        remedy = "check that it was recorded"
+        findings.append(Finding(LogFindingCode.TORQUE, Severity.WARNING, statement, remedy, tuple(constant)))
+    saturated = _find_saturated(log.q, log.tau, log.joints, constant)
+    if saturated:
+        shown = ", ".join(f"{joint} {limit:.4g} in {count} rows" for joint, limit, count in saturated)
+        finding = Finding(
+            LogFindingCode.SATURATION,
+            Severity.WARNING,
+            f"torque stays at its extreme while the arm moves ({shown}): it is saturated",
+            remedy="leave such motion out",
+            names=tuple(dict.fromkeys(joint for joint, _, _ in saturated)),
+            fields={"extremes": [limit for _, limit, _ in saturated], "rows": [count for _, _, count in saturated]},
+        )
+        findings.append(finding)
     return findings
 
 
-def _beyond(low: float, high: float, limits: Limits) -> bool:
-    """Whether a range is too wide for radians."""
-    width = limits.upper - limits.lower
-    if not math.isfinite(width) or width > TURNS:
-        return high - low > TURNS
-    outside = max(high - limits.upper, limits.lower - low)
-    return outside > 0.5 * width
+def _find_saturated(
+    q: SamplesByJoint, tau: SamplesByJoint, joints: tuple[str, ...], constant: list[str]
+) -> list[tuple[str, float, int]]:
+    """Joints whose torque is saturated, with its extreme and the number of rows."""
+    saturated: list[tuple[str, float, int]] = []
+    moving = None
+    for k, joint in enumerate(joints):
+        torque = tau[:, k]
+        for limit in () if joint in constant else (float(torque.max()), float(torque.min())):
+            rows = _find_long_runs(torque == limit)
+            if len(rows) >= MIN_FLAT_ROWS:
+                moving = _find_moving_rows(q) if moving is None else moving
+                count = int(np.count_nonzero(moving[rows]))
+                if count >= MIN_FLAT_ROWS:
+                    saturated.append((joint, limit, count))
+    return saturated
 
 
-def _widest(limits: Limits) -> float:
-    """The widest range to be expected of a joint, in radians."""
-    width = limits.upper - limits.lower
-    return width if 0.0 < width <= TURNS else TURNS
-
-
-def _long_runs(flags: np.ndarray) -> np.ndarray:
-    """Row numbers inside runs of FLAT_RUN or more."""
+def _find_long_runs(flags: Bool[np.ndarray, "samples"]) -> RowIndices:
+    """Row numbers inside runs of ``MIN_FLAT_RUN`` or more."""
     change = np.diff(np.concatenate(([False], flags, [False])).astype(np.int8))
     first, last = np.flatnonzero(change == 1), np.flatnonzero(change == -1)
-    runs = [np.arange(a, b) for a, b in zip(first, last, strict=True) if b - a >= FLAT_RUN]
+    runs = [np.arange(a, b) for a, b in zip(first, last, strict=True) if b - a >= MIN_FLAT_RUN]
     return np.concatenate(runs) if runs else np.empty(0, dtype=np.int64)
 
 
-def _moving(q: SamplesByJoint) -> np.ndarray:
-    """For each row, whether any joint makes a step worth the name."""
+def _find_moving_rows(q: SamplesByJoint) -> Bool[np.ndarray, "samples"]:
+    """For each row, whether any joint makes a notable step."""
     moving = np.zeros(len(q), dtype=bool)
     for k in range(q.shape[1]):
-        step = np.abs(np.diff(q[:, k], append=q[-1, k]))
-        moving |= step > MOTION * float(step.max())
+        column: PerSample = q[:, k]
+        step = np.abs(np.diff(column, append=column[-1]))
+        moving |= step > MIN_STEP_RATIO * float(step.max())
     return moving

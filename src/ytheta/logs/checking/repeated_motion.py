@@ -1,7 +1,7 @@
-"""Whether two logs are the same trajectory: then one cannot validate a model that was fitted to the other.
+"""Whether two logs follow the same trajectory, so that one cannot validate a model that was fitted to the other.
 
-Positions of both are laid on one even grid and shifted against each other; at the best shift they are compared with
-the size of the motion itself. The mean square difference at all shifts at once is a correlation.
+The positions of both logs are resampled to one even grid and shifted against each other in time. At the best shift, the
+mean square difference is compared with the size of the motion. A correlation gives the differences at all shifts.
 """
 
 from __future__ import annotations
@@ -12,74 +12,81 @@ import numpy as np
 
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
+from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.log import Log
-from ytheta.shapes import SamplesByJoint
+from ytheta.shapes import Float, Int, SamplesByJoint
 
-REPEATS = "repeats"  # the kind of the finding
-GRID = 2000  # points of the longer log
-OVERLAP = 0.5  # of the shorter log
-SAME = 0.05  # of the motion's root mean square; two runs of one arm on one trajectory stay below 0.01
+GRID_POINTS = 2000  # of the longer log
+MIN_OVERLAP = 0.5  # of the shorter log
+MAX_DIFFERENCE = 0.05  # of the motion's root mean square; two runs of one arm on one trajectory stay below 0.01
+MIN_MOTION_SHARE = 0.5  # of the first log's mean square, in the overlap: two arms at rest do not repeat each other
 
 
-def find_repeated_motion(one: Log, other: Log) -> Finding | None:
-    """A warning if both logs follow the same positions, perhaps shifted in time; else None."""
-    from scipy.signal import correlate  # much to load, and only validation wants it
+def find_repeated_motion(first: Log, second: Log) -> Finding | None:
+    """Return a warning if both logs follow the same positions, possibly shifted in time; else None."""
+    from scipy.signal import correlate  # slow to load, and only validation needs it
 
-    if one.joints != other.joints:
+    if first.joints != second.joints:
         raise InputError(
-            f"{one.source or 'one log'} and {other.source or 'the other'} have different joints; give one robot's logs"
+            f"{first.source or 'the first log'} and {second.source or 'the second log'} have different joints; "
+            "give logs of one robot"
         )
-    if min(len(one), len(other)) < 2:
+    if min(len(first), len(second)) < 2:
         return None
-    step = max(one.t[-1] - one.t[0], other.t[-1] - other.t[0]) / GRID
-    a, b = _even(one, step), _even(other, step)
-    least = max(2, math.ceil(OVERLAP * min(len(a), len(b))))
-    if min(len(a), len(b)) < least:
+    step = max(first.t[-1] - first.t[0], second.t[-1] - second.t[0]) / GRID_POINTS
+    a, b = _resample(first, step), _resample(second, step)
+    min_overlap = max(2, math.ceil(MIN_OVERLAP * min(len(a), len(b))))
+    if min(len(a), len(b)) < min_overlap:
         return None
     centre = a.mean(axis=0)
     a, b = a - centre, b - centre
-    shifts = np.arange(-(len(b) - 1), len(a))  # row k of b meets row k + shift of a
+    shifts = np.arange(-(len(b) - 1), len(a))  # row k of b is compared with row k + shift of a
     cross = sum(correlate(a[:, k], b[:, k], mode="full", method="fft") for k in range(a.shape[1]))
-    first, last = np.maximum(shifts, 0), np.minimum(shifts + len(b), len(a))
-    overlap = last - first
-    in_a = _window(a, first, last)
-    in_b = _window(b, first - shifts, last - shifts)
-    difference = np.maximum(in_a + in_b - 2.0 * np.asarray(cross), 0.0) / overlap
+    begin, end = np.maximum(shifts, 0), np.minimum(shifts + len(b), len(a))
+    overlap = end - begin
+    squares_a = _sum_of_squares(a, begin, end)
+    squares_b = _sum_of_squares(b, begin - shifts, end - shifts)
+    difference = np.maximum(squares_a + squares_b - 2.0 * np.asarray(cross), 0.0) / overlap
     size = float(np.mean(np.sum(a * a, axis=1)))
-    rests = in_a / overlap < 0.5 * size  # two arms at rest are not the same motion
-    difference[(overlap < least) | rests] = np.inf
+    resting = squares_a / overlap < MIN_MOTION_SHARE * size
+    difference[(overlap < min_overlap) | resting] = np.inf
     best = int(np.argmin(difference))
-    if size == 0.0 or difference[best] > SAME**2 * size:
+    if size == 0.0 or difference[best] > MAX_DIFFERENCE**2 * size:
         return None
     rms = math.sqrt(difference[best] / a.shape[1])
-    when = _when(one, other, float(shifts[best]) * step, step)
-    text = (
-        f"{other.source or 'the second log'} repeats the trajectory of {one.source or 'the first'}{when} (positions "
-        f"within {rms:.2g} rad root mean square); it shows repeatability, not validity for other motions"
+    shift = float(shifts[best]) * step
+    return Finding(
+        LogFindingCode.REPEATED_MOTION,
+        Severity.WARNING,
+        f"{second.source or 'the second log'} repeats the trajectory of {first.source or 'the first'}"
+        f"{_format_shift(first, second, shift, step)} (positions within {rms:.2g} rad root mean square)",
+        remedy="it shows repeatability, not validity for other motions",
+        fields={"rms_difference": rms, "shift": shift},
     )
-    return Finding(LogFindingCode.REPEATED_MOTION, Severity.WARNING, text)
 
 
-def _when(one: Log, other: Log, shift: float, step: float) -> str:
-    """How much later by the clock; or, where each log has its own, how far into the other's motion one begins.
+def _format_shift(first: Log, second: Log, shift: float, step: float) -> str:
+    """How much later the motion came again; or, if each log has its own clock, how far into the first it begins.
 
-    One arm is in one place at a time: logs that share a clock do not overlap.
+    Logs whose times do not overlap share a clock, since one arm is in one place at a time.
     """
-    if one.t[-1] <= other.t[0] or other.t[-1] <= one.t[0]:
-        later = float(other.t[0] - one.t[0]) - shift
-        return f" {abs(later):.4g} s {'later' if later > 0.0 else 'earlier'}"
+    if first.t[-1] <= second.t[0] or second.t[-1] <= first.t[0]:
+        delay = float(second.t[0] - first.t[0]) - shift
+        return f" {abs(delay):.4g} s {'later' if delay > 0.0 else 'earlier'}"
     if abs(shift) <= 2.0 * step:
         return ""
     return f", beginning {abs(shift):.2f} s {'after' if shift > 0.0 else 'before'} its start"
 
 
-def _even(log: Log, step: float) -> SamplesByJoint:
-    """Positions on an even grid from the log's first row."""
+def _resample(log: Log, step: float) -> SamplesByJoint:
+    """Positions on an even grid that begins at the log's first row."""
     grid = np.arange(log.t[0], log.t[-1], step)
     return np.stack([np.interp(grid, log.t, log.q[:, k]) for k in range(log.q.shape[1])], axis=1)
 
 
-def _window(values: SamplesByJoint, first: np.ndarray, last: np.ndarray) -> np.ndarray:
-    """Sums of squares over rows first to last."""
+def _sum_of_squares(
+    values: SamplesByJoint, begin: Int[np.ndarray, "shifts"], end: Int[np.ndarray, "shifts"]
+) -> Float[np.ndarray, "shifts"]:
+    """Sums of squares over rows begin, …, end - 1."""
     sums = np.concatenate(([0.0], np.cumsum(np.sum(values * values, axis=1))))
-    return np.asarray(sums[last] - sums[first])
+    return np.asarray(sums[end] - sums[begin])

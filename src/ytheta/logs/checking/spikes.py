@@ -1,67 +1,82 @@
-"""Spikes: single readings far from their neighbours, as a disturbed line or a lost bit makes them."""
+"""Spikes: single readings far from their neighbours, as a disturbed line or a lost bit produces them."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from ytheta.findings import Finding, Severity
-from ytheta.logs.checking.row_edits import Marks, joint_columns, rows_of
+from ytheta.logs.checking.joint_columns import JointColumn, iterate_columns
+from ytheta.logs.checking.row_edits import RowEdits, row_indices
+from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.log import Log
 from ytheta.shapes import Float, PerSample, RowIndices
 
-BLOCK = 1 << 16  # rows looked at at a time
-FEWEST = 30  # rows; fewer say nothing about noise
-SPIKE_NOISE = 20.0  # times what 99 % of the rows stay below; the recorded logs of six robots reach 15
-SPIKE_TORQUE = 0.1  # of the range of a torque or velocity
-SPIKE_POSITION = 0.01  # of the range of a position, which has inertia
-LEAST_POSITION = 1e-3  # rad or m
+ROWS_PER_CHUNK = 1 << 16  # rows processed at a time
+MIN_ROWS = 30  # fewer rows do not show the noise
+MAX_SAMPLED_ROWS = 200_000  # rows from which range and noise of a column are taken
+MIN_NOISE_RATIO = 20.0  # times the distance below which 99 % of the rows stay; real logs of six robots reach 15
+MIN_RANGE_RATIO = 0.1  # of the range of a torque or velocity
+MIN_POSITION_RANGE_RATIO = 0.01  # of the range of a position, which cannot jump
+MIN_POSITION_DISTANCE = 1e-3  # rad or m
+MIN_VALUE_RATIO = 0.02  # of the largest absolute value
+MAX_SHOWN = 3
 
 
-def spikes(log: Log) -> Marks:
-    """Single rows that leave their neighbours far behind are dropped; the log is not cut for one row."""
-    found: dict[str, np.ndarray] = {}
-    starts = rows_of(first for first, _ in log.segments)
-    beside = (starts[:, np.newaxis] + np.arange(-2, 2)).ravel()  # a gap makes neighbours that are none
-    for name, column in joint_columns(log):
-        share, least = (SPIKE_POSITION, LEAST_POSITION) if name.startswith("q of") else (SPIKE_TORQUE, 0.0)
-        rows = np.setdiff1d(_spikes(column, share, least), beside)
+def find_spikes(log: Log) -> RowEdits:
+    """Drop single rows that are far from their neighbours; the log is not cut for one row."""
+    spikes: dict[JointColumn, RowIndices] = {}
+    starts = row_indices(first for first, _ in log.segments)
+    near_gaps = (starts[:, np.newaxis] + np.arange(-2, 2)).ravel()  # rows whose neighbours lie across a gap
+    for column in iterate_columns(log):
+        rows = np.setdiff1d(_find_in_column(column), near_gaps)
         if len(rows):
-            found[name] = rows
-    if not found:
-        return Marks()
-    drop = np.unique(np.concatenate(list(found.values())))
-    where = ", ".join(f"{name} at t = {log.t[rows[0]]:.6g} s" for name, rows in list(found.items())[:3])
-    where += " …" if len(found) > 3 else ""
-    text = f"{len(drop)} {'row' if len(drop) == 1 else 'rows'} with spikes ({where}); dropped"
-    return Marks((Finding("spike", Severity.REPAIRED, text),), drop=drop)
+            spikes[column] = rows
+    if not spikes:
+        return RowEdits()
+    drop = np.unique(np.concatenate(list(spikes.values())))
+    shown = ", ".join(f"{column} at t = {log.t[rows[0]]:.6g} s" for column, rows in list(spikes.items())[:MAX_SHOWN])
+    shown += " …" if len(spikes) > MAX_SHOWN else ""
+    finding = Finding(
+        LogFindingCode.SPIKE,
+        Severity.REPAIRED,
+        f"{len(drop)} {'row' if len(drop) == 1 else 'rows'} with spikes ({shown})",
+        remedy="dropped",
+        names=tuple(dict.fromkeys(column.joint for column in spikes)),
+        fields={"rows": len(drop)},
+    )
+    return RowEdits((finding,), drop=drop)
 
 
-def _spikes(column: PerSample, share: float, least: float) -> RowIndices:
-    """Rows whose distance from the median of five is far beyond the column's noise and a share of its range."""
-    if len(column) < FEWEST:
-        return rows_of()
-    low, high = np.quantile(column[:: 1 + len(column) // 200_000], [0.01, 0.99])
-    floor = max(share * (high - low), least, 0.02 * max(abs(low), abs(high)))
-    # A row that far from the median of five is also far from one of its neighbours: few rows need the median.
-    rows = np.concatenate([_far(column, first, floor) for first in range(2, len(column) - 2, BLOCK)])
+def _find_in_column(column: JointColumn) -> RowIndices:
+    """Rows whose distance from the median of five neighbours is far beyond the column's noise and part of its range."""
+    values = column.values
+    if len(values) < MIN_ROWS:
+        return row_indices()
+    stride = 1 + len(values) // MAX_SAMPLED_ROWS
+    low, high = np.quantile(values[::stride], [0.01, 0.99])
+    least = max((high - low) * MIN_RANGE_RATIO, 0.0)
+    if column.quantity == "q":
+        least = max((high - low) * MIN_POSITION_RANGE_RATIO, MIN_POSITION_DISTANCE)
+    least = max(least, MIN_VALUE_RATIO * max(abs(low), abs(high)))
+    # A row that far from the median of five is also far from one of its neighbours, so few rows need the median.
+    rows = np.concatenate([_find_steps(values, first, least) for first in range(2, len(values) - 2, ROWS_PER_CHUNK)])
     if not len(rows):
-        return rows_of()
-    sample = np.arange(2, len(column) - 2, 1 + len(column) // 200_000)
-    noise = float(np.quantile(_from_median(column, sample), 0.99))
-    return rows[_from_median(column, rows) > max(floor, SPIKE_NOISE * noise)]
+        return row_indices()
+    noise = float(np.quantile(_distance_from_median(values, np.arange(2, len(values) - 2, stride)), 0.99))
+    return rows[_distance_from_median(values, rows) > max(least, MIN_NOISE_RATIO * noise)]
 
 
-def _far(column: PerSample, first: int, floor: float) -> np.ndarray:
-    """Rows of one block that are further than ``floor`` from the row before or after."""
-    last = min(first + BLOCK, len(column) - 2)
-    step = np.abs(np.diff(column[first - 1 : last + 1])) > floor
-    return np.flatnonzero(step[:-1] | step[1:]) + first
+def _find_steps(values: PerSample, first: int, least: float) -> RowIndices:
+    """Rows of one chunk that are further than ``least`` from the row before or after."""
+    last = min(first + ROWS_PER_CHUNK, len(values) - 2)
+    large = np.abs(np.diff(values[first - 1 : last + 1])) > least
+    return np.flatnonzero(large[:-1] | large[1:]) + first
 
 
-def _from_median(column: PerSample, rows: RowIndices) -> Float[np.ndarray, "rows"]:
-    far = np.empty(len(rows))
-    for first in range(0, len(rows), BLOCK):
-        some = rows[first : first + BLOCK]
-        around = np.stack([column[some + k] for k in (-2, -1, 0, 1, 2)])
-        far[first : first + BLOCK] = np.abs(column[some] - np.median(around, axis=0))
-    return far
+def _distance_from_median(values: PerSample, rows: RowIndices) -> Float[np.ndarray, "rows"]:
+    distances = np.empty(len(rows))
+    for first in range(0, len(rows), ROWS_PER_CHUNK):
+        chosen = rows[first : first + ROWS_PER_CHUNK]
+        neighbours = np.stack([values[chosen + k] for k in (-2, -1, 0, 1, 2)])
+        distances[first : first + ROWS_PER_CHUNK] = np.abs(values[chosen] - np.median(neighbours, axis=0))
+    return distances

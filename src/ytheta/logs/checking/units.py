@@ -1,9 +1,9 @@
-"""Units that a log seems to be in: a clock that does not count seconds, angles in degrees; and the line to write.
+"""Units of a log that are probably wrong, and the line of a mapping that corrects them.
 
-Clock       Arms are recorded at 20 Hz or more, and a joint at its quickest crosses its whole range within seconds: in
-            0.2 to 9 s in the logs of six robots. A log below that rate whose joints need more than 100 s counts other
-            units of time. Which, the motion tells: the one in which crossing takes about 3 s.
-Degrees     are seen in positions that are far too wide for radians and right for degrees; see ``plausibility``.
+Clock       Arms are recorded at 20 Hz or more, and a joint at its largest speed crosses its range within seconds: 0.2
+            to 9 s in the logs of six robots. If the rate of a log is lower and its joints need more than 100 s, its
+            clock does not count seconds but the unit in which crossing takes about 3 s.
+Positions   Angles far too large for radians are in degrees, if they are plausible as degrees, or in encoder counts.
 """
 
 from __future__ import annotations
@@ -14,70 +14,119 @@ from collections.abc import Collection
 import numpy as np
 
 from ytheta.findings import Finding, Severity
+from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.log import Log
-from ytheta.robot.parts import JointKind, Limits
+from ytheta.robot.parts import Limits
 from ytheta.robot.robot import Robot
 
-CLOCKS = {1e3: ("milliseconds", "ms"), 1e6: ("microseconds", "us"), 1e9: ("nanoseconds", "ns")}  # in a second
-STILL = {JointKind.REVOLUTE: 0.035, JointKind.PRISMATIC: 0.005}  # rad (2 degrees), m
-RECORDED = 20.0  # Hz
-CROSSING, SLOW = 3.0, 100.0  # s
-POINTS = 2000  # of a log, between which speeds are taken: far enough apart that noise makes no speed
+CLOCK_UNITS = {1e3: ("milliseconds", "ms"), 1e6: ("microseconds", "us"), 1e9: ("nanoseconds", "ns")}  # per second
+MIN_ANGLE_RANGE, MIN_LENGTH_RANGE = 0.035, 0.005  # rad (2 degrees) and m; a joint that moves less is at rest
+MIN_RECORDING_RATE = 20.0  # Hz
+USUAL_CROSSING_TIME, MAX_CROSSING_TIME = 3.0, 100.0  # s
+MAX_POINTS = 2000  # of a log between which speeds are taken: far enough apart that noise does not matter
+MIN_JUDGED_RANGE = 0.1  # rad; the unit of a smaller motion cannot be judged
+MAX_ANGLE_RANGE = 4.0 * math.pi  # rad; if half of the joints turn further, positions are in degrees
+MAX_EXCESS_RATIO = 0.5  # of the range between a joint's limits
+MAX_DEGREES_RATIO = 2.0  # of the expected range; beyond it positions are not even degrees
+MAX_SHOWN = 3
 
 
-def clock_findings(log: Log, robot: Robot) -> list[Finding]:
-    """A rate that nobody records at, of motion slower than any arm's."""
-    rate, crossing = log.rate, _crossing(log, robot)
-    if rate >= RECORDED or crossing <= SLOW:
+def check_clock_unit(log: Log, robot: Robot) -> list[Finding]:
+    """Report a clock that does not count seconds: a low rate together with motion slower than any arm's."""
+    rate, crossing = log.rate, _crossing_time(log, robot)
+    if rate >= MIN_RECORDING_RATE or crossing <= MAX_CROSSING_TIME:
         return []
-    power = min(max(round(math.log10(crossing / CROSSING) / 3.0), 1), len(CLOCKS))
-    unit, word = CLOCKS[10.0 ** (3 * power)]
-    text = (
-        f"time seems to be in {unit}: in seconds the log would last {_duration(log.seconds)} at {rate:.3g} Hz, and a "
-        f'joint at its quickest would need {_duration(crossing)} to cross its range; write [scale] t = "{word}" in a '
-        'mapping, or t = "s" if it is right'
+    power = min(max(round(math.log10(crossing / USUAL_CROSSING_TIME) / 3.0), 1), len(CLOCK_UNITS))
+    unit, word = CLOCK_UNITS[10.0 ** (3 * power)]
+    finding = Finding(
+        LogFindingCode.UNITS,
+        Severity.ERROR,
+        f"time seems to be in {unit}: in seconds, the log would last {_format_duration(log.seconds)} at {rate:.3g} Hz, "
+        f"and a joint at its largest speed would need {_format_duration(crossing)} to cross its range",
+        remedy=f'write [scale] t = "{word}" in a mapping, or t = "s" if it is right',
+        fields={"quantity": "t", "unit": word, "rate": rate, "crossing_time": crossing},
     )
-    return [Finding("units", Severity.ERROR, text)]
+    return [finding]
 
 
-def in_degrees(robot: Robot, degrees: Collection[str], *, others_known: Collection[str]) -> str:
-    """What to write for positions or velocities of which some are in degrees.
+def check_position_units(log: Log, robot: Robot) -> list[Finding]:
+    """Report positions that are too large for radians in at least half of the revolute joints that move."""
+    too_large: dict[str, str] = {}
+    judged: list[str] = []
+    worst = 0.0
+    for k, (joint, limits) in enumerate(zip(log.joints, robot.actuated_limits, strict=True)):
+        low, high = float(log.q[:, k].min()), float(log.q[:, k].max())
+        if joint in robot.sliding_joints or high - low < MIN_JUDGED_RANGE:
+            continue
+        judged.append(joint)
+        if _exceeds_radians(low, high, limits):
+            too_large[joint] = f"{joint} {low:.4g} to {high:.4g}"
+            worst = max(worst, math.radians(high - low) / _expected_range(limits))
+    if not too_large or 2 * len(too_large) < len(judged):
+        return []
+    shown = ", ".join(list(too_large.values())[:MAX_SHOWN])
+    if worst > MAX_DEGREES_RATIO:
+        unit, statement = "", f"positions are too large for a joint, in radians and in degrees ({shown})"
+        remedy = (
+            "write the factor of the encoders, [scale] q = …, or the gear ratios, [motor] matrix = …, in a mapping, or "
+            '[scale] q = "radians" if the positions are right'
+        )
+    else:
+        unit, statement = "degrees", f"positions seem to be in degrees, or those of the motors ({shown})"
+        entry = format_units(robot, too_large, in_radians=[joint for joint in judged if joint not in too_large])
+        remedy = f'write [scale] q = {entry} in a mapping, or "radians" if they are right'
+    fields = {"quantity": "q", "unit": unit}
+    return [Finding(LogFindingCode.UNITS, Severity.ERROR, statement, remedy, names=tuple(too_large), fields=fields)]
 
-    ``others_known`` are joints that are seen to be right. Where there are none, all that turn are in degrees.
+
+def format_units(robot: Robot, in_degrees: Collection[str], *, in_radians: Collection[str]) -> str:
+    """The entry of a mapping for positions or velocities of which some are in degrees.
+
+    Joints about which nothing is known are taken as degrees if no joint is known to be in radians.
     """
 
-    def word(joint: str) -> str:
-        if kind_and_limits(robot, joint)[0] is JointKind.PRISMATIC:
+    def unit(joint: str) -> str:
+        if joint in robot.sliding_joints:
             return "metres"
-        return "degrees" if joint in degrees or not others_known else "radians"
+        return "degrees" if joint in in_degrees or not in_radians else "radians"
 
-    words = [f'"{word(joint)}"' for joint in robot.actuated]
-    return words[0] if len(set(words)) == 1 else f"[{', '.join(words)}]"
-
-
-def kind_and_limits(robot: Robot, coordinate: str) -> tuple[JointKind, Limits]:
-    """Kind and limits of an actuated coordinate; a motor turns."""
-    for motor in robot.motors:
-        if motor.name == coordinate:
-            return JointKind.REVOLUTE, motor.limits
-    joint = robot.joint(coordinate)
-    return joint.kind, joint.limits
+    units = [f'"{unit(joint)}"' for joint in robot.actuated]
+    return units[0] if len(set(units)) == 1 else f"[{', '.join(units)}]"
 
 
-def _crossing(log: Log, robot: Robot) -> float:
-    """Seconds in which a joint at its quickest would cross its range: the median of those that move, 0 if none does."""
-    chosen = slice(None, None, 1 + len(log) // POINTS)
+def min_motion_range(robot: Robot, joint: str) -> float:
+    """The range, in rad or m, below which a joint counts as resting."""
+    return MIN_LENGTH_RANGE if joint in robot.sliding_joints else MIN_ANGLE_RANGE
+
+
+def _crossing_time(log: Log, robot: Robot) -> float:
+    """Seconds in which a joint at its largest speed would cross its range; median of the joints that move, or 0."""
+    chosen = slice(None, None, 1 + len(log) // MAX_POINTS)
     steps = np.diff(log.t[chosen])
     times = []
     for k, joint in enumerate(log.joints):
         q = log.q[chosen, k]
-        if len(steps) and np.ptp(q) > STILL[kind_and_limits(robot, joint)[0]]:
+        if len(steps) and np.ptp(q) > min_motion_range(robot, joint):
             times.append(float(np.ptp(q)) / float(np.max(np.abs(np.diff(q)) / steps)))
     return float(np.median(times)) if times else 0.0
 
 
-def _duration(seconds: float) -> str:
+def _format_duration(seconds: float) -> str:
     for size, unit in ((31_557_600.0, "years"), (86_400.0, "days"), (3_600.0, "hours"), (60.0, "minutes")):
         if seconds >= 2.0 * size:
             return f"{seconds / size:.3g} {unit}"
     return f"{seconds:.3g} s"
+
+
+def _exceeds_radians(low: float, high: float, limits: Limits) -> bool:
+    """Whether a range of positions is too wide for radians."""
+    width = limits.upper - limits.lower
+    if not math.isfinite(width) or width > MAX_ANGLE_RANGE:
+        return high - low > MAX_ANGLE_RANGE
+    return max(high - limits.upper, limits.lower - low) > MAX_EXCESS_RATIO * width
+
+
+def _expected_range(limits: Limits) -> float:
+    """The widest range to be expected of a joint, in radians."""
+    width = limits.upper - limits.lower
+    return width if 0.0 < width <= MAX_ANGLE_RANGE else MAX_ANGLE_RANGE

@@ -1,95 +1,130 @@
-"""Recorded velocities against positions: the velocity summed up over a window should be the way travelled.
+"""Recorded velocities against positions: the integral of the velocity over a window should be the distance travelled.
 
-Sums need no differentiation, so rounding and jitter hardly matter, and the ratio says what is wrong: 57.3 is a unit,
-a thousand is a clock in milliseconds, a few percent is a bad gain or a filter.
+Integrals need no differentiation, so rounding and jitter hardly matter, and their ratio names the fault: 57.3 is a
+unit, 1000 is a clock in milliseconds, a few percent are a wrong gain or a filter.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
 from ytheta.findings import Finding, Severity
-from ytheta.logs.checking.units import CLOCKS, in_degrees
+from ytheta.logs.checking.units import CLOCK_UNITS, format_units
+from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.log import Log
-from ytheta.logs.temporary import scratch, steps_of
+from ytheta.logs.temporary import allocate_temporary, compute_steps
 from ytheta.robot.robot import Robot
+from ytheta.shapes import StartIndices
 
-WINDOW, ROWS = 0.25, 25  # s, and rows at least: with a clock in milliseconds, a quarter of a second is no time
-PAIRS = 20_000  # windows that are looked at
-TOLERANCE = 0.03
-LEAST_WAY = 2e-3  # rad or m, root of the mean square over the windows; less says nothing
-CORRELATION = 0.9
-DEGREES = 180.0 / math.pi
-_NEAR = 0.05
+WINDOW_SECONDS, MIN_WINDOW_ROWS = 0.25, 25  # a quarter of a second is nothing if the clock counts milliseconds
+MAX_WINDOWS = 20_000
+MAX_RATIO_ERROR = 0.03
+MIN_TRAVEL = 2e-3  # rad or m, root mean square over the windows; less cannot be compared
+MIN_CORRELATION = 0.9
+DEGREES_PER_RADIAN = 180.0 / math.pi
+MAX_UNIT_RATIO_ERROR = 0.05  # from the factor of a unit
+FALLBACK = "velocity is taken from position there, unless the recorded one is asked for"
 
 
-def velocity_findings(log: Log, robot: Robot) -> list[Finding]:
-    """What is wrong with the recorded velocities, joint by joint in one finding."""
-    if log.qd is None:
-        return []
-    ratios = _ratios(log)
-    telling = {joint: ratio for joint, (ratio, _) in ratios.items()}
-    for factor in (DEGREES, 1.0 / DEGREES, *CLOCKS):
-        near = [joint for joint, ratio in telling.items() if abs(ratio / factor - 1.0) < _NEAR]
-        if near and 2 * len(near) >= len(telling):
-            figure = f"recorded velocity is {telling[near[0]]:.4g} times the differentiated position ({near[0]})"
-            if factor in CLOCKS:
-                unit, word = CLOCKS[factor]
-                text = f'time seems to be in {unit}: write [scale] t = "{word}"'
-            else:
-                words = in_degrees(robot, near, others_known=[joint for joint in telling if joint not in near])
-                what, key = ("velocities", "qd") if factor == DEGREES else ("positions", "q")
-                text = f"{what} seem to be in degrees: write [scale] {key} = {words}"
-            return [Finding("units", Severity.ERROR, f"{figure}; {text} in a mapping")]
+@dataclass(frozen=True)
+class VelocityFit:
+    """How the integrated velocity of a joint compares with the distance travelled."""
+
+    ratio: float
+    correlation: float
+
+
+def check_velocities(log: Log, robot: Robot) -> list[Finding]:
+    """Report recorded velocities that do not belong to the positions."""
+    fits = _compare_with_positions(log)
+    wrong_unit = _check_units(fits, robot)
+    if wrong_unit is not None:
+        return [wrong_unit]
     findings = []
-    off = {joint: r for joint, (r, c) in ratios.items() if c >= CORRELATION and abs(r - 1.0) > TOLERANCE}
-    if off:
-        shown = ", ".join(f"{joint} {ratio:.3f}" for joint, ratio in off.items())
-        text = (
-            f"recorded velocity differs from the differentiated position by a factor ({shown}); velocity is taken from "
-            "position there, unless the recorded one is asked for"
+    follows = {joint: fit.ratio for joint, fit in fits.items() if fit.correlation >= MIN_CORRELATION}
+    scaled = {joint: ratio for joint, ratio in follows.items() if abs(ratio - 1.0) > MAX_RATIO_ERROR}
+    if scaled:
+        finding = Finding(
+            LogFindingCode.VELOCITY,
+            Severity.WARNING,
+            "recorded velocity differs from the differentiated position by a factor "
+            f"({', '.join(f'{joint} {ratio:.3f}' for joint, ratio in scaled.items())})",
+            remedy=FALLBACK,
+            names=tuple(scaled),
+            fields={"ratios": scaled},
         )
-        findings.append(Finding("velocity", Severity.WARNING, text, names=tuple(off)))
-    strange = {joint: c for joint, (_, c) in ratios.items() if c < CORRELATION}
-    if strange:
-        shown = ", ".join(f"{joint} {c:.2f}" for joint, c in strange.items())
-        text = (
-            f"recorded velocity does not follow the position (correlation {shown}); check the columns' order and "
-            "signs; velocity is taken from position there, unless the recorded one is asked for"
+        findings.append(finding)
+    unrelated = {joint: fit.correlation for joint, fit in fits.items() if joint not in follows}
+    if unrelated:
+        finding = Finding(
+            LogFindingCode.VELOCITY,
+            Severity.WARNING,
+            "recorded velocity does not follow the position "
+            f"(correlation {', '.join(f'{joint} {value:.2f}' for joint, value in unrelated.items())})",
+            remedy=f"check the order and the signs of the columns; {FALLBACK}",
+            names=tuple(unrelated),
+            fields={"correlations": unrelated},
         )
-        findings.append(Finding("velocity", Severity.WARNING, text, names=tuple(strange)))
+        findings.append(finding)
     return findings
 
 
-def _ratios(log: Log) -> dict[str, tuple[float, float]]:
-    """Ratio and correlation of summed velocity and way travelled, for the joints that travel."""
-    starts, window = _windows(log)
-    found: dict[str, tuple[float, float]] = {}
+def _check_units(fits: dict[str, VelocityFit], robot: Robot) -> Finding | None:
+    """The finding about a wrong unit that the ratios of at least half of the joints show."""
+    for factor in (DEGREES_PER_RADIAN, 1.0 / DEGREES_PER_RADIAN, *CLOCK_UNITS):
+        near = [joint for joint, fit in fits.items() if abs(fit.ratio / factor - 1.0) < MAX_UNIT_RATIO_ERROR]
+        if not near or 2 * len(near) < len(fits):
+            continue
+        ratio = fits[near[0]].ratio
+        if factor in CLOCK_UNITS:
+            quantity, (unit, word) = "t", CLOCK_UNITS[factor]
+            cause, entry = f"time seems to be in {unit}", f'"{word}"'
+        else:
+            quantity, noun = ("qd", "velocities") if factor == DEGREES_PER_RADIAN else ("q", "positions")
+            word = "degrees"
+            entry = format_units(robot, near, in_radians=[joint for joint in fits if joint not in near])
+            cause = f"{noun} seem to be in degrees"
+        return Finding(
+            LogFindingCode.UNITS,
+            Severity.ERROR,
+            f"recorded velocity is {ratio:.4g} times the differentiated position ({near[0]})",
+            remedy=f"{cause}: write [scale] {quantity} = {entry} in a mapping",
+            names=tuple(near),
+            fields={"quantity": quantity, "unit": word, "ratio": ratio},
+        )
+    return None
+
+
+def _compare_with_positions(log: Log) -> dict[str, VelocityFit]:
+    """Compare integrated velocity and distance travelled for the joints that move."""
+    starts, window = _choose_windows(log)
+    fits: dict[str, VelocityFit] = {}
     if log.qd is None or not len(starts):
-        return found
-    steps, summed = steps_of(log.t), scratch(len(log))
+        return fits
+    steps, integral = compute_steps(log.t), allocate_temporary(len(log))
     for k, joint in enumerate(log.joints):
-        speed = log.qd[:, k]
-        np.add(speed[1:], speed[:-1], out=summed[1:])
-        summed[1:] *= 0.5
-        summed[1:] *= steps
-        np.cumsum(summed[1:], out=summed[1:])
-        way = log.q[starts + window, k] - log.q[starts, k]
-        sums = summed[starts + window] - summed[starts]
-        size = float(way @ way)
-        if math.sqrt(size / len(starts)) > LEAST_WAY:
-            ratio = float(sums @ way) / size
-            both = math.sqrt(size * float(sums @ sums))
-            found[joint] = (ratio, float(sums @ way) / both if both else 0.0)
-    return found
+        velocity = log.qd[:, k]
+        np.add(velocity[1:], velocity[:-1], out=integral[1:])
+        integral[1:] *= 0.5
+        integral[1:] *= steps
+        np.cumsum(integral[1:], out=integral[1:])
+        travel = log.q[starts + window, k] - log.q[starts, k]
+        integrated = integral[starts + window] - integral[starts]
+        squares = float(travel @ travel)
+        if math.sqrt(squares / len(starts)) > MIN_TRAVEL:
+            product = float(integrated @ travel)
+            norms = math.sqrt(squares * float(integrated @ integrated))
+            fits[joint] = VelocityFit(product / squares, product / norms if norms else 0.0)
+    return fits
 
 
-def _windows(log: Log) -> tuple[np.ndarray, int]:
+def _choose_windows(log: Log) -> tuple[StartIndices, int]:
     """First rows of windows that lie within one segment, and their length in rows."""
     longest = max((last - first for first, last in log.segments), default=0)
-    window = max(1, min(max(round(WINDOW * log.rate), ROWS), longest // 4))
-    stride = max(1, window // 2, len(log) // PAIRS)
+    window = max(1, min(max(round(WINDOW_SECONDS * log.rate), MIN_WINDOW_ROWS), longest // 4))
+    stride = max(1, window // 2, len(log) // MAX_WINDOWS)
     starts = [np.arange(first, last - window, stride) for first, last in log.segments if last - first > window]
     return (np.concatenate(starts) if starts else np.empty(0, dtype=np.int64)), window

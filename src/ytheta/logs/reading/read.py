@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ytheta.errors import InputError, suggest_names
-from ytheta.logs.checking.check import checked
+from ytheta.logs.checking.check import check_log
 from ytheta.logs.log import Log
 from ytheta.logs.reading.assemble import assembled
 from ytheta.logs.reading.bag import read_bag
@@ -38,7 +38,7 @@ def read_log(
     """
     place = Path(path)
     chosen = read_mapping(mapping)
-    return checked(
+    return check_log(
         assembled(_table(place, robot, chosen), robot, chosen, str(place)),
         robot,
         strict=strict,

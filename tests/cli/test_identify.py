@@ -20,7 +20,7 @@ import pytest
 import ytheta as yt
 from tests.support.arm_logs import RATE, true_arm, write_log
 from tests.support.command import process, refused, ytheta
-from ytheta.cli.log_options import progress
+from ytheta.cli.log_options import show_progress
 
 FIXED = {"samples", "base_count", "condition_number", "fit", "validation", "parameters", "consistent", "verdict"}
 
@@ -226,7 +226,7 @@ def test_progress_is_for_a_person_who_waits(monkeypatch: pytest.MonkeyPatch) -> 
         err = io.StringIO()
         monkeypatch.setattr(err, "isatty", lambda seen=watched: seen)
         monkeypatch.setattr(sys, "stderr", err)
-        with progress() as tell:
+        with show_progress() as tell:
             tell("estimating")
             time.sleep(0.2)
         assert ("estimating …" in err.getvalue()) == watched

@@ -1,0 +1,55 @@
+"""Options that all commands share, and how they print."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.support.command import process, refused, ytheta
+from tests.support.urdf_arm import ARM
+
+
+@pytest.mark.parametrize(
+    ("option", "text", "reason"),
+    [
+        ("--at", "q5=nan", "write NAME=NUMBER with a finite number"),
+        ("--at", "q5=-inf", "write NAME=NUMBER with a finite number"),
+        ("--at", "=1", "write NAME=NUMBER"),
+        ("--length", "l1=nan", "write NAME=NUMBER with a finite number"),
+        ("--length", "self=1", "has no length 'self'"),
+    ],
+)
+def test_values_are_finite(option: str, text: str, reason: str) -> None:
+    assert reason in refused("inspect", "walker" if option == "--at" else "lu-two-link", option, text)
+
+
+def test_values_are_given_once() -> None:
+    message = refused("inspect", "walker", "--at", "q5=0.7", "--at", "q5=0.8")
+    assert "--at 'q5=0.8': 'q5' was already given as 0.7; keep one of the two" in message
+    message = refused("inspect", "lu-two-link", "--length", "l1=1", "--length", "l1=1")
+    assert "'l1' was already given as 1" in message
+
+
+def test_names_are_not_markup(tmp_path: Path) -> None:
+    text = ARM.replace('name="arm"', 'name="[/x]"').replace('"upper"', '"l[red]k"').replace('"q1"', '":boom:[b]"')
+    (tmp_path / "odd.urdf").write_text(text.replace('izz="1"', 'izz="3"'))
+    result = ytheta("inspect", "odd.urdf", cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.startswith("[/x]")
+    assert ":boom:[b] R z ─ l[red]k 2 kg" in result.stdout
+    assert "l[red]k: triangle inequality violated" in result.stdout
+
+
+def test_control_characters_do_not_reach_the_terminal(tmp_path: Path) -> None:
+    (tmp_path / "odd.toml").write_text(r'name = "a\u001b[2Jb\nc"' + "\n[[link]]\nname = 'base'\n")
+    result = ytheta("inspect", "odd.toml", cwd=tmp_path)
+    assert result.stdout.startswith(r"a\x1b[2Jb\nc")
+
+
+def test_output_into_a_file_is_wide() -> None:
+    command, environment = process("inspect", "panda")
+    text = subprocess.run(command, env=environment, capture_output=True, encoding="utf-8", check=True).stdout
+    assert text.splitlines()[6] == ytheta("inspect", "panda").stdout.splitlines()[6]
+    assert 80 < max(len(line) for line in text.splitlines()) <= 120

@@ -87,7 +87,7 @@ def _inertial(link: Link) -> str:
     if not body.mass > 0.0:
         raise InputError(
             f"link {link.name!r} has inertia or a first moment but a mass of {body.mass:g} kg, which no body of MuJoCo "
-            "can have; give it a mass, or use the own plant"
+            "can have; give it a mass, or use plant 'own'"
         )
     (xx, xy, xz), (_, yy, yz), (_, _, zz) = body.tensor_about_center
     full = (xx, yy, zz, xy, xz, yz)

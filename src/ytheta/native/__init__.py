@@ -1,6 +1,6 @@
-"""From Graph to Kernel: machine code for many samples at once, or the interpreter as its reference.
+"""Compilation of a Graph into a Kernel: machine code for batches of samples, or CasADi's interpreter as the reference.
 
-``compile_graph(graph)`` gives a Kernel. LLVM and CasADi are imported by the first compilation, not by this package:
+``compile_graph(graph)`` returns a Kernel. LLVM and CasADi are imported by the first compilation, not by this package:
 both take longer to load than most commands run.
 """
 

@@ -1,4 +1,7 @@
-"""The checks at a kernel's door: what comes in is what the graph expects, or a sentence says what is wrong."""
+"""Checks of the arrays that a kernel is called with.
+
+Each check returns the arrays as contiguous doubles or raises an InputError that names the input and the remedy.
+"""
 
 from __future__ import annotations
 
@@ -16,101 +19,102 @@ _DOUBLE = np.dtype(np.float64)
 
 
 def check_batch(graph: Graph, arrays: Sequence[Any]) -> tuple[list[np.ndarray], int]:
-    """Inputs as contiguous arrays of doubles, and the number of samples (1 if all inputs are shared)."""
+    """Return the inputs as contiguous arrays of doubles, and the number of samples (1 if all inputs are shared)."""
     check_count(graph, arrays)
-    inputs, taken = graph.inputs, []
+    inputs, checked = graph.inputs, []
     samples, first = None, ""
-    for k, given in enumerate(arrays):
+    for k, argument in enumerate(arrays):
         entry = inputs[k]
-        array, doubles = given, type(given) is np.ndarray and given.dtype is _DOUBLE
-        if not (doubles and (flags := given.flags).c_contiguous and flags.aligned):
-            array = _numbers(graph, entry, given)
-        taken.append(array)
+        array, is_double = argument, type(argument) is np.ndarray and argument.dtype is _DOUBLE
+        if not (is_double and (flags := argument.flags).c_contiguous and flags.aligned):
+            array = _to_doubles(graph, entry, argument)
+        checked.append(array)
         shape = array.shape
         if entry.shared:
             if shape != (entry.size,):
-                _misshapen(graph, entry, array, f"({entry.size},), one vector for all samples")
+                _raise_wrong_shape(graph, entry, array, f"({entry.size},), one vector for all samples")
             continue
         if len(shape) != 2 or shape[1] != entry.size:
             hint = "; for a single sample use kernel.one" if shape == (entry.size,) else ""
-            _misshapen(graph, entry, array, f"(samples, {entry.size}){hint}")
+            _raise_wrong_shape(graph, entry, array, f"(samples, {entry.size}){hint}")
         if samples is None:
             samples, first = shape[0], entry.name
         elif shape[0] != samples:
             raise InputError(
                 f"kernel {graph.name!r}: input {entry.name!r} has {len(array)} samples, but {first!r} has {samples}; "
-                "give all of them the same number"
+                "give all inputs the same number of samples"
             )
-    return taken, 1 if samples is None else samples
+    return checked, 1 if samples is None else samples
 
 
-def check_vectors(graph: Graph, given: Sequence[Any]) -> list[np.ndarray]:
-    """Inputs of one sample as vectors of doubles."""
-    check_count(graph, given)
-    taken = []
-    for entry, vector in zip(graph.inputs, given, strict=True):
-        numbers = _numbers(graph, entry, vector)
-        if numbers.shape != (entry.size,):
-            hint = "; for many samples call the kernel itself" if numbers.ndim == 2 else ""
-            _misshapen(graph, entry, numbers, f"({entry.size},){hint}")
-        taken.append(numbers)
-    return taken
+def check_vectors(graph: Graph, arrays: Sequence[Any]) -> list[np.ndarray]:
+    """Return the inputs of one sample as vectors of doubles."""
+    check_count(graph, arrays)
+    checked = []
+    for entry, argument in zip(graph.inputs, arrays, strict=True):
+        vector = _to_doubles(graph, entry, argument)
+        if vector.shape != (entry.size,):
+            hint = "; for many samples call the kernel itself" if vector.ndim == 2 else ""
+            _raise_wrong_shape(graph, entry, vector, f"({entry.size},){hint}")
+        checked.append(vector)
+    return checked
 
 
-def check_count(graph: Graph, given: Sequence[Any]) -> None:
-    if len(given) != len(graph.inputs):
+def check_count(graph: Graph, arrays: Sequence[Any]) -> None:
+    """Raise if there are not as many arrays as the graph has inputs."""
+    if len(arrays) != len(graph.inputs):
         names = ", ".join(entry.name for entry in graph.inputs)
-        raise InputError(f"kernel {graph.name!r} takes {len(graph.inputs)} arrays ({names}), not {len(given)}")
+        raise InputError(f"kernel {graph.name!r} takes {len(graph.inputs)} arrays ({names}), not {len(arrays)}")
 
 
 def check_output(graph: Graph, shape: tuple[int, ...], out: Any, arrays: Sequence[np.ndarray]) -> np.ndarray:
-    """``out`` as the array to write to, if it fits."""
-    wrong = ""
+    """Return ``out`` if results of this shape can be written to it."""
+    problem = ""
     if not isinstance(out, np.ndarray):
-        wrong = f"is a {type(out).__name__}"
+        problem = f"is a {type(out).__name__}"
     elif out.dtype != np.float64:
-        wrong = f"has numbers of type {out.dtype}"
+        problem = f"has numbers of type {out.dtype}"
     elif out.shape != shape:
-        wrong = f"has shape {out.shape}"
+        problem = f"has shape {out.shape}"
     elif not (out.flags.c_contiguous and out.flags.aligned and out.flags.writeable):
-        wrong = "is not contiguous, aligned and writable"
+        problem = "is not contiguous, aligned and writable"
     elif any(np.may_share_memory(out, array) for array in arrays):
-        wrong = "shares memory with an input"
-    if wrong:
-        raise InputError(f"kernel {graph.name!r}: out {wrong}; it needs to be np.empty({shape})")
-    taken: np.ndarray = out
-    return taken
+        problem = "shares memory with an input"
+    if problem:
+        raise InputError(f"kernel {graph.name!r}: out {problem}; use np.empty({shape})")
+    checked: np.ndarray = out
+    return checked
 
 
 def raise_not_finite(graph: Graph, arrays: Sequence[np.ndarray]) -> NoReturn:
-    """Name the first number that is not finite."""
+    """Raise an InputError that names the first number that is not finite."""
     for entry, array in zip(graph.inputs, arrays, strict=True):
-        strange = np.argwhere(~np.isfinite(array))
-        if len(strange):
-            index = tuple(int(i) for i in strange[0])
+        not_finite = np.argwhere(~np.isfinite(array))
+        if len(not_finite):
+            index = tuple(int(i) for i in not_finite[0])
             where = f"sample {index[0]}, element {index[1]}" if len(index) == 2 else f"element {index[0]}"
             raise InputError(
                 f"kernel {graph.name!r}: input {entry.name!r} is {array[index]} at {where} "
-                f"({len(strange)} such in all); repair or remove them"
+                f"({len(not_finite)} such values in total); repair or remove them"
             )
     raise InputError(f"kernel {graph.name!r}: an input was not finite, and was changed while the kernel ran")
 
 
-def _numbers(graph: Graph, entry: Input, given: Any) -> np.ndarray:
-    if isinstance(given, np.ma.MaskedArray) and np.ma.is_masked(given):
+def _to_doubles(graph: Graph, entry: Input, argument: Any) -> np.ndarray:
+    if isinstance(argument, np.ma.MaskedArray) and np.ma.is_masked(argument):
         raise InputError(f"kernel {graph.name!r}: entries of input {entry.name!r} are masked; leave those samples out")
     try:
-        array = np.asarray(given)
+        array = np.asarray(argument)
     except ValueError as error:
         raise InputError(f"kernel {graph.name!r}: input {entry.name!r} is not an array of numbers: {error}") from None
     if array.dtype.kind not in "fiub" and array.size:
         raise InputError(
             f"kernel {graph.name!r}: input {entry.name!r} has entries of type {array.dtype}; real numbers are needed"
         )
-    taken = np.require(array, np.float64, ["C", "A"])
-    # Types may be equal to that of doubles without being it; machine code tells them apart.
-    return taken if taken.dtype is _DOUBLE else taken.view(_DOUBLE)
+    doubles = np.require(array, np.float64, ["C", "A"])
+    # A dtype may equal that of doubles without being the same object; machine code compares the objects.
+    return doubles if doubles.dtype is _DOUBLE else doubles.view(_DOUBLE)
 
 
-def _misshapen(graph: Graph, entry: Input, array: np.ndarray, needed: str) -> NoReturn:
+def _raise_wrong_shape(graph: Graph, entry: Input, array: np.ndarray, needed: str) -> NoReturn:
     raise InputError(f"kernel {graph.name!r}: input {entry.name!r} has shape {array.shape}, but needs {needed}")

@@ -1,13 +1,13 @@
-"""Object code on disk: found again only if it is exactly what was asked for, and never needed.
+"""The cache of object code on disk. It is optional: without it every process compiles for itself.
 
-Folder     ``YTHETA_CACHE``, or ``ytheta/kernels`` in ``XDG_CACHE_HOME`` or ``~/.cache``; made with mode 0700
-File       named by its key; a header (magic, key, SHA-256 and length of the payload) and the payload
-Trust      a file is used if it is a regular file of this user that nobody else may write and every field of its header
-           agrees; anything else counts as not there and is replaced
-Writing    into a temporary file, then an atomic rename: a reader sees a whole file or none, and the last of several
-           writers wins with the same content
-Trouble    a folder that cannot be made or written, or a full disk, costs the next process a compilation; a line in the
-           log says so
+Folder     ``YTHETA_CACHE``, or ``ytheta/kernels`` in ``XDG_CACHE_HOME`` or ``~/.cache``; created with mode 0700
+File       named after its key; a header (magic, key, SHA-256 and length of the payload), then the payload
+Trust      a file is used only if it is a regular file, belongs to this user, is not writable by anybody else, and every
+           field of its header agrees; any other file is treated as missing and replaced
+Writing    to a temporary file, then an atomic rename: readers see a complete file or none. Several writers of one key
+           write the same content
+Errors     if the folder cannot be created or written, or the disk is full, the next process compiles again; the log
+           says so
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _HEADER = struct.Struct(f"<{len(_MAGIC)}s32s32sQ")
 _LOG = logging.getLogger("ytheta")
 
 
-def folder() -> Path:
-    """Where object code is kept."""
+def cache_folder() -> Path:
+    """The folder of the object code."""
     chosen = os.environ.get("YTHETA_CACHE")
     if chosen:
         return Path(chosen)
@@ -35,8 +35,8 @@ def folder() -> Path:
     return Path(base).expanduser() / "ytheta" / "kernels"
 
 
-def key(*parts: str) -> bytes:
-    """The key of everything that decides what the object code is."""
+def make_key(*parts: str) -> bytes:
+    """Hash everything that determines the object code."""
     digest = hashlib.sha256()
     for part in parts:
         data = part.encode()
@@ -44,57 +44,57 @@ def key(*parts: str) -> bytes:
     return digest.digest()
 
 
-def path(name: bytes) -> Path:
+def cache_path(key: bytes) -> Path:
     """The file of a key."""
-    return folder() / f"{name.hex()}.o"
+    return cache_folder() / f"{key.hex()}.o"
 
 
-def read(name: bytes) -> bytes | None:
-    """The payload kept under a key, or nothing."""
-    # Neither a link is followed nor a pipe waited for.
+def read(key: bytes) -> bytes | None:
+    """Return the payload stored under a key, or None."""
+    # Links are not followed, and opening a pipe does not block.
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     try:
-        descriptor = os.open(path(name), flags)
+        descriptor = os.open(cache_path(key), flags)
         with open(descriptor, "rb") as file:
-            if not _trusted(os.fstat(descriptor)):
-                _LOG.warning("%s is not a file that only this user can write; compiling anew", path(name))
+            if not _is_trusted(os.fstat(descriptor)):
+                _LOG.warning("%s is not a file that only this user can write; compiling again", cache_path(key))
                 return None
             content = file.read()
     except FileNotFoundError:
         return None
     except (OSError, RuntimeError) as error:  # RuntimeError: there is no home directory
-        _LOG.info("no kernel is read from the cache: %s", error)
+        _LOG.info("the kernel cache cannot be read: %s", error)
         return None
     payload = content[_HEADER.size :]
-    if content[: _HEADER.size] != _header(name, payload):
-        _LOG.warning("%s is damaged; compiling anew", path(name))
+    if content[: _HEADER.size] != _make_header(key, payload):
+        _LOG.warning("%s is damaged; compiling again", cache_path(key))
         return None
     return payload
 
 
-def write(name: bytes, payload: bytes) -> None:
-    """Keep a payload under a key."""
+def write(key: bytes, payload: bytes) -> None:
+    """Store a payload under a key."""
     try:
-        place = path(name)
-        place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(dir=place.parent, prefix="new-")
+        path = cache_path(key)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix="new-")
         try:
             with open(descriptor, "wb") as file:
-                file.write(_header(name, payload) + payload)
-            os.replace(temporary, place)
+                file.write(_make_header(key, payload) + payload)
+            os.replace(temporary, path)
         except BaseException:
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
             raise
     except (OSError, RuntimeError) as error:
-        _LOG.info("the kernel is not kept in the cache: %s", error)
+        _LOG.info("the kernel cannot be stored in the cache: %s", error)
 
 
-def _header(name: bytes, payload: bytes) -> bytes:
-    return _HEADER.pack(_MAGIC, name, hashlib.sha256(payload).digest(), len(payload))
+def _make_header(key: bytes, payload: bytes) -> bytes:
+    return _HEADER.pack(_MAGIC, key, hashlib.sha256(payload).digest(), len(payload))
 
 
-def _trusted(status: os.stat_result) -> bool:
+def _is_trusted(status: os.stat_result) -> bool:
     if not stat.S_ISREG(status.st_mode):
         return False
     if not hasattr(os, "getuid"):  # Windows: the folder's access list decides

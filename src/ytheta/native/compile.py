@@ -1,4 +1,4 @@
-"""Graph → Kernel."""
+"""Compilation of graphs into kernels, with a cache in memory and one on disk."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from weakref import WeakValueDictionary
 
 from ytheta.errors import UnknownNameError, suggest_names
 from ytheta.native import cache as disk
-from ytheta.native.codegen.array_access import find_fields
-from ytheta.native.codegen.llvm import host, object_code
+from ytheta.native.codegen.array_access import find_type_addresses
+from ytheta.native.codegen.llvm import detect_host, emit_object
 from ytheta.native.codegen.program import check_function
 from ytheta.native.interpreter import Interpreter
 from ytheta.native.kernel import Kernel
@@ -23,53 +23,55 @@ if TYPE_CHECKING:
 
 BACKENDS = ("llvm", "interpreter")
 
-# Machine code of this process: alive while a kernel uses it, and a while longer for what is asked for again and again.
-_loaded: WeakValueDictionary[bytes, Machine] = WeakValueDictionary()
-_recent: deque[Machine] = deque(maxlen=64)
-_working = threading.Lock()
+# Machine code of this process lives while a kernel uses it; the most recent codes are kept longer, since the same
+# graphs are often compiled again.
+_machines: WeakValueDictionary[bytes, Machine] = WeakValueDictionary()
+_recent_machines: deque[Machine] = deque(maxlen=64)
+_lock = threading.Lock()
 
 
-def _begin_anew() -> None:
-    """In a child of a process one of whose threads was compiling: nobody is left to open the lock."""
-    global _working
-    _working = threading.Lock()
+def _replace_lock() -> None:
+    """Replace the lock in a forked child: if another thread of the parent held it, nobody would release it."""
+    global _lock
+    _lock = threading.Lock()
 
 
 if hasattr(os, "register_at_fork"):  # not on every system
-    os.register_at_fork(after_in_child=_begin_anew)
+    os.register_at_fork(after_in_child=_replace_lock)
 
 
 def compile_graph(graph: Graph, *, backend: str = "llvm", cache: bool = True) -> Kernel:
-    """The kernel of a graph.
+    """Return the kernel of a graph.
 
-    ``backend`` is "llvm" (machine code) or "interpreter" (CasADi's own evaluation, the reference). Machine code that is
-    there already, in this process or in the cache on disk, is taken; ``cache=False`` always compiles.
+    ``backend`` is "llvm" (machine code) or "interpreter" (CasADi's own evaluation, the reference). Machine code that
+    this process or the cache on disk already has is reused; ``cache=False`` always compiles.
     """
-    began = time.perf_counter()
+    start = time.perf_counter()
     check_function(graph)
     if backend == "interpreter":
         runner = Interpreter(graph)
-        return Kernel(graph, runner, cpu="", lanes=1, origin="interpreted", seconds=time.perf_counter() - began)
+        return Kernel(graph, runner, cpu="", lanes=1, origin="interpreted", seconds=time.perf_counter() - start)
     if backend != "llvm":
         raise UnknownNameError(f"there is no backend {backend!r}{suggest_names(backend, BACKENDS)}")
-    find_fields()  # says at once where machine code cannot be used
-    with _working:
-        machine, origin = _machine(graph, cache=cache)
-    cpu, lanes = host().cpu, host().lanes
-    return Kernel(graph, machine, cpu=cpu, lanes=lanes, origin=origin, seconds=time.perf_counter() - began)
+    find_type_addresses()  # raises at once if machine code cannot be used on this system
+    with _lock:
+        machine, origin = _load_machine(graph, cache=cache)
+    host = detect_host()
+    return Kernel(graph, machine, cpu=host.cpu, lanes=host.lanes, origin=origin, seconds=time.perf_counter() - start)
 
 
-def _machine(graph: Graph, *, cache: bool) -> tuple[Machine, str]:
+def _load_machine(graph: Graph, *, cache: bool) -> tuple[Machine, str]:
+    """Return the machine code of a graph, and its origin: "memory", "disk" or "compiled"."""
     if not cache:
-        return Machine(object_code(graph)), "compiled"
-    name = disk.key(graph.digest, "llvm", host().fingerprint)
-    machine, origin = _loaded.get(name), "memory"
+        return Machine(emit_object(graph)), "compiled"
+    key = disk.make_key(graph.digest, "llvm", detect_host().fingerprint)
+    machine, origin = _machines.get(key), "memory"
     if machine is None:
-        code, origin = disk.read(name), "disk"
+        code, origin = disk.read(key), "disk"
         if code is None:
-            code, origin = object_code(graph), "compiled"
-            disk.write(name, code)
+            code, origin = emit_object(graph), "compiled"
+            disk.write(key, code)
         machine = Machine(code)
-    _loaded[name] = machine
-    _recent.append(machine)
+    _machines[key] = machine
+    _recent_machines.append(machine)
     return machine, origin

@@ -1,7 +1,7 @@
-"""Graph: a traced computation, from vectors per sample to one array per sample.
+"""Graph: a traced computation from the input vectors of one sample to one array.
 
-It is a CasADi ``Function`` of SX scalars with names and shapes, and it knows what it was made from. ``native`` turns it
-into a Kernel; workers on other machines receive graphs, never kernels.
+A graph is a CasADi ``Function`` of SX scalars with names and shapes, and a note of what it was made from.
+``compile_graph`` turns it into a Kernel. Graphs can be sent to other processes, kernels cannot.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Input:
-    """One argument: a vector that is new in every sample, or one that is shared by all of them."""
+    """One argument: a vector per sample, or one vector that all samples share."""
 
     name: str
     size: int
@@ -28,10 +28,10 @@ class Input:
 
 @dataclass(frozen=True)
 class Graph:
-    """Inputs → an array of ``shape``, for one sample.
+    """The map from the inputs of one sample to an array of ``shape``.
 
-    ``function`` maps one column vector per input to a single sparse column: the structural non-zeros of the array in C
-    order, whose flat places are ``places``. What is not listed there is zero whatever the inputs are.
+    ``function`` maps one column vector per input to one dense column: the structural nonzeros of the array in C order.
+    ``places`` are their flat indices. Entries that are not listed there are zero for all inputs.
     """
 
     name: str
@@ -43,17 +43,17 @@ class Graph:
 
     @property
     def size(self) -> int:
-        """Entries of the array, zeros included."""
+        """The number of entries of the array, zeros included."""
         return int(np.prod(self.shape, dtype=int))
 
     @property
     def digest(self) -> str:
-        """A fingerprint of the computation and its layout; names and origin do not change it."""
+        """A fingerprint of the computation and its layout; it does not depend on names or on ``made_from``."""
         layout = repr(([(i.size, i.shared) for i in self.inputs], self.shape, self.places))
         return hashlib.sha256((layout + self.function.serialize()).encode()).hexdigest()
 
     def apply(self, *symbols: Any) -> casadi.SX:
-        """The array for these symbols, flat and dense: a graph as a part of another."""
+        """Return the array for these symbols, flat and dense, for use inside another graph."""
         import casadi
 
         values, result = self.function(*symbols), casadi.SX.zeros(self.size)
@@ -63,7 +63,7 @@ class Graph:
 
 
 def trace(name: str, inputs: Sequence[tuple[Input, Any]], output: np.ndarray, *, made_from: str = "") -> Graph:
-    """The graph from symbolic inputs (vectors of SX) to an object array of SX scalars and floats."""
+    """Return the graph from symbolic inputs (vectors of SX) to an object array of SX scalars and floats."""
     import casadi
 
     flat = [casadi.SX(entry) for entry in np.asarray(output, dtype=object).ravel()]

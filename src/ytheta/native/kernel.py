@@ -1,12 +1,11 @@
-"""Kernel: a graph that computes, for many samples or for one.
+"""Kernel: a compiled graph, to be called with many samples or with one.
 
-Results are the same to the last bit however samples are cut into batches, blocks and threads, and for ``one``: every
-sample runs through the same instructions, whatever its neighbours are.
+Every sample runs through the same instructions. So the results are bit-identical, however the samples are divided
+into batches, blocks and threads, and for ``one``.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -15,37 +14,41 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol, runtime_c
 
 import numpy as np
 
+from ytheta.engine.local import usable_processors
 from ytheta.errors import InputError
 from ytheta.native import arguments
-from ytheta.native.machine import Lender, fresh
+from ytheta.native.buffers import BufferPool, empty_result
 from ytheta.native.operations import Operations, count_operations
 from ytheta.shapes import Float, Int
 
 if TYPE_CHECKING:
     from ytheta.native.graph import Graph
 
-# One operation on one sample takes about this long; a thread must have a millisecond of work to be worth its start.
-_SECONDS = 6e-11
-_WORTH_A_THREAD = 1e-3
+_SECONDS_PER_OPERATION = 6e-11  # on one sample, about
+_MIN_SECONDS_PER_THREAD = 1e-3  # a thread with less work is not worth its start
 
 
 @runtime_checkable
 class Runner(Protocol):
-    """What a backend offers; see ``Machine``."""
+    """The interface of a backend; ``Machine`` documents the methods. ``columns`` is the maximal length of a block."""
 
     backend: str
-
     columns: int
 
-    def look(self, samples: int, out: Any, arrays: tuple[Any, ...]) -> bool: ...
-    def dense(self, arrays: tuple[np.ndarray, ...], first: int, last: int, out: np.ndarray) -> bool: ...
-    def writer(self, arrays: tuple[np.ndarray, ...], values: np.ndarray, place: int) -> Callable[[int, int], bool]: ...
-    def single(self, graph: Graph) -> Callable[[tuple[Any, ...]], np.ndarray | None]: ...
+    def fits(self, samples: int, out: Any, arrays: tuple[Any, ...]) -> bool: ...
+    def write_dense(self, arrays: tuple[np.ndarray, ...], first: int, last: int, out: np.ndarray) -> bool: ...
+    def block_writer(
+        self, arrays: tuple[np.ndarray, ...], values: np.ndarray, address: int
+    ) -> Callable[[int, int], bool]: ...
+    def sample_function(self, graph: Graph) -> Callable[[tuple[Any, ...]], np.ndarray | None]: ...
 
 
 @dataclass(frozen=True)
 class About:
-    """How a kernel was made: ``origin`` is "compiled", "disk", "memory" or "interpreted", and took ``seconds``."""
+    """How a kernel was made.
+
+    ``origin`` is "compiled", "disk", "memory" or "interpreted"; ``seconds`` is the time that it took.
+    """
 
     backend: str
     cpu: str
@@ -57,17 +60,17 @@ class About:
     seconds: float
 
 
-class Block(NamedTuple):  # which is made in half the time that a frozen dataclass takes
+class Block(NamedTuple):  # created in half the time of a frozen dataclass
     """Samples first, first + 1, …: row k of ``values`` is the entry at ``Kernel.places[k]``, one column per sample.
 
-    The array is written again by the next block; copy what must outlive it.
+    The next block overwrites the array; copy values that are needed longer.
     """
 
     first: int
     values: Float[np.ndarray, "nonzeros samples"]
 
     def __eq__(self, other: object) -> bool:
-        return self is other  # arrays have no one answer
+        return self is other  # comparing arrays does not give a single truth value
 
     def __ne__(self, other: object) -> bool:
         return self is not other
@@ -77,51 +80,58 @@ class Block(NamedTuple):  # which is made in half the time that a frozen datacla
 
 
 class Kernel:
-    """Inputs of shape (samples, size), or (size,) where shared → an array of shape (samples, *shape)."""
+    """A function from inputs of shape (samples, size) to an array of shape (samples, *shape).
+
+    Shared inputs have shape (size,).
+    """
 
     def __init__(self, graph: Graph, runner: Runner, *, cpu: str, lanes: int, origin: str, seconds: float) -> None:
         self.graph = graph
         self._runner = runner
         self._made = (cpu, lanes, origin, seconds)
-        self._seconds = (graph.function.n_instructions() + graph.size) * _SECONDS  # for one sample, about
-        self._single = runner.single(graph)
-        self._first = next((k for k, entry in enumerate(graph.inputs) if not entry.shared), None)
+        self._seconds_per_sample = (graph.function.n_instructions() + graph.size) * _SECONDS_PER_OPERATION
+        self._evaluate_one = runner.sample_function(graph)
+        self._first_batched = next((k for k, entry in enumerate(graph.inputs) if not entry.shared), None)
 
     def __call__(
         self, *arrays: Any, out: np.ndarray | None = None, threads: int | None = None
     ) -> Float[np.ndarray, "samples *shape"]:
-        """The dense array of every sample, zeros included; in ``out`` if given.
+        """Return the dense array of every sample, zeros included; written to ``out`` if given.
 
-        ``threads`` is chosen by the amount of work unless given. After an error ``out`` holds nothing of use.
+        By default the amount of work determines ``threads``. After an error the content of ``out`` is undefined.
         """
-        taken, samples, fine = self._taken(arrays, out)
+        inputs, samples, checked = self._check(arrays, out)
         shape = (samples, *self.graph.shape)
-        result = fresh(shape) if out is None else out if fine else arguments.check_output(self.graph, shape, out, taken)
+        if out is None:
+            result = empty_result(shape)
+        else:
+            result = out if checked else arguments.check_output(self.graph, shape, out, inputs)
         if result.size == 0:
             return result
-        if not self._in_threads(taken, samples, result, self._threads(samples, threads)):
-            arguments.raise_not_finite(self.graph, taken)
+        if not self._run(inputs, samples, result, self._choose_threads(samples, threads)):
+            arguments.raise_not_finite(self.graph, inputs)
         return result
 
     def one(self, *vectors: Any) -> Float[np.ndarray, "*shape"]:
-        """The array of one sample from vectors of shape (size,)."""
-        result = self._single(vectors)
+        """Return the array of one sample from vectors of shape (size,)."""
+        result = self._evaluate_one(vectors)
         if result is None:
-            taken = tuple(arguments.check_vectors(self.graph, vectors))
-            result = self._single(taken)
+            inputs = tuple(arguments.check_vectors(self.graph, vectors))
+            result = self._evaluate_one(inputs)
             if result is None:
-                arguments.raise_not_finite(self.graph, taken)
+                arguments.raise_not_finite(self.graph, inputs)
         return result
 
     def blocks(self, *arrays: Any, size: int = 1024) -> Iterator[Block]:
-        """Blocks of at most ``size`` samples that hold only the structural non-zeros; each replaces the one before.
+        """Iterate over blocks of at most ``size`` samples, with the structural nonzeros only.
 
-        They are shorter where a block of that size would not stay in the processor's cache.
+        Each block overwrites the one before. Blocks are shorter than ``size`` if such a block would not stay in the
+        processor's cache.
         """
-        taken, samples, _ = self._taken(arrays)
+        inputs, samples, _ = self._check(arrays)
         if size < 1:
             raise InputError(f"kernel {self.graph.name!r}: blocks of {size} samples; give at least 1")
-        return self._blocks(taken, samples, size)
+        return self._iterate_blocks(inputs, samples, size)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -129,17 +139,17 @@ class Kernel:
 
     @cached_property
     def places(self) -> Int[np.ndarray, "nonzeros"]:
-        """Flat places of the structural non-zeros in C order."""
+        """The flat indices of the structural nonzeros, in C order."""
         return np.array(self.graph.places, dtype=np.int64)
 
     @cached_property
     def indices(self) -> tuple[Int[np.ndarray, "nonzeros"], ...]:
-        """The same places as one array of indices per axis: rows and columns of a matrix."""
+        """The same indices as one array per axis, such as rows and columns of a matrix."""
         return tuple(np.unravel_index(self.places, self.shape)) if self.shape else ()
 
     @cached_property
     def about(self) -> About:
-        """Backend, processor, operation counts, fingerprint."""
+        """Backend, processor, operation counts and fingerprint."""
         cpu, lanes, origin, seconds = self._made
         counts, instructions = count_operations(self.graph), self.graph.function.n_instructions()
         return About(self._runner.backend, cpu, lanes, counts, instructions, self.graph.digest, origin, seconds)
@@ -151,50 +161,44 @@ class Kernel:
     def __reduce__(self) -> NoReturn:
         raise TypeError("a Kernel is machine code of this process; send kernel.graph and compile it there")
 
-    def _taken(self, arrays: tuple[Any, ...], out: Any = None) -> tuple[tuple[np.ndarray, ...], int, bool]:
-        """The inputs, the number of samples, and whether all, ``out`` included, were fine as they were."""
+    def _check(self, arrays: tuple[Any, ...], out: Any = None) -> tuple[tuple[np.ndarray, ...], int, bool]:
+        """Return the inputs, the number of samples, and whether ``out`` is known to fit."""
         try:
-            samples = 1 if self._first is None else len(arrays[self._first])
-        except (IndexError, TypeError):  # too few of them, or a number
+            samples = 1 if self._first_batched is None else len(arrays[self._first_batched])
+        except (IndexError, TypeError):  # too few arrays, or a number
             samples = 0
-        if self._runner.look(samples, out, arrays):
+        if self._runner.fits(samples, out, arrays):
             return arrays, samples, True
-        taken, samples = arguments.check_batch(self.graph, arrays)
-        return tuple(taken), samples, False
+        inputs, samples = arguments.check_batch(self.graph, arrays)
+        return tuple(inputs), samples, False
 
     @cached_property
-    def _lender(self) -> Lender:
-        return Lender(len(self.graph.places), self._runner.columns)
+    def _block_buffers(self) -> BufferPool:
+        return BufferPool(len(self.graph.places), self._runner.columns)
 
-    def _blocks(self, taken: tuple[np.ndarray, ...], samples: int, size: int) -> Iterator[Block]:
-        values, place = self._lender.lend()
-        write = self._runner.writer(taken, values, place)
+    def _iterate_blocks(self, inputs: tuple[np.ndarray, ...], samples: int, size: int) -> Iterator[Block]:
+        values, address = self._block_buffers.acquire()
+        write = self._runner.block_writer(inputs, values, address)
         size = min(size, self._runner.columns)
         for first in range(0, samples, size):
             last = min(first + size, samples)
             if not write(first, last):
-                arguments.raise_not_finite(self.graph, taken)
+                arguments.raise_not_finite(self.graph, inputs)
             yield Block(first, values[:, : last - first])
 
-    def _threads(self, samples: int, wanted: int | None) -> int:
-        if wanted is not None:
-            if wanted < 1:
-                raise InputError(f"kernel {self.graph.name!r}: {wanted} threads; give at least 1")
-            return min(wanted, samples)
-        worth = int(samples * self._seconds / _WORTH_A_THREAD)
-        return 1 if worth < 2 or self._runner.backend == "interpreter" else min(worth, _processors())
+    def _choose_threads(self, samples: int, threads: int | None) -> int:
+        if threads is not None:
+            if threads < 1:
+                raise InputError(f"kernel {self.graph.name!r}: {threads} threads; give at least 1")
+            return min(threads, samples)
+        worthwhile = int(samples * self._seconds_per_sample / _MIN_SECONDS_PER_THREAD)
+        return 1 if worthwhile < 2 or self._runner.backend == "interpreter" else min(worthwhile, usable_processors())
 
-    def _in_threads(self, taken: tuple[np.ndarray, ...], samples: int, result: np.ndarray, threads: int) -> bool:
+    def _run(self, inputs: tuple[np.ndarray, ...], samples: int, result: np.ndarray, threads: int) -> bool:
         if threads == 1:
-            return self._runner.dense(taken, 0, samples, result)
+            return self._runner.write_dense(inputs, 0, samples, result)
         ends = [samples * k // threads for k in range(threads + 1)]
-        # A pool of its own costs far less than the work, and survives a fork of the process.
+        # A new pool costs far less than the work, and needs no care when the process forks.
         with ThreadPoolExecutor(threads) as pool:
-            parts = pool.map(lambda first, last: self._runner.dense(taken, first, last, result), ends, ends[1:])
+            parts = pool.map(lambda first, last: self._runner.write_dense(inputs, first, last, result), ends, ends[1:])
             return all(list(parts))
-
-
-def _processors() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

@@ -1,7 +1,8 @@
-"""What a graph costs, counted as the papers count: scalar operations for one sample, after folding and sharing.
+"""Operation counts of a graph, as papers count them: scalar operations for one sample.
 
-A square counts as a multiplication, a doubling as an addition, an inverse as a division. A change of sign is counted
-for itself: it mostly disappears in the addition that follows.
+Constants are folded and common subexpressions are shared before counting. A square counts as a multiplication, a
+doubling as an addition, an inverse as a division. Negations are counted separately, because most of them disappear
+into the addition that follows.
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ _KINDS = {
     "negations": ("NEG",),
     "trigonometric": ("SIN", "COS", "TAN", "ASIN", "ACOS", "ATAN", "ATAN2"),
 }
-_FREE = ("INPUT", "OUTPUT", "CONST")
+_NOT_COUNTED = ("INPUT", "OUTPUT", "CONST")
 
 
 @dataclass(frozen=True)
 class Operations:
-    """Scalar operations for one sample; ``other`` are roots, comparisons, exponentials …"""
+    """Numbers of scalar operations for one sample; ``other`` counts roots, comparisons, exponentials …"""
 
     multiplications: int
     additions: int
@@ -40,17 +41,17 @@ class Operations:
 
 
 def operation_names() -> dict[int, str]:
-    """CasADi's numbers of operations and their names."""
+    """CasADi's operation codes and their names."""
     import casadi
 
     return {getattr(casadi, key): key[3:] for key in dir(casadi) if key.startswith("OP_")}
 
 
 def count_operations(graph: Graph) -> Operations:
-    """The operations of a graph."""
+    """Count the operations of a graph."""
     function = graph.function
-    numbers = Counter(function.instruction_id(k) for k in range(function.n_instructions()))
+    codes = Counter(function.instruction_id(k) for k in range(function.n_instructions()))
     names = operation_names()
-    left = {names[number]: count for number, count in numbers.items() if names[number] not in _FREE}
-    kinds = {kind: sum(left.pop(name, 0) for name in members) for kind, members in _KINDS.items()}
-    return Operations(**kinds, other=sum(left.values()))
+    remaining = {names[code]: count for code, count in codes.items() if names[code] not in _NOT_COUNTED}
+    counts = {kind: sum(remaining.pop(name, 0) for name in members) for kind, members in _KINDS.items()}
+    return Operations(**counts, other=sum(remaining.values()))

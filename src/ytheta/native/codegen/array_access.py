@@ -1,13 +1,14 @@
-"""NumPy's arrays as machine code sees them: what a call is given is looked at there.
+"""Access to NumPy arrays from machine code: it reads addresses, shapes and flags from the array objects themselves.
 
-Python takes a third of a microsecond to ask one array for its address, and as long for its shape and its flags: more
-than ten samples of an arm. Machine code is told where the tuple of the inputs is, and reads the objects in it itself.
+Python needs a third of a microsecond for the address of one array, and as long for its shape and flags; in that time
+machine code evaluates more than ten samples of an arm. So it gets the address of the tuple of the inputs, and reads the
+objects in it.
 
-Fields     of PyTupleObject, and of PyArrayObject in the order of NumPy's ndarraytypes.h, behind the head of every
-           object. Inline functions of both put these offsets into every extension module, so they stay, and
-           ``find_fields`` sees that they are as expected.
-Plain      is an array of NumPy's own class, of its own double type, aligned, in C order; anything else goes through
-           ``door``, which makes it plain or says what is wrong.
+Fields     of PyTupleObject, and of PyArrayObject in the order of NumPy's ndarraytypes.h, after the object header.
+           Inline functions of both compile these offsets into every extension module, so they are stable;
+           ``find_type_addresses`` checks that they are as expected.
+Plain      array: of class numpy.ndarray itself, with NumPy's own dtype object for doubles, aligned, in C order. All
+           other arguments go through ``native.arguments``, which converts them or raises an error.
 """
 
 from __future__ import annotations
@@ -18,166 +19,181 @@ from functools import cache
 import numpy as np
 
 from ytheta.errors import InputError
-from ytheta.native.codegen.assembly import Code
+from ytheta.native.codegen.assembly import FunctionBody
 from ytheta.native.codegen.layout import Layout
 
-_HEAD = object.__basicsize__
-_KIND, DATA, _AXES, _LENGTHS, _STRIDES = _HEAD - 8, _HEAD, _HEAD + 8, _HEAD + 16, _HEAD + 24
-_NUMBERS, _FLAGS = _HEAD + 40, _HEAD + 48
-_COUNT, _ITEMS = _HEAD, tuple.__basicsize__
-_IN_ORDER, _ALIGNED, _WRITABLE = 0x1, 0x100, 0x400
+# Offsets of fields in bytes.
+_HEADER = object.__basicsize__
+_TYPE, _DATA, _NDIM, _SHAPE, _STRIDES = _HEADER - 8, _HEADER, _HEADER + 8, _HEADER + 16, _HEADER + 24
+_DTYPE, _FLAGS = _HEADER + 40, _HEADER + 48
+_TUPLE_LENGTH, _TUPLE_ITEMS = _HEADER, tuple.__basicsize__
+# Bits of an array's flags.
+_C_CONTIGUOUS, _ALIGNED, _WRITABLE = 0x1, 0x100, 0x400
 _DOUBLE = np.dtype(np.float64)
 
 
 @cache
-def find_fields() -> tuple[int, int]:
-    """Where NumPy's class of arrays and its double type are in this process."""
-    array, fixed = np.zeros((2, 3)), np.zeros(1)
-    fixed.flags.writeable = False
-    given = (fixed, array)
+def find_type_addresses() -> tuple[int, int]:
+    """The addresses of the class numpy.ndarray and of NumPy's dtype of doubles in this process.
 
-    def word(place: int) -> int:
-        return ctypes.c_int64.from_address(place).value
+    Raises an InputError if the fields of arrays and tuples are not where this module expects them.
+    """
+    array, read_only = np.zeros((2, 3)), np.zeros(1)
+    read_only.flags.writeable = False
+    pair = (read_only, array)
 
-    def half(place: int) -> int:
-        return ctypes.c_int32.from_address(place).value
+    def read_int64(address: int) -> int:
+        return ctypes.c_int64.from_address(address).value
 
-    here = id(array)
-    known = (
-        [word(id(given) + place) for place in (_COUNT, _ITEMS, _ITEMS + 8)] == [2, id(fixed), here]
-        and [word(here + place) for place in (_KIND, DATA, _NUMBERS)]
+    def read_int32(address: int) -> int:
+        return ctypes.c_int32.from_address(address).value
+
+    start = id(array)
+    as_expected = (
+        [read_int64(id(pair) + offset) for offset in (_TUPLE_LENGTH, _TUPLE_ITEMS, _TUPLE_ITEMS + 8)]
+        == [2, id(read_only), start]
+        and [read_int64(start + offset) for offset in (_TYPE, _DATA, _DTYPE)]
         == [id(np.ndarray), array.ctypes.data, id(_DOUBLE)]
-        and half(here + _AXES) == 2
-        # Strides lie behind the lengths: what is none of the two addresses must not be looked at.
-        and word(here + _LENGTHS) + 16 == word(here + _STRIDES)
-        and [word(word(here + _LENGTHS) + 8 * k) for k in range(2)] == [2, 3]
-        and [half(id(one) + _FLAGS) for one in given] == [one.flags.num for one in given]
+        and read_int32(start + _NDIM) == 2
+        # NumPy stores the strides right after the shape. Unless this holds, the two words may not be addresses.
+        and read_int64(start + _SHAPE) + 16 == read_int64(start + _STRIDES)
+        and [read_int64(read_int64(start + _SHAPE) + 8 * k) for k in range(2)] == [2, 3]
+        and [read_int32(id(each) + _FLAGS) for each in pair] == [each.flags.num for each in pair]
     )
-    if not known:
-        raise InputError('machine code does not know the arrays of this Python; compile with backend="interpreter"')
+    if not as_expected:
+        raise InputError(
+            'machine code does not know the array layout of this Python; compile with backend="interpreter"'
+        )
     return id(np.ndarray), id(_DOUBLE)
 
 
-def item(code: Code, inputs: str, k: int) -> str:
-    """An array of the inputs."""
-    return code.do(f"load ptr, ptr {_field(code, inputs, _ITEMS + 8 * k)}, align 8")
+def load_item(code: FunctionBody, items: str, k: int) -> str:
+    """Load the address of item k of a tuple."""
+    return code.assign(f"load ptr, ptr {_emit_field(code, items, _TUPLE_ITEMS + 8 * k)}, align 8")
 
 
-def data(code: Code, given: str) -> str:
-    """The address of an array's numbers."""
-    return code.do(f"load ptr, ptr {_field(code, given, DATA)}, align 8")
+def load_data(code: FunctionBody, array: str) -> str:
+    """Load the address of an array's numbers."""
+    return code.assign(f"load ptr, ptr {_emit_field(code, array, _DATA)}, align 8")
 
 
-def functions(layout: Layout) -> str:
-    """``@fits``, and ``@look``: see there. ``@kinds`` gets what ``find_fields`` finds when the code is loaded."""
-    return f"@kinds = global [2 x i64] zeroinitializer\n{_fits()}\n{_look(layout)}"
+def emit_checks(layout: Layout) -> str:
+    """The functions ``@has_shape`` and ``@fits``.
+
+    ``@types`` is filled with the result of ``find_type_addresses`` when the code is loaded.
+    """
+    return f"@types = global [2 x i64] zeroinitializer\n{_emit_has_shape()}\n{_emit_fits(layout)}"
 
 
-def _fits() -> str:
-    """``@fits(array, axes, flags, lengths)``: whether an array is plain and of that shape."""
-    code = Code(1)
-    code.put("entry:")
-    # Only an array surely has all the fields.
-    code.put(f"br i1 {_same(code, _field(code, '%array', _KIND), '@kinds')}, label %fields, label %no")
-    code.put("fields:")
-    double = code.do("getelementptr i64, ptr @kinds, i64 1")
-    facts = [_same(code, _field(code, "%array", _NUMBERS), double)]
-    axes = code.do(f"load i32, ptr {_field(code, '%array', _AXES)}, align 4")
-    facts.append(code.do(f"icmp eq i32 {axes}, %axes"))
-    flags = code.do(f"load i32, ptr {_field(code, '%array', _FLAGS)}, align 4")
-    facts.append(code.do(f"icmp eq i32 {code.do(f'and i32 {flags}, %flags')}, %flags"))
-    code.put(f"br i1 {_all(code, facts)}, label %begin, label %no")
-    code.put("begin:")
-    own = code.do(f"load ptr, ptr {_field(code, '%array', _LENGTHS)}, align 8")
-    code.put("%count = zext i32 %axes to i64")
-    code.put("br label %axis")
-    code.put("axis:")
-    code.put("%k = phi i64 [0, %begin], [%k.next, %same]")
-    code.put("%more = icmp ult i64 %k, %count")
-    code.put("br i1 %more, label %compare, label %yes")
-    code.put("compare:")
-    equal = _same(code, code.at(own, "%k"), code.at("%lengths", "%k"))
-    code.put(f"br i1 {equal}, label %same, label %no")
-    code.put("same:")
-    code.put("%k.next = add i64 %k, 1")
-    code.put("br label %axis")
-    code.put("yes:")
-    code.put("ret i1 true")
-    code.put("no:")
-    code.put("ret i1 false")
-    return f"define internal i1 @fits(ptr %array, i32 %axes, i32 %flags, ptr %lengths) #1 {{\n{code}\n}}"
+def _emit_has_shape() -> str:
+    """``@has_shape(array, ndim, flags, shape)``: whether an array is plain and has this shape."""
+    code = FunctionBody(1)
+    code.emit("entry:")
+    # Other objects may be too short to have the fields that are read next.
+    is_array = _emit_equal_words(code, _emit_field(code, "%array", _TYPE), "@types")
+    code.emit(f"br i1 {is_array}, label %fields, label %no")
+    code.emit("fields:")
+    double = code.assign("getelementptr i64, ptr @types, i64 1")
+    conditions = [_emit_equal_words(code, _emit_field(code, "%array", _DTYPE), double)]
+    ndim = code.assign(f"load i32, ptr {_emit_field(code, '%array', _NDIM)}, align 4")
+    conditions.append(code.assign(f"icmp eq i32 {ndim}, %ndim"))
+    flags = code.assign(f"load i32, ptr {_emit_field(code, '%array', _FLAGS)}, align 4")
+    conditions.append(code.assign(f"icmp eq i32 {code.assign(f'and i32 {flags}, %flags')}, %flags"))
+    code.emit(f"br i1 {_emit_all(code, conditions)}, label %begin, label %no")
+    code.emit("begin:")
+    lengths = code.assign(f"load ptr, ptr {_emit_field(code, '%array', _SHAPE)}, align 8")
+    code.emit("%count = zext i32 %ndim to i64")
+    code.emit("br label %axis")
+    code.emit("axis:")
+    code.emit("%k = phi i64 [0, %begin], [%k.next, %same]")
+    code.emit("%more = icmp ult i64 %k, %count")
+    code.emit("br i1 %more, label %compare, label %yes")
+    code.emit("compare:")
+    equal = _emit_equal_words(code, code.offset(lengths, "%k"), code.offset("%shape", "%k"))
+    code.emit(f"br i1 {equal}, label %same, label %no")
+    code.emit("same:")
+    code.emit("%k.next = add i64 %k, 1")
+    code.emit("br label %axis")
+    code.emit("yes:")
+    code.emit("ret i1 true")
+    code.emit("no:")
+    code.emit("ret i1 false")
+    return f"define internal i1 @has_shape(ptr %array, i32 %ndim, i32 %flags, ptr %shape) #1 {{\n{code}\n}}"
 
 
-def _look(layout: Layout) -> str:
-    """``@look(address of: samples, result or 0, inputs)``: whether all are plain and of shapes that belong together,
-    and the result shares no memory with an input. With -1 samples there is one, in vectors."""
-    code = Code(1)
-    code.put("entry:")
+def _emit_fits(layout: Layout) -> str:
+    """``@fits(address of: samples, result or 0, inputs)``: whether all arrays are plain and have matching shapes.
+
+    The result, if there is one, must not share memory with an input. -1 samples stand for one sample, given as vectors.
+    """
+    code = FunctionBody(1)
+    code.emit("entry:")
     shape = layout.shape
-    code.put(f"%lengths = alloca i64, i64 {2 + len(shape)}, align 8")
-    samples, out = (code.do(f"load i64, ptr {code.at('%told', k)}, align 8") for k in range(2))
-    inputs = code.do(f"load ptr, ptr {code.at('%told', 2)}, align 8")
-    count = code.do(f"load i64, ptr {_field(code, inputs, _COUNT)}, align 8")
-    code.put(f"br i1 {code.do(f'icmp eq i64 {count}, {len(layout.inputs)}')}, label %arrays, label %no")
-    code.put("no:")
-    code.put("ret i1 false")
-    code.put("arrays:")
-    code.put(f"%one = icmp slt i64 {samples}, 0")
-    code.put(f"store i64 {samples}, ptr %lengths, align 8")
-    place = code.at("%lengths", 1)
-    plain = _IN_ORDER | _ALIGNED
-    facts = []
-    given: list[tuple[str, int, bool]] = []
+    code.emit(f"%shape = alloca i64, i64 {2 + len(shape)}, align 8")
+    samples, out = (code.assign(f"load i64, ptr {code.offset('%words', k)}, align 8") for k in range(2))
+    inputs = code.assign(f"load ptr, ptr {code.offset('%words', 2)}, align 8")
+    count = code.assign(f"load i64, ptr {_emit_field(code, inputs, _TUPLE_LENGTH)}, align 8")
+    code.emit(f"br i1 {code.assign(f'icmp eq i64 {count}, {len(layout.inputs)}')}, label %arrays, label %no")
+    code.emit("no:")
+    code.emit("ret i1 false")
+    code.emit("arrays:")
+    code.emit(f"%one = icmp slt i64 {samples}, 0")
+    code.emit(f"store i64 {samples}, ptr %shape, align 8")
+    second_length = code.offset("%shape", 1)
+    plain = _C_CONTIGUOUS | _ALIGNED
+    conditions = []
+    arrays: list[tuple[str, int, bool]] = []
     for k, entry in enumerate(layout.inputs):
-        array = item(code, inputs, k)
-        code.put(f"store i64 {entry.size}, ptr {place}, align 8")
-        axes = "1" if entry.shared else code.do("select i1 %one, i32 1, i32 2")
-        lengths = place if entry.shared else code.do(f"select i1 %one, ptr {place}, ptr %lengths")
-        facts.append(code.do(f"call i1 @fits(ptr {array}, i32 {axes}, i32 {plain}, ptr {lengths})"))
-        given.append((array, entry.size, entry.shared))
-    all_fit = _all(code, facts)
-    code.put(f"%asked = icmp ne i64 {out}, 0")
-    code.put(f"%further = and i1 {all_fit}, %asked")
-    code.put("br i1 %further, label %result, label %known")
-    code.put("known:")
-    code.put(f"ret i1 {all_fit}")
+        array = load_item(code, inputs, k)
+        code.emit(f"store i64 {entry.size}, ptr {second_length}, align 8")
+        ndim = "1" if entry.shared else code.assign("select i1 %one, i32 1, i32 2")
+        lengths = second_length if entry.shared else code.assign(f"select i1 %one, ptr {second_length}, ptr %shape")
+        conditions.append(code.assign(f"call i1 @has_shape(ptr {array}, i32 {ndim}, i32 {plain}, ptr {lengths})"))
+        arrays.append((array, entry.size, entry.shared))
+    inputs_fit = _emit_all(code, conditions)
+    code.emit(f"%has_result = icmp ne i64 {out}, 0")
+    code.emit(f"%check_result = and i1 {inputs_fit}, %has_result")
+    code.emit("br i1 %check_result, label %result, label %no_result")
+    code.emit("no_result:")
+    code.emit(f"ret i1 {inputs_fit}")
 
-    code.put("result:")
-    array = code.do(f"inttoptr i64 {out} to ptr")
+    code.emit("result:")
+    array = code.assign(f"inttoptr i64 {out} to ptr")
     for axis, length in enumerate(shape):
-        code.put(f"store i64 {length}, ptr {code.at('%lengths', 1 + axis)}, align 8")
+        code.emit(f"store i64 {length}, ptr {code.offset('%shape', 1 + axis)}, align 8")
     flags = plain | _WRITABLE
-    fits = code.do(f"call i1 @fits(ptr {array}, i32 {1 + len(shape)}, i32 {flags}, ptr %lengths)")
-    code.put(f"br i1 {fits}, label %apart, label %no")
-    code.put("apart:")
-    begin, end = _extent(code, array, code.do(f"mul i64 {samples}, {8 * layout.size}"))
-    facts = []
-    for array, size, shared in given:
-        extent = str(8 * size) if shared else code.do(f"mul i64 {samples}, {8 * size}")
-        first, last = _extent(code, array, extent)
-        before, behind = code.do(f"icmp ule i64 {last}, {begin}"), code.do(f"icmp ule i64 {end}, {first}")
-        facts.append(code.do(f"or i1 {before}, {behind}"))
-    code.put(f"ret i1 {_all(code, facts)}")
-    return f"define zeroext i1 @look(ptr %told) #1 {{\n{code}\n}}"
+    fits = code.assign(f"call i1 @has_shape(ptr {array}, i32 {1 + len(shape)}, i32 {flags}, ptr %shape)")
+    code.emit(f"br i1 {fits}, label %overlap, label %no")
+    code.emit("overlap:")
+    begin, end = _emit_extent(code, array, code.assign(f"mul i64 {samples}, {8 * layout.size}"))
+    conditions = []
+    for array, size, shared in arrays:
+        extent = str(8 * size) if shared else code.assign(f"mul i64 {samples}, {8 * size}")
+        first, last = _emit_extent(code, array, extent)
+        before, after = code.assign(f"icmp ule i64 {last}, {begin}"), code.assign(f"icmp ule i64 {end}, {first}")
+        conditions.append(code.assign(f"or i1 {before}, {after}"))
+    code.emit(f"ret i1 {_emit_all(code, conditions)}")
+    return f"define zeroext i1 @fits(ptr %words) #1 {{\n{code}\n}}"
 
 
-def _extent(code: Code, array: str, length: str) -> tuple[str, str]:
-    begin = code.do(f"ptrtoint ptr {data(code, array)} to i64")
-    return begin, code.do(f"add i64 {begin}, {length}")
+def _emit_extent(code: FunctionBody, array: str, length: str) -> tuple[str, str]:
+    """The addresses at which an array of this many bytes begins and ends."""
+    begin = code.assign(f"ptrtoint ptr {load_data(code, array)} to i64")
+    return begin, code.assign(f"add i64 {begin}, {length}")
 
 
-def _field(code: Code, array: str, place: int) -> str:
-    return code.do(f"getelementptr i8, ptr {array}, i64 {place}")
+def _emit_field(code: FunctionBody, array: str, offset: int) -> str:
+    return code.assign(f"getelementptr i8, ptr {array}, i64 {offset}")
 
 
-def _same(code: Code, one: str, other: str) -> str:
-    """Whether there is the same word at two addresses."""
-    words = [code.do(f"load i64, ptr {place}, align 8") for place in (one, other)]
-    return code.do(f"icmp eq i64 {words[0]}, {words[1]}")
+def _emit_equal_words(code: FunctionBody, *addresses: str) -> str:
+    """Compare the words at two addresses."""
+    words = [code.assign(f"load i64, ptr {address}, align 8") for address in addresses]
+    return code.assign(f"icmp eq i64 {words[0]}, {words[1]}")
 
 
-def _all(code: Code, facts: list[str]) -> str:
-    total = "true"
-    for fact in facts:
-        total = code.do(f"and i1 {total}, {fact}")
-    return total
+def _emit_all(code: FunctionBody, conditions: list[str]) -> str:
+    result = "true"
+    for condition in conditions:
+        result = code.assign(f"and i1 {result}, {condition}")
+    return result

@@ -1,6 +1,7 @@
-"""LLVM assembly as text: exact literals, vectors of lanes, instructions with fresh names.
+"""LLVM assembly as text: exact literals, vectors of SIMD lanes, instructions with unique names.
 
-Text is several times faster to make from Python than objects of a builder, LLVM parses it fast, and it can be read.
+Python writes text several times faster than it builds the objects of an IR builder. LLVM parses it fast, and people can
+read it.
 """
 
 from __future__ import annotations
@@ -8,16 +9,16 @@ from __future__ import annotations
 import struct
 
 
-def bits(value: float) -> str:
-    """A double as LLVM writes it exactly: its bits."""
+def double_literal(value: float) -> str:
+    """The exact literal of a double: its bits in hexadecimal."""
     return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
 
 
-class Code:
-    """Instructions of one function on vectors of ``lanes`` doubles.
+class FunctionBody:
+    """The instructions of one function on vectors of ``lanes`` doubles.
 
-    Numbers stand in one table per function, a full vector each: an instruction can then take them from memory as they
-    are, and their addresses differ by small offsets only.
+    Constants are kept in one table per function, a full vector each, so that an instruction can use them directly from
+    memory, at small offsets from one address.
     """
 
     def __init__(self, lanes: int) -> None:
@@ -29,61 +30,62 @@ class Code:
         self.suffix = f"v{lanes}f64"
         self._lines: list[str] = []
         self._count = 0
-        self._numbers: dict[str, int] = {}
+        self._constants: dict[str, int] = {}
 
-    def do(self, text: str) -> str:
-        """Append an instruction that has a result; the name of the result."""
+    def assign(self, text: str) -> str:
+        """Append an instruction that has a result; return the name of the result."""
         self._count += 1
         name = f"%t{self._count}"
         self._lines.append(f"  {name} = {text}")
         return name
 
-    def put(self, text: str) -> None:
-        """Append a label, or an instruction that has no result or names it itself."""
+    def emit(self, text: str) -> None:
+        """Append a label, or an instruction without a result or with a name of its own for it."""
         self._lines.append(text if text.endswith(":") else f"  {text}")
 
-    def at(self, pointer: str, index: str | int) -> str:
-        """The address ``index`` doubles after a pointer."""
-        return self.do(f"getelementptr double, ptr {pointer}, i64 {index}")
+    def offset(self, pointer: str, index: str | int) -> str:
+        """Return the address ``index`` doubles after a pointer."""
+        return self.assign(f"getelementptr double, ptr {pointer}, i64 {index}")
 
     def load(self, address: str, *, invariant: bool = False) -> str:
-        """A vector from an aligned address; ``invariant`` if nothing writes there while the function runs."""
-        promise = ", !invariant.load !0" if invariant else ""
-        return self.do(f"load {self.vector}, ptr {address}, align {8 * self.lanes}{promise}")
+        """Load a vector from an aligned address; ``invariant`` if nothing writes there while the function runs."""
+        metadata = ", !invariant.load !0" if invariant else ""
+        return self.assign(f"load {self.vector}, ptr {address}, align {8 * self.lanes}{metadata}")
 
     def store(self, value: str, address: str) -> None:
-        self.put(f"store {self.vector} {value}, ptr {address}, align {8 * self.lanes}")
+        """Store a vector at an aligned address."""
+        self.emit(f"store {self.vector} {value}, ptr {address}, align {8 * self.lanes}")
 
-    def number(self, value: float) -> str:
-        """The vector that holds a number in every lane."""
-        place = self._numbers.setdefault(bits(value), len(self._numbers))
-        return self.load(self.do(f"getelementptr {self.vector}, ptr %numbers, i64 {place}"))
+    def constant(self, value: float) -> str:
+        """Load the vector with this number in every lane, from the table of constants."""
+        index = self._constants.setdefault(double_literal(value), len(self._constants))
+        return self.load(self.assign(f"getelementptr {self.vector}, ptr %constants, i64 {index}"))
 
-    def integer(self, value: int) -> str:
-        """The vector that holds an integer in every lane, as a part of the instruction."""
+    def integer_literal(self, value: int) -> str:
+        """The literal of the vector with this integer in every lane."""
         return "<" + ", ".join([f"i64 {value}"] * self.lanes) + ">"
 
-    def pattern(self, value: int) -> str:
-        """The same, from the table of numbers."""
+    def bit_pattern(self, value: int) -> str:
+        """Load the vector with this integer in every lane, from the table of constants."""
         (number,) = struct.unpack("<d", struct.pack("<Q", value % 2**64))
-        return self.do(f"bitcast {self.vector} {self.number(number)} to {self.integers}")
+        return self.assign(f"bitcast {self.vector} {self.constant(number)} to {self.integers}")
 
     def splat(self, scalar: str) -> str:
-        """The vector that holds a computed number in every lane."""
+        """Copy a scalar into every lane of a vector."""
         v = self.vector
-        first = self.do(f"insertelement {v} poison, double {scalar}, i32 0")
-        return self.do(f"shufflevector {v} {first}, {v} poison, <{self.lanes} x i32> zeroinitializer")
+        first = self.assign(f"insertelement {v} poison, double {scalar}, i32 0")
+        return self.assign(f"shufflevector {v} {first}, {v} poison, <{self.lanes} x i32> zeroinitializer")
 
-    def gathered(self, addresses: list[str]) -> str:
-        """The vector of the doubles at these addresses, one for each lane."""
+    def gather(self, addresses: list[str]) -> str:
+        """Load the vector of the doubles at these addresses, one per lane."""
         value = "poison"
         for lane, address in enumerate(addresses):
-            x = self.do(f"load double, ptr {address}, align 8")
-            value = self.do(f"insertelement {self.vector} {value}, double {x}, i32 {lane}")
+            x = self.assign(f"load double, ptr {address}, align 8")
+            value = self.assign(f"insertelement {self.vector} {value}, double {x}, i32 {lane}")
         return value
 
-    def transposed(self, rows: list[str]) -> list[str]:
-        """Rows of a square become its columns by exchanging single entries, then pairs, … between pairs of rows."""
+    def transpose(self, rows: list[str]) -> list[str]:
+        """Transpose a square matrix of row vectors: exchange single entries, then pairs, … between pairs of rows."""
         lanes, v = self.lanes, self.vector
         step = 1
         while step < lanes:
@@ -92,25 +94,25 @@ class Code:
             exchanged = list(rows)
             for k in range(lanes):
                 if not k & step:
-                    for target, chosen in ((k, low), (k + step, high)):
-                        mask = ", ".join(f"i32 {i}" for i in chosen)
-                        exchanged[target] = self.do(
+                    for target, entries in ((k, low), (k + step, high)):
+                        mask = ", ".join(f"i32 {i}" for i in entries)
+                        exchanged[target] = self.assign(
                             f"shufflevector {v} {rows[k]}, {v} {rows[k + step]}, <{lanes} x i32> <{mask}>"
                         )
             rows = exchanged
             step *= 2
         return rows
 
-    def fused(self, a: str, b: str, c: str) -> str:
-        """a b + c, with one rounding where the processor has that."""
+    def multiply_add(self, a: str, b: str, c: str) -> str:
+        """a b + c, with one rounding if the processor supports it."""
         v = self.vector
-        return self.do(f"call {v} @llvm.fmuladd.{self.suffix}({v} {a}, {v} {b}, {v} {c})")
+        return self.assign(f"call {v} @llvm.fmuladd.{self.suffix}({v} {a}, {v} {b}, {v} {c})")
 
-    def table(self, name: str) -> str:
-        """The table of numbers of the function ``name``, a global constant."""
+    def constant_table(self, name: str) -> str:
+        """The table of constants of the function ``name``, as a global definition."""
         v = self.vector
-        rows = ", ".join(f"{v} <" + ", ".join([f"double {number}"] * self.lanes) + ">" for number in self._numbers)
-        return f"@{name}.numbers = internal constant [{len(self._numbers)} x {v}] [{rows}], align {8 * self.lanes}"
+        rows = ", ".join(f"{v} <" + ", ".join([f"double {number}"] * self.lanes) + ">" for number in self._constants)
+        return f"@{name}.constants = internal constant [{len(self._constants)} x {v}] [{rows}], align {8 * self.lanes}"
 
     def __str__(self) -> str:
         return "\n".join(self._lines)

@@ -1,14 +1,15 @@
-"""Layout: sizes of a kernel, and where things lie in its scratch buffer.
+"""Layout: the sizes of a kernel, and the sections of its scratch buffer.
 
 ::
 
-    rows of inputs      one row per element of the inputs that are new in every sample
+    rows of inputs      one row per element of the inputs that are not shared
     shared inputs       one after the other
     slots               rows of values that live from one chunk to a later one
     values              rows of results, in the order of Graph.places, before they become a dense array
-    zeros               one row, never written: what the dense array holds where the graph has no value
+    zeros               one row, never written: copied to entries of the dense array that are structural zeros
 
-A row is one number for every sample of a tile. Rows of values are a block's stride apart: the same code writes blocks.
+A row holds one number for every sample of a tile. Rows of values have the stride of a block, so that the same code can
+write blocks.
 """
 
 from __future__ import annotations
@@ -21,15 +22,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ytheta.native.graph import Graph, Input
 
-_LINE = 8  # doubles in a cache line
-# A block of values should stay in the second cache, most often of half a megabyte, and leave room for who works on it.
-_BLOCK = 400 * 1024 // 8
-_LONGEST = 1024
+_CACHE_LINE = 8  # doubles
+# A block of values should stay in the level-2 cache, often half a megabyte, and leave room for the work on it.
+_MAX_BLOCK_DOUBLES = 400 * 1024 // 8
+_MAX_BLOCK_SAMPLES = 1024
 
 
 @dataclass(frozen=True)
 class Layout:
-    """All counted in doubles."""
+    """All sizes are counted in doubles, except ``tile``, which is counted in samples."""
 
     lanes: int
     tile: int
@@ -43,39 +44,39 @@ class Layout:
         return Layout(lanes, tile, graph.inputs, slots, graph.places, graph.shape)
 
     def first_row(self, k: int) -> int:
-        """The first row of an input that is new in every sample."""
+        """The first row of an input that is not shared."""
         return sum(entry.size for entry in self.inputs[:k] if not entry.shared)
 
-    def shared_place(self, k: int) -> int:
-        """Where a shared input begins among the shared ones."""
+    def shared_offset(self, k: int) -> int:
+        """The offset of a shared input in the section of shared inputs."""
         return sum(entry.size for entry in self.inputs[:k] if entry.shared)
 
     @property
     def size(self) -> int:
-        """Entries of the dense array."""
+        """The number of entries of the dense array."""
         return math.prod(self.shape)
 
     @property
-    def starts(self) -> tuple[int, int, int, int]:
-        """Where the shared inputs, the slots and the values begin, and where the buffer ends."""
+    def section_offsets(self) -> tuple[int, int, int, int]:
+        """The offsets of the shared inputs, the slots and the values, and the length of the buffer."""
         rows = sum(entry.size for entry in self.inputs if not entry.shared)
         shared = sum(entry.size for entry in self.inputs if entry.shared)
         lengths = (self.tile * rows, shared, self.tile * self.slots, self.stride * len(self.places) + self.tile)
-        first, second, third, fourth = accumulate(-(-length // _LINE) * _LINE for length in lengths)
+        first, second, third, fourth = accumulate(-(-length // _CACHE_LINE) * _CACHE_LINE for length in lengths)
         return first, second, third, fourth
 
     @property
     def stride(self) -> int:
-        """From one row of values to the next: room for a tile, and for a block that fits into the cache.
+        """The distance from one row of values to the next: room for a tile, and for a block that fits into the cache.
 
-        It is fixed, so that it stands in the code. An odd number of cache lines: with an even one, rows of a power of
-        two would share a few cache sets.
+        It is a constant of the generated code. It is an odd number of cache lines, because with powers of two all rows
+        would compete for a few cache sets.
         """
-        wanted = min(_BLOCK // max(len(self.places), 1), _LONGEST)
-        return (max(wanted, self.tile) // _LINE | 1) * _LINE
+        samples = min(_MAX_BLOCK_DOUBLES // max(len(self.places), 1), _MAX_BLOCK_SAMPLES)
+        return (max(samples, self.tile) // _CACHE_LINE | 1) * _CACHE_LINE
 
     @property
-    def offsets(self) -> list[int]:
-        """For every entry of the dense array, where its row begins among the values."""
+    def row_offsets(self) -> list[int]:
+        """For every entry of the dense array, the offset of its row in the section of values."""
         rows = {place: row for row, place in enumerate(self.places)}
         return [self.stride * rows.get(place, len(self.places)) for place in range(self.size)]

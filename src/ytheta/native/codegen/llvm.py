@@ -1,11 +1,11 @@
-"""Graph → object code, by LLVM.
+"""Compilation of a graph to object code by LLVM.
 
-No C compiler is needed. The object code is position independent and calls nothing but the C library, so it can lie on
-disk and be loaded by another process on the same kind of processor.
+No C compiler is needed. The object code is position independent and calls only the C library, so it can be stored on
+disk and loaded by another process on the same kind of processor.
 
-Compile time grows linearly with the number of operations because LLVM never sees a function longer than LIMIT of
-them (see ``program``), and because no pass runs over the module before code generation: CasADi has folded and shared
-everything already, and straight-line code has nothing left to gain.
+Compile time grows linearly with the number of operations, because no function is longer than MAX_CHUNK_STEPS (see
+``program``) and no optimization pass runs before code generation: CasADi has already folded constants and shared common
+subexpressions, and passes gain nothing on such straight-line code.
 """
 
 from __future__ import annotations
@@ -19,30 +19,31 @@ from typing import TYPE_CHECKING, Any
 
 from ytheta.errors import MissingExtraError
 from ytheta.native.codegen import array_access, tiles
-from ytheta.native.codegen.chunks import chunk_functions
+from ytheta.native.codegen.chunks import emit_chunks
 from ytheta.native.codegen.layout import Layout
-from ytheta.native.codegen.program import program
-from ytheta.native.codegen.simd import LIBRARY, declarations, library_function
-from ytheta.native.codegen.trigonometry import sine_cosine
+from ytheta.native.codegen.program import build_program
+from ytheta.native.codegen.simd import C_FUNCTIONS, emit_c_function, emit_declarations
+from ytheta.native.codegen.trigonometry import emit_sine_cosine
 
 if TYPE_CHECKING:
     from ytheta.native.graph import Graph
 
-# Measured: a regressor of 36 000 operations takes 2.7 s to generate in chunks of 2000, 3.2 s in chunks of 500, 4.0 s of
-# 5000, 18 s as one function; speed gains a few percent until here. Shorter tiles cost up to 6 % for the way into
-# the chunks and back, longer ones as much where dense arrays or many slots leave the nearest cache.
-LIMIT = 2000
-TILE = 32
-_OPTIMISATION = 2
-# LLVM puts instructions in the order that suits its model of a processor. That of an AMD EPYC lets far more values live
-# at once than there are registers: of a Panda's base regressor 350 are stored and fetched again, with the model of
-# skylake 180, and it ran 78 instead of 65 ns on that very EPYC. Shorter graphs hardly differ.
-_ORDERED_FOR = "skylake"
+# Measured: a regressor of 36 000 operations compiles in 2.7 s in chunks of 2000 steps, 3.2 s in chunks of 500, 4.0 s in
+# chunks of 5000 and 18 s as one function; up to 2000, longer chunks make the code a few percent faster. Shorter tiles
+# cost up to 6 % for the calls of the chunks; longer ones cost as much if dense arrays or many slots exceed the level-1
+# cache.
+MAX_CHUNK_STEPS = 2000
+TILE_SAMPLES = 32
+_OPTIMIZATION_LEVEL = 2
+# LLVM orders instructions by its model of a processor. With its model of an AMD EPYC, far more values are live at once
+# than there are registers: a Panda's base regressor spills 350 values, with the Skylake model 180, and it took 78
+# instead of 65 ns on that very EPYC. Shorter graphs hardly differ.
+_SCHEDULING_MODEL = "skylake"
 
 
 @dataclass(frozen=True)
 class Host:
-    """The processor that code is made for; ``lanes`` are the doubles of its widest registers."""
+    """The processor that code is generated for; ``lanes`` is the number of doubles in its widest registers."""
 
     triple: str
     cpu: str
@@ -52,65 +53,67 @@ class Host:
 
     @property
     def fingerprint(self) -> str:
-        """Everything besides the graph that decides what the object code is."""
+        """Everything except the graph that determines the object code."""
         python = object.__basicsize__, tuple.__basicsize__, sys.platform, platform.machine()
-        return repr((self, LIMIT, TILE, _OPTIMISATION, _generator(), python))
+        return repr((self, MAX_CHUNK_STEPS, TILE_SAMPLES, _OPTIMIZATION_LEVEL, _generator_fingerprint(), python))
 
 
 @cache
-def host() -> Host:
-    """This computer's processor."""
-    llvm = binding()
+def detect_host() -> Host:
+    """The processor of this computer."""
+    llvm = load_llvm()
     import llvmlite
 
-    known = llvm.get_host_cpu_features()
-    lanes = 8 if known.get("avx512f") else 4 if known.get("avx") else 2
+    features = llvm.get_host_cpu_features()
+    lanes = 8 if features.get("avx512f") else 4 if features.get("avx") else 2
     version = f"llvmlite {llvmlite.__version__}, LLVM {'.'.join(map(str, llvm.llvm_version_info))}"
-    return Host(llvm.get_process_triple(), llvm.get_host_cpu_name(), known.flatten(), lanes, version)
+    return Host(llvm.get_process_triple(), llvm.get_host_cpu_name(), features.flatten(), lanes, version)
 
 
-def assembly(graph: Graph, *, lanes: int, limit: int = LIMIT, tile: int = TILE) -> str:
-    """The LLVM module of a graph, as text."""
-    plan = program(graph, limit=limit)
-    layout = Layout.of(graph, lanes=lanes, tile=tile, slots=plan.slot_count)
-    used = sorted({LIBRARY[name] for name, _ in plan.steps if name in LIBRARY})
-    wide = f'"prefer-vector-width"="{64 * lanes}" "min-legal-vector-width"="{64 * lanes}"'
+def emit_module(graph: Graph, *, lanes: int, max_steps: int = MAX_CHUNK_STEPS, tile: int = TILE_SAMPLES) -> str:
+    """The LLVM module of a graph, as text, with at most ``max_steps`` steps per chunk and ``tile`` samples per tile."""
+    program = build_program(graph, max_steps=max_steps)
+    layout = Layout.of(graph, lanes=lanes, tile=tile, slots=program.slot_count)
+    c_functions = sorted({C_FUNCTIONS[name] for name, _ in program.steps if name in C_FUNCTIONS})
+    options = f'"prefer-vector-width"="{64 * lanes}" "min-legal-vector-width"="{64 * lanes}"'
     if platform.machine().lower() in ("x86_64", "amd64"):
-        wide += f' "tune-cpu"="{_ORDERED_FOR}"'
+        options += f' "tune-cpu"="{_SCHEDULING_MODEL}"'
     return "\n".join(
         [
-            declarations(lanes),
-            f"@scratch = constant i64 {layout.starts[-1]}",
+            emit_declarations(lanes),
+            f"@scratch = constant i64 {layout.section_offsets[-1]}",
             f"@columns = constant i64 {layout.stride}",
-            sine_cosine(lanes),
-            *(library_function(name, lanes) for name in used),
-            *chunk_functions(plan, layout),
-            tiles.pack(layout),
-            tiles.copy(),
-            tiles.unpack(layout),
-            tiles.entry(layout, len(plan.chunks), dense=True),
-            tiles.entry(layout, len(plan.chunks), dense=False),
-            array_access.functions(layout),
-            tiles.single(layout),
-            f"attributes #0 = {{ noinline nounwind {wide} }}",
+            emit_sine_cosine(lanes),
+            *(emit_c_function(name, lanes) for name in c_functions),
+            *emit_chunks(program, layout),
+            tiles.emit_pack(layout),
+            tiles.emit_copy(),
+            tiles.emit_unpack(layout),
+            tiles.emit_dense(layout, len(program.chunks)),
+            tiles.emit_block(layout, len(program.chunks)),
+            array_access.emit_checks(layout),
+            tiles.emit_one(layout),
+            f"attributes #0 = {{ noinline nounwind {options} }}",
             "attributes #1 = { nounwind }",
-            f'attributes #2 = {{ noinline nounwind alignstack={8 * lanes} "stackrealign" {wide} }}',
+            f'attributes #2 = {{ noinline nounwind alignstack={8 * lanes} "stackrealign" {options} }}',
             "!0 = !{}",
         ]
     )
 
 
-def object_code(graph: Graph, *, lanes: int | None = None, limit: int = LIMIT, tile: int = TILE) -> bytes:
+def emit_object(
+    graph: Graph, *, lanes: int | None = None, max_steps: int = MAX_CHUNK_STEPS, tile: int = TILE_SAMPLES
+) -> bytes:
     """The object code of a graph for this computer."""
-    text = assembly(graph, lanes=lanes or host().lanes, limit=limit, tile=tile)
-    module = binding().parse_assembly(text)
+    text = emit_module(graph, lanes=lanes or detect_host().lanes, max_steps=max_steps, tile=tile)
+    module = load_llvm().parse_assembly(text)
     module.verify()
-    emitted: bytes = target_machine().emit_object(module)
-    return emitted
+    code: bytes = create_target_machine().emit_object(module)
+    return code
 
 
-def binding() -> Any:
-    """LLVM, imported when first needed."""
+def load_llvm() -> Any:
+    """Import LLVM when it is first needed."""
     try:
         import llvmlite.binding as llvm
     except ImportError as error:
@@ -121,30 +124,31 @@ def binding() -> Any:
 
 
 @cache
-def _start() -> None:
-    llvm = binding()
+def _initialize_llvm() -> None:
+    llvm = load_llvm()
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
 
 
-def target_machine() -> Any:
-    """A code generator for this computer; a new one each time, since an execution engine keeps the one it is given."""
-    llvm = binding()
-    _start()
-    about = host()
-    target = llvm.Target.from_triple(about.triple)
+def create_target_machine() -> Any:
+    """Return a new code generator for this computer; an execution engine takes ownership of the one it gets."""
+    llvm = load_llvm()
+    _initialize_llvm()
+    host = detect_host()
+    target = llvm.Target.from_triple(host.triple)
     return target.create_target_machine(
-        cpu=about.cpu, features=about.features, opt=_OPTIMISATION, reloc="pic", codemodel="jitdefault", jit=True
+        cpu=host.cpu, features=host.features, opt=_OPTIMIZATION_LEVEL, reloc="pic", codemodel="jitdefault", jit=True
     )
 
 
 @cache
-def _generator() -> str:
-    """A fingerprint of this code generator: its own source, so that no version number can be forgotten."""
+def _generator_fingerprint() -> str:
+    """A hash of the code generator's source files, so that no version number can be forgotten."""
     import hashlib
 
     folder = Path(__file__).parent
-    sources = [*sorted(folder.glob("*.py")), folder.parent / "machine.py", folder.parent / "operations.py"]
+    callers = [folder.parent / name for name in ("buffers.py", "machine.py", "operations.py")]
+    sources = [*sorted(folder.glob("*.py")), *callers]
     try:
         return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()
     except OSError:  # installed without sources

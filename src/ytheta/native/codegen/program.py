@@ -1,14 +1,15 @@
-"""Program: a graph as a list of steps in an order that suits machine code, cut into chunks.
+"""Program: a graph as a list of steps, ordered for machine code and divided into chunks.
 
-Steps      single assignment: step k defines value k from earlier values. Constants and inputs are steps without work;
-           every chunk that needs them fetches them itself.
-Angles     the sine and the cosine of one angle stand side by side, sine first, whichever of them the graph asks for, so
-           that one range reduction serves both. All of them, with what they are computed from, come first: a call
-           between other work would push that work out of the registers.
-Chunks     runs of at most ``limit`` working steps. Time and memory of a compiler grow faster than linearly with the
-           length of one straight-line function; with chunks of bounded length they grow linearly with the graph.
-Slots      values that live from one chunk to a later one are kept in numbered slots of a scratch buffer; a slot is free
-           again in the chunk after the last use. Cuts are made where few values live.
+Steps      single assignment: step k defines value k from earlier values. Constants and inputs are steps that compute
+           nothing; every chunk that needs them loads them itself.
+Angles     the sine and the cosine of an angle are adjacent steps, sine first, even if the graph needs only one of them:
+           one range reduction serves both. All of them, and the steps that they depend on, come first, because a call
+           in the middle of other steps would spill the registers.
+Chunks     runs of at most ``max_steps`` steps, not counting constants and inputs. Time and memory of a compiler grow
+           faster than linearly with the length of one straight-line function; with chunks of bounded length they grow
+           linearly with the size of the graph.
+Slots      a value that a later chunk needs is stored in a numbered slot of a scratch buffer; the slot is free again in
+           the chunk after the last use. Cuts are placed where few values are live.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ LEAVES = ("CONST", "INPUT")
 
 @dataclass(frozen=True)
 class Chunk:
-    """Steps of one function, in order; ``kept`` lists the values it must store in slots for later chunks."""
+    """The steps of one function, in order; ``kept`` lists the values that it stores in slots for later chunks."""
 
     steps: tuple[int, ...]
     kept: tuple[int, ...]
@@ -39,7 +40,7 @@ class Chunk:
 
 @dataclass(frozen=True)
 class Program:
-    """Steps, the values of the outputs in the order of ``Graph.places``, chunks, and the slot of each kept value."""
+    """Steps, output values in the order of ``Graph.places``, chunks, and the slot of each kept value."""
 
     steps: list[Step]
     outputs: list[int]
@@ -51,16 +52,16 @@ class Program:
         return 1 + max(self.slots.values(), default=-1)
 
 
-def program(graph: Graph, *, limit: int) -> Program:
-    """The program of a graph in chunks of at most ``limit`` working steps."""
-    steps, outputs = _read(graph)
-    order = _angles_first(steps)
-    ends = _cuts(steps, order, limit)
-    return _with_slots(steps, outputs, order, ends)
+def build_program(graph: Graph, *, max_steps: int) -> Program:
+    """Return the program of a graph in chunks of at most ``max_steps`` computing steps."""
+    steps, outputs = _read_steps(graph)
+    order = _order_angles_first(steps)
+    ends = _find_cuts(steps, order, max_steps)
+    return _assign_slots(steps, outputs, order, ends)
 
 
 def check_function(graph: Graph) -> None:
-    """Refuse functions that are not lists of scalar operations from dense columns to one dense column."""
+    """Raise unless the function is a list of scalar operations from dense columns to one dense column."""
     function = graph.function
     if not function.is_a("SXFunction"):
         raise InputError(
@@ -78,17 +79,17 @@ def check_function(graph: Graph) -> None:
     if function.n_out() != 1 or function.nnz_out() != len(graph.places):
         raise InputError(
             f"graph {graph.name!r} has {len(graph.places)} places for {function.nnz_out()} computed values; "
-            "both must be the same"
+            "the two numbers must agree"
         )
 
 
-def _read(graph: Graph) -> tuple[list[Step], list[int]]:
+def _read_steps(graph: Graph) -> tuple[list[Step], list[int]]:
     check_function(graph)
     names = operation_names()
     function = graph.function
     steps: list[Step] = []
     outputs = [0] * len(graph.places)
-    held: dict[int, int] = {}  # CasADi's work vector: which value each of its places holds now
+    held: dict[int, int] = {}  # the value that each entry of CasADi's work vector holds now
     leaves: dict[Step, int] = {}
     angles: dict[int, int] = {}
 
@@ -106,7 +107,7 @@ def _read(graph: Graph) -> tuple[list[Step], list[int]]:
         elif name == "INPUT":
             held[results[0]] = leaf(("INPUT", tuple(arguments)))
         elif name == "CONST":
-            # repr keeps -0.0 apart from 0.0 and makes NaN equal to itself
+            # repr distinguishes -0.0 from 0.0 and makes NaN equal to itself
             held[results[0]] = leaf(("CONST", (repr(function.instruction_constant(k)),)))
         elif name in ("SIN", "COS"):
             angle = held[arguments[0]]
@@ -120,7 +121,7 @@ def _read(graph: Graph) -> tuple[list[Step], list[int]]:
     return steps, outputs
 
 
-def _angles_first(steps: list[Step]) -> list[int]:
+def _order_angles_first(steps: list[Step]) -> list[int]:
     early = [name in ("SIN", "COS") for name, _ in steps]
     for k in range(len(steps) - 1, -1, -1):
         if early[k] and steps[k][0] not in LEAVES:
@@ -130,8 +131,8 @@ def _angles_first(steps: list[Step]) -> list[int]:
     return [k for k in working if early[k]] + [k for k in working if not early[k]]
 
 
-def _cuts(steps: list[Step], order: list[int], limit: int) -> list[int]:
-    """Ends of the chunks: as few as the limit allows, each moved back to where the fewest values live."""
+def _find_cuts(steps: list[Step], order: list[int], max_steps: int) -> list[int]:
+    """The ends of the chunks: each is the place with the fewest live values in the last quarter that is allowed."""
     place = {k: position for position, k in enumerate(order)}
     last = dict(place)
     for k in order:
@@ -142,18 +143,18 @@ def _cuts(steps: list[Step], order: list[int], limit: int) -> list[int]:
     for k in order:
         change[place[k] + 1] += 1
         change[last[k] + 1] -= 1
-    living = list(accumulate(change))  # living[cut]: values made before the cut and used after it
+    live = list(accumulate(change))  # live[cut]: the number of values computed before the cut and used after it
     ends: list[int] = []
     begin = 0
-    while len(order) - begin > limit:
-        window = range(begin + (3 * limit) // 4, begin + limit + 1)
+    while len(order) - begin > max_steps:
+        window = range(begin + (3 * max_steps) // 4, begin + max_steps + 1)
         allowed = [cut for cut in window if steps[order[cut]][0] != "COS"]
-        begin = min(allowed, key=lambda cut: (living[cut], -cut))
+        begin = min(allowed, key=lambda cut: (live[cut], -cut))
         ends.append(begin)
     return [*ends, len(order)]
 
 
-def _with_slots(steps: list[Step], outputs: list[int], order: list[int], ends: list[int]) -> Program:
+def _assign_slots(steps: list[Step], outputs: list[int], order: list[int], ends: list[int]) -> Program:
     owner: dict[int, int] = {}
     begin = 0
     for number, end in enumerate(ends):

@@ -1,79 +1,79 @@
-"""Around the chunks, tile by tile: samples become rows, rows of values become blocks or a dense array.
+"""The loop over tiles: pack samples into rows, run the chunks, and write rows of values as blocks or dense arrays.
 
-A tile is a few groups of lanes, so that all of it stays in the nearest cache. ``@pack`` turns arrays of shape
-(samples, size) into rows and sees on the way whether every number is finite. A ragged end repeats its last sample: the
-chunks always work on full groups, and nothing is read or written out of bounds. ``@unpack`` turns rows of values into
-the dense array, zeros included. Both turn squares of lanes x lanes in registers.
+A tile is a few groups of samples, few enough to stay in the level-1 cache; a group is one sample per SIMD lane.
+``@pack`` turns arrays of shape (samples, size) into rows and checks that every number is finite. An incomplete group
+repeats its last sample, so that the chunks always work on full groups without any access out of bounds. ``@unpack``
+turns rows of values into the dense array, zeros included. Both transpose squares of lanes x lanes in registers.
 """
 
 from __future__ import annotations
 
-from ytheta.native.codegen.array_access import data, item
-from ytheta.native.codegen.assembly import Code
+from ytheta.native.codegen.array_access import load_data, load_item
+from ytheta.native.codegen.assembly import FunctionBody
 from ytheta.native.codegen.chunks import ARGUMENTS
 from ytheta.native.codegen.layout import Layout
 
-_SUMS = 4  # that grow side by side: one alone would wait for every addition
+_INDEPENDENT_SUMS = 4  # a single sum would wait for every addition to finish
 
 
-def pack(layout: Layout) -> str:
-    """``@pack(arrays of the inputs …, valid, groups, to)``: true where a number is not finite."""
-    lanes, code = layout.lanes, Code(layout.lanes)
+def emit_pack(layout: Layout) -> str:
+    """``@pack(arrays of the inputs …, valid, groups, to)``: true if a number is not finite."""
+    lanes, code = layout.lanes, FunctionBody(layout.lanes)
     v = code.vector
-    code.put("entry:")
-    code.put("%top = sub i64 %valid, 1")
-    code.put("br label %group")
-    code.put("group:")
-    code.put("%g = phi i64 [0, %entry], [%g.next, %group]")
-    code.put(f"%seen = phi {v} [zeroinitializer, %entry], [%seen.next, %group]")
-    code.put(f"%j = mul i64 %g, {lanes}")
-    indices = [code.do(f"add i64 %j, {lane}") for lane in range(lanes)]
-    samples = [code.do(f"call i64 @llvm.umin.i64(i64 {index}, i64 %top)") for index in indices]
-    to = code.at("%to", "%j")
-    sums = ["zeroinitializer"] * _SUMS
-    for k in _packed(layout):
+    code.emit("entry:")
+    code.emit("%last = sub i64 %valid, 1")
+    code.emit("br label %group")
+    code.emit("group:")
+    code.emit("%g = phi i64 [0, %entry], [%g.next, %group]")
+    code.emit(f"%sum = phi {v} [zeroinitializer, %entry], [%sum.next, %group]")
+    code.emit(f"%j = mul i64 %g, {lanes}")
+    indices = [code.assign(f"add i64 %j, {lane}") for lane in range(lanes)]
+    samples = [code.assign(f"call i64 @llvm.umin.i64(i64 {index}, i64 %last)") for index in indices]
+    to = code.offset("%to", "%j")
+    sums = ["zeroinitializer"] * _INDEPENDENT_SUMS
+    for k in _packed_inputs(layout):
         size, first = layout.inputs[k].size, layout.first_row(k)
-        rows = [code.at(f"%x{k}", code.do(f"mul i64 {sample}, {size}")) for sample in samples]
-        for element, value in enumerate(_columns(code, rows, size)):
-            code.store(value, code.at(to, (first + element) * layout.tile))
-            # x times zero is zero, or not a number where x is not finite; then the sum stays so.
-            nothing = code.do(f"fmul contract {v} {value}, zeroinitializer")
-            sums.append(code.do(f"fadd contract {v} {sums.pop(0)}, {nothing}"))
-    total = "%seen"
-    for one in sums:
-        total = code.do(f"fadd {v} {total}, {one}")
-    code.put(f"%seen.next = fadd {v} {total}, zeroinitializer")
-    code.put("%g.next = add i64 %g, 1")
-    code.put("%g.more = icmp ult i64 %g.next, %groups")
-    code.put("br i1 %g.more, label %group, label %done")
-    code.put("done:")
-    strange = code.do(f"fcmp uno {v} %seen.next, zeroinitializer")
-    word = code.do(f"bitcast {code.flags} {strange} to i{lanes}")
-    code.put(f"ret i1 {code.do(f'icmp ne i{lanes} {word}, 0')}")
-    arrays = "".join(f"ptr noalias %x{k}, " for k in _packed(layout))
+        rows = [code.offset(f"%x{k}", code.assign(f"mul i64 {sample}, {size}")) for sample in samples]
+        for element, value in enumerate(_load_columns(code, rows, size)):
+            code.store(value, code.offset(to, (first + element) * layout.tile))
+            # x times zero is zero, or NaN if x is not finite; then the sum stays NaN.
+            zero = code.assign(f"fmul contract {v} {value}, zeroinitializer")
+            sums.append(code.assign(f"fadd contract {v} {sums.pop(0)}, {zero}"))
+    total = "%sum"
+    for partial in sums:
+        total = code.assign(f"fadd {v} {total}, {partial}")
+    code.emit(f"%sum.next = fadd {v} {total}, zeroinitializer")
+    code.emit("%g.next = add i64 %g, 1")
+    code.emit("%g.more = icmp ult i64 %g.next, %groups")
+    code.emit("br i1 %g.more, label %group, label %done")
+    code.emit("done:")
+    not_finite = code.assign(f"fcmp uno {v} %sum.next, zeroinitializer")
+    word = code.assign(f"bitcast {code.flags} {not_finite} to i{lanes}")
+    code.emit(f"ret i1 {code.assign(f'icmp ne i{lanes} {word}, 0')}")
+    arrays = "".join(f"ptr noalias %x{k}, " for k in _packed_inputs(layout))
     return f"define internal i1 @pack({arrays}i64 %valid, i64 %groups, ptr noalias %to) #0 {{\n{code}\n}}"
 
 
-def _packed(layout: Layout) -> list[int]:
-    """The inputs that are new in every sample and not empty."""
+def _packed_inputs(layout: Layout) -> list[int]:
+    """The inputs that are neither shared nor empty."""
     return [k for k, argument in enumerate(layout.inputs) if argument.size and not argument.shared]
 
 
-def _columns(code: Code, rows: list[str], size: int) -> list[str]:
-    """Elements 0 … size - 1 of the rows at these addresses, one vector each."""
+def _load_columns(code: FunctionBody, rows: list[str], size: int) -> list[str]:
+    """Load elements 0 … size - 1 of the rows at these addresses, one vector each."""
     lanes, v = code.lanes, code.vector
     if size < lanes:
-        return [code.gathered([code.at(row, element) for row in rows]) for element in range(size)]
+        return [code.gather([code.offset(row, element) for row in rows]) for element in range(size)]
     columns: list[str] = []
     while len(columns) < size:
         first = min(len(columns), size - lanes)  # the last square may overlap the one before it
-        square = [code.do(f"load {v}, ptr {code.at(row, first)}, align 8") for row in rows]
-        columns += code.transposed(square)[len(columns) - first :]
+        square = [code.assign(f"load {v}, ptr {code.offset(row, first)}, align 8") for row in rows]
+        columns += code.transpose(square)[len(columns) - first :]
     return columns
 
 
-def copy() -> str:
-    """``@copy(from, size, to)`` for shared inputs: true where a number is not finite."""
+def emit_copy() -> str:
+    """``@copy(from, size, to)`` for shared inputs: true if a number is not finite."""
     return """define internal i1 @copy(ptr noalias %from, i64 %size, ptr noalias %to) #0 {
 entry:
   br label %element
@@ -84,165 +84,176 @@ element:
   %x = load double, ptr %p, align 8
   %q = getelementptr double, ptr %to, i64 %e
   store double %x, ptr %q, align 8
-  %nothing = fmul double %x, 0.0
-  %sum.next = fadd double %sum, %nothing
+  %zero = fmul double %x, 0.0
+  %sum.next = fadd double %sum, %zero
   %e.next = add i64 %e, 1
   %more = icmp ult i64 %e.next, %size
   br i1 %more, label %element, label %done
 done:
-  %strange = fcmp uno double %sum.next, 0.0
-  ret i1 %strange
+  %not_finite = fcmp uno double %sum.next, 0.0
+  ret i1 %not_finite
 }"""
 
 
-def unpack(layout: Layout) -> str:
-    """``@unpack(from, to, valid)``: squares of lanes x lanes for full groups, single samples for the ragged end."""
-    lanes, size, code = layout.lanes, layout.size, Code(layout.lanes)
-    code.put("entry:")
-    code.put("br label %group")
-    code.put("group:")
-    code.put("%j = phi i64 [0, %entry], [%j.next, %group.end]")
-    here = code.at("%from", "%j")
-    first = code.at("%to", code.do(f"mul i64 %j, {size}"))
-    code.put(f"%j.next = add i64 %j, {lanes}")
-    code.put("%full = icmp ule i64 %j.next, %valid")
-    code.put(f"br i1 {'%full' if size >= lanes else 'false'}, label %square, label %sample")
+def emit_unpack(layout: Layout) -> str:
+    """``@unpack(from, to, valid)``: by squares of lanes x lanes for full groups, by single samples for the rest."""
+    lanes, size, code = layout.lanes, layout.size, FunctionBody(layout.lanes)
+    code.emit("entry:")
+    code.emit("br label %group")
+    code.emit("group:")
+    code.emit("%j = phi i64 [0, %entry], [%j.next, %group.end]")
+    source = code.offset("%from", "%j")
+    first = code.offset("%to", code.assign(f"mul i64 %j, {size}"))
+    code.emit(f"%j.next = add i64 %j, {lanes}")
+    code.emit("%full = icmp ule i64 %j.next, %valid")
+    code.emit(f"br i1 {'%full' if size >= lanes else 'false'}, label %square, label %sample")
 
-    code.put("square:")
-    code.put("%p = phi i64 [0, %group], [%p.next, %square]")
-    # Two squares at once: what belongs to one cache line is written together.
+    code.emit("square:")
+    code.emit("%p = phi i64 [0, %group], [%p.next, %square]")
+    # Two squares at once, so that a cache line is written as a whole.
     squares = 2 if size >= 2 * lanes else 1
-    columns = [code.transposed(_rows(code, layout, here, k * lanes)) for k in range(squares)]
+    columns = [code.transpose(_load_entries(code, layout, source, k * lanes)) for k in range(squares)]
     for lane in range(lanes):
         for k in range(squares):
-            to = code.at(code.at(first, lane * size + k * lanes), "%p")
-            code.put(f"store {code.vector} {columns[k][lane]}, ptr {to}, align 8")
+            to = code.offset(code.offset(first, lane * size + k * lanes), "%p")
+            code.emit(f"store {code.vector} {columns[k][lane]}, ptr {to}, align 8")
     # The last squares may overlap those before them.
     last = max(size - squares * lanes, 0)
-    code.put(f"%p.next = call i64 @llvm.umin.i64(i64 {code.do(f'add i64 %p, {squares * lanes}')}, i64 {last})")
-    code.put(f"%p.last = icmp eq i64 %p, {last}")
-    code.put("br i1 %p.last, label %group.end, label %square")
+    code.emit(f"%p.next = call i64 @llvm.umin.i64(i64 {code.assign(f'add i64 %p, {squares * lanes}')}, i64 {last})")
+    code.emit(f"%p.last = icmp eq i64 %p, {last}")
+    code.emit("br i1 %p.last, label %group.end, label %square")
 
-    code.put("sample:")
-    code.put("%i = phi i64 [0, %group], [%i.next, %sample.end]")
-    source = code.at(here, "%i")
-    target = code.at(first, code.do(f"mul i64 %i, {size}"))
-    code.put("br label %place")
-    code.put("place:")
-    code.put("%s = phi i64 [0, %sample], [%s.next, %place]")
-    value = code.do(f"load double, ptr {code.at(source, _offset(code, '%s'))}, align 8")
-    code.put(f"store double {value}, ptr {code.at(target, '%s')}, align 8")
-    code.put("%s.next = add i64 %s, 1")
-    code.put(f"%s.more = icmp ult i64 %s.next, {size}")
-    code.put("br i1 %s.more, label %place, label %sample.end")
-    code.put("sample.end:")
-    code.put("%i.next = add i64 %i, 1")
-    code.put(f"%i.within = icmp ult i64 %i.next, {lanes}")
-    code.put(f"%i.valid = icmp ult i64 {code.do('add i64 %j, %i.next')}, %valid")
-    code.put("%i.more = and i1 %i.within, %i.valid")
-    code.put("br i1 %i.more, label %sample, label %group.end")
+    code.emit("sample:")
+    code.emit("%i = phi i64 [0, %group], [%i.next, %sample.end]")
+    sample = code.offset(source, "%i")
+    target = code.offset(first, code.assign(f"mul i64 %i, {size}"))
+    code.emit("br label %element")
+    code.emit("element:")
+    code.emit("%e = phi i64 [0, %sample], [%e.next, %element]")
+    value = code.assign(f"load double, ptr {code.offset(sample, _load_row_offset(code, '%e'))}, align 8")
+    code.emit(f"store double {value}, ptr {code.offset(target, '%e')}, align 8")
+    code.emit("%e.next = add i64 %e, 1")
+    code.emit(f"%e.more = icmp ult i64 %e.next, {size}")
+    code.emit("br i1 %e.more, label %element, label %sample.end")
+    code.emit("sample.end:")
+    code.emit("%i.next = add i64 %i, 1")
+    code.emit(f"%i.within = icmp ult i64 %i.next, {lanes}")
+    code.emit(f"%i.valid = icmp ult i64 {code.assign('add i64 %j, %i.next')}, %valid")
+    code.emit("%i.more = and i1 %i.within, %i.valid")
+    code.emit("br i1 %i.more, label %sample, label %group.end")
 
-    code.put("group.end:")
-    code.put("%j.more = icmp ult i64 %j.next, %valid")
-    code.put("br i1 %j.more, label %group, label %done")
-    code.put("done:")
-    code.put("ret void")
-    table = ", ".join(f"i32 {offset}" for offset in layout.offsets)
+    code.emit("group.end:")
+    code.emit("%j.more = icmp ult i64 %j.next, %valid")
+    code.emit("br i1 %j.more, label %group, label %done")
+    code.emit("done:")
+    code.emit("ret void")
+    table = ", ".join(f"i32 {offset}" for offset in layout.row_offsets)
     return (
         f"@offsets = internal constant [{size} x i32] [{table}]\n"
         f"define internal void @unpack(ptr noalias %from, ptr noalias %to, i64 %valid) #0 {{\n{code}\n}}"
     )
 
 
-def _rows(code: Code, layout: Layout, here: str, begin: int) -> list[str]:
-    """The values of as many entries as there are lanes, from entry %p + begin on."""
-    places = [code.do(f"add i64 %p, {begin + lane}") for lane in range(layout.lanes)]
-    return [code.load(code.at(here, _offset(code, place))) for place in places]
+def _load_entries(code: FunctionBody, layout: Layout, source: str, begin: int) -> list[str]:
+    """Load the values of as many entries as there are lanes, starting at entry %p + begin."""
+    entries = [code.assign(f"add i64 %p, {begin + lane}") for lane in range(layout.lanes)]
+    return [code.load(code.offset(source, _load_row_offset(code, entry))) for entry in entries]
 
 
-def _offset(code: Code, place: str) -> str:
-    address = code.do(f"getelementptr i32, ptr @offsets, i64 {place}")
-    return code.do(f"zext i32 {code.do(f'load i32, ptr {address}, align 4, !invariant.load !0')} to i64")
+def _load_row_offset(code: FunctionBody, entry: str) -> str:
+    address = code.assign(f"getelementptr i32, ptr @offsets, i64 {entry}")
+    return code.assign(f"zext i32 {code.assign(f'load i32, ptr {address}, align 4, !invariant.load !0')} to i64")
 
 
-# What an entry is told, one word each.
-_TOLD = ("first", "last", "out", "scratch", "inputs")
+# The arguments of an entry point, one word each. They are passed by one address, because passing an argument from
+# Python takes as long as several samples.
+_ARGUMENT_WORDS = ("first", "last", "out", "scratch", "inputs")
 
 
-def entry(layout: Layout, chunks: int, *, dense: bool) -> str:
-    """``@dense`` or ``@block`` (address of: first, last, out, scratch, inputs): 1 if an input is not finite, else 0.
+def emit_dense(layout: Layout, chunks: int) -> str:
+    """``@dense(address of: first, last, out, scratch, inputs)``: 1 if an input is not finite, else 0.
 
-    Inputs are a tuple of plain arrays (see ``objects``). ``@dense`` writes the arrays of samples first … last - 1 to
-    their places in ``out``, which is such an array too; ``@block`` writes value k of sample s to ``out[k * stride + s -
-    first]``, with the stride of the layout, where ``out`` is an address. There is at least one sample. One argument
-    instead of many: the way of each from Python takes as long as several samples.
+    Inputs are a tuple of plain arrays (see ``array_access``), and so is ``out``. Writes the dense arrays of samples
+    first … last - 1 to ``out``. There must be at least one sample.
     """
-    tile, code = layout.tile, Code(layout.lanes)
-    code.put("entry:")
-    for k, name in enumerate(_TOLD):
+    return _emit_entry_point(layout, chunks, dense=True)
+
+
+def emit_block(layout: Layout, chunks: int) -> str:
+    """``@block(address of: first, last, out, scratch, inputs)``: like ``@dense``; ``out`` is the address of a block.
+
+    Writes value k of sample s to ``out[k * stride + s - first]``, with the stride of the layout.
+    """
+    return _emit_entry_point(layout, chunks, dense=False)
+
+
+def _emit_entry_point(layout: Layout, chunks: int, *, dense: bool) -> str:
+    tile, code = layout.tile, FunctionBody(layout.lanes)
+    code.emit("entry:")
+    for k, name in enumerate(_ARGUMENT_WORDS):
         kind = "i64" if name in ("first", "last") else "ptr"
-        code.put(f"%{name} = load {kind}, ptr {code.at('%told', k)}, align 8")
-    out = data(code, "%out") if dense else "%out"
-    for name, place in zip(("shared", "slots", "values"), layout.starts, strict=False):
-        code.put(f"%{name} = getelementptr double, ptr %scratch, i64 {place}")
-    wrong = "false"
+        code.emit(f"%{name} = load {kind}, ptr {code.offset('%words', k)}, align 8")
+    out = load_data(code, "%out") if dense else "%out"
+    for name, offset in zip(("shared", "slots", "values"), layout.section_offsets, strict=False):
+        code.emit(f"%{name} = getelementptr double, ptr %scratch, i64 {offset}")
+    not_finite = "false"
     arrays: dict[int, str] = {}
     for k, argument in enumerate(layout.inputs):
         if argument.size:
-            arrays[k] = data(code, item(code, "%inputs", k))
+            arrays[k] = load_data(code, load_item(code, "%inputs", k))
             if argument.shared:
-                to = code.at("%shared", layout.shared_place(k))
-                strange = code.do(f"call i1 @copy(ptr {arrays[k]}, i64 {argument.size}, ptr {to})")
-                wrong = code.do(f"or i1 {wrong}, {strange}")
-    code.put(f"br i1 {wrong}, label %refuse, label %tile")
+                to = code.offset("%shared", layout.shared_offset(k))
+                found = code.assign(f"call i1 @copy(ptr {arrays[k]}, i64 {argument.size}, ptr {to})")
+                not_finite = code.assign(f"or i1 {not_finite}, {found}")
+    code.emit(f"br i1 {not_finite}, label %refuse, label %tile")
 
-    code.put("tile:")
-    code.put("%s = phi i64 [%first, %entry], [%s.next, %work]")
-    code.put(f"%valid = call i64 @llvm.umin.i64(i64 {code.do('sub i64 %last, %s')}, i64 {tile})")
-    code.put(f"%groups = udiv i64 {code.do(f'add i64 %valid, {layout.lanes - 1}')}, {layout.lanes}")
-    wrong = "false"
-    if _packed(layout):
-        rows = [code.at(arrays[k], code.do(f"mul i64 %s, {layout.inputs[k].size}")) for k in _packed(layout)]
-        given = "".join(f"ptr {row}, " for row in rows)
-        wrong = code.do(f"call i1 @pack({given}i64 %valid, i64 %groups, ptr %scratch)")
-    code.put(f"br i1 {wrong}, label %refuse, label %work")
+    code.emit("tile:")
+    code.emit("%s = phi i64 [%first, %entry], [%s.next, %work]")
+    code.emit(f"%valid = call i64 @llvm.umin.i64(i64 {code.assign('sub i64 %last, %s')}, i64 {tile})")
+    code.emit(f"%groups = udiv i64 {code.assign(f'add i64 %valid, {layout.lanes - 1}')}, {layout.lanes}")
+    not_finite = "false"
+    if packed := _packed_inputs(layout):
+        rows = [code.offset(arrays[k], code.assign(f"mul i64 %s, {layout.inputs[k].size}")) for k in packed]
+        pointers = "".join(f"ptr {row}, " for row in rows)
+        not_finite = code.assign(f"call i1 @pack({pointers}i64 %valid, i64 %groups, ptr %scratch)")
+    code.emit(f"br i1 {not_finite}, label %refuse, label %work")
 
-    code.put("work:")
-    to = "%values" if dense else code.at(out, code.do("sub i64 %s, %first"))
+    code.emit("work:")
+    to = "%values" if dense else code.offset(out, code.assign("sub i64 %s, %first"))
     kinds = [argument.split()[0] for argument in ARGUMENTS.split(", ")]
     for number in range(chunks):
-        tables = (f"@chunk{number}.numbers", "@sine_cosine.numbers")
+        tables = (f"@chunk{number}.constants", "@sine_cosine.constants")
         values = ("%scratch", "%shared", "%slots", to, *tables, "%groups")
         arguments = ", ".join(f"{kind} {value}" for kind, value in zip(kinds, values, strict=True))
-        code.put(f"call void @chunk{number}({arguments})")
+        code.emit(f"call void @chunk{number}({arguments})")
     if dense and layout.size:
-        to = code.at(out, code.do(f"mul i64 %s, {layout.size}"))
-        code.put(f"call void @unpack(ptr %values, ptr {to}, i64 %valid)")
-    code.put("%s.next = add i64 %s, %valid")
-    code.put("%s.more = icmp ult i64 %s.next, %last")
-    code.put("br i1 %s.more, label %tile, label %accept")
-    code.put("accept:")
-    code.put("ret i64 0")
-    code.put("refuse:")
-    code.put("ret i64 1")
-    return f"define i64 @{'dense' if dense else 'block'}(ptr %told) #0 {{\n{code}\n}}"
+        to = code.offset(out, code.assign(f"mul i64 %s, {layout.size}"))
+        code.emit(f"call void @unpack(ptr %values, ptr {to}, i64 %valid)")
+    code.emit("%s.next = add i64 %s, %valid")
+    code.emit("%s.more = icmp ult i64 %s.next, %last")
+    code.emit("br i1 %s.more, label %tile, label %accept")
+    code.emit("accept:")
+    code.emit("ret i64 0")
+    code.emit("refuse:")
+    code.emit("ret i64 1")
+    return f"define i64 @{'dense' if dense else 'block'}(ptr %words) #0 {{\n{code}\n}}"
 
 
-def single(layout: Layout) -> str:
-    """``@one(address of: out, scratch, inputs)``: ``@dense`` for one sample in vectors; 2 if these are not plain."""
-    code = Code(layout.lanes)
-    code.put("entry:")
-    out, scratch, inputs = (code.do(f"load i64, ptr {code.at('%told', k)}, align 8") for k in range(3))
-    code.put(f"%all = alloca i64, i64 {len(_TOLD)}, align 8")
-    places = [code.at("%all", k) for k in range(len(_TOLD))]
-    for place, word in zip(places, ("-1", "0", inputs), strict=False):
-        code.put(f"store i64 {word}, ptr {place}, align 8")
-    code.put(f"br i1 {code.do('call i1 @look(ptr %all)')}, label %work, label %refuse")
-    code.put("work:")
-    for place, word in zip(places, ("0", "1", out, scratch, inputs), strict=True):
-        code.put(f"store i64 {word}, ptr {place}, align 8")
-    code.put("%result = call i64 @dense(ptr %all)")
-    code.put("ret i64 %result")
-    code.put("refuse:")
-    code.put("ret i64 2")
-    return f"define i64 @one(ptr %told) #0 {{\n{code}\n}}"
+def emit_one(layout: Layout) -> str:
+    """``@one(address of: out, scratch, inputs)``: ``@dense`` for the vectors of one sample; 2 if they are not plain."""
+    code = FunctionBody(layout.lanes)
+    code.emit("entry:")
+    out, scratch, inputs = (code.assign(f"load i64, ptr {code.offset('%words', k)}, align 8") for k in range(3))
+    code.emit(f"%call = alloca i64, i64 {len(_ARGUMENT_WORDS)}, align 8")
+    addresses = [code.offset("%call", k) for k in range(len(_ARGUMENT_WORDS))]
+    for address, word in zip(addresses, ("-1", "0", inputs), strict=False):
+        code.emit(f"store i64 {word}, ptr {address}, align 8")
+    code.emit(f"br i1 {code.assign('call i1 @fits(ptr %call)')}, label %work, label %refuse")
+    code.emit("work:")
+    for address, word in zip(addresses, ("0", "1", out, scratch, inputs), strict=True):
+        code.emit(f"store i64 {word}, ptr {address}, align 8")
+    code.emit("%result = call i64 @dense(ptr %call)")
+    code.emit("ret i64 %result")
+    code.emit("refuse:")
+    code.emit("ret i64 2")
+    return f"define i64 @one(ptr %words) #0 {{\n{code}\n}}"

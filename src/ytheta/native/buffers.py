@@ -1,0 +1,85 @@
+"""Memory for kernels: arrays aligned to cache lines, and a pool of buffers that are used again."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import sys
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+_POOL_SIZE = 4  # buffers that a pool keeps
+_MIN_ALIGNED_SIZE = 2**15  # doubles; a smaller array is written in less time than it takes to align it
+_CACHE_LINE = 8  # doubles
+
+
+_address_of_buffer: Callable[[Any], int] = ctypes.addressof
+_buffer_of: Callable[[Any], Any] = (ctypes.c_char * 0).from_buffer
+
+
+def address_of(array: Any) -> int:
+    """The address of an array's data; the buffer protocol is several times faster than ``array.ctypes``."""
+    try:
+        return _address_of_buffer(_buffer_of(array))
+    except TypeError:  # not writable
+        address: int = array.ctypes.data
+        return address
+
+
+def aligned_zeros(count: int) -> np.ndarray:
+    """Zeros at an address that is aligned for every vector register and every cache line."""
+    raw = np.zeros(count + _CACHE_LINE)
+    first = -(address_of(raw) // 8) % _CACHE_LINE
+    return raw[first : first + count]
+
+
+def empty_result(shape: tuple[int, ...]) -> np.ndarray:
+    """A new array that is not initialized; a large one starts at a cache line, because that makes stores faster."""
+    count = math.prod(shape)
+    if count < _MIN_ALIGNED_SIZE:
+        return np.empty(shape)
+    raw = np.empty(count + _CACHE_LINE)
+    first = -(address_of(raw) // 8) % _CACHE_LINE
+    return raw[first : first + count].reshape(shape)
+
+
+def _count_references() -> int:
+    """The reference count of an array that has exactly one view, as ``BufferPool.acquire`` measures it."""
+    array = np.empty(2)[1:]
+    return sys.getrefcount(array.base)
+
+
+_REFERENCES_IF_UNUSED = _count_references()
+
+
+class BufferPool:
+    """Buffers of one size. A buffer is handed out again as soon as no array refers to it.
+
+    New memory costs more than a kernel's writes to it: the system clears every page when it is first touched.
+    """
+
+    def __init__(self, rows: int, columns: int) -> None:
+        self._shape = (rows, columns)
+        self._buffers: deque[tuple[np.ndarray, int]] = deque(maxlen=_POOL_SIZE)
+
+    def acquire(self) -> tuple[np.ndarray, int]:
+        """Return an array that nobody else uses, and its address; it still holds old numbers."""
+        for _ in range(len(self._buffers)):
+            try:
+                array, address = self._buffers.popleft()  # no other thread finds it until it is put back
+            except IndexError:
+                break
+            # Every view of a view refers to the one array that owns the memory.
+            unused = sys.getrefcount(array.base) == _REFERENCES_IF_UNUSED
+            view = array[:] if unused else array
+            self._buffers.append((array, address))
+            if unused:
+                return view, address
+        rows, columns = self._shape
+        array = aligned_zeros(rows * columns).reshape(self._shape)
+        view, address = array[:], address_of(array)
+        self._buffers.append((array, address))  # only after the view exists: else another thread could acquire it
+        return view, address

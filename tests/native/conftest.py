@@ -1,0 +1,19 @@
+"""Fixtures for tests of native code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.kernel_cache import forget_machines
+
+
+@pytest.fixture(autouse=True)
+def cache_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A cache on disk of its own for every test, and no machine code in memory from another test."""
+    monkeypatch.setenv("YTHETA_CACHE", str(tmp_path / "kernels"))
+    forget_machines()
+    yield tmp_path / "kernels"
+    forget_machines()

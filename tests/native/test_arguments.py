@@ -1,0 +1,91 @@
+"""Arguments of kernels: wrong ones are named, numbers of any type are accepted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.support.kernel_graphs import draw_inputs, linear_graph, sparse_graph
+from ytheta.errors import InputError
+from ytheta.native import compile_graph
+
+
+@pytest.mark.parametrize("backend", ["llvm", "interpreter"])
+def test_wrong_input_is_named(backend: str) -> None:
+    kernel = compile_graph(sparse_graph(), backend=backend)
+    x, y, p = draw_inputs(kernel.graph, 5)
+
+    def refused(match: str, *arrays: Any, **options: Any) -> None:
+        with pytest.raises(InputError, match=match):
+            kernel(*arrays, **options)
+
+    refused(r"takes 3 arrays \(x, y, p\), not 2", x, y)
+    refused(r"input 'x' has shape \(3,\), but needs \(samples, 3\); for a single sample use kernel.one", x[0], y, p)
+    refused(r"input 'y' has shape \(5, 3\), but needs \(samples, 2\)", x, x, p)
+    refused(r"input 'p' has shape \(5, 2\), but needs \(2,\)", x, y, y)
+    refused("input 'y' has 4 samples, but 'x' has 5", x, y[:4], p)
+    refused("entries of type complex128", x * 1j, y, p)
+    refused("entries of type <U", [["a"] * 3] * 5, y, p)
+    refused("not an array of numbers", [[1.0], [1.0, 2.0]], y, p)
+    refused("0 threads", x, y, p, threads=0)
+    bad = x.copy()
+    bad[3, 1], bad[4, 0] = np.nan, np.inf
+    refused(r"input 'x' is nan at sample 3, element 1 \(2 such values in total\)", bad, y, p)
+    refused(r"input 'p' is inf at element 1", x, y, np.array([0.0, np.inf]))
+    refused(r"input 'y' is -inf at sample 0", x, np.full((5, 2), -np.inf), p, threads=2)
+    swapped = np.empty((5, 5, 3)).swapaxes(1, 2)
+    for out in (np.empty((5, 3, 4)), np.empty((5, 3, 5), dtype=np.float32), np.empty((5, 3, 5), dtype=">f8"), swapped):
+        refused(r"out .*np.empty\(\(5, 3, 5\)\)", x, y, p, out=out)
+    shared = np.zeros(5 * 15 + 20)
+    refused("shares memory", shared[:15].reshape(5, 3), y, p, out=shared[:75].reshape(5, 3, 5))
+    frozen = np.empty((5, 3, 5))
+    frozen.flags.writeable = False
+    refused("writable", x, y, p, out=frozen)
+    with pytest.raises(InputError, match="blocks of 0 samples"):
+        kernel.blocks(x, y, p, size=0)
+    with pytest.raises(InputError, match="is nan at sample 3"):
+        list(kernel.blocks(bad, y, p, size=2))
+    with pytest.raises(InputError, match=r"input 'x' has shape \(5, 3\), but needs \(3,\); for many samples"):
+        kernel.one(x, y[0], p)
+    with pytest.raises(InputError, match="takes 3 arrays"):
+        kernel.one(x[0], y[0])
+    with pytest.raises(InputError, match="takes 3 arrays"):
+        kernel.one(x[0], y[0], p, p)
+    with pytest.raises(InputError, match="input 'x' is nan at element 1"):
+        kernel.one(bad[3], y[0], p)
+    with pytest.raises(InputError, match=r"input 'x' has shape \(3, 1\)"):
+        kernel.one(x[0][:, np.newaxis], y[0], p)
+    with pytest.raises(InputError, match=r"input 'x' has shape \(\)"):
+        kernel.one(1.0, y[0], p)
+    np.testing.assert_array_equal(kernel.one(x[0], y[0], p), kernel(x, y, p)[0])
+
+
+@pytest.mark.parametrize("backend", ["llvm", "interpreter"])
+def test_numbers_of_any_type_are_accepted(backend: str) -> None:
+    kernel = compile_graph(sparse_graph(), backend=backend)
+    x, y, p = ([[1, 2, 3], [4, 5, 6]], [[1, 0], [0, 1]], [2, 3])
+    expected = kernel(np.array(x, float), np.array(y, float), np.array(p, float))
+    for kind in (np.float32, np.int8, np.uint64, ">f8", "<f8"):
+        found = kernel(np.array(x, dtype=kind), np.array(y, dtype=kind), np.array(p, dtype=kind))
+        np.testing.assert_array_equal(found, expected)
+        one = kernel.one(np.array(x[0], dtype=kind), np.array(y[0], dtype=kind), np.array(p, dtype=kind))
+        np.testing.assert_array_equal(one, expected[0])
+    np.testing.assert_array_equal(kernel(x, y, p), expected)
+    np.testing.assert_array_equal(kernel(np.array(x, float)[::-1], np.array(y, bool)[::-1], p), expected[::-1])
+    wide = np.zeros((2, 6))
+    wide[:, ::2] = x
+    np.testing.assert_array_equal(kernel(wide[:, ::2], np.asfortranarray(np.array(y, float)), p), expected)
+    np.testing.assert_array_equal(kernel.one(wide[0, ::2], tuple(y[0]), p), expected[0])
+    raw = np.frombuffer(b"\0" + np.array(x, float).tobytes(), dtype=float, offset=1).reshape(2, 3)  # not aligned
+    np.testing.assert_array_equal(kernel(raw, y, p), expected)
+
+
+def test_masked_entries_are_refused() -> None:
+    kernel = compile_graph(linear_graph(5))
+    given = [np.ma.masked_array(np.ones((3, entry.size))) for entry in kernel.graph.inputs]
+    np.testing.assert_array_equal(kernel(*given), kernel(*(g.data for g in given)))
+    given[0][1, 0] = np.ma.masked
+    with pytest.raises(InputError, match="are masked"):
+        kernel(*given)

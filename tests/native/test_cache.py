@@ -1,0 +1,183 @@
+"""The cache on disk: hits, damaged and foreign files, missing folders, several processes."""
+
+from __future__ import annotations
+
+import logging
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.support.kernel_cache import forget_machines
+from tests.support.kernel_graphs import chain_tolerance, draw_inputs, planar_chain
+from ytheta.native import cache, compile_graph
+from ytheta.native.graph import Graph
+
+
+def only_file(cache_folder: Path) -> Path:
+    (file,) = cache_folder.iterdir()
+    return file
+
+
+def compile_and_check(graph: Graph) -> str:
+    """Compile without the codes in memory, check the result, and return the origin of the code."""
+    forget_machines()
+    kernel = compile_graph(graph)
+    inputs = draw_inputs(graph, 9)
+    expected = compile_graph(graph, backend="interpreter")(*inputs)
+    np.testing.assert_allclose(kernel(*inputs), expected, rtol=0, atol=chain_tolerance(3))
+    return kernel.about.origin
+
+
+def test_code_comes_from_the_compiler_then_memory_then_disk(cache_folder: Path) -> None:
+    graph = planar_chain(3)
+    assert compile_and_check(graph) == "compiled"
+    assert compile_graph(graph).about.origin == "memory"
+    assert compile_and_check(graph) == "disk"
+    assert compile_graph(graph, cache=False).about.origin == "compiled"
+    assert cache_folder.stat().st_mode & 0o777 == 0o700
+    assert only_file(cache_folder).stat().st_mode & 0o777 == 0o600
+    assert compile_and_check(planar_chain(2)) == "compiled"
+    assert len(list(cache_folder.iterdir())) == 2
+
+
+def ways_to_damage() -> dict[str, Callable[[Path], object]]:
+    def flip_bit(index: int) -> Callable[[Path], object]:
+        def flip(path: Path) -> None:
+            content = bytearray(path.read_bytes())
+            content[index] ^= 1
+            path.write_bytes(content)
+
+        return flip
+
+    return {
+        "payload": flip_bit(-100),
+        "last byte": flip_bit(-1),
+        "magic": flip_bit(0),
+        "key": flip_bit(20),
+        "checksum": flip_bit(60),
+        "length": flip_bit(80),
+        "truncated": lambda path: path.write_bytes(path.read_bytes()[:-500]),
+        "longer": lambda path: path.write_bytes(path.read_bytes() + b"x"),
+        "header only": lambda path: path.write_bytes(path.read_bytes()[:88]),
+        "half a header": lambda path: path.write_bytes(path.read_bytes()[:40]),
+        "empty": lambda path: path.write_bytes(b""),
+        "foreign": lambda path: path.write_bytes(b"\x7fELF" + b"\0" * 4096),
+        "writable by all": lambda path: path.chmod(0o666),
+        "writable by the group": lambda path: path.chmod(0o660),
+    }
+
+
+@pytest.mark.parametrize("kind", ways_to_damage())
+def test_a_damaged_file_is_replaced(cache_folder: Path, kind: str, caplog: pytest.LogCaptureFixture) -> None:
+    graph = planar_chain(3)
+    compile_and_check(graph)
+    good = only_file(cache_folder).read_bytes()
+    ways_to_damage()[kind](only_file(cache_folder))
+    with caplog.at_level(logging.WARNING, "ytheta"):
+        assert compile_and_check(graph) == "compiled"
+    assert "compiling again" in caplog.text
+    assert only_file(cache_folder).read_bytes() == good
+    assert compile_and_check(graph) == "disk"
+
+
+def test_the_file_of_another_kernel_is_not_used(cache_folder: Path) -> None:
+    graph, other = planar_chain(3), planar_chain(2)
+    compile_and_check(graph)
+    file = only_file(cache_folder)
+    content = file.read_bytes()
+    file.unlink()
+    compile_and_check(other)
+    only_file(cache_folder).write_bytes(content)
+    assert compile_and_check(other) == "compiled"
+
+
+def test_a_link_or_a_folder_in_place_of_the_file(cache_folder: Path, tmp_path: Path) -> None:
+    graph = planar_chain(3)
+    compile_and_check(graph)
+    file = only_file(cache_folder)
+    moved = tmp_path / "elsewhere"
+    file.rename(moved)
+    file.symlink_to(moved)
+    assert compile_and_check(graph) == "compiled"
+    file.unlink()
+    file.mkdir()
+    assert compile_and_check(graph) == "compiled"
+    assert [entry.name for entry in cache_folder.iterdir()] == [file.name]  # no temporary file is left
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes on this system")
+def test_a_pipe_in_place_of_the_file_does_not_block(cache_folder: Path) -> None:
+    graph = planar_chain(3)
+    compile_and_check(graph)
+    file = only_file(cache_folder)
+    file.unlink()
+    os.mkfifo(file)
+    assert compile_and_check(graph) == "compiled"
+
+
+def test_the_file_of_another_user_is_not_used(cache_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = planar_chain(3)
+    compile_and_check(graph)
+    user = os.getuid()
+    monkeypatch.setattr(os, "getuid", lambda: user + 1)
+    assert compile_and_check(graph) == "compiled"
+    assert only_file(cache_folder).exists()
+
+
+def test_kernels_compile_if_the_folder_cannot_be_created(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("YTHETA_CACHE", str(tmp_path / "file" / "kernels"))
+    with caplog.at_level(logging.INFO, "ytheta"):
+        assert compile_and_check(planar_chain(3)) == "compiled"
+    assert "cannot be stored" in caplog.text
+    assert compile_and_check(planar_chain(3)) == "compiled"
+
+
+def test_a_full_disk_leaves_no_file(cache_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", full)
+    assert compile_and_check(planar_chain(3)) == "compiled"
+    assert list(cache_folder.iterdir()) == []
+
+
+def test_the_folder_follows_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("YTHETA_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert cache.cache_folder() == tmp_path / "ytheta" / "kernels"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert cache.cache_folder() == tmp_path / ".cache" / "ytheta" / "kernels"
+
+
+def test_the_key_keeps_its_parts_apart() -> None:
+    assert cache.make_key("a", "bc") != cache.make_key("ab", "c")
+
+
+def test_processes_may_compile_the_same_graph_at_once(cache_folder: Path) -> None:
+    code = (
+        "import casadi, numpy as np\n"
+        "from ytheta.native.graph import Input, trace\n"
+        "from ytheta.native import compile_graph\n"
+        "x = casadi.SX.sym('x', 40)\n"
+        "y = [x[0]]\n"
+        "for k in range(1500): y.append(casadi.sin(y[-1]) * x[k % 40] + k)\n"
+        "graph = trace('g', [(Input('x', 40), x)], np.array(y[-5:], dtype=object))\n"
+        "kernel = compile_graph(graph)\n"
+        "print(kernel(np.linspace(0, 1, 400).reshape(10, 40)).tobytes().hex())\n"
+    )
+    command = [sys.executable, "-c", code]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    running = [subprocess.Popen(command, **pipes) for _ in range(4)]  # type: ignore[call-overload]
+    answers = [process.communicate() for process in running]
+    assert [process.returncode for process in running] == [0] * 4, answers
+    assert len({output for output, _ in answers}) == 1
+    assert only_file(cache_folder).suffix == ".o"

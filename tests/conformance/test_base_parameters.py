@@ -40,7 +40,7 @@ def test_all_roads_lead_to_the_same_k(name: str, rotor_inertia: bool) -> None:
         assert base.method == method
         assert base.independent == by_rank.independent
         np.testing.assert_allclose(base.K, by_rank.K, atol=1e-9, rtol=1e-9)
-        assert base.verdicts == by_rank.verdicts
+        assert base.identifiability == by_rank.identifiability
         assert base.names == by_rank.names
 
 
@@ -91,8 +91,8 @@ def _slide_after_a_turn(tilt: float) -> Robot:
 def test_a_length_that_is_zero_is_zero_for_the_verdicts(method: str) -> None:
     base = ytheta.base_parameters(ytheta.load("ha-scara", lengths={"a1": 0.0}), method=method)
     assert len(base) == 6
-    assert base.verdicts["link1.m"].value == "no effect"
-    assert base.verdicts["link1.Izz"].value == "known alone"
+    assert base.identifiability["link1.m"].value == "no effect"
+    assert base.identifiability["link1.Izz"].value == "known alone"
 
 
 def test_auto_takes_the_closed_form_where_there_is_one() -> None:

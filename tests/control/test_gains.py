@@ -169,7 +169,7 @@ def test_what_is_learnt() -> None:
         SlotineLi(robot, learn=("load.mass",), **ADAPTIVE)
     with pytest.raises(InputError, match="not one text"):
         SlotineLi(robot, learn="load.m", **ADAPTIVE)
-    joined = next(name for name in base.asked if name not in base.independent)
+    joined = next(name for name in base.selected if name not in base.independent)
     with pytest.raises(InputError, match="part of base parameters"):
         SlotineLi(robot, base, learn=(joined,), **ADAPTIVE)
     with pytest.raises(InputError, match="with other joints, lengths, gravity or mounting"):

@@ -33,7 +33,7 @@ def evaluated(expression: str, names: tuple[str, ...]) -> np.ndarray:
 
 
 def test_words_evaluate_to_k(puma: BaseParameters) -> None:
-    rows = [evaluated(text, puma.robot.parameter_names) for text in puma.written(digits=17)]
+    rows = [evaluated(text, puma.robot.parameter_names) for text in puma.format_expressions(digits=17)]
     np.testing.assert_array_equal(rows, puma.K)
     short = [evaluated(text, puma.robot.parameter_names) for text in puma.expressions]
     np.testing.assert_allclose(short, puma.K, rtol=1e-5)
@@ -51,13 +51,13 @@ def test_textbook_combinations_of_the_puma(puma: BaseParameters) -> None:
 
 
 def test_verdicts(puma: BaseParameters) -> None:
-    assert puma.verdicts["link2.my"] is Verdict.ALONE
-    assert puma.verdicts["link3.m"] is Verdict.COMBINED
-    assert puma.verdicts["link1.m"] is Verdict.NO_EFFECT
-    assert set(puma.verdicts) == set(puma.asked)
+    assert puma.identifiability["link2.my"] is Verdict.ALONE
+    assert puma.identifiability["link3.m"] is Verdict.COMBINED
+    assert puma.identifiability["link1.m"] is Verdict.NO_EFFECT
+    assert set(puma.identifiability) == set(puma.selected)
     place = {name: k for k, name in enumerate(puma.robot.parameter_names)}
-    Y = regressors(puma.robot, puma.asked)
-    for name, verdict in puma.verdicts.items():  # no effect means a column of zeros, and only that
+    Y = regressors(puma.robot, puma.selected)
+    for name, verdict in puma.identifiability.items():  # no effect means a column of zeros, and only that
         assert (verdict is Verdict.NO_EFFECT) == (np.abs(Y[:, :, place[name]]).max() < 1e-12 * np.abs(Y).max())
 
 
@@ -65,7 +65,7 @@ def test_known_alone_means_the_same_in_every_explanation(puma: BaseParameters) -
     """Two different thetas with the same beta agree on what is known alone, and only on that."""
     one = puma.minimum_norm(puma.beta)
     other = puma.nearest(puma.beta, np.random.default_rng(3).normal(size=len(one)))
-    for name, verdict in puma.verdicts.items():
+    for name, verdict in puma.identifiability.items():
         k = puma.robot.parameter_names.index(name)
         assert (abs(one[k] - other[k]) < 1e-9) == (verdict is Verdict.ALONE), name
 

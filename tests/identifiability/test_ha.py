@@ -294,7 +294,7 @@ def test_catalog(name: str) -> None:
     for rotors, count in zip((False, True), COUNTS[name], strict=True):
         base = ha.base_parameters(robot, rotor_inertia=rotors)
         assert (base.method, len(base)) == ("ha", count)
-    Y = base_checks.regressors(robot, base.asked)
+    Y = base_checks.regressors(robot, base.selected)
     assert base_checks.explains(Y, base, base.K)
     Y_b = Y[:, :, base.places].reshape(-1, count)
     assert np.linalg.matrix_rank(Y_b / np.linalg.norm(Y_b, axis=0)) == count
@@ -318,8 +318,8 @@ def test_torque_of_base_parameters() -> None:
     robot = ytheta.load("rx90")
     base = ha.base_parameters(robot)
     theta = np.random.default_rng(3).normal(size=len(robot.parameter_names))
-    theta[[name not in base.asked for name in robot.parameter_names]] = 0.0
-    Y = base_checks.regressors(robot, base.asked)
+    theta[[name not in base.selected for name in robot.parameter_names]] = 0.0
+    Y = base_checks.regressors(robot, base.selected)
     np.testing.assert_allclose(Y[:, :, base.places] @ (base.K @ theta), Y @ theta, rtol=1e-10, atol=1e-10)
     assert not np.allclose(Y[:, :, base.places] @ theta[base.places], Y @ theta, rtol=1e-3)
 
@@ -331,8 +331,8 @@ def test_random_trees(robot: Robot, rotors: bool) -> None:
     seen, unseen = ytheta.base_parameters(robot, method="qr", rotor_inertia=rotors).gap or (1.0, 0.0)
     assume(seen > 1e-4 and unseen < 1e-9)  # a tiny angle or length is no fair question to a rank
     base = ha.base_parameters(robot, rotor_inertia=rotors)
-    assert len(base) == base_checks.rank(robot, base.asked)
-    Y = base_checks.regressors(robot, base.asked)
+    assert len(base) == base_checks.rank(robot, base.selected)
+    Y = base_checks.regressors(robot, base.selected)
     # What misses a quarter turn or zero by less than NOISE is taken as such: coefficients move by that over the least
     # that is seen.
     tolerance = 10.0 * exact_geometry.NOISE / seen
@@ -387,7 +387,7 @@ def test_slides_at_odd_angles() -> None:
     """Slides between two parallel axes, gravity along them: they are parallel whatever the angles in between."""
     for angles, count in (((0.7, -0.7), 7), ((0.7, -0.3, -0.4), 10)):
         base = ha.base_parameters(slides(*angles))
-        assert len(base) == base_checks.rank(slides(*angles), base.asked) == count
+        assert len(base) == base_checks.rank(slides(*angles), base.selected) == count
     assert len(ha.base_parameters(slides(0.7, -0.3, -0.5))) > 10
 
 

@@ -73,7 +73,7 @@ def motions(robot: Robot) -> np.ndarray:
 
 def rank(Y: np.ndarray, base: ytheta.BaseParameters) -> int:
     """The rank of the columns asked about, with a gap that leaves no doubt."""
-    asked = [name in base.asked for name in base.robot.parameter_names]
+    asked = [name in base.selected for name in base.robot.parameter_names]
     W = Y.reshape(-1, Y.shape[2])[:, asked]
     sizes = np.linalg.norm(W, axis=0)
     felt = sizes > 1e-12 * sizes.max()
@@ -92,7 +92,7 @@ def right(robot: Robot) -> bool:
     """All motions are explained, without and with rotor inertia, by as many parameters as the rank; so by no fewer."""
     Y = motions(robot)
     for base in bases(robot):
-        asked = np.where([name in base.asked for name in robot.parameter_names], Y, 0.0)
+        asked = np.where([name in base.selected for name in robot.parameter_names], Y, 0.0)
         if len(base) != rank(Y, base) or not explains(asked, base, base.K):
             return False
     return True
@@ -116,7 +116,7 @@ def test_it_explains_every_motion_and_nothing_less_does(name: str) -> None:
 def test_no_base_parameter_can_be_left_out(name: str) -> None:
     """On our own kernel."""
     base = lin.base_parameters(ytheta.load(name), rotor_inertia=True)
-    Y = regressors(base.robot, base.asked)
+    Y = regressors(base.robot, base.selected)
     assert explains(Y, base, base.K)
     for row in range(len(base)):
         fewer = base.K.copy()
@@ -410,7 +410,7 @@ def read_back(text: str, base: ytheta.BaseParameters) -> np.ndarray:
 @pytest.mark.parametrize("name", ["lu-puma4", "ha-scara", "lu-two-link"])
 def test_words_evaluate_to_k(name: str) -> None:
     base = lin.base_parameters(ytheta.load(name), rotor_inertia=True)
-    rows = [read_back(text, base) for text in base.written(digits=17)]
+    rows = [read_back(text, base) for text in base.format_expressions(digits=17)]
     np.testing.assert_allclose(rows, base.K, rtol=1e-14)
 
 

@@ -41,7 +41,7 @@ def test_it_explains_every_motion_and_nothing_less_does(name: str) -> None:
     robot = ytheta.load(example_robots.urdf(name)) if name.endswith(".urdf") else ytheta.load(name)
     base = qr(robot, rotor_inertia=True)
     assert complete_and_minimal(robot, base)
-    assert len(base) == rank(robot, base.asked)
+    assert len(base) == rank(robot, base.selected)
 
 
 def test_more_than_needed_is_noticed() -> None:
@@ -61,7 +61,7 @@ def test_a_wrong_coefficient_is_noticed() -> None:
     base = qr(robot)
     K = base.K.copy()
     K[0, np.flatnonzero(K[0])[1]] *= 1.0 + 1e-6
-    Y = regressors(robot, base.asked)
+    Y = regressors(robot, base.selected)
     assert explains(Y, base, base.K)
     assert not explains(Y, base, K)
 
@@ -81,7 +81,7 @@ def test_friction_in_loops(friction: tuple[str, ...], apart: float) -> None:
     """Near singular poses of its loops the cylinders' eyes turn without bounds; that must not drown the others."""
     robot = ytheta.load("walker")
     base = qr(robot, rotor_inertia=True, friction=friction)
-    assert len(base) == rank(robot, base.asked)
+    assert len(base) == rank(robot, base.selected)
     assert complete_and_minimal(robot, base, apart=apart)
     assert base.gap is not None
     assert base.gap[1] < 1e-12
@@ -98,7 +98,7 @@ def test_couplings_motors_and_branches() -> None:
     for robot in (coupled(), fork()):
         base = qr(robot, rotor_inertia=True)
         assert complete_and_minimal(robot, base)
-        assert len(base) == rank(robot, base.asked)
+        assert len(base) == rank(robot, base.selected)
 
 
 def test_friction_is_known_joint_by_joint() -> None:
@@ -107,7 +107,7 @@ def test_friction_is_known_joint_by_joint() -> None:
     assert len(base) == 40 + 3 * 6
     assert complete_and_minimal(robot, base)
     assert all(
-        base.verdicts[f"{joint.name}.{p}"].value == "known alone" for joint in robot.movable for p in ("fv", "fc")
+        base.identifiability[f"{joint.name}.{p}"].value == "known alone" for joint in robot.movable for p in ("fv", "fc")
     )
 
 
@@ -145,7 +145,7 @@ def test_rounded_angles_make_no_parameters(snap: float, tmp_path: Path) -> None:
     assert base.gap is not None
     assert base.gap[1] < 1e-5
     if snap == 0.0:  # the twin: a plain rank counts the rounding as parameters
-        assert rank(ytheta.load(file, snap=0.0), base.asked) > 43
+        assert rank(ytheta.load(file, snap=0.0), base.selected) > 43
 
 
 def test_the_same_basis_in_every_run() -> None:

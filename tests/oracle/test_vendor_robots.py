@@ -75,16 +75,16 @@ def test_base_parameters_of_the_tx40(extended: Extended) -> None:
     robot = extended("tx40", "tx40.urdf", TX40)
     assert len(ytheta.base_parameters(robot, method="qr")) == 36
     every = ytheta.base_parameters(robot, rotor_inertia=True, friction=FRICTION)
-    assert (len(every.asked), len(every), rank(robot, every.asked)) == (88, 61, 61)
+    assert (len(every.selected), len(every), rank(robot, every.selected)) == (88, 61, 61)
     asked = [name for name in robot.parameter_names if name != "joint_6.Ia"]
     base = ytheta.base_parameters(robot, parameters=asked)
-    assert (len(base.asked), len(base), rank(robot, base.asked)) == (87, 60, 60)
+    assert (len(base.selected), len(base), rank(robot, base.selected)) == (87, 60, 60)
     assert complete_and_minimal(robot, base)
     drives = [name for name in base.independent if not name.startswith("link_")]
     expected = [f"joint_{k}.{p}" for k in range(1, 7) for p in ("Ia", "fv", "fc", "fo")]
     expected = [name for name in expected if name not in ("joint_1.Ia", "joint_2.Ia", "joint_6.Ia")]
     assert drives == [*expected, "motor_6.Ia", "motor_6.fv", "motor_6.fc"]
-    assert base.verdicts["motor_6.fo"].value == "only in combination"
+    assert base.identifiability["motor_6.fo"].value == "only in combination"
 
 
 def test_the_complete_model_of_the_dvrk(extended: Extended, shared_data: Path) -> None:
@@ -92,7 +92,7 @@ def test_the_complete_model_of_the_dvrk(extended: Extended, shared_data: Path) -
     robot = extended("dvrk_mtm", "mtm_tree.urdf", MTM)
     asked = ("link_*", "*.fv", "*.fc", "*.fo", "motor_4.Ia", "spring.k")
     base = ytheta.base_parameters(robot, parameters=asked)
-    assert (len(base.asked), len(base), rank(robot, base.asked)) == (122, 73, 73)
+    assert (len(base.selected), len(base), rank(robot, base.selected)) == (122, 73, 73)
     assert complete_and_minimal(robot, base)
     assert len(ytheta.base_parameters(robot, parameters=["link_*"])) == 46
     rows = list(csv.DictReader((shared_data / "dvrk_mtm" / "tree_mdh.csv").read_text().splitlines()))
@@ -125,12 +125,12 @@ def test_a_question_about_chosen_parameters() -> None:
     all_links = [f"{link.name}.*" for link in robot.merged.links[1:]]
     base = ytheta.base_parameters(robot, parameters=all_links)
     plain = ytheta.base_parameters(robot, method="qr")
-    assert (base.method, base.independent, base.asked) == ("qr", plain.independent, plain.asked)
+    assert (base.method, base.independent, base.selected) == ("qr", plain.independent, plain.selected)
     assert close(base.K, plain.K)
     few = ytheta.base_parameters(robot, parameters=["link6.m", "link6.Izz", "joint6.Ia", "joint6.fc"])
-    assert few.asked == ("link6.m", "link6.Izz", "joint6.Ia", "joint6.fc")
-    assert set(few.independent) == set(few.asked)
-    assert not few.K[:, [name not in few.asked for name in robot.parameter_names]].any()
+    assert few.selected == ("link6.m", "link6.Izz", "joint6.Ia", "joint6.fc")
+    assert set(few.independent) == set(few.selected)
+    assert not few.K[:, [name not in few.selected for name in robot.parameter_names]].any()
     assert ytheta.regressor(robot, few).shape == (6, 4)
 
 

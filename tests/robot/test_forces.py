@@ -313,11 +313,11 @@ def test_what_looks_like_weight_is_combined_with_it(unit: float) -> None:
     robot = forced(one, Force("crane", (("joint1", f"{unit!r}*{shape}"),)), Force("odd", (("joint2", "joint2*1e-7"),)))
     base = base_parameters(robot)
     assert len(base) == len(base_parameters(one)) + 1
-    assert base.verdicts["crane.k"].value == "only in combination"
-    assert base.verdicts["odd.k"].value == "known alone"
+    assert base.identifiability["crane.k"].value == "only in combination"
+    assert base.identifiability["odd.k"].value == "known alone"
     Y = regressors(robot, robot.parameter_names)
     left = Y[:, :, base.places] @ base.K
-    asked = [robot.parameter_names.index(name) for name in base.asked]
+    asked = [robot.parameter_names.index(name) for name in base.selected]
     largest = np.abs(Y).max(axis=(0, 1))
     assert (np.abs(left - Y).max(axis=(0, 1)) <= 1e-9 * largest)[asked].all()
 
@@ -325,7 +325,7 @@ def test_what_looks_like_weight_is_combined_with_it(unit: float) -> None:
 def test_forces_that_are_not_everywhere() -> None:
     one = ytheta.load("lu-two-link")
     half = forced(one, Force("half", (("joint1", "sqrt(joint1 + 2)"),)))
-    assert base_parameters(half).verdicts["half.k"].value == "known alone"
+    assert base_parameters(half).identifiability["half.k"].value == "known alone"
     nowhere = forced(one, Force("nowhere", (("joint1", "sqrt(joint1 - 4)"),)))
     with pytest.raises(InputError, match=r"forces \(nowhere\) have no finite value in most of the workspace"):
         base_parameters(nowhere)

@@ -171,10 +171,10 @@ def test_base_parameters() -> None:
     )
     bare = ytheta.base_parameters(without(robot), method="qr", rotor_inertia=True)
     assert (len(plain), len(rotors), len(all_of_it)) == (36, len(bare) + 1, len(bare) + 1 + 18 + 2)
-    assert len(all_of_it) == rank(robot, all_of_it.asked)
+    assert len(all_of_it) == rank(robot, all_of_it.selected)
     assert complete_and_minimal(robot, all_of_it)
-    assert all_of_it.verdicts["m.fo"].value == "only in combination"
-    assert all_of_it.verdicts["m.fv"].value == "known alone"
+    assert all_of_it.identifiability["m.fo"].value == "only in combination"
+    assert all_of_it.identifiability["m.fv"].value == "known alone"
 
 
 @pytest.mark.parametrize("factor", [1e-2, 45.0, 1e3])

@@ -62,7 +62,7 @@ def explains(Y: np.ndarray, base: ytheta.BaseParameters, K: np.ndarray, *, toler
 
 def complete_and_minimal(robot: Robot, base: ytheta.BaseParameters, *, apart: float = 1e-7) -> bool:
     """All motions are explained, and none of the base columns is a combination of the others, up to ``apart``."""
-    Y = regressors(robot, base.asked)
+    Y = regressors(robot, base.selected)
     columns = Y[:, :, base.places].reshape(-1, len(base))
     sizes = np.linalg.norm(columns, axis=0)
     if not explains(Y, base, base.K) or not (sizes > 0.0).all():

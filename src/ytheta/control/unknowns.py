@@ -60,7 +60,7 @@ def select_unknowns(robot: Robot, base: BaseParameters | None, learn: Sequence[s
     known: set[str] = set()  # what base parameters have taken in
     if base is not None:
         base.check_robot(robot)
-        known = set(base.asked) - set(base.independent)
+        known = set(base.selected) - set(base.independent)
     theta = _carried(robot.numeric.theta[None], base)[0]
     usual = select_parameters(robot, rotor_inertia=False) if base is None else base.independent
     names = usual if learn is None else _named(robot, learn, known)
@@ -74,7 +74,7 @@ def _carried(theta: Float[np.ndarray, "runs params"], base: BaseParameters | Non
     carried = theta.copy()
     if base is not None:
         index = {name: k for k, name in enumerate(base.robot.parameter_names)}
-        carried[:, [index[name] for name in base.asked]] = 0.0
+        carried[:, [index[name] for name in base.selected]] = 0.0
         carried[:, base.places] = theta @ base.K.T
     return carried
 

@@ -61,9 +61,9 @@ class BaseParameters:
     @cached_property
     def expressions(self) -> tuple[str, ...]:
         """Every base parameter in words, such as ``link2.mx + 0.4318·link3.m``; coefficients to six digits."""
-        return self.written(digits=6)
+        return self.format_expressions(digits=6)
 
-    def written(self, *, digits: int) -> tuple[str, ...]:
+    def format_expressions(self, *, digits: int) -> tuple[str, ...]:
         """The expressions with as many digits as asked for; 17 lose nothing."""
         return tuple(
             combination(row, self.robot.parameter_names, head=int(head), digits=digits)
@@ -91,13 +91,13 @@ class BaseParameters:
         return self.K @ self.robot.theta
 
     @cached_property
-    def verdicts(self) -> Mapping[str, Verdict]:
+    def identifiability(self) -> Mapping[str, Verdict]:
         """For every standard parameter asked about, what motion tells of it."""
         occurs = self._occurs
         rows = np.count_nonzero(occurs, axis=1)
         head = {place: row for row, place in enumerate(self.places)}
         verdicts: dict[str, Verdict] = {}
-        asked = set(self.asked)
+        asked = set(self.selected)
         for k, name in enumerate(self.robot.parameter_names):
             if name not in asked:
                 continue
@@ -138,7 +138,7 @@ class BaseParameters:
         return prior + units * step
 
     def __repr__(self) -> str:
-        return f"BaseParameters({len(self)} of {len(self.asked)} parameters of {self.robot.name!r}, by {self.method})"
+        return f"BaseParameters({len(self)} of {len(self.selected)} parameters of {self.robot.name!r}, by {self.method})"
 
     def _taken(self, name: str, values: np.ndarray, size: int) -> Float[np.ndarray, "size"]:
         """A vector from outside."""

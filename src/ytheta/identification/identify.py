@@ -97,7 +97,7 @@ def identify(
         validation_logs=tuple(log.source for log in judged),
         form=problem.form.name,
         estimator=method.name,
-        asked=base.asked,
+        asked=base.selected,
         min_speed=None if speeds is None else tuple(speeds.tolist()),
         settings=tuple(each.settings for each in own_plans),
         expected_correlation=_expected_correlation(own_plans[0]),
@@ -155,7 +155,7 @@ def _findings(logs: Sequence[Log], plans: Sequence[Preparation]) -> Iterator[Fin
 
 def _about_loops(base: BaseParameters) -> Iterator[Finding]:
     """Coulomb friction of robots with loops does not pass the low-pass; see ``forms.friction``."""
-    if base.robot.loops and any(name.endswith(COULOMB) for name in base.asked):
+    if base.robot.loops and any(name.endswith(COULOMB) for name in base.selected):
         text = (
             "the robot has closed loops, and its Coulomb friction is compared with a low-passed torque as it is, "
             "without the low-pass; expect it, and viscous friction, to be off by more than their standard deviations"

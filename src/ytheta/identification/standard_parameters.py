@@ -17,7 +17,7 @@ def standard_parameters(base: BaseParameters, beta: Float[np.ndarray, "base"]) -
     """The standard parameters nearest to the description's that give beta; masses, moments and inertias compared in
     units of a length. Joint parameters that were not asked about keep the description's values."""
     prior = base.robot.theta.copy()
-    asked = set(base.asked)
+    asked = set(base.selected)
     others = np.array([name not in asked for name in base.robot.parameter_names])
     held = np.where(others, prior, 0.0)
     theta = base.nearest(beta, prior - held, scale=LENGTH ** length_exponents(base.robot))

@@ -48,7 +48,7 @@ def linear(robot: Robot, seed: int = 2) -> tuple[EstimationProblem, np.ndarray]:
     base = ytheta.base_parameters(robot, rotor_inertia=True, friction=("viscous", "coulomb"))
     motion = smooth(len(robot.actuated), 250)
     rng = np.random.default_rng(seed)
-    theta = np.where([name in base.asked for name in robot.parameter_names], rng.normal(size=len(robot.theta)), 0.0)
+    theta = np.where([name in base.selected for name in robot.parameter_names], rng.normal(size=len(robot.theta)), 0.0)
     form = Differential(base)
     tau = form.kernel(motion.q, motion.qd, motion.qdd) @ (base.K @ theta) + 0.1 * rng.normal(size=motion.q.shape)
     return EstimationProblem(form, (ArraySource(replace(motion, tau=tau), RATE),), threads=1), theta

@@ -96,7 +96,7 @@ def directions(problem: EstimationProblem) -> tuple[View, View | None]:
 
 def views(problem: EstimationProblem) -> Iterator[View]:
     """The description's gravity, its opposite and the axes of the base, both ways."""
-    robot, names = problem.base.robot, problem.base.asked
+    robot, names = problem.base.robot, problem.base.selected
     q, qd, qdd, tau = thin(problem, min(SAMPLES, max(POSES, NUMBERS // (len(robot.actuated) * len(names)))))
     told = np.array(robot.gravity_in_base)
     size = float(np.linalg.norm(told)) or -STANDARD_GRAVITY[2]

@@ -76,7 +76,7 @@ def standard_seen(base: BaseParameters, seen: Sequence[Certainty]) -> Mapping[st
     """For every standard parameter asked about, what the structure and the data together say of it."""
     alone = dict(zip(base.independent, seen, strict=True))
     kinds = {Verdict.NO_EFFECT: Certainty.NO_EFFECT, Verdict.COMBINED: Certainty.COMBINED}
-    return {name: kinds[v] if v in kinds else alone[name] for name, v in base.verdicts.items()}
+    return {name: kinds[v] if v in kinds else alone[name] for name, v in base.identifiability.items()}
 
 
 def advice(base: BaseParameters, seen: Sequence[Certainty], reach: MotionRange) -> tuple[MotionAdvice, ...]:

@@ -75,7 +75,7 @@ class Reading:
         return self._friction_rows @ self.beta
 
     @cached_property
-    def verdicts(self) -> PerJoint:
+    def identifiability(self) -> PerJoint:
         """+1 where a joint's friction or inertia is positive for sure, -1 where negative, 0 where nobody can say."""
         sums, beta = self.sums, self.beta
         squares = np.maximum(sums.squares, np.finfo(float).tiny)
@@ -126,13 +126,13 @@ def believed_signs(reading: Reading) -> PerJoint:
     fitting = [signs for signs in _patterns(len(as_told)) if reading.error(signs) <= ALIKE * reading.least]
     fitting = sorted(sorted(fitting, key=reading.error)[:MOST_WEIGHED], key=lambda signs: -signs.sum())
     if reading.error(as_told) <= BETTER * reading.least:
-        verdicts = reading.verdicts
+        verdicts = reading.identifiability
         if not (verdicts < 0.0).any():
             return as_told
         fitting = [as_told, np.where(verdicts < 0.0, -1.0, 1.0), *fitting]
     chosen, fewest = as_told, len(as_told) + 1
     for signs in fitting:
-        wrong = int(np.count_nonzero(reading.turned(signs).verdicts < 0.0))
+        wrong = int(np.count_nonzero(reading.turned(signs).identifiability < 0.0))
         if wrong < fewest:
             chosen, fewest = signs, wrong
         if not wrong:

@@ -32,7 +32,7 @@ class KnownTorque:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Parameters that are not asked about and have a value."""
-        robot, asked = self.base.robot, set(self.base.asked)
+        robot, asked = self.base.robot, set(self.base.selected)
         values = zip(robot.parameter_names, robot.theta, strict=True)
         return tuple(name for name, value in values if value and name not in asked)
 

@@ -14,11 +14,11 @@ def base_summary(base: BaseParameters) -> dict[str, Any]:
         "name": base.robot.name,
         "count": len(base),
         "method": base.method,
-        "standard_parameters": len(base.asked),
+        "standard_parameters": len(base.selected),
         "parameters": [
             {"name": name, "expression": expression, "value": value}
             for name, expression, value in zip(base.names, base.expressions, values, strict=True)
         ],
-        "verdicts": {name: verdict.value for name, verdict in base.verdicts.items()},
+        "verdicts": {name: verdict.value for name, verdict in base.identifiability.items()},
         "gap": list(base.gap) if base.gap else None,
     }

@@ -39,10 +39,10 @@ def _sum_sizes(base: BaseParameters) -> list[float]:
 
 def _summarise(base: BaseParameters) -> Iterator[str]:
     for verdict in Verdict:
-        names = [name for name, given in base.verdicts.items() if given is verdict]
+        names = [name for name, given in base.identifiability.items() if given is verdict]
         yield f"{verdict.value}: {', '.join(names) or 'nothing'}"
     gap = ""
     if base.gap is not None:
         gap = f"; smallest singular value counted {base.gap[0]:.1e}, largest left out {base.gap[1]:.1e}"
     robot = base.robot.name
-    yield f"{robot}: {len(base)} base parameters of {len(base.asked)} standard ones (method {base.method}{gap})"
+    yield f"{robot}: {len(base)} base parameters of {len(base.selected)} standard ones (method {base.method}{gap})"

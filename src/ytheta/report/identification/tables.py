@@ -124,7 +124,7 @@ def sort_findings(identification: Identification) -> list[Finding]:
 
 def estimated_kinds(identification: Identification) -> str:
     """Return which kinds of parameters were estimated, in words."""
-    kinds = {name.rpartition(".")[2] for name in identification.base.asked}
+    kinds = {name.rpartition(".")[2] for name in identification.base.selected}
     words = [word for word, kind in FRICTION_PARAMETERS.items() if kind in kinds]
     friction = f"{', '.join(words)} friction" if words else "no friction"
     return f"links, {friction}, {'rotor inertia' if 'Ia' in kinds else 'no rotor inertia'}"

@@ -67,7 +67,7 @@ class Arm:
         reason = accepts(robot)
         if reason is not None:
             raise InputError(f"lin does not take this: {reason}; {OTHERS}")
-        rotors = any(name.endswith(".Ia") for name in base.asked)
+        rotors = any(name.endswith(".Ia") for name in base.selected)
         combinations = lin.minimal_combinations(robot, rotor_inertia=rotors)
         unit = dict(zip(robot.parameter_names, np.eye(len(robot.parameter_names)), strict=True))
         joints: list[Jointed] = []
@@ -77,7 +77,7 @@ class Arm:
             home = home @ stage.R
             first = home[:, 2] if first is None and stage.revolute else first  # u_r
             mine = {each.name: each.row for each in combinations if each.link == joint.child}
-            apart = {p for p in JOINT_PARAMETERS[1:] if parameter_name(joint.name, p) in base.asked} | {"Ia"} & {*mine}
+            apart = {p for p in JOINT_PARAMETERS[1:] if parameter_name(joint.name, p) in base.selected} | {"Ia"} & {*mine}
             drive = tuple(p for p in JOINT_PARAMETERS if p in apart)
             kinds = [name for name in mine if name != "Ia"]
             E = _constants(stage, kinds, np.zeros(3) if first is None else home.T @ first)

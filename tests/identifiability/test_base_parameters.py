@@ -11,7 +11,7 @@ import sympy
 import ytheta
 from tests.support.base_checks import regressors
 from ytheta.errors import InputError, UnknownNameError, UnsetLengthError
-from ytheta.identifiability.base_parameters import BaseParameters, Verdict
+from ytheta.identifiability.base_parameters import BaseParameters, Identifiability
 from ytheta.identifiability.echelon import looking_order, reduced
 from ytheta.identifiability.expression import combination
 from ytheta.robot.robot import Robot
@@ -51,14 +51,14 @@ def test_textbook_combinations_of_the_puma(puma: BaseParameters) -> None:
 
 
 def test_verdicts(puma: BaseParameters) -> None:
-    assert puma.identifiability["link2.my"] is Verdict.ALONE
-    assert puma.identifiability["link3.m"] is Verdict.COMBINED
-    assert puma.identifiability["link1.m"] is Verdict.NO_EFFECT
+    assert puma.identifiability["link2.my"] is Identifiability.ALONE
+    assert puma.identifiability["link3.m"] is Identifiability.COMBINED
+    assert puma.identifiability["link1.m"] is Identifiability.NO_EFFECT
     assert set(puma.identifiability) == set(puma.selected)
     place = {name: k for k, name in enumerate(puma.robot.parameter_names)}
     Y = regressors(puma.robot, puma.selected)
     for name, verdict in puma.identifiability.items():  # no effect means a column of zeros, and only that
-        assert (verdict is Verdict.NO_EFFECT) == (np.abs(Y[:, :, place[name]]).max() < 1e-12 * np.abs(Y).max())
+        assert (verdict is Identifiability.NO_EFFECT) == (np.abs(Y[:, :, place[name]]).max() < 1e-12 * np.abs(Y).max())
 
 
 def test_known_alone_means_the_same_in_every_explanation(puma: BaseParameters) -> None:
@@ -67,7 +67,7 @@ def test_known_alone_means_the_same_in_every_explanation(puma: BaseParameters) -
     other = puma.nearest(puma.beta, np.random.default_rng(3).normal(size=len(one)))
     for name, verdict in puma.identifiability.items():
         k = puma.robot.parameter_names.index(name)
-        assert (abs(one[k] - other[k]) < 1e-9) == (verdict is Verdict.ALONE), name
+        assert (abs(one[k] - other[k]) < 1e-9) == (verdict is Identifiability.ALONE), name
 
 
 def test_ways_back(puma: BaseParameters) -> None:

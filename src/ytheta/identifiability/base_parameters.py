@@ -25,7 +25,7 @@ from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, Int, Shaped
 
 
-class Verdict(Enum):
+class Identifiability(Enum):
     """What motion tells of one standard parameter."""
 
     ALONE = "known alone"
@@ -91,21 +91,21 @@ class BaseParameters:
         return self.K @ self.robot.theta
 
     @cached_property
-    def identifiability(self) -> Mapping[str, Verdict]:
+    def identifiability(self) -> Mapping[str, Identifiability]:
         """For every standard parameter asked about, what motion tells of it."""
         occurs = self._occurs
         rows = np.count_nonzero(occurs, axis=1)
         head = {place: row for row, place in enumerate(self.places)}
-        verdicts: dict[str, Verdict] = {}
+        verdicts: dict[str, Identifiability] = {}
         asked = set(self.selected)
         for k, name in enumerate(self.robot.parameter_names):
             if name not in asked:
                 continue
             if not occurs[:, k].any():
-                verdicts[name] = Verdict.NO_EFFECT
+                verdicts[name] = Identifiability.NO_EFFECT
             else:
                 alone = k in head and rows[head[k]] == 1
-                verdicts[name] = Verdict.ALONE if alone else Verdict.COMBINED
+                verdicts[name] = Identifiability.ALONE if alone else Identifiability.COMBINED
         return verdicts
 
     def check_robot(self, robot: Robot) -> None:

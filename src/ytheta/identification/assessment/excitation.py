@@ -13,7 +13,7 @@ from enum import Enum
 import numpy as np
 
 from ytheta.conventions import JOINT_PARAMETERS
-from ytheta.identifiability.base_parameters import BaseParameters, Verdict
+from ytheta.identifiability.base_parameters import BaseParameters, Identifiability
 from ytheta.identification.assessment.residuals import MotionRange
 from ytheta.identification.equations.normal_equations import NormalEquations
 from ytheta.robot.parts import JointKind
@@ -75,7 +75,7 @@ def base_seen(
 def standard_seen(base: BaseParameters, seen: Sequence[Certainty]) -> Mapping[str, Certainty]:
     """For every standard parameter asked about, what the structure and the data together say of it."""
     alone = dict(zip(base.independent, seen, strict=True))
-    kinds = {Verdict.NO_EFFECT: Certainty.NO_EFFECT, Verdict.COMBINED: Certainty.COMBINED}
+    kinds = {Identifiability.NO_EFFECT: Certainty.NO_EFFECT, Identifiability.COMBINED: Certainty.COMBINED}
     return {name: kinds[v] if v in kinds else alone[name] for name, v in base.identifiability.items()}
 
 

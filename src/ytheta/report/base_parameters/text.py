@@ -9,7 +9,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from ytheta.identifiability.base_parameters import BaseParameters, Verdict
+from ytheta.identifiability.base_parameters import BaseParameters, Identifiability
 from ytheta.report.terminal import safe_text, safe_texts
 
 ROUNDING = 1e-13  # relative to the terms of a sum; a smaller value is zero
@@ -38,7 +38,7 @@ def _sum_sizes(base: BaseParameters) -> list[float]:
 
 
 def _summarise(base: BaseParameters) -> Iterator[str]:
-    for verdict in Verdict:
+    for verdict in Identifiability:
         names = [name for name, given in base.identifiability.items() if given is verdict]
         yield f"{verdict.value}: {', '.join(names) or 'nothing'}"
     gap = ""

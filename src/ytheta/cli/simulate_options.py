@@ -19,7 +19,8 @@ from ytheta.control.laws.adaptive_law import AdaptiveLaw
 from ytheta.control.laws.law import Law
 from ytheta.control.laws.registry import find_controller
 from ytheta.control.laws.walker import Walker
-from ytheta.control.tuning.suggest import Motion, suggest_gains
+from ytheta.control.tuning.feedback_gains import ReferenceSamples
+from ytheta.control.tuning.suggest import suggest_gains
 from ytheta.errors import InputError, UnknownNameError, suggest_names
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identifiability.registry import base_parameters
@@ -102,7 +103,7 @@ class Wanted:
     limited: bool = True
 
 
-def chosen_controller(wanted: Wanted, robot: Robot, known: Robot, motion: Motion, period: float) -> Law:
+def chosen_controller(wanted: Wanted, robot: Robot, known: Robot, motion: ReferenceSamples, period: float) -> Law:
     """A controller with gains for this motion where none were given; one that does not learn is told what is known."""
     kind = find_controller(wanted.name)
     limits = torque_limits(robot) if wanted.limited else None

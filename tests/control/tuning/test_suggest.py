@@ -16,7 +16,8 @@ from ytheta.control.laws.law import Law
 from ytheta.control.laws.registry import CONTROLLERS, find_controller
 from ytheta.control.laws.slotine_li import SlotineLi
 from ytheta.control.laws.walker import Walker
-from ytheta.control.tuning.suggest import Motion, suggest_gains
+from ytheta.control.tuning.feedback_gains import ReferenceSamples
+from ytheta.control.tuning.suggest import suggest_gains
 from ytheta.errors import InputError
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.robot.frame import Frame
@@ -55,7 +56,7 @@ def course_of(name: str) -> FourierReference:
     return default_reference(robot_of(name), SECONDS)
 
 
-def motion_of(course: FourierReference) -> Motion:
+def motion_of(course: FourierReference) -> ReferenceSamples:
     return course(np.linspace(0.0, SECONDS, 300))
 
 
@@ -88,7 +89,7 @@ def made(
     law: str,
     robot: Robot,
     base: BaseParameters | None,
-    motion: Motion,
+    motion: ReferenceSamples,
     *,
     learn: Sequence[str] | None = None,
     period: float = PERIOD,
@@ -120,7 +121,7 @@ def late(runs: Runs, course: FourierReference) -> float:
     return float(np.sqrt(np.mean((runs.q[0, last] - course(runs.t[last])[0]) ** 2)))
 
 
-def left_without_learning(law: Law, plant: Robot, motion: Motion) -> float:
+def left_without_learning(law: Law, plant: Robot, motion: ReferenceSamples) -> float:
     """The largest error that the wrong model leaves in a slow motion, stiffness times error being what is missing.
 
     Learning, with all its ups and downs, must do no worse; the bound of what does not learn at all.

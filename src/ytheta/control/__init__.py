@@ -1,6 +1,6 @@
-"""Controllers that keep learning the parameters: ``init → step``, one per file.
+"""Controllers with unknown parameters that they adapt: ``init → step``, one law per file.
 
-The names below load their modules when first used: ``ytheta.control.SlotineLi(robot, …)``.
+The names below load their modules on first use: ``ytheta.control.SlotineLi(robot, …)``.
 """
 
 from __future__ import annotations

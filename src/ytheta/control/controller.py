@@ -1,9 +1,9 @@
-"""What a controller is.
+"""The interface of controllers.
 
-A controller is settings and one graph, (q, qd, qr, qrd, qrdd, x) → (tau, dx/dt): the torque for a measured motion and a
-reference, and how what the controller remembers changes. x holds the estimate of the unknown parameters first, then
-whatever else the law needs. ``step`` evaluates it once and holds tau until the next step, as a robot's own controller
-does; closed loops are compiled from the same graph.
+A controller consists of settings and one graph, (q, qd, qr, qrd, qrdd, x) → (tau, dx/dt): the torque for a measured
+motion and a reference, and the rate of the controller's state. x starts with the estimate of the unknown parameters,
+followed by the states of the adaptation law. ``step`` evaluates the graph once and holds tau until the next step, as
+the controller of a real robot does; simulations compile the same graph.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ import numpy as np
 
 from ytheta.native.graph import Graph
 from ytheta.robot.robot import Robot
-from ytheta.shapes import Float, PerJoint, PerUnknown
+from ytheta.shapes import Float, PerCoordinate, PerJoint, PerState, PerUnknown
 
 
 @dataclass(frozen=True, eq=False)
 class Reference:
-    """Where the robot should be, and how it should move there."""
+    """Reference position, velocity and acceleration at one instant."""
 
     q: PerJoint
     qd: PerJoint
@@ -30,57 +30,56 @@ class Reference:
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """What a controller remembers at time t; the first entries of x are the estimate of its unknown parameters.
+    """The state of a controller at time t; x starts with the estimate of the unknown parameters.
 
-    ``closed`` are all coordinates of a robot with loops at the last step, from which the next are found.
+    ``warm_start`` holds all coordinates of a robot with loops at the last step. The next step starts from them to close
+    the loops.
     """
 
     t: float
-    x: Float[np.ndarray, "states"]
-    warm_start: Float[np.ndarray, "coordinates"] | None = None
+    x: PerState
+    warm_start: PerCoordinate | None = None
 
 
 @runtime_checkable
 class Controller(Protocol):
-    """Settings are the fields of the class that implements it. All that is unknown is named in ``unknown``."""
+    """A controller. Its settings are the fields of the class that implements it."""
 
     @property
     def name(self) -> str: ...
     @property
     def robot(self) -> Robot:
-        """The description; parameters that are not unknown have its values."""
+        """The robot description; parameters that are not unknown have its values."""
 
     @property
     def unknown_names(self) -> tuple[str, ...]:
-        """Standard parameters, or the heads of base parameters, that are learnt; columns of the regressor."""
+        """The adapted parameters: standard parameters, or the independent parameters of base parameters."""
 
     @property
     def graph(self) -> Graph:
-        """(q, qd, qr, qrd, qrdd, x) → (tau, dx/dt), one after the other in one vector; with qdd after qd where the law
-        needs measured accelerations."""
+        """(q, qd, qr, qrd, qrdd, x) → (tau, dx/dt) as one vector; qdd follows qd if the law needs accelerations."""
 
     @property
     def gain_names(self) -> tuple[str, ...]:
-        """The gains that ``graph_with`` can take factors of."""
+        """The gains that ``graph_with`` accepts factors for."""
 
     @property
     def max_step(self) -> float:
-        """The longest time between two steps, in s, with which all holds that the controller promises."""
+        """The longest time between two steps, in s, for which the controller keeps its guarantees."""
 
     def graph_with(self, factors: Sequence[str]) -> Graph:
-        """The graph with one more input behind the others: what these gains are multiplied with."""
+        """Return the graph with one more input at the end: factors of these gains."""
 
     def check_factors(self, factors: Mapping[str, Float[np.ndarray, "runs"]]) -> None:
-        """Refuse factors, one for every run, that make gains which the law would refuse."""
+        """Raise if the factors, one per run, lead to gains that the law refuses."""
 
     def init(self, q: PerJoint, qd: PerJoint, *, estimate: PerUnknown | None = None, t: float = 0.0) -> State:
-        """The state to begin with; the estimate is the description's unless given."""
+        """Return the initial state; the estimate defaults to the values of the robot description."""
 
     def step(
         self, state: State, t: float, q: PerJoint, qd: PerJoint, reference: Reference, qdd: PerJoint | None = None
     ) -> tuple[PerJoint, State]:
-        """The torque from t on, and what is remembered then: x moved on by t - state.t."""
+        """Return the torque from t on, and the state advanced by t - state.t."""
 
     def lyapunov(self, state: State, q: PerJoint, qd: PerJoint, reference: Reference, truth: PerUnknown) -> float:
-        """The function that proves the law, where the true parameters are known; it never grows where the paper says
-        so."""
+        """Return the Lyapunov function of the law's stability proof, for known true parameters."""

@@ -1,11 +1,12 @@
-"""Gains as they are written, and as the laws need them: symmetric positive definite matrices.
+"""Gains: their settings, converted to symmetric positive definite matrices, and products with vectors of symbols.
 
-A number stands for that number times the unit matrix, a vector for a diagonal.
+A number stands for that number times the identity matrix, a vector for a diagonal matrix.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import Enum
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -17,23 +18,33 @@ from ytheta.shapes import Float, Shaped, SquareMatrix
 
 Gain: TypeAlias = float | Sequence[float] | Sequence[Sequence[float]] | np.ndarray
 
-SYMMETRIC = 1e-9  # relative to the largest entry: rounding of whoever made the matrix
+SYMMETRY_TOLERANCE = 1e-9  # relative to the largest entry: rounding errors of whoever computed the matrix
+PER_COORDINATE = "actuated coordinate"
 
 
-def matrix(name: str, gain: Gain, size: int, *, per: str) -> SquareMatrix:
-    """A gain as a matrix; ``per`` says what it has one entry for, such as "joint"."""
-    G = _numbers(name, gain)
+class GainShape(Enum):
+    """The forms that a gain of a control law may take."""
+
+    MATRIX = "one number, one for each coordinate, or a matrix"
+    DIAGONAL = "one number, or one for each coordinate"
+    NUMBER = "one number"
+    LINKS = "one number, or one for each link"
+
+
+def to_matrix(name: str, gain: Gain, size: int, *, per: str) -> SquareMatrix:
+    """Return a gain as a matrix; ``per`` names the thing that has one entry each, such as "joint"."""
+    G = _to_array(name, gain)
     if G.ndim == 0:
-        _positive(name, G[None])
+        _check_positive(name, G[None])
         return np.asarray(np.eye(size) * G)
     if G.shape == (size,):
-        _positive(name, G)
+        _check_positive(name, G)
         return np.diag(G)
     if G.shape != (size, size):
         raise InputError(
             f"{name} has shape {G.shape}; give one number, {size} numbers (one per {per}) or a {size} x {size} matrix"
         )
-    if not np.allclose(G, G.T, rtol=0.0, atol=SYMMETRIC * float(abs(G).max(initial=0.0))):
+    if not np.allclose(G, G.T, rtol=0.0, atol=SYMMETRY_TOLERANCE * float(abs(G).max(initial=0.0))):
         raise InputError(f"{name} is a matrix that is not symmetric; give (G + Gᵀ) / 2")
     G = np.asarray((G + G.T) / 2.0)
     smallest = float(np.linalg.eigvalsh(G).min(initial=np.inf))
@@ -42,44 +53,54 @@ def matrix(name: str, gain: Gain, size: int, *, per: str) -> SquareMatrix:
     return G
 
 
-def diagonal(name: str, gain: Gain, size: int, *, per: str) -> Float[np.ndarray, "size"]:
-    """A gain of a law that treats every joint for itself."""
-    G = matrix(name, gain, size, per=per)
+def to_diagonal(name: str, gain: Gain, size: int, *, per: str) -> Float[np.ndarray, "size"]:
+    """Return the diagonal of a gain that must not couple its entries."""
+    G = to_matrix(name, gain, size, per=per)
     if np.count_nonzero(G - np.diag(G.diagonal())):
-        raise InputError(f"{name} couples joints; this law's proof needs one number, or {size}, one per {per}")
+        raise InputError(
+            f"{name} couples joints, which the law does not allow; give one number, or {size}, one per {per}"
+        )
     return G.diagonal().copy()
 
 
-def scalar(name: str, gain: Any) -> float:
-    """A gain that is one number."""
-    G = _numbers(name, gain)
+def to_number(name: str, gain: Any) -> float:
+    """Return a gain that must be one number."""
+    G = _to_array(name, gain)
     if G.ndim:
-        raise InputError(f"{name} has shape {G.shape}; this law takes one number")
-    _positive(name, G[None])
+        raise InputError(f"{name} has shape {G.shape}; give one number")
+    _check_positive(name, G[None])
     return float(G)
 
 
-def inverse(G: SquareMatrix) -> SquareMatrix:
-    """Of a gain; a diagonal's is exact, and one of nothing is nothing."""
-    return np.linalg.inv(G)
+def to_torque_limits(limits: Gain, coordinates: int) -> Float[np.ndarray, "actuated"]:
+    """Return one limit per actuated coordinate; limits may be infinite."""
+    try:
+        unlimited = np.isposinf(np.asarray(limits, dtype=float))
+    except (TypeError, ValueError):
+        unlimited = np.zeros(coordinates, dtype=bool)  # not numbers: ``to_diagonal`` raises
+    if not unlimited.any():
+        return to_diagonal("torque_limits", limits, coordinates, per=PER_COORDINATE)
+    finite = to_diagonal("torque_limits", np.where(unlimited, 1.0, limits), coordinates, per=PER_COORDINATE)
+    unlimited = unlimited.diagonal() if unlimited.ndim == 2 else np.broadcast_to(unlimited, coordinates)
+    return np.where(unlimited, np.inf, finite)
 
 
-def times(G: Shaped[np.ndarray, "size size"], vector: Shaped[np.ndarray, "size"]) -> Shaped[np.ndarray, "size"]:
-    """G times a vector of symbols, zeros and ones of G left out."""
+def multiply(G: Shaped[np.ndarray, "size size"], vector: Shaped[np.ndarray, "size"]) -> Shaped[np.ndarray, "size"]:
+    """Return G times a vector of symbols; zeros and ones of G cost no operation."""
     return dot(exact_array(G.tolist()), vector) if len(G) else zeros(0)
 
 
-def scaled(vector: Shaped[np.ndarray, "size"], factor: Any) -> Shaped[np.ndarray, "size"]:
-    """A vector times one number or symbol; a symbol alone would take the array for its own kind."""
+def scale_by(vector: Shaped[np.ndarray, "size"], factor: Any) -> Shaped[np.ndarray, "size"]:
+    """Return a vector times one number or symbol, entry by entry: ``symbol * array`` would not be an object array."""
     return array([entry * factor for entry in vector])
 
 
-def quadratic(G: Shaped[np.ndarray, "size size"], vector: Shaped[np.ndarray, "size"]) -> Any:
-    """vectorᵀ G vector in symbols."""
-    return inner(vector, times(G, vector))
+def quadratic_form(G: Shaped[np.ndarray, "size size"], vector: Shaped[np.ndarray, "size"]) -> Any:
+    """Return vectorᵀ G vector in symbols."""
+    return inner(vector, multiply(G, vector))
 
 
-def _numbers(name: str, gain: Any) -> np.ndarray:
+def _to_array(name: str, gain: Any) -> np.ndarray:
     try:
         G = np.asarray(gain, dtype=float)
     except (TypeError, ValueError):
@@ -89,6 +110,6 @@ def _numbers(name: str, gain: Any) -> np.ndarray:
     return G
 
 
-def _positive(name: str, entries: np.ndarray) -> None:
+def _check_positive(name: str, entries: np.ndarray) -> None:
     if not (entries > 0.0).all():
         raise InputError(f"{name} has the entry {entries.min():g}; gains are greater than zero")

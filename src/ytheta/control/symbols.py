@@ -1,4 +1,4 @@
-"""What a law is written with: symbols of the measured motion, of the reference, of the estimate, and its gains."""
+"""Symbols that control laws are written in: measured motion, reference, estimate, and the gains."""
 
 from __future__ import annotations
 
@@ -6,16 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from ytheta.control.gains import scaled, times
-from ytheta.dynamics.symbolic_model import SymbolicModel
+from ytheta.control.gains import multiply, scale_by
 from ytheta.control.unknowns import Unknowns
 from ytheta.dynamics.loops.closing import constraint
 from ytheta.dynamics.motion import scalars
+from ytheta.dynamics.symbolic_model import SymbolicModel
 from ytheta.native.graph import Input
 from ytheta.robot.robot import Robot
-from ytheta.shapes import AnyPerActuated, Shaped, SquareMatrix
+from ytheta.shapes import AnyPerActuated, AnyPerState, AnyPerUnknown, SquareMatrix
 
 if TYPE_CHECKING:
     import casadi
@@ -23,9 +21,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Symbols:
-    """What a law sees: measured motion, reference, and the estimate; ``model`` has the estimate in it.
+    """The symbols of a control law; the parameters of ``model`` contain the estimate.
 
-    ``factors`` are symbols that gains are multiplied with, where every run of a batch has gains of its own.
+    ``factors`` are symbols that gains are multiplied by, for batches in which every run has its own gains.
     """
 
     unknowns: Unknowns
@@ -41,16 +39,16 @@ class Symbols:
 
     @property
     def estimate_sx(self) -> casadi.SX:
-        """The estimate as symbols to differentiate by."""
+        """The estimate as a CasADi vector, to differentiate with respect to."""
         return self.x[: len(self.unknowns.names)]
 
     @property
-    def estimate(self) -> Shaped[np.ndarray, "unknown"]:
+    def estimate(self) -> AnyPerUnknown:
         return scalars(self.estimate_sx)
 
     @property
-    def memory(self) -> Shaped[np.ndarray, "states"]:
-        """What is remembered beside the estimate."""
+    def adaptation_state(self) -> AnyPerState:
+        """The part of the controller's state that follows the estimate."""
         return scalars(self.x[len(self.unknowns.names) :])
 
     @property
@@ -63,39 +61,43 @@ class Symbols:
         """qd - qrd."""
         return self.qd - self.qrd
 
-    def times(self, gain: str, vector: AnyPerActuated) -> AnyPerActuated:
-        """A gain of the law, by its name, times a vector."""
-        product = times(self.gains[gain], vector)
-        return scaled(product, self.factors[gain]) if gain in self.factors else product
+    def apply_gain(self, gain: str, vector: AnyPerActuated) -> AnyPerActuated:
+        """Return the product of a gain, given by its name, and a vector."""
+        product = multiply(self.gains[gain], vector)
+        return scale_by(product, self.factors[gain]) if gain in self.factors else product
 
 
-def traced(
+def make_symbols(
     robot: Robot,
     unknowns: Unknowns,
     gains: Mapping[str, SquareMatrix],
     *,
-    more: int = 0,
+    adaptation_states: int = 0,
     acceleration: bool = False,
-    varied: Sequence[str] = (),
+    factors: Sequence[str] = (),
 ) -> tuple[list[tuple[Input, Any]], Symbols]:
-    """The inputs (q, qd, qr, qrd, qrdd, x) of a law's graph, and their symbols.
+    """Return the inputs (q, qd, qr, qrd, qrdd, x) of a law's graph, and their symbols.
 
-    With loops the first are all coordinates, closed. x are the unknown and ``more`` that is remembered. With qdd after
-    qd where asked for, and factors of the ``varied`` gains behind all.
+    If the robot has loops, q holds all coordinates, with the loops closed. With ``acceleration`` qdd follows qd.
+    ``factors`` names gains whose factors are one more input at the end.
     """
     import casadi
 
     loops = constraint(robot)
     n, size = len(loops.actuated), len(unknowns.names)
-    symbols = {name: casadi.SX.sym(name, n) for name in ("qd", "qdd", "qr", "qrd", "qrdd")}
-    x, factors = casadi.SX.sym("x", size + more), casadi.SX.sym("factors", len(varied))
+    motion = {name: casadi.SX.sym(name, n) for name in ("qd", "qdd", "qr", "qrd", "qrdd")}
+    x, factor_symbols = casadi.SX.sym("x", size + adaptation_states), casadi.SX.sym("factors", len(factors))
     inputs: list[tuple[Input, Any]] = [(Input("q", len(loops.home)), loops.x)]
-    inputs += [(Input(name, n), vector) for name, vector in symbols.items() if acceleration or name != "qdd"]
-    inputs.append((Input("x", size + more), x))
-    if varied:
-        inputs.append((Input("factors", len(varied)), factors))
+    inputs += [(Input(name, n), vector) for name, vector in motion.items() if acceleration or name != "qdd"]
+    inputs.append((Input("x", size + adaptation_states), x))
+    if factors:
+        inputs.append((Input("factors", len(factors)), factor_symbols))
     model = SymbolicModel(loops, unknowns.fill(scalars(x[:size])))
-    moving = {name: scalars(vector) for name, vector in symbols.items()}
     return inputs, Symbols(
-        unknowns, model, x, **moving, gains=gains, factors=dict(zip(varied, scalars(factors), strict=True))
+        unknowns,
+        model,
+        x,
+        **{name: scalars(vector) for name, vector in motion.items()},
+        gains=gains,
+        factors=dict(zip(factors, scalars(factor_symbols), strict=True)),
     )

@@ -1,8 +1,9 @@
-"""What an adaptation is: how an estimate moves, given the slope that a control law hands it.
+"""The interface of adaptation laws: the rate of the estimate for the slope that a control law computes.
 
-A law's proof needs an estimate whose part of the Lyapunov function takes away wrongᵀ Y_uᵀ r, where r is the error the
-law works on and slope = Y_uᵀ r. The gradient does so in a constant metric; others do in a metric of their own, or give
-a part of the proof up for something else, and say so.
+A control law works on an error r, and slope = Y_uᵀ r. The estimate is wrong by theta_tilde = estimate - truth. The
+law's stability proof needs a term of the Lyapunov function, a function of theta_tilde, whose rate is
+-theta_tildeᵀ slope. The gradient has such a term with a constant metric. Other adaptation laws have a metric of their
+own, or give up a part of the proof for another property; their modules say which.
 """
 
 from __future__ import annotations
@@ -18,50 +19,59 @@ from ytheta.control.symbols import Symbols
 from ytheta.control.unknowns import Unknowns
 from ytheta.dynamics.vectors import zeros
 from ytheta.robot.robot import Robot
-from ytheta.shapes import AnyPerActuated, AnyPerState, AnyPerUnknown, Float, PerJoint
+from ytheta.shapes import AnyPerActuated, AnyPerState, AnyPerUnknown, PerJoint, PerState, PerUnknown
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
-    """What an adaptation sees, in symbols: motion and estimate (``symbols``), and what the law made of them."""
+class AdaptationInputs:
+    """The inputs of an adaptation law, in symbols: the symbols of the control law, and its error, slope and torque."""
 
     symbols: Symbols
     error: AnyPerActuated
     slope: AnyPerUnknown
-    tau: AnyPerActuated  # within its limits
+    tau: AnyPerActuated  # within the torque limits
+
+    @property
+    def unknowns(self) -> Unknowns:
+        return self.symbols.unknowns
 
     @property
     def estimate(self) -> AnyPerUnknown:
         return self.symbols.estimate
 
     @property
-    def memory(self) -> AnyPerState:
-        """What the adaptation remembers beside the estimate."""
-        return self.symbols.memory
+    def state(self) -> AnyPerState:
+        """The state of the adaptation law beyond the estimate."""
+        return self.symbols.adaptation_state
+
+    @property
+    def gain_factor(self) -> Any:
+        """The number or symbol that the control law multiplies the rate of the estimate by."""
+        return self.symbols.factors.get("adaptation", 1)
 
 
 class Adaptation(ABC):
-    """Those who implement it are frozen dataclasses, and final."""
+    """An adaptation law. Implementations are frozen dataclasses and are not subclassed."""
 
     @abstractmethod
     def check(self, robot: Robot, unknowns: Unknowns) -> None:
-        """Refuse settings that do not fit what is learnt."""
+        """Raise if the settings do not fit the unknown parameters."""
 
     @abstractmethod
-    def rate(self, seen: Seen) -> tuple[AnyPerUnknown, AnyPerState]:
-        """d estimate/dt and d memory/dt."""
+    def rate(self, inputs: AdaptationInputs) -> tuple[AnyPerUnknown, AnyPerState]:
+        """Return d estimate/dt and d state/dt."""
 
     @abstractmethod
-    def distance(self, unknowns: Unknowns, estimate: AnyPerUnknown, truth: AnyPerUnknown) -> Any:
-        """The estimate's part of the Lyapunov function."""
+    def lyapunov_term(self, unknowns: Unknowns, estimate: AnyPerUnknown, truth: AnyPerUnknown) -> Any:
+        """Return the term of the Lyapunov function that depends on the estimate."""
 
     @property
     def max_step(self) -> float:
-        """Steps of the controller up to which what this promises holds, in s; most promise nothing of the kind."""
+        """The longest controller step, in s, for which the adaptation law keeps its guarantees."""
         return math.inf
 
-    def states(self, robot: Robot, unknowns: Unknowns) -> int:  # noqa: ARG002
-        """How many numbers are remembered beside the estimate."""
+    def state_size(self, robot: Robot, unknowns: Unknowns) -> int:  # noqa: ARG002
+        """Return the number of states beyond the estimate."""
         return 0
 
     def init(
@@ -70,21 +80,21 @@ class Adaptation(ABC):
         unknowns: Unknowns,  # noqa: ARG002
         q: PerJoint,  # noqa: ARG002
         qd: PerJoint,  # noqa: ARG002
-        estimate: Float[np.ndarray, "unknown"],  # noqa: ARG002
-    ) -> Float[np.ndarray, "states"]:
-        """What is remembered at the start; an estimate that the adaptation cannot start from is refused."""
+        estimate: PerUnknown,  # noqa: ARG002
+    ) -> PerState:
+        """Return the initial state; raise if the adaptation law cannot start from this estimate."""
         return np.zeros(0)
 
 
 @dataclass(frozen=True, eq=False)
-class Nothing(Adaptation):
-    """Of laws that know everything."""
+class NoAdaptation(Adaptation):
+    """The adaptation law of control laws without unknown parameters."""
 
     def check(self, robot: Robot, unknowns: Unknowns) -> None:
         pass
 
-    def rate(self, seen: Seen) -> tuple[AnyPerUnknown, AnyPerState]:  # noqa: ARG002
+    def rate(self, inputs: AdaptationInputs) -> tuple[AnyPerUnknown, AnyPerState]:  # noqa: ARG002
         return zeros(0), zeros(0)
 
-    def distance(self, unknowns: Unknowns, estimate: AnyPerUnknown, truth: AnyPerUnknown) -> Any:  # noqa: ARG002
+    def lyapunov_term(self, unknowns: Unknowns, estimate: AnyPerUnknown, truth: AnyPerUnknown) -> Any:  # noqa: ARG002
         return 0.0

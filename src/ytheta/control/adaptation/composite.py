@@ -43,7 +43,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ytheta.control.adaptation.adaptation import Adaptation, AdaptationInputs
-from ytheta.control.gains import PER_COORDINATE, Gain, multiply, quadratic_form, scale, to_matrix, to_number
+from ytheta.control.gains import PER_COORDINATE, Gain, multiply, quadratic_form, scale_by, to_matrix, to_number
 from ytheta.control.symbols import Symbols, make_symbols
 from ytheta.control.unknowns import Unknowns
 from ytheta.dynamics.drive_motion import compute_drive_motion
@@ -85,12 +85,12 @@ class Composite(Adaptation):
 
     def rate(self, inputs: AdaptationInputs) -> tuple[AnyPerUnknown, AnyPerState]:
         terms = _filter_terms(inputs.symbols)
-        filtered = scale(terms.momenta, self.bandwidth) + inputs.state
+        filtered = scale_by(terms.momenta, self.bandwidth) + inputs.state
         W_f, y_f = terms.unpack(filtered)
         R = self._weights(len(inputs.tau))[np.ix_(terms.rows, terms.rows)]
         slope = inputs.slope + dot(W_f.T, multiply(R, dot(W_f, inputs.estimate) - y_f))
         rest = np.concatenate([terms.Yhat, inputs.tau[terms.rows] - terms.known_rest])
-        return -multiply(self._gain(inputs.unknowns), slope), scale(rest - filtered, self.bandwidth)
+        return -multiply(self._gain(inputs.unknowns), slope), scale_by(rest - filtered, self.bandwidth)
 
     def lyapunov_term(self, unknowns: Unknowns, estimate: AnyPerUnknown, truth: AnyPerUnknown) -> Any:
         return quadratic_form(np.linalg.inv(self._gain(unknowns)), estimate - truth) * 0.5
@@ -183,7 +183,7 @@ def _momentum_and_rest(model: SymbolicModel, qd: AnyPerActuated) -> tuple[AnyPer
     twice_T = casadi.SX(inner(qd, momentum))
     by_x = entries(casadi.sparsify(casadi.gradient(twice_T, loops.x)))[:, 0]
     friction = array([inner(own[1:], values[1:]) for own, values in zip(drives, m.parameter_factors, strict=True)])
-    return momentum, model.holding_torque + dot(m.drive_jacobian.T, friction) - scale(dot(loops.E.T, by_x), 0.5)
+    return momentum, model.holding_torque + dot(m.drive_jacobian.T, friction) - scale_by(dot(loops.E.T, by_x), 0.5)
 
 
 def _is_structural_zero(entry: Any) -> bool:

@@ -1,51 +1,55 @@
-"""Dead zone of Peterson and Narendra: errors that noise alone can make teach nothing.
+"""Dead zone of Peterson and Narendra: the estimate does not follow errors that noise alone can cause.
 
 Identity      d estimate/dt = max(0, |r| - width) / |r| times the inner rate
 Reference     B. B. Peterson and K. S. Narendra, Bounded Error Adaptive Control, IEEE Transactions on Automatic Control
               27(6), 1982; P. A. Ioannou and J. Sun, Robust Adaptive Control, 1996, ch. 8
-Accepts       every inner adaptation
+Accepts       every inner adaptation law
 Notation      code    meaning                                                                       shape
-              r       the error that the law works on: ed + Lambda e, ed + Psi e in Craig's law     actuated
+              r       the error of the control law: ed + Lambda e, or ed + Psi e in Craig's law     actuated
               width   of the zone, in units of r                                                    actuated
-Differs from  the papers in: continuous, as Ioannou and Sun have it, instead of a switch. Several coordinates have one
-              zone, the ball |r| <= width; with a width for each it is the ellipsoid sum of (r_k / width_k)² <= 1, and
-              |r| / width the root of that sum.
+Differs from  the papers in: continuous, as in Ioannou and Sun, instead of a switch. Several coordinates share one zone,
+              the ball |r| <= width; with one width per coordinate it is the ellipsoid sum of (r_k / width_k)² <= 1,
+              and |r| / width is the root of that sum.
 
-What is proved. Within the zone the estimate stands still, whatever the disturbance. Outside, with |r|² = rᵀ M r, the
-function (|r| - width)² / 2 + the inner part would fall wherever damping outweighs the disturbance. But M is what is to
-be learnt: the norm here is another one, the proof is not complete, and the width wants room to spare. The price: errors
-of the zone's size remain without any disturbance too. What the inner adaptation remembers moves on.
+Proof. Inside the zone the estimate is constant, whatever the disturbance. Outside, with |r|² = rᵀ M r, the function
+(|r| - width)² / 2 + the inner term falls if the damping exceeds the disturbance. But M is unknown, so another norm is
+used here and the proof is not complete: choose the width with a margin. In return, errors of the size of the zone
+remain even without disturbances. The state of the inner adaptation law is not affected.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ytheta.control.adaptation.adaptation import Seen
-from ytheta.control.adaptation.wrapper import Around
-from ytheta.control.gains import Gain, diagonal, scaled
+import numpy as np
+
+from ytheta.control.adaptation.adaptation import AdaptationInputs
+from ytheta.control.adaptation.wrapper import AdaptationWrapper
+from ytheta.control.gains import PER_COORDINATE, Gain, scale_by, to_diagonal
 from ytheta.control.unknowns import Unknowns
 from ytheta.dynamics.vectors import inner
 from ytheta.robot.robot import Robot
-from ytheta.shapes import AnyPerState, AnyPerUnknown
+from ytheta.shapes import AnyPerState, AnyPerUnknown, Float
 
 
 @dataclass(frozen=True, eq=False)
-class DeadZone(Around):
-    """Stops the estimate while the error is small. ``width`` is a number, or one for each actuated coordinate."""
+class DeadZone(AdaptationWrapper):
+    """Stops adaptation while the error is small. ``width`` is one number, or one per actuated coordinate."""
 
     width: Gain
 
     def check(self, robot: Robot, unknowns: Unknowns) -> None:
         super().check(robot, unknowns)
-        diagonal("width", self.width, len(robot.actuated), per="actuated coordinate")
+        self._widths(len(robot.actuated))
 
-    def rate(self, seen: Seen) -> tuple[AnyPerUnknown, AnyPerState]:
+    def rate(self, inputs: AdaptationInputs) -> tuple[AnyPerUnknown, AnyPerState]:
         import casadi
 
-        rate, change = self.inner.rate(seen)
-        widths = diagonal("width", self.width, len(seen.error), per="actuated coordinate")
-        relative = seen.error / widths
-        size = casadi.sqrt(casadi.SX(inner(relative, relative)))
-        taught = casadi.fmax(size - 1.0, 0.0) / casadi.fmax(size, 1.0)  # no division by an error that is zero
-        return scaled(rate, taught), change
+        rate, state_rate = self.inner.rate(inputs)
+        relative = inputs.error / self._widths(len(inputs.error))
+        norm = casadi.sqrt(casadi.SX(inner(relative, relative)))
+        share = casadi.fmax(norm - 1.0, 0.0) / casadi.fmax(norm, 1.0)  # no division by an error of zero
+        return scale_by(rate, share), state_rate
+
+    def _widths(self, coordinates: int) -> Float[np.ndarray, "actuated"]:
+        return to_diagonal("width", self.width, coordinates, per=PER_COORDINATE)

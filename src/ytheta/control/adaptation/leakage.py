@@ -1,22 +1,23 @@
-"""Leakage, or the sigma modification, of Ioannou and Kokotovic: an estimate that nothing drives returns to a prior.
+"""Leakage, or sigma modification, of Ioannou and Kokotovic: the estimate decays towards a prior.
 
 Identity      d estimate/dt = inner rate - leak (estimate - prior)
 Reference     P. A. Ioannou and P. V. Kokotovic, Instability Analysis and Improvement of Robustness of Adaptive Control,
               Automatica 20(5), 1984; P. A. Ioannou and J. Sun, Robust Adaptive Control, 1996, ch. 8
-Accepts       every inner adaptation
+Accepts       every inner adaptation law
 Notation      code      paper   meaning                                                          shape
-              leak      sigma   in 1/s: an estimate returns to the prior within some 1 / leak s
-              towards   theta0  the prior; the description's values where None is given          unknown
-Differs from  the paper in: a prior that is not zero; sigma is not multiplied with Gamma, so that it is the same rate
-              for every parameter, whatever its unit. (Factors of the adaptation multiply all, sigma too.)
+              leak      sigma   rate of decay in 1/s; the time constant is 1 / leak
+              towards   theta0  the prior; None for the values of the robot description          unknown
+Differs from  the paper in: the prior is not zero; sigma is not multiplied by Gamma, so that it is the same rate for
+              every parameter, whatever its unit. Factors of the adaptation gain multiply sigma too.
 
-The proof. With the metric Gamma^-1 of a gradient, dV/dt has one more term,
+Proof. With the metric Gamma^-1 of a gradient, dV/dt has one more term,
 
-    -sigma wrongᵀ Gamma^-1 (estimate - prior) <= -sigma/2 wrongᵀ Gamma^-1 wrong + sigma/2 |truth - prior|²,
+    -sigma theta_tildeᵀ Gamma^-1 (estimate - prior) <= -sigma/2 theta_tildeᵀ Gamma^-1 theta_tilde
+                                                       + sigma/2 (truth - prior)ᵀ Gamma^-1 (truth - prior),
 
-so that V stays bounded with disturbances too; the price is that it need not vanish without them, where the prior is not
-the truth. Pseudo-inertias of ``Natural`` stay positive definite: they move towards another one. ``Projection`` belongs
-outermost, around this one: inside it knows nothing of the leak, which may then carry a step slightly beyond the bounds.
+so V stays bounded under disturbances. In return, V does not vanish without disturbances unless the prior is the truth.
+Pseudo-inertias of ``Natural`` stay positive definite, because they move towards another one. ``Projection`` should be
+the outermost wrapper: inside a leakage it does not see the leak, which may then move a step slightly past the bounds.
 """
 
 from __future__ import annotations
@@ -24,41 +25,37 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
-from ytheta.control.adaptation.adaptation import Seen
-from ytheta.control.adaptation.wrapper import Around, numbers
-from ytheta.control.gains import scalar, scaled
+from ytheta.control.adaptation.adaptation import AdaptationInputs
+from ytheta.control.adaptation.wrapper import AdaptationWrapper, broadcast_to_unknowns
+from ytheta.control.gains import scale_by, to_number
 from ytheta.control.unknowns import Unknowns
 from ytheta.errors import InputError
 from ytheta.robot.robot import Robot
-from ytheta.shapes import AnyPerState, AnyPerUnknown, Float, PerJoint, PerUnknown
+from ytheta.shapes import AnyPerState, AnyPerUnknown, PerJoint, PerState, PerUnknown
 
 
 @dataclass(frozen=True, eq=False)
-class Leakage(Around):
-    """Bounds the estimate under disturbances, at the price of a bias towards the prior."""
+class Leakage(AdaptationWrapper):
+    """Bounds the estimate under disturbances, at the cost of a bias towards the prior."""
 
     leak: float
     towards: PerUnknown | Sequence[float] | None = None
 
     def check(self, robot: Robot, unknowns: Unknowns) -> None:
         super().check(robot, unknowns)
-        scalar("leak", self.leak)
+        to_number("leak", self.leak)
         self._prior(unknowns)
 
-    def rate(self, seen: Seen) -> tuple[AnyPerUnknown, AnyPerState]:
-        inner, change = self.inner.rate(seen)
-        return inner - scaled(seen.estimate - self._prior(seen.symbols.unknowns), self.leak), change
+    def rate(self, inputs: AdaptationInputs) -> tuple[AnyPerUnknown, AnyPerState]:
+        rate, state_rate = self.inner.rate(inputs)
+        return rate - scale_by(inputs.estimate - self._prior(inputs.unknowns), self.leak), state_rate
 
-    def init(
-        self, robot: Robot, unknowns: Unknowns, q: PerJoint, qd: PerJoint, estimate: Float[np.ndarray, "unknown"]
-    ) -> Float[np.ndarray, "states"]:
+    def init(self, robot: Robot, unknowns: Unknowns, q: PerJoint, qd: PerJoint, estimate: PerUnknown) -> PerState:
         try:
             super().init(robot, unknowns, q, qd, self._prior(unknowns))
         except InputError as error:
-            raise InputError(f"estimates leak towards a prior that cannot be one: {error}") from None
+            raise InputError(f"the prior of the leakage is not a valid estimate: {error}") from None
         return super().init(robot, unknowns, q, qd, estimate)
 
-    def _prior(self, unknowns: Unknowns) -> Float[np.ndarray, "unknown"]:
-        return unknowns.nominal if self.towards is None else numbers("towards", self.towards, len(unknowns.names))
+    def _prior(self, unknowns: Unknowns) -> PerUnknown:
+        return unknowns.nominal if self.towards is None else broadcast_to_unknowns("towards", self.towards, unknowns)

@@ -1,4 +1,4 @@
-"""What adaptations share that stand around another one: its memory and its part of the proof pass through."""
+"""The base of adaptation laws that wrap another one and modify its rate."""
 
 from __future__ import annotations
 
@@ -12,20 +12,19 @@ from ytheta.control.adaptation.adaptation import Adaptation
 from ytheta.control.unknowns import Unknowns
 from ytheta.errors import InputError
 from ytheta.robot.robot import Robot
-from ytheta.shapes import AnyPerUnknown, Float, PerJoint
+from ytheta.shapes import AnyPerUnknown, PerJoint, PerState, PerUnknown
 
 
 @dataclass(frozen=True, eq=False)
-class Around(Adaptation, ABC):
-    """Those who implement it say what becomes of the inner rate. They are frozen dataclasses, and final."""
+class AdaptationWrapper(Adaptation, ABC):
+    """Everything but the rate is that of the inner adaptation law."""
 
     inner: Adaptation
 
     def check(self, robot: Robot, unknowns: Unknowns) -> None:
         if not isinstance(self.inner, Adaptation):
             raise InputError(
-                f"{type(self).__name__} stands around another adaptation, not {self.inner!r}; a gain alone is "
-                "Gradient(gain)"
+                f"{type(self).__name__} wraps another adaptation law, not {self.inner!r}; give a gain as Gradient(gain)"
             )
         self.inner.check(robot, unknowns)
 
@@ -33,27 +32,26 @@ class Around(Adaptation, ABC):
     def max_step(self) -> float:
         return self.inner.max_step
 
-    def distance(self, unknowns: Unknowns, estimate: AnyPerUnknown, truth: AnyPerUnknown) -> Any:
-        return self.inner.distance(unknowns, estimate, truth)
+    def lyapunov_term(self, unknowns: Unknowns, estimate: AnyPerUnknown, truth: AnyPerUnknown) -> Any:
+        return self.inner.lyapunov_term(unknowns, estimate, truth)
 
-    def states(self, robot: Robot, unknowns: Unknowns) -> int:
-        return self.inner.states(robot, unknowns)
+    def state_size(self, robot: Robot, unknowns: Unknowns) -> int:
+        return self.inner.state_size(robot, unknowns)
 
-    def init(
-        self, robot: Robot, unknowns: Unknowns, q: PerJoint, qd: PerJoint, estimate: Float[np.ndarray, "unknown"]
-    ) -> Float[np.ndarray, "states"]:
+    def init(self, robot: Robot, unknowns: Unknowns, q: PerJoint, qd: PerJoint, estimate: PerUnknown) -> PerState:
         return self.inner.init(robot, unknowns, q, qd, estimate)
 
 
-def numbers(name: str, given: Any, size: int) -> Float[np.ndarray, "unknown"]:
-    """One number for all unknown, or one for each."""
+def broadcast_to_unknowns(name: str, setting: Any, unknowns: Unknowns) -> PerUnknown:
+    """Return one number for each unknown parameter, from one number for all or one for each."""
+    size = len(unknowns.names)
     try:
-        found = np.asarray(given, dtype=float)
+        values = np.asarray(setting, dtype=float)
     except (TypeError, ValueError):
-        raise InputError(f"{name} is {given!r}; give one number, or {size}, one per unknown parameter") from None
-    if found.shape not in ((), (size,)) or not np.isfinite(found).all():
+        raise InputError(f"{name} is {setting!r}; give one number, or {size}, one per unknown parameter") from None
+    if values.shape not in ((), (size,)) or not np.isfinite(values).all():
         raise InputError(
-            f"{name} has shape {found.shape}, or entries that are not finite; give one finite number, or {size}, one "
+            f"{name} has shape {values.shape}, or entries that are not finite; give one finite number, or {size}, one "
             "per unknown parameter"
         )
-    return np.broadcast_to(found, size).copy()
+    return np.broadcast_to(values, size).copy()

@@ -1,4 +1,4 @@
-"""What laws that learn share: which parameters, and how."""
+"""The base of adaptive laws: control laws with unknown parameters."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ from ytheta.control.gains import Gain
 from ytheta.control.laws.law import Law
 from ytheta.control.unknowns import Unknowns, select_unknowns
 from ytheta.identifiability.base_parameters import BaseParameters
+from ytheta.robot.robot import Robot
 
 
 @dataclass(frozen=True, eq=False)
 class AdaptiveLaw(Law, ABC):
-    """A law that learns: ``learn`` are names or patterns, the base parameters or all of the links' where None is given.
+    """A control law that adapts unknown parameters.
 
-    ``adaptation`` is a gain of the gradient, or an adaptation of another kind.
+    ``learn`` lists the unknown parameters, by names or patterns; None selects the base parameters, or all parameters of
+    the links if ``base`` is None. ``adaptation`` is a gain of gradient adaptation, or another adaptation law.
     """
 
     base: BaseParameters | None = None
@@ -27,9 +29,14 @@ class AdaptiveLaw(Law, ABC):
     adaptation: Gain | Adaptation
     learn: Sequence[str] | None = None
 
+    @classmethod
+    def select_unknowns(cls, robot: Robot, base: BaseParameters | None, learn: Sequence[str] | None) -> Unknowns:
+        """Return the unknown parameters of this law for the settings ``base`` and ``learn``."""
+        return select_unknowns(robot, base, learn)
+
     @cached_property
     def unknowns(self) -> Unknowns:
-        return select_unknowns(self.robot, self.base, self.learn)
+        return self.select_unknowns(self.robot, self.base, self.learn)
 
     @cached_property
     def adaptation_law(self) -> Adaptation:

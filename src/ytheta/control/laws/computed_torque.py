@@ -1,4 +1,4 @@
-"""Computed torque: the baseline that knows everything and learns nothing.
+"""Computed torque: a baseline without adaptation that needs all parameters.
 
 Identity      tau = M (qrdd - K_v ed - K_p e) + C qd + g + friction, so that edd + K_v ed + K_p e = 0
 Reference     J. J. Craig, Introduction to Robotics (1989), as [lu1993] sec. V-A cites it
@@ -7,7 +7,7 @@ Notation      code        book   meaning       shape
               stiffness   K_p    on q - qr     joints x joints
               damping     K_v    on qd - qrd   joints x joints
 
-Where the description is right, V = (edᵀ ed + eᵀ K_p e) / 2 falls: dV/dt = -edᵀ K_v ed.
+If the description is right, V = (edᵀ ed + eᵀ K_p e) / 2 falls: dV/dt = -edᵀ K_v ed.
 """
 
 from __future__ import annotations
@@ -16,29 +16,29 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ytheta.control.gains import Gain
-from ytheta.control.laws.law import Law, Shape, Written
-from ytheta.dynamics.symbolic_model import SymbolicModel
+from ytheta.control.gains import Gain, GainShape
+from ytheta.control.laws.law import Law, LawEquations
 from ytheta.control.symbols import Symbols
+from ytheta.dynamics.symbolic_model import SymbolicModel
 from ytheta.dynamics.vectors import inner, zeros
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ComputedTorque(Law):
-    """Linearises the robot with the description's parameters."""
+    """Linearizes the robot with the parameters of the description."""
 
     stiffness: Gain
     damping: Gain
 
-    GAINS: ClassVar[Mapping[str, Shape]] = {"stiffness": Shape.MATRIX, "damping": Shape.MATRIX}
+    GAINS: ClassVar[Mapping[str, GainShape]] = {"stiffness": GainShape.MATRIX, "damping": GainShape.MATRIX}
 
     @property
     def name(self) -> str:
         return "computed-torque"
 
-    def written(self, s: Symbols) -> Written:
-        wanted = s.qrdd - s.times("damping", s.error_rate) - s.times("stiffness", s.error)
-        return Written(s.model.torque(s.qd, wanted), s.error_rate, zeros(0))
+    def equations(self, s: Symbols) -> LawEquations:
+        qdd = s.qrdd - s.apply_gain("damping", s.error_rate) - s.apply_gain("stiffness", s.error)
+        return LawEquations(s.model.torque(s.qd, qdd), s.error_rate, zeros(0))
 
-    def proof(self, s: Symbols, true: SymbolicModel) -> Any:  # noqa: ARG002
-        return (inner(s.error_rate, s.error_rate) + inner(s.error, s.times("stiffness", s.error))) * 0.5
+    def lyapunov_term(self, s: Symbols, true: SymbolicModel) -> Any:  # noqa: ARG002
+        return (inner(s.error_rate, s.error_rate) + inner(s.error, s.apply_gain("stiffness", s.error))) * 0.5

@@ -11,13 +11,13 @@ Notation      code         paper   meaning                                      
               damping      K_v     on ed                                                       joints
               filtering    Psi     of the error that drives the adaptation, ed + Psi e         joints
               adaptation   Gamma                                                               unknown x unknown
-Differs from  the paper in: without the resetting of estimates to known bounds that keeps H_hat invertible there. Where
-              H_hat is not positive definite, the rates are NaN in the graph, and ``step`` says so; the torque needs no
+Differs from  the paper in: estimates are not reset to known bounds, which keeps H_hat invertible there. If H_hat is
+              not positive definite, the rates are NaN in the graph and ``step`` raises an error; the torque needs no
               inverse.
 
-With exact accelerations edd + K_v ed + K_p e = H_hat^-1 Y_u wrong. (p + Psi) / (p² + K_v p + K_p) is strictly positive
-real where K_v > Psi; then V = (Xᵀ P X + wrongᵀ Gamma^-1 wrong) / 2, X = (e, ed), P = [K_p + Psi K_v, Psi; Psi, 1]
-falls: dV/dt = -eᵀ K_p Psi e - edᵀ (K_v - Psi) ed.
+With exact accelerations edd + K_v ed + K_p e = H_hat^-1 Y_u theta_tilde. (p + Psi) / (p² + K_v p + K_p) is strictly
+positive real if K_v > Psi. Then V = (Xᵀ P X + theta_tildeᵀ Gamma^-1 theta_tilde) / 2 with X = (e, ed) and
+P = [K_p + Psi K_v, Psi; Psi, 1] falls: dV/dt = -eᵀ K_p Psi e - edᵀ (K_v - Psi) ed.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ytheta.control.controller import State
-from ytheta.control.gains import Gain
+from ytheta.control.gains import Gain, GainShape
 from ytheta.control.laws.adaptive_law import AdaptiveLaw
-from ytheta.control.laws.law import Shape, Written
-from ytheta.dynamics.symbolic_model import SymbolicModel, multiply_transposed_regressor
+from ytheta.control.laws.law import LawEquations
 from ytheta.control.symbols import Symbols
+from ytheta.dynamics.symbolic_model import SymbolicModel, multiply_transposed_regressor
 from ytheta.dynamics.vectors import array, inner
 from ytheta.errors import InputError
 from ytheta.shapes import Float, Shaped
@@ -47,7 +47,7 @@ class Craig(AdaptiveLaw):
     damping: Gain
     filtering: Gain
 
-    GAINS: ClassVar[Mapping[str, Shape]] = dict.fromkeys(("stiffness", "damping", "filtering"), Shape.DIAGONAL)
+    GAINS: ClassVar[Mapping[str, GainShape]] = dict.fromkeys(("stiffness", "damping", "filtering"), GainShape.DIAGONAL)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -59,11 +59,11 @@ class Craig(AdaptiveLaw):
         K_v, Psi = np.broadcast_arrays(K_v, Psi)
         if not (K_v > Psi).all():
             run, k = np.unravel_index(int(np.argmin(K_v - Psi)), K_v.shape)
-            where = f" in run {run}" if len(K_v) > 1 else ""
+            in_run = f" in run {run}" if len(K_v) > 1 else ""
             raise InputError(
-                f"damping {K_v[run, k]:g} of {self.robot.actuated[k]!r}{where} is not greater than filtering "
-                f"{Psi[run, k]:g}: the error's transfer function is then not strictly positive real, and nothing "
-                "proves the law stable"
+                f"damping {K_v[run, k]:g} of {self.robot.actuated[k]!r}{in_run} is not greater than filtering "
+                f"{Psi[run, k]:g}: the transfer function of the error is then not strictly positive real, and the law "
+                "has no stability proof"
             )
 
     @property
@@ -74,29 +74,31 @@ class Craig(AdaptiveLaw):
     def needs_acceleration(self) -> bool:
         return True
 
-    def written(self, s: Symbols) -> Written:
-        wanted = s.qrdd - s.times("damping", s.error_rate) - s.times("stiffness", s.error)
-        filtered = s.error_rate + s.times("filtering", s.error)
-        w = solved(s.model.mass_matrix, filtered)
-        felt = s.model.torque(s.qd, s.qdd)
-        return Written(s.model.torque(s.qd, wanted), filtered, multiply_transposed_regressor(felt, s.estimate_sx, w))
+    def equations(self, s: Symbols) -> LawEquations:
+        qdd = s.qrdd - s.apply_gain("damping", s.error_rate) - s.apply_gain("stiffness", s.error)
+        filtered = s.error_rate + s.apply_gain("filtering", s.error)
+        w = _solve_cholesky(s.model.mass_matrix, filtered)
+        measured_torque = s.model.torque(s.qd, s.qdd)
+        return LawEquations(
+            s.model.torque(s.qd, qdd), filtered, multiply_transposed_regressor(measured_torque, s.estimate_sx, w)
+        )
 
-    def proof(self, s: Symbols, true: SymbolicModel) -> Any:  # noqa: ARG002
+    def lyapunov_term(self, s: Symbols, true: SymbolicModel) -> Any:  # noqa: ARG002
         e, ed = s.error, s.error_rate
-        stiff = s.times("stiffness", e) + s.times("filtering", s.times("damping", e))
-        return (inner(e, stiff) + inner(e, 2.0 * s.times("filtering", ed)) + inner(ed, ed)) * 0.5
+        P_e = s.apply_gain("stiffness", e) + s.apply_gain("filtering", s.apply_gain("damping", e))
+        return (inner(e, P_e) + inner(e, 2.0 * s.apply_gain("filtering", ed)) + inner(ed, ed)) * 0.5
 
-    def trouble(self, state: State) -> str:
+    def explain_divergence(self, state: State) -> str:
         estimate = ", ".join(f"{name} = {x:g}" for name, x in zip(self.unknown_names[:4], state.x, strict=False))
         return (
             f"the estimated mass matrix is not positive definite and has no inverse ({estimate}"
-            f"{' …' if len(self.unknown_names) > 4 else ''}); begin nearer to the truth, adapt more slowly, learn fewer "
-            "parameters, or take modified-slotine-li, which needs no inverse"
+            f"{' …' if len(self.unknown_names) > 4 else ''}); start closer to the truth, adapt more slowly, learn "
+            "fewer parameters, or use modified-slotine-li, which needs no inverse"
         )
 
 
-def solved(M: Shaped[np.ndarray, "n n"], b: Shaped[np.ndarray, "n"]) -> Shaped[np.ndarray, "n"]:
-    """M^-1 b by Cholesky's factors: not a number where M is not positive definite."""
+def _solve_cholesky(M: Shaped[np.ndarray, "n n"], b: Shaped[np.ndarray, "n"]) -> Shaped[np.ndarray, "n"]:
+    """Return M^-1 b by a Cholesky factorization: NaN if M is not positive definite."""
     import casadi
 
     n = len(b)

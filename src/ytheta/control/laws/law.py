@@ -1,11 +1,11 @@
-"""What all controllers share: the graph of a law, its step, torque limits, its Lyapunov function.
+"""The base of all control laws: graph, step, torque limits and Lyapunov function.
 
-A law is written once, in symbols: its torque, and what its adaptation needs. From it come the graph, the kernel behind
-``step``, and whatever others compile from the graph. ``step`` moves x on by explicit Euler with the rate at the present
-sample, as a robot's own controller does: x(t) = x(before) + (t - before) xdot. The torque is that of x(before). In
-laws of the Slotine-Li kind the rate does not depend on x, so that nothing is lost but what happened between samples.
+A law is defined once, in symbols: its torque, and the inputs of its adaptation law. The graph, the kernel behind
+``step`` and the kernels of simulations are derived from that. ``step`` advances x by explicit Euler with the rate at
+the present sample, as the controller of a real robot does: x(t) = x(before) + (t - before) xdot. The torque is that of
+x(before). In laws of the Slotine–Li kind the rate does not depend on x, so only the motion between samples is lost.
 
-Torque limits cut the torque; the proofs of the laws end where they do.
+Torque limits clip the torque; while they do, the stability proofs of the laws do not hold.
 """
 
 from __future__ import annotations
@@ -14,112 +14,103 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from enum import Enum
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ytheta.control.adaptation.adaptation import Adaptation, Nothing, Seen
+from ytheta.control.adaptation.adaptation import Adaptation, AdaptationInputs, NoAdaptation
 from ytheta.control.controller import Reference, State
-from ytheta.control.gains import Gain, diagonal, matrix, scalar, scaled
-from ytheta.dynamics.symbolic_model import SymbolicModel
-from ytheta.control.symbols import Symbols, traced
+from ytheta.control.gains import (
+    PER_COORDINATE,
+    Gain,
+    GainShape,
+    scale_by,
+    to_diagonal,
+    to_matrix,
+    to_number,
+    to_torque_limits,
+)
+from ytheta.control.symbols import Symbols, make_symbols
 from ytheta.control.unknowns import Unknowns
 from ytheta.control.warm_start import Following
 from ytheta.dynamics.kernels import AnyKernel, ClosedKernel
 from ytheta.dynamics.loops.closing import constraint
 from ytheta.dynamics.motion import scalars
+from ytheta.dynamics.symbolic_model import SymbolicModel
 from ytheta.dynamics.vectors import array
 from ytheta.engine.description import Description
 from ytheta.errors import InputError, UnknownNameError, UnstableError, suggest_names
 from ytheta.native import compile_graph
 from ytheta.native.graph import Graph, Input, trace
 from ytheta.robot.robot import Robot
-from ytheta.shapes import AnyPerActuated, Float, PerJoint, PerUnknown, Shaped, SquareMatrix
+from ytheta.shapes import AnyPerActuated, AnyPerUnknown, Float, PerJoint, PerUnknown, SquareMatrix
 
 ADAPTATION = "adaptation"
-PER_COORDINATE = "actuated coordinate"
 
 
-class Written(NamedTuple):
-    """tau, before it is limited; the error a law works on, and its slope Y_uᵀ error."""
+class LawEquations(NamedTuple):
+    """The torque of a law without limits, the error that drives its adaptation, and the slope Y_uᵀ error."""
 
     tau: AnyPerActuated
     error: AnyPerActuated
-    slope: Shaped[np.ndarray, "unknown"]
-
-
-class Shape(Enum):
-    """What a gain of a law may be."""
-
-    MATRIX = "one number, one for each coordinate, or a matrix"
-    DIAGONAL = "one number, or one for each coordinate"
-    NUMBER = "one number"
-    LINKS = "one number, or one for each link"
+    slope: AnyPerUnknown
 
 
 @dataclass(frozen=True, eq=False)
 class Law(Description, ABC):
-    """The methods of ``Controller`` for a law in symbols. Those who implement it are frozen dataclasses, and final.
+    """A ``Controller`` that is defined in symbols. Implementations are frozen dataclasses and are not subclassed.
 
-    ``GAINS`` names the fields that are gains, and what they may be.
+    ``GAINS`` names the fields that are gains, and the forms they may take.
     """
 
     robot: Robot
     _: KW_ONLY
     torque_limits: Gain | None = None
 
-    GAINS: ClassVar[Mapping[str, Shape]]
+    GAINS: ClassVar[Mapping[str, GainShape]]
 
     @property
     @abstractmethod
     def name(self) -> str: ...
 
     @abstractmethod
-    def written(self, s: Symbols) -> Written: ...
+    def equations(self, s: Symbols) -> LawEquations: ...
 
     @abstractmethod
-    def proof(self, s: Symbols, true: SymbolicModel) -> Any:
-        """The Lyapunov function without the estimate's part."""
+    def lyapunov_term(self, s: Symbols, true: SymbolicModel) -> Any:
+        """Return the Lyapunov function without the term of the adaptation law."""
 
     def __post_init__(self) -> None:
-        """Refuse settings that the law cannot work with."""
+        """Raise if the settings are not valid."""
         _ = self.max_torque, self.gains
         self.adaptation_law.check(self.robot, self.unknowns)
 
     @property
     def unknowns(self) -> Unknowns:
-        """What is learnt, and what the rest is taken for."""
+        """The unknown parameters, and the values of all others."""
         return Unknowns((), (), self.robot.numeric.theta)
 
     @property
     def adaptation_law(self) -> Adaptation:
-        """How it is learnt."""
-        return Nothing()
+        """The adaptation law of the unknown parameters."""
+        return NoAdaptation()
 
     @property
     def max_torque(self) -> Float[np.ndarray, "actuated"] | None:
-        """The torque limits as numbers, one per coordinate; some may be infinite."""
+        """The torque limit of each actuated coordinate; some may be infinite."""
         if self.torque_limits is None:
             return None
-        limits, n = self.torque_limits, len(self.robot.actuated)
-        try:
-            free = np.isposinf(np.asarray(limits, dtype=float))
-        except (TypeError, ValueError):
-            free = np.zeros(n, dtype=bool)  # no numbers: ``diagonal`` says so
-        found = diagonal("torque_limits", np.where(free, 1.0, limits) if free.any() else limits, n, per=PER_COORDINATE)
-        own = free.diagonal() if free.ndim == 2 else np.broadcast_to(free, n)
-        return np.where(own, np.inf, found) if free.any() else found
+        return to_torque_limits(self.torque_limits, len(self.robot.actuated))
 
     @property
     def max_step(self) -> float:
-        """The longest time between two steps, in s, with which bounds and bodies of the estimate hold."""
+        """The longest time between two steps, in s, for which the adaptation law keeps its guarantees."""
         return self.adaptation_law.max_step
 
     @property
     def needs_acceleration(self) -> bool:
-        """Whether the graph has qdd after qd."""
+        """Whether the law uses measured accelerations; the graph then has qdd after qd."""
         return False
 
     @property
@@ -128,92 +119,95 @@ class Law(Description, ABC):
 
     @property
     def gain_names(self) -> tuple[str, ...]:
-        """The gains that ``graph_with`` can take factors of."""
+        """The gains that ``graph_with`` accepts factors for."""
         return (*self.GAINS, ADAPTATION) if self.unknown_names else tuple(self.GAINS)
 
     def check_factors(self, factors: Mapping[str, Float[np.ndarray, "runs"]]) -> None:
-        """Refuse factors, one for every run, that make gains which the law would refuse."""
+        """Raise if the factors, one per run, lead to gains that the law refuses."""
         for name, values in factors.items():
-            self._known(name)
-            wrong = np.flatnonzero(~(np.isfinite(values) & (values > 0.0)))
-            if len(wrong):
-                raise InputError(f"the factor of {name} in run {wrong[0]} is {values[wrong[0]]:g}; give one above 0")
+            self._check_gain_name(name)
+            invalid = np.flatnonzero(~(np.isfinite(values) & (values > 0.0)))
+            if len(invalid):
+                run = invalid[0]
+                raise InputError(f"the factor of {name} in run {run} is {values[run]:g}; give one above 0")
 
     @cached_property
     def gains(self) -> Mapping[str, SquareMatrix]:
         """The gains as matrices."""
-        return {name: self._gain(name, shape) for name, shape in self.GAINS.items()}
+        return {name: self._to_gain_matrix(name, shape) for name, shape in self.GAINS.items()}
 
     @cached_property
     def graph(self) -> Graph:
-        """(q, qd, qr, qrd, qrdd, x) → (tau, dx/dt); with loops the first input are all coordinates, closed."""
+        """(q, qd, qr, qrd, qrdd, x) → (tau, dx/dt); if the robot has loops, q holds all coordinates, closed."""
         return self.graph_with(())
 
     def graph_with(self, factors: Sequence[str]) -> Graph:
-        """The graph with one more input: factors of these gains."""
-        inputs, s = self._traced(factors, acceleration=self.needs_acceleration)
-        tau, error, slope = self.written(s)
+        """Return the graph with one more input at the end: factors of these gains."""
+        inputs, s = self._make_symbols(factors, acceleration=self.needs_acceleration)
+        tau, error, slope = self.equations(s)
         if self.max_torque is not None:
-            tau = _limited(tau, self.max_torque)
-        rate, change = self.adaptation_law.rate(Seen(s, error, slope, tau))
-        output = np.concatenate([tau, scaled(rate, s.factors.get(ADAPTATION, 1)), change])
+            tau = _clip(tau, self.max_torque)
+        inputs_of_adaptation = AdaptationInputs(s, error, slope, tau)
+        rate, state_rate = self.adaptation_law.rate(inputs_of_adaptation)
+        output = np.concatenate([tau, scale_by(rate, inputs_of_adaptation.gain_factor), state_rate])
         return trace(self.name, inputs, output, made_from=f"{self.name} of {self.robot.name}")
 
     def lyapunov_graph(self, factors: Sequence[str] = ()) -> Graph:
-        """(q, qd, qr, qrd, qrdd, x [, factors], truth) → the Lyapunov function, an array of one entry."""
+        """Return the graph (q, qd, qr, qrd, qrdd, x [, factors], truth) → (V,), the Lyapunov function."""
         import casadi
 
-        inputs, s = self._traced(factors, acceleration=False)
+        inputs, s = self._make_symbols(factors, acceleration=False)
         truth = casadi.SX.sym("truth", len(self.unknown_names))
         true = SymbolicModel(s.model.loops, self.unknowns.fill(scalars(truth)))
-        away = self.adaptation_law.distance(self.unknowns, s.estimate, scalars(truth)) / s.factors.get(ADAPTATION, 1)
+        estimate_term = self.adaptation_law.lyapunov_term(self.unknowns, s.estimate, scalars(truth))
         inputs = [*inputs, (Input("truth", len(self.unknown_names)), truth)]
-        value = array([self.proof(s, true) + away])
+        value = array([self.lyapunov_term(s, true) + estimate_term / s.factors.get(ADAPTATION, 1)])
         return trace(f"Lyapunov function of {self.name}", inputs, value, made_from=self.robot.name)
 
     def init(self, q: PerJoint, qd: PerJoint, *, estimate: PerUnknown | None = None, t: float = 0.0) -> State:
         n = len(self.robot.actuated)
-        q, qd = (_vector(name, given, n, PER_COORDINATE) for name, given in (("q", q), ("qd", qd)))
-        begun = self.unknowns.nominal if estimate is None else estimate
-        begun = _vector("estimate", begun, len(self.unknown_names), "unknown parameter")
-        return State(float(t), np.concatenate([begun, self.adaptation_law.init(self.robot, self.unknowns, q, qd, begun)]))
+        q, qd = (_check_vector(name, values, n, PER_COORDINATE) for name, values in (("q", q), ("qd", qd)))
+        start = self.unknowns.nominal if estimate is None else estimate
+        start = _check_vector("estimate", start, len(self.unknown_names), "unknown parameter")
+        adaptation_state = self.adaptation_law.init(self.robot, self.unknowns, q, qd, start)
+        return State(float(t), np.concatenate([start, adaptation_state]))
 
     def step(
         self, state: State, t: float, q: PerJoint, qd: PerJoint, reference: Reference, qdd: PerJoint | None = None
     ) -> tuple[PerJoint, State]:
-        passed = t - state.t
-        if not passed >= 0.0:
-            raise InputError(f"{self.name}: a step from t = {state.t:g} to {t:g}; time goes forwards")
+        elapsed = t - state.t
+        if not elapsed >= 0.0:
+            raise InputError(f"{self.name}: a step from t = {state.t:g} back to {t:g}; time must not decrease")
         motion: tuple[PerJoint, ...] = (qd,)
         if self.needs_acceleration:
             if qdd is None:
                 raise InputError(f"{self.name} needs measured accelerations; give qdd")
             motion = (qd, qdd)
-        given = (*motion, reference.q, reference.qd, reference.qdd, state.x)
-        one, n, closed = self._one, len(self.robot.actuated), None
-        if isinstance(one, Following):
-            out, closed = one(state.warm_start, q, *given)
+        inputs = (*motion, reference.q, reference.qd, reference.qdd, state.x)
+        evaluate, n, warm_start = self._evaluate, len(self.robot.actuated), None
+        if isinstance(evaluate, Following):
+            out, warm_start = evaluate(state.warm_start, q, *inputs)
         else:
-            out = one(q, *given)
+            out = evaluate(q, *inputs)
         if not math.isfinite(out.dot(out)):
-            raise UnstableError(f"{self.name}: at t = {t:g} {self.trouble(state)}")
-        return out[:n], State(t, state.x + passed * out[n:], closed)
+            raise UnstableError(f"{self.name}: at t = {t:g} {self.explain_divergence(state)}")
+        return out[:n], State(t, state.x + elapsed * out[n:], warm_start)
 
-    def trouble(self, state: State) -> str:  # noqa: ARG002
-        """Why torque or rates are no longer numbers, and what to do."""
-        return "torque or adaptation are too large to be numbers: the loop is unstable; take smaller gains or steps"
+    def explain_divergence(self, state: State) -> str:  # noqa: ARG002
+        """Return why torque or rates are not finite, and what to do about it."""
+        return "torque or adaptation rate is not finite: the loop is unstable; use smaller gains or steps"
 
     def lyapunov(self, state: State, q: PerJoint, qd: PerJoint, reference: Reference, truth: PerUnknown) -> float:
         kernel = self._lyapunov
         return float(kernel.one(q, qd, reference.q, reference.qd, reference.qdd, state.x, truth)[0])
 
     def compile(self, graph: Graph) -> AnyKernel:
-        """A graph of this law as a kernel that takes actuated coordinates, whether the robot has loops or not."""
+        """Compile a graph of this law; the kernel takes actuated coordinates and closes the loops if there are any."""
         kernel = compile_graph(graph)
         return ClosedKernel(constraint(self.robot), kernel) if self.robot.loops else kernel
 
     @cached_property
-    def _one(self) -> Following | Callable[..., Any]:
+    def _evaluate(self) -> Following | Callable[..., Any]:
         """The call behind ``step``."""
         if self.robot.loops:
             return Following(constraint(self.robot), self.graph)
@@ -223,41 +217,46 @@ class Law(Description, ABC):
     def _lyapunov(self) -> AnyKernel:
         return self.compile(self.lyapunov_graph())
 
-    def _traced(self, factors: Sequence[str], *, acceleration: bool) -> tuple[list[tuple[Input, Any]], Symbols]:
+    def _make_symbols(self, factors: Sequence[str], *, acceleration: bool) -> tuple[list[tuple[Input, Any]], Symbols]:
         for name in factors:
-            self._known(name)
-        more = self.adaptation_law.states(self.robot, self.unknowns)
-        return traced(self.robot, self.unknowns, self.gains, more=more, acceleration=acceleration, varied=factors)
+            self._check_gain_name(name)
+        states = self.adaptation_law.state_size(self.robot, self.unknowns)
+        return make_symbols(
+            self.robot,
+            self.unknowns,
+            self.gains,
+            adaptation_states=states,
+            acceleration=acceleration,
+            factors=factors,
+        )
 
-    def _known(self, gain: str) -> None:
+    def _check_gain_name(self, gain: str) -> None:
         if gain not in self.gain_names:
             raise UnknownNameError(f"{self.name} has no gain {gain!r}{suggest_names(gain, self.gain_names)}")
 
-    def _gain(self, name: str, shape: Shape) -> SquareMatrix:
-        given, n = getattr(self, name), len(self.robot.actuated)
-        if shape is Shape.MATRIX:
-            return matrix(name, given, n, per=PER_COORDINATE)
-        if shape is Shape.DIAGONAL:
-            return np.diag(diagonal(name, given, n, per=PER_COORDINATE))
-        if shape is Shape.NUMBER:
-            return scalar(name, given) * np.eye(n)
-        return np.diag(diagonal(name, given, len(constraint(self.robot).mechanism.bodies), per="link"))
+    def _to_gain_matrix(self, name: str, shape: GainShape) -> SquareMatrix:
+        gain, n = getattr(self, name), len(self.robot.actuated)
+        if shape is GainShape.MATRIX:
+            return to_matrix(name, gain, n, per=PER_COORDINATE)
+        if shape is GainShape.DIAGONAL:
+            return np.diag(to_diagonal(name, gain, n, per=PER_COORDINATE))
+        if shape is GainShape.NUMBER:
+            return to_number(name, gain) * np.eye(n)
+        return np.diag(to_diagonal(name, gain, len(constraint(self.robot).mechanism.bodies), per="link"))
 
 
-def _limited(tau: AnyPerActuated, limits: Float[np.ndarray, "actuated"]) -> AnyPerActuated:
+def _clip(tau: AnyPerActuated, limits: Float[np.ndarray, "actuated"]) -> AnyPerActuated:
     import casadi
 
-    def cut(entry: Any, most: float) -> Any:
-        return casadi.fmin(casadi.fmax(entry, -most), most) if np.isfinite(most) else entry
-
-    return array([cut(entry, most) for entry, most in zip(tau, limits, strict=True)])
+    pairs = zip(tau, limits, strict=True)
+    return array([casadi.fmin(casadi.fmax(t, -most), most) if np.isfinite(most) else t for t, most in pairs])
 
 
-def _vector(name: str, given: Any, size: int, per: str) -> np.ndarray:
+def _check_vector(name: str, values: Any, size: int, per: str) -> np.ndarray:
     try:
-        vector = np.asarray(given, dtype=float)
+        vector = np.asarray(values, dtype=float)
     except (TypeError, ValueError):
-        raise InputError(f"{name} is {given!r}; give {size} numbers, one per {per}") from None
+        raise InputError(f"{name} is {values!r}; give {size} numbers, one per {per}") from None
     if vector.shape != (size,) or not np.isfinite(vector).all():
         raise InputError(f"{name} has shape {vector.shape}, or NaN in it; give {size} finite numbers, one per {per}")
     return vector

@@ -1,4 +1,4 @@
-"""PD control with gravity compensation: the baseline that needs the weight alone.
+"""PD control with gravity compensation: a baseline that needs the gravity torque only.
 
 Identity      tau = g(q) - K_p e - K_d ed
 Reference     M. Takegaki and S. Arimoto, A New Feedback Method for Dynamic Control of Manipulators, Journal of Dynamic
@@ -9,7 +9,7 @@ Notation      code        paper   meaning       shape
               damping     K_d     on qd - qrd   joints x joints
 
 For a reference at rest V = (qdᵀ M qd + eᵀ K_p e) / 2 falls: dV/dt = -qdᵀ K_d qd, and faster with viscous friction. A
-moving reference is followed with an error.
+moving reference is tracked with an error.
 """
 
 from __future__ import annotations
@@ -18,30 +18,30 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ytheta.control.gains import Gain, quadratic
-from ytheta.control.laws.law import Law, Shape, Written
-from ytheta.dynamics.symbolic_model import SymbolicModel
+from ytheta.control.gains import Gain, GainShape, quadratic_form
+from ytheta.control.laws.law import Law, LawEquations
 from ytheta.control.symbols import Symbols
+from ytheta.dynamics.symbolic_model import SymbolicModel
 from ytheta.dynamics.vectors import inner, zeros
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PDGravity(Law):
-    """Springs and dampers at the joints, and the description's weight."""
+    """Springs and dampers at the joints, and the gravity torque of the description."""
 
     stiffness: Gain
     damping: Gain
 
-    GAINS: ClassVar[Mapping[str, Shape]] = {"stiffness": Shape.MATRIX, "damping": Shape.MATRIX}
+    GAINS: ClassVar[Mapping[str, GainShape]] = {"stiffness": GainShape.MATRIX, "damping": GainShape.MATRIX}
 
     @property
     def name(self) -> str:
         return "pd-gravity"
 
-    def written(self, s: Symbols) -> Written:
-        tau = s.model.holding_torque - s.times("stiffness", s.error) - s.times("damping", s.error_rate)
-        return Written(tau, s.error_rate, zeros(0))
+    def equations(self, s: Symbols) -> LawEquations:
+        tau = s.model.holding_torque - s.apply_gain("stiffness", s.error) - s.apply_gain("damping", s.error_rate)
+        return LawEquations(tau, s.error_rate, zeros(0))
 
-    def proof(self, s: Symbols, true: SymbolicModel) -> Any:
-        stretched = inner(s.error, s.times("stiffness", s.error))
-        return (quadratic(true.mass_matrix, s.error_rate) + stretched) * 0.5
+    def lyapunov_term(self, s: Symbols, true: SymbolicModel) -> Any:
+        spring_energy = inner(s.error, s.apply_gain("stiffness", s.error))
+        return (quadratic_form(true.mass_matrix, s.error_rate) + spring_energy) * 0.5

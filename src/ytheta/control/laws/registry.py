@@ -1,4 +1,4 @@
-"""The controllers by their names."""
+"""The registry of controllers: classes by name."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ CONTROLLERS: dict[str, type[Law]] = {
 
 
 def find_controller(name: str) -> type[Law]:
-    """The class of a controller, however its name is written; its fields are the settings."""
-    found = {_plain(known): law for known, law in CONTROLLERS.items()}
-    if _plain(name) not in found:
+    """Return the class of a controller by its name, such as slotine-li; its fields are the settings."""
+    laws = {_normalize(key): law for key, law in CONTROLLERS.items()}
+    if _normalize(name) not in laws:
         raise UnknownNameError(f"there is no controller {name!r}{suggest_names(name, CONTROLLERS)}")
-    return found[_plain(name)]
+    return laws[_normalize(name)]
 
 
-def _plain(name: str) -> str:
-    """slotine_li, slotine-li and SlotineLi are the same."""
+def _normalize(name: str) -> str:
+    """Map slotine-li, slotine_li and SlotineLi to the same key."""
     return name.lower().replace("_", "").replace("-", "")

@@ -7,12 +7,13 @@ Accepts       every robot; standard or base parameters; friction, whose viscous 
 Notation      code          paper      meaning                                         shape
               convergence   Lambda     v = qrd - Lambda e                              joints x joints
               damping       K_D        on r                                            joints x joints
-              adaptation    Gamma^-1   the factor before Yᵀ r                          unknown x unknown
+              adaptation    Gamma^-1   the factor of Yᵀ r                              unknown x unknown
               e             e          q - qr
               r             r          qd - v = ed + Lambda e
 Differs from  the paper in: gains may be full matrices; ``adaptation`` is the *inverse* of its Gamma (31), as in the
-              other laws here: 1 / 0.075 for its PUMA; any subset of the parameters is learnt; the proof's function,
-              which it leaves to its sources: V = (rᵀ D r + wrongᵀ Gamma wrong) / 2 with dV/dt = -rᵀ (K_D + F_v) r.
+              other laws here: 1 / 0.075 for its PUMA; any subset of the parameters may be unknown; the Lyapunov
+              function, for which it cites its sources: V = (rᵀ D r + theta_tildeᵀ Gamma theta_tilde) / 2 with
+              dV/dt = -rᵀ (K_D + F_v) r.
 """
 
 from __future__ import annotations
@@ -21,40 +22,40 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ytheta.control.gains import Gain, quadratic
+from ytheta.control.gains import Gain, GainShape, quadratic_form
 from ytheta.control.laws.adaptive_law import AdaptiveLaw
-from ytheta.control.laws.law import Shape, Written
-from ytheta.dynamics.symbolic_model import SymbolicModel, multiply_transposed_regressor
+from ytheta.control.laws.law import LawEquations
 from ytheta.control.symbols import Symbols
+from ytheta.dynamics.symbolic_model import SymbolicModel, multiply_transposed_regressor
 from ytheta.shapes import AnyPerActuated
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SlotineLi(AdaptiveLaw):
-    """Tracks any reference and learns on the way; needs neither accelerations nor an inverse."""
+    """Tracks any reference while it adapts; needs neither accelerations nor an inverse."""
 
     convergence: Gain
     damping: Gain
 
-    GAINS: ClassVar[Mapping[str, Shape]] = {"convergence": Shape.MATRIX, "damping": Shape.MATRIX}
+    GAINS: ClassVar[Mapping[str, GainShape]] = {"convergence": GainShape.MATRIX, "damping": GainShape.MATRIX}
 
     @property
     def name(self) -> str:
         return "slotine-li"
 
-    def written(self, s: Symbols) -> Written:
-        v, r = _reference(s)
-        vd = s.qrdd - s.times("convergence", s.error_rate)
-        modelled = s.model.torque(s.qd, vd, v)
-        tau = modelled - s.times("damping", r)  # (32)
-        return Written(tau, r, multiply_transposed_regressor(modelled, s.estimate_sx, r))  # (31)
+    def equations(self, s: Symbols) -> LawEquations:
+        v, r = _reference_velocity(s)
+        vd = s.qrdd - s.apply_gain("convergence", s.error_rate)
+        model_torque = s.model.torque(s.qd, vd, v)
+        tau = model_torque - s.apply_gain("damping", r)  # (32)
+        return LawEquations(tau, r, multiply_transposed_regressor(model_torque, s.estimate_sx, r))  # (31)
 
-    def proof(self, s: Symbols, true: SymbolicModel) -> Any:
-        _, r = _reference(s)
-        return quadratic(true.mass_matrix, r) * 0.5
+    def lyapunov_term(self, s: Symbols, true: SymbolicModel) -> Any:
+        _, r = _reference_velocity(s)
+        return quadratic_form(true.mass_matrix, r) * 0.5
 
 
-def _reference(s: Symbols) -> tuple[AnyPerActuated, AnyPerActuated]:
-    """v and r of (26)-(27)."""
-    v = s.qrd - s.times("convergence", s.error)
+def _reference_velocity(s: Symbols) -> tuple[AnyPerActuated, AnyPerActuated]:
+    """Return v and r of (26)-(27)."""
+    v = s.qrd - s.apply_gain("convergence", s.error)
     return v, s.qd - v

@@ -8,20 +8,21 @@ Notation      code          paper               meaning                         
               convergence   Lambda              v = qrd - Lambda e                               actuated x actuated
               feedback      gamma_j             on the error of link j's spatial velocity        links
               initial       I0_j                the estimate whose inertias weigh that error     unknown
-              adaptation    1/alpha_j, 1/beta_j the factor before w                              unknown x unknown
+              adaptation    1/alpha_j, 1/beta_j the factor of w                                  unknown x unknown
               v             Qhatdot             reference velocity of the actuated coordinates
               r             Qtildedot           qd - v
-              w             w_jk, qtildedot qd  (25) and its like of friction                    params
+              w             w_jk, qtildedot qd  (25), and the same of friction                   params
               F             -                   Fhat_j per unit of the ten parameters            6 x 10
               weights       gamma_j m0_j        parameters of the feedback's inertias            link params
               rho           rhohat              torque of every drive, so that tau = Eᵀ rho      drives
 Two forms     (21) is taken as it is printed, with vhat_j × I_j vhat_j, not v_j × I_j vhat_j: the same proof and the
               same updates, not the same torque. See ``spatial_tree``.
-Differs from  the paper in: Lambda and the adaptation may be full matrices; any subset of the parameters is learnt, with
-              rotor inertia, Coulomb friction and declared forces where they are; I0 is a setting, whatever ``init`` is
-              told. Viscous friction takes the *real* rate (22), so that dV/dt = -rᵀ K_D r without friction's part.
+Differs from  the paper in: Lambda and the adaptation may be full matrices; any subset of the parameters may be
+              unknown, rotor inertia, Coulomb friction and declared forces included; I0 is a setting, independent of the
+              estimate given to ``init``. Viscous friction takes the *measured* velocity (22), so that friction has no
+              part in dV/dt = -rᵀ K_D r.
               Drives and declared forces are added after the recursion over the tree of links (``spatial_tree``).
-Two ways      ``_recursion`` runs on symbols for the graph, and on floats, as in the paper, in ``plain``.
+Two ways      ``_recursion`` runs on symbols for the graph, and on floats, as in the paper, in ``evaluate``.
 """
 
 from __future__ import annotations
@@ -34,9 +35,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ytheta.control.controller import Reference, State
-from ytheta.control.gains import Gain, quadratic, scaled
+from ytheta.control.gains import Gain, GainShape, quadratic_form, scale_by
 from ytheta.control.laws.adaptive_law import AdaptiveLaw
-from ytheta.control.laws.law import Shape, Written
+from ytheta.control.laws.law import LawEquations
 from ytheta.control.symbols import Symbols
 from ytheta.control.unknowns import Unknowns, select_unknowns
 from ytheta.conventions import JOINT_PARAMETERS
@@ -52,63 +53,66 @@ from ytheta.dynamics.motion import numeric_motion, scalars
 from ytheta.dynamics.symbolic_model import SymbolicModel
 from ytheta.dynamics.vectors import dot, inner, scale, zeros
 from ytheta.errors import InputError
+from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.robot.parameters import select_parameters
+from ytheta.robot.robot import Robot
 from ytheta.shapes import AnyPerDrive, AnySpatialColumns, Float, PerCoordinate, PerJoint, PerUnknown, Shaped
 
 if TYPE_CHECKING:
     import casadi
 
 VISCOUS = JOINT_PARAMETERS.index("fv")
-ROUNDING = 1e-9  # relative to the largest eigenvalue: masses in a point or on a line have some that are zero
+EIGENVALUE_TOLERANCE = 1e-9  # relative to the largest: point masses and rods have eigenvalues of zero
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Walker(AdaptiveLaw):
-    """Tracks with loops and learns masses and friction of every joint; without ``learn`` all of them."""
+    """Tracks with robots that have loops, and adapts all links and the friction of every joint by default."""
 
     convergence: Gain
     feedback: Gain
     initial: PerUnknown | Sequence[float] | None = None
 
-    GAINS: ClassVar[Mapping[str, Shape]] = {"convergence": Shape.MATRIX, "feedback": Shape.LINKS}
+    GAINS: ClassVar[Mapping[str, GainShape]] = {"convergence": GainShape.MATRIX, "feedback": GainShape.LINKS}
 
     def __post_init__(self) -> None:
         if self.base is not None:
             raise InputError(
-                "Walker's controller weighs links by their own inertias, and has no base parameters; leave base out"
+                "Walker's controller weights links by their own inertias and cannot use base parameters; leave base out"
             )
         super().__post_init__()
-        _definite(self._loops, self._weights)
+        _check_feedback(self._loops, self._weights)
 
     @property
     def name(self) -> str:
         return "walker"
 
-    @cached_property
-    def unknowns(self) -> Unknowns:
-        usual = select_parameters(self.robot, rotor_inertia=False, friction=("viscous",))
-        return select_unknowns(self.robot, None, usual if self.learn is None else self.learn)
+    @classmethod
+    def select_unknowns(cls, robot: Robot, base: BaseParameters | None, learn: Sequence[str] | None) -> Unknowns:  # noqa: ARG003
+        """Select unknown parameters; None selects those of the links and the viscous friction of all joints."""
+        default = select_parameters(robot, rotor_inertia=False, friction=("viscous",))
+        return select_unknowns(robot, None, default if learn is None else learn)
 
     def init(self, q: PerJoint, qd: PerJoint, *, estimate: PerUnknown | None = None, t: float = 0.0) -> State:
         return super().init(q, qd, estimate=self._initial if estimate is None else estimate, t=t)
 
-    def written(self, s: Symbols) -> Written:
-        v, vd = s.qrd - s.times("convergence", s.error), s.qrdd - s.times("convergence", s.error_rate)  # (17)
-        weights = scaled(exact_array(self._weights.tolist()), s.factors.get("feedback", 1))
+    def equations(self, s: Symbols) -> LawEquations:
+        v, vd = s.qrd - s.apply_gain("convergence", s.error), s.qrdd - s.apply_gain("convergence", s.error_rate)  # (17)
+        weights = scale_by(exact_array(self._weights.tolist()), s.factors.get("feedback", 1))
         m = compute_drive_motion(s.model.loops, s.qd, vd, v)
         shapes = force_shapes(s.model.loops, m.joints.q)
         rho, w = _recursion(s.model.loops.mechanism, m, shapes, s.model.theta, weights)
-        return Written(dot(m.drive_jacobian.T, rho), s.qd - v, w[list(self.unknowns.indices)])  # (23), (24)
+        return LawEquations(dot(m.drive_jacobian.T, rho), s.qd - v, w[list(self.unknowns.indices)])  # (23), (24)
 
-    def proof(self, s: Symbols, true: SymbolicModel) -> Any:
+    def lyapunov_term(self, s: Symbols, true: SymbolicModel) -> Any:
         """(26); the sum over links is rᵀ M r."""
-        r = s.error_rate + s.times("convergence", s.error)
-        return quadratic(true.mass_matrix, r) * 0.5
+        r = s.error_rate + s.apply_gain("convergence", s.error)
+        return quadratic_form(true.mass_matrix, r) * 0.5
 
-    def plain(
+    def evaluate(
         self, x: PerUnknown, q: PerJoint, qd: PerJoint, reference: Reference
     ) -> tuple[PerJoint, Float[np.ndarray, "unknown"]]:
-        """tau, before it is limited, and Yᵀ r by the paper's procedures on floats: slow, and nothing compiled."""
+        """Return tau, without torque limits, and Yᵀ r by the paper's procedures on floats: slow, but not compiled."""
         Lambda = self.gains["convergence"]
         v, vd = reference.qd - Lambda @ (q - reference.q), reference.qdd - Lambda @ (qd - reference.qd)  # (17)
         closed = solve(self._loops, q[None]).or_raise().x[0] if self.robot.loops else q
@@ -149,10 +153,12 @@ class Walker(AdaptiveLaw):
     def _initial(self) -> Float[np.ndarray, "unknown"]:
         if self.initial is None:
             return self.unknowns.nominal
-        given = np.asarray(self.initial, dtype=float)
-        if given.shape != (len(self.unknown_names),) or not np.isfinite(given).all():
-            raise InputError(f"initial has shape {given.shape}, or NaN in it; give {len(self.unknown_names)} finite numbers")
-        return given
+        initial = np.asarray(self.initial, dtype=float)
+        if initial.shape != (len(self.unknown_names),) or not np.isfinite(initial).all():
+            raise InputError(
+                f"initial has shape {initial.shape}, or NaN in it; give {len(self.unknown_names)} finite numbers"
+            )
+        return initial
 
     @cached_property
     def _weights(self) -> Float[np.ndarray, "link_params"]:
@@ -197,18 +203,20 @@ def _recursion(
     return rho + dot(force_shapes, theta[first_force:]), w
 
 
-def _definite(loops: Constraint, weights: Float[np.ndarray, "link_params"]) -> None:
-    """Refuse feedback that does not damp: an inertia I0 no body has, or links too light to feel some coordinate."""
+def _check_feedback(loops: Constraint, weights: Float[np.ndarray, "link_params"]) -> None:
+    """Raise if K_D is not positive definite: I0 is not physically consistent, or some coordinate moves no mass."""
     import casadi
 
-    for body, own in zip(loops.mechanism.bodies, weights.reshape(-1, PER_LINK), strict=True):
-        momenta = np.array([momentum_columns(unit) @ own for unit in np.eye(6)], dtype=float)
+    for body, parameters in zip(loops.mechanism.bodies, weights.reshape(-1, PER_LINK), strict=True):
+        momenta = np.array([momentum_columns(unit) @ parameters for unit in np.eye(6)], dtype=float)
         values = np.linalg.eigvalsh(np.roll(momenta, 3, axis=1))
-        if values[0] < -ROUNDING * abs(values[-1]):
-            raise InputError(f"the initial inertia of {body.name!r} is no body's, and feedback by it would not damp")
+        if values[0] < -EIGENVALUE_TOLERANCE * abs(values[-1]):
+            raise InputError(
+                f"the initial inertia of {body.name!r} is not physically consistent, so feedback with it does not damp"
+            )
     theta = np.concatenate([weights, np.zeros(len(loops.robot.parameter_names) - len(weights))])
     damping = SymbolicModel(loops, exact_array(theta.tolist())).mass_matrix
     K_D = casadi.Function("K_D", [loops.x], [column(damping.ravel())])(loops.home)
     values = np.linalg.eigvalsh(np.array(K_D).reshape(damping.shape))
-    if values[0] <= ROUNDING * values[-1]:
-        raise InputError("the initial inertias damp some coordinate not at all; give every outer link mass and extent")
+    if values[0] <= EIGENVALUE_TOLERANCE * values[-1]:
+        raise InputError("the initial inertias do not damp some coordinate; give every outer link mass and extent")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import ytheta as yt
-from tests.support.control_samples import with_friction
+from tests.support.control_samples import add_friction
 from tests.support.simulate_cases import LEARN, PUMA, slotine_li, swing
 from ytheta.control.adaptation.gradient import Gradient
 from ytheta.control.adaptation.projection import Projection
@@ -227,7 +227,7 @@ def test_an_adaptation_made_for_shorter_steps_is_refused() -> None:
 
 def test_the_torque_of_a_log_belongs_to_its_stamp() -> None:
     """What identify finds in a log without noise is the plant; a torque that is half a period late would be seen."""
-    robot = with_friction(yt.load("lu-puma4"))
+    robot = add_friction(yt.load("lu-puma4"))
     law = ComputedTorque(robot, stiffness=200.0, damping=30.0)
     found = yt.simulate(robot, law, seconds=10.0, every=2)
     log = found.log()

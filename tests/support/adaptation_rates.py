@@ -9,7 +9,7 @@ from typing import Any
 import casadi
 import numpy as np
 
-from tests.support.control_loop import Course
+from tests.support.control_loop import ReferenceFunction
 from tests.support.lyapunov import MASSES, arm
 from ytheta.control import SlotineLi
 from ytheta.control.adaptation.adaptation import Adaptation, Seen
@@ -33,7 +33,7 @@ class Sampled:
 
 def sampled(
     law: Law,
-    course: Course,
+    course: ReferenceFunction,
     *,
     plant: Robot,
     seconds: float,

@@ -14,7 +14,7 @@ from ytheta.control.laws.law import Law
 from ytheta.dynamics import kernels
 from ytheta.robot.robot import Robot
 
-Course = Callable[[float], Reference]
+ReferenceFunction = Callable[[float], Reference]
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +22,7 @@ class Run:
     """A closed loop that has run; ``dissipated`` is the integral of the power that the caller asked for."""
 
     law: Law
-    reference: Course
+    reference: ReferenceFunction
     t: np.ndarray
     q: np.ndarray
     qd: np.ndarray
@@ -49,20 +49,20 @@ def settling_time(t: np.ndarray, outside: np.ndarray) -> float:
     return float(t[last[-1] + 1]) if last[-1] + 1 < len(t) else np.inf
 
 
-def sines(amplitudes: Any, rates: Any, centers: Any) -> Course:
+def sines(amplitudes: Any, rates: Any, centers: Any) -> ReferenceFunction:
     """centers + amplitudes sin(rates t)."""
     a, w, c = (np.asarray(x, dtype=float) for x in (amplitudes, rates, centers))
     return lambda t: Reference(c + a * np.sin(w * t), a * w * np.cos(w * t), -a * w * w * np.sin(w * t))
 
 
-def constant(q: Any) -> Course:
+def constant(q: Any) -> ReferenceFunction:
     at = Reference(np.asarray(q, dtype=float), np.zeros(len(q)), np.zeros(len(q)))
     return lambda _: at
 
 
 def run(
     law: Law,
-    reference: Course,
+    reference: ReferenceFunction,
     *,
     plant: Robot,
     seconds: float,

@@ -12,13 +12,13 @@ from ytheta.control.laws.law import Law
 from ytheta.robot.parts import Drive
 from ytheta.robot.robot import Robot
 
-CLOSE: dict[str, Any] = {
+TORQUE_TOLERANCE: dict[str, Any] = {
     "rtol": 1e-10,
     "atol": 1e-9,
 }  # torques of up to thousands of Nm, by roads that round differently
 
 
-def with_friction(robot: Robot) -> Robot:
+def add_friction(robot: Robot) -> Robot:
     drives = [Drive(0.02, 3.0, 0.4 + 0.1 * k, 0.3, 0.1, coulomb_speed=0.05) for k in range(len(robot.joints))]
     joints = [replace(j, drive=d) if j.moves else j for j, d in zip(robot.joints, drives, strict=True)]
     return replace(robot, joints=tuple(joints))
@@ -44,7 +44,7 @@ class Sample:
         return self.qd - self.reference.qd
 
 
-def definite(rng: np.random.Generator, n: int) -> np.ndarray:
+def random_positive_definite(rng: np.random.Generator, n: int) -> np.ndarray:
     A = rng.normal(size=(n, n))
     return A @ A.T + n * np.eye(n)
 
@@ -55,7 +55,7 @@ def sample(robot: Robot, seed: int = 0) -> Sample:
     home = dict(zip(robot.coordinates, robot.home_coordinates, strict=True))
     q, qr = (np.array([home[name] for name in robot.actuated]) + rng.uniform(-0.1, 0.1, n) for _ in range(2))
     qd, qdd, qrd, qrdd = rng.normal(size=(4, n))
-    return Sample(q, qd, qdd, Reference(q=qr, qd=qrd, qdd=qrdd), definite(rng, n), definite(rng, n))
+    return Sample(q, qd, qdd, Reference(q=qr, qd=qrd, qdd=qrdd), random_positive_definite(rng, n), random_positive_definite(rng, n))
 
 
 def answer(law: Law, s: Sample, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

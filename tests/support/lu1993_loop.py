@@ -8,13 +8,13 @@ from functools import cache
 import numpy as np
 from examples.lu1993_schemes import course
 
-from tests.support.control_loop import Course, Run, run
+from tests.support.control_loop import ReferenceFunction, Run, run
 from ytheta.control.controller import Reference
 from ytheta.control.laws.law import Law
 from ytheta.simulation.references.reference import ReferenceTrajectory
 
 
-def at_once(course: ReferenceTrajectory) -> Course:
+def at_once(course: ReferenceTrajectory) -> ReferenceFunction:
     """A course at one instant."""
     return lambda t: Reference(*(part[0] for part in course(np.array([t]))))
 

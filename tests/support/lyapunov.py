@@ -8,7 +8,7 @@ import numpy as np
 
 import ytheta
 from tests.support.control_loop import Run, sines
-from tests.support.control_samples import with_friction
+from tests.support.control_samples import add_friction
 from ytheta.control.laws.law import Law
 from ytheta.robot.robot import Robot
 
@@ -24,14 +24,14 @@ START = np.array([1.0, 0.5, 0.0, 0.05])  # of those; the truth is 2.0, 1.2, 0.18
 @cache
 def arm(*, friction: bool = False) -> Robot:
     robot = ytheta.load("lu-two-link")
-    return with_friction(robot) if friction else robot
+    return add_friction(robot) if friction else robot
 
 
 def truth(law: Law) -> np.ndarray:
     return law.unknowns.nominal
 
 
-def falls(done: Run, *, allowed: float = 1e-9) -> bool:
+def never_grows(done: Run, *, allowed: float = 1e-9) -> bool:
     """Whether V never grows, but for the errors of integration."""
     V = done.lyapunov(truth(done.law))
     return bool((np.diff(V) <= allowed * V[0]).all())

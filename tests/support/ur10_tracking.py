@@ -14,7 +14,7 @@ from ytheta.robot.robot import Robot
 UR10_CENTER = np.array([0.0, -1.0, 1.2, 0.3, 0.8, 0.0])
 
 
-UR10_COURSE = sines(0.5, [1.5, 1.1, 1.9, 2.3, 1.7, 2.9], UR10_CENTER)
+UR10_REFERENCE = sines(0.5, [1.5, 1.1, 1.9, 2.3, 1.7, 2.9], UR10_CENTER)
 
 
 @cache

@@ -11,7 +11,7 @@ import pytest
 from scipy.integrate import cumulative_simpson
 
 import ytheta
-from tests.support.control_samples import with_friction
+from tests.support.control_samples import add_friction
 from tests.support.formulation_cases import fork
 from tests.support.loop_robots import looped
 from tests.support.simulate_cases import starts, swing
@@ -44,7 +44,7 @@ def smooth(drive: Drive) -> Drive:
 @cache
 def robot_of(name: str) -> Robot:
     """With friction, offsets and rotor inertia at every joint, and a spring at the first."""
-    robot = looped(name) if name in LOOPED else with_friction(fork() if name == "fork" else ytheta.load(name))
+    robot = looped(name) if name in LOOPED else add_friction(fork() if name == "fork" else ytheta.load(name))
     spring = Force("spring", ((robot.actuated[0], f"{robot.actuated[0]} - 0.3"),), value=25.0)
     return replace(
         robot,
@@ -232,7 +232,7 @@ def run(law: Law, course: ReferenceTrajectory, seconds: float, *, estimate: Any,
 def test_it_dissipates_what_it_should() -> None:
     """dV/dt = -rᵀ (K_D + F_v) r - eᵀ R e in continuous time, friction being learnt too; and V falls faster than without
     prediction."""
-    robot, learn = with_friction(ytheta.load("lu-two-link")), (*MASSES, "joint1.fv", "joint2.fc")
+    robot, learn = add_friction(ytheta.load("lu-two-link")), (*MASSES, "joint1.fv", "joint2.fc")
     K, R = np.array([[5.0, 1.0], [1.0, 3.0]]), np.array([[0.4, 0.1], [0.1, 0.6]])
     F = np.diag([drive.viscous for _, drive in robot.drives])
     adaptation = Composite(1.0, prediction=R, bandwidth=BANDWIDTH)

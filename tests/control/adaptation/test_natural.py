@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 import ytheta
 from tests.support.adaptation_rates import rates, sampled
 from tests.support.control_loop import run
-from tests.support.control_samples import with_friction
-from tests.support.lyapunov import COURSE, balance, falls, truth
-from tests.support.ur10_tracking import UR10_COURSE, ur10, ur10_damping
+from tests.support.control_samples import add_friction
+from tests.support.lyapunov import COURSE, balance, never_grows, truth
+from tests.support.ur10_tracking import UR10_REFERENCE, ur10, ur10_damping
 from ytheta.control import Craig, Leakage, ModifiedSlotineLi, Natural, QuasiComputedTorque, SlotineLi, Walker
 from ytheta.control.controller import Reference, State
 from ytheta.control.laws.law import Law
@@ -41,7 +41,7 @@ def solid(*, friction: bool = False) -> Robot:
     bodies = {name: Inertia.about_center(2.0, (0.2, 0.02, -0.01), tensor) for name in ("link1", "link2")}
     spring = Force("spring", (("joint2", "joint2 - 0.2"),), value=0.5)
     robot = replace(robot.with_inertias(bodies), forces=(spring,))
-    return with_friction(robot) if friction else robot
+    return add_friction(robot) if friction else robot
 
 
 def pseudo(ten: np.ndarray) -> np.ndarray:
@@ -122,7 +122,7 @@ def test_the_proof_balances() -> None:
 
     start = np.concatenate([other_bodies(robot, 0), [0.3, 0.2, 0.5, 0.0, 0.1, 0.6, -0.2]])
     done = run(law(0.0), COURSE, plant=robot, seconds=2.0, estimate=start, power=power)
-    assert falls(done)
+    assert never_grows(done)
     assert balance(done) < 1e-7
     V, true = done.lyapunov(truth(done.law)), truth(done.law)
     assert V[-1] < 0.9 * V[0]
@@ -154,7 +154,7 @@ def test_with_every_law_that_learns_v_falls(place: int) -> None:
     robot = solid()
     law = laws(robot, Natural(0.02 if place in (2, 4) else 0.3, step=0.0))[place]
     done = run(law, COURSE, plant=robot, seconds=1.0, estimate=other_bodies(robot, 1, 0.3), rtol=1e-8, points=101)
-    assert falls(done, allowed=1e-7)
+    assert never_grows(done, allowed=1e-7)
     assert abs(done.x[-1] - done.x[0]).max() > 1e-3
     assert least(done.x) > 0.0
 
@@ -212,7 +212,7 @@ def test_the_ur10_keeps_its_bodies(seed: int) -> None:
     """All sixty parameters. With 0.2 the gradient already makes the sampled loop explode: the wrist is light."""
     settings: dict[str, Any] = {"plant": ur10(), "seconds": 0.6, "estimate": other_bodies(ur10(), seed)}
     natural, gradient = (
-        sampled(compiled("ur10", adaptation), UR10_COURSE, offset=0.1, **settings)
+        sampled(compiled("ur10", adaptation), UR10_REFERENCE, offset=0.1, **settings)
         for adaptation in (NATURAL["ur10"], 0.02)
     )
     assert least(natural.x) > 0.0

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import ytheta
 from tests.support.adaptation_rates import Sampled, law, rates, sampled
 from tests.support.control_loop import constant, run, sines
-from tests.support.lyapunov import COURSE, MASSES, START, arm, falls
+from tests.support.lyapunov import COURSE, MASSES, START, arm, never_grows
 from ytheta.control import DeadZone, Gradient, Leakage, Natural, Projection, SlotineLi
 from ytheta.control.adaptation.adaptation import Adaptation, Seen
 from ytheta.control.adaptation.composite import Composite
@@ -255,11 +255,11 @@ def test_with_projection_v_falls_where_the_truth_is_within() -> None:
     lower, upper = np.array([0.9, 0.45, 0.0, 0.0]), np.array([3.0, 2.0, 0.4, 0.075])
     held = run(law(Projection(Gradient(2.0), lower, upper, step=0.0)), COURSE, estimate=start, **settings)
     free = run(law(Gradient(2.0)), COURSE, estimate=start, **settings)
-    assert falls(held, allowed=1e-7)
+    assert never_grows(held, allowed=1e-7)
     assert ((held.x >= lower - 1e-9) & (held.x <= upper + 1e-9)).all()  # rounding of the integration
     assert not ((free.x >= lower - 0.1) & (free.x <= upper + 0.1)).all()
     elsewhere = Projection(Gradient(2.0), lower, np.array([1.1, 0.6, 0.1, 0.075]), step=0.0)
-    assert not falls(run(law(elsewhere), COURSE, estimate=start, **settings), allowed=1e-7)
+    assert not never_grows(run(law(elsewhere), COURSE, estimate=start, **settings), allowed=1e-7)
 
 
 def scaled(adaptation: Adaptation, factor: float) -> Adaptation:

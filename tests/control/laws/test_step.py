@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import ytheta
-from tests.support.control_samples import CLOSE, answer, sample
+from tests.support.control_samples import TORQUE_TOLERANCE, answer, sample
 from tests.support.pinocchio_peer import peer
 from ytheta.control.controller import Reference
 from ytheta.control.laws.craig import Craig
@@ -34,7 +34,7 @@ def test_craig_is_its_formula_with_the_regressor() -> None:
     still = other.regressor(s.q, s.qd, np.zeros(6)) @ x
     H = np.stack([other.regressor(s.q, s.qd, unit) @ x - still for unit in np.eye(6)], axis=1)
     wanted = s.reference.qdd - K_v * s.ed - K_p * s.e
-    np.testing.assert_allclose(tau, H @ wanted + still, **CLOSE)
+    np.testing.assert_allclose(tau, H @ wanted + still, **TORQUE_TOLERANCE)
     Y = other.regressor(s.q, s.qd, s.qdd)
     expected = -3.0 * Y.T @ np.linalg.solve(H, s.ed + Psi * s.e)
     np.testing.assert_allclose(rate, expected, rtol=1e-8, atol=1e-9 * float(abs(expected).max()))

@@ -11,8 +11,8 @@ from examples.redrawn import lyapunov
 from examples.walker1988_control import tracking, without_coulomb
 
 import ytheta
-from tests.support.control_loop import Course, Run, run
-from tests.support.control_samples import Sample, answer, definite, sample, shaken, with_friction
+from tests.support.control_loop import ReferenceFunction, Run, run
+from tests.support.control_samples import Sample, answer, random_positive_definite, sample, shaken, add_friction
 from tests.support.forced_robots import SPRING, forced
 from tests.support.loop_robots import looped
 from tests.support.motor_robots import COUPLED
@@ -44,7 +44,7 @@ LOOPED = ("walker", "palletiser", "five-bar", "slide")
 @cache
 def robot_of(name: str) -> Robot:
     """With friction everywhere, also where loops close, and smooth, so that it can be integrated."""
-    robot = with_friction(looped(name) if name in LOOPED else ytheta.load(name))
+    robot = add_friction(looped(name) if name in LOOPED else ytheta.load(name))
     loops = [replace(o, joint=replace(o.joint, drive=replace(o.joint.drive, viscous=0.7))) for o in robot.loops]
     return replace(robot, loops=tuple(loops))
 
@@ -135,7 +135,7 @@ def test_it_is_slotine_li_with_its_own_regressor_and_damping(name: str) -> None:
     robot = robot_of(name)
     s, gamma = sample(robot), gammas(robot)
     learn = tuple(n for n in robot.parameter_names if n.endswith((".m", ".mx", ".Ixy", ".Izz", ".fv", ".fc", ".fo")))
-    Gamma = definite(np.random.default_rng(3), len(learn)) / len(learn)
+    Gamma = random_positive_definite(np.random.default_rng(3), len(learn)) / len(learn)
     law = Walker(robot, convergence=s.Lambda, feedback=gamma, adaptation=Gamma, learn=learn)
     x = shaken(law.init(s.q, s.qd).x)
     tau, rate = answer(law, s, x)
@@ -251,7 +251,7 @@ def test_it_dissipates_what_it_should(name: str) -> None:
     law = Walker(robot, convergence=5.0, feedback=gamma, adaptation=0.5, learn=learn)
     weights = robot.numeric.theta[: 10 * len(gamma)] * np.repeat(gamma, 10)
     moves = swing(robot, size=0.04)
-    reference: Course = lambda t: Reference(*(part[0] for part in moves(np.array([t]))))  # noqa: E731
+    reference: ReferenceFunction = lambda t: Reference(*(part[0] for part in moves(np.array([t]))))  # noqa: E731
 
     def power(_: float, q: np.ndarray, qd: np.ndarray, r: Reference) -> float:
         x = closed(loops, q)

@@ -113,7 +113,7 @@ def test_base_parameters_know_it() -> None:
     robot = driven("ur10")
     base = ytheta.base_parameters(robot, method="qr", friction=("coulomb",))
     assert ytheta.regressor(replace(robot, name="same"), base).shape == (6, len(base))
-    with pytest.raises(InputError, match="ask base_parameters for this robot's own"):
+    with pytest.raises(InputError, match="use base_parameters of that robot"):
         ytheta.regressor(smooth(robot), base)
     assert len(ytheta.base_parameters(smooth(robot), method="qr", friction=("viscous", "coulomb"))) == 36 + 12
 

@@ -138,10 +138,10 @@ def test_questions_that_cannot_be_answered() -> None:
     robot = ytheta.load("puma560")
     with pytest.raises(UnknownNameError, match=r"has no parameter 'link9\.m'"):
         ytheta.base_parameters(robot, parameters=["link1.*", "link9.m"])
-    with pytest.raises(InputError, match="'parameters' says already what is asked about"):
+    with pytest.raises(InputError, match="'parameters' already selects the parameters"):
         ytheta.base_parameters(robot, parameters=["link1.m"], rotor_inertia=True)
     with pytest.raises(
-        InputError, match=r"parameters is a list of names or patterns, such as \('link1.m',\), not one text"
+        InputError, match=r"parameters is a list of names or patterns, such as \('link1.m',\), not a single string"
     ):
         ytheta.base_parameters(robot, parameters="link1.m")
     for method in ("lin", "ha"):

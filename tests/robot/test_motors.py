@@ -190,7 +190,7 @@ def test_factors_of_any_size(factor: float) -> None:
 def test_kernels_refuse_base_parameters_of_other_factors() -> None:
     base = ytheta.base_parameters(PUMA, rotor_inertia=True)
     other = wrist(without(PUMA), ("joint5", 1.0), ("joint6", -0.8))
-    with pytest.raises(InputError, match="ask base_parameters for this robot's own"):
+    with pytest.raises(InputError, match="use base_parameters of that robot"):
         ytheta.regressor(other, base)
 
 

@@ -113,7 +113,7 @@ class BaseParameters:
         if self.robot is not robot and _geometry(self.robot) != _geometry(robot):
             raise InputError(
                 f"these base parameters are those of robot {self.robot.name!r} with other joints, lengths, gravity or "
-                f"mounting than {robot.name!r}; ask base_parameters for this robot's own"
+                f"mounting than {robot.name!r}; use base_parameters of that robot"
             )
 
     # --- the ways back: standard parameters with a given beta. The nearest physically consistent ones need a solver

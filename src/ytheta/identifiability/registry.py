@@ -40,7 +40,7 @@ def base_parameters(
         if isinstance(texts, str):
             raise InputError(f"{key} is a list of {what}, such as ({texts!r},), not one text")
     if parameters and (rotor_inertia or friction):
-        raise InputError("'parameters' says already what is asked about; leave 'rotor_inertia' and 'friction' out")
+        raise InputError("'parameters' already selects the parameters; leave 'rotor_inertia' and 'friction' out")
     for kind in friction:
         if kind not in FRICTION_PARAMETERS:
             raise UnknownNameError(f"there is no friction {kind!r}{suggest_names(kind, FRICTION_PARAMETERS)}")

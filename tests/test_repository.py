@@ -1,17 +1,20 @@
-"""The house rules that a machine can check."""
+"""Rules of the repository that a machine can check: imports, layout, forbidden words, sizes."""
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from tests.support.paths import ROOT
 
+MAX_MODULES = 14  # in one folder
 # No word of a registry, of one machine's paths, and of unfinished work; spelled in pieces so that this file passes.
 FORBIDDEN = ("pypi" + ".org", "files.python" + "hosted", "/wo" + "rk/", "TO" + "DO", "FIX" + "ME")
 
@@ -35,7 +38,7 @@ def test_imports_run_one_way() -> None:
     assert result.returncode == 0, result.stdout
 
 
-def test_an_import_against_the_river_is_seen(tmp_path: Path) -> None:
+def test_an_import_in_the_wrong_direction_is_reported(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "src", tmp_path / "src")
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     victim = tmp_path / "src" / "ytheta" / "robot" / "tree.py"
@@ -43,6 +46,71 @@ def test_an_import_against_the_river_is_seen(tmp_path: Path) -> None:
     result = _lint(tmp_path)
     assert result.returncode != 0
     assert "ytheta.robot.tree" in result.stdout
+
+
+def _packages() -> set[str]:
+    root = ROOT / "src" / "ytheta"
+    return {str(path.parent.relative_to(root)) for path in root.rglob("__init__.py")} - {"."}
+
+
+def _listed_packages(text: str) -> set[str]:
+    """The packages in the first column of the table of CONTRIBUTING."""
+    cells = re.findall(r"^\| (`[^|]*`) \|", text, flags=re.MULTILINE)
+    return {name for cell in cells for name in re.findall(r"`([a-z_/]+)`", cell)}
+
+
+def test_contributing_lists_every_package() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    assert _listed_packages(text) == _packages()
+    assert _listed_packages(text.replace("`logs/reading`", "`logs/loading`")) != _packages()
+
+
+def test_no_package_is_crowded() -> None:
+    modules = Counter(path.parent for path in (ROOT / "src" / "ytheta").rglob("*.py") if path.name != "__init__.py")
+    assert {str(folder): count for folder, count in modules.items() if count > MAX_MODULES} == {}
+
+
+def _imports_of_tests(text: str) -> list[str]:
+    return re.findall(
+        r"^\s*(?:from|import) (?:tests\.)?(?:[a-z_]+\.)*(?:conftest|test_[a-z_]+)\b", text, flags=re.MULTILINE
+    )
+
+
+def test_no_test_file_imports_another() -> None:
+    for path in (ROOT / "tests").rglob("*.py"):
+        assert _imports_of_tests(path.read_text(encoding="utf-8")) == [], path
+    assert _imports_of_tests("from tests.robot.test_frame import close\n")
+
+
+def _undefined_names(folder: Path) -> list[str]:
+    """Undefined names outside of strings: ruff's F821, which jaxtyping's shapes such as "samples joints" confuse."""
+    ruff = Path(sys.executable).with_name("ruff")
+    command = [
+        str(ruff),
+        "check",
+        "--isolated",
+        "--no-cache",
+        "--select",
+        "F821",
+        "--output-format",
+        "json",
+        str(folder),
+    ]
+    found = json.loads(subprocess.run(command, capture_output=True, text=True).stdout)
+    names = []
+    for each in found:
+        row, column = each["location"]["row"], each["location"]["column"]
+        line = Path(each["filename"]).read_text(encoding="utf-8").splitlines()[row - 1]
+        if line[: column - 1].count('"') % 2 == 0:
+            names.append(f"{each['filename']}:{row}: {each['message']}")
+    return names
+
+
+def test_every_name_is_defined(tmp_path: Path) -> None:
+    for folder in ("src", "tests", "benchmarks", "examples"):
+        assert _undefined_names(ROOT / folder) == []
+    (tmp_path / "module.py").write_text('x: Float[np.ndarray, "samples"] = missing\n')
+    assert len(_undefined_names(tmp_path)) == 3
 
 
 def test_import_is_light() -> None:

@@ -1,4 +1,4 @@
-"""``ytheta simulate ROBOT``: a robot under a controller that learns; tracking and parameter errors, a log, plots."""
+"""``ytheta simulate ROBOT``: closed-loop motion under a controller; tracking and parameter errors, a log, plots."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from ytheta.cli.log_options import Threads, Verbose, read_logs
+from ytheta.cli.log_options import Threads, Verbose, read_logs, show_progress
 from ytheta.cli.options import (
     AsJson,
     FixBase,
@@ -27,7 +27,14 @@ from ytheta.cli.options import (
     read_robot,
 )
 from ytheta.cli.outputs import PAGE_SUFFIXES, check_output, load_report_writer
-from ytheta.cli.simulate_options import GRADIENT, Wanted, chosen_controller, gains, load_grasped, sensors
+from ytheta.cli.simulate_options import (
+    DEFAULT_ADAPTATION,
+    ControllerOptions,
+    create_controller,
+    parse_gains,
+    parse_grasp,
+    parse_sensors,
+)
 from ytheta.control.laws.registry import CONTROLLERS
 from ytheta.control.tuning.adaptation_gains import ADAPTATIONS
 from ytheta.conventions import SNAP
@@ -36,89 +43,128 @@ from ytheta.logs.write import ENDINGS, write_log
 from ytheta.report.simulation.summary import simulation_summary
 from ytheta.report.simulation.text import print_simulation
 from ytheta.robot.robot import Robot
-from ytheta.simulation.plants.smooth_friction import SLIDING, TURNING, with_smooth_friction
+from ytheta.simulation.plants.smooth_friction import (
+    PRISMATIC_COULOMB_SPEED,
+    REVOLUTE_COULOMB_SPEED,
+    with_smooth_friction,
+)
 from ytheta.simulation.references.fourier import default_reference
 from ytheta.simulation.references.from_log import reference_from_log
 from ytheta.simulation.references.reference import ReferenceTrajectory, sample_reference
 from ytheta.simulation.result import Simulation
 from ytheta.simulation.simulate import PLANTS
-from ytheta.simulation.simulate import simulate as simulated
+from ytheta.simulation.simulate import simulate as simulate_robot
 from ytheta.simulation.variation import Variation, perturb_parameters
 
-RUN = "{run}"  # in the name of a log: one for every run
-SECONDS = 10.0
-KEPT = 500  # instants of each of many runs
-MOST_LOGS = 100
-MOST_PERIODS = 2_000_000
-WRONG = 20.0  # percent, of what is learnt
+RUN_FIELD = "{run}"  # in the name of a log: replaced by the number of each run
+DEFAULT_SECONDS = 10.0
+INSTANTS_PER_RUN = 500  # kept of each of many runs
+MAX_LOGS = 100
+MAX_PERIODS = 2_000_000
+DEFAULT_INITIAL_ERROR = 20.0  # percent, of the parameters that the controller estimates
 
-ControllerName = Annotated[str, typer.Option("--controller", metavar="NAME", help=f"{', '.join(CONTROLLERS)}.")]
+ControllerName = Annotated[
+    str, typer.Option("--controller", metavar="NAME", help=f"The control law: {', '.join(CONTROLLERS)}.")
+]
 Output = Annotated[
     str | None,
     typer.Option(
         "--output",
         "-o",
         metavar="LOG",
-        help="Write the first run as a log (.csv, .parquet, .npz); a-{run}.csv: all, up to 100.",
+        help="Write the first run as a log (.csv, .parquet or .npz), or up to 100 runs with a name like a-{run}.csv.",
     ),
 ]
-PlantName = Annotated[str, typer.Option("--plant", metavar="NAME", help=f"What is controlled: {' or '.join(PLANTS)}.")]
-Runs = Annotated[int, typer.Option(metavar="N", help="How many runs, each with draws of its own.")]
-Seconds = Annotated[float | None, typer.Option(metavar="S", help="How long; 10, or as long as the reference.")]
-Rate = Annotated[float, typer.Option(metavar="HZ", help="At which the controller works, and the log is written.")]
+PlantName = Annotated[
+    str, typer.Option("--plant", metavar="NAME", help="The simulated robot: own (ytheta's dynamics) or mujoco.")
+]
+Runs = Annotated[
+    int,
+    typer.Option(
+        metavar="N", help="Number of runs; they differ by --spread, --gain-spread, --start-offset, --initial-error."
+    ),
+]
+Seconds = Annotated[
+    float | None, typer.Option(metavar="S", help="Duration; by default 10 s, or the duration of the reference.")
+]
+Rate = Annotated[float, typer.Option(metavar="HZ", help="Rate of the controller and of the log.")]
 Substeps = Annotated[
     int | None,
-    typer.Option(
-        metavar="N", help="Steps of the plant in a period of the controller; as many as its damping needs if not given."
-    ),
+    typer.Option(metavar="N", help="Integration steps per control period; by default as many as the damping requires."),
 ]
 Reference = Annotated[
-    str | None, typer.Option(metavar="LOG", help="Follow the positions of this log instead of wandering around.")
+    str | None,
+    typer.Option(metavar="LOG", help="Follow the positions of this log; by default a motion within the limits."),
 ]
 Gains = Annotated[
     list[str] | None,
     typer.Option(
-        "--gain", metavar="NAME=VALUE", help="One number, or one for each joint; for several gains, repeat it."
+        "--gain",
+        metavar="NAME=VALUE",
+        help="Set a gain: one number, or one per joint such as damping=35,20,5; may be given several times.",
     ),
 ]
-AdaptationName = Annotated[str, typer.Option("--adaptation", metavar="NAME", help=f"{', '.join(ADAPTATIONS)}.")]
+AdaptationName = Annotated[
+    str, typer.Option("--adaptation", metavar="NAME", help=f"The adaptation law: {', '.join(ADAPTATIONS)}.")
+]
 Learn = Annotated[
     str | None,
-    typer.Option(metavar="NAMES", help="Learn these parameters, such as `link3.*,*.fv`; base parameters if not given."),
+    typer.Option(metavar="NAMES", help="Parameters to adapt, such as `link3.*,*.fv`; by default the base parameters."),
 ]
-Friction = Annotated[str | None, typer.Option(metavar="KINDS", help="Learn viscous, coulomb, offset friction too.")]
-Wrong = Annotated[
+Friction = Annotated[
+    str | None,
+    typer.Option(metavar="KINDS", help="Adapt this friction of all joints too: viscous, coulomb, offset."),
+]
+InitialError = Annotated[
     float | None,
     typer.Option(
-        metavar="PERCENT", help="How wrong what the controller begins with is, about; 20, or 0 if it learns nothing."
+        metavar="PERCENT",
+        help="Error of the initial parameter estimates; by default 20, or 0 for a controller without adaptation.",
     ),
 ]
-Spread = Annotated[float, typer.Option(metavar="PERCENT", help="How far the robots of the runs differ, about.")]
-GainSpread = Annotated[float, typer.Option(metavar="PERCENT", help="How far the gains of the runs differ, about.")]
-Beside = Annotated[float, typer.Option(metavar="SIZE", help="How far from the reference runs start, in rad or m.")]
+Spread = Annotated[
+    float, typer.Option(metavar="PERCENT", help="Standard deviation of the robot's parameters between runs.")
+]
+GainSpread = Annotated[
+    float, typer.Option(metavar="PERCENT", help="Standard deviation of the controller's gains between runs.")
+]
+StartOffset = Annotated[
+    float,
+    typer.Option(metavar="SIZE", help="Standard deviation of the initial distance from the reference, in rad or m."),
+]
 SensorErrors = Annotated[
     list[str] | None,
     typer.Option(
         "--sensor",
         metavar="READING.ERROR=VALUE",
-        help="q, qd, qdd, tau; noise, bias, scale (0.01: 1 % more), step, delay (s); repeat it.",
+        help="Error of a sensor (q, qd, qdd, tau): noise, bias, scale (0.01: 1 % too large), step (quantization), "
+        "delay (s), such as q.noise=1e-4; may be given several times.",
     ),
 ]
 Grasp = Annotated[
     str | None,
-    typer.Option(metavar="KG@S", help="A load that the last link holds from this time on; without @S, at once."),
+    typer.Option(metavar="KG@S", help="The last link grasps a point mass at this time; without @S, at the start."),
 ]
 LeakageRate = Annotated[
-    float | None, typer.Option("--leakage", metavar="RATE", help="Let estimates leak back to the description, in 1/s.")
-]
-Width = Annotated[
     float | None,
-    typer.Option("--dead-zone", metavar="WIDTH", help="Learn from errors beyond this alone, in rad/s or m/s."),
+    typer.Option(
+        "--leakage", metavar="RATE", help="Leakage: estimates return to the description at this rate, in 1/s."
+    ),
 ]
-Unlimited = Annotated[bool, typer.Option("--no-torque-limits", help="Let torques be as large as they want.")]
-Seed = Annotated[int, typer.Option(metavar="N", help="Of everything that is drawn.")]
-EngineName = Annotated[str, typer.Option("--engine", metavar="NAME", help="local, dask or dask://HOST:PORT.")]
-Report = Annotated[str | None, typer.Option("--report", metavar="HTML", help="Write plots for a browser here.")]
+DeadZoneWidth = Annotated[
+    float | None,
+    typer.Option("--dead-zone", metavar="WIDTH", help="No adaptation for errors below this, in rad/s or m/s."),
+]
+NoTorqueLimits = Annotated[
+    bool, typer.Option("--no-torque-limits", help="Ignore the torque limits of the description.")
+]
+Seed = Annotated[int, typer.Option(metavar="N", help="Seed of all random numbers.")]
+EngineName = Annotated[
+    str, typer.Option("--engine", metavar="NAME", help="Where runs are computed: local, dask or dask://HOST:PORT.")
+]
+Report = Annotated[
+    str | None, typer.Option("--report", metavar="HTML", help="Write a report for a browser to this file.")
+]
 
 
 def simulate(
@@ -132,18 +178,18 @@ def simulate(
     substeps: Substeps = None,
     reference: Reference = None,
     gain: Gains = None,
-    adaptation: AdaptationName = GRADIENT,
+    adaptation: AdaptationName = DEFAULT_ADAPTATION,
     learn: Learn = None,
     friction: Friction = None,
-    wrong: Wrong = None,
+    initial_error: InitialError = None,
     spread: Spread = 0.0,
     gain_spread: GainSpread = 0.0,
-    beside: Beside = 0.0,
+    start_offset: StartOffset = 0.0,
     sensor: SensorErrors = None,
     grasp: Grasp = None,
     leakage: LeakageRate = None,
-    dead_zone: Width = None,
-    no_torque_limits: Unlimited = False,
+    dead_zone: DeadZoneWidth = None,
+    no_torque_limits: NoTorqueLimits = False,
     seed: Seed = 0,
     engine: EngineName = "local",
     threads: Threads = None,
@@ -154,137 +200,149 @@ def simulate(
     fix_base: FixBase = False,
     length: Lengths = None,
 ) -> None:
-    """Move a robot under a controller: how well it tracks, what it learns, and a log that identify reads.
+    """Simulate a robot under a controller: tracking errors, estimated parameters, and a log for identify.
 
-    Gains that are not given are suggested, from the robot's masses, the reference and the rate. Ends with code 1 where
-    a run diverged (it left all bounds) or does not follow the reference.
+    Gains that are not given are chosen from the robot's masses, the reference and the rate. The exit code is 1 if a
+    run diverged or does not follow the reference.
 
     Example: `ytheta simulate puma560 --controller slotine-li --friction viscous --report puma.html -o puma.parquet`
     """
-    if output is not None and RUN in output and runs > MOST_LOGS:
-        raise InputError(f"{output}: a log for each of {runs} runs; write {MOST_LOGS} at most, or the first alone")
-    check_output(None if output is None else output.replace(RUN, "0"), ENDINGS, (robot, reference))
+    log_per_run = output is not None and RUN_FIELD in output
+    if log_per_run and runs > MAX_LOGS:
+        raise InputError(f"{output} would write {runs} logs; write at most {MAX_LOGS}, or only the first run")
+    check_output(None if output is None else output.replace(RUN_FIELD, "0"), ENDINGS, (robot, reference))
     check_output(report, PAGE_SUFFIXES, (robot, reference))
-    writer = load_report_writer(report, "ytheta.report.simulation.page", "write_simulation_report")
+    write_page = load_report_writer(report, "ytheta.report.simulation.page", "write_simulation_report")
     if not (rate > 0.0 and np.isfinite(rate)):
         raise InputError(f"--rate {rate:g}: give a positive number of Hz, such as 1000")
-    errors = sensors(sensor)
-    said = Wanted(
+    sensors = parse_sensors(sensor)
+    options = ControllerOptions(
         controller,
-        gains(gain),
+        parse_gains(gain),
         adaptation,
         parse_words(learn),
         parse_words(friction),
         leakage,
         dead_zone,
-        limited=not no_torque_limits,
+        torque_limited=not no_torque_limits,
     )
-    _check_sizes(
-        {"--wrong": wrong, "--spread": spread, "--gain-spread": gain_spread, "--beside": beside, "--seed": seed}
+    _check_not_negative(
+        {
+            "--initial-error": initial_error,
+            "--spread": spread,
+            "--gain-spread": gain_spread,
+            "--start-offset": start_offset,
+            "--seed": seed,
+        }
     )
     with show_progress() as tell:
         tell("reading the robot")
         described = read_robot(robot, snap=snap, fix_base=fix_base, lengths=length)
-        model, parameter_changes = load_grasped(grasp, _smooth(described))
-        course, lasts = _course(reference, model, seconds, verbose=verbose)
+        model, parameter_changes = parse_grasp(grasp, _smooth(described))
+        trajectory, duration = _reference(reference, model, seconds, verbose=verbose)
         tell("choosing gains")
-        every = _kept(runs, lasts, rate, each=RUN in (output or ""))
-        wanted = sample_reference(course, model, np.linspace(0.0, lasts, 1001))
-        known = model if wrong is None else perturb_parameters(model, 0.01 * wrong, np.random.default_rng(seed))
-        law = chosen_controller(said, model, known, (wanted.q, wanted.qd, wanted.qdd), 1.0 / rate)
+        every = _kept_interval(runs, duration, rate, log_per_run=log_per_run)
+        samples = sample_reference(trajectory, model, np.linspace(0.0, duration, 1001))
+        known = model
+        if initial_error is not None:
+            known = perturb_parameters(model, 0.01 * initial_error, np.random.default_rng(seed))
+        law = create_controller(options, model, known, (samples.q, samples.qd, samples.qdd), 1.0 / rate)
+        estimate_error = DEFAULT_INITIAL_ERROR if initial_error is None else initial_error
         variation = Variation(
             parameters=0.01 * spread,
             gains=0.01 * gain_spread,
-            position=beside,
-            estimate=0.01 * (WRONG if wrong is None else wrong) if law.unknown_names else 0.0,
+            position=start_offset,
+            estimate=0.01 * estimate_error if law.unknown_names else 0.0,
         )
-    with _bar(runs) as count:
-        found = simulated(
+    with _progress_bar(runs) as progress:
+        simulation = simulate_robot(
             model,
             law,
-            seconds=lasts,
-            course=course,
+            seconds=duration,
+            reference=trajectory,
             runs=runs,
             variation=variation,
             plant=plant,
             period=1.0 / rate,
             substeps=substeps,
-            sensors=errors,
+            sensors=sensors,
             parameter_changes=parameter_changes,
             rng=np.random.default_rng(seed),
             every=every,
             engine=engine,
             threads=threads,
-            progress=count,
+            progress=progress,
         )
-    _write(found, output, report, writer)
+    _write_files(simulation, output, report, write_page)
     if as_json:
-        print_json(simulation_summary(found))
+        print_json(simulation_summary(simulation))
     else:
-        print_simulation(make_console(), found, verbose=verbose)
-    if not found.tracks.all():
+        print_simulation(make_console(), simulation, verbose=verbose)
+    if not simulation.tracks.all():
         raise typer.Exit(1)
 
 
 def _smooth(robot: Robot) -> Robot:
-    """With Coulomb friction that changes gradually, for plant and controller."""
-    found = with_smooth_friction(robot)
-    if found is not robot:
+    """Return the robot with smooth Coulomb friction, for plant and controller."""
+    smooth = with_smooth_friction(robot)
+    if smooth is not robot:
         print_note(
-            f"Coulomb friction changes its sign gradually here, over about {TURNING:g} rad/s ({SLIDING:g} m/s where "
-            "joints slide); a coulomb_speed in the description says otherwise"
+            f"Coulomb friction is smoothed over about {REVOLUTE_COULOMB_SPEED:g} rad/s ({PRISMATIC_COULOMB_SPEED:g} "
+            "m/s for sliding joints); set coulomb_speed in the description to change that"
         )
-    return found
+    return smooth
 
 
-def _check_sizes(given: Mapping[str, float | None]) -> None:
-    for option, value in given.items():
+def _check_not_negative(options: Mapping[str, float | None]) -> None:
+    for option, value in options.items():
         if value is not None and not 0.0 <= value < np.inf:
             raise InputError(f"{option} {value:g}: give 0 or more")
 
 
-def _kept(runs: int, seconds: float, rate: float, *, each: bool) -> int:
-    """Of how many instants one is kept: all where they go into logs, some of them of many runs."""
+def _kept_interval(runs: int, seconds: float, rate: float, *, log_per_run: bool) -> int:
+    """Return n such that every n-th instant is kept: 1 for logs, more for many runs."""
     periods = seconds * rate
-    if not periods <= MOST_PERIODS:
+    if not periods <= MAX_PERIODS:
         raise InputError(
-            f"{seconds:g} s at {rate:g} Hz are {periods:.3g} periods of the controller; at most {MOST_PERIODS:,} fit "
-            "into memory: ask for less time or a lower rate"
+            f"{seconds:g} s at {rate:g} Hz are {periods:.3g} control periods; at most {MAX_PERIODS:,} fit into memory: "
+            "choose a shorter time or a lower rate"
         )
-    if each and runs * periods > MOST_PERIODS:
+    if log_per_run and runs * periods > MAX_PERIODS:
         raise InputError(f"logs of {runs} runs with {periods:.3g} instants each do not fit into memory; write fewer")
-    return 1 if runs == 1 or each else max(1, round(periods / KEPT))
+    return 1 if runs == 1 or log_per_run else max(1, round(periods / INSTANTS_PER_RUN))
 
 
-def _course(
-    reference: str | None, robot: Robot, seconds: float | None, *, verbose: bool
+def _reference(
+    path: str | None, robot: Robot, seconds: float | None, *, verbose: bool
 ) -> tuple[ReferenceTrajectory, float]:
-    """What to follow, and for how long."""
-    if reference is None:
-        lasts = SECONDS if seconds is None else seconds
-        return default_reference(robot, lasts), lasts
-    (log,) = read_logs([reference], robot, None, torque=False, strict=False, verbose=verbose)
-    recorded = reference_from_log(log)
-    return recorded, recorded.seconds if seconds is None else seconds
+    """Return the reference, from a log if a path is given, and the duration of the simulation."""
+    if path is None:
+        duration = DEFAULT_SECONDS if seconds is None else seconds
+        return default_reference(robot, duration), duration
+    (log,) = read_logs([path], robot, None, torque=False, strict=False, verbose=verbose)
+    logged = reference_from_log(log)
+    return logged, logged.seconds if seconds is None else seconds
 
 
-def _write(found: Simulation, output: str | None, report: str | None, writer: Callable[..., object] | None) -> None:
+def _write_files(
+    simulation: Simulation, output: str | None, report: str | None, write_page: Callable[..., object] | None
+) -> None:
     if output is not None:
-        for run in range(len(found) if RUN in output else 1):
-            if found.finished[run]:
-                path = output.replace(RUN, str(run))
-                write_log(found.log(run), path)
+        for run in range(len(simulation) if RUN_FIELD in output else 1):
+            if simulation.finished[run]:
+                path = output.replace(RUN_FIELD, str(run))
+                write_log(simulation.log(run), path)
                 print_note(f"wrote {path}")
             else:
-                print_note(f"run {run} left all bounds, and no log of it is written", warning=True)
-    if writer is not None and report is not None:
-        writer(found, Path(report))
+                print_note(f"run {run} diverged; its log is not written", warning=True)
+    if write_page is not None and report is not None:
+        write_page(simulation, Path(report))
         print_note(f"wrote {report}")
 
 
 @contextmanager
-def _bar(runs: int) -> Iterator[Callable[[int], None] | None]:
-    """A bar on stderr while a person looks and there is more than one run."""
+def _progress_bar(runs: int) -> Iterator[Callable[[int], None] | None]:
+    """Show a progress bar on stderr if that is a terminal and there is more than one run."""
     if runs == 1 or not sys.stderr.isatty():
         yield None
         return

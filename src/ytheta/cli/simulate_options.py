@@ -1,4 +1,4 @@
-"""What ``ytheta simulate`` is told, as values: gains, sensors, loads, what is learnt and how."""
+"""Options of ``ytheta simulate`` as values: sensors, gains, a grasped load, and the controller."""
 
 from __future__ import annotations
 
@@ -30,161 +30,172 @@ from ytheta.robot.robot import Robot
 from ytheta.simulation.parameter_changes import ParameterChange, grasp
 from ytheta.simulation.sensors.sensors import Sensor, Sensors
 
-GRADIENT = "gradient"
+DEFAULT_ADAPTATION = "gradient"
 READINGS = ("q", "qd", "qdd", "tau")
 ERRORS = ("noise", "bias", "scale", "step", "delay")
 
 
-def sensors(texts: Sequence[str] | None) -> Sensors | None:
-    """``q.noise=1e-4`` and the like."""
+def parse_sensors(texts: Sequence[str] | None) -> Sensors | None:
+    """Parse sensor errors such as ``q.noise=1e-4``; None without any."""
     if not texts:
         return None
-    found: dict[str, dict[str, float]] = {}
+    errors: dict[str, dict[str, float]] = {}
     for text in texts:
         name, _, value = (piece.strip() for piece in text.partition("="))
         reading, _, error = name.partition(".")
         if reading not in READINGS or error not in ERRORS:
             raise InputError(
-                f"--sensor {text!r}: write READING.ERROR=NUMBER such as q.noise=1e-4, with a reading of "
-                f"{', '.join(READINGS)} and an error of {', '.join(ERRORS)}"
+                f"--sensor {text!r}: write READING.ERROR=NUMBER such as q.noise=1e-4, where READING is one of "
+                f"{', '.join(READINGS)} and ERROR one of {', '.join(ERRORS)}"
             )
-        if error in found.setdefault(reading, {}):
-            raise InputError(f"--sensor {text!r}: {name!r} was given before; keep one of the two")
-        found[reading][error] = _number(value, f"--sensor {text!r}", "READING.ERROR=NUMBER such as q.noise=1e-4")
-    return Sensors(**{reading: Sensor(**errors) for reading, errors in found.items()})
+        if error in errors.setdefault(reading, {}):
+            raise InputError(f"--sensor {text!r}: {name!r} was already given; keep one of the two")
+        errors[reading][error] = _parse_number(value, f"--sensor {text!r}", "READING.ERROR=NUMBER such as q.noise=1e-4")
+    return Sensors(**{reading: Sensor(**sizes) for reading, sizes in errors.items()})
 
 
-def gains(texts: Sequence[str] | None) -> dict[str, Any]:
-    """``damping=35`` or ``damping=35,20,5``."""
-    found: dict[str, Any] = {}
+def parse_gains(texts: Sequence[str] | None) -> dict[str, Any]:
+    """Parse gains such as ``damping=35`` or ``damping=35,20,5``."""
+    gains: dict[str, Any] = {}
     for text in texts or ():
         name, _, value = (piece.strip() for piece in text.partition("="))
-        form = "NAME=NUMBER, or one number for each joint, such as damping=35,20,5"
-        numbers = [_number(piece, f"--gain {text!r}", form) for piece in value.split(",")]
-        if name in found:
-            raise InputError(f"--gain {text!r}: {name!r} was given before; keep one of the two")
-        found[name] = numbers[0] if len(numbers) == 1 else numbers
-    return found
+        form = "NAME=NUMBER, or one number per joint, such as damping=35,20,5"
+        numbers = [_parse_number(piece, f"--gain {text!r}", form) for piece in value.split(",")]
+        if name in gains:
+            raise InputError(f"--gain {text!r}: {name!r} was already given; keep one of the two")
+        gains[name] = numbers[0] if len(numbers) == 1 else numbers
+    return gains
 
 
-def load_grasped(text: str | None, robot: Robot) -> tuple[Robot, tuple[ParameterChange, ...]]:
-    """``2.5@4``: the robot with a load that has no mass yet, and the jump in which it gets it; without @, at once."""
+def parse_grasp(text: str | None, robot: Robot) -> tuple[Robot, tuple[ParameterChange, ...]]:
+    """Parse a grasped load such as ``2.5@4``, 2.5 kg at 4 s; without ``@`` it is held from the start.
+
+    Return the robot with a load that has no mass yet, and the change that gives it its mass.
+    """
     if text is None:
         return robot, ()
     mass, at, t = text.partition("@")
     form = "KILOGRAMS@SECONDS such as 2.5@4"
-    kilograms, seconds = (_number(piece, f"--grasp {text!r}", form) for piece in (mass, t if at else "0"))
+    kilograms, seconds = (_parse_number(piece, f"--grasp {text!r}", form) for piece in (mass, t if at else "0"))
     if kilograms <= 0.0 or seconds < 0.0:
         raise InputError(f"--grasp {text!r}: {kilograms:g} kg at {seconds:g} s; write {form}")
     name = "grasped"
-    held = robot.with_load(Inertia(), name=name)
-    point = Inertia((kilograms, *([0.0] * 9)))
-    return held, (grasp(seconds, point, load=name),)
-
-
-def torque_limits(robot: Robot) -> np.ndarray | None:
-    """Those of the description; None where it has none."""
-    limits = np.array([limit.effort for limit in robot.actuated_limits])
-    given = np.isfinite(limits) & (limits > 0.0)
-    return np.where(given, limits, np.inf) if given.any() else None
+    point_mass = Inertia((kilograms, *([0.0] * 9)))
+    return robot.with_load(Inertia(), name=name), (grasp(seconds, point_mass, load=name),)
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """What was said of the controller."""
+class ControllerOptions:
+    """The options that select and set up the controller."""
 
     name: str
     gains: Mapping[str, Any]
-    adaptation: str = GRADIENT
+    adaptation: str = DEFAULT_ADAPTATION
     learn: tuple[str, ...] = ()
     friction: tuple[str, ...] = ()
     leakage: float | None = None
     dead_zone: float | None = None
-    limited: bool = True
+    torque_limited: bool = True
 
 
-def chosen_controller(wanted: Wanted, robot: Robot, known: Robot, motion: ReferenceSamples, period: float) -> Law:
-    """A controller with gains for this motion where none were given; one that does not learn is told what is known."""
-    kind = find_controller(wanted.name)
-    limits = torque_limits(robot) if wanted.limited else None
+def create_controller(
+    options: ControllerOptions, robot: Robot, known: Robot, motion: ReferenceSamples, period: float
+) -> Law:
+    """Create the controller; gains that are not given are suggested for this motion.
+
+    ``known`` is the description that a controller without adaptation uses.
+    """
+    law = find_controller(options.name)
+    limits = _torque_limits(robot) if options.torque_limited else None
     settings: dict[str, Any] = {} if limits is None else {"torque_limits": limits}
-    if not issubclass(kind, AdaptiveLaw):
-        _nothing_to_learn(wanted)
-        settings |= suggest_gains(wanted.name, robot, motion=motion, period=period)
-        return kind(known, **settings | _known_gains(kind, wanted.gains))
-    base, learn = _learnt(kind, wanted, robot)
+    if not issubclass(law, AdaptiveLaw):
+        _check_no_adaptation(options)
+        settings |= suggest_gains(options.name, robot, motion=motion, period=period)
+        return law(known, **settings | _check_gains(law, options.gains))
+    base, learn = _select_unknowns(law, options, robot)
     settings |= suggest_gains(
-        wanted.name, robot, base, learn=learn, motion=motion, period=period, adaptation=wanted.adaptation
+        options.name, robot, base, learn=learn, motion=motion, period=period, adaptation=options.adaptation
     )
-    given = _known_gains(kind, wanted.gains)
-    adaptation = _adaptation(settings["adaptation"], given.pop("adaptation", None))
-    settings |= given | {"learn": learn, "adaptation": _guarded(wanted, adaptation)}
-    return kind(robot, base, **settings)
+    gains = _check_gains(law, options.gains)
+    adaptation = _set_adaptation_gain(settings["adaptation"], gains.pop("adaptation", None))
+    settings |= gains | {"learn": learn, "adaptation": _wrap_adaptation(options, adaptation)}
+    return law(robot, base, **settings)
 
 
-def _known_gains(kind: type[Law], given: Mapping[str, Any]) -> dict[str, Any]:
-    known = (*kind.GAINS, "adaptation") if issubclass(kind, AdaptiveLaw) else tuple(kind.GAINS)
-    for name in given:
-        if name not in known:
+def _torque_limits(robot: Robot) -> np.ndarray | None:
+    """The torque limits of the description; None if it has none."""
+    limits = np.array([limit.effort for limit in robot.actuated_limits])
+    limited = np.isfinite(limits) & (limits > 0.0)
+    return np.where(limited, limits, np.inf) if limited.any() else None
+
+
+def _check_gains(law: type[Law], gains: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the gains; raise an error if the law does not have one of them."""
+    names = (*law.GAINS, "adaptation") if issubclass(law, AdaptiveLaw) else tuple(law.GAINS)
+    for name in gains:
+        if name not in names:
             raise UnknownNameError(
-                f"--gain {name}: this controller has no gain of that name{suggest_names(name, known)}"
+                f"--gain {name}: this controller does not have this gain{suggest_names(name, names)}"
             )
-    return dict(given)
+    return dict(gains)
 
 
-def _nothing_to_learn(wanted: Wanted) -> None:
-    said = {
-        "--learn": wanted.learn,
-        "--friction": wanted.friction,
-        "--leakage": wanted.leakage,
-        "--dead-zone": wanted.dead_zone,
-        "--adaptation": wanted.adaptation != GRADIENT,
+def _check_no_adaptation(options: ControllerOptions) -> None:
+    """Raise an error if an option of adaptive controllers is given."""
+    given = {
+        "--learn": options.learn,
+        "--friction": options.friction,
+        "--leakage": options.leakage,
+        "--dead-zone": options.dead_zone,
+        "--adaptation": options.adaptation != DEFAULT_ADAPTATION,
     }
-    for option, value in said.items():
+    for option, value in given.items():
         if value:
-            raise InputError(f"{option} is for controllers that learn, and {wanted.name} does not; leave it out")
+            raise InputError(f"{option} is for adaptive controllers, and {options.name} is not adaptive; remove it")
 
 
-def _learnt(kind: type[Law], wanted: Wanted, robot: Robot) -> tuple[BaseParameters | None, tuple[str, ...] | None]:
-    """Base parameters where the law and its adaptation can have them, and the names of what is unknown."""
-    for name in wanted.friction:
+def _select_unknowns(
+    law: type[Law], options: ControllerOptions, robot: Robot
+) -> tuple[BaseParameters | None, tuple[str, ...] | None]:
+    """Return base parameters, if law and adaptation can use them, and the names of the unknown parameters."""
+    for name in options.friction:
         if name not in FRICTION_PARAMETERS:
             raise UnknownNameError(
-                f"--friction {name}: there is no such kind{suggest_names(name, FRICTION_PARAMETERS)}"
+                f"--friction {name}: unknown kind of friction{suggest_names(name, FRICTION_PARAMETERS)}"
             )
-    friction = tuple(f"*.{FRICTION_PARAMETERS[name]}" for name in wanted.friction)
-    if wanted.learn:
-        return None, (*wanted.learn, *friction)
-    if kind is Walker or wanted.adaptation == "natural":
-        usual = ("viscous",) if kind is Walker else ()
-        return None, select_parameters(robot, rotor_inertia=False, friction=wanted.friction or usual)
+    friction = tuple(f"*.{FRICTION_PARAMETERS[name]}" for name in options.friction)
+    if options.learn:
+        return None, (*options.learn, *friction)
+    if law is Walker or options.adaptation == "natural":
+        default = ("viscous",) if law is Walker else ()
+        return None, select_parameters(robot, rotor_inertia=False, friction=options.friction or default)
     base = base_parameters(robot)
     return base, (*base.independent, *friction)
 
 
-def _adaptation(found: Gain | Adaptation, gain: Gain | None) -> Adaptation:
-    """What was suggested, with the gain that was given where one was."""
-    if not isinstance(found, Adaptation):
-        return Gradient(found if gain is None else gain)
+def _set_adaptation_gain(suggested: Gain | Adaptation, gain: Gain | None) -> Adaptation:
+    """Return the suggested adaptation law, with another gain if one is given."""
+    if not isinstance(suggested, Adaptation):
+        return Gradient(suggested if gain is None else gain)
     if gain is None:
-        return found
-    if isinstance(found, Natural) and not isinstance(gain, float):
-        raise InputError("--gain adaptation: natural adaptation has one gain for all; give one number")
-    return replace(found, gain=gain)  # type: ignore[type-var]
+        return suggested
+    if isinstance(suggested, Natural) and not isinstance(gain, float):
+        raise InputError("--gain adaptation: natural adaptation has one gain for all parameters; give one number")
+    return replace(suggested, gain=gain)  # type: ignore[type-var]
 
 
-def _guarded(wanted: Wanted, adaptation: Adaptation) -> Adaptation:
-    """With what keeps noise and disturbances from carrying the estimate away."""
-    if wanted.leakage is not None:
-        adaptation = Leakage(adaptation, wanted.leakage)
-    return adaptation if wanted.dead_zone is None else DeadZone(adaptation, wanted.dead_zone)
+def _wrap_adaptation(options: ControllerOptions, adaptation: Adaptation) -> Adaptation:
+    """Add leakage and a dead zone, which keep the estimate from drifting under noise and disturbances."""
+    if options.leakage is not None:
+        adaptation = Leakage(adaptation, options.leakage)
+    return adaptation if options.dead_zone is None else DeadZone(adaptation, options.dead_zone)
 
 
-def _number(text: str, where: str, form: str) -> float:
+def _parse_number(text: str, option: str, form: str) -> float:
     try:
         value = float(text)
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise InputError(f"{where}: {text.strip()!r} is no finite number; write {form}")
+        raise InputError(f"{option}: {text.strip()!r} is not a finite number; write {form}")
     return value

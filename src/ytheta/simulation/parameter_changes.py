@@ -1,4 +1,4 @@
-"""Parameters that jump while a robot moves: a load is grasped, lost, a joint begins to rub."""
+"""Parameters that change while the robot moves: a load is grasped or released, the friction of a joint rises."""
 
 from __future__ import annotations
 
@@ -16,53 +16,61 @@ from ytheta.shapes import Float
 
 @dataclass(frozen=True)
 class ParameterChange:
-    """At the first control instant from t on, these standard parameters of the plant have these values."""
+    """New values of standard parameters of the plant, from the first control instant at or after t."""
 
     t: float
     values: Mapping[str, float]
 
     def __post_init__(self) -> None:
         if not (self.t >= 0.0 and math.isfinite(self.t)):
-            raise InputError(f"a jump at t = {self.t} s; give a time from 0 on")
+            raise InputError(f"a parameter change at t = {self.t} s; give a time of 0 or later")
         for name, value in self.values.items():
             if not math.isfinite(value):
-                raise InputError(f"a jump of {name!r} to {value}; give a number")
+                raise InputError(f"a change of {name!r} to {value}; give a finite number")
 
     def instant(self, period: float) -> int:
-        """The number of the control instant at which it happens."""
+        """The index of the control instant at which the change takes effect."""
         return math.ceil(self.t / period - 1e-9)
 
 
 def grasp(t: float, inertia: Inertia, *, load: str = "load") -> ParameterChange:
-    """The load, a link of the robot that had no mass before (``robot.with_load(Inertia())``), is held from t on."""
-    return ParameterChange(t, {parameter_name(load, p): v for p, v in zip(LINK_PARAMETERS, inertia.parameters, strict=True)})
+    """Return the change in which the robot grasps a load at time t.
+
+    ``load`` is the name of a link that has no mass before: ``robot.with_load(Inertia())``.
+    """
+    pairs = zip(LINK_PARAMETERS, inertia.parameters, strict=True)
+    return ParameterChange(t, {parameter_name(load, parameter): value for parameter, value in pairs})
 
 
-def sort_changes(parameter_changes: Sequence[ParameterChange], period: float, steps: int) -> list[ParameterChange]:
-    """Sorted; refused where one comes after the last instant."""
-    found = sorted(parameter_changes, key=lambda change: change.t)
-    if found and found[-1].instant(period) >= steps:
-        raise InputError(f"a jump at t = {found[-1].t:g} s, but all ends at {steps * period:g} s; let it come before")
-    return found
+def sort_changes(changes: Sequence[ParameterChange], period: float, steps: int) -> list[ParameterChange]:
+    """Return the changes in order of time; raise an error if one comes after the last control instant."""
+    in_order = sorted(changes, key=lambda change: change.t)
+    if in_order and in_order[-1].instant(period) >= steps:
+        raise InputError(
+            f"a parameter change at t = {in_order[-1].t:g} s, but the simulation ends at {steps * period:g} s; choose "
+            "an earlier time or a longer simulation"
+        )
+    return in_order
 
 
 def group_by_instant(
-    parameter_changes: Sequence[ParameterChange], period: float, names: Sequence[str], steps: int
+    changes: Sequence[ParameterChange], period: float, names: Sequence[str], steps: int
 ) -> dict[int, list[tuple[int, float]]]:
-    """For every instant at which something jumps the places among ``names`` and the new values."""
-    places = {name: k for k, name in enumerate(names)}
-    found: dict[int, list[tuple[int, float]]] = {}
-    for change in sort_changes(parameter_changes, period, steps):
+    """Return, for every control instant with changes, the indices of parameters in ``names`` and their new values."""
+    indices = {name: k for k, name in enumerate(names)}
+    grouped: dict[int, list[tuple[int, float]]] = {}
+    for change in sort_changes(changes, period, steps):
         for name, value in change.values.items():
-            if name not in places:
+            if name not in indices:
                 raise InputError(
-                    f"{name!r} jumps at t = {change.t:g} s, but is no input of this closed loop; add it to ``varied``"
+                    f"{name!r} changes at t = {change.t:g} s, but is not an input of this closed loop; add it to "
+                    "``varied``"
                 )
-            found.setdefault(change.instant(period), []).append((places[name], value))
-    return found
+            grouped.setdefault(change.instant(period), []).append((indices[name], value))
+    return grouped
 
 
-def apply(theta: Float[np.ndarray, "runs varied"], changes: Sequence[tuple[int, float]]) -> None:
+def apply_changes(theta: Float[np.ndarray, "runs varied"], changes: Sequence[tuple[int, float]]) -> None:
     """Write new values into the parameters of all runs."""
-    for place, value in changes:
-        theta[:, place] = value
+    for index, value in changes:
+        theta[:, index] = value

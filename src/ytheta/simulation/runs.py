@@ -1,4 +1,4 @@
-"""Runs: what came out of closed loops, one row for every run."""
+"""The results of closed loops, one row for every run."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ from ytheta.shapes import Float, RunsByInstantByJoint, Shaped
 
 @dataclass(frozen=True, eq=False)
 class Runs:
-    """Motion at kept instants, and sums over all of them.
+    """The motion of every run at the kept instants, and errors over all instants.
 
-    ``q``, ``qd`` are true, ``tau`` is the torque given from that instant on; ``read_q`` … are what the sensors said,
-    the same arrays where there are none. ``read_tau`` is the torque around the instant: the mean of the one held until
-    then and the one from then on, since a torque that is held acts half a period late. ``lost`` is when a run left all
-    bounds, infinite where it did not; what is kept of it later on is its last state within them.
+    ``q`` and ``qd`` are true; ``tau`` is the torque commanded from the instant on. ``read_q``, ``read_qd`` and
+    ``read_tau`` are the readings of the sensors; without sensors, those of q and qd are the true arrays. ``read_tau``
+    is the torque around the instant: the mean of the torques before and after it, since a held torque acts half a
+    period late. ``rms`` is the tracking error of each joint over all control instants. ``diverged_at`` is the time at
+    which a run diverged, infinite if it did not; later instants hold its last state within the bounds.
     """
 
     joints: tuple[str, ...]
@@ -30,7 +31,7 @@ class Runs:
     q: RunsByInstantByJoint
     qd: RunsByInstantByJoint
     tau: RunsByInstantByJoint
-    memory: Float[np.ndarray, "runs instants states"]
+    controller_state: Float[np.ndarray, "runs instants states"]
     read_q: RunsByInstantByJoint
     read_qd: RunsByInstantByJoint
     read_tau: RunsByInstantByJoint
@@ -38,52 +39,54 @@ class Runs:
     final_qd: Float[np.ndarray, "runs joints"]
     final_controller_state: Float[np.ndarray, "runs states"]
     rms: Float[np.ndarray, "runs joints"]
-    lost: Float[np.ndarray, "runs"]
-    reason: str = ""  # what a controller said of the first run it gave up
+    diverged_at: Float[np.ndarray, "runs"]
+    reason: str = ""  # the controller's error in the run that diverged first
 
     def __len__(self) -> int:
-        return len(self.lost)
+        return len(self.diverged_at)
 
     @property
     def finished(self) -> Shaped[np.ndarray, "runs"]:
-        """Which runs stayed within all bounds to the end."""
-        return np.isinf(self.lost)
+        """Which runs did not diverge."""
+        return np.isinf(self.diverged_at)
 
     @property
     def tracking_rms(self) -> Float[np.ndarray, "runs"]:
-        """Root mean square of the tracking errors over all control instants and joints; until it was lost."""
+        """Root mean square of the tracking errors over all joints and control instants, until the run diverged."""
         return np.sqrt(np.mean(self.rms**2, axis=1))
 
     @property
     def estimate(self) -> Float[np.ndarray, "runs instants unknown"]:
         """The controller's estimate of its unknown parameters."""
-        return self.memory[:, :, : len(self.unknown_names)]
+        return self.controller_state[:, :, : len(self.unknown_names)]
 
     @property
     def final_estimate(self) -> Float[np.ndarray, "runs unknown"]:
         return self.final_controller_state[:, : len(self.unknown_names)]
 
     def parameter_error(self, truth: Float[np.ndarray, "runs unknown"]) -> Float[np.ndarray, "runs unknown"]:
-        """The last estimates minus the truth of each run."""
+        """Return the final estimate of each run minus the truth."""
         return self.final_estimate - truth
 
     @property
     def advice(self) -> str:
-        """What happened to runs that did not finish, and what to do; empty where all did."""
-        gone = np.flatnonzero(~self.finished)
-        if not len(gone):
+        """When and why runs diverged and what to do about it; empty if none did."""
+        diverged = np.flatnonzero(~self.finished)
+        if not len(diverged):
             return ""
-        first = int(gone[np.argmin(self.lost[gone])])
-        others = f"; {len(gone)} of {len(self)} runs did in all" if len(gone) > 1 else ""
-        why = self.reason or "smaller step or gains"
-        return f"run {first} left all bounds at t = {self.lost[first]:.4g} s: {why}{others}"
+        first = int(diverged[np.argmin(self.diverged_at[diverged])])
+        others = f"; {len(diverged)} of {len(self)} runs diverged" if len(diverged) > 1 else ""
+        reason = self.reason or "choose smaller gains or a higher rate"
+        return f"run {first} diverged at t = {self.diverged_at[first]:.4g} s: {reason}{others}"
 
     def log(self, run: int) -> Log:
-        """What was read in a run that finished, as a log."""
+        """Return the readings of a finished run as a log."""
         if not 0 <= run < len(self):
-            raise InputError(f"there is no run {run}; there are {len(self)}, from 0 on")
+            raise InputError(f"there is no run {run}; the runs are numbered from 0 to {len(self) - 1}")
         if not self.finished[run]:
-            raise InputError(f"run {run} left all bounds at t = {self.lost[run]:.4g} s; no log of it is of use")
+            raise InputError(
+                f"run {run} diverged at t = {self.diverged_at[run]:.4g} s and has no log; choose a run that finished"
+            )
         return Log(
             self.joints,
             self.t,
@@ -95,7 +98,7 @@ class Runs:
 
 
 def join_runs(parts: Sequence[Runs]) -> Runs:
-    """Runs that were made one after the other, over the same instants, as one batch."""
+    """Join runs over the same instants, simulated one after the other."""
     first = parts[0]
     rows: dict[str, Any] = {
         field.name: np.concatenate([getattr(part, field.name) for part in parts])

@@ -1,9 +1,9 @@
-"""The door to closed loops: a robot, a controller, how long, how many runs, how they differ.
+"""Simulation of a robot under a controller: one run or many that differ.
 
-    found = yt.simulate(robot, yt.control.SlotineLi(robot, base, …), runs=1000, variation=Variation(parameters=0.2))
+    simulation = yt.simulate(robot, controller, runs=1000, variation=yt.Variation(parameters=0.2))
 
-The robot is the plant. The controller knows the robot it was made with, which may have other values: that is what it
-has to learn.
+The robot is the plant. The controller has its own description of the robot, whose parameter values may be different; an
+adaptive controller estimates the true ones.
 """
 
 from __future__ import annotations
@@ -22,28 +22,29 @@ from ytheta.shapes import Float
 from ytheta.simulation.closed_loop.compiled import ClosedLoop
 from ytheta.simulation.closed_loop.plain import PlainLoop
 from ytheta.simulation.parameter_changes import ParameterChange
-from ytheta.simulation.plants.mujoco_plant import STIFF, MujocoPlant
-from ytheta.simulation.plants.substeps import SAMPLES, choose_substeps
+from ytheta.simulation.plants.mujoco_plant import LOOP_SOLREF, MujocoPlant
+from ytheta.simulation.plants.substeps import MAX_SAMPLES, choose_substeps
 from ytheta.simulation.references.fourier import default_reference
-from ytheta.simulation.references.reference import ReferenceTrajectory, check_period, periods, sample_reference
+from ytheta.simulation.references.reference import ReferenceTrajectory, sample_reference
 from ytheta.simulation.result import Simulation
 from ytheta.simulation.runs import Runs, join_runs
 from ytheta.simulation.sensors.sensors import Sensors
+from ytheta.simulation.timing import check_timing, count_periods
 from ytheta.simulation.variation import SampledVariation, Variation, sample_variation
 
 OWN, MUJOCO = PLANTS = ("own", "mujoco")
 Progress = Callable[[int], None]
-ALIKE = Variation()
-FASTER = 4.0  # standard deviations: friction two above and inertia two below what is described
+NO_VARIATION = Variation()
+DEVIATIONS_ALLOWED = 4.0  # standard deviations: friction two above and inertia two below the description
 
 
 @dataclass(frozen=True, eq=False)
 class _Task:
-    """What all runs share."""
+    """Everything that all runs share."""
 
     robot: Robot
     controller: Law
-    course: ReferenceTrajectory
+    reference: ReferenceTrajectory
     seconds: float
     period: float
     substeps: int
@@ -54,7 +55,7 @@ class _Task:
 
 @dataclass(frozen=True, eq=False)
 class _Start:
-    """How every run begins."""
+    """The initial motion and estimate of every run."""
 
     q: Float[np.ndarray, "runs joints"]
     qd: Float[np.ndarray, "runs joints"]
@@ -66,9 +67,9 @@ def simulate(
     controller: Law,
     *,
     seconds: float = 10.0,
-    course: ReferenceTrajectory | None = None,
+    reference: ReferenceTrajectory | None = None,
     runs: int = 1,
-    variation: Variation = ALIKE,
+    variation: Variation = NO_VARIATION,
     plant: str = OWN,
     period: float = 1e-3,
     substeps: int | None = None,
@@ -81,50 +82,53 @@ def simulate(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Simulation:
-    """Runs of a robot under a controller; on the reference at the start where nothing else is drawn.
+    """Simulate runs of a robot under a controller; without ``variation`` they start on the reference.
 
-    ``course`` is the reference, by default one that wanders within the robot's limits. ``every``: of how many control
-    instants one is kept. ``substeps``: steps of the plant in a period of the controller, as many as its damping needs
-    where they are not given. ``progress`` hears how many runs are done. ``rng`` is a generator of seed 0 unless given.
+    ``reference``: by default a motion within the robot's limits, see ``default_reference``. ``substeps``: integration
+    steps per control period; by default as many as the damping of the plant requires. ``estimate``: the controller's
+    initial estimate, by default that of its description. Every ``every``-th control instant is kept. ``rng``: by
+    default a generator with seed 0. ``progress`` is called with the number of completed runs.
     """
     _check(robot, controller, runs, plant, variation)
     if sensors is not None:
         sensors.check(len(robot.actuated), runs)
-    drawing, noise = (np.random.default_rng(0) if rng is None else rng).spawn(2)
-    wanted = default_reference(robot, seconds) if course is None else course
+    variation_rng, noise_rng = (np.random.default_rng(0) if rng is None else rng).spawn(2)
+    reference = default_reference(robot, seconds) if reference is None else reference
     gain_names = controller.gain_names if variation.gains else ()
-    drawn = sample_variation(robot, variation, gains=len(gain_names), unknown=controller.unknown_names, streams=drawing.spawn(runs))
-    begin = sample_reference(wanted, robot, np.zeros(1))
-    guess = controller.init(begin.q[0], begin.qd[0], estimate=estimate).x[: len(controller.unknown_names)]
-    start = _Start(begin.q + drawn.position, begin.qd + drawn.velocity, guess * drawn.estimate)
-    check_period(period, 1 if substeps is None else substeps, controller.max_step)
-    periods(seconds, period, every)
-    steps = _needed(robot, wanted, seconds, period, variation, parameter_changes, plant) if substeps is None else substeps
-    task = _Task(robot, controller, wanted, seconds, period, steps, sensors, tuple(parameter_changes), every)
+    unknown_names, streams = controller.unknown_names, variation_rng.spawn(runs)
+    sampled = sample_variation(robot, variation, gains=len(gain_names), unknown_names=unknown_names, streams=streams)
+    first = sample_reference(reference, robot, np.zeros(1))
+    initial_estimate = controller.init(first.q[0], first.qd[0], estimate=estimate).x[: len(unknown_names)]
+    start = _Start(first.q + sampled.position, first.qd + sampled.velocity, initial_estimate * sampled.estimate)
+    check_timing(period, 1 if substeps is None else substeps, controller.max_step)
+    count_periods(seconds, period, every)
+    if substeps is None:
+        substeps = _choose_substeps(robot, reference, seconds, period, variation, parameter_changes, plant)
+    task = _Task(robot, controller, reference, seconds, period, substeps, sensors, tuple(parameter_changes), every)
     if plant == OWN:
         varied = robot.parameter_names if variation.parameters else ()
-        found = _compiled(task, start, drawn, varied, gain_names, noise, engine, threads, progress)
+        results = _run_compiled(task, start, sampled, varied, gain_names, noise_rng, engine, threads, progress)
     else:
-        found = _stepwise(task, start, drawn, noise, progress)
+        results = _run_mujoco(task, start, sampled, noise_rng, progress)
     return Simulation(
         robot=robot,
         controller=controller,
         plant=plant,
         period=period,
-        reference=sample_reference(wanted, robot, found.t),
-        runs=found,
-        theta=drawn.theta,
+        reference=sample_reference(reference, robot, results.t),
+        runs=results,
+        theta=sampled.theta,
         parameter_changes=task.parameter_changes,
         gain_names=gain_names,
-        gains=drawn.gains if gain_names else None,
+        gains=sampled.gains if gain_names else None,
         sensors=sensors,
     )
 
 
-def _compiled(
+def _run_compiled(
     task: _Task,
     start: _Start,
-    drawn: SampledVariation,
+    sampled: SampledVariation,
     varied: tuple[str, ...],
     gain_names: tuple[str, ...],
     rng: np.random.Generator,
@@ -132,9 +136,9 @@ def _compiled(
     threads: int | None,
     progress: Progress | None,
 ) -> Runs:
-    """Our own plant: all runs side by side."""
-    jumping = tuple(name for change in task.parameter_changes for name in change.values)
-    varied = tuple(dict.fromkeys((*varied, *jumping)))
+    """All runs side by side on ytheta's own plant."""
+    changing = tuple(name for change in task.parameter_changes for name in change.values)
+    varied = tuple(dict.fromkeys((*varied, *changing)))
     loop = ClosedLoop(
         plant=task.robot,
         controller=task.controller,
@@ -144,17 +148,17 @@ def _compiled(
         varied_gains=gain_names,
         sensors=task.sensors,
     )
-    theta = dict(zip(task.robot.parameter_names, drawn.theta.T, strict=True))
-    begun = loop.init(
+    theta = dict(zip(task.robot.parameter_names, sampled.theta.T, strict=True))
+    initial = loop.init(
         start.q,
         start.qd,
         estimate=start.estimate,
         parameters={name: theta[name] for name in varied},
-        gains=dict(zip(gain_names, drawn.gains.T, strict=True)),
+        gains=dict(zip(gain_names, sampled.gains.T, strict=True)),
     )
     return loop.run(
-        begun,
-        task.course,
+        initial,
+        task.reference,
         task.seconds,
         parameter_changes=task.parameter_changes,
         rng=rng,
@@ -165,10 +169,12 @@ def _compiled(
     )
 
 
-def _stepwise(task: _Task, start: _Start, drawn: SampledVariation, rng: np.random.Generator, progress: Progress | None) -> Runs:
-    """MuJoCo: one run after the other."""
+def _run_mujoco(
+    task: _Task, start: _Start, sampled: SampledVariation, rng: np.random.Generator, progress: Progress | None
+) -> Runs:
+    """One run after the other in MuJoCo."""
     parts = []
-    for k, theta in enumerate(drawn.theta):
+    for k, theta in enumerate(sampled.theta):
         loop = PlainLoop(
             plant=MujocoPlant(with_theta(task.robot.numeric, theta)),
             controller=task.controller,
@@ -176,28 +182,44 @@ def _stepwise(task: _Task, start: _Start, drawn: SampledVariation, rng: np.rando
             substeps=task.substeps,
             sensors=task.sensors,
         )
-        given = {"estimate": start.estimate[k], "parameter_changes": task.parameter_changes, "rng": rng, "every": task.every, "run": k}
-        parts.append(loop.run(start.q[k], start.qd[k], task.course, task.seconds, **given))
+        run = loop.run(
+            start.q[k],
+            start.qd[k],
+            task.reference,
+            task.seconds,
+            estimate=start.estimate[k],
+            parameter_changes=task.parameter_changes,
+            rng=rng,
+            every=task.every,
+            run=k,
+        )
+        parts.append(run)
         if progress is not None:
             progress(k + 1)
     return join_runs(parts)
 
 
-def _needed(
-    robot: Robot, course: ReferenceTrajectory, seconds: float, period: float, variation: Variation, parameter_changes: Sequence[ParameterChange], plant: str
+def _choose_substeps(
+    robot: Robot,
+    reference: ReferenceTrajectory,
+    seconds: float,
+    period: float,
+    variation: Variation,
+    parameter_changes: Sequence[ParameterChange],
+    plant: str,
 ) -> int:
-    """Substeps on the reference, before and after all jumps.
+    """The substeps that the damping on the reference requires, before and after all parameter changes.
 
-    MuJoCo's dry friction is its own law, not our slope; what it holds loops and couplings by needs steps that are no
-    longer than its time constant.
+    MuJoCo has its own law of dry friction, so that Coulomb friction does not count there. Its loops and couplings need
+    steps that are not longer than their time constant.
     """
-    q = sample_reference(course, robot, np.linspace(0.0, seconds, SAMPLES)).q
+    q = sample_reference(reference, robot, np.linspace(0.0, seconds, MAX_SAMPLES)).q
     robots = [robot]
     for change in sorted(parameter_changes, key=lambda change: change.t):
         robots.append(with_parameters(robots[-1].numeric, change.values))
-    margin = float(np.exp(FASTER * variation.parameters))
-    held = plant == MUJOCO and (robot.loops or robot.couplings)
-    least = math.ceil(period / STIFF[0] - 1e-9) if held else 1
+    margin = float(np.exp(DEVIATIONS_ALLOWED * variation.parameters))
+    has_springs = plant == MUJOCO and (robot.loops or robot.couplings)
+    least = math.ceil(period / LOOP_SOLREF[0] - 1e-9) if has_springs else 1
     return max(least, *(choose_substeps(each, q, period, margin=margin, coulomb=plant == OWN) for each in robots))
 
 
@@ -208,8 +230,8 @@ def _check(robot: Robot, controller: Law, runs: int, plant: str, variation: Vari
         raise InputError(f"{runs} runs; give at least 1")
     if controller.robot.parameter_names != robot.parameter_names:
         raise InputError(
-            f"the controller was made for a robot with other links and joints than {robot.name!r}; make it for this "
-            "one, or for one that differs in values only"
+            f"the controller was created for a robot with other links and joints than {robot.name!r}; create it for "
+            "this robot, or for one that differs in parameter values only"
         )
     if variation.gains and plant != OWN:
-        raise InputError("gains are drawn with the own plant only; leave them alike, or take plant='own'")
+        raise InputError("gains can vary on plant 'own' only; set the variation of gains to 0, or choose plant='own'")

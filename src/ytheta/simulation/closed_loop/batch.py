@@ -1,4 +1,4 @@
-"""A block of runs through all of time."""
+"""The simulation of a batch of runs over all control periods."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import numpy as np
 
 from ytheta.engine.description import Description
 from ytheta.shapes import Float
-from ytheta.simulation.closed_loop.record import Record
 from ytheta.simulation.closed_loop.control_period import ControlPeriod
-from ytheta.simulation.parameter_changes import apply
+from ytheta.simulation.closed_loop.record import Record
+from ytheta.simulation.parameter_changes import apply_changes
 from ytheta.simulation.sensors.sensor_reader import SensorReader
 from ytheta.simulation.sensors.sensors import Sensors
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
-    """Some runs side by side, few enough for the cache: how they begin, and what each has of its own."""
+class RunBatch:
+    """Runs that are simulated side by side, few enough for the cache: their initial states and varied values."""
 
     rows: slice
     state: Float[np.ndarray, "runs slots"]
@@ -28,10 +28,10 @@ class Block:
 
 
 @dataclass(frozen=True, eq=False)
-class Schedule(Description):
-    """What all blocks share."""
+class BatchSimulator(Description):
+    """Everything that all batches share; ``changes`` are the parameter changes by control instant."""
 
-    step: ControlPeriod
+    control_period: ControlPeriod
     sensors: Sensors | None
     reference: Float[np.ndarray, "steps numbers"]
     changes: Mapping[int, Sequence[tuple[int, float]]]
@@ -39,51 +39,60 @@ class Schedule(Description):
 
     @property
     def kept(self) -> int:
-        """How many instants are kept."""
+        """The number of instants that are kept."""
         return len(range(0, len(self.reference), self.every))
 
-    def run(self, block: Block) -> tuple[slice, Record]:
-        """All periods of a block: its rows, and what is kept of them."""
-        step, tau = self.step, self.step.slots.tau
-        record = Record.empty(step, len(block.state), self.kept)
-        theta, seen = block.theta.copy(), step.seen
-        state, after, spare = block.state.copy(), np.empty_like(block.state), np.empty_like(block.state)
-        varied = [own for own in (theta, block.factors) if own.shape[1]]
-        readings, read = self._readings(block), list[np.ndarray]()
+    def run(self, batch: RunBatch) -> tuple[slice, Record]:
+        """Simulate all periods of a batch; return its rows and its record."""
+        control_period, tau = self.control_period, self.control_period.slots.tau
+        record = Record.allocate(control_period, len(batch.state), self.kept)
+        theta, measured_slots = batch.theta.copy(), control_period.measured_slots
+        state, after, scratch = batch.state.copy(), np.empty_like(batch.state), np.empty_like(batch.state)
+        varied = [values for values in (theta, batch.factors) if values.shape[1]]
+        reader, readings = self._reader(batch), list[np.ndarray]()
         for k in range(len(self.reference)):
             if k in self.changes:
-                apply(theta, self.changes[k])
-            if readings is not None:
-                read = [readings.motion(state.take(seen, axis=1))]
-            step.take(state, self.reference[k], *read, *varied, theta=theta, out=after, spare=spare)
+                apply_changes(theta, self.changes[k])
+            if reader is not None:
+                readings = [reader.read_motion(state.take(measured_slots, axis=1))]
+            control_period.advance(
+                state, self.reference[k], *readings, *varied, theta=theta, out=after, scratch=scratch
+            )
             keep = k % self.every == 0
-            if keep or readings is not None:
-                felt = after[:, tau] if k == 0 or not step.held else 0.5 * (state[:, tau] + after[:, tau])
-                late = felt if readings is None else readings.torque(felt)
+            if keep or reader is not None:
+                mean = after[:, tau] if k == 0 or not control_period.held else 0.5 * (state[:, tau] + after[:, tau])
+                torque = mean if reader is None else reader.delay_torque(mean)
                 if keep:
-                    self._keep(record, k // self.every, state, after, read, late)
+                    self._keep(record, k // self.every, state, after, readings, torque)
             state, after = after, state
-        if readings is not None:
-            readings.end(record.read[2])
+        if reader is not None:
+            reader.add_torque_errors(record.read[2])
         record.final[:] = state
-        return block.rows, record
+        return batch.rows, record
 
-    def _readings(self, block: Block) -> SensorReader | None:
-        """Where the controller does not see the truth."""
+    def _reader(self, batch: RunBatch) -> SensorReader | None:
+        """The sensors of a batch; None if the controller receives the true motion."""
         if self.sensors is None:
             return None
-        step = self.step
-        given = (self.sensors, step.slots.joints, step.period, block.rows, block.streams)
-        return SensorReader(*given, accelerations=step.accelerations)
+        period, joints = self.control_period, self.control_period.slots.joints
+        return SensorReader(
+            self.sensors, joints, period.period, batch.rows, batch.streams, accelerations=period.accelerations
+        )
 
     def _keep(
-        self, record: Record, place: int, state: np.ndarray, after: np.ndarray, read: list[np.ndarray], felt: np.ndarray
+        self,
+        record: Record,
+        instant: int,
+        state: np.ndarray,
+        after: np.ndarray,
+        readings: list[np.ndarray],
+        torque: np.ndarray,
     ) -> None:
-        slots, n = self.step.slots, self.step.slots.joints
-        record.q[:, place] = state[:, self.step.actuated]
-        record.qd[:, place] = state[:, slots.qd]
-        record.memory[:, place] = state[:, slots.controller_state]
-        record.tau[:, place] = after[:, slots.tau]
-        record.read[2][:, place] = felt
-        for motion in read:
-            record.read[0][:, place], record.read[1][:, place] = motion[:, :n], motion[:, n : 2 * n]
+        slots, n = self.control_period.slots, self.control_period.slots.joints
+        record.q[:, instant] = state[:, self.control_period.actuated]
+        record.qd[:, instant] = state[:, slots.qd]
+        record.controller_state[:, instant] = state[:, slots.controller_state]
+        record.tau[:, instant] = after[:, slots.tau]
+        record.read[2][:, instant] = torque
+        for motion in readings:
+            record.read[0][:, instant], record.read[1][:, instant] = motion[:, :n], motion[:, n : 2 * n]

@@ -1,8 +1,8 @@
-"""Closed loops by the thousand: plant, controller and integrator compiled into one step that runs in SIMD lanes.
+"""Closed loops by the thousand: plant, controller and integrator compiled into one kernel that runs in SIMD lanes.
 
-A batch is many runs side by side, cut into blocks that stay in the cache. Each block goes through all of time before
-the next begins; threads, or processes of a cluster, share the blocks. What a run does depends on nothing but its own
-row of ``Start``, its own stream of noise, and the reference that all runs share.
+The runs are divided into batches that fit into the cache. Each batch is simulated over all periods before the next one
+begins; threads, or the processes of a cluster, share the batches. A run depends only on its own row of
+``InitialStates``, its own stream of noise, and the reference that all runs share.
 """
 
 from __future__ import annotations
@@ -22,37 +22,40 @@ from ytheta.errors import InputError, UnstableError
 from ytheta.native import Kernel
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
-from ytheta.simulation.closed_loop.batch import Block, Schedule
-from ytheta.simulation.closed_loop.record import Record
+from ytheta.simulation.closed_loop.batch import BatchSimulator, RunBatch
 from ytheta.simulation.closed_loop.control_period import ControlPeriod
-from ytheta.simulation.closed_loop.period_graph import Slots, PeriodGraphBuilder
+from ytheta.simulation.closed_loop.period_graph import PeriodGraphBuilder, Slots
+from ytheta.simulation.closed_loop.record import Record
 from ytheta.simulation.parameter_changes import ParameterChange, group_by_instant
 from ytheta.simulation.plants.equations_of_motion import EquationsOfMotion
-from ytheta.simulation.references.reference import ReferenceTrajectory, check_period, periods, sample_reference
+from ytheta.simulation.references.reference import ReferenceTrajectory, sample_reference
 from ytheta.simulation.runs import Runs
 from ytheta.simulation.sensors.sensors import Sensors
+from ytheta.simulation.timing import check_timing, count_periods
 
-RUNS_PER_BATCH = 512  # runs; their states take some 200 kB
+RUNS_PER_BATCH = 512  # their states take about 200 kB
 
 
 @dataclass(frozen=True, eq=False)
-class Start:
-    """How each run begins: closed coordinates, velocities, what the controller remembers; and what it has of its own:
-    parameters of the plant, and factors of gains."""
+class InitialStates:
+    """The initial state of every run, and the plant parameters and factors of gains that differ between runs.
+
+    ``x`` are the coordinates of the plant with loops closed.
+    """
 
     x: Float[np.ndarray, "runs coordinates"]
     qd: Float[np.ndarray, "runs joints"]
-    memory: Float[np.ndarray, "runs states"]
+    controller_state: Float[np.ndarray, "runs states"]
     theta: Float[np.ndarray, "runs varied"]
     factors: Float[np.ndarray, "runs gains"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ClosedLoop(Description):
-    """A robot as the plant, a controller with its gains baked in, and the period at which it works.
+    """A robot as the plant, a controller with fixed gains, and the control period.
 
-    ``varied`` names the standard parameters of the plant of which each run has its own values, or which jump;
-    ``varied_gains`` the gains of the controller of which each run has its own.
+    ``varied`` names the standard parameters of the plant that differ between runs or change during a run.
+    ``varied_gains`` names the gains of the controller that differ between runs.
     """
 
     plant: Robot
@@ -65,16 +68,16 @@ class ClosedLoop(Description):
     sensors: Sensors | None = None
 
     def __post_init__(self) -> None:
-        check_period(self.period, self.substeps, self.controller.max_step)
+        check_timing(self.period, self.substeps, self.controller.max_step)
 
     @property
     def kernel(self) -> Kernel:
-        """One period for a batch of runs; with substeps, the controller's part of it."""
-        return self._step.kernel
+        """The kernel of one period for a batch of runs; with substeps, of the controller's part."""
+        return self._control_period.kernel
 
     @property
     def slots(self) -> Slots:
-        return self._maker.slots
+        return self._builder.slots
 
     def init(
         self,
@@ -84,37 +87,38 @@ class ClosedLoop(Description):
         estimate: Float[np.ndarray, "runs unknown"] | None = None,
         parameters: Mapping[str, Float[np.ndarray, "runs"]] | None = None,
         gains: Mapping[str, Float[np.ndarray, "runs"]] | None = None,
-    ) -> Start:
-        """One run for every row; parameters of the plant that are not given are the description's.
+    ) -> InitialStates:
+        """Return the initial states, one run per row.
 
-        ``gains`` holds factors: what each run multiplies a gain of the controller with, 1 where it is not given.
+        ``parameters`` are values of the ``varied`` parameters; the default is the description's value. ``gains`` are
+        factors of the ``varied_gains``; the default is 1.
         """
-        given, multiplied = dict(parameters or {}), dict(gains or {})
-        for names, known, field in ((given, self.varied, "varied"), (multiplied, self.varied_gains, "varied_gains")):
+        parameters, gains = dict(parameters or {}), dict(gains or {})
+        for names, inputs, field in ((parameters, self.varied, "varied"), (gains, self.varied_gains, "varied_gains")):
             for name in names:
-                if name not in known:
-                    raise InputError(f"{name!r} is no input of this closed loop; add it to ``{field}``")
-        wanted = (len(q), len(self.plant.actuated))
+                if name not in inputs:
+                    raise InputError(f"{name!r} is not an input of this closed loop; add it to ``{field}``")
+        runs = len(q)
         for name, values in (("q", q), ("qd", qd)):
-            _check(name, values, wanted)
+            _check_array(name, values, (runs, len(self.plant.actuated)))
         if estimate is not None:
-            _check("estimate", estimate, (len(q), len(self.controller.unknown_names)))
-        for name, values in (*given.items(), *multiplied.items()):
-            _check(name, values, (len(q),))
-        self.controller.check_factors(multiplied)
-        own = dict(zip(self.plant.parameter_names, self.plant.numeric.theta.tolist(), strict=True))
-        theta = [np.broadcast_to(given.get(name, own[name]), len(q)) for name in self.varied]
-        factors = [np.broadcast_to(multiplied.get(name, 1.0), len(q)) for name in self.varied_gains]
-        x = solve(self._maker.plant.loops, q).or_raise().x if self.plant.loops else q
-        rows = [(q[k], qd[k], None if estimate is None else estimate[k]) for k in range(len(q))]
-        memory = [self.controller.init(at, rate, estimate=guess).x for at, rate, guess in rows]
-        remembered = np.array(memory).reshape(len(q), self.slots.memory)
-        return Start(x, qd, remembered, _columns(theta, len(q)), _columns(factors, len(q)))
+            _check_array("estimate", estimate, (runs, len(self.controller.unknown_names)))
+        for name, values in (*parameters.items(), *gains.items()):
+            _check_array(name, values, (runs,))
+        self.controller.check_factors(gains)
+        described = dict(zip(self.plant.parameter_names, self.plant.numeric.theta.tolist(), strict=True))
+        theta = [np.broadcast_to(parameters.get(name, described[name]), runs) for name in self.varied]
+        factors = [np.broadcast_to(gains.get(name, 1.0), runs) for name in self.varied_gains]
+        x = solve(self._builder.plant.loops, q).or_raise().x if self.plant.loops else q
+        rows = [(q[k], qd[k], None if estimate is None else estimate[k]) for k in range(runs)]
+        states = [self.controller.init(q_k, qd_k, estimate=estimate_k).x for q_k, qd_k, estimate_k in rows]
+        controller_state = np.array(states).reshape(runs, self.slots.controller_states)
+        return InitialStates(x, qd, controller_state, _stack_columns(theta, runs), _stack_columns(factors, runs))
 
     def run(
         self,
-        start: Start,
-        course: ReferenceTrajectory,
+        initial: InitialStates,
+        reference: ReferenceTrajectory,
         seconds: float,
         *,
         parameter_changes: Sequence[ParameterChange] = (),
@@ -124,57 +128,58 @@ class ClosedLoop(Description):
         threads: int | None = None,
         progress: Callable[[int], None] | None = None,
     ) -> Runs:
-        """All runs, over as many periods as fit into ``seconds``; the same to the last bit whatever the engine is.
+        """Simulate all runs; the results are bit-identical for every engine and number of threads.
 
-        ``every``: of how many instants one is kept. ``engine`` is one that is open, or the name of one with so many
-        ``threads``; see ``engine.choice``. ``progress`` hears how many runs are done.
+        Every ``every``-th control instant is kept. ``engine`` is an open engine, or the name of one that is opened with
+        this number of ``threads``; see ``engine.registry``. ``progress`` is called with the number of completed runs.
         """
-        steps = periods(seconds, self.period, every)
+        steps = count_periods(seconds, self.period, every)
         if self.sensors is not None and rng is None:
             raise InputError("sensors need rng=np.random.default_rng(seed), so that a run can be repeated")
-        runs, step = len(start.x), self._step
+        count, control_period = len(initial.x), self._control_period
         if self.sensors is not None:
-            self.sensors.check(len(self.plant.actuated), runs)
+            self.sensors.check(len(self.plant.actuated), count)
         changes = group_by_instant(parameter_changes, self.period, self.varied, steps)
-        schedule = Schedule(step, self.sensors, self._reference(course, steps), changes, every)
-        streams = rng.spawn(runs) if rng is not None and self.sensors is not None else []
-        record = Record.empty(step, runs, schedule.kept)
+        samples = self._sample_reference(reference, steps)
+        simulator = BatchSimulator(control_period, self.sensors, samples, changes, every)
+        streams = rng.spawn(count) if rng is not None and self.sensors is not None else []
+        record = Record.allocate(control_period, count, simulator.kept)
         with opened(engine, threads=threads) as workers:
-            for rows, part in workers.in_order(schedule.run, self._blocks(start, streams)):
-                record.put(rows, part)
+            for rows, part in workers.in_order(simulator.run, self._batches(initial, streams)):
+                record.insert(rows, part)
                 if progress is not None:
                     progress(rows.stop)
-        instants = every * np.arange(schedule.kept)
+        instants = every * np.arange(simulator.kept)
         names = {"joints": self.plant.actuated, "unknown_names": self.controller.unknown_names}
-        found = record.runs(step, instants, steps=steps, **names)
-        return found if found.finished.all() else replace(found, reason=self._reason(found, record, course))
+        runs = record.to_runs(control_period, instants, steps=steps, **names)
+        return runs if runs.finished.all() else replace(runs, reason=self._divergence_reason(runs, record, reference))
 
-    def _reason(self, found: Runs, record: Record, course: ReferenceTrajectory) -> str:
-        """What the controller says where the run that was lost first had come to; empty where it is content."""
-        run = int(np.argmin(found.lost))
-        t = np.array([found.lost[run] - self.period])
-        q, qd, qdd = (values[0] for values in course(t))
-        remembered = State(float(t[0]), found.final_controller_state[run])
-        measured = record.final[run, self.slots.qdd]
+    def _divergence_reason(self, runs: Runs, record: Record, reference: ReferenceTrajectory) -> str:
+        """The controller's error at the last state of the run that diverged first; empty if it raises none."""
+        run = int(np.argmin(runs.diverged_at))
+        t = np.array([runs.diverged_at[run] - self.period])
+        q, qd, qdd = (values[0] for values in reference(t))
+        state = State(float(t[0]), runs.final_controller_state[run])
+        acceleration = record.final[run, self.slots.qdd]
         try:
-            given = (found.final_q[run], found.final_qd[run], Reference(q, qd, qdd), measured)
-            self.controller.step(remembered, float(t[0]), *given)
+            motion = (runs.final_q[run], runs.final_qd[run], Reference(q, qd, qdd), acceleration)
+            self.controller.step(state, float(t[0]), *motion)
         except UnstableError as error:
             return str(error)
         return ""
 
-    def _blocks(self, start: Start, streams: Sequence[np.random.Generator]) -> Iterator[Block]:
-        state, runs = self.states(start), len(start.x)
-        for first in range(0, runs, RUNS_PER_BATCH):
-            rows = slice(first, min(first + RUNS_PER_BATCH, runs))
-            yield Block(rows, state[rows], start.theta[rows], start.factors[rows], streams[rows])
+    def _batches(self, initial: InitialStates, streams: Sequence[np.random.Generator]) -> Iterator[RunBatch]:
+        state, count = self.pack_states(initial), len(initial.x)
+        for first in range(0, count, RUNS_PER_BATCH):
+            rows = slice(first, min(first + RUNS_PER_BATCH, count))
+            yield RunBatch(rows, state[rows], initial.theta[rows], initial.factors[rows], streams[rows])
 
     @cached_property
-    def _step(self) -> ControlPeriod:
-        return ControlPeriod.of(self._maker)
+    def _control_period(self) -> ControlPeriod:
+        return ControlPeriod.build(self._builder)
 
     @cached_property
-    def _maker(self) -> PeriodGraphBuilder:
+    def _builder(self) -> PeriodGraphBuilder:
         return PeriodGraphBuilder(
             EquationsOfMotion(self.plant, self.varied),
             self.controller.graph_with(self.varied_gains) if self.varied_gains else self.controller.graph,
@@ -185,29 +190,30 @@ class ClosedLoop(Description):
             factors=len(self.varied_gains),
         )
 
-    def states(self, start: Start) -> Float[np.ndarray, "runs slots"]:
-        """What the kernel takes first, before the first period; see ``Slots``."""
+    def pack_states(self, initial: InitialStates) -> Float[np.ndarray, "runs slots"]:
+        """Return the states of all runs before the first period, as the kernel takes them; see ``Slots``."""
         slots = self.slots
-        state = np.zeros((len(start.x), slots.size))
-        state[:, slots.x], state[:, slots.qd], state[:, slots.controller_state] = start.x, start.qd, start.memory
+        state = np.zeros((len(initial.x), slots.size))
+        state[:, slots.x], state[:, slots.qd] = initial.x, initial.qd
+        state[:, slots.controller_state] = initial.controller_state
         return state
 
-    def _reference(self, course: ReferenceTrajectory, steps: int) -> Float[np.ndarray, "steps numbers"]:
-        """What every step is told of the reference, one row each."""
+    def _sample_reference(self, reference: ReferenceTrajectory, steps: int) -> Float[np.ndarray, "steps numbers"]:
+        """The reference input of the kernel, one row per period."""
         parts = 2 if self.continuous else 1
         t = self.period / parts * np.arange(parts * steps + 1)
-        wanted = sample_reference(course, self.plant, t)
-        each = np.concatenate([wanted.q, wanted.qd, wanted.qdd], axis=1)
+        samples = sample_reference(reference, self.plant, t)
+        rows = np.concatenate([samples.q, samples.qd, samples.qdd], axis=1)
         if not self.continuous:
-            return each[:-1]
-        return np.concatenate([each[:-1:2], each[1::2], each[2::2]], axis=1)
+            return rows[:-1]
+        return np.concatenate([rows[:-1:2], rows[1::2], rows[2::2]], axis=1)
 
 
-def _columns(found: Sequence[np.ndarray], runs: int) -> Float[np.ndarray, "runs columns"]:
-    return np.stack(found, axis=1) if found else np.empty((runs, 0))
+def _stack_columns(columns: Sequence[np.ndarray], runs: int) -> Float[np.ndarray, "runs columns"]:
+    return np.stack(columns, axis=1) if columns else np.empty((runs, 0))
 
 
-def _check(name: str, values: np.ndarray, shape: tuple[int, ...]) -> None:
+def _check_array(name: str, values: np.ndarray, shape: tuple[int, ...]) -> None:
     if values.shape != shape or not np.isfinite(values).all():
-        found = f"has shape {values.shape}" if values.shape != shape else "holds numbers that are not finite"
-        raise InputError(f"{name} {found}; give an array of shape {shape}, one row for every run")
+        problem = f"has shape {values.shape}" if values.shape != shape else "holds numbers that are not finite"
+        raise InputError(f"{name} {problem}; give an array of shape {shape}, one row for every run")

@@ -1,4 +1,4 @@
-"""One control period of a closed loop, ready to be sent and to be compiled where it is used."""
+"""One control period of a closed loop: its graphs, sent to workers and compiled where they are used."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from ytheta.engine.description import Description
 from ytheta.native import Kernel, compile_graph
 from ytheta.native.graph import Graph
 from ytheta.shapes import RunsBySlot
-from ytheta.simulation.closed_loop.period_graph import Slots, PeriodGraphBuilder
+from ytheta.simulation.closed_loop.period_graph import PeriodGraphBuilder, Slots
 
 
 @dataclass(frozen=True, eq=False)
 class ControlPeriod(Description):
-    """The graphs of a step, and what must be known of it to feed it: nothing of robots and controllers."""
+    """The graphs of a control period and the layout of their inputs; robot and controller are not part of it."""
 
     graph: Graph
     slots: Slots
@@ -24,46 +24,49 @@ class ControlPeriod(Description):
     period: float
     measured: bool
     accelerations: bool
-    held: bool  # the torque, all through the period
+    held: bool  # the torque, during the whole period
     substeps: int = 1
-    substep_graph: Graph | None = None  # where there are several
+    substep_graph: Graph | None = None  # if there is more than one substep
 
     @staticmethod
-    def of(maker: PeriodGraphBuilder) -> ControlPeriod:
+    def build(builder: PeriodGraphBuilder) -> ControlPeriod:
         return ControlPeriod(
-            maker.graph(),
-            maker.slots,
-            maker.plant.loops.actuated,
-            maker.period,
-            maker.measured,
-            maker.accelerations,
-            not maker.continuous,
-            maker.substeps,
-            maker.substep_graph() if maker.substeps > 1 else None,
+            builder.graph(),
+            builder.slots,
+            builder.plant.loops.actuated,
+            builder.period,
+            builder.measured,
+            builder.accelerations,
+            not builder.continuous,
+            builder.substeps,
+            builder.substep_graph() if builder.substeps > 1 else None,
         )
 
-    def take(
-        self, state: RunsBySlot, *given: np.ndarray, theta: np.ndarray, out: RunsBySlot, spare: RunsBySlot
+    def advance(
+        self, state: RunsBySlot, *inputs: np.ndarray, theta: np.ndarray, out: RunsBySlot, scratch: RunsBySlot
     ) -> None:
-        """A period: ``state`` and what else the kernel is given → ``out``; ``spare`` is room for substeps."""
+        """Write the state after one period to ``out``.
+
+        ``inputs`` are the other inputs of the kernel; ``scratch`` holds intermediate states between substeps.
+        """
         substep = self._substep
-        self.kernel(state, *given, out=spare if self.substeps % 2 and substep is not None else out, threads=1)
+        self.kernel(state, *inputs, out=scratch if self.substeps % 2 and substep is not None else out, threads=1)
         if substep is None:
             return
-        own = [theta] if theta.shape[1] else []
-        ahead, behind = (out, spare) if self.substeps % 2 else (spare, out)
+        varied = [theta] if theta.shape[1] else []
+        ahead, behind = (out, scratch) if self.substeps % 2 else (scratch, out)
         for _ in range(self.substeps):
-            substep(behind, *own, out=ahead, threads=1)
+            substep(behind, *varied, out=ahead, threads=1)
             ahead, behind = behind, ahead
-        age = self.slots.period_count
-        lost = np.flatnonzero((out[:, age] < 0.0) & (state[:, age] >= 0.0))
-        out[lost, :age] = state[lost, :age]  # nothing of the period in which a run was lost is kept
+        count = self.slots.period_count
+        diverged = np.flatnonzero((out[:, count] < 0.0) & (state[:, count] >= 0.0))
+        out[diverged, :count] = state[diverged, :count]  # the state before the period in which the run diverged
 
     @cached_property
     def kernel(self) -> Kernel:
-        """One period for a batch of runs; machine code that this process or the cache on disk has already is taken.
+        """The kernel of one period for a batch of runs; with substeps, of the controller's part.
 
-        With substeps, the controller's part of it.
+        Machine code in the memory of this process or in the cache on disk is reused.
         """
         return compile_graph(self.graph)
 
@@ -72,8 +75,8 @@ class ControlPeriod(Description):
         return None if self.substep_graph is None else compile_graph(self.substep_graph)
 
     @property
-    def seen(self) -> list[int]:
-        """Places in the state of a run of what sensors see: q, qd, and qdd where the controller needs it."""
+    def measured_slots(self) -> list[int]:
+        """The slots that sensors measure: q, qd, and qdd if the controller needs it."""
         slots = self.slots
         places = [*self.actuated, *range(slots.qd.start, slots.qd.stop)]
         return places + list(range(slots.qdd.start, slots.qdd.stop)) if self.accelerations else places

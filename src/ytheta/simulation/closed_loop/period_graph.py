@@ -1,18 +1,20 @@
-"""One control period of a whole closed loop as one graph: controller, plant, integrator, bookkeeping.
+"""The graph of one control period of a closed loop: controller, plant, integrator, bookkeeping.
 
 ::
 
     (state, reference [, measured] [, theta] [, factors]) → next state
 
-The state of a run is one vector, see ``Slots``, of the same size before and after: a batch of runs goes round between
-two arrays. The torque is computed once, at the instant of the controller, and held while the plant makes ``substeps``
-steps of RK4; what the controller remembers moves on by period * dx/dt, as in ``Controller.step``. With more than one
-substep there are two graphs: the controller's part of a period, and one substep of the plant, to be repeated. A hundred
-of them in one graph would take minutes to compile. ``continuous`` instead integrates controller and plant together, as
-simulations in papers do; the reference is then needed at the begin, the middle and the end of the period.
+The state of a run is one vector, laid out by ``Slots``. Its size does not change, so that a batch of runs alternates
+between two arrays. The controller computes the torque once per period; it is held while the plant takes ``substeps``
+steps of RK4. The state x of the controller advances by period * dx/dt, as in ``Controller.step``. With more than one
+substep there are two graphs: the controller's part of the period, and one substep of the plant, which is evaluated
+repeatedly. A hundred substeps in one graph would take minutes to compile.
 
-A run whose motion leaves all bounds stops where it was last within them, and its ``age`` turns negative: there is never
-a number that is not finite, and the other lanes go on.
+With ``continuous``, controller and plant are integrated together, as in the simulations of papers. The reference is
+then needed at the beginning, the middle and the end of the period.
+
+A run diverges if a norm of its state exceeds its bound. It then keeps its last state within the bounds, and its
+``period_count`` becomes negative. The state is therefore always finite, and the other SIMD lanes continue.
 """
 
 from __future__ import annotations
@@ -25,61 +27,60 @@ from ytheta.errors import InputError
 from ytheta.native.graph import Graph, Input, trace
 from ytheta.simulation.plants.equations_of_motion import EquationsOfMotion
 
-# Norms that no motion of an arm has: positions and velocities (rad, m, 1/s), what a controller remembers, torques
-# and accelerations.
-FARTHEST = 1e4
-LARGEST = 1e12
+# A run has diverged if one of these is exceeded; no motion of an arm comes close.
+MAX_MOTION_NORM = 1e4  # of positions and velocities (rad, m, rad/s, m/s)
+MAX_CONTROL_NORM = 1e12  # of the controller's state, torques and accelerations
 
 
 @dataclass(frozen=True)
 class Slots:
-    """Where things lie in the state of a run."""
+    """The layout of the state of a run."""
 
     coordinates: int
     joints: int
-    memory: int
+    controller_states: int
 
     @property
     def x(self) -> slice:
-        """Coordinates of the plant, closed."""
+        """The coordinates of the plant, loops closed."""
         return slice(0, self.coordinates)
 
     @property
     def qd(self) -> slice:
+        """The actuated velocities."""
         return slice(self.x.stop, self.x.stop + self.joints)
 
     @property
-    def remembered(self) -> slice:
-        """What the controller remembers."""
-        return slice(self.qd.stop, self.qd.stop + self.memory)
+    def controller_state(self) -> slice:
+        return slice(self.qd.stop, self.qd.stop + self.controller_states)
 
     @property
     def tau(self) -> slice:
-        """The torque of the period before."""
-        return slice(self.remembered.stop, self.remembered.stop + self.joints)
+        """The torque of the previous period."""
+        return slice(self.controller_state.stop, self.controller_state.stop + self.joints)
 
     @property
     def qdd(self) -> slice:
-        """The acceleration at the end of the period before."""
+        """The acceleration at the end of the previous period."""
         return slice(self.tau.stop, self.tau.stop + self.joints)
 
     @property
-    def squares(self) -> slice:
-        """Squares of tracking errors at all instants so far, summed."""
+    def squared_errors(self) -> slice:
+        """The sums of squared tracking errors over all instants so far."""
         return slice(self.qdd.stop, self.qdd.stop + self.joints)
 
     @property
-    def age(self) -> int:
-        """Periods lived; where the last of n was not survived, -n."""
-        return self.squares.stop
+    def period_count(self) -> int:
+        """The number of completed periods; -n if the run diverged in its n-th period."""
+        return self.squared_errors.stop
 
     @property
     def size(self) -> int:
-        return self.age + 1
+        return self.period_count + 1
 
 
-class Varied(NamedTuple):
-    """Symbols of what each run has of its own: parameters of the plant, factors of gains where there are such."""
+class VariedSymbols(NamedTuple):
+    """The symbols of values that differ between runs: plant parameters, and factors of gains if there are any."""
 
     theta: Any
     factors: list[Any]
@@ -87,7 +88,10 @@ class Varied(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PeriodGraphBuilder:
-    """What a step is made of; the controller takes ``factors`` of so many gains behind all its other inputs."""
+    """Builds the graphs of one control period.
+
+    ``factors`` is the number of gains with a factor; the controller takes these factors as its last input.
+    """
 
     plant: EquationsOfMotion
     controller: Graph
@@ -100,24 +104,26 @@ class PeriodGraphBuilder:
     def __post_init__(self) -> None:
         n, c = self.plant.actuated, self.plant.coordinates
         sizes, gains = [entry.size for entry in self._inputs], [entry.size for entry in self._gains]
-        wanted = [n] * (len(sizes) - 2)
-        if len(sizes) not in (6, 7) or sizes[1:-1] != wanted or sizes[0] not in (n, c) or sum(gains) != self.factors:
+        expected = [n] * (len(sizes) - 2)
+        if len(sizes) not in (6, 7) or sizes[1:-1] != expected or sizes[0] not in (n, c) or sum(gains) != self.factors:
             raise InputError(
                 f"the controller takes inputs of sizes {sizes + gains}, but a plant with {n} actuated coordinates "
-                "needs (q, qd, qr, qrd, qrdd, x), with qdd after qd where the law needs it; were they made for one "
-                "robot?"
+                "needs (q, qd, qr, qrd, qrdd, x), with qdd after qd if the law uses measured accelerations; create "
+                "controller and plant for the same robot"
             )
         if self.controller.size != n + sizes[-1]:
-            raise InputError(f"the controller gives {self.controller.size} numbers; {n} torques and dx/dt are needed")
+            raise InputError(
+                f"the controller returns {self.controller.size} numbers; it must return {n} torques and dx/dt"
+            )
         if self.continuous and (self.substeps != 1 or self.measured or self.accelerations):
             raise InputError(
-                "a continuous loop has no substeps, no sensors and no measured accelerations: they belong to a "
-                "controller with a period; leave out continuous=True"
+                "a continuous loop has no substeps, no sensors and no measured accelerations, which only a controller "
+                "with a period has; leave out continuous=True"
             )
 
     @property
     def _inputs(self) -> tuple[Input, ...]:
-        """Of the controller, without factors of gains."""
+        """The inputs of the controller without the factors of gains."""
         inputs = self.controller.inputs
         return inputs[:-1] if self.factors else inputs
 
@@ -135,7 +141,7 @@ class PeriodGraphBuilder:
         return Slots(self.plant.coordinates, self.plant.actuated, self._inputs[-1].size)
 
     def graph(self) -> Graph:
-        """A period; where it has several substeps, all of it but the motion of the plant."""
+        """Return the graph of a period; with several substeps, all of it except the motion of the plant."""
         import casadi
 
         s, n = self.slots, self.plant.actuated
@@ -145,73 +151,81 @@ class PeriodGraphBuilder:
         entries += [Input("factors", self.factors)] if self.factors else []
         symbols = {entry.name: casadi.SX.sym(entry.name, entry.size) for entry in entries}
         state = symbols["state"]
-        given = Varied(symbols.get("theta", casadi.SX(0, 1)), [symbols["factors"]] if self.factors else [])
+        varied = VariedSymbols(symbols.get("theta", casadi.SX(0, 1)), [symbols["factors"]] if self.factors else [])
         reference = [symbols["reference"][3 * n * k : 3 * n * (k + 1)] for k in range(3 if self.continuous else 1)]
-        step = self._continuous if self.continuous else self._held
-        x, qd, memory, tau, qdd = step(state, reference, symbols.get("measured"), given)
-        error = self.plant.seen(state[s.x]) - reference[0][:n]
-        after = casadi.vertcat(x, qd, memory, tau, qdd, state[s.squares] + error * error)
-        within = self._within(casadi.vertcat(x, qd), casadi.vertcat(memory, tau, qdd))
-        age = state[s.age]
-        goes_on = casadi.logic_and(age >= 0, within)
-        older = casadi.if_else(age >= 0, -1 - age, age)
-        output = casadi.vertcat(casadi.if_else(goes_on, after, state[: s.age]), casadi.if_else(goes_on, age + 1, older))
+        advance = self._advance_continuous if self.continuous else self._advance_held
+        x, qd, controller, tau, qdd = advance(state, reference, symbols.get("measured"), varied)
+        error = self.plant.select_actuated(state[s.x]) - reference[0][:n]
+        after = casadi.vertcat(x, qd, controller, tau, qdd, state[s.squared_errors] + error * error)
+        bounded = self._is_bounded(casadi.vertcat(x, qd), casadi.vertcat(controller, tau, qdd))
+        count = state[s.period_count]
+        continues = casadi.logic_and(count >= 0, bounded)
+        stopped = casadi.if_else(count >= 0, -1 - count, count)
+        output = casadi.vertcat(
+            casadi.if_else(continues, after, state[: s.period_count]), casadi.if_else(continues, count + 1, stopped)
+        )
         inputs = [(entry, symbols[entry.name]) for entry in entries]
         made_from = f"{self.controller.made_from or self.controller.name} and {self.plant.robot.name}"
         return trace("closed loop", inputs, scalars(casadi.densify(output)), made_from=made_from)
 
     def substep_graph(self) -> Graph:
-        """(state [, theta]) → state: the plant a substep on; where a run is lost, its age turns negative."""
+        """Return the graph of one substep of the plant, (state [, theta]) → state.
+
+        If the run diverges, its period count becomes negative.
+        """
         import casadi
 
         s, varied = self.slots, len(self.plant.varied)
         entries = [Input("state", s.size), *([Input("theta", varied)] if varied else [])]
         symbols = {entry.name: casadi.SX.sym(entry.name, entry.size) for entry in entries}
         state, theta = symbols["state"], symbols.get("theta", casadi.SX(0, 1))
-        tau, age = state[s.tau], state[s.age]
-        x, qd, qdd = self._moved(state[s.x], state[s.qd], tau, theta, state[s.qdd])
-        after = casadi.vertcat(x, qd, state[s.remembered], tau, qdd, state[s.squares])
-        within = self._within(casadi.vertcat(x, qd), casadi.vertcat(state[s.remembered], tau, qdd))
-        goes_on = casadi.logic_and(age >= 0, within)
+        tau, count = state[s.tau], state[s.period_count]
+        x, qd, qdd = self._advance_plant(state[s.x], state[s.qd], tau, theta, state[s.qdd])
+        after = casadi.vertcat(x, qd, state[s.controller_state], tau, qdd, state[s.squared_errors])
+        bounded = self._is_bounded(casadi.vertcat(x, qd), casadi.vertcat(state[s.controller_state], tau, qdd))
+        continues = casadi.logic_and(count >= 0, bounded)
         output = casadi.vertcat(
-            casadi.if_else(goes_on, after, state[: s.age]), casadi.if_else(goes_on, age, -casadi.fabs(age))
+            casadi.if_else(continues, after, state[: s.period_count]),
+            casadi.if_else(continues, count, -casadi.fabs(count)),
         )
         inputs = [(entry, symbols[entry.name]) for entry in entries]
         return trace("substep", inputs, scalars(casadi.densify(output)), made_from=self.plant.robot.name)
 
-    def _held(self, state: Any, reference: Any, measured: Any, given: Varied) -> tuple[Any, ...]:
+    def _advance_held(self, state: Any, reference: Any, measured: Any, varied: VariedSymbols) -> tuple[Any, ...]:
+        """A period with a torque that is held."""
         s, n = self.slots, self.plant.actuated
-        x, qd, memory = state[s.x], state[s.qd], state[s.remembered]
-        seen = (self.plant.seen(x), qd, state[s.qdd])
+        x, qd, controller = state[s.x], state[s.qd], state[s.controller_state]
+        motion = (self.plant.select_actuated(x), qd, state[s.qdd])
         if measured is not None:
-            seen = (measured[:n], measured[n : 2 * n], measured[2 * n :])
-        tau, change = self._torque(seen, reference[0], memory, given, near=x)
+            motion = (measured[:n], measured[n : 2 * n], measured[2 * n :])
+        tau, rate = self._torque(motion, reference[0], controller, varied, warm_start=x)
         qdd = state[s.qdd]
         if self.substeps == 1:
-            x, qd, qdd = self._moved(x, qd, tau, given.theta, qdd)
-        return x, qd, memory + self.period * change, tau, qdd
+            x, qd, qdd = self._advance_plant(x, qd, tau, varied.theta, qdd)
+        return x, qd, controller + self.period * rate, tau, qdd
 
-    def _moved(self, x: Any, qd: Any, tau: Any, theta: Any, qdd: Any) -> tuple[Any, ...]:
-        """A substep on under a torque that is held; qdd as it was where nobody needs it."""
+    def _advance_plant(self, x: Any, qd: Any, tau: Any, theta: Any, qdd: Any) -> tuple[Any, ...]:
+        """A substep under a held torque; qdd is updated only if the controller needs it."""
         h = self.period / self.substeps
         x, qd = self._rk4(lambda v: self.plant.rates(v[0], v[1], tau, theta), (x, qd), h)
         x = self.plant.loops.settled(x)
         return x, qd, self.plant.rates(x, qd, tau, theta)[1] if self.accelerations else qdd
 
-    def _continuous(self, state: Any, reference: Any, _measured: Any, given: Varied) -> tuple[Any, ...]:
+    def _advance_continuous(self, state: Any, reference: Any, _measured: Any, varied: VariedSymbols) -> tuple[Any, ...]:
+        """A period in which the torque follows the motion at every stage of RK4."""
         s = self.slots
-        start = (state[s.x], state[s.qd], state[s.remembered])
+        start = (state[s.x], state[s.qd], state[s.controller_state])
         torques = []
 
         def rates(v: tuple[Any, ...], stage: int) -> tuple[Any, ...]:
-            seen, wanted = (self.plant.seen(v[0]), v[1]), reference[(0, 1, 1, 2)[stage]]
-            tau, change = self._torque(seen, wanted, v[2], given, near=v[0])
+            motion, target = (self.plant.select_actuated(v[0]), v[1]), reference[(0, 1, 1, 2)[stage]]
+            tau, rate = self._torque(motion, target, v[2], varied, warm_start=v[0])
             torques.append(tau)
-            return (*self.plant.rates(v[0], v[1], tau, given.theta), change)
+            return (*self.plant.rates(v[0], v[1], tau, varied.theta), rate)
 
         stages = iter(range(4))
-        x, qd, memory = self._rk4(lambda v: rates(v, next(stages)), start, self.period)
-        return self.plant.loops.settled(x), qd, memory, torques[0], state[s.qdd]
+        x, qd, controller = self._rk4(lambda v: rates(v, next(stages)), start, self.period)
+        return self.plant.loops.settled(x), qd, controller, torques[0], state[s.qdd]
 
     @staticmethod
     def _rk4(rates: Any, v: tuple[Any, ...], h: float) -> tuple[Any, ...]:
@@ -225,19 +239,22 @@ class PeriodGraphBuilder:
         return tuple(a + h / 6.0 * (b + 2.0 * c + 2.0 * d + e) for a, b, c, d, e in zip(v, k1, k2, k3, k4, strict=True))
 
     def _torque(
-        self, seen: tuple[Any, ...], reference: Any, memory: Any, given: Varied, *, near: Any
+        self, motion: tuple[Any, ...], reference: Any, controller: Any, varied: VariedSymbols, *, warm_start: Any
     ) -> tuple[Any, Any]:
         """tau and dx/dt of the controller."""
         n = self.plant.actuated
-        q = seen[0] if self.controller.inputs[0].size == n else self.plant.loops.closed_near(seen[0], near)
-        moving = (q, seen[1], seen[2]) if self.accelerations else (q, seen[1])
-        wanted = (reference[:n], reference[n : 2 * n], reference[2 * n :])
-        found = self.controller.apply(*moving, *wanted, memory, *given.factors)
-        return found[:n, 0], found[n:, 0]  # columns, also of one number and of none
+        closes_loops = self.controller.inputs[0].size != n
+        q = self.plant.loops.closed_near(motion[0], warm_start) if closes_loops else motion[0]
+        measured = (q, motion[1], motion[2]) if self.accelerations else (q, motion[1])
+        target = (reference[:n], reference[n : 2 * n], reference[2 * n :])
+        output = self.controller.apply(*measured, *target, controller, *varied.factors)
+        return output[:n, 0], output[n:, 0]  # columns, even with one row or none
 
     @staticmethod
-    def _within(motion: Any, others: Any) -> Any:
-        """Sums of squares: they are not finite either where an entry is not, and then no comparison holds."""
+    def _is_bounded(motion: Any, others: Any) -> Any:
+        """Sums of squares are not finite if an entry is not; every comparison is then false."""
         import casadi
 
-        return casadi.logic_and(casadi.sumsqr(motion) <= FARTHEST**2, casadi.sumsqr(others) <= LARGEST**2)
+        return casadi.logic_and(
+            casadi.sumsqr(motion) <= MAX_MOTION_NORM**2, casadi.sumsqr(others) <= MAX_CONTROL_NORM**2
+        )

@@ -1,7 +1,7 @@
-"""One closed loop, step by step in Python: for every plant, and the reference that compiled loops are compared with.
+"""One closed loop, simulated step by step in Python: works with every plant, and compiled loops are compared with it.
 
-The controller starts one period before the first instant, so that what it remembers moves on by a whole period at every
-instant: explicit Euler, as in ``step_graph``.
+The controller starts one period before the first instant, so that its state advances by a whole period at every
+instant: explicit Euler, as in ``period_graph``.
 """
 
 from __future__ import annotations
@@ -14,19 +14,20 @@ import numpy as np
 from ytheta.control.controller import Controller, Reference, State
 from ytheta.errors import InputError, UnstableError
 from ytheta.shapes import Float, PerJoint, PerState
-from ytheta.simulation.closed_loop.period_graph import FARTHEST
+from ytheta.simulation.closed_loop.period_graph import MAX_MOTION_NORM
 from ytheta.simulation.parameter_changes import ParameterChange, sort_changes
 from ytheta.simulation.plants.integration import advance
 from ytheta.simulation.plants.plant import Plant
-from ytheta.simulation.references.reference import ReferenceTrajectory, check_period, periods, sample_reference
+from ytheta.simulation.references.reference import ReferenceTrajectory, sample_reference
 from ytheta.simulation.runs import Runs
 from ytheta.simulation.sensors.sensor_reader import SensorReader
 from ytheta.simulation.sensors.sensors import Sensors
+from ytheta.simulation.timing import check_timing, count_periods
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PlainLoop:
-    """A plant and a controller that works with a period; see ``ClosedLoop`` for many runs at once."""
+    """A plant and a controller with a control period; see ``ClosedLoop`` for many runs at once."""
 
     plant: Plant
     controller: Controller
@@ -35,18 +36,18 @@ class PlainLoop:
     sensors: Sensors | None = None
 
     def __post_init__(self) -> None:
-        check_period(self.period, self.substeps, self.controller.max_step)
+        check_timing(self.period, self.substeps, self.controller.max_step)
         if self.controller.robot.actuated != self.plant.robot.actuated:
             raise InputError(
                 f"the controller moves {', '.join(self.controller.robot.actuated)}, the plant has "
-                f"{', '.join(self.plant.robot.actuated)}; were they made for one robot?"
+                f"{', '.join(self.plant.robot.actuated)}; create controller and plant for the same robot"
             )
 
     def run(
         self,
         q: PerJoint,
         qd: PerJoint,
-        course: ReferenceTrajectory,
+        reference: ReferenceTrajectory,
         seconds: float,
         *,
         estimate: Float[np.ndarray, "unknown"] | None = None,
@@ -55,20 +56,20 @@ class PlainLoop:
         every: int = 10,
         run: int = 0,
     ) -> Runs:
-        """One run, over as many periods as fit into ``seconds``; ``run`` is its row among errors of sensors."""
-        steps = periods(seconds, self.period, every)
+        """Simulate one run; ``run`` is its row in sensor errors that differ between runs."""
+        steps = count_periods(seconds, self.period, every)
         if self.sensors is not None and rng is None:
             raise InputError("sensors need rng=np.random.default_rng(seed), so that a run can be repeated")
-        wanted = sample_reference(course, self.plant.robot, self.period * np.arange(steps + 1))
+        samples = sample_reference(reference, self.plant.robot, self.period * np.arange(steps + 1))
         accelerations = len(self.controller.graph.inputs) == 7
-        readings = None
+        reader = None
         if self.sensors is not None and rng is not None:
-            given = (self.sensors, len(q), self.period, slice(run, run + 1), rng.spawn(1))
-            readings = SensorReader(*given, accelerations=accelerations)
+            rows = slice(run, run + 1)
+            reader = SensorReader(self.sensors, len(q), self.period, rows, rng.spawn(1), accelerations=accelerations)
         plant, state = self.plant, self.plant.init(q, qd)
-        memory = self.controller.init(q, qd, estimate=estimate, t=-self.period)
-        qdd, lost, reason, squares = np.zeros_like(qd), np.inf, "", np.zeros_like(q)
-        rows: list[tuple[np.ndarray, ...]] = []
+        controller_state = self.controller.init(q, qd, estimate=estimate, t=-self.period)
+        qdd, diverged_at, reason, squares = np.zeros_like(qd), np.inf, "", np.zeros_like(q)
+        rows_kept: list[tuple[np.ndarray, ...]] = []
         changes = sort_changes(parameter_changes, self.period, steps)
         tau = np.zeros_like(q)
         for k in range(steps):
@@ -76,58 +77,61 @@ class PlainLoop:
                 if change.instant(self.period) == k:
                     plant = plant.with_parameters(change.values)
             q, qd = plant.motion(state)
-            reading = _read(readings, q, qd, qdd, accelerations=accelerations)
-            reference = Reference(wanted.q[k], wanted.qd[k], wanted.qdd[k])
-            moved = None
+            readings = _read_motion(reader, q, qd, qdd, accelerations=accelerations)
+            target = Reference(samples.q[k], samples.qd[k], samples.qdd[k])
+            advanced = None
             try:
-                moved = self._moved(plant, state, memory, wanted.t[k], reading, reference)
+                advanced = self._advance(plant, state, controller_state, samples.t[k], readings, target)
             except UnstableError as error:
                 reason = str(error)
-            # A run that is lost stays as it was before, as in compiled loops.
-            asked, after, ahead = (tau, memory, state) if moved is None else moved
-            felt = asked if k == 0 else 0.5 * (tau + asked)
-            torque = felt if readings is None else readings.torque(felt[None])[0]
-            rows.append((q, qd, asked, memory.x, reading[0], reading[1], torque))
-            if moved is None:
-                lost = self.period * (k + 1)
+            # A run that diverges keeps its state before this period, as in compiled loops.
+            torque, next_controller_state, next_state = (tau, controller_state, state) if advanced is None else advanced
+            mean = torque if k == 0 else 0.5 * (tau + torque)
+            read_torque = mean if reader is None else reader.delay_torque(mean[None])[0]
+            rows_kept.append((q, qd, torque, controller_state.x, readings[0], readings[1], read_torque))
+            if advanced is None:
+                diverged_at = self.period * (k + 1)
                 break
-            state, memory, tau, squares = ahead, after, asked, squares + (q - wanted.q[k]) ** 2
+            state, controller_state, tau = next_state, next_controller_state, torque
+            squares = squares + (q - samples.q[k]) ** 2
             if accelerations:
                 _, qdd = plant.motion(plant.rates(state, tau))
-        lived = min(steps, max(1, round(lost / self.period) - 1)) if np.isfinite(lost) else steps
-        rms = np.sqrt(squares / lived)
-        rows += rows[-1:] * (steps - len(rows))
-        found = self._runs(rows, state, memory.x, rms, lost, reason, every)
-        if readings is not None:
-            readings.end(found.read_tau)
-        return found
+        completed = min(steps, max(1, round(diverged_at / self.period) - 1)) if np.isfinite(diverged_at) else steps
+        rms = np.sqrt(squares / completed)
+        rows_kept += rows_kept[-1:] * (steps - len(rows_kept))
+        runs = self._to_runs(rows_kept, state, controller_state.x, rms, diverged_at, reason, every)
+        if reader is not None:
+            reader.add_torque_errors(runs.read_tau)
+        return runs
 
-    def _moved(
+    def _advance(
         self,
         plant: Plant,
         state: PerState,
-        memory: State,
+        controller_state: State,
         t: float,
-        reading: tuple[PerJoint, ...],
-        reference: Reference,
+        readings: tuple[PerJoint, ...],
+        target: Reference,
     ) -> tuple[PerJoint, State, PerState] | None:
-        """Torque, and what controller and plant are a period later; None where the plant left all bounds."""
-        q, qd, qdd = reading
-        tau, after = self.controller.step(memory, t, q, qd, reference, qdd)
-        ahead = advance(plant, state, tau, self.period, self.substeps)
-        return (tau, after, ahead) if float(ahead @ ahead) <= FARTHEST**2 else None
+        """The torque, and the states of controller and plant one period later; None if the plant diverged."""
+        q, qd, qdd = readings
+        tau, next_controller_state = self.controller.step(controller_state, t, q, qd, target, qdd)
+        next_state = advance(plant, state, tau, self.period, self.substeps)
+        bounded = float(next_state @ next_state) <= MAX_MOTION_NORM**2
+        return (tau, next_controller_state, next_state) if bounded else None
 
-    def _runs(
+    def _to_runs(
         self,
         rows: list[tuple[np.ndarray, ...]],
         state: np.ndarray,
         x: np.ndarray,
         rms: np.ndarray,
-        lost: float,
+        diverged_at: float,
         reason: str,
         every: int,
     ) -> Runs:
-        q, qd, tau, memory, read_q, read_qd, read_tau = (np.array(c)[None] for c in zip(*rows[::every], strict=True))
+        columns = (np.array(column)[None] for column in zip(*rows[::every], strict=True))
+        q, qd, tau, controller_state, read_q, read_qd, read_tau = columns
         final_q, final_qd = self.plant.motion(state)
         return Runs(
             joints=self.plant.robot.actuated,
@@ -137,7 +141,7 @@ class PlainLoop:
             q=q,
             qd=qd,
             tau=tau,
-            memory=memory,
+            controller_state=controller_state,
             read_q=read_q,
             read_qd=read_qd,
             read_tau=read_tau,
@@ -145,17 +149,17 @@ class PlainLoop:
             final_qd=final_qd[None],
             final_controller_state=x[None],
             rms=rms[None],
-            lost=np.array([lost]),
+            diverged_at=np.array([diverged_at]),
             reason=reason,
         )
 
 
-def _read(
-    readings: SensorReader | None, q: PerJoint, qd: PerJoint, qdd: PerJoint, *, accelerations: bool
+def _read_motion(
+    reader: SensorReader | None, q: PerJoint, qd: PerJoint, qdd: PerJoint, *, accelerations: bool
 ) -> tuple[PerJoint, PerJoint, PerJoint]:
-    """What the controller is told of the motion."""
-    if readings is None:
+    """The motion as the controller receives it."""
+    if reader is None:
         return q, qd, qdd
-    n, seen = len(q), np.concatenate((q, qd, qdd) if accelerations else (q, qd))
-    read = readings.motion(seen[None])[0]
-    return read[:n], read[n : 2 * n], read[2 * n :] if accelerations else qdd
+    n, motion = len(q), np.concatenate((q, qd, qdd) if accelerations else (q, qd))
+    readings = reader.read_motion(motion[None])[0]
+    return readings[:n], readings[n : 2 * n], readings[2 * n :] if accelerations else qdd

@@ -1,4 +1,4 @@
-"""What is kept of runs while they go on."""
+"""The arrays that runs are recorded in while they are simulated."""
 
 from __future__ import annotations
 
@@ -13,44 +13,47 @@ from ytheta.simulation.runs import Runs
 
 @dataclass(frozen=True, eq=False)
 class Record:
-    """Of all runs, or of those of a block; ``read`` has the same arrays of motion where there are no sensors."""
+    """The kept instants of all runs, or of a batch, and their final states.
+
+    ``read`` holds the readings of q, qd and tau. Without sensors, those of q and qd are the true arrays themselves.
+    """
 
     q: RunsByInstantByJoint
     qd: RunsByInstantByJoint
     tau: RunsByInstantByJoint
-    memory: Float[np.ndarray, "runs instants states"]
+    controller_state: Float[np.ndarray, "runs instants states"]
     read: tuple[RunsByInstantByJoint, RunsByInstantByJoint, RunsByInstantByJoint]
     final: Float[np.ndarray, "runs slots"]
 
     @staticmethod
-    def empty(step: ControlPeriod, runs: int, instants: int) -> Record:
-        slots = step.slots
+    def allocate(control_period: ControlPeriod, runs: int, instants: int) -> Record:
+        slots = control_period.slots
 
-        def kept(width: int) -> np.ndarray:
+        def empty(width: int) -> np.ndarray:
             return np.empty((runs, instants, width))
 
-        motion = (kept(slots.joints), kept(slots.joints), kept(slots.joints))
-        seen = (kept(slots.joints), kept(slots.joints)) if step.measured else motion[:2]
-        read = (*seen, kept(slots.joints))
-        return Record(*motion, kept(slots.memory), read, np.empty((runs, slots.size)))
+        motion = (empty(slots.joints), empty(slots.joints), empty(slots.joints))
+        measured = (empty(slots.joints), empty(slots.joints)) if control_period.measured else motion[:2]
+        read = (*measured, empty(slots.joints))
+        return Record(*motion, empty(slots.controller_states), read, np.empty((runs, slots.size)))
 
-    def put(self, rows: slice, part: Record) -> None:
-        """Rows of others in their place here."""
-        for mine, theirs in zip(self._arrays, part._arrays, strict=True):
-            mine[rows] = theirs
+    def insert(self, rows: slice, part: Record) -> None:
+        """Copy the record of a batch into these rows."""
+        for own_array, array in zip(self._arrays, part._arrays, strict=True):
+            own_array[rows] = array
 
-    def runs(
+    def to_runs(
         self,
-        step: ControlPeriod,
+        control_period: ControlPeriod,
         instants: Int[np.ndarray, "instants"],
         *,
         joints: tuple[str, ...],
         unknown_names: tuple[str, ...],
         steps: int,
     ) -> Runs:
-        slots, final, period = step.slots, self.final, step.period
-        age = final[:, slots.period_count]
-        lived = np.where(age < 0.0, -age - 1.0, age)
+        slots, final, period = control_period.slots, self.final, control_period.period
+        count = final[:, slots.period_count]
+        completed = np.where(count < 0.0, -count - 1.0, count)
         read_q, read_qd, read_tau = self.read
         return Runs(
             joints=joints,
@@ -60,18 +63,18 @@ class Record:
             q=self.q,
             qd=self.qd,
             tau=self.tau,
-            memory=self.memory,
+            controller_state=self.controller_state,
             read_q=read_q,
             read_qd=read_qd,
             read_tau=read_tau,
-            final_q=final[:, list(step.actuated)],
+            final_q=final[:, list(control_period.actuated)],
             final_qd=final[:, slots.qd].copy(),
             final_controller_state=final[:, slots.controller_state].copy(),
-            rms=np.sqrt(final[:, slots.squares] / np.maximum(1.0, lived)[:, None]),
-            lost=np.where(age < 0.0, -period * age, np.inf),
+            rms=np.sqrt(final[:, slots.squared_errors] / np.maximum(1.0, completed)[:, None]),
+            diverged_at=np.where(count < 0.0, -period * count, np.inf),
         )
 
     @property
     def _arrays(self) -> tuple[np.ndarray, ...]:
         read = self.read[2:] if self.read[0] is self.q else self.read
-        return (self.q, self.qd, self.tau, self.memory, self.final, *read)
+        return (self.q, self.qd, self.tau, self.controller_state, self.final, *read)

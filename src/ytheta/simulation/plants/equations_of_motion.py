@@ -1,14 +1,14 @@
-"""Our plant as symbols: how its coordinates and velocities change, for kernels to be compiled from.
+"""The equations of motion as symbols, from which the kernels of ytheta's own plant are compiled.
 
 Identity      d/dt (x, Qd) = (E(x) Qd, FD(x, Qd, tau, theta)); without loops x is Q and E is 1
 Reference     [walker1988] sec. 2.3 for E; [lu1993] sec. V for qdd
 Notation      code    meaning                                                      shape
-              x       closed coordinates, passive and actuated                     coordinates
-              Qd      velocities of the actuated ones                              actuated
+              x       all coordinates, passive and actuated, loops closed          coordinates
+              Qd      actuated velocities                                          actuated
               theta   the parameters named in ``varied``; all others are numbers   varied
 
-With loops, x drifts open by the error of the integrator, of fourth order. One Newton step after each step of
-integration squares what is left.
+With loops, the integrator opens x by an error of fourth order. One Newton step after each integration step squares the
+remaining error.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ class EquationsOfMotion:
         return len(self.loops.actuated)
 
     def rates(self, x: casadi.SX, Qd: casadi.SX, tau: casadi.SX, theta: casadi.SX) -> tuple[casadi.SX, casadi.SX]:
-        """(xd, Qdd)."""
-        given = (x, Qd, tau, self._parameters(theta)) if self.varied else (x, Qd, tau)
+        """Return (xd, Qdd)."""
+        inputs = (x, Qd, tau, self._parameters(theta)) if self.varied else (x, Qd, tau)
         xd = self.loops.tangent(x) @ Qd if self.loops.cuts else Qd
-        return xd, self._dynamics.apply(*given)
+        return xd, self._dynamics.apply(*inputs)
 
-    def seen(self, x: casadi.SX) -> casadi.SX:
-        """The actuated coordinates among x."""
+    def select_actuated(self, x: casadi.SX) -> casadi.SX:
+        """Return the actuated coordinates of x."""
         return x[list(self.loops.actuated)] if self.loops.cuts else x
 
     @cached_property
@@ -69,23 +69,23 @@ class EquationsOfMotion:
 
         state, tau, theta = (casadi.SX.sym(entry.name, entry.size) for entry in self._inputs)
         rates = casadi.vertcat(*self.rates(state[: self.coordinates], state[self.coordinates :], tau, theta))
-        return self._compiled("rates", [state, tau, theta], rates)
+        return self._compile("rates", [state, tau, theta], rates)
 
     @cached_property
-    def settled_kernel(self) -> Kernel:
-        """(x, Qd) → the same with loops closed."""
+    def closing_kernel(self) -> Kernel:
+        """(x, Qd) → (x, Qd) with loops closed."""
         import casadi
 
         state = casadi.SX.sym("state", self.coordinates + self.actuated)
         closed = casadi.vertcat(self.loops.settled(state[: self.coordinates]), state[self.coordinates :])
-        return self._compiled("settled", [state], closed)
+        return self._compile("close loops", [state], closed)
 
     @property
     def _inputs(self) -> tuple[Input, Input, Input]:
         states = self.coordinates + self.actuated
         return Input("state", states), Input("tau", self.actuated), Input("theta", len(self.varied))
 
-    def _compiled(self, name: str, symbols: list[casadi.SX], output: casadi.SX) -> Kernel:
+    def _compile(self, name: str, symbols: list[casadi.SX], output: casadi.SX) -> Kernel:
         inputs = list(zip(self._inputs, symbols, strict=False))
         return compile_graph(trace(name, inputs, scalars(output), made_from=f"{name} of {self.robot.name}"))
 
@@ -94,9 +94,9 @@ class EquationsOfMotion:
         return forward_dynamics_graph(self.robot, theta_input=bool(self.varied))
 
     def _parameters(self, theta: casadi.SX) -> casadi.SX:
-        """All standard parameters: symbols where they vary, numbers elsewhere."""
+        """All standard parameters: symbols if they are varied, numbers otherwise."""
         import casadi
 
-        own = {name: theta[k] for k, name in enumerate(self.varied)}
+        symbols = {name: theta[k] for k, name in enumerate(self.varied)}
         pairs = zip(self.robot.parameter_names, self.robot.numeric.theta.tolist(), strict=True)
-        return casadi.vertcat(*(own.get(name, casadi.SX(value)) for name, value in pairs))
+        return casadi.vertcat(*(symbols.get(name, casadi.SX(value)) for name, value in pairs))

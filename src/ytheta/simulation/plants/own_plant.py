@@ -1,4 +1,4 @@
-"""Our forward dynamics as a plant: trees, loops, couplings, friction, rotor inertia, declared forces."""
+"""The forward dynamics of ytheta as a plant: trees, loops, couplings, friction, rotor inertia, declared forces."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from ytheta.simulation.plants.equations_of_motion import EquationsOfMotion
 
 @dataclass(frozen=True, eq=False)
 class OwnPlant:
-    """State: all coordinates of the robot, closed, then the velocities of the actuated ones.
+    """Its state holds all coordinates of the robot, loops closed, and the actuated velocities.
 
-    Every parameter is an input of what is compiled, which so serves whatever their values become.
+    All parameters are inputs of the compiled kernels, so that other values need no new compilation.
     """
 
     equations: EquationsOfMotion
@@ -26,7 +26,7 @@ class OwnPlant:
 
     @staticmethod
     def of(robot: Robot) -> OwnPlant:
-        """A plant with the parameters of the description."""
+        """Return a plant with the parameters of the description."""
         return OwnPlant(EquationsOfMotion(robot, robot.parameter_names), robot.numeric.theta)
 
     @property
@@ -40,8 +40,8 @@ class OwnPlant:
     def rates(self, state: PerState, tau: PerJoint) -> PerState:
         return self.equations.rates_kernel.one(state, tau, self.theta)
 
-    def settled(self, state: PerState) -> PerState:
-        return self.equations.settled_kernel.one(state) if self.robot.loops else state
+    def close_loops(self, state: PerState) -> PerState:
+        return self.equations.closing_kernel.one(state) if self.robot.loops else state
 
     def motion(self, state: PerState) -> tuple[PerJoint, PerJoint]:
         return state[list(self.equations.loops.actuated)], state[self.equations.coordinates :]
@@ -49,4 +49,4 @@ class OwnPlant:
     def with_parameters(self, values: Mapping[str, float]) -> OwnPlant:
         check_parameter_names(self.robot, values)
         pairs = zip(self.robot.parameter_names, self.theta.tolist(), strict=True)
-        return replace(self, theta=np.array([float(values.get(name, old)) for name, old in pairs]))
+        return replace(self, theta=np.array([float(values.get(name, value)) for name, value in pairs]))

@@ -1,8 +1,8 @@
-"""What a plant is: something that moves when torques act on it.
+"""The interface of a plant: a simulated robot that torques act on.
 
-Its state is one vector, positions first, then velocities, of whatever the plant integrates: with loops our own plant
-holds all closed coordinates and the actuated velocities, MuJoCo all joints. Torques and what is seen from outside
-belong to the actuated coordinates, in the order of ``robot.actuated``. ``integrate`` moves any plant.
+Its state is one vector, positions first, then velocities. The plant decides which: with loops, ytheta's own plant uses
+all coordinates and the actuated velocities, MuJoCo all joints. Torques and measured motion belong to the actuated
+coordinates, in the order of ``robot.actuated``. ``integration`` moves any plant.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ class Plant(Protocol):
     def robot(self) -> Robot: ...
 
     def init(self, q: PerJoint, qd: PerJoint) -> PerState:
-        """The state in which the actuated coordinates are and move like this; ClosureError where loops cannot close."""
+        """Return the state for these actuated positions and velocities; ClosureError if loops cannot close."""
 
     def rates(self, state: PerState, tau: PerJoint) -> PerState:
-        """d state / dt."""
+        """Return d state / dt."""
 
-    def settled(self, state: PerState) -> PerState:
-        """The state after a step of integration, put back on what it must fulfil: loops that have drifted open."""
+    def close_loops(self, state: PerState) -> PerState:
+        """Return the state after an integration step with its loops, which have drifted open, closed again."""
 
     def motion(self, state: PerState) -> tuple[PerJoint, PerJoint]:
-        """q and qd of the actuated coordinates."""
+        """Return q and qd of the actuated coordinates."""
 
     def with_parameters(self, values: Mapping[str, float]) -> Plant:
-        """The same plant with other values of standard parameters, as when a load is grasped."""
+        """Return the plant with other values of standard parameters, such as those of a grasped load."""

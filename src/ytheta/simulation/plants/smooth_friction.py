@@ -1,8 +1,9 @@
-"""Coulomb friction near rest: where its bare sign makes a sampled loop chatter, and a speed over which it changes.
+"""Smooth Coulomb friction: which drives need it, and robots that have it.
 
-A sign that is wrong for a period h changes the rate of a drive by h fc dᵀ M^-1 d, d being its rates per rate of the
-coordinates (h fc / M_jj of a lone joint). The plant's steps and the controller's instants both do that, at each turn of
-a joint; where it is much, joints do not come to rest. With a ``coulomb_speed`` both see a smooth law.
+Coulomb friction without a ``coulomb_speed`` is fc times the sign of the speed. A sign that is wrong for a period h
+changes the speed of a drive by h fc dᵀ M^-1 d, where d are the speeds of the drive per speed of the coordinates
+(h fc / M_jj for a single joint). Both the integrator and the controller make this error whenever a drive changes its
+direction; if it is large, joints chatter instead of coming to rest. With a ``coulomb_speed`` both use a smooth law.
 """
 
 from __future__ import annotations
@@ -17,44 +18,41 @@ from ytheta.robot.robot import Robot
 from ytheta.shapes import SamplesByJoint
 from ytheta.simulation.plants.substeps import BACKEND, drive_jacobian
 
-TURNING, SLIDING = 0.05, 0.02  # rad/s, m/s
-MUCH = 0.01  # rad/s or m/s in a period
+REVOLUTE_COULOMB_SPEED, PRISMATIC_COULOMB_SPEED = 0.05, 0.02  # rad/s, m/s
+MAX_SPEED_ERROR = 0.01  # rad/s or m/s, of a wrong sign in one period
 
 
 def with_smooth_friction(robot: Robot) -> Robot:
-    """The robot with a ``coulomb_speed`` in drives that have Coulomb friction and none; itself if there are none."""
+    """Return the robot with a ``coulomb_speed`` in all drives that lack one; the robot itself if none does."""
     if not find_nonsmooth_drives(robot):
         return robot
 
     def smooth(name: str, drive: Drive) -> Drive:
-        return (
-            replace(drive, coulomb_speed=SLIDING if name in robot.sliding_joints else TURNING)
-            if _is_sharp(drive)
-            else drive
-        )
+        speed = PRISMATIC_COULOMB_SPEED if name in robot.sliding_joints else REVOLUTE_COULOMB_SPEED
+        return replace(drive, coulomb_speed=speed) if _is_nonsmooth(drive) else drive
 
     return robot.with_drives(smooth)
 
 
 def find_nonsmooth_drives(robot: Robot) -> tuple[str, ...]:
-    """Drives with Coulomb friction that is the bare sign of the rate."""
-    return tuple(name for name, drive in robot.drives if _is_sharp(drive))
+    """Return the drives with Coulomb friction but without a ``coulomb_speed``."""
+    return tuple(name for name, drive in robot.drives if _is_nonsmooth(drive))
 
 
 def find_chattering_drives(robot: Robot, q: SamplesByJoint, period: float) -> tuple[str, ...]:
-    """Those of them whose rate a wrong sign changes by much within a period, at some of these poses."""
-    sharp = set(find_nonsmooth_drives(robot))
-    if not sharp:
+    """Return the nonsmooth drives for which a wrong sign exceeds ``MAX_SPEED_ERROR`` at one of these poses."""
+    nonsmooth = set(find_nonsmooth_drives(robot))
+    if not nonsmooth:
         return ()
     D, M = drive_jacobian(robot, q), kernels.mass_matrix(robot, backend=BACKEND)(q)
     coulomb = np.array([drive.coulomb for _, drive in robot.drives])
     try:
-        alone = np.einsum("ska,sak->sk", D, np.linalg.solve(M, D.transpose(0, 2, 1))).max(axis=0)
-    except np.linalg.LinAlgError:  # there is no mass that would keep the rate
-        alone = np.full(len(coulomb), np.inf)
-    much = dict(zip(robot.moving, period * np.abs(coulomb) * alone > MUCH, strict=True))
-    return tuple(name for name in robot.moving if name in sharp and much[name])
+        mobility = np.einsum("ska,sak->sk", D, np.linalg.solve(M, D.transpose(0, 2, 1))).max(axis=0)
+    except np.linalg.LinAlgError:  # some motion has no mass
+        mobility = np.full(len(coulomb), np.inf)
+    chatters = dict(zip(robot.moving, period * np.abs(coulomb) * mobility > MAX_SPEED_ERROR, strict=True))
+    return tuple(name for name in robot.moving if name in nonsmooth and chatters[name])
 
 
-def _is_sharp(drive: Drive) -> bool:
+def _is_nonsmooth(drive: Drive) -> bool:
     return drive.coulomb != 0.0 and drive.coulomb_speed == 0.0

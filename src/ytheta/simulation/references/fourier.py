@@ -1,19 +1,20 @@
-"""The reference of a robot nobody gave one for: every joint wanders around, within its limits, and comes back to rest.
+"""The default reference trajectory: every joint moves around within its limits and returns to rest at the start.
 
-Identity      q(t) = start + size window(t) (middle - start + reach sum_k a_k sin(w_k t + phi_k)),  sum |a_k| = 1
-Accepts       every robot; with loops, motion that closes them, away from singular poses
+Identity      q(t) = start + scale window(t) (center - start + reach sum_k a_k sin(w_k t + phi_k)),  sum |a_k| = 1
+Accepts       every robot; with loops, the motion closes them and stays away from singular poses
 Notation      code      meaning                                                                  shape
-              start     home, or the pose nearest to it that is well within the limits           joints
-              middle    around which a joint moves                                               joints
-              reach     how far it goes from there                                               joints
-              window    rises from 0 to 1, stays, and falls again; its ends are at rest          instants
+              start     home, or the closest pose that is well within the limits                 joints
+              center    the position around which a joint moves                                  joints
+              reach     the largest distance from the center                                     joints
+              window    rises from 0 to 1, stays, and falls again; at rest at both ends          instants
 
-Where the numbers come from. Positions keep a tenth of a joint's range away from either end, speeds and accelerations at
-60 % of their limits. A description that is silent means ±1 rad or ±0.3 m around home, 3 rad/s or 1 m/s, and 15 rad/s²
-or 5 m/s², and so does a limit of 0 for speed or acceleration, a placeholder of exporters; a joint whose limits of
-position are equal stays there. Five frequencies a joint, between 0.1 and 0.7 Hz: slow ones show weights, fast ones
-inertias, and no two joints share one, so that what the joints do is never the same combination twice. A joint whose
-speed limit does not allow that moves more slowly first, and less far only then. Collisions are nobody's concern here.
+Positions keep a distance of a tenth of the joint's range from either limit; speeds and accelerations stay below 60 % of
+their limits. If the description has no limits, the defaults are ±1 rad or ±0.3 m around home, 3 rad/s or 1 m/s, and
+15 rad/s² or 5 m/s². A limit of 0 for speed or acceleration, which exporters write as a placeholder, counts as none. A
+joint whose position limits are equal does not move. Each joint has five frequencies between 0.1 and 0.7 Hz: slow ones
+reveal weights, fast ones inertias. No two joints share a frequency, so that the joints never repeat a combination of
+positions. If the speed limit does not allow these frequencies, the joint first moves more slowly, and only then less
+far. Collisions are not considered.
 """
 
 from __future__ import annotations
@@ -28,168 +29,180 @@ from ytheta.dynamics.loops.loops import solve
 from ytheta.errors import ClosureError, InputError
 from ytheta.robot.parts import JointKind, Limits
 from ytheta.robot.robot import Robot
-from ytheta.shapes import Float, PerJoint
-from ytheta.simulation.references.reference import Columns
+from ytheta.shapes import Float, InstantsByJoint, PerInstant, PerJoint
 
 HARMONICS = 5
-SLOWEST, FASTEST = 0.1, 0.7  # Hz
-MARGIN = 0.1  # of a joint's range, at either end
-SHARE = 0.6  # of the limits of speed and acceleration
-USUAL = {True: Limits(-1.0, 1.0, 3.0, 15.0), False: Limits(-0.3, 0.3, 1.0, 5.0)}  # turning (rad) and sliding (m)
-RAMP, LONGEST_RAMP = 0.25, 3.0  # of the time, and seconds, in which the window rises
-SINGULAR = 10.0  # times the condition number at home: nearer to a singular pose it does not go
-SHRINK = 0.8
-SMALLEST = 1e-3
-CHECKED, MOST = 0.02, 5000  # s between the instants at which limits and loops are looked at; how many at most
+MIN_FREQUENCY, MAX_FREQUENCY = 0.1, 0.7  # Hz
+RANGE_MARGIN = 0.1  # share of a joint's range, at either end
+LIMIT_SHARE = 0.6  # of the limits of speed and acceleration
+DEFAULT_LIMITS = {JointKind.REVOLUTE: Limits(-1.0, 1.0, 3.0, 15.0), JointKind.PRISMATIC: Limits(-0.3, 0.3, 1.0, 5.0)}
+RAMP_SHARE, MAX_RAMP_SECONDS = 0.25, 3.0  # the window rises in this share of the time, at most so many seconds
+MAX_CONDITION_RATIO = 10.0  # condition number of the loops' Jacobian, relative to home
+SCALE_FACTOR = 0.8  # from one attempt to the next
+MIN_SCALE = 1e-3
+CHECK_INTERVAL, MAX_CHECKS = 0.02, 5000  # limits and loops are checked every so many s, at most so many times
 
 
 @dataclass(frozen=True, eq=False)
 class FourierReference:
-    """A course; before 0 it stands at its start, after ``seconds`` at its end, which is the same pose."""
+    """A reference of windowed sines; before 0 and after ``seconds`` it stays at ``start``."""
 
     seconds: float
     ramp: float
     start: PerJoint
-    middle: PerJoint
+    center: PerJoint
     amplitudes: Float[np.ndarray, "harmonics joints"]
     frequencies: Float[np.ndarray, "harmonics joints"]
     phases: Float[np.ndarray, "harmonics joints"]
-    size: PerJoint
+    scale: PerJoint
 
-    def __call__(self, t: Float[np.ndarray, "instants"]) -> tuple[Columns, Columns, Columns]:
-        """q, qd and qdd at any instants."""
+    def __call__(self, t: PerInstant) -> tuple[InstantsByJoint, InstantsByJoint, InstantsByJoint]:
+        """Return q, qd and qdd."""
         inside = np.clip(t, 0.0, self.seconds)
         angle = inside[:, None, None] * self.frequencies + self.phases
         sin, cos, a, w = np.sin(angle), np.cos(angle), self.amplitudes, self.frequencies
         s, sd, sdd = (a * sin).sum(axis=1), (a * w * cos).sum(axis=1), -(a * w**2 * sin).sum(axis=1)
-        s = s + (self.middle - self.start)
+        s = s + (self.center - self.start)
         u, ud, udd = (column[:, None] for column in _window(inside, self.seconds, self.ramp))
         q, qd, qdd = u * s, ud * s + u * sd, udd * s + 2.0 * ud * sd + u * sdd
-        return self.start + self.size * q, self.size * qd, self.size * qdd
+        return self.start + self.scale * q, self.scale * qd, self.scale * qdd
 
 
-def default_reference(robot: Robot, seconds: float, *, rng: np.random.Generator | None = None, size: float = 1.0) -> FourierReference:
-    """Motion for so many seconds; ``size`` is the part of it that is made, ``rng`` gives another one each time."""
+def default_reference(
+    robot: Robot, seconds: float, *, rng: np.random.Generator | None = None, scale: float = 1.0
+) -> FourierReference:
+    """Return a reference of this duration; ``scale`` reduces the motion, another ``rng`` gives another motion."""
     if not (seconds > 0.0 and np.isfinite(seconds)):
         raise InputError(f"a reference of {seconds} s; give a positive number of seconds, such as 10")
-    if not 0.0 < size <= 1.0:
-        raise InputError(f"a reference of size {size}; give a number between 0 and 1, of what the limits allow")
+    if not 0.0 < scale <= 1.0:
+        raise InputError(f"a reference of scale {scale}; give a number between 0 and 1, relative to the limits")
     loops = constraint(robot)
     limits = robot.actuated_limits
     home = loops.home[list(loops.actuated)]
-    lower, upper, speed, acceleration, reach = _room(robot, limits, home)
+    lower, upper, speed, acceleration, reach = _allowed_motion(robot, limits, home)
     start = np.clip(home, lower, upper)
     reach = np.minimum(reach, 0.5 * (upper - lower))
-    middle = start if robot.loops else np.clip(start, lower + reach, upper - reach)
+    center = start if robot.loops else np.clip(start, lower + reach, upper - reach)
     if robot.loops:
         reach = np.minimum(reach, np.minimum(start - lower, upper - start))
     rng = np.random.default_rng(0) if rng is None else rng
-    course = _drawn(rng, seconds, start, middle, reach, slowness=_slowness(reach, speed, seconds))
-    t = np.linspace(0.0, seconds, 2 + min(MOST, round(seconds / CHECKED)))
-    _, qd, qdd = (np.abs(values).max(axis=0) for values in course(t))
+    factors = _frequency_factors(reach, speed, seconds)
+    reference = _sample_harmonics(rng, seconds, start, center, reach, frequency_factors=factors)
+    t = np.linspace(0.0, seconds, 2 + min(MAX_CHECKS, round(seconds / CHECK_INTERVAL)))
+    _, qd, qdd = (np.abs(values).max(axis=0) for values in reference(t))
     allowed = np.minimum(speed / np.maximum(qd, 1e-300), acceleration / np.maximum(qdd, 1e-300))
-    course = replace(course, size=size * np.minimum(1.0, allowed))
-    if not (course.size * reach).any():
+    reference = replace(reference, scale=scale * np.minimum(1.0, allowed))
+    if not (reference.scale * reach).any():
         raise InputError(
-            f"no joint of robot {robot.name!r} can move: {_ranges(robot, limits)}; correct the limits of its joints in "
-            "the description (lower and upper of <limit> in a URDF) or, where they leave room, give a reference"
+            f"no joint of robot {robot.name!r} can move: {_describe_limits(robot, limits)}; correct the joint limits "
+            "in the description (lower and upper of <limit> in a URDF), or give a reference within them"
         )
-    return _closing(loops, course, t)
+    return _scale_to_reachable(loops, reference, t)
 
 
-def _ranges(robot: Robot, limits: tuple[Limits, ...]) -> str:
-    named = list(zip(robot.actuated, limits, strict=True))
-    shown = ", ".join(f"{name!r} has the limits {own.lower:g} … {own.upper:g}" for name, own in named[:3])
-    return f"{shown}{f' and {len(named) - 3} more' if len(named) > 3 else ''}"
+def _describe_limits(robot: Robot, limits: tuple[Limits, ...]) -> str:
+    pairs = list(zip(robot.actuated, limits, strict=True))
+    shown = ", ".join(f"{name!r} has the limits {limit.lower:g} … {limit.upper:g}" for name, limit in pairs[:3])
+    return f"{shown}{f' and {len(pairs) - 3} more' if len(pairs) > 3 else ''}"
 
 
-def _room(robot: Robot, limits: tuple[Limits, ...], home: PerJoint) -> tuple[PerJoint, ...]:
-    """Of every actuated coordinate: least and greatest position, speed, acceleration, and how far it goes."""
-    usual = [_usual(robot, name) for name in robot.actuated]
-    reach = np.array([own.upper for own in usual])
-    lower, upper = np.array([own.lower for own in limits]), np.array([own.upper for own in limits])
+def _allowed_motion(robot: Robot, limits: tuple[Limits, ...], home: PerJoint) -> tuple[PerJoint, ...]:
+    """Lower and upper position, speed, acceleration and reach of every actuated coordinate."""
+    defaults = [_default_limits(robot, name) for name in robot.actuated]
+    reach = np.array([default.upper for default in defaults])
+    lower, upper = np.array([limit.lower for limit in limits]), np.array([limit.upper for limit in limits])
     finite = np.isfinite(lower) & np.isfinite(upper)
-    margin = np.where(finite, MARGIN * (np.where(finite, upper, 1.0) - np.where(finite, lower, 0.0)), MARGIN * reach)
+    ranges = np.where(finite, upper, 1.0) - np.where(finite, lower, 0.0)
+    margin = np.where(finite, RANGE_MARGIN * ranges, RANGE_MARGIN * reach)
     lower, upper = lower + margin, upper - margin
-    # A range open at one end reaches as far as it would without limits, from home or from its one end.
+    # A range that is open at one end extends as far as without limits, from home or from its finite end.
     lower = np.where(np.isfinite(lower), lower, np.minimum(home, upper) - 2.0 * reach)
     upper = np.where(np.isfinite(upper), upper, np.maximum(home, lower) + 2.0 * reach)
 
-    def share(which: str) -> PerJoint:
-        pairs = [(getattr(own, which), getattr(other, which)) for own, other in zip(limits, usual, strict=True)]
-        return SHARE * np.array([own if own and np.isfinite(own) else other for own, other in pairs])
+    def share(quantity: str) -> PerJoint:
+        pairs = [(getattr(a, quantity), getattr(b, quantity)) for a, b in zip(limits, defaults, strict=True)]
+        return LIMIT_SHARE * np.array([limit if limit and np.isfinite(limit) else default for limit, default in pairs])
 
     return lower, upper, share("velocity"), share("acceleration"), reach
 
 
-def _usual(robot: Robot, coordinate: str) -> Limits:
-    """Of a coordinate whose limits nobody gave: such that no joint it moves goes farther than one would by itself."""
+def _default_limits(robot: Robot, coordinate: str) -> Limits:
+    """The limits of a coordinate without any: no joint that it moves exceeds the default limits of a joint."""
     factors = robot.coupling_map[0][:, robot.coordinates.index(coordinate)]
-    turns = [joint.kind is JointKind.REVOLUTE for joint in robot.movable]
-    moved = [(USUAL[turn], abs(float(f))) for turn, f in zip(turns, factors, strict=True) if f]
+    pairs = zip(robot.movable, factors, strict=True)
+    moved = [(DEFAULT_LIMITS[joint.kind], abs(float(factor))) for joint, factor in pairs if factor]
     if not moved:
-        return USUAL[True]
-    own = {name: min(getattr(u, name) / f for u, f in moved) for name in ("upper", "velocity", "acceleration")}
-    return Limits(-own["upper"], own["upper"], own["velocity"], own["acceleration"])
-
-
-def _slowness(reach: PerJoint, speed: PerJoint, seconds: float) -> PerJoint:
-    """What frequencies are multiplied with so that speeds stay within limits; not so slow that nothing moves."""
-    typical = 2.0 * np.pi * 0.5 * (SLOWEST + FASTEST) * reach
-    least = min(1.0, 1.0 / (FASTEST * seconds))  # one period of the fastest in all the time
-    return np.clip(speed / np.maximum(typical, 1e-300), least, 1.0)
-
-
-def _drawn(
-    rng: np.random.Generator, seconds: float, start: PerJoint, middle: PerJoint, reach: PerJoint, *, slowness: PerJoint
-) -> FourierReference:
-    """Frequencies spread evenly over the band, one in each part of it, and phases anywhere."""
-    shape = (HARMONICS, len(start))
-    # The places of the joints within the parts are multiples of the golden section: never twice the same.
-    place = (0.618034 * np.arange(1, len(start) + 1) + rng.uniform(0.0, 0.1, shape)) % 1.0
-    w = 2.0 * np.pi * slowness * (SLOWEST + (FASTEST - SLOWEST) * (np.arange(HARMONICS)[:, None] + place) / HARMONICS)
-    phases = rng.uniform(0.0, 2.0 * np.pi, shape)
-    weights = rng.uniform(0.5, 1.0, shape) * (w[0] / w) ** 0.5  # fast ones a little smaller
-    amplitudes = reach * weights / weights.sum(axis=0)
-    course = FourierReference(
-        seconds, min(RAMP * seconds, LONGEST_RAMP), start, middle, amplitudes, w, phases, np.ones(len(start))
+        return DEFAULT_LIMITS[JointKind.REVOLUTE]
+    upper, velocity, acceleration = (
+        min(getattr(limits, quantity) / factor for limits, factor in moved)
+        for quantity in ("upper", "velocity", "acceleration")
     )
-    # Sines seldom add up: use the room there is, but no more of it.
+    return Limits(-upper, upper, velocity, acceleration)
+
+
+def _frequency_factors(reach: PerJoint, speed: PerJoint, seconds: float) -> PerJoint:
+    """Factors that lower the frequencies until speeds are within limits, but not until nothing moves."""
+    typical_speed = 2.0 * np.pi * 0.5 * (MIN_FREQUENCY + MAX_FREQUENCY) * reach
+    smallest = min(1.0, 1.0 / (MAX_FREQUENCY * seconds))  # one period of the highest frequency in the whole time
+    return np.clip(speed / np.maximum(typical_speed, 1e-300), smallest, 1.0)
+
+
+def _sample_harmonics(
+    rng: np.random.Generator,
+    seconds: float,
+    start: PerJoint,
+    center: PerJoint,
+    reach: PerJoint,
+    *,
+    frequency_factors: PerJoint,
+) -> FourierReference:
+    """Frequencies spread evenly over the band, one in each part of it, and random phases."""
+    shape = (HARMONICS, len(start))
+    # Within a part, the frequencies of the joints follow multiples of the golden section, which never coincide.
+    place = (0.618034 * np.arange(1, len(start) + 1) + rng.uniform(0.0, 0.1, shape)) % 1.0
+    band = MAX_FREQUENCY - MIN_FREQUENCY
+    w = 2.0 * np.pi * frequency_factors * (MIN_FREQUENCY + band * (np.arange(HARMONICS)[:, None] + place) / HARMONICS)
+    phases = rng.uniform(0.0, 2.0 * np.pi, shape)
+    weights = rng.uniform(0.5, 1.0, shape) * (w[0] / w) ** 0.5  # fast harmonics are a little smaller
+    amplitudes = reach * weights / weights.sum(axis=0)
+    ramp = min(RAMP_SHARE * seconds, MAX_RAMP_SECONDS)
+    reference = FourierReference(seconds, ramp, start, center, amplitudes, w, phases, np.ones(len(start)))
+    # The sines rarely reach their maxima together: enlarge them until they reach as far as allowed.
     t = np.linspace(0.0, seconds, 1000)
-    away = np.abs((amplitudes * np.sin(t[:, None, None] * w + phases)).sum(axis=1)).max(axis=0)
-    return replace(course, amplitudes=amplitudes * reach / np.maximum(away * 1.02, 1e-300))
+    farthest = np.abs((amplitudes * np.sin(t[:, None, None] * w + phases)).sum(axis=1)).max(axis=0)
+    return replace(reference, amplitudes=amplitudes * reach / np.maximum(farthest * 1.02, 1e-300))
 
 
 def _window(t: np.ndarray, seconds: float, ramp: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """10 x³ - 15 x⁴ + 6 x⁵ up and down, with its derivatives."""
+    """10 x³ - 15 x⁴ + 6 x⁵ at the beginning and reversed at the end, with its derivatives."""
     rising = t <= 0.5 * seconds
     x = np.clip(np.where(rising, t, seconds - t) / ramp, 0.0, 1.0)
-    sense = np.where(rising, 1.0, -1.0)
+    sign = np.where(rising, 1.0, -1.0)
     value = x**3 * (10.0 - 15.0 * x + 6.0 * x**2)
-    return value, sense * 30.0 * x**2 * (1.0 - x) ** 2 / ramp, 60.0 * x * (1.0 - x) * (1.0 - 2.0 * x) / ramp**2
+    return value, sign * 30.0 * x**2 * (1.0 - x) ** 2 / ramp, 60.0 * x * (1.0 - x) * (1.0 - 2.0 * x) / ramp**2
 
 
-def _closing(loops: Constraint, course: FourierReference, t: np.ndarray) -> FourierReference:
-    """The course, made smaller until what follows from the actuated coordinates is well within bounds all the way."""
+def _scale_to_reachable(loops: Constraint, reference: FourierReference, t: np.ndarray) -> FourierReference:
+    """Reduce the reference until loops close and passive joints stay within their limits at all times."""
     if not loops.robot.loops and not loops.robot.couplings:
-        return course
-    while float(course.size.max()) >= SMALLEST:
-        if _reachable(loops, course(t)[0]):
-            return course
-        course = replace(course, size=SHRINK * course.size)
+        return reference
+    while float(reference.scale.max()) >= MIN_SCALE:
+        if _is_reachable(loops, reference(t)[0]):
+            return reference
+        reference = replace(reference, scale=SCALE_FACTOR * reference.scale)
     raise ClosureError(
-        f"robot {loops.robot.name!r} can hardly leave its home: its loops do not close, are singular, or a joint that "
-        "follows others is at its limit, wherever it goes; choose another [home], or give a reference"
+        f"robot {loops.robot.name!r} cannot move away from its home configuration: its loops do not close or are "
+        "singular, or a passive joint is at its limit; choose another [home], or give a reference"
     )
 
 
-def _reachable(loops: Constraint, Q: Columns) -> bool:
-    """Loops close on the branch of home, away from singular poses, and joints that follow stay within limits."""
-    found, home = solve(loops, Q), solve(loops, loops.home[list(loops.actuated)][None])
-    if not found.determined.all() or found.condition.max() > SINGULAR * home.condition[0]:
+def _is_reachable(loops: Constraint, Q: InstantsByJoint) -> bool:
+    """Whether loops close on the branch of home, away from singular poses, with passive joints within limits."""
+    solution, home = solve(loops, Q), solve(loops, loops.home[list(loops.actuated)][None])
+    if not solution.determined.all() or solution.condition.max() > MAX_CONDITION_RATIO * home.condition[0]:
         return False
     for k, joint in enumerate(loops.robot.movable):
-        at_home = joint.limits.lower <= home.q[0, k] <= joint.limits.upper
-        if at_home and not (joint.limits.lower <= found.q[:, k].min() and found.q[:, k].max() <= joint.limits.upper):
+        lower, upper, q = joint.limits.lower, joint.limits.upper, solution.q[:, k]
+        if lower <= home.q[0, k] <= upper and not (lower <= q.min() and q.max() <= upper):
             return False
     return True

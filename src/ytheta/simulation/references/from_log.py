@@ -1,19 +1,20 @@
-"""A reference read from a log: positions at stamps, made smooth.
+"""A reference trajectory from a log: a smoothing spline through its positions.
 
-Identity      q(t) = the least-squares spline of degree 5 through the samples; qd and qdd are its own derivatives
+Identity      q(t) = the least-squares spline of degree 5 through the samples; qd and qdd are its derivatives
 Notation      code      meaning
-              apart     s between knots: the same all along, for each joint its own
-              least     the shortest of these: ``KNOTS``, and no less than two samples
-              variance  of the samples about the spline with knots ``least`` apart: noise, and what it cannot follow
+              spacing   s between knots: constant in time, chosen for each joint
+              finest    the smallest spacing: ``MIN_KNOT_SPACING``, and at least two samples
+              variance  of the samples about the spline with the finest spacing: noise, and motion it cannot follow
 
-Two derivatives of an interpolation are nothing but noise and steps of the encoder, so knots are as far apart as the
-samples allow: farther and farther, as long as the spline misses them by no more than noise explains. With k knots less
-the sum of squares grows by ``variance`` times a chi-square number of k degrees, which exceeds k + 2 sqrt(k x) + 2 x
-with probability exp(-x) at most (B. Laurent and P. Massart, Annals of Statistics 28(5), 2000, lemma 1); that is asked
-over all of time and over every ``STRETCH``, with x = ``DOUBT`` for all stretches together. Where positions come in
-steps, the spline may miss by ``WITHIN`` of one instead. Samples without noise keep their knots: at 20 ms motion of 5 Hz
-is followed to 1e-5 of its size. Samples are interpolated where they are so few that the spline misses them by more than
-``COARSE`` of the largest range of a joint. Time begins with the first sample.
+The second derivative of an interpolation would consist of noise and encoder steps. The knots are therefore as far apart
+as the samples allow: the spacing grows as long as noise explains the residuals of the spline. With k knots less, the
+sum of squares grows by ``variance`` times a chi-square variable with k degrees of freedom, which exceeds
+k + 2 sqrt(k x) + 2 x with probability at most exp(-x) (B. Laurent and P. Massart, Annals of Statistics 28(5), 2000,
+lemma 1). This is tested over the whole time and over every window of ``KNOTS_PER_WINDOW`` knots, with
+x = ``RISK_EXPONENT`` for all windows together. If the positions are quantized, residuals up to ``MAX_RMS_IN_STEPS`` of
+an encoder step are accepted as well. Samples without noise keep the finest spacing: with 20 ms, motion of 5 Hz is
+followed to 1e-5 of its amplitude. The samples are interpolated if they are so few that the spline misses them by more
+than ``MAX_RELATIVE_MISFIT`` of the largest range of a joint. Time begins at the first sample.
 """
 
 from __future__ import annotations
@@ -26,27 +27,27 @@ import numpy as np
 
 from ytheta.errors import InputError
 from ytheta.logs.log import Log
-from ytheta.shapes import Float, Shaped
-from ytheta.simulation.references.reference import Columns
+from ytheta.shapes import Float, InstantsByJoint, PerInstant, PerJoint, Shaped
 
 if TYPE_CHECKING:
     from scipy.interpolate import BSpline
 
 DEGREE = 5
-KNOTS, FARTHER, FARTHEST = 0.02, 1.5, 1.0  # s between knots: the least, the factor from one try to the next, the most
-DOUBT = 7.0
-STRETCH = 50  # knots
-WITHIN = 0.35  # rms; 0.29 is what rounding makes
-COARSE = 1e-3
-LATE = 0.5  # of a step: how far outside an instant may be, for rounding
+MIN_KNOT_SPACING, MAX_KNOT_SPACING = 0.02, 1.0  # s
+SPACING_FACTOR = 1.5  # from one attempt to the next
+RISK_EXPONENT = 7.0
+KNOTS_PER_WINDOW = 50
+MAX_RMS_IN_STEPS = 0.35  # rounding alone causes 0.29
+MAX_RELATIVE_MISFIT = 1e-3
+TIME_TOLERANCE = 0.5  # of a mean sample interval: rounding of times before the first or after the last sample
 
 
 @dataclass(frozen=True, eq=False)
 class LoggedReference:
-    """A course through samples; ``source`` says where they are from."""
+    """A reference through the samples of a log; ``source`` names the log in error messages."""
 
-    t: Float[np.ndarray, "samples"]
-    q: Columns
+    t: PerInstant
+    q: InstantsByJoint
     source: str = "the reference"
 
     def __post_init__(self) -> None:
@@ -56,81 +57,88 @@ class LoggedReference:
                 f"row for each of at least {DEGREE + 1} instants"
             )
         if not (np.isfinite(self.t).all() and np.isfinite(self.q).all()):
-            raise InputError(f"{self.source}: times or positions hold numbers that are not finite")
-        back = np.flatnonzero(np.diff(self.t) <= 0.0)
-        if len(back):
-            raise InputError(f"{self.source}: time does not go on after t = {self.t[back[0]]:g} s (row {back[0]})")
+            raise InputError(f"{self.source}: some times or positions are not finite; remove these rows")
+        not_increasing = np.flatnonzero(np.diff(self.t) <= 0.0)
+        if len(not_increasing):
+            row = not_increasing[0]
+            raise InputError(
+                f"{self.source}: time does not increase after t = {self.t[row]:g} s (row {row}); repair the file"
+            )
 
     @property
     def seconds(self) -> float:
-        """How long it lasts."""
+        """The duration."""
         return float(self.t[-1] - self.t[0])
 
-    def __call__(self, t: Float[np.ndarray, "instants"]) -> tuple[Columns, Columns, Columns]:
-        """q, qd and qdd; refused before the first and after the last sample."""
-        rounding = LATE * self.seconds / (len(self.t) - 1)
-        out = np.flatnonzero((t < -rounding) | (t > self.seconds + rounding))
-        if len(out):
+    def __call__(self, t: PerInstant) -> tuple[InstantsByJoint, InstantsByJoint, InstantsByJoint]:
+        """Return q, qd and qdd; raise an error before the first and after the last sample."""
+        tolerance = TIME_TOLERANCE * self.seconds / (len(self.t) - 1)
+        outside = np.flatnonzero((t < -tolerance) | (t > self.seconds + tolerance))
+        if len(outside):
             raise InputError(
-                f"{self.source} lasts from 0 to {self.seconds:g} s and says nothing of t = {t[out[0]]:g} s; ask for "
-                f"{self.seconds:g} s at most, or give a longer one"
+                f"{self.source} covers 0 to {self.seconds:g} s, not t = {t[outside[0]]:g} s; choose at most "
+                f"{self.seconds:g} s, or give a longer reference"
             )
         inside = np.clip(t, 0.0, self.seconds)
-        found = np.empty((3, len(t), self.q.shape[1]))
+        values = np.empty((3, len(t), self.q.shape[1]))
         for joints, spline in self._splines:
             for order in range(3):
-                found[order][:, joints] = spline(inside, nu=order)
-        position, velocity, acceleration = found
+                values[order][:, joints] = spline(inside, nu=order)
+        position, velocity, acceleration = values
         return position, velocity, acceleration
 
     @cached_property
-    def apart(self) -> Float[np.ndarray, "joints"]:
-        """Seconds between knots, joint by joint; 0 where samples are interpolated."""
-        # With two samples between knots, and more such stretches than the degree, they determine the spline.
-        t, most = self.t - self.t[0], min(FARTHEST, self.seconds / (DEGREE + 1))
-        least = max(KNOTS, 2.0 * float(np.diff(t).max()))
+    def knot_spacing(self) -> PerJoint:
+        """Seconds between the knots of each joint; 0 if its samples are interpolated."""
+        # Two samples between knots, and more knot intervals than the degree, determine the spline.
+        t, coarsest = self.t - self.t[0], min(MAX_KNOT_SPACING, self.seconds / (DEGREE + 1))
+        finest = max(MIN_KNOT_SPACING, 2.0 * float(np.diff(t).max()))
         chosen = np.zeros(self.q.shape[1])
-        if least > most:
+        if finest > coarsest:
             return chosen
-        finest = self._missed(least)
-        freedom = max(1.0, len(t) - DEGREE - self.seconds / least)
-        variance = (finest**2).sum(axis=0) / freedom
-        followed = (finest**2).mean(axis=0) <= (COARSE * np.ptp(self.q, axis=0).max()) ** 2
-        chosen[followed | (least < FARTHER * KNOTS)] = least
-        going, step, apart = chosen > 0.0, _steps(self.q), FARTHER * least
-        while going.any() and apart <= most:
-            missed = self._missed(apart)
-            for stretch in (STRETCH * least, self.seconds):
-                fewer = stretch * (1.0 / least - 1.0 / apart)
-                more, size = _sums(t, missed**2 - finest**2, stretch), _sums(t, missed**2, stretch)
-                samples = _sums(t, np.ones((len(t), 1)), stretch)
-                doubt = DOUBT + np.log(len(more))
-                noise = more <= variance * (fewer + 2.0 * np.sqrt(fewer * doubt) + 2.0 * doubt)
-                going = going & (noise | (size <= samples * (WITHIN * step) ** 2)).all(axis=0)
-            chosen[going] = apart
-            apart *= FARTHER
+        finest_residuals = self._residuals(finest)
+        degrees_of_freedom = max(1.0, len(t) - DEGREE - self.seconds / finest)
+        variance = (finest_residuals**2).sum(axis=0) / degrees_of_freedom
+        max_misfit = MAX_RELATIVE_MISFIT * np.ptp(self.q, axis=0).max()
+        followed = (finest_residuals**2).mean(axis=0) <= max_misfit**2
+        chosen[followed | (finest < SPACING_FACTOR * MIN_KNOT_SPACING)] = finest
+        growing, step, spacing = chosen > 0.0, _encoder_steps(self.q), SPACING_FACTOR * finest
+        while growing.any() and spacing <= coarsest:
+            residuals = self._residuals(spacing)
+            for window in (KNOTS_PER_WINDOW * finest, self.seconds):
+                fewer = window * (1.0 / finest - 1.0 / spacing)
+                growth = _sum_windows(t, residuals**2 - finest_residuals**2, window)
+                squares = _sum_windows(t, residuals**2, window)
+                samples = _sum_windows(t, np.ones((len(t), 1)), window)
+                x = RISK_EXPONENT + np.log(len(growth))
+                is_noise = growth <= variance * (fewer + 2.0 * np.sqrt(fewer * x) + 2.0 * x)
+                is_rounding = squares <= samples * (MAX_RMS_IN_STEPS * step) ** 2
+                growing = growing & (is_noise | is_rounding).all(axis=0)
+            chosen[growing] = spacing
+            spacing *= SPACING_FACTOR
         return chosen
 
     @cached_property
     def _splines(self) -> tuple[tuple[Shaped[np.ndarray, "some"], BSpline], ...]:
-        """Joints whose knots are equally far apart, and the spline through their samples."""
-        groups = ((np.flatnonzero(self.apart == apart), float(apart)) for apart in np.unique(self.apart))
-        return tuple((joints, self._spline(joints, apart)) for joints, apart in groups)
+        """Groups of joints with the same knot spacing, and the spline through their samples."""
+        spacings = np.unique(self.knot_spacing)
+        groups = ((np.flatnonzero(self.knot_spacing == spacing), float(spacing)) for spacing in spacings)
+        return tuple((joints, self._spline(joints, spacing)) for joints, spacing in groups)
 
-    def _missed(self, apart: float) -> Columns:
-        spline = self._spline(np.arange(self.q.shape[1]), apart)
+    def _residuals(self, spacing: float) -> InstantsByJoint:
+        spline = self._spline(np.arange(self.q.shape[1]), spacing)
         return self.q - spline(self.t - self.t[0])
 
-    def _spline(self, joints: Shaped[np.ndarray, "some"], apart: float) -> BSpline:
+    def _spline(self, joints: Shaped[np.ndarray, "some"], spacing: float) -> BSpline:
         from scipy.interpolate import BSpline, make_interp_spline
         from scipy.linalg import solveh_banded
 
         t, q = self.t - self.t[0], self.q[:, joints]
-        if not apart:
+        if not spacing:
             return make_interp_spline(t, q, DEGREE)
-        every = np.linspace(0.0, self.seconds, max(1, int(self.seconds / apart)) + 1)
-        knots = np.concatenate([np.full(DEGREE, 0.0), every, np.full(DEGREE, self.seconds)])
-        # Normal equations: they are banded, and splines make them well conditioned.
+        inner = np.linspace(0.0, self.seconds, max(1, int(self.seconds / spacing)) + 1)
+        knots = np.concatenate([np.full(DEGREE, 0.0), inner, np.full(DEGREE, self.seconds)])
+        # The normal equations of splines are banded and well conditioned.
         A = BSpline.design_matrix(t, knots, DEGREE)
         N = A.T @ A
         bands = np.zeros((DEGREE + 1, A.shape[1]))
@@ -139,28 +147,29 @@ class LoggedReference:
         return BSpline(knots, solveh_banded(bands, A.T @ q, lower=True), DEGREE)
 
 
-def _sums(t: Float[np.ndarray, "instants"], values: Columns, stretch: float) -> Float[np.ndarray, "stretches joints"]:
-    """Over stretches of time; the last may be shorter."""
-    firsts = np.unique(np.searchsorted(t, np.arange(0.0, t[-1], stretch)))
-    return np.add.reduceat(values, firsts, axis=0)
-
-
-def _steps(q: Columns) -> Float[np.ndarray, "joints"]:
-    """Of the encoder: what all differences are multiples of; 0 where there is no such."""
-    differences = np.abs(np.diff(q, axis=0))
-    least = np.where(differences > 0.0, differences, np.inf).min(axis=0)
-    least = np.where(np.isfinite(least), least, 1.0)
-    counts = differences / least
-    return np.where((np.abs(counts - np.rint(counts)) < 1e-3).all(axis=0), least, 0.0)
-
-
 def reference_from_log(log: Log) -> LoggedReference:
-    """The motion of a log as a reference."""
+    """Return the motion of a log as a reference."""
     source = log.source or "the log"
     if len(log.segments) != 1:
         raise InputError(
-            f"{source}: {log.describe_cuts() or 'there is nothing in it; '}a reference must be of one piece; choose one with "
+            f"{source}: {log.describe_cuts() or 'the log is empty; '}a reference must be one segment; choose one with "
             "log.between(start, end), or repair the file"
         )
     first, last = log.segments[0]
-    return LoggedReference(np.asarray(log.t[first:last], dtype=float), np.asarray(log.q[first:last], dtype=float), source)
+    t, q = log.t[first:last], log.q[first:last]
+    return LoggedReference(np.asarray(t, dtype=float), np.asarray(q, dtype=float), source)
+
+
+def _sum_windows(t: PerInstant, values: InstantsByJoint, seconds: float) -> Float[np.ndarray, "windows joints"]:
+    """Sums over windows of time; the last window may be shorter."""
+    firsts = np.unique(np.searchsorted(t, np.arange(0.0, t[-1], seconds)))
+    return np.add.reduceat(values, firsts, axis=0)
+
+
+def _encoder_steps(q: InstantsByJoint) -> PerJoint:
+    """The step of which all differences of a joint are multiples; 0 if there is none."""
+    differences = np.abs(np.diff(q, axis=0))
+    smallest = np.where(differences > 0.0, differences, np.inf).min(axis=0)
+    smallest = np.where(np.isfinite(smallest), smallest, 1.0)
+    counts = differences / smallest
+    return np.where((np.abs(counts - np.rint(counts)) < 1e-3).all(axis=0), smallest, 0.0)

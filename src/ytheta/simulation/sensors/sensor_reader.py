@@ -1,8 +1,9 @@
-"""Sensors in motion: what they say of some runs.
+"""The readings of sensors during a simulation.
 
-Each run draws from a stream of its own, for many instants at once: its neighbours do not matter. Drawing is what noise
-costs, some 20 ns for each number. No controller sees the torque, so its errors are added at the end, and only where it
-is kept: what a controller sees is the same whatever is kept.
+Each run has its own random stream, from which noise for many instants is generated at once, so that the readings of a
+run do not depend on other runs. Generating noise takes about 20 ns per number. No controller uses the measured torque;
+its errors are therefore added at the end, and only at the instants that are kept. The other readings do not depend on
+which instants are kept.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ from ytheta.shapes import Float, Shaped
 from ytheta.simulation.sensors.sensors import Sensor, Sensors
 
 Values: TypeAlias = Float[np.ndarray, "runs columns"]
-AHEAD = 32  # instants for which noise is drawn at once
+INSTANTS_PER_DRAW = 32  # noise is generated for so many instants at once
 
 
 @dataclass(frozen=True, eq=False)
-class Errors:
-    """Of sensors side by side, such as those of q and of qd, for some runs: a column for each joint of each."""
+class SensorErrors:
+    """The errors of several sensors, such as those of q and qd, for some runs; one column per sensor and joint."""
 
     sensors: tuple[Sensor, ...]
     joints: int
@@ -32,33 +33,34 @@ class Errors:
 
     @cached_property
     def noisy(self) -> Shaped[np.ndarray, "noisy"]:
-        """Columns of sensors with noise."""
-        return np.flatnonzero(np.repeat(["noise" in sensor.wrong for sensor in self.sensors], self.joints))
+        """The columns of sensors with noise."""
+        return np.flatnonzero(np.repeat(["noise" in sensor.nonzero_errors for sensor in self.sensors], self.joints))
 
     @cached_property
     def noise(self) -> Float[np.ndarray, "runs noisy"]:
+        """The standard deviations of the noise in the noisy columns."""
         return self._sizes("noise")[:, self.noisy]
 
-    def add(self, values: Float[np.ndarray, "*instants runs columns"], noise: np.ndarray | None) -> None:
-        """Turn true values into what is read, in their place; errors of size 0 are free.
+    def add_to(self, values: Float[np.ndarray, "*instants runs columns"], noise: np.ndarray | None) -> None:
+        """Add the errors to true values in place; errors of size 0 cost nothing.
 
-        ``noise`` are draws times ``self.noise``, for the noisy columns.
+        ``noise`` are the random errors of the noisy columns.
         """
-        if "scale" in self._wrong:
+        if "scale" in self._nonzero:
             values *= self._factor
-        if "bias" in self._wrong:
+        if "bias" in self._nonzero:
             values += self._bias
         if noise is not None and len(self.noisy) == values.shape[-1]:
             values += noise
         elif noise is not None:
             values[..., self.noisy] += noise
-        if "step" in self._wrong:
+        if "step" in self._nonzero:
             steps = values / self._step
-            np.copyto(values, np.multiply(self._step, np.rint(steps, out=steps), out=steps), where=self._coarse)
+            np.copyto(values, np.multiply(self._step, np.rint(steps, out=steps), out=steps), where=self._quantized)
 
     @cached_property
-    def _wrong(self) -> frozenset[str]:
-        return frozenset.union(*(sensor.wrong for sensor in self.sensors))
+    def _nonzero(self) -> frozenset[str]:
+        return frozenset.union(*(sensor.nonzero_errors for sensor in self.sensors))
 
     @cached_property
     def _factor(self) -> Values:
@@ -69,43 +71,43 @@ class Errors:
         return self._sizes("bias")
 
     @cached_property
-    def _coarse(self) -> Shaped[np.ndarray, "runs columns"]:
+    def _quantized(self) -> Shaped[np.ndarray, "runs columns"]:
         return self._sizes("step") > 0.0
 
     @cached_property
     def _step(self) -> Values:
-        return np.where(self._coarse, self._sizes("step"), 1.0)
+        return np.where(self._quantized, self._sizes("step"), 1.0)
 
-    def _sizes(self, name: str) -> Values:
-        """Of an error, for every run and column."""
-        found = []
+    def _sizes(self, error: str) -> Values:
+        """The size of an error for every run and column."""
+        columns = []
         for sensor in self.sensors:
-            size = np.asarray(getattr(sensor, name), dtype=float)
-            own = size[self.runs] if size.ndim == 2 else size
-            found.append(np.broadcast_to(own, (self.runs.stop - self.runs.start, self.joints)))
-        return np.concatenate(found, axis=1)
+            size = np.asarray(getattr(sensor, error), dtype=float)
+            per_run = size[self.runs] if size.ndim == 2 else size
+            columns.append(np.broadcast_to(per_run, (self.runs.stop - self.runs.start, self.joints)))
+        return np.concatenate(columns, axis=1)
 
 
-class Delay:
-    """Values of a while ago; before there are such, the first ones."""
+class DelayLine:
+    """Delays values by whole periods; before the delay has passed, it returns the first values."""
 
     def __init__(self, sensors: tuple[Sensor, ...], joints: int, period: float) -> None:
-        self._periods, self._joints = [sensor.periods(period) for sensor in sensors], joints
+        self._periods, self._joints = [sensor.count_delay_periods(period) for sensor in sensors], joints
         self._past: deque[Values] = deque(maxlen=1 + max(self._periods))
 
-    def passed(self, values: Values) -> Values:
-        """What comes out at the instant at which these go in; a new array."""
-        past, n, late = self._past, self._joints, values.copy()
+    def push(self, values: Values) -> Values:
+        """Store the values of the next instant; return the delayed values as a new array."""
+        past, n, delayed = self._past, self._joints, values.copy()
         if past.maxlen == 1:
-            return late
+            return delayed
         past.append(values.copy())
         for k, periods in enumerate(self._periods):
-            late[:, n * k : n * (k + 1)] = past[max(0, len(past) - 1 - periods)][:, n * k : n * (k + 1)]
-        return late
+            delayed[:, n * k : n * (k + 1)] = past[max(0, len(past) - 1 - periods)][:, n * k : n * (k + 1)]
+        return delayed
 
 
 class SensorReader:
-    """Of q and qd, and of qdd where a controller needs it, instant by instant; of tau at the end."""
+    """Reads q and qd, and qdd if the controller needs it, at every instant, and tau at the end."""
 
     def __init__(
         self,
@@ -117,36 +119,38 @@ class SensorReader:
         *,
         accelerations: bool,
     ) -> None:
-        sensors.check(joints, runs.stop, more=True)
-        kinds = (sensors.q, sensors.qd, sensors.qdd) if accelerations else (sensors.q, sensors.qd)
-        self._errors, self._delay = Errors(kinds, joints, runs), Delay(kinds, joints, period)
-        self._torque, self._torque_delay = Errors((sensors.tau,), joints, runs), Delay((sensors.tau,), joints, period)
-        self._streams, self._reads = streams, 0
-        self._drawn = np.empty((len(streams), AHEAD, len(self._errors.noisy)))
+        sensors.check(joints, runs.stop, allow_more_runs=True)
+        motion = (sensors.q, sensors.qd, sensors.qdd) if accelerations else (sensors.q, sensors.qd)
+        self._errors, self._delay = SensorErrors(motion, joints, runs), DelayLine(motion, joints, period)
+        torque = (sensors.tau,)
+        self._torque_errors = SensorErrors(torque, joints, runs)
+        self._torque_delay = DelayLine(torque, joints, period)
+        self._streams, self._instant = streams, 0
+        self._noise = np.empty((len(streams), INSTANTS_PER_DRAW, len(self._errors.noisy)))
 
-    def motion(self, values: Values) -> Values:
-        """What is read of the motion at the next instant."""
-        read = self._delay.passed(values)
-        self._errors.add(read, self._noise() if len(self._errors.noisy) else None)
-        return read
+    def read_motion(self, values: Values) -> Values:
+        """Return the readings of the motion at the next instant."""
+        readings = self._delay.push(values)
+        self._errors.add_to(readings, self._next_noise() if len(self._errors.noisy) else None)
+        return readings
 
-    def torque(self, tau: Values) -> Values:
-        """The torque, as late as its sensor sees it, without the sensor's errors."""
-        return self._torque_delay.passed(tau)
+    def delay_torque(self, tau: Values) -> Values:
+        """Return the torque with the delay of its sensor, but without its other errors."""
+        return self._torque_delay.push(tau)
 
-    def end(self, tau: Float[np.ndarray, "runs instants joints"]) -> None:
-        """Add the errors to the torques that were kept, in their place; once, when all motion has been read."""
-        errors, noise = self._torque, None
+    def add_torque_errors(self, tau: Float[np.ndarray, "runs instants joints"]) -> None:
+        """Add the errors to the kept torques in place; called once, after all motion has been read."""
+        errors, noise = self._torque_errors, None
         if len(errors.noisy):
-            drawn = np.stack([stream.standard_normal(tau.shape[1:]) for stream in self._streams])
-            noise = (drawn * errors.noise[:, None]).swapaxes(0, 1)
-        errors.add(tau.swapaxes(0, 1), noise)
+            normal = np.stack([stream.standard_normal(tau.shape[1:]) for stream in self._streams])
+            noise = (normal * errors.noise[:, None]).swapaxes(0, 1)
+        errors.add_to(tau.swapaxes(0, 1), noise)
 
-    def _noise(self) -> Float[np.ndarray, "runs noisy"]:
-        k = self._reads % AHEAD
+    def _next_noise(self) -> Float[np.ndarray, "runs noisy"]:
+        k = self._instant % INSTANTS_PER_DRAW
         if k == 0:
-            for row, stream in zip(self._drawn, self._streams, strict=True):
+            for row, stream in zip(self._noise, self._streams, strict=True):
                 stream.standard_normal(out=row)
-            self._drawn *= self._errors.noise[:, None]
-        self._reads += 1
-        return self._drawn[:, k]
+            self._noise *= self._errors.noise[:, None]
+        self._instant += 1
+        return self._noise[:, k]

@@ -1,4 +1,4 @@
-"""What a controller and a log see of a motion: scale error, bias, noise, delay, steps of an encoder.
+"""Errors of the sensors that a controller and a log rely on: scale error, bias, noise, delay, quantization.
 
 Reading       step * round(((1 + scale) * value(t - delay) + bias + noise * normal) / step)
 """
@@ -21,7 +21,10 @@ Size: TypeAlias = float | Float[np.ndarray, "joints"] | Float[np.ndarray, "runs 
 
 @dataclass(frozen=True, eq=False)
 class Sensor:
-    """Errors of one reading; numbers for all joints, for each, or for each joint of each run. Zeros: no error."""
+    """The errors of one kind of sensor: a number for all joints, one per joint, or one per run and joint.
+
+    ``delay`` is in s; the other errors are in the unit of the reading, ``scale`` is relative.
+    """
 
     noise: Size = 0.0
     bias: Size = 0.0
@@ -31,58 +34,62 @@ class Sensor:
 
     def __post_init__(self) -> None:
         for name in (*ERRORS, "delay"):
-            given = getattr(self, name)
+            size = getattr(self, name)
             try:
-                values = np.asarray(given, dtype=float)
+                values = np.asarray(size, dtype=float)
             except (TypeError, ValueError):
                 values = np.array(np.nan)
             if not np.isfinite(values).all():
-                raise InputError(f"{name} of a sensor is {given!r}; give finite numbers, 0 for no error")
+                raise InputError(f"{name} of a sensor is {size!r}; give finite numbers, 0 for no error")
             if name not in ("bias", "scale") and np.any(values < 0.0):
-                raise InputError(f"{name} of a sensor is negative; it is a size, so give 0 or more")
+                raise InputError(f"{name} of a sensor is negative; give 0 or more")
             if values.ndim > (0 if name == "delay" else 2):
-                what = (
+                allowed = (
                     "one number of seconds" if name == "delay" else "one number, one per joint, or a row for every run"
                 )
-                raise InputError(f"{name} of a sensor has shape {values.shape}; give {what}")
+                raise InputError(f"{name} of a sensor has shape {values.shape}; give {allowed}")
 
     @cached_property
-    def wrong(self) -> frozenset[str]:
-        """Names of the errors that are not zero."""
+    def nonzero_errors(self) -> frozenset[str]:
+        """The names of the errors that are not zero."""
         return frozenset(name for name in ERRORS if np.any(getattr(self, name)))
 
-    def check(self, what: str, joints: int, runs: int, *, more: bool = False) -> None:
-        """Refuse numbers for other joints or runs than there are, or at least are; ``what`` is read, such as "qd"."""
+    def check(self, quantity: str, joints: int, runs: int, *, allow_more_runs: bool = False) -> None:
+        """Raise an error if an error size does not fit the number of joints and runs.
+
+        ``quantity`` is measured, such as "qd". With ``allow_more_runs``, an array may have rows for further runs.
+        """
         for name in ERRORS:
             shape = np.shape(getattr(self, name))
-            enough = more and len(shape) == 2 and shape[0] >= runs and shape[1] == joints
-            if not enough and shape not in ((), (joints,), (runs, joints)):
+            has_more = allow_more_runs and len(shape) == 2 and shape[0] >= runs and shape[1] == joints
+            if not has_more and shape not in ((), (joints,), (runs, joints)):
                 raise InputError(
-                    f"{name} of the sensor of {what} has shape {shape}; give one number, {joints} (one per joint), or "
-                    f"an array of shape {(runs, joints)}, a row for every run"
+                    f"{name} of the sensor of {quantity} has shape {shape}; give one number, {joints} (one per joint), "
+                    f"or an array of shape {(runs, joints)}, a row for every run"
                 )
 
-    def periods(self, period: float) -> int:
-        """The delay in periods of the controller."""
+    def count_delay_periods(self, period: float) -> int:
+        """Return the delay in control periods."""
         count = round(self.delay / period)
         if abs(count * period - self.delay) > 1e-6 * period:
             raise InputError(
-                f"a delay of {self.delay:g} s is no multiple of the controller's period of {period:g} s; choose one"
+                f"a sensor delay of {self.delay:g} s is not a multiple of the control period of {period:g} s; choose a "
+                "multiple"
             )
         return count
 
 
 @dataclass(frozen=True, eq=False)
 class Sensors:
-    """Sensors of position, velocity, acceleration (few controllers need it) and torque."""
+    """The sensors of position, velocity, acceleration (which few controllers need) and torque."""
 
     q: Sensor = Sensor()
     qd: Sensor = Sensor()
     qdd: Sensor = Sensor()
     tau: Sensor = Sensor()
 
-    def check(self, joints: int, runs: int, *, more: bool = False) -> None:
-        """Refuse sensors of another robot or for another number of runs; ``more``: for fewer runs than these."""
-        for what in ("q", "qd", "qdd", "tau"):
-            sensor: Sensor = getattr(self, what)
-            sensor.check(what, joints, runs, more=more)
+    def check(self, joints: int, runs: int, *, allow_more_runs: bool = False) -> None:
+        """Raise an error if an error size of a sensor does not fit the number of joints and runs."""
+        for quantity in ("q", "qd", "qdd", "tau"):
+            sensor: Sensor = getattr(self, quantity)
+            sensor.check(quantity, joints, runs, allow_more_runs=allow_more_runs)

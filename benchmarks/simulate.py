@@ -60,7 +60,7 @@ def _step_row(name: str, loop: ClosedLoop, peer: float) -> Row:
     n = len(loop.plant.actuated)
     start = loop.init(rng.uniform(-1.0, 1.0, (RUNS_PER_BATCH, n)), np.zeros((RUNS_PER_BATCH, n)))
     still = np.zeros((1, n))
-    kernel, state, reference = loop.kernel, loop.states(start), np.concatenate([still, still, still], axis=1)[0]
+    kernel, state, reference = loop.kernel, loop.pack_states(start), np.concatenate([still, still, still], axis=1)[0]
     out, theta = np.empty_like(state), [start.theta] if loop.varied else []
     seconds = best_of(lambda: kernel(state, reference, *theta, out=out, threads=1), runs=15, calls=4) / RUNS_PER_BATCH
     return Row(f"{name}, one run-step (RK4, Slotine–Li)", seconds, peer, "mj_step with RK4, no controller")

@@ -33,7 +33,7 @@ ALL = Variation(parameters=0.2, gains=0.1, position=0.05, velocity=0.02, estimat
 
 
 def found(**settings: Any) -> Simulation:
-    given: dict[str, Any] = {"seconds": 1.0, "course": swing(PUMA), "every": 10, **settings}
+    given: dict[str, Any] = {"seconds": 1.0, "reference": swing(PUMA), "every": 10, **settings}
     return yt.simulate(PUMA, slotine_li(PUMA, LEARN), **given)
 
 
@@ -103,14 +103,14 @@ def test_base_parameters_are_compared_with_those_of_each_robot() -> None:
     robot = yt.load("lu-puma4")
     base = yt.base_parameters(robot)
     law = SlotineLi(robot, base, convergence=10.0, damping=8.0, adaptation=0.5)
-    some = yt.simulate(robot, law, seconds=0.5, course=swing(robot), runs=3, variation=Variation(parameters=0.2))
+    some = yt.simulate(robot, law, seconds=0.5, reference=swing(robot), runs=3, variation=Variation(parameters=0.2))
     np.testing.assert_allclose(some.truth, some.theta @ base.K.T, rtol=1e-12, atol=1e-15)
     assert abs(some.truth - base.beta).max() > 0.01  # the twin: they are not the description's
 
 
 def test_nothing_learnt_has_no_parameter_error() -> None:
     law = ComputedTorque(PUMA, stiffness=100.0, damping=20.0)
-    some = yt.simulate(PUMA, law, seconds=0.2, course=swing(PUMA))
+    some = yt.simulate(PUMA, law, seconds=0.2, reference=swing(PUMA))
     assert np.isnan(some.parameter_error).all()
     assert some.tracking_rms[0] < 1e-3
 
@@ -119,7 +119,7 @@ def test_V_is_the_controllers_own_with_the_truth_of_the_moment() -> None:
     held = yt.load("lu-puma4").with_load(Inertia(), name="grasped")
     law = SlotineLi(held, convergence=10.0, damping=8.0, adaptation=2.0, learn=("load.m", "grasped.m"))
     jump = grasp(0.4, Inertia((0.5, *([0.0] * 9))), load="grasped")
-    some = yt.simulate(held, law, seconds=0.8, course=swing(held), parameter_changes=[jump], variation=Variation(estimate=0.2))
+    some = yt.simulate(held, law, seconds=0.8, reference=swing(held), parameter_changes=[jump], variation=Variation(estimate=0.2))
     truths, V = some.truth_of(0), some.lyapunov(0)
     own = held.numeric.theta[held.parameter_names.index("load.m")]
     np.testing.assert_array_equal(truths, np.where((some.runs.t >= 0.4 - 1e-9)[:, None], [own, 0.5], [own, 0.0]))
@@ -156,7 +156,7 @@ def test_mujoco_is_a_plant_like_ours() -> None:
     robot = yt.load("ur10")
     damping = 50.0 * yt.mass_matrix(robot).one(np.zeros(6)).diagonal()
     law = SlotineLi(robot, convergence=8.0, damping=damping, adaptation=0.5, learn=("wrist_3_link.m",))
-    given: dict[str, Any] = {"seconds": 0.3, "course": swing(robot), "every": 5, "runs": 2}
+    given: dict[str, Any] = {"seconds": 0.3, "reference": swing(robot), "every": 5, "runs": 2}
     variation = Variation(parameters=0.2, position=0.02, estimate=0.5)
     own, other = (yt.simulate(robot, law, variation=variation, plant=plant, **given) for plant in ("own", "mujoco"))
     np.testing.assert_allclose(other.runs.q, own.runs.q, atol=1e-8)
@@ -170,7 +170,7 @@ def test_mujoco_is_a_plant_like_ours() -> None:
 def test_runs_that_are_lost_are_lost_alike() -> None:
     robot = yt.load("ur10")
     law = SlotineLi(robot, convergence=8.0, damping=100.0, adaptation=0.5, learn=("wrist_3_link.m",))
-    given: dict[str, Any] = {"seconds": 0.3, "course": swing(robot), "every": 5, "runs": 2}
+    given: dict[str, Any] = {"seconds": 0.3, "reference": swing(robot), "every": 5, "runs": 2}
     variation = Variation(position=0.02)
     own, other = (yt.simulate(robot, law, variation=variation, plant=plant, **given) for plant in ("own", "mujoco"))
     assert not own.finished.any()
@@ -195,7 +195,7 @@ def test_mujoco_reads_with_the_same_errors() -> None:
     robot = yt.load("ur10")
     law = ComputedTorque(robot, stiffness=200.0, damping=30.0)
     noisy = Sensors(q=Sensor(noise=1e-5, bias=np.array([[0.0] * 6, [0.01] * 6])), tau=Sensor(noise=0.1))
-    given: dict[str, Any] = {"seconds": 0.1, "course": swing(robot), "every": 5, "runs": 2, "sensors": noisy}
+    given: dict[str, Any] = {"seconds": 0.1, "reference": swing(robot), "every": 5, "runs": 2, "sensors": noisy}
     own, other = (yt.simulate(robot, law, plant=plant, **given) for plant in ("own", "mujoco"))
     np.testing.assert_allclose(other.runs.read_q, own.runs.read_q, atol=1e-9)
     np.testing.assert_allclose(other.runs.read_tau, own.runs.read_tau, rtol=1e-6, atol=1e-6)
@@ -220,9 +220,9 @@ def test_an_adaptation_made_for_shorter_steps_is_refused() -> None:
     with pytest.raises(
         InputError, match=r"steps up to 0.001 s, but the controller works every 0.01 s; give .* step=0.01"
     ):
-        yt.simulate(PUMA, law, seconds=0.1, course=swing(PUMA), period=1e-2)
+        yt.simulate(PUMA, law, seconds=0.1, reference=swing(PUMA), period=1e-2)
     longer = replace(law, adaptation=Projection(Gradient(2.0), 0.1, 1.0, step=1e-2))
-    assert yt.simulate(PUMA, longer, seconds=0.1, course=swing(PUMA), period=1e-2).finished.all()
+    assert yt.simulate(PUMA, longer, seconds=0.1, reference=swing(PUMA), period=1e-2).finished.all()
 
 
 def test_the_torque_of_a_log_belongs_to_its_stamp() -> None:
@@ -271,7 +271,7 @@ def test_errors_of_sensors_for_another_number_of_runs_are_refused() -> None:
                 robot,
                 law,
                 seconds=0.1,
-                course=swing(robot),
+                reference=swing(robot),
                 runs=2,
                 plant=plant,
                 sensors=Sensors(q=Sensor(bias=np.ones((7, 6)))),
@@ -284,9 +284,9 @@ def test_loops_move_as_in_mujoco_for_two_seconds(name: str) -> None:
     robot = yt.load(name)
     robot = with_parameters(robot, {p: 0.0 for p in robot.parameter_names if p.endswith(".fc")})  # MuJoCo's is another
     law, course = ComputedTorque(robot, stiffness=200.0, damping=30.0), default_reference(robot, 2.0)
-    own, other = (yt.simulate(robot, law, seconds=2.0, course=course, plant=p) for p in ("own", "mujoco"))
+    own, other = (yt.simulate(robot, law, seconds=2.0, reference=course, plant=p) for p in ("own", "mujoco"))
     np.testing.assert_allclose(other.runs.q, own.runs.q, rtol=0.0, atol=1e-6)
     assert np.ptp(own.runs.q, axis=1).max() > 0.3
     heavier = with_parameters(robot, {p: 1.01 * v for p, v in zip(robot.parameter_names, robot.theta, strict=True)})
-    twin = yt.simulate(heavier, law, seconds=2.0, course=course)
+    twin = yt.simulate(heavier, law, seconds=2.0, reference=course)
     assert abs(twin.runs.q - own.runs.q).max() > 1e-5

@@ -52,7 +52,7 @@ def tracked(robot: Robot, **settings: Any) -> Simulation:
     motion = course(np.linspace(0.0, SECONDS, 100))
     period = settings.get("period", 1e-3)
     law = ComputedTorque(robot, **suggest_gains("computed-torque", robot, motion=motion, period=period))
-    return yt.simulate(robot, law, seconds=SECONDS, course=course, **settings)
+    return yt.simulate(robot, law, seconds=SECONDS, reference=course, **settings)
 
 
 POSE = np.zeros((3, 1))
@@ -104,7 +104,7 @@ def test_vendors_arms_with_much_damping_track(name: str, steps: int) -> None:
 
 def test_without_friction_a_period_is_one_step_bit_for_bit() -> None:
     law = ComputedTorque(PUMA, stiffness=200.0, damping=30.0)
-    given: dict[str, Any] = {"seconds": 0.3, "course": swing(PUMA), "runs": 3, "variation": Variation(position=0.02)}
+    given: dict[str, Any] = {"seconds": 0.3, "reference": swing(PUMA), "runs": 3, "variation": Variation(position=0.02)}
     free, one, two = (yt.simulate(PUMA, law, **given, substeps=n) for n in (None, 1, 2))
     np.testing.assert_array_equal(free.runs.q, one.runs.q)
     assert np.abs(free.runs.q - two.runs.q).max() > 0.0  # the twin
@@ -115,7 +115,7 @@ def test_robots_that_differ_and_parameters_that_jump_are_allowed_for() -> None:
     calm = one_joint(viscous=19.0)
     law = ComputedTorque(one_joint(), stiffness=200.0, damping=30.0)  # friction that it takes for more is no damping
     assert choose_substeps(calm, POSE, 1e-3) == 1
-    given: dict[str, Any] = {"seconds": 0.5, "course": swing(calm)}
+    given: dict[str, Any] = {"seconds": 0.5, "reference": swing(calm)}
     several: dict[str, Any] = given | {"runs": 50, "variation": Variation(parameters=0.5)}
     assert yt.simulate(calm, law, **several).finished.all()
     assert not yt.simulate(calm, law, **several, substeps=1).finished.all()

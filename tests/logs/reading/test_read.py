@@ -182,7 +182,7 @@ def test_parquet(tmp_path: Path) -> None:
     pl.DataFrame(COLUMNS).with_columns(pl.lit("x").alias("q1")).write_parquet(path)
     refused(path, "'q1'", "String")
     path.write_bytes(path.read_bytes()[:-20])
-    refused(path, str(path), "Parquet", "copied whole")
+    refused(path, str(path), "Parquet", "copied completely")
     refused(written(tmp_path, "no parquet", "a.parquet"), "cannot be read as Parquet")
     pl.DataFrame({name: [] for name in COLUMNS}, schema=dict.fromkeys(COLUMNS, pl.Float64)).write_parquet(path)
     refused(path, "holds no rows")
@@ -192,7 +192,7 @@ def test_parquet_in_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     path = tmp_path / "log.parquet"
     pl.DataFrame(COLUMNS).write_parquet(path, row_group_size=40)
     whole = read_log(path, ROBOT, mapping={"rows": [3, 60]})
-    monkeypatch.setattr("ytheta.logs.reading.assemble.BLOCK", 7)
+    monkeypatch.setattr("ytheta.logs.reading.assemble.ROWS_PER_CHUNK", 7)
     small = read_log(path, ROBOT, mapping={"rows": [3, 60]})
     assert len(small) == 57
     for ours, theirs in ((small.t, whole.t), (small.q, whole.q), (small.tau, whole.tau)):
@@ -216,7 +216,7 @@ def test_npz(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-30])
     refused(path, "NumPy archive")
     path.write_bytes(np.random.default_rng(0).bytes(2000))
-    assert "pickle" not in refused(path, "NumPy archive: it is none", "numpy.savez")
+    assert "pickle" not in refused(path, "NumPy archive: it has another format", "numpy.savez")
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak of memory is read from Linux")
@@ -225,14 +225,14 @@ def test_a_long_parquet_needs_its_result_and_little_beside(tmp_path: Path) -> No
 import sys
 from pathlib import Path
 import polars, ytheta
-from ytheta.logs.reading.assemble import assembled
+from ytheta.logs.reading.assemble import assemble_log
 from ytheta.logs.reading.mapping import ColumnMapping
 from ytheta.logs.reading.parquet import read_parquet
 robot, path = ytheta.load("ur10"), Path(sys.argv[1])
 def peak():  # ru_maxrss would count the process that started this one
     return 1024 * int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0])
 before = peak()
-log = assembled(read_parquet(path), robot, ColumnMapping(), "log")
+log = assemble_log(read_parquet(path), robot, ColumnMapping(), "log")
 print(peak() - before, log.t.nbytes + log.q.nbytes + log.tau.nbytes)
 """
     path = tmp_path / "long.parquet"
@@ -304,7 +304,7 @@ def test_bags_with_something_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     refused(other, "'joint2' is missing", "elbow")
     broken = next(other.glob("*.mcap"))
     broken.write_bytes(broken.read_bytes()[:1000])
-    refused(broken, "ROS 2 bag", "copied whole")
+    refused(broken, "ROS 2 bag", "copied completely")
     refused(written(tmp_path, "nothing", "a.db3"), "ROS 2 bag")
     monkeypatch.setitem(sys.modules, "rosbags.highlevel", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'ytheta\[rosbags\]'"):
@@ -438,7 +438,7 @@ def test_files_that_are_no_logs(tmp_path: Path) -> None:
     refused(written(tmp_path, ""), "is empty")
     refused(written(tmp_path, "\n\n# nothing\n"), "holds no data")
     refused(written(tmp_path, ",".join(COLUMNS) + "\n"), "holds no rows")
-    refused(written(tmp_path, "hello\nworld\n"), "not cut into columns", "'hello'")
+    refused(written(tmp_path, "hello\nworld\n"), "not divided into columns", "'hello'")
     refused(written(tmp_path, "x", "log.xlsx"), "'.xlsx'", ".csv")
     refused(Path("/dev/null"), "regular file")
     refused(tmp_path / ("x" * 300 + ".csv"), "cannot be read")
@@ -449,7 +449,7 @@ def test_columns_that_are_missing_or_too_many(tmp_path: Path) -> None:
     def without(*names: str) -> Path:
         return written(tmp_path, text({name: column for name, column in COLUMNS.items() if name not in names}))
 
-    refused(without("q2"), "has 1 column q1, and", "2 actuated", "joint1, joint2")
+    refused(without("q2"), "has 1 column q1, but", "2 actuated", "joint1, joint2")
     refused(without("q1", "q2"), "no columns q1 … q2", "mapping")
     refused(written(tmp_path, text({f"joint_{k}": c for k, c in COLUMNS.items()})), "q1 … q2", "joint_q1")
     refused(written(tmp_path, text(COLUMNS)), "2 columns q1 … q2", "6 actuated", robot=ytheta.load("ur10"))
@@ -466,7 +466,7 @@ def test_misspelt_columns(tmp_path: Path) -> None:
     assert "?;" not in refused(renamed(q1="p1", q2="p2"), *words)
     refused(renamed(t="tiem"), "(did you mean 'tiem'?); name it")
     (finding,) = (f for f in read_log(renamed(tau1="tua1", tau2="tua2"), ROBOT).findings if f.code == "torque")
-    assert "(did you mean 'tua1'?); known are tau, torque or effort" in finding.text
+    assert "(did you mean 'tua1'?); use one of the names tau, torque or effort" in finding.text
 
 
 def test_lines_that_are_no_rows(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ def check_log(
             f"coordinates {', '.join(robot.actuated)}; use the robot of this log"
         )
     if not len(log):
-        raise InputError(f"{log.source or 'the log'} has no rows; record the motion again or name another file")
+        raise InputError(f"{log.source or 'the log'} holds no rows; record the motion again or name another file")
     for find in ROW_CHECKS:
         log = apply_edits(log, find(log))
         _refuse(log, frozenset({Severity.ERROR}))

@@ -1,1 +1,1 @@
-"""Log files: CSV, Parquet, NPZ, ROS bags."""
+"""Reading log files: CSV, Parquet, NPZ and ROS 2 bags."""

@@ -1,7 +1,7 @@
-"""A Log from a table of columns: the right ones, in SI units, in the robot's coordinates and their order.
+"""Assembling a Log from the columns of a table: in SI units, in the robot's coordinates and their order.
 
-Columns are written block by block into arrays of their final size, and everything else happens in place: a log needs
-its own memory and one block's.
+Columns are copied chunk by chunk into arrays of their final size, and everything else happens in place. Assembling a
+log needs the memory of the log and of one chunk.
 """
 
 from __future__ import annotations
@@ -10,130 +10,139 @@ import numpy as np
 
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
+from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.log import Log
-from ytheta.logs.reading.columns import Places, find_columns, remedy
+from ytheta.logs.reading.columns import LogColumns, describe_missing, find_columns
 from ytheta.logs.reading.mapping import ColumnMapping
 from ytheta.logs.reading.mapping_values import Factor
-from ytheta.logs.reading.table import Table
+from ytheta.logs.reading.table import ColumnTable
 from ytheta.robot.robot import Robot
-from ytheta.shapes import Float, MotorsByJoint, PerSample, SamplesByJoint
+from ytheta.shapes import MotorsByJoint, PerJoint, PerSample, SamplesByJoint
 
-BLOCK = 1 << 17  # rows at a time: one megabyte of a column
+ROWS_PER_CHUNK = 1 << 17  # one megabyte of a column
 
 
-def assembled(table: Table, robot: Robot, mapping: ColumnMapping, place: str) -> Log:
-    """The log that a table holds; ``place`` is the file's name."""
+def assemble_log(table: ColumnTable, robot: Robot, mapping: ColumnMapping, source: str) -> Log:
+    """Return the log in a table; ``source`` is the name of its file."""
     joints = robot.actuated
     if not joints:
-        raise InputError(f"robot {robot.name!r} has no actuated coordinate, so no log can belong to it")
+        raise InputError(f"robot {robot.name!r} has no actuated coordinates, so it cannot have a log")
     if table.rows == 0:
-        raise InputError(f"{place} holds no rows; record the motion again or name another file")
+        raise InputError(f"{source} holds no rows; record the motion again or name another file")
     if mapping.matrix is not None and len(mapping.matrix) != len(joints):
         raise InputError(
-            f"{mapping.place}, [motor]: 'matrix' has {len(mapping.matrix)} rows, and the robot {len(joints)} actuated "
-            "coordinates; write one row for each motor"
+            f"{mapping.source}, [motor]: 'matrix' has {len(mapping.matrix)} rows, but the robot has {len(joints)} "
+            "actuated coordinates; write one row for each motor"
         )
-    places = find_columns(table, joints, mapping, place)
-    rows = _chosen(table, mapping, place)
-    build = _Builder(table, mapping, rows, len(joints))
-    tau = build.columns("current", places.current) if places.current else build.columns("tau", places.tau)
-    q = build.columns("q", places.q)
+    columns = find_columns(table, joints, mapping, source)
+    assembler = _Assembler(table, mapping, _choose_rows(table, mapping, source), len(joints))
+    if columns.current:
+        tau = assembler.read_quantity("current", columns.current)
+    else:
+        tau = assembler.read_quantity("tau", columns.tau)
+    q = assembler.read_quantity("q", columns.q)
     if q is None:
-        raise InputError(f"{place} has no positions; name their columns in a mapping")
+        raise InputError(f"{source} has no positions; name their columns in a mapping")
     return Log(
         joints=joints,
-        t=build.time(places),
+        t=assembler.read_time(columns.t),
         q=q,
-        qd=build.columns("qd", places.qd),
+        qd=assembler.read_quantity("qd", columns.qd),
         tau=tau,
-        source=place,
-        findings=(*table.findings, *_told(places, table, joints, place)),
+        source=source,
+        findings=(*table.findings, *_report_columns(columns, table, joints, source)),
     )
 
 
-def _chosen(table: Table, mapping: ColumnMapping, place: str) -> slice:
+def _choose_rows(table: ColumnTable, mapping: ColumnMapping, source: str) -> slice:
     first, last = mapping.rows
     if first >= table.rows or (last or 0) > table.rows:
         raise InputError(
-            f"{mapping.place}: 'rows' = [{first}, {last}] goes beyond the {table.rows} rows of {place}; "
-            "counted from 0, the last one is left out"
+            f"{mapping.source}: 'rows' = [{first}, {last}] goes beyond the {table.rows} rows of {source}; rows are "
+            "counted from 0, and the last one is excluded"
         )
     return slice(first, table.rows if last is None else last)
 
 
-def _told(places: Places, table: Table, joints: tuple[str, ...], place: str) -> list[Finding]:
-    told: list[Finding] = []
-    if places.guessed:
-        order = "t, q, qd, tau" if places.qd else "t, q, tau"
-        text = (
-            f"no header: the {len(table.names)} columns were taken as {order} in the robot's order; say in a mapping "
-            "which is which"
+def _report_columns(columns: LogColumns, table: ColumnTable, joints: tuple[str, ...], source: str) -> list[Finding]:
+    """Findings about guessed columns and missing torques."""
+    findings: list[Finding] = []
+    if columns.guessed:
+        finding = Finding(
+            LogFindingCode.HEADER,
+            Severity.WARNING,
+            f"no header: the {len(table.names)} columns were taken as {'t, q, qd, tau' if columns.qd else 't, q, tau'} "
+            "in the robot's order",
+            remedy="name the columns in a mapping",
+            fields={"columns": len(table.names)},
         )
-        told.append(Finding("header", Severity.WARNING, text))
-    if not places.tau and not places.current:
-        left = [name for name in table.names if name not in (*places.q, *places.qd, places.t)]
-        text = f"{place} holds no torque: no {remedy('tau', joints, left)}"
-        told.append(Finding("torque", Severity.WARNING, text))
-    return told
+        findings.append(finding)
+    if not columns.tau and not columns.current:
+        unused = [name for name in table.names if name not in (*columns.q, *columns.qd, columns.t)]
+        statement, remedy = describe_missing("tau", joints, unused)
+        findings.append(
+            Finding(LogFindingCode.TORQUE, Severity.WARNING, f"{source} holds no torque: no {statement}", remedy)
+        )
+    return findings
 
 
-class _Builder:
-    """Arrays of a log, made one quantity at a time."""
+class _Assembler:
+    """Makes the arrays of a log, one quantity at a time."""
 
-    def __init__(self, table: Table, mapping: ColumnMapping, rows: slice, joints: int) -> None:
+    def __init__(self, table: ColumnTable, mapping: ColumnMapping, rows: slice, joints: int) -> None:
         self.table = table
         self.mapping = mapping
         self.rows = rows
         self.count = rows.stop - rows.start
         self.joints = joints
 
-    def time(self, places: Places) -> PerSample:
+    def read_time(self, name: str | None) -> PerSample:
         mapping = self.mapping
-        if places.t is None:
+        if name is None:
             t = np.arange(self.count) / (mapping.rate or 1.0)
         else:
             t = np.empty(self.count)
-            self._fill(t, places.t, float(self._factors("scale", mapping.scale.get("t"))[0]))
-        t += self._factors("offset", mapping.offset.get("t", (0.0,)))[0]
+            self._copy_scaled(name, float(self._broadcast("scale", mapping.scale.get("t"))[0]), t)
+        t += self._broadcast("offset", mapping.offset.get("t", (0.0,)))[0]
         return t
 
-    def columns(self, key: str, names: tuple[str, ...]) -> SamplesByJoint | None:
-        """One quantity of all joints; None where the file has none."""
+    def read_quantity(self, key: str, names: tuple[str, ...]) -> SamplesByJoint | None:
+        """Return one quantity of all joints; None if the file does not have it."""
         if not names:
             return None
-        mapping, side = self.mapping, "tau" if key == "current" else key
-        factor = self._factors("scale", mapping.scale.get(key)) * self._factors("sign", mapping.sign.get(key))
+        mapping, quantity = self.mapping, "tau" if key == "current" else key
+        factor = self._broadcast("scale", mapping.scale.get(key)) * self._broadcast("sign", mapping.sign.get(key))
         if key == "current":
-            factor = factor * self._factors("gain", mapping.gain)
+            factor = factor * self._broadcast("gain", mapping.gain)
         values = np.empty((self.count, self.joints))
         for k, name in enumerate(names):
-            self._fill(values[:, k], name, float(factor[k]))
+            self._copy_scaled(name, float(factor[k]), values[:, k])
         if mapping.matrix is not None:
-            _transform(values, mapping.matrix if side == "tau" else np.linalg.inv(mapping.matrix).T)
-        if side in mapping.offset:
-            values += self._factors("offset", mapping.offset[side])
+            _multiply_rows(values, mapping.matrix if quantity == "tau" else np.linalg.inv(mapping.matrix).T)
+        if quantity in mapping.offset:
+            values += self._broadcast("offset", mapping.offset[quantity])
         return values
 
-    def _fill(self, column: PerSample, name: str, factor: float) -> None:
-        """Write the chosen rows of a column of the table, times a factor."""
-        stored, skipped = self.table.columns[name], self.rows.start
-        for first in range(0, self.count, BLOCK):
-            last = min(first + BLOCK, self.count)
-            np.multiply(stored[skipped + first : skipped + last], factor, out=column[first:last])
+    def _copy_scaled(self, name: str, factor: float, target: PerSample) -> None:
+        """Copy the chosen rows of a column, times a factor."""
+        column, start = self.table.columns[name], self.rows.start
+        for first in range(0, self.count, ROWS_PER_CHUNK):
+            last = min(first + ROWS_PER_CHUNK, self.count)
+            np.multiply(column[start + first : start + last], factor, out=target[first:last])
 
-    def _factors(self, section: str, factor: Factor | None) -> Float[np.ndarray, "joints"]:
+    def _broadcast(self, section: str, factor: Factor | None) -> PerJoint:
         """One factor for each joint."""
         if factor is None:
             return np.ones(self.joints)
         if len(factor) not in (1, self.joints):
             raise InputError(
-                f"{self.mapping.place}, [{section}]: a list of {len(factor)} numbers for {self.joints} joints; "
+                f"{self.mapping.source}, [{section}]: a list of {len(factor)} numbers for {self.joints} joints; "
                 "give one number for all or one for each"
             )
         return np.broadcast_to(np.array(factor, dtype=np.float64), (self.joints,))
 
 
-def _transform(values: SamplesByJoint, matrix: MotorsByJoint) -> None:
-    """Rows times a matrix, in place."""
-    for first in range(0, len(values), BLOCK):
-        values[first : first + BLOCK] = values[first : first + BLOCK] @ matrix
+def _multiply_rows(values: SamplesByJoint, matrix: MotorsByJoint) -> None:
+    """Multiply every row by a matrix, in place."""
+    for first in range(0, len(values), ROWS_PER_CHUNK):
+        values[first : first + ROWS_PER_CHUNK] = values[first : first + ROWS_PER_CHUNK] @ matrix

@@ -1,7 +1,8 @@
-"""Which columns of a table are time, positions, velocities and torques.
+"""Finding the columns of a table that hold time, positions, velocities and torques.
 
-A mapping decides where there is one. Else names do: ``t`` or ``time``; ``q1 … qn`` counted from 1 or 0 in the order of
-the robot's actuated coordinates; or a coordinate's own name beside the quantity, as in ``q_elbow`` and ``elbow.tau``.
+A mapping decides if there is one. Otherwise names decide: ``t`` or ``time``; ``q1 … qn``, counted from 1 or 0 in the
+order of the robot's actuated coordinates; or the name of a coordinate beside the quantity, such as ``q_elbow`` or
+``elbow.tau``.
 """
 
 from __future__ import annotations
@@ -12,10 +13,10 @@ from dataclasses import dataclass
 from ytheta.errors import InputError, suggest_names
 from ytheta.logs.reading.mapping import ColumnMapping, References
 from ytheta.logs.reading.mapping_values import Reference
-from ytheta.logs.reading.table import Table
+from ytheta.logs.reading.table import ColumnTable
 
-TIMES = ("t", "time", "timestamp")
-WORDS = {
+TIME_NAMES = ("t", "time", "timestamp")
+QUANTITY_NAMES = {
     "q": ("q", "pos", "position"),
     "qd": ("qd", "dq", "vel", "velocity"),
     "tau": ("tau", "torque", "effort"),
@@ -23,8 +24,8 @@ WORDS = {
 
 
 @dataclass(frozen=True)
-class Places:
-    """Names of the columns to read; ``guessed`` where a file without header was taken at its width."""
+class LogColumns:
+    """Names of the columns to read; ``guessed`` if a file has no header and the number of its columns decided."""
 
     t: str | None
     q: tuple[str, ...]
@@ -34,151 +35,156 @@ class Places:
     guessed: bool = False
 
 
-def hint(name: str, names: Sequence[str]) -> str:
-    """The nearest names in brackets, or those there are."""
-    near = suggest_names(name, names).removeprefix("; ")
-    return f" ({near})" if near else ""
-
-
-def remedy(key: str, joints: Sequence[str], names: Sequence[str]) -> str:
-    """Which columns of a quantity were looked for, what stands there instead, and what to do."""
-    wanted = f"column {key}1" if len(joints) == 1 else f"columns {key}1 … {key}{len(joints)}"
-    known = f"{', '.join(WORDS[key][:-1])} or {WORDS[key][-1]}"
+def describe_missing(key: str, joints: Sequence[str], names: Sequence[str]) -> tuple[str, str]:
+    """The columns of a quantity that were not found, with similar names; and the remedy."""
+    expected = f"column {key}1" if len(joints) == 1 else f"columns {key}1 … {key}{len(joints)}"
+    *others, last = QUANTITY_NAMES[key]
     return (
-        f"{wanted}{hint(f'{key}1', names)}; known are {known} with a number or a joint's name ({key}1, "
-        f'{key}_{joints[0]}), others go into a mapping: [columns] {key} = "name{{}}"'
+        f"{expected}{_suggest(f'{key}1', names)}",
+        f"use one of the names {', '.join(others)} or {last} with a number or a joint's name ({key}1, "
+        f'{key}_{joints[0]}), or a mapping: [columns] {key} = "name{{}}"',
     )
 
 
-def find_columns(table: Table, joints: Sequence[str], mapping: ColumnMapping, place: str) -> Places:
-    """The columns of a table that a log is made of; ``place`` is the file's name in complaints."""
-    search = _Search(table, tuple(joints), mapping, place)
-    if not table.headed and not mapping.columns:
-        return search.by_width()
-    q, qd, tau, current = (search.quantity(name) for name in ("q", "qd", "tau", "current"))
+def find_columns(table: ColumnTable, joints: Sequence[str], mapping: ColumnMapping, source: str) -> LogColumns:
+    """Return the columns of a table that make up a log; ``source`` is the file's name in error messages."""
+    search = _ColumnSearch(table, tuple(joints), mapping, source)
+    if not table.has_header and not mapping.columns:
+        return search.guess_from_count()
+    q, qd, tau, current = (search.find_quantity(name) for name in ("q", "qd", "tau", "current"))
     if not q:
-        raise search.missing("q", {*qd, *tau, *current})
-    return Places(search.time(), q, qd, tau, current)
+        raise search.missing_quantity("q", {*qd, *tau, *current})
+    return LogColumns(search.find_time(), q, qd, tau, current)
+
+
+def _suggest(name: str, names: Sequence[str]) -> str:
+    """Similar names, or all names, in brackets."""
+    suggestion = suggest_names(name, names).removeprefix("; ")
+    return f" ({suggestion})" if suggestion else ""
 
 
 @dataclass(frozen=True)
-class _Search:
-    table: Table
+class _ColumnSearch:
+    table: ColumnTable
     joints: tuple[str, ...]
     mapping: ColumnMapping
-    place: str
+    source: str
 
     @property
     def names(self) -> dict[str, str]:
-        """The columns by their names without regard to case."""
+        """Names of the columns by their lower-case form."""
         return {name.strip().casefold(): name for name in reversed(self.table.names)}
 
-    def time(self) -> str | None:
+    def find_time(self) -> str | None:
+        """The time column; None if a sampling rate takes its place."""
         if self.mapping.rate is not None:
             return None
         if self.mapping.t is not None:
-            return self._column("t", self.mapping.t)
-        for name in TIMES:
+            return self._resolve("t", self.mapping.t)
+        for name in TIME_NAMES:
             if name in self.names:
                 return self.names[name]
         raise InputError(
-            f"{self.place} has no time column 't' or 'time'{hint('time', self.table.names)}; name it in a mapping "
+            f"{self.source} has no time column 't' or 'time'{_suggest('time', self.table.names)}; name it in a mapping "
             "under [columns], or give the sampling rate there: rate = 100.0"
         )
 
-    def quantity(self, key: str) -> tuple[str, ...]:
-        """The columns of one quantity; none where the file has none."""
+    def find_quantity(self, key: str) -> tuple[str, ...]:
+        """The columns of one quantity; empty if the file does not have it."""
         if key in self.mapping.columns:
-            return self._mapped(key, self.mapping.columns[key])
+            return self._resolve_all(key, self.mapping.columns[key])
         if key == "current" or (key == "tau" and "current" in self.mapping.columns):
             return ()
-        for word in WORDS[key]:
-            if found := self._named(word):
-                return found
-        for word in WORDS[key]:
-            if found := self._counted(key, word):
-                return found
+        for word in QUANTITY_NAMES[key]:
+            if columns := self._find_by_joint(word):
+                return columns
+        for word in QUANTITY_NAMES[key]:
+            if columns := self._find_by_number(key, word):
+                return columns
         return ()
 
-    def by_width(self) -> Places:
-        """A file without header: t, q, tau or t, q, qd, tau, if its width is that of one of them."""
+    def guess_from_count(self) -> LogColumns:
+        """The columns of a file without a header: t, q, tau or t, q, qd, tau, if their number fits."""
         n, names = len(self.joints), self.table.names
         first = 0 if self.mapping.rate is not None else 1
-        blocks, rest = divmod(len(names) - first, n)
-        if rest or blocks not in (2, 3):
-            widths = f"{first + 2 * n} (t, q, tau) or {first + 3 * n} (t, q, qd, tau)"
+        quantities, rest = divmod(len(names) - first, n)
+        if rest or quantities not in (2, 3):
+            expected = f"{first + 2 * n} (t, q, tau) or {first + 3 * n} (t, q, qd, tau)"
             raise InputError(
-                f"{self.place} has {len(names)} columns and no header, and for {n} joints it should have {widths}; "
-                "say in a mapping which is which: [columns] t = 0, q = [1, 2, …]"
+                f"{self.source} has {len(names)} columns and no header, but for {n} joints it should have {expected}; "
+                "number the columns in a mapping: [columns] t = 0, q = [1, 2, …]"
             )
-        cut = [tuple(names[first + k * n : first + (k + 1) * n]) for k in range(blocks)]
+        groups = [tuple(names[first + k * n : first + (k + 1) * n]) for k in range(quantities)]
         t = names[0] if first else None
-        return Places(t=t, q=cut[0], qd=cut[1] if blocks == 3 else (), tau=cut[-1], guessed=True)
+        return LogColumns(t=t, q=groups[0], qd=groups[1] if quantities == 3 else (), tau=groups[-1], guessed=True)
 
-    def missing(self, key: str, taken: Collection[str]) -> InputError:
-        left = [name for name in self.table.names if name not in taken]
-        return InputError(f"{self.place} has no {remedy(key, self.joints, left)}")
+    def missing_quantity(self, key: str, used: Collection[str]) -> InputError:
+        unused = [name for name in self.table.names if name not in used]
+        statement, remedy = describe_missing(key, self.joints, unused)
+        return InputError(f"{self.source} has no {statement}; {remedy}")
 
-    def _named(self, word: str) -> tuple[str, ...]:
-        """Columns that carry the coordinates' names."""
-        found: list[str] = []
+    def _find_by_joint(self, word: str) -> tuple[str, ...]:
+        """Columns that carry the names of the coordinates."""
+        columns: list[str] = []
         for joint in self.joints:
             forms = [f"{a}{sign}{b}" for sign in "_./" for a, b in ((word, joint), (joint, word))]
-            there = [self.names[form.casefold()] for form in forms if form.casefold() in self.names]
-            if not there:
+            matches = [self.names[form.casefold()] for form in forms if form.casefold() in self.names]
+            if not matches:
                 return ()
-            found.append(there[0])
-        return tuple(found)
+            columns.append(matches[0])
+        return tuple(columns)
 
-    def _counted(self, key: str, word: str) -> tuple[str, ...]:
-        """Columns counted from 1 or from 0; as many as the robot has coordinates, or it is another robot's log."""
+    def _find_by_number(self, key: str, word: str) -> tuple[str, ...]:
+        """Columns counted from 1 or from 0; if their number is not that of the coordinates, the robot is wrong."""
         for form in (f"{word}{{}}", f"{word}_{{}}"):
-            there = [k for k in range(len(self.table.names) + 1) if form.format(k) in self.names]
-            if not there:
+            numbers = [k for k in range(len(self.table.names) + 1) if form.format(k) in self.names]
+            if not numbers:
                 continue
-            start, n = (0 if there[0] == 0 else 1), len(self.joints)
-            wanted = range(start, start + n)
-            if len(there) != n:
-                shown = f"columns {form.format(there[0])} … {form.format(there[-1])}"
-                if len(there) == 1:
-                    shown = f"column {form.format(there[0])}"
+            n = len(self.joints)
+            if len(numbers) != n:
+                shown = f"columns {form.format(numbers[0])} … {form.format(numbers[-1])}"
+                if len(numbers) == 1:
+                    shown = f"column {form.format(numbers[0])}"
                 raise InputError(
-                    f"{self.place} has {len(there)} {shown}, and the robot {n} actuated coordinates "
+                    f"{self.source} has {len(numbers)} {shown}, but the robot has {n} actuated coordinates "
                     f"({', '.join(self.joints)}); use the robot of this log, or choose its columns in a mapping"
                 )
-            for k in wanted:
-                if k not in there:
-                    raise self._absent(key, form.format(k))
-            return tuple(self.names[form.format(k)] for k in wanted)
+            start = 0 if numbers[0] == 0 else 1
+            for k in range(start, start + n):
+                if k not in numbers:
+                    raise self._missing_column(key, form.format(k))
+            return tuple(self.names[form.format(k)] for k in range(start, start + n))
         return ()
 
-    def _mapped(self, key: str, references: References) -> tuple[str, ...]:
+    def _resolve_all(self, key: str, references: References) -> tuple[str, ...]:
+        """The columns that a mapping names for a quantity."""
         n = len(self.joints)
         if isinstance(references, str):
             start = 0 if references.replace("{}", "0").strip().casefold() in self.names else 1
             references = tuple(references.replace("{}", str(k)) for k in range(start, start + n))
         if len(references) != n:
             raise InputError(
-                f"{self.mapping.place}, [columns]: {key!r} names {len(references)} columns, and the robot has {n} "
+                f"{self.mapping.source}, [columns]: {key!r} names {len(references)} columns, but the robot has {n} "
                 f"actuated coordinates ({', '.join(self.joints)}); name one for each"
             )
-        return tuple(self._column(key, reference) for reference in references)
+        return tuple(self._resolve(key, reference) for reference in references)
 
-    def _column(self, key: str, reference: Reference) -> str:
+    def _resolve(self, key: str, reference: Reference) -> str:
+        """The column that a mapping names or numbers."""
         names = self.table.names
         if isinstance(reference, int):
             if reference >= len(names):
                 raise InputError(
-                    f"{self.place} has {len(names)} columns, and {self.mapping.place} wants column {reference} "
+                    f"{self.source} has {len(names)} columns, but {self.mapping.source} asks for column {reference} "
                     f"(counted from 0) for {key!r}; correct the mapping, or record the missing columns"
                 )
             return names[reference]
         if reference.strip().casefold() not in self.names:
-            raise self._absent(key, reference)
+            raise self._missing_column(key, reference)
         return self.names[reference.strip().casefold()]
 
-    def _absent(self, key: str, name: str) -> InputError:
+    def _missing_column(self, key: str, name: str) -> InputError:
         return InputError(
-            f"{self.place} has no column {name!r} for {key!r}{hint(name, self.table.names)}; "
+            f"{self.source} has no column {name!r} for {key!r}{_suggest(name, self.table.names)}; "
             "correct the name, or choose the columns in a mapping"
         )

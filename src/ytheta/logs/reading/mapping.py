@@ -1,6 +1,6 @@
-"""What a log's columns mean: a mapping written in TOML, or the same as a dict.
+"""The meaning of a log's columns: a mapping in TOML, or a dict of the same form.
 
-Every quantity is turned into the robot's own coordinates and SI units in this order::
+Every quantity is converted to the robot's own coordinates and SI units in this order::
 
     column ──scale──sign──gain (current only)──▶ motor side ──matrix R──▶ joint side ──offset──▶ q, qd, tau
 
@@ -17,7 +17,7 @@ from typing import Any
 
 from ytheta.errors import InputError
 from ytheta.files.toml_table import describe_value
-from ytheta.logs.reading.mapping_values import UNITS, Factor, Reference, Section, count_of
+from ytheta.logs.reading.mapping_values import UNITS, Factor, Reference, Section
 from ytheta.shapes import MotorsByJoint
 
 QUANTITIES = ("t", "q", "qd", "tau", "current")
@@ -28,7 +28,7 @@ References = str | tuple[Reference, ...]
 
 @dataclass(frozen=True)
 class ColumnMapping:
-    """Where quantities stand in a file and how they become SI values; empty where the file says it itself."""
+    """Which columns hold which quantity, and how they become SI values; empty if the names of the columns suffice."""
 
     t: Reference | None = None
     columns: Mapping[str, References] = field(default_factory=dict)
@@ -41,32 +41,32 @@ class ColumnMapping:
     rows: tuple[int, int | None] = (0, None)
     skip: int = 0
     topic: str | None = None
-    place: str = "mapping"
+    source: str = "mapping"  # its file, for error messages
 
     @property
     def states_units(self) -> bool:
-        """Whether someone has said in which unit the positions are, which ends all guessing."""
+        """Whether the unit of positions is stated, so that it need not be guessed."""
         return "q" in self.scale
 
     @property
     def states_clock(self) -> bool:
-        """Whether someone has said in which unit time is; a factor that is no unit's says nothing."""
+        """Whether the unit of time is stated; a factor other than that of a unit does not state one."""
         return all(factor in UNITS["t"].values() for factor in self.scale.get("t", (0.0,)))
 
 
 def read_mapping(source: str | Path | Mapping[str, Any] | ColumnMapping | None) -> ColumnMapping:
-    """A mapping from a TOML file or a dict; None is the empty one."""
+    """Read a mapping from a TOML file or a dict; None gives an empty one."""
     if source is None:
         return ColumnMapping()
     if isinstance(source, ColumnMapping):
         return source
     if isinstance(source, Mapping):
-        return _mapping(source, "mapping")
+        return _parse_mapping(source, "mapping")
     path = Path(source)
-    return _mapping(_parsed(path), str(path))
+    return _parse_mapping(_read_toml(path), str(path))
 
 
-def _parsed(path: Path) -> dict[str, Any]:
+def _read_toml(path: Path) -> dict[str, Any]:
     try:
         if path.stat().st_size > MAX_FILE_SIZE:
             raise InputError(f"{path} is larger than a mapping can be; check that this is the right file")
@@ -78,78 +78,79 @@ def _parsed(path: Path) -> dict[str, Any]:
         raise InputError(f"{path} cannot be read as a mapping: {reason}; see docs/logs.md for its form") from None
 
 
-def _mapping(values: Mapping[str, Any], place: str) -> ColumnMapping:
-    top = Section(values, place)
+def _parse_mapping(values: Mapping[str, Any], source: str) -> ColumnMapping:
+    top = Section(values, source)
     columns = top.section("columns")
-    chosen = {name: columns.taken(name) for name in QUANTITIES}
-    columns.finish()
-    if chosen["tau"] is not None and chosen["current"] is not None:
+    references = {name: columns.take(name) for name in QUANTITIES}
+    columns.refuse_unknown_keys()
+    if references["tau"] is not None and references["current"] is not None:
         raise columns.error("'tau' and 'current' both give the torque; keep one of them")
     sections = {key: top.section(key) for key in ("scale", "sign", "offset")}
     gain = top.section("gain")
     motor = top.section("motor")
-    rate = top.taken("rate")
-    if rate is not None and chosen["t"] is not None:
+    rate = top.take("rate")
+    if rate is not None and references["t"] is not None:
         raise top.error("'rate' and the column 't' both give the time; keep one of them")
     mapping = ColumnMapping(
-        t=None if chosen["t"] is None else _reference(columns, "t", chosen["t"]),
-        columns={k: _references(columns, k, v) for k, v in chosen.items() if k != "t" and v is not None},
-        rate=None if rate is None else top.positive("rate", rate),
-        scale=sections["scale"].factors(QUANTITIES, UNITS),
-        sign=sections["sign"].factors(QUANTITIES[1:]),
-        offset=sections["offset"].factors(QUANTITIES[:4]),
-        gain=gain.factors(("current",)).get("current"),
-        matrix=motor.matrix("matrix"),
-        rows=_rows(top),
-        skip=count_of(top, "skip", top.taken("skip") or 0),
-        topic=_topic(top),
-        place=place,
+        t=None if references["t"] is None else _check_reference(columns, "t", references["t"]),
+        columns={k: _check_references(columns, k, v) for k, v in references.items() if k != "t" and v is not None},
+        rate=None if rate is None else top.parse_positive("rate", rate),
+        scale=sections["scale"].take_factors(QUANTITIES, UNITS),
+        sign=sections["sign"].take_factors(QUANTITIES[1:]),
+        offset=sections["offset"].take_factors(QUANTITIES[:4]),
+        gain=gain.take_factors(("current",)).get("current"),
+        matrix=motor.take_matrix("matrix"),
+        rows=_take_rows(top),
+        skip=top.parse_count("skip", top.take("skip") or 0),
+        topic=_take_topic(top),
+        source=source,
     )
-    motor.finish()
-    top.finish()
+    motor.refuse_unknown_keys()
+    top.refuse_unknown_keys()
     for key, factor in mapping.sign.items():
         if any(abs(value) != 1.0 for value in factor):
-            raise sections["sign"].error(f"{key!r} should hold 1 and -1 only; other factors belong into [scale]")
+            raise sections["sign"].error(f"{key!r} should hold 1 and -1 only; other factors belong in [scale]")
     if "current" in mapping.columns and mapping.gain is None:
-        raise gain.error("the torque comes from currents and needs their gains; add current = [...] in Nm/A")
+        raise gain.error("torques from currents need gains; add current = [...] in Nm/A")
     if "current" not in mapping.columns:
-        idle = [gain] if mapping.gain is not None else []
-        idle += [sections[key] for key in ("scale", "sign") if "current" in getattr(mapping, key)]
-        for section in idle:
-            raise section.error("'current' is given here, and no column of currents; add current = … to [columns]")
+        unused = [gain] if mapping.gain is not None else []
+        unused += [sections[key] for key in ("scale", "sign") if "current" in getattr(mapping, key)]
+        for section in unused:
+            raise section.error("'current' is given here, but no column of currents; add current = … to [columns]")
     return mapping
 
 
-def _reference(section: Section, key: str, value: Any) -> Reference:
+def _check_reference(section: Section, key: str, value: Any) -> Reference:
     if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool) and value >= 0):
         return value
     raise section.error(f"{key!r} should be a column name or a column number from 0, not {describe_value(value)}")
 
 
-def _references(section: Section, key: str, value: Any) -> References:
+def _check_references(section: Section, key: str, value: Any) -> References:
     if isinstance(value, str):
         if value.count("{}") != 1:
-            raise section.error(f"{key!r} should hold one {{}} where the joint's number stands, such as '{key}{{}}'")
+            raise section.error(f"{key!r} should hold one {{}} in place of the joint's number, such as '{key}{{}}'")
         return value
     if isinstance(value, Sequence) and value:
-        return tuple(_reference(section, key, entry) for entry in value)
-    raise section.error(f"{key!r} should be a list of columns or a text such as '{key}{{}}', not {describe_value(value)}")
+        return tuple(_check_reference(section, key, entry) for entry in value)
+    shown = describe_value(value)
+    raise section.error(f"{key!r} should be a list of columns or a text such as '{key}{{}}', not {shown}")
 
 
-def _rows(top: Section) -> tuple[int, int | None]:
-    value = top.taken("rows")
+def _take_rows(top: Section) -> tuple[int, int | None]:
+    value = top.take("rows")
     if value is None:
         return 0, None
     if not isinstance(value, Sequence) or isinstance(value, str) or len(value) != 2:
-        raise top.error(f"'rows' should be [first, last], the last one left out, not {describe_value(value)}")
-    first, last = (count_of(top, "rows", entry) for entry in value)
+        raise top.error(f"'rows' should be [first, last], with the last one excluded, not {describe_value(value)}")
+    first, last = (top.parse_count("rows", entry) for entry in value)
     if last <= first:
         raise top.error(f"'rows' = [{first}, {last}] is empty; the first row should come before the last")
     return first, last
 
 
-def _topic(top: Section) -> str | None:
-    value = top.taken("topic")
+def _take_topic(top: Section) -> str | None:
+    value = top.take("topic")
     if value is None or isinstance(value, str):
         return value
     raise top.error(f"'topic' should be the name of a topic in quotes, not {describe_value(value)}")

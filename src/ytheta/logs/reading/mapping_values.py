@@ -1,4 +1,4 @@
-"""The values of a column mapping, each checked where it is taken: factors, units, matrices, column references."""
+"""Parsing and checking the values of a column mapping: factors, units, matrices, counts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from ytheta.errors import InputError, RobotFileError, suggest_names
 from ytheta.files.lengths import parse_scalar
-from ytheta.files.toml_table import to_finite_number, describe_value
+from ytheta.files.toml_table import describe_value, to_finite_number
 from ytheta.shapes import MotorsByJoint
 
 Reference = str | int  # a column's name, or its number from 0
@@ -27,72 +27,80 @@ UNITS: dict[str, dict[str, float]] = {
 
 
 class Section:
-    """One table of a mapping; what is left over at the end is an error with the nearest names."""
+    """One table of a mapping. Keys are taken out one by one; those left at the end are unknown."""
 
-    def __init__(self, values: Mapping[str, Any], place: str) -> None:
-        self._left = dict(values)
+    def __init__(self, values: Mapping[str, Any], source: str) -> None:
+        self._values = dict(values)
         self._known: set[str] = set()
-        self.place = place
+        self.source = source
 
     def error(self, text: str) -> InputError:
-        return InputError(f"{self.place}: {text}")
+        return InputError(f"{self.source}: {text}")
 
-    def taken(self, key: str) -> Any:
-        """The value of a key; None where it is absent."""
+    def take(self, key: str) -> Any:
+        """Take the value of a key; None if it is absent."""
         self._known.add(key)
-        return self._left.pop(key, None)
+        return self._values.pop(key, None)
 
     def section(self, key: str) -> Section:
-        value = self.taken(key)
+        value = self.take(key)
         if value is not None and not isinstance(value, Mapping):
             raise self.error(f"{key!r} should be a table; write [{key}] above its keys")
-        return Section(value or {}, f"{self.place}, [{key}]")
+        return Section(value or {}, f"{self.source}, [{key}]")
 
-    def finish(self) -> None:
-        for key in self._left:
+    def refuse_unknown_keys(self) -> None:
+        for key in self._values:
             raise self.error(f"the key {key!r} is unknown{suggest_names(key, self._known)}")
 
-    def factors(self, keys: Sequence[str], units: Mapping[str, Mapping[str, float]] | None = None) -> dict[str, Factor]:
-        """Numbers or unit names, or lists of them, for some quantities; nothing else may stand in this section."""
-        found = {key: self._factor(key, value, units) for key in keys if (value := self.taken(key)) is not None}
-        self.finish()
-        return found
+    def take_factors(
+        self, keys: Sequence[str], units: Mapping[str, Mapping[str, float]] | None = None
+    ) -> dict[str, Factor]:
+        """Take numbers or unit names, or lists of them, for some quantities; other keys are refused."""
+        factors = {key: self._parse_factor(key, value, units) for key in keys if (value := self.take(key)) is not None}
+        self.refuse_unknown_keys()
+        return factors
 
-    def positive(self, key: str, value: Any) -> float:
-        number = self._number(key, value)
+    def parse_positive(self, key: str, value: Any) -> float:
+        number = self._parse_number(key, value)
         if number <= 0.0:
             raise self.error(f"{key!r} should be above zero, not {number:g}")
         return number
 
-    def matrix(self, key: str) -> MotorsByJoint | None:
-        """A square matrix that can be inverted."""
-        value = self.taken(key)
+    def parse_count(self, key: str, value: Any) -> int:
+        """A whole number from zero."""
+        if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+            return value
+        raise self.error(f"{key!r} should hold whole numbers from 0, not {describe_value(value)}")
+
+    def take_matrix(self, key: str) -> MotorsByJoint | None:
+        """Take a square matrix that can be inverted."""
+        value = self.take(key)
         if value is None:
             return None
         rows = value.tolist() if isinstance(value, np.ndarray) else value
         if not isinstance(rows, Sequence) or not all(isinstance(r, Sequence) and len(r) == len(rows) for r in rows):
-            raise self.error(f"{key!r} should be as many rows of numbers as columns, one for each motor")
-        matrix = np.array([[self._number(key, entry) for entry in row] for row in rows], dtype=np.float64)
+            raise self.error(f"{key!r} should have as many rows as columns, one for each motor")
+        matrix = np.array([[self._parse_number(key, entry) for entry in row] for row in rows], dtype=np.float64)
         if not len(matrix) or np.linalg.matrix_rank(matrix) < len(matrix):
             raise self.error(f"{key!r} cannot be inverted; each motor should have a row of its own")
         return matrix
 
-    def _factor(self, key: str, value: Any, units: Mapping[str, Mapping[str, float]] | None) -> Factor:
+    def _parse_factor(self, key: str, value: Any, units: Mapping[str, Mapping[str, float]] | None) -> Factor:
         if isinstance(value, np.ndarray):
             value = value.tolist()
         entries = value if isinstance(value, Sequence) and not isinstance(value, str) else (value,)
         known = None if units is None else units[key]
-        return tuple(self._number_or_unit(key, entry, known) for entry in entries)
+        return tuple(self._parse_number_or_unit(key, entry, known) for entry in entries)
 
-    def _number_or_unit(self, key: str, value: Any, known: Mapping[str, float] | None) -> float:
-        """A number, or the factor of a unit where units may stand."""
+    def _parse_number_or_unit(self, key: str, value: Any, known: Mapping[str, float] | None) -> float:
+        """A number, or the factor of a unit if units are allowed."""
         if known is None or not isinstance(value, str) or any(sign.isdigit() for sign in value):
-            return self._number(key, value)
+            return self._parse_number(key, value)
         if value not in known:
-            raise self.error(f"{key!r} = {value!r} is no unit{suggest_names(value, known)}")
+            raise self.error(f"{key!r} = {value!r} is not a unit{suggest_names(value, known)}")
         return known[value]
 
-    def _number(self, key: str, value: Any) -> float:
+    def _parse_number(self, key: str, value: Any) -> float:
         """A finite number, or an expression in pi such as '-pi/2'."""
         if isinstance(value, str):
             try:
@@ -103,10 +111,3 @@ class Section:
         if number is None:
             raise self.error(f"{key!r} should be a finite number, not {describe_value(value)}")
         return number
-
-
-def count_of(section: Section, key: str, value: Any) -> int:
-    """A whole number from zero."""
-    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
-        return value
-    raise section.error(f"{key!r} should hold whole numbers from 0, not {describe_value(value)}")

@@ -1,7 +1,7 @@
 """NumPy archives: one array per column (``t``, ``q1`` …) or per quantity (``q`` of shape samples x joints).
 
-Columns of a two-dimensional array ``q`` are called q1, q2, … as in a file with one column each. Pickled objects are
-refused: unpickling runs code from the file.
+The columns of a two-dimensional array ``q`` are called q1, q2, … Pickled objects are refused, since unpickling runs
+code from the file.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from pathlib import Path
 import numpy as np
 
 from ytheta.errors import InputError
-from ytheta.logs.reading.table import Table
+from ytheta.logs.reading.table import ColumnTable
 from ytheta.shapes import PerSample
 
 
-def read_npz(path: Path) -> Table:
-    """The table of an ``.npz`` file."""
+def read_npz(path: Path) -> ColumnTable:
+    """Return the table of an ``.npz`` file."""
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
-            arrays = {name: _array(path, archive, name) for name in archive.files}
+            arrays = {name: _read_array(path, archive, name) for name in archive.files}
     except (OSError, EOFError, zipfile.BadZipFile, ValueError) as error:
-        # NumPy takes whatever it does not know for a pickle, and would have it unpickled.
-        reason = "it is none" if "pickle" in str(error) else str(error).splitlines()[0]
+        # NumPy takes every unknown format for a pickle and suggests to unpickle it.
+        reason = "it has another format" if "pickle" in str(error) else str(error).splitlines()[0]
         raise InputError(
             f"{path} cannot be read as a NumPy archive: {reason}; write it with numpy.savez(file, t=t, q=q, tau=tau)"
         ) from None
@@ -35,12 +35,12 @@ def read_npz(path: Path) -> Table:
             columns |= {f"{name}{k + 1}": array[:, k] for k in range(array.shape[1])}
     lengths = {len(column): name for name, column in reversed(columns.items())}
     if len(lengths) > 1:
-        told = ", ".join(f"{name} has {length}" for length, name in sorted(lengths.items()))
-        raise InputError(f"{path}: the arrays have different numbers of rows ({told}); store one row per sample in all")
-    return Table(columns, next(iter(lengths), 0))
+        shown = ", ".join(f"{name} has {length}" for length, name in sorted(lengths.items()))
+        raise InputError(f"{path}: the arrays have different numbers of rows ({shown}); store one row per sample")
+    return ColumnTable(columns, next(iter(lengths), 0))
 
 
-def _array(path: Path, archive: np.lib.npyio.NpzFile, name: str) -> np.ndarray:
+def _read_array(path: Path, archive: np.lib.npyio.NpzFile, name: str) -> np.ndarray:
     try:
         array = archive[name]
     except ValueError as error:
@@ -52,6 +52,6 @@ def _array(path: Path, archive: np.lib.npyio.NpzFile, name: str) -> np.ndarray:
         ) from None
     if array.dtype.kind not in "fiub":
         if array.ndim == 0 or array.dtype.kind in "US":
-            return np.empty(())  # a remark, not a measurement
+            return np.empty(())  # a comment, not a measurement
         raise InputError(f"{path}: the array {name!r} holds {array.dtype}, not numbers; store floating-point arrays")
     return array.astype(np.float64, copy=False)

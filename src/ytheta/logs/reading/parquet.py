@@ -1,4 +1,4 @@
-"""Parquet logs, of which only the rows asked for are read: an hour at 1 kHz needs its result and a megabyte beside."""
+"""Parquet logs. Rows are read on demand, so that a long log needs its own memory and one megabyte more."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ytheta.errors import InputError
-from ytheta.logs.reading.table import Table
+from ytheta.logs.reading.table import ColumnTable
 from ytheta.shapes import PerSample
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ParquetColumn:
-    """One column of a Parquet file; each slice of rows is read when it is asked for."""
+    """One column of a Parquet file; each slice of rows is read on demand."""
 
     path: Path
     name: str
@@ -26,14 +26,14 @@ class ParquetColumn:
         import polars as pl
 
         try:
-            lazy = _scanned(self.path).select(pl.col(self.name).cast(pl.Float64))
+            lazy = _scan(self.path).select(pl.col(self.name).cast(pl.Float64))
             return lazy.slice(rows.start, rows.stop - rows.start).collect()[self.name].to_numpy()
         except (pl.exceptions.PolarsError, OSError) as error:
             raise _unreadable(self.path, error) from None
 
 
 class ParquetColumns(Mapping[str, ParquetColumn]):
-    """The columns of a Parquet file by their names; they must hold numbers."""
+    """The columns of a Parquet file by name; they must hold numbers."""
 
     def __init__(self, path: Path, schema: Mapping[str, pl.DataType]) -> None:
         self._path = path
@@ -56,20 +56,20 @@ class ParquetColumns(Mapping[str, ParquetColumn]):
         return ParquetColumn(self._path, name)
 
 
-def read_parquet(path: Path) -> Table:
-    """The table of a Parquet file; only its footer is read here."""
+def read_parquet(path: Path) -> ColumnTable:
+    """Return the table of a Parquet file; only its footer is read here."""
     import polars as pl
 
     try:
-        schema = _scanned(path).collect_schema()
-        rows = int(_scanned(path).select(pl.len()).collect().item())
+        schema = _scan(path).collect_schema()
+        rows = int(_scan(path).select(pl.len()).collect().item())
     except (pl.exceptions.PolarsError, OSError) as error:
         raise _unreadable(path, error) from None
-    return Table(ParquetColumns(path, schema), rows)
+    return ColumnTable(ParquetColumns(path, schema), rows)
 
 
-def _scanned(path: Path) -> pl.LazyFrame:
-    """The file as it is named: no wildcards, no columns from folder names."""
+def _scan(path: Path) -> pl.LazyFrame:
+    """Scan exactly the named file: no wildcards, no columns from folder names."""
     import polars as pl
 
     return pl.scan_parquet(path, glob=False, hive_partitioning=False)
@@ -77,4 +77,6 @@ def _scanned(path: Path) -> pl.LazyFrame:
 
 def _unreadable(path: Path, error: Exception) -> InputError:
     reason = (str(error).strip().splitlines() or ["no reason given"])[0]
-    return InputError(f"{path} cannot be read as Parquet: {reason}; write it again, or check that it was copied whole")
+    return InputError(
+        f"{path} cannot be read as Parquet: {reason}; write it again, or check that it was copied completely"
+    )

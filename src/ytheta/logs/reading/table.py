@@ -1,6 +1,6 @@
-"""Table: what a log file holds before anyone knows what it means: columns of doubles by name, in file order.
+"""ColumnTable: the columns of a log file by name, in file order, before their meaning is known.
 
-A column gives its rows by slices. It may be an array, or read the rows of each slice from a long file.
+A column returns its rows by slices. It is an array, or reads the rows of each slice from a long file.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from ytheta.shapes import PerSample
 
 
 @runtime_checkable
-class Stored(Protocol):
-    """A column: an array, or what reads one."""
+class Column(Protocol):
+    """An array, or an object that reads slices of one."""
 
     def __getitem__(self, rows: slice, /) -> PerSample: ...
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
-    """Named columns of equal length; ``headed`` is False where the file names none and they are called 0, 1, 2, …"""
+class ColumnTable:
+    """Named columns of equal length; if the file has no header, they are called 0, 1, 2, …"""
 
-    columns: Mapping[str, Stored]
+    columns: Mapping[str, Column]
     rows: int
-    headed: bool = True
+    has_header: bool = True
     findings: tuple[Finding, ...] = ()
 
     @property

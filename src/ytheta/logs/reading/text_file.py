@@ -6,30 +6,30 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-HEAD = 1 << 20  # bytes in which the first lines are looked for
+HEAD_BYTES = 1 << 20  # from which the first lines are taken
 UTF8_MARK = b"\xef\xbb\xbf"
 UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
-def first_lines(path: Path, count: int) -> list[str]:
-    """Up to ``count`` lines from the beginning."""
+def read_first_lines(path: Path, count: int) -> list[str]:
+    """Return up to ``count`` lines from the beginning."""
     with path.open("rb") as file:
-        head = file.read(HEAD)
-    return head.decode(_encoding(path), errors="replace").splitlines()[:count]
+        head = file.read(HEAD_BYTES)
+    return head.decode(_detect_encoding(path), errors="replace").splitlines()[:count]
 
 
-def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """All lines with their numbers, counted from 1."""
-    with path.open(encoding=_encoding(path), errors="replace") as file:
+def iterate_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield all lines with their numbers, counted from 1."""
+    with path.open(encoding=_detect_encoding(path), errors="replace") as file:
         yield from enumerate(file, start=1)
 
 
-def content(path: Path, separator: str, *, padded: bool) -> Path | bytes:
-    """What Polars can read: the file itself, or its content in UTF-8 with blanks beside separators removed.
+def normalize_text(path: Path, separator: str, *, padded: bool) -> Path | bytes:
+    """Return text that Polars can read: the file itself, or its content in UTF-8 without blanks beside separators.
 
-    Runs of blanks as separators become commas. Line breaks stay where they are, so that line numbers do.
+    If blanks are the separator, runs of them become commas. Line breaks stay, so that line numbers do too.
     """
-    encoding = _encoding(path)
+    encoding = _detect_encoding(path)
     if encoding == "utf-8" and not padded:
         return path
     text = path.read_bytes().decode(encoding, errors="replace").encode()
@@ -42,8 +42,8 @@ def content(path: Path, separator: str, *, padded: bool) -> Path | bytes:
     return re.sub(rb" *" + re.escape(sign) + rb" *", sign, text)
 
 
-def _encoding(path: Path) -> str:
-    """UTF-8 with or without mark, or UTF-16 with one; a byte that is neither is a stray sign in a name."""
+def _detect_encoding(path: Path) -> str:
+    """UTF-8 with or without a byte order mark, or UTF-16 with one. Bytes that do not fit are replaced when decoded."""
     with path.open("rb") as file:
         mark = file.read(3)
     if mark.startswith(UTF16_MARKS):

@@ -248,7 +248,7 @@ def emptied(_: Path, target: Path) -> None:
 
 
 BAD_LOGS: dict[str, tuple[Callable[[Path, Path], None], str]] = {
-    "one joint too few": (rewritten(lambda table: table.drop("q2", "tau2")), "and the robot 2 actuated"),
+    "one joint too few": (rewritten(lambda table: table.drop("q2", "tau2")), "but the robot has 2 actuated"),
     "other names": (rewritten(lambda table: table.rename({"tau1": "tauq1", "tau2": "tauq2"})), "mean 'tauq1'"),
     "no positions": (rewritten(lambda table: table.rename({"q1": "qq1", "q2": "qq2"})), "did you mean 'qq1'"),
     "degrees": (rewritten(degrees), "degrees"),

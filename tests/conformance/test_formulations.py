@@ -22,7 +22,7 @@ from tests.support.formulation_cases import (
 )
 from tests.support.random_robots import robots
 from ytheta.dynamics.formulations import newton_euler
-from ytheta.dynamics.formulations.registry import FORMULATIONS, acceptance, formulation_of
+from ytheta.dynamics.formulations.registry import FORMULATIONS, acceptance, choose_formulation
 from ytheta.dynamics.mechanism import mechanism
 from ytheta.dynamics.motion import numeric_motion
 from ytheta.dynamics.vectors import cross, inner
@@ -61,20 +61,20 @@ def accepted(formulation: str, name: str) -> Robot:
 def test_it_equals_pinocchio_and_newton_euler(formulation: str, name: str) -> None:
     """Ordinary motion and two velocities, column by column."""
     robot = accepted(formulation, name)
-    assert equals_newton_euler_and_pinocchio(formulation_of(robot, formulation).regressor, robot)
+    assert equals_newton_euler_and_pinocchio(choose_formulation(robot, formulation).regressor, robot)
 
 
 @pytest.mark.parametrize("name", ["stanford", "panda.urdf", "tiago_no_hand.urdf"])
 @pytest.mark.parametrize("formulation", FORMULATIONS)
 def test_twins_that_must_fail(formulation: str, name: str) -> None:
-    regressor = formulation_of(load(name), formulation).regressor
+    regressor = choose_formulation(load(name), formulation).regressor
     assert not equals_newton_euler_and_pinocchio(with_gravity_flipped(regressor), load(name))
     assert not equals_newton_euler_and_pinocchio(with_columns_swapped(regressor), load(name))
 
 
 @pytest.mark.parametrize("formulation", FORMULATIONS)
 def test_branches_seats_and_loads(formulation: str) -> None:
-    assert equals_newton_euler_and_pinocchio(formulation_of(fork(), formulation).regressor, fork())
+    assert equals_newton_euler_and_pinocchio(choose_formulation(fork(), formulation).regressor, fork())
 
 
 @pytest.mark.parametrize("name", ["ur10", "stanford", "lu-two-link", "ha-scara", "tiago_no_hand.urdf"])
@@ -82,7 +82,7 @@ def test_branches_seats_and_loads(formulation: str) -> None:
 def test_one_velocity_given_twice_and_a_turned_base(formulation: str, name: str) -> None:
     """Y(q, qd, qd, qdd) = Y(q, qd, qdd); turning base and gravity together changes nothing, the base alone does."""
     robot = load(name)
-    regressor = formulation_of(robot, formulation).regressor
+    regressor = choose_formulation(robot, formulation).regressor
     mech = mechanism(robot)
     q, qd, qdd, _ = state(mech.joints, seed=12)
     motion = numeric_motion(q, qd, qdd)
@@ -100,7 +100,7 @@ def test_random_trees(robot: Robot) -> None:
     # Random places, axes and gravity add up in another order here: a digit of the sixteen may be lost.
     if mechanism(robot).joints:
         for name in FORMULATIONS:
-            regressor = formulation_of(robot, name).regressor
+            regressor = choose_formulation(robot, name).regressor
             assert equals_newton_euler_and_pinocchio(regressor, robot, tolerance=1e-9), name
 
 
@@ -123,13 +123,13 @@ def test_two_velocities_are_the_bilinear_form_of_one(name: str) -> None:
 
 def test_unknown_and_unfit_formulations_say_so() -> None:
     with pytest.raises(InputError, match="there is no formulation 'newton_oiler'; did you mean 'newton_euler'"):
-        formulation_of(load("panda"), "newton_oiler")
+        choose_formulation(load("panda"), "newton_oiler")
     with pytest.raises(
-        InputError, match=r"lagrange does not take this: .* has closed loops.* \(accepted: spatial_tree\)"
+        InputError, match=r"lagrange does not accept this robot: .* has closed loops.* \(accepted by: spatial_tree\)"
     ):
-        formulation_of(load("walker"), "lagrange")
-    assert formulation_of(load("walker")).__name__.endswith("spatial_tree")
-    assert formulation_of(load("panda")).__name__.endswith("newton_euler")
+        choose_formulation(load("walker"), "lagrange")
+    assert choose_formulation(load("walker")).__name__.endswith("spatial_tree")
+    assert choose_formulation(load("panda")).__name__.endswith("newton_euler")
 
 
 def test_every_call_is_checked_while_the_tests_run() -> None:

@@ -17,7 +17,7 @@ from ytheta.dynamics.inertia_constants import (
     inertia_constants,
     joint_frames,
     link_in_joint,
-    passed_on,
+    pass_to_parent,
 )
 from ytheta.dynamics.mechanism import Body, Mechanism, mechanism
 from ytheta.dynamics.motion import numeric_motion
@@ -57,7 +57,7 @@ def the_parent_may_have_it(arm: Mechanism, child: int, lost: float = 0.0) -> boo
     if body.parent is None:
         return True
     whole = round_body(body)
-    given = passed_on(body, whole, *joint_frames(arm)[child])
+    given = pass_to_parent(body, whole, *joint_frames(arm)[child])
     given = Constants(given.m, given.k + lost, given.U)
     with_child, with_parent = np.zeros((2, len(arm.bodies), PER_LINK))
     with_child[child] = link_parameters(whole, body)

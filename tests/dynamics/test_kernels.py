@@ -198,7 +198,7 @@ def test_a_pose_in_degrees_is_refused_at_once() -> None:
 
 def test_names_that_are_no_list() -> None:
     robot = ytheta.load("ur10")
-    with pytest.raises(InputError, match="is one name; give a list of names"):
+    with pytest.raises(InputError, match="is a single string; give a list of names"):
         ytheta.regressor(robot, parameters="shoulder_link.m")
     names = np.array(robot.parameter_names[:2])
     assert ytheta.regressor(robot, parameters=list(names)).graph.shape == (6, 2)

@@ -16,7 +16,7 @@ from tests.support.random_robots import robots
 from tests.support.states import close, state
 from ytheta.dynamics import composite_body, rigid_body
 from ytheta.dynamics.formulations import lagrange, newton_euler
-from ytheta.dynamics.formulations.sixteen import L, sixteen_of
+from ytheta.dynamics.formulations.sixteen import L, sixteen_parameters
 from ytheta.dynamics.mechanism import Mechanism, mechanism
 from ytheta.dynamics.motion import Motion, numeric_motion
 from ytheta.robot.catalog import list_names
@@ -189,6 +189,6 @@ def test_sixteen_parameters_by_newton_euler(name: str) -> None:
     sixteen = newton_euler.regressor_sixteen(mech, motion).astype(float)
     bodies = len(mech.bodies)
     assert close(sixteen, (ten.reshape(-1, bodies, 10) @ L).reshape(sixteen.shape))
-    theta = np.concatenate([sixteen_of(link.inertia) for link in mech.robot.links[1:]])
+    theta = np.concatenate([sixteen_parameters(link.inertia) for link in mech.robot.links[1:]])
     assert close(sixteen @ theta, ten @ link_parameters(mech))
     assert close(sixteen, lagrange.regressor_sixteen(mech, motion))

@@ -1,12 +1,12 @@
-"""Declared forces of a robot as columns of Y: springs, counterbalances, whatever has a known shape and one size.
+"""Declared forces of a robot as columns of Y: springs, counterbalances and others of known shape and unknown size.
 
-Identity      tau += drives^T @ shapes @ k,   k the last parameters of theta
+Identity      tau += D^T @ shapes @ k,   D the drive Jacobian (``drive_motion``), k the last parameters of theta
 Accepts       every robot; forces may act on passive and coupled joints, cut joints and motors, and depend on them
 Notation      code      meaning                                                             shape
-              shapes    what one unit of each force adds to the torque of every drive       drives x forces
+              shapes    torque of every drive per unit of each force                        drives x forces
 
-By virtual work a force on a drive costs its row of ``drives`` transposed, as friction does. Shapes depend on positions
-alone: they are the same in the two-velocity form, belong to what holds the arm at rest, and have no part in momentum.
+Shapes depend on positions alone: they are the same in the two-velocity form, contribute to the torque that holds the
+arm at rest, and do not contribute to momentum.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ytheta.shapes import Shaped
 
 
 def force_shapes(constraint: Constraint, q: Shaped[np.ndarray, "joints"]) -> Shaped[np.ndarray, "drives forces"]:
-    """The shapes of all forces, where joints are at q and coordinates at ``constraint.x``."""
+    """The shapes of all forces at the joint positions q and the coordinates ``constraint.x``."""
     robot = constraint.robot
     result = zeros(len(robot.moving), len(robot.forces))
     if not robot.forces:
@@ -38,7 +38,7 @@ def force_shapes(constraint: Constraint, q: Shaped[np.ndarray, "joints"]) -> Sha
 
 
 def _positions(constraint: Constraint, q: np.ndarray) -> dict[str, Any]:
-    """Positions by name, in the order of ``robot.moving``; angles of cut joints lie between -pi and pi."""
+    """The positions of all drives by name, in the order of ``robot.moving``; angles of cut joints are in [-pi, pi]."""
     robot = constraint.robot
     _, offset = robot.motor_map
     motors = dot(constraint.motors, scalars(constraint.x)) + exact_array(offset.tolist()) if len(offset) else ()

@@ -1,7 +1,7 @@
 """Graphs of a whole robot, with its drives, forces, couplings and loops, ready to be compiled to kernels.
 
 The first input is the vector of the robot's coordinates: ``q``, or with loops ``x``, which must be closed (see
-``loops``). Velocities, accelerations and torques belong to the actuated coordinates. Without loops the two are the same.
+``loops``). Velocities, accelerations and torques belong to the actuated coordinates, which without loops are the same.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ytheta.dynamics import composite_body, rigid_body
 from ytheta.dynamics.drive_motion import DriveMotion, compute_drive_motion
 from ytheta.dynamics.formulations import lagrange, minimal_newton_euler
 from ytheta.dynamics.formulations.newton_euler import inverse_dynamics
-from ytheta.dynamics.formulations.registry import formulation_of
+from ytheta.dynamics.formulations.registry import choose_formulation
 from ytheta.dynamics.full_regressor import full_regressor
 from ytheta.dynamics.loops.closing import constraint
 from ytheta.dynamics.loops.constraint import Constraint
@@ -88,7 +88,7 @@ def regressor_graph(
     same numbers; the default is the first of them in the order of the registry.
     """
     t = declare_inputs(robot, *(("qd", "v", "vd") if reference else ("qd", "qdd")))
-    link_regressor = formulation_of(robot, formulation).regressor
+    link_regressor = choose_formulation(robot, formulation).regressor
     columns = _columns(robot, parameters)
     vd, v = (t.vector("vd"), t.vector("v")) if reference else (t.vector("qdd"), None)
     Y = full_regressor(t.loops, link_regressor, t.vector("qd"), vd, v)
@@ -141,12 +141,13 @@ def _uses_minimal_parameters(robot: Robot, formulation: str, *, theta_input: boo
     """Whether inverse dynamics is traced in minimal parameters."""
     known = ("newton_euler", "minimal_newton_euler")
     if formulation and formulation not in known:
-        raise UnknownNameError(f"inverse dynamics has no formulation {formulation!r}{suggest_names(formulation, known)}")
+        hint = suggest_names(formulation, known)
+        raise UnknownNameError(f"inverse dynamics has no formulation {formulation!r}{hint}")
     reason = minimal_newton_euler.accepts(robot)
     if reason is None and theta_input:
         reason = "its numbers are computed before tracing, so theta cannot be an input; use newton_euler"
     if formulation == known[1] and reason is not None:
-        raise InputError(f"minimal_newton_euler does not accept this: {reason}")
+        raise InputError(f"minimal_newton_euler cannot be used: {reason}")
     return formulation != known[0] and reason is None
 
 

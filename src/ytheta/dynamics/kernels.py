@@ -1,8 +1,8 @@
-"""The door to machine code: what is asked of a robot's dynamics, as a kernel.
+"""Kernels of a robot's dynamics: regressor, inverse and forward dynamics, and related quantities in machine code.
 
-Arrays have shape (samples, actuated coordinates) and the order of ``robot.actuated``, for q, qd, qdd and tau alike. A
-robot with closed loops gets a ClosedKernel, which closes the loops first; else it is a plain Kernel.
-``backend="interpreter"`` is the slow reference.
+q, qd, qdd and tau have the shape (samples, actuated coordinates), in the order of ``robot.actuated``. For a robot with
+closed loops the functions return a ClosedKernel, which closes the loops first, else a Kernel.
+``backend="interpreter"`` is the slow reference implementation.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from ytheta.shapes import Float, Int
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ClosedKernel:
-    """A kernel of a robot with loops: it takes actuated coordinates Q, closes the loops and goes on with all of them.
+    """A kernel of a robot with loops: it takes actuated coordinates, closes the loops and evaluates all coordinates.
 
-    ClosureError says which sample cannot close, and why.
+    ClosureError names the sample that cannot be closed, and the reason.
     """
 
     loops: Constraint
@@ -37,7 +37,7 @@ class ClosedKernel:
 
     @cached_property
     def graph(self) -> Graph:
-        """The graph behind it, with the inputs that callers give: q of the actuated coordinates instead of all x."""
+        """The graph with the inputs of this kernel: q of the actuated coordinates instead of all coordinates x."""
         graph = self.kernel.graph
         return replace(graph, inputs=(Input("q", len(self.loops.actuated)), *graph.inputs[1:]))
 
@@ -60,24 +60,24 @@ class ClosedKernel:
     def __call__(
         self, *arrays: Any, out: np.ndarray | None = None, threads: int | None = None
     ) -> Float[np.ndarray, "samples *shape"]:
-        return self.kernel(*self._closed(arrays), out=out, threads=threads)
+        return self.kernel(*self._close(arrays), out=out, threads=threads)
 
     def one(self, *vectors: Any) -> Float[np.ndarray, "*shape"]:
-        taken = arguments.check_vectors(self.graph, vectors)
-        if not np.isfinite(taken[0]).all():
-            arguments.raise_not_finite(self.graph, taken)
-        x = solve(self.loops, taken[0][None]).or_raise().x[0]
-        return self.kernel.one(x, *taken[1:])
+        values = arguments.check_vectors(self.graph, vectors)
+        if not np.isfinite(values[0]).all():
+            arguments.raise_not_finite(self.graph, values)
+        x = solve(self.loops, values[0][None]).or_raise().x[0]
+        return self.kernel.one(x, *values[1:])
 
     def blocks(self, *arrays: Any, size: int = 1024) -> Iterator[Block]:
-        return self.kernel.blocks(*self._closed(arrays), size=size)
+        return self.kernel.blocks(*self._close(arrays), size=size)
 
-    def _closed(self, arrays: Sequence[Any]) -> list[np.ndarray]:
-        """The arrays given, with all coordinates in the place of the actuated ones."""
-        taken, _ = arguments.check_batch(self.graph, arrays)
-        if not np.isfinite(taken[0]).all():
-            arguments.raise_not_finite(self.graph, taken)
-        return [solve(self.loops, taken[0]).or_raise().x, *taken[1:]]
+    def _close(self, arrays: Sequence[Any]) -> list[np.ndarray]:
+        """Replace the actuated coordinates by all coordinates."""
+        values, _ = arguments.check_batch(self.graph, arrays)
+        if not np.isfinite(values[0]).all():
+            arguments.raise_not_finite(self.graph, values)
+        return [solve(self.loops, values[0]).or_raise().x, *values[1:]]
 
     def __repr__(self) -> str:
         return f"Closed{self.kernel!r}"
@@ -91,7 +91,7 @@ AnyKernel = Kernel | ClosedKernel
 
 @runtime_checkable
 class ParameterBasis(Protocol):
-    """What a regressor needs to know of base parameters: their independent columns, and that they are this robot's."""
+    """The part of ``BaseParameters`` that a regressor needs: the independent parameters and a check of the robot."""
 
     @property
     def independent(self) -> tuple[str, ...]: ...
@@ -108,14 +108,14 @@ def regressor(
     reference: bool = False,
     backend: str = "llvm",
 ) -> AnyKernel:
-    """(q, qd, qdd) → Y of the base parameters, of the parameters named, or of all in ``robot.parameter_names``.
+    """(q, qd, qdd) → Y of the base parameters, of the named parameters, or of all in ``robot.parameter_names``.
 
     ``reference``: (q, qd, v, vd) → the regressor of two velocities that controllers of the Slotine-Li kind need.
     """
     if base is not None:
-        parameters = _columns(robot, base, parameters)
+        parameters = _independent_columns(robot, base, parameters)
     graph = graphs.regressor_graph(robot, formulation=formulation, parameters=parameters, reference=reference)
-    return _compiled(robot, graph, backend)
+    return _compile(robot, graph, backend)
 
 
 def inverse_dynamics(
@@ -123,46 +123,46 @@ def inverse_dynamics(
 ) -> AnyKernel:
     """(q, qd, qdd) → tau; with ``theta_input`` the standard parameters are a fourth argument, shared by all samples.
 
-    ``formulation``: newton_euler or minimal_newton_euler; the leaner one that takes the robot where none is named.
+    ``formulation``: newton_euler or minimal_newton_euler; by default the leanest that accepts the robot.
     """
-    return _compiled(
+    return _compile(
         robot, graphs.inverse_dynamics_graph(robot, theta_input=theta_input, formulation=formulation), backend
     )
 
 
 def forward_dynamics(robot: Robot, *, backend: str = "llvm") -> AnyKernel:
     """(q, qd, tau) → qdd."""
-    return _compiled(robot, graphs.forward_dynamics_graph(robot), backend)
+    return _compile(robot, graphs.forward_dynamics_graph(robot), backend)
 
 
 def mass_matrix(robot: Robot, *, backend: str = "llvm") -> AnyKernel:
     """q → M, rotor inertia included."""
-    return _compiled(robot, graphs.mass_matrix_graph(robot), backend)
+    return _compile(robot, graphs.mass_matrix_graph(robot), backend)
 
 
 def gravity(robot: Robot, *, backend: str = "llvm") -> AnyKernel:
-    """q → the torque that holds the arm at rest: against its weight and against declared forces."""
-    return _compiled(robot, graphs.gravity_graph(robot), backend)
+    """q → the torque that holds the arm at rest against its weight and declared forces."""
+    return _compile(robot, graphs.gravity_graph(robot), backend)
 
 
 def bias(robot: Robot, *, backend: str = "llvm") -> AnyKernel:
     """(q, qd) → the torque without acceleration, friction included."""
-    return _compiled(robot, graphs.bias_graph(robot), backend)
+    return _compile(robot, graphs.bias_graph(robot), backend)
 
 
 def coriolis_matrix(robot: Robot, *, backend: str = "llvm") -> AnyKernel:
     """(q, qd) → C with tau = M qdd + C qd + g and Mdot - 2 C skew."""
-    return _compiled(robot, graphs.coriolis_graph(robot), backend)
+    return _compile(robot, graphs.coriolis_graph(robot), backend)
 
 
 def momentum(robot: Robot, *, backend: str = "llvm") -> AnyKernel:
     """(q, qd) → M qd."""
-    return _compiled(robot, graphs.momentum_graph(robot), backend)
+    return _compile(robot, graphs.momentum_graph(robot), backend)
 
 
 def energy(robot: Robot, *, backend: str = "llvm") -> AnyKernel:
-    """(q, qd) → kinetic and potential energy of the links and rotors; declared forces have no part in it."""
-    return _compiled(robot, graphs.energy_graph(robot), backend)
+    """(q, qd) → kinetic and potential energy of links and rotors, without declared forces."""
+    return _compile(robot, graphs.energy_graph(robot), backend)
 
 
 def momentum_regressor(
@@ -172,10 +172,10 @@ def momentum_regressor(
     parameters: Sequence[str] | None = None,
     backend: str = "llvm",
 ) -> AnyKernel:
-    """(q, qd) → W with W theta = M qd; columns as for ``regressor``, of which it is a part: Y = dW/dt + Yhat."""
+    """(q, qd) → W with W theta = M qd and Y = dW/dt + Yhat; columns as for ``regressor``."""
     if base is not None:
-        parameters = _columns(robot, base, parameters)
-    return _compiled(robot, graphs.momentum_regressor_graph(robot, parameters=parameters), backend)
+        parameters = _independent_columns(robot, base, parameters)
+    return _compile(robot, graphs.momentum_regressor_graph(robot, parameters=parameters), backend)
 
 
 def remainder(
@@ -185,20 +185,20 @@ def remainder(
     parameters: Sequence[str] | None = None,
     backend: str = "llvm",
 ) -> AnyKernel:
-    """(q, qd) → Yhat, what is left of the regressor beside dW/dt: gravity, friction, forces and -∂T/∂q."""
+    """(q, qd) → Yhat = Y - dW/dt: gravity, friction, declared forces and -∂T/∂q."""
     if base is not None:
-        parameters = _columns(robot, base, parameters)
-    return _compiled(robot, graphs.remainder_graph(robot, parameters=parameters), backend)
+        parameters = _independent_columns(robot, base, parameters)
+    return _compile(robot, graphs.remainder_graph(robot, parameters=parameters), backend)
 
 
-def _columns(robot: Robot, base: ParameterBasis, parameters: Sequence[str] | None) -> tuple[str, ...]:
-    """The columns of Y that belong to beta: by K[:, independent] = 1 those of the independent parameters."""
+def _independent_columns(robot: Robot, base: ParameterBasis, parameters: Sequence[str] | None) -> tuple[str, ...]:
+    """The columns of Y that belong to beta: since K[:, independent] = 1, those of the independent parameters."""
     if parameters is not None:
-        raise InputError("give base parameters or the names of standard ones, not both")
+        raise InputError("give base parameters or names of standard parameters, not both")
     base.check_robot(robot)
     return base.independent
 
 
-def _compiled(robot: Robot, graph: Graph, backend: str) -> AnyKernel:
+def _compile(robot: Robot, graph: Graph, backend: str) -> AnyKernel:
     kernel = compile_graph(graph, backend=backend)
     return ClosedKernel(constraint(robot), kernel) if robot.loops else kernel

@@ -74,7 +74,7 @@ class Mechanism:
 
 
 def mechanism(robot: Robot, lengths: Mapping[str, Any] | None = None) -> Mechanism:
-    """The mechanism of a robot; ``lengths`` maps names of symbolic lengths to scalars (SymPy, CasADi) that replace them."""
+    """The mechanism of a robot; ``lengths`` maps names of symbolic lengths to scalars of SymPy or CasADi."""
     merged = robot.merged if lengths else robot.numeric.merged
     index = {link.name: k for k, link in enumerate(merged.links[1:])}
     q = {joint.name: k for k, joint in enumerate(merged.movable)}

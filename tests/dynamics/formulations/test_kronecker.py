@@ -55,26 +55,26 @@ def numbers(*shape: int, seed: int = 0) -> np.ndarray:
 
 def test_column_operator() -> None:
     A = numbers(3, 5)
-    assert kronecker.column(A)[1 + 2 * 3] == A[1, 2]  # b_k = a_ij with k = i + (j - 1) m
-    assert (kronecker.uncolumn(kronecker.column(A), 3) == A).all()
+    assert kronecker.vectorize(A)[1 + 2 * 3] == A[1, 2]  # b_k = a_ij with k = i + (j - 1) m
+    assert (kronecker.unvectorize(kronecker.vectorize(A), 3) == A).all()
 
 
 def test_kronecker_product() -> None:
     A, B, C = numbers(3, 4), numbers(4, 2, seed=1), numbers(2, 5, seed=2)
     assert (kronecker.kronecker(A, B).astype(float) == np.kron(A, B)).all()
     product = kronecker.kronecker(C.T, A).astype(float)
-    assert product @ kronecker.column(B) == pytest.approx(kronecker.column(A @ B @ C))
-    assert product @ kronecker.column(-B) != pytest.approx(kronecker.column(A @ B @ C))
+    assert product @ kronecker.vectorize(B) == pytest.approx(kronecker.vectorize(A @ B @ C))
+    assert product @ kronecker.vectorize(-B) != pytest.approx(kronecker.vectorize(A @ B @ C))
 
 
 def test_traces() -> None:
     A = numbers(4, 4)
-    assert kronecker.vector_trace(kronecker.column(A)) == pytest.approx(np.trace(A))
+    assert kronecker.vector_trace(kronecker.vectorize(A)) == pytest.approx(np.trace(A))
     wide, B = numbers(9, 8), numbers(2, 4, seed=1)  # proposition 1
-    expected = kronecker.vector_trace(wide @ kronecker.column(B))
-    assert kronecker.row_trace(wide).astype(float) @ kronecker.column(B) == pytest.approx(expected)
+    expected = kronecker.vector_trace(wide @ kronecker.vectorize(B))
+    assert kronecker.row_trace(wide).astype(float) @ kronecker.vectorize(B) == pytest.approx(expected)
     shifted = np.roll(wide, 1, axis=0)
-    assert kronecker.row_trace(shifted).astype(float) @ kronecker.column(B) != pytest.approx(expected)
+    assert kronecker.row_trace(shifted).astype(float) @ kronecker.vectorize(B) != pytest.approx(expected)
 
 
 def test_row_trace_of_a_kronecker_product() -> None:
@@ -83,13 +83,13 @@ def test_row_trace_of_a_kronecker_product() -> None:
     assert kronecker.row_trace_of_product(A, B).astype(float) == pytest.approx(expected)
     assert kronecker.row_trace_of_product(B, A).astype(float) != pytest.approx(expected)
     J = numbers(4, 4, seed=2)
-    assert expected @ kronecker.column(J) == pytest.approx(np.trace(B @ J @ A.T))  # (5) becomes (13)
+    assert expected @ kronecker.vectorize(J) == pytest.approx(np.trace(B @ J @ A.T))  # (5) becomes (13)
 
 
 def test_folding() -> None:
     """(25) with its own index: z = 10 (l - 1) + 4 (r - 1) - r (r - 1) / 2 + s."""
     Y16 = numbers(3, 32)
-    Y10 = kronecker.folded(Y16.astype(object)).astype(float)
+    Y10 = kronecker.fold(Y16.astype(object)).astype(float)
     for link in (1, 2):
         for r in range(1, 5):
             for s in range(r, 5):
@@ -99,7 +99,7 @@ def test_folding() -> None:
                 assert Y10[:, z - 1] == pytest.approx(expected)
     symmetric = numbers(4, 4) + numbers(4, 4).T
     upper = symmetric[np.triu_indices(4)]
-    assert Y10[:, :10] @ upper == pytest.approx(Y16[:, :16] @ kronecker.column(symmetric))
+    assert Y10[:, :10] @ upper == pytest.approx(Y16[:, :16] @ kronecker.vectorize(symmetric))
 
 
 # --- section 3 and 4 by their definitions -----------------------------------------------------------------------------
@@ -165,7 +165,7 @@ def test_parts_by_their_definitions(name: str) -> None:
     assert close(kronecker.gravity_part(mech, ordinary), Y_c)
     assert not close(kronecker.velocity_part(mech, two), wrong)  # (40) as printed, without qd_j
     assert not close(kronecker.gravity_part(mech, ordinary), -Y_c)  # (23) as printed, without the minus of (18)
-    whole = kronecker.to_inertia(kronecker.folded((Y_D + Y_S + Y_c).astype(object)))
+    whole = kronecker.to_inertia_columns(kronecker.fold((Y_D + Y_S + Y_c).astype(object)))
     assert close(kronecker.regressor(mech, two), whole)
 
 
@@ -176,7 +176,7 @@ def test_parts_on_pseudo_inertias(name: str) -> None:
     theta = theta_of(mech)
     q, qd, vd, v = state(mech.joints)
     motion = numeric_motion(q, qd, vd, v)
-    J = np.concatenate([kronecker.column(link.inertia.pseudo) for link in mech.robot.links[1:]])
+    J = np.concatenate([kronecker.vectorize(link.inertia.pseudo) for link in mech.robot.links[1:]])
     M = mass_matrix(mech, motion, theta).astype(float)
     C = rigid_body.coriolis_matrix(mech, motion, theta).astype(float)
     assert close(kronecker.inertial_part(mech, motion).astype(float) @ J, M @ vd)

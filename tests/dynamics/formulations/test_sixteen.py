@@ -19,26 +19,26 @@ BODY = Inertia.about_center(2.0, (0.1, -0.2, 0.3), ((0.3, 0.01, 0.02), (0.01, 0.
 
 def test_sixteen_parameters_by_hand() -> None:
     expected = [2.0, 0.2, -0.4, 0.6, 0.02, 0.08, 0.18, -0.04, 0.06, -0.12, 0.3, 0.2, 0.25, -0.01, -0.02, -0.03]
-    assert sixteen.sixteen_of(BODY) == pytest.approx(expected)
+    assert sixteen.sixteen_parameters(BODY) == pytest.approx(expected)
     assert len(sixteen.SIXTEEN_PARAMETERS) == len(expected)
 
 
 @given(inertias())
 def test_ten_from_sixteen(inertia: Inertia) -> None:
-    assert sixteen.L @ sixteen.sixteen_of(inertia) == pytest.approx(inertia.vector, abs=1e-12)
+    assert sixteen.L @ sixteen.sixteen_parameters(inertia) == pytest.approx(inertia.vector, abs=1e-12)
 
 
 def test_the_map_for_regressors_goes_both_ways() -> None:
-    assert np.array_equal(sixteen.L @ sixteen.BACK, np.eye(10))
+    assert np.array_equal(sixteen.L @ sixteen.RIGHT_INVERSE, np.eye(10))
     wrong = sixteen.L.copy()
     wrong[5] *= -1.0  # the sign of a product of inertia
-    assert wrong @ sixteen.sixteen_of(BODY) != pytest.approx(BODY.vector)
+    assert wrong @ sixteen.sixteen_parameters(BODY) != pytest.approx(BODY.vector)
 
 
 def test_moments_without_mass_are_refused() -> None:
     with pytest.raises(InputError, match="without mass have no centre"):
-        sixteen.sixteen_of(Inertia.from_names({"mx": 1.0}))
-    assert sixteen.sixteen_of(Inertia.from_names({"Izz": 1.0}))[12] == 1.0
+        sixteen.sixteen_parameters(Inertia.from_names({"mx": 1.0}))
+    assert sixteen.sixteen_parameters(Inertia.from_names({"Izz": 1.0}))[12] == 1.0
 
 
 @pytest.mark.parametrize("name", ["stanford", "lu-two-link", "iiwa14", "kinova.urdf"])
@@ -46,12 +46,12 @@ def test_regressor_in_sixteen_parameters(name: str) -> None:
     mech = mechanism(load(name))
     q, qd, qdd, v = state(mech.joints)
     count = len(mech.bodies)
-    theta = np.concatenate([sixteen.sixteen_of(link.inertia) for link in mech.robot.links[1:]])
+    theta = np.concatenate([sixteen.sixteen_parameters(link.inertia) for link in mech.robot.links[1:]])
     for motion in (numeric_motion(q, qd, qdd), numeric_motion(q, qd, qdd, v)):
         Y10 = newton_euler.regressor(mech, motion).astype(float)
         Y16 = lagrange.regressor_sixteen(mech, motion).astype(float)
         assert close(Y16, Y10 @ np.kron(np.eye(count), sixteen.L))
-        assert close(Y16 @ np.kron(np.eye(count), sixteen.BACK), Y10)
+        assert close(Y16 @ np.kron(np.eye(count), sixteen.RIGHT_INVERSE), Y10)
         assert close(Y16 @ theta, Y10 @ theta_of(mech))
 
 
@@ -69,8 +69,8 @@ def test_momentum_of_a_point_mass_is_that_of_its_centre() -> None:
         R = _rotation(mech, motion, i)
         J = shifted[:3] - np.cross(R @ p, shifted[3:].T).T
         W5 = W[:, 10 * i : 10 * (i + 1)] @ sixteen.L[:, sixteen.POINT_MASS]
-        assert close(W5 @ sixteen.sixteen_of(point)[list(sixteen.POINT_MASS)], m * J.T @ (J @ qd))
-        assert not close(W5 @ sixteen.sixteen_of(point)[list(sixteen.POINT_MASS)], m * J.T @ (J @ qd[::-1]))
+        assert close(W5 @ sixteen.sixteen_parameters(point)[list(sixteen.POINT_MASS)], m * J.T @ (J @ qd))
+        assert not close(W5 @ sixteen.sixteen_parameters(point)[list(sixteen.POINT_MASS)], m * J.T @ (J @ qd[::-1]))
 
 
 def _rotation(mech, motion, i: int) -> np.ndarray:  # type: ignore[no-untyped-def]
@@ -92,7 +92,7 @@ def test_principal_axes(center: tuple[float, float, float], tensor: tuple[float,
     q, qd, qdd, v = state(mech.joints)
     p = sum(center)
     reduced = np.array([1.7, 1.7 * p, 1.7 * p**2, a, b, c])
-    assert sixteen.sixteen_of(inertia)[list(sixteen.PRINCIPAL_AXES[axis])] == pytest.approx(reduced)
+    assert sixteen.sixteen_parameters(inertia)[list(sixteen.PRINCIPAL_AXES[axis])] == pytest.approx(reduced)
     for motion in (numeric_motion(q, qd, qdd), numeric_motion(q, qd, qdd, v)):
         Y = newton_euler.regressor(mech, motion).astype(float)
         for i, body in enumerate(mech.bodies):
@@ -111,7 +111,7 @@ def test_point_mass() -> None:
     q, qd, qdd, _ = state(mech.joints)
     motion = numeric_motion(q, qd, qdd)
     point = Inertia.point_mass(0.7, (0.1, -0.4, 0.2))
-    theta5 = sixteen.sixteen_of(point)[list(sixteen.POINT_MASS)]
+    theta5 = sixteen.sixteen_parameters(point)[list(sixteen.POINT_MASS)]
     Y = newton_euler.regressor(mech, motion).astype(float)
     for i, body in enumerate(mech.bodies):
         columns = lagrange.point_mass_columns(mech, motion, body.name).astype(float)

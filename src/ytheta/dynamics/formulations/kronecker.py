@@ -5,17 +5,17 @@ Reference     [fernandez2000] secs. 2-4, (2), (3), definitions 1 and 2, (5)-(25)
 Accepts       trees of revolute and prismatic joints with any axis; loads as links of their own
 Notation      code   paper      meaning                                                          shape
               U      U_jl       ∂T_l/∂q_j, T_l the homogeneous transform of body l               3 x 4
-              K      -          what makes X of U: X_l = Σ_j K_j U_jl                            3 x 3
+              K      -          factors in X_l = Σ_j K_j U_jl                                    3 x 3
               X      -          Σ_j U_jl vd_j + Σ_jk U_kjl qd_j v_k, the second factor of ⊗      3 x 4
               Y16    Y_tau      regressor of all entries of the pseudo-inertias J_l              n x 16 bodies
               The last rows of U and X are zero and left out.
 Differs from  the paper in: the factor qd_j in (40), missing in print; the minus of (18), missing in (23); the block
-              index of (25) is the body's; U_jl is zero where joint j is not on the way to body l (trees).
+              index of (25) is the body's; U_jl is zero if joint j is not on the path to body l (trees).
               ⊗ is linear, so (13) and (16), (36) and (40) are summed before the product, not after; of U_jl ⊗ X only
-              the rows that the row-trace reads are computed: rtr(A ⊗ B) = ν(Bᵀ A)ᵀ. U_kjl = z_k × U_jl (k the joint
-              nearer to the base; zero if it slides), so the sum over k is done once per joint, for all bodies.
-              Behind (25) one more linear step leads from J_l to inertia tensor entries about the frame origin.
-C(q, qd) comes out as the matrix of Christoffel symbols, since U_kjl = U_jkl.
+              the rows that the row-trace uses are computed: rtr(A ⊗ B) = ν(Bᵀ A)ᵀ. U_kjl = z_k × U_jl (k the joint
+              nearer to the base; zero if it slides), so the sum over k is computed once per joint, for all bodies.
+              After (25) one more linear step leads from J_l to inertia tensor entries about the frame origin.
+C(q, qd) is the matrix of Christoffel symbols, since U_kjl = U_jkl.
 """
 
 from __future__ import annotations
@@ -24,9 +24,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ytheta.conventions import LINK_PARAMETERS
-from ytheta.dynamics.formulations.jacobians import Column, Place, columns, places
-from ytheta.dynamics.mechanism import Mechanism
+from ytheta.dynamics.formulations.jacobians import BodyPose, Column, body_poses, jacobian_columns
+from ytheta.dynamics.mechanism import PER_LINK, Mechanism
 from ytheta.dynamics.motion import Motion
 from ytheta.dynamics.vectors import dot, halve, scale, skew, zeros
 from ytheta.robot.robot import Robot
@@ -36,54 +35,52 @@ Matrix: TypeAlias = Shaped[np.ndarray, "rows columns"]
 Sixteen: TypeAlias = Shaped[np.ndarray, "joints entries"]
 _ByJoint: TypeAlias = dict[int, np.ndarray]
 
-PER_LINK = len(LINK_PARAMETERS)
 ENTRIES = 16
 
 
 def accepts(robot: Robot) -> str | None:
-    """Why a robot cannot be handled, or None."""
+    """Return None if this formulation accepts the robot, else the reason why not."""
     if robot.loops:
         return f"robot {robot.name!r} has closed loops; use spatial_tree"
     return None
 
 
 def regressor(mechanism: Mechanism, motion: Motion) -> Shaped[np.ndarray, "joints params"]:
-    """Y_tau, or Y_S where the motion has a second velocity: ten columns per body (24), (25)."""
-    stage = places(mechanism, motion)
-    U = _derivatives(mechanism, stage)
-    K = [
-        a + b for a, b in zip(_by_acceleration(mechanism, motion), _by_velocity(mechanism, motion, stage), strict=True)
-    ]
-    return to_inertia(folded(_row_traces(mechanism, U, K) + _weights(mechanism, U)))
+    """Y_tau, or Y_S if the motion has a reference velocity: ten columns per body (24), (25)."""
+    poses = body_poses(mechanism, motion)
+    U = _derivatives(mechanism, poses)
+    inertial, velocity = _inertial_factors(mechanism, motion), _velocity_factors(mechanism, motion, poses)
+    K = [a + b for a, b in zip(inertial, velocity, strict=True)]
+    return to_inertia_columns(fold(_row_traces(mechanism, U, K) + _gravity_columns(mechanism, U)))
 
 
 def inertial_part(mechanism: Mechanism, motion: Motion) -> Sixteen:
     """Y_D of (11), (13), or of (34), (36): D(q) vd = Y_D ν(J)."""
-    U = _derivatives(mechanism, places(mechanism, motion))
-    return _row_traces(mechanism, U, _by_acceleration(mechanism, motion))
+    U = _derivatives(mechanism, body_poses(mechanism, motion))
+    return _row_traces(mechanism, U, _inertial_factors(mechanism, motion))
 
 
 def velocity_part(mechanism: Mechanism, motion: Motion) -> Sixteen:
     """Y_H of (14), (16), or of (38), (40): h(q, qd) v = Y_H ν(J)."""
-    stage = places(mechanism, motion)
-    return _row_traces(mechanism, _derivatives(mechanism, stage), _by_velocity(mechanism, motion, stage))
+    poses = body_poses(mechanism, motion)
+    return _row_traces(mechanism, _derivatives(mechanism, poses), _velocity_factors(mechanism, motion, poses))
 
 
 def gravity_part(mechanism: Mechanism, motion: Motion) -> Sixteen:
-    """Y_c of (18), in the places of (21)-(23): c(q) = Y_c ν(J)."""
-    return _weights(mechanism, _derivatives(mechanism, places(mechanism, motion)))
+    """Y_c of (18), with its blocks as in (21)-(23): c(q) = Y_c ν(J)."""
+    return _gravity_columns(mechanism, _derivatives(mechanism, body_poses(mechanism, motion)))
 
 
 # --- operators of section 2 -----------------------------------------------------------------------------------------
 
 
-def column(A: Matrix) -> Shaped[np.ndarray, "entries"]:
-    """ν(A): the columns of A below each other (2)."""
+def vectorize(A: Matrix) -> Shaped[np.ndarray, "entries"]:
+    """ν(A): the columns of A, stacked (2)."""
     return A.T.reshape(-1)
 
 
-def uncolumn(b: Shaped[np.ndarray, "entries"], rows: int) -> Matrix:
-    """ν⁻¹(b): a matrix of so many rows (3)."""
+def unvectorize(b: Shaped[np.ndarray, "entries"], rows: int) -> Matrix:
+    """ν⁻¹(b): the matrix with this number of rows (3)."""
     return b.reshape(-1, rows).T
 
 
@@ -111,14 +108,14 @@ def row_trace(A: Matrix) -> Shaped[np.ndarray, "columns"]:
 
 def row_trace_of_product(A: Matrix, B: Matrix) -> Shaped[np.ndarray, "entries"]:
     """rtr(A ⊗ B) = ν(Bᵀ A)ᵀ for square A and B, without forming A ⊗ B."""
-    return column(dot(B.T, A))
+    return vectorize(dot(B.T, A))
 
 
 # --- section 3 ------------------------------------------------------------------------------------------------------
 
 
-def folded(Y16: Sixteen) -> Shaped[np.ndarray, "joints params"]:
-    """16 n → 10 n (25): columns of equal entries of J added; the order is xx xy xz x yy yz y zz z 1."""
+def fold(Y16: Sixteen) -> Shaped[np.ndarray, "joints params"]:
+    """16 n → 10 n columns (25): add the columns of equal entries of J; the order is xx xy xz x yy yz y zz z 1."""
     bodies = Y16.shape[1] // ENTRIES
     Y = zeros(len(Y16), PER_LINK * bodies)
     for link in range(bodies):
@@ -131,8 +128,8 @@ def folded(Y16: Sixteen) -> Shaped[np.ndarray, "joints params"]:
     return Y
 
 
-def to_inertia(Y: Shaped[np.ndarray, "joints params"]) -> Shaped[np.ndarray, "joints params"]:
-    """From entries of the pseudo-inertias J to the ten parameters: J_ab = tr(I)/2 δ_ab - I_ab."""
+def to_inertia_columns(Y: Shaped[np.ndarray, "joints params"]) -> Shaped[np.ndarray, "joints params"]:
+    """Change from entries of the pseudo-inertias J to the ten parameters: J_ab = tr(I)/2 δ_ab - I_ab."""
     result = zeros(*Y.shape)
     for k in range(0, Y.shape[1], PER_LINK):
         xx, xy, xz, x, yy, yz, y, zz, z, one = (Y[:, k + place] for place in range(PER_LINK))
@@ -143,10 +140,11 @@ def to_inertia(Y: Shaped[np.ndarray, "joints params"]) -> Shaped[np.ndarray, "jo
     return result
 
 
-def _derivatives(mechanism: Mechanism, stage: list[Place]) -> list[_ByJoint]:
-    """For every body l its U_jl, by the body behind joint j; only joints on the way to body l have one."""
+def _derivatives(mechanism: Mechanism, poses: list[BodyPose]) -> list[_ByJoint]:
+    """For every body l its U_jl, keyed by the body behind joint j, for the joints on the path to body l."""
     return [
-        {J.at: _derivative(place.R, J) for _, J in columns(mechanism, stage, link)} for link, place in enumerate(stage)
+        {J.at: _derivative(place.R, J) for _, J in jacobian_columns(mechanism, poses, link)}
+        for link, place in enumerate(poses)
     ]
 
 
@@ -158,40 +156,40 @@ def _derivative(R: np.ndarray, J: Column) -> Shaped[np.ndarray, "3 4"]:
     return U
 
 
-def _by_acceleration(mechanism: Mechanism, motion: Motion) -> list[np.ndarray]:
-    """K of (13) and (36) for every joint, in the order of bodies: vd_j 1."""
+def _inertial_factors(mechanism: Mechanism, motion: Motion) -> list[np.ndarray]:
+    """K of (13) and (36) for every joint, in the order of the bodies: vd_j 1."""
     K: list[np.ndarray] = []
     for body in mechanism.bodies:
-        own = zeros(3, 3)
+        factor = zeros(3, 3)
         if body.joint is not None:
             for k in range(3):
-                own[k, k] = motion.vd[body.joint]
-        K.append(own)
+                factor[k, k] = motion.vd[body.joint]
+        K.append(factor)
     return K
 
 
-def _by_velocity(mechanism: Mechanism, motion: Motion, stage: list[Place]) -> list[np.ndarray]:
+def _velocity_factors(mechanism: Mechanism, motion: Motion, poses: list[BodyPose]) -> list[np.ndarray]:
     """K of (16) and (40): Σ_k of qd_j v_k + v_j qd_k over the joints k above j, and qd_j v_j of j itself, on z_k ×."""
-    w = _turning(mechanism, motion.qd, stage)
-    u = w if motion.ordinary else _turning(mechanism, motion.v, stage)
+    w = _summed_angular_velocities(mechanism, motion.qd, poses)
+    u = w if motion.ordinary else _summed_angular_velocities(mechanism, motion.v, poses)
     K: list[np.ndarray] = []
     for k, body in enumerate(mechanism.bodies):
         if body.joint is None:
             K.append(zeros(3, 3))
             continue
-        own = slice(body.joint, body.joint + 1)
+        joint = slice(body.joint, body.joint + 1)
         if motion.ordinary:
-            K.append(skew(scale(w[k], motion.qd[own])))
+            K.append(skew(scale(w[k], motion.qd[joint])))
         else:
-            K.append(skew(halve(scale(w[k], motion.v[own]) + scale(u[k], motion.qd[own]))))
+            K.append(skew(halve(scale(w[k], motion.v[joint]) + scale(u[k], motion.qd[joint]))))
     return K
 
 
-def _turning(mechanism: Mechanism, x: np.ndarray, stage: list[Place]) -> list[np.ndarray]:
-    """The angular velocities before and behind each joint, added, in base axes."""
+def _summed_angular_velocities(mechanism: Mechanism, x: np.ndarray, poses: list[BodyPose]) -> list[np.ndarray]:
+    """For each joint the sum of the angular velocities before and behind it, in base axes."""
     behind: list[np.ndarray] = []
     sums: list[np.ndarray] = []
-    for body, place in zip(mechanism.bodies, stage, strict=True):
+    for body, place in zip(mechanism.bodies, poses, strict=True):
         before = zeros(3) if body.parent is None else behind[body.parent]
         after = before
         if body.joint is not None and body.revolute:
@@ -214,8 +212,8 @@ def _row_traces(mechanism: Mechanism, U: list[_ByJoint], K: list[np.ndarray]) ->
     return Y
 
 
-def _weights(mechanism: Mechanism, U: list[_ByJoint]) -> Sixteen:
-    """-gᵀ U_il under the last column of J_l, which is m times the homogeneous centre: (18), (22)."""
+def _gravity_columns(mechanism: Mechanism, U: list[_ByJoint]) -> Sixteen:
+    """-gᵀ U_il in the columns of the last column of J_l, which is m times the homogeneous centre: (18), (22)."""
     Y = zeros(mechanism.joints, ENTRIES * len(mechanism.bodies))
     for link, derivatives in enumerate(U):
         for at, derivative in derivatives.items():

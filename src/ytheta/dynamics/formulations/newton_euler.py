@@ -8,16 +8,16 @@ Notation      code   paper     meaning                                        sh
               wd     omegadot  angular acceleration for v, vd                 3         i
               a      vdot_i    acceleration of the frame origin, minus g      3         i
               H      H_i       force per unit first moment (68)               3 x 3     i
-              R, p   i R i+1   rotation and place of a body in its parent     3 x 3, 3  parent
+              R, p   i R i+1   rotation and position of a body in its parent  3 x 3, 3  parent
               z      z hat     joint axis, of joint i or one before it        3         i
               v                velocity of the frame origin per unit rate     3         i
                                of that joint
-Differs from  the paper in: |w|^2 in (68), not |wd|^2 (a fault of the print); inertia about the frame *origin* by
+Differs from  the paper in: |w|^2 in (68), not |wd|^2 (a misprint); inertia about the frame *origin* by
               default, so that theta_4 of (112) and theta_3 of (106) merge and ten parameters are left
               (``regressor_sixteen`` keeps the paper's own); trees instead of chains; any axis and any seat of the link
               frame; velocity products made symmetric in qd and v, which makes C the matrix of Christoffel symbols
-              (Mdot - 2 C is skew); joint axes carried out to the body, by virtual work, in the place of columns carried
-              in to the joint (82)-(84): there are fewer axes than columns.
+              (Mdot - 2 C is skew); joint axes transformed outward to the body, by virtual work, instead of columns
+              transformed inward to the joint (82)-(84): there are fewer axes than columns.
 """
 
 from __future__ import annotations
@@ -28,22 +28,21 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ytheta.conventions import INERTIA_ENTRIES, LINK_PARAMETERS
-from ytheta.dynamics.formulations.sixteen import SIXTEEN_PARAMETERS, SQUARES
-from ytheta.dynamics.mechanism import Body, Mechanism
+from ytheta.conventions import INERTIA_ENTRIES
+from ytheta.dynamics.formulations.sixteen import SIXTEEN_PARAMETERS, SYMMETRIC_ENTRIES
+from ytheta.dynamics.mechanism import PER_LINK, Body, Mechanism
 from ytheta.dynamics.motion import Motion
-from ytheta.dynamics.vectors import array, centripetal, cross, dot, skew, turn, zeros
+from ytheta.dynamics.vectors import array, axis_rotation, centripetal, cross, dot, skew, zeros
 from ytheta.robot.robot import Robot
 from ytheta.shapes import AnyMatrix3, AnyVector3, AnyVector3Columns, Shaped
 
 Screw: TypeAlias = tuple[AnyVector3, AnyVector3]  # z and v below
-PER_LINK = len(LINK_PARAMETERS)
 SIXTEEN = len(SIXTEEN_PARAMETERS)
 
 
 @dataclass(frozen=True, eq=False)
 class Twist:
-    """How one body moves: see the notation above. Where the two velocities are one, u *is* w."""
+    """The motion of one body, see the notation above. Without a separate reference velocity u *is* w."""
 
     w: AnyVector3
     u: AnyVector3
@@ -63,9 +62,9 @@ class Twist:
 
 
 def accepts(robot: Robot) -> str | None:
-    """None, or the reason why this formulation cannot take the robot alone."""
+    """Return None if this formulation accepts the robot, else the reason why not."""
     if robot.loops:
-        return f"robot {robot.name!r} has closed loops, which the recursion does not know; use spatial_tree"
+        return f"robot {robot.name!r} has closed loops, which this recursion does not support; use spatial_tree"
     return None
 
 
@@ -83,97 +82,106 @@ def inverse_dynamics(
     mechanism: Mechanism, motion: Motion, theta: Shaped[np.ndarray, "params"]
 ) -> Shaped[np.ndarray, "joints"]:
     """tau for given link parameters without forming Y: the same recursion on forces instead of columns."""
-    places, twists = _outward(mechanism, motion)
+    poses, twists = _propagate_outward(mechanism, motion)
     forces = [wrench(theta[PER_LINK * i : PER_LINK * (i + 1)], twist) for i, twist in enumerate(twists)]
     tau = zeros(mechanism.joints)
     for i in reversed(range(len(mechanism.bodies))):
         body = mechanism.bodies[i]
         f, n = forces[i]
         if body.joint is not None:
-            lever = n - cross(joint_point(body), f) if body.revolute else f
-            tau[body.joint] = dot(along(body)[None], lever)[0]
+            lever = n - cross(joint_origin(body), f) if body.revolute else f
+            tau[body.joint] = dot(joint_axis(body)[None], lever)[0]
         if body.parent is not None:
-            R, p = places[i]
+            R, p = poses[i]
             f = dot(R, f)  # (81)
-            above_f, above_n = forces[body.parent]
-            forces[body.parent] = above_f + f, above_n + dot(R, n) + cross(p, f)  # (83)
+            parent_f, parent_n = forces[body.parent]
+            forces[body.parent] = parent_f + f, parent_n + dot(R, n) + cross(p, f)  # (83)
     return tau
 
 
 def wrench(theta: Shaped[np.ndarray, "10"], twist: Twist) -> tuple[AnyVector3, AnyVector3]:
-    """Force and moment about the frame origin that move one body."""
+    """The force and the moment about the frame origin that move one body."""
     h = array(list(theta[1:4]))
     force = twist.a * array([theta[0]]) + dot(twist.H, h)  # (66)-(67)
     return force, twist.moment(inertia_matrix(theta)) + cross(h, twist.a)  # (69)-(74)
 
 
 def inertia_matrix(theta: Shaped[np.ndarray, "10"]) -> AnyMatrix3:
-    """The inertia about the frame origin of ten parameters."""
+    """The inertia tensor about the frame origin from the ten parameters."""
     inertia = zeros(3, 3)
     for (row, column), value in zip(INERTIA_ENTRIES, theta[4:], strict=True):
         inertia[row, column] = inertia[column, row] = value
     return inertia
 
 
+def inertia_columns(w: AnyVector3) -> Shaped[np.ndarray, "3 6"]:
+    """I w per unit of the six entries of the inertia tensor I."""
+    columns = zeros(3, len(INERTIA_ENTRIES))
+    for k, (row, column) in enumerate(INERTIA_ENTRIES):
+        columns[row, k] = w[column]
+        columns[column, k] = w[row]
+    return columns
+
+
 def pose(body: Body, motion: Motion) -> tuple[AnyMatrix3, AnyVector3]:
-    """Rotation and place of a body seen from its parent."""
+    """Rotation and position of a body in its parent's frame."""
     R, s = body.P, body.s
     if body.joint is not None and body.revolute:
-        R = dot(R, turn(body.axis, motion.cos[body.joint], motion.sin[body.joint]))
+        R = dot(R, axis_rotation(body.axis, motion.cos[body.joint], motion.sin[body.joint]))
     elif body.joint is not None:
         s = s + body.axis * motion.q[body.joint : body.joint + 1]
     return dot(R, body.S), body.p + dot(R, s)
 
 
-def along(body: Body) -> AnyVector3:
-    """The joint axis in the body's own frame."""
+def joint_axis(body: Body) -> AnyVector3:
+    """The joint axis in the frame of the body behind the joint."""
     return dot(body.S.T, body.axis)
 
 
-def joint_point(body: Body) -> AnyVector3:
-    """The origin of the joint frame seen from a body behind a revolute joint."""
+def joint_origin(body: Body) -> AnyVector3:
+    """The origin of the joint frame in the frame of the body behind a revolute joint."""
     return -dot(body.S.T, body.s)
 
 
-def _outward(mechanism: Mechanism, motion: Motion) -> tuple[list[tuple[AnyMatrix3, AnyVector3]], list[Twist]]:
-    """Places of all bodies in their parents and how they move (66)-(70)."""
-    still = zeros(3)
-    base = Twist(still, still, zeros(3), -mechanism.gravity)
-    places: list[tuple[AnyMatrix3, AnyVector3]] = []
+def _propagate_outward(mechanism: Mechanism, motion: Motion) -> tuple[list[tuple[AnyMatrix3, AnyVector3]], list[Twist]]:
+    """Poses of all bodies in their parents, and their motion (66)-(70)."""
+    at_rest = zeros(3)
+    base = Twist(at_rest, at_rest, zeros(3), -mechanism.gravity)
+    poses: list[tuple[AnyMatrix3, AnyVector3]] = []
     twists: list[Twist] = []
     for body in mechanism.bodies:
-        above = base if body.parent is None else twists[body.parent]
-        places.append(pose(body, motion))
-        twists.append(_next(body, motion, *places[-1], above))
-    return places, twists
+        parent = base if body.parent is None else twists[body.parent]
+        poses.append(pose(body, motion))
+        twists.append(_next_twist(body, motion, *poses[-1], parent))
+    return poses, twists
 
 
-def _next(body: Body, motion: Motion, R: AnyMatrix3, p: AnyVector3, above: Twist) -> Twist:
+def _next_twist(body: Body, motion: Motion, R: AnyMatrix3, p: AnyVector3, parent: Twist) -> Twist:
     """The motion of a body from that of its parent."""
     down = R.T
-    # A revolute joint keeps one point of the body in one place of the parent; else the frame origin is followed.
+    # The acceleration is that of a point of the revolute axis, which is fixed in the parent, or of the frame origin.
     point = body.p if body.joint is not None and body.revolute else p
-    a = dot(down, above.a + dot(above.H, point))
-    w = dot(down, above.w)
-    u = w if above.u is above.w else dot(down, above.u)
-    wd = dot(down, above.wd)
+    a = dot(down, parent.a + dot(parent.H, point))
+    w = dot(down, parent.w)
+    u = w if parent.u is parent.w else dot(down, parent.u)
+    wd = dot(down, parent.wd)
     if body.joint is None:
         return Twist(w, u, wd, a)
-    own = slice(body.joint, body.joint + 1)
-    rate, reference, acceleration = motion.qd[own], motion.v[own], motion.vd[own]
-    z = along(body)
-    one = u is w and motion.ordinary
+    joint = slice(body.joint, body.joint + 1)
+    qd, v, vd = motion.qd[joint], motion.v[joint], motion.vd[joint]
+    z = joint_axis(body)
+    ordinary = u is w and motion.ordinary
     # Twice the velocity product, symmetric in the two velocities.
-    twice = cross(w, z) * (rate * 2) if one else cross(w, z) * reference + cross(u, z) * rate
+    twice = cross(w, z) * (qd * 2) if ordinary else cross(w, z) * v + cross(u, z) * qd
     if not body.revolute:
-        return Twist(w, w if one else u, wd, a + z * acceleration + twice)
-    wd = wd + z * acceleration + (cross(w, z) * rate if one else twice * 0.5)
-    u = u + z * reference
-    w = w + z * rate
-    moved = Twist(w, w if one else u, wd, a)
+        return Twist(w, w if ordinary else u, wd, a + z * vd + twice)
+    wd = wd + z * vd + (cross(w, z) * qd if ordinary else twice * 0.5)
+    u = u + z * v
+    w = w + z * qd
+    twist = Twist(w, w if ordinary else u, wd, a)
     if not body.s.any():
-        return moved
-    return Twist(moved.w, moved.u, wd, a - dot(moved.H, joint_point(body)))
+        return twist
+    return Twist(twist.w, twist.u, wd, a - dot(twist.H, joint_origin(body)))
 
 
 def _regressor(
@@ -182,25 +190,25 @@ def _regressor(
     columns: Callable[[Twist], tuple[AnyVector3Columns, AnyVector3Columns]],
     width: int,
 ) -> Shaped[np.ndarray, "joints params"]:
-    places, twists = _outward(mechanism, motion)
+    poses, twists = _propagate_outward(mechanism, motion)
     Y = zeros(mechanism.joints, width * len(mechanism.bodies))
     screws: list[dict[int, Screw]] = []
-    for i, (body, place, twist) in enumerate(zip(mechanism.bodies, places, twists, strict=True)):
-        screws.append(_screws(body, *place, {} if body.parent is None else screws[body.parent]))
-        both = np.concatenate(columns(twist)[::-1])
+    for i, (body, (R, p), twist) in enumerate(zip(mechanism.bodies, poses, twists, strict=True)):
+        screws.append(_screws(body, R, p, {} if body.parent is None else screws[body.parent]))
+        moment_and_force = np.concatenate(columns(twist)[::-1])
         for joint, screw in screws[i].items():
-            Y[joint, width * i : width * (i + 1)] = dot(np.concatenate(screw)[None], both)[0]  # (82)-(85)
+            Y[joint, width * i : width * (i + 1)] = dot(np.concatenate(screw)[None], moment_and_force)[0]  # (82)-(85)
     return Y
 
 
-def _screws(body: Body, R: AnyMatrix3, p: AnyVector3, above: dict[int, Screw]) -> dict[int, Screw]:
-    """For every joint that moves a body how it does, from what it does to the parent."""
+def _screws(body: Body, R: AnyMatrix3, p: AnyVector3, parent: dict[int, Screw]) -> dict[int, Screw]:
+    """The screws of all joints that move a body, in its frame, from those of its parent."""
     down = R.T
-    moved = {joint: (dot(down, z), dot(down, v + cross(z, p))) for joint, (z, v) in above.items()}
+    screws = {joint: (dot(down, z), dot(down, v + cross(z, p))) for joint, (z, v) in parent.items()}
     if body.joint is not None:
-        z = along(body)
-        moved[body.joint] = (z, cross(joint_point(body), z)) if body.revolute else (zeros(3), z)
-    return moved
+        z = joint_axis(body)
+        screws[body.joint] = (z, cross(joint_origin(body), z)) if body.revolute else (zeros(3), z)
+    return screws
 
 
 def _ten_columns(twist: Twist) -> tuple[AnyVector3Columns, AnyVector3Columns]:
@@ -223,12 +231,12 @@ def _sixteen_columns(twist: Twist) -> tuple[AnyVector3Columns, AnyVector3Columns
     force[:, 0] = twist.a  # (67)
     force[:, 1:4] = H
     moment[:, 1:4] = -skew(twist.a)  # (73)
-    for k, (i, j) in enumerate(SQUARES, start=4):
+    for k, (i, j) in enumerate(SYMMETRIC_ENTRIES, start=4):
         unit, other = zeros(3), zeros(3)
         unit[i] = other[j] = 1
         product = cross(unit, dot(H, other))  # (113): m p × H p, entry by entry
         moment[:, k] = product if i == j else product + cross(other, dot(H, unit))  # (114)
-    for k, (i, j) in enumerate(SQUARES, start=10):
+    for k, (i, j) in enumerate(SYMMETRIC_ENTRIES, start=10):
         tensor = zeros(3, 3)
         tensor[i, j] = tensor[j, i] = 1 if i == j else -1  # (105): the paper's products have the opposite sign
         moment[:, k] = twist.moment(tensor)  # (70)

@@ -1,4 +1,4 @@
-"""Which formulation for which robot: the list of them, who accepts what, and why not."""
+"""The registry of formulations of the regressor, and which of them accept a robot."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from types import ModuleType
 from ytheta.errors import InputError, UnknownNameError, suggest_names
 from ytheta.robot.robot import Robot
 
-# In the order of preference: the first that accepts a robot is its own.
+# In the order of preference: the first that accepts a robot is the default.
 FORMULATIONS = ("newton_euler", "spatial_tree", "lagrange", "kronecker")
 
 
 def acceptance(robot: Robot) -> dict[str, str | None]:
-    """For every formulation None, or the reason why it does not take this robot."""
+    """For every formulation None if it accepts the robot, else the reason why not."""
     return {name: _module(name).accepts(robot) for name in FORMULATIONS}
 
 
-def formulation_of(robot: Robot, name: str = "") -> ModuleType:
-    """The formulation named, or the first that accepts the robot; InputError where the one named does not."""
+def choose_formulation(robot: Robot, name: str = "") -> ModuleType:
+    """The named formulation, or the first that accepts the robot; InputError if the named one does not accept it."""
     if not name:
         return _module(next(name for name, reason in acceptance(robot).items() if reason is None))
     if name not in FORMULATIONS:
         raise UnknownNameError(f"there is no formulation {name!r}{suggest_names(name, FORMULATIONS)}")
     reason = _module(name).accepts(robot)
     if reason is not None:
-        others = [other for other, no in acceptance(robot).items() if no is None]
-        raise InputError(f"{name} does not take this: {reason} (accepted: {', '.join(others)})")
+        accepting = [other for other, refusal in acceptance(robot).items() if refusal is None]
+        raise InputError(f"{name} does not accept this robot: {reason} (accepted by: {', '.join(accepting)})")
     return _module(name)
 
 

@@ -1,14 +1,14 @@
 """Spatial algebra in Walker's notation (Featherstone 1983), on object arrays of any scalar.
 
-Motions are angular first, (w, v) with v the velocity of the point that lies in the frame's origin. Momenta and forces
-are (force, moment about the origin). The prime is the *spatial* transpose, which swaps the halves, so that a motion and
-a force pair to a power: s' f = s_w . f_moment + s_v . f_force. With it both kinds share one transform and one cross
-product::
+Motions are (w, v), angular velocity first, with v the velocity of the point at the frame's origin. Momenta and forces
+are (force, moment about the origin). The prime is the *spatial* transpose, which swaps the halves, so that the product
+of a motion and a force is a power: s' f = s_w . f_moment + s_v . f_force. Motions and forces then share one transform
+and one cross product::
 
     X = | A      0 |      X' = X^-1 = | A^T         0   |      v x = | K(w)  0    |
         | K(p)A  A |                  | -A^T K(p)   A^T |            | K(v)  K(w) |
 
-A and p: rotation and place of the moved frame seen from the other one; K(a) b = a x b.
+A and p: rotation and position of the moved frame in the other frame; K(a) b = a x b.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ytheta.conventions import INERTIA_ENTRIES
+from ytheta.dynamics.formulations.newton_euler import inertia_columns
 from ytheta.dynamics.mechanism import PER_LINK
 from ytheta.dynamics.vectors import centripetal, dot, skew, zeros
 from ytheta.shapes import AnySpatialColumns, AnySpatialVector, Shaped
@@ -25,7 +25,7 @@ from ytheta.shapes import AnySpatialColumns, AnySpatialVector, Shaped
 
 @dataclass(frozen=True, eq=False)
 class Transform:
-    """X of a frame seen from another one, kept as its rotation A and place p."""
+    """The transform X of a frame in another one, stored as its rotation A and position p."""
 
     A: Shaped[np.ndarray, "3 3"]
     p: Shaped[np.ndarray, "3"]
@@ -38,14 +38,14 @@ class Transform:
         return X
 
     def up(self, columns: AnySpatialColumns) -> AnySpatialColumns:
-        """X y: from the moved frame to the other one."""
+        """X y: from the moved frame to the other frame."""
         upper, lower = dot(self.A, columns[:3]), dot(self.A, columns[3:])
         return np.concatenate([upper, lower + dot(skew(self.p), upper)])
 
     def down(self, y: AnySpatialVector) -> AnySpatialVector:
         """X' y: from the other frame to the moved one."""
-        back = self.A.T
-        return np.concatenate([dot(back, y[:3]), dot(back, y[3:] - dot(skew(self.p), y[:3]))])
+        inverse = self.A.T
+        return np.concatenate([dot(inverse, y[:3]), dot(inverse, y[3:] - dot(skew(self.p), y[:3]))])
 
 
 def spatial_transpose(X: Shaped[np.ndarray, "6 columns"]) -> Shaped[np.ndarray, "columns 6"]:
@@ -69,33 +69,24 @@ def momentum_columns(v: AnySpatialVector) -> Shaped[np.ndarray, "6 10"]:
     result[:3, 0] = linear
     result[:3, 1:4] = skew(w)
     result[3:, 1:4] = -skew(linear)
-    result[3:, 4:] = _inertia_columns(w)
+    result[3:, 4:] = inertia_columns(w)
     return result
 
 
 def gyroscopic_columns(v: AnySpatialVector, u: AnySpatialVector) -> Shaped[np.ndarray, "6 10"]:
     """v × I v per unit of the ten parameters, as the bilinear form ½ (v × I u + u × I v) that is symmetric in v and u.
 
-    Multiplied out: v × v = 0 leaves no moment per mass, and K(v) K(w) - K(w) K(v) = K(v × w) is one matrix.
+    The product is multiplied out: v × v = 0 leaves no moment per mass, and K(v) K(w) - K(w) K(v) = K(v × w).
     """
-    w, other = v[:3], u[:3]
-    spin = dot(skew(w), u[3:])
-    inertia = dot(skew(w), _inertia_columns(other))
+    w, u_w = v[:3], u[:3]
+    product = dot(skew(w), u[3:])
+    inertia = dot(skew(w), inertia_columns(u_w))
     if v is not u:
-        spin = (spin + dot(skew(other), v[3:])) * 0.5
-        inertia = (inertia + dot(skew(other), _inertia_columns(w))) * 0.5
+        product = (product + dot(skew(u_w), v[3:])) * 0.5
+        inertia = (inertia + dot(skew(u_w), inertia_columns(w))) * 0.5
     result = zeros(6, PER_LINK)
-    result[:3, 0] = spin
-    result[:3, 1:4] = centripetal(w, w if v is u else other)
-    result[3:, 1:4] = -skew(spin)
+    result[:3, 0] = product
+    result[:3, 1:4] = centripetal(w, w if v is u else u_w)
+    result[3:, 1:4] = -skew(product)
     result[3:, 4:] = inertia
-    return result
-
-
-def _inertia_columns(w: Shaped[np.ndarray, "3"]) -> Shaped[np.ndarray, "3 6"]:
-    """J w per unit of the six entries of J."""
-    result = zeros(3, len(INERTIA_ENTRIES))
-    for k, (row, column) in enumerate(INERTIA_ENTRIES):
-        result[row, k] = w[column]
-        result[column, k] = w[row]
     return result

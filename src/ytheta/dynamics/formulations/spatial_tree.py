@@ -30,7 +30,7 @@ from typing import TypeAlias
 import numpy as np
 
 from ytheta.dynamics.formulations.binary_tree import NodeKind, binary_tree
-from ytheta.dynamics.formulations.newton_euler import along, joint_point, pose
+from ytheta.dynamics.formulations.newton_euler import joint_axis, joint_origin, pose
 from ytheta.dynamics.formulations.spatial import (
     PER_LINK,
     Transform,
@@ -154,8 +154,8 @@ def _forward(body: Body, X: Transform, above: LinkMotion, motion: Motion, *, sym
 
 def _axis(body: Body) -> AnySpatialVector:
     """s of a body's joint, constant in the body's own axes."""
-    z = along(body)
-    return np.concatenate([z, dot(skew(joint_point(body)), z)] if body.revolute else [zeros(3), z])
+    z = joint_axis(body)
+    return np.concatenate([z, dot(skew(joint_origin(body)), z)] if body.revolute else [zeros(3), z])
 
 
 def _concatenate(forces: Sequence[np.ndarray]) -> AnySpatialColumns:

@@ -19,7 +19,7 @@ import numpy as np
 import ytheta as yt
 from examples.redrawn import Redrawn, Row, joint_lines, lyapunov, main, rms, verdict
 from ytheta.control.laws.walker import Walker
-from ytheta.dynamics.loops.closing import constraint
+from ytheta.dynamics.loops.builder import build_constraint
 from ytheta.report.figures_page import Figure
 from ytheta.report.line_plot import Axis, Line, line_plot
 from ytheta.robot.parameters import with_parameters
@@ -51,7 +51,7 @@ def guess(law: Walker) -> Float[np.ndarray, "unknown"]:
 def tracking(robot: Robot, name: str, *, speed: float = 1.0) -> Walker:
     """Masses and all viscous friction unknown; parameters adapt in proportion to their squares."""
     any_law = Walker(robot, convergence=10.0, feedback=1.0, adaptation=1.0)
-    names = [body.name for body in constraint(robot).mechanism.bodies]
+    names = [body.name for body in build_constraint(robot).mechanism.bodies]
     gamma = np.where(np.array(names) == OUTERMOST[name], 2000.0, 200.0)
     rubs = np.array([30.0 if n.endswith(".fv") else 1.0 for n in any_law.unknown_names])
     adaptation = speed * rubs * (abs(any_law.unknowns.nominal) + 0.02) ** 2
@@ -65,7 +65,7 @@ def without_coulomb(name: str) -> Robot:
 
 def sway(robot: Robot, t: Float[np.ndarray, "instants"]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """From home to one side and back, a little faster from coordinate to coordinate."""
-    loops = constraint(robot)
+    loops = build_constraint(robot)
     w = SLOWEST + FASTER * np.arange(len(robot.actuated))
     half = 0.5 * np.outer(t, w)
     away = 2.0 * SIZE * np.sin(half) ** 2

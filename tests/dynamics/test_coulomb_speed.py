@@ -15,7 +15,7 @@ from tests.support.loop_robots import looped
 from tests.support.states import close, state
 from tests.support.toml_robots import read
 from ytheta.dynamics import graphs
-from ytheta.dynamics.loops.closing import constraint
+from ytheta.dynamics.loops.builder import build_constraint
 from ytheta.errors import InputError, RobotError
 from ytheta.robot.parts import Drive, Loop
 from ytheta.robot.robot import Robot
@@ -84,7 +84,7 @@ def test_cut_joints_have_it() -> None:
     loops = tuple(Loop(replace(loop.joint, drive=Drive(coulomb_speed=0.4))) for loop in robot.loops)
     robot = replace(robot, loops=loops)
     Q, Qd, Qdd = random_motion("five-bar")
-    x = closed(constraint(robot), Q)
+    x = closed(build_constraint(robot), Q)
     cut = next(loop.name for loop in robot.loops if loop.joint.moves)
     Y = evaluate(graphs.regressor_graph(robot, parameters=[f"{cut}.fv", f"{cut}.fc"]), x, Qd, Qdd)
     rate = evaluate(graphs.cut_motion_graph(robot), x, Qd, Qdd)[0, 1]

@@ -28,7 +28,7 @@ from tests.support.random_robots import robots
 from tests.support.states import close, state
 from tests.support.toml_robots import TWO, read
 from ytheta.dynamics import graphs
-from ytheta.dynamics.loops.closing import constraint
+from ytheta.dynamics.loops.builder import build_constraint
 from ytheta.errors import InputError, RobotError, UnsetLengthError
 from ytheta.files.expressions import format_position
 from ytheta.identifiability.registry import acceptance, base_parameters
@@ -175,7 +175,7 @@ def test_loops(name: str) -> None:
     bare = looped(name)
     springs = [Force(f"s{k}", ((j, f"{format_position(j)} - 0.{k}"),), value=k + 1.0) for k, j in enumerate(bare.moving)]
     robot = forced(bare, *springs)
-    loops = constraint(robot)
+    loops = build_constraint(robot)
     Q, Qd, Qdd = random_motion(name)
     Y = evaluate(graphs.regressor_graph(robot), closed(loops, Q), Qd, Qdd)
     cuts = graphs.cut_motion_graph(bare)

@@ -21,7 +21,7 @@ from tests.support.random_robots import robots
 from tests.support.states import close, state
 from tests.support.toml_robots import TWO, read
 from ytheta.dynamics import graphs
-from ytheta.dynamics.loops.closing import constraint
+from ytheta.dynamics.loops.builder import build_constraint
 from ytheta.errors import InputError
 from ytheta.robot.parts import Force
 from ytheta.robot.robot import Robot
@@ -133,14 +133,14 @@ def test_loops() -> None:
     first, second = bare.movable[0].name, bare.movable[1].name
     robot = wrist(bare, (first, 1.0), (second, -2.0))
     Q, Qd, Qdd = random_motion("five-bar")
-    x = closed(constraint(robot), Q)
+    x = closed(build_constraint(robot), Q)
     names = [f"{first}.fv", f"{second}.fv", "m.fv", f"{first}.fo", f"{second}.fo", "m.fo", "m.Ia"]
     fv1, fv2, fv, fo1, fo2, fo, ia = evaluate(graphs.regressor_graph(robot, parameters=names), x, Qd, Qdd).T
     assert close(fo, fo1 - 2 * fo2)
     rate = fo @ Qd
     assert close(fv, fo * rate, 1e-9)
     h = 1e-5
-    ahead, behind = (closed(constraint(robot), Q + t * Qd + t * t / 2 * Qdd) for t in (h, -h))
+    ahead, behind = (closed(build_constraint(robot), Q + t * Qd + t * t / 2 * Qdd) for t in (h, -h))
     factors, _ = robot.motor_map
     acceleration = (factors[-1] @ (ahead + behind - 2 * x)) / h**2
     assert close(ia, fo * acceleration, 1e-4)

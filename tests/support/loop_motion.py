@@ -8,9 +8,9 @@ import numpy as np
 
 from tests.support.loop_robots import looped
 from ytheta.dynamics.graphs import regressor_graph
-from ytheta.dynamics.loops.closing import constraint
+from ytheta.dynamics.loops.builder import build_constraint
 from ytheta.dynamics.loops.constraint import Constraint
-from ytheta.dynamics.loops.loops import solve
+from ytheta.dynamics.loops.solver import solve
 from ytheta.native.graph import Graph
 
 DIFFERENCED = 1e-6  # central differences, relative: steps of 1e-4 to 1e-5 in positions of order one
@@ -29,7 +29,7 @@ RANGE = {
 
 @cache
 def loops_of(name: str) -> Constraint:
-    return constraint(looped(name))
+    return build_constraint(looped(name))
 
 
 @cache

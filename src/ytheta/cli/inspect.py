@@ -24,7 +24,7 @@ from ytheta.conventions import SNAP
 from ytheta.errors import InputError
 from ytheta.report.robot.summary import robot_summary
 from ytheta.report.robot.text import print_robot
-from ytheta.robot.loops.closure import CLOSED, Closure, close_loops
+from ytheta.robot.loops.closure import CLOSURE_TOLERANCE, Closure, close_loops
 from ytheta.robot.parts import Limits
 from ytheta.robot.robot import Robot
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ytheta.control.gains import multiply, scale_by
 from ytheta.control.unknowns import Unknowns
-from ytheta.dynamics.loops.closing import constraint
+from ytheta.dynamics.loops.builder import build_constraint
 from ytheta.dynamics.motion import scalars
 from ytheta.dynamics.symbolic_model import SymbolicModel
 from ytheta.native.graph import Input
@@ -83,7 +83,7 @@ def make_symbols(
     """
     import casadi
 
-    loops = constraint(robot)
+    loops = build_constraint(robot)
     n, size = len(loops.actuated), len(unknowns.names)
     motion = {name: casadi.SX.sym(name, n) for name in ("qd", "qdd", "qr", "qrd", "qrdd")}
     x, factor_symbols = casadi.SX.sym("x", size + adaptation_states), casadi.SX.sym("factors", len(factors))

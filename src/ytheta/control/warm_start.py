@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from ytheta.dynamics.loops.constraint import Constraint
-from ytheta.dynamics.loops.loops import solve
+from ytheta.dynamics.loops.solver import solve
 from ytheta.dynamics.motion import scalars
 from ytheta.native import Kernel, compile_graph
 from ytheta.native.graph import Graph, Input, trace
@@ -24,7 +24,7 @@ FAR = 0.3  # rad or m: what no robot moves within a step of its controller
 
 
 @dataclass(frozen=True, eq=False)
-class Following:
+class WarmStartKernel:
     """The graph of a law whose first input are all coordinates, closed."""
 
     loops: Constraint
@@ -52,7 +52,7 @@ class Following:
         loops, rest = self.loops, self.graph.inputs[1:]
         entries = [Input("q", len(loops.actuated)), Input("near", len(loops.home)), *rest]
         q, near, *others = symbols = [casadi.SX.sym(entry.name, entry.size) for entry in entries]
-        x = loops.closed_near(q, near)
+        x = loops.close_near(q, near)
         apart, _ = loops.newton(x)
         misfit = casadi.fmax(casadi.sumsqr(apart) / OPEN**2, casadi.sumsqr(x - near) / FAR**2)
         output = casadi.vertcat(self.graph.apply(x, *others), x, misfit)

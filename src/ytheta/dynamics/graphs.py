@@ -19,7 +19,7 @@ from ytheta.dynamics.formulations import lagrange, minimal_newton_euler
 from ytheta.dynamics.formulations.newton_euler import inverse_dynamics
 from ytheta.dynamics.formulations.registry import choose_formulation
 from ytheta.dynamics.full_regressor import full_regressor
-from ytheta.dynamics.loops.closing import constraint
+from ytheta.dynamics.loops.builder import build_constraint
 from ytheta.dynamics.loops.constraint import Constraint
 from ytheta.dynamics.mechanism import PER_DRIVE, exact_array
 from ytheta.dynamics.motion import scalars
@@ -68,7 +68,7 @@ def declare_inputs(robot: Robot, *names: str, theta_input: bool = False, theta_s
     """
     import casadi
 
-    loops = constraint(robot)
+    loops = build_constraint(robot)
     size = len(loops.actuated)
     inputs = [(Input("x" if loops.cuts else "q", len(loops.home)), loops.x)]
     inputs += [(Input(name, size), casadi.SX.sym(name, size)) for name in names]

@@ -15,9 +15,9 @@ from typing import Any, NoReturn, Protocol, runtime_checkable
 import numpy as np
 
 from ytheta.dynamics import graphs
-from ytheta.dynamics.loops.closing import constraint
+from ytheta.dynamics.loops.builder import build_constraint
 from ytheta.dynamics.loops.constraint import Constraint
-from ytheta.dynamics.loops.loops import solve
+from ytheta.dynamics.loops.solver import solve
 from ytheta.errors import InputError
 from ytheta.native import About, Block, Kernel, arguments, compile_graph
 from ytheta.native.graph import Graph, Input
@@ -201,4 +201,4 @@ def _independent_columns(robot: Robot, base: ParameterBasis, parameters: Sequenc
 
 def _compile(robot: Robot, graph: Graph, backend: str) -> AnyKernel:
     kernel = compile_graph(graph, backend=backend)
-    return ClosedKernel(constraint(robot), kernel) if robot.loops else kernel
+    return ClosedKernel(build_constraint(robot), kernel) if robot.loops else kernel

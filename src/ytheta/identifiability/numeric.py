@@ -23,9 +23,9 @@ import numpy as np
 
 from ytheta.conventions import FORCE_PARAMETER
 from ytheta.dynamics.graphs import regressor_graph
-from ytheta.dynamics.loops.closing import constraint
+from ytheta.dynamics.loops.builder import build_constraint
 from ytheta.dynamics.loops.constraint import Constraint
-from ytheta.dynamics.loops.loops import solve
+from ytheta.dynamics.loops.solver import solve
 from ytheta.errors import InputError
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identifiability.echelon import looking_order, reduced
@@ -64,7 +64,7 @@ def base_parameters(robot: Robot, *, asked: Sequence[str]) -> BaseParameters:
     reason = accepts(robot)
     if reason is not None:
         raise InputError(reason)
-    loops = constraint(robot)
+    loops = build_constraint(robot)
     units = _units(robot)
     Q = _poses(loops, units.length)
     names = [name for name in robot.parameter_names if name in set(asked)]

@@ -13,9 +13,9 @@ from tests.support.pinocchio_peer import peer
 from ytheta.control.controller import Reference
 from ytheta.control.laws.craig import Craig
 from ytheta.control.laws.slotine_li import SlotineLi
-from ytheta.control.warm_start import Following
+from ytheta.control.warm_start import WarmStartKernel
 from ytheta.dynamics import kernels
-from ytheta.dynamics.loops.closing import constraint
+from ytheta.dynamics.loops.builder import build_constraint
 from ytheta.errors import ClosureError, InputError
 from ytheta.robot.frame import Frame
 from ytheta.robot.inertia import Inertia
@@ -122,13 +122,13 @@ def test_loops_are_closed_from_the_step_before(name: str) -> None:
         np.testing.assert_allclose(tau, fresh, rtol=1e-9, atol=1e-9 * abs(fresh).max())
         state = after
     assert state.warm_start is not None
-    believed = Following(constraint(robot), law.graph)._kernel
+    believed = WarmStartKernel(build_constraint(robot), law.graph)._kernel
     astray = state.warm_start.copy()
-    astray[[k for k in range(len(astray)) if k not in constraint(robot).actuated]] += 2.0
+    astray[[k for k in range(len(astray)) if k not in build_constraint(robot).actuated]] += 2.0
     given = (qd, still.q, still.qd, still.qdd, state.x)
     tau, back = (law.step(replace(state, warm_start=pose), 1.0, q, qd, still)[0] for pose in (state.warm_start, astray))
     np.testing.assert_allclose(back, tau, rtol=1e-9, atol=1e-9 * abs(tau).max())
-    if constraint(robot).affine is None:
+    if build_constraint(robot).affine is None:
         assert not believed.one(q, astray, *given)[-1] <= 1.0  # the twin: it would have gone on from there
 
 

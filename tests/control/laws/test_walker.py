@@ -25,9 +25,9 @@ from ytheta.control.laws.walker import Walker
 from ytheta.dynamics import kernels
 from ytheta.dynamics.drive_motion import compute_drive_motion
 from ytheta.dynamics.formulations.spatial_tree import walker_reference
-from ytheta.dynamics.loops.closing import constraint
+from ytheta.dynamics.loops.builder import build_constraint
 from ytheta.dynamics.loops.constraint import Constraint, column
-from ytheta.dynamics.loops.loops import solve
+from ytheta.dynamics.loops.solver import solve
 from ytheta.dynamics.mechanism import Mechanism
 from ytheta.dynamics.motion import numeric_motion
 from ytheta.errors import InputError
@@ -50,7 +50,7 @@ def robot_of(name: str) -> Robot:
 
 
 def gammas(robot: Robot) -> np.ndarray:
-    return np.linspace(2.0, 5.0, len(constraint(robot).mechanism.bodies))
+    return np.linspace(2.0, 5.0, len(build_constraint(robot).mechanism.bodies))
 
 
 # --- by its formula ---------------------------------------------------------------------------------------------------
@@ -95,7 +95,7 @@ def written(law: Walker, s: Sample, x: np.ndarray, gamma: np.ndarray) -> Written
     """What the law should answer; ``links`` and ``drives`` are the parts of tau, feedback apart."""
     import casadi
 
-    robot, loops = law.robot, constraint(law.robot)
+    robot, loops = law.robot, build_constraint(law.robot)
     mech = loops.mechanism
     count, v = 10 * len(mech.bodies), s.reference.qd - s.Lambda @ s.e
     vd = s.reference.qdd - s.Lambda @ s.ed
@@ -246,7 +246,7 @@ def test_they_track_in_mujoco(name: str) -> None:
 def test_it_dissipates_what_it_should(name: str) -> None:
     """dV/dt = -rᵀ K_D r: friction (22) has no part in it, whatever joint it is at. The twin has a tenth less."""
     robot = without_coulomb(name)
-    loops, gamma = constraint(robot), gammas(robot)
+    loops, gamma = build_constraint(robot), gammas(robot)
     learn = tuple(n for n in robot.parameter_names if n.endswith((".m", ".fv")))
     law = Walker(robot, convergence=5.0, feedback=gamma, adaptation=0.5, learn=learn)
     weights = robot.numeric.theta[: 10 * len(gamma)] * np.repeat(gamma, 10)

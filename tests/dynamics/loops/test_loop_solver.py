@@ -12,10 +12,10 @@ import ytheta
 from tests.support.loop_motion import DIFFERENCED, EXACT, close, closed, evaluate, followed, loops_of, random_motion
 from tests.support.loop_robots import CATALOG, NAMES, looped
 from ytheta.dynamics.graphs import cut_motion_graph
-from ytheta.dynamics.loops.closing import constraint
+from ytheta.dynamics.loops.builder import build_constraint
 from ytheta.dynamics.loops.elimination import blocks
 from ytheta.dynamics.loops.elimination import solve as eliminate
-from ytheta.dynamics.loops.loops import solve
+from ytheta.dynamics.loops.solver import solve
 from ytheta.dynamics.mechanism import exact_array
 from ytheta.dynamics.motion import scalars
 from ytheta.errors import ClosureError, InputError
@@ -84,7 +84,7 @@ def test_parallelograms_are_closed_forms() -> None:
     robot = ytheta.load("palletiser")
     cut = robot.loops[0].joint
     uneven = replace(robot, loops=(Loop(replace(cut, placement=Frame.shift(1.15))),))
-    assert constraint(uneven).affine is None
+    assert build_constraint(uneven).affine is None
 
 
 @pytest.mark.parametrize("name", CATALOG)
@@ -171,9 +171,9 @@ def test_misuse() -> None:
         solve(loops_of("walker"), np.zeros((1, 2)))
     robot = ytheta.load("five-bar")
     with pytest.raises(ClosureError, match="leave 2 coordinates free, but 3 are actuated; leave 1 of"):
-        constraint(replace(robot, actuated=("left", "right", "left_elbow")))
+        build_constraint(replace(robot, actuated=("left", "right", "left_elbow")))
     with pytest.raises(ClosureError, match="choose 2 of"):
-        constraint(replace(robot, actuated=("left",)))
+        build_constraint(replace(robot, actuated=("left",)))
     assert solve(loops_of("walker"), np.zeros((0, 3))).x.shape == (0, 7)
 
 

@@ -29,9 +29,9 @@ from ytheta.dynamics import rigid_body
 from ytheta.dynamics.formulations import kronecker, lagrange, newton_euler, spatial_tree
 from ytheta.dynamics.full_regressor import LinkRegressor, full_regressor
 from ytheta.dynamics.graphs import declare_inputs, inverse_dynamics_graph, regressor_graph
-from ytheta.dynamics.loops.closing import constraint
+from ytheta.dynamics.loops.builder import build_constraint
 from ytheta.dynamics.loops.constraint import Constraint
-from ytheta.dynamics.loops.loops import solve
+from ytheta.dynamics.loops.solver import solve
 from ytheta.dynamics.mechanism import mechanism
 from ytheta.dynamics.motion import casadi_motion, numeric_motion
 from ytheta.native.graph import Graph, Input, trace
@@ -335,7 +335,7 @@ def test_couplings_of_the_dvrk(shared_data: Path) -> None:
 
 
 def test_without_loops_x_is_Q() -> None:
-    loops = constraint(ytheta.load("ur10"))
+    loops = build_constraint(ytheta.load("ur10"))
     Q = np.random.default_rng(0).normal(size=(5, 6))
     outcome = solve(loops, Q).or_raise()
     assert (outcome.x == Q).all()

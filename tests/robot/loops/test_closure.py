@@ -10,7 +10,7 @@ import pytest
 
 from ytheta.errors import ClosureError, InputError
 from ytheta.robot.frame import Frame
-from ytheta.robot.loops.closure import CLOSED, close_loops
+from ytheta.robot.loops.closure import CLOSURE_TOLERANCE, close_loops
 from ytheta.robot.parts import Joint, JointKind, Link, Loop
 from ytheta.robot.robot import Robot
 

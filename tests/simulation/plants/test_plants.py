@@ -10,7 +10,7 @@ import pytest
 
 import ytheta
 from tests.support.loop_robots import driven
-from ytheta.dynamics.loops.closing import constraint
+from ytheta.dynamics.loops.builder import build_constraint
 from ytheta.dynamics.loops.loop_solver import verdict
 from ytheta.errors import InputError, MissingExtraError, UnknownNameError
 from ytheta.robot.inertia import Inertia
@@ -91,7 +91,7 @@ def test_energy_is_kept() -> None:
 def test_loops_stay_closed_and_move_as_in_mujoco(name: str) -> None:
     robot = ytheta.load(name)
     robot = with_parameters(robot, {p: 0.0 for p in robot.parameter_names if p.endswith(".fc")})  # MuJoCo's is another
-    loops = constraint(robot)
+    loops = build_constraint(robot)
     q = loops.home[list(loops.actuated)]
     own, theirs = OwnPlant.of(robot), MujocoPlant(robot)
     end = advance(own, own.init(q, np.zeros(len(q))), np.zeros(len(q)), 0.2, 200)

@@ -12,8 +12,8 @@ import ytheta
 from tests.support.loop_robots import looped
 from ytheta.control.laws.registry import find_controller
 from ytheta.control.tuning.suggest import suggest_gains
-from ytheta.dynamics.loops.closing import constraint
-from ytheta.dynamics.loops.loops import solve
+from ytheta.dynamics.loops.builder import build_constraint
+from ytheta.dynamics.loops.solver import solve
 from ytheta.errors import ClosureError, InputError
 from ytheta.logs.log import Log
 from ytheta.robot.catalog import list_names
@@ -66,7 +66,7 @@ def test_it_stays_within_limits_and_comes_back_to_rest(name: str, seconds: float
 def test_loops_close_all_the_way_and_away_from_singular_poses(name: str) -> None:
     robot = looped(name)
     Q = default_reference(robot, 8.0)(np.linspace(0.0, 8.0, 2000))[0]
-    loops = constraint(robot)
+    loops = build_constraint(robot)
     found, home = solve(loops, Q), solve(loops, loops.home[list(loops.actuated)][None])
     assert found.determined.all()
     assert found.condition.max() < 1.1 * SINGULAR * home.condition[0]

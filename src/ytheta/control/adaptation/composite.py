@@ -50,7 +50,7 @@ from ytheta.dynamics.drive_motion import compute_drive_motion
 from ytheta.dynamics.formulations.newton_euler import inverse_dynamics
 from ytheta.dynamics.loops.constraint import Constraint, column
 from ytheta.dynamics.loops.elimination import entries
-from ytheta.dynamics.loops.loops import solve
+from ytheta.dynamics.loops.solver import solve
 from ytheta.dynamics.symbolic_model import SymbolicModel
 from ytheta.dynamics.vectors import array, dot, inner, zeros
 from ytheta.robot.robot import Robot

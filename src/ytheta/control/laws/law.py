@@ -33,9 +33,9 @@ from ytheta.control.gains import (
 )
 from ytheta.control.symbols import Symbols, make_symbols
 from ytheta.control.unknowns import Unknowns
-from ytheta.control.warm_start import Following
+from ytheta.control.warm_start import WarmStartKernel
 from ytheta.dynamics.kernels import AnyKernel, ClosedKernel
-from ytheta.dynamics.loops.closing import constraint
+from ytheta.dynamics.loops.builder import build_constraint
 from ytheta.dynamics.motion import scalars
 from ytheta.dynamics.symbolic_model import SymbolicModel
 from ytheta.dynamics.vectors import array
@@ -185,7 +185,7 @@ class Law(Description, ABC):
             motion = (qd, qdd)
         inputs = (*motion, reference.q, reference.qd, reference.qdd, state.x)
         evaluate, n, warm_start = self._evaluate, len(self.robot.actuated), None
-        if isinstance(evaluate, Following):
+        if isinstance(evaluate, WarmStartKernel):
             out, warm_start = evaluate(state.warm_start, q, *inputs)
         else:
             out = evaluate(q, *inputs)
@@ -204,13 +204,13 @@ class Law(Description, ABC):
     def compile(self, graph: Graph) -> AnyKernel:
         """Compile a graph of this law; the kernel takes actuated coordinates and closes the loops if there are any."""
         kernel = compile_graph(graph)
-        return ClosedKernel(constraint(self.robot), kernel) if self.robot.loops else kernel
+        return ClosedKernel(build_constraint(self.robot), kernel) if self.robot.loops else kernel
 
     @cached_property
-    def _evaluate(self) -> Following | Callable[..., Any]:
+    def _evaluate(self) -> WarmStartKernel | Callable[..., Any]:
         """The call behind ``step``."""
         if self.robot.loops:
-            return Following(constraint(self.robot), self.graph)
+            return WarmStartKernel(build_constraint(self.robot), self.graph)
         return compile_graph(self.graph).one
 
     @cached_property
@@ -242,7 +242,7 @@ class Law(Description, ABC):
             return np.diag(to_diagonal(name, gain, n, per=PER_COORDINATE))
         if shape is GainShape.NUMBER:
             return to_number(name, gain) * np.eye(n)
-        return np.diag(to_diagonal(name, gain, len(constraint(self.robot).mechanism.bodies), per="link"))
+        return np.diag(to_diagonal(name, gain, len(build_constraint(self.robot).mechanism.bodies), per="link"))
 
 
 def _clip(tau: AnyPerActuated, limits: Float[np.ndarray, "actuated"]) -> AnyPerActuated:

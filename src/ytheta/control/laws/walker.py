@@ -45,9 +45,9 @@ from ytheta.dynamics.declared_forces import force_shapes
 from ytheta.dynamics.drive_motion import DriveMotion, compute_drive_motion
 from ytheta.dynamics.formulations.spatial import momentum_columns, spatial_transpose
 from ytheta.dynamics.formulations.spatial_tree import LinkMotion, traverse
-from ytheta.dynamics.loops.closing import constraint
+from ytheta.dynamics.loops.builder import build_constraint
 from ytheta.dynamics.loops.constraint import Constraint, column
-from ytheta.dynamics.loops.loops import solve
+from ytheta.dynamics.loops.solver import solve
 from ytheta.dynamics.mechanism import PER_DRIVE, PER_LINK, Mechanism, exact_array
 from ytheta.dynamics.motion import numeric_motion, scalars
 from ytheta.dynamics.symbolic_model import SymbolicModel
@@ -147,7 +147,7 @@ class Walker(AdaptiveLaw):
 
     @cached_property
     def _loops(self) -> Constraint:
-        return constraint(self.robot)
+        return build_constraint(self.robot)
 
     @cached_property
     def _initial(self) -> Float[np.ndarray, "unknown"]:

@@ -136,7 +136,7 @@ class Constraint:
         step = solve(self._Jp, scalars(self.equations)[:, None])[:, 0]
         return casadi.Function("newton", [self.x], [self.equations, column(step)], {"cse": True})
 
-    def settled(self, x: casadi.SX) -> casadi.SX:
+    def newton_step(self, x: casadi.SX) -> casadi.SX:
         """x with its loops closed, by one Newton step where there is no closed form."""
         import casadi
 
@@ -150,7 +150,7 @@ class Constraint:
             closed[place] -= step[k]
         return closed
 
-    def closed_near(self, Q: casadi.SX, near: casadi.SX) -> casadi.SX:
+    def close_near(self, Q: casadi.SX, near: casadi.SX) -> casadi.SX:
         """The closed coordinates for actuated ones that are close to those of ``near``, by three Newton steps."""
         import casadi
 
@@ -160,7 +160,7 @@ class Constraint:
         for k, place in enumerate(self.actuated):
             x[place] = Q[k]
         for _ in range(1 if self.affine is not None else 3):
-            x = self.settled(x)
+            x = self.newton_step(x)
         return x
 
     @cached_property

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ytheta.dynamics.loops.constraint import Constraint
-from ytheta.robot.loops.closure import CLOSED, STRIDE
+from ytheta.robot.loops.closure import CLOSURE_TOLERANCE, STRIDE
 from ytheta.shapes import SamplesByCoordinate, Shaped
 
 if TYPE_CHECKING:

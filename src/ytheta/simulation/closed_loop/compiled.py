@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from ytheta.control.controller import Controller, Reference, State
-from ytheta.dynamics.loops.loops import solve
+from ytheta.dynamics.loops.solver import solve
 from ytheta.engine.description import Description
 from ytheta.engine.engine import Engine
 from ytheta.engine.registry import engine as opened

@@ -208,7 +208,7 @@ class PeriodGraphBuilder:
         """A substep under a held torque; qdd is updated only if the controller needs it."""
         h = self.period / self.substeps
         x, qd = self._rk4(lambda v: self.plant.rates(v[0], v[1], tau, theta), (x, qd), h)
-        x = self.plant.loops.settled(x)
+        x = self.plant.loops.newton_step(x)
         return x, qd, self.plant.rates(x, qd, tau, theta)[1] if self.accelerations else qdd
 
     def _advance_continuous(self, state: Any, reference: Any, _measured: Any, varied: VariedSymbols) -> tuple[Any, ...]:
@@ -225,7 +225,7 @@ class PeriodGraphBuilder:
 
         stages = iter(range(4))
         x, qd, controller = self._rk4(lambda v: rates(v, next(stages)), start, self.period)
-        return self.plant.loops.settled(x), qd, controller, torques[0], state[s.qdd]
+        return self.plant.loops.newton_step(x), qd, controller, torques[0], state[s.qdd]
 
     @staticmethod
     def _rk4(rates: Any, v: tuple[Any, ...], h: float) -> tuple[Any, ...]:
@@ -244,7 +244,7 @@ class PeriodGraphBuilder:
         """tau and dx/dt of the controller."""
         n = self.plant.actuated
         closes_loops = self.controller.inputs[0].size != n
-        q = self.plant.loops.closed_near(motion[0], warm_start) if closes_loops else motion[0]
+        q = self.plant.loops.close_near(motion[0], warm_start) if closes_loops else motion[0]
         measured = (q, motion[1], motion[2]) if self.accelerations else (q, motion[1])
         target = (reference[:n], reference[n : 2 * n], reference[2 * n :])
         output = self.controller.apply(*measured, *target, controller, *varied.factors)

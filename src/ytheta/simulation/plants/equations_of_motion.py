@@ -18,7 +18,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ytheta.dynamics.graphs import forward_dynamics_graph
-from ytheta.dynamics.loops.closing import constraint
+from ytheta.dynamics.loops.builder import build_constraint
 from ytheta.dynamics.loops.constraint import Constraint
 from ytheta.dynamics.motion import scalars
 from ytheta.native import Kernel, compile_graph
@@ -42,7 +42,7 @@ class EquationsOfMotion:
 
     @cached_property
     def loops(self) -> Constraint:
-        return constraint(self.robot)
+        return build_constraint(self.robot)
 
     @property
     def coordinates(self) -> int:
@@ -77,7 +77,7 @@ class EquationsOfMotion:
         import casadi
 
         state = casadi.SX.sym("state", self.coordinates + self.actuated)
-        closed = casadi.vertcat(self.loops.settled(state[: self.coordinates]), state[self.coordinates :])
+        closed = casadi.vertcat(self.loops.newton_step(state[: self.coordinates]), state[self.coordinates :])
         return self._compile("close loops", [state], closed)
 
     @property

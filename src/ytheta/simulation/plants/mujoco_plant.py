@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from ytheta.dynamics.loops.closing import constraint
+from ytheta.dynamics.loops.builder import build_constraint
 from ytheta.dynamics.loops.constraint import Constraint, column
-from ytheta.dynamics.loops.loops import solve
+from ytheta.dynamics.loops.solver import solve
 from ytheta.errors import InputError, MissingExtraError
 from ytheta.robot.parameters import with_parameters
 from ytheta.robot.parts import Drive, JointKind
@@ -94,7 +94,7 @@ class MujocoPlant:
 
     @cached_property
     def _constraint(self) -> Constraint:
-        return constraint(self.robot)
+        return build_constraint(self.robot)
 
     @cached_property
     def _actuated(self) -> list[int]:

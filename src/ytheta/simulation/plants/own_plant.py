@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ytheta.dynamics.loops.loops import solve
+from ytheta.dynamics.loops.solver import solve
 from ytheta.robot.parameters import check_parameter_names
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, PerJoint, PerState

@@ -23,9 +23,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ytheta.dynamics.loops.closing import constraint
+from ytheta.dynamics.loops.builder import build_constraint
 from ytheta.dynamics.loops.constraint import Constraint
-from ytheta.dynamics.loops.loops import solve
+from ytheta.dynamics.loops.solver import solve
 from ytheta.errors import ClosureError, InputError
 from ytheta.robot.parts import JointKind, Limits
 from ytheta.robot.robot import Robot
@@ -76,7 +76,7 @@ def default_reference(
         raise InputError(f"a reference of {seconds} s; give a positive number of seconds, such as 10")
     if not 0.0 < scale <= 1.0:
         raise InputError(f"a reference of scale {scale}; give a number between 0 and 1, relative to the limits")
-    loops = constraint(robot)
+    loops = build_constraint(robot)
     limits = robot.actuated_limits
     home = loops.home[list(loops.actuated)]
     lower, upper, speed, acceleration, reach = _allowed_motion(robot, limits, home)

@@ -12,7 +12,7 @@ from ytheta.dynamics.mechanism import mechanism
 from ytheta.dynamics.motion import Motion, scalars
 from ytheta.dynamics.vectors import zeros
 from ytheta.errors import ClosureError
-from ytheta.robot.loops.closure import CLOSED, RANK, close_loops
+from ytheta.robot.loops.closure import CLOSURE_TOLERANCE, RANK, close_loops
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, PerCoordinate, RowsByUnknown
 
@@ -21,7 +21,7 @@ ROUNDING = 1e-12  # a closed form closes the loops this well; metres and radians
 SNAP = 1e-9  # entries of a constant E this close to a whole number, and offsets this close to zero, are that
 
 
-def constraint(robot: Robot) -> Constraint:
+def build_constraint(robot: Robot) -> Constraint:
     """The constraint of a robot. ClosureError if its loops do not close at home or leave something undetermined."""
     import casadi
 

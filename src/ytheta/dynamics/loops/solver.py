@@ -16,7 +16,7 @@ import numpy as np
 from ytheta.dynamics.loops.constraint import Constraint
 from ytheta.dynamics.loops.loop_solver import from_home, newton, verdict
 from ytheta.errors import ClosureError, InputError
-from ytheta.robot.loops.closure import CLOSED, RANK, STRIDE
+from ytheta.robot.loops.closure import CLOSURE_TOLERANCE, RANK, STRIDE
 from ytheta.shapes import Float, SamplesByCoordinate, Shaped
 
 FARTHEST = 1000 * STRIDE

@@ -84,5 +84,5 @@ def _list_exceeded_limits(robot: Robot, closure: Closure | None) -> Iterator[str
     limits |= {loop.name: loop.joint.limits for loop in robot.loops if loop.joint.moves}
     limits |= {motor.name: motor.limits for motor in robot.motors}
     for name, bounds in limits.items():
-        if not bounds.lower - CLOSED <= positions[name] <= bounds.upper + CLOSED:
+        if not bounds.lower - CLOSURE_TOLERANCE <= positions[name] <= bounds.upper + CLOSURE_TOLERANCE:
             yield f"{name} = {positions[name]:.5g} is outside its limits {bounds.lower:.5g} … {bounds.upper:.5g}"

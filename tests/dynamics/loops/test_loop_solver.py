@@ -21,7 +21,7 @@ from ytheta.dynamics.motion import scalars
 from ytheta.errors import ClosureError, InputError
 from ytheta.robot.frame import Frame
 from ytheta.robot.loops import closure
-from ytheta.robot.loops.cut_joint import loop_states
+from ytheta.robot.loops.closure import loop_states
 from ytheta.robot.parts import Loop
 
 

@@ -35,7 +35,7 @@ from ytheta.dynamics.loops.solver import solve
 from ytheta.dynamics.mechanism import mechanism
 from ytheta.dynamics.motion import casadi_motion, numeric_motion
 from ytheta.native.graph import Graph, Input, trace
-from ytheta.robot.loops.cut_joint import closure_residuals, loop_states
+from ytheta.robot.loops.closure import closure_residuals, loop_states
 from ytheta.robot.parts import Coupling, Drive, JointKind, Loop, Motor
 from ytheta.robot.robot import Robot
 

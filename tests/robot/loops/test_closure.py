@@ -119,7 +119,7 @@ def test_a_pose_behind_an_arc_that_does_not_close_is_not_reached() -> None:
     assert not closure.closed
     assert not closure.reached
     assert edge - 1e-3 < closure.coordinates["crank"] <= edge
-    assert max(loop.gap for loop in closure.loops) <= CLOSED
+    assert max(loop.gap for loop in closure.loops) <= CLOSURE_TOLERANCE
     with pytest.raises(ClosureError, match=r"only in another assembly: .* cannot be led beyond crank = 1\.28"):
         closure.or_raise()
     with pytest.raises(ClosureError, match=r"only in another assembly: .* cannot be led beyond slide = 0\.3;"):

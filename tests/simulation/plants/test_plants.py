@@ -11,7 +11,7 @@ import pytest
 import ytheta
 from tests.support.loop_robots import driven
 from ytheta.dynamics.loops.builder import build_constraint
-from ytheta.dynamics.loops.loop_solver import verdict
+from ytheta.dynamics.loops.solver import closure_state
 from ytheta.errors import InputError, MissingExtraError, UnknownNameError
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parameters import with_parameters
@@ -95,7 +95,7 @@ def test_loops_stay_closed_and_move_as_in_mujoco(name: str) -> None:
     q = loops.home[list(loops.actuated)]
     own, theirs = OwnPlant.of(robot), MujocoPlant(robot)
     end = advance(own, own.init(q, np.zeros(len(q))), np.zeros(len(q)), 0.2, 200)
-    gaps, _, _ = verdict(loops, end[None, : len(loops.home)])
+    gaps, _, _ = closure_state(loops, end[None, : len(loops.home)])
     assert gaps.max() < 1e-12  # metres, radians
     ours, others = (_moved(plant, q, np.zeros(len(q)), seconds=0.2) for plant in (own, theirs))
     assert np.ptp(ours, axis=0).max() > 1e-2
@@ -113,9 +113,9 @@ def test_loops_without_newton_drift() -> None:
     for _ in range(20):
         k = own.rates(open_ended, np.zeros(2))
         open_ended = open_ended + 0.01 * own.rates(open_ended + 0.005 * k, np.zeros(2))
-    gaps, _, _ = verdict(loops, open_ended[None, : len(loops.home)])
+    gaps, _, _ = closure_state(loops, open_ended[None, : len(loops.home)])
     assert gaps.max() > 1e-7
-    closed, _, _ = verdict(loops, own.settled(open_ended)[None, : len(loops.home)])
+    closed, _, _ = closure_state(loops, own.settled(open_ended)[None, : len(loops.home)])
     assert closed.max() < gaps.max() ** 1.5  # a Newton step squares what is left, up to a factor
 
 

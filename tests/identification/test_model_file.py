@@ -20,7 +20,7 @@ from ytheta.files.atomic import check_writable, write_atomically
 from ytheta.identifiability.registry import base_parameters
 from ytheta.identification.identify import FRICTION, identify
 from ytheta.identification.model_file import identification_table, model_toml, read_model, save_model
-from ytheta.identification.predict import prediction
+from ytheta.identification.predict import predict_torques
 from ytheta.identification.result import Identification
 from ytheta.logs.preparing.preparation import PreparationSettings
 from ytheta.logs.reading.read import read_log
@@ -76,11 +76,11 @@ def test_prediction_is_the_validation(found: Identification, model: Path, folder
     log = read_log(folder / "b.npz", robot)
     cutoff = read_model(model).table["cutoff"]
     assert found.validation is not None
-    same = prediction(robot, log, PreparationSettings(cutoff=cutoff)).errors
+    same = predict_torques(robot, log, PreparationSettings(cutoff=cutoff)).errors
     assert same is not None
     assert same.relative_percent == pytest.approx(found.validation.relative_percent, rel=1e-9)
     np.testing.assert_allclose(same.per_joint_percent, found.validation.per_joint_percent, rtol=1e-9)
-    other = prediction(yt.load("lu-two-link"), log, PreparationSettings(cutoff=cutoff)).errors
+    other = predict_torques(yt.load("lu-two-link"), log, PreparationSettings(cutoff=cutoff)).errors
     assert other is not None
     assert other.relative_percent > 2.0 * same.relative_percent
 
@@ -168,16 +168,16 @@ def test_edited_models_are_refused(model: Path, tmp_path: Path, case: str) -> No
 def test_motion_without_torques_is_predicted(model: Path, folder: Path) -> None:
     robot = yt.load(model)
     log = read_log(folder / "b.npz", robot)
-    with_torques, without = (prediction(robot, each) for each in (log, replace(log, tau=None)))
+    with_torques, without = (predict_torques(robot, each) for each in (log, replace(log, tau=None)))
     assert without.errors is None
     assert without.measured is None
     assert with_torques.measured is not None
     assert np.array_equal(without.predicted, with_torques.predicted)
     with pytest.raises(InputError, match="no joint is ever as fast"):
-        prediction(robot, log, min_speed=np.array([1e9, 1e9]))
+        predict_torques(robot, log, min_speed=np.array([1e9, 1e9]))
     massless = with_theta(robot, np.zeros_like(robot.theta))
     with pytest.raises(InputError, match="has no inertias"):
-        prediction(massless, log)
+        predict_torques(massless, log)
 
 
 @pytest.mark.parametrize("trouble", [KeyboardInterrupt, OSError(28, "No space left on device")])

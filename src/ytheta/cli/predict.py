@@ -29,7 +29,7 @@ from ytheta.conventions import SNAP
 from ytheta.errors import InputError
 from ytheta.files.atomic import check_writable, write_atomically
 from ytheta.identification.model_file import identification_table
-from ytheta.identification.predict import Prediction, prediction
+from ytheta.identification.predict import Prediction, predict_torques
 from ytheta.logs.preparing.preparation import PreparationSettings
 from ytheta.report.prediction.summary import prediction_summary
 from ytheta.report.prediction.text import print_prediction
@@ -88,7 +88,7 @@ def predict(
         (measured,) = read_logs([log], robot, mapping, torque=False, strict=strict, verbose=verbose)
         tell("predicting")
         slow = None if speeds is None else np.array(speeds)
-        result = prediction(robot, measured, settings, min_speed=slow, threads=threads)
+        result = predict_torques(robot, measured, settings, min_speed=slow, threads=threads)
         print_findings(result.preparation.findings, verbose=verbose)
         if output is not None:
             _write_torques(result, robot, output)

@@ -36,7 +36,7 @@ class Prediction:
     predicted: SamplesByJoint
 
 
-def prediction(
+def predict_torques(
     robot: Robot,
     log: Log,
     settings: PreparationSettings = DEFAULT_SETTINGS,

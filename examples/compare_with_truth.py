@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 import ytheta as yt
-from ytheta.identification.model_file import identification_table
+from ytheta.identification.model_file import read_identification_table
 
 KINDS = {"Ia": "rotor inertia", "fv": "viscous friction", "fc": "Coulomb friction", "fo": "offset"}
 
@@ -41,7 +41,7 @@ class Comparison:
 
 def compare(model: Path, truth: Path) -> Comparison:
     """Base parameters of the truth are K theta, with the K of the description that the model was learnt with."""
-    table, told = identification_table(model), json.loads(truth.read_text())
+    table, told = read_identification_table(model), json.loads(truth.read_text())
     if table is None:
         raise SystemExit(f"{model} is no identified model; write one with ytheta identify -o {model}")
     robot = yt.load(told["robot"])

@@ -24,7 +24,7 @@ from ytheta.identification.equations.registry import FORMS
 from ytheta.identification.equations.registry import form as form_named
 from ytheta.identification.equations.motion_sources import LogSource, ArraySource, Source
 from ytheta.identification.estimators.least_squares import LeastSquares
-from ytheta.identification.estimators.registry import estimator as estimator_named
+from ytheta.identification.estimators.registry import get_estimator
 from ytheta.identification.identify import identify
 from ytheta.identification.result import Identification, Origin
 from ytheta.logs.log import Log
@@ -269,7 +269,7 @@ def drawn(truth: Truth, rng: np.random.Generator, cutoff: float | None) -> Sourc
 
 def concluded(truth: Truth, source: Source, estimator: str = "weighted", form: str = "differential") -> Identification:
     problem = EstimationProblem(form_named(form, truth.form.base), (source,), threads=1)
-    estimate = estimator_named(estimator).fit(problem)
+    estimate = get_estimator(estimator).fit(problem)
     errors = judge(truth.form, (source,), estimate.beta, threads=1)
     origin = Origin((), (), form, estimator, (), None, ())
     as_one = None if form == "differential" else equations_that_count_as_one(problem, estimate.beta)

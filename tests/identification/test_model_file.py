@@ -19,7 +19,7 @@ from ytheta.errors import InputError, RobotFileError
 from ytheta.files.atomic import check_writable, write_atomically
 from ytheta.identifiability.registry import base_parameters
 from ytheta.identification.identify import FRICTION, identify
-from ytheta.identification.model_file import identification_table, model_toml, read_model, save_model
+from ytheta.identification.model_file import read_identification_table, model_toml, read_model, save_model
 from ytheta.identification.predict import predict_torques
 from ytheta.identification.result import Identification
 from ytheta.logs.preparing.preparation import PreparationSettings
@@ -123,8 +123,8 @@ def test_what_the_motion_does_not_show_is_infinite(folder: Path) -> None:
 
 def test_other_files_are_no_models(folder: Path, model: Path) -> None:
     robot = yt.save_robot(yt.load("lu-two-link"), folder / "plain.toml")
-    assert identification_table(robot) is None
-    assert identification_table("panda") is None
+    assert read_identification_table(robot) is None
+    assert read_identification_table("panda") is None
     with pytest.raises(InputError, match="is no identified model"):
         read_model(robot)
     damaged = folder / "damaged.toml"

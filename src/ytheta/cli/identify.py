@@ -42,7 +42,7 @@ from ytheta.conventions import SNAP
 from ytheta.errors import InputError
 from ytheta.identification.estimators.estimate import Estimator
 from ytheta.identification.estimators.recursive import Recursive
-from ytheta.identification.estimators.registry import estimator as estimator_named
+from ytheta.identification.estimators.registry import get_estimator
 from ytheta.identification.identify import FRICTION
 from ytheta.identification.identify import identify as identify_robot
 from ytheta.identification.model_file import ENDING, save_model
@@ -175,7 +175,7 @@ def identify(
 
 def _estimator(name: str, forgetting: float | None) -> Estimator:
     """Return the estimator of a name, with a forgetting factor if it has one."""
-    chosen = estimator_named(name)
+    chosen = get_estimator(name)
     if forgetting is None:
         return chosen
     if not isinstance(chosen, Recursive):

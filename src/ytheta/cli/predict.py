@@ -28,7 +28,7 @@ from ytheta.cli.options import AsJson, FixBase, Lengths, Snap, make_console, pri
 from ytheta.conventions import SNAP
 from ytheta.errors import InputError
 from ytheta.files.atomic import check_writable, write_atomically
-from ytheta.identification.model_file import identification_table
+from ytheta.identification.model_file import read_identification_table
 from ytheta.identification.predict import Prediction, predict_torques
 from ytheta.logs.preparing.preparation import PreparationSettings
 from ytheta.report.prediction.summary import prediction_summary
@@ -81,7 +81,7 @@ def predict(
     with show_progress() as tell:
         tell("reading the model")
         robot = read_robot(model, snap=snap, fix_base=fix_base, lengths=length)
-        origin = identification_table(model) or {}
+        origin = read_identification_table(model) or {}
         settings = _settings(origin, cutoff, derivative)
         speeds = parse_speeds(min_speed, robot) or origin.get("min_speed")
         tell("reading the log")

@@ -22,7 +22,7 @@ from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.registry import form as form_named
 from ytheta.identification.equations.motion_sources import LogSource, Source
 from ytheta.identification.estimators.estimate import Estimator
-from ytheta.identification.estimators.registry import estimator as estimator_named
+from ytheta.identification.estimators.registry import get_estimator
 from ytheta.identification.log_checks import check_logs, held_joints, choose_preparations, repeated, silent_joints
 from ytheta.identification.result import Identification, Origin
 from ytheta.logs.log import Log
@@ -60,7 +60,7 @@ def identify(
     """
     if not isinstance(robot, Robot):
         raise InputError(f"{robot!r} is no robot; load it with load(name or path)")
-    method = estimator_named(estimator) if isinstance(estimator, str) else estimator
+    method = get_estimator(estimator) if isinstance(estimator, str) else estimator
     kinds, speeds = _kinds(friction), _speeds(robot, min_speed)
     fitted, judged = _listed(logs), _listed(validate)
     check_logs(robot, (*fitted, *judged))

@@ -156,7 +156,7 @@ def read_model(path: str | Path) -> Model:
     """The model in a file that ``save_model`` wrote; see ``load`` for its robot alone."""
     path = Path(path)
     robot = load(path)  # complains where this is no robot
-    table = identification_table(path)
+    table = read_identification_table(path)
     if table is None:
         raise InputError(f"{path} describes a robot and is no identified model: it has no table [{TABLE}]; identify it")
     try:
@@ -171,7 +171,7 @@ def read_model(path: str | Path) -> Model:
     return Model(robot, names, beta, covariance, table)
 
 
-def identification_table(path: str | Path) -> Mapping[str, Any] | None:
+def read_identification_table(path: str | Path) -> Mapping[str, Any] | None:
     """What a file says of an identification; None where it is a robot and nothing more."""
     path = Path(path)
     if path.suffix.lower() != ENDING or not path.is_file():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ytheta.findings import Finding, Severity
-from ytheta.identification.assessment.excitation import HARMLESS, SURE, Certainty
+from ytheta.identification.assessment.excitation import MAX_RELATIVE_STD, MAX_TORQUE_SHARE, Certainty
 from ytheta.logs.preparing.preparation import PreparationSettings
 from ytheta.report.identification.figures import (
     count_seen,
@@ -112,8 +112,8 @@ def correlated_pairs(identification: Identification) -> list[str]:
 def explanation_of_seen() -> str:
     """Return what the words about a parameter mean."""
     return (
-        f"Determined means a standard deviation below {100.0 * SURE:g} % of the value; too small to matter, a larger "
-        f"one that moves no torque by more than {100.0 * HARMLESS:g} %; weakly determined, neither."
+        f"Determined means a standard deviation below {100.0 * MAX_RELATIVE_STD:g} % of the value; too small to matter, a larger "
+        f"one that moves no torque by more than {100.0 * MAX_TORQUE_SHARE:g} %; weakly determined, neither."
     )
 
 

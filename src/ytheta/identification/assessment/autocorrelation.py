@@ -16,7 +16,7 @@ from ytheta.shapes import Float, JointsBySample, PerBase, PerJoint
 LAGS = 200  # residuals, at eight or more per period of the low-pass
 
 
-def samples_that_count_as_one(products: Float[np.ndarray, "lags joints"]) -> PerJoint:
+def autocorrelation_time(products: Float[np.ndarray, "lags joints"]) -> PerJoint:
     """c of the module docstring, at least 1."""
     rho = products / np.where(products[0] > 0.0, products[0], 1.0)
     pairs = rho[:-1:2] + rho[1::2]  # rho_0 + rho_1, rho_2 + rho_3, …
@@ -31,7 +31,7 @@ def equations_that_count_as_one(problem: EstimationProblem, beta: PerBase) -> Pe
         for rows in problem.rows_of(task):
             left = rows.tau - problem.layout.torque(rows.values, beta)
             memory.take((task.source, task.piece.segment), left if rows.kept is None else left * rows.kept)
-    return samples_that_count_as_one(memory.products)
+    return autocorrelation_time(memory.products)
 
 
 class Memory:

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from ytheta.engine.local import in_order
-from ytheta.identification.assessment.autocorrelation import Memory, samples_that_count_as_one
+from ytheta.identification.assessment.autocorrelation import Memory, autocorrelation_time
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.known_torque import KnownTorque
 from ytheta.identification.equations.estimation_problem import EstimationProblem, Task
@@ -99,7 +99,7 @@ class TorqueErrors:
     @cached_property
     def correlated(self) -> PerJoint:
         """How many samples count as one: c of ``correlation``, at least 1."""
-        return samples_that_count_as_one(self.autocovariance)
+        return autocorrelation_time(self.autocovariance)
 
 
 def _percent(part: float, whole: float) -> float:

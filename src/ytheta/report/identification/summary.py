@@ -72,7 +72,7 @@ def identification_summary(identification: Identification) -> dict[str, Any]:
             for a, b, value in strongest_correlations(identification, MAX_CORRELATION)
         ],
         "correlated": relative_autocorrelation(identification).tolist(),
-        "samples_that_count_as_one": identification.fit.correlated.tolist(),
+        "autocorrelation_time": identification.fit.correlated.tolist(),
         "missing": [
             {"parameters": list(advice.parameters), "motion": advice.text} for advice in identification.missing
         ],

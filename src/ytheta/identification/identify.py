@@ -100,7 +100,7 @@ def identify(
         asked=base.selected,
         min_speed=None if speeds is None else tuple(speeds.tolist()),
         settings=tuple(each.settings for each in own_plans),
-        expected_correlation=_expected_correlation(own_plans[0]),
+        expected_autocorrelation_time=_expected_correlation(own_plans[0]),
     )
     findings = (
         *_findings((*fitted, *judged), (*own_plans, *other_plans)),

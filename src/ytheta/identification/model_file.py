@@ -78,7 +78,7 @@ def figures(errors: TorqueErrors) -> dict[str, Any]:
     }
 
 
-def asked_about(parameters: Iterable[str]) -> dict[str, Any]:
+def summarize_selection(parameters: Iterable[str]) -> dict[str, Any]:
     """Which friction some standard parameters hold, and whether rotor inertia, as plain data."""
     kinds = {name.rpartition(".")[2] for name in parameters}
     return {
@@ -98,7 +98,7 @@ def _lines(found: Identification) -> Iterator[str]:
             "consistent": not found.inconsistent,
             "estimator": origin.estimator,
             "form": origin.form,
-            **asked_about(origin.asked),
+            **summarize_selection(origin.parameters),
             "logs": list(origin.logs),
             "validation_logs": list(origin.validation_logs),
             "cutoff": float(origin.settings[0].cutoff),  # of all logs alike

@@ -45,7 +45,7 @@ class Origin:
     asked: tuple[str, ...]  # the standard parameters the question was about
     min_speed: tuple[float, ...] | None  # speeds below which a joint's equations were left out
     settings: tuple[PreparationSettings, ...]  # one per log, with all that was left to the log settled
-    expected_correlation: float = 1.0  # c of white noise after the low-pass: what is above it is no noise
+    expected_autocorrelation_time: float = 1.0  # c of white noise after the low-pass: what is above it is no noise
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,12 +73,12 @@ class Identification:
     @property
     def samples(self) -> int:
         """Equations of the joint that has most: samples, or windows of the integral form."""
-        return round(float(self.sums.counts.max(initial=0.0)))
+        return round(float(self.normal_equations.counts.max(initial=0.0)))
 
     @cached_property
     def noise(self) -> Float[np.ndarray, "joints"]:
         """Standard deviation of each joint's equations, as far as the residuals show it."""
-        freedom = np.maximum(self.sums.counts - self.correlated * self.estimate.used, 1.0)
+        freedom = np.maximum(self.normal_equations.counts - self.correlated * self.estimate.used, 1.0)
         return np.sqrt(self.residual_squares / freedom)
 
     @property
@@ -94,7 +94,7 @@ class Identification:
     @property
     def correlated(self) -> Float[np.ndarray, "joints"]:
         """How many equations of a joint count as one."""
-        return self.fit.correlated if self.equations_as_one is None else self.equations_as_one
+        return self.fit.autocorrelation_time if self.equations_as_one is None else self.equations_as_one
 
     @cached_property
     def std(self) -> PerBase:

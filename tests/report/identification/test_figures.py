@@ -40,9 +40,9 @@ def test_small_parameters_are_marked_everywhere(identification: Identification) 
 
 
 def test_relative_autocorrelation_is_the_same_everywhere(identification: Identification, page: Page) -> None:
-    ratios = identification.fit.correlated / identification.origin.expected_correlation
+    ratios = identification.fit.autocorrelation_time / identification.origin.expected_autocorrelation_time
     assert identification_summary(identification)["correlated"] == pytest.approx(ratios.tolist())
-    assert identification_summary(identification)["autocorrelation_time"] == identification.fit.correlated.tolist()
+    assert identification_summary(identification)["autocorrelation_time"] == identification.fit.autocorrelation_time.tolist()
     for ratio in ratios:
         assert f"×{format_number(float(ratio), 2)}" in page.text
         assert f"×{ratio:.2g}" in identification_text(identification)

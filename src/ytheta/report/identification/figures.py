@@ -36,7 +36,7 @@ def validation_motion(identification: Identification) -> str:
 
 def relative_autocorrelation(identification: Identification) -> PerJoint:
     """Return the autocorrelation time of the fit's residuals relative to that of white noise after the low-pass."""
-    return identification.fit.correlated / identification.origin.expected_correlation
+    return identification.fit.autocorrelation_time / identification.origin.expected_autocorrelation_time
 
 
 def strongest_correlations(identification: Identification, least: float) -> list[tuple[str, str, float]]:

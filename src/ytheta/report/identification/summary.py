@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import ytheta
 from ytheta.identification.assessment.excitation import Certainty
-from ytheta.identification.model_file import asked_about, figures
+from ytheta.identification.model_file import summarize_errors, summarize_selection
 from ytheta.report.identification.figures import (
     MAX_CORRELATION,
     count_seen,
@@ -38,22 +38,22 @@ def identification_summary(identification: Identification) -> dict[str, Any]:
         "joints": list(identification.base.robot.actuated),
         "logs": list(origin.logs),
         "validation_logs": list(origin.validation_logs),
-        **asked_about(origin.asked),
+        **summarize_selection(origin.parameters),
         "estimator": origin.estimator,
         "form": origin.form,
         "cutoff": float(origin.settings[0].cutoff),
         "derivative": origin.settings[0].derivative,
         "min_speed": None if origin.min_speed is None else list(origin.min_speed),
         "samples": identification.samples,
-        "equations": [round(count) for count in identification.sums.counts.tolist()],
+        "equations": [round(count) for count in identification.normal_equations.counts.tolist()],
         "base_count": len(identification.base),
         "determined": count_seen(identification, Certainty.DETERMINED),
         "too_small_to_matter": count_seen(identification, Certainty.SMALL),
         "weak": count_seen(identification, Certainty.WEAK),
         "unseen": count_seen(identification, Certainty.UNSEEN),
         "condition_number": identification.condition_number,
-        "fit": figures(identification.fit),
-        "validation": None if identification.validation is None else figures(identification.validation),
+        "fit": summarize_errors(identification.fit),
+        "validation": None if identification.validation is None else summarize_errors(identification.validation),
         "parameters": [
             {
                 "name": name,
@@ -72,7 +72,7 @@ def identification_summary(identification: Identification) -> dict[str, Any]:
             for a, b, value in strongest_correlations(identification, MAX_CORRELATION)
         ],
         "correlated": relative_autocorrelation(identification).tolist(),
-        "autocorrelation_time": identification.fit.correlated.tolist(),
+        "autocorrelation_time": identification.fit.autocorrelation_time.tolist(),
         "missing": [
             {"parameters": list(advice.parameters), "motion": advice.text} for advice in identification.missing
         ],

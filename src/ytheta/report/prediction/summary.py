@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ytheta.identification.model_file import figures
+from ytheta.identification.model_file import summarize_errors
 from ytheta.identification.predict import Prediction
 from ytheta.report.numbers import replace_nonfinite
 from ytheta.robot.robot import Robot
@@ -23,7 +23,7 @@ ERROR_KEYS = (
 def prediction_summary(robot: Robot, prediction: Prediction) -> dict[str, Any]:
     """Return the errors of a prediction; None if the log has no torques to compare with."""
     size = {"samples": len(prediction.t), "seconds": len(prediction.t) / prediction.preparation.rate}
-    errors = dict.fromkeys(ERROR_KEYS) | size if prediction.errors is None else figures(prediction.errors)
+    errors = dict.fromkeys(ERROR_KEYS) | size if prediction.errors is None else summarize_errors(prediction.errors)
     cutoff = float(prediction.preparation.settings.cutoff)
     data: dict[str, Any] = replace_nonfinite({"robot": robot.name, "cutoff": cutoff, **errors})
     return data

@@ -53,7 +53,7 @@ class WarmStartKernel:
         entries = [Input("q", len(loops.actuated)), Input("near", len(loops.home)), *rest]
         q, near, *others = symbols = [casadi.SX.sym(entry.name, entry.size) for entry in entries]
         x = loops.close_near(q, near)
-        apart, _ = loops.newton(x)
+        apart, _ = loops.residual_and_step(x)
         misfit = casadi.fmax(casadi.sumsqr(apart) / OPEN**2, casadi.sumsqr(x - near) / FAR**2)
         output = casadi.vertcat(self.graph.apply(x, *others), x, misfit)
         inputs = list(zip(entries, symbols, strict=True))

@@ -9,8 +9,8 @@ Notation      code      paper   meaning                                         
               E         E       [1; -Jp^-1 Ja], rows in the order of x                    coordinates x actuated
               Jp, Ja            derivatives of c by passive and by actuated coordinates   passive x …
 Differs from  the paper in: E and Edot come from the equations instead of from a solution U programmed by hand, by
-              automatic differentiation (the paper's epsilon algebra): Jp Edot_p = -(Jdot E). Of redundant equations,
-              such as a planar loop has, those are kept that stay independent best at closed poses around home.
+              automatic differentiation (the paper's epsilon algebra): Jp Edot_p = -(Jdot E). Redundant equations,
+              such as those of a planar loop, are left out (see ``builder``).
 """
 
 from __future__ import annotations
@@ -22,17 +22,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ytheta.dynamics.loops.cut_joints import CutJoint
 from ytheta.dynamics.loops.elimination import blocks, entries, solve
 from ytheta.dynamics.mechanism import Mechanism, exact_array
 from ytheta.dynamics.motion import scalars
 from ytheta.dynamics.vectors import array, dot, zeros
+from ytheta.robot.loops.cut_joint import CutJoint
 from ytheta.robot.parts import JointKind
 from ytheta.robot.robot import Robot
 from ytheta.shapes import AnyPerCoordinate, Float, Shaped
 
 if TYPE_CHECKING:
     import casadi
+
+WARM_START_STEPS = 3  # Newton steps from the coordinates of the sample before; each one squares the error
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,10 +47,10 @@ class Affine:
 
 @dataclass(frozen=True, eq=False)
 class Constraint:
-    """What the loops of a robot demand, in symbols x of its coordinates. Made by ``closing.constraint``.
+    """The closure equations of a robot's loops in symbols x of its coordinates. Made by ``builder.build_constraint``.
 
-    ``actuated`` and ``passive`` are places in x; ``equations`` are the independent ones, as many as there are passive
-    coordinates. ``home`` is closed. Without loops there are no cuts and no equations, and x is Q.
+    ``actuated`` and ``passive`` are places in x. ``equations`` are the independent ones, as many as there are passive
+    coordinates. The coordinates ``home`` are closed. Without loops there are no cuts and no equations, and x is Q.
     """
 
     mechanism: Mechanism
@@ -78,7 +80,7 @@ class Constraint:
 
     @cached_property
     def E(self) -> Shaped[np.ndarray, "coordinates actuated"]:
-        """dx/dQ, where x is closed."""
+        """dx/dQ at closed coordinates x."""
         if self.affine is not None:
             return exact_array(self.affine.E.tolist())
         E = zeros(len(self.home), len(self.actuated))
@@ -94,26 +96,26 @@ class Constraint:
         return tuple(place for place in self.actuated if any(type(e) is not int or e for e in self._J[:, place]))
 
     def Edot_times(self, xd: AnyPerCoordinate, y: AnyPerCoordinate) -> AnyPerCoordinate:
-        """Edot V along xd, where y = E V: the acceleration that is left where the actuated coordinates have none."""
+        """Edot V along xd for y = E V: the acceleration of all coordinates if the actuated ones have none."""
         import casadi
 
         result = zeros(len(self.home))
         if self.affine is None and self.passive:
-            still = casadi.SX.sym("y", len(y))
-            bent = casadi.jtimes(casadi.jtimes(self.equations, self.x, still), self.x, column(xd))
-            curved = scalars(casadi.densify(casadi.substitute(bent, still, column(y))))
-            result[list(self.passive)] = -solve(self._Jp, curved[:, None])[:, 0]
+            constant = casadi.SX.sym("y", len(y))  # stands for y, which does not count as a function of x
+            derivative = casadi.jtimes(casadi.jtimes(self.equations, self.x, constant), self.x, column(xd))
+            Jdot_y = scalars(casadi.densify(casadi.substitute(derivative, constant, column(y))))
+            result[list(self.passive)] = -solve(self._Jp, Jdot_y[:, None])[:, 0]
         return result
 
     @cached_property
     def cut_rates(self) -> Shaped[np.ndarray, "cuts coordinates"]:
-        """Rates of the moving cut joints as rows over xd, where x is closed."""
+        """Rates of the moving cut joints as rows over xd, at closed coordinates x."""
         rows = [zeros(0, len(self.home))]
         for cut in self.cuts:
             if cut.joint.kind is JointKind.REVOLUTE:
-                rows.append(dot(cut.rate[None], self.A))
+                rows.append(dot(entries(column(cut.rate(len(self.A))).T), self.A))
             elif cut.joint.kind is JointKind.PRISMATIC:
-                rows.append(entries(_gradient(cut.along, self.x)))
+                rows.append(entries(_gradient(cut.displacement, self.x)))
         return np.concatenate(rows)
 
     @cached_property
@@ -121,37 +123,37 @@ class Constraint:
         """Positions of the moving cut joints, angles between -pi and pi."""
         import casadi
 
-        found = zeros(len(self.cut_rates))
         moving = [cut for cut in self.cuts if cut.joint.moves]
+        positions = zeros(len(moving))
         for k, cut in enumerate(moving):
-            turning = cut.joint.kind is JointKind.REVOLUTE
-            found[k] = casadi.atan2(*cut.sine_cosine) if turning else casadi.SX(cut.along)
-        return found
+            revolute = cut.joint.kind is JointKind.REVOLUTE
+            positions[k] = casadi.atan2(*cut.sine_cosine) if revolute else casadi.SX(cut.displacement)
+        return positions
 
     @cached_property
-    def newton(self) -> casadi.Function:
-        """x → c and the step Jp^-1 c of the passive coordinates that closes the loops to first order."""
+    def residual_and_step(self) -> casadi.Function:
+        """x → c and the Newton step Jp^-1 c: the passive coordinates minus it close the loops to first order."""
         import casadi
 
         step = solve(self._Jp, scalars(self.equations)[:, None])[:, 0]
-        return casadi.Function("newton", [self.x], [self.equations, column(step)], {"cse": True})
+        return casadi.Function("residual_and_step", [self.x], [self.equations, column(step)], {"cse": True})
 
     def newton_step(self, x: casadi.SX) -> casadi.SX:
-        """x with its loops closed, by one Newton step where there is no closed form."""
+        """Coordinates x after one Newton step of the passive ones; closed exactly if there is a closed form."""
         import casadi
 
         if self.affine is not None:
             return casadi.SX(self.affine.E) @ x[list(self.actuated)] + casadi.SX(self.affine.offset)
         if not self.passive:
             return x
-        _, step = self.newton(x)
+        _, step = self.residual_and_step(x)
         closed = casadi.SX(x)
         for k, place in enumerate(self.passive):
             closed[place] -= step[k]
         return closed
 
     def close_near(self, Q: casadi.SX, near: casadi.SX) -> casadi.SX:
-        """The closed coordinates for actuated ones that are close to those of ``near``, by three Newton steps."""
+        """Closed coordinates for actuated ones Q that are close to those of ``near``, by Newton steps from there."""
         import casadi
 
         if not self.cuts:
@@ -159,24 +161,24 @@ class Constraint:
         x = casadi.SX(near)
         for k, place in enumerate(self.actuated):
             x[place] = Q[k]
-        for _ in range(1 if self.affine is not None else 3):
+        for _ in range(1 if self.affine is not None else WARM_START_STEPS):
             x = self.newton_step(x)
         return x
 
     @cached_property
-    def verdict(self) -> casadi.Function:
-        """x → how far each cut joint is from meeting, the condition of Jp in Frobenius norms, and Jp by columns."""
+    def closure_state(self) -> casadi.Function:
+        """x → gap of each cut joint, condition number of Jp in Frobenius norms, and Jp by columns."""
         import casadi
 
         inverse = solve(self._Jp, exact_array(np.eye(len(self.passive)).tolist()))
         Jp = column(self._Jp.ravel(order="F"))
         condition = casadi.norm_2(Jp) * casadi.norm_2(column(inverse.ravel()))
-        gaps = casadi.vertcat(*(casadi.norm_2(column(cut.misfit)) for cut in self.cuts))
-        return casadi.Function("verdict", [self.x], [gaps, condition, Jp], {"cse": True})
+        gaps = casadi.vertcat(*(casadi.norm_2(column(cut.residual)) for cut in self.cuts))
+        return casadi.Function("closure_state", [self.x], [gaps, condition, Jp], {"cse": True})
 
     @cached_property
     def blocks(self) -> list[tuple[list[int], list[int]]]:
-        """Rows and columns of the diagonal blocks of Jp: mostly one loop each."""
+        """Rows and columns of the diagonal blocks of Jp; in most mechanisms each block is one loop."""
         return blocks(self._Jp)
 
     @cached_property

@@ -1,92 +1,172 @@
-"""Cut joints: how far they are from meeting at a pose, and where they stand.
+"""Cut joints: residual, position and rate of the joint at which a loop was cut, for scalars of any kind.
 
-Residual of one loop: with D the child's side of the cut joint seen from the parent's side,
-D = (T_parent placement)^-1 T_child seat^-1, a revolute joint wants D to be a turn about its axis, a prismatic one a
-shift along it, a fixed one nothing, a point no shift. Positions are compared in metres, directions in radians; planar
-mechanisms leave some of the equations empty, which least squares does not mind.
+Both sides of a cut joint are followed from the last link that they share, so that the joints before it do not occur::
+
+    gap       origin of the child's side minus origin of the parent's side, in the axes of the shared link
+    shift     the same vector in the axes of the parent's side
+    rotation  of the child's side seen from the parent's side; the joint's own motion if the loop is closed
+
+The residual of a loop vanishes if and only if the loop is closed. With the joint's axis a, two unit vectors b1, b2 that
+complete it to an orthonormal basis, the angle of ``rotation``, and n the axis of that rotation::
+
+    point       gap
+    revolute    gap, (a, b1, b2) · (rotation a - a)
+    prismatic   (b1, b2) · shift, n sin(angle), 1 - cos(angle)
+    fixed       gap, n sin(angle), 1 - cos(angle)
+
+Its norm is the distance that is left, in metres and radians. There are more entries than a joint has constraints: the
+entry along a and the one with the cosine have no gradient at a closed pose, but exclude a joint that is turned over.
+Planar loops make further entries redundant.
+
+Positions q, with their cosines and sines, are floats or complex numbers with any leading axes, or an object array of
+CasADi or SymPy scalars without leading axes.
+
+Reference     [walker1988] sec. 2.3, (8), (9): the loop closure equations
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from ytheta.robot.kinematics import link_poses
+from ytheta.robot.frame import Frame
 from ytheta.robot.parts import Joint, JointKind, Loop
 from ytheta.robot.robot import Robot
-from ytheta.shapes import Float
+from ytheta.shapes import (
+    AnyBatchByJoint,
+    AnyBatchOfMatrix3,
+    AnyBatchOfVector3,
+    AnyPerJoint,
+    Matrix3,
+    Shaped,
+    Vector3,
+)
+
+_FIRST, _NEXT, _LAST = [0, 1, 2], [1, 2, 0], [2, 0, 1]  # cyclic orders of x, y, z
 
 
-@dataclass(frozen=True)
-class LoopState:
-    """One loop at a pose: how far its cut joint is from meeting, and the position of that joint."""
+@dataclass(frozen=True, eq=False)
+class CutJoint:
+    """A cut joint at given joint positions; see the module docstring.
 
-    name: str
-    gap: float
-    position: float
+    ``axis`` is the joint's axis in the axes of the shared link, ``turning_axes`` those of the revolute joints on the
+    way around the loop by their places in q, with the sign of their share in the rate of the cut joint.
+    """
+
+    joint: Joint
+    gap: AnyBatchOfVector3
+    shift: AnyBatchOfVector3
+    rotation: AnyBatchOfMatrix3
+    axis: AnyBatchOfVector3
+    turning_axes: Mapping[int, AnyBatchOfVector3]
+
+    @property
+    def residual(self) -> Shaped[np.ndarray, "*batch equations"]:
+        """Entries that all vanish if and only if the loop is closed."""
+        basis = _complete_basis(np.array(self.joint.axis))
+        if self.joint.kind is JointKind.POINT:
+            return self.gap
+        if self.joint.kind is JointKind.REVOLUTE:
+            tilt = self.rotation @ basis[0] @ basis.T - np.array([1.0, 0.0, 0.0])
+            return np.concatenate([self.gap, tilt], axis=-1)
+        turn = np.concatenate([0.5 * self._twice_sine, 1.0 - 0.5 * self._twice_cosine], axis=-1)
+        distance = self.shift @ basis[1:].T if self.joint.kind is JointKind.PRISMATIC else self.gap
+        return np.concatenate([distance, turn], axis=-1)
+
+    @property
+    def sine_cosine(self) -> tuple[Any, Any]:
+        """Twice the sine and twice the cosine of the position of a revolute joint."""
+        return self._twice_sine @ np.array(self.joint.axis), self._twice_cosine[..., 0]
+
+    @property
+    def displacement(self) -> Any:
+        """The position of a prismatic joint."""
+        return self.shift @ np.array(self.joint.axis)
+
+    def rate(self, joints: int) -> AnyPerJoint:
+        """A row over qd, without leading axes: the rate of a revolute joint is rate @ qd if the loop is closed."""
+        row = np.zeros(joints, dtype=object)
+        for k, axis in self.turning_axes.items():
+            row[k] = self.axis @ axis
+        return row
+
+    @property
+    def _twice_sine(self) -> AnyBatchOfVector3:
+        """2 n sin(angle)."""
+        difference: AnyBatchOfVector3 = self.rotation[..., _LAST, _NEXT] - self.rotation[..., _NEXT, _LAST]
+        return difference
+
+    @property
+    def _twice_cosine(self) -> Shaped[np.ndarray, "*batch 1"]:
+        """2 cos(angle) = trace - 1."""
+        diagonal = self.rotation[..., _FIRST, _FIRST]
+        return diagonal @ np.ones((3, 1)) - np.ones(1)
 
 
-def loop_states(robot: Robot, q: Float[np.ndarray, "joints"]) -> tuple[LoopState, ...]:
-    """How far each loop is from closing at given joint positions."""
-    robot = robot.numeric
-    poses = link_poses(robot, q)
-    states = []
-    for loop in robot.loops:
-        across = _across(loop, poses)
-        gap = float(np.abs(_residual(loop.joint, across)).max())
-        states.append(LoopState(loop.name, gap, _position(loop.joint, across)))
-    return tuple(states)
-
-
-def closure_residuals(robot: Robot, x: Float[np.ndarray, "coordinates"]) -> Float[np.ndarray, "equations"]:
-    """The closure equations of all loops at given coordinates; zero where the loops are closed."""
-    poses = link_poses(robot, joint_positions(robot, x))
-    return np.concatenate([_residual(loop.joint, _across(loop, poses)) for loop in robot.loops] or [np.zeros(0)])
-
-
-def joint_positions(robot: Robot, x: Float[np.ndarray, "coordinates"]) -> Float[np.ndarray, "joints"]:
-    """q = A x + b."""
-    factors, offset = robot.coupling_map
-    q: Float[np.ndarray, "joints"] = factors @ x + offset
-    return q
-
-
-def _across(loop: Loop, poses: Mapping[str, Float[np.ndarray, "4 4"]]) -> Float[np.ndarray, "4 4"]:
-    """The child's side of the cut joint seen from the parent's side."""
+def locate_cut_joint(
+    robot: Robot, loop: Loop, q: AnyBatchByJoint, cos: AnyBatchByJoint, sin: AnyBatchByJoint
+) -> CutJoint:
+    """The cut joint of a loop, from the positions of the movable joints and their cosines and sines."""
     joint = loop.joint
-    one = poses[joint.parent] @ joint.placement.matrix
-    other = poses[joint.child] @ joint.seat.inverse().matrix
-    across: Float[np.ndarray, "4 4"] = np.linalg.solve(one, other)
-    return across
+    paths = robot.path(joint.parent), robot.path(joint.child)
+    shared = sum(a.name == b.name for a, b in zip(*paths, strict=False))
+    places = {movable.name: k for k, movable in enumerate(robot.movable)}
+
+    def follow(path: Iterable[Joint], last: Frame) -> tuple[AnyBatchOfMatrix3, AnyBatchOfVector3, dict[int, Any]]:
+        """Rotation and origin of a frame on the last link of a path, and the axes of the revolute joints before it."""
+        batch = q.shape[:-1]
+        R, p = np.broadcast_to(np.eye(3), (*batch, 3, 3)), np.zeros((*batch, 3))
+        axes = {}
+        for step in path:
+            R, p = _attach(R, p, step.placement)
+            k, axis = places.get(step.name), R @ np.array(step.axis)
+            if k is not None and step.kind is JointKind.REVOLUTE:
+                axes[k] = axis
+                R = R @ _rotate(np.array(step.axis), cos[..., k, None, None], sin[..., k, None, None])
+            elif k is not None:
+                p = p + q[..., k, None] * axis
+            R, p = _attach(R, p, step.seat)
+        return *_attach(R, p, last), axes
+
+    R1, p1, parent_axes = follow(paths[0][shared:], joint.placement)
+    R2, p2, child_axes = follow(paths[1][shared:], joint.seat.inverse())
+    gap = p2 - p1
+    return CutJoint(
+        joint,
+        gap=gap,
+        shift=(gap[..., None, :] @ R1)[..., 0, :],
+        rotation=np.swapaxes(R1, -1, -2) @ R2,
+        axis=R1 @ np.array(joint.axis),
+        turning_axes={k: -axis for k, axis in parent_axes.items()} | child_axes,
+    )
 
 
-def _residual(joint: Joint, across: Float[np.ndarray, "4 4"]) -> Float[np.ndarray, "equations"]:
-    turn, shift, axis = across[:3, :3], across[:3, 3], np.array(joint.axis)
-    if joint.kind is JointKind.POINT:
-        return shift.copy()
-    if joint.kind is JointKind.REVOLUTE:
-        # The axes must agree in direction; their cross product alone would also accept the opposite one.
-        return np.concatenate([shift, turn @ axis - axis])
-    if joint.kind is JointKind.PRISMATIC:
-        return np.concatenate([shift - (shift @ axis) * axis, _turned(turn)])
-    return np.concatenate([shift, _turned(turn)])
+def _attach(R: AnyBatchOfMatrix3, p: AnyBatchOfVector3, frame: Frame) -> tuple[AnyBatchOfMatrix3, AnyBatchOfVector3]:
+    """A frame that is fixed to a frame (R, p)."""
+    return R @ np.array(frame.rotation), p + R @ np.array(frame.translation)
 
 
-def _turned(turn: Float[np.ndarray, "3 3"]) -> Float[np.ndarray, "9"]:
-    """What is left of a rotation that should be none; smooth, and zero only there."""
-    return (turn - np.eye(3)).ravel()
+def _rotate(
+    axis: Vector3, cos: Shaped[np.ndarray, "*batch 1 1"], sin: Shaped[np.ndarray, "*batch 1 1"]
+) -> AnyBatchOfMatrix3:
+    """The rotation about a unit axis."""
+    outer = np.outer(axis, axis)
+    rotation: AnyBatchOfMatrix3 = outer + cos * (np.eye(3) - outer) + sin * _skew(axis)
+    return rotation
 
 
-def _position(joint: Joint, across: Float[np.ndarray, "4 4"]) -> float:
-    """The position of a cut joint."""
-    axis = np.array(joint.axis)
-    if joint.kind is JointKind.PRISMATIC:
-        return float(across[:3, 3] @ axis)
-    if joint.kind is not JointKind.REVOLUTE:
-        return 0.0
-    turn = across[:3, :3]
-    twice_sine = np.array([turn[2, 1] - turn[1, 2], turn[0, 2] - turn[2, 0], turn[1, 0] - turn[0, 1]]) @ axis
-    return math.atan2(float(twice_sine), float(np.trace(turn)) - 1.0)
+def _complete_basis(axis: Vector3) -> Matrix3:
+    """An orthonormal basis as rows, the first one a unit axis; base vectors if the axis is one."""
+    cross = _skew(axis)
+    normal = cross[:, np.argmin(np.abs(axis))]
+    normal = normal / np.linalg.norm(normal)
+    return np.stack([axis, normal, cross @ normal])
+
+
+def _skew(vector: Vector3) -> Matrix3:
+    """The matrix of a cross product. Faster than np.cross, which takes most of the time of small batches."""
+    x, y, z = vector
+    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])

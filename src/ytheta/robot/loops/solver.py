@@ -1,0 +1,130 @@
+"""The numerical solver of loop closures: a damped Newton method and continuation, for many samples at once.
+
+``newton`` closes samples from where they are (warm start). ``continue_to`` moves closed samples to other actuated
+coordinates in short strides, which keeps a mechanism on its branch. Both take the equations as callables:
+``robot.loops.closure`` gives those of a robot's description, ``dynamics.loops.solver`` compiled ones.
+
+Samples are rows of coordinates x, of which ``free`` lists the places that may change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from ytheta.shapes import AnyBatchByCoordinate, AnyBatchByEquation, Float, PerSample, SamplesByCoordinate, Shaped
+
+STEP_TOLERANCE = 1e-8  # radians or metres: a Newton step this small leaves an error of its square
+MAX_STEP_LENGTH = 0.5  # radians or metres: of a Newton step, and of a change within one stride
+MAX_ROUNDS = 40  # of Newton's method
+MIN_STEP_SHARE = 2.0**-6  # of a Newton step that is halved because it does not help
+MAX_STRIDE = 0.1  # radians or metres by which actuated coordinates move at once
+MIN_STRIDE_SHARE = 2.0**-10  # of a stride that is halved because the loops open or the branch is lost
+DAMPING = 0.1  # of least-squares steps; see ``least_squares_step``
+
+
+class NewtonStep(NamedTuple):
+    """Samples of a Newton step: x[free] - step closes the loops to first order.
+
+    ``size`` is the norm of the equations, ``slope`` the rate at which it decreases along the step.
+    """
+
+    size: PerSample
+    step: Float[np.ndarray, "samples free"]
+    slope: PerSample
+
+
+Equations: TypeAlias = Callable[[AnyBatchByCoordinate], AnyBatchByEquation]
+FindStep: TypeAlias = Callable[[SamplesByCoordinate], NewtonStep]
+Close: TypeAlias = Callable[[SamplesByCoordinate], tuple[SamplesByCoordinate, Shaped[np.ndarray, "samples"]]]
+
+
+def newton(
+    find_step: FindStep, x: SamplesByCoordinate, free: Sequence[int], *, max_rounds: int = MAX_ROUNDS
+) -> tuple[SamplesByCoordinate, int]:
+    """Close samples by Newton steps, halved until they help. Return the coordinates and the rounds it took."""
+    x = x.copy()
+    active = np.arange(len(x))
+    size, step, slope = find_step(x)
+    share = np.ones(len(x))
+    for k in range(max_rounds):
+        length = np.abs(step).max(axis=1, initial=0.0)
+        converged = length <= STEP_TOLERANCE
+        x[np.ix_(active[converged], free)] -= step[converged]
+        going = ~converged & np.isfinite(length) & (share >= MIN_STEP_SHARE)
+        active, length, share = active[going], length[going], share[going]
+        size, step, slope = size[going], step[going], slope[going]
+        if not len(active):
+            return x, k
+        trial = x[active]
+        trial[:, free] -= step * (share * np.minimum(1.0, MAX_STEP_LENGTH / length))[:, None]
+        ahead = find_step(trial)
+        better = ahead.size < size - 0.1 * share * slope
+        x[active[better]] = trial[better]
+        step = np.where(better[:, None], ahead.step, step)
+        size, slope = np.where(better, ahead.size, size), np.where(better, ahead.slope, slope)
+        share = np.where(better, np.minimum(1.0, 2.0 * share), 0.5 * share)
+    return x, max_rounds
+
+
+def continue_to(
+    close: Close,
+    x: SamplesByCoordinate,
+    goal: SamplesByCoordinate,
+    driving: Sequence[int],
+    free: Sequence[int],
+) -> tuple[SamplesByCoordinate, Shaped[np.ndarray, "samples"]]:
+    """Move closed samples towards goals in strides, shorter ones if the loops move fast.
+
+    ``driving`` lists the coordinates that move loops; those that are neither driving nor free take their goals at once.
+    ``close`` returns samples with their free coordinates closed, and whether they are closed on their branch. Return
+    the last closed pose of each sample and the share of its way that it covered, 1 if it reached the goal.
+    """
+    begin, x = x[:, driving], x.copy()
+    at_once = [k for k in range(x.shape[1]) if k not in driving and k not in free]
+    x[:, at_once] = goal[:, at_once]
+    way = goal[:, driving] - begin
+    longest = MAX_STRIDE / np.maximum(MAX_STRIDE, np.abs(way).max(axis=1, initial=0.0))
+    covered, share = np.zeros(len(x)), longest.copy()
+    moving = np.arange(len(x))
+    while len(moving):
+        reach = np.minimum(1.0, covered[moving] + share[moving])
+        trial = x[moving]
+        trial[:, driving] = np.where(
+            reach[:, None] < 1.0, begin[moving] + reach[:, None] * way[moving], goal[moving][:, driving]
+        )
+        trial, closed = close(trial)
+        jump = np.abs(trial[:, free] - x[moving][:, free]).max(axis=1, initial=0.0)
+        good = closed & (jump <= MAX_STEP_LENGTH)
+        x[moving[good]], covered[moving[good]] = trial[good], reach[good]
+        share[moving] = np.where(good, np.minimum(2.0 * share[moving], longest[moving]), 0.5 * share[moving])
+        moving = moving[(covered[moving] < 1.0) & (share[moving] >= longest[moving] * MIN_STRIDE_SHARE)]
+    return x, covered
+
+
+def least_squares_step(equations: Equations, x: SamplesByCoordinate, free: Sequence[int]) -> NewtonStep:
+    """The Newton step of equations that are redundant, or that cannot be fulfilled: (J^T J + mu 1)^-1 J^T c.
+
+    The damping mu is proportional to the norm of c (Levenberg-Marquardt). It vanishes as fast as the loops close, and
+    leads to the least gap if they cannot, where J is singular.
+    """
+    c, J = linearize(equations, x, free)
+    U, s, Vt = np.linalg.svd(J, full_matrices=False)
+    size = np.linalg.norm(c, axis=1)
+    along = np.einsum("sek,se->sk", U, c)
+    damped = s**2 + (DAMPING * size * s.max(axis=1, initial=0.0))[:, None] + np.finfo(float).tiny
+    step = np.einsum("skf,sk->sf", Vt, s / damped * along)
+    shortened = np.minimum(1.0, MAX_STEP_LENGTH / np.maximum(np.abs(step).max(axis=1), np.finfo(float).tiny))
+    slope = shortened * (s**2 / damped * along**2).sum(axis=1) / np.maximum(size, np.finfo(float).tiny)
+    return NewtonStep(size, shortened[:, None] * step, slope)
+
+
+def linearize(
+    equations: Equations, x: SamplesByCoordinate, places: Sequence[int]
+) -> tuple[Float[np.ndarray, "samples equations"], Float[np.ndarray, "samples equations places"]]:
+    """The equations and their derivatives by some coordinates: by complex steps, which have no truncation error."""
+    step = 1e-30
+    values = equations(x[:, None, :] + 1j * step * np.eye(x.shape[1])[list(places)])
+    return values.real[:, 0], values.imag.swapaxes(1, 2) / step

@@ -1,4 +1,4 @@
-"""Rates of an adaptation law at random samples."""
+"""Adaptation laws by themselves, and in sampled closed loops of the two-link arm."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import casadi
 import numpy as np
 
 from tests.support.control_loop import ReferenceFunction
-from tests.support.lyapunov import MASSES, arm
+from tests.support.lyapunov import UNKNOWNS, two_link_arm
 from ytheta.control import SlotineLi
-from ytheta.control.adaptation.adaptation import Adaptation, Seen
+from ytheta.control.adaptation.adaptation import Adaptation, AdaptationInputs
 from ytheta.control.laws.law import Law
-from ytheta.control.symbols import traced
+from ytheta.control.symbols import make_symbols
 from ytheta.control.unknowns import select_unknowns
 from ytheta.dynamics import kernels
 from ytheta.dynamics.loops.constraint import column
@@ -23,17 +23,17 @@ from ytheta.robot.robot import Robot
 
 
 @dataclass(frozen=True, eq=False)
-class Sampled:
-    """A closed loop at the controller's instants."""
+class SampledRun:
+    """A closed loop at the instants of the controller."""
 
     t: np.ndarray
     error: np.ndarray
     x: np.ndarray
 
 
-def sampled(
+def simulate_sampled(
     law: Law,
-    course: ReferenceFunction,
+    reference: ReferenceFunction,
     *,
     plant: Robot,
     seconds: float,
@@ -41,41 +41,41 @@ def sampled(
     estimate: Any = None,
     offset: Any = 0.0,
     noise: float = 0.0,
-    push: Callable[[float], Any] = lambda _: 0.0,
-) -> Sampled:
-    """The law steps and holds its torque; noise is on the measured rates, evenly within these limits."""
-    n, rng, accelerations = len(plant.actuated), np.random.default_rng(0), kernels.forward_dynamics(plant)
-    start = course(0.0)
+    disturbance: Callable[[float], Any] = lambda _: 0.0,
+) -> SampledRun:
+    """Simulate steps of the law with held torques; uniform noise within ±noise is added to measured velocities."""
+    n, rng, forward = len(plant.actuated), np.random.default_rng(0), kernels.forward_dynamics(plant)
+    start = reference(0.0)
     q, qd = start.q + np.broadcast_to(offset, n), start.qd.copy()
     state = law.init(q, qd, estimate=None if estimate is None else np.asarray(estimate, dtype=float))
     errors, states = [], []
     times = period * np.arange(round(seconds / period))
     for t in times.tolist():
-        reference = course(t)
-        tau, state = law.step(state, t, q, qd + rng.uniform(-noise, noise, n), reference)
-        errors.append(q - reference.q)
+        r = reference(t)
+        tau, state = law.step(state, t, q, qd + rng.uniform(-noise, noise, n), r)
+        errors.append(q - r.q)
         states.append(state.x)
-        tau = tau + push(t)
-        # The midpoint rule: the plant's errors are far below those looked at here.
-        middle = qd + period / 2 * accelerations.one(q, qd, tau)
-        qdd = accelerations.one(q + period / 2 * qd, middle, tau)
+        tau = tau + disturbance(t)
+        # The midpoint rule: its errors are far below the effects that are tested.
+        middle = qd + period / 2 * forward.one(q, qd, tau)
+        qdd = forward.one(q + period / 2 * qd, middle, tau)
         q, qd = q + period * middle, qd + period * qdd
-    return Sampled(times, np.array(errors), np.array(states))
+    return SampledRun(times, np.array(errors), np.array(states))
 
 
-def rates(adaptation: Adaptation, robot: Robot, learn: tuple[str, ...]) -> Callable[..., np.ndarray]:
-    """(estimate, slope, error) → d estimate/dt and d memory/dt, whatever law they come from."""
-    of, n = select_unknowns(robot, None, learn), len(robot.actuated)
-    adaptation.check(robot, of)
-    inputs, symbols = traced(robot, of, {}, more=adaptation.states(robot, of))
-    error, slope = casadi.SX.sym("error", n), casadi.SX.sym("slope", len(of.names))
-    found = adaptation.rate(Seen(symbols, scalars(error), scalars(slope), scalars(casadi.SX.zeros(n))))
-    moving = [symbol for given, symbol in inputs if given.name != "x"]
-    function = casadi.Function("rates", [symbols.x, slope, error, *moving], [column(np.concatenate(found))])
-    still = [np.full(symbol.numel(), 0.3) for symbol in moving]
-    return lambda x, slope, error: np.array(function(x, slope, error, *still))[:, 0]
+def make_rate_function(adaptation: Adaptation, robot: Robot, learn: tuple[str, ...]) -> Callable[..., np.ndarray]:
+    """Return (x, slope, error) → dx/dt of an adaptation law, independent of a control law."""
+    unknowns, n = select_unknowns(robot, None, learn), len(robot.actuated)
+    adaptation.check(robot, unknowns)
+    inputs, symbols = make_symbols(robot, unknowns, {}, adaptation_states=adaptation.state_size(robot, unknowns))
+    error, slope = casadi.SX.sym("error", n), casadi.SX.sym("slope", len(unknowns.names))
+    rate = adaptation.rate(AdaptationInputs(symbols, scalars(error), scalars(slope), scalars(casadi.SX.zeros(n))))
+    motion = [symbol for entry, symbol in inputs if entry.name != "x"]
+    function = casadi.Function("rates", [symbols.x, slope, error, *motion], [column(np.concatenate(rate))])
+    values = [np.full(symbol.numel(), 0.3) for symbol in motion]
+    return lambda x, slope, error: np.array(function(x, slope, error, *values))[:, 0]
 
 
-def law(adaptation: Any, **settings: Any) -> SlotineLi:
-    given: dict[str, Any] = {"convergence": 5.0, "damping": 10.0, "learn": MASSES, **settings}
-    return SlotineLi(arm(), adaptation=adaptation, **given)
+def two_link_law(adaptation: Any, **settings: Any) -> SlotineLi:
+    defaults: dict[str, Any] = {"convergence": 5.0, "damping": 10.0, "learn": UNKNOWNS}
+    return SlotineLi(two_link_arm(), adaptation=adaptation, **{**defaults, **settings})

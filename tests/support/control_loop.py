@@ -1,4 +1,4 @@
-"""A plant and a controller in continuous time."""
+"""Closed loops in continuous time: a robot under a control law without sampling."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ ReferenceFunction = Callable[[float], Reference]
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
-    """A closed loop that has run; ``dissipated`` is the integral of the power that the caller asked for."""
+class ContinuousRun:
+    """The trajectory of a closed loop; ``dissipated`` is the integral of the given power."""
 
     law: Law
     reference: ReferenceFunction
@@ -37,8 +37,8 @@ class Run:
         rows = zip(self.t, self.q, self.qd, self.x, strict=True)
         return np.array([self.law.lyapunov(State(t, x), q, qd, self.reference(t), truth) for t, q, qd, x in rows])
 
-    def settled(self, tolerance: float) -> float:
-        """The time after which no joint is farther from its reference; infinite where one still is at the end."""
+    def settling_time(self, tolerance: float) -> float:
+        """The time after which every joint stays within the tolerance; infinite if one is outside at the end."""
         return settling_time(self.t, np.asarray((abs(self.error) > tolerance).any(axis=1)))
 
 
@@ -56,11 +56,11 @@ def sines(amplitudes: Any, rates: Any, centers: Any) -> ReferenceFunction:
 
 
 def constant(q: Any) -> ReferenceFunction:
-    at = Reference(np.asarray(q, dtype=float), np.zeros(len(q)), np.zeros(len(q)))
-    return lambda _: at
+    reference = Reference(np.asarray(q, dtype=float), np.zeros(len(q)), np.zeros(len(q)))
+    return lambda _: reference
 
 
-def run(
+def simulate_continuous(
     law: Law,
     reference: ReferenceFunction,
     *,
@@ -72,31 +72,31 @@ def run(
     points: int = 201,
     rtol: float = 1e-9,
     method: Literal["DOP853", "LSODA"] = "DOP853",
-) -> Run:
-    """Torque and estimate follow the graph of the law at every instant, without sampling."""
+) -> ContinuousRun:
+    """Integrate plant and controller as one differential equation: torque and rates are those of the law's graph."""
     n, size = len(plant.actuated), len(law.unknown_names)
-    accelerations, controller = kernels.forward_dynamics(plant), law.compile(law.graph).one
+    forward, controller = kernels.forward_dynamics(plant), law.compile(law.graph).one
     start = reference(0.0)
-    begun = law.init(start.q, start.qd, estimate=None if estimate is None else np.asarray(estimate, dtype=float))
+    state = law.init(start.q, start.qd, estimate=None if estimate is None else np.asarray(estimate, dtype=float))
 
-    def torque(q: np.ndarray, qd: np.ndarray, r: Reference, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def evaluate(q: np.ndarray, qd: np.ndarray, r: Reference, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if not law.needs_acceleration:
-            out = controller(q, qd, r.q, r.qd, r.qdd, x)
-            return out, accelerations.one(q, qd, out[:n])
-        # The torque does not depend on the measured acceleration: with it the rates come out in a second evaluation.
+            output = controller(q, qd, r.q, r.qd, r.qdd, x)
+            return output, forward.one(q, qd, output[:n])
+        # The torque does not depend on the measured acceleration, so a second evaluation gives the rates.
         tau = controller(q, qd, np.zeros(n), r.q, r.qd, r.qdd, x)[:n]
-        qdd = accelerations.one(q, qd, tau)
+        qdd = forward.one(q, qd, tau)
         return controller(q, qd, qdd, r.q, r.qd, r.qdd, x), qdd
 
     def rates(t: float, y: np.ndarray) -> np.ndarray:
         q, qd, x, r = y[:n].copy(), y[n : 2 * n].copy(), y[2 * n : 2 * n + size].copy(), reference(t)
-        out, qdd = torque(q, qd, r, x)
-        return np.concatenate([qd, qdd, out[n:], [power(t, q, qd, r)]])
+        output, qdd = evaluate(q, qd, r, x)
+        return np.concatenate([qd, qdd, output[n:], [power(t, q, qd, r)]])
 
-    y = np.concatenate([start.q + np.broadcast_to(offset, n), start.qd, begun.x, [0.0]])
+    y = np.concatenate([start.q + np.broadcast_to(offset, n), start.qd, state.x, [0.0]])
     t = np.linspace(0.0, seconds, points)
-    found = solve_ivp(rates, (0.0, seconds), y, method=method, t_eval=t, rtol=rtol, atol=1e-3 * rtol)
-    assert found.success, found.message
-    rows = np.ascontiguousarray(found.y.T)
+    solution = solve_ivp(rates, (0.0, seconds), y, method=method, t_eval=t, rtol=rtol, atol=1e-3 * rtol)
+    assert solution.success, solution.message
+    rows = np.ascontiguousarray(solution.y.T)
     q, qd, x = (np.ascontiguousarray(rows[:, cut]) for cut in (slice(n), slice(n, 2 * n), slice(2 * n, 2 * n + size)))
-    return Run(law, reference, t, q, qd, x, rows[:, -1])
+    return ContinuousRun(law, reference, t, q, qd, x, rows[:, -1])

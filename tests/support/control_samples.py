@@ -12,10 +12,8 @@ from ytheta.control.laws.law import Law
 from ytheta.robot.parts import Drive
 from ytheta.robot.robot import Robot
 
-TORQUE_TOLERANCE: dict[str, Any] = {
-    "rtol": 1e-10,
-    "atol": 1e-9,
-}  # torques of up to thousands of Nm, by roads that round differently
+# Torques of up to thousands of Nm, from algorithms that round differently.
+TORQUE_TOLERANCE: dict[str, Any] = {"rtol": 1e-10, "atol": 1e-9}
 
 
 def add_friction(robot: Robot) -> Robot:
@@ -25,8 +23,8 @@ def add_friction(robot: Robot) -> Robot:
 
 
 @dataclass(frozen=True, eq=False)
-class Sample:
-    """A motion beside its reference, near home, and gains that are full matrices."""
+class ControlSample:
+    """A motion near home, a reference near it, and gains that are full matrices."""
 
     q: np.ndarray
     qd: np.ndarray
@@ -49,20 +47,26 @@ def random_positive_definite(rng: np.random.Generator, n: int) -> np.ndarray:
     return A @ A.T + n * np.eye(n)
 
 
-def sample(robot: Robot, seed: int = 0) -> Sample:
+def home_position(robot: Robot) -> np.ndarray:
+    """The actuated coordinates at home."""
+    home = dict(zip(robot.coordinates, robot.home_coordinates, strict=True))
+    return np.array([home[name] for name in robot.actuated])
+
+
+def random_sample(robot: Robot, seed: int = 0) -> ControlSample:
     rng = np.random.default_rng(seed)
     n = len(robot.actuated)
-    home = dict(zip(robot.coordinates, robot.home_coordinates, strict=True))
-    q, qr = (np.array([home[name] for name in robot.actuated]) + rng.uniform(-0.1, 0.1, n) for _ in range(2))
+    q, qr = (home_position(robot) + rng.uniform(-0.1, 0.1, n) for _ in range(2))
     qd, qdd, qrd, qrdd = rng.normal(size=(4, n))
-    return Sample(q, qd, qdd, Reference(q=qr, qd=qrd, qdd=qrdd), random_positive_definite(rng, n), random_positive_definite(rng, n))
+    reference = Reference(q=qr, qd=qrd, qdd=qrdd)
+    return ControlSample(q, qd, qdd, reference, random_positive_definite(rng, n), random_positive_definite(rng, n))
 
 
-def answer(law: Law, s: Sample, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Torque and rate of the estimate, read off a step of one second."""
+def evaluate_law(law: Law, s: ControlSample, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the torque and the rate of x, from a step of one second."""
     tau, state = law.step(State(0.0, x), 1.0, s.q, s.qd, s.reference, s.qdd)
     return tau, state.x - x
 
 
-def shaken(x: np.ndarray, seed: int = 1) -> np.ndarray:
+def perturb(x: np.ndarray, seed: int = 1) -> np.ndarray:
     return x + np.random.default_rng(seed).uniform(-0.2, 0.2, len(x)) * (abs(x) + 0.1)

@@ -221,7 +221,9 @@ def wave(amplitudes: np.ndarray, rates: np.ndarray) -> ReferenceTrajectory:
 COURSE = wave(np.array([[0.6, 0.8]]), np.array([[2.0, 3.0]]))
 
 
-def run(law: Law, course: ReferenceTrajectory, seconds: float, *, estimate: Any, offset: float = 0.0, **settings: Any) -> Runs:
+def run(
+    law: Law, course: ReferenceTrajectory, seconds: float, *, estimate: Any, offset: float = 0.0, **settings: Any
+) -> Runs:
     loop = ClosedLoop(plant=law.robot, controller=law, **settings)
     q, qd, _ = course(np.zeros(1))
     done = loop.run(loop.init(q + offset, qd, estimate=np.array([estimate])), course, seconds, every=1)

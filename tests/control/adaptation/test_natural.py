@@ -25,8 +25,8 @@ from ytheta.errors import InputError
 from ytheta.identifiability.registry import base_parameters
 from ytheta.robot.frame import Frame
 from ytheta.robot.inertia import Inertia, transport_matrix
-from ytheta.robot.parts import Force
 from ytheta.robot.kinematics import change_link_frames
+from ytheta.robot.parts import Force
 from ytheta.robot.robot import Robot
 
 UNITS = [Inertia(tuple(unit)).pseudo for unit in np.eye(10).tolist()]

@@ -12,7 +12,7 @@ from examples.walker1988_control import tracking, without_coulomb
 
 import ytheta
 from tests.support.control_loop import ReferenceFunction, Run, run
-from tests.support.control_samples import Sample, answer, random_positive_definite, sample, shaken, add_friction
+from tests.support.control_samples import Sample, add_friction, answer, random_positive_definite, sample, shaken
 from tests.support.forced_robots import SPRING, forced
 from tests.support.loop_robots import looped
 from tests.support.motor_robots import COUPLED

@@ -273,7 +273,9 @@ def test_other_rates(law: str, period: float) -> None:
 
 def test_rates_too_slow_for_the_usual_poles_slow_them_down() -> None:
     motion = motion_of(course_of("lu-two-link"))
-    quick, slow = (suggest_gains("computed-torque", robot_of("lu-two-link"), motion=motion, period=h) for h in (1e-3, 1e-2))
+    quick, slow = (
+        suggest_gains("computed-torque", robot_of("lu-two-link"), motion=motion, period=h) for h in (1e-3, 1e-2)
+    )
     assert quick == {"stiffness": pytest.approx(200.0), "damping": pytest.approx(30.0)}
     assert slow == {"stiffness": pytest.approx(32.0), "damping": pytest.approx(12.0)}  # lambda = 0.04 / period
 

@@ -1,12 +1,11 @@
-"""Parameter order, spatial order, gravity, units and names: stated once, converted only at the doors.
+"""Conventions: order and names of parameters, gravity, units. Other conventions are converted when files are read.
 
-Units       SI and radians everywhere inside.
+Units       SI and radians.
 Inertia     ten parameters per link in its link frame, the order of Pinocchio: mass, first moments, inertia about the
             *origin* of the link frame. Products of inertia are tensor entries (Ixy = -integral of x y dm).
-Joints      rotor inertia felt at the joint, viscous friction, Coulomb friction, constant offset.
-Forces      declared ones (springs, counterbalances) have one parameter each, their size.
-Names       ``<link>.mx``, ``<joint>.fv``, ``<force>.k``. Everything that enters or leaves is matched by name, never by
-            position.
+Joints      rotor inertia at the joint side of the gear, viscous friction, Coulomb friction, constant offset.
+Forces      one parameter, the size, for each declared force (spring, counterbalance).
+Names       ``<link>.mx``, ``<joint>.fv``, ``<force>.k``. Input and output are matched by name, never by position.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ INERTIA_ENTRIES = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 
-# Readers replace an angle this close to a multiple of pi/6 or pi/2 by that multiple: files print 1.5708 and mean pi/2.
+# Readers replace an angle this close to a multiple of pi/6 by that multiple, since files round pi/2 to 1.5708.
 SNAP = 1e-4
 
 

@@ -3,16 +3,16 @@
 ::
 
     YthetaError
-    ├── InputError              what came from outside is wrong; the command line exits with 2
+    ├── InputError              wrong input; the command line exits with 2
     │   ├── RobotFileError      a file cannot be read as a robot: the file, the line or element, the remedy
-    │   ├── RobotError          a robot contradicts itself: missing links, two roots, undeclared cycles …
-    │   │   └── ClosureError    a loop cannot close at the given pose, or its actuated coordinates do not fix it
-    │   ├── UnsetLengthError    a symbolic length has no value where numbers are needed
-    │   ├── UnknownNameError    a name that does not exist, with the nearest ones that do
-    │   └── UnstableError       a controller whose torque or estimate is no longer a number, and what to change
-    └── MissingExtraError       an optional library is not installed; the message holds the install command
+    │   ├── RobotError          an inconsistent robot: missing links, two roots, undeclared cycles …
+    │   │   └── ClosureError    a loop cannot close at this pose, or its actuated coordinates do not determine it
+    │   ├── UnsetLengthError    a symbolic length without a value where numbers are needed
+    │   ├── UnknownNameError    a name that does not exist; the message suggests similar names
+    │   └── UnstableError       a controller whose torque or estimate has diverged
+    └── MissingExtraError       an optional library is not installed; the message holds the command that installs it
 
-Every message is a sentence that says what is wrong, where, and what to do.
+Every message says what is wrong, where, and what to do.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class YthetaError(Exception):
 
 
 class InputError(YthetaError):
-    """What came from outside is wrong."""
+    """Wrong input."""
 
 
 class RobotFileError(InputError):
@@ -34,7 +34,7 @@ class RobotFileError(InputError):
 
 
 class RobotError(InputError):
-    """A robot description contradicts itself."""
+    """An inconsistent robot description."""
 
 
 class ClosureError(RobotError):
@@ -42,7 +42,7 @@ class ClosureError(RobotError):
 
 
 class UnsetLengthError(InputError):
-    """A symbolic length has no value where numbers are needed."""
+    """A symbolic length without a value where numbers are needed."""
 
 
 class UnknownNameError(InputError):
@@ -50,7 +50,7 @@ class UnknownNameError(InputError):
 
 
 class UnstableError(InputError):
-    """Torque or estimate of a controller have left all bounds."""
+    """The torque or the estimate of a controller has diverged."""
 
 
 class MissingExtraError(YthetaError):
@@ -58,12 +58,12 @@ class MissingExtraError(YthetaError):
 
 
 def suggest_names(name: object, known: Iterable[str]) -> str:
-    """A hint such as ``; did you mean 'alpha'?``, or the names there are when none is near."""
+    """Return a hint such as ``; did you mean 'alpha'?``, or a list of the known names if none is similar."""
     choices = sorted(set(known))
     close = difflib.get_close_matches(str(name), choices, n=2, cutoff=0.6)
     if close:
         return "; did you mean " + " or ".join(repr(match) for match in close) + "?"
     if not choices:
         return ""
-    shown = ", ".join(choices[:12]) + (" …" if len(choices) > 12 else "")
-    return f"; there are: {shown}"
+    listed = ", ".join(choices[:12]) + (" …" if len(choices) > 12 else "")
+    return f"; there are: {listed}"

@@ -271,7 +271,7 @@ def test_counterbalance_meets_its_table(shared_data: Path) -> None:
     angles = np.radians([float(cell) for cell in rows["q2 [deg]"]])
     printed = np.array([float(cell) for cell in rows["tau_cb [Nm]"]])
     assert len(printed) == 6
-    computed = shapes(counterbalance(), {"joint_1": 0 * angles, "joint_2": angles})["joint_2"]
+    computed = evaluate_shapes(counterbalance(), {"joint_1": 0 * angles, "joint_2": angles})["joint_2"]
     np.testing.assert_allclose(computed, printed, rtol=0, atol=0.005 + 1e-9)  # half of the last printed digit
     assert not np.allclose(-computed, printed, rtol=0, atol=0.005)
 

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, and the question beforehand whether they can."""
+"""Atomic writes: a file appears complete or not at all."""
 
 from __future__ import annotations
 
@@ -13,50 +13,50 @@ from ytheta.errors import InputError
 
 
 def check_writable(path: str | Path, *endings: str) -> Path:
-    """InputError where a file of this name cannot be written; nothing that is there changes.
+    """Raise InputError if this file cannot be written. An existing file stays as it is.
 
-    ``endings``: what the name may end in, anything if there are none.
+    ``endings`` are the allowed file name extensions; without them, every name is allowed.
     """
     path = Path(path)
     if endings and path.suffix.lower() not in endings:
-        raise InputError(f"{path}: what is written there has the ending {' or '.join(endings)}; let the name end so")
+        raise InputError(f"{path}: this file must have the extension {' or '.join(endings)}; change its name")
     try:
         with suppress(FileNotFoundError):
             if stat.S_ISDIR(path.stat().st_mode):
                 raise InputError(f"{path} is a folder; give the name of a file in it")
             if not os.access(path, os.W_OK):
                 raise InputError(f"{path} is write-protected; remove it or choose another name")
-        trial = _beside(path)
+        trial = _temporary_path(path)
         with open(trial, "xb"):
             pass
         trial.unlink()
-    except (OSError, ValueError) as error:  # no such folder, no permission, no room; a null character
-        raise _refusal(path, error) from None
+    except (OSError, ValueError) as error:  # no such folder, no permission, disk full; a null character
+        raise _write_error(path, error) from None
     return path
 
 
 @contextmanager
 def write_atomically(path: str | Path) -> Iterator[Path]:
-    """A file beside ``path`` to write into; it takes the name when all is written and on the disk, or disappears."""
+    """Yield a temporary file next to ``path``, which is renamed to ``path`` once it is on the disk."""
     path = Path(path)
-    temporary = _beside(path)
+    temporary = _temporary_path(path)
     try:
         yield temporary
         with open(temporary, "rb+") as file:
             os.fsync(file.fileno())
         os.replace(temporary, path)
     except OSError as error:
-        raise _refusal(path, error) from None
+        raise _write_error(path, error) from None
     finally:
-        with suppress(OSError):  # after success, and where it never came to be, there is nothing to remove
+        with suppress(OSError):  # there is nothing to remove after success, or if it was never created
             temporary.unlink()
 
 
-def _beside(path: Path) -> Path:
-    """A name in the same folder, so that renaming is one step; with the same ending, which some writers go by."""
+def _temporary_path(path: Path) -> Path:
+    """A new name in the same folder, so that renaming is atomic; some writers depend on the extension."""
     return path.with_name(f".ytheta-{secrets.token_hex(8)}{path.suffix}")
 
 
-def _refusal(path: Path, error: Exception) -> InputError:
+def _write_error(path: Path, error: Exception) -> InputError:
     reason = getattr(error, "strerror", None) or error
     return InputError(f"{path} cannot be written: {reason}; check the folder")

@@ -1,18 +1,17 @@
-"""Expressions of declared forces: arithmetic in positions, read from text and never executed.
+"""Expressions of declared forces: arithmetic in positions, parsed without eval.
 
-Numbers, ``pi``, names, ``+ - * / **`` and brackets, the FUNCTIONS below, and ``q("any name")`` for the position of a
-joint whose name is no word of such a text. Nothing else: no comparison, no attribute, no other call.
+An expression consists of numbers, ``pi``, names, ``+ - * / **``, brackets, the FUNCTIONS below, and ``q("any name")``
+for the position of a joint whose name is not an identifier. Comparisons, attributes and other calls are errors.
 
-One evaluator serves every scalar: with floats and NumPy arrays it computes, with CasADi's SX it traces, with SymPy it
-prints. Plain floats are constants of the text; where they have no finite value the text is wrong, wherever the robot
-stands, and an error says so. UNKNOWN is a number that is not known yet: with it, constants are all that is checked.
+The same evaluator accepts floats, NumPy arrays, CasADi's SX and SymPy expressions. Plain floats are constants of the
+text: an error is raised if one of them has no finite value, since that holds in every configuration. UNKNOWN stands for
+a number that is not known yet; evaluating with it checks the constants alone.
 """
 
 from __future__ import annotations
 
 import ast
 import math
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -22,22 +21,22 @@ from typing import Any
 import numpy as np
 
 from ytheta.errors import RobotError, suggest_names
-from ytheta.files.lengths import is_length_name
+from ytheta.files.lengths import is_length_name, parse_arithmetic, shorten
 
-# Functions and the number of their arguments; abs has another name in CasADi and SymPy.
+# Functions and the number of their arguments.
 FUNCTIONS = {
     **dict.fromkeys(("sin", "cos", "tan", "asin", "acos", "sqrt", "exp", "tanh", "abs", "sign"), 1),
     "atan2": 2,
 }
 POSITION = "q"
 MAX_LENGTH = 5000  # characters
-MOST_PARTS = 500  # numbers, names and operations
-DEEPEST = 100
+MAX_PARTS = 500  # numbers, names and operations
+MAX_DEPTH = 100
 ALLOWED = f"numbers, names, pi, + - * / ** and brackets, {', '.join(FUNCTIONS)}, and {POSITION}('name of a joint')"
 
 
 class Unknown:
-    """A number that is not known yet: whatever is computed from it is not known either."""
+    """A number that is not known yet. Every result computed from it is unknown, too."""
 
     def _same(self, *_: Any) -> Unknown:
         return self
@@ -51,7 +50,7 @@ UNKNOWN = Unknown()
 
 @dataclass(frozen=True)
 class Expression:
-    """A checked text: the names it uses, and the joints whose positions it takes by ``q("name")``."""
+    """A parsed text, the names in it, and the joints in it that are written as ``q("name")``."""
 
     text: str
     names: frozenset[str]
@@ -59,17 +58,17 @@ class Expression:
     tree: ast.expr = field(repr=False, compare=False)
 
     def evaluate(self, names: Mapping[str, Any], positions: Mapping[str, Any]) -> Any:
-        """What it amounts to, on whatever scalars these are; a name that is not in ``names`` is a position.
+        """Return the value for scalars of any type; a name that is not in ``names`` is a position.
 
-        NumPy's numbers become infinite or NaN where there is no value. RobotError where a constant has none.
+        Entries of NumPy arrays become infinite or NaN if they have no value. RobotError if a constant has none.
         """
         try:
             with np.errstate(all="ignore"):
-                return _evaluated(self.tree, names, positions)
+                return _evaluate(self.tree, names, positions)
         except OverflowError:
-            raise _misunderstood(self.text, "a constant in it has no finite value") from None
+            raise _parse_error(self.text, "a constant in it has no finite value") from None
         except (ValueError, ZeroDivisionError) as error:
-            raise _misunderstood(self.text, str(error)) from None
+            raise _parse_error(self.text, str(error)) from None
 
     @property
     def uses_pi(self) -> bool:
@@ -78,65 +77,62 @@ class Expression:
 
 @lru_cache(maxsize=1024)
 def parse_expression(text: str) -> Expression:
-    """A text as an expression. RobotError with the text and a remedy; the caller adds the place."""
+    """Parse a text. The message of a RobotError holds the text and a remedy; the caller adds the place."""
     try:
         if len(text) > MAX_LENGTH:
             raise ValueError(f"it is longer than {MAX_LENGTH} characters; name parts of it under 'where'")
-        tree = _tree(text)
-        return Expression(text, *_used(tree), tree)
+        tree = _parse_tree(text)
+        return Expression(text, *_collect_names(tree), tree)
     except SyntaxError:
-        raise _misunderstood(text, f"it is no arithmetic expression; write {ALLOWED}") from None
+        raise _parse_error(text, f"it is not an arithmetic expression; write {ALLOWED}") from None
     except (RecursionError, MemoryError):
-        raise _misunderstood(text, "it is nested too deeply; name parts of it under 'where'") from None
+        raise _parse_error(text, "it is nested too deeply; name parts of it under 'where'") from None
     except (ValueError, OverflowError) as error:
-        raise _misunderstood(text, str(error)) from None
+        raise _parse_error(text, str(error)) from None
 
 
 def format_position(name: str) -> str:
-    """The position of a joint, as an expression writes it."""
+    """Return the position of a joint as it is written in an expression."""
     return name if is_length_name(name) else f"{POSITION}({name!r})"
 
 
-def _misunderstood(text: str, reason: str) -> RobotError:
-    shown = text if len(text) <= 200 else text[:198] + " …"
-    return RobotError(f"{shown!r} is not understood: {reason}")
+def _parse_error(text: str, reason: str) -> RobotError:
+    return RobotError(f"{shorten(text)!r} is not understood: {reason}")
 
 
-def _tree(text: str) -> ast.expr:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of Python about its own syntax; what is no arithmetic is refused anyway
-        tree = ast.parse(text.strip(), mode="eval").body
+def _parse_tree(text: str) -> ast.expr:
+    tree = parse_arithmetic(text)
     level: list[ast.AST] = [tree]
     parts = depth = 0
     while level:
         parts, depth = parts + sum(isinstance(node, ast.expr) for node in level), depth + 1
-        if parts > MOST_PARTS:
-            raise ValueError(f"it has more than {MOST_PARTS} parts; name some of them under 'where'")
-        if depth > DEEPEST:
+        if parts > MAX_PARTS:
+            raise ValueError(f"it has more than {MAX_PARTS} parts; name some of them under 'where'")
+        if depth > MAX_DEPTH:
             raise ValueError("it is nested too deeply; name parts of it under 'where'")
         level = [child for node in level for child in ast.iter_child_nodes(node)]
     return tree
 
 
-def _used(tree: ast.expr) -> tuple[frozenset[str], frozenset[str]]:
-    """Names and positions used; ValueError for everything that is not arithmetic."""
+def _collect_names(tree: ast.expr) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the names and positions in an expression; ValueError if it is not arithmetic."""
     names: set[str] = set()
     positions: set[str] = set()
 
-    def look(node: ast.expr) -> None:
+    def visit(node: ast.expr) -> None:
         match node:
             case ast.Constant(value=value):
-                _number(value)
+                _to_number(value)
             case ast.Name(id=name):
                 if name != "pi":
                     names.add(name)
             case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=operand):
-                look(operand)
+                visit(operand)
             case ast.BinOp(op=ast.BitXor()):
-                raise ValueError("^ is no power; write **")
+                raise ValueError("^ is not a power; write **")
             case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult() | ast.Div() | ast.Pow(), right=right):
-                look(left)
-                look(right)
+                visit(left)
+                visit(right)
             case ast.Call(func=ast.Name(id=name), args=[ast.Constant(value=str() as joint)], keywords=[]) if (
                 name == POSITION
             ):
@@ -144,11 +140,11 @@ def _used(tree: ast.expr) -> tuple[frozenset[str], frozenset[str]]:
             case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]):
                 _check_call(name, len(arguments))
                 for argument in arguments:
-                    look(argument)
+                    visit(argument)
             case _:
                 raise ValueError(f"only these are allowed: {ALLOWED}")
 
-    look(tree)
+    visit(tree)
     return frozenset(names), frozenset(positions)
 
 
@@ -161,36 +157,36 @@ def _check_call(name: str, arguments: int) -> None:
         raise ValueError(f"{name} takes {FUNCTIONS[name]} argument{'s' * (FUNCTIONS[name] > 1)}, not {arguments}")
 
 
-def _number(value: object) -> float:
+def _to_number(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueError(f"{value!r} is no number; write {ALLOWED}")
+        raise ValueError(f"{value!r} is not a number; write {ALLOWED}")
     try:
-        return _finite(float(value))
+        return _check_finite(float(value))
     except OverflowError:
-        raise ValueError("a number in it is beyond all floats") from None
+        raise ValueError("a number in it is too large") from None
 
 
-def _evaluated(node: ast.expr, names: Mapping[str, Any], positions: Mapping[str, Any]) -> Any:
+def _evaluate(node: ast.expr, names: Mapping[str, Any], positions: Mapping[str, Any]) -> Any:
     match node:
         case ast.Constant(value=value):
-            return _number(value)
+            return _to_number(value)
         case ast.Name(id="pi"):
             return math.pi
         case ast.Name(id=name):
             return names[name] if name in names else positions[name]
         case ast.UnaryOp(op=op, operand=operand):
-            value = _evaluated(operand, names, positions)
+            value = _evaluate(operand, names, positions)
             return -value if isinstance(op, ast.USub) else value
         case ast.BinOp(left=left, op=op, right=right):
-            return _finite(_combined(_evaluated(left, names, positions), op, _evaluated(right, names, positions)))
+            return _check_finite(_combine(_evaluate(left, names, positions), op, _evaluate(right, names, positions)))
         case ast.Call(args=[ast.Constant(value=str() as joint)]):
             return positions[joint]
         case ast.Call(func=ast.Name(id=name), args=arguments):
-            return _finite(_applied(name, [_evaluated(each, names, positions) for each in arguments]))
-    raise AssertionError(f"{ast.dump(node)} was let through")
+            return _check_finite(_call(name, [_evaluate(argument, names, positions) for argument in arguments]))
+    raise AssertionError(f"{ast.dump(node)} should not have passed _collect_names")
 
 
-def _combined(left: Any, op: ast.operator, right: Any) -> Any:
+def _combine(left: Any, op: ast.operator, right: Any) -> Any:
     match op:
         case ast.Add():
             return left + right
@@ -207,18 +203,18 @@ def _combined(left: Any, op: ast.operator, right: Any) -> Any:
     return left**right
 
 
-def _applied(name: str, arguments: Sequence[Any]) -> Any:
+def _call(name: str, arguments: Sequence[Any]) -> Any:
     if any(argument is UNKNOWN for argument in arguments):
         return UNKNOWN
     library = _library(arguments)
-    own = {"casadi": "fabs", "sympy": "Abs"}.get(library.__name__, name) if name == "abs" else name
-    result = getattr(library, own)(*arguments)
-    # A NumPy scalar would take CasADi's for an array.
+    spelling = {"casadi": "fabs", "sympy": "Abs"}.get(library.__name__, name) if name == "abs" else name
+    result = getattr(library, spelling)(*arguments)
+    # In operations with CasADi scalars, a NumPy scalar would treat them as arrays.
     return float(result) if all(type(argument) is float for argument in arguments) else result
 
 
 def _library(arguments: Sequence[Any]) -> ModuleType:
-    """Whose functions these scalars need."""
+    """Return the library whose functions accept these scalars."""
     for argument in arguments:
         kind = type(argument).__module__.partition(".")[0]
         if kind == "casadi":
@@ -232,8 +228,8 @@ def _library(arguments: Sequence[Any]) -> ModuleType:
     return np
 
 
-def _finite(value: Any) -> Any:
-    """The value, unless it is a constant that is not a finite real number."""
+def _check_finite(value: Any) -> Any:
+    """Return the value; ValueError if it is a constant that is not a finite real number."""
     if type(value) is complex or (type(value) is float and not math.isfinite(value)):
         raise ValueError("a constant in it has no finite real value")
     return value

@@ -1,8 +1,7 @@
 """Symbolic lengths: linear forms such as ``l1``, ``-0.5*l1 + 0.1``.
 
-Rotations of a robot's fixed frames are numbers, so every length that appears when frames are composed stays *linear* in
-the symbols. That is all a description needs; products of lengths arise only in the dynamics, on the scalars of the
-formulation at hand.
+The rotations of a robot's fixed frames are numbers, so every length stays *linear* in the symbols when frames are
+composed. Products of lengths arise only in the dynamics, on the scalars of the formulation.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from ytheta.errors import RobotFileError, UnsetLengthError, suggest_names
 Scalar: TypeAlias = "float | Length"
 
 MAX_EXPRESSION_LENGTH = 5000
-MOST_PARTS = 500  # numbers, names and operations of one expression
+MAX_PARTS = 500  # numbers, names and operations of one expression
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,7 @@ class Length:
         return tuple(symbol for symbol, _ in self.terms)
 
     def evaluate(self, values: Mapping[str, Any]) -> Any:
-        """The number this form has for the given lengths, or what they make of it where they are symbols themselves."""
+        """Return the value for these lengths, which may be numbers or symbolic scalars."""
         missing = [symbol for symbol in self.symbols if symbol not in values]
         if missing:
             raise UnsetLengthError(
@@ -49,11 +48,11 @@ class Length:
             factors = dict(self.terms)
             for symbol, factor in other.terms:
                 factors[symbol] = factors.get(symbol, 0.0) + factor
-            return _form(self.constant + other.constant, factors)
+            return _simplify(self.constant + other.constant, factors)
         return Length(self.constant + other, self.terms)
 
     def __mul__(self, factor: float) -> Scalar:
-        return _form(self.constant * factor, {symbol: f * factor for symbol, f in self.terms})
+        return _simplify(self.constant * factor, {symbol: f * factor for symbol, f in self.terms})
 
     def __neg__(self) -> Length:
         return Length(-self.constant, tuple((symbol, -factor) for symbol, factor in self.terms))
@@ -68,72 +67,78 @@ class Length:
     __rmul__ = __mul__
 
     def __str__(self) -> str:
-        pieces = [_printed_term(symbol, factor) for symbol, factor in self.terms]
+        pieces = [_format_term(symbol, factor) for symbol, factor in self.terms]
         if self.constant != 0.0:
             pieces.append(repr(self.constant))
         return " + ".join(pieces).replace("+ -", "- ")
 
 
 def is_length_name(name: str) -> bool:
-    """Whether expressions and ``with_lengths`` can use a name: ASCII letters, digits, _; not pi or a word of Python."""
+    """Whether a name can be used in expressions: ASCII letters, digits and _, but not pi or a Python keyword."""
     return name.isascii() and name.isidentifier() and not keyword.iskeyword(name) and name != "pi"
 
 
 def symbol(name: str) -> Length:
-    """The length called ``name``."""
+    """The length with this name."""
     return Length(0.0, ((name, 1.0),))
 
 
 def find_symbols(values: tuple[Scalar, ...]) -> set[str]:
-    """The symbols that occur in some scalars."""
+    """Return the symbols in some scalars."""
     return {name for value in values if isinstance(value, Length) for name in value.symbols}
 
 
-def number(value: Scalar, values: Mapping[str, float]) -> float:
-    """A scalar as a number, its symbols replaced by values."""
+def to_number(value: Scalar, values: Mapping[str, float]) -> float:
+    """Return a scalar as a number, its symbols replaced by these values."""
     return value.evaluate(values) if isinstance(value, Length) else value
 
 
 def parse_scalar(text: str, known: frozenset[str]) -> Scalar:
-    """Read ``"l1"``, ``"-pi/2"`` or ``"0.5*l1 + 0.1"``. Only sums and multiples: nothing in a file is ever executed.
+    """Parse ``"l1"``, ``"-pi/2"`` or ``"0.5*l1 + 0.1"``: sums and multiples, never executed.
 
-    Raises RobotFileError with a remedy; the caller adds the place.
+    The message of a RobotFileError holds the text and a remedy; the caller adds the place.
     """
     try:
         if len(text) > MAX_EXPRESSION_LENGTH:
             raise ValueError(f"it is longer than {MAX_EXPRESSION_LENGTH} characters")
-        result = _evaluated(_parsed(text), known)
+        result = _evaluate(_parse_tree(text), known)
     except (SyntaxError, ValueError, ZeroDivisionError, RecursionError, MemoryError, OverflowError) as error:
         reason = "it is not an arithmetic expression" if isinstance(error, SyntaxError) else str(error)
         if isinstance(error, RecursionError | MemoryError):
             reason = "it is nested too deeply"
         raise RobotFileError(
-            f"{_shortened(text)!r} is not understood: {reason}; "
+            f"{shorten(text)!r} is not understood: {reason}; "
             "write a number, multiples of pi, or sums and multiples of lengths declared under [lengths]"
         ) from None
-    figures = (result.constant, *(factor for _, factor in result.terms)) if isinstance(result, Length) else (result,)
-    if not all(math.isfinite(figure) for figure in figures):
-        raise RobotFileError(f"{_shortened(text)!r} is not a finite number; give smaller figures")
+    numbers = (result.constant, *(factor for _, factor in result.terms)) if isinstance(result, Length) else (result,)
+    if not all(math.isfinite(number) for number in numbers):
+        raise RobotFileError(f"{shorten(text)!r} is not a finite number; give smaller numbers")
     return result
 
 
-def _parsed(text: str) -> ast.expr:
+def parse_arithmetic(text: str) -> ast.expr:
+    """Return the syntax tree of a text in Python's grammar, without warnings about it."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of Python about its own syntax; what is no arithmetic is refused anyway
-        tree = ast.parse(text.strip(), mode="eval").body
-    if sum(isinstance(node, ast.expr) for node in ast.walk(tree)) > MOST_PARTS:
-        raise ValueError(f"it has more than {MOST_PARTS} parts")
+        warnings.simplefilter("ignore")
+        return ast.parse(text.strip(), mode="eval").body
+
+
+def shorten(text: str, length: int = 200) -> str:
+    """Return the text, cut to this length if it is longer."""
+    return text if len(text) <= length else text[: length - 2] + " …"
+
+
+def _parse_tree(text: str) -> ast.expr:
+    tree = parse_arithmetic(text)
+    if sum(isinstance(node, ast.expr) for node in ast.walk(tree)) > MAX_PARTS:
+        raise ValueError(f"it has more than {MAX_PARTS} parts")
     return tree
 
 
-def _shortened(text: str, longest: int = 200) -> str:
-    return text if len(text) <= longest else text[: longest - 2] + " …"
-
-
-def _evaluated(node: ast.expr, known: frozenset[str]) -> Scalar:
+def _evaluate(node: ast.expr, known: frozenset[str]) -> Scalar:
     match node:
         case ast.Constant(value=bool()):
-            raise ValueError("true and false are no numbers")
+            raise ValueError("true and false are not numbers")
         case ast.Constant(value=int() | float() as value):
             return float(value)
         case ast.Name(id="pi"):
@@ -143,15 +148,15 @@ def _evaluated(node: ast.expr, known: frozenset[str]) -> Scalar:
                 raise ValueError(f"the length {name!r} is not declared{suggest_names(name, known)}")
             return symbol(name)
         case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return -_evaluated(operand, known)
+            return -_evaluate(operand, known)
         case ast.UnaryOp(op=ast.UAdd(), operand=operand):
-            return _evaluated(operand, known)
+            return _evaluate(operand, known)
         case ast.BinOp(left=left, op=op, right=right):
-            return _combined(_evaluated(left, known), op, _evaluated(right, known))
+            return _combine(_evaluate(left, known), op, _evaluate(right, known))
     raise ValueError("only numbers, lengths, pi, + - * / and brackets are allowed")
 
 
-def _combined(left: Scalar, op: ast.operator, right: Scalar) -> Scalar:
+def _combine(left: Scalar, op: ast.operator, right: Scalar) -> Scalar:
     match op:
         case ast.Add():
             return left + right
@@ -168,12 +173,13 @@ def _combined(left: Scalar, op: ast.operator, right: Scalar) -> Scalar:
     raise ValueError("only + - * / are allowed")
 
 
-def _form(constant: float, factors: Mapping[str, float]) -> Scalar:
+def _simplify(constant: float, factors: Mapping[str, float]) -> Scalar:
+    """Return a Length, or a number if all factors are zero."""
     terms = tuple(sorted((symbol, factor) for symbol, factor in factors.items() if factor != 0.0))
     return Length(constant, terms) if terms else constant
 
 
-def _printed_term(symbol: str, factor: float) -> str:
+def _format_term(symbol: str, factor: float) -> str:
     if factor == 1.0:
         return symbol
     if factor == -1.0:

@@ -1,4 +1,4 @@
-"""A TOML table that is read key by key: each key checked where it is taken, and what is left over is an error."""
+"""A TOML table that is read key by key. Each value is checked when it is read; keys that nothing reads are errors."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ import math
 from typing import Any
 
 from ytheta.errors import RobotFileError, suggest_names
-from ytheta.files.lengths import Length, Scalar, parse_scalar
+from ytheta.files.lengths import Length, Scalar, parse_scalar, shorten
 
 
 class Table:
-    """One table of a TOML file, the place it stands at, and the lengths its figures may use."""
+    """One table of a TOML file, its place in the file, and the lengths that its numbers may use."""
 
     def __init__(self, values: dict[str, Any], where: str, lengths: frozenset[str] = frozenset()) -> None:
         self.where = where
         self.lengths = lengths
-        self._left = dict(values)
+        self._remaining = dict(values)
         self._known: set[str] = set()
 
     @property
     def name(self) -> str:
-        """Its name, which is still to be taken; empty where it has none."""
-        name = self._left.get("name", "")
+        """The value of the key ``name``, which still has to be read; empty if there is none."""
+        name = self._remaining.get("name", "")
         return name if isinstance(name, str) else ""
 
     def error(self, text: str) -> RobotFileError:
@@ -30,33 +30,33 @@ class Table:
 
     def has(self, key: str) -> bool:
         self._known.add(key)
-        return key in self._left
+        return key in self._remaining
 
     def finish(self) -> None:
-        """Complain about keys that nobody asked for."""
-        for key in self._left:
+        """Raise an error if a key has not been read."""
+        for key in self._remaining:
             raise self.error(f"the key {key!r} is unknown{suggest_names(key, self._known)}")
 
     def text(self, key: str, default: str | None = None) -> str:
-        return str(self._taken(key, str, "a text in quotes", default))
+        return str(self._take(key, str, "a text in quotes", default))
 
-    def flag(self, key: str, default: bool) -> bool:
-        return bool(self._taken(key, bool, "true or false", default))
+    def flag(self, key: str, *, default: bool) -> bool:
+        return bool(self._take(key, bool, "true or false", default))
 
     def texts(self, key: str) -> tuple[str, ...]:
-        values = self._taken(key, list, "a list of texts", [])
+        values = self._take(key, list, "a list of texts", [])
         if not all(isinstance(value, str) for value in values):
             raise self.error(f"{key!r} should be a list of texts")
         return tuple(values)
 
     def scalar(self, key: str, default: float | None = None) -> Scalar:
-        """A number, or an expression in pi and the declared lengths."""
+        """Return a number, or the value of an expression in pi and the declared lengths."""
         if default is not None and not self.has(key):
             return default
-        return self._scalar(key, self._taken(key, object, "a number", None))
+        return self._scalar(key, self._take(key, object, "a number", None))
 
     def number(self, key: str, default: float | None = None) -> float:
-        """A finite number; an expression may use pi but no length."""
+        """Return a finite number; an expression may use pi but not lengths."""
         return self._number(key, self.scalar(key, default))
 
     def numbers(self, key: str, count: int, default: tuple[float, ...] | None = None) -> tuple[float, ...]:
@@ -65,20 +65,20 @@ class Table:
     def scalars(self, key: str, count: int, default: tuple[float, ...] | None = None) -> tuple[Scalar, ...]:
         if default is not None and not self.has(key):
             return default
-        values = self._taken(key, list, f"a list of {count} numbers", None)
+        values = self._take(key, list, f"a list of {count} numbers", None)
         if len(values) != count:
             raise self.error(f"{key!r} should be a list of {count} numbers, not {len(values)}")
         return tuple(self._scalar(key, value) for value in values)
 
     def matrix(self, key: str) -> tuple[tuple[float, ...], ...]:
-        rows = self._taken(key, list, "a list of three rows", None)
+        rows = self._take(key, list, "a list of three rows", None)
         if len(rows) != 3 or not all(isinstance(row, list) and len(row) == 3 for row in rows):
             raise self.error(f"{key!r} should be three rows of three numbers")
         return tuple(tuple(self._number(key, self._scalar(key, value)) for value in row) for row in rows)
 
     def bounds(self, key: str) -> tuple[float, float]:
-        """A list [lower, upper] in which infinities are allowed."""
-        values = self._taken(key, list, "a list [lower, upper]", [-math.inf, math.inf])
+        """Return a list [lower, upper] that may hold infinities."""
+        values = self._take(key, list, "a list [lower, upper]", [-math.inf, math.inf])
         if len(values) != 2:
             raise self.error(f"{key!r} should be a list [lower, upper] of two numbers")
         lower, upper = (
@@ -88,29 +88,29 @@ class Table:
         return lower, upper
 
     def items(self) -> list[tuple[str, Any]]:
-        """All keys with their values, for tables whose keys are names."""
-        left, self._left = self._left, {}
-        return list(left.items())
+        """Return all remaining keys and values, for tables whose keys are names."""
+        remaining, self._remaining = self._remaining, {}
+        return list(remaining.items())
 
     def named_numbers(self) -> tuple[tuple[str, float], ...]:
-        """A table from names to finite numbers."""
+        """Return the pairs of a table from names to finite numbers."""
         return tuple((key, self._number(key, self._scalar(key, value))) for key, value in self.items())
 
     def named_texts(self) -> tuple[tuple[str, str], ...]:
-        """A table from names to texts."""
-        for key, value in self._left.items():
+        """Return the pairs of a table from names to texts."""
+        for key, value in self._remaining.items():
             if not isinstance(value, str):
                 raise self.error(f"{key!r} should be an expression in quotes, not {describe_value(value)}")
         return tuple(self.items())
 
     def table(self, key: str) -> Table:
-        """A sub-table; empty where there is none."""
-        values = self._taken(key, dict, "a table", {})
+        """Return a sub-table, which is empty if the key is missing."""
+        values = self._take(key, dict, "a table", {})
         return Table(values, f"{self.where}, {key}", self.lengths)
 
     def tables(self, key: str) -> list[Table]:
-        """An array of tables, each named after its ``name`` or ``joint`` in complaints."""
-        values = self._taken(key, list, f"an array of tables: write [[{key}]]", [])
+        """Return an array of tables. Messages refer to each by its ``name`` or ``joint``."""
+        values = self._take(key, list, f"an array of tables: write [[{key}]]", [])
         if not all(isinstance(value, dict) for value in values):
             raise self.error(f"{key!r} should be an array of tables: write [[{key}]]")
         return [
@@ -122,13 +122,13 @@ class Table:
             for k, value in enumerate(values, start=1)
         ]
 
-    def _taken(self, key: str, kind: type, what: str, default: Any) -> Any:
+    def _take(self, key: str, kind: type, what: str, default: Any) -> Any:
         self._known.add(key)
-        if key not in self._left:
+        if key not in self._remaining:
             if default is None:
                 raise self.error(f"the key {key!r} is missing; add {what}")
             return default
-        value = self._left.pop(key)
+        value = self._remaining.pop(key)
         if not isinstance(value, kind):
             raise self.error(f"{key!r} should be {what}, not {describe_value(value)}")
         return value
@@ -151,7 +151,7 @@ class Table:
 
 
 def to_finite_number(value: object) -> float | None:
-    """A TOML value as a float; None where it is no number, not finite, or an integer beyond all floats."""
+    """Return a TOML value as a float; None if it is not a finite number."""
     if not isinstance(value, int | float) or isinstance(value, bool):
         return None
     try:
@@ -162,7 +162,7 @@ def to_finite_number(value: object) -> float | None:
 
 
 def describe_value(value: object) -> str:
-    """A TOML value as complaints name it."""
+    """Return a short description of a TOML value for error messages."""
     match value:
         case dt.datetime() | dt.date():
             return f"a date ({value})"
@@ -174,5 +174,4 @@ def describe_value(value: object) -> str:
             return f"a list of {len(value)}"
         case int() if value.bit_length() > 128:
             return "an integer of more than 38 digits"
-    text = repr(value)
-    return text if len(text) <= 80 else text[:78] + " …"
+    return shorten(repr(value), 80)

@@ -1,7 +1,7 @@
-"""XML as readers need it: frozen nodes that know their line, from a parser that refuses DOCTYPE and entities.
+"""XML documents as frozen nodes with line numbers; DOCTYPE and entities are refused.
 
-The parser is expat, of the standard library; a document type declaration ends the parse before anything in it is looked
-at, so no entity is ever expanded and nothing is fetched.
+The parser is expat of the standard library. A document type declaration stops the parser before its content is read,
+so that no entity is expanded and no file is fetched.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from xml.parsers import expat
 
 from ytheta.errors import RobotFileError
 
-DEEPEST = 500
+MAX_DEPTH = 500
 
 
 @dataclass(frozen=True)
 class Node:
-    """One element: its attributes, its children in order, and where it stands."""
+    """One element: its attributes, its children in order, and its place in the file."""
 
     tag: str
     attributes: dict[str, str]
@@ -29,14 +29,16 @@ class Node:
 
     @property
     def where(self) -> str:
-        """``panda.urdf, line 12, <joint name='q1'>``, the beginning of every complaint."""
+        """The beginning of every error message, such as ``panda.urdf, line 12, <joint name='q1'>``."""
         name = self.attributes.get("name")
         return f"{self.path.name}, line {self.line}, <{self.tag}{f' name={name!r}' if name is not None else ''}>"
 
     def all(self, tag: str) -> Iterator[Node]:
+        """The children with this tag."""
         return (child for child in self.children if child.tag == tag)
 
     def first(self, tag: str) -> Node | None:
+        """The first child with this tag."""
         return next(self.all(tag), None)
 
     def descendants(self) -> Iterator[Node]:
@@ -54,14 +56,14 @@ class Node:
         return self.attributes.get(key, default)
 
     def text(self, key: str) -> str:
-        """A required attribute."""
+        """Return a required attribute."""
         value = self.attributes.get(key)
         if value is None:
             raise self.error(f"the attribute '{key}' is missing; add it")
         return value
 
     def number(self, key: str, default: float | None = None) -> float:
-        """An attribute that is one finite number; required where no default is given."""
+        """Return an attribute that is one finite number; required if there is no default."""
         if default is not None and key not in self.attributes:
             return default
         return self.numbers(key, 1)[0]
@@ -69,7 +71,7 @@ class Node:
     def numbers(
         self, key: str, count: int | None = None, default: tuple[float, ...] | None = None
     ) -> tuple[float, ...]:
-        """An attribute that is a list of finite numbers, exactly ``count`` of them where a count is given."""
+        """Return an attribute that is a list of finite numbers, with ``count`` entries if it is given."""
         if default is not None and key not in self.attributes:
             return default
         text = self.text(key)
@@ -84,8 +86,8 @@ class Node:
         return values
 
 
-class _Open:
-    """An element whose end was not seen yet."""
+class _OpenElement:
+    """An element whose end tag has not been read yet."""
 
     def __init__(self, tag: str, attributes: dict[str, str], line: int) -> None:
         self.tag, self.attributes, self.line = tag, attributes, line
@@ -93,18 +95,20 @@ class _Open:
 
 
 def parse_xml(content: bytes, path: Path) -> Node:
-    """The root element of a document."""
+    """Parse a document and return its root element."""
     parser = expat.ParserCreate()
-    open_elements = [_Open("", {}, 0)]
+    open_elements = [_OpenElement("", {}, 0)]
 
     def start(tag: str, attributes: dict[str, str]) -> None:
-        if len(open_elements) > DEEPEST:
-            raise RobotFileError(f"{path.name}, line {parser.CurrentLineNumber}: elements are nested too deeply")
-        open_elements.append(_Open(tag, attributes, parser.CurrentLineNumber))
+        if len(open_elements) > MAX_DEPTH:
+            raise RobotFileError(
+                f"{path.name}, line {parser.CurrentLineNumber}: elements are nested too deeply; flatten the document"
+            )
+        open_elements.append(_OpenElement(tag, attributes, parser.CurrentLineNumber))
 
     def end(_tag: str) -> None:
-        done = open_elements.pop()
-        node = Node(done.tag, done.attributes, done.line, path, tuple(done.children))
+        closed = open_elements.pop()
+        node = Node(closed.tag, closed.attributes, closed.line, path, tuple(closed.children))
         open_elements[-1].children.append(node)
 
     def doctype(*_declaration: object) -> None:
@@ -121,7 +125,7 @@ def parse_xml(content: bytes, path: Path) -> Node:
     except expat.ExpatError as error:
         reason = expat.ErrorString(error.code)
         raise RobotFileError(
-            f"{path.name}, line {error.lineno}: this is not XML ({reason}); check the file, "
+            f"{path.name}, line {error.lineno}: this is not XML ({reason}); check the file: "
             "a URDF starts with <robot>, an MJCF with <mujoco>"
         ) from None
     except (LookupError, ValueError) as error:  # an encoding that Python does not know

@@ -1,1 +1,1 @@
-"""What a robot is: links, joints, drives, couplings, loops; readers and writers; the catalog."""
+"""Robots: links, joints, drives, couplings and loops; readers and writers; the catalog."""

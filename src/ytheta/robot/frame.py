@@ -1,7 +1,7 @@
 """Fixed frames: a rotation of numbers and a translation that may hold symbolic lengths.
 
-A Frame F of frame B seen from frame A takes coordinates in B to coordinates in A: x_A = F.rotation x_B + F.translation.
-Frames compose with ``@`` from left to right along the robot.
+The Frame F of B seen from A maps coordinates in B to coordinates in A: x_A = F.rotation x_B + F.translation. Frames
+compose with ``@``, from the base towards the tip.
 """
 
 from __future__ import annotations
@@ -14,21 +14,20 @@ from typing import TypeAlias
 import numpy as np
 
 from ytheta.errors import InputError
-from ytheta.files.lengths import Length, Scalar, find_symbols, number
+from ytheta.files.lengths import Length, Scalar, find_symbols, to_number
 from ytheta.shapes import Float
 
 Vector: TypeAlias = tuple[float, float, float]
 Matrix: TypeAlias = tuple[Vector, Vector, Vector]
-Place: TypeAlias = tuple[Scalar, Scalar, Scalar]
+Position: TypeAlias = tuple[Scalar, Scalar, Scalar]
 
 ORIGIN: Vector = (0.0, 0.0, 0.0)
 IDENTITY_ROTATION: Matrix = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
-STEP = math.pi / 6
-# Beyond this an angle has lost the digits that tell a multiple of pi/6 from its neighbours.
-MAX_ANGLE = 1e6
+ANGLE_STEP = math.pi / 6
+MAX_ANGLE = 1e6  # rad; larger doubles are too coarse to recognise multiples of pi/6
 
-# cos(k pi/6) for k = 0 … 11, exact to the last digit: with them a quarter turn has zeros, not 6e-17.
+# cos(k pi/6) for k = 0 … 11, exact to the last digit: a quarter turn has zeros instead of 6e-17.
 _HALF_ROOT_3 = math.sqrt(3.0) / 2.0
 _COSINES = (1.0, _HALF_ROOT_3, 0.5, 0.0, -0.5, -_HALF_ROOT_3, -1.0, -_HALF_ROOT_3, -0.5, 0.0, 0.5, _HALF_ROOT_3)
 
@@ -37,19 +36,19 @@ _COSINES = (1.0, _HALF_ROOT_3, 0.5, 0.0, -0.5, -_HALF_ROOT_3, -1.0, -_HALF_ROOT_
 class Frame:
     """A right-handed frame seen from another one."""
 
-    translation: Place = ORIGIN
+    translation: Position = ORIGIN
     rotation: Matrix = IDENTITY_ROTATION
 
     def __matmul__(self, other: Frame) -> Frame:
         return Frame(
-            translation=_sum(_turned(self.rotation, other.translation), self.translation),
-            rotation=_product(self.rotation, other.rotation),
+            translation=_add(_rotate(self.rotation, other.translation), self.translation),
+            rotation=_multiply(self.rotation, other.rotation),
         )
 
     def inverse(self) -> Frame:
-        back = _transposed(self.rotation)
-        x, y, z = _turned(back, self.translation)
-        return Frame(translation=(_minus(x), _minus(y), _minus(z)), rotation=back)
+        transposed = _transpose(self.rotation)
+        x, y, z = _rotate(transposed, self.translation)
+        return Frame(translation=(_negate(x), _negate(y), _negate(z)), rotation=transposed)
 
     @property
     def symbols(self) -> set[str]:
@@ -57,7 +56,7 @@ class Frame:
 
     def numeric(self, values: Mapping[str, float]) -> Frame:
         """This frame with its symbolic lengths replaced by numbers."""
-        x, y, z = (number(entry, values) for entry in self.translation)
+        x, y, z = (to_number(entry, values) for entry in self.translation)
         return Frame((x, y, z), self.rotation)
 
     @property
@@ -65,7 +64,7 @@ class Frame:
         """The 4 x 4 homogeneous matrix; the translation must be numeric."""
         result = np.eye(4)
         result[:3, :3] = self.rotation
-        result[:3, 3] = [number(entry, {}) for entry in self.translation]
+        result[:3, 3] = [to_number(entry, {}) for entry in self.translation]
         return result
 
     @staticmethod
@@ -97,10 +96,10 @@ class Frame:
 
     @staticmethod
     def from_quaternion(w: float, x: float, y: float, z: float) -> Frame:
-        """Rotation of a quaternion, scalar first; it need not be normalised. InputError where it is no rotation."""
+        """The rotation of a quaternion, scalar first, of any length; InputError if it is zero."""
         w, x, y, z = scale_to_order_one((w, x, y, z))
         if not any((w, x, y, z)):
-            raise InputError("a quaternion of zeros is no rotation; give a unit quaternion")
+            raise InputError("a quaternion of zeros is not a rotation; give a unit quaternion")
         n = w * w + x * x + y * y + z * z
         return Frame(
             rotation=(
@@ -112,7 +111,7 @@ class Frame:
 
     @property
     def rpy(self) -> Vector:
-        """Roll, pitch and yaw of the rotation (yaw 0 where pitch is a quarter turn)."""
+        """Roll, pitch and yaw of the rotation; yaw is 0 if pitch is a quarter turn."""
         r = self.rotation
         level = math.hypot(r[0][0], r[1][0])
         pitch = math.atan2(-r[2][0], level)
@@ -125,10 +124,10 @@ IDENTITY = Frame()
 
 
 def cos_sin(angle: float) -> tuple[float, float]:
-    """Cosine and sine, exact where the angle is the nearest double to a multiple of pi/6."""
+    """Cosine and sine; exact if the angle is the nearest double to a multiple of pi/6."""
     if abs(angle) > MAX_ANGLE:
         return math.cos(angle), math.sin(angle)
-    steps = angle / STEP
+    steps = angle / ANGLE_STEP
     k = round(steps)
     if abs(steps - k) <= 1e-15 * max(1.0, abs(steps)):
         return _COSINES[k % 12], _COSINES[(k - 3) % 12]
@@ -136,9 +135,9 @@ def cos_sin(angle: float) -> tuple[float, float]:
 
 
 def scale_to_order_one(values: Sequence[float]) -> tuple[float, ...]:
-    """The same direction with a largest entry of order one: squares neither overflow nor vanish.
+    """Scale a vector by a power of two so that its largest entry is of order one.
 
-    Divides by a power of two, which changes no digit. Zeros stay zeros; InputError where a number is not finite.
+    Squares of the result neither overflow nor vanish, and no digit changes. InputError if a number is not finite.
     """
     largest = max(abs(value) for value in values)
     if not all(math.isfinite(value) for value in values):
@@ -148,39 +147,39 @@ def scale_to_order_one(values: Sequence[float]) -> tuple[float, ...]:
 
 
 def to_vector(values: Sequence[float] | Float[np.ndarray, "3"]) -> Vector:
-    """Three numbers as a tuple of floats."""
+    """Return three numbers as a tuple of floats."""
     x, y, z = (float(value) for value in values)
     return x, y, z
 
 
 def to_rows(matrix: Sequence[Sequence[float]] | Float[np.ndarray, "3 3"]) -> Matrix:
-    """A 3 x 3 matrix as a tuple of rows."""
+    """Return a 3 x 3 matrix as a tuple of rows."""
     a, b, c = (to_vector(row) for row in matrix)
     return a, b, c
 
 
-def _times(factor: float, value: Scalar) -> Scalar:
-    """Product in which a structural zero stays zero and one changes nothing, also for symbolic values."""
+def _scale(factor: float, value: Scalar) -> Scalar:
+    """Multiply; zero times a symbolic length is the number zero."""
     if isinstance(value, Length):
         return value * factor if factor != 0.0 else 0.0
     return factor * value
 
 
-def _minus(value: Scalar) -> Scalar:
+def _negate(value: Scalar) -> Scalar:
     return -value if isinstance(value, Length) else 0.0 - value
 
 
-def _turned(rotation: Matrix, place: Place) -> Place:
-    x, y, z = (_times(row[0], place[0]) + _times(row[1], place[1]) + _times(row[2], place[2]) for row in rotation)
+def _rotate(rotation: Matrix, point: Position) -> Position:
+    x, y, z = (_scale(row[0], point[0]) + _scale(row[1], point[1]) + _scale(row[2], point[2]) for row in rotation)
     return x, y, z
 
 
-def _sum(a: Place, b: Place) -> Place:
+def _add(a: Position, b: Position) -> Position:
     return a[0] + b[0], a[1] + b[1], a[2] + b[2]
 
 
-def _product(a: Matrix, b: Matrix) -> Matrix:
-    columns = _transposed(b)
+def _multiply(a: Matrix, b: Matrix) -> Matrix:
+    columns = _transpose(b)
     first, second, third = ((_dot(row, columns[0]), _dot(row, columns[1]), _dot(row, columns[2])) for row in a)
     return first, second, third
 
@@ -189,5 +188,5 @@ def _dot(a: Vector, b: Vector) -> float:
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
-def _transposed(a: Matrix) -> Matrix:
+def _transpose(a: Matrix) -> Matrix:
     return (a[0][0], a[1][0], a[2][0]), (a[0][1], a[1][1], a[2][1]), (a[0][2], a[1][2], a[2][2])

@@ -1,13 +1,13 @@
-"""The ten inertial parameters of a rigid body, and whether any body can have them.
+"""The ten inertial parameters of a rigid body and their physical consistency.
 
-Three equal descriptions are converted into each other:
+Three equivalent descriptions:
 
     ten parameters      theta = (m, mx, my, mz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz), inertia about the frame origin
     about the centre    mass, centre, inertia tensor about the centre
     pseudo-inertia      P = [[S, h], [h^T, m]] with S = integral of x x^T dm = tr(I)/2 1 - I and h = m c
 
-In the pseudo-inertia a change of frame is P_A = H P_B H^T with the homogeneous matrix H of B seen from A: linear in P,
-so a 10 x 10 matrix on theta. A mass distribution with these parameters exists exactly when P is positive semidefinite
+A change of frame is P_A = H P_B H^T with the homogeneous matrix H of B seen from A. It is linear in P, hence a 10 x 10
+matrix on theta. A mass distribution with these parameters exists if and only if P is positive semidefinite
 (Wensing, Kim, Slotine 2018, "Linear matrix inequalities for physically consistent inertial parameter identification").
 """
 
@@ -25,13 +25,14 @@ from ytheta.shapes import Float
 
 Ten: TypeAlias = Float[np.ndarray, "10"]
 
-# Files print three to six digits, so a flat plate can miss the triangle inequality in the last of them.
-ROUNDING = 1e-6
+# Relative to the largest moment. Files print three to six digits, so that a flat plate can violate the triangle
+# inequality by the last of them.
+CONSISTENCY_TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True)
 class Consistency:
-    """Whether a body with these inertial parameters can exist, and if not, why."""
+    """Whether a rigid body can have these inertial parameters, and the reason if it cannot."""
 
     consistent: bool
     reason: str
@@ -52,9 +53,9 @@ class Inertia:
 
     @staticmethod
     def about_center(mass: float, center: Vector, tensor: Matrix) -> Inertia:
-        """From mass, centre of mass and the inertia tensor about the centre, all in link axes."""
+        """The inertia of a body with this mass, centre of mass and tensor about the centre, all in link axes."""
         c = np.array(center)
-        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused by Robot
+        with np.errstate(over="ignore", invalid="ignore"):  # Robot refuses numbers that are not finite
             origin = np.array(tensor) + mass * (c @ c * np.eye(3) - np.outer(c, c))
             first = mass * c
         return Inertia((mass, *(float(m) for m in first), *(float(origin[k]) for k in INERTIA_ENTRIES)))
@@ -66,13 +67,13 @@ class Inertia:
 
     @staticmethod
     def from_names(values: Mapping[str, float]) -> Inertia:
-        """From parameters by name; missing ones are zero."""
+        """The inertia with these parameters by name; missing ones are zero."""
         return Inertia(tuple(float(values.get(name, 0.0)) for name in LINK_PARAMETERS))
 
     @staticmethod
     def from_pseudo(pseudo: Float[np.ndarray, "4 4"]) -> Inertia:
-        """From the 4 x 4 pseudo-inertia."""
-        return Inertia(tuple(float(p) for p in _read(pseudo)))
+        """The inertia with this 4 x 4 pseudo-inertia."""
+        return Inertia(tuple(float(p) for p in _unpack_pseudo(pseudo)))
 
     @property
     def vector(self) -> Ten:
@@ -84,7 +85,7 @@ class Inertia:
 
     @property
     def center(self) -> Vector:
-        """Centre of mass; the origin for a body without mass, whose centre means nothing."""
+        """Centre of mass; the origin if the mass is zero."""
         if self.mass == 0.0:
             return (0.0, 0.0, 0.0)
         with np.errstate(over="ignore"):
@@ -93,36 +94,36 @@ class Inertia:
     @property
     def tensor(self) -> Matrix:
         """Inertia tensor about the frame origin."""
-        return to_rows(_tensor(self.vector))
+        return to_rows(_to_tensor(self.vector))
 
     @property
     def tensor_about_center(self) -> Matrix:
         c = np.array(self.center)
         with np.errstate(over="ignore", invalid="ignore"):
-            return to_rows(_tensor(self.vector) - self.mass * (c @ c * np.eye(3) - np.outer(c, c)))
+            return to_rows(_to_tensor(self.vector) - self.mass * (c @ c * np.eye(3) - np.outer(c, c)))
 
     @property
     def pseudo(self) -> Float[np.ndarray, "4 4"]:
-        return _pseudo(self.vector)
+        return _to_pseudo(self.vector)
 
     @property
     def massless(self) -> bool:
         return not any(self.parameters)
 
     def seen_from(self, frame: Frame) -> Inertia:
-        """The same body in a frame A, given the present frame seen from A."""
+        """Return the inertia of this body in frame A, given its present frame seen from A."""
         with np.errstate(over="ignore", invalid="ignore"):
             return Inertia(tuple(float(p) for p in transport_matrix(frame) @ self.vector))
 
     def __add__(self, other: Inertia) -> Inertia:
         return Inertia(tuple(a + b for a, b in zip(self.parameters, other.parameters, strict=True)))
 
-    def consistency(self, tolerance: float = ROUNDING) -> Consistency:
-        """Whether some body has these parameters; the tolerance is relative to the largest moment."""
+    def consistency(self, tolerance: float = CONSISTENCY_TOLERANCE) -> Consistency:
+        """Whether a rigid body can have these parameters; the tolerance is relative to the largest moment."""
         with np.errstate(over="ignore", invalid="ignore"):
-            return self._verdict(tolerance)
+            return self._consistency(tolerance)
 
-    def _verdict(self, tolerance: float) -> Consistency:
+    def _consistency(self, tolerance: float) -> Consistency:
         if self.massless:
             return Consistency(True, "no mass")
         if not all(np.isfinite(self.parameters)):
@@ -143,34 +144,34 @@ class Inertia:
         if moments[0] + moments[1] < moments[2] - slack:
             return Consistency(
                 False,
-                f"triangle inequality broken: of the principal moments {printed} kg m2 the largest exceeds "
+                f"triangle inequality violated: the largest of the principal moments {printed} kg m2 exceeds "
                 "the sum of the others",
             )
-        # With positive mass the conditions above are equivalent to P >= 0 (Schur complement); P is looked at last as
-        # the independent and final word.
+        # With positive mass, the conditions above are equivalent to P >= 0 (Schur complement); P is checked
+        # independently of them.
         smallest = float(np.linalg.eigvalsh(pseudo)[0])
         if smallest < -slack - 1e-12 * float(np.trace(pseudo)):
             return Consistency(False, f"pseudo-inertia not positive: smallest eigenvalue {smallest:.3g}")
         if moments[0] + moments[1] <= moments[2] + slack:
-            return Consistency(True, "a limit case: all mass in a plane, on a line or in a point")
+            return Consistency(True, "limit case: all mass lies in a plane, on a line or in a point")
         return Consistency(True, "physically consistent")
 
 
 def transport_matrix(frame: Frame) -> Float[np.ndarray, "10 10"]:
-    """The 10 x 10 map T with theta_A = T theta_B, given frame B seen from A. T(F G) = T(F) T(G), T(F^-1) = T(F)^-1."""
+    """The 10 x 10 matrix T of theta_A = T theta_B, given frame B seen from A. T(F G) = T(F) T(G), T(F^-1) = T(F)^-1."""
     h = frame.matrix
-    return np.stack([_read(h @ basis @ h.T) for basis in _BASIS], axis=1)
+    return np.stack([_unpack_pseudo(h @ basis @ h.T) for basis in _BASIS], axis=1)
 
 
-def _tensor(theta: Ten) -> Float[np.ndarray, "3 3"]:
+def _to_tensor(theta: Ten) -> Float[np.ndarray, "3 3"]:
     tensor = np.zeros((3, 3))
     for (row, column), value in zip(INERTIA_ENTRIES, theta[4:], strict=True):
         tensor[row, column] = tensor[column, row] = value
     return tensor
 
 
-def _pseudo(theta: Ten) -> Float[np.ndarray, "4 4"]:
-    tensor = _tensor(theta)
+def _to_pseudo(theta: Ten) -> Float[np.ndarray, "4 4"]:
+    tensor = _to_tensor(theta)
     pseudo = np.empty((4, 4))
     pseudo[:3, :3] = np.trace(tensor) / 2 * np.eye(3) - tensor
     pseudo[:3, 3] = pseudo[3, :3] = theta[1:4]
@@ -178,10 +179,10 @@ def _pseudo(theta: Ten) -> Float[np.ndarray, "4 4"]:
     return pseudo
 
 
-def _read(pseudo: Float[np.ndarray, "4 4"]) -> Ten:
+def _unpack_pseudo(pseudo: Float[np.ndarray, "4 4"]) -> Ten:
     second = pseudo[:3, :3]
     tensor = np.trace(second) * np.eye(3) - second
     return np.array([pseudo[3, 3], *pseudo[:3, 3], *(tensor[k] for k in INERTIA_ENTRIES)])
 
 
-_BASIS = tuple(_pseudo(unit) for unit in np.eye(10))
+_BASIS = tuple(_to_pseudo(unit) for unit in np.eye(10))

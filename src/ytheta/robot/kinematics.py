@@ -1,12 +1,15 @@
-"""Where the links are: poses of all link frames for given joint positions, in the base frame."""
+"""Poses of the link frames at given joint positions, and robots with other link frames."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
 from ytheta.errors import InputError
-from ytheta.robot.frame import Frame
-from ytheta.robot.parts import Joint, JointKind
+from ytheta.robot.frame import IDENTITY, Frame
+from ytheta.robot.parts import Joint, JointKind, Loop
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
 
@@ -27,15 +30,44 @@ def link_poses(robot: Robot, q: Float[np.ndarray, "joints"]) -> dict[str, Float[
 
 
 def joint_pose(joint: Joint, q: float) -> Float[np.ndarray, "4 4"]:
-    """The child seen from the parent at one joint position."""
-    pose: Float[np.ndarray, "4 4"] = joint.placement.matrix @ motion(joint, q) @ joint.seat.matrix
+    """The child link seen from the parent link at position q."""
+    pose: Float[np.ndarray, "4 4"] = joint.placement.matrix @ _displacement(joint, q) @ joint.seat.matrix
     return pose
 
 
-def motion(joint: Joint, q: float) -> Float[np.ndarray, "4 4"]:
+def _displacement(joint: Joint, q: float) -> Float[np.ndarray, "4 4"]:
     """The moved frame seen from the joint frame."""
     if joint.kind is JointKind.REVOLUTE:
         return Frame.turn(joint.axis, float(q)).matrix
     if joint.kind is JointKind.PRISMATIC:
         return Frame.shift(*(float(q) * a for a in joint.axis)).matrix
     return np.eye(4)
+
+
+def change_link_frames(robot: Robot, frames: Mapping[str, Frame]) -> Robot:
+    """Return the robot with new link frames, each given as seen from the old one; other links keep theirs.
+
+    Joint frames and axes stay at their places: placements and seats change instead, and the mounting if the base has a
+    new frame. The frames of links with mass must be numeric.
+    """
+
+    def frame(link: str) -> Frame:
+        return frames.get(link, IDENTITY)
+
+    def change_ends(joint: Joint) -> Joint:
+        placement = frame(joint.parent).inverse() @ joint.placement
+        return replace(joint, placement=placement, seat=joint.seat @ frame(joint.child))
+
+    for name in frames:
+        robot.link(name)
+    return replace(
+        robot,
+        links=tuple(
+            link if link.inertia.massless else replace(link, inertia=link.inertia.seen_from(frame(link.name).inverse()))
+            for link in robot.links
+        ),
+        joints=tuple(change_ends(joint) for joint in robot.joints),
+        loops=tuple(Loop(change_ends(loop.joint)) for loop in robot.loops),
+        markers=tuple(replace(marker, frame=frame(marker.link).inverse() @ marker.frame) for marker in robot.markers),
+        mounting=robot.mounting @ frame(robot.base.name),
+    )

@@ -1,4 +1,4 @@
-"""Merging of fixed joints: what cannot move against its carrier becomes part of it, with exact inertia transport."""
+"""Merging of links on fixed joints into the links that carry them, with exact transport of inertia."""
 
 from __future__ import annotations
 
@@ -11,31 +11,32 @@ from ytheta.robot.parts import Joint, JointKind, Link, Marker
 
 @dataclass(frozen=True)
 class Merge:
-    """Links and joints that are left, and where each link of before is now: carrier and frame in the carrier."""
+    """The remaining links and joints, and for each original link its carrier and its frame in the carrier."""
 
     links: tuple[Link, ...]
     joints: tuple[Joint, ...]
     carrier: Mapping[str, tuple[str, Frame]]
 
-    def on_carrier(self, link: str, frame: Frame) -> tuple[str, Frame]:
-        """A frame given on a link of before, as a frame on its carrier."""
-        name, place = self.carrier[link]
-        return name, place @ frame
+    def move_joint(self, joint: Joint) -> Joint:
+        """Return a joint between original links as a joint between their carriers."""
+        parent, parent_frame = self.carrier[joint.parent]
+        child, child_frame = self.carrier[joint.child]
+        placement, seat = parent_frame @ joint.placement, joint.seat @ child_frame.inverse()
+        return replace(joint, parent=parent, placement=placement, child=child, seat=seat)
 
-    def joint(self, joint: Joint) -> Joint:
-        """A joint of before between the carriers of its links."""
-        parent, placement = self.on_carrier(joint.parent, joint.placement)
-        child, place = self.carrier[joint.child]
-        return replace(joint, parent=parent, placement=placement, child=child, seat=joint.seat @ place.inverse())
+    def move_marker(self, marker: Marker) -> Marker:
+        """Return a marker on an original link as a marker on its carrier."""
+        carrier, frame = self.carrier[marker.link]
+        return replace(marker, link=carrier, frame=frame @ marker.frame)
 
     @property
     def markers(self) -> tuple[Marker, ...]:
-        """The frames of the links that were merged away."""
+        """Markers at the frames of the merged links."""
         return tuple(Marker(name, on, frame) for name, (on, frame) in self.carrier.items() if name != on)
 
 
 def merge_fixed_links(links: Sequence[Link], joints: Sequence[Joint], values: Mapping[str, float]) -> Merge:
-    """Merge links on fixed joints into their carriers, except loads. ``values``: symbolic lengths, where mass moves."""
+    """Merge links on fixed joints, except loads. ``values`` are symbolic lengths; links with mass need them."""
     by_name = {link.name: link for link in links}
     carrier: dict[str, tuple[str, Frame]] = {links[0].name: (links[0].name, IDENTITY)}
     inertia = {links[0].name: links[0].inertia}
@@ -53,5 +54,5 @@ def merge_fixed_links(links: Sequence[Link], joints: Sequence[Joint], values: Ma
             carrier[link.name] = link.name, IDENTITY
             inertia[link.name] = link.inertia
             kept.append(replace(joint, parent=on, placement=placement))
-    left = tuple(replace(by_name[name], inertia=inertia[name]) for name in inertia)
-    return Merge(left, tuple(kept), carrier)
+    remaining = tuple(replace(by_name[name], inertia=inertia[name]) for name in inertia)
+    return Merge(remaining, tuple(kept), carrier)

@@ -46,8 +46,8 @@ def check_parameter_names(robot: Robot, names: Iterable[str]) -> None:
     for name in names:
         if name not in known:
             raise UnknownNameError(
-                f"robot {robot.name!r} has no parameter {name!r}{suggest_names(name, known)}; a load that is grasped later "
-                "must be part of the robot from the start: robot.with_load(Inertia())"
+                f"robot {robot.name!r} has no parameter {name!r}{suggest_names(name, known)}; a load that is grasped "
+                "later must be part of the robot from the start: robot.with_load(Inertia())"
             )
 
 

@@ -4,10 +4,10 @@ Geometry of one joint, from the parent's link frame to the child's::
 
     parent ──placement──▶ joint frame ──turn or slide along axis by q──▶ moved frame ──seat──▶ child
 
-URDF, modified DH and most descriptions have an identity seat. Standard DH (link frame at the far end) and MJCF (joint
-anchor anywhere in the body) need it, and with it the link frames stay those of the file.
+The seat is the identity in URDF, in modified DH and in most other descriptions. Standard DH (link frame at the far end)
+and MJCF (joint anchor anywhere in the body) need it, so that the link frames are those of the file.
 
-A loop is a joint whose child already hangs in the tree: the joint at which the loop was cut. Its closure says
+A loop is given by its cut joint, whose parent and child both belong to the tree already. The loop is closed if
 ``T_parent placement motion(q) seat = T_child``.
 """
 
@@ -22,7 +22,7 @@ from ytheta.robot.inertia import Inertia
 
 
 class JointKind(StrEnum):
-    """How a joint lets its child move. POINT (positions meet, any orientation) exists only where a loop was cut."""
+    """The kinds of joints. POINT (equal positions, any orientation) is allowed for cut joints only."""
 
     REVOLUTE = "revolute"
     PRISMATIC = "prismatic"
@@ -32,7 +32,7 @@ class JointKind(StrEnum):
 
 @dataclass(frozen=True)
 class Limits:
-    """What a joint can do; infinite where the description says nothing."""
+    """Limits of a joint or motor; infinite if the description gives none."""
 
     lower: float = -math.inf
     upper: float = math.inf
@@ -43,10 +43,10 @@ class Limits:
 
 @dataclass(frozen=True)
 class Drive:
-    """Motor, gear and friction of one coordinate. Friction is felt at the joint, rotor inertia at the motor.
+    """Rotor inertia, gear and friction of a joint or motor. Friction is given at the joint, rotor inertia at the motor.
 
-    ``coulomb_speed``: Coulomb friction changes sign gradually around rest, at 71 % of its size where the rate is this
-    speed; 0 makes it the plain sign of the rate. It is part of the description, as geometry is, and no parameter.
+    ``coulomb_speed``: Coulomb friction changes sign gradually around rest and has 71 % of its size at this speed; 0
+    makes it the sign of the velocity. It belongs to the description, like geometry, and is not a parameter.
     """
 
     rotor_inertia: float = 0.0
@@ -64,7 +64,7 @@ class Drive:
 
 @dataclass(frozen=True)
 class Link:
-    """One rigid body. A load keeps its own ten parameters when fixed joints are merged."""
+    """A rigid body. A load keeps its own ten parameters when fixed joints are merged."""
 
     name: str
     inertia: Inertia = Inertia()
@@ -94,7 +94,7 @@ class Joint:
 
 @dataclass(frozen=True)
 class Loop:
-    """A closed kinematic loop, given by the joint at which it was cut: both its links hang in the tree already."""
+    """A closed kinematic loop, given by its cut joint; both links of this joint belong to the tree already."""
 
     joint: Joint
 
@@ -107,7 +107,7 @@ class Loop:
 class Coupling:
     """A joint position as a linear function of coordinates: ``q = sum(factor * coordinate) + offset``.
 
-    One row of q = A q_motor. URDF ``mimic``, geared wrists and parallelograms with equal sides are couplings.
+    It is one row of q = A q_motor. Examples are URDF ``mimic``, geared wrists and parallelograms with equal sides.
     """
 
     joint: str
@@ -117,10 +117,10 @@ class Coupling:
 
 @dataclass(frozen=True)
 class Motor:
-    """A coordinate that is no single joint's position, such as one motor of a differential wrist.
+    """A coordinate that is not the position of a single joint, such as one motor of a differential wrist.
 
-    One that says what it ``turns_with`` is no coordinate: its position is ``sum(factor * joint position)``, and its
-    drive is felt at all of these joints. Logs and torques then belong to the joints, as on the wrist of a Staubli TX40.
+    A motor with ``turns_with`` is not a coordinate: its position is ``sum(factor * joint position)``, and its drive
+    acts on all of these joints. Logs and torques then refer to the joints, as for the wrist of a Staubli TX40.
     """
 
     name: str
@@ -135,11 +135,11 @@ class Motor:
 
 @dataclass(frozen=True)
 class Force:
-    """A spring, a counterbalance: a force of known shape and one parameter k, its size, here ``value``.
+    """A declared force such as a spring or a counterbalance: a known shape times one parameter k, here ``value``.
 
-    It adds ``k * shape`` to the torque (sliding joints: force) that the actuators must give at each joint or motor in
-    ``torque``, where shape is an expression in positions; see ``force_expression``. ``where`` names parts of these
-    expressions, each made from those before it. A spring that pulls back to q0 is ``(("joint5", "joint5 - q0"),)``.
+    It adds ``k * shape`` to the actuator torque (sliding joints: force) of each joint or motor in ``torque``. The
+    shape is an expression in positions; see ``files.expressions``. ``where`` defines names for these expressions, each
+    in terms of those before it. A spring with rest position q0 is ``(("joint5", "joint5 - q0"),)``.
     """
 
     name: str
@@ -151,7 +151,7 @@ class Force:
 
 @dataclass(frozen=True)
 class Marker:
-    """A named frame on a link: a flange, a tool, the frame of a link that was merged away."""
+    """A named frame on a link, such as a flange, a tool, or the frame of a merged link."""
 
     name: str
     link: str

@@ -1,11 +1,11 @@
-"""Robot: links joined into a tree, loops, couplings, drives, forces, gravity and mounting; frozen and consistent.
+"""Robot: a tree of links and joints, with loops, couplings, drives, forces, gravity and mounting.
 
 Coordinates::
 
     actuated Q ──loops──▶ coordinates x ──couplings q = A x + b──▶ joint positions q
 
-x holds the positions of the joints that no coupling determines, and of motors that are no joint's own. Without loops x
-and Q are the same numbers in the same order. A motor that turns with joints has no place in x: its position follows.
+x holds the positions of the joints that no coupling determines, and of the independent motors. Without loops, x is Q.
+The position of a motor with ``turns_with`` is not in x, since it depends on joints.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ import numpy as np
 from ytheta.conventions import FORCE_PARAMETER, JOINT_PARAMETERS, LINK_PARAMETERS, STANDARD_GRAVITY, parameter_name
 from ytheta.errors import RobotError, UnknownNameError, UnsetLengthError, suggest_names
 from ytheta.findings import Finding
-from ytheta.robot import rules, tree
+from ytheta.robot import checks, coordinates, tree
 from ytheta.robot.forces import check_forces, find_lengths, with_numbers
 from ytheta.robot.frame import IDENTITY, Frame, Vector
 from ytheta.robot.inertia import Consistency, Inertia
-from ytheta.robot.merge import Merge, merge_fixed_links
+from ytheta.robot.merge import merge_fixed_links
 from ytheta.robot.parts import Coupling, Drive, Force, Joint, JointKind, Limits, Link, Loop, Marker, Motor
 from ytheta.shapes import Float
 
 
 @dataclass(frozen=True)
 class Robot:
-    """A robot, complete and consistent: what contradicts itself cannot be constructed.
+    """A robot description, frozen and consistent: the constructor refuses contradictions.
 
-    ``links[0]`` is the base; ``joints[i].child`` is ``links[i + 1]``, parents come before children. ``actuated`` may be
-    left out where nothing is to be chosen, that is without loops; there it may give the coordinates an order. ``home``
-    holds coordinates (0 where it is silent) from which loops are closed. Gravity is given in the world; ``mounting`` is
-    the base seen from the world. ``lengths`` are the declared symbolic lengths; None has no value yet.
+    ``links[0]`` is the base; ``joints[i].child`` is ``links[i + 1]``, parents come before children. ``actuated`` is
+    optional for robots without loops, where it gives the coordinates an order. ``home`` is the configuration from which
+    loops are closed; coordinates that it does not name are 0. Gravity is given in the world, and ``mounting`` is the
+    base seen from the world. ``lengths`` are the declared symbolic lengths; the value None means that it is not set.
     """
 
     name: str
@@ -58,35 +58,35 @@ class Robot:
 
     def __post_init__(self) -> None:
         tree.check_size(self.joints, self.loops, self.motors)
-        links, joints = tree.ordered(self.links, self.joints)
+        links, joints = tree.sort_tree(self.links, self.joints)
         object.__setattr__(self, "links", links)
         object.__setattr__(self, "joints", joints)
         self._check_parts()
         if not self.loops and not self.actuated:
             object.__setattr__(self, "actuated", self.coordinates)
-        in_loops = self.coordinates_of(joint for loop in self.loops for joint in self._moved_by(loop))
-        tree.check_actuated(self.actuated, self.coordinates, set(in_loops), has_loops=bool(self.loops))
-        tree.check_home(self.home, self.coordinates, self.name)
+        in_loops = self.coordinates_of(joint for loop in self.loops for joint in self._require_joints_of(loop))
+        coordinates.check_actuated(self.actuated, self.coordinates, set(in_loops), has_loops=bool(self.loops))
+        coordinates.check_home(self.home, self.coordinates, self.name)
 
     def _check_parts(self) -> None:
         for link in self.links:
-            rules.check_link(link)
+            checks.check_link(link)
         tree.check_loops(self.loops, self._links_by_name, self.joints)
-        tree.check_motors(self.motors, self.joints, self.loops)
+        coordinates.check_motors(self.motors, self.joints, self.loops)
         for motor in self.motors:
-            rules.check_motor(motor)
-        tree.check_couplings(self.couplings, self.movable, self.motors)
-        _ = self.motor_map  # refuses couplings that run in a circle, and factors that amount to too much
+            checks.check_motor(motor)
+        coordinates.check_couplings(self.couplings, self.movable, self.motors)
+        _ = self.motor_map  # raises an error for circular couplings and for factors that overflow
         check_forces(
             self.forces,
             moving=self.moving,
             taken={*self._links_by_name, *self._joints_by_name, *self.moving},
             lengths=[name for name, _ in self.lengths],
         )
-        rules.check_markers(self.markers, self._links_by_name)
-        rules.check_frame(self.mounting, "the mounting")
-        rules.check_numbers(self.gravity, "gravity")
-        rules.check_lengths(self.lengths, self.symbols)
+        checks.check_markers(self.markers, self._links_by_name)
+        checks.check_frame(self.mounting, "the mounting")
+        checks.check_finite(self.gravity, "gravity")
+        checks.check_lengths(self.lengths, self.symbols)
 
     # --- the tree -----------------------------------------------------------------------------------------------
 
@@ -96,36 +96,38 @@ class Robot:
 
     @cached_property
     def movable(self) -> tuple[Joint, ...]:
-        """The joints that move, in tree order: the order of q."""
+        """The movable joints in tree order, which is the order of q."""
         return tuple(joint for joint in self.joints if joint.moves)
 
     @property
     def actuated_limits(self) -> tuple[Limits, ...]:
-        """Limits of the actuated coordinates: joints and motors."""
-        owners = {joint.name: joint.limits for joint in self.movable}
-        owners |= {motor.name: motor.limits for motor in self.motors}
-        return tuple(owners[name] for name in self.actuated)
+        """Limits of the actuated coordinates, which are joints and motors."""
+        limits = {joint.name: joint.limits for joint in self.movable}
+        limits |= {motor.name: motor.limits for motor in self.motors}
+        return tuple(limits[name] for name in self.actuated)
 
     def link(self, name: str) -> Link:
-        return _named(self._links_by_name, name, "link", self.name)
+        """The link with this name."""
+        return _find(self._links_by_name, name, "link", self.name)
 
     def joint(self, name: str) -> Joint:
-        """A joint by name, cut joints included."""
-        return _named(self._joints_by_name, name, "joint", self.name)
+        """The joint with this name; it may be a cut joint."""
+        return _find(self._joints_by_name, name, "joint", self.name)
 
     def path(self, link: str) -> tuple[Joint, ...]:
-        """The joints from the base to a link."""
+        """The joints from the base to this link."""
         path: list[Joint] = []
-        while link in self._above:
-            path.append(self._above[link])
-            link = self._above[link].parent
+        while link in self._joint_above:
+            path.append(self._joint_above[link])
+            link = self._joint_above[link].parent
         return tuple(reversed(path))
 
     def joints_of(self, loop: Loop) -> tuple[Joint, ...]:
-        """The movable tree joints a loop runs through."""
-        one, other = ({joint.name for joint in self.path(end)} for end in (loop.joint.parent, loop.joint.child))
-        around = one ^ other
-        return tuple(joint for joint in self.movable if joint.name in around)
+        """The movable joints of the tree that belong to this loop."""
+        ends = (loop.joint.parent, loop.joint.child)
+        to_parent, to_child = ({joint.name for joint in self.path(link)} for link in ends)
+        in_loop = to_parent ^ to_child
+        return tuple(joint for joint in self.movable if joint.name in in_loop)
 
     @cached_property
     def _links_by_name(self) -> dict[str, Link]:
@@ -136,16 +138,16 @@ class Robot:
         return {joint.name: joint for joint in (*self.joints, *(loop.joint for loop in self.loops))}
 
     @cached_property
-    def _above(self) -> dict[str, Joint]:
-        """The joint on which each link hangs."""
+    def _joint_above(self) -> dict[str, Joint]:
+        """The joint whose child each link is."""
         return {joint.child: joint for joint in self.joints}
 
-    def _moved_by(self, loop: Loop) -> tuple[Joint, ...]:
+    def _require_joints_of(self, loop: Loop) -> tuple[Joint, ...]:
         joints = self.joints_of(loop)
         if not joints:
             raise RobotError(
-                f"loop {loop.name!r} runs through no movable joint: {loop.joint.parent!r} and "
-                f"{loop.joint.child!r} cannot move against each other; remove the loop"
+                f"loop {loop.name!r} has no movable joint: {loop.joint.parent!r} and {loop.joint.child!r} cannot move "
+                "relative to each other; remove the loop"
             )
         return joints
 
@@ -153,73 +155,73 @@ class Robot:
 
     @cached_property
     def coordinates(self) -> tuple[str, ...]:
-        """Names of x: movable joints that no coupling determines, and motors that do not turn with joints.
+        """Names of x: the movable joints that no coupling determines, and the independent motors.
 
-        Without loops x is Q and has the order of ``actuated`` where one was given; else tree order, motors last.
+        They are in the order of ``actuated`` if there are no loops, else in tree order with motors last.
         """
-        along_tree = tree.coordinates(self.movable, self.couplings, self.motors)
-        if not self.loops and sorted(self.actuated) == sorted(along_tree):
+        in_tree_order = coordinates.list_coordinates(self.movable, self.couplings, self.motors)
+        if not self.loops and sorted(self.actuated) == sorted(in_tree_order):
             return self.actuated
-        return along_tree
+        return in_tree_order
 
     def coordinates_of(self, joints: Iterable[Joint]) -> tuple[str, ...]:
-        """The coordinates on which the positions of some joints depend."""
+        """The coordinates on which the positions of these joints depend."""
         factors, _ = self.coupling_map
-        wanted = {joint.name for joint in joints}
-        rows = [k for k, joint in enumerate(self.movable) if joint.name in wanted]
+        names = {joint.name for joint in joints}
+        rows = [k for k, joint in enumerate(self.movable) if joint.name in names]
         columns = np.flatnonzero(np.any(factors[rows] != 0.0, axis=0))
         return tuple(self.coordinates[k] for k in columns)
 
     @cached_property
     def passive(self) -> tuple[str, ...]:
-        """Coordinates that the loops determine from the actuated ones."""
-        chosen = set(self.actuated)
-        return tuple(name for name in self.coordinates if name not in chosen)
+        """The coordinates that the loops determine from the actuated ones."""
+        actuated = set(self.actuated)
+        return tuple(name for name in self.coordinates if name not in actuated)
 
     @cached_property
     def coupling_map(self) -> tuple[Float[np.ndarray, "joints coordinates"], Float[np.ndarray, "joints"]]:
         """A and b of q = A x + b."""
-        return tree.coupling_map(self.couplings, self.movable, self.coordinates)
+        return coordinates.build_coupling_map(self.couplings, self.movable, self.coordinates)
 
     @cached_property
     def motor_map(self) -> tuple[Float[np.ndarray, "motors coordinates"], Float[np.ndarray, "motors"]]:
-        """The same for the positions of all motors, those that are coordinates and those that turn with joints."""
-        return tree.motor_map(self.motors, self.movable, self.coordinates, self.coupling_map)
+        """Factors and offsets of the positions of all motors as functions of x."""
+        return coordinates.build_motor_map(self.motors, self.movable, self.coordinates, self.coupling_map)
 
     @cached_property
     def home_coordinates(self) -> Float[np.ndarray, "coordinates"]:
-        """The home pose as a vector x."""
-        at_home = dict(self.home)
-        return np.array([at_home.get(name, 0.0) for name in self.coordinates], dtype=float)
+        """The home configuration as a vector x."""
+        home = dict(self.home)
+        return np.array([home.get(name, 0.0) for name in self.coordinates], dtype=float)
 
     # --- parameters ---------------------------------------------------------------------------------------------
 
     @cached_property
     def parameter_names(self) -> tuple[str, ...]:
-        """Names of theta: ten per moving link and per load, then four per joint, cut joint and motor, one per force.
+        """Names of theta: ten per moving link and load, then four per joint, cut joint and motor, then one per force.
 
-        Links on fixed joints are merged into the link that carries them and have no parameters of their own.
+        Links on fixed joints have no parameters of their own, since they are merged into the links that carry them.
         """
-        kept = (joint.child for joint in self.joints if not self._disappears(joint))
-        bodies = (parameter_name(link, p) for link in kept for p in LINK_PARAMETERS)
+        links = (joint.child for joint in self.joints if not self._is_merged(joint))
+        bodies = (parameter_name(link, p) for link in links for p in LINK_PARAMETERS)
         drives = (parameter_name(name, p) for name, _ in self.drives for p in JOINT_PARAMETERS)
         return (*bodies, *drives, *(parameter_name(force.name, FORCE_PARAMETER) for force in self.forces))
 
     @cached_property
     def theta(self) -> Float[np.ndarray, "params"]:
-        """Values of the standard parameters in this description, in the order of ``parameter_names``."""
+        """Values of the standard parameters in the order of ``parameter_names``."""
         values = [p for link in self.merged.links[1:] for p in link.inertia.parameters]
         values += [p for _, drive in self.drives for p in drive.parameters]
         return np.array(values + [force.value for force in self.forces], dtype=float)
 
     @cached_property
     def consistency(self) -> dict[str, Consistency]:
-        """Whether a body with these inertial parameters can exist, for every link, in the order of ``links``."""
+        """Whether the inertia of each link is physically consistent, in the order of ``links``."""
         return {link.name: link.inertia.consistency() for link in self.links}
 
     @property
     def drives(self) -> tuple[tuple[str, Drive], ...]:
-        """Names and drives of movable joints, cut joints that move, and motors: the order of their parameters."""
+        """Names and drives of movable joints, movable cut joints and motors, in the order of their parameters."""
         joints = (*self.movable, *(loop.joint for loop in self.loops if loop.joint.moves))
         return (
             *((joint.name, joint.drive) for joint in joints),
@@ -234,37 +236,37 @@ class Robot:
 
     @property
     def moving(self) -> tuple[str, ...]:
-        """Everything that has a position and a drive: movable joints, cut joints that move, motors."""
+        """Names of everything that has a position and a drive: movable joints, movable cut joints, motors."""
         return tuple(name for name, _ in self.drives)
 
-    # --- the same robot, otherwise ------------------------------------------------------------------------------
+    # --- variants of this robot ------------------------------------------------------------------------------------
 
     @property
     def gravity_in_base(self) -> Vector:
-        """Gravity in base axes, the mounting taken into account."""
+        """Gravity in the axes of the base, which depend on the mounting."""
         r, g = self.mounting.rotation, self.gravity
         x, y, z = (r[0][k] * g[0] + r[1][k] * g[1] + r[2][k] * g[2] for k in range(3))
         return x, y, z
 
     @cached_property
     def symbols(self) -> frozenset[str]:
-        """Symbolic lengths that occur in the geometry and in forces."""
+        """The symbolic lengths in the geometry and in forces."""
         declared = [name for name, _ in self.lengths]
         in_forces = (name for force in self.forces for name in find_lengths(force, declared))
         return frozenset((*(name for frame in self._frames() for name in frame.symbols), *in_forces))
 
     @property
     def unset_lengths(self) -> tuple[str, ...]:
-        """Symbolic lengths that occur and have no value yet."""
+        """The symbolic lengths in use that have no value."""
         return tuple(sorted(self.symbols - self._length_values.keys()))
 
     def with_lengths(self, /, **values: float) -> Robot:
-        """This robot with values for some of its symbolic lengths; they stay symbols."""
+        """Return this robot with values for some of its symbolic lengths, which remain symbols."""
         known = dict(self.lengths)
         for name in values:
             if name not in known:
                 raise UnknownNameError(f"robot {self.name!r} has no length {name!r}{suggest_names(name, known)}")
-        return replace(self, lengths=tuple((name, values.get(name, old)) for name, old in self.lengths))
+        return replace(self, lengths=tuple((name, values.get(name, value)) for name, value in self.lengths))
 
     @cached_property
     def numeric(self) -> Robot:
@@ -273,7 +275,7 @@ class Robot:
             return self
         for name in self.unset_lengths:
             raise UnsetLengthError(
-                f"robot {self.name!r}: the length {name!r} has no value and numbers are needed here; "
+                f"robot {self.name!r}: the length {name!r} has no value, but a number is needed; "
                 f"set it with robot.with_lengths({name}=…), --length {name}=VALUE, or under [lengths] in its file"
             )
         values = self._length_values
@@ -285,28 +287,28 @@ class Robot:
 
     @cached_property
     def merged(self) -> Robot:
-        """This robot without fixed joints, except those that hold loads; merged links live on as markers."""
-        if not any(self._disappears(joint) for joint in self.joints):
+        """This robot without fixed joints, except those of loads; the frames of merged links become markers."""
+        if not any(self._is_merged(joint) for joint in self.joints):
             return self
         merge = merge_fixed_links(self.links, self.joints, self._length_values)
         return replace(
             self,
             links=merge.links,
             joints=merge.joints,
-            loops=tuple(Loop(merge.joint(loop.joint)) for loop in self.loops),
-            markers=(*merge.markers, *(_carried(marker, merge) for marker in self.markers)),
+            loops=tuple(Loop(merge.move_joint(loop.joint)) for loop in self.loops),
+            markers=(*merge.markers, *(merge.move_marker(marker) for marker in self.markers)),
         )
 
     def with_load(
         self, inertia: Inertia, *, name: str = "load", on: str | None = None, frame: Frame = IDENTITY
     ) -> Robot:
-        """This robot holding a load: one more link, fixed to link ``on`` (the last one) at ``frame``."""
+        """Return this robot with a load: one more link, fixed to link ``on`` (default: the last link) at ``frame``."""
         holder = self.links[-1].name if on is None else self.link(on).name
         grasp = Joint(f"{name}_grasp", JointKind.FIXED, holder, name, placement=frame)
         return replace(self, links=(*self.links, Link(name, inertia, load=True)), joints=(*self.joints, grasp))
 
     def with_inertias(self, inertias: Mapping[str, Inertia]) -> Robot:
-        """This robot with other inertial parameters for the links named."""
+        """Return this robot with new inertias for some links, by name."""
         for name in inertias:
             self.link(name)
         links = tuple(replace(link, inertia=inertias.get(link.name, link.inertia)) for link in self.links)
@@ -315,17 +317,17 @@ class Robot:
     def with_drives(self, change: Callable[[str, Drive], Drive]) -> Robot:
         """Return this robot with ``change(name, drive)`` for every drive of a joint, a cut joint or a motor."""
 
-        def changed(joint: Joint) -> Joint:
+        def change_joint(joint: Joint) -> Joint:
             return replace(joint, drive=change(joint.name, joint.drive))
 
         return replace(
             self,
-            joints=tuple(changed(joint) for joint in self.joints),
-            loops=tuple(Loop(changed(loop.joint)) for loop in self.loops),
+            joints=tuple(change_joint(joint) for joint in self.joints),
+            loops=tuple(Loop(change_joint(loop.joint)) for loop in self.loops),
             motors=tuple(replace(motor, drive=change(motor.name, motor.drive)) for motor in self.motors),
         )
 
-    def _disappears(self, joint: Joint) -> bool:
+    def _is_merged(self, joint: Joint) -> bool:
         return joint.kind is JointKind.FIXED and not self._links_by_name[joint.child].load
 
     @property
@@ -333,7 +335,7 @@ class Robot:
         return {name: value for name, value in self.lengths if value is not None}
 
     def _frames(self) -> Iterator[Frame]:
-        """All fixed frames of the geometry."""
+        """Yield all fixed frames of the geometry."""
         for joint in (*self.joints, *(loop.joint for loop in self.loops)):
             yield joint.placement
             yield joint.seat
@@ -341,13 +343,13 @@ class Robot:
         yield self.mounting
 
     def _with_frames(self, change: Callable[[Frame], Frame]) -> Robot:
-        def changed(joint: Joint) -> Joint:
+        def change_joint(joint: Joint) -> Joint:
             return replace(joint, placement=change(joint.placement), seat=change(joint.seat))
 
         return replace(
             self,
-            joints=tuple(changed(joint) for joint in self.joints),
-            loops=tuple(Loop(changed(loop.joint)) for loop in self.loops),
+            joints=tuple(change_joint(joint) for joint in self.joints),
+            loops=tuple(Loop(change_joint(loop.joint)) for loop in self.loops),
             markers=tuple(replace(marker, frame=change(marker.frame)) for marker in self.markers),
             mounting=change(self.mounting),
         )
@@ -356,12 +358,7 @@ class Robot:
 _Part = TypeVar("_Part", Link, Joint)
 
 
-def _named(known: Mapping[str, _Part], name: str, what: str, robot: str) -> _Part:
+def _find(known: Mapping[str, _Part], name: str, what: str, robot: str) -> _Part:
     if name not in known:
         raise UnknownNameError(f"robot {robot!r} has no {what} {name!r}{suggest_names(name, known)}")
     return known[name]
-
-
-def _carried(marker: Marker, merge: Merge) -> Marker:
-    link, frame = merge.on_carrier(marker.link, marker.frame)
-    return replace(marker, link=link, frame=frame)

@@ -1,4 +1,4 @@
-"""The robots that come with ytheta: one TOML file each, every figure with its source."""
+"""The robots that come with ytheta: one TOML file each, every number with its source."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ _FOLDER = Path(str(files(__name__)))
 
 
 def list_names() -> tuple[str, ...]:
-    """The catalog's names, sorted."""
+    """Return the names of all robots, sorted."""
     return tuple(sorted(path.stem for path in _FOLDER.glob("*.toml")))
 
 
 def find_path(name: str) -> Path:
-    """The file of a robot of the catalog."""
+    """Return the file of a robot."""
     return _FOLDER / f"{name}.toml"

@@ -1,4 +1,4 @@
-"""The door to robots: a catalog name or a file becomes a checked Robot."""
+"""Load a robot from the catalog or from a file."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from ytheta.robot.robot import Robot
 
 log = logging.getLogger("ytheta")
 
-XML_ENDINGS = (".urdf", ".xml", ".mjcf")
-DEEPEST = 16  # files that extend one another; more is a mistake
+XML_EXTENSIONS = (".urdf", ".xml", ".mjcf")
+MAX_EXTENDED_FILES = 16
 
 
 def load(
@@ -32,25 +32,28 @@ def load(
     fix_base: bool = False,
     lengths: Mapping[str, float] | None = None,
 ) -> Robot:
-    """A robot from the catalog or from a ``.urdf``, ``.xml`` (MJCF or URDF) or ``.toml`` file.
+    """Load a robot from the catalog or from a ``.urdf``, ``.xml`` (MJCF or URDF) or ``.toml`` file.
 
-    ``snap``: angles this close to multiples of pi/6 are taken as such, 0 keeps them. ``strict``: inertias that no body
-    can have are errors instead of warnings. ``fix_base``: a floating base stands still instead of being refused.
-    ``lengths``: values for symbolic lengths, which take the place of those in the file.
-    What the reader did and doubted stands in ``robot.findings``; doubts are also logged as warnings.
+    ``snap``: angles this close to multiples of pi/6 are replaced by these multiples; 0 keeps all angles.
+    ``strict``: inertias that are not physically consistent are errors instead of warnings.
+    ``fix_base``: a floating base becomes fixed instead of being an error.
+    ``lengths``: values for symbolic lengths, which override those in the file.
+
+    Notes and warnings about the file are in ``robot.findings`` and are logged.
     """
-    path = _path(source)
+    path = _find_file(source)
     try:
         robot = _read(path, snap=snap, fix_base=fix_base).with_lengths(**(lengths or {}))
-        impossible = _impossible(robot)
-        if strict and impossible:
-            raise RobotError(f"{impossible[0].text}; correct it, or read without --strict")
-        robot = replace(
-            robot, findings=(*robot.findings, *_doubts(robot, path, (*impossible, *_doubtful_drives(robot))))
-        )
+        inconsistent = _check_inertias(robot)
+        if strict and inconsistent:
+            raise RobotError(f"{inconsistent[0].text}; correct it, or read without --strict")
+        warnings = (*inconsistent, *_check_drives(robot))
+        if warnings and _is_identified(path):
+            warnings = (_summarise(robot, warnings),)
+        robot = replace(robot, findings=(*robot.findings, *warnings))
         _close_at_home(robot)
     except RobotFileError:
-        raise  # says already where
+        raise  # its message names the file already
     except InputError as error:
         raise type(error)(f"{path.name}: {error}") from None
     for finding in robot.findings:
@@ -58,104 +61,109 @@ def load(
     return robot
 
 
-def _path(source: str | Path) -> Path:
+def _find_file(source: str | Path) -> Path:
     path = Path(source)
-    return _in_catalog(source) if isinstance(source, str) and _is_name(source) and not _exists(path) else path
+    return _find_in_catalog(source) if isinstance(source, str) and _is_name(source) and not _exists(path) else path
 
 
 def _is_name(source: str) -> bool:
     return not Path(source).suffix and len(Path(source).parts) == 1
 
 
-def _in_catalog(name: str) -> Path:
-    if name in catalog.list_names():
+def _find_in_catalog(name: str) -> Path:
+    names = catalog.list_names()
+    if name in names:
         return catalog.find_path(name)
-    raise RobotFileError(
-        f"there is no robot {name!r} in the catalog and no such file{suggest_names(name, catalog.list_names())}"
-    )
+    raise RobotFileError(f"there is no robot {name!r} in the catalog and no such file{suggest_names(name, names)}")
 
 
 def _exists(path: Path) -> bool:
     try:
         return path.exists()
-    except (OSError, ValueError):  # a name longer than any file's, or with a zero byte in it
+    except (OSError, ValueError):  # a name that is too long, or contains a null character
         return False
 
 
 def _read(path: Path, *, snap: float, fix_base: bool, read_for: tuple[Path, ...] = ()) -> Robot:
-    """The robot of a file; ``read_for`` are the files that extend it, the last one directly."""
+    """Read the robot of a file; ``read_for`` are the files that extend it, the last one directly."""
     content = read_bytes(path)
     if path.suffix.lower() == ".toml":
         files = (*read_for, path)
         return read_toml(
-            content, path, snap, extended=lambda reference: _extended(reference, files, snap=snap, fix_base=fix_base)
+            content,
+            path,
+            snap,
+            extended=lambda reference: _read_extended(reference, files, snap=snap, fix_base=fix_base),
         )
-    if path.suffix.lower() not in XML_ENDINGS:
+    if path.suffix.lower() not in XML_EXTENSIONS:
         raise RobotFileError(f"{path}: robots are read from .urdf, .xml (MJCF) and .toml files; rename or convert it")
     root = parse_xml(content, path)
     if root.tag == "robot":
         return read_urdf(root, path, snap, fix_base=fix_base)
     if root.tag == "mujoco":
-        from ytheta.robot.reading.mjcf.reader import read_mjcf  # a dozen modules that other formats do not need
+        from ytheta.robot.reading.mjcf.reader import read_mjcf  # only MJCF files need its dozen modules
 
         return read_mjcf(root, path, snap, fix_base=fix_base)
-    raise root.error("a URDF starts with <robot>, an MJCF with <mujoco>; this is neither")
+    raise root.error("this is neither a URDF, which starts with <robot>, nor an MJCF, which starts with <mujoco>")
 
 
-def _extended(reference: str, files: tuple[Path, ...], *, snap: float, fix_base: bool) -> Robot:
-    """The robot that the last of some files extends: one of its folder, or of the catalog."""
+def _read_extended(reference: str, files: tuple[Path, ...], *, snap: float, fix_base: bool) -> Robot:
+    """Read the robot that the last of these files extends, from its folder or from the catalog."""
     where = f"{files[-1].name}, extends"
     path = resolve_reference(reference, files[-1], where)
     if path is None:
-        raise RobotFileError(f"{where}: {reference!r} is no path; give one relative to this file, or a catalog name")
+        raise RobotFileError(f"{where}: {reference!r} is not a path; give one relative to this file, or a catalog name")
     if _is_name(reference) and not _exists(path):
-        path = _in_catalog(reference)
+        path = _find_in_catalog(reference)
     if path.resolve() in [file.resolve() for file in files]:
-        circle = " → ".join([*(file.name for file in files), path.name])
-        raise RobotError(f"'extends' runs in a circle: {circle}; let one of these files stand by itself")
-    if len(files) > DEEPEST:
-        raise RobotError(f"'extends' goes through more than {DEEPEST} files; put some of them together")
+        cycle = " → ".join([*(file.name for file in files), path.name])
+        raise RobotError(f"'extends' runs in a circle: {cycle}; remove 'extends' from one of these files")
+    if len(files) > MAX_EXTENDED_FILES:
+        raise RobotError(f"'extends' refers to more than {MAX_EXTENDED_FILES} files in a row; merge some of them")
     try:
         return _read(path, snap=snap, fix_base=fix_base, read_for=files)
     except RobotFileError:
-        raise  # says already where
+        raise  # its message names the file already
     except InputError as error:
         raise type(error)(f"{path.name}: {error}") from None
 
 
 def _close_at_home(robot: Robot) -> None:
-    """ClosureError where the loops do not close; what is still to be chosen or set leaves that open."""
+    """Raise ClosureError if the loops do not close; skipped if actuated coordinates or lengths are not set."""
     if not robot.loops or not robot.actuated or robot.unset_lengths:
         return
-    from ytheta.robot.loops.closure import close_loops  # most robots have no loops and need not wait for it
+    from ytheta.robot.loops.closure import close_loops  # only robots with loops need its import time
 
     close_loops(robot).or_raise()
 
 
-def _doubts(robot: Robot, path: Path, doubts: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    """The doubts about a description; one note if its figures were identified, since they are not misprints."""
-    if not doubts or path.suffix.lower() != ".toml":
-        return doubts
-    if IDENTIFICATION not in tomllib.loads(read_bytes(path).decode("utf-8-sig")):
-        return doubts
-    links = sum(not verdict for verdict in robot.consistency.values())
-    told = [f"impossible inertias in {links} of {len(robot.consistency)} links"] if links else []
-    told += ["negative friction or rotor inertia"] if len(doubts) > links else []
-    text = f"this identified model has {' and '.join(told)}"
-    return (Finding("identified", Severity.NOTE, text, "its torques hold all the same, see docs/identify.md"),)
+def _is_identified(path: Path) -> bool:
+    """Whether a file holds an identified model."""
+    if path.suffix.lower() != ".toml":
+        return False
+    return IDENTIFICATION in tomllib.loads(read_bytes(path).decode("utf-8-sig"))
 
 
-def _impossible(robot: Robot) -> tuple[Finding, ...]:
-    """Inertias that no body can have, as warnings."""
+def _summarise(robot: Robot, warnings: tuple[Finding, ...]) -> Finding:
+    """One note instead of the warnings about an identified model, whose estimates need not be consistent."""
+    links = sum(not consistency for consistency in robot.consistency.values())
+    parts = [f"physically inconsistent inertias in {links} of {len(robot.consistency)} links"] if links else []
+    parts += ["negative friction or rotor inertia"] if len(warnings) > links else []
+    statement = f"this identified model has {' and '.join(parts)}"
+    return Finding("identified", Severity.NOTE, statement, "its torques are valid nevertheless, see docs/identify.md")
+
+
+def _check_inertias(robot: Robot) -> tuple[Finding, ...]:
+    """Warnings about links whose inertia is not physically consistent."""
     return tuple(
-        Finding("inertia", Severity.WARNING, f"link {name!r}: {verdict.reason}", names=(name,))
-        for name, verdict in robot.consistency.items()
-        if not verdict
+        Finding("inertia", Severity.WARNING, f"link {name!r}: {consistency.reason}", names=(name,))
+        for name, consistency in robot.consistency.items()
+        if not consistency
     )
 
 
-def _doubtful_drives(robot: Robot) -> tuple[Finding, ...]:
-    """Rotors and friction that no drive can have, as warnings."""
+def _check_drives(robot: Robot) -> tuple[Finding, ...]:
+    """Warnings about negative rotor inertia and friction."""
     joints = (*robot.joints, *(loop.joint for loop in robot.loops))
     named = [("joint", joint.name, joint.drive) for joint in joints]
     named += [("motor", motor.name, motor.drive) for motor in robot.motors]
@@ -163,7 +171,7 @@ def _doubtful_drives(robot: Robot) -> tuple[Finding, ...]:
         Finding(
             "drive",
             Severity.WARNING,
-            f"{kind} {name!r}: its {what} {value:g} is negative, which no drive can have",
+            f"{kind} {name!r}: its {what} {value:g} is negative",
             remedy="check the sign",
             names=(name,),
             fields={what: value},

@@ -1,8 +1,7 @@
-"""Rounded angles: files print 1.5708 and mean pi/2.
+"""Snapping of rounded angles: files contain 1.5708 where pi/2 is meant.
 
-A twist of 4e-6 rad between axes that are meant to be perpendicular creates parameters that no experiment can see.
-Readers therefore replace angles, axes and rotations that are within a tolerance of multiples of pi/6 (pi/2 among them),
-and say so.
+A twist of 4e-6 rad between perpendicular axes creates parameters that no experiment can identify. Readers therefore
+replace angles, axes and rotations within a tolerance of multiples of pi/6, and report this in a finding.
 """
 
 from __future__ import annotations
@@ -14,11 +13,10 @@ import numpy as np
 
 from ytheta.errors import InputError, RobotFileError
 from ytheta.findings import Finding, Severity
-from ytheta.robot.frame import MAX_ANGLE, Frame, Vector, scale_to_order_one, to_rows
-from ytheta.robot.frame import STEP as STEP
+from ytheta.robot.frame import ANGLE_STEP, MAX_ANGLE, Frame, Vector, scale_to_order_one, to_rows
 from ytheta.shapes import Float
 
-WIDEST = STEP / 2  # beyond it every angle would be rounded
+MAX_TOLERANCE = ANGLE_STEP / 2  # every angle is within this of a multiple
 _UNIT_AXES: tuple[Vector, ...] = (
     (1.0, 0.0, 0.0),
     (0.0, 1.0, 0.0),
@@ -30,35 +28,33 @@ _UNIT_AXES: tuple[Vector, ...] = (
 
 
 class Snapper:
-    """Snaps what one reader reads and remembers what it changed. A tolerance of 0 changes nothing."""
+    """Snaps the angles of one file and records the changes. A tolerance of 0 changes nothing."""
 
     def __init__(self, tolerance: float) -> None:
-        if not 0.0 <= tolerance <= WIDEST:
+        if not 0.0 <= tolerance <= MAX_TOLERANCE:
             raise InputError(
-                f"the tolerance {tolerance!r} of rounded angles (snap) should lie between 0, which keeps all angles, "
-                f"and pi/12 = {WIDEST:.3f}"
+                f"the tolerance {tolerance!r} for rounded angles (snap) must be between 0, which keeps all angles, "
+                f"and pi/12 = {MAX_TOLERANCE:.3f}"
             )
         self.tolerance = tolerance
         self._changed: list[tuple[float, str]] = []
 
-    def angle(self, value: float, where: str) -> float:
-        """The multiple of pi/6 that a rounded angle means, else the angle itself."""
+    def snap_angle(self, value: float, where: str) -> float:
+        """Return the multiple of pi/6 within the tolerance, else the angle itself."""
         if not abs(value) < MAX_ANGLE:
-            raise RobotFileError(
-                f"{where}: the angle {value!r} rad is beyond any turn of a robot ({MAX_ANGLE:g} rad); check its unit"
-            )
-        exact = round(value / STEP) * STEP
+            raise RobotFileError(f"{where}: the angle {value!r} rad is larger than {MAX_ANGLE:g} rad; check its unit")
+        exact = round(value / ANGLE_STEP) * ANGLE_STEP
         if not 0.0 < abs(value - exact) <= self.tolerance:
             return value
         self._note(abs(value - exact), f"{where}: {value!r} → {format_angle(exact)}")
         return exact
 
-    def rpy(self, roll: float, pitch: float, yaw: float, where: str) -> Frame:
-        """A rotation from three angles, each snapped."""
-        return Frame.from_rpy(self.angle(roll, where), self.angle(pitch, where), self.angle(yaw, where))
+    def snap_rpy(self, roll: float, pitch: float, yaw: float, where: str) -> Frame:
+        """Return the rotation by these angles, each snapped."""
+        return Frame.from_rpy(*(self.snap_angle(angle, where) for angle in (roll, pitch, yaw)))
 
-    def axis(self, axis: Vector, where: str) -> Vector:
-        """The coordinate axis that a rounded unit vector means, else the vector itself."""
+    def snap_axis(self, axis: Vector, where: str) -> Vector:
+        """Return the coordinate axis within the tolerance of a unit vector, else the vector itself."""
         unit = min(_UNIT_AXES, key=lambda unit: math.dist(axis, unit))
         tilt = math.dist(axis, unit)
         if not 0.0 < tilt <= self.tolerance:
@@ -66,34 +62,34 @@ class Snapper:
         self._note(tilt, f"{where}: axis {axis} → {unit}")
         return unit
 
-    def rotation(self, frame: Frame, where: str) -> Frame:
-        """The rotation by multiples of pi/6 in roll, pitch and yaw that a rounded one means, else the frame itself."""
+    def snap_rotation(self, frame: Frame, where: str) -> Frame:
+        """Return a rotation by multiples of pi/6 (roll, pitch, yaw) within the tolerance, else the frame itself."""
         if self.tolerance == 0.0:
             return frame
         candidates = _exact_rotations()
         # The Frobenius distance of two rotations by a small angle phi is sqrt(2) phi.
-        turned = np.linalg.norm(candidates - np.array(frame.rotation), axis=(1, 2)) / math.sqrt(2.0)
-        best = int(np.argmin(turned))
-        if not 0.0 < turned[best] <= self.tolerance:
+        angles = np.linalg.norm(candidates - np.array(frame.rotation), axis=(1, 2)) / math.sqrt(2.0)
+        best = int(np.argmin(angles))
+        if not 0.0 < angles[best] <= self.tolerance:
             return frame
-        self._note(float(turned[best]), f"{where}: rotation by {turned[best]:.1e} rad")
+        self._note(float(angles[best]), f"{where}: rotation by {angles[best]:.1e} rad")
         return Frame(frame.translation, to_rows(candidates[best]))
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What was changed, as one sentence; changes below a few units in the last place are not worth a word."""
-        seen = [(change, text) for change, text in self._changed if change > 4e-15]
-        if not seen:
+        """One finding about all changes that exceed a few units in the last place."""
+        changes = [(change, text) for change, text in self._changed if change > 4e-15]
+        if not changes:
             return ()
-        largest, example = max(seen)
+        largest, example = max(changes)
         return (
             Finding(
                 "snap",
                 Severity.NOTE,
-                f"{len(seen)} rounded angle{'s' if len(seen) > 1 else ''} taken as multiples of pi/6 "
+                f"{len(changes)} rounded angle{'s' if len(changes) > 1 else ''} taken as multiples of pi/6 "
                 f"(largest change {largest:.1e} rad, {example})",
                 remedy="snap 0 keeps them as they are",
-                fields={"count": len(seen), "largest": largest},
+                fields={"count": len(changes), "largest": largest},
             ),
         )
 
@@ -102,7 +98,7 @@ class Snapper:
 
 
 def normalize_axis(axis: Vector) -> Vector:
-    """A direction as a unit vector; one that has length 1 is kept to the last digit. InputError for the zero vector."""
+    """Return a direction as a unit vector; vectors of length 1 stay exact. InputError for the zero vector."""
     length = math.hypot(*axis)
     if length == 0.0:
         raise InputError("the axis is zero; give a direction such as 0 0 1")
@@ -115,18 +111,18 @@ def normalize_axis(axis: Vector) -> Vector:
 
 @cache
 def _exact_rotations() -> Float[np.ndarray, "candidates 3 3"]:
-    """Every rotation whose roll, pitch and yaw are multiples of pi/6."""
-    turns = [k * STEP for k in range(-5, 7)]
-    quarter = [k * STEP for k in range(-3, 4)]
-    return np.array([Frame.from_rpy(r, p, y).rotation for r in turns for p in quarter for y in turns])
+    """All rotations whose roll, pitch and yaw are multiples of pi/6."""
+    full_turn = [k * ANGLE_STEP for k in range(-5, 7)]
+    half_turn = [k * ANGLE_STEP for k in range(-3, 4)]
+    return np.array([Frame.from_rpy(r, p, y).rotation for r in full_turn for p in half_turn for y in full_turn])
 
 
 def format_angle(angle: float) -> str:
-    """A multiple of pi/6 as a person writes it: ``-pi/2``."""
-    steps = round(angle / STEP)
+    """Return a multiple of pi/6 as text, such as ``-pi/2``."""
+    steps = round(angle / ANGLE_STEP)
     if steps == 0:
         return "0"
     shared = math.gcd(steps, 6)
-    above, below = steps // shared, 6 // shared
-    sign, above = ("-", -above) if above < 0 else ("", above)
-    return sign + ("pi" if above == 1 else f"{above}*pi") + ("" if below == 1 else f"/{below}")
+    numerator, denominator = steps // shared, 6 // shared
+    sign, numerator = ("-", -numerator) if numerator < 0 else ("", numerator)
+    return sign + ("pi" if numerator == 1 else f"{numerator}*pi") + ("" if denominator == 1 else f"/{denominator}")

@@ -1,1 +1,1 @@
-"""Robots written as TOML and as MJCF."""
+"""Writers: robots as TOML and as MJCF."""

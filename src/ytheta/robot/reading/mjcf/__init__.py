@@ -1,1 +1,1 @@
-"""MJCF, the format of MuJoCo: one module per part of it; ``reader`` puts them together."""
+"""MJCF, the format of MuJoCo: one module for each part of the format; ``reader`` combines them."""

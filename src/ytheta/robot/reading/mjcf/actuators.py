@@ -1,4 +1,4 @@
-"""What the actuators of an MJCF file say about joints: how strong they are, their rotors, their friction."""
+"""Actuators of an MJCF file: effort limits, rotor inertia and viscous friction of the joints."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 from ytheta.errors import suggest_names
 from ytheta.files.xml_document import Node
-from ytheta.robot.reading.mjcf.compiler import Compiler, leading, limits
+from ytheta.robot.reading.mjcf.compiler import Compiler, read_leading, read_limits
 from ytheta.robot.reading.mjcf.defaults import Defaults, kind_of
 
 
 @dataclass(frozen=True)
 class Actuation:
-    """All actuators of one joint together, felt at the joint."""
+    """The sum of all actuators of one joint, at the joint."""
 
     effort: float = 0.0
     rotor_inertia: float = 0.0
@@ -24,29 +24,29 @@ class Actuation:
 def read_actuators(
     nodes: Iterable[Node], joints: Collection[str], defaults: Defaults, compiler: Compiler
 ) -> dict[str, Actuation]:
-    """By joint, in the order of the file. Actuators of tendons, sites and bodies are passed over."""
-    found: dict[str, Actuation] = {}
-    for written in nodes:
-        node = defaults.applied(written, kind_of(written.tag))
+    """Return the actuation by joint, in the order of the file. Actuators of tendons, sites and bodies are ignored."""
+    actuation: dict[str, Actuation] = {}
+    for element in nodes:
+        node = defaults.apply(element, kind_of(element.tag))
         joint = node.attributes.get("joint", node.attributes.get("jointinparent"))
         if joint is None:
             continue
         if joint not in joints:
-            raise node.error(f"the actuator drives {joint!r}, which is no joint{suggest_names(joint, joints)}")
-        so_far = found.get(joint, Actuation())
-        gear, _ = leading(node, "gear", 1.0)
-        damping, _ = leading(node, "damping", 0.0)
-        found[joint] = Actuation(
-            effort=so_far.effort + (abs(gear) * _force(node, compiler) if gear else 0.0),
-            rotor_inertia=so_far.rotor_inertia + gear * gear * node.number("armature", 0.0),
-            viscous=so_far.viscous + gear * gear * damping,
+            raise node.error(f"the actuator drives {joint!r}, which is not a joint{suggest_names(joint, joints)}")
+        total = actuation.get(joint, Actuation())
+        gear, _ = read_leading(node, "gear", 1.0)
+        damping, _ = read_leading(node, "damping", 0.0)
+        actuation[joint] = Actuation(
+            effort=total.effort + (abs(gear) * _max_force(node, compiler) if gear else 0.0),
+            rotor_inertia=total.rotor_inertia + gear * gear * node.number("armature", 0.0),
+            viscous=total.viscous + gear * gear * damping,
         )
-    return found
+    return actuation
 
 
-def _force(node: Node, compiler: Compiler) -> float:
-    """The largest force before the gear; the command of a motor is its force."""
-    bounds = [limits(node, "force", compiler)]
+def _max_force(node: Node, compiler: Compiler) -> float:
+    """The largest force before the gear; the control signal of a motor is its force."""
+    bounds = [read_limits(node, "force", compiler)]
     if node.tag == "motor":
-        bounds.append(limits(node, "ctrl", compiler))
+        bounds.append(read_limits(node, "ctrl", compiler))
     return min((max(abs(lower), abs(upper)) for lower, upper in filter(None, bounds)), default=math.inf)

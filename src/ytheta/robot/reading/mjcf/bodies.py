@@ -1,4 +1,4 @@
-"""The bodies of an MJCF file in the order of the file, with frames dissolved and default classes applied."""
+"""The bodies of an MJCF file, with ``<frame>`` elements resolved and default classes applied."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ytheta.robot.frame import IDENTITY, Frame
 from ytheta.robot.reading.mjcf.compiler import Compiler
 from ytheta.robot.reading.mjcf.defaults import Defaults
 from ytheta.robot.reading.mjcf.inertia import Content
-from ytheta.robot.reading.mjcf.orientation import pose
+from ytheta.robot.reading.mjcf.orientation import read_pose
 from ytheta.robot.reading.snap import Snapper
 
 WORLD = "world"
@@ -19,7 +19,7 @@ _GENERATORS = ("replicate", "attach", "composite", "flexcomp")
 
 @dataclass(frozen=True)
 class Placed:
-    """An element with the pose and the class that the bodies and frames around it give it."""
+    """An element with the pose and the default class given by the bodies and frames around it."""
 
     node: Node
     around: Frame
@@ -28,7 +28,7 @@ class Placed:
 
 @dataclass(frozen=True)
 class Body:
-    """One body; ``pose`` is its frame seen from its parent where no joint has moved, ``start`` seen from the world."""
+    """One body; ``pose`` is its initial frame seen from its parent, ``start`` the same seen from the world."""
 
     name: str
     parent: str
@@ -41,20 +41,20 @@ class Body:
 
 
 def read_bodies(worldbody: Node, compiler: Compiler, defaults: Defaults, snapper: Snapper) -> tuple[Body, ...]:
-    """The world and all bodies, parents before children, in the order that MuJoCo numbers them."""
-    taken = _given_names(worldbody)
+    """Return the world and all bodies, parents before children, in MuJoCo's order."""
+    taken = _collect_names(worldbody)
     bodies: list[Body] = []
     waiting = [(Placed(worldbody, IDENTITY, None), "", IDENTITY)]
     while waiting:
         placed, parent, parent_start = waiting.pop()
         node = placed.node
-        name = (node.get("name", "") or fresh(f"body{len(bodies)}", taken)) if bodies else WORLD
-        local = placed.around @ pose(node, compiler, snapper)
+        name = (node.get("name", "") or make_unique(f"body{len(bodies)}", taken)) if bodies else WORLD
+        local = placed.around @ read_pose(node, compiler, snapper)
         start = parent_start @ local
-        content = list(_flat(node, node.attributes.get("childclass", placed.childclass), compiler, snapper))
+        content = list(_flatten(node, node.attributes.get("childclass", placed.childclass), compiler, snapper))
         inertials = _elements(content, "inertial", defaults)
         if len(inertials) > 1:
-            raise inertials[1][0].error("the body has two <inertial>; keep one")
+            raise inertials[1][0].error("the body has two <inertial> elements; keep one")
         bodies.append(
             Body(
                 name,
@@ -72,35 +72,35 @@ def read_bodies(worldbody: Node, compiler: Compiler, defaults: Defaults, snapper
     return tuple(bodies)
 
 
-def _given_names(worldbody: Node) -> set[str]:
-    """The names of all bodies; the one of the world is taken, and none stands twice."""
+def _collect_names(worldbody: Node) -> set[str]:
+    """Return the names of all bodies and of the world; repeated names are errors."""
     names, waiting = {WORLD}, [worldbody]
     while waiting:
         node = waiting.pop()
         waiting.extend(node.children)
         name = node.get("name", "") if node.tag == "body" else ""
         if name in names:
-            raise node.error(f"the body name {name!r} stands twice (the world is called 'world'); rename one of them")
+            raise node.error(f"the body name {name!r} is used twice (the world is called 'world'); rename one of them")
         names |= {name} - {""}
     return names
 
 
 def _elements(content: Iterable[Placed], tag: str, defaults: Defaults) -> tuple[tuple[Node, Frame], ...]:
     return tuple(
-        (defaults.applied(item.node, tag, item.childclass), item.around) for item in content if item.node.tag == tag
+        (defaults.apply(item.node, tag, item.childclass), item.around) for item in content if item.node.tag == tag
     )
 
 
-def _flat(body: Node, childclass: str | None, compiler: Compiler, snapper: Snapper) -> Iterator[Placed]:
-    """The elements of a body in the order of the file, those inside of frames among them."""
+def _flatten(body: Node, childclass: str | None, compiler: Compiler, snapper: Snapper) -> Iterator[Placed]:
+    """Yield the elements of a body, including those inside of frames, in the order of the file."""
     waiting = [Placed(child, IDENTITY, childclass) for child in reversed(body.children)]
     while waiting:
         item = waiting.pop()
         node = item.node
         if node.tag in _GENERATORS:
             raise node.error(
-                f"<{node.tag}> makes elements when MuJoCo compiles the model and is not supported; load the model with "
-                "MuJoCo, save it with mj_saveLastXML, and read the saved file"
+                f"<{node.tag}> generates elements when MuJoCo compiles the model, which is not supported; load the "
+                "model with MuJoCo, save it with mj_saveLastXML, and read the saved file"
             )
         if node.tag != "frame":
             yield item
@@ -111,15 +111,15 @@ def _flat(body: Node, childclass: str | None, compiler: Compiler, snapper: Snapp
                     f"'{key}' of a frame is not supported; load the model with MuJoCo, save it with mj_saveLastXML, "
                     "and read the saved file"
                 )
-        around = item.around @ pose(node, compiler, snapper)
+        around = item.around @ read_pose(node, compiler, snapper)
         inside = node.attributes.get("childclass", item.childclass)
         waiting.extend(Placed(child, around, inside) for child in reversed(node.children))
 
 
-def fresh(wanted: str, taken: set[str]) -> str:
-    """A name that nothing has yet, from now on taken."""
-    name, count = wanted, 2
+def make_unique(proposal: str, taken: set[str]) -> str:
+    """Return a name that is not taken, with a number if necessary, and add it to the taken names."""
+    name, count = proposal, 2
     while name in taken:
-        name, count = f"{wanted}_{count}", count + 1
+        name, count = f"{proposal}_{count}", count + 1
     taken.add(name)
     return name

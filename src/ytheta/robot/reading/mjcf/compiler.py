@@ -1,4 +1,4 @@
-"""The ``<compiler>`` settings of an MJCF file, and the small words of the language: true, false, limits, angles."""
+"""The ``<compiler>`` settings of an MJCF file, and attributes that many elements share: choices, flags, limits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ytheta.files.xml_document import Node
 
 @dataclass(frozen=True)
 class Compiler:
-    """How the numbers of the file are meant; the defaults are those of MuJoCo, degrees among them."""
+    """Settings that determine the meaning of numbers in the file; the defaults are those of MuJoCo."""
 
     degrees: bool = True
     eulerseq: str = "xyz"
@@ -25,16 +25,17 @@ class Compiler:
     texturedir: str = ""
     strippath: bool = False
 
-    def radians(self, angle: float) -> float:
+    def to_radians(self, angle: float) -> float:
+        """Convert an angle of the file to radians."""
         return math.radians(angle) if self.degrees else angle
 
 
 def read_compiler(node: Node) -> Compiler:
-    """Settings from all ``<compiler>`` elements, joined into one."""
-    if choice(node, "coordinate", "local", ("local", "global")) == "global":
+    """Read the settings from the ``<compiler>`` elements, merged into one."""
+    if read_choice(node, "coordinate", "local", ("local", "global")) == "global":
         raise node.error(
-            "coordinate='global' is no longer part of MJCF; load the model with MuJoCo 2.3.3 or older, save it, and "
-            "read the saved file, which is local"
+            "coordinate='global' is no longer part of MJCF; load the model with MuJoCo 2.3.3 or older, save it with "
+            "local coordinates, and read the saved file"
         )
     sequence = node.get("eulerseq", "xyz")
     if len(sequence) != 3 or set(sequence) - set("xyzXYZ"):
@@ -42,56 +43,56 @@ def read_compiler(node: Node) -> Compiler:
     first, last = node.numbers("inertiagrouprange", 2, default=(0.0, 5.0))
     assets = node.get("assetdir", "")
     return Compiler(
-        degrees=choice(node, "angle", "degree", ("degree", "radian")) == "degree",
+        degrees=read_choice(node, "angle", "degree", ("degree", "radian")) == "degree",
         eulerseq=sequence,
-        autolimits=flag(node, "autolimits", default=True),
-        inertiafromgeom=choice(node, "inertiafromgeom", "auto", ("auto", "true", "false")),
+        autolimits=read_flag(node, "autolimits", default=True),
+        inertiafromgeom=read_choice(node, "inertiafromgeom", "auto", ("auto", "true", "false")),
         inertiagroups=(int(first), int(last)),
         boundmass=node.number("boundmass", 0.0),
         boundinertia=node.number("boundinertia", 0.0),
-        balanceinertia=flag(node, "balanceinertia", default=False),
+        balanceinertia=read_flag(node, "balanceinertia", default=False),
         settotalmass=node.number("settotalmass", 0.0),
         meshdir=node.get("meshdir", assets),
         texturedir=node.get("texturedir", assets),
-        strippath=flag(node, "strippath", default=False),
+        strippath=read_flag(node, "strippath", default=False),
     )
 
 
-def choice(node: Node, key: str, default: str, words: tuple[str, ...]) -> str:
-    """An attribute that is one of a few words."""
+def read_choice(node: Node, key: str, default: str, words: tuple[str, ...]) -> str:
+    """Return an attribute that is one of these words."""
     word = node.get(key, default)
     if word not in words:
         raise node.error(f"{key}={word[:40]!r} is unknown; use one of {', '.join(words)}")
     return word
 
 
-def flag(node: Node, key: str, *, default: bool) -> bool:
-    """An attribute that is true or false."""
-    return choice(node, key, "true" if default else "false", ("true", "false")) == "true"
+def read_flag(node: Node, key: str, *, default: bool) -> bool:
+    """Return an attribute that is true or false."""
+    return read_choice(node, key, "true" if default else "false", ("true", "false")) == "true"
 
 
-def leading(node: Node, key: str, default: float) -> tuple[float, tuple[float, ...]]:
-    """The first number of a list that may be written in part, and those after it."""
+def read_leading(node: Node, key: str, default: float) -> tuple[float, tuple[float, ...]]:
+    """Return the first number of a list that may be incomplete, and the numbers after it."""
     numbers = node.numbers(key, default=(default,))
     if not numbers:
         raise node.error(f"{key}='' should hold numbers; give at least one, or remove it")
     return numbers[0], numbers[1:]
 
 
-def limits(node: Node, prefix: str, compiler: Compiler) -> tuple[float, float] | None:
-    """The pair ``<prefix>range`` where ``<prefix>limited`` or autolimits make it a limit, else None."""
-    given = f"{prefix}range"
-    limited = choice(node, f"{prefix}limited", "auto", ("true", "false", "auto"))
-    if limited == "false" or (limited == "auto" and given not in node.attributes):
+def read_limits(node: Node, prefix: str, compiler: Compiler) -> tuple[float, float] | None:
+    """Return the pair ``<prefix>range`` if ``<prefix>limited`` or autolimits make it a limit, else None."""
+    key = f"{prefix}range"
+    limited = read_choice(node, f"{prefix}limited", "auto", ("true", "false", "auto"))
+    if limited == "false" or (limited == "auto" and key not in node.attributes):
         return None
-    lower, upper = node.numbers(given, 2)
+    lower, upper = node.numbers(key, 2)
     if limited == "auto" and not compiler.autolimits:
         raise node.error(
-            f"there is a '{given}' but no '{prefix}limited', and autolimits is off; write {prefix}limited='true' "
+            f"there is a '{key}' but no '{prefix}limited', and autolimits is off; write {prefix}limited='true' "
             "or 'false'"
         )
     if lower < upper:
         return lower, upper
     if limited == "auto":
-        return None  # "0 0" is how MJCF says that there is no range
-    raise node.error(f"{given}={node.text(given)!r} should go from the smaller to the larger number")
+        return None  # in MJCF, "0 0" means that there is no range
+    raise node.error(f"{key}={node.text(key)!r} should be a smaller and a larger number; swap them")

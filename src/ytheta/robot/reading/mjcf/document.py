@@ -1,7 +1,7 @@
-"""One MJCF document from its pieces: includes inserted, repeated sections joined, paths of assets checked.
+"""The MJCF document: inserts included files, merges repeated sections, checks the paths of assets.
 
-An included file is looked for in the folder of the main file, then in that of the file that includes it, as MuJoCo
-does; its root element disappears. A file is included once at most, so includes cannot run in a circle.
+As in MuJoCo, an included file is searched for in the folder of the main file, then in the folder of the file that
+includes it; its root element is removed. A file can be included only once, so that includes cannot be circular.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from ytheta.files.bounded import read_bytes, resolve_reference
-from ytheta.files.xml_document import DEEPEST, Node, parse_xml
+from ytheta.files.xml_document import MAX_DEPTH, Node, parse_xml
 from ytheta.robot.reading.mjcf.compiler import Compiler
 
 _ASSET_FILES = {
@@ -25,68 +25,69 @@ _ASSET_FILES = {
 
 
 @dataclass
-class _Open:
-    """An element whose children are being gone through."""
+class _OpenElement:
+    """An element whose children are being processed."""
 
     node: Node
     included: bool
-    rest: Iterator[Node]
-    done: list[Node]
+    remaining: Iterator[Node]
+    children: list[Node]
 
 
-def with_includes(root: Node, path: Path) -> Node:
-    """The document with every ``<include>`` replaced by the content of its file."""
+def insert_includes(root: Node, path: Path) -> Node:
+    """Return the document with every ``<include>`` replaced by the content of its file."""
     seen = {path.resolve()}
-    around = [_Open(root, False, iter(root.children), [])]
+    open_elements = [_OpenElement(root, False, iter(root.children), [])]
     while True:
-        child = next(around[-1].rest, None)
+        child = next(open_elements[-1].remaining, None)
         if child is None:
-            closed = around.pop()
-            node = replace(closed.node, children=tuple(closed.done))
-            if not around:
+            closed = open_elements.pop()
+            node = replace(closed.node, children=tuple(closed.children))
+            if not open_elements:
                 return node
-            around[-1].done.extend(node.children if closed.included else (node,))
+            open_elements[-1].children.extend(node.children if closed.included else (node,))
             continue
-        if len(around) > DEEPEST:
+        if len(open_elements) > MAX_DEPTH:
             raise child.error("elements are nested too deeply, includes counted; flatten the document")
         included = child.tag == "include"
-        child = _included(child, path, seen) if included else child
-        around.append(_Open(child, included, iter(child.children), []))
+        child = _read_included(child, path, seen) if included else child
+        open_elements.append(_OpenElement(child, included, iter(child.children), []))
 
 
-def _included(node: Node, main: Path, seen: set[Path]) -> Node:
+def _read_included(node: Node, main: Path, seen: set[Path]) -> Node:
     reference = node.text("file")
-    beside = os.path.relpath(node.path.resolve().parent, main.resolve().parent)
+    folder = os.path.relpath(node.path.resolve().parent, main.resolve().parent)
     candidates = [resolve_reference(reference, main, node.where)]
-    if beside != ".":
-        candidates.append(resolve_reference(os.path.join(beside, reference), main, node.where))
+    if folder != ".":
+        candidates.append(resolve_reference(os.path.join(folder, reference), main, node.where))
     try:
-        found = next((file for file in candidates if file is not None and file.is_file()), None)
-    except OSError as error:  # a name that is too long, or a folder that may not be looked into
+        file = next((path for path in candidates if path is not None and path.is_file()), None)
+    except OSError as error:  # a name that is too long, or a folder without read permission
         raise node.error(f"the included file {reference!r} cannot be read: {error.strerror}; check its path") from None
-    if found is None:
-        raise node.error(f"the included file {reference!r} does not exist; check its path, seen from {main.name}")
-    if found in seen:
-        raise node.error(f"the file {reference!r} is included twice; MJCF allows it once, remove the other <include>")
-    seen.add(found)
-    content = parse_xml(read_bytes(found), found)
+    if file is None:
+        raise node.error(f"the included file {reference!r} does not exist; check its path relative to {main.name}")
+    if file in seen:
+        raise node.error(f"the file {reference!r} is included twice, but MJCF allows it once; remove one <include>")
+    seen.add(file)
+    content = parse_xml(read_bytes(file), file)
     if not content.children:
-        raise node.error(f"the included file {reference!r} holds no elements; remove the <include>")
+        raise node.error(f"the included file {reference!r} has no elements; remove the <include>")
     return content
 
 
-def section(root: Node, tag: str) -> Node:
-    """All top-level elements of one tag as one: later attributes win, children follow each other."""
-    found = list(root.all(tag))
-    if not found:
+def merge_sections(root: Node, tag: str) -> Node:
+    """Return all top-level elements with this tag as one element; later attributes override earlier ones."""
+    sections = list(root.all(tag))
+    if not sections:
         return Node(tag, {}, root.line, root.path)
-    attributes = {key: value for node in found for key, value in node.attributes.items()}
-    return replace(found[0], attributes=attributes, children=tuple(child for node in found for child in node.children))
+    attributes = {key: value for node in sections for key, value in node.attributes.items()}
+    children = tuple(child for node in sections for child in node.children)
+    return replace(sections[0], attributes=attributes, children=children)
 
 
 def check_assets(root: Node, path: Path, compiler: Compiler) -> None:
-    """Refuse files of meshes, height fields, textures and skins beyond the robot's folder; none is opened."""
-    for node in (child for tag in ("asset", "deformable") for child in section(root, tag).children):
+    """Raise an error if a mesh, height field, texture or skin lies outside of the robot's folder; opens no file."""
+    for node in (child for tag in ("asset", "deformable") for child in merge_sections(root, tag).children):
         folder = {"texture": compiler.texturedir, "model": ""}.get(node.tag, compiler.meshdir)
         for key in _ASSET_FILES.get(node.tag, ()):
             file = node.get(key, "")

@@ -1,6 +1,6 @@
-"""Inertia of an MJCF body: from its ``<inertial>``, or inferred from its geoms, then bounded as the compiler says.
+"""Inertia of an MJCF body: read from ``<inertial>`` or inferred from geoms, then bounded by the compiler settings.
 
-Meshes are never opened, so a body whose inertia would come from one is refused.
+Meshes are never opened; a body whose inertia depends on a mesh is an error.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ import numpy as np
 from ytheta.files.xml_document import Node
 from ytheta.robot.frame import Frame, to_rows, to_vector
 from ytheta.robot.inertia import Inertia
-from ytheta.robot.reading.mjcf.compiler import Compiler, choice, flag
+from ytheta.robot.reading.mjcf.compiler import Compiler, read_choice, read_flag
 from ytheta.robot.reading.mjcf.defaults import ORIENTATIONS
-from ytheta.robot.reading.mjcf.orientation import pose, segment
+from ytheta.robot.reading.mjcf.orientation import read_pose, read_segment
 from ytheta.robot.reading.mjcf.shapes import SHAPES
 from ytheta.robot.reading.snap import Snapper
 from ytheta.shapes import Float
 
-_AS_WRITTEN = Snapper(0.0)
-_EMPTY = 1e-14  # a volume or area that MuJoCo takes for none
-_SMALLEST, _LARGEST = 1e-15, 1e10  # lengths that MuJoCo takes for zero and for infinite
+_NO_SNAPPING = Snapper(0.0)
+_MIN_MEASURE = 1e-14  # smaller volumes and areas are zero for MuJoCo
+_MIN_SIZE, _MAX_SIZE = 1e-15, 1e10  # MuJoCo treats other lengths as zero or infinite
 
 
 @dataclass(frozen=True)
-class Lump:
+class BodyInertia:
     """Mass, centre and inertia about the centre, in body axes."""
 
     mass: float
@@ -38,142 +38,141 @@ class Lump:
         return Inertia.about_center(self.mass, to_vector(self.center), to_rows(self.tensor))
 
 
-NOTHING = Lump(0.0, np.zeros(3), np.zeros((3, 3)))
+MASSLESS = BodyInertia(0.0, np.zeros(3), np.zeros((3, 3)))
 
 
 @dataclass(frozen=True)
 class Content:
-    """What can say a body's inertia. Elements come with the frame of the ``<frame>`` elements around them."""
+    """The elements that determine the inertia of a body, each with the frame of the ``<frame>`` elements around it."""
 
     inertial: tuple[Node, Frame] | None
     geoms: tuple[tuple[Node, Frame], ...]
 
-    def inferred(self, compiler: Compiler) -> bool:
-        """Whether the geoms are asked."""
-        asked = compiler.inertiafromgeom
-        return asked == "true" or (asked == "auto" and self.inertial is None)
+    def uses_geoms(self, compiler: Compiler) -> bool:
+        """Whether the inertia is inferred from the geoms."""
+        setting = compiler.inertiafromgeom
+        return setting == "true" or (setting == "auto" and self.inertial is None)
 
-    def mesh(self, compiler: Compiler) -> Node | None:
-        """A geom with a mesh that the inertia would have to be inferred from."""
-        if not self.inferred(compiler):
+    def find_mesh(self, compiler: Compiler) -> Node | None:
+        """Return a geom with a mesh on which the inertia depends, if there is one."""
+        if not self.uses_geoms(compiler):
             return None
-        counted = (node for node, _ in self.geoms if _counts(node, compiler))
-        return next((node for node in counted if _shape(node) not in SHAPES or "mesh" in node.attributes), None)
+        geoms = (node for node, _ in self.geoms if _has_mass(node, compiler))
+        return next((node for node in geoms if _read_shape(node) not in SHAPES or "mesh" in node.attributes), None)
 
 
-def body_lump(content: Content, compiler: Compiler) -> Lump:
-    """What a body weighs."""
+def read_inertia(content: Content, compiler: Compiler) -> BodyInertia:
+    """Read the inertia of a body."""
     with np.errstate(over="ignore", invalid="ignore"):
-        lump = _unbounded(content, compiler)
-    if not all(np.isfinite(part).all() for part in (lump.mass, lump.center, lump.tensor)):
+        inertia = _read_unbounded(content, compiler)
+    if not all(np.isfinite(part).all() for part in (inertia.mass, inertia.center, inertia.tensor)):
         node = content.inertial[0] if content.inertial is not None else content.geoms[0][0]
-        raise node.error("mass, place or inertia are too large to compute with; give smaller numbers")
-    return _bounded(lump, compiler)
+        raise node.error("its mass, position or inertia is too large to compute with; give smaller numbers")
+    return _apply_bounds(inertia, compiler)
 
 
-def _unbounded(content: Content, compiler: Compiler) -> Lump:
-    lump = NOTHING if content.inertial is None else _given(*content.inertial, compiler)
-    if content.inferred(compiler):
-        mesh = content.mesh(compiler)
+def _read_unbounded(content: Content, compiler: Compiler) -> BodyInertia:
+    explicit = MASSLESS if content.inertial is None else _read_inertial(*content.inertial, compiler)
+    if content.uses_geoms(compiler):
+        mesh = content.find_mesh(compiler)
         if mesh is not None:
             raise mesh.error(
-                "the inertia of the body would come from a mesh, and meshes are not opened; give the body an "
+                "the inertia of the body depends on a mesh, but meshes are not opened; give the body an "
                 "<inertial>, for example by saving the model with MuJoCo (saveinertial='true', mj_saveLastXML)"
             )
-        inferred = _together(
-            [_geom(node, around, compiler) for node, around in content.geoms if _counts(node, compiler)]
-        )
-        return inferred if inferred.mass > 0.0 else lump
-    return lump
+        geoms = [(node, around) for node, around in content.geoms if _has_mass(node, compiler)]
+        inferred = _add([_read_geom(node, around, compiler) for node, around in geoms])
+        return inferred if inferred.mass > 0.0 else explicit
+    return explicit
 
 
-def scaled(lump: Lump, factor: float) -> Lump:
-    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused by Robot
-        return Lump(factor * lump.mass, lump.center, factor * lump.tensor)
+def scale(inertia: BodyInertia, factor: float) -> BodyInertia:
+    """Multiply mass and inertia by a factor."""
+    with np.errstate(over="ignore", invalid="ignore"):  # Robot refuses numbers that are not finite
+        return BodyInertia(factor * inertia.mass, inertia.center, factor * inertia.tensor)
 
 
-def _given(node: Node, around: Frame, compiler: Compiler) -> Lump:
+def _read_inertial(node: Node, around: Frame, compiler: Compiler) -> BodyInertia:
     mass = node.number("mass")
     if mass < 0.0:
         raise node.error(f"the mass {mass:g} kg is negative; give a positive mass, or 0 for none")
     node.numbers("pos", 3)
+    frame = around @ read_pose(node, compiler, _NO_SNAPPING)
     if "fullinertia" not in node.attributes:
-        return _lump(mass, np.diag(node.numbers("diaginertia", 3, default=(0.0, 0.0, 0.0))), around, node, compiler)
+        return _rotate(mass, np.diag(node.numbers("diaginertia", 3, default=(0.0, 0.0, 0.0))), frame)
     for key in ("diaginertia", *ORIENTATIONS):
         if key in node.attributes:
             raise node.error(f"'fullinertia' and '{key}' exclude each other; keep one")
     xx, yy, zz, xy, xz, yz = node.numbers("fullinertia", 6)
-    return _lump(mass, np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]), around, node, compiler)
+    return _rotate(mass, np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]), frame)
 
 
-def _lump(mass: float, tensor: Float[np.ndarray, "3 3"], around: Frame, node: Node, compiler: Compiler) -> Lump:
-    return _turned(mass, tensor, around @ pose(node, compiler, _AS_WRITTEN))
-
-
-def _turned(mass: float, tensor: Float[np.ndarray, "3 3"], frame: Frame) -> Lump:
+def _rotate(mass: float, tensor: Float[np.ndarray, "3 3"], frame: Frame) -> BodyInertia:
+    """The inertia in body axes of a tensor in the axes of this frame."""
     rotation = np.array(frame.rotation)
-    return Lump(mass, frame.matrix[:3, 3], rotation @ tensor @ rotation.T)
+    return BodyInertia(mass, frame.matrix[:3, 3], rotation @ tensor @ rotation.T)
 
 
-def _shape(node: Node) -> str:
-    return choice(node, "type", "sphere", (*SHAPES, "plane", "hfield", "mesh", "sdf"))
+def _read_shape(node: Node) -> str:
+    return read_choice(node, "type", "sphere", (*SHAPES, "plane", "hfield", "mesh", "sdf"))
 
 
-def _amount(node: Node) -> tuple[str, float]:
-    given = "mass" if "mass" in node.attributes else "density"
-    return given, node.number(given, 1000.0)
+def _read_amount(node: Node) -> tuple[str, float]:
+    """Return "mass" or "density" and its value."""
+    key = "mass" if "mass" in node.attributes else "density"
+    return key, node.number(key, 1000.0)
 
 
-def _counts(node: Node, compiler: Compiler) -> bool:
-    """Whether a geom has a say: its group is asked, and it is neither weightless nor a piece of landscape."""
+def _has_mass(node: Node, compiler: Compiler) -> bool:
+    """Whether a geom contributes to the inertia: by its group, its mass and its shape."""
     first, last = compiler.inertiagroups
-    asked = first <= node.number("group", 0.0) <= last
-    return asked and _amount(node)[1] != 0.0 and _shape(node) not in ("plane", "hfield")
+    in_group = first <= node.number("group", 0.0) <= last
+    return in_group and _read_amount(node)[1] != 0.0 and _read_shape(node) not in ("plane", "hfield")
 
 
-def _geom(node: Node, around: Frame, compiler: Compiler) -> Lump:
-    shape, (given, amount) = _shape(node), _amount(node)
+def _read_geom(node: Node, around: Frame, compiler: Compiler) -> BodyInertia:
+    shape, (key, amount) = _read_shape(node), _read_amount(node)
     if amount < 0.0:
-        raise node.error(f"the {given} {amount:g} of the geom is negative; give a positive one, or 0 for none")
-    measured, count = SHAPES[shape]
+        raise node.error(f"the {key} {amount:g} of the geom is negative; give a positive one, or 0 for none")
+    measure_shape, count = SHAPES[shape]
     sizes = node.numbers("size", default=())
     if "fromto" in node.attributes:
         if shape == "sphere":
             raise node.error("a sphere has no 'fromto'; give its 'pos', or make it a capsule")
-        frame, half = segment(node)
+        frame, half = read_segment(node)
         sizes = (*sizes[:1] * (count - 1), half)
     else:
-        frame = pose(node, compiler, _AS_WRITTEN)
-    if len(sizes) < count or not all(_SMALLEST < size < _LARGEST for size in sizes[:count]):
+        frame = read_pose(node, compiler, _NO_SNAPPING)
+    if len(sizes) < count or not all(_MIN_SIZE < size < _MAX_SIZE for size in sizes[:count]):
         needed = 1 if "fromto" in node.attributes else count
-        raise node.error(f"the size of a {shape} should be {needed} positive number{'s' if needed > 1 else ''}")
-    measure, moments = measured(*sizes[:count], shell=flag(node, "shellinertia", default=False))
-    mass = amount * measure if given == "density" else amount if measure > _EMPTY else 0.0
-    return _turned(mass, mass * np.diag(moments), around @ frame)
+        raise node.error(f"give {needed} positive number{'s' if needed > 1 else ''} as the size of a {shape}")
+    measure, moments = measure_shape(*sizes[:count], shell=read_flag(node, "shellinertia", default=False))
+    mass = amount * measure if key == "density" else amount if measure > _MIN_MEASURE else 0.0
+    return _rotate(mass, mass * np.diag(moments), around @ frame)
 
 
-def _together(lumps: Sequence[Lump]) -> Lump:
-    parts = [lump for lump in lumps if lump.mass > 0.0]
+def _add(inertias: Sequence[BodyInertia]) -> BodyInertia:
+    parts = [inertia for inertia in inertias if inertia.mass > 0.0]
     if len(parts) < 2:
-        return parts[0] if parts else NOTHING
+        return parts[0] if parts else MASSLESS
     mass = sum(part.mass for part in parts)
     center = np.asarray(sum(part.mass * part.center for part in parts)) / mass
     tensor = np.zeros((3, 3))
     for part in parts:
-        off = part.center - center
-        tensor += part.tensor + part.mass * (off @ off * np.eye(3) - np.outer(off, off))
-    return Lump(mass, center, tensor)
+        c = part.center - center
+        tensor += part.tensor + part.mass * (c @ c * np.eye(3) - np.outer(c, c))
+    return BodyInertia(mass, center, tensor)
 
 
-def _bounded(lump: Lump, compiler: Compiler) -> Lump:
-    """boundmass, boundinertia and balanceinertia, in the order of MuJoCo."""
-    lump = replace(lump, mass=max(lump.mass, compiler.boundmass))
+def _apply_bounds(inertia: BodyInertia, compiler: Compiler) -> BodyInertia:
+    """Apply boundmass, boundinertia and balanceinertia, in the order of MuJoCo."""
+    inertia = replace(inertia, mass=max(inertia.mass, compiler.boundmass))
     if compiler.boundinertia <= 0.0 and not compiler.balanceinertia:
-        return lump
-    moments, axes = np.linalg.eigh(lump.tensor)
+        return inertia
+    moments, axes = np.linalg.eigh(inertia.tensor)
     bounded = np.maximum(moments, compiler.boundinertia)
     if compiler.balanceinertia and bounded[0] + bounded[1] < (1.0 - 1e-12) * bounded[2]:
         bounded = np.full(3, bounded.mean())
     if np.array_equal(bounded, moments):
-        return lump
-    return replace(lump, tensor=(axes * bounded) @ axes.T)
+        return inertia
+    return replace(inertia, tensor=(axes * bounded) @ axes.T)

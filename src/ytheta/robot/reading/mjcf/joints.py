@@ -1,11 +1,11 @@
-"""The joints of one MJCF body as a chain of joints.
+"""The joints of an MJCF body as a chain of joints.
 
-MuJoCo moves a body by its joints in order, each about an axis and anchor that are fixed in the body and carried along
-by the joints before it::
+The joints of a body move it in their order. The axis and anchor of each are fixed in the body and are moved by the
+joints before it::
 
     parent ── body's pose ──▶ J1 ──▶ J2 ──▶ … ──▶ body,      J = shift(anchor) turn(axis, q - ref) shift(-anchor)
 
-Every J but the last leads to a massless link called ``<body>.<joint>``. Where q = ref, all J are identities.
+Every J but the last moves a massless link called ``<body>.<joint>``. If q = ref, all J are identities.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from ytheta.files.xml_document import Node
 from ytheta.robot.frame import Frame, Vector, to_vector
 from ytheta.robot.parts import Drive, Force, Joint, JointKind, Limits
 from ytheta.robot.reading.mjcf.actuators import Actuation
-from ytheta.robot.reading.mjcf.bodies import Body, fresh
-from ytheta.robot.reading.mjcf.compiler import Compiler, choice, leading, limits
-from ytheta.robot.reading.mjcf.remarks import Remarks
+from ytheta.robot.reading.mjcf.bodies import Body, make_unique
+from ytheta.robot.reading.mjcf.compiler import Compiler, read_choice, read_leading, read_limits
+from ytheta.robot.reading.mjcf.findings import FindingCollector
 from ytheta.robot.reading.snap import Snapper, normalize_axis
 
 _KINDS = {"hinge": JointKind.REVOLUTE, "slide": JointKind.PRISMATIC}
 
 
 @dataclass(frozen=True)
-class Hinge:
-    """A joint, its position ``ref`` in the pose of the file, and its springs."""
+class MjcfJoint:
+    """A joint, its position ``ref`` in the initial configuration, and its springs."""
 
     joint: Joint
     ref: float = 0.0
@@ -41,60 +41,65 @@ class Hinge:
 
 @dataclass(frozen=True)
 class JointReader:
-    """Reads the joints of bodies; names that are not in the file are made up without meeting those that are."""
+    """Reads the joints of bodies; joints without a name get one that is not in the file."""
 
     compiler: Compiler
     snapper: Snapper
     actuation: Mapping[str, Actuation]
     link_names: set[str]
     joint_names: set[str]
-    remarks: Remarks
+    findings: FindingCollector
     fix_base: bool
 
-    def chain(self, body: Body) -> tuple[Hinge, ...]:
-        """The joints from the parent to a body, each with its ``ref`` and its springs."""
-        nodes = [(node, around) for node, around in body.joints if not self._fixed(node, body)]
+    def read_chain(self, body: Body) -> tuple[MjcfJoint, ...]:
+        """Return the joints between a body and its parent."""
+        nodes = [(node, around) for node, around in body.joints if not self._becomes_fixed(node, body)]
         if not nodes:
-            name = fresh(f"{body.name}.fixed", self.joint_names)
-            return (Hinge(Joint(name, JointKind.FIXED, body.parent, body.name, placement=body.pose)),)
-        chain: list[Hinge] = []
+            name = make_unique(f"{body.name}.fixed", self.joint_names)
+            return (MjcfJoint(Joint(name, JointKind.FIXED, body.parent, body.name, placement=body.pose)),)
+        chain: list[MjcfJoint] = []
         parent, pose = body.parent, body.pose
         for node, around in nodes:
-            given = node.get("name", "")
-            name = given or fresh(f"{body.name}.joint", self.joint_names)
-            last = len(chain) == len(nodes) - 1
-            child = body.name if last else fresh(f"{body.name}.{given}" if given else name, self.link_names)
-            chain.append(self._joint(node, around, name, parent, child, pose))
+            name_in_file = node.get("name", "")
+            name = name_in_file or make_unique(f"{body.name}.joint", self.joint_names)
+            if len(chain) == len(nodes) - 1:
+                child = body.name
+            else:
+                child = make_unique(f"{body.name}.{name_in_file}" if name_in_file else name, self.link_names)
+            chain.append(self._read_joint(node, around, name, parent, child, pose))
             parent, pose = child, Frame()
         return tuple(chain)
 
-    def _fixed(self, node: Node, body: Body) -> bool:
-        """Whether a joint is free and held fast; refuses joints that no robot has."""
-        kind = "free" if node.tag == "freejoint" else choice(node, "type", "hinge", ("hinge", "slide", "ball", "free"))
+    def _becomes_fixed(self, node: Node, body: Body) -> bool:
+        """Whether this is a free joint that ``fix_base`` makes fixed; raises an error for unsupported joints."""
+        kind = (
+            "free"
+            if node.tag == "freejoint"
+            else read_choice(node, "type", "hinge", ("hinge", "slide", "ball", "free"))
+        )
         if kind == "ball":
             raise node.error(
-                f"body {body.name!r} has a ball joint, which is not supported; write it as three hinges in one body"
+                f"body {body.name!r} has a ball joint, which is not supported; replace it by three hinges in one body"
             )
         if kind != "free":
             return False
         if not self.fix_base:
             raise node.error(
-                f"body {body.name!r} moves freely, and a robot needs a fixed base; read it with --fix-base "
-                "(fix_base=True), which holds the body where the file puts it"
+                f"body {body.name!r} moves freely, but a robot needs a fixed base; read the file with --fix-base "
+                "(fix_base=True), which fixes the body at its position in the file"
             )
-        self.remarks.tell("free bodies held fixed where the file puts them (fix_base): {}", body.name)
+        self.findings.note("free bodies are fixed at their positions in the file (fix_base): {}", body.name)
         return True
 
-    def _joint(self, node: Node, around: Frame, name: str, parent: str, child: str, pose: Frame) -> Hinge:
+    def _read_joint(self, node: Node, around: Frame, name: str, parent: str, child: str, pose: Frame) -> MjcfJoint:
         kind = _KINDS[node.get("type", "hinge")]
-        turns = kind is JointKind.REVOLUTE
-        axis = self._axis(node, around)
-        anchor = Frame.shift(
-            *to_vector((around @ Frame.shift(*node.numbers("pos", 3, default=(0.0, 0.0, 0.0)))).matrix[:3, 3])
-        )
+        revolute = kind is JointKind.REVOLUTE
+        axis = self._read_axis(node, around)
+        position = around @ Frame.shift(*node.numbers("pos", 3, default=(0.0, 0.0, 0.0)))
+        anchor = Frame(position.translation)
         ref = node.number("ref", 0.0)
-        if turns:
-            ref = self.snapper.angle(self.compiler.radians(ref), node.where)
+        if revolute:
+            ref = self.snapper.snap_angle(self.compiler.to_radians(ref), node.where)
             placement, seat = pose @ anchor, anchor.inverse()
             if ref != 0.0:
                 seat = Frame.turn(axis, -ref) @ seat
@@ -108,36 +113,36 @@ class JointReader:
             placement=placement,
             axis=axis,
             seat=seat,
-            limits=self._limits(node, name, turns=turns),
-            drive=self._drive(node, name),
+            limits=self._read_limits(node, name, revolute=revolute),
+            drive=self._read_drive(node, name),
         )
-        return Hinge(joint, ref, self._springs(node, name, turns=turns))
+        return MjcfJoint(joint, ref, self._read_springs(node, name, revolute=revolute))
 
-    def _axis(self, node: Node, around: Frame) -> Vector:
+    def _read_axis(self, node: Node, around: Frame) -> Vector:
         try:
             axis = normalize_axis(to_vector(node.numbers("axis", 3, default=(0.0, 0.0, 1.0))))
         except InputError as error:
             raise node.error(str(error)) from None
-        return self.snapper.axis(normalize_axis(to_vector(np.array(around.rotation) @ axis)), node.where)
+        return self.snapper.snap_axis(normalize_axis(to_vector(np.array(around.rotation) @ axis)), node.where)
 
-    def _limits(self, node: Node, name: str, *, turns: bool) -> Limits:
-        lower, upper = limits(node, "", self.compiler) or (-math.inf, math.inf)
-        if turns:
-            lower, upper = self.compiler.radians(lower), self.compiler.radians(upper)
-        force = limits(node, "actuatorfrc", self.compiler)
+    def _read_limits(self, node: Node, name: str, *, revolute: bool) -> Limits:
+        lower, upper = read_limits(node, "", self.compiler) or (-math.inf, math.inf)
+        if revolute:
+            lower, upper = self.compiler.to_radians(lower), self.compiler.to_radians(upper)
+        force = read_limits(node, "actuatorfrc", self.compiler)
         if force is not None:
             effort = max(abs(force[0]), abs(force[1]))
         else:
             effort = self.actuation[name].effort if name in self.actuation else math.inf
         return Limits(lower, upper, effort=effort)
 
-    def _drive(self, node: Node, name: str) -> Drive:
+    def _read_drive(self, node: Node, name: str) -> Drive:
         actuation = self.actuation.get(name, Actuation())
-        linear, higher = leading(node, "damping", 0.0)
+        linear, higher = read_leading(node, "damping", 0.0)
         if any(higher):
-            self.remarks.warn("the quadratic and cubic damping of joints is left out: {}", name)
-        if _sprung_by_mujoco(node):
-            self.remarks.warn("springs and dampers that MuJoCo computes (springdamper) are left out: {}", name)
+            self.findings.warn("the quadratic and cubic damping of joints is ignored: {}", name)
+        if _has_springdamper(node):
+            self.findings.warn("springs and dampers that MuJoCo computes (springdamper) are ignored: {}", name)
             linear = 0.0
         return Drive(
             rotor_inertia=node.number("armature", 0.0) + actuation.rotor_inertia,
@@ -145,12 +150,12 @@ class JointReader:
             coulomb=node.number("frictionloss", 0.0),
         )
 
-    def _springs(self, node: Node, name: str, *, turns: bool) -> tuple[Force, ...]:
-        """The spring, a force; one more for every higher power of the deflection that its stiffness names."""
-        if _sprung_by_mujoco(node):
+    def _read_springs(self, node: Node, name: str, *, revolute: bool) -> tuple[Force, ...]:
+        """Return the spring as forces, one for each power of the deflection with a stiffness."""
+        if _has_springdamper(node):
             return ()
         rest = node.number("springref", 0.0)
-        rest = self.compiler.radians(rest) if turns else rest
+        rest = self.compiler.to_radians(rest) if revolute else rest
         deflection = (
             f"{format_position(name)} {'-' if rest > 0.0 else '+'} {abs(rest)!r}" if rest else format_position(name)
         )
@@ -158,17 +163,19 @@ class JointReader:
         for power, stiffness in enumerate(node.numbers("stiffness", default=(0.0,)), start=1):
             shape, suffix = (deflection, "") if power == 1 else (f"({deflection})**{power}", str(power))
             if stiffness:
-                springs.append(Force(self._force_name(f"{name}_spring{suffix}"), ((name, shape),), value=stiffness))
+                springs.append(
+                    Force(self._make_force_name(f"{name}_spring{suffix}"), ((name, shape),), value=stiffness)
+                )
         return tuple(springs)
 
-    def _force_name(self, wanted: str) -> str:
-        """A name that no link and no joint has, nor those that are still to be made up."""
-        name = fresh(wanted, self.link_names | self.joint_names)
+    def _make_force_name(self, proposal: str) -> str:
+        """Return a name that no link, joint or force has."""
+        name = make_unique(proposal, self.link_names | self.joint_names)
         self.link_names.add(name)
         self.joint_names.add(name)
         return name
 
 
-def _sprung_by_mujoco(node: Node) -> bool:
-    """Whether MuJoCo computes stiffness and damping, whatever the file gives for them."""
+def _has_springdamper(node: Node) -> bool:
+    """Whether MuJoCo computes stiffness and damping and ignores those in the file."""
     return all(number > 0.0 for number in node.numbers("springdamper", 2, default=(0.0, 0.0)))

@@ -1,6 +1,6 @@
-"""Where an MJCF element is: position and the five ways to write an orientation, as one Frame.
+"""The pose of an MJCF element: its position and its orientation, which can be given in five ways.
 
-Bodies and frames pass a Snapper and get rounded angles snapped; geoms and inertials pass none and stay as written.
+The poses of bodies and frames are snapped, those of geoms and inertials are not.
 """
 
 from __future__ import annotations
@@ -18,40 +18,40 @@ from ytheta.robot.reading.snap import Snapper
 from ytheta.shapes import Float
 
 _AXES: dict[str, Vector] = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
-_TINY = 1e-14
-_FAR = 1e100  # squares of what is nearer do not overflow
+_MIN_LENGTH = 1e-14
+_MAX_COORDINATE = 1e100  # squares of smaller numbers do not overflow
 
 
-def pose(node: Node, compiler: Compiler, snapper: Snapper) -> Frame:
-    """The frame of a body, frame, geom, site or inertial seen from what it stands in."""
-    place = Frame.shift(*node.numbers("pos", 3, default=(0.0, 0.0, 0.0)))
+def read_pose(node: Node, compiler: Compiler, snapper: Snapper) -> Frame:
+    """Return the frame of a body, frame, geom, site or inertial seen from its parent element."""
+    position = Frame.shift(*node.numbers("pos", 3, default=(0.0, 0.0, 0.0)))
     given = [key for key in ORIENTATIONS if key in node.attributes]
     if not given:
-        return place
+        return position
     if len(given) > 1:
         raise node.error(f"the orientation is given twice, by '{given[0]}' and '{given[1]}'; keep one")
     if given == ["euler"]:
-        return place @ _euler(node, compiler, snapper)
-    turn = {"quat": _quat, "axisangle": _axisangle, "xyaxes": _xyaxes, "zaxis": _zaxis}[given[0]](node, compiler)
-    return place @ snapper.rotation(turn, node.where)
+        return position @ _read_euler(node, compiler, snapper)
+    turn = _READERS[given[0]](node, compiler)
+    return position @ snapper.snap_rotation(turn, node.where)
 
 
-def segment(node: Node) -> tuple[Frame, float]:
-    """Of an element with ``fromto``: the frame in the middle, z along the segment, and half its length."""
+def read_segment(node: Node) -> tuple[Frame, float]:
+    """Return the frame at the middle of ``fromto``, with z along the segment, and half the length."""
     numbers = node.numbers("fromto", 6)
-    if max(abs(entry) for entry in numbers) > _FAR:
-        raise node.error(f"fromto={node.text('fromto')!r} lies too far away; give smaller numbers")
+    if max(abs(entry) for entry in numbers) > _MAX_COORDINATE:
+        raise node.error(f"fromto={node.text('fromto')!r} is too large; give smaller numbers")
     ends = np.array(numbers).reshape(2, 3)
     if any(node.numbers("pos", 3, default=(0.0, 0.0, 0.0))):
         raise node.error("'pos' and 'fromto' are both given; keep one")
     along = ends[0] - ends[1]  # z points from the second end to the first
     length = float(np.linalg.norm(along))
-    if length < _TINY:
+    if length < _MIN_LENGTH:
         raise node.error(f"the two ends of fromto={node.text('fromto')!r} coincide; move one of them")
-    return Frame.shift(*to_vector(ends.mean(axis=0))) @ _z_onto(along / length), length / 2
+    return Frame.shift(*to_vector(ends.mean(axis=0))) @ _align_z(along / length), length / 2
 
 
-def _quat(node: Node, _compiler: Compiler) -> Frame:
+def _read_quat(node: Node, _compiler: Compiler) -> Frame:
     w, x, y, z = node.numbers("quat", 4)
     try:
         return Frame.from_quaternion(w, x, y, z)
@@ -59,40 +59,45 @@ def _quat(node: Node, _compiler: Compiler) -> Frame:
         raise node.error(str(error)) from None
 
 
-def _axisangle(node: Node, compiler: Compiler) -> Frame:
+def _read_axisangle(node: Node, compiler: Compiler) -> Frame:
     *axis, angle = node.numbers("axisangle", 4)
-    return Frame.turn(to_vector(_unit(node, "axisangle", np.array(axis))), compiler.radians(angle))
+    return Frame.turn(to_vector(_normalize(node, "axisangle", np.array(axis))), compiler.to_radians(angle))
 
 
-def _euler(node: Node, compiler: Compiler, snapper: Snapper) -> Frame:
-    turned = IDENTITY
+def _read_euler(node: Node, compiler: Compiler, snapper: Snapper) -> Frame:
+    rotation = IDENTITY
     for letter, angle in zip(compiler.eulerseq, node.numbers("euler", 3), strict=True):
-        turn = Frame.turn(_AXES[letter.lower()], snapper.angle(compiler.radians(angle), node.where))
-        turned = turned @ turn if letter.islower() else turn @ turned
-    return turned
+        turn = Frame.turn(_AXES[letter.lower()], snapper.snap_angle(compiler.to_radians(angle), node.where))
+        rotation = rotation @ turn if letter.islower() else turn @ rotation
+    return rotation
 
 
-def _xyaxes(node: Node, _compiler: Compiler) -> Frame:
+def _read_xyaxes(node: Node, _compiler: Compiler) -> Frame:
     numbers = node.numbers("xyaxes", 6)
-    x, y = (_unit(node, "xyaxes", np.array(numbers[k : k + 3])) for k in (0, 3))
-    y = _unit(node, "xyaxes", y - (x @ y) * x)
+    x, y = (_normalize(node, "xyaxes", np.array(numbers[k : k + 3])) for k in (0, 3))
+    y = _normalize(node, "xyaxes", y - (x @ y) * x)
     return Frame(rotation=to_rows(np.stack([x, y, np.cross(x, y)], axis=1)))
 
 
-def _zaxis(node: Node, _compiler: Compiler) -> Frame:
-    return _z_onto(_unit(node, "zaxis", np.array(node.numbers("zaxis", 3))))
+def _read_zaxis(node: Node, _compiler: Compiler) -> Frame:
+    return _align_z(_normalize(node, "zaxis", np.array(node.numbers("zaxis", 3))))
 
 
-def _z_onto(direction: Float[np.ndarray, "3"]) -> Frame:
-    """The smallest rotation that takes the z axis to a direction; about x where it is half a turn."""
+_READERS = {"quat": _read_quat, "axisangle": _read_axisangle, "xyaxes": _read_xyaxes, "zaxis": _read_zaxis}
+
+
+def _align_z(direction: Float[np.ndarray, "3"]) -> Frame:
+    """Return the smallest rotation that maps the z axis to a direction; half a turn is about x."""
     x, y, z = to_vector(direction)
     sine = math.hypot(x, y)
     axis = (-y / sine, x / sine, 0.0) if sine > 1e-10 else _AXES["x"]
     return Frame.turn(axis, math.atan2(sine, z))
 
 
-def _unit(node: Node, key: str, direction: Float[np.ndarray, "3"]) -> Float[np.ndarray, "3"]:
-    if math.hypot(*direction) < _TINY:
-        raise node.error(f"{key}={node.text(key)!r} holds no direction; give vectors that are not zero or parallel")
-    near = np.array(scale_to_order_one(to_vector(direction)))
-    return near / np.linalg.norm(near)
+def _normalize(node: Node, key: str, direction: Float[np.ndarray, "3"]) -> Float[np.ndarray, "3"]:
+    if math.hypot(*direction) < _MIN_LENGTH:
+        raise node.error(
+            f"{key}={node.text(key)!r} does not define a direction; give vectors that are neither zero nor parallel"
+        )
+    scaled = np.array(scale_to_order_one(to_vector(direction)))
+    return scaled / np.linalg.norm(scaled)

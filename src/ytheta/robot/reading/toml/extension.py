@@ -1,8 +1,8 @@
-"""What a TOML file lays over the robot that it ``extends``: a vendor's URDF plus what URDF cannot say.
+"""TOML files that extend another robot, such as a vendor's URDF, with parts that URDF cannot describe.
 
-Couplings, motors, forces, markers, and links and joints with new names are added. A table with the name of a joint that
-is there changes its drive or its limits, one with the name of a link its inertia, each as a whole; geometry stays the
-other file's. Keys at the top take the place of the other file's, symbolic lengths one by one.
+Couplings, motors, forces, markers, and links and joints with new names are added. A table with the name of an existing
+joint replaces its drive or its limits, one with the name of an existing link its inertia. The geometry is that of the
+extended file. Top-level keys override those of the extended file; symbolic lengths are overridden one by one.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from ytheta.files.toml_table import Table
-from ytheta.robot import tree
+from ytheta.robot.coordinates import list_coordinates
 from ytheta.robot.frame import to_vector
 from ytheta.robot.parts import Joint, Link, Loop
 from ytheta.robot.reading.snap import Snapper
@@ -30,24 +30,24 @@ from ytheta.robot.reading.toml.parts import (
 )
 from ytheta.robot.robot import Robot
 
-INERTIA = ("mass", "center", "inertia", "parameters")
+INERTIA_KEYS = ("mass", "center", "inertia", "parameters")
 
 _Part = TypeVar("_Part", Link, Joint)
 
 
 def extend_robot(base: Robot, top: Table, snapper: Snapper, *, lengths: Sequence[tuple[str, float | None]]) -> Robot:
-    """The robot ``base`` with everything that the file ``top`` says; ``lengths`` are the file's own."""
+    """Return the robot ``base`` extended by the file ``top``; ``lengths`` are those of ``top``."""
 
     def joint(table: Table) -> Joint:
         return read_joint(table, snapper)
 
-    joints = _over(base.joints, top.tables("joint"), _changed_joint, joint)
-    cuts = _over([loop.joint for loop in base.loops], top.tables("loop"), _changed_joint, joint)
+    joints = _merge_parts(base.joints, top.tables("joint"), _change_joint, joint)
+    cuts = _merge_parts([loop.joint for loop in base.loops], top.tables("loop"), _change_joint, joint)
     couplings = (*base.couplings, *map(read_coupling, top.tables("coupling")))
     motors = (*base.motors, *map(read_motor, top.tables("motor")))
-    coordinates = tree.coordinates([joint for joint in joints if joint.moves], couplings, motors)
-    # A new loop asks for a new choice of what is actuated, and where there is none it is simply everything.
-    chosen = len(cuts) == len(base.loops) and (base.loops or set(coordinates) == set(base.coordinates))
+    coordinates = list_coordinates([joint for joint in joints if joint.moves], couplings, motors)
+    # After a new loop, the actuated coordinates must be chosen again; without loops, all coordinates are actuated.
+    keep_actuated = len(cuts) == len(base.loops) and (base.loops or set(coordinates) == set(base.coordinates))
     home = tuple((name, value) for name, value in base.home if name in coordinates)
     return replace(
         base,
@@ -57,67 +57,69 @@ def extend_robot(base: Robot, top: Table, snapper: Snapper, *, lengths: Sequence
         gravity=to_vector(top.numbers("gravity", 3, base.gravity)),
         mounting=read_frame(top.table("mounting"), snapper) if top.has("mounting") else base.mounting,
         lengths=tuple({**dict(base.lengths), **dict(lengths)}.items()),
-        links=_over(base.links, top.tables("link"), _changed_link, read_link),
+        links=_merge_parts(base.links, top.tables("link"), _change_link, read_link),
         joints=joints,
         loops=tuple(map(Loop, cuts)),
         couplings=couplings,
         motors=motors,
         forces=(*base.forces, *map(read_force, top.tables("force"))),
-        actuated=top.texts("actuated") if top.has("actuated") else base.actuated if chosen else (),
+        actuated=top.texts("actuated") if top.has("actuated") else base.actuated if keep_actuated else (),
         markers=(*base.markers, *(read_marker(table, snapper) for table in top.tables("marker"))),
         home=top.table("home").named_numbers() if top.has("home") else home,
         findings=(*base.findings, *snapper.findings),
     )
 
 
-def _over(
+def _merge_parts(
     parts: Sequence[_Part],
     tables: Sequence[Table],
     change: Callable[[_Part, Table], _Part],
     read: Callable[[Table], _Part],
 ) -> tuple[_Part, ...]:
-    """The parts there are, changed where a table has their name, and those with new names."""
+    """Return the parts, changed if a table has their name, followed by those with new names."""
     known = {part.name: part for part in parts}
     changed: dict[str, _Part] = {}
     added: list[_Part] = []
     for table in tables:
-        old = known.get(table.name)
-        if old is None:
+        part = known.get(table.name)
+        if part is None:
             added.append(read(table))
-        elif old.name in changed:
-            raise table.error("another table of this name stands above; put all changes into one")
+        elif part.name in changed:
+            raise table.error("there is another table with this name above; put all changes into one table")
         else:
-            changed[old.name] = change(old, table)
+            changed[part.name] = change(part, table)
     return tuple([changed.get(part.name, part) for part in parts] + added)
 
 
-def _changed_joint(joint: Joint, table: Table) -> Joint:
-    changes = table.has("drive"), table.has("limits")
+def _change_joint(joint: Joint, table: Table) -> Joint:
+    has_drive, has_limits = table.has("drive"), table.has("limits")
     drive, limits = table.table("drive"), table.table("limits")
-    new = replace(
+    changed = replace(
         joint,
-        drive=read_drive(drive) if changes[0] else joint.drive,
-        limits=read_limits(limits) if changes[1] else joint.limits,
+        drive=read_drive(drive) if has_drive else joint.drive,
+        limits=read_limits(limits) if has_limits else joint.limits,
         source=table.text("source", joint.source),
     )
-    _finish(table, "joint", "its 'drive' and its 'limits'", any_change=any(changes))
-    return new
+    _finish(table, "joint", "its 'drive' and its 'limits'", any_change=has_drive or has_limits)
+    return changed
 
 
-def _changed_link(link: Link, table: Table) -> Link:
-    given = [key for key in INERTIA if table.has(key)]
-    new = replace(link, inertia=read_inertia(table), source=table.text("source", ""))
-    _finish(table, "link", "its inertia ('mass', 'center' and 'inertia', or 'parameters')", any_change=bool(given))
-    return new
+def _change_link(link: Link, table: Table) -> Link:
+    inertia_keys = [key for key in INERTIA_KEYS if table.has(key)]
+    changed = replace(link, inertia=read_inertia(table), source=table.text("source", ""))
+    _finish(
+        table, "link", "its inertia ('mass', 'center' and 'inertia', or 'parameters')", any_change=bool(inertia_keys)
+    )
+    return changed
 
 
 def _finish(table: Table, what: str, changeable: str, *, any_change: bool) -> None:
     table.text("name")
-    left = table.items()
-    if left:
+    remaining = table.items()
+    if remaining:
         raise table.error(
-            f"the {what} is one of the robot that is extended, of which only {changeable} can be changed, not "
-            f"{left[0][0]!r}; remove that key, or give a new {what} a name of its own"
+            f"the {what} belongs to the extended robot, so only {changeable} can be changed, not "
+            f"{remaining[0][0]!r}; remove this key, or give a new {what} another name"
         )
     if not any_change:
-        raise table.error(f"nothing of this {what} is changed; give {changeable}, or remove the table")
+        raise table.error(f"this table does not change the {what}; give {changeable}, or remove the table")

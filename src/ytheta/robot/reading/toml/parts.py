@@ -1,6 +1,6 @@
 """Tables of our TOML format → the parts of a robot: links, joints, couplings, motors, forces, markers.
 
-docs/robot-format.md describes the keys. Every reader takes all keys of its table and complains about what is left.
+docs/robot-format.md describes the keys. Unknown keys are errors.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ GEOMETRIES = ("standard_dh", "modified_dh", "frame")
 
 
 def read_link(table: Table, *, measured: bool = False) -> Link:
-    """A link; one whose inertia was ``measured`` may have a negative mass."""
+    """Read a link; ``measured`` allows a negative mass, which an identification can give."""
     link = Link(
         name=table.text("name"),
         inertia=read_inertia(table, measured=measured),
-        load=table.flag("load", False),
+        load=table.flag("load", default=False),
         source=table.text("source", ""),
     )
     table.finish()
@@ -57,14 +57,14 @@ def read_joint(table: Table, snapper: Snapper) -> Joint:
     kind = table.text("type")
     if kind not in kinds:
         raise table.error(f"the joint type {kind!r} is not supported{suggest_names(kind, kinds)}")
-    placement, seat = _geometry(table, snapper)
+    placement, seat = _read_geometry(table, snapper)
     joint = Joint(
         name=table.text("name"),
         kind=JointKind(kind),
         parent=table.text("parent"),
         child=table.text("child"),
         placement=placement,
-        axis=_axis(table, snapper),
+        axis=_read_axis(table, snapper),
         seat=seat,
         limits=read_limits(table.table("limits")),
         drive=read_drive(table.table("drive")),
@@ -74,8 +74,8 @@ def read_joint(table: Table, snapper: Snapper) -> Joint:
     return joint
 
 
-def _geometry(table: Table, snapper: Snapper) -> tuple[Frame, Frame]:
-    """Placement and seat, from one of the three ways to give them."""
+def _read_geometry(table: Table, snapper: Snapper) -> tuple[Frame, Frame]:
+    """Return placement and seat, which can be given in three ways."""
     given = [key for key in GEOMETRIES if table.has(key)]
     if len(given) > 1:
         raise table.error(f"{given[0]!r} and {given[1]!r} exclude each other; keep one")
@@ -84,9 +84,9 @@ def _geometry(table: Table, snapper: Snapper) -> tuple[Frame, Frame]:
     if given and given[0] != "frame":
         for key in ("axis", "seat", "child_frame"):
             if table.has(key):
-                raise table.error(f"{given[0]!r} already says what {key!r} would; remove {key!r}, or use 'frame'")
+                raise table.error(f"{given[0]!r} determines {key!r} already; remove {key!r}, or use 'frame'")
         row = table.table(given[0])
-        frames = _standard_dh(row, snapper) if given[0] == "standard_dh" else _modified_dh(row, snapper)
+        frames = _read_standard_dh(row, snapper) if given[0] == "standard_dh" else _read_modified_dh(row, snapper)
         row.finish()
         return frames
     if table.has("child_frame"):
@@ -96,20 +96,20 @@ def _geometry(table: Table, snapper: Snapper) -> tuple[Frame, Frame]:
     return read_frame(table.table("frame"), snapper), seat
 
 
-def _standard_dh(row: Table, snapper: Snapper) -> tuple[Frame, Frame]:
-    """Rz(theta) Tz(d) Tx(a) Rx(alpha): the joint moves first, so all of it is the seat."""
-    theta, alpha = (snapper.angle(row.number(key, 0.0), f"{row.where}, {key}") for key in ("theta", "alpha"))
+def _read_standard_dh(row: Table, snapper: Snapper) -> tuple[Frame, Frame]:
+    """Rz(theta) Tz(d) Tx(a) Rx(alpha): the joint moves first, so that this is the seat."""
+    theta, alpha = (snapper.snap_angle(row.number(key, 0.0), f"{row.where}, {key}") for key in ("theta", "alpha"))
     turn = Frame.turn((0.0, 0.0, 1.0), theta)
     return IDENTITY, turn @ Frame.shift(row.scalar("a", 0.0), 0.0, row.scalar("d", 0.0)) @ _about_x(alpha)
 
 
-def _modified_dh(row: Table, snapper: Snapper) -> tuple[Frame, Frame]:
-    """Rz(gamma) Tz(b) Rx(alpha) Tx(a) Rz(theta) Tz(d); the joint moves along the last z, so all of it is placement.
+def _read_modified_dh(row: Table, snapper: Snapper) -> tuple[Frame, Frame]:
+    """Rz(gamma) Tz(b) Rx(alpha) Tx(a) Rz(theta) Tz(d); the joint moves along the last z, so that this is the placement.
 
-    gamma and b are the two figures more that Khalil and Kleinfinger (1986) need where a link carries several joints.
+    Khalil and Kleinfinger (1986) introduced gamma and b for links that carry several joints.
     """
     gamma, alpha, theta = (
-        snapper.angle(row.number(key, 0.0), f"{row.where}, {key}") for key in ("gamma", "alpha", "theta")
+        snapper.snap_angle(row.number(key, 0.0), f"{row.where}, {key}") for key in ("gamma", "alpha", "theta")
     )
     branch = Frame.turn((0.0, 0.0, 1.0), gamma) @ Frame.shift(z=row.scalar("b", 0.0))
     twist = _about_x(alpha) @ Frame.shift(row.scalar("a", 0.0))
@@ -128,28 +128,28 @@ def read_frame(table: Table, snapper: Snapper) -> Frame:
     turn = IDENTITY
     if given == ["rpy"]:
         roll, pitch, yaw = table.numbers("rpy", 3)
-        turn = snapper.rpy(roll, pitch, yaw, table.where)
+        turn = snapper.snap_rpy(roll, pitch, yaw, table.where)
     elif given == ["quaternion"]:
         w, i, j, k = table.numbers("quaternion", 4)
         try:
             turn = Frame.from_quaternion(w, i, j, k)
         except InputError as error:
             raise table.error(f"{error}, scalar first") from None
-        turn = snapper.rotation(turn, table.where)
+        turn = snapper.snap_rotation(turn, table.where)
     elif given == ["rotation"]:
         matrix = np.array(table.matrix("rotation"))
-        entries_fit = abs(matrix).max() <= 1.0 + 1e-6  # else the product below may overflow
-        if not entries_fit or abs(matrix @ matrix.T - np.eye(3)).max() > 1e-6 or np.linalg.det(matrix) < 0.0:
-            raise table.error("'rotation' is not a rotation matrix (orthonormal rows, determinant 1 to six digits)")
+        is_bounded = abs(matrix).max() <= 1.0 + 1e-6  # else the product below may overflow
+        if not is_bounded or abs(matrix @ matrix.T - np.eye(3)).max() > 1e-6 or np.linalg.det(matrix) < 0.0:
+            raise table.error("'rotation' is not a rotation matrix; give orthonormal rows to six digits, determinant 1")
         turn = Frame(rotation=to_rows(matrix))
     table.finish()
     return Frame((x, y, z), turn.rotation)
 
 
-def _axis(table: Table, snapper: Snapper) -> Vector:
+def _read_axis(table: Table, snapper: Snapper) -> Vector:
     x, y, z = table.numbers("axis", 3, (0.0, 0.0, 1.0))
     try:
-        return snapper.axis(normalize_axis((x, y, z)), table.where)
+        return snapper.snap_axis(normalize_axis((x, y, z)), table.where)
     except InputError as error:
         raise table.error(str(error)) from None
 
@@ -178,17 +178,17 @@ def read_drive(table: Table) -> Drive:
 
 def read_coupling(table: Table) -> Coupling:
     if not table.has("terms"):
-        raise table.error("the key 'terms' is missing; add a table such as { q1 = 1.0 }, or {} to hold the joint still")
+        raise table.error("the key 'terms' is missing; add a table such as { q1 = 1.0 }, or {} to fix the joint")
     coupling = Coupling(table.text("joint"), table.table("terms").named_numbers(), table.number("offset", 0.0))
     table.finish()
     return coupling
 
 
 def read_motor(table: Table) -> Motor:
-    given = table.has("turns_with")
+    has_joints = table.has("turns_with")
     turns_with = table.table("turns_with").named_numbers()
-    if given and not turns_with:
-        raise table.error("'turns_with' names no joint; add one, such as { joint6 = 1.0 }, or remove the key")
+    if has_joints and not turns_with:
+        raise table.error("'turns_with' is empty; add a joint, such as { joint6 = 1.0 }, or remove the key")
     motor = Motor(table.text("name"), read_limits(table.table("limits")), read_drive(table.table("drive")), turns_with)
     table.finish()
     return motor

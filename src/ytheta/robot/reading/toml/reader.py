@@ -1,8 +1,8 @@
 """TOML → Robot: our own format, for DH tables, symbolic lengths, loops, couplings, drives and forces.
 
-docs/robot-format.md describes it key by key. ``exact = true`` says that angles and axes are meant to the last digit;
-then nothing is snapped (the writer sets it). A file may extend another robot; see ``toml_extension``. What stands under
-``[identification]`` is not read here, but says that the figures were measured: least squares may find negative masses.
+docs/robot-format.md describes the keys. ``exact = true``, which the writer sets, turns snapping off. A file may extend
+another robot; see ``extension``. The content of ``[identification]`` is not read here, but its presence means that the
+parameters were identified, so that masses may be negative.
 """
 
 from __future__ import annotations
@@ -36,28 +36,28 @@ IDENTIFICATION = "identification"
 
 
 def read_toml(content: bytes, path: Path, snap: float, extended: Callable[[str], Robot] | None = None) -> Robot:
-    """A robot from the content of a TOML file. ``extended`` reads the robot that a file names under ``extends``."""
-    top = Table(_parsed(content, path), path.name)
+    """Read a robot from the content of a TOML file. ``extended`` reads the robot that the file extends."""
+    top = Table(_parse(content, path), path.name)
     if (number := top.number("format", FORMAT)) != FORMAT:
-        raise top.error(f"format {number:g} is not known here; this version reads format {FORMAT}: update ytheta")
-    base = _base(top, extended) if top.has("extends") else None
-    lengths = _lengths(top.table("lengths"))
+        raise top.error(f"format {number:g} is unknown, since this version reads format {FORMAT}; update ytheta")
+    base = _read_base(top, extended) if top.has("extends") else None
+    lengths = _read_lengths(top.table("lengths"))
     top.lengths = frozenset(name for name, _ in (*lengths, *(base.lengths if base else ())))
-    snapper = Snapper(0.0 if top.flag("exact", False) else snap)
-    robot = extend_robot(base, top, snapper, lengths=lengths) if base else _whole(top, path, snapper, lengths)
+    snapper = Snapper(0.0 if top.flag("exact", default=False) else snap)
+    robot = extend_robot(base, top, snapper, lengths=lengths) if base else _read_robot(top, path, snapper, lengths)
     top.finish()
     return robot
 
 
-def _base(top: Table, extended: Callable[[str], Robot] | None) -> Robot:
+def _read_base(top: Table, extended: Callable[[str], Robot] | None) -> Robot:
     reference = top.text("extends")
     if extended is None:
-        raise top.error(f"it extends {reference!r}, another file, and was not read from one; use load")
+        raise top.error(f"the robot extends another file, {reference!r}; read it with load")
     return extended(reference)
 
 
-def _whole(top: Table, path: Path, snapper: Snapper, lengths: tuple[tuple[str, float | None], ...]) -> Robot:
-    """A robot that stands in one file."""
+def _read_robot(top: Table, path: Path, snapper: Snapper, lengths: tuple[tuple[str, float | None], ...]) -> Robot:
+    """Read a robot that does not extend another one."""
     measured = top.has(IDENTIFICATION)
     top.table(IDENTIFICATION)
     return Robot(
@@ -80,25 +80,25 @@ def _whole(top: Table, path: Path, snapper: Snapper, lengths: tuple[tuple[str, f
     )
 
 
-def _parsed(content: bytes, path: Path) -> dict[str, object]:
+def _parse(content: bytes, path: Path) -> dict[str, object]:
     try:
         return tomllib.loads(content.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise RobotFileError(f"{path.name}: this is not text (byte {error.start}); save it as UTF-8") from None
     except tomllib.TOMLDecodeError as error:
-        raise RobotFileError(f"{path.name}: this is not TOML: {error}; correct it there") from None
+        raise RobotFileError(f"{path.name}: this is not valid TOML: {error}; correct it") from None
     except RecursionError:
         raise RobotFileError(f"{path.name}: lists or tables are nested too deeply; flatten them") from None
     except (ValueError, OverflowError):
         raise RobotFileError(f"{path.name}: a number has too many digits; write it as a float such as 1.5e3") from None
 
 
-def _lengths(table: Table) -> tuple[tuple[str, float | None], ...]:
+def _read_lengths(table: Table) -> tuple[tuple[str, float | None], ...]:
     lengths: list[tuple[str, float | None]] = []
     for name, value in table.items():
         if not is_length_name(name):
             raise table.error(
-                f"{name!r} cannot name a length; use ASCII letters, digits and _ (but not 'pi' or a word of Python)"
+                f"{name!r} cannot name a length; use ASCII letters, digits and _ (but not 'pi' or a Python keyword)"
             )
         if value == UNSET:
             lengths.append((name, None))

@@ -1,4 +1,4 @@
-"""Rules that the parts of a robot keep by themselves: their own names, finite numbers, unit axes, limits in order."""
+"""Checks of single parts of a robot: unique names, finite numbers, unit axes, ordered limits."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from ytheta.robot.parts import Drive, Joint, JointKind, Limits, Link, Marker, Mo
 
 
 def check_unique(names: Iterable[str], what: str) -> None:
-    """No name twice, and none that is empty."""
+    """Check that no name is repeated or empty."""
     for name, count in Counter(names).items():
         if count > 1:
-            raise RobotError(f"the {what} name {name!r} stands {count} times; rename all but one")
+            raise RobotError(f"the {what} name {name!r} is used {count} times; rename all but one")
         if not name:
             raise RobotError(f"a {what} has no name; give it one")
 
 
-def repeated(names: Iterable[str]) -> list[str]:
-    """Names that stand more than once."""
+def find_repeated(names: Iterable[str]) -> list[str]:
+    """Return the names that occur more than once."""
     return [name for name, count in Counter(names).items() if count > 1]
 
 
 def check_link(link: Link) -> None:
-    """Ten finite parameters. Negative masses are refused by the readers, but an identified model may have them."""
+    """Check that the inertial parameters are finite. An identified model may have negative masses."""
     if not _all_finite(link.inertia.parameters):
         raise RobotError(
             f"link {link.name!r}: its inertial parameters are not finite numbers; correct mass, centre and inertia"
@@ -36,10 +36,10 @@ def check_link(link: Link) -> None:
 
 
 def check_joint(joint: Joint, *, cut: bool) -> None:
-    """A unit axis, a kind that fits, numbers that mean something."""
+    """Check the kind, the axis, the frames, the limits and the drive."""
     place = f"joint {joint.name!r}"
     if joint.kind is JointKind.POINT and not cut:
-        raise RobotError(f"{place}: a 'point' joint can only close a loop")
+        raise RobotError(f"{place}: a 'point' joint can only close a loop; declare it as a loop or change its type")
     length = math.hypot(*joint.axis)
     if not math.isclose(length, 1.0, rel_tol=1e-9):
         raise RobotError(f"{place}: its axis {joint.axis} has length {length:g}; give a unit vector")
@@ -50,13 +50,13 @@ def check_joint(joint: Joint, *, cut: bool) -> None:
 
 
 def check_motor(motor: Motor) -> None:
-    """Limits in order and a drive of finite numbers."""
+    """Check the limits and the drive."""
     _check_limits(motor.limits, f"motor {motor.name!r}")
     _check_drive(motor.drive, f"motor {motor.name!r}")
 
 
 def check_markers(markers: Sequence[Marker], links: Collection[str]) -> None:
-    """Markers sit on links that exist, and their names are their own."""
+    """Check that markers have unique names and belong to existing links."""
     check_unique((marker.name for marker in markers), "marker")
     for marker in markers:
         if marker.link not in links:
@@ -69,21 +69,21 @@ def check_markers(markers: Sequence[Marker], links: Collection[str]) -> None:
 
 
 def check_frame(frame: Frame, what: str) -> None:
-    """Finite numbers, the factors of symbolic lengths included."""
+    """Check that all numbers are finite, including the factors of symbolic lengths."""
     if frame is IDENTITY:
         return
     if not _all_finite(chain(*frame.rotation, *(_coefficients(entry) for entry in frame.translation))):
-        raise RobotError(f"{what} holds numbers that are not finite; correct its position and rotation")
+        raise RobotError(f"{what} contains numbers that are not finite; correct its position and rotation")
 
 
-def check_numbers(numbers: Iterable[float], what: str) -> None:
-    """Finite numbers."""
+def check_finite(numbers: Iterable[float], what: str) -> None:
+    """Check that these numbers are finite."""
     if not _all_finite(numbers):
         raise RobotError(f"{what} should be finite; correct it")
 
 
 def check_lengths(lengths: Sequence[tuple[str, float | None]], used: Iterable[str]) -> None:
-    """Symbolic lengths have names that formulas can hold and finite values; those that are used are declared."""
+    """Check names and values of symbolic lengths, and that all lengths in use are declared."""
     check_unique((name for name, _ in lengths), "length")
     for name, value in lengths:
         if not is_length_name(name):
@@ -108,19 +108,17 @@ def _check_limits(limits: Limits, place: str) -> None:
 
 def _check_drive(drive: Drive, place: str) -> None:
     if drive.gear_ratio == 0.0:
-        raise RobotError(
-            f"{place}: its gear ratio is 0, so its motor would move nothing; give the ratio, or 1 for none"
-        )
+        raise RobotError(f"{place}: its gear ratio is 0; give the ratio, or 1 if there is no gear")
     if not _all_finite((*drive.parameters, drive.rotor_inertia, drive.gear_ratio)):
         raise RobotError(
-            f"{place}: its drive is not finite (rotor inertia felt at the joint, friction, offset: "
+            f"{place}: its drive is not finite (rotor inertia at the joint, friction, offset: "
             f"{', '.join(f'{value:g}' for value in drive.parameters)}); correct it"
         )
     square = drive.coulomb_speed * drive.coulomb_speed
     if not (drive.coulomb_speed == 0.0 or (drive.coulomb_speed > 0.0 and 0.0 < square < math.inf)):
         raise RobotError(
-            f"{place}: its coulomb_speed is {drive.coulomb_speed:g}; give the speed around which Coulomb friction "
-            "changes sign, between 1e-150 and 1e150, or 0 for a plain sign"
+            f"{place}: its coulomb_speed is {drive.coulomb_speed:g}; give the speed within which Coulomb friction "
+            "changes sign, between 1e-150 and 1e150, or 0 for the sign of the velocity"
         )
 
 

@@ -1,0 +1,33 @@
+"""Findings about an MJCF file: one for each kind, with the names of all elements concerned."""
+
+from __future__ import annotations
+
+from ytheta.findings import Finding, Severity
+
+MAX_NAMES = 12  # in the text of a finding
+
+
+class FindingCollector:
+    """Collects names for statements that contain one ``{}``."""
+
+    def __init__(self) -> None:
+        self._names: dict[tuple[str, Severity], list[str]] = {}
+
+    def warn(self, statement: str, name: str) -> None:
+        """Add a name to a warning: something in the file that the robot lacks."""
+        self._names.setdefault((statement, Severity.WARNING), []).append(name)
+
+    def note(self, statement: str, name: str) -> None:
+        """Add a name to a note."""
+        self._names.setdefault((statement, Severity.NOTE), []).append(name)
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        return tuple(
+            Finding("mjcf", severity, statement.format(_list_names(names)), names=tuple(names))
+            for (statement, severity), names in self._names.items()
+        )
+
+
+def _list_names(names: list[str]) -> str:
+    return ", ".join(names[:MAX_NAMES]) + (f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else "")

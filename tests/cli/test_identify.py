@@ -73,7 +73,7 @@ def test_the_table_is_for_people(folder: Path) -> None:
     assert lines[2].startswith("judged by   b.csv: ")
     assert any(line.split()[:1] == ["joint2.fv"] and "yes" in line for line in lines)
     assert any("torque RMS" in line and "of variation %" in line and "validation %" in line for line in lines)
-    assert lines[-1].startswith("Good: it predicts the torque on motion it has not seen to ")
+    assert lines[-1].startswith("Good: the torque error is ")
     narrow = ytheta("identify", "lu-two-link", "a.npz", cwd=folder, columns=60).stdout
     assert "* with" in result.stdout
     assert "* with" not in narrow
@@ -95,7 +95,7 @@ def test_motion_that_does_not_show_all(folder: Path, tmp_path: Path) -> None:
     model = tmp_path / "model.toml"
     result = ytheta("identify", "lu-two-link", "still.npz", "-o", str(model), cwd=folder)
     assert result.returncode == 1
-    assert result.stdout.splitlines()[-1].startswith("Not exciting: this motion says nothing of joint2.fv, joint2.fc")
+    assert result.stdout.splitlines()[-1].startswith("Not exciting: the motion does not determine joint2.fv, joint2.fc")
     assert "missing motion: move joint2 at clearly different speeds, in both directions" in result.stdout
     assert "warning: hardly any motion" in result.stderr
     assert model.exists()

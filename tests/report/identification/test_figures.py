@@ -49,13 +49,13 @@ def test_relative_autocorrelation_is_the_same_everywhere(identification: Identif
 
 
 def test_a_repeated_motion_is_not_called_unseen(identification: Identification, page: Page) -> None:
-    assert "motion it has not seen" in page.text
+    assert "motion not used for the fit" in page.text
     again = replace(
         identification, findings=(Finding(LogFindingCode.REPEATED_MOTION, Severity.WARNING, "the same again"),)
     )
     text = Page(identification_html(again)).text
-    assert "motion it has not seen" not in text
-    assert text.count("the same motion again") == 3  # in the verdict, beside the figure and above the plots
+    assert "motion not used for the fit" not in text
+    assert text.count("a repetition of the same motion") == 3  # in the verdict, beside the figure and above the plots
 
 
 def test_strongly_correlated_parameters(identification: Identification) -> None:

@@ -29,9 +29,9 @@ def count_seen(identification: Identification, seen: Certainty) -> int:
 def validation_motion(identification: Identification) -> str:
     """Return the motion by which the model was judged, in the words of the verdict."""
     if identification.validation is None:
-        return "its own log"
+        return "the logs of the fit"
     repeated = any(finding.code == LogFindingCode.REPEATED_MOTION for finding in identification.findings)
-    return "the same motion again" if repeated else "motion it has not seen"
+    return "a repetition of the same motion" if repeated else "motion not used for the fit"
 
 
 def relative_autocorrelation(identification: Identification) -> PerJoint:

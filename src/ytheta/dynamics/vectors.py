@@ -68,6 +68,11 @@ def inner(a: Shaped[np.ndarray, "n"], b: Shaped[np.ndarray, "n"]) -> Any:
     return dot(a[None], b)[0]
 
 
+def sum_products(*pairs: tuple[Any, Any]) -> Any:
+    """The sum of the products of pairs, skipping structural zeros and ones."""
+    return inner(array([x for x, _ in pairs]), array([y for _, y in pairs]))
+
+
 def scale(vector: Shaped[np.ndarray, "n"], factor: Shaped[np.ndarray, "1"]) -> Shaped[np.ndarray, "n"]:
     """A vector times one scalar, skipping structural zeros."""
     return dot(vector[:, None], factor)

@@ -3,110 +3,114 @@
 Identity      tau = Y(q, qd, qdd) @ theta   for every theta, without forming Y
 Reference     [lin1995] sec. III, (57)-(93), Tables II and III
 Accepts       trees of revolute and prismatic joints with any axis; loads
-Notation      code     paper      meaning                                             frame
-              w, wd    omega_i    angular velocity and acceleration                   i
-              O        Omega_i    force per unit first moment (59)                    i
-              a        a_i        acceleration of a point of an axis, minus g (76)    i
-              f, n     mu, zeta   force and moment that move body i and all behind    i
-              Turn     i R i+1    Rz(gamma) Rx(alpha) Rz(q) as planar turns
-              S, k     D_i, k_i   second and first moments of ``equivalent_bodies``   i
-Differs from  the paper in: equivalent bodies in the place of constants of composite bodies, so that prismatic joints
-              need no terms of their own in (63)-(65) and no varying D (91)-(93); moments straight from Omega and S, at
-              most 13 products, in the place of Psi psi(D) (60); planar turns in the place of rotation matrices; d_i of
-              revolute joints in frame i, where Omega_i z = Omega_i-1 z (30), as (69) has it for prismatic ones; trees.
+Notation      code           paper      meaning                                             frame
+              w, wd          omega_i    angular velocity and acceleration                   i
+              a              a_i        acceleration of a point of an axis, minus g (76)    i
+              f, n           mu, zeta   force and moment that move body i and all behind    i
+              AxisTransform  i R i+1    Rz(gamma) Rx(alpha) Rz(q) as planar rotations
+              S, k           D_i, k_i   second and first moments of ``equivalent_bodies``   i
+Differs from  the paper in: equivalent bodies instead of constants of composite bodies, so that prismatic joints need no
+              terms of their own in (63)-(65) and no varying D (91)-(93); moments directly from Omega and S, at most 13
+              products, instead of Psi psi(D) (60); planar rotations instead of rotation matrices; d_i of revolute
+              joints in frame i, where Omega_i z = Omega_i-1 z (30), as (69) has it for prismatic joints; trees.
 
-Scalars may be floats, CasADi or SymPy. What is zero by structure costs nothing: links in front of joint s need only
-the components of (77)-(90), and a tip that looks the same from all sides is not turned at all.
+Scalars may be floats, CasADi or SymPy. Structural zeros cost nothing: links before joint s need only the components
+of (77)-(90), and the frame of a tip that is rotationally symmetric does not follow its joint.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
-from ytheta.dynamics.formulations.equivalent_bodies import STILL, Axis, Equivalent
+from ytheta.dynamics.formulations.body_rotation import BodyRotation, PlanarRotation, SpatialRotation
+from ytheta.dynamics.formulations.equivalent_bodies import EquivalentBodies
+from ytheta.dynamics.formulations.joint_axes import Axis, RotationKind
 from ytheta.dynamics.mechanism import exact_array
 from ytheta.dynamics.motion import Motion
-from ytheta.dynamics.vectors import array, cross, dot, inner, scale, zeros
+from ytheta.dynamics.vectors import array, scale, sum_products, zeros
 from ytheta.robot.frame import cos_sin
 from ytheta.robot.robot import Robot
-from ytheta.shapes import AnyMatrix3, AnyPerMoment, AnyVector3, Shaped
+from ytheta.shapes import AnyPerMoment, AnyVector3, Shaped
 
 Z = exact_array([0, 0, 1])
 
 
 def accepts(robot: Robot) -> str | None:
-    """None, or the reason why this formulation cannot take the robot."""
+    """Return None if this formulation accepts the robot, else the reason why not."""
     if robot.loops:
-        return f"robot {robot.name!r} has closed loops, which the recursion does not know; use newton_euler"
+        return f"robot {robot.name!r} has closed loops, which this recursion does not support; use newton_euler"
     return None
 
 
-def inverse_dynamics(arm: Equivalent, motion: Motion) -> Shaped[np.ndarray, "joints"]:
+def inverse_dynamics(arm: EquivalentBodies, motion: Motion) -> Shaped[np.ndarray, "joints"]:
     """tau of the joints. The angles of ``motion`` are q + arm.offsets."""
-    return recursion(arm, motion).tau
+    return run_recursion(arm, motion).tau
 
 
 @dataclass(frozen=True, eq=False)
 class Recursion:
-    """Everything on the way to tau, body by body: Table II counts it."""
+    """All intermediate results of the recursion, body by body; Table II counts their operations."""
 
     tau: Shaped[np.ndarray, "joints"]
-    turns: list[Turn] = field(default_factory=list)
-    spins: list[Spin] = field(default_factory=list)
-    feet: list[AnyVector3] = field(default_factory=list)  # a at the two ends of the way d along an axis
-    slides: list[AnyVector3] = field(default_factory=list)  # h double dot star
-    origins: list[AnyVector3] = field(default_factory=list)
+    transforms: list[AxisTransform] = field(default_factory=list)
+    rotations: list[BodyRotation] = field(default_factory=list)
+    foot_accelerations: list[AnyVector3] = field(default_factory=list)  # a at the foot of the axis
+    offset_accelerations: list[AnyVector3] = field(default_factory=list)  # h double dot star, from foot to origin
+    origin_accelerations: list[AnyVector3] = field(default_factory=list)  # a at the origin
     own_forces: dict[int, AnyVector3] = field(default_factory=dict)  # mu bar
     own_moments: dict[int, AnyPerMoment] = field(default_factory=dict)  # zeta bar
     forces: dict[int, AnyVector3] = field(default_factory=dict)  # mu, zeta
     moments: dict[int, AnyPerMoment] = field(default_factory=dict)
-    handed: dict[int, tuple[AnyVector3, AnyPerMoment]] = field(default_factory=dict)  # both, as the parent gets them
+    on_parent: dict[int, tuple[AnyVector3, AnyPerMoment]] = field(default_factory=dict)  # mu, zeta in parent's frame
 
 
-def recursion(arm: Equivalent, motion: Motion) -> Recursion:
+def run_recursion(arm: EquivalentBodies, motion: Motion) -> Recursion:
     """Outward for the motion of all bodies, inward for forces and moments."""
     r = Recursion(zeros(len(arm.axes)))
     for i, axis in enumerate(arm.axes):
-        turn = _turn(axis, motion, turned=not _round(arm, i))
-        above = Planar(zeros(3), 0, 0) if axis.parent is None else r.spins[axis.parent]
-        r.turns.append(turn)
-        r.spins.append(_spin(arm, i, turn, above, motion))
+        transform = _axis_transform(axis, motion, follows_joint=not _is_rotationally_symmetric(arm, i))
+        parent = PlanarRotation(zeros(3), 0, 0) if axis.parent is None else r.rotations[axis.parent]
+        r.transforms.append(transform)
+        r.rotations.append(_next_rotation(arm, i, transform, parent, motion))
         if axis.parent is None:
-            r.feet.append(turn.about_z(exact_array(axis.rest.tolist())))  # (76)
+            a = transform.about_z(exact_array(axis.base_acceleration.tolist()))  # (76)
         else:
-            r.feet.append(turn.down(r.origins[axis.parent] + above.times(exact_array(axis.foot.tolist()))))  # (70)
-        r.slides.append(_slide(axis, r.spins[i], motion))
-        r.origins.append(r.feet[i] + r.slides[i])  # (71)
-    force, moment = [zeros(3) for _ in arm.axes], [spin.none for spin in r.spins]
+            foot = exact_array(axis.foot.tolist())
+            a = transform.down(r.origin_accelerations[axis.parent] + parent.times(foot))  # (70)
+        r.foot_accelerations.append(a)
+        r.offset_accelerations.append(_offset_acceleration(axis, r.rotations[i], motion))
+        r.origin_accelerations.append(a + r.offset_accelerations[i])  # (71)
+    force, moment = [zeros(3) for _ in arm.axes], [rotation.zero_moment for rotation in r.rotations]
     for i in reversed(range(len(arm.axes))):
-        axis, spin, P = arm.axes[i], r.spins[i], exact_array(arm.P[i].tolist())
-        r.own_forces[i] = scale(r.origins[i], P[3, 3:]) + spin.times(P[:3, 3])  # (64); (63) is its z
-        r.own_moments[i] = spin.moment(P[:3, :3], P[:3, 3], r.origins[i])  # (65)
+        axis, rotation, P = arm.axes[i], r.rotations[i], exact_array(arm.P[i].tolist())
+        a = r.origin_accelerations[i]
+        r.own_forces[i] = scale(a, P[3, 3:]) + rotation.times(P[:3, 3])  # (64); (63) is its z
+        r.own_moments[i] = rotation.moment(P[:3, :3], P[:3, 3], a)  # (65)
         f = force[i] + r.own_forces[i]  # (66)
-        n = moment[i] + r.own_moments[i] + spin.lever(array([0, 0, _way(axis, motion)]), f)  # (67), (74), (89)
-        f = f + scale(r.feet[i], exact_array([arm.near[i]]))
+        n = moment[i] + r.own_moments[i] + rotation.lever(array([0, 0, _offset(axis, motion)]), f)  # (67), (74), (89)
+        f = f + scale(r.foot_accelerations[i], exact_array([arm.foot_masses[i]]))
         r.forces[i], r.moments[i] = f, n
-        r.tau[axis.joint] = spin.along_z(n) if axis.revolute else f[2]  # (68)
+        r.tau[axis.joint] = rotation.along_z(n) if axis.revolute else f[2]  # (68)
         if axis.parent is not None:
-            above = r.spins[axis.parent]
-            f = r.turns[i].up(f)
-            n = n if isinstance(spin, Planar) else above.received(r.turns[i].up(n))  # (88)
-            n = n + above.lever(exact_array(axis.foot.tolist()), f)  # (75), (90)
-            r.handed[i] = f, n
+            parent = r.rotations[axis.parent]
+            f = r.transforms[i].up(f)
+            n = n if isinstance(rotation, PlanarRotation) else parent.project(r.transforms[i].up(n))  # (88)
+            n = n + parent.lever(exact_array(axis.foot.tolist()), f)  # (75), (90)
+            r.on_parent[i] = f, n
             force[axis.parent], moment[axis.parent] = force[axis.parent] + f, moment[axis.parent] + n
     return r
 
 
 @dataclass(frozen=True, eq=False)
-class Turn:
-    """Rz(gamma) Rx(alpha) Rz(q): ``down`` takes vectors of the parent to the body's axes, ``up`` takes them back.
+class AxisTransform:
+    """Rz(gamma) Rx(alpha) Rz(q), each as cosine and sine: ``down`` from the parent's axes to the body's, ``up`` back.
 
-    Rx makes y' = ca y + sa z, which is ca times y + (sa / ca) z. The factor is drawn into the sine and the cosine that
-    y' meets next, once for all vectors. Where sa is larger than ca it is drawn instead.
+    Rx makes y' = ca y + sa z, which is ca times y + (sa / ca) z. The factor ca is merged with the sine and the cosine
+    that y' is multiplied by next, once for all vectors. If sa is larger than ca, sa is the factor instead.
     """
 
     gamma: tuple[Any, Any]
@@ -114,197 +118,106 @@ class Turn:
     q: tuple[Any, Any]
 
     @cached_property
-    def drawn(self) -> tuple[Any, Any, Any, Any]:
-        """y' = factor (first y + second z), as (factor cos q, factor sin q, first, second)."""
+    def factored(self) -> tuple[Any, Any, Any, Any]:
+        """(factor cos q, factor sin q, first, second) with y' = factor (first y + second z)."""
         (ca, sa), (c, s) = self.alpha, self.q
-        if type(ca) is int or type(sa) is int:  # parallel or at right angles: nothing to draw
+        if type(ca) is int or type(sa) is int:  # parallel or at right angles: no factor is needed
             return c, s, ca, sa
         if abs(ca) >= abs(sa):
-            return _sum((ca, c)), _sum((ca, s)), 1, sa / ca
-        return _sum((sa, c)), _sum((sa, s)), ca / sa, 1
+            return sum_products((ca, c)), sum_products((ca, s)), 1, sa / ca
+        return sum_products((sa, c)), sum_products((sa, s)), ca / sa, 1
 
     def down(self, v: AnyVector3) -> AnyVector3:
-        (ca, sa), (c, s), (C, S, first, second) = self.alpha, self.q, self.drawn
-        x, y, z = _planar(v, self.gamma)
-        across = _sum((first, y), (second, z))
-        return array([_sum((c, x), (S, across)), _sum((C, across), (-s, x)), _sum((ca, z), (-sa, y))])
+        (ca, sa), (c, s), (C, S, first, second) = self.alpha, self.q, self.factored
+        x, y, z = _rotate_about_z(v, self.gamma)
+        y_scaled = sum_products((first, y), (second, z))
+        return array([
+            sum_products((c, x), (S, y_scaled)),
+            sum_products((C, y_scaled), (-s, x)),
+            sum_products((ca, z), (-sa, y)),
+        ])  # fmt: skip
 
     def up(self, v: AnyVector3) -> AnyVector3:
-        (ca, sa), (c, s), (C, S, first, second) = self.alpha, self.q, self.drawn
-        x, across = _sum((c, v[0]), (-s, v[1])), _sum((S, v[0]), (C, v[1]))
-        y, z = _sum((first, across), (-sa, v[2])), _sum((second, across), (ca, v[2]))
-        return _planar(array([x, y, z]), (self.gamma[0], -self.gamma[1]))
+        (ca, sa), (c, s), (C, S, first, second) = self.alpha, self.q, self.factored
+        x, y_scaled = sum_products((c, v[0]), (-s, v[1])), sum_products((S, v[0]), (C, v[1]))
+        y, z = sum_products((first, y_scaled), (-sa, v[2])), sum_products((second, y_scaled), (ca, v[2]))
+        return _rotate_about_z(array([x, y, z]), (self.gamma[0], -self.gamma[1]))
 
     def about_z(self, v: AnyVector3) -> AnyVector3:
-        """Only the last turn."""
-        return _planar(v, self.q)
+        """The last rotation, by q, alone."""
+        return _rotate_about_z(v, self.q)
 
-    def ahead(self, u: AnyVector3) -> AnyVector3:
-        """A constant direction of the parent before the last turn."""
-        (ca, sa), (x, y, z) = self.alpha, _planar(u, self.gamma)
-        return _exact([x, _sum((ca, y), (sa, z)), _sum((ca, z), (-sa, y))])
-
-
-@dataclass(frozen=True, eq=False)
-class Planar:
-    """A body that turns about the constant direction u only, r <= i < s: one moment. For i < r u is zero, (77)-(79)."""
-
-    u: AnyVector3
-    w: Any
-    wd: Any
-
-    @property
-    def none(self) -> AnyPerMoment:
-        return zeros(1)
-
-    @cached_property
-    def ww(self) -> Any:
-        return self.w * self.w
-
-    def times(self, p: AnyVector3) -> AnyVector3:
-        """Omega p, with constants as in (86) and (87)."""
-        around, inward = _exact(cross(self.u, p)), _exact(scale(self.u, array([inner(self.u, p)])) - p)
-        return array([_sum((x, self.wd), (y, self.ww)) for x, y in zip(around, inward, strict=True)])
-
-    def moment(self, S: AnyMatrix3, k: AnyVector3, a: AnyVector3) -> AnyPerMoment:
-        about_u = sum(S.diagonal()) - inner(self.u, dot(S, self.u))
-        return array([_sum((about_u, self.wd), *zip(_exact(cross(self.u, k)), a, strict=True))])  # (85)
-
-    def lever(self, p: AnyVector3, f: AnyVector3) -> AnyPerMoment:
-        return array([inner(cross(self.u, p), f)])
-
-    def received(self, n: AnyVector3) -> AnyPerMoment:
-        return array([inner(self.u, n)])
-
-    def along_z(self, n: AnyPerMoment) -> Any:
-        return _sum((self.u[2], n[0]))
+    def before_joint(self, u: AnyVector3) -> AnyVector3:
+        """A constant direction of the parent in the axes before the rotation by q."""
+        (ca, sa), (x, y, z) = self.alpha, _rotate_about_z(u, self.gamma)
+        return exact_array([x, sum_products((ca, y), (sa, z)), sum_products((ca, z), (-sa, y))])
 
 
-@dataclass(frozen=True, eq=False)
-class Free:
-    """A body that turns about any direction, i >= s. ``columns``: those of Omega that it has other uses for."""
-
-    w: AnyVector3
-    wd: AnyVector3
-    columns: tuple[bool, ...]
-
-    @property
-    def none(self) -> AnyPerMoment:
-        return zeros(3)
-
-    @cached_property
-    def squares(self) -> AnyVector3:
-        return array([_sum((x, x)) for x in self.w])
-
-    @cached_property
-    def O(self) -> AnyMatrix3:  # noqa: E743
-        """Omega (59), its diagonal with the opposite sign."""
-        (x, y, z), (a, b, c), (xx, yy, zz) = self.w, self.wd, self.squares
-        xy, xz, yz = _sum((x, y)), _sum((x, z)), _sum((y, z))
-        return array([[yy + zz, xy - c, xz + b], [xy + c, xx + zz, yz - a], [xz - b, yz + a, xx + yy]])
-
-    def times(self, p: AnyVector3) -> AnyVector3:
-        """Omega p."""
-        return array([_sum(*((-p[j] if i == j else p[j], self.O[i, j]) for j in range(3))) for i in range(3)])
-
-    def moment(self, S: AnyMatrix3, k: AnyVector3, a: AnyVector3) -> AnyPerMoment:
-        """The vector of the skew matrix Omega S - (Omega S)^T, which is Psi psi(D) of (65), and k x a."""
-        O, (xx, yy, zz), (Sxx, Syy, Szz) = self.O, self.squares, S.diagonal()  # noqa: E741
-        Sxy, Sxz, Syz = S[0, 1], S[0, 2], S[1, 2]
-        # Of the entries xy + wd_z and xy - wd_z one is enough, and none where they have no other use.
-        if self.columns[0] or Sxz:
-            about_z = (O[1, 0], _exact([Sxx - Syy])[0]), (self.wd[2], 2 * Syy)
-        elif self.columns[1] or Syz:
-            about_z = (O[0, 1], _exact([Sxx - Syy])[0]), (self.wd[2], 2 * Sxx)
-        else:
-            about_z = (_sum((self.w[0], self.w[1])), _exact([Sxx - Syy])[0]), (self.wd[2], Sxx + Syy)
-        x = (O[2, 1], Syy), (O[1, 2], -Szz), (O[2, 0], Sxy), (O[1, 0], -Sxz), (zz - yy, Syz)
-        y = (O[0, 2], Szz), (O[2, 0], -Sxx), (O[2, 1], -Sxy), (O[0, 1], Syz), (xx - zz, Sxz)
-        z = *about_z, (O[1, 2], Sxz), (O[0, 2], -Syz), (yy - xx, Sxy)
-        return array([_sum(*x), _sum(*y), _sum(*z)]) + cross(k, a)
-
-    def lever(self, p: AnyVector3, f: AnyVector3) -> AnyPerMoment:
-        return cross(p, f)
-
-    def received(self, n: AnyVector3) -> AnyPerMoment:
-        return n
-
-    def along_z(self, n: AnyPerMoment) -> Any:
-        return n[2]
+def _axis_transform(axis: Axis, motion: Motion, *, follows_joint: bool) -> AxisTransform:
+    gamma, alpha, (c, s) = (exact_array(cos_sin(angle)) for angle in (axis.gamma, axis.alpha, axis.offset))
+    if axis.revolute:
+        c, s = (motion.cos[axis.joint], motion.sin[axis.joint]) if follows_joint else (1, 0)
+    return AxisTransform(tuple(gamma), tuple(alpha), (c, s))
 
 
-Spin: TypeAlias = Planar | Free
-
-
-def _spin(arm: Equivalent, i: int, turn: Turn, above: Spin, motion: Motion) -> Spin:
-    """How the body behind an axis turns."""
+def _next_rotation(
+    arm: EquivalentBodies, i: int, transform: AxisTransform, parent: BodyRotation, motion: Motion
+) -> BodyRotation:
+    """The rotation of the body behind an axis from that of its parent."""
     axis = arm.axes[i]
     qd, qdd = (motion.qd[axis.joint], motion.vd[axis.joint]) if axis.revolute else (0, 0)
-    if isinstance(above, Planar):
-        if axis.spin == STILL:
-            return above
+    if isinstance(parent, PlanarRotation):
+        if axis.rotation is RotationKind.NONE:
+            return parent
         if axis.u is not None:
-            u = _exact(axis.u)
-            return Planar(u, above.w + _sum((u[2], qd)), above.wd + _sum((u[2], qdd)))  # (80), (81)
-        u = turn.ahead(above.u)
-        w, wd = turn.about_z(scale(u, array([above.w]))), turn.about_z(scale(u, array([above.wd])))
+            u = exact_array(list(axis.u))
+            w, wd = parent.w + sum_products((u[2], qd)), parent.wd + sum_products((u[2], qdd))  # (80), (81)
+            return PlanarRotation(u, w, wd)
+        u = transform.before_joint(parent.u)
+        w, wd = (transform.about_z(scale(u, array([size]))) for size in (parent.w, parent.wd))
     else:
-        w, wd = turn.down(above.w), turn.down(above.wd)
+        w, wd = transform.down(parent.w), transform.down(parent.wd)
     if not axis.revolute:
-        return Free(w, wd, arm.columns(i))
-    if _flat(arm, i):
-        return Free(w + scale(Z, array([2 * qd])), wd + scale(Z, array([qdd])), arm.columns(i))
-    wd = wd + array([_sum((w[1], qd)), -_sum((w[0], qd)), qdd])  # (58)
-    return Free(w + scale(Z, array([qd])), wd, arm.columns(i))  # (57)
+        return SpatialRotation(w, wd, arm.needed_columns(i))
+    if _is_flat(arm, i):
+        return SpatialRotation(w + scale(Z, array([2 * qd])), wd + scale(Z, array([qdd])), arm.needed_columns(i))
+    wd = wd + array([sum_products((w[1], qd)), -sum_products((w[0], qd)), qdd])  # (58)
+    return SpatialRotation(w + scale(Z, array([qd])), wd, arm.needed_columns(i))  # (57)
 
 
-def _slide(axis: Axis, spin: Spin, motion: Motion) -> AnyVector3:
-    """From the foot of an axis to the origin: (69), and Omega_i d_i for revolute joints as well."""
-    way = scale(spin.times(Z), array([_way(axis, motion)]))
+def _offset_acceleration(axis: Axis, rotation: BodyRotation, motion: Motion) -> AnyVector3:
+    """The acceleration of the origin minus that of the foot: (69), and Omega_i d_i for revolute joints as well."""
+    centripetal = scale(rotation.times(Z), array([_offset(axis, motion)]))
     if axis.revolute:
-        return way
+        return centripetal
     qd, qdd = motion.qd[axis.joint], motion.vd[axis.joint]
-    w = scale(spin.u, array([spin.w])) if isinstance(spin, Planar) else spin.w
-    return way + array([_sum((w[1], 2 * qd)), -_sum((w[0], 2 * qd)), qdd])  # (61), (77), (82)
+    w = scale(rotation.u, array([rotation.w])) if isinstance(rotation, PlanarRotation) else rotation.w
+    return centripetal + array([sum_products((w[1], 2 * qd)), -sum_products((w[0], 2 * qd)), qdd])  # (61), (77), (82)
 
 
-def _way(axis: Axis, motion: Motion) -> Any:
+def _offset(axis: Axis, motion: Motion) -> Any:
+    """The distance along z from the foot to the origin."""
     d = exact_array([axis.d])[0]
     return d if axis.revolute else d + motion.q[axis.joint]
 
 
-def _turn(axis: Axis, motion: Motion, *, turned: bool) -> Turn:
-    (cg, sg), (ca, sa), (c, s) = (_exact(cos_sin(angle)) for angle in (axis.gamma, axis.alpha, axis.offset))
-    if axis.revolute:
-        c, s = (motion.cos[axis.joint], motion.sin[axis.joint]) if turned else (1, 0)
-    return Turn((cg, sg), (ca, sa), (c, s))
-
-
-def _round(arm: Equivalent, i: int) -> bool:
-    """Whether a tip looks the same from all sides: then its frame need not turn with it."""
+def _is_rotationally_symmetric(arm: EquivalentBodies, i: int) -> bool:
+    """Whether body i is a tip with rotational symmetry about z: then its frame need not follow its joint."""
     P = arm.P[i]
-    uneven = (P[0, 0] - P[1, 1], P[0, 1], P[0, 2], P[1, 2], P[0, 3], P[1, 3])
-    return arm.tip(i) and not any(uneven)
+    asymmetric = (P[0, 0] - P[1, 1], P[0, 1], P[0, 2], P[1, 2], P[0, 3], P[1, 3])
+    return arm.is_tip(i) and not any(asymmetric)
 
 
-def _flat(arm: Equivalent, i: int) -> bool:
-    """Whether a tip has only Sxx, Syy and Sxy. Of Omega it needs row z, where with v_y = wd_y before the joint's part
+def _is_flat(arm: EquivalentBodies, i: int) -> bool:
+    """Whether body i is a tip with Sxx, Syy and Sxy only.
 
-    w_x w_z - wd_y = w_x w_z - (v_y - w_x qd) = w_x (w_z + qd) - v_y: no velocity product in (58).
+    It needs only row z of Omega. With v_y the part of wd_y from before the joint, w_x w_z - wd_y =
+    w_x w_z - (v_y - w_x qd) = w_x (w_z + qd) - v_y, so (58) needs no velocity product.
     """
-    return arm.tip(i) and not arm.axes[i].d and not arm.P[i][:3, 2:].any()
+    return arm.is_tip(i) and not arm.axes[i].d and not arm.P[i][:3, 2:].any()
 
 
-def _planar(v: AnyVector3, angle: tuple[Any, Any]) -> AnyVector3:
-    """Coordinates in axes that are turned about z."""
+def _rotate_about_z(v: AnyVector3, angle: tuple[Any, Any]) -> AnyVector3:
+    """The coordinates of a vector in axes that are rotated about z; ``angle`` is its cosine and sine."""
     c, s = angle
-    return array([_sum((c, v[0]), (s, v[1])), _sum((c, v[1]), (-s, v[0])), v[2]])
-
-
-def _sum(*products: tuple[Any, Any]) -> Any:
-    """Sum of products, structural zeros and ones left out."""
-    return inner(array([x for x, _ in products]), array([y for _, y in products]))
-
-
-def _exact(values: Any) -> np.ndarray:
-    return exact_array(list(values))
+    return array([sum_products((c, v[0]), (s, v[1])), sum_products((c, v[1]), (-s, v[0])), v[2]])

@@ -1,1 +1,1 @@
-"""Closed loops: constraints between coordinates, and their solution."""
+"""Closed loops in graphs and for many samples: the constraint between coordinates, and its solution."""

@@ -1,10 +1,10 @@
-"""Solving a small linear system in a graph, where no pivot can be chosen by looking at numbers.
+"""Solution of small linear systems in a graph, where no pivot can be chosen by its value.
 
-The matrix is brought to block triangular form by its structure alone: in mechanisms one block is mostly one loop, two
-rows for a planar one. A block of up to three rows is solved by Cramer's rule, which divides by the determinant and by
-nothing else. A larger one is solved by orthogonalisation (modified Gram-Schmidt carried on to the right-hand sides,
-without square roots), which divides by squared lengths that vanish only where the block is singular. Neither fails
-while the matrix is regular; at a singular one the result is not finite.
+The matrix is brought to block triangular form by its structure alone: in most mechanisms a block is one loop, with two
+rows if the loop is planar. A block of up to three rows is solved by Cramer's rule, which divides by the determinant
+only. A larger block is solved by orthogonalisation (modified Gram-Schmidt, continued on the right-hand sides, without
+square roots), which divides by squared lengths that vanish only if the block is singular. Neither fails if the matrix
+is regular; if it is singular, the result is not finite.
 """
 
 from __future__ import annotations
@@ -20,21 +20,23 @@ from ytheta.shapes import Shaped
 if TYPE_CHECKING:
     import casadi
 
-CRAMER = 3  # largest block solved by Cramer's rule; a fourth row would triple the work of orthogonalisation
+MAX_CRAMER_ROWS = 3  # for four rows Cramer's rule takes three times the operations of orthogonalisation
 
 
 def solve(
     matrix: Shaped[np.ndarray, "rows rows"], right: Shaped[np.ndarray, "rows columns"]
 ) -> Shaped[np.ndarray, "rows columns"]:
-    """matrix^-1 right; the integer 0 is structure. Raises ValueError where the structure alone is singular."""
+    """matrix^-1 right; integer zeros are structure. Raises ValueError if the structure alone is singular."""
     result = zeros(*right.shape)
-    done: list[int] = []
+    solved: list[int] = []
     for rows, columns in blocks(matrix):
-        known = dot(matrix[np.ix_(rows, done)], result[done]) if done else zeros(len(rows), right.shape[1])
+        known = dot(matrix[np.ix_(rows, solved)], result[solved]) if solved else zeros(len(rows), right.shape[1])
         rest = right[rows] - known
         block = matrix[np.ix_(rows, columns)]
-        result[columns] = _cramer(block, rest) if len(rows) <= CRAMER else _orthogonal(block, rest)
-        done += columns
+        result[columns] = (
+            _solve_by_cramer(block, rest) if len(rows) <= MAX_CRAMER_ROWS else _solve_by_orthogonalisation(block, rest)
+        )
+        solved += columns
     return result
 
 
@@ -44,8 +46,8 @@ def blocks(matrix: Shaped[np.ndarray, "rows rows"]) -> list[tuple[list[int], lis
 
     if not len(matrix):
         return []
-    filled = np.array([[type(entry) is not int or entry != 0 for entry in row] for row in matrix])
-    pattern = casadi.sparsify(casadi.DM(filled.astype(float))).sparsity()
+    nonzero = np.array([[type(entry) is not int or entry != 0 for entry in row] for row in matrix])
+    pattern = casadi.sparsify(casadi.DM(nonzero.astype(float))).sparsity()
     if casadi.sprank(casadi.DM(pattern, 1.0)) < len(matrix):
         raise ValueError("the equations cannot be solved for these unknowns: their structure is singular")
     _, row, column, row_ends, column_ends, _, _ = pattern.btf()
@@ -67,7 +69,7 @@ def entries(matrix: casadi.SX) -> np.ndarray:
 
 
 def _determinant(block: np.ndarray) -> Any:
-    """By the formula of Leibniz."""
+    """The determinant by the Leibniz formula."""
     total: Any = 0
     for order in permutations(range(len(block))):
         term: Any = _sign(order)
@@ -82,31 +84,31 @@ def _sign(order: tuple[int, ...]) -> int:
     return -1 if swaps % 2 else 1
 
 
-def _cramer(block: np.ndarray, right: np.ndarray) -> np.ndarray:
+def _solve_by_cramer(block: np.ndarray, right: np.ndarray) -> np.ndarray:
     n = len(block)
-    inverse = zeros(n, n)
+    adjugate = zeros(n, n)
     for i in range(n):
         for j in range(n):
             minor = np.delete(np.delete(block, j, axis=0), i, axis=1)
             cofactor = _determinant(minor) if n > 1 else 1
-            inverse[i, j] = -cofactor if (i + j) % 2 else cofactor
-    scaled, determinant = dot(inverse, right), _determinant(block)
-    for place in np.ndindex(scaled.shape):
-        numerator: Any = scaled[place]
-        scaled[place] = numerator / determinant if type(numerator) is not int or numerator else 0
-    return scaled
+            adjugate[i, j] = -cofactor if (i + j) % 2 else cofactor
+    result, determinant = dot(adjugate, right), _determinant(block)
+    for place in np.ndindex(result.shape):
+        numerator: Any = result[place]
+        result[place] = numerator / determinant if type(numerator) is not int or numerator else 0
+    return result
 
 
-def _orthogonal(block: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """block = V R with orthogonal columns V and unit upper triangular R; the right-hand sides are further columns."""
+def _solve_by_orthogonalisation(block: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """block = V R with orthogonal columns V and unit upper triangular R; right-hand sides are appended as columns."""
     n = len(block)
     V = np.concatenate([block, right], axis=1)
     R = zeros(n, V.shape[1])
     for k in range(n):
-        unit = dot(V[:, k][None], V[:, k])
+        squared_length = dot(V[:, k][None], V[:, k])
         R[k, k] = 1
         for j in range(k + 1, V.shape[1]):
-            R[k, j] = (dot(V[:, k][None], V[:, j]) / unit)[0]
+            R[k, j] = (dot(V[:, k][None], V[:, j]) / squared_length)[0]
             V[:, j] = V[:, j] - dot(V[:, k][:, None], R[k, j : j + 1])
     result = R[:, n:].copy()
     for k in reversed(range(n - 1)):

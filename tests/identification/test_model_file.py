@@ -19,7 +19,7 @@ from ytheta.errors import InputError, RobotFileError
 from ytheta.files.atomic import check_writable, write_atomically
 from ytheta.identifiability.registry import base_parameters
 from ytheta.identification.identify import FRICTION, identify
-from ytheta.identification.model_file import read_identification_table, model_toml, read_model, save_model
+from ytheta.identification.model_file import read_identification_table, model_to_toml, read_model, save_model
 from ytheta.identification.predict import predict_torques
 from ytheta.identification.result import Identification
 from ytheta.logs.preparing.preparation import PreparationSettings
@@ -114,7 +114,7 @@ def test_what_the_motion_does_not_show_is_infinite(folder: Path) -> None:
     robot = yt.load("lu-two-link")
     log = read_log(write_log(folder / "still.npz", true_arm(folder), still=True), robot)
     unseen = identify(robot, log)
-    table = tomllib.loads(model_toml(unseen))["identification"]
+    table = tomllib.loads(model_to_toml(unseen))["identification"]
     assert table["verdict"] == "not exciting"
     assert table["condition_number"] == np.inf
     assert {row["name"] for row in table["parameters"] if row["std"] == np.inf} >= {"joint2.fv", "joint2.fc"}

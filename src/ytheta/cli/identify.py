@@ -45,7 +45,7 @@ from ytheta.identification.estimators.recursive import Recursive
 from ytheta.identification.estimators.registry import get_estimator
 from ytheta.identification.identify import FRICTION
 from ytheta.identification.identify import identify as identify_robot
-from ytheta.identification.model_file import ENDING, save_model
+from ytheta.identification.model_file import SUFFIX, save_model
 from ytheta.logs.log import Log
 from ytheta.report.identification.summary import identification_summary
 from ytheta.report.identification.text import print_identification
@@ -127,7 +127,7 @@ def identify(
     Example: `ytheta identify ur10e.urdf run1.parquet --validate run2.parquet --rotor-inertia -o ur10e.model.toml`
     """
     inputs = (robot, *logs, *(validate or ()), *(mapping or ()))
-    check_output(output, (ENDING,), inputs)
+    check_output(output, (SUFFIX,), inputs)
     check_output(report, PAGE_SUFFIXES, inputs)
     write_page = load_report_writer(report, "ytheta.report.identification.page", "write_identification_report")
     settings = parse_preparation(cutoff, derivative, average_periods)

@@ -12,7 +12,7 @@ import pytest
 from tests.support.browser import Page
 from ytheta.findings import Finding, Severity
 from ytheta.identification.assessment.excitation import Certainty
-from ytheta.identification.model_file import model_toml
+from ytheta.identification.model_file import model_to_toml
 from ytheta.identification.result import Identification
 from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.report.identification.figures import remarks_on_weak_parameters
@@ -33,7 +33,7 @@ def test_small_parameters_are_marked_everywhere(identification: Identification) 
     data = identification_summary(identification)
     assert (data["determined"], data["too_small_to_matter"]) == (len(identification.names) - len(small), len(small))
     assert {row["name"] for row in data["parameters"] if row["seen"] == "too small to matter"} == set(small)
-    rows = tomllib.loads(model_toml(identification))["identification"]["parameters"]
+    rows = tomllib.loads(model_to_toml(identification))["identification"]["parameters"]
     assert {row["name"] for row in rows if row["seen"] == "too small to matter"} == set(small)
     assert f"{len(small)} too small to matter, 0 weak" in identification_text(identification)
     assert identification_html(identification).count('class="seen small">too small to matter<') == len(small)

@@ -1,4 +1,4 @@
-"""Logs of one robot, looked at before anything is learnt from them, and how to prepare them all alike."""
+"""Checks of all logs before a fit, and one common preparation for them."""
 
 from __future__ import annotations
 
@@ -10,20 +10,21 @@ import numpy as np
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
 from ytheta.logs.checking.repeated_motion import find_repeated_motion
+from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.cutoff import MAX_CUTOFF_RATIO
 from ytheta.logs.preparing.preparation import Preparation, PreparationSettings, choose_preparation
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Bool
 
-HELD = (np.radians(2.0), 0.005)  # a joint that moves less, in rad or m, is held: what its encoder shows is noise
+MAX_HELD_RANGE = (np.radians(2.0), 0.005)  # rad for revolute joints, m for prismatic ones; less motion is noise
 
 
 def check_logs(robot: Robot, logs: Sequence[Log]) -> None:
-    """Every log has the robot's joints, numbers everywhere, and torques; also those that were not read from a file."""
+    """Raise an error if a log has other joints than the robot, values that are not finite, or no torques."""
     for log in logs:
         if not isinstance(log, Log):
-            raise InputError(f"{log!r} is no log; read it with read_log(path, robot)")
+            raise InputError(f"{log!r} is not a log; read it with read_log(path, robot)")
         name = log.source or "log"
         if log.joints != robot.actuated:
             raise InputError(
@@ -31,65 +32,68 @@ def check_logs(robot: Robot, logs: Sequence[Log]) -> None:
                 f"{', '.join(robot.actuated)}; read it with read_log(path, robot)"
             )
         if log.tau is None:
-            raise InputError(f"{name}: there are no torques to learn from; name their columns")
-        for what, values in (("time", log.t[:, None]), ("q", log.q), ("tau", log.tau), ("qd", log.qd)):
+            raise InputError(f"{name}: the log has no torques; name their columns")
+        for quantity, values in (("time", log.t[:, None]), ("q", log.q), ("tau", log.tau), ("qd", log.qd)):
             if values is not None and not np.isfinite(values.sum()):
                 for row in np.flatnonzero(~np.isfinite(values).all(axis=1))[:1]:
-                    raise InputError(f"{name}: {what} in row {row} is not a finite number; drop such rows, cut the log")
+                    raise InputError(
+                        f"{name}: {quantity} in row {row} is not a finite number; drop such rows, or cut the log there"
+                    )
         if not any(column.any() for column in log.tau.T):
-            raise InputError(f"{name}: all torques are zero; name the columns that hold them")
+            raise InputError(f"{name}: all torques are zero; name the columns that contain them")
 
 
-def held_joints(robot: Robot, logs: Sequence[Log]) -> Bool[np.ndarray, "joints"]:
-    """True for joints that no log moves."""
+def find_held_joints(robot: Robot, logs: Sequence[Log]) -> Bool[np.ndarray, "joints"]:
+    """True for joints that move in no log."""
     low = np.min([log.q.min(axis=0) for log in logs], axis=0)
     high = np.max([log.q.max(axis=0) for log in logs], axis=0)
-    sliding = robot.sliding_joints
-    return np.array([b - a < HELD[name in sliding] for name, a, b in zip(robot.actuated, low, high, strict=True)])
+    limits = [MAX_HELD_RANGE[name in robot.sliding_joints] for name in robot.actuated]
+    return np.array([b - a < limit for limit, a, b in zip(limits, low, high, strict=True)])
 
 
-def choose_preparations(fitted: Sequence[Log], judged: Sequence[Log], settings: PreparationSettings) -> tuple[list[Preparation], list[Preparation]]:
-    """How to prepare all logs: with one low-pass, the widest that a log of the fit asks for and all logs allow."""
-    if not fitted:
-        raise InputError("there is no log to learn from")
-    first = [choose_preparation(log, settings) for log in fitted]
+def choose_preparations(
+    fit: Sequence[Log], validation: Sequence[Log], settings: PreparationSettings
+) -> tuple[list[Preparation], list[Preparation]]:
+    """Choose the preparation of all logs, with one cut-off: the highest of the logs of the fit that all logs allow."""
+    if not fit:
+        raise InputError("there is no log to identify from")
+    first = [choose_preparation(log, settings) for log in fit]
     cutoff = max(float(each.settings.cutoff) for each in first)
     if settings.cutoff == "auto":
-        cutoff = min([cutoff, *(MAX_CUTOFF_RATIO * log.rate for log in (*fitted, *judged))])
-    same = replace(settings, cutoff=cutoff)
+        cutoff = min([cutoff, *(MAX_CUTOFF_RATIO * log.rate for log in (*fit, *validation))])
+    common = replace(settings, cutoff=cutoff)
 
-    def alike(log: Log) -> Preparation:
+    def prepare(log: Log) -> Preparation:
         try:
-            return choose_preparation(log, same)
+            return choose_preparation(log, common)
         except InputError as error:
             name = log.source or "log"
             raise InputError(str(error) if name in str(error) else f"{name}: {error}") from None
 
-    pairs = zip(fitted, first, strict=True)
-    own = [each if each.settings.cutoff == cutoff else alike(log) for log, each in pairs]
-    return own, [alike(log) for log in judged]
+    pairs = zip(fit, first, strict=True)
+    fit_preparations = [each if each.settings.cutoff == cutoff else prepare(log) for log, each in pairs]
+    return fit_preparations, [prepare(log) for log in validation]
 
 
-def silent_joints(logs: Sequence[Log]) -> Iterator[Finding]:
-    """Joints whose torque is zero throughout: their equations say nothing."""
+def find_zero_torques(logs: Sequence[Log]) -> Iterator[Finding]:
+    """Findings about joints whose torque is zero throughout; the estimators give their equations no weight."""
     for log in logs:
         assert log.tau is not None
-        none = [name for name, column in zip(log.joints, log.tau.T, strict=True) if not column.any()]
-        if none:
-            name = log.source or "log"
-            text = f"{name}: the torque of {', '.join(none)} is zero throughout; its equations are left out"
-            yield Finding("torque", Severity.WARNING, text)
+        names = tuple(name for name, column in zip(log.joints, log.tau.T, strict=True) if not column.any())
+        if names:
+            statement = f"{log.source or 'log'}: the torque of {', '.join(names)} is zero throughout"
+            yield Finding(LogFindingCode.TORQUE, Severity.WARNING, statement, "its equations are left out", names)
 
 
-def repeated(fitted: Sequence[Log], judged: Sequence[Log]) -> Iterator[Finding]:
-    """Validation logs that repeat the motion of the fit, and logs of the fit that repeat each other."""
-    for k, one in enumerate(fitted):
-        for other in fitted[k + 1 :]:
-            if other is one or (np.array_equal(one.q, other.q) and np.array_equal(one.t, other.t)):
+def find_repetitions(fit: Sequence[Log], validation: Sequence[Log]) -> Iterator[Finding]:
+    """Findings about validation logs that repeat the motion of the fit; an error if a log of the fit is given twice."""
+    for k, log in enumerate(fit):
+        for other in fit[k + 1 :]:
+            if other is log or (np.array_equal(log.q, other.q) and np.array_equal(log.t, other.t)):
                 raise InputError(
-                    f"{other.source or 'a log'} is given twice; the same data again would only feign certainty"
+                    f"{other.source or 'a log'} is given twice; repeated data would make standard deviations too small"
                 )
-        for other in judged:
-            found = find_repeated_motion(one, other)
-            if found is not None:
-                yield found
+        for other in validation:
+            finding = find_repeated_motion(log, other)
+            if finding is not None:
+                yield finding

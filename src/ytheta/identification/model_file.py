@@ -1,7 +1,7 @@
-"""Identified models as files: a robot in TOML that every command takes, with a table on how it came to be.
+"""Identified models as files: a robot in TOML that every command accepts, with a table ``[identification]``.
 
-The robot's parameters are the standard ones nearest to its description; what was learnt, base parameters with their
-covariance, stands in ``[identification]``. docs/identify.md describes its keys.
+The robot has the standard parameters nearest to its description. The table contains the base parameters with their
+covariance, the errors, and the settings; docs/identify.md describes its keys.
 """
 
 from __future__ import annotations
@@ -24,47 +24,47 @@ from ytheta.robot.parameters import FRICTION_PARAMETERS
 from ytheta.robot.reading.load import load
 from ytheta.robot.robot import Robot
 from ytheta.robot.writing.toml import to_toml
-from ytheta.shapes import Float
+from ytheta.shapes import BaseByBase, PerBase
 
 if TYPE_CHECKING:
     from ytheta.identification.result import Identification
 
 TABLE = "identification"
-ENDING = ".toml"
-ROUNDING = 1e-8  # relative; numbers are written with all their digits
+SUFFIX = ".toml"
+TOLERANCE = 1e-8  # relative; numbers are written with all their digits
 
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """A model file: the robot, its base parameters with their covariance, and all that stands beside them."""
+    """The content of a model file: the robot, its base parameters with their covariance, and the whole table."""
 
     robot: Robot
     names: tuple[str, ...]
-    beta: Float[np.ndarray, "base"]
-    covariance: Float[np.ndarray, "base base"]
+    beta: PerBase
+    covariance: BaseByBase
     table: Mapping[str, Any]
 
 
 def save_model(identification: Identification, path: str | Path) -> Path:
-    """Write a model to a ``.toml`` file. The file appears whole or not at all."""
-    path = check_writable(path, ENDING)
+    """Write a model to a ``.toml`` file, completely or not at all."""
+    path = check_writable(path, SUFFIX)
     try:
-        content = model_toml(identification).encode("utf-8")
+        content = model_to_toml(identification).encode("utf-8")
     except UnicodeEncodeError as error:
-        wrong = error.object[error.start : error.end]
-        raise InputError(f"{path}: the model holds {wrong!r}, which is no character; rename that log or part") from None
+        text = error.object[error.start : error.end]
+        raise InputError(f"{path}: {text!r} is not a valid character; rename the log or part that has it") from None
     with write_atomically(path) as file:
         file.write_bytes(content)
     return path
 
 
-def model_toml(identification: Identification) -> str:
-    """A model as TOML text."""
+def model_to_toml(identification: Identification) -> str:
+    """Return a model as TOML text."""
     return "\n".join([to_toml(identification.robot), *_lines(identification), ""])
 
 
-def figures(errors: TorqueErrors) -> dict[str, Any]:
-    """How well some motion was predicted, as plain data."""
+def summarize_errors(errors: TorqueErrors) -> dict[str, Any]:
+    """Return torque errors as plain data."""
     return {
         "relative_error_percent": errors.relative_percent,
         "per_joint_percent": errors.per_joint_percent.tolist(),
@@ -79,7 +79,7 @@ def figures(errors: TorqueErrors) -> dict[str, Any]:
 
 
 def summarize_selection(parameters: Iterable[str]) -> dict[str, Any]:
-    """Which friction some standard parameters hold, and whether rotor inertia, as plain data."""
+    """Return the kinds of friction among standard parameters, and whether rotor inertia is, as plain data."""
     kinds = {name.rpartition(".")[2] for name in parameters}
     return {
         "friction": [kind for kind, symbol in FRICTION_PARAMETERS.items() if symbol in kinds],
@@ -87,45 +87,45 @@ def summarize_selection(parameters: Iterable[str]) -> dict[str, Any]:
     }
 
 
-def _lines(found: Identification) -> Iterator[str]:
-    origin = found.origin
+def _lines(fit: Identification) -> Iterator[str]:
+    origin = fit.origin
     yield f"[{TABLE}]"
     yield from _entries(
         {
             "ytheta": ytheta.__version__,
-            "verdict": found.verdict.grade.value,
-            "reason": found.verdict.sentence,
-            "consistent": not found.inconsistent,
+            "verdict": fit.verdict.grade.value,
+            "reason": fit.verdict.sentence,
+            "consistent": not fit.inconsistent,
             "estimator": origin.estimator,
             "form": origin.form,
             **summarize_selection(origin.parameters),
             "logs": list(origin.logs),
             "validation_logs": list(origin.validation_logs),
-            "cutoff": float(origin.settings[0].cutoff),  # of all logs alike
+            "cutoff": float(origin.settings[0].cutoff),  # the same for all logs
             "derivative": origin.settings[0].derivative,
-            "samples": found.samples,
-            "condition_number": found.condition_number,
+            "samples": fit.samples,
+            "condition_number": fit.condition_number,
             **({} if origin.min_speed is None else {"min_speed": list(origin.min_speed)}),
         }
     )
-    yield "\n# One row for each base parameter; std is inf where the motion says nothing of it."
+    yield "\n# One row for each base parameter; std is inf if the motion does not determine it."
     yield "parameters = ["
-    rows = zip(found.names, found.beta, found.std, found.seen, found.base.expressions, strict=True)
+    rows = zip(fit.names, fit.beta, fit.std, fit.seen, fit.base.expressions, strict=True)
     for name, value, std, seen, expression in rows:
         row = {"name": name, "value": value, "std": std, "seen": seen.value, "expression": expression}
         yield f"    {_inline(row)},"
     yield "]"
-    yield "\n# Of the errors of the base parameters, in their order; symmetric, so each row ends at the diagonal."
+    yield "\n# Covariance of the base parameters, in their order; each row ends at the diagonal."
     yield "covariance = ["
-    for k, row in enumerate(found.covariance):
+    for k, row in enumerate(fit.covariance):
         yield f"    {_value(row[: k + 1].tolist())},"
     yield "]"
-    for key, errors in (("fit", found.fit), ("validation", found.validation)):
+    for key, errors in (("fit", fit.fit), ("validation", fit.validation)):
         if errors is not None:
             yield f"\n[{TABLE}.{key}]"
-            yield from _entries(figures(errors))
+            yield from _entries(summarize_errors(errors))
     yield f"\n[{TABLE}.standard_parameters]"
-    yield from _entries({name: seen.value for name, seen in found.standard_seen.items()})
+    yield from _entries({name: seen.value for name, seen in fit.standard_seen.items()})
 
 
 def _entries(values: Mapping[str, Any]) -> Iterable[str]:
@@ -153,28 +153,28 @@ def _value(value: object) -> str:
 
 
 def read_model(path: str | Path) -> Model:
-    """The model in a file that ``save_model`` wrote; see ``load`` for its robot alone."""
+    """Read a file that ``save_model`` wrote; ``load`` reads its robot alone."""
     path = Path(path)
-    robot = load(path)  # complains where this is no robot
+    robot = load(path)
     table = read_identification_table(path)
     if table is None:
-        raise InputError(f"{path} describes a robot and is no identified model: it has no table [{TABLE}]; identify it")
+        raise InputError(f"{path} is not an identified model: it has no table [{TABLE}]; identify the robot first")
     try:
         rows = table["parameters"]
         names = tuple(str(row["name"]) for row in rows)
         beta, std = (np.array([row[key] for row in rows], dtype=float) for key in ("value", "std"))
-        covariance = _symmetric(table["covariance"], len(names))
+        covariance = _to_symmetric_matrix(table["covariance"], len(names))
     except (KeyError, TypeError, ValueError):
         raise InputError(f"{path}: the parameters or their covariance are damaged; identify the robot again") from None
-    for trouble in _troubles(robot, names, beta, std, covariance):
-        raise InputError(f"{path}: {trouble}; identify the robot again")
+    for contradiction in _find_contradictions(robot, names, beta, std, covariance):
+        raise InputError(f"{path}: {contradiction}; identify the robot again")
     return Model(robot, names, beta, covariance, table)
 
 
 def read_identification_table(path: str | Path) -> Mapping[str, Any] | None:
-    """What a file says of an identification; None where it is a robot and nothing more."""
+    """Read the table of an identification; None if the file has none."""
     path = Path(path)
-    if path.suffix.lower() != ENDING or not path.is_file():
+    if path.suffix.lower() != SUFFIX or not path.is_file():
         return None
     table = tomllib.loads(path.read_text("utf-8-sig")).get(TABLE)
     if not isinstance(table, Mapping):
@@ -182,7 +182,9 @@ def read_identification_table(path: str | Path) -> Mapping[str, Any] | None:
     cutoff, min_speed = table.get("cutoff"), table.get("min_speed")
     if cutoff is not None and not (_is_number(cutoff) and cutoff > 0.0):
         raise InputError(f"{path}: the cutoff of its identification is {cutoff!r}; write a number of Hz above zero")
-    if min_speed is not None and not (isinstance(min_speed, list) and all(_is_number(s) and s >= 0.0 for s in min_speed)):
+    if min_speed is not None and not (
+        isinstance(min_speed, list) and all(_is_number(s) and s >= 0.0 for s in min_speed)
+    ):
         raise InputError(f"{path}: min_speed of its identification is {min_speed!r}; write a speed for each joint")
     return table
 
@@ -191,39 +193,35 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def _troubles(
-    robot: Robot,
-    names: Sequence[str],
-    beta: Float[np.ndarray, "base"],
-    std: Float[np.ndarray, "base"],
-    covariance: Float[np.ndarray, "base base"],
+def _find_contradictions(
+    robot: Robot, names: Sequence[str], beta: PerBase, std: PerBase, covariance: BaseByBase
 ) -> Iterator[str]:
-    """What cannot be so in a file that nobody has edited."""
+    """Contradictions that show that a file was edited."""
     known = set(robot.parameter_names)
     for name in names:
         if name.removesuffix("*") not in known:
             yield f"the robot has no parameter {name!r}{suggest_names(name, known)}"
     if len(set(names)) < len(names):
-        yield "a base parameter stands in it twice"
+        yield "a base parameter is listed twice"
     if not np.isfinite(beta).all():
         yield f"the value of {names[int(np.argmin(np.isfinite(beta)))]} is not finite"
     if not np.isfinite(covariance).all():
-        yield "the covariance holds numbers that are not finite"
+        yield "the covariance contains numbers that are not finite"
         return
     variances = np.diag(covariance)
     if (variances < 0.0).any():
         yield f"the variance of {names[int(np.argmin(variances))]} is negative"
         return
-    own = np.where(variances > 0.0, np.sqrt(variances), 1.0)
-    if len(names) and np.linalg.eigvalsh(covariance / np.outer(own, own))[0] < -ROUNDING:
-        yield "the covariance is not that of any errors: it has a negative eigenvalue"
-    other = np.isfinite(std) & ~np.isclose(std, np.sqrt(variances), rtol=ROUNDING, atol=0.0)
-    if other.any() or np.isnan(std).any() or (std < 0.0).any():
-        yield f"std of {names[int(np.argmax(other | ~(std >= 0.0)))]} is not the root of its variance"
+    scale = np.where(variances > 0.0, np.sqrt(variances), 1.0)
+    if len(names) and np.linalg.eigvalsh(covariance / np.outer(scale, scale))[0] < -TOLERANCE:
+        yield "the covariance has a negative eigenvalue"
+    differs = np.isfinite(std) & ~np.isclose(std, np.sqrt(variances), rtol=TOLERANCE, atol=0.0)
+    if differs.any() or np.isnan(std).any() or (std < 0.0).any():
+        yield f"std of {names[int(np.argmax(differs | ~(std >= 0.0)))]} is not the root of its variance"
 
 
-def _symmetric(rows: Sequence[Sequence[float]], size: int) -> Float[np.ndarray, "base base"]:
-    """A matrix from its lower triangle; ValueError where rows have other lengths."""
+def _to_symmetric_matrix(rows: Sequence[Sequence[float]], size: int) -> BaseByBase:
+    """Return the matrix with this lower triangle; ValueError if rows have other lengths."""
     lower = np.zeros((size, size))
     for k, row in zip(range(size), rows, strict=True):
         lower[k, : k + 1] = np.array(row, dtype=float).reshape(k + 1)

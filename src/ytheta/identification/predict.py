@@ -1,7 +1,7 @@
 """Torques that a robot's own parameters predict for the motion of a log.
 
-All standard parameters take part with the description's values, each as a parameter of its own, so nothing is
-identified here and no rank is asked for. Coulomb friction passes the same low-pass as the measured torque.
+All standard parameters contribute with the description's values; nothing is estimated, so they need not be independent.
+Coulomb friction passes the same low-pass as the measured torque.
 """
 
 from __future__ import annotations
@@ -12,26 +12,26 @@ from dataclasses import dataclass
 import numpy as np
 
 from ytheta.errors import InputError
-from ytheta.identification.assessment.residuals import TorqueErrors, judge
+from ytheta.identification.assessment.residuals import TorqueErrors, compute_errors
 from ytheta.identification.equations.differential import Differential
-from ytheta.identification.equations.friction import drive_directions
-from ytheta.identification.equations.known_torque import each_alone
-from ytheta.identification.equations.estimation_problem import PIECE
+from ytheta.identification.equations.estimation_problem import PIECE_LENGTH
+from ytheta.identification.equations.friction import make_drive_directions
+from ytheta.identification.equations.known_torque import without_regrouping
 from ytheta.identification.equations.motion_sources import LogSource
 from ytheta.logs.log import Log
-from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.logs.preparing.preparation import DEFAULT_SETTINGS, Preparation, PreparationSettings, choose_preparation
+from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.robot.robot import Robot
-from ytheta.shapes import Float, SamplesByJoint
+from ytheta.shapes import PerJoint, PerSample, SamplesByJoint
 
 
 @dataclass(frozen=True, eq=False)
 class Prediction:
-    """What a robot's parameters say of a log; errors against its torques, None where it has none."""
+    """Predicted torques of a log; ``errors`` and ``measured`` are None if the log has no torques."""
 
     preparation: Preparation
     errors: TorqueErrors | None
-    t: Float[np.ndarray, "samples"]
+    t: PerSample
     measured: SamplesByJoint | None
     predicted: SamplesByJoint
 
@@ -41,24 +41,24 @@ def predict_torques(
     log: Log,
     settings: PreparationSettings = DEFAULT_SETTINGS,
     *,
-    min_speed: Float[np.ndarray, "joints"] | None = None,
+    min_speed: PerJoint | None = None,
     threads: int | None = None,
 ) -> Prediction:
-    """Torques of all samples that are kept, and how far they are from the measured ones, both low-passed alike.
+    """Predict the torques of all kept samples and compare them with the measured ones, both behind the same low-pass.
 
     ``min_speed``: joints that move more slowly do not count for the errors.
     """
     if not robot.theta.any():
-        raise InputError(f"robot {robot.name!r} has no inertias, so its torques are unknown; take what identify wrote")
-    chosen = choose_preparation(log, settings)
-    source = LogSource(chosen, drive_directions(robot))
-    form, theta = Differential(each_alone(robot, robot.parameter_names), min_speed), robot.theta
-    errors = None if log.tau is None else judge(form, (source,), theta, threads=threads)
+        raise InputError(f"robot {robot.name!r} has no inertias, so its torques are unknown; use an identified model")
+    preparation = choose_preparation(log, settings)
+    source = LogSource(preparation, make_drive_directions(robot))
+    form, theta = Differential(without_regrouping(robot, robot.parameter_names), min_speed), robot.theta
+    errors = None if log.tau is None else compute_errors(form, (source,), theta, threads=threads)
     if errors is not None and not errors.counts.any():
-        raise InputError(f"{source.name}: no joint is ever as fast as 'min_speed' asks for; give lower speeds")
-    parts = [(motion.t, motion.tau, form.torque(motion, theta).T) for motion in _motions(source)]
+        raise InputError(f"{source.name}: no joint ever reaches its min_speed; give lower speeds")
+    parts = [(motion.t, motion.tau, form.torque(motion, theta).T) for motion in _iterate_motion(source)]
     return Prediction(
-        chosen,
+        preparation,
         errors,
         t=np.concatenate([t for t, _, _ in parts]),
         measured=None if log.tau is None else np.concatenate([tau for _, tau, _ in parts if tau is not None]),
@@ -66,7 +66,7 @@ def predict_torques(
     )
 
 
-def _motions(source: LogSource) -> Iterator[MotionSamples]:
+def _iterate_motion(source: LogSource) -> Iterator[MotionSamples]:
     for segment, length in enumerate(source.lengths):
-        for first in range(0, length, PIECE):
-            yield source.motion(segment, first, min(first + PIECE, length))
+        for first in range(0, length, PIECE_LENGTH):
+            yield source.motion(segment, first, min(first + PIECE_LENGTH, length))

@@ -1,9 +1,8 @@
-"""Identification: what was learnt from measured motion, how sure it is, and what it is worth.
+"""Identification: the identified parameters, their certainty, and a verdict.
 
 Covariance    cov = sum_j v_j c_j P_j with the matrices P_j of the estimator, the variance v_j of joint j's residuals
-              (n_j of them, less c_j for every parameter they pay for) and c_j, how many of its equations count as one;
-              see ``residuals``.
-              Model errors are in the residuals and so in the standard deviations, as far as they look like noise.
+              (of n_j residuals less c_j per degree of freedom) and their autocorrelation time c_j; see
+              ``autocorrelation``. Model errors enter the standard deviations as far as they look like noise.
 """
 
 from __future__ import annotations
@@ -16,168 +15,192 @@ import numpy as np
 
 from ytheta.findings import Finding
 from ytheta.identifiability.base_parameters import BaseParameters
-from ytheta.identification.assessment.excitation import MotionAdvice, Certainty, advice, base_seen, standard_seen
+from ytheta.identification.assessment.excitation import (
+    Certainty,
+    MotionAdvice,
+    advise_motion,
+    classify_base_parameters,
+    classify_standard_parameters,
+)
 from ytheta.identification.assessment.residuals import TorqueErrors
-from ytheta.identification.assessment.verdict import Verdict, verdict
-from ytheta.identification.equations.normal_equations import NormalEquations
+from ytheta.identification.assessment.verdict import Verdict, reach_verdict
 from ytheta.identification.equations.decomposition import NormalDecomposition
+from ytheta.identification.equations.normal_equations import NormalEquations
 from ytheta.identification.estimators.estimate import Estimate
+from ytheta.identification.finding_codes import FitFindingCode
 from ytheta.identification.model_file import save_model
-from ytheta.identification.standard_parameters import consistent_links, standard_parameters
+from ytheta.identification.standard_parameters import find_inconsistent_parts, find_standard_parameters
 from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.preparing.preparation import PreparationSettings
 from ytheta.robot.parameters import with_theta
 from ytheta.robot.robot import Robot
-from ytheta.shapes import Float, PerBase
+from ytheta.shapes import BaseByBase, Float, PerBase, PerJoint
 
-# Kinds of findings after which a model describes another robot than the one that moved.
-CONTRADICTIONS = ("torque sign", "gravity")
+# After these findings the model describes another robot than the one that moved.
+CONTRADICTIONS = (FitFindingCode.TORQUE_SIGN, FitFindingCode.GRAVITY)
+UNIDENTIFIED_COMPONENT = 1e-6  # of a unit vector, from which it makes a parameter's standard deviation infinite
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Where an identification comes from: logs, form, estimator and how the logs were prepared."""
+    """The logs and settings of an identification."""
 
     logs: tuple[str, ...]
     validation_logs: tuple[str, ...]
     form: str
     estimator: str
-    asked: tuple[str, ...]  # the standard parameters the question was about
-    min_speed: tuple[float, ...] | None  # speeds below which a joint's equations were left out
-    settings: tuple[PreparationSettings, ...]  # one per log, with all that was left to the log settled
-    expected_autocorrelation_time: float = 1.0  # c of white noise after the low-pass: what is above it is no noise
+    parameters: tuple[str, ...]  # the selected standard parameters
+    min_speed: tuple[float, ...] | None  # equations of slower joints were left out
+    settings: tuple[PreparationSettings, ...]  # one per log, with numbers in the place of "auto"
+    expected_autocorrelation_time: float = 1.0  # of white noise after the low-pass, in samples
 
 
 @dataclass(frozen=True, eq=False)
 class Identification:
-    """A model of a robot from its motion; see the module docstring."""
+    """A model of a robot, identified from its motion.
+
+    Attributes
+    ----------
+    base              the base parameters that were identified
+    estimate          the result of the estimator
+    normal_equations  of all equations of the fit
+    fit               torque errors on the logs of the fit
+    validation        torque errors on the validation logs, None without such logs
+    origin            logs and settings
+    findings          what a user should know about the logs and the fit
+    equation_autocorrelation_time  of the residuals, None if every sample is an equation
+    """
 
     base: BaseParameters
     estimate: Estimate
-    sums: NormalEquations
+    normal_equations: NormalEquations
     fit: TorqueErrors
     validation: TorqueErrors | None
     origin: Origin
     findings: tuple[Finding, ...] = ()
-    equations_as_one: Float[np.ndarray, "joints"] | None = None  # where the equations are not the samples
+    equation_autocorrelation_time: PerJoint | None = None
 
     @property
     def beta(self) -> PerBase:
-        """Values of the base parameters, in the order of ``base.names``."""
+        """Values of the base parameters, in the order of ``names``."""
         return self.estimate.beta
 
     @property
     def names(self) -> tuple[str, ...]:
+        """Names of the base parameters."""
         return self.base.names
 
     @property
     def samples(self) -> int:
-        """Equations of the joint that has most: samples, or windows of the integral form."""
+        """Equations of the joint that has most: samples, or windows of the integral and momentum forms."""
         return round(float(self.normal_equations.counts.max(initial=0.0)))
 
     @cached_property
-    def noise(self) -> Float[np.ndarray, "joints"]:
-        """Standard deviation of each joint's equations, as far as the residuals show it."""
-        freedom = np.maximum(self.normal_equations.counts - self.correlated * self.estimate.used, 1.0)
-        return np.sqrt(self.residual_squares / freedom)
+    def noise(self) -> PerJoint:
+        """Standard deviation of each joint's residuals."""
+        used = self.autocorrelation_time * self.estimate.degrees_of_freedom
+        return np.sqrt(self.residual_squares / np.maximum(self.normal_equations.counts - used, 1.0))
 
     @property
-    def residual_squares(self) -> Float[np.ndarray, "joints"]:
-        """NormalEquations of squares of what the equations of the fit leave."""
-        return self.sums.residual_squares(self.beta)
+    def residual_squares(self) -> PerJoint:
+        """Sums of squares of the residuals of the fit."""
+        return self.normal_equations.residual_squares(self.beta)
 
     @cached_property
-    def covariance(self) -> Float[np.ndarray, "base base"]:
-        """Of beta, in directions that the data show; see ``std`` for the others."""
-        return self.estimate.covariance(self.noise**2 * self.correlated)
+    def covariance(self) -> BaseByBase:
+        """Covariance of beta in identified directions; see ``std`` for the others."""
+        return self.estimate.covariance(self.noise**2 * self.autocorrelation_time)
 
     @property
-    def correlated(self) -> Float[np.ndarray, "joints"]:
-        """How many equations of a joint count as one."""
-        return self.fit.autocorrelation_time if self.equations_as_one is None else self.equations_as_one
+    def autocorrelation_time(self) -> PerJoint:
+        """Autocorrelation time of the residuals, in equations."""
+        if self.equation_autocorrelation_time is None:
+            return self.fit.autocorrelation_time
+        return self.equation_autocorrelation_time
 
     @cached_property
     def std(self) -> PerBase:
-        """Standard deviations; infinite where a parameter has a part that the data do not show."""
-        unseen = abs(self.estimate.unseen).max(axis=1, initial=0.0) > 1e-6
-        return np.where(unseen, np.inf, np.sqrt(np.maximum(np.diag(self.covariance), 0.0)))
+        """Standard deviations; infinite if a parameter has a component along an unidentified direction."""
+        unidentified = abs(self.estimate.unidentified).max(axis=1, initial=0.0) > UNIDENTIFIED_COMPONENT
+        return np.where(unidentified, np.inf, np.sqrt(np.maximum(np.diag(self.covariance), 0.0)))
 
     @property
     def relative_std_percent(self) -> PerBase:
-        """Standard deviations as a part of the values."""
+        """Standard deviations relative to the values."""
         size = abs(self.beta)
         return 100.0 * self.std / np.where(size > 0.0, size, np.finfo(float).tiny)
 
     @cached_property
-    def correlation(self) -> Float[np.ndarray, "base base"]:
-        """Of the errors of two base parameters."""
-        own = np.sqrt(np.maximum(np.diag(self.covariance), np.finfo(float).tiny))
-        return self.covariance / np.outer(own, own)
+    def correlation(self) -> BaseByBase:
+        """Correlation of the errors of base parameters."""
+        std = np.sqrt(np.maximum(np.diag(self.covariance), np.finfo(float).tiny))
+        return self.covariance / np.outer(std, std)
 
     @cached_property
-    def normal(self) -> NormalDecomposition:
-        """The equations of all joints with equal weights, columns scaled."""
-        return NormalDecomposition.of(self.sums.normal(np.ones(len(self.sums.joints))))
+    def decomposition(self) -> NormalDecomposition:
+        """Decomposition of the normal equations of all joints with equal weights."""
+        return NormalDecomposition.of(self.normal_equations.matrix(np.ones(len(self.normal_equations.joints))))
 
     @property
     def condition_number(self) -> float:
-        """Of all equations, columns scaled to length one; infinite where something is not seen."""
-        return self.normal.condition
+        """Condition number of all equations, columns scaled to length one; infinite without full rank."""
+        return self.decomposition.condition_number
 
     @cached_property
     def seen(self) -> tuple[Certainty, ...]:
-        """For every base parameter, whether the data determine it."""
-        return base_seen(self.base, self.sums, self.fit.reach, self.beta, self.std)
+        """The certainty of every base parameter."""
+        motion_range = self.fit.motion_range
+        return classify_base_parameters(self.base, self.normal_equations, motion_range, self.beta, self.std)
 
     @cached_property
     def standard_seen(self) -> dict[str, Certainty]:
-        """For every standard parameter asked about, what the data say of it."""
-        return dict(standard_seen(self.base, self.seen))
+        """The certainty of every selected standard parameter."""
+        return dict(classify_standard_parameters(self.base, self.seen))
 
     @cached_property
     def missing(self) -> tuple[MotionAdvice, ...]:
-        """Which motion is missing, in words."""
-        return advice(self.base, self.seen, self.fit.reach)
+        """Motion that would determine parameters that are not seen or weak."""
+        return advise_motion(self.base, self.seen, self.fit.motion_range)
 
     @cached_property
     def theta(self) -> Float[np.ndarray, "params"]:
-        """Standard parameters that move the robot like beta, as near to the description's as can be."""
-        return standard_parameters(self.base, self.beta)
+        """Standard parameters with this beta, nearest to the description's."""
+        return find_standard_parameters(self.base, self.beta)
 
     @cached_property
     def robot(self) -> Robot:
-        """The robot with these standard parameters: what every command takes."""
+        """The robot with these standard parameters."""
         return with_theta(self.base.robot, self.theta)
 
     @cached_property
     def inconsistent(self) -> dict[str, str]:
-        """Links whose standard parameters no body can have, and why."""
-        return consistent_links(self.robot)
+        """Links and drives whose standard parameters are not physically consistent, and why."""
+        return find_inconsistent_parts(self.robot)
 
     @cached_property
     def verdict(self) -> Verdict:
-        """What the model is worth, in one sentence."""
-        against = [finding.statement for finding in self.findings if finding.code in CONTRADICTIONS]
-        return verdict(
+        """The grade of the model and its reason."""
+        contradictions = [finding.statement for finding in self.findings if finding.code in CONTRADICTIONS]
+        return reach_verdict(
             joints=self.base.robot.actuated,
             fit=self.fit,
             validation=self.validation,
             repeated=any(finding.code == LogFindingCode.REPEATED_MOTION for finding in self.findings),
-            contradiction=against[0] if against else "",
-            seen=self.seen,
+            contradiction=contradictions[0] if contradictions else "",
+            certainty=self.seen,
             names=self.names,
             missing=self.missing,
         )
 
     def save(self, path: str | Path) -> None:
-        """Write robot, parameters, covariance and origin as one TOML file that every command takes for a robot."""
+        """Write robot, parameters, covariance and origin to one TOML file, which every command accepts as a robot."""
         save_model(self, path)
 
     def report(self, path: str | Path) -> None:
-        """Write one self-contained HTML page: torques, residuals, parameters, findings."""
-        from ytheta.report.identification.page import write_report
+        """Write one self-contained HTML page with torques, residuals, parameters and findings."""
+        from ytheta.report.identification.page import write_identification_report
 
-        write_report(self, path)
+        write_identification_report(self, path)
 
     def __str__(self) -> str:
         from ytheta.report.identification.text import identification_text

@@ -1,4 +1,4 @@
-"""From base parameters back to standard ones: many sets move the robot alike, and one must be written down."""
+"""Standard parameters with given base parameters: of all sets, the one nearest to the description."""
 
 from __future__ import annotations
 
@@ -8,25 +8,27 @@ from ytheta.conventions import JOINT_PARAMETERS
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.robot.parameters import length_exponents
 from ytheta.robot.robot import Robot
-from ytheta.shapes import Float
+from ytheta.shapes import Float, PerBase
 
-LENGTH = 0.1  # metres: how far from the joint axes the mass of an arm's links is, by order of magnitude
-
-
-def standard_parameters(base: BaseParameters, beta: Float[np.ndarray, "base"]) -> Float[np.ndarray, "params"]:
-    """The standard parameters nearest to the description's that give beta; masses, moments and inertias compared in
-    units of a length. Joint parameters that were not asked about keep the description's values."""
-    prior = base.robot.theta.copy()
-    asked = set(base.selected)
-    others = np.array([name not in asked for name in base.robot.parameter_names])
-    held = np.where(others, prior, 0.0)
-    theta = base.nearest(beta, prior - held, scale=LENGTH ** length_exponents(base.robot))
-    return np.where(others, held, theta)
+UNIT_LENGTH = 0.1  # m: typical distance of a link's mass from its joint axis, to compare masses, moments and inertias
 
 
-def consistent_links(robot: Robot) -> dict[str, str]:
-    """Links whose inertia no body can have, and why; drives with negative rotor inertia or friction too."""
-    links = {name: given.reason for name, given in robot.consistency.items() if not given}
+def find_standard_parameters(base: BaseParameters, beta: PerBase) -> Float[np.ndarray, "params"]:
+    """Return the standard parameters nearest to the description's that give beta.
+
+    Parameters that are not selected keep the description's values.
+    """
+    described = base.robot.theta.copy()
+    selected = set(base.selected)
+    fixed = np.array([name not in selected for name in base.robot.parameter_names])
+    fixed_values = np.where(fixed, described, 0.0)
+    theta = base.nearest(beta, described - fixed_values, scale=UNIT_LENGTH ** length_exponents(base.robot))
+    return np.where(fixed, fixed_values, theta)
+
+
+def find_inconsistent_parts(robot: Robot) -> dict[str, str]:
+    """Links and drives whose parameters are not physically consistent, and why."""
+    links = {name: consistency.reason for name, consistency in robot.consistency.items() if not consistency}
     drives: dict[str, str] = {}
     for name, value in zip(robot.parameter_names, robot.theta, strict=True):
         owner, _, kind = name.rpartition(".")

@@ -1,1 +1,1 @@
-"""What an estimate is worth: residuals, excitation, diagnosis, verdict."""
+"""Assessment of an estimate: residuals, excitation, diagnosis, verdict."""

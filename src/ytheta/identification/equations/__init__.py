@@ -1,1 +1,1 @@
-"""Forms of the model: how motion becomes equations; one per file."""
+"""Equations that are linear in the base parameters: the forms, the motion they are built from, and their sums."""

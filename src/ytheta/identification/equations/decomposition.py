@@ -1,8 +1,8 @@
-"""NormalDecomposition equations N beta = b, solved so that what the data do not show is known to be unknown.
+"""Eigendecomposition of the normal matrix N, which separates identified directions of beta from the others.
 
-Columns are scaled to length one first, so that kilograms and kg m² compare. The square roots of the eigenvalues are
-then the singular values of the scaled equations. Directions below ``UNSEEN`` of the largest cannot be told from
-rounding in products of this kind and take no part: beta stays there where it was before.
+Columns are first scaled to length one, so that kg and kg m² compare. The square roots of the eigenvalues are then the
+singular values of the scaled equations. Directions with singular values below ``RANK_TOLERANCE`` of the largest cannot
+be distinguished from rounding errors of the products; the solution has no component along them.
 """
 
 from __future__ import annotations
@@ -14,56 +14,58 @@ import numpy as np
 
 from ytheta.shapes import BaseByBase, Float, PerBase
 
-UNSEEN = 1e-6
+RANK_TOLERANCE = 1e-6
+ZERO_COLUMN = 1e-12  # length of a column, relative to the longest, below which it is regarded as zero
 
 
 @dataclass(frozen=True, eq=False)
 class NormalDecomposition:
-    """A decomposition of N: N = diag(scale) V diag(singular²) Vᵀ diag(scale), singular values from large to small."""
+    """N = diag(scale) V diag(singular_values²) Vᵀ diag(scale), singular values in descending order."""
 
     scale: PerBase
-    singular: PerBase
+    singular_values: PerBase
     V: BaseByBase
 
     @classmethod
     def of(cls, N: BaseByBase) -> NormalDecomposition:
+        """Decompose N."""
         scale = np.sqrt(np.maximum(np.diag(N), 0.0))
         largest = scale.max(initial=0.0)
-        safe = np.where(scale > 1e-12 * largest, scale, np.inf)  # a column of zeros: its own direction, never seen
-        values, V = np.linalg.eigh(N / np.outer(safe, safe))
-        return cls(safe, np.sqrt(np.maximum(values[::-1], 0.0)), V[:, ::-1])
+        scale = np.where(scale > ZERO_COLUMN * largest, scale, np.inf)  # a zero column is a direction of its own
+        values, V = np.linalg.eigh(N / np.outer(scale, scale))
+        return cls(scale, np.sqrt(np.maximum(values[::-1], 0.0)), V[:, ::-1])
 
     @cached_property
-    def seen(self) -> int:
-        """How many directions the data show."""
-        return int(np.count_nonzero(self.singular > UNSEEN * self.singular[:1].max(initial=0.0)))
+    def rank(self) -> int:
+        """The number of directions that the data identify."""
+        return int(np.count_nonzero(self.singular_values > RANK_TOLERANCE * self.singular_values[:1].max(initial=0.0)))
 
     @property
-    def condition(self) -> float:
-        """Condition number of the scaled equations; infinite where a direction is not seen."""
-        if self.seen < len(self.singular) or not len(self.singular):
+    def condition_number(self) -> float:
+        """Condition number of the scaled equations; infinite if N does not have full rank."""
+        if self.rank < len(self.singular_values) or not len(self.singular_values):
             return np.inf
-        return float(self.singular[0] / self.singular[-1])
+        return float(self.singular_values[0] / self.singular_values[-1])
 
     @cached_property
     def inverse(self) -> BaseByBase:
-        """N⁻¹ over the directions that are seen; zero on the others."""
-        half = self._half
+        """N⁻¹ on the identified directions; zero on the others."""
+        half = self._half_inverse
         return half @ half.T
 
     def solve(self, b: PerBase) -> PerBase:
-        """The beta of N beta = b without any part in directions that are not seen."""
-        half = self._half
+        """Solve N beta = b for the identified directions; beta is zero along the others."""
+        half = self._half_inverse
         return half @ (half.T @ b)
 
     @cached_property
-    def unseen(self) -> Float[np.ndarray, "base unseen"]:
-        """Directions of beta, one per column, that the data say nothing about; columns of zeros alone come as units."""
-        dead = ~np.isfinite(self.scale)
-        V = self.V[:, self.seen :]
-        directions = V / np.where(dead, 1.0, self.scale)[:, None]
+    def null_space(self) -> Float[np.ndarray, "base unidentified"]:
+        """Directions of beta that the data do not identify, one per column; unit vectors for zero columns."""
+        zero = ~np.isfinite(self.scale)
+        V = self.V[:, self.rank :]
+        directions = V / np.where(zero, 1.0, self.scale)[:, None]
         return directions / np.maximum(np.linalg.norm(directions, axis=0), np.finfo(float).tiny)
 
     @property
-    def _half(self) -> Float[np.ndarray, "base seen"]:
-        return self.V[:, : self.seen] / self.singular[: self.seen] / self.scale[:, None]
+    def _half_inverse(self) -> Float[np.ndarray, "base identified"]:
+        return self.V[:, : self.rank] / self.singular_values[: self.rank] / self.scale[:, None]

@@ -10,22 +10,21 @@ import numpy as np
 
 from ytheta.dynamics.kernels import AnyKernel, regressor
 from ytheta.identifiability.base_parameters import BaseParameters
-from ytheta.identification.equations.form import SampleRange
-from ytheta.identification.equations.friction import FrictionEntries, friction_entries
-from ytheta.identification.equations.rows import RegressorLayout, EquationRows
+from ytheta.identification.equations.form import EquationRows, RegressorLayout, SampleRange
+from ytheta.identification.equations.friction import FrictionEntries, find_friction_entries
 from ytheta.logs.preparing.prepared_log import MotionSamples
-from ytheta.shapes import Float, JointsBySample, NonzerosBySample, PerBase
+from ytheta.shapes import JointsBySample, NonzerosBySample, PerBase, PerJoint
 
 
 @dataclass(frozen=True, eq=False)
 class Differential:
-    """The form that needs accelerations.
+    """The form that uses accelerations.
 
-    ``min_speed``: equations of a joint that moves more slowly than this are left out, since stiction rules there.
+    ``min_speed``: equations of a joint that moves more slowly are left out, because stiction dominates there.
     """
 
     base: BaseParameters
-    min_speed: Float[np.ndarray, "joints"] | None = None
+    min_speed: PerJoint | None = None
 
     @property
     def name(self) -> str:
@@ -37,31 +36,32 @@ class Differential:
 
     @cached_property
     def layout(self) -> RegressorLayout:
-        return RegressorLayout.of(self.kernel.indices, joints=len(self.base.robot.actuated), base=len(self.base))
+        joints = len(self.base.robot.actuated)
+        return RegressorLayout.of(self.kernel.indices, joints=joints, base_count=len(self.base))
 
-    def pieces(self, segment: int, length: int, rate: float, size: int) -> Iterator[SampleRange]:
+    def split(self, segment: int, length: int, rate: float, size: int) -> Iterator[SampleRange]:
         del rate
         for first in range(0, length, size):
             yield SampleRange(segment, first, min(first + size, length))
 
-    def rows(self, motion: MotionSamples, piece: SampleRange, rate: float) -> Iterator[EquationRows]:
-        """The equations of one piece, in blocks that stay in the processor's cache."""
-        del piece, rate
+    def rows(self, motion: MotionSamples, rate: float) -> Iterator[EquationRows]:
+        """The equations of all samples, in blocks that fit into the processor's cache."""
+        del rate
         assert motion.tau is not None
         tau = np.ascontiguousarray(motion.tau.T)
-        kept = self.kept(motion)
-        for first, values in self.blocks(motion):
-            chosen = slice(first, first + values.shape[1])
-            yield EquationRows(values, tau[:, chosen], None if kept is None else kept[:, chosen])
+        mask = self.mask(motion)
+        for first, values in self.regressor_blocks(motion):
+            block = slice(first, first + values.shape[1])
+            yield EquationRows(values, tau[:, block], None if mask is None else mask[:, block])
 
-    def kept(self, motion: MotionSamples) -> JointsBySample | None:
-        """One for every equation that counts, zero for the others; None where all do."""
+    def mask(self, motion: MotionSamples) -> JointsBySample | None:
+        """1 for equations that count, 0 for those of slow joints; None if all count."""
         if self.min_speed is None:
             return None
         return np.ascontiguousarray((abs(motion.qd) >= self.min_speed).T, dtype=float)
 
-    def blocks(self, motion: MotionSamples) -> Iterator[tuple[int, NonzerosBySample]]:
-        """The first sample of each block and the entries of Y, with friction as soft as the low-pass leaves it."""
+    def regressor_blocks(self, motion: MotionSamples) -> Iterator[tuple[int, NonzerosBySample]]:
+        """The first sample of each block and the non-zeros of Y, with low-passed directions for Coulomb friction."""
         directions = None if motion.direction is None else np.ascontiguousarray(motion.direction.T)
         for block in self.kernel.blocks(motion.q, motion.qd, motion.qdd):
             if directions is not None:
@@ -70,11 +70,11 @@ class Differential:
 
     def torque(self, motion: MotionSamples, beta: PerBase) -> JointsBySample:
         """Y beta."""
-        out = np.empty((len(self.layout.parts), len(motion)))
-        for first, values in self.blocks(motion):
-            out[:, first : first + values.shape[1]] = self.layout.torque(values, beta)
-        return out
+        tau = np.empty((len(self.layout.slices), len(motion)))
+        for first, values in self.regressor_blocks(motion):
+            tau[:, first : first + values.shape[1]] = self.layout.torque(values, beta)
+        return tau
 
     @cached_property
     def friction(self) -> FrictionEntries:
-        return friction_entries(self.base, self.kernel.indices)
+        return find_friction_entries(self.base, self.kernel.indices)

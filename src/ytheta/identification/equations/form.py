@@ -1,29 +1,83 @@
-"""A form of the model: how a stretch of motion becomes equations that are linear in beta."""
+"""Equation forms: the interface, and the rows tau = Y beta that a form builds from motion.
+
+Notation      values    (nonzeros, samples): row k holds structural non-zero k of Y; those of one joint are adjacent
+              columns   for every joint, the base parameters of its non-zeros
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Protocol, runtime_checkable
 
+import numpy as np
+
 from ytheta.identifiability.base_parameters import BaseParameters
-from ytheta.identification.equations.rows import RegressorLayout, EquationRows
 from ytheta.logs.preparing.prepared_log import MotionSamples
+from ytheta.shapes import Int, JointsBySample, NonzerosBySample, PerBase, SamplesByJointByBase
 
 
 @dataclass(frozen=True)
 class SampleRange:
-    """Samples ``first:last`` of a segment; the first ``lead`` of them only serve those after them."""
+    """Samples ``first``, …, ``last - 1`` of a segment."""
 
     segment: int
     first: int
     last: int
-    lead: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class RegressorLayout:
+    """Positions of the non-zeros of Y: for every joint its rows of ``values`` and its base parameters."""
+
+    base_count: int
+    slices: tuple[slice, ...]
+    columns: tuple[Int[np.ndarray, "own"], ...]
+
+    @classmethod
+    def of(cls, indices: Sequence[Int[np.ndarray, "nonzeros"]], *, joints: int, base_count: int) -> RegressorLayout:
+        """Create the layout from the indices of the non-zeros, sorted by joint as in a kernel."""
+        rows, columns = indices
+        ends = np.searchsorted(rows, np.arange(joints + 1))
+        slices = tuple(slice(int(a), int(b)) for a, b in pairwise(ends))
+        return cls(base_count, slices, tuple(columns[part] for part in slices))
+
+    def torque(self, values: NonzerosBySample, beta: PerBase) -> JointsBySample:
+        """Y beta."""
+        tau = np.zeros((len(self.slices), values.shape[1]))
+        for joint, (part, columns) in enumerate(zip(self.slices, self.columns, strict=True)):
+            if len(columns):
+                np.dot(beta[columns], values[part], out=tau[joint])
+        return tau
+
+    def dense(self, values: NonzerosBySample) -> SamplesByJointByBase:
+        """Y of every sample, zeros included."""
+        Y = np.zeros((values.shape[1], len(self.slices), self.base_count))
+        for joint, (part, columns) in enumerate(zip(self.slices, self.columns, strict=True)):
+            Y[:, joint, columns] = values[part].T
+        return Y
+
+
+@dataclass(frozen=True, eq=False)
+class EquationRows:
+    """Equations of some samples: non-zeros of the regressor, torques, and a mask.
+
+    ``mask`` is 1 for equations that count and 0 for the others, or None if all count. ``values`` may be overwritten
+    when the next rows are requested.
+    """
+
+    values: NonzerosBySample
+    tau: JointsBySample
+    mask: JointsBySample | None = None
 
 
 @runtime_checkable
 class Form(Protocol):
-    """Pieces are independent of each other: their rows, put together, are the same however a log is cut into them."""
+    """An equation form: turns motion into equations that are linear in beta.
+
+    Sample ranges are independent of each other: the equations do not depend on how a segment is split.
+    """
 
     @property
     def base(self) -> BaseParameters: ...
@@ -31,8 +85,8 @@ class Form(Protocol):
     def name(self) -> str: ...
     @property
     def layout(self) -> RegressorLayout: ...
-    def pieces(self, segment: int, length: int, rate: float, size: int) -> Iterator[SampleRange]:
-        """What to work on in a segment of ``length`` samples, about ``size`` samples at a time."""
+    def split(self, segment: int, length: int, rate: float, size: int) -> Iterator[SampleRange]:
+        """Split a segment of ``length`` samples into ranges of about ``size`` samples."""
 
-    def rows(self, motion: MotionSamples, piece: SampleRange, rate: float) -> Iterator[EquationRows]:
-        """The equations of a piece."""
+    def rows(self, motion: MotionSamples, rate: float) -> Iterator[EquationRows]:
+        """The equations of the motion of one sample range."""

@@ -1,10 +1,10 @@
-"""Torques that are known already: what parameters that nobody asked about contribute with the description's values.
+"""Known torque: the contribution of the parameters that are not estimated, with the values of the description.
 
 Identity      tau - Y_k theta_k = Y_u theta_u
 Reference     [lu1993] (15)-(18): known and unknown parameters
 
-A cable force that was measured apart, friction from a data sheet: whatever is left out of the question stays in the
-model with the value the description gives, and is taken off the torque before anything is learnt from it.
+Examples are a cable force that was measured separately, or friction from a data sheet. The known torque is subtracted
+from the measured one before the fit.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from ytheta.shapes import JointsBySample
 
 @dataclass(frozen=True, eq=False)
 class KnownTorque:
-    """The part of a robot's torque that is not asked about."""
+    """The torque of the standard parameters that are not among ``base.selected``."""
 
     base: BaseParameters
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Parameters that are not asked about and have a value."""
+        """Parameters that are not estimated and not zero."""
         robot, asked = self.base.robot, set(self.base.selected)
         values = zip(robot.parameter_names, robot.theta, strict=True)
         return tuple(name for name, value in values if value and name not in asked)
@@ -40,24 +40,24 @@ class KnownTorque:
         return bool(self.names)
 
     def torque(self, motion: MotionSamples) -> JointsBySample:
-        """What the known parameters contribute, one row per joint; their friction passes the low-pass too."""
+        """The known torque of some motion; its Coulomb friction passes the low-pass too."""
         return self._form.torque(motion, self._form.base.beta)
 
     @cached_property
     def _form(self) -> Differential:
-        return Differential(each_alone(self.base.robot, self.names))
+        return Differential(without_regrouping(self.base.robot, self.names))
 
 
-def each_alone(robot: Robot, names: Sequence[str]) -> BaseParameters:
-    """Standard parameters as they are, without asking for a rank: beta holds their values."""
+def without_regrouping(robot: Robot, names: Sequence[str]) -> BaseParameters:
+    """Return standard parameters in the place of base parameters; whether they are independent is not checked."""
     K = np.eye(len(robot.parameter_names))
-    chosen = [robot.parameter_names.index(name) for name in names]
-    return BaseParameters(robot, "none", tuple(names), K[chosen], asked=tuple(names))
+    rows = [robot.parameter_names.index(name) for name in names]
+    return BaseParameters(robot, "none", tuple(names), K[rows], selected=tuple(names))
 
 
 @dataclass(frozen=True, eq=False)
 class ResidualSource:
-    """A source whose torque is what the known parameters leave."""
+    """A source whose known torque is subtracted."""
 
     source: Source
     known: KnownTorque
@@ -85,6 +85,6 @@ class ResidualSource:
         return replace(motion, tau=motion.tau - self.known.torque(motion).T)
 
 
-def remaining(sources: tuple[Source, ...], known: KnownTorque) -> tuple[Source, ...]:
-    """The sources, known torques taken off; themselves where nothing is known."""
+def subtract_known_torque(sources: tuple[Source, ...], known: KnownTorque) -> tuple[Source, ...]:
+    """Return the sources without the known torque; unchanged if there is none."""
     return tuple(ResidualSource(source, known) for source in sources) if known else sources

@@ -1,6 +1,6 @@
-"""Where motion comes from, in samples at equal steps: a log that is prepared piece by piece, or finished arrays.
+"""Sources of motion at equal time steps: a log that is prepared piece by piece, or arrays.
 
-A piece is wanted by segment and range of samples; it is the same whatever other pieces are asked for.
+Motion is requested by segment and range of samples; it does not depend on which other ranges are requested.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ import numpy as np
 from ytheta.errors import InputError
 from ytheta.logs.preparing.drive_directions import DriveDirections
 from ytheta.logs.preparing.filters import Span
-from ytheta.logs.preparing.prepared_log import MotionSamples, prepare_span
 from ytheta.logs.preparing.preparation import Preparation
+from ytheta.logs.preparing.prepared_log import MotionSamples, prepare_span
 from ytheta.shapes import Bool
 
 
 @runtime_checkable
 class Source(Protocol):
-    """Segments of motion; nothing is known of what happened between them."""
+    """Segments of motion, each without gaps."""
 
     @property
     def name(self) -> str: ...
@@ -36,14 +36,14 @@ class Source(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class LogSource:
-    """A log and the preparation of its preparation; ``drive_directions`` are the drives whose directions are wanted.
+    """A log and its preparation; ``directions`` are the drives whose directions are needed.
 
-    ``still`` is true for joints that are held: what their encoders show is noise, and no motion to learn from.
+    ``held`` is true for joints that do not move in the log: what their encoders show is noise, not motion.
     """
 
     preparation: Preparation
-    drive_directions: DriveDirections | None = None
-    still: Bool[np.ndarray, "joints"] | None = None
+    directions: DriveDirections | None = None
+    held: Bool[np.ndarray, "joints"] | None = None
 
     @property
     def name(self) -> str:
@@ -59,29 +59,29 @@ class LogSource:
 
     @cached_property
     def lengths(self) -> tuple[int, ...]:
-        """Kept samples of every segment; none where a segment is shorter than what is cut off at its ends."""
+        """Kept samples of every segment; 0 for a segment shorter than the samples cut off at its ends."""
         preparation = self.preparation
-        usable = (preparation.grid.length(preparation.log, segment) - 2 * preparation.trimmed for segment in preparation.log.segments)
-        return tuple(max(0, -(-length // preparation.decimate)) for length in usable)
+        lengths = (preparation.grid.length(preparation.log, segment) for segment in preparation.log.segments)
+        return tuple(max(0, -(-(length - 2 * preparation.trimmed) // preparation.decimate)) for length in lengths)
 
     def motion(self, segment: int, first: int, last: int) -> MotionSamples:
-        preparation, step = self.preparation, self.preparation.decimate
+        preparation, step, trimmed = self.preparation, self.preparation.decimate, self.preparation.trimmed
         rows = preparation.log.segments[segment]
         length = preparation.grid.length(preparation.log, rows)
-        begin, end = preparation.trimmed + first * step, min(preparation.trimmed + last * step, length - preparation.trimmed)
-        margin = preparation.smoother.memory * (1 if self.drive_directions is None else 2)
+        begin, end = trimmed + first * step, min(trimmed + last * step, length - trimmed)
+        margin = preparation.smoother.memory * (1 if self.directions is None else 2)
         span = Span(begin, end, max(0, begin - margin), min(length, end + margin))
-        motion = prepare_span(preparation, rows, span, self._turning)
-        if self.still is None or not self.still.any():
+        motion = prepare_span(preparation, rows, span, self._moving_directions)
+        if self.held is None or not self.held.any():
             return motion
-        moves = ~self.still
+        moves = ~self.held
         return replace(motion, qd=motion.qd * moves, qdd=motion.qdd * moves)
 
     @cached_property
-    def _turning(self) -> DriveDirections | None:
-        if self.drive_directions is None or self.still is None:
-            return self.drive_directions
-        return replace(self.drive_directions, rates=self.drive_directions.rates * ~self.still)
+    def _moving_directions(self) -> DriveDirections | None:
+        if self.directions is None or self.held is None:
+            return self.directions
+        return replace(self.directions, rates=self.directions.rates * ~self.held)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +98,7 @@ class ArraySource:
             object.__setattr__(self, "segments", ((0, len(self.whole)),))
         for array in (self.whole.q, self.whole.qd, self.whole.qdd, self.whole.tau):
             if array is not None and not np.isfinite(array).all():
-                raise InputError(f"{self.name}: there are values that are not finite; drop those samples")
+                raise InputError(f"{self.name}: some values are not finite; drop those samples")
 
     @property
     def has_torque(self) -> bool:
@@ -110,4 +110,4 @@ class ArraySource:
 
     def motion(self, segment: int, first: int, last: int) -> MotionSamples:
         start = self.segments[segment][0]
-        return self.whole.select(start + first, start + last)
+        return self.whole.part(start + first, start + last)

@@ -1,11 +1,11 @@
-"""NormalEquations: what least squares needs to know of any number of samples.
+"""Normal equations: all that least squares needs to know of any number of samples.
 
-For every joint j the products of its own equations: G_j = sum Y_jᵀ Y_j, b_j = sum Y_jᵀ tau_j, sum tau_j² and their
-number. Joints are kept apart, so that weights per joint, block-triangular estimators and the covariance of any of them
-follow without another look at the data. NormalEquations of pieces add up to sums of the whole.
+For every joint j: G_j = sum Y_jᵀ Y_j, b_j = sum Y_jᵀ tau_j, sum tau_j² and the number of equations. Joints are kept
+apart, so that weights per joint, block-triangular estimators and their covariances need no further pass over the data.
+Normal equations of parts of the data add up to those of the whole.
 
-Products square the condition number. Estimators therefore end with a refining pass over the *residuals* of their first
-answer, which restores what a QR decomposition of all equations would have kept; see ``solve``.
+Products square the condition number. Estimators therefore end with a pass over the *residuals* of their first solution,
+which restores the accuracy of a QR decomposition of all equations; see ``least_squares.refine``.
 """
 
 from __future__ import annotations
@@ -13,144 +13,154 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import reduce
-from itertools import accumulate, pairwise
+from itertools import accumulate as running_sums
+from itertools import pairwise
 
 import numpy as np
 
-from ytheta.identification.equations.rows import RegressorLayout, EquationRows
-from ytheta.shapes import Float, Int, JointsBySample, NonzerosBySample, PerBase
+from ytheta.identification.equations.form import EquationRows, RegressorLayout
+from ytheta.shapes import BaseByBase, Float, Int, JointsBySample, NonzerosBySample, PerBase, PerJoint
 
-Weigh = Callable[[JointsBySample], JointsBySample]  # residuals → the weight of each equation
+WeightFunction = Callable[[JointsBySample], JointsBySample]  # residuals → weights of the equations
 
 
 @dataclass(frozen=True, eq=False)
 class JointNormalEquations:
-    """The sums of one joint's equations, over the base parameters ``columns`` that occur in them."""
+    """Normal equations of one joint, over the base parameters ``columns`` that occur in its equations."""
 
     columns: Int[np.ndarray, "own"]
-    gram: Float[np.ndarray, "own own"]
-    moment: Float[np.ndarray, "own"]
-    square: float
+    gram: Float[np.ndarray, "own own"]  # G_j
+    right_side: Float[np.ndarray, "own"]  # b_j
+    torque_squares: float
     count: float
 
     def __add__(self, other: JointNormalEquations) -> JointNormalEquations:
         return JointNormalEquations(
             self.columns,
             self.gram + other.gram,
-            self.moment + other.moment,
-            self.square + other.square,
+            self.right_side + other.right_side,
+            self.torque_squares + other.torque_squares,
             self.count + other.count,
         )
 
 
 @dataclass(frozen=True, eq=False)
 class NormalEquations:
-    """The sums of all joints; see the module docstring."""
+    """Normal equations of all joints; see the module docstring."""
 
-    base: int
+    base_count: int
     joints: tuple[JointNormalEquations, ...]
 
     @classmethod
     def empty(cls, layout: RegressorLayout) -> NormalEquations:
-        """The sums of no equations at all."""
-        return _Gathering(layout).result()
+        """Return the normal equations of no equations at all."""
+        return _Accumulator(layout).result()
 
     def __add__(self, other: NormalEquations) -> NormalEquations:
-        return NormalEquations(self.base, tuple(a + b for a, b in zip(self.joints, other.joints, strict=True)))
+        joints = tuple(a + b for a, b in zip(self.joints, other.joints, strict=True))
+        return NormalEquations(self.base_count, joints)
 
     def with_grams(self, other: NormalEquations) -> NormalEquations:
-        """These sums with the G_j of other ones, which are of the same equations."""
+        """Return these normal equations with the G_j of others of the same equations."""
         pairs = zip(self.joints, other.joints, strict=True)
-        return NormalEquations(self.base, tuple(replace(mine, gram=its.gram) for mine, its in pairs))
+        return NormalEquations(self.base_count, tuple(replace(a, gram=b.gram) for a, b in pairs))
 
     @property
-    def counts(self) -> Float[np.ndarray, "joints"]:
+    def counts(self) -> PerJoint:
+        """The number of equations of every joint."""
         return np.array([joint.count for joint in self.joints])
 
     @property
-    def squares(self) -> Float[np.ndarray, "joints"]:
-        return np.array([joint.square for joint in self.joints])
+    def torque_squares(self) -> PerJoint:
+        """sum tau_j² of every joint."""
+        return np.array([joint.torque_squares for joint in self.joints])
 
-    def normal(self, weights: Float[np.ndarray, "joints"]) -> Float[np.ndarray, "base base"]:
+    def matrix(self, weights: PerJoint) -> BaseByBase:
         """N = sum_j w_j G_j."""
-        N = np.zeros((self.base, self.base))
+        N = np.zeros((self.base_count, self.base_count))
         for weight, joint in zip(weights, self.joints, strict=True):
             N[joint.columns[:, None], joint.columns] += weight * joint.gram
         return N
 
-    def moment(self, weights: Float[np.ndarray, "joints"]) -> PerBase:
-        """sum_j w_j b_j."""
-        b = np.zeros(self.base)
+    def right_side(self, weights: PerJoint) -> PerBase:
+        """b = sum_j w_j b_j."""
+        b = np.zeros(self.base_count)
         for weight, joint in zip(weights, self.joints, strict=True):
-            b[joint.columns] += weight * joint.moment
+            b[joint.columns] += weight * joint.right_side
         return b
 
-    def residual_squares(self, beta: PerBase) -> Float[np.ndarray, "joints"]:
-        """sum (tau_j - Y_j beta)² of every joint. Good to about 1e-8 of sum tau²; add ``around`` for more."""
+    def residual_squares(self, beta: PerBase) -> PerJoint:
+        """sum (tau_j - Y_j beta)² of every joint, accurate to about 1e-8 of sum tau_j²."""
         return np.array(
             [
-                max(0.0, j.square - 2.0 * j.moment @ beta[j.columns] + beta[j.columns] @ j.gram @ beta[j.columns])
+                max(
+                    0.0,
+                    j.torque_squares
+                    - 2.0 * j.right_side @ beta[j.columns]
+                    + beta[j.columns] @ j.gram @ beta[j.columns],
+                )
                 for j in self.joints
             ]
         )
 
 
-def summed(
+def accumulate(
     layout: RegressorLayout,
     rows: Iterable[EquationRows],
     *,
     around: PerBase | None = None,
-    weigh: Weigh | None = None,
+    weigh: WeightFunction | None = None,
     grams: bool = True,
 ) -> NormalEquations:
-    """The sums of some rows: of their residuals where ``around`` is given, each weighed by its residual if asked.
+    """Return the normal equations of some rows.
 
-    Without ``grams`` all G_j are left at zero: they cost most of the time, and residuals do not change them.
+    ``around``: a beta; its residuals take the place of the torques. ``weigh``: weights of the equations as a function
+    of these residuals. Without ``grams`` all G_j are zero: they take most of the time and do not depend on residuals.
     """
-    total = _Gathering(layout, grams=grams)
+    total = _Accumulator(layout, grams=grams)
     for block in rows:
         tau = block.tau if around is None else block.tau - layout.torque(block.values, around)
-        weights = block.kept
+        weights = block.mask
         if weigh is not None:
             weights = weigh(tau) if weights is None else weights * weigh(tau)
-        total.take(block.values, tau, weights)
+        total.add(block.values, tau, weights)
     return total.result()
 
 
-def together(parts: Iterable[NormalEquations], *, empty: NormalEquations) -> NormalEquations:
-    """The sums of all parts, added in their order."""
+def merge(parts: Iterable[NormalEquations], *, empty: NormalEquations) -> NormalEquations:
+    """Add up normal equations of parts of the data, in their order."""
     return reduce(lambda a, b: a + b, parts, empty)
 
 
-class _Gathering:
-    """NormalEquations in the making. Those of all joints lie in one array, so that a block is added to them by one operation."""
+class _Accumulator:
+    """Running sums. Those of all joints lie in one array, so that a block is added by one operation."""
 
     def __init__(self, layout: RegressorLayout, *, grams: bool = True) -> None:
         self.layout = layout
         sizes = [len(columns) for columns in layout.columns]
-        ends = list(accumulate((*(n * n if grams else 0 for n in sizes), *sizes), initial=0))
+        ends = list(running_sums((*(n * n if grams else 0 for n in sizes), *sizes), initial=0))
         self.sums, self.block = np.zeros(ends[-1]), np.empty(ends[-1])
-        self.parts = tuple(slice(a, b) for a, b in pairwise(ends))
-        views = [self.block[part] for part in self.parts]
+        self.slices = tuple(slice(a, b) for a, b in pairwise(ends))
+        views = [self.block[part] for part in self.slices]
         self.grams = [view.reshape(n, n) for n, view in zip(sizes, views, strict=False)] if grams else []
-        self.moments = views[len(sizes) :]
+        self.right_sides = views[len(sizes) :]
         self.squares, self.counts = np.zeros(len(sizes)), np.zeros(len(sizes))
 
-    def take(self, values: NonzerosBySample, tau: JointsBySample, weights: JointsBySample | None) -> None:
+    def add(self, values: NonzerosBySample, tau: JointsBySample, weights: JointsBySample | None) -> None:
         root = None if weights is None else np.sqrt(weights)
-        weighed = tau if root is None else root * tau
-        for joint, part in enumerate(self.layout.parts):
+        weighted = tau if root is None else root * tau
+        for joint, part in enumerate(self.layout.slices):
             A = values[part] if root is None else values[part] * root[joint]
             if self.grams:
-                np.matmul(A, A.T, out=self.grams[joint])  # NumPy sees that this is symmetric, and computes half of it
-            np.vecdot(A, weighed[joint], out=self.moments[joint])
+                np.matmul(A, A.T, out=self.grams[joint])  # NumPy recognizes the symmetry and computes half of it
+            np.vecdot(A, weighted[joint], out=self.right_sides[joint])
         self.sums += self.block
-        self.squares += np.vecdot(weighed, weighed)
+        self.squares += np.vecdot(weighted, weighted)
         self.counts += tau.shape[1] if weights is None else weights.sum(axis=1)
 
     def result(self) -> NormalEquations:
         columns = self.layout.columns
-        sums = [self.sums[part] for part in self.parts]
+        sums = [self.sums[part] for part in self.slices]
         joints = (
             JointNormalEquations(
                 own,
@@ -161,4 +171,4 @@ class _Gathering:
             )
             for j, own in enumerate(columns)
         )
-        return NormalEquations(self.layout.base, tuple(joints))
+        return NormalEquations(self.layout.base_count, tuple(joints))

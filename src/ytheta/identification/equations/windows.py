@@ -1,15 +1,15 @@
-"""Equations without accelerations: weighted sums over windows of samples, of Y = dW/dt + Yhat and of tau.
+"""Equations without accelerations: weighted sums of Y = dW/dt + Yhat and of tau over windows of samples.
 
 Identity      sum_k a_k W(t_k) beta + sum_k b_k Yhat(t_k) beta = sum_k b_k tau(t_k)
-              wherever sum_k a_k W(t_k) = sum_k b_k dW/dt(t_k); the weights of a form see to that
+              if sum_k a_k W(t_k) = sum_k b_k dW/dt(t_k), which the weights of a form guarantee
 Reference     [lu1993] (30), (47) for W and Yhat; the windows are those of ``integral`` and ``momentum``
 Accepts       trees, with drives, couplings and declared forces. Not: closed loops
 Notation      code    meaning
               W       momentum per unit of beta: W beta = M qd
-              Yhat    what is left of Y: gravity, friction, declared forces, -∂T/∂q. It has no accelerations either
+              Yhat    the rest of Y: gravity, friction, declared forces, -∂T/∂q; free of accelerations too
 Quadrature    Only dW/dt must be smooth for the sums to be as exact as the weights are. Yhat and tau are summed with the
-              same weights, so a jump of Coulomb friction between two samples stands on both sides and cancels.
-Windows       are counted from the start of a segment: which equations there are does not depend on how it is cut.
+              same weights, so a jump of Coulomb friction between two samples is on both sides and cancels.
+Windows       are counted from the start of a segment, so the equations do not depend on how the segment is split.
 """
 
 from __future__ import annotations
@@ -23,34 +23,36 @@ import numpy as np
 from ytheta.dynamics.kernels import AnyKernel, momentum_regressor, remainder
 from ytheta.errors import InputError
 from ytheta.identifiability.base_parameters import BaseParameters
-from ytheta.identification.equations.form import SampleRange
-from ytheta.identification.equations.friction import FrictionEntries, friction_entries
-from ytheta.identification.equations.rows import RegressorLayout, EquationRows
+from ytheta.identification.equations.form import EquationRows, RegressorLayout, SampleRange
+from ytheta.identification.equations.friction import FrictionEntries, find_friction_entries
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.native import Block
 from ytheta.shapes import Float, Int
 
-CHUNK = 64  # samples, at least: enough for one product of matrices, few enough for most windows to hold all of them
+MIN_CHUNK = 64  # samples: enough for one matrix product, few enough for most windows to contain all of them
 
 
 @dataclass(frozen=True, eq=False)
 class Stencil:
-    """Weights of samples ``start``, ``start + step``, … of the first window; the next is ``hop`` steps further."""
+    """Weights of samples ``start``, ``start + step``, … of the first window; the next window is ``hop`` steps later."""
 
     weights: Float[np.ndarray, "weights"]
     hop: int
     start: int = 0
     step: int = 1
 
-    def seen(self, count: int) -> slice:
-        """The samples that the first ``count`` windows look at."""
+    def samples(self, count: int) -> slice:
+        """The samples that the first ``count`` windows use."""
         last = self.hop * (count - 1) + len(self.weights) - 1
         return slice(self.start, self.start + self.step * last + 1, self.step)
 
     def sums(self, blocks: Iterable[Block], height: int, count: int) -> Float[np.ndarray, "height windows"]:
-        """The weighted sums of ``count`` windows of what was seen, each block while it is in the processor's cache."""
+        """Weighted sums of ``count`` windows, each block while it is in the processor's cache.
+
+        ``blocks`` hold the ``samples(count)``, ``height`` values each.
+        """
         band = self._band
-        chunk, reach = band.shape  # reach: windows that hold samples of a chunk
+        chunk, reach = band.shape  # reach: windows that contain samples of a chunk
         before = reach - chunk // self.hop
         total = np.zeros((height, before + count + before + reach))  # column k is of window k - before
         for block in blocks:
@@ -64,8 +66,8 @@ class Stencil:
 
     @cached_property
     def _band(self) -> Float[np.ndarray, "chunk reach"]:
-        """The weights of consecutive samples, rows, in all windows that hold any of them, columns."""
-        chunk = self.hop * -(-CHUNK // self.hop)
+        """Weights of consecutive samples (rows) in all windows that contain any of them (columns)."""
+        chunk = self.hop * -(-MIN_CHUNK // self.hop)
         before = (len(self.weights) - 1) // self.hop
         places = np.arange(chunk)[:, None] - self.hop * np.arange(-before, chunk // self.hop)
         inside = (places >= 0) & (places < len(self.weights))
@@ -74,27 +76,26 @@ class Stencil:
 
 @dataclass(frozen=True)
 class Windows:
-    """Windows of ``span`` samples, ``hop`` samples from one to the next, in a segment."""
+    """Windows of ``span`` samples in a segment, each ``hop`` samples after the one before."""
 
     span: int
     hop: int
 
     def count(self, length: int) -> int:
-        """Whole windows in so many samples."""
+        """The number of complete windows in ``length`` samples."""
         return max(0, (length - self.span) // self.hop + 1)
 
-    def pieces(self, segment: int, length: int, size: int) -> Iterator[SampleRange]:
-        """Whole windows that begin within about ``size`` samples; at its start a piece sees again what it shares."""
-        total, together = self.count(length), max(1, size // self.hop)
-        for first in range(0, total, together):
-            last = min(first + together, total)
-            lead = max(0, self.span - self.hop) if first else 0
-            yield SampleRange(segment, first * self.hop, (last - 1) * self.hop + self.span, lead)
+    def split(self, segment: int, length: int, size: int) -> Iterator[SampleRange]:
+        """Ranges of complete windows that begin within about ``size`` samples; neighbouring ranges overlap."""
+        total, per_range = self.count(length), max(1, size // self.hop)
+        for first in range(0, total, per_range):
+            last = min(first + per_range, total)
+            yield SampleRange(segment, first * self.hop, (last - 1) * self.hop + self.span)
 
 
 @dataclass(frozen=True, eq=False)
 class Terms:
-    """W and Yhat of base parameters, and where their entries stand in the equations."""
+    """W and Yhat of base parameters, and the places of their non-zeros in the equations."""
 
     base: BaseParameters
     form: str
@@ -102,8 +103,8 @@ class Terms:
     def __post_init__(self) -> None:
         if self.base.robot.loops:
             raise InputError(
-                f"robot {self.base.robot.name!r} has closed loops, and the {self.form} form comes from the Lagrangian "
-                "of a tree; use the differential form"
+                f"robot {self.base.robot.name!r} has closed loops, but the {self.form} form is derived from the "
+                "Lagrangian of a tree; use the differential form"
             )
 
     @cached_property
@@ -117,41 +118,41 @@ class Terms:
     @cached_property
     def layout(self) -> RegressorLayout:
         indices = np.unravel_index(self._places, self.W.shape)
-        return RegressorLayout.of(indices, joints=len(self.base.robot.actuated), base=len(self.base))
+        return RegressorLayout.of(indices, joints=len(self.base.robot.actuated), base_count=len(self.base))
 
     def rows(self, motion: MotionSamples, count: int, a: Stencil, b: Stencil) -> EquationRows:
-        """The equations of the first ``count`` windows: a weighs W, b Yhat and tau."""
+        """The equations of the first ``count`` windows, with weights a of W and weights b of Yhat and tau."""
         assert motion.tau is not None
         values = np.zeros((len(self._places), count))
-        seen = a.seen(count)
-        momenta = self.W.blocks(motion.q[seen], motion.qd[seen])
-        values[self._of_W] += a.sums(momenta, len(self._of_W), count)
-        values[self._of_Yhat] += b.sums(self._remainders(motion, b.seen(count)), len(self._of_Yhat), count)
-        tau = np.ascontiguousarray(motion.tau[b.seen(count)].T)
+        samples = a.samples(count)
+        momenta = self.W.blocks(motion.q[samples], motion.qd[samples])
+        values[self._rows_of_W] += a.sums(momenta, len(self._rows_of_W), count)
+        remainders = self._remainders(motion, b.samples(count))
+        values[self._rows_of_Yhat] += b.sums(remainders, len(self._rows_of_Yhat), count)
+        tau = np.ascontiguousarray(motion.tau[b.samples(count)].T)
         return EquationRows(values, b.sums([Block(0, tau)], len(tau), count))
 
-    def _remainders(self, motion: MotionSamples, seen: slice) -> Iterator[Block]:
-        """Blocks of Yhat, with friction as soft as the low-pass leaves it."""
-        directions = None if motion.direction is None else np.ascontiguousarray(motion.direction[seen].T)
-        for block in self.Yhat.blocks(motion.q[seen], motion.qd[seen]):
+    def _remainders(self, motion: MotionSamples, samples: slice) -> Iterator[Block]:
+        """Blocks of Yhat, with low-passed directions for Coulomb friction."""
+        directions = None if motion.direction is None else np.ascontiguousarray(motion.direction[samples].T)
+        for block in self.Yhat.blocks(motion.q[samples], motion.qd[samples]):
             if directions is not None:
-                own = slice(block.first, block.first + block.values.shape[1])
-                self._friction.write(block.values, directions[:, own], 0)
+                self._friction.write(block.values, directions, block.first)
             yield block
 
     @cached_property
     def _friction(self) -> FrictionEntries:
-        return friction_entries(self.base, self.Yhat.indices)
+        return find_friction_entries(self.base, self.Yhat.indices)
 
     @cached_property
     def _places(self) -> Int[np.ndarray, "nonzeros"]:
-        """Where W or Yhat has entries, sorted by joint."""
+        """Places of the non-zeros of W or Yhat, sorted by joint."""
         return np.union1d(self.W.places, self.Yhat.places)
 
     @cached_property
-    def _of_W(self) -> Int[np.ndarray, "own"]:
+    def _rows_of_W(self) -> Int[np.ndarray, "own"]:
         return np.searchsorted(self._places, self.W.places)
 
     @cached_property
-    def _of_Yhat(self) -> Int[np.ndarray, "own"]:
+    def _rows_of_Yhat(self) -> Int[np.ndarray, "own"]:
         return np.searchsorted(self._places, self.Yhat.places)

@@ -1,1 +1,1 @@
-"""Estimators of base parameters; one per file."""
+"""Estimators of base parameters; one method per module."""

@@ -1,46 +1,55 @@
-"""Estimate: what an estimator returns; Estimator: what it is.
+"""Estimator: the interface of all estimators. Estimate: the result of a fit.
 
-Every estimate is linear in the torques (near its solution, where weights depend on residuals): beta = sum_j L_j tau_j.
-With independent joints the covariance is therefore sum_j v_j L_j L_jᵀ for noise variances v_j. The estimator gives the
-matrices P_j = L_j L_jᵀ; how large the noise is, and how far it is from white, is for the residuals to say.
+Every estimate is linear in the torques (near the solution if weights depend on residuals): beta = sum_j L_j tau_j. With
+independent joints the covariance is therefore sum_j v_j L_j L_jᵀ for noise variances v_j. Estimators return the
+matrices P_j = L_j L_jᵀ; the size of the noise and its autocorrelation are determined from the residuals afterwards.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from ytheta.findings import Finding
 from ytheta.identification.equations.estimation_problem import EstimationProblem
-from ytheta.shapes import Float
+from ytheta.shapes import BaseByBase, Float, PerBase, PerJoint
 
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """beta with the matrices of its covariance; see the module docstring.
+    """beta and the matrices of its covariance.
 
-    ``used`` is the number of parameters that each joint's equations had to pay for (the trace of its part of the hat
-    matrix), ``weights`` what its equations counted.
+    Attributes
+    ----------
+    beta                the estimated base parameters
+    spread              P_j of the module docstring
+    degrees_of_freedom  parameters that each joint's equations determine: the trace of its part of the hat matrix
+    weights             weights of the joints' equations
+    unidentified        directions of beta that the data do not identify, one per column; the description's values are
+                        kept along them
+    rounds              how many times the equations were solved
+    findings            what a user should know about this fit
     """
 
-    beta: Float[np.ndarray, "base"]
+    beta: PerBase
     spread: Float[np.ndarray, "joints base base"]
-    used: Float[np.ndarray, "joints"]
-    weights: Float[np.ndarray, "joints"]
-    unseen: Float[np.ndarray, "base unseen"]
+    degrees_of_freedom: PerJoint
+    weights: PerJoint
+    unidentified: Float[np.ndarray, "base unidentified"]
     rounds: int = 1
-    notes: tuple[str, ...] = field(default=())
+    findings: tuple[Finding, ...] = ()
 
-    def covariance(self, variances: Float[np.ndarray, "joints"]) -> Float[np.ndarray, "base base"]:
-        """The covariance of beta for given noise variances of the joints."""
+    def covariance(self, variances: PerJoint) -> BaseByBase:
+        """The covariance of beta for these noise variances of the joints."""
         total: np.ndarray = np.einsum("j,jab->ab", variances, self.spread)
         return 0.5 * (total + total.T)
 
 
 @runtime_checkable
 class Estimator(Protocol):
-    """Settings are the fields of the class that implements it."""
+    """An estimator; its settings are the fields of the class that implements it."""
 
     @property
     def name(self) -> str: ...

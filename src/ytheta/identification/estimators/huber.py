@@ -1,17 +1,17 @@
-"""Huber's M-estimator: equations whose residuals are too large to be noise count less.
+"""Huber's M-estimator: equations with residuals too large for noise get smaller weights.
 
 Identity      sum_j sum_t psi(r_jt / s_j) Y_jt / s_j = 0,   psi(x) = max(-k, min(k, x)),   r = tau - Y beta
 Reference     P. J. Huber, "Robust Statistics", Wiley 1981, ch. 7: sec. 7.6 covariance, sec. 7.8 modified weights
 Accepts       every robot and form
-Notation      code        book    meaning
-              bound       k       where psi bends, in units of the scale: 1.345 has 95 % efficiency under normal noise
-              scales      s_j     1.4826 times the median of a joint's |r|, its standard deviation if noise is normal
-              kept_share  E psi'  part of a joint's residuals below k s_j
-              weights     w       psi(x) / x
-Differs from  the book in: one scale per joint; the scale is read off a histogram with logarithmic bins, 0.1 % wide, so
-              that it needs one pass, constant memory, and no order of the samples; it is fixed after the round in
-              which it moves by less than 0.1 %, so that the rest is a convex problem and the rounds come to an end;
-              the factor K of its covariance, which is 1 + O(p/n), is left out
+Notation      code          book    meaning
+              bound         k       bend of psi in units of the scale: 1.345 has 95 % efficiency under normal noise
+              scales        s_j     1.4826 times the median of a joint's |r|, its standard deviation if noise is normal
+              inside_share  E psi'  share of a joint's residuals below k s_j
+              weights       w       psi(x) / x
+Differs from  the book in: one scale per joint; the scale is read from a histogram with logarithmic bins of 0.1 %, which
+              needs one pass, constant memory and no order of the samples; the scale is fixed once it changes by less
+              than 0.1 %, so that the remaining problem is convex and the iteration ends; the factor K of the
+              covariance, which is 1 + O(p/n), is left out
 """
 
 from __future__ import annotations
@@ -23,24 +23,26 @@ import numpy as np
 
 from ytheta.engine.local import in_order
 from ytheta.errors import InputError
-from ytheta.identification.equations.normal_equations import NormalEquations, Weigh
-from ytheta.identification.equations.estimation_problem import EstimationProblem, Task
+from ytheta.findings import Finding, Severity
 from ytheta.identification.equations.decomposition import NormalDecomposition
+from ytheta.identification.equations.estimation_problem import EstimationProblem, Task
+from ytheta.identification.equations.normal_equations import WeightFunction
 from ytheta.identification.estimators.estimate import Estimate
-from ytheta.identification.estimators.least_squares import refined, solved
-from ytheta.shapes import Float, PerBase, PerJoint
+from ytheta.identification.estimators.least_squares import refine, solve_weighted
+from ytheta.identification.estimators.weighted import MIN_RELATIVE_RESIDUAL
+from ytheta.identification.finding_codes import FitFindingCode
+from ytheta.shapes import JointsBySample, PerBase, PerJoint
 
-NORMAL = 1.482602218505602  # standard deviation of a normal variable over the median of its size
-BINS = 693  # per octave: 0.1 %
+DEVIATION_PER_MEDIAN = 1.482602218505602  # standard deviation of a normal variable over the median of its magnitude
+BINS_PER_OCTAVE = 693  # 0.1 %
 OCTAVES = 48  # from the smallest scale on
-SETTLED = 1e-3  # relative change of a scale that is none: the width of a bin
-STEP = 1e-4  # of a standard deviation: a step of beta that is not worth another round
-SMALLEST = 1e-10  # of a joint's torque: residuals below it are rounding, and no measure of its noise
+SCALE_TOLERANCE = 1e-3  # relative change of a scale that fixes it: the width of a bin
+STEP_TOLERANCE = 1e-4  # step of beta, in standard deviations, that ends the iteration
 
 
 @dataclass(frozen=True)
 class Huber:
-    """Weights per equation from its residual, ``rounds`` times at most."""
+    """One weight per equation, from its residual; reweighted at most ``rounds`` times."""
 
     bound: float = 1.345
     rounds: int = 50
@@ -56,89 +58,100 @@ class Huber:
         return "huber"
 
     def fit(self, problem: EstimationProblem) -> Estimate:
-        sums = problem.sums()
-        ones = np.ones(len(sums.joints))
-        beta = refined(problem, ones, solved(sums, ones, problem.base.beta))
-        torque = np.sqrt(sums.squares / np.maximum(sums.counts, 1.0))
-        smallest = SMALLEST * np.maximum(torque, torque.max(initial=np.finfo(float).tiny ** 0.25))
+        equations = problem.normal_equations()
+        ones = np.ones(len(equations.joints))
+        beta = refine(problem, ones, solve_weighted(equations, ones, problem.base.beta))
+        torque = np.sqrt(equations.torque_squares / np.maximum(equations.counts, 1.0))
+        smallest = MIN_RELATIVE_RESIDUAL * np.maximum(torque, torque.max(initial=np.finfo(float).tiny ** 0.25))
         scales, fixed, done = ones, False, 0
-        notes: tuple[str, ...] = ()
+        findings: tuple[Finding, ...] = ()
         for done in range(1, self.rounds + 1):
             if not fixed:
-                before, scales = scales, _scales(problem, beta, smallest)
-                fixed = done > 1 and bool(np.all(abs(scales - before) <= SETTLED * scales))
-            weighed = problem.sums(around=beta, weigh=_weights(self.bound * scales))
-            N = weighed.normal(scales**-2.0)
-            step = NormalDecomposition.of(N).solve(weighed.moment(scales**-2.0))
+                before, scales = scales, estimate_scales(problem, beta, smallest)
+                fixed = done > 1 and bool(np.all(abs(scales - before) <= SCALE_TOLERANCE * scales))
+            weighted = problem.normal_equations(around=beta, weigh=_weight_function(self.bound * scales))
+            N = weighted.matrix(scales**-2.0)
+            step = NormalDecomposition.of(N).solve(weighted.right_side(scales**-2.0))
             beta = beta + step
-            if fixed and step @ N @ step <= STEP**2 * len(beta):
+            if fixed and step @ N @ step <= STEP_TOLERANCE**2 * len(beta):
                 break
         else:
-            notes = (f"huber has not settled after {self.rounds} rounds; give it more, or look at the residuals",)
-        return self._estimate(problem, sums, beta, scales, done, notes)
+            findings = (_not_converged(self.rounds),)
+        return self._make_estimate(problem, beta, scales, done, findings)
 
-    def _estimate(
-        self, problem: EstimationProblem, sums: NormalEquations, beta: PerBase, scales: PerJoint, done: int, notes: tuple[str, ...]
+    def _make_estimate(
+        self, problem: EstimationProblem, beta: PerBase, scales: PerJoint, done: int, findings: tuple[Finding, ...]
     ) -> Estimate:
         """Sec. 7.6 joint by joint. P_j is for v_j = the mean square of *all* its residuals, outliers included."""
         limits = self.bound * scales[:, None]
 
-        def tally(residuals: np.ndarray, kept: np.ndarray) -> np.ndarray:
+        def tally(residuals: np.ndarray, mask: np.ndarray) -> np.ndarray:
             sizes = abs(residuals)
             each = np.stack([(sizes <= limits).astype(float), np.minimum(sizes, limits) ** 2, sizes**2])
-            return np.asarray((each * kept).sum(axis=2))
+            return np.asarray((each * mask).sum(axis=2))
 
-        inside, clipped, squares = _added(problem, tally, beta)
-        kept_share = inside / np.maximum(sums.counts, 1.0)
+        equations = problem.normal_equations()
+        inside, clipped, squares = _sum_over_residuals(problem, tally, beta)
+        inside_share = inside / np.maximum(equations.counts, 1.0)
         ratios = np.where(squares > 0.0, clipped / np.where(squares > 0.0, squares, 1.0), 1.0)
-        pulls = scales**-2.0
-        normal = NormalDecomposition.of(sums.normal(kept_share * pulls))
+        weights = scales**-2.0
+        decomposition = NormalDecomposition.of(equations.matrix(inside_share * weights))
         spread = np.zeros((len(scales), len(beta), len(beta)))
-        used = np.zeros(len(scales))
-        for j, joint in enumerate(sums.joints):
-            gain = normal.inverse[:, joint.columns]
-            spread[j] = ratios[j] * pulls[j] ** 2 * gain @ joint.gram @ gain.T
-            used[j] = kept_share[j] * pulls[j] * float(np.sum(gain[joint.columns] * joint.gram))
-        return Estimate(beta, spread, used, np.median(scales) ** 2 * pulls, normal.unseen, done, notes)
+        degrees_of_freedom = np.zeros(len(scales))
+        for j, joint in enumerate(equations.joints):
+            gain = decomposition.inverse[:, joint.columns]
+            spread[j] = ratios[j] * weights[j] ** 2 * gain @ joint.gram @ gain.T
+            degrees_of_freedom[j] = inside_share[j] * weights[j] * float(np.sum(gain[joint.columns] * joint.gram))
+        relative_weights = np.median(scales) ** 2 * weights
+        unidentified = decomposition.null_space
+        return Estimate(beta, spread, degrees_of_freedom, relative_weights, unidentified, done, findings)
 
 
-def _weights(bounds: PerJoint) -> Weigh:
+def _not_converged(rounds: int) -> Finding:
+    statement = f"huber did not converge in {rounds} round{'s' if rounds > 1 else ''}"
+    remedy = "allow more rounds, or inspect the residuals"
+    return Finding(FitFindingCode.ESTIMATOR, Severity.WARNING, statement, remedy, fields={"rounds": rounds})
+
+
+def _weight_function(bounds: PerJoint) -> WeightFunction:
     """psi(x) / x = min(1, k s / |r|)."""
 
-    def weigh(residuals: Float[np.ndarray, "joints samples"]) -> Float[np.ndarray, "joints samples"]:
+    def weigh(residuals: JointsBySample) -> JointsBySample:
         limits = bounds[:, None]
         return np.asarray(limits / np.maximum(abs(residuals), limits))
 
     return weigh
 
 
-def _scales(problem: EstimationProblem, beta: PerBase, smallest: PerJoint) -> PerJoint:
+def estimate_scales(problem: EstimationProblem, beta: PerBase, smallest: PerJoint) -> PerJoint:
     """1.4826 times the median of |r| of every joint, and at least ``smallest``."""
 
-    def histogram(residuals: np.ndarray, kept: np.ndarray) -> np.ndarray:
-        octaves = np.log2(np.maximum(abs(residuals) * (NORMAL / smallest[:, None]), 1.0))
-        bins = np.minimum(octaves * BINS, OCTAVES * BINS - 1.0).astype(np.intp)
-        return np.stack([np.bincount(*each, OCTAVES * BINS) for each in zip(bins, kept, strict=True)])
+    def histogram(residuals: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        octaves = np.log2(np.maximum(abs(residuals) * (DEVIATION_PER_MEDIAN / smallest[:, None]), 1.0))
+        bins = np.minimum(octaves * BINS_PER_OCTAVE, OCTAVES * BINS_PER_OCTAVE - 1.0).astype(np.intp)
+        return np.stack([np.bincount(*each, OCTAVES * BINS_PER_OCTAVE) for each in zip(bins, mask, strict=True)])
 
     scales = smallest.copy()
-    for j, count in enumerate(_added(problem, histogram, beta)):
+    for j, count in enumerate(_sum_over_residuals(problem, histogram, beta)):
         total = np.cumsum(count)
         k = int(np.searchsorted(total, 0.5 * total[-1]))
         if count[k] > 0.0:
             inside = (0.5 * total[-1] - (total[k] - count[k])) / count[k]
-            scales[j] *= 2.0 ** ((k + inside if k else 0.0) / BINS)
+            scales[j] *= 2.0 ** ((k + inside if k else 0.0) / BINS_PER_OCTAVE)
     return scales
 
 
-def _added(problem: EstimationProblem, measure: Callable[[np.ndarray, np.ndarray], np.ndarray], beta: PerBase) -> np.ndarray:
-    """A measure of the residuals and of what they count, added up over all equations."""
+def _sum_over_residuals(
+    problem: EstimationProblem, measure: Callable[[np.ndarray, np.ndarray], np.ndarray], beta: PerBase
+) -> np.ndarray:
+    """Add up a measure of the residuals and their mask over all equations."""
 
     def work(task: Task) -> np.ndarray:
         residuals: list[np.ndarray] = []
-        kept: list[np.ndarray] = []
+        masks: list[np.ndarray] = []
         for rows in problem.rows_of(task):
             residuals.append(rows.tau - problem.layout.torque(rows.values, beta))
-            kept.append(np.ones_like(rows.tau) if rows.kept is None else rows.kept)
-        return measure(np.concatenate(residuals, axis=1), np.concatenate(kept, axis=1))
+            masks.append(np.ones_like(rows.tau) if rows.mask is None else rows.mask)
+        return measure(np.concatenate(residuals, axis=1), np.concatenate(masks, axis=1))
 
     return np.asarray(sum(in_order(work, problem.tasks(), threads=problem.threads)))

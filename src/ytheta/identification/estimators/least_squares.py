@@ -1,10 +1,10 @@
-"""Full least squares: all equations of all joints at once, each with the same weight or with its joint's.
+"""Least squares: all equations of all joints at once, with equal weights or with one weight per joint.
 
-Identity      beta = (Wᵀ D W)⁻¹ Wᵀ D tau,  D = 1 for plain least squares
+Identity      beta = (Wᵀ D W)⁻¹ Wᵀ D tau,  D = 1 for equal weights
 Reference     [ha1989] (34), (35)
-Differs from  the paper in: products are summed instead of stacking W; a refining pass over the residuals makes good
-              what squaring the condition number loses; directions that the data do not show keep the values of the
-              robot's description instead of failing
+Differs from  the paper in: normal equations are accumulated instead of stacking W; a pass over the residuals restores
+              the accuracy lost by squaring the condition number; directions that the data do not identify keep the
+              values of the robot's description
 """
 
 from __future__ import annotations
@@ -13,61 +13,67 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ytheta.identification.equations.normal_equations import NormalEquations
-from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.decomposition import NormalDecomposition
+from ytheta.identification.equations.estimation_problem import EstimationProblem
+from ytheta.identification.equations.normal_equations import NormalEquations
 from ytheta.identification.estimators.estimate import Estimate
 from ytheta.shapes import PerBase, PerJoint
 
-EXACT = 1e-11  # relative error of beta that products of well conditioned equations may leave
+MAX_ROUNDING_ERROR = 1e-11  # relative, of beta; a refining pass is worth its time above it
 
 
 @dataclass(frozen=True)
 class LeastSquares:
-    """All equations count the same."""
+    """Least squares with equal weights."""
 
     @property
     def name(self) -> str:
         return "least-squares"
 
     def fit(self, problem: EstimationProblem) -> Estimate:
-        sums = problem.sums()
-        weights = np.ones(len(sums.joints))
-        return estimate(problem, sums, weights, solved(sums, weights, problem.base.beta))
+        equations = problem.normal_equations()
+        weights = np.ones(len(equations.joints))
+        return make_estimate(problem, weights, solve_weighted(equations, weights, problem.base.beta))
 
 
 @dataclass(frozen=True, eq=False)
-class Solved:
-    """A weighted solution and the equations it solves."""
+class WeightedSolution:
+    """A solution of weighted normal equations and the decomposition of their matrix."""
 
     beta: PerBase
-    normal: NormalDecomposition
+    decomposition: NormalDecomposition
 
 
-def solved(sums: NormalEquations, weights: PerJoint, start: PerBase) -> Solved:
-    """The weighted solution; ``start`` where the data show nothing."""
-    N = sums.normal(weights)
-    normal = NormalDecomposition.of(N)
-    return Solved(start + normal.solve(sums.moment(weights) - N @ start), normal)
+def solve_weighted(equations: NormalEquations, weights: PerJoint, start: PerBase) -> WeightedSolution:
+    """Solve the weighted normal equations; directions that are not identified keep the values of ``start``."""
+    N = equations.matrix(weights)
+    decomposition = NormalDecomposition.of(N)
+    step = decomposition.solve(equations.right_side(weights) - N @ start)
+    return WeightedSolution(start + step, decomposition)
 
 
-def refined(problem: EstimationProblem, weights: PerJoint, first: Solved) -> PerBase:
-    """One step of iterative refinement: the residuals of beta, computed sample by sample, tell what is left.
+def refine(problem: EstimationProblem, weights: PerJoint, solution: WeightedSolution) -> PerBase:
+    """Improve a solution by one step of iterative refinement, with residuals computed sample by sample.
 
-    Where the equations are so well conditioned that rounding cannot reach ``EXACT``, nothing is left worth a pass.
+    The step is skipped if the condition number keeps rounding errors below ``MAX_ROUNDING_ERROR``.
     """
-    if first.normal.condition**2 * np.finfo(float).eps < EXACT:
-        return first.beta
-    return first.beta + first.normal.solve(problem.sums(around=first.beta).moment(weights))
+    decomposition = solution.decomposition
+    if decomposition.condition_number**2 * np.finfo(float).eps < MAX_ROUNDING_ERROR:
+        return solution.beta
+    residuals = problem.normal_equations(around=solution.beta)
+    return solution.beta + decomposition.solve(residuals.right_side(weights))
 
 
-def estimate(problem: EstimationProblem, sums: NormalEquations, weights: PerJoint, first: Solved, *, rounds: int = 1) -> Estimate:
-    """The refined solution with the matrices of its covariance."""
-    inverse = first.normal.inverse
-    spread = np.zeros((len(sums.joints), sums.base, sums.base))
-    used = np.zeros(len(sums.joints))
-    for j, (weight, joint) in enumerate(zip(weights, sums.joints, strict=True)):
+def make_estimate(
+    problem: EstimationProblem, weights: PerJoint, solution: WeightedSolution, *, rounds: int = 1
+) -> Estimate:
+    """Refine a solution and compute the matrices of its covariance."""
+    equations, inverse = problem.normal_equations(), solution.decomposition.inverse
+    spread = np.zeros((len(equations.joints), equations.base_count, equations.base_count))
+    degrees_of_freedom = np.zeros(len(equations.joints))
+    for j, (weight, joint) in enumerate(zip(weights, equations.joints, strict=True)):
         gain = inverse[:, joint.columns]
         spread[j] = weight**2 * gain @ joint.gram @ gain.T
-        used[j] = weight * float(np.sum(gain[joint.columns] * joint.gram))
-    return Estimate(refined(problem, weights, first), spread, used, weights, first.normal.unseen, rounds)
+        degrees_of_freedom[j] = weight * float(np.sum(gain[joint.columns] * joint.gram))
+    beta = refine(problem, weights, solution)
+    return Estimate(beta, spread, degrees_of_freedom, weights, solution.decomposition.null_space, rounds)

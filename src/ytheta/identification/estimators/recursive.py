@@ -8,16 +8,15 @@ Notation      code       meaning                                                
               root       S of the covariance P = S Sᵀ, in units of the columns            base x base
               F          Y S                                                              joints x base
               V          roots of the eigenvalues of f + F Fᵀ, the innovation             joints
-              G          F turned to the innovation's principal axes, over V              joints x base
+              G          F rotated to the innovation's principal axes, over V             joints x base
               J          information: the inverse of P                                    base x base
-Differs from  them in: all joints of a sample at once; the root of P is updated, so that P can never lose its symmetry
-              or a positive eigenvalue; where nothing has moved for so long that P has grown to ``largest_spread``,
-              forgetting pauses until something moves again
+Differs from  them in: all joints of a sample at once; the root of P is updated, so that P always stays symmetric and
+              positive definite; forgetting pauses while P is as large as ``largest_spread``, as after a long rest
 
-``RecursiveLeastSquares`` is for use on-line, 6 joints base² operations a step. ``Recursive`` is the same estimate of
-a whole log, in information form: sums over blocks, older ones discounted. Its numbers are those of the steps;
-``initial_spread`` = inf means that nothing of the start is believed where the data show anything. With forgetting, P is
-no covariance of beta; the spread of the estimate is, which counts every equation by the square of its weight.
+``RecursiveLeastSquares`` is for use on-line and takes 6 joints base² operations per step. ``Recursive`` computes the
+same estimate for a whole log, in information form: normal equations of blocks, older ones discounted.
+``initial_spread`` = inf means that the initial values are kept only in directions that the data do not identify. With
+forgetting, P is not the covariance of beta; the spread of the estimate is, as it squares the weight of every equation.
 """
 
 from __future__ import annotations
@@ -28,17 +27,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ytheta.errors import InputError
-from ytheta.identification.equations.normal_equations import JointNormalEquations, NormalEquations, summed
-from ytheta.identification.equations.estimation_problem import EstimationProblem
-from ytheta.identification.equations.rows import EquationRows
 from ytheta.identification.equations.decomposition import NormalDecomposition
+from ytheta.identification.equations.estimation_problem import EstimationProblem
+from ytheta.identification.equations.form import EquationRows
+from ytheta.identification.equations.normal_equations import JointNormalEquations, NormalEquations, accumulate
 from ytheta.identification.estimators.estimate import Estimate
-from ytheta.shapes import BaseByBase, Float, PerBase
+from ytheta.shapes import BaseByBase, Float, PerBase, PerJoint, PerSample
 
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """What is known so far: beta, and the root of its covariance in units of the columns."""
+    """beta, and the root of its covariance in units of the columns."""
 
     beta: PerBase
     units: PerBase
@@ -46,14 +45,18 @@ class State:
 
     @property
     def covariance(self) -> BaseByBase:
-        """Of beta, for noise of variance one."""
+        """The covariance of beta for noise of variance one."""
         scaled = self.units[:, None] * self.root
         return scaled @ scaled.T
 
 
 @dataclass(frozen=True)
 class RecursiveLeastSquares:
-    """``forgetting``: what an equation counts one sample later. Spreads are variances, for noise of variance one."""
+    """The on-line estimator.
+
+    ``forgetting``: factor by which the weight of an equation decreases per sample. Spreads are variances, for noise of
+    variance one.
+    """
 
     forgetting: float = 1.0
     initial_spread: float = 1e6
@@ -63,39 +66,37 @@ class RecursiveLeastSquares:
         _check_forgetting(self.forgetting)
         if not 0.0 < self.initial_spread <= self.largest_spread < math.inf:
             raise InputError(
-                f"initial_spread is {self.initial_spread} and largest_spread {self.largest_spread}; on-line both are "
-                "positive and finite, the second not below the first"
+                f"initial_spread is {self.initial_spread} and largest_spread {self.largest_spread}; on-line both must "
+                "be positive and finite, and the second not below the first"
             )
 
     def init(self, beta: PerBase, columns: PerBase | None = None) -> State:
-        """The start: beta as far as it is known, and typical sizes of the columns of Y, ones where not given."""
+        """Return the initial state from initial values of beta and typical sizes of the columns of Y, 1 by default."""
         sizes = np.ones(len(beta)) if columns is None else columns
         if not (np.isfinite(sizes) & (sizes > 0.0)).all():
             raise InputError("the sizes of columns must be positive; give 1 for a column that is always zero")
         root = math.sqrt(self.initial_spread) * np.eye(len(beta))
         return State(np.array(beta, dtype=float), 1.0 / sizes, root)
 
-    def step(
-        self, state: State, Y: Float[np.ndarray, "joints base"], tau: Float[np.ndarray, "joints"]
-    ) -> tuple[Float[np.ndarray, "joints"], State]:
-        """What tau is off the prediction, and what is known after it."""
+    def step(self, state: State, Y: Float[np.ndarray, "joints base"], tau: PerJoint) -> tuple[PerJoint, State]:
+        """Return the residual of the prediction and the state after the sample."""
         root = state.root
-        full = float(np.vdot(root, root)) > self.largest_spread * len(state.beta)
-        f = 1.0 if full else self.forgetting
+        saturated = float(np.vdot(root, root)) > self.largest_spread * len(state.beta)
+        f = 1.0 if saturated else self.forgetting
         residual = tau - Y @ state.beta
         F = (Y * state.units) @ root
-        values, turn = np.linalg.eigh(F @ F.T)
+        values, rotation = np.linalg.eigh(F @ F.T)
         V = np.sqrt(np.maximum(values, 0.0) + f)
-        G = turn.T @ F / V[:, None]
+        G = rotation.T @ F / V[:, None]
         SG = root @ G.T
-        beta = state.beta + state.units * (SG @ (turn.T @ residual / V))
+        beta = state.beta + state.units * (SG @ (rotation.T @ residual / V))
         root = root - (SG * (V / (V + math.sqrt(f)))) @ G  # Andrews
         return residual, State(beta, state.units, root / math.sqrt(f) if f < 1.0 else root)
 
 
 @dataclass(frozen=True)
 class Recursive:
-    """The estimate at the end of a log."""
+    """The recursive estimate at the end of a log."""
 
     forgetting: float = 1.0
     initial_spread: float = math.inf
@@ -103,7 +104,7 @@ class Recursive:
     def __post_init__(self) -> None:
         _check_forgetting(self.forgetting)
         if not self.initial_spread > 0.0:
-            raise InputError(f"initial_spread is {self.initial_spread}; it is a variance, and inf for no start at all")
+            raise InputError(f"initial_spread is {self.initial_spread}; it is a variance above 0, or inf")
 
     @property
     def name(self) -> str:
@@ -111,43 +112,48 @@ class Recursive:
 
     def fit(self, problem: EstimationProblem) -> Estimate:
         if self.forgetting == 1.0:
-            sums = squared = problem.sums()
+            equations = squared = problem.normal_equations()
         else:
-            sums, squared = self._discounted(problem)
-        start, ones = problem.base.beta, np.ones(len(sums.joints))
-        left = sums.moment(ones) - sums.normal(ones) @ start
-        J = sums.normal(ones) + math.pow(self.forgetting, problem.samples) / self.initial_spread * np.eye(len(start))
-        normal = NormalDecomposition.of(J)
+            equations, squared = self._discount(problem)
+        start, ones = problem.base.beta, np.ones(len(equations.joints))
+        residual = equations.right_side(ones) - equations.matrix(ones) @ start
+        prior_weight = math.pow(self.forgetting, problem.sample_count) / self.initial_spread
+        J = equations.matrix(ones) + prior_weight * np.eye(len(start))
+        decomposition = NormalDecomposition.of(J)
         spread = np.zeros((len(ones), len(start), len(start)))
-        used = np.zeros(len(ones))
-        for j, (joint, twice) in enumerate(zip(sums.joints, squared.joints, strict=True)):
-            gain = normal.inverse[:, joint.columns]
-            spread[j] = gain @ twice.gram @ gain.T
-            used[j] = float(np.sum(gain[joint.columns] * joint.gram))
-        return Estimate(start + normal.solve(left), spread, used, ones, normal.unseen)
+        degrees_of_freedom = np.zeros(len(ones))
+        for j, (joint, joint_squared) in enumerate(zip(equations.joints, squared.joints, strict=True)):
+            gain = decomposition.inverse[:, joint.columns]
+            spread[j] = gain @ joint_squared.gram @ gain.T
+            degrees_of_freedom[j] = float(np.sum(gain[joint.columns] * joint.gram))
+        beta = start + decomposition.solve(residual)
+        return Estimate(beta, spread, degrees_of_freedom, ones, decomposition.null_space)
 
-    def _discounted(self, problem: EstimationProblem) -> tuple[NormalEquations, NormalEquations]:
-        """NormalEquations in which an equation counts f^age, and f^(2 age) for the covariance."""
+    def _discount(self, problem: EstimationProblem) -> tuple[NormalEquations, NormalEquations]:
+        """Normal equations with weights f^age, and with f^(2 age) for the covariance."""
         once = twice = NormalEquations.empty(problem.layout)
         for rows in problem.rows():
             count = rows.tau.shape[1]
             ages = np.arange(count)[::-1]
             f = math.pow(self.forgetting, count)
-            once = _faded(once, f) + _block(problem, rows, self.forgetting**ages)
-            twice = _faded(twice, f * f) + _block(problem, rows, self.forgetting ** (2 * ages))
+            once = _scale(once, f) + _accumulate(problem, rows, self.forgetting**ages)
+            twice = _scale(twice, f * f) + _accumulate(problem, rows, self.forgetting ** (2 * ages))
         return once, twice
 
 
 def _check_forgetting(forgetting: float) -> None:
     if not 0.0 < forgetting <= 1.0:
-        raise InputError(f"forgetting is {forgetting}; it is above 0, and 1 where nothing is forgotten")
+        raise InputError(f"forgetting is {forgetting}; give a factor above 0 and at most 1, which forgets nothing")
 
 
-def _block(problem: EstimationProblem, rows: EquationRows, weights: Float[np.ndarray, "samples"]) -> NormalEquations:
-    kept = np.ones_like(rows.tau) if rows.kept is None else rows.kept
-    return summed(problem.layout, [replace(rows, kept=kept * weights)])
+def _accumulate(problem: EstimationProblem, rows: EquationRows, weights: PerSample) -> NormalEquations:
+    mask = np.ones_like(rows.tau) if rows.mask is None else rows.mask
+    return accumulate(problem.layout, [replace(rows, mask=mask * weights)])
 
 
-def _faded(sums: NormalEquations, f: float) -> NormalEquations:
-    joints = (JointNormalEquations(j.columns, f * j.gram, f * j.moment, f * j.square, f * j.count) for j in sums.joints)
-    return NormalEquations(sums.base, tuple(joints))
+def _scale(equations: NormalEquations, f: float) -> NormalEquations:
+    joints = (
+        JointNormalEquations(j.columns, f * j.gram, f * j.right_side, f * j.torque_squares, f * j.count)
+        for j in equations.joints
+    )
+    return NormalEquations(equations.base_count, tuple(joints))

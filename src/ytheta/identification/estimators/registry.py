@@ -1,4 +1,4 @@
-"""The estimators by their names."""
+"""The estimators by name."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ytheta.identification.estimators.weighted import Weighted
 
 ALL: tuple[Estimator, ...] = (LeastSquares(), Weighted(), Sequential(), Huber(), Recursive(), Lin())
 ESTIMATORS: dict[str, Estimator] = {each.name: each for each in ALL}
-AUTO = "weighted"  # all equations at once, each joint by its own noise
+DEFAULT = "weighted"  # uses all equations at once and the noise of each joint
 
 
-def estimator(name: str) -> Estimator:
-    """An estimator with its usual settings; "auto" is ``AUTO``."""
-    chosen = AUTO if name == "auto" else name
+def get_estimator(name: str) -> Estimator:
+    """Return the estimator of this name with default settings; "auto" is ``DEFAULT``."""
+    chosen = DEFAULT if name == "auto" else name
     if chosen not in ESTIMATORS:
         raise UnknownNameError(f"there is no estimator {name!r}{suggest_names(name, ('auto', *ESTIMATORS))}")
     return ESTIMATORS[chosen]

@@ -2,15 +2,16 @@
 
 Identity      beta_i = (U_iiᵀ U_ii)⁻¹ U_iiᵀ (tau_i - sum_{j>i} U_ij beta_j),   i = n, n - 1, …, 1
 Reference     [ha1989] (37)-(41)
-Accepts       every robot: what a joint's equations hold and no joint before it in this order has solved is its own
+Accepts       every robot: a joint solves for the parameters in its equations that no earlier joint has solved for
 Notation      code    paper       meaning
-              own     X_i         base parameters that joint i is the first to solve, p_i + 2 of them in the paper
-              later   X_j, j > i  those in its equations that are solved already
-              H       -           (U_iiᵀ U_ii)⁻¹ over the directions that its equations show
-              B       -           L_j = B_j U_jjᵀ: how all of beta depends on the torques of joint j
-Differs from  the paper in: products are summed instead of stacking U, with a refining pass over the residuals; where
-              condition (40) fails, the directions concerned keep the values of the robot's description and the others
-              are solved; robots with branches, couplings and loops; the covariance, errors of later joints included
+              own     X_i         base parameters that joint i is the first to solve for, p_i + 2 in the paper
+              later   X_j, j > i  parameters in its equations that are solved already
+              H       -           (U_iiᵀ U_ii)⁻¹ on the directions that its equations identify
+              B       -           L_j = B_j U_jjᵀ: how beta depends on the torques of joint j
+Differs from  the paper in: normal equations are accumulated instead of stacking U, with a refining pass over the
+              residuals; if condition (40) fails, the directions concerned keep the values of the robot's description
+              and the others are solved; robots with branches, couplings and loops; the covariance, which includes the
+              errors of later joints
 """
 
 from __future__ import annotations
@@ -20,14 +21,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ytheta.identification.equations.normal_equations import NormalEquations
-from ytheta.identification.equations.estimation_problem import EstimationProblem
+from ytheta.findings import Finding, Severity
 from ytheta.identification.equations.decomposition import NormalDecomposition
+from ytheta.identification.equations.estimation_problem import EstimationProblem
+from ytheta.identification.equations.normal_equations import NormalEquations
 from ytheta.identification.estimators.estimate import Estimate
+from ytheta.identification.finding_codes import FitFindingCode
 from ytheta.robot.robot import Robot
-from ytheta.shapes import Float, Int, PerBase
+from ytheta.shapes import Float, Int, PerBase, PerJoint
 
-SHARE = 0.1  # of its largest entry: parameters with less of an unseen direction are not named
+MIN_NAMED_SHARE = 0.1  # of the largest entry of an unidentified direction; parameters with less are not named
 
 
 @dataclass(frozen=True)
@@ -39,120 +42,127 @@ class Sequential:
         return "sequential"
 
     def fit(self, problem: EstimationProblem) -> Estimate:
-        sums, beta = problem.sums(), problem.base.beta
-        chain = chained(sums, joint_order(problem.base.robot))
-        left = [joint.moment - joint.gram @ beta[joint.columns] for joint in sums.joints]
-        beta = beta + solved(chain, left)
-        beta = beta + solved(chain, [joint.moment for joint in problem.sums(around=beta).joints])
-        spread, used = propagated(chain)
+        equations, beta = problem.normal_equations(), problem.base.beta
+        chain = split_by_joint(equations, order_joints(problem.base.robot))
+        residuals = [joint.right_side - joint.gram @ beta[joint.columns] for joint in equations.joints]
+        beta = beta + solve_chain(chain, residuals)
+        refined = problem.normal_equations(around=beta)
+        beta = beta + solve_chain(chain, [joint.right_side for joint in refined.joints])
+        spread, degrees_of_freedom = propagate_noise(chain)
         names, joints = problem.base.names, problem.base.robot.actuated
-        notes = tuple(
-            rank_note(joints[block.joint], [names[k] for k in block.own], block.normal)
-            for block in chain
-            if block.normal.seen < len(block.own)
+        findings = tuple(
+            rank_finding(joints[each.joint], [names[k] for k in each.own], each.decomposition)
+            for each in chain
+            if each.decomposition.rank < len(each.own)
         )
-        return Estimate(beta, spread, used, np.ones(len(chain)), unseen(chain), notes=notes)
+        weights, unidentified = np.ones(len(chain)), find_unidentified(chain)
+        return Estimate(beta, spread, degrees_of_freedom, weights, unidentified, findings=findings)
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
-    """What one joint solves: its ``own`` parameters, with ``crossed`` = U_iiᵀ U_ij for those solved ``later``.
+class JointEquations:
+    """The normal equations of one joint, split into its ``own`` parameters and those solved already, ``later``.
 
-    ``places`` are its own among its columns, ``size`` is the number of all base parameters.
+    ``places`` are the places of its own among its columns, ``crossed`` is U_iiᵀ U_ij, and ``base_count`` is the number
+    of all base parameters.
     """
 
     joint: int
-    size: int
+    base_count: int
     own: Int[np.ndarray, "own"]
     later: Int[np.ndarray, "later"]
     places: Int[np.ndarray, "own"]
     gram: Float[np.ndarray, "own own"]
     crossed: Float[np.ndarray, "own later"]
-    normal: NormalDecomposition
+    decomposition: NormalDecomposition
 
 
-def joint_order(robot: Robot) -> list[int]:
-    """Places in ``robot.actuated``, those at the tips of the tree first; motors stand where their last joint does."""
+def order_joints(robot: Robot) -> list[int]:
+    """Places in ``robot.actuated``, those at the tips of the tree first; a motor counts as the last joint it moves."""
     place = {joint.name: k for k, joint in enumerate(robot.movable)}
     factors, _ = robot.coupling_map
-    moves = {
+    last_moved = {
         name: int(np.flatnonzero(column).max(initial=-1))
         for name, column in zip(robot.coordinates, factors.T, strict=True)
     }
-    return sorted(
-        range(len(robot.actuated)), key=lambda k: place.get(robot.actuated[k], moves[robot.actuated[k]]), reverse=True
-    )
+    names = robot.actuated
+    return sorted(range(len(names)), key=lambda k: place.get(names[k], last_moved[names[k]]), reverse=True)
 
 
-def chained(sums: NormalEquations, order: Sequence[int]) -> list[Block]:
-    """Who solves what, in the order of solving."""
-    known = np.zeros(sums.base, dtype=bool)
-    chain: list[Block] = []
+def split_by_joint(equations: NormalEquations, order: Sequence[int]) -> list[JointEquations]:
+    """Assign every parameter to the first joint in ``order`` whose equations contain it."""
+    solved = np.zeros(equations.base_count, dtype=bool)
+    chain: list[JointEquations] = []
     for j in order:
-        joint = sums.joints[j]
-        before = known[joint.columns]
+        joint = equations.joints[j]
+        before = solved[joint.columns]
         own, later = np.flatnonzero(~before), np.flatnonzero(before)
         gram = joint.gram[np.ix_(own, own)]
         chain.append(
-            Block(
+            JointEquations(
                 joint=j,
-                size=sums.base,
+                base_count=equations.base_count,
                 own=joint.columns[own],
                 later=joint.columns[later],
                 places=own,
                 gram=gram,
                 crossed=joint.gram[np.ix_(own, later)],
-                normal=NormalDecomposition.of(gram),
+                decomposition=NormalDecomposition.of(gram),
             )
         )
-        known[joint.columns] = True
+        solved[joint.columns] = True
     return chain
 
 
-def solved(chain: Sequence[Block], moments: Sequence[np.ndarray]) -> PerBase:
-    """(38) for the moments Uᵀ tau of every joint's equations; zero in directions that are not seen."""
-    beta = np.zeros(chain[0].size)
-    for block in chain:
-        beta[block.own] = block.normal.solve(moments[block.joint][block.places] - block.crossed @ beta[block.later])
+def solve_chain(chain: Sequence[JointEquations], right_sides: Sequence[np.ndarray]) -> PerBase:
+    """(38) for the right sides Uᵀ tau of every joint; zero in directions that are not identified."""
+    beta = np.zeros(chain[0].base_count)
+    for each in chain:
+        right_side = right_sides[each.joint][each.places] - each.crossed @ beta[each.later]
+        beta[each.own] = each.decomposition.solve(right_side)
     return beta
 
 
-def propagated(chain: Sequence[Block]) -> tuple[Float[np.ndarray, "joints base base"], Float[np.ndarray, "joints"]]:
-    """P_j = L_j L_jᵀ of every joint, and how many parameters it paid for.
+def propagate_noise(chain: Sequence[JointEquations]) -> tuple[Float[np.ndarray, "joints base base"], PerJoint]:
+    """P_j = L_j L_jᵀ of every joint, and its degrees of freedom.
 
-    L_j is H U_jjᵀ in the joint's own rows; from there its errors go into every joint that is solved after it.
+    L_j is H U_jjᵀ in the joint's own rows; from there its errors enter every joint that is solved after it.
     """
-    size, joints = chain[0].size, len(chain)
-    spread, used = np.zeros((joints, size, size)), np.zeros(joints)
-    for k, block in enumerate(chain):
-        B = np.zeros((size, len(block.own)))
-        B[block.own] = block.normal.inverse
+    size, joints = chain[0].base_count, len(chain)
+    spread, degrees_of_freedom = np.zeros((joints, size, size)), np.zeros(joints)
+    for k, each in enumerate(chain):
+        B = np.zeros((size, len(each.own)))
+        B[each.own] = each.decomposition.inverse
         for after in chain[k + 1 :]:
-            B[after.own] = -after.normal.inverse @ (after.crossed @ B[after.later])
-        spread[block.joint] = B @ block.gram @ B.T
-        used[block.joint] = block.normal.seen
-    return spread, used
+            B[after.own] = -after.decomposition.inverse @ (after.crossed @ B[after.later])
+        spread[each.joint] = B @ each.gram @ B.T
+        degrees_of_freedom[each.joint] = each.decomposition.rank
+    return spread, degrees_of_freedom
 
 
-def unseen(chain: Sequence[Block]) -> Float[np.ndarray, "base unseen"]:
-    """Directions that some joint should have solved and could not, and parameters that occur in no equation."""
-    size = chain[0].size
+def find_unidentified(chain: Sequence[JointEquations]) -> Float[np.ndarray, "base unidentified"]:
+    """Directions that a joint could not solve for, and parameters that occur in no equation."""
+    size = chain[0].base_count
     columns: list[np.ndarray] = []
-    for block in chain:
-        directions = np.zeros((size, block.normal.unseen.shape[1]))
-        directions[block.own] = block.normal.unseen
+    for each in chain:
+        directions = np.zeros((size, each.decomposition.null_space.shape[1]))
+        directions[each.own] = each.decomposition.null_space
         columns.append(directions)
-    nowhere = np.setdiff1d(np.arange(size), np.concatenate([block.own for block in chain]))
+    nowhere = np.setdiff1d(np.arange(size), np.concatenate([each.own for each in chain]))
     return np.concatenate([*columns, np.eye(size)[:, nowhere]], axis=1)
 
 
-def rank_note(joint: str, names: Sequence[str], normal: NormalDecomposition) -> str:
-    """What to know of a joint whose own equations do not show all that they should."""
-    shares = abs(normal.unseen).max(axis=1)
-    named = ", ".join(name for name, share in zip(names, shares, strict=True) if share > SHARE * shares.max())
-    missing = len(names) - normal.seen
-    return (
-        f"(40) fails for {joint!r}: its own equations show {normal.seen} of {len(names)} parameters; {missing} "
-        f"combination{'s' if missing > 1 else ''} of {named} kept the description's value, and joints before it rely "
-        "on that; let the joint move more, or use weighted"
+def rank_finding(joint: str, parameters: Sequence[str], decomposition: NormalDecomposition) -> Finding:
+    """The finding that a joint's own equations do not identify all of its parameters."""
+    shares = abs(decomposition.null_space).max(axis=1)
+    pairs = zip(parameters, shares, strict=True)
+    named = [name for name, share in pairs if share > MIN_NAMED_SHARE * shares.max()]
+    rank, count = decomposition.rank, len(parameters)
+    missing = "1 combination" if count - rank == 1 else f"{count - rank} combinations"
+    statement = (
+        f"condition (40) fails for {joint!r}: its own equations identify {rank} of {count} parameters; {missing} of "
+        f"{', '.join(named)} kept the description's value, and the joints solved after it rely on that"
     )
+    remedy = "move the joint more, or use the estimator weighted"
+    fields = {"rank": rank, "count": count, "parameters": named}
+    return Finding(FitFindingCode.ESTIMATOR, Severity.WARNING, statement, remedy, (joint,), fields=fields)

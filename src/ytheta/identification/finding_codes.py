@@ -1,0 +1,14 @@
+"""Codes of the findings about a fit: what code branches on, and what ``--json`` shows."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class FitFindingCode(StrEnum):
+    """What kind of finding it is."""
+
+    ESTIMATOR = "estimator"  # the estimator did not converge, or a joint's own equations are rank deficient
+    FRICTION = "friction"  # Coulomb friction of a robot with loops does not pass the low-pass
+    TORQUE_SIGN = "torque sign"  # torques of the log have the wrong sign
+    GRAVITY = "gravity"  # the log contradicts the described direction of gravity

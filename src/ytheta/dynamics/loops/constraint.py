@@ -70,13 +70,14 @@ class Constraint:
     @cached_property
     def A(self) -> Shaped[np.ndarray, "joints coordinates"]:
         """Couplings: q = A x + b."""
-        return coupling_factors(self.robot)
+        factors, _ = self.robot.coupling_map
+        return _keep_structure(factors)
 
     @cached_property
     def motors(self) -> Shaped[np.ndarray, "motors coordinates"]:
         """Rates of the motors as rows over xd."""
         factors, _ = self.robot.motor_map
-        return _structural(factors)
+        return _keep_structure(factors)
 
     @cached_property
     def E(self) -> Shaped[np.ndarray, "coordinates actuated"]:
@@ -101,7 +102,7 @@ class Constraint:
 
         result = zeros(len(self.home))
         if self.affine is None and self.passive:
-            constant = casadi.SX.sym("y", len(y))  # stands for y, which does not count as a function of x
+            constant = casadi.SX.sym("y", len(y))  # in the place of y, which is not differentiated
             derivative = casadi.jtimes(casadi.jtimes(self.equations, self.x, constant), self.x, column(xd))
             Jdot_y = scalars(casadi.densify(casadi.substitute(derivative, constant, column(y))))
             result[list(self.passive)] = -solve(self._Jp, Jdot_y[:, None])[:, 0]
@@ -198,22 +199,12 @@ class Constraint:
         return self._J[:, list(self.passive)]
 
 
-def coupling_factors(robot: Robot) -> Shaped[np.ndarray, "joints coordinates"]:
-    """A of q = A x + b, with integers for structure."""
-    factors, _ = robot.coupling_map
-    return _structural(factors)
-
-
-def _structural(factors: Float[np.ndarray, "rows columns"]) -> Shaped[np.ndarray, "rows columns"]:
-    return exact_array(factors.tolist()) if factors.size else zeros(*factors.shape)
-
-
 def joint_positions(robot: Robot, x: AnyPerCoordinate) -> tuple[Shaped[np.ndarray, "joints"], ...]:
-    """q = A x + b with its cosines and sines, for scalars of CasADi."""
+    """q = A x + b with its cosines and sines, for CasADi scalars."""
     import casadi
 
-    _, offset = robot.coupling_map
-    q = dot(coupling_factors(robot), x) + exact_array(offset.tolist()) if len(offset) else zeros(0)
+    factors, offset = robot.coupling_map
+    q = dot(_keep_structure(factors), x) + exact_array(offset.tolist()) if len(offset) else zeros(0)
     cos, sin = (array([f(entry) for entry in q]) if len(q) else q for f in (casadi.cos, casadi.sin))
     return q, cos, sin
 
@@ -223,6 +214,11 @@ def column(values: Sequence[Any] | np.ndarray) -> casadi.SX:
     import casadi
 
     return casadi.densify(casadi.vertcat(casadi.SX(0, 1), *(casadi.SX(value) for value in values)))
+
+
+def _keep_structure(factors: Float[np.ndarray, "rows columns"]) -> Shaped[np.ndarray, "rows columns"]:
+    """A matrix in which the exact values 0, 1 and -1 are integers."""
+    return exact_array(factors.tolist()) if factors.size else zeros(*factors.shape)
 
 
 def _gradient(expression: Any, x: casadi.SX) -> casadi.SX:

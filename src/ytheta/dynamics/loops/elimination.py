@@ -33,9 +33,8 @@ def solve(
         known = dot(matrix[np.ix_(rows, solved)], result[solved]) if solved else zeros(len(rows), right.shape[1])
         rest = right[rows] - known
         block = matrix[np.ix_(rows, columns)]
-        result[columns] = (
-            _solve_by_cramer(block, rest) if len(rows) <= MAX_CRAMER_ROWS else _solve_by_orthogonalisation(block, rest)
-        )
+        solve_block = _solve_by_cramer if len(rows) <= MAX_CRAMER_ROWS else _solve_by_orthogonalisation
+        result[columns] = solve_block(block, rest)
         solved += columns
     return result
 

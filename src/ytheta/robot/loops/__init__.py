@@ -1,1 +1,1 @@
-"""Closing the loops of a robot at one pose."""
+"""Closed loops of a robot: the residual of a cut joint, the solver, and the closure of a description."""

@@ -45,15 +45,15 @@ from ytheta.shapes import (
     Vector3,
 )
 
-_FIRST, _NEXT, _LAST = [0, 1, 2], [1, 2, 0], [2, 0, 1]  # cyclic orders of x, y, z
+_XYZ, _YZX, _ZXY = [0, 1, 2], [1, 2, 0], [2, 0, 1]  # indices
 
 
 @dataclass(frozen=True, eq=False)
 class CutJoint:
     """A cut joint at given joint positions; see the module docstring.
 
-    ``axis`` is the joint's axis in the axes of the shared link, ``turning_axes`` those of the revolute joints on the
-    way around the loop by their places in q, with the sign of their share in the rate of the cut joint.
+    ``axis`` is the joint's axis in the axes of the shared link. ``loop_axes`` are those of the loop's revolute joints,
+    by their indices in q; the axes of joints on the parent's side are reversed.
     """
 
     joint: Joint
@@ -61,7 +61,7 @@ class CutJoint:
     shift: AnyBatchOfVector3
     rotation: AnyBatchOfMatrix3
     axis: AnyBatchOfVector3
-    turning_axes: Mapping[int, AnyBatchOfVector3]
+    loop_axes: Mapping[int, AnyBatchOfVector3]
 
     @property
     def residual(self) -> Shaped[np.ndarray, "*batch equations"]:
@@ -79,7 +79,7 @@ class CutJoint:
     @property
     def sine_cosine(self) -> tuple[Any, Any]:
         """Twice the sine and twice the cosine of the position of a revolute joint."""
-        return self._twice_sine @ np.array(self.joint.axis), self._twice_cosine[..., 0]
+        return self._twice_sine @ np.array(self.joint.axis), self._twice_cosine @ np.ones(1)
 
     @property
     def displacement(self) -> Any:
@@ -89,20 +89,20 @@ class CutJoint:
     def rate(self, joints: int) -> AnyPerJoint:
         """A row over qd, without leading axes: the rate of a revolute joint is rate @ qd if the loop is closed."""
         row = np.zeros(joints, dtype=object)
-        for k, axis in self.turning_axes.items():
+        for k, axis in self.loop_axes.items():
             row[k] = self.axis @ axis
         return row
 
     @property
     def _twice_sine(self) -> AnyBatchOfVector3:
         """2 n sin(angle)."""
-        difference: AnyBatchOfVector3 = self.rotation[..., _LAST, _NEXT] - self.rotation[..., _NEXT, _LAST]
+        difference: AnyBatchOfVector3 = self.rotation[..., _ZXY, _YZX] - self.rotation[..., _YZX, _ZXY]
         return difference
 
     @property
     def _twice_cosine(self) -> Shaped[np.ndarray, "*batch 1"]:
         """2 cos(angle) = trace - 1."""
-        diagonal = self.rotation[..., _FIRST, _FIRST]
+        diagonal = self.rotation[..., _XYZ, _XYZ]
         return diagonal @ np.ones((3, 1)) - np.ones(1)
 
 
@@ -116,7 +116,7 @@ def locate_cut_joint(
     places = {movable.name: k for k, movable in enumerate(robot.movable)}
 
     def follow(path: Iterable[Joint], last: Frame) -> tuple[AnyBatchOfMatrix3, AnyBatchOfVector3, dict[int, Any]]:
-        """Rotation and origin of a frame on the last link of a path, and the axes of the revolute joints before it."""
+        """Rotation and origin of a frame on the last link of a path, and the axes of its revolute joints."""
         batch = q.shape[:-1]
         R, p = np.broadcast_to(np.eye(3), (*batch, 3, 3)), np.zeros((*batch, 3))
         axes = {}
@@ -125,7 +125,7 @@ def locate_cut_joint(
             k, axis = places.get(step.name), R @ np.array(step.axis)
             if k is not None and step.kind is JointKind.REVOLUTE:
                 axes[k] = axis
-                R = R @ _rotate(np.array(step.axis), cos[..., k, None, None], sin[..., k, None, None])
+                R = R @ _make_rotation(np.array(step.axis), cos[..., k, None, None], sin[..., k, None, None])
             elif k is not None:
                 p = p + q[..., k, None] * axis
             R, p = _attach(R, p, step.seat)
@@ -140,16 +140,16 @@ def locate_cut_joint(
         shift=(gap[..., None, :] @ R1)[..., 0, :],
         rotation=np.swapaxes(R1, -1, -2) @ R2,
         axis=R1 @ np.array(joint.axis),
-        turning_axes={k: -axis for k, axis in parent_axes.items()} | child_axes,
+        loop_axes={k: -axis for k, axis in parent_axes.items()} | child_axes,
     )
 
 
 def _attach(R: AnyBatchOfMatrix3, p: AnyBatchOfVector3, frame: Frame) -> tuple[AnyBatchOfMatrix3, AnyBatchOfVector3]:
-    """A frame that is fixed to a frame (R, p)."""
+    """Rotation and origin of a frame that is fixed to the frame (R, p)."""
     return R @ np.array(frame.rotation), p + R @ np.array(frame.translation)
 
 
-def _rotate(
+def _make_rotation(
     axis: Vector3, cos: Shaped[np.ndarray, "*batch 1 1"], sin: Shaped[np.ndarray, "*batch 1 1"]
 ) -> AnyBatchOfMatrix3:
     """The rotation about a unit axis."""
@@ -159,7 +159,7 @@ def _rotate(
 
 
 def _complete_basis(axis: Vector3) -> Matrix3:
-    """An orthonormal basis as rows, the first one a unit axis; base vectors if the axis is one."""
+    """An orthonormal basis as rows that starts with a unit axis; base vectors if the axis is a base vector."""
     cross = _skew(axis)
     normal = cross[:, np.argmin(np.abs(axis))]
     normal = normal / np.linalg.norm(normal)
@@ -167,6 +167,6 @@ def _complete_basis(axis: Vector3) -> Matrix3:
 
 
 def _skew(vector: Vector3) -> Matrix3:
-    """The matrix of a cross product. Faster than np.cross, which takes most of the time of small batches."""
+    """The matrix with skew(x) @ y = x × y. On small batches np.cross would take most of the time."""
     x, y, z = vector
     return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])

@@ -139,7 +139,7 @@ class Constraint:
         step = solve(self._Jp, scalars(self.equations)[:, None])[:, 0]
         return casadi.Function("residual_and_step", [self.x], [self.equations, column(step)], {"cse": True})
 
-    def newton_step(self, x: casadi.SX) -> casadi.SX:
+    def take_newton_step(self, x: casadi.SX) -> casadi.SX:
         """Coordinates x after one Newton step of the passive ones; closed exactly if there is a closed form."""
         import casadi
 
@@ -163,7 +163,7 @@ class Constraint:
         for k, place in enumerate(self.actuated):
             x[place] = Q[k]
         for _ in range(1 if self.affine is not None else WARM_START_STEPS):
-            x = self.newton_step(x)
+            x = self.take_newton_step(x)
         return x
 
     @cached_property

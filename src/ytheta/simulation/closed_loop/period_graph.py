@@ -208,7 +208,7 @@ class PeriodGraphBuilder:
         """A substep under a held torque; qdd is updated only if the controller needs it."""
         h = self.period / self.substeps
         x, qd = self._rk4(lambda v: self.plant.rates(v[0], v[1], tau, theta), (x, qd), h)
-        x = self.plant.loops.newton_step(x)
+        x = self.plant.loops.take_newton_step(x)
         return x, qd, self.plant.rates(x, qd, tau, theta)[1] if self.accelerations else qdd
 
     def _advance_continuous(self, state: Any, reference: Any, _measured: Any, varied: VariedSymbols) -> tuple[Any, ...]:
@@ -225,7 +225,7 @@ class PeriodGraphBuilder:
 
         stages = iter(range(4))
         x, qd, controller = self._rk4(lambda v: rates(v, next(stages)), start, self.period)
-        return self.plant.loops.newton_step(x), qd, controller, torques[0], state[s.qdd]
+        return self.plant.loops.take_newton_step(x), qd, controller, torques[0], state[s.qdd]
 
     @staticmethod
     def _rk4(rates: Any, v: tuple[Any, ...], h: float) -> tuple[Any, ...]:

@@ -77,7 +77,7 @@ class EquationsOfMotion:
         import casadi
 
         state = casadi.SX.sym("state", self.coordinates + self.actuated)
-        closed = casadi.vertcat(self.loops.newton_step(state[: self.coordinates]), state[self.coordinates :])
+        closed = casadi.vertcat(self.loops.take_newton_step(state[: self.coordinates]), state[self.coordinates :])
         return self._compile("close loops", [state], closed)
 
     @property

@@ -164,7 +164,7 @@ class _ErrorAccumulator:
     def add(self, task: Task, motion: MotionSamples, predicted: JointsBySample, mask: JointsBySample | None) -> None:
         assert motion.tau is not None
         tau = np.ascontiguousarray(motion.tau.T)
-        raw = tau if motion.raw is None else np.ascontiguousarray(motion.raw.T)
+        raw = tau if motion.raw_tau is None else np.ascontiguousarray(motion.raw_tau.T)
         self._add_to_trace(task, motion, predicted, raw)
         residual, raw_residual = tau - predicted, raw - predicted
         counts = np.full(len(tau), float(len(motion)))

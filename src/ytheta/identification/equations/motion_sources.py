@@ -110,4 +110,4 @@ class ArraySource:
 
     def motion(self, segment: int, first: int, last: int) -> MotionSamples:
         start = self.segments[segment][0]
-        return self.whole.part(start + first, start + last)
+        return self.whole.select(start + first, start + last)

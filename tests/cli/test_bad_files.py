@@ -45,7 +45,7 @@ BAD_FILES = {
     ),
     "include outside": ("r.xml", '<mujoco><include file="../../x.xml"/></mujoco>', "leaves the robot's folder"),
     "negative mass": ("r.urdf", ARM.replace('value="2"', 'value="-2"'), "the mass -2 kg is negative"),
-    "mass that is no number": ("r.urdf", ARM.replace('value="2"', 'value="two"'), "value='two' should hold numbers"),
+    "mass that is not a number": ("r.urdf", ARM.replace('value="2"', 'value="two"'), "value='two' should hold numbers"),
     "mass that is not finite": ("r.urdf", ARM.replace('value="2"', 'value="nan"'), "should hold finite numbers"),
     "missing link": (
         "r.urdf",
@@ -66,7 +66,7 @@ BAD_FILES = {
     "duplicate link": (
         "r.urdf",
         ARM.replace("</robot>", '<link name="upper"/></robot>'),
-        "the link name 'upper' stands 2 times",
+        "the link name 'upper' is used 2 times",
     ),
     "planar": ("r.urdf", ARM.replace('type="revolute"', 'type="planar"'), "joints of type 'planar' are not supported"),
     "floating": (

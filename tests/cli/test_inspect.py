@@ -65,7 +65,7 @@ def test_strict_is_about_inertias_only(tmp_path: Path) -> None:
     (tmp_path / "lifted.xml").write_text(f"<mujoco><worldbody>{lifted}</worldbody></mujoco>")
     strict = ytheta("inspect", "lifted.xml", "--strict", cwd=tmp_path)
     assert strict.returncode == 0
-    assert "warning: the gravity compensation (gravcomp) of bodies is left out: b" in strict.stderr
+    assert "warning: the gravity compensation (gravcomp) of bodies is ignored: b" in strict.stderr
 
 
 def test_lengths_can_be_set(tmp_path: Path) -> None:

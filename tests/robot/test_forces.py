@@ -396,17 +396,17 @@ def test_lengths() -> None:
         (("sin(q1)", "sn(q1)"), "force 'cam', where 'lift': 'sn\\(q1\\)' is not understood: there is no function 'sn'"),
         (("sin(q1)", "sin(twice)"), "where 'lift': 'sin\\(twice\\)' uses 'twice', which is not defined above it"),
         (("sin(q1)", "sin(lift)"), "where 'lift': 'sin\\(lift\\)' uses 'lift', which is not defined above it"),
-        (("sin(q1)", "q1/0"), "where 'lift': 'q1/0' is not understood: it divides by zero; correct its figures"),
+        (("sin(q1)", "q1/0"), "where 'lift': 'q1/0' is not understood: it divides by zero; correct its numbers"),
         (("2*lift", "1e400"), "where 'twice': '1e400' is not understood: a constant in it has no finite real value"),
         (("lift*l1", "1/(2 - 2)"), "torque of 'q1': '1/\\(2 - 2\\)' is not understood: it divides by zero"),
-        (("twice =", "q2 ="), "where 'q2': a joint or motor has this name too"),
-        (("twice =", "l1 ="), "where 'l1': a length has this name too"),
-        (("twice =", "pi ="), "where 'pi': this name cannot stand in expressions"),
-        (("twice =", "'a b' ="), "where 'a b': this name cannot stand in expressions"),
-        (('q("q1")', 'q("q9")'), "takes the position of 'q9', but no joint that moves and no motor has this name"),
-        (('"q2" =', '"q7" ='), "torque of 'q7': no joint that moves and no motor has this name"),
+        (("twice =", "q2 ="), "where 'q2': a joint or motor also has this name"),
+        (("twice =", "l1 ="), "where 'l1': a length also has this name"),
+        (("twice =", "pi ="), "where 'pi': this name cannot be used in expressions"),
+        (("twice =", "'a b' ="), "where 'a b': this name cannot be used in expressions"),
+        (('q("q1")', 'q("q9")'), "uses the position of 'q9', but there is not a movable joint or motor with this name"),
+        (('"q2" =', '"q7" ='), "torque of 'q7': there is not a movable joint or motor with this name"),
         (('"q2" =', '"q1" ='), "not TOML"),
-        (('name = "cam"', 'name = "q1"'), "force 'q1' has the name of a joint, motor or link; rename the force"),
+        (('name = "cam"', 'name = "q1"'), "force 'q1' has the name of a joint, motor or link; rename it"),
         (('name = "cam"', 'name = "upper"'), "force 'upper' has the name of a joint, motor or link"),
         (('name = "cam"', 'name = ""'), "a force has no name"),
         (('name = "cam"', ""), "the key 'name' is missing"),
@@ -415,7 +415,7 @@ def test_lengths() -> None:
         (('value = "pi/2"', "valeu = 1"), "the key 'valeu' is unknown; did you mean 'value'"),
         (('"sin(q1)"', "1.0"), r"\[\[force\]\] 'cam', where: 'lift' should be an expression in quotes, not 1.0"),
         (('torque = { q1 = "lift*l1", "q2" = \'q("q1") - 1e-3\' }', ""), "the key 'torque' is missing; add a table"),
-        (('{ q1 = "lift*l1", "q2" = \'q("q1") - 1e-3\' }', "{}"), "force 'cam' acts on nothing"),
+        (('{ q1 = "lift*l1", "q2" = \'q("q1") - 1e-3\' }', "{}"), "force 'cam' does not act on a joint"),
         (('{ q1 = "lift*l1", "q2" = \'q("q1") - 1e-3\' }', "3"), "'torque' should be a table"),
     ],
 )
@@ -429,7 +429,7 @@ def test_mistakes(change: tuple[str, str], reason: str) -> None:
 @pytest.mark.parametrize(
     ("forces", "reason"),
     [
-        ((SPRING, SPRING), "the force name 'spring' stands 2 times"),
+        ((SPRING, SPRING), "the force name 'spring' is used 2 times"),
         ((replace(SPRING, value=np.nan),), "force 'spring': its value should be finite"),
         ((replace(SPRING, torque=SPRING.torque * 2),), "'torque' names 'joint2' more than once"),
         ((replace(SPRING, where=(("a", "1"), ("a", "2"))),), "'where' defines 'a' more than once"),
@@ -442,7 +442,7 @@ def test_contradictions(forces: Sequence[Force], reason: str) -> None:
 
 def test_a_fixed_joint_feels_nothing() -> None:
     robot = ytheta.load("lu-two-link").with_load(ytheta.Inertia.point_mass(1.0, (0.0, 0.0, 0.0)), name="cup")
-    with pytest.raises(RobotError, match="torque of 'cup_grasp': no joint that moves and no motor has this name"):
+    with pytest.raises(RobotError, match="torque of 'cup_grasp': there is not a movable joint or motor with this name"):
         forced(robot, Force("f", (("cup_grasp", "1"),)))
 
 

@@ -209,10 +209,10 @@ def test_round_trip(robot: Robot) -> None:
 @pytest.mark.parametrize(
     ("motor", "reason"),
     [
-        ("turns_with = {}", "'turns_with' names no joint"),
-        ("turns_with = { q3 = 1.0 }", "turns_with: 'q3' is no movable joint"),
+        ("turns_with = {}", "'turns_with' is empty"),
+        ("turns_with = { q3 = 1.0 }", "turns_with: 'q3' is not a movable joint"),
         ('turns_with = { q1 = "l1" }', "uses a symbolic length"),
-        ('turns_with = { q1 = 1.0 }\n[[coupling]]\njoint = "q2"\nterms = { m = 1.0 }', "whose position follows from"),
+        ('turns_with = { q1 = 1.0 }\n[[coupling]]\njoint = "q2"\nterms = { m = 1.0 }', "whose position depends on"),
     ],
 )
 def test_mistakes(motor: str, reason: str) -> None:

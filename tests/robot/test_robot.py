@@ -182,9 +182,9 @@ CONTRADICTIONS = {
     "motor limits": (_arm(motors=(Motor("m", Limits(2.0, 1.0)),)), "motor 'm': its lower limit 2 exceeds"),
     "motor as cut": (
         _arm(loops=(Loop(Joint("m", R, "hand", "base")),), actuated=("m",)),
-        "the coordinate name 'm' stands 2 times",
+        "the coordinate name 'm' is used 2 times",
     ),
-    "two markers": (_arm(markers=(Marker("t", "arm"), Marker("t", "hand"))), "the marker name 't' stands 2 times"),
+    "two markers": (_arm(markers=(Marker("t", "arm"), Marker("t", "hand"))), "the marker name 't' is used 2 times"),
     "marker as link": (_arm(markers=(Marker("arm", "hand"),)), "marker 'arm' has the name of a link"),
     "lost marker": (_arm(markers=(Marker("t", "hnad"),)), "marker 't': the robot has no link 'hnad'; did you mean"),
     "marker": (_arm(markers=(Marker("t", "arm", Frame.shift(NAN)),)), "the frame of marker 't'"),
@@ -202,7 +202,7 @@ CONTRADICTIONS = {
     "length a b": (_arm(lengths=(("a b", 1.0),)), "'a b' cannot name a length"),
     "length lambda": (_arm(lengths=(("lambda", 1.0),)), "'lambda' cannot name a length"),
     "length nan": (_arm(lengths=(("x", NAN),)), "the length 'x' is nan; give a finite number"),
-    "length twice": (_arm(lengths=(("x", 1.0), ("x", 2.0))), "the length name 'x' stands 2 times"),
+    "length twice": (_arm(lengths=(("x", 1.0), ("x", 2.0))), "the length name 'x' is used 2 times"),
 }
 
 

@@ -214,7 +214,7 @@ def test_limits_that_mean_nothing(wrong: str) -> None:
 
 
 def test_geometry_that_means_nothing() -> None:
-    with pytest.raises(InputError, match=r"<origin>: a quaternion of zeros is no rotation"):
+    with pytest.raises(InputError, match=r"<origin>: a quaternion of zeros is not a rotation"):
         read_joint("revolute", '<origin quat_xyzw="0 0 0 0"/>')
     with pytest.raises(InputError, match=r"<axis>: joint 'j': the axis is zero"):
         read_joint("revolute", '<axis xyz="0 0 0"/>')

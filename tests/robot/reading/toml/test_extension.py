@@ -181,15 +181,15 @@ def test_home_of_joints_that_are_coupled_now(tmp_path: Path) -> None:
             '[[joint]]\nname = "q1"\naxis = [1, 0, 0]',
             r"\[\[joint\]\] 'q1': .* only its 'drive' and its 'limits' can be",
         ),
-        ('[[joint]]\nname = "q1"\ntype = "fixed"\ndrive = {}', "can be changed, not 'type'; remove that key"),
+        ('[[joint]]\nname = "q1"\ntype = "fixed"\ndrive = {}', "can be changed, not 'type'; remove this key"),
         ('[[joint]]\nname = "q1"\ndrive = { vicsous = 1 }', "the key 'vicsous' is unknown; did you mean 'viscous'"),
-        ('[[joint]]\nname = "q1"', "nothing of this joint is changed; give its 'drive'"),
+        ('[[joint]]\nname = "q1"', "this table does not change the joint; give its 'drive'"),
         ('[[link]]\nname = "upper"\nload = true\nmass = 1', r"only its inertia \('mass', .* not 'load'"),
-        ('[[link]]\nname = "upper"', "nothing of this link is changed"),
+        ('[[link]]\nname = "upper"', "this table does not change the link"),
         ('[[link]]\nname = "upper"\nmass = -1', "negative"),
         ('[[link]]\nname = "upper"\nmass = 1\n[[link]]\nname = "upper"\nmass = 2', "put all changes into one"),
         ('[[joint]]\nname = "q9"\ndrive = {}', "the key 'type' is missing"),
-        ('[[coupling]]\njoint = "q7"\nterms = {}', "determines 'q7', which is no movable joint"),
+        ('[[coupling]]\njoint = "q7"\nterms = {}', "determines 'q7', which is not a movable joint"),
         ('extend = "x"', "the key 'extend' is unknown; did you mean 'extends'"),
     ],
 )
@@ -202,7 +202,7 @@ def test_what_cannot_be_changed(text: str, reason: str, tmp_path: Path) -> None:
 def test_circles(tmp_path: Path) -> None:
     for one, other in (("a", "b"), ("b", "c"), ("c", "a"), ("d", "d")):
         (tmp_path / f"{one}.toml").write_text(f'extends = "{other}.toml"')
-    circle = r"'extends' runs in a circle: a.toml → b.toml → c.toml → a.toml; let one of these files stand by itself"
+    circle = r"'extends' runs in a circle: a.toml → b.toml → c.toml → a.toml; remove 'extends' from one of these files stand by itself"
     with pytest.raises(RobotError, match=circle):
         load(tmp_path / "a.toml")
     with pytest.raises(RobotError, match=r"circle: d.toml → d.toml"):
@@ -218,7 +218,7 @@ def test_circles(tmp_path: Path) -> None:
     [
         ("../vendor.urdf", "ours.toml, extends: the path '../vendor.urdf' leaves the robot's folder and is not opened"),
         ("https://example.org/vendor.urdf", "leaves the robot's folder"),
-        ("package://vendor/vendor.urdf", "is no path; give one relative to this file, or a catalog name"),
+        ("package://vendor/vendor.urdf", "is not a path; give one relative to this file, or a catalog name"),
         ("missing.urdf", "missing.urdf is not a file that exists"),
         ("puma", "there is no robot 'puma' in the catalog and no such file; did you mean 'puma560"),
         ("", "is a directory"),

@@ -39,7 +39,7 @@ def test_files_appear_whole_or_not_at_all(tmp_path: Path) -> None:
     path = save_robot(robot, tmp_path / "two.toml")
     assert read_toml(path.read_bytes(), path, 1e-4) == robot
     assert [file.name for file in tmp_path.iterdir()] == ["two.toml"]
-    with pytest.raises(InputError, match=r"let the name end in \.toml"):
+    with pytest.raises(InputError, match=r"use the extension \.toml"):
         save_robot(robot, tmp_path / "two.urdf")
     with pytest.raises(InputError, match="cannot be written"):
         save_robot(robot, tmp_path / "missing" / "two.toml")
@@ -141,11 +141,11 @@ def test_merged_robots_have_the_same_poses_and_mass(robot: Robot) -> None:
         (('type = "prismatic"', 'type = "point"'), "a 'point' joint can only close a loop"),
         (('a = "l1"', 'a = "l7"'), "the length 'l7' is not declared"),
         (('parent = "upper"', 'parent = "uper"'), "its parent link 'uper' does not exist; did you mean 'upper'"),
-        (('parent = "upper"', 'parent = "lower"'), "joins link 'lower' to itself"),
-        (('name = "q2"', 'name = "q1"'), "the joint name 'q1' stands 2 times"),
-        (('name = "lower"', 'name = "upper"'), "the link name 'upper' stands 2 times"),
+        (('parent = "upper"', 'parent = "lower"'), "connects link 'lower' to itself"),
+        (('name = "q2"', 'name = "q1"'), "the joint name 'q1' is used 2 times"),
+        (('name = "lower"', 'name = "upper"'), "the link name 'upper' is used 2 times"),
         (("modified_dh", "frame = {}\nmodified_dh"), "'modified_dh' and 'frame' exclude each other"),
-        (("modified_dh", "axis = [1, 0, 0]\nmodified_dh"), "'modified_dh' already says what 'axis' would"),
+        (("modified_dh", "axis = [1, 0, 0]\nmodified_dh"), "'modified_dh' determines 'axis' already"),
         (('child = "upper"', 'child = "upper"\naxis = [0, 0, 0]'), "the axis is zero"),
         (('child = "upper"', 'child = "upper"\nlimits = { position = [2, 1] }'), "lower limit 2 exceeds"),
         (('child = "upper"', 'child = "upper"\nlimits = { velocity = -1 }'), "give positive numbers"),
@@ -156,14 +156,14 @@ def test_merged_robots_have_the_same_poses_and_mass(robot: Robot) -> None:
         ),
         (
             ('child = "upper"', 'child = "upper"\nframe = { quaternion = [0, 0, 0, 0] }'),
-            "a quaternion of zeros is no rotation",
+            "a quaternion of zeros is not a rotation",
         ),
         (("l1 = 0.4", "pi = 0.4"), "'pi' cannot name a length"),
         (("l1 = 0.4", 'l1 = "short"'), "should be a number in metres, or 'unset'"),
-        (('name = "two"', "format = 7"), "format 7 is not known here"),
+        (('name = "two"', "format = 7"), "format 7 is unknown"),
         (('name = "two"', 'actuated = ["q1", "q3"]'), "the actuated coordinate 'q3' does not exist"),
         (('name = "two"', 'actuated = ["q1"]'), "'q2' is neither actuated nor part of a loop"),
-        (('name = "two"', "home = { q9 = 1 }"), "'home' names 'q9', which is no coordinate"),
+        (('name = "two"', "home = { q9 = 1 }"), "'home' names 'q9', which is not a coordinate"),
         (('name = "two"', "link = 3"), "Cannot overwrite a value|not TOML"),
     ],
 )
@@ -178,15 +178,15 @@ def test_mistakes(change: tuple[str, str], reason: str) -> None:
     ("extra", "reason"),
     [
         ('[[coupling]]\njoint = "q2"\nterms = { q3 = 1 }', "uses 'q3', which is neither a movable joint nor a motor"),
-        ('[[coupling]]\njoint = "q9"\nterms = { q1 = 1 }', "determines 'q9', which is no movable joint"),
+        ('[[coupling]]\njoint = "q9"\nterms = { q1 = 1 }', "determines 'q9', which is not a movable joint"),
         (
             '[[coupling]]\njoint = "q1"\nterms = { q2 = 1 }\n[[coupling]]\njoint = "q2"\nterms = { q1 = 1 }',
             "couplings run in a circle: q1 → q2 → q1",
         ),
-        ('[[motor]]\nname = "q1"', "the coordinate name 'q1' stands 2 times"),
+        ('[[motor]]\nname = "q1"', "the coordinate name 'q1' is used 2 times"),
         ('[[marker]]\nname = "tool"\nlink = "hand"', "has no link 'hand'"),
-        ('[[loop]]\nname = "q1"\ntype = "revolute"\nparent = "base"\nchild = "lower"', "'q1' stands 2 times"),
-        ('[[joint]]\nname = "q3"\ntype = "revolute"\nparent = "base"\nchild = "lower"', "a loop which is not declared"),
+        ('[[loop]]\nname = "q1"\ntype = "revolute"\nparent = "base"\nchild = "lower"', "'q1' is used 2 times"),
+        ('[[joint]]\nname = "q3"\ntype = "revolute"\nparent = "base"\nchild = "lower"', "an undeclared loop"),
         ('[[link]]\nname = "island"', r"the tree has 2 roots \(base, island\)"),
     ],
 )

@@ -10,8 +10,8 @@ import pytest
 
 import ytheta
 from tests.support.driven_robots import coupled, driven, evaluate
-from tests.support.loop_motion import closed, random_motion
-from tests.support.loop_robots import looped
+from tests.support.loop_motion import close_pose, random_motion
+from tests.support.loop_robots import make_looped_robot
 from tests.support.states import close, state
 from tests.support.toml_robots import read
 from ytheta.dynamics import graphs
@@ -80,11 +80,11 @@ def test_all_roads_agree(make: object) -> None:
 
 
 def test_cut_joints_have_it() -> None:
-    robot = looped("five-bar")
+    robot = make_looped_robot("five-bar")
     loops = tuple(Loop(replace(loop.joint, drive=Drive(coulomb_speed=0.4))) for loop in robot.loops)
     robot = replace(robot, loops=loops)
     Q, Qd, Qdd = random_motion("five-bar")
-    x = closed(build_constraint(robot), Q)
+    x = close_pose(build_constraint(robot), Q)
     cut = next(loop.name for loop in robot.loops if loop.joint.moves)
     Y = evaluate(graphs.regressor_graph(robot, parameters=[f"{cut}.fv", f"{cut}.fc"]), x, Qd, Qdd)
     rate = evaluate(graphs.cut_motion_graph(robot), x, Qd, Qdd)[0, 1]

@@ -21,8 +21,8 @@ from tests.support.base_checks import complete_and_minimal, regressors
 from tests.support.command import ytheta as command
 from tests.support.driven_robots import coupled, driven, evaluate
 from tests.support.forced_robots import CABLE, SPRING, forced
-from tests.support.loop_motion import EXACT, closed, random_motion
-from tests.support.loop_robots import looped
+from tests.support.loop_motion import EXACT, close_pose, random_motion
+from tests.support.loop_robots import make_looped_robot
 from tests.support.paths import ROOT
 from tests.support.random_robots import robots
 from tests.support.states import close, state
@@ -172,16 +172,16 @@ def test_on_motors_and_of_motors() -> None:
 @pytest.mark.parametrize("name", ["walker", "five-bar", "palletiser", "slide"])
 def test_loops(name: str) -> None:
     """A spring on every joint, cut ones included: its torque is the slope of its energy along closed poses."""
-    bare = looped(name)
+    bare = make_looped_robot(name)
     springs = [Force(f"s{k}", ((j, f"{format_position(j)} - 0.{k}"),), value=k + 1.0) for k, j in enumerate(bare.moving)]
     robot = forced(bare, *springs)
     loops = build_constraint(robot)
     Q, Qd, Qdd = random_motion(name)
-    Y = evaluate(graphs.regressor_graph(robot), closed(loops, Q), Qd, Qdd)
+    Y = evaluate(graphs.regressor_graph(robot), close_pose(loops, Q), Qd, Qdd)
     cuts = graphs.cut_motion_graph(bare)
 
     def energy(Q: np.ndarray) -> float:
-        x = closed(loops, Q)
+        x = close_pose(loops, Q)
         A, b = robot.coupling_map
         cut = evaluate(cuts, x, Qd, Qdd)[:, 0]
         motors = [x[robot.coordinates.index(motor.name)] for motor in robot.motors]
@@ -193,10 +193,10 @@ def test_loops(name: str) -> None:
     torque = Y[:, -len(springs) :] @ robot.theta[-len(springs) :]
     np.testing.assert_allclose(torque, slope, rtol=1e-6, atol=1e-6)
     assert not np.allclose(-torque, slope, rtol=1e-6, atol=1e-6)
-    tau = evaluate(graphs.inverse_dynamics_graph(robot), closed(loops, Q), Qd, Qdd)
+    tau = evaluate(graphs.inverse_dynamics_graph(robot), close_pose(loops, Q), Qd, Qdd)
     np.testing.assert_allclose(Y @ robot.theta, tau, rtol=EXACT, atol=EXACT)
-    held = evaluate(graphs.gravity_graph(robot), closed(loops, Q)) - evaluate(
-        graphs.gravity_graph(bare), closed(loops, Q)
+    held = evaluate(graphs.gravity_graph(robot), close_pose(loops, Q)) - evaluate(
+        graphs.gravity_graph(bare), close_pose(loops, Q)
     )
     np.testing.assert_allclose(held, torque, rtol=EXACT, atol=EXACT)
 

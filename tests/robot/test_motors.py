@@ -14,8 +14,8 @@ from tests.support.base_checks import complete_and_minimal, rank
 from tests.support.command import ytheta as command
 from tests.support.driven_robots import driven, evaluate
 from tests.support.kernel_calls import DOORS, call, samples
-from tests.support.loop_motion import closed, random_motion
-from tests.support.loop_robots import looped
+from tests.support.loop_motion import close_pose, random_motion
+from tests.support.loop_robots import make_looped_robot
 from tests.support.motor_robots import COUPLED, PUMA, wrist
 from tests.support.random_robots import robots
 from tests.support.states import close, state
@@ -129,18 +129,18 @@ def test_machine_code(door: str) -> None:
 
 def test_loops() -> None:
     """On a passive joint and an actuated one: the motor's rate is that of the joints, so is its torque's."""
-    bare = looped("five-bar")
+    bare = make_looped_robot("five-bar")
     first, second = bare.movable[0].name, bare.movable[1].name
     robot = wrist(bare, (first, 1.0), (second, -2.0))
     Q, Qd, Qdd = random_motion("five-bar")
-    x = closed(build_constraint(robot), Q)
+    x = close_pose(build_constraint(robot), Q)
     names = [f"{first}.fv", f"{second}.fv", "m.fv", f"{first}.fo", f"{second}.fo", "m.fo", "m.Ia"]
     fv1, fv2, fv, fo1, fo2, fo, ia = evaluate(graphs.regressor_graph(robot, parameters=names), x, Qd, Qdd).T
     assert close(fo, fo1 - 2 * fo2)
     rate = fo @ Qd
     assert close(fv, fo * rate, 1e-9)
     h = 1e-5
-    ahead, behind = (closed(build_constraint(robot), Q + t * Qd + t * t / 2 * Qdd) for t in (h, -h))
+    ahead, behind = (close_pose(build_constraint(robot), Q + t * Qd + t * t / 2 * Qdd) for t in (h, -h))
     factors, _ = robot.motor_map
     acceleration = (factors[-1] @ (ahead + behind - 2 * x)) / h**2
     assert close(ia, fo * acceleration, 1e-4)

@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from tests.support.loop_robots import looped
+from tests.support.loop_robots import make_looped_robot
 from ytheta.dynamics.graphs import regressor_graph
 from ytheta.dynamics.loops.builder import build_constraint
 from ytheta.dynamics.loops.constraint import Constraint
@@ -29,12 +29,12 @@ RANGE = {
 
 @cache
 def loops_of(name: str) -> Constraint:
-    return build_constraint(looped(name))
+    return build_constraint(make_looped_robot(name))
 
 
 @cache
 def regressor_of(name: str) -> Graph:
-    return regressor_graph(looped(name))
+    return regressor_graph(make_looped_robot(name))
 
 
 def evaluate(graph: Graph, *vectors: np.ndarray) -> np.ndarray:
@@ -57,7 +57,7 @@ def random_motion(name: str, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.
     return Q, Qd, Qdd
 
 
-def closed(loops: Constraint, Q: np.ndarray) -> np.ndarray:
+def close_pose(loops: Constraint, Q: np.ndarray) -> np.ndarray:
     """Coordinates of one pose."""
     return solve(loops, Q[None]).or_raise().x[0]
 

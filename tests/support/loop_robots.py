@@ -104,7 +104,7 @@ def _anywhere(rng: np.random.Generator) -> Frame:
     return Frame.shift(x, y, z) @ Frame.from_rpy(roll, pitch, yaw)
 
 
-def looped(name: str) -> Robot:
+def make_looped_robot(name: str) -> Robot:
     """By name, with drives everywhere."""
     made_up = {"ring": six_in_a_ring, "ball": held_at_a_point, "slide": sliding_cut}
     return driven(made_up[name]() if name in made_up else ytheta.load(name))

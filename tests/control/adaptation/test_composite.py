@@ -13,7 +13,7 @@ from scipy.integrate import cumulative_simpson
 import ytheta
 from tests.support.control_samples import add_friction
 from tests.support.formulation_cases import fork
-from tests.support.loop_robots import looped
+from tests.support.loop_robots import make_looped_robot
 from tests.support.simulate_cases import starts, swing
 from ytheta.control import Composite, Craig, ModifiedSlotineLi, QuasiComputedTorque, Reference, SlotineLi, Walker
 from ytheta.control.controller import State
@@ -44,7 +44,7 @@ def smooth(drive: Drive) -> Drive:
 @cache
 def robot_of(name: str) -> Robot:
     """With friction, offsets and rotor inertia at every joint, and a spring at the first."""
-    robot = looped(name) if name in LOOPED else add_friction(fork() if name == "fork" else ytheta.load(name))
+    robot = make_looped_robot(name) if name in LOOPED else add_friction(fork() if name == "fork" else ytheta.load(name))
     spring = Force("spring", ((robot.actuated[0], f"{robot.actuated[0]} - 0.3"),), value=25.0)
     return replace(
         robot,

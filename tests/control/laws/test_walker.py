@@ -14,7 +14,7 @@ import ytheta
 from tests.support.control_loop import ReferenceFunction, Run, run
 from tests.support.control_samples import Sample, add_friction, answer, random_positive_definite, sample, shaken
 from tests.support.forced_robots import SPRING, forced
-from tests.support.loop_robots import looped
+from tests.support.loop_robots import make_looped_robot
 from tests.support.motor_robots import COUPLED
 from tests.support.motor_robots import PUMA as MOTORS
 from tests.support.simulate_cases import swing
@@ -44,7 +44,7 @@ LOOPED = ("walker", "palletiser", "five-bar", "slide")
 @cache
 def robot_of(name: str) -> Robot:
     """With friction everywhere, also where loops close, and smooth, so that it can be integrated."""
-    robot = add_friction(looped(name) if name in LOOPED else ytheta.load(name))
+    robot = add_friction(make_looped_robot(name) if name in LOOPED else ytheta.load(name))
     loops = [replace(o, joint=replace(o.joint, drive=replace(o.joint.drive, viscous=0.7))) for o in robot.loops]
     return replace(robot, loops=tuple(loops))
 
@@ -106,7 +106,7 @@ def written(law: Walker, s: Sample, x: np.ndarray, gamma: np.ndarray) -> Written
     m = compute_drive_motion(loops, *(exact_numbers(e) for e in (s.qd, vd, v)))
     parts = [m.joints.q, m.joints.qd, m.joints.vd, m.joints.v, m.velocity, m.reference_velocity, m.acceleration]
     tables = [casadi.reshape(column(t.ravel(order="F")), *t.shape) for t in (m.drive_jacobian, m.joint_jacobian)]
-    found = casadi.Function("m", [loops.x], [*map(column, parts), *tables])(closed(loops, s.q))
+    found = casadi.Function("m", [loops.x], [*map(column, parts), *tables])(close_pose(loops, s.q))
     q, qd, jdd, jv, rate, reference, acceleration = (np.array(part)[:, 0] for part in found[:7])
     D, J = (np.array(part) for part in found[7:])
     motion = numeric_motion(q, qd, jdd, jv)
@@ -125,7 +125,7 @@ def exact_numbers(values: np.ndarray) -> np.ndarray:
     return np.array([float(value) for value in values], dtype=object)
 
 
-def closed(loops: Constraint, Q: np.ndarray) -> np.ndarray:
+def close_pose(loops: Constraint, Q: np.ndarray) -> np.ndarray:
     return solve(loops, Q[None]).or_raise().x[0] if loops.passive else Q
 
 
@@ -254,7 +254,7 @@ def test_it_dissipates_what_it_should(name: str) -> None:
     reference: ReferenceFunction = lambda t: Reference(*(part[0] for part in moves(np.array([t]))))  # noqa: E731
 
     def power(_: float, q: np.ndarray, qd: np.ndarray, r: Reference) -> float:
-        x = closed(loops, q)
+        x = close_pose(loops, q)
         xd = np.array(loops.tangent(x)) @ (qd - r.qd + 5.0 * (q - r.q))
         return float(xd @ link_damping(loops.mechanism, x, weights) @ xd)  # no couplings: x are positions of joints
 

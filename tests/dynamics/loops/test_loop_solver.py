@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import ytheta
-from tests.support.loop_motion import DIFFERENCED, EXACT, close, closed, evaluate, followed, loops_of, random_motion
-from tests.support.loop_robots import CATALOG, NAMES, looped
+from tests.support.loop_motion import DIFFERENCED, EXACT, close, close_pose, evaluate, followed, loops_of, random_motion
+from tests.support.loop_robots import CATALOG, NAMES, make_looped_robot
 from ytheta.dynamics.graphs import cut_motion_graph
 from ytheta.dynamics.loops.builder import build_constraint
 from ytheta.dynamics.loops.elimination import blocks
@@ -34,7 +34,7 @@ def test_E_and_its_derivative(name: str) -> None:
     x, xd, xdd = followed(name)
     E = np.array(loops.tangent(x))
     units = 1e-5 * np.eye(len(Q))
-    differences = [(closed(loops, Q + e) - closed(loops, Q - e)) / 2e-5 for e in units]
+    differences = [(close_pose(loops, Q + e) - close_pose(loops, Q - e)) / 2e-5 for e in units]
     assert close(E, np.stack(differences, axis=1), DIFFERENCED)
     symbol, reference = casadi.SX.sym("Qd", len(Q)), casadi.SX.sym("V", len(Q))
     EV = [loops.E @ scalars(vector) for vector in (symbol, reference)]
@@ -42,7 +42,7 @@ def test_E_and_its_derivative(name: str) -> None:
     V = np.random.default_rng(5).normal(size=len(Q))
     Edot_V = np.array([float(entry) for entry in function(x, Qd, V)])
     h = 1e-4
-    after, before = (np.array(loops.tangent(closed(loops, Q + t * Qd))) for t in (h, -h))
+    after, before = (np.array(loops.tangent(close_pose(loops, Q + t * Qd))) for t in (h, -h))
     assert close(Edot_V, (after - before) @ V / (2 * h), DIFFERENCED * 10)
     Edot_Qd = np.array([float(entry) for entry in function(x, Qd, Qd)])
     assert close(E @ Qd, xd, DIFFERENCED)
@@ -53,16 +53,16 @@ def test_E_and_its_derivative(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_cut_joints(name: str) -> None:
-    loops, graph = loops_of(name), cut_motion_graph(looped(name))
+    loops, graph = loops_of(name), cut_motion_graph(make_looped_robot(name))
     Q, Qd, Qdd = random_motion(name)
     A, b = loops.robot.coupling_map
 
     def positions(t: float) -> np.ndarray:
-        x = closed(loops, Q + t * Qd + t * t / 2 * Qdd)
+        x = close_pose(loops, Q + t * Qd + t * t / 2 * Qdd)
         states = loop_states(loops.robot, A @ x + b)
         return np.array([s.position for s, loop in zip(states, loops.robot.loops, strict=True) if loop.joint.moves])
 
-    found = evaluate(graph, closed(loops, Q), Qd, Qdd)
+    found = evaluate(graph, close_pose(loops, Q), Qd, Qdd)
     assert found.shape == (0 if name == "ball" else len(loops.cuts), 3)
     h = 1e-4
     before, now, after = (positions(t) for t in (-h, 0.0, h))

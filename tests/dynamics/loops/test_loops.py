@@ -22,7 +22,7 @@ from tests.support.loop_motion import (
     random_motion,
     regressor_of,
 )
-from tests.support.loop_robots import NAMES, looped
+from tests.support.loop_robots import NAMES, make_looped_robot
 from tests.support.mujoco_peer import tree_torque
 from tests.support.pinocchio_peer import peer
 from ytheta.dynamics import rigid_body
@@ -90,11 +90,11 @@ def by_multipliers(name: str, robot: Robot, seed: int = 0, *, dropped: int | Non
 
 @pytest.mark.parametrize("name", NAMES)
 def test_torque_by_lagrange_multipliers(name: str) -> None:
-    robot = looped(name)
+    robot = make_looped_robot(name)
     graph = inverse_dynamics_graph(robot)
     for seed in (0, 1):
         Q, Qd, Qdd = random_motion(name, seed)
-        x = closed(loops_of(name), Q)
+        x = close_pose(loops_of(name), Q)
         expected = by_multipliers(name, robot, seed)
         Y = evaluate(regressor_of(name), x, Qd, Qdd)
         assert Y.shape == (len(robot.actuated), len(robot.parameter_names))
@@ -104,9 +104,9 @@ def test_torque_by_lagrange_multipliers(name: str) -> None:
 
 
 def test_faults_are_seen_by_the_multipliers() -> None:
-    robot = looped("walker")
+    robot = make_looped_robot("walker")
     Q, Qd, Qdd = random_motion("walker")
-    x = closed(loops_of("walker"), Q)
+    x = close_pose(loops_of("walker"), Q)
     tau = evaluate(regressor_of("walker"), x, Qd, Qdd) @ robot.theta
     assert not close(tau, by_multipliers("walker", robot, dropped=1), 0.01)
     upside_down = replace(robot, gravity=(0.0, 0.0, 9.8))
@@ -116,7 +116,7 @@ def test_faults_are_seen_by_the_multipliers() -> None:
 
 
 def test_an_opened_loop_changes_the_torque() -> None:
-    robot = looped("walker")
+    robot = make_looped_robot("walker")
     opened = replace(robot, loops=robot.loops[:1], actuated=(*robot.actuated, "q2", "q6"))
     _, Qd, Qdd = random_motion("walker")
     x, xd, xdd = followed("walker")
@@ -130,7 +130,7 @@ def test_an_opened_loop_changes_the_torque() -> None:
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "slide"])
 def test_torque_by_mujoco(name: str) -> None:
     """MuJoCo's tree torque, projected onto the motions its own loop constraints allow; links only."""
-    robot = looped(name).numeric.merged
+    robot = make_looped_robot(name).numeric.merged
     links = 10 * (len(robot.links) - 1)
     for seed in (0, 1):
         _, Qd, Qdd = random_motion(name, seed)
@@ -152,7 +152,7 @@ def test_torque_by_mujoco(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_power_goes_into_energy_and_friction(name: str) -> None:
     """Along a closed motion: tau^T Qd = d/dt (kinetic + potential) + friction, rotors and cut joints included."""
-    robot = looped(name).numeric.merged
+    robot = make_looped_robot(name).numeric.merged
     mech, loops = mechanism(robot), loops_of(name)
     Q, Qd, Qdd = random_motion(name, 3)
     bodies = 10 * len(mech.bodies)
@@ -161,7 +161,7 @@ def test_power_goes_into_energy_and_friction(name: str) -> None:
 
     def energy(t: float) -> float:
         rate = Qd + t * Qdd
-        x = closed(loops, Q + t * Qd + t * t / 2 * Qdd)
+        x = close_pose(loops, Q + t * Qd + t * t / 2 * Qdd)
         A, b = robot.coupling_map
         motion = numeric_motion(A @ x + b, A @ np.array(loops.tangent(x)) @ rate, 0 * (A @ x))
         links = rigid_body.kinetic_energy(mech, motion, robot.theta[:bodies])
@@ -169,7 +169,7 @@ def test_power_goes_into_energy_and_friction(name: str) -> None:
         return float(links + drives[:, 0] @ rates_of(x, rate) ** 2 / 2)
 
     h = 1e-4
-    x = closed(loops, Q)
+    x = close_pose(loops, Q)
     rates = rates_of(x, Qd)
     lost = rates @ (drives[:, 1] * rates + drives[:, 2] * np.sign(rates) + drives[:, 3])
     tau = evaluate(regressor_of(name), x, Qd, Qdd) @ robot.theta
@@ -190,7 +190,7 @@ def constraint_rates(loops: Constraint):  # type: ignore[no-untyped-def]
 
     def rates(x: np.ndarray, Qd: np.ndarray) -> np.ndarray:
         Q = x[list(loops.actuated)]
-        found: np.ndarray = (positions(closed(loops, Q + 1e-5 * Qd)) - positions(closed(loops, Q - 1e-5 * Qd))) / 2e-5
+        found: np.ndarray = (positions(close_pose(loops, Q + 1e-5 * Qd)) - positions(close_pose(loops, Q - 1e-5 * Qd))) / 2e-5
         return found
 
     return rates
@@ -201,7 +201,7 @@ def test_friction_columns_do_virtual_work(name: str) -> None:
     """Every column of a drive times Qd is that drive's rate times what the parameter is multiplied by."""
     loops = loops_of(name)
     Q, Qd, Qdd = random_motion(name, 4)
-    x = closed(loops, Q)
+    x = close_pose(loops, Q)
     rates = constraint_rates(loops)(x, Qd)
     columns = Qd @ evaluate(regressor_of(name), x, Qd, Qdd)[:, 10 * len(loops.mechanism.bodies) :]
     Ia, fv, fc, fo = columns.reshape(-1, 4).T
@@ -211,18 +211,18 @@ def test_friction_columns_do_virtual_work(name: str) -> None:
     assert not close(fv[:-1], rates[1:] ** 2, 1e-3)
     h = 1e-4
     before, after = (
-        constraint_rates(loops)(closed(loops, Q + t * Qd + t * t / 2 * Qdd), Qd + t * Qdd) for t in (-h, h)
+        constraint_rates(loops)(close_pose(loops, Q + t * Qd + t * t / 2 * Qdd), Qd + t * Qdd) for t in (-h, h)
     )
     assert close(Ia, rates * (after - before) / (2 * h), 1e-4)
 
 
 def test_theta_as_an_input() -> None:
-    robot = looped("walker")
+    robot = make_looped_robot("walker")
     graph = inverse_dynamics_graph(robot, theta_input=True)
     assert [entry.shared for entry in graph.inputs] == [False, False, False, True]
     assert [entry.name for entry in graph.inputs] == ["x", "qd", "qdd", "theta"]
     Q, Qd, Qdd = random_motion("walker")
-    x = closed(loops_of("walker"), Q)
+    x = close_pose(loops_of("walker"), Q)
     theta = np.random.default_rng(0).normal(size=len(robot.parameter_names))
     assert close(evaluate(graph, x, Qd, Qdd, theta), evaluate(regressor_of("walker"), x, Qd, Qdd) @ theta, EXACT)
 
@@ -236,21 +236,21 @@ def wrapped(robot: Robot, links: LinkRegressor) -> Graph:
 @pytest.mark.parametrize("name", ["walker", "slide"])
 def test_every_formulation_can_be_wrapped(name: str) -> None:
     Q, Qd, Qdd = random_motion(name)
-    x = closed(loops_of(name), Q)
+    x = close_pose(loops_of(name), Q)
     expected = evaluate(regressor_of(name), x, Qd, Qdd)
     for links in (spatial_tree.regressor, lagrange.regressor, kronecker.regressor):
-        assert close(evaluate(wrapped(looped(name), links), x, Qd, Qdd), expected, EXACT)
+        assert close(evaluate(wrapped(make_looped_robot(name), links), x, Qd, Qdd), expected, EXACT)
 
 
 @pytest.mark.parametrize("name", ["walker", "palletiser", "ring", "slide"])
 def test_reference_velocity(name: str) -> None:
     """s^T (Y(Qd, Qdd) - Y(Qd, V, Vd)) theta = d/dt (s^T M s / 2) for s = Qd - V: M, C and Edot fit together."""
-    robot = looped(name).numeric.merged
+    robot = make_looped_robot(name).numeric.merged
     mech, loops = mechanism(robot), loops_of(name)
     graph = regressor_graph(robot, reference=True)
     assert [entry.name for entry in graph.inputs] == ["x", "qd", "v", "vd"]
     Q, Qd, Qdd = random_motion(name)
-    x = closed(loops, Q)
+    x = close_pose(loops, Q)
     ordinary = evaluate(regressor_of(name), x, Qd, Qdd)
     assert close(evaluate(graph, x, Qd, Qd, Qdd), ordinary, EXACT)
     V, Vd = np.random.default_rng(9).uniform(-1.0, 1.0, (2, len(Q)))
@@ -262,7 +262,7 @@ def test_reference_velocity(name: str) -> None:
 
     def energy(t: float) -> float:
         s = Qd - V + t * (Qdd - Vd)
-        at = closed(loops, Q + t * Qd + t * t / 2 * Qdd)
+        at = close_pose(loops, Q + t * Qd + t * t / 2 * Qdd)
         A, b = robot.coupling_map
         motion = numeric_motion(A @ at + b, A @ np.array(loops.tangent(at)) @ s, 0 * (A @ at))
         rotors = theta[links::4] @ rates(at, s) ** 2 / 2

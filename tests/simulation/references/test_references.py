@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import ytheta
-from tests.support.loop_robots import looped
+from tests.support.loop_robots import make_looped_robot
 from ytheta.control.laws.registry import find_controller
 from ytheta.control.tuning.suggest import suggest_gains
 from ytheta.dynamics.loops.builder import build_constraint
@@ -64,7 +64,7 @@ def test_it_stays_within_limits_and_comes_back_to_rest(name: str, seconds: float
 
 @pytest.mark.parametrize("name", ["walker", "five-bar", "palletiser", "ring", "ball", "slide"])
 def test_loops_close_all_the_way_and_away_from_singular_poses(name: str) -> None:
-    robot = looped(name)
+    robot = make_looped_robot(name)
     Q = default_reference(robot, 8.0)(np.linspace(0.0, 8.0, 2000))[0]
     loops = build_constraint(robot)
     found, home = solve(loops, Q), solve(loops, loops.home[list(loops.actuated)][None])

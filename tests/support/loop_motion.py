@@ -13,8 +13,8 @@ from ytheta.dynamics.loops.constraint import Constraint
 from ytheta.dynamics.loops.solver import solve
 from ytheta.native.graph import Graph
 
-DIFFERENCED = 1e-6  # central differences, relative: steps of 1e-4 to 1e-5 in positions of order one
-EXACT = 1e-9  # relative; the same numbers by another way
+DIFFERENCE_TOLERANCE = 1e-6  # central differences, relative: steps of 1e-4 to 1e-5 in positions of order one
+ROUNDING_TOLERANCE = 1e-9  # relative; the same numbers by another way
 
 # Where each robot is moved, from its home: the loops close and stay away from singular poses.
 RANGE = {
@@ -28,7 +28,7 @@ RANGE = {
 
 
 @cache
-def loops_of(name: str) -> Constraint:
+def constraint_of(name: str) -> Constraint:
     return build_constraint(make_looped_robot(name))
 
 
@@ -44,14 +44,14 @@ def evaluate(graph: Graph, *vectors: np.ndarray) -> np.ndarray:
     return flat.reshape(graph.shape)
 
 
-def close(a: np.ndarray, b: np.ndarray, tolerance: float) -> bool:
+def is_close(a: np.ndarray, b: np.ndarray, tolerance: float) -> bool:
     return bool(np.abs(a - b).max(initial=0.0) <= tolerance * (1.0 + np.abs(b).max(initial=0.0)))
 
 
 def random_motion(name: str, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Q, Qd, Qdd in the range of a robot."""
     rng = np.random.default_rng(seed)
-    loops = loops_of(name)
+    loops = constraint_of(name)
     Q = loops.home[list(loops.actuated)] + rng.uniform(*RANGE[name])
     Qd, Qdd = rng.uniform(-1.0, 1.0, (2, len(Q)))
     return Q, Qd, Qdd
@@ -62,9 +62,9 @@ def close_pose(loops: Constraint, Q: np.ndarray) -> np.ndarray:
     return solve(loops, Q[None]).or_raise().x[0]
 
 
-def followed(name: str, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def differentiate_motion(name: str, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """x, xd, xdd of a random motion, by differences of solved poses."""
-    loops, (Q, Qd, Qdd) = loops_of(name), random_motion(name, seed)
+    loops, (Q, Qd, Qdd) = constraint_of(name), random_motion(name, seed)
     h = 1e-3
     times = h * np.arange(-3, 4)
     x = solve(loops, Q + times[:, None] * Qd + times[:, None] ** 2 / 2 * Qdd).or_raise().x

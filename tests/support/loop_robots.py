@@ -17,7 +17,7 @@ R, P = JointKind.REVOLUTE, JointKind.PRISMATIC
 CATALOG = ("walker", "five-bar", "palletiser")
 
 
-def driven(robot: Robot) -> Robot:
+def add_drives(robot: Robot) -> Robot:
     """The same with rotor inertia and all kinds of friction at every joint, cut ones included."""
 
     def drive(joint: Joint, k: int) -> Joint:
@@ -28,7 +28,7 @@ def driven(robot: Robot) -> Robot:
     return replace(robot, joints=joints, loops=loops)
 
 
-def body(name: str, seed: int) -> Link:
+def make_link(name: str, seed: int) -> Link:
     rng = np.random.default_rng(seed)
     inertia = Inertia()
     for _ in range(4):
@@ -37,14 +37,14 @@ def body(name: str, seed: int) -> Link:
     return Link(name, inertia)
 
 
-def six_in_a_ring() -> Robot:
+def make_ring() -> Robot:
     """Seven revolute joints in a ring in space, one of them cut: five passive joints, all in one block."""
     rng = np.random.default_rng(4)
     joints = tuple(
-        Joint(f"j{k}", R, f"l{k - 1}" if k > 1 else "base", f"l{k}", _anywhere(rng), axis)
+        Joint(f"j{k}", R, f"l{k - 1}" if k > 1 else "base", f"l{k}", _draw_frame(rng), axis)
         for k, axis in enumerate(AXES, 1)
     )
-    robot = Robot("ring", (Link("base"), *(body(f"l{k}", k) for k in range(1, 7))), joints, gravity=(1.0, 2.0, -9.0))
+    robot = Robot("ring", (Link("base"), *(make_link(f"l{k}", k) for k in range(1, 7))), joints, gravity=(1.0, 2.0, -9.0))
     at_home = tuple((f"j{k}", 0.2 * k - 0.7) for k in range(1, 7))
     last = Frame.from_matrix(link_poses(robot, np.array([value for _, value in at_home]))["l6"])
     cut = Loop(Joint("cut", R, "l6", "base", Frame.shift(0.1), (0.0, 0.6, 0.8), (last @ Frame.shift(0.1)).inverse()))
@@ -61,15 +61,15 @@ AXES = (
 )
 
 
-def held_at_a_point() -> Robot:
+def make_ball_loop() -> Robot:
     """Three joints and a fourth one on the other side, which meet in a ball joint: one block of three, in space."""
     rng = np.random.default_rng(7)
-    links = (Link("base"), *(body(name, k) for k, name in enumerate("abcd", 11)))
+    links = (Link("base"), *(make_link(name, k) for k, name in enumerate("abcd", 11)))
     joints = (
-        Joint("j1", R, "base", "a", _anywhere(rng)),
-        Joint("j2", R, "a", "b", _anywhere(rng), (0.0, 1.0, 0.0)),
-        Joint("j3", P, "b", "c", _anywhere(rng), (0.6, 0.0, 0.8)),
-        Joint("j4", R, "base", "d", _anywhere(rng), (1.0, 0.0, 0.0)),
+        Joint("j1", R, "base", "a", _draw_frame(rng)),
+        Joint("j2", R, "a", "b", _draw_frame(rng), (0.0, 1.0, 0.0)),
+        Joint("j3", P, "b", "c", _draw_frame(rng), (0.6, 0.0, 0.8)),
+        Joint("j4", R, "base", "d", _draw_frame(rng), (1.0, 0.0, 0.0)),
     )
     robot = Robot("ball", links, joints)
     home = (("j1", 0.3), ("j2", -0.4), ("j3", 0.2), ("j4", 0.5))
@@ -79,12 +79,12 @@ def held_at_a_point() -> Robot:
     return replace(robot, loops=(cut,), actuated=("j1",), home=home)
 
 
-def sliding_cut() -> Robot:
+def make_slide_loop() -> Robot:
     """A triangle in a tilted plane, cut at its slide; a coupled joint and a motor hang behind it."""
     tilt, along_x = Frame.from_rpy(0.4, -0.7, 1.1), Frame.from_rpy(0.0, np.pi / 2, 0.0)
     return Robot(
         "slide",
-        links=(Link("base"), *(body(name, k) for k, name in enumerate(("beam", "barrel", "rod", "tool"), 21))),
+        links=(Link("base"), *(make_link(name, k) for k, name in enumerate(("beam", "barrel", "rod", "tool"), 21))),
         joints=(
             Joint("beam", R, "base", "beam", tilt),
             Joint("pivot", R, "base", "barrel", tilt @ Frame.shift(0.5)),
@@ -99,15 +99,15 @@ def sliding_cut() -> Robot:
     )
 
 
-def _anywhere(rng: np.random.Generator) -> Frame:
+def _draw_frame(rng: np.random.Generator) -> Frame:
     x, y, z, roll, pitch, yaw = (float(value) for value in rng.uniform(-0.5, 0.5, 6))
     return Frame.shift(x, y, z) @ Frame.from_rpy(roll, pitch, yaw)
 
 
 def make_looped_robot(name: str) -> Robot:
     """By name, with drives everywhere."""
-    made_up = {"ring": six_in_a_ring, "ball": held_at_a_point, "slide": sliding_cut}
-    return driven(made_up[name]() if name in made_up else ytheta.load(name))
+    made_up = {"ring": make_ring, "ball": make_ball_loop, "slide": make_slide_loop}
+    return add_drives(made_up[name]() if name in made_up else ytheta.load(name))
 
 
 NAMES = (*CATALOG, "ring", "ball", "slide")

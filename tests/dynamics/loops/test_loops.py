@@ -12,13 +12,13 @@ import pytest
 
 import ytheta
 from tests.support.loop_motion import (
-    DIFFERENCED,
-    EXACT,
+    DIFFERENCE_TOLERANCE,
+    ROUNDING_TOLERANCE,
     close,
     closed,
     evaluate,
-    followed,
-    loops_of,
+    differentiate_motion,
+    constraint_of,
     random_motion,
     regressor_of,
 )
@@ -64,7 +64,7 @@ def cut_gradients(robot: Robot, x: np.ndarray) -> np.ndarray:
 def by_multipliers(name: str, robot: Robot, seed: int = 0, *, dropped: int | None = None) -> np.ndarray:
     """tau from S^T tau + J^T lambda = rho, all forces in coordinates x; ``dropped``: without one loop's forces."""
     robot = robot.numeric.merged
-    x, xd, xdd = followed(name, seed)
+    x, xd, xdd = differentiate_motion(name, seed)
     A, b = robot.coupling_map
     q, qd, qdd = A @ x + b, A @ xd, A @ xdd
     mech = mechanism(robot)
@@ -94,32 +94,32 @@ def test_torque_by_lagrange_multipliers(name: str) -> None:
     graph = inverse_dynamics_graph(robot)
     for seed in (0, 1):
         Q, Qd, Qdd = random_motion(name, seed)
-        x = close_pose(loops_of(name), Q)
+        x = close_pose(constraint_of(name), Q)
         expected = by_multipliers(name, robot, seed)
         Y = evaluate(regressor_of(name), x, Qd, Qdd)
         assert Y.shape == (len(robot.actuated), len(robot.parameter_names))
-        assert close(Y @ robot.numeric.theta, expected, 10 * DIFFERENCED)
+        assert is_close(Y @ robot.numeric.theta, expected, 10 * DIFFERENCE_TOLERANCE)
         tau = evaluate(graph, x, Qd, Qdd)
-        assert close(tau, Y @ robot.numeric.theta, EXACT)
+        assert is_close(tau, Y @ robot.numeric.theta, ROUNDING_TOLERANCE)
 
 
 def test_faults_are_seen_by_the_multipliers() -> None:
     robot = make_looped_robot("walker")
     Q, Qd, Qdd = random_motion("walker")
-    x = close_pose(loops_of("walker"), Q)
+    x = close_pose(constraint_of("walker"), Q)
     tau = evaluate(regressor_of("walker"), x, Qd, Qdd) @ robot.theta
-    assert not close(tau, by_multipliers("walker", robot, dropped=1), 0.01)
+    assert not is_close(tau, by_multipliers("walker", robot, dropped=1), 0.01)
     upside_down = replace(robot, gravity=(0.0, 0.0, 9.8))
-    assert not close(tau, by_multipliers("walker", upside_down), 0.01)
+    assert not is_close(tau, by_multipliers("walker", upside_down), 0.01)
     frictionless = replace(robot, loops=tuple(Loop(replace(loop.joint, drive=Drive())) for loop in robot.loops))
-    assert not close(tau, by_multipliers("walker", frictionless), 1e-4)
+    assert not is_close(tau, by_multipliers("walker", frictionless), 1e-4)
 
 
 def test_an_opened_loop_changes_the_torque() -> None:
     robot = make_looped_robot("walker")
     opened = replace(robot, loops=robot.loops[:1], actuated=(*robot.actuated, "q2", "q6"))
     _, Qd, Qdd = random_motion("walker")
-    x, xd, xdd = followed("walker")
+    x, xd, xdd = differentiate_motion("walker")
     own = [robot.coordinates.index(name) for name in opened.actuated]
     free = inverse_dynamics_graph(opened)
     tau = evaluate(inverse_dynamics_graph(robot), x, Qd, Qdd)
@@ -134,7 +134,7 @@ def test_torque_by_mujoco(name: str) -> None:
     links = 10 * (len(robot.links) - 1)
     for seed in (0, 1):
         _, Qd, Qdd = random_motion(name, seed)
-        x, xd, xdd = followed(name, seed)
+        x, xd, xdd = differentiate_motion(name, seed)
         A, b = robot.coupling_map
         rho, J = tree_torque(robot, A @ x + b, A @ xd, A @ xdd)
         _, values, right = np.linalg.svd(J @ A)
@@ -143,17 +143,17 @@ def test_torque_by_mujoco(name: str) -> None:
         held = free[[robot.coordinates.index(name) for name in robot.actuated]]
         expected = np.linalg.solve(held.T, free.T @ A.T @ rho)
         Y = evaluate(regressor_of(name), x, Qd, Qdd)
-        assert close(Y[:, :links] @ robot.theta[:links], expected, DIFFERENCED)
+        assert is_close(Y[:, :links] @ robot.theta[:links], expected, DIFFERENCE_TOLERANCE)
         theta = robot.theta[:links].copy()
         theta[-10:] *= 1.01  # a hundredth more of the last link is seen
-        assert not close(Y[:, :links] @ theta, expected, DIFFERENCED)
+        assert not is_close(Y[:, :links] @ theta, expected, DIFFERENCE_TOLERANCE)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_power_goes_into_energy_and_friction(name: str) -> None:
     """Along a closed motion: tau^T Qd = d/dt (kinetic + potential) + friction, rotors and cut joints included."""
     robot = make_looped_robot(name).numeric.merged
-    mech, loops = mechanism(robot), loops_of(name)
+    mech, loops = mechanism(robot), constraint_of(name)
     Q, Qd, Qdd = random_motion(name, 3)
     bodies = 10 * len(mech.bodies)
     drives = robot.theta[bodies:].reshape(-1, 4)
@@ -199,21 +199,21 @@ def constraint_rates(loops: Constraint):  # type: ignore[no-untyped-def]
 @pytest.mark.parametrize("name", NAMES)
 def test_friction_columns_do_virtual_work(name: str) -> None:
     """Every column of a drive times Qd is that drive's rate times what the parameter is multiplied by."""
-    loops = loops_of(name)
+    loops = constraint_of(name)
     Q, Qd, Qdd = random_motion(name, 4)
     x = close_pose(loops, Q)
     rates = constraint_rates(loops)(x, Qd)
     columns = Qd @ evaluate(regressor_of(name), x, Qd, Qdd)[:, 10 * len(loops.mechanism.bodies) :]
     Ia, fv, fc, fo = columns.reshape(-1, 4).T
-    assert close(fv, rates**2, DIFFERENCED)
-    assert close(fc, np.abs(rates), DIFFERENCED)
-    assert close(fo, rates, DIFFERENCED)
-    assert not close(fv[:-1], rates[1:] ** 2, 1e-3)
+    assert is_close(fv, rates**2, DIFFERENCE_TOLERANCE)
+    assert is_close(fc, np.abs(rates), DIFFERENCE_TOLERANCE)
+    assert is_close(fo, rates, DIFFERENCE_TOLERANCE)
+    assert not is_close(fv[:-1], rates[1:] ** 2, 1e-3)
     h = 1e-4
     before, after = (
         constraint_rates(loops)(close_pose(loops, Q + t * Qd + t * t / 2 * Qdd), Qd + t * Qdd) for t in (-h, h)
     )
-    assert close(Ia, rates * (after - before) / (2 * h), 1e-4)
+    assert is_close(Ia, rates * (after - before) / (2 * h), 1e-4)
 
 
 def test_theta_as_an_input() -> None:
@@ -222,9 +222,9 @@ def test_theta_as_an_input() -> None:
     assert [entry.shared for entry in graph.inputs] == [False, False, False, True]
     assert [entry.name for entry in graph.inputs] == ["x", "qd", "qdd", "theta"]
     Q, Qd, Qdd = random_motion("walker")
-    x = close_pose(loops_of("walker"), Q)
+    x = close_pose(constraint_of("walker"), Q)
     theta = np.random.default_rng(0).normal(size=len(robot.parameter_names))
-    assert close(evaluate(graph, x, Qd, Qdd, theta), evaluate(regressor_of("walker"), x, Qd, Qdd) @ theta, EXACT)
+    assert is_close(evaluate(graph, x, Qd, Qdd, theta), evaluate(regressor_of("walker"), x, Qd, Qdd) @ theta, ROUNDING_TOLERANCE)
 
 
 def wrapped(robot: Robot, links: LinkRegressor) -> Graph:
@@ -236,23 +236,23 @@ def wrapped(robot: Robot, links: LinkRegressor) -> Graph:
 @pytest.mark.parametrize("name", ["walker", "slide"])
 def test_every_formulation_can_be_wrapped(name: str) -> None:
     Q, Qd, Qdd = random_motion(name)
-    x = close_pose(loops_of(name), Q)
+    x = close_pose(constraint_of(name), Q)
     expected = evaluate(regressor_of(name), x, Qd, Qdd)
     for links in (spatial_tree.regressor, lagrange.regressor, kronecker.regressor):
-        assert close(evaluate(wrapped(make_looped_robot(name), links), x, Qd, Qdd), expected, EXACT)
+        assert is_close(evaluate(wrapped(make_looped_robot(name), links), x, Qd, Qdd), expected, ROUNDING_TOLERANCE)
 
 
 @pytest.mark.parametrize("name", ["walker", "palletiser", "ring", "slide"])
 def test_reference_velocity(name: str) -> None:
     """s^T (Y(Qd, Qdd) - Y(Qd, V, Vd)) theta = d/dt (s^T M s / 2) for s = Qd - V: M, C and Edot fit together."""
     robot = make_looped_robot(name).numeric.merged
-    mech, loops = mechanism(robot), loops_of(name)
+    mech, loops = mechanism(robot), constraint_of(name)
     graph = regressor_graph(robot, reference=True)
     assert [entry.name for entry in graph.inputs] == ["x", "qd", "v", "vd"]
     Q, Qd, Qdd = random_motion(name)
     x = close_pose(loops, Q)
     ordinary = evaluate(regressor_of(name), x, Qd, Qdd)
-    assert close(evaluate(graph, x, Qd, Qd, Qdd), ordinary, EXACT)
+    assert is_close(evaluate(graph, x, Qd, Qd, Qdd), ordinary, ROUNDING_TOLERANCE)
     V, Vd = np.random.default_rng(9).uniform(-1.0, 1.0, (2, len(Q)))
     links = 10 * len(mech.bodies)
     theta = robot.theta.copy()
@@ -272,9 +272,9 @@ def test_reference_velocity(name: str) -> None:
     assert (Qd - V) @ (ordinary - Y) @ theta == pytest.approx(change, rel=1e-5, abs=1e-6)
     assert Qd @ (ordinary - Y) @ theta != pytest.approx(change, rel=1e-2)
     viscous = Y[:, links:].reshape(len(Q), -1, 4)[:, :, 1]
-    assert close(Qd @ viscous, rates(x, Qd) * rates(x, V), DIFFERENCED)
+    assert is_close(Qd @ viscous, rates(x, Qd) * rates(x, V), DIFFERENCE_TOLERANCE)
     coulomb = Y[:, links:].reshape(len(Q), -1, 4)[:, :, 2]
-    assert close(Qd @ coulomb, np.abs(rates(x, Qd)), DIFFERENCED)
+    assert is_close(Qd @ coulomb, np.abs(rates(x, Qd)), DIFFERENCE_TOLERANCE)
 
 
 # --- without loops --------------------------------------------------------------------------------------------------
@@ -299,7 +299,7 @@ def test_serial_arms_pay_nothing(name: str) -> None:
     assert graph.places == alone.places
     assert graph.function.n_instructions() == alone.function.n_instructions()
     q, qd, qdd = np.random.default_rng(0).normal(size=(3, n))
-    assert close(evaluate(graph, q, qd, qdd), evaluate(alone, q, qd, qdd), EXACT)
+    assert is_close(evaluate(graph, q, qd, qdd), evaluate(alone, q, qd, qdd), ROUNDING_TOLERANCE)
 
 
 @cache
@@ -325,13 +325,13 @@ def test_couplings_of_the_dvrk(shared_data: Path) -> None:
     q, qd, qdd = np.random.default_rng(1).uniform(-1.0, 1.0, (3, 7))
     Y = evaluate(regressor_graph(robot), q, qd, qdd)
     tree = peer(robot).regressor(A @ q, A @ qd, A @ qdd)
-    assert close(Y[:, :90], A.T @ tree, EXACT)
+    assert is_close(Y[:, :90], A.T @ tree, ROUNDING_TOLERANCE)
     joints = Y[:, 90:126].reshape(7, 9, 4)
     for k, value in enumerate((A @ qdd, A @ qd, np.sign(A @ qd), np.ones(9))):
-        assert close(joints[:, :, k], A.T * value, EXACT)
+        assert is_close(joints[:, :, k], A.T * value, ROUNDING_TOLERANCE)
     motors = Y[:, 126:].reshape(7, 7, 4)
-    assert close(motors[:, :, 0], np.diag(qdd), EXACT)
-    assert not close(Y[:, :90], A.T @ peer(robot).regressor(A @ q, A @ qd, 0 * (A @ qdd)), 0.01)
+    assert is_close(motors[:, :, 0], np.diag(qdd), ROUNDING_TOLERANCE)
+    assert not is_close(Y[:, :90], A.T @ peer(robot).regressor(A @ q, A @ qd, 0 * (A @ qdd)), 0.01)
 
 
 def test_without_loops_x_is_Q() -> None:

@@ -16,8 +16,8 @@ from tests.support.log_files import kinds, made_log, shared_robot
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
 from ytheta.logs.checking.check import check_log
-from ytheta.logs.checking.row_edits import RowEdits, apply_edits, row_indices
 from ytheta.logs.checking.repeated_motion import find_repeated_motion
+from ytheta.logs.checking.row_edits import RowEdits, apply_edits, row_indices
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.preparation import choose_preparation
 from ytheta.logs.reading.read import read_log
@@ -307,7 +307,9 @@ def test_the_same_motion_is_recognised() -> None:
     assert found is not None
     assert "77 s earlier" in found.text
     twice = Log(CLEAN.joints, np.arange(6000) / 100.0, np.concatenate((CLEAN.q, CLEAN.q)))
-    found = find_repeated_motion(twice.rows(0, 2900), twice.rows(3050, 6000))  # from the parts' starts it would be 0.5 s
+    found = find_repeated_motion(
+        twice.rows(0, 2900), twice.rows(3050, 6000)
+    )  # from the parts' starts it would be 0.5 s
     assert found is not None
     assert "30 s later" in found.text
     late = with_positions(CLEAN.rows(500, 3000), CLEAN.q[500:])

@@ -10,7 +10,14 @@ import pytest
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
 from ytheta.logs.log import Log
-from ytheta.logs.preparing.cutoff import LEAST, MOST, RIGID, WISH, Cutoff, choose_cutoff
+from ytheta.logs.preparing.cutoff import (
+    MAX_CUTOFF_RATIO,
+    MAX_RIGID_FREQUENCY,
+    MIN_BAND_RATIO,
+    TARGET_BAND_RATIO,
+    Cutoff,
+    choose_cutoff,
+)
 from ytheta.logs.preparing.resample import choose_grid
 
 JOINTS = ("a", "b", "c")
@@ -39,22 +46,22 @@ def _band(choice: Cutoff) -> float:
 def test_ten_bands_where_noise_allows(top: float, noise: float) -> None:
     choice = _choice(_log(top, noise))
     assert choice.band == pytest.approx(top, abs=0.3)  # the resolution of a window
-    assert choice.cutoff == pytest.approx(WISH * _band(choice))
+    assert choice.cutoff == pytest.approx(TARGET_BAND_RATIO * _band(choice))
     assert f"{choice.cutoff:.3g} Hz" in choice.finding.text
 
 
 def test_arms_are_not_rigid_beyond_ten_hertz() -> None:
-    assert _choice(_log(2.0, 1e-6)).cutoff == RIGID
+    assert _choice(_log(2.0, 1e-6)).cutoff == MAX_RIGID_FREQUENCY
     fast = _choice(_log(6.0, 1e-6))
     assert fast.band == pytest.approx(6.0, abs=0.3)
-    assert fast.cutoff == pytest.approx(LEAST * _band(fast))
+    assert fast.cutoff == pytest.approx(MIN_BAND_RATIO * _band(fast))
 
 
 def test_noise_lowers_the_cutoff_to_where_it_is_a_fifth_of_the_acceleration() -> None:
     rate, noise = 200.0, 3e-3
     log = _log(0.6, noise, rate)
     choice = _choice(log)
-    assert choice.cutoff == choice.limit < WISH * _band(choice)
+    assert choice.cutoff == choice.limit < TARGET_BAND_RATIO * _band(choice)
     # White noise: sigma^2 / (rate / 2) per Hz, times (2 pi f)^4, integrated up to f.
     let_through = noise * np.sqrt((2 * np.pi) ** 4 * choice.cutoff**5 / 5 / (rate / 2))
     clean = _log(0.6, 0.0, rate)
@@ -66,7 +73,7 @@ def test_more_noise_never_raises_the_cutoff_and_never_cuts_into_the_motion() -> 
     choices = [_choice(_log(0.6, noise, 200.0)) for noise in (1e-6, 1e-4, 1e-3, 1e-2)]
     cutoffs = [choice.cutoff for choice in choices]
     assert cutoffs == sorted(cutoffs, reverse=True)
-    assert all(choice.cutoff >= LEAST * _band(choice) for choice in choices)
+    assert all(choice.cutoff >= MIN_BAND_RATIO * _band(choice) for choice in choices)
 
 
 def test_a_joint_at_rest_has_no_say() -> None:
@@ -76,7 +83,7 @@ def test_a_joint_at_rest_has_no_say() -> None:
     assert _choice(Log(joints=JOINTS, t=log.t, q=rest)).band == pytest.approx(_choice(log).band, abs=0.1)
 
 
-@pytest.mark.parametrize(("rate", "cutoff"), [(200.0, RIGID), (10.0, MOST * 10.0)])
+@pytest.mark.parametrize(("rate", "cutoff"), [(200.0, MAX_RIGID_FREQUENCY), (10.0, MAX_CUTOFF_RATIO * 10.0)])
 @pytest.mark.parametrize("noise", [0.0, 1e-4])
 def test_at_rest_there_is_no_band(noise: float, rate: float, cutoff: float) -> None:
     moving = _log(0.6, noise, rate)
@@ -84,21 +91,25 @@ def test_at_rest_there_is_no_band(noise: float, rate: float, cutoff: float) -> N
     choice = _choice(Log(joints=JOINTS, t=moving.t, q=rest))
     assert choice.band is None
     assert choice.cutoff == cutoff
-    assert "no motion stands out" in choice.finding.text
+    assert "there is no motion" in choice.finding.text
     assert _choice(moving).band is not None  # the twin that moves
 
 
 @pytest.mark.parametrize("rate", [1.0, 1e-3, 1e-9])
 def test_clocks_that_tick_slowly_have_a_cutoff_all_the_same(rate: float) -> None:
     log = _log(0.6, 1e-6, 20.0)
-    assert 0.0 < _choice(Log(joints=JOINTS, t=log.t * 20.0 / rate, q=log.q)).cutoff <= MOST * rate * (1.0 + 1e-9)
+    assert (
+        0.0
+        < _choice(Log(joints=JOINTS, t=log.t * 20.0 / rate, q=log.q)).cutoff
+        <= MAX_CUTOFF_RATIO * rate * (1.0 + 1e-9)
+    )
 
 
 def test_what_cut_the_log_is_named() -> None:
     log = _log(1.0, 0.0, rate=100.0, seconds=0.98)
     pieces = tuple((a, a + 49) for a in range(0, 98, 49))
     cut = Log(joints=JOINTS, t=log.t, q=log.q, segments=pieces, findings=(Finding("missing", Severity.REPAIRED, ""),))
-    with pytest.raises(InputError, match="missing rows cut the log into 2 pieces of at most 49 samples; the longest"):
+    with pytest.raises(InputError, match="missing rows cut the log into 2 segments of at most 49 samples; the longest"):
         _choice(cut)
     with pytest.raises(InputError) as whole:
         _choice(log.rows(0, 49))
@@ -108,7 +119,7 @@ def test_what_cut_the_log_is_named() -> None:
 def test_at_most_what_the_rate_allows() -> None:
     log = _log(2.0, 0.0, rate=20.0)
     choice = _choice(log)
-    assert choice.cutoff == MOST * 20.0
+    assert choice.cutoff == MAX_CUTOFF_RATIO * 20.0
     assert "the rate of 20 Hz allows" in choice.finding.text
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.signal import sosfiltfilt
 
 from ytheta.errors import InputError
-from ytheta.logs.preparing.filters import Lowpass, Span, spans
+from ytheta.logs.preparing.filters import Lowpass, Span, split_into_spans
 
 RATE = 1000.0
 TIME = np.arange(6000) / RATE
@@ -84,7 +84,7 @@ def test_settling_is_where_the_ends_stop_mattering() -> None:
 
 
 def _in_blocks(lowpass: Lowpass, signal: np.ndarray, size: int, margin: int) -> np.ndarray:
-    pieces = spans(0, len(signal), size, margin, len(signal))
+    pieces = split_into_spans(0, len(signal), size, margin, len(signal))
     return np.concatenate([lowpass.apply(signal[piece.start : piece.stop])[piece.core] for piece in pieces])
 
 
@@ -102,7 +102,7 @@ def test_blocks_equal_the_whole(cutoff: float, size: int) -> None:
 
 
 def test_spans_cover_once() -> None:
-    pieces = list(spans(10, 95, 20, 7, 100))
+    pieces = list(split_into_spans(10, 95, 20, 7, 100))
     assert pieces[0] == Span(10, 30, 3, 37)
     assert pieces[-1] == Span(90, 95, 83, 100)
     assert [row for piece in pieces for row in range(piece.first, piece.last)] == list(range(10, 95))

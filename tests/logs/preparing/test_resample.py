@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ytheta.errors import InputError
+from ytheta.logs.checking.held_rows import find_held_rows
+from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.log import Log
-from ytheta.logs.preparing.resample import Grid, choose_grid, held_rows
+from ytheta.logs.preparing.resample import Grid, choose_grid, drop_held_rows
 
 RATE = 200.0
 
@@ -70,32 +72,39 @@ def test_held_rows_are_dropped() -> None:
     again[0] = False
     source[again] = 0
     held = _motion(t)[np.maximum.accumulate(source)]
-    log = _log(t, held)
-    grid, (finding,) = choose_grid(log)
-    assert grid.drop_held
+    log, (finding,) = drop_held_rows(_log(t, held))
+    assert finding.code == LogFindingCode.HELD
     assert "12" in finding.text or "11" in finding.text
-    (repaired,) = grid.sample(log, (0, 4000), 0, 4000, (log.q,))
-    off, before = np.abs(repaired.T - _motion(t))[:-10].max(), np.abs(held - _motion(t)).max()
-    assert off < 0.1 * before
+    assert len(log) == 4000 - finding.fields["rows"]
+    grid, _ = choose_grid(log)
+    assert not grid.by_rows
+    assert grid.rate == pytest.approx(RATE)
+    (repaired,) = grid.sample(log, (0, len(log)), 0, 3990, (log.q,))
+    error, error_before = np.abs(repaired.T - _motion(t)[:3990]).max(), np.abs(held - _motion(t)).max()
+    assert error < 0.1 * error_before
 
 
-def test_rest_is_not_held() -> None:
+def test_rows_at_rest_are_not_held() -> None:
     t = np.arange(4000) / RATE
     q = np.round(_motion(np.minimum(t, 10.0)), 5)
     log = _log(t, q)
-    assert not held_rows(log, 0, 4000, (0, 4000))[2100:].any()
-    assert not choose_grid(log)[0].drop_held
+    assert not (find_held_rows(log).drop >= 2100).any()
+    assert drop_held_rows(log) == (log, ())
 
 
 @pytest.mark.parametrize("held", [False, True])
 def test_pieces_equal_the_whole(held: bool) -> None:
     rng = np.random.default_rng(3)
     t = np.cumsum(rng.choice([0.010, 0.012], 1500))
-    log = _log(t, _motion(t) + rng.normal(size=(1500, 2)))
-    grid = Grid(0.01, by_rows=False, drop_held=held)
-    count = grid.length(log, (0, 1500))
-    (whole,) = grid.sample(log, (0, 1500), 0, count, (log.q,))
-    parts = [grid.sample(log, (0, 1500), a, min(a + 100, count), (log.q,))[0] for a in range(0, count, 100)]
+    source = np.arange(1500)
+    source[5::7] -= held
+    log, findings = drop_held_rows(_log(t, (_motion(t) + rng.normal(size=(1500, 2)))[source]))
+    assert bool(findings) is held
+    grid = Grid(0.01, by_rows=False)
+    segment = (0, len(log))
+    count = grid.length(log, segment)
+    (whole,) = grid.sample(log, segment, 0, count, (log.q,))
+    parts = [grid.sample(log, segment, a, min(a + 100, count), (log.q,))[0] for a in range(0, count, 100)]
     np.testing.assert_allclose(np.concatenate(parts, axis=1), whole, rtol=0.0, atol=1e-12)
 
 

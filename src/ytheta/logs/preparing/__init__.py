@@ -1,1 +1,1 @@
-"""Preparation of signals: resampling, filtering, differentiating."""
+"""Preparing logs for identification: resampling, filtering, differentiating."""

@@ -1,10 +1,11 @@
-"""Directions of motion as the low-pass shows them: what Coulomb friction is compared with.
+"""Low-passed directions of drives, with which Coulomb friction is compared.
 
-Friction jumps where a drive turns round. The measured torque has passed a low-pass that spreads the jump, so the sign
-of the speed must pass the same low-pass before the two are compared: all of tau = Y beta goes through one operator.
+Coulomb friction jumps when a drive reverses. The measured torque has passed a low-pass that spreads the jump, so the
+sign of the velocity must pass the same low-pass before the two are compared: all of tau = Y beta goes through one
+operator.
 
-The sign belongs to the speed before the low-pass, and only noise forbids to take it there. A speed that was low-passed
-at ``SHARPER`` times the cut-off turns round closer to the time the drive did.
+The sign should be that of the velocity before the low-pass, but noise would flip it. Therefore the velocity is taken
+after a low-pass at ``CUTOFF_RATIO`` times the cut-off: it changes sign closer to the moment of reversal.
 """
 
 from __future__ import annotations
@@ -15,22 +16,22 @@ import numpy as np
 
 from ytheta.shapes import ChannelsBySample, Float
 
-SHARPER = 2.0
+CUTOFF_RATIO = 2.0
 
 
 @dataclass(frozen=True, eq=False)
 class DriveDirections:
-    """Drives whose direction counts: ``rates`` @ qd are their speeds.
+    """Drives whose directions are wanted: ``rates`` @ qd are their velocities.
 
-    ``softness`` is the speed within which a drive's friction changes its sign, beyond what the low-pass does; 0 for a
+    ``smooth_speeds`` are the speeds within which a drive's friction changes its sign, apart from the low-pass; 0 for a
     jump.
     """
 
     rates: Float[np.ndarray, "drives joints"]
-    softness: Float[np.ndarray, "drives"]
+    smooth_speeds: Float[np.ndarray, "drives"]
 
-    def directions(self, qd: ChannelsBySample) -> Float[np.ndarray, "drives samples"]:
-        """Between -1 and 1, before any low-pass; at each sample, as torques are recorded."""
-        speed = self.rates @ qd
-        width = np.hypot(speed, self.softness[:, None])
-        return speed / np.where(width > 0.0, width, 1.0)
+    def evaluate(self, qd: ChannelsBySample) -> Float[np.ndarray, "drives samples"]:
+        """Directions between -1 and 1 at each sample, before any low-pass."""
+        velocity = self.rates @ qd
+        width = np.hypot(velocity, self.smooth_speeds[:, None])
+        return velocity / np.where(width > 0.0, width, 1.0)

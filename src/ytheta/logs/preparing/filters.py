@@ -1,16 +1,16 @@
-"""Zero-phase low-pass: one linear operator for positions, torques and, later, regressor columns alike.
+"""Zero-phase low-pass: one linear operator for positions, torques and regressor columns.
 
 A Butterworth filter run forward and backward has no phase and twice the order: its gain is one half at the cut-off and
-1 / (1 + (f / cutoff)^(2 order)) elsewhere. Whatever is compared with whatever must pass through the same operator,
-which is why it is a value that can be handed on.
+1 / (1 + (f / cutoff)^(2 order)) elsewhere. Signals that are compared must pass through the same operator, which is
+therefore a value that can be passed on.
 
-Edges       Beyond the ends the signal continues as its own point reflection, which leaves straight lines alone. What
-            the unknown past would have added dies out within ``settling`` samples; that is what motion.py cuts off.
-Blocks      A long record is filtered in pieces with margins of ``memory`` samples, over which the slowest mode of the
+Edges       Beyond the ends the signal is continued by its point reflection, which preserves straight lines. The effect
+            of the unknown past decays within ``settling`` samples; these are trimmed from every segment.
+Pieces      A long record is filtered in pieces with margins of ``memory`` samples, over which the slowest mode of the
             filter falls to 1e-13: the cores of the pieces equal the whole to rounding, in constant memory.
-Speed       The filter wants its samples adjacent: arrays are turned to (channels, samples) once, and the backward run
-            works on a reversed copy, which is three times as fast as ``sosfiltfilt`` on reversed views. Few channels
-            at a time, so that their copies take little memory.
+Speed       The filter needs adjacent samples: arrays are transposed to (channels, samples) once, and the backward run
+            works on a reversed copy, which is three times as fast as ``sosfiltfilt`` on reversed views. A few channels
+            are filtered at a time, so that their copies take little memory.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from functools import cached_property
 import numpy as np
 
 from ytheta.errors import InputError
-from ytheta.logs.preparing.second_order_sections import at_rest, butterworth, run
+from ytheta.logs.preparing.second_order_sections import compute_steady_state, design_butterworth, filter_in_place
 from ytheta.shapes import ChannelsBySample, FilterSections, Float, Shaped
 
-NEGLIGIBLE = 1e-13  # what is left of the slowest mode beyond a block's margin
-SETTLED = 1e-2  # … and beyond the cut at the ends of a segment
-AT_ONCE = 2**15  # samples of all channels that are run together: a quarter of a megabyte
-HIGHEST = 0.45  # of the rate: above it a low-pass has nothing left to do
-ALIAS_FREE = 0.4  # cut-off of the filter before decimation, of the new rate
+MEMORY_DECAY = 1e-13  # to which the slowest mode falls over the margin of a piece
+SETTLING_DECAY = 1e-2  # … and over the samples that are trimmed at the ends of a segment
+MAX_FILTERED_SAMPLES = 2**15  # of all channels that are filtered together: a quarter of a megabyte
+MAX_LOWPASS_RATIO = 0.45  # of the rate; above it a low-pass has hardly any effect
+ANTI_ALIASING_RATIO = 0.4  # of the new rate: the cut-off before decimation
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,8 @@ class Lowpass:
     order: int = 4
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.cutoff <= HIGHEST * self.rate:
-            highest = HIGHEST * self.rate
+        highest = MAX_LOWPASS_RATIO * self.rate
+        if not 0.0 < self.cutoff <= highest:
             raise InputError(
                 f"a cut-off of {self.cutoff:g} Hz does not suit {self.rate:g} samples per second; "
                 f"choose one above 0 and at most {highest:g} Hz"
@@ -52,65 +52,64 @@ class Lowpass:
     @classmethod
     def before_decimation(cls, rate: float, factor: int) -> Lowpass:
         """The low-pass that torque and regressor columns need before every ``factor``-th sample is kept."""
-        return cls(ALIAS_FREE * rate / factor, rate)
+        return cls(ANTI_ALIASING_RATIO * rate / factor, rate)
 
     @cached_property
     def sections(self) -> FilterSections:
-        """The filter as second-order sections, as SciPy takes them."""
-        return butterworth(self.order, self.cutoff, self.rate)
+        """The filter as second-order sections in the form of SciPy."""
+        return design_butterworth(self.order, self.cutoff, self.rate)
 
     @property
     def memory(self) -> int:
-        """Samples after which the past is forgotten to rounding: the margin of a block."""
-        return decay(self.sections, NEGLIGIBLE)
+        """Samples after which the past has decayed to rounding: the margin of a piece."""
+        return compute_decay_length(self.sections, MEMORY_DECAY)
 
     @property
     def settling(self) -> int:
-        """Samples at an end that its unknown surroundings spoil by more than a hundredth of what they hide."""
-        return decay(self.sections, SETTLED)
+        """Samples at an end of a record within which the effect of the unknown past falls to one hundredth."""
+        return compute_decay_length(self.sections, SETTLING_DECAY)
 
     def apply(self, signal: Shaped[np.ndarray, "samples ..."]) -> Shaped[np.ndarray, "samples ..."]:
-        """The low-passed signal, along its first axis, whatever the other axes are."""
+        """Return the low-passed signal; samples are along the first axis."""
         channels = np.ascontiguousarray(signal.reshape(len(signal), -1).T, dtype=float)
-        return np.ascontiguousarray(self.channels(channels).T).reshape(signal.shape)
+        return np.ascontiguousarray(self.apply_to_channels(channels).T).reshape(signal.shape)
 
-    def channels(self, signal: ChannelsBySample) -> ChannelsBySample:
-        """The same for an array whose samples lie side by side."""
-        return both_ways(self.sections, signal, self.memory)
+    def apply_to_channels(self, signal: ChannelsBySample) -> ChannelsBySample:
+        """Return the low-passed signal; samples are along the last axis."""
+        return filter_both_ways(self.sections, signal, self.memory)
 
 
-def both_ways(sections: FilterSections, signal: ChannelsBySample, reach: int) -> ChannelsBySample:
-    """A filter run forward and backward over the signal and ``reach`` samples of its point reflection at either end."""
-    level = at_rest(sections)
+def filter_both_ways(sections: FilterSections, signal: ChannelsBySample, reach: int) -> ChannelsBySample:
+    """Filter forward and backward, with the signal continued by ``reach`` samples of its point reflection."""
+    steady_state = compute_steady_state(sections)
     channels, samples = signal.shape
     filtered = np.empty((channels, samples))
-    few = max(1, AT_ONCE // (samples + 2 * reach))
-    for k in range(0, channels, few):
-        some = reflected(signal[k : k + few], reach)
+    group = max(1, MAX_FILTERED_SAMPLES // (samples + 2 * reach))
+    for k in range(0, channels, group):
+        extended = extend_by_reflection(signal[k : k + group], reach)
         for _ in range(2):
-            run(sections, some, level * some[:, :1, np.newaxis])
-            some = np.ascontiguousarray(some[:, ::-1])
-        filtered[k : k + few] = some[:, reach : reach + samples]
+            filter_in_place(sections, extended, steady_state * extended[:, :1, np.newaxis])
+            extended = np.ascontiguousarray(extended[:, ::-1])
+        filtered[k : k + group] = extended[:, reach : reach + samples]
     return filtered
 
 
-def reflected(signal: ChannelsBySample, reach: int) -> Float[np.ndarray, "channels extended"]:
-    """The signal continued at both ends by its point reflection, again and again where it is shorter than ``reach``."""
+def extend_by_reflection(signal: ChannelsBySample, reach: int) -> Float[np.ndarray, "channels extended"]:
+    """Continue a signal at both ends by its point reflection, repeatedly if it is shorter than ``reach``."""
     if signal.shape[1] < 2:
         return np.pad(signal, ((0, 0), (reach, reach)), mode="edge")
     return np.pad(signal, ((0, 0), (reach, reach)), mode="reflect", reflect_type="odd")
 
 
-def decay(sections: FilterSections, left: float) -> int:
-    """Samples until the slowest mode of a filter has fallen to the fraction ``left``."""
-    # The poles of z^2 + a1 z + a2: cheaper and no less exact than asking for them again.
+def compute_decay_length(sections: FilterSections, fraction: float) -> int:
+    """Samples until the slowest mode of a filter has fallen to ``fraction``."""
     radius = max(float(np.abs(np.roots(section[3:])).max()) for section in sections)
-    return max(1, math.ceil(math.log(left) / math.log(radius))) if 0.0 < radius < 1.0 else 1
+    return max(1, math.ceil(math.log(fraction) / math.log(radius))) if 0.0 < radius < 1.0 else 1
 
 
 @dataclass(frozen=True)
 class Span:
-    """A piece of a record: rows ``first:last`` are wanted, ``start:stop`` must be looked at for them."""
+    """A piece of a record: samples ``first:last`` are wanted and computed from samples ``start:stop``."""
 
     first: int
     last: int
@@ -119,12 +118,12 @@ class Span:
 
     @property
     def core(self) -> slice:
-        """The wanted samples, counted within the piece."""
+        """The wanted samples, counted from ``start``."""
         return slice(self.first - self.start, self.last - self.start)
 
 
-def spans(first: int, last: int, size: int, margin: int, length: int) -> Iterator[Span]:
-    """Pieces of ``size`` samples that cover first:last of a record of ``length``, each with its margins."""
+def split_into_spans(first: int, last: int, size: int, margin: int, length: int) -> Iterator[Span]:
+    """Yield spans of ``size`` samples, with margins, that cover first:last of a record of ``length`` samples."""
     for begin in range(first, last, size):
         end = min(begin + size, last)
         yield Span(begin, end, max(0, begin - margin), min(length, end + margin))

@@ -1,7 +1,7 @@
-"""What is decided about a log before its signals are touched: every "auto" settled, and why.
+"""Decisions about a log before its signals are processed: every "auto" is replaced by a value, with the reason.
 
-The settings of a plan have no "auto" left: hand them to the validation log, so that both are treated alike. Its pieces
-are independent of each other, for one thread or many.
+The settings of a Preparation contain no "auto". Use them for the validation log, so that both logs are treated alike.
+Its pieces are independent of each other, for one thread or many.
 """
 
 from __future__ import annotations
@@ -12,22 +12,23 @@ from functools import cached_property
 
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
+from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.cutoff import choose_cutoff
-from ytheta.logs.preparing.derivatives import Differentiator, differentiator
-from ytheta.logs.preparing.drive_directions import SHARPER
-from ytheta.logs.preparing.filters import HIGHEST, Span, spans
+from ytheta.logs.preparing.derivatives import Differentiator, make_differentiator
+from ytheta.logs.preparing.drive_directions import CUTOFF_RATIO
+from ytheta.logs.preparing.filters import MAX_LOWPASS_RATIO, Span, split_into_spans
 from ytheta.logs.preparing.periods import average_periods, check_period, find_period
-from ytheta.logs.preparing.recorded_velocity import trusted_velocity
-from ytheta.logs.preparing.resample import Grid, choose_grid
+from ytheta.logs.preparing.recorded_velocity import choose_velocity_source
+from ytheta.logs.preparing.resample import Grid, choose_grid, drop_held_rows
 
-OVERSAMPLED = 8.0  # kept samples per period of the cut-off: beyond their Nyquist frequency the low-pass leaves 2e-5
-BLOCK = 32768  # samples per block: margins are small beside it, and a dozen channels of it take three megabytes
+SAMPLES_PER_PERIOD = 8.0  # kept samples per period of the cut-off; the low-pass leaves 2e-5 beyond their Nyquist rate
+SAMPLES_PER_PIECE = 32768  # margins are small beside it, and a dozen channels of it take three megabytes
 
 
 @dataclass(frozen=True)
 class PreparationSettings:
-    """How to prepare a log. Frequencies in Hz, times in seconds; "auto" lets the log decide, and says what it chose."""
+    """How to prepare a log. Frequencies in Hz, times in seconds; "auto" chooses a value that suits the log."""
 
     cutoff: float | str = "auto"
     derivative: str = "central"  # or "spline"
@@ -42,7 +43,20 @@ DEFAULT_SETTINGS = PreparationSettings()
 
 @dataclass(frozen=True, eq=False)
 class Preparation:
-    """All that was decided about one log; ``log`` is the one given, or the mean of its periods."""
+    """All decisions about one log.
+
+    Attributes
+    ----------
+    log        the given log, without held rows, or the mean of its periods
+    settings   the settings, without "auto"
+    grid       equally spaced samples of the log
+    smoother   low-pass and derivatives
+    recorded   for each joint, whether recorded velocity is used
+    decimate   every how many samples one is kept
+    trimmed    samples cut off at both ends of every segment
+    band       frequency band of the motion in Hz, if the cut-off was chosen from the log
+    findings   the decisions, in words
+    """
 
     log: Log
     settings: PreparationSettings
@@ -50,7 +64,7 @@ class Preparation:
     smoother: Differentiator
     recorded: tuple[bool, ...]
     decimate: int
-    cut: int
+    trimmed: int
     band: float | None
     findings: tuple[Finding, ...]
 
@@ -60,79 +74,102 @@ class Preparation:
         return self.grid.rate / self.decimate
 
     @cached_property
-    def sharper(self) -> Differentiator:
-        """What the directions of drives are read from; see ``direction``."""
-        cutoff = min(SHARPER * float(self.settings.cutoff), HIGHEST * self.grid.rate)
-        return differentiator(self.settings.derivative, cutoff, self.grid.rate)
+    def direction_smoother(self) -> Differentiator:
+        """The smoother of the velocities whose signs are the drive directions; see ``drive_directions``."""
+        cutoff = min(CUTOFF_RATIO * float(self.settings.cutoff), MAX_LOWPASS_RATIO * self.grid.rate)
+        return make_differentiator(self.settings.derivative, cutoff, self.grid.rate)
 
-    def pieces(self, size: int = BLOCK) -> Iterator[tuple[tuple[int, int], Span]]:
-        """What to work on, independent of each other: segments and spans of their samples."""
+    def pieces(self, size: int = SAMPLES_PER_PIECE) -> Iterator[tuple[tuple[int, int], Span]]:
+        """Yield segments and spans of their samples, which can be prepared independently of each other."""
         size = max(1, size // self.decimate) * self.decimate
         for segment in self.log.segments:
             length = self.grid.length(self.log, segment)
-            for span in spans(self.cut, length - self.cut, size, self.smoother.memory, length):
+            for span in split_into_spans(self.trimmed, length - self.trimmed, size, self.smoother.memory, length):
                 yield segment, span
 
 
 def choose_preparation(log: Log, settings: PreparationSettings = DEFAULT_SETTINGS) -> Preparation:
-    """Settle what the settings leave open, from the log."""
-    grid, findings = choose_grid(log)
+    """Choose from the log what the settings leave open."""
+    log, held_findings = drop_held_rows(log)
+    grid, grid_findings = choose_grid(log)
+    findings = [*held_findings, *grid_findings]
     band: float | None = None
     cutoff = settings.cutoff
     if isinstance(cutoff, str):
-        _only_auto("cutoff", cutoff)
+        _require_auto("cutoff", cutoff)
         choice = choose_cutoff(log, grid)
         cutoff, band = choice.cutoff, choice.band
-        findings = (*findings, choice.finding)
-    smoother = differentiator(settings.derivative, cutoff, grid.rate)
-    recorded, about_velocity = trusted_velocity(log, grid, smoother, settings.velocity)
+        findings.append(choice.finding)
+    smoother = make_differentiator(settings.derivative, cutoff, grid.rate)
+    recorded, velocity_findings = choose_velocity_source(log, grid, smoother, settings.velocity)
     decimate = settings.decimate
     if isinstance(decimate, str):
-        _only_auto("decimate", decimate)
-        decimate = max(1, int(grid.rate / (OVERSAMPLED * cutoff)))
+        _require_auto("decimate", decimate)
+        decimate = max(1, int(grid.rate / (SAMPLES_PER_PERIOD * cutoff)))
     if decimate < 1:
         raise InputError(f"decimate is {decimate}; keep every sample (1) or every n-th")
     trim = settings.trim
     if isinstance(trim, str):
-        _only_auto("trim", trim)
+        _require_auto("trim", trim)
         trim = smoother.settling * grid.step
-    cut = round(trim * grid.rate)
-    period = settings.average_periods
-    if isinstance(period, str):
-        _only_auto("average_periods", period)
-        period = find_period(log, grid)
-        if period is None:
-            raise InputError(f"{log.source or 'log'}: the motion does not repeat itself; leave averaging off")
-    elif period is not None:
-        check_period(log, grid, period)
+    trimmed = round(trim * grid.rate)
+    period = _choose_period(log, grid, settings.average_periods)
     if period is not None:
-        cut = smoother.memory
-        log, grid = average_periods(log, grid, period, cut)
-        smoother = differentiator(settings.derivative, cutoff, grid.rate)
-        findings = (*findings, log.findings[-1])
-    settled = PreparationSettings(cutoff, settings.derivative, recorded, decimate, trim, period)
-    findings = (*findings, *about_velocity, *_about_edges(log, grid, cut, decimate))
-    return Preparation(log, settled, grid, smoother, recorded, decimate, cut, band, findings)
+        trimmed = smoother.memory
+        log, grid = average_periods(log, grid, period, trimmed)
+        smoother = make_differentiator(settings.derivative, cutoff, grid.rate)
+        findings.append(log.findings[-1])
+    chosen = PreparationSettings(cutoff, settings.derivative, recorded, decimate, trim, period)
+    findings += [*velocity_findings, *_report_kept_samples(log, grid, trimmed, decimate)]
+    return Preparation(log, chosen, grid, smoother, recorded, decimate, trimmed, band, tuple(findings))
 
 
-def _only_auto(name: str, value: str) -> None:
+def _choose_period(log: Log, grid: Grid, period: float | str | None) -> float | None:
+    if isinstance(period, str):
+        _require_auto("average_periods", period)
+        detected = find_period(log, grid)
+        if detected is None:
+            raise InputError(f"{log.source or 'log'}: the motion does not repeat itself; leave averaging off")
+        return detected
+    if period is not None:
+        check_period(log, grid, period)
+    return period
+
+
+def _require_auto(name: str, value: str) -> None:
     if value != "auto":
         raise InputError(f'{name} is {value!r}; give a number or "auto"')
 
 
-def _about_edges(log: Log, grid: Grid, cut: int, decimate: int) -> Iterator[Finding]:
-    """What is cut off and left out; an error when nothing is left."""
+def _report_kept_samples(log: Log, grid: Grid, trimmed: int, decimate: int) -> Iterator[Finding]:
+    """Findings about the samples that are kept; an error if there are none."""
     lengths = [grid.length(log, segment) for segment in log.segments]
-    short = sum(length <= 2 * cut for length in lengths)
-    cut_seconds = cut * grid.step
+    short = sum(length <= 2 * trimmed for length in lengths)
+    seconds = trimmed * grid.step
     if short == len(lengths):
         raise InputError(
-            f"{log.source or 'log'}: {log.describe_cuts()}no segment is longer than the {2.0 * cut_seconds:.3g} s that "
+            f"{log.source or 'log'}: {log.describe_cuts()}no segment is longer than the {2.0 * seconds:.3g} s that "
             f"the low-pass spoils at its two ends; raise the cut-off, trim less or record longer"
         )
-    kept = sum(-(-(length - 2 * cut) // decimate) for length in lengths if length > 2 * cut)
-    text = f"{cut_seconds:.3g} s cut off at both ends; every {decimate}. sample kept, {kept} in all"
-    yield Finding("samples", Severity.NOTE, text.replace("every 1. sample", "every sample"))
+    kept = sum(-(-(length - 2 * trimmed) // decimate) for length in lengths if length > 2 * trimmed)
+    which = "every sample" if decimate == 1 else f"every {_format_ordinal(decimate)} sample"
+    yield Finding(
+        LogFindingCode.SAMPLES,
+        Severity.NOTE,
+        f"{which} is kept, {kept} in all, after {seconds:.3g} s are cut off at both ends of every segment",
+        fields={"kept": kept, "decimate": decimate, "trimmed_seconds": seconds},
+    )
     if short:
-        text = f"{short} of {len(lengths)} segments are shorter than {2.0 * cut_seconds:.3g} s and were left out"
-        yield Finding("segments", Severity.WARNING, text)
+        yield Finding(
+            LogFindingCode.SEGMENTS,
+            Severity.WARNING,
+            f"{short} of {len(lengths)} segments are shorter than {2.0 * seconds:.3g} s",
+            remedy="they were left out",
+            fields={"short": short, "segments": len(lengths)},
+        )
+
+
+def _format_ordinal(number: int) -> str:
+    """2nd, 3rd, 4th, 11th, 21st …"""
+    last = number % 10 if number % 100 not in (11, 12, 13) else 0
+    return f"{number}{({1: 'st', 2: 'nd', 3: 'rd'}).get(last, 'th')}"

@@ -1,10 +1,11 @@
-"""From a log to motion that a regressor can take: q, qd, qdd and tau at equal steps, low-passed alike.
+"""From a log to q, qd, qdd and tau at equal steps, all low-passed alike: the input of regressors.
 
-``blocks`` does the work piece by piece in constant memory, with the same result whatever the size of the pieces;
-``prepare`` collects them. Engines that spread the work take ``plan`` and call ``work`` on each of its pieces.
+``prepare_log`` prepares a whole log; ``prepare_pieces`` does it piece by piece in constant memory, with the same result
+whatever the size of the pieces. Engines that distribute the work call ``prepare_span`` on each piece of a Preparation.
 
-Positions, torques and trusted recorded velocities pass through one smoother; derivatives are read off only at the
-samples that are kept. Nothing looks across the end of a segment, and what the filter spoils there is cut off.
+Positions, torques and trusted recorded velocities pass through one smoother; derivatives are computed only at the
+samples that are kept. No sample depends on others across the end of a segment, and those that the filter spoils there
+are cut off.
 """
 
 from __future__ import annotations
@@ -19,15 +20,22 @@ from ytheta.findings import Finding
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.drive_directions import DriveDirections
 from ytheta.logs.preparing.filters import Span
-from ytheta.logs.preparing.preparation import DEFAULT_SETTINGS, BLOCK, Preparation, PreparationSettings, choose_preparation
+from ytheta.logs.preparing.preparation import (
+    DEFAULT_SETTINGS,
+    SAMPLES_PER_PIECE,
+    Preparation,
+    PreparationSettings,
+    choose_preparation,
+)
 from ytheta.shapes import ChannelsBySample, Float, Int, JointsByGrid, PerSample, SamplesByJoint
 
 
 @dataclass(frozen=True, eq=False)
 class MotionSamples:
-    """Samples at equal steps. ``raw`` is the torque before the low-pass, ``rows`` the recorded rows nearest to each.
+    """Motion and torques at equal steps, low-passed.
 
-    ``direction`` is that of the drives asked for, low-passed like all else; see ``direction``.
+    ``raw_tau`` is the torque before the low-pass, ``rows`` are the recorded rows nearest to the samples, and
+    ``direction`` are the low-passed directions of drives, if they were asked for.
     """
 
     t: PerSample
@@ -35,15 +43,15 @@ class MotionSamples:
     qd: SamplesByJoint
     qdd: SamplesByJoint
     tau: SamplesByJoint | None
-    raw: SamplesByJoint | None
+    raw_tau: SamplesByJoint | None
     rows: Int[np.ndarray, "samples"]
     direction: Float[np.ndarray, "samples drives"] | None = None
 
     def __len__(self) -> int:
         return len(self.t)
 
-    def part(self, first: int, last: int) -> MotionSamples:
-        """Samples first, …, last - 1."""
+    def select(self, first: int, last: int) -> MotionSamples:
+        """Return samples first, …, last - 1."""
         chosen = slice(first, last)
         return MotionSamples(
             self.t[chosen],
@@ -51,7 +59,7 @@ class MotionSamples:
             self.qd[chosen],
             self.qdd[chosen],
             None if self.tau is None else self.tau[chosen],
-            None if self.raw is None else self.raw[chosen],
+            None if self.raw_tau is None else self.raw_tau[chosen],
             self.rows[chosen],
             None if self.direction is None else self.direction[chosen],
         )
@@ -59,101 +67,115 @@ class MotionSamples:
 
 @dataclass(frozen=True, eq=False)
 class PreparedLog:
-    """A whole log as motion; ``segments`` are the ranges of its samples between gaps."""
+    """The prepared motion of a whole log; ``segments`` are the ranges of its samples between gaps."""
 
     motion: MotionSamples
     segments: tuple[tuple[int, int], ...]
     rate: float
-    band: float | None  # of the motion in Hz, where the cut-off was left to the log
+    band: float | None  # of the motion in Hz, if the cut-off was chosen from the log
     settings: PreparationSettings
     findings: tuple[Finding, ...]
 
 
-def prepare_span(chosen: Preparation, segment: tuple[int, int], span: Span, turning: DriveDirections | None = None) -> MotionSamples:
-    """The motion of one piece of a plan. Directions need twice the margin: they are low-passed twice."""
-    log, smoother = chosen.log, chosen.smoother
-    kept = slice(span.core.start, span.core.stop, chosen.decimate)
+def prepare_span(
+    preparation: Preparation, segment: tuple[int, int], span: Span, directions: DriveDirections | None = None
+) -> MotionSamples:
+    """Prepare one piece of a log. Directions are low-passed twice and need twice the margin."""
+    log, smoother = preparation.log, preparation.smoother
+    kept = slice(span.core.start, span.core.stop, preparation.decimate)
 
-    # One quantity after the other: what lies between the samples kept is many times what is kept, and goes at once.
-    def sampled(signal: SamplesByJoint) -> JointsByGrid:
-        return chosen.grid.sample(log, segment, span.start, span.stop, (signal,))[0]
+    # One quantity at a time, since the samples in between need many times the memory of those that are kept.
+    def sample(signal: SamplesByJoint) -> JointsByGrid:
+        return preparation.grid.sample(log, segment, span.start, span.stop, (signal,))[0]
 
-    smooth = smoother.smooth(sampled(log.q))
-    q, qd, qdd = (smoother.derivative(smooth, order, kept) for order in range(3))
-    velocities = np.flatnonzero(chosen.recorded)
-    if len(velocities) and log.qd is not None:
-        smooth = smoother.smooth(sampled(log.qd)[velocities])
-        qd[velocities], qdd[velocities] = (smoother.derivative(smooth, order, kept) for order in range(2))
+    smooth = smoother.smooth(sample(log.q))
+    q, qd, qdd = (smoother.differentiate(smooth, order, kept) for order in range(3))
+    recorded = np.flatnonzero(preparation.recorded)
+    if len(recorded) and log.qd is not None:
+        smooth = smoother.smooth(sample(log.qd)[recorded])
+        qd[recorded], qdd[recorded] = (smoother.differentiate(smooth, order, kept) for order in range(2))
     del smooth
     direction = None
-    if turning is not None:
-        speed = _sharp_speed(chosen, sampled)
-        direction = _rows(smoother.derivative(smoother.smooth(turning.directions(speed)), 0, kept))
-    tau = raw = None
+    if directions is not None:
+        signs = directions.evaluate(_velocity_for_directions(preparation, sample))
+        direction = _transpose(smoother.differentiate(smoother.smooth(signs), 0, kept))
+    tau = raw_tau = None
     if log.tau is not None:
-        torque = sampled(log.tau)
-        raw = _rows(torque[:, kept])
-        tau = _rows(smoother.derivative(smoother.smooth(torque), 0, kept))
-    pick = slice(0, None, chosen.decimate)  # copied, or the samples between would stay in memory
+        torque = sample(log.tau)
+        raw_tau = _transpose(torque[:, kept])
+        tau = _transpose(smoother.differentiate(smoother.smooth(torque), 0, kept))
+    decimated = slice(0, None, preparation.decimate)  # copied, or the samples in between would stay in memory
     return MotionSamples(
-        t=chosen.grid.times(log, segment, span.first, span.last)[pick].copy(),
-        q=_rows(q),
-        qd=_rows(qd),
-        qdd=_rows(qdd),
+        t=preparation.grid.times(log, segment, span.first, span.last)[decimated].copy(),
+        q=_transpose(q),
+        qd=_transpose(qd),
+        qdd=_transpose(qdd),
         tau=tau,
-        raw=raw,
-        rows=chosen.grid.rows(log, segment, span.first, span.last)[pick].copy(),
+        raw_tau=raw_tau,
+        rows=preparation.grid.rows(log, segment, span.first, span.last)[decimated].copy(),
         direction=direction,
     )
 
 
-def blocks(log: Log, settings: PreparationSettings = DEFAULT_SETTINGS, size: int = BLOCK) -> Iterator[MotionSamples]:
-    """The motion of a log, piece by piece."""
-    chosen = choose_preparation(log, settings)
-    for segment, span in chosen.pieces(size):
-        yield prepare_span(chosen, segment, span)
+def prepare_pieces(
+    log: Log, settings: PreparationSettings = DEFAULT_SETTINGS, size: int = SAMPLES_PER_PIECE
+) -> Iterator[MotionSamples]:
+    """Yield the prepared motion of a log, piece by piece."""
+    preparation = choose_preparation(log, settings)
+    for segment, span in preparation.pieces(size):
+        yield prepare_span(preparation, segment, span)
 
 
-def prepare_log(log: Log, settings: PreparationSettings = DEFAULT_SETTINGS, size: int = BLOCK) -> PreparedLog:
-    """The motion of a log in one piece; see ``blocks`` for logs that do not fit into memory."""
-    chosen = choose_preparation(log, settings)
+def prepare_log(
+    log: Log, settings: PreparationSettings = DEFAULT_SETTINGS, size: int = SAMPLES_PER_PIECE
+) -> PreparedLog:
+    """Return the prepared motion of a log; ``prepare_pieces`` is for logs that do not fit into memory."""
+    preparation = choose_preparation(log, settings)
     parts: list[MotionSamples] = []
     lengths: dict[tuple[int, int], int] = {}
-    for segment, span in chosen.pieces(size):
-        parts.append(prepare_span(chosen, segment, span))
+    for segment, span in preparation.pieces(size):
+        parts.append(prepare_span(preparation, segment, span))
         lengths[segment] = lengths.get(segment, 0) + len(parts[-1])
     ends = np.cumsum([0, *lengths.values()]).tolist()
-    segments = tuple(pairwise(ends))
-    return PreparedLog(_joined(parts), segments, chosen.rate, chosen.band, chosen.settings, chosen.findings)
+    return PreparedLog(
+        motion=_concatenate(parts),
+        segments=tuple(pairwise(ends)),
+        rate=preparation.rate,
+        band=preparation.band,
+        settings=preparation.settings,
+        findings=preparation.findings,
+    )
 
 
-def _sharp_speed(chosen: Preparation, sampled: Callable[[SamplesByJoint], JointsByGrid]) -> JointsByGrid:
-    """The speed at all samples of a piece, less smooth than that of the motion; see ``direction``."""
-    log, sharper = chosen.log, chosen.sharper
-    smooth = sharper.smooth(sampled(log.q))
+def _velocity_for_directions(
+    preparation: Preparation, sample: Callable[[SamplesByJoint], JointsByGrid]
+) -> JointsByGrid:
+    """Velocities at all samples of a piece, less smooth than those of the motion; see ``drive_directions``."""
+    log, smoother = preparation.log, preparation.direction_smoother
+    smooth = smoother.smooth(sample(log.q))
     everywhere = slice(0, smooth.shape[1])
-    speed = sharper.derivative(smooth, 1, everywhere)
-    velocities = np.flatnonzero(chosen.recorded)
-    if len(velocities) and log.qd is not None:
-        speed[velocities] = sharper.derivative(sharper.smooth(sampled(log.qd)[velocities]), 0, everywhere)
-    return speed
+    velocity = smoother.differentiate(smooth, 1, everywhere)
+    recorded = np.flatnonzero(preparation.recorded)
+    if len(recorded) and log.qd is not None:
+        velocity[recorded] = smoother.differentiate(smoother.smooth(sample(log.qd)[recorded]), 0, everywhere)
+    return velocity
 
 
-def _rows(channels: ChannelsBySample) -> SamplesByJoint:
+def _transpose(channels: ChannelsBySample) -> SamplesByJoint:
     return np.ascontiguousarray(channels.T)
 
 
-def _joined(parts: list[MotionSamples]) -> MotionSamples:
-    def torque(pieces: list[np.ndarray | None]) -> np.ndarray | None:
-        there = [piece for piece in pieces if piece is not None]
-        return np.concatenate(there) if there else None
+def _concatenate(parts: list[MotionSamples]) -> MotionSamples:
+    def torques(arrays: list[np.ndarray | None]) -> np.ndarray | None:
+        recorded = [array for array in arrays if array is not None]
+        return np.concatenate(recorded) if recorded else None
 
     return MotionSamples(
         t=np.concatenate([part.t for part in parts]),
         q=np.concatenate([part.q for part in parts]),
         qd=np.concatenate([part.qd for part in parts]),
         qdd=np.concatenate([part.qdd for part in parts]),
-        tau=torque([part.tau for part in parts]),
-        raw=torque([part.raw for part in parts]),
+        tau=torques([part.tau for part in parts]),
+        raw_tau=torques([part.raw_tau for part in parts]),
         rows=np.concatenate([part.rows for part in parts]),
     )

@@ -10,14 +10,14 @@ import pytest
 from ytheta.errors import InputError
 from ytheta.findings import Severity
 from ytheta.logs.log import Log
-from ytheta.logs.preparing.prepared_log import MotionSamples, blocks, prepare_log, prepare_span
 from ytheta.logs.preparing.periods import find_period
 from ytheta.logs.preparing.preparation import PreparationSettings, choose_preparation
+from ytheta.logs.preparing.prepared_log import MotionSamples, prepare_log, prepare_pieces, prepare_span
 from ytheta.logs.preparing.resample import choose_grid
 
 RATE = 500.0
 OMEGA = 2 * np.pi * np.array([0.3, 0.5, 0.45])
-FIELDS = ("t", "q", "qd", "qdd", "tau", "raw", "rows")
+FIELDS = ("t", "q", "qd", "qdd", "tau", "raw_tau", "rows")
 
 
 def _log(seconds: float = 20.0, noise: float = 0.0, seed: int = 0) -> Log:
@@ -61,8 +61,8 @@ def test_blocks_equal_the_whole(derivative: str, jitter: bool, decimate: int) ->
     if jitter:
         log = replace(log, t=log.t + np.random.default_rng(1).uniform(0.0, 0.9, len(log)) / RATE)
     settings = PreparationSettings(cutoff=8.0, derivative=derivative, velocity=(True, False, True), decimate=decimate)
-    whole = _together(list(blocks(log, settings, size=10**6)))
-    small = _together(list(blocks(log, settings, size=1000)))
+    whole = _together(list(prepare_pieces(log, settings, size=10**6)))
+    small = _together(list(prepare_pieces(log, settings, size=1000)))
     for name in FIELDS:
         scale = np.abs(whole[name]).max()
         np.testing.assert_allclose(small[name], whole[name], rtol=0.0, atol=1e-9 * scale, err_msg=name)
@@ -71,7 +71,7 @@ def test_blocks_equal_the_whole(derivative: str, jitter: bool, decimate: int) ->
 def test_a_piece_holds_no_more_than_the_samples_kept() -> None:
     chosen = choose_preparation(_log(30.0), PreparationSettings(cutoff=8.0, decimate=7))
     motion = prepare_span(chosen, *next(chosen.pieces(1000)))
-    for name in ("t", "q", "qd", "qdd", "tau", "raw", "rows"):
+    for name in ("t", "q", "qd", "qdd", "tau", "raw_tau", "rows"):
         array = getattr(motion, name)
         assert (array if array.base is None else array.base).nbytes == array.nbytes, name
 
@@ -170,12 +170,14 @@ def test_the_period_is_found() -> None:
     log = _periodic(2.57, 1e-3)
     grid, _ = choose_grid(log)
     assert find_period(log, grid) == pytest.approx(4.0, abs=2e-3)
-    assert prepare_log(log, PreparationSettings(average_periods="auto")).settings.average_periods == pytest.approx(4.0, abs=2e-3)
+    assert prepare_log(log, PreparationSettings(average_periods="auto")).settings.average_periods == pytest.approx(
+        4.0, abs=2e-3
+    )
     once = log.rows(0, 3000)
     assert find_period(once, grid) is None
     with pytest.raises(InputError, match="does not repeat"):
         choose_preparation(once, PreparationSettings(average_periods="auto"))
-    with pytest.raises(InputError, match="hold no two periods"):
+    with pytest.raises(InputError, match="are shorter than two periods"):
         choose_preparation(once, PreparationSettings(average_periods=4.0))
 
 
@@ -194,7 +196,9 @@ def test_short_segments_are_left_out_and_said() -> None:
     assert len(prepared.segments) == 1
     assert any(finding.code == "segments" and finding.severity is Severity.WARNING for finding in prepared.findings)
     pieces = replace(_log().rows(0, 200), segments=((0, 100), (100, 200)))
-    with pytest.raises(InputError, match="gaps cut the log into 2 pieces of at most 100 samples; no segment is longer"):
+    with pytest.raises(
+        InputError, match="gaps cut the log into 2 segments of at most 100 samples; no segment is longer"
+    ):
         prepare_log(pieces, PreparationSettings(cutoff=5.0))
     with pytest.raises(InputError, match="raise the cut-off, trim less or record longer"):
         prepare_log(_log().rows(0, 100), PreparationSettings(cutoff=5.0))

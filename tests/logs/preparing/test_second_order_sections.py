@@ -10,7 +10,7 @@ import pytest
 from scipy.signal import butter, sosfilt, sosfilt_zi, sosfreqz
 
 from ytheta.logs.preparing import second_order_sections
-from ytheta.logs.preparing.second_order_sections import at_rest, butterworth, run
+from ytheta.logs.preparing.second_order_sections import compute_steady_state, design_butterworth, filter_in_place
 
 CUTOFFS = (0.05, 1.0, 6.25, 40.0, 449.0)
 
@@ -19,27 +19,29 @@ CUTOFFS = (0.05, 1.0, 6.25, 40.0, 449.0)
 @pytest.mark.parametrize("order", [2, 4, 6])
 def test_design_and_rest_are_those_of_scipy(order: int, cutoff: float) -> None:
     theirs = butter(order, cutoff, fs=1000.0, output="sos")
-    np.testing.assert_allclose(butterworth(order, cutoff, 1000.0), theirs, rtol=1e-14)
-    np.testing.assert_allclose(at_rest(theirs), sosfilt_zi(theirs), rtol=1e-12)
+    np.testing.assert_allclose(design_butterworth(order, cutoff, 1000.0), theirs, rtol=1e-14)
+    np.testing.assert_allclose(compute_steady_state(theirs), sosfilt_zi(theirs), rtol=1e-12)
 
 
 @pytest.mark.parametrize("order", [1, 3, 5])
 def test_odd_orders_have_the_same_gain(order: int) -> None:
-    ours, theirs = butterworth(order, 40.0, 1000.0), butter(order, 40.0, fs=1000.0, output="sos")
+    ours, theirs = design_butterworth(order, 40.0, 1000.0), butter(order, 40.0, fs=1000.0, output="sos")
     np.testing.assert_allclose(sosfreqz(ours)[1], sosfreqz(theirs)[1], rtol=0.0, atol=1e-12)
 
 
 @pytest.mark.parametrize("public", [False, True])
 def test_a_run_is_that_of_scipy(public: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if public:
-        monkeypatch.setattr(sections, "_LOOP", sections._public)
+        monkeypatch.setattr(second_order_sections, "_LOOP", second_order_sections._filter_with_scipy)
     else:
-        assert sections._LOOP is not sections._public  # SciPy keeps its loop where it was
+        assert (
+            second_order_sections._LOOP is not second_order_sections._filter_with_scipy
+        )  # SciPy keeps its loop where it was
     rng = np.random.default_rng(0)
     channels, states = rng.normal(size=(3, 500)), rng.normal(size=(3, 2, 2))
-    design = butterworth(4, 40.0, 1000.0)
+    design = design_butterworth(4, 40.0, 1000.0)
     wanted, after = sosfilt(design, channels, axis=1, zi=states.swapaxes(0, 1))
-    run(design, channels, states)
+    filter_in_place(design, channels, states)
     np.testing.assert_array_equal(channels, wanted)
     np.testing.assert_array_equal(states, after.swapaxes(0, 1))
 

@@ -1,6 +1,9 @@
-"""Closed loops to simulate: references, controllers, starts."""
+"""Closed loops to simulate: references, controllers, initial motions, runs of a PUMA."""
 
 from __future__ import annotations
+
+from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -9,19 +12,21 @@ from ytheta.control.laws.slotine_li import SlotineLi
 from ytheta.robot.robot import Robot
 from ytheta.simulation.closed_loop.compiled import ClosedLoop
 from ytheta.simulation.references.reference import ReferenceTrajectory
+from ytheta.simulation.result import Simulation
+from ytheta.simulation.variation import Variation
 
 
 def swing(robot: Robot, *, size: float = 0.4) -> ReferenceTrajectory:
-    """Sines around home."""
+    """A reference of sines that starts at home."""
     home = dict(zip(robot.coordinates, robot.home_coordinates, strict=True))
-    middle = np.array([home[name] for name in robot.actuated])
+    start = np.array([home[name] for name in robot.actuated])
 
-    def course(t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        w = 2.0 + 0.5 * np.arange(len(middle))
+    def reference(t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        w = 2.0 + 0.5 * np.arange(len(start))
         angle = np.outer(t, w)
-        return middle + size * (1.0 - np.cos(angle)), size * w * np.sin(angle), size * w**2 * np.cos(angle)
+        return start + size * (1.0 - np.cos(angle)), size * w * np.sin(angle), size * w**2 * np.cos(angle)
 
-    return course
+    return reference
 
 
 def slotine_li(robot: Robot, learn: tuple[str, ...]) -> SlotineLi:
@@ -40,3 +45,16 @@ def puma_loop(**settings: object) -> ClosedLoop:
 def starts(robot: Robot, runs: int, *, spread: float = 0.1, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     rng, (q, qd, _) = np.random.default_rng(seed), swing(robot)(np.zeros(1))
     return q + spread * rng.normal(size=(runs, q.shape[1])), qd + spread * rng.normal(size=(runs, q.shape[1]))
+
+
+VARIATION = Variation(parameters=0.2, gains=0.1, position=0.05, velocity=0.02, estimate=0.3)
+
+
+def simulate_puma(**settings: Any) -> Simulation:
+    arguments: dict[str, Any] = {"seconds": 1.0, "reference": swing(PUMA), "every": 10, **settings}
+    return ytheta.simulate(PUMA, slotine_li(PUMA, LEARN), **arguments)
+
+
+@cache
+def simulate_varied_puma(runs: int) -> Simulation:
+    return simulate_puma(runs=runs, variation=VARIATION)

@@ -1,4 +1,4 @@
-"""Compiled closed loops against a plain Python loop and an adaptive method; runs that do not know of each other."""
+"""Compiled closed loops against a plain Python loop and an adaptive integrator; independence of runs; invalid input."""
 
 from __future__ import annotations
 
@@ -8,45 +8,46 @@ import numpy as np
 import pytest
 
 import ytheta
-from tests.support.simulate_cases import PUMA, puma_loop, slotine_li, starts, swing
+from tests.support.simulate_cases import LEARN, PUMA, puma_loop, slotine_li, starts, swing
 from ytheta.control.controller import Controller
+from ytheta.control.laws.computed_torque import ComputedTorque
 from ytheta.control.laws.craig import Craig
 from ytheta.control.laws.slotine_li import SlotineLi
-from ytheta.errors import InputError
+from ytheta.errors import ClosureError, InputError, RobotError
 from ytheta.native import compile_graph
 from ytheta.simulation.closed_loop import compiled as closed_loop
 from ytheta.simulation.closed_loop.compiled import ClosedLoop
 from ytheta.simulation.closed_loop.plain import PlainLoop
 from ytheta.simulation.plants.integration import integrate_adaptively
+from ytheta.simulation.plants.mujoco_plant import MujocoPlant
 from ytheta.simulation.plants.own_plant import OwnPlant
 from ytheta.simulation.sensors.sensors import Sensor, Sensors
 
 
 @pytest.mark.parametrize("name", ["lu-puma4", "five-bar", "walker", "craig"])
-def test_the_compiled_loop_is_the_plain_one(name: str) -> None:
+def test_compiled_and_plain_loops_agree(name: str) -> None:
     robot = ytheta.load("lu-puma4" if name == "craig" else name)
-    masses = tuple(n for n in robot.parameter_names if n.endswith(".m"))[-2:]
+    masses = tuple(name for name in robot.parameter_names if name.endswith(".m"))[-2:]
     controller: Controller = slotine_li(robot, masses)
     if name == "craig":
         controller = Craig(robot, stiffness=100.0, damping=20.0, adaptation=2.0, filtering=1.0, learn=masses)
     q, qd = starts(robot, 1, spread=0.02)
-    course, guess = swing(robot, size=0.1), 0.7 * np.ones((1, 2))
+    reference, estimate = swing(robot, size=0.1), 0.7 * np.ones((1, 2))
     loop = ClosedLoop(plant=robot, controller=controller, substeps=2)
-    fast = loop.run(loop.init(q, qd, estimate=guess), course, 0.3)
+    fast = loop.run(loop.init(q, qd, estimate=estimate), reference, 0.3)
     plain = PlainLoop(plant=OwnPlant.of(robot), controller=controller, substeps=2)
-    slow = plain.run(q[0], qd[0], course, 0.3, estimate=guess[0])
+    slow = plain.run(q[0], qd[0], reference, 0.3, estimate=estimate[0])
     assert fast.finished.all()
     assert slow.finished.all()
     assert fast.advice == ""
-    for what in ("t", "q", "qd", "tau", "controller_state", "final_q", "final_qd", "final_controller_state", "rms"):
-        one, other = getattr(fast, what), getattr(slow, what)
-        # The same formulae in another order of operations; torques are differences of larger numbers.
-        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9, err_msg=what)
-    assert np.abs(fast.final_controller_state - guess).max() > 1e-5  # it learns
+    for array in ("t", "q", "qd", "tau", "controller_state", "final_q", "final_qd", "final_controller_state", "rms"):
+        # The same formulas in another order of operations; torques are differences of larger numbers.
+        np.testing.assert_allclose(getattr(fast, array), getattr(slow, array), rtol=1e-9, atol=1e-9, err_msg=array)
+    assert np.abs(fast.final_controller_state - estimate).max() > 1e-5  # it adapts
 
 
-def test_the_plain_loop_with_another_substep_differs() -> None:
-    """The twin: what the comparison above would not let pass."""
+def test_a_plain_loop_with_another_period_differs() -> None:
+    """The twin: the comparison above notices another period."""
     q, qd = starts(PUMA, 1)
     loop = puma_loop(substeps=2)
     fast = loop.run(loop.init(q, qd), swing(PUMA), 0.1)
@@ -55,17 +56,17 @@ def test_the_plain_loop_with_another_substep_differs() -> None:
     assert np.abs(fast.final_q - slow.final_q).max() > 1e-6
 
 
-def test_each_run_is_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Bit for bit: however runs are cut into blocks and threads, with noise, and one by one."""
+def test_runs_are_bit_identical_in_any_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With noise, for any division of runs into batches and threads, and one by one."""
     q, qd = starts(PUMA, 11)
     mass = np.linspace(0.3, 1.0, 11)
     sensors = Sensors(q=Sensor(noise=1e-4, step=1e-5, delay=2e-3), qd=Sensor(noise=1e-3, bias=1e-2 * qd))
     loop = puma_loop(varied=("load.m",), sensors=sensors)
-    start = loop.init(q, qd, parameters={"load.m": mass})
+    initial = loop.init(q, qd, parameters={"load.m": mass})
 
     def run(threads: int) -> np.ndarray:
-        found = loop.run(start, swing(PUMA), 0.15, rng=np.random.default_rng(5), threads=threads)
-        return np.concatenate([found.final_q, found.final_controller_state, found.rms, found.read_tau[:, -1]], axis=1)
+        runs = loop.run(initial, swing(PUMA), 0.15, rng=np.random.default_rng(5), threads=threads)
+        return np.concatenate([runs.final_q, runs.final_controller_state, runs.rms, runs.read_tau[:, -1]], axis=1)
 
     whole = run(1)
     monkeypatch.setattr(closed_loop, "RUNS_PER_BATCH", 4)
@@ -74,20 +75,20 @@ def test_each_run_is_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     streams = np.random.default_rng(5).spawn(11)
     k = 7
     alone = puma_loop(sensors=Sensors(q=sensors.q, qd=replace(sensors.qd, bias=1e-2 * qd[k])), varied=("load.m",))
-    one = alone.init(q[k : k + 1], qd[k : k + 1], parameters={"load.m": mass[k : k + 1]})
+    initial = alone.init(q[k : k + 1], qd[k : k + 1], parameters={"load.m": mass[k : k + 1]})
 
-    class Same(np.random.Generator):
-        """Hands out the stream of run k."""
+    class OneStream(np.random.Generator):
+        """Returns the stream of run k."""
 
         def spawn(self, n_children: int) -> list[np.random.Generator]:
             return [streams[k]][:n_children]
 
-    found = alone.run(one, swing(PUMA), 0.15, rng=Same(np.random.PCG64(0)))
-    np.testing.assert_array_equal(found.final_q[0], whole[k, :4])
+    runs = alone.run(initial, swing(PUMA), 0.15, rng=OneStream(np.random.PCG64(0)))
+    np.testing.assert_array_equal(runs.final_q[0], whole[k, :4])
 
 
-def test_parameters_of_the_plant_matter_and_are_found() -> None:
-    """Lighter and heavier loads: the estimate of each run goes towards its own."""
+def test_each_run_estimates_its_own_parameters() -> None:
+    """The estimate of each run approaches its own load."""
     q, qd = starts(PUMA, 3, spread=0.0)
     mass = np.array([0.2, 0.5, 0.9])
     loop = ClosedLoop(
@@ -95,40 +96,40 @@ def test_parameters_of_the_plant_matter_and_are_found() -> None:
         controller=SlotineLi(PUMA, convergence=10.0, damping=8.0, adaptation=1.0, learn=("load.m",)),
         varied=("load.m",),
     )
-    found = loop.run(loop.init(q, qd, parameters={"load.m": mass}), swing(PUMA), 3.0)
-    assert found.unknown_names == ("load.m",)
-    assert np.abs(found.parameter_error(mass[:, None])).max() < 0.02
-    assert found.estimate.shape == (3, 300, 1)
-    assert (found.tracking_rms < 0.05).all()
+    runs = loop.run(loop.init(q, qd, parameters={"load.m": mass}), swing(PUMA), 3.0)
+    assert runs.unknown_names == ("load.m",)
+    assert np.abs(runs.parameter_error(mass[:, None])).max() < 0.02
+    assert runs.estimate.shape == (3, 300, 1)
+    assert (runs.tracking_rms < 0.05).all()
 
 
-def test_continuous_loops_are_those_of_an_adaptive_method() -> None:
-    """Controller and plant as one differential equation: with nothing to learn, scipy integrates the same."""
+def test_continuous_loops_agree_with_an_adaptive_integrator() -> None:
+    """Controller and plant are one differential equation, which scipy integrates too if nothing is adapted."""
     controller = slotine_li(PUMA, ("load.m",))
     frozen = SlotineLi(PUMA, convergence=10.0, damping=8.0, adaptation=1e-12, learn=("load.m",))
     q, qd = starts(PUMA, 1)
-    course = swing(PUMA)
+    reference = swing(PUMA)
     loop = ClosedLoop(plant=PUMA, controller=frozen, period=1e-3, continuous=True)
-    ours = loop.run(loop.init(q, qd), course, 0.2)
+    compiled = loop.run(loop.init(q, qd), reference, 0.2)
     plant, law = OwnPlant.of(PUMA), compile_graph(frozen.graph)
 
-    def torque(t: float, at: np.ndarray, rate: np.ndarray) -> np.ndarray:
-        wanted = [values[0] for values in course(np.array([t]))]
-        return law.one(at, rate, *wanted, frozen.init(at, rate).x)[:4]
+    def torque(t: float, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+        target = [values[0] for values in reference(np.array([t]))]
+        return law.one(q, qd, *target, frozen.init(q, qd).x)[:4]
 
     exact = integrate_adaptively(plant, plant.init(q[0], qd[0]), torque, np.array([0.0, 0.2]), tolerance=1e-10)
-    np.testing.assert_allclose(ours.final_q[0], exact.states[-1, :4], rtol=0.0, atol=1e-8)  # RK4 with 1 ms
-    held = replace(loop, continuous=False).run(loop.init(q, qd), course, 0.2)
-    assert np.abs(held.final_q[0] - exact.states[-1, :4]).max() > 1e-5  # a torque that is held is another one
+    np.testing.assert_allclose(compiled.final_q[0], exact.states[-1, :4], rtol=0.0, atol=1e-8)  # RK4 with 1 ms
+    held = replace(loop, continuous=False).run(loop.init(q, qd), reference, 0.2)
+    assert np.abs(held.final_q[0] - exact.states[-1, :4]).max() > 1e-5  # a held torque differs
     with pytest.raises(InputError, match="continuous loop has no substeps"):
         _ = ClosedLoop(plant=PUMA, controller=controller, continuous=True, substeps=2).kernel
 
 
 @pytest.mark.parametrize("name", ["five-bar", "craig"])
-def test_what_sensors_say_is_what_the_controller_sees(name: str) -> None:
-    """Compiled and plain loops read the same; with loops the readings are closed first."""
+def test_compiled_and_plain_loops_read_the_same(name: str) -> None:
+    """With loops, the readings are closed before the controller uses them."""
     robot = ytheta.load("lu-puma4" if name == "craig" else name)
-    masses = tuple(n for n in robot.parameter_names if n.endswith(".m"))[-2:]
+    masses = tuple(name for name in robot.parameter_names if name.endswith(".m"))[-2:]
     controller: Controller = slotine_li(robot, masses)
     if name == "craig":
         controller = Craig(robot, stiffness=100.0, damping=20.0, adaptation=2.0, filtering=1.0, learn=masses)
@@ -139,14 +140,73 @@ def test_what_sensors_say_is_what_the_controller_sees(name: str) -> None:
         tau=Sensor(scale=0.02),
     )
     q, qd = starts(robot, 1, spread=0.02)
-    course = swing(robot, size=0.1)
+    reference = swing(robot, size=0.1)
     loop = ClosedLoop(plant=robot, controller=controller, sensors=errors)
-    fast = loop.run(loop.init(q, qd), course, 0.2, rng=np.random.default_rng(3), every=1)
+    fast = loop.run(loop.init(q, qd), reference, 0.2, rng=np.random.default_rng(3), every=1)
     plain = PlainLoop(plant=OwnPlant.of(robot), controller=controller, sensors=errors)
-    slow = plain.run(q[0], qd[0], course, 0.2, rng=np.random.default_rng(3), every=1)
-    for what in ("q", "qd", "tau", "controller_state", "read_q", "read_qd", "read_tau", "final_controller_state"):
-        np.testing.assert_allclose(getattr(fast, what), getattr(slow, what), rtol=1e-8, atol=1e-8, err_msg=what)
-    felt = 0.5 * (fast.tau[:, 1:] + fast.tau[:, :-1])  # around the stamp
-    np.testing.assert_allclose(fast.read_tau[:, 1:], 1.02 * felt, rtol=1e-12, atol=1e-12)
-    exact = replace(loop, sensors=None).run(loop.init(q, qd), course, 0.2)
+    slow = plain.run(q[0], qd[0], reference, 0.2, rng=np.random.default_rng(3), every=1)
+    for array in ("q", "qd", "tau", "controller_state", "read_q", "read_qd", "read_tau", "final_controller_state"):
+        np.testing.assert_allclose(getattr(fast, array), getattr(slow, array), rtol=1e-8, atol=1e-8, err_msg=array)
+    mean = 0.5 * (fast.tau[:, 1:] + fast.tau[:, :-1])  # around the instant
+    np.testing.assert_allclose(fast.read_tau[:, 1:], 1.02 * mean, rtol=1e-12, atol=1e-12)
+    exact = replace(loop, sensors=None).run(loop.init(q, qd), reference, 0.2)
     assert np.abs(exact.final_q - fast.final_q).max() > 1e-5
+
+
+def test_invalid_input_is_rejected() -> None:
+    loop = puma_loop()
+    q, qd = starts(PUMA, 2)
+    initial = loop.init(q, qd)
+    with pytest.raises(InputError, match="reference must return q, qd and qdd of shape"):
+        loop.run(initial, lambda t: (np.zeros((len(t), 3)),) * 3, 0.1)
+    bad = np.zeros((101, 4))
+    bad[:, 1] = np.nan
+    with pytest.raises(InputError, match=r"reference qd of 'joint2' is nan at t = 0"):
+        loop.run(initial, lambda t: (np.zeros((len(t), 4)), bad, bad), 0.1)
+    ur10 = ytheta.load("ur10")
+    ur10_loop = ClosedLoop(plant=ur10, controller=slotine_li(ur10, ("forearm_link.m",)))
+    with pytest.raises(InputError, match=r"outside its limits .* smaller or slower"):
+        ur10_loop.run(ur10_loop.init(np.zeros((1, 6)), np.zeros((1, 6))), swing(ur10, size=9.0), 2.0)
+    with pytest.raises(InputError, match="for the same robot"):
+        _ = ClosedLoop(plant=ur10, controller=slotine_li(PUMA, LEARN)).kernel
+    with pytest.raises(InputError, match="add it to ``varied``"):
+        loop.init(q, qd, parameters={"load.m": np.ones(2)})
+    with pytest.raises(InputError, match=r"q has shape \(2, 3\); give an array of shape \(2, 4\)"):
+        loop.init(q[:, :3], qd[:, :3])
+    with pytest.raises(InputError, match="qd holds numbers that are not finite"):
+        loop.init(q, np.nan * qd)
+    with pytest.raises(InputError, match=r"estimate has shape \(2, 1\)"):
+        loop.init(q, qd, estimate=np.ones((2, 1)))
+    with pytest.raises(InputError, match="positive number such as 1e-3"):
+        puma_loop(period=0.0)
+    with pytest.raises(InputError, match="give at least 1"):
+        puma_loop(substeps=0)
+    with pytest.raises(InputError, match="give at least one period"):
+        loop.run(initial, swing(PUMA), 1e-5)
+    noisy = puma_loop(sensors=Sensors())
+    with pytest.raises(InputError, match="sensors need rng"):
+        noisy.run(noisy.init(q, qd), swing(PUMA), 0.1)
+
+
+@pytest.mark.parametrize(("name", "actuated"), [("walker", ("q5", "q3")), ("five-bar", ("left",))])
+def test_loops_with_too_few_actuated_coordinates_are_rejected(name: str, actuated: tuple[str, ...]) -> None:
+    """Loops leave more coordinates free than are actuated, so that nothing determines the others."""
+    robot = replace(ytheta.load(name), actuated=actuated)
+    law = ComputedTorque(robot, stiffness=100.0, damping=20.0)
+    count = len(actuated) + 1
+    advice = rf"leave {count} coordinates free, but the actuated ones .* do not determine the rest; choose {count} of"
+    with pytest.raises(ClosureError, match=advice):
+        _ = ClosedLoop(plant=robot, controller=law).kernel
+    rest = np.zeros(len(actuated))
+    for plant in (OwnPlant.of(robot), MujocoPlant(robot)):
+        with pytest.raises(ClosureError, match=advice):
+            PlainLoop(plant=plant, controller=law).run(rest, rest, swing(PUMA), 0.1)
+    with pytest.raises(RobotError, match="neither actuated nor part of a loop, so nothing determines it"):
+        replace(ytheta.load("ur10"), actuated=ytheta.load("ur10").actuated[:-1])
+
+
+def test_progress_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(closed_loop, "RUNS_PER_BATCH", 2)
+    loop, calls = puma_loop(), list[int]()
+    loop.run(loop.init(*starts(PUMA, 5)), swing(PUMA), 0.01, progress=calls.append)
+    assert calls == [2, 4, 5]

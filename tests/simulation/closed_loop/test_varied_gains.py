@@ -1,4 +1,4 @@
-"""Gains of each run's own: a batch against loops whose controllers have those gains."""
+"""Gains that differ between runs: a batch against controllers with these gains."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ SETTINGS: list[dict[str, Any]] = [
 ]
 
 
-class Same(np.random.Generator):
-    """Hands out the stream of one run."""
+class OneStream(np.random.Generator):
+    """Returns the stream of one run."""
 
     def __init__(self, run: int) -> None:
         super().__init__(np.random.PCG64(0))
@@ -40,61 +40,72 @@ class Same(np.random.Generator):
         return [self.stream][:n_children]
 
 
-def _own(law: Law, run: int) -> Law:
+def _with_gains_of(law: Law, run: int) -> Law:
     """The law with the gains of a run."""
     return replace(law, **{name: getattr(law, name) * float(factor[run]) for name, factor in FACTORS.items()})
 
 
-def _difference(one: Runs, run: int, other: Runs) -> float:
-    names = ("q", "qd", "tau", "controller_state", "read_q", "read_qd", "read_tau", "final_q", "final_controller_state", "rms")
-    found = [np.abs(getattr(one, name)[run] - getattr(other, name)[0]) for name in names]
-    return max(float(gap.max()) for gap in found)
+def _difference(batch: Runs, run: int, alone: Runs) -> float:
+    names = (
+        "q",
+        "qd",
+        "tau",
+        "controller_state",
+        "read_q",
+        "read_qd",
+        "read_tau",
+        "final_q",
+        "final_controller_state",
+        "rms",
+    )
+    return max(float(np.abs(getattr(batch, name)[run] - getattr(alone, name)[0]).max()) for name in names)
 
 
 @pytest.mark.parametrize("settings", SETTINGS, ids=["exact", "sensors", "continuous", "craig"])
-def test_a_run_with_factors_is_one_with_those_gains(settings: dict[str, Any]) -> None:
+def test_factors_act_like_gains_of_the_controller(settings: dict[str, Any]) -> None:
     loop = puma_loop(**settings)
     loop = replace(loop, varied_gains=(loop.controller.gain_names[0], *FACTORS))
     q, qd = starts(PUMA, 3)
     batch = loop.run(loop.init(q, qd, gains=FACTORS), swing(PUMA), 0.1, rng=np.random.default_rng(4))
     assert batch.finished.all()
     for run in range(3):
-        alone = replace(loop, controller=_own(loop.controller, run), varied_gains=())  # type: ignore[arg-type]
-        own = alone.init(q[run : run + 1], qd[run : run + 1])
-        found = alone.run(own, swing(PUMA), 0.1, rng=Same(run))
-        # The same products in another order; torques are some tens.
-        assert _difference(batch, run, found) < 1e-12 * 100.0
-        twin = alone.run(own, swing(PUMA), 0.1, rng=Same((run + 1) % 3))
+        alone = replace(loop, controller=_with_gains_of(loop.controller, run), varied_gains=())  # type: ignore[arg-type]
+        initial = alone.init(q[run : run + 1], qd[run : run + 1])
+        single = alone.run(initial, swing(PUMA), 0.1, rng=OneStream(run))
+        # The same products in another order; torques are of the order of ten.
+        assert _difference(batch, run, single) < 1e-12 * 100.0
+        twin = alone.run(initial, swing(PUMA), 0.1, rng=OneStream((run + 1) % 3))
         if loop.sensors is not None:
             assert _difference(batch, run, twin) > 1e-5
-    other = replace(loop, varied_gains=()).init(q, qd)
-    alike = replace(loop, varied_gains=()).run(other, swing(PUMA), 0.1, rng=np.random.default_rng(4))
-    assert np.abs(alike.final_q - batch.final_q).max() > 1e-5  # the twin: gains matter
+    initial = replace(loop, varied_gains=()).init(q, qd)
+    unscaled = replace(loop, varied_gains=()).run(initial, swing(PUMA), 0.1, rng=np.random.default_rng(4))
+    assert np.abs(unscaled.final_q - batch.final_q).max() > 1e-5  # the twin: gains matter
 
 
 def test_the_plain_loop_agrees() -> None:
     loop = puma_loop(varied_gains=tuple(FACTORS), sensors=NOISE)
     q, qd = starts(PUMA, 3)
     batch = loop.run(loop.init(q, qd, gains=FACTORS), swing(PUMA), 0.1, rng=np.random.default_rng(4))
-    law = _own(slotine_li(PUMA, LEARN), 1)
+    law = _with_gains_of(slotine_li(PUMA, LEARN), 1)
     plain = PlainLoop(plant=OwnPlant.of(PUMA), controller=law, sensors=NOISE)
-    slow = plain.run(q[1], qd[1], swing(PUMA), 0.1, rng=Same(1))
+    slow = plain.run(q[1], qd[1], swing(PUMA), 0.1, rng=OneStream(1))
     assert _difference(batch, 1, slow) < 1e-9
 
 
-def test_what_is_not_given_is_one() -> None:
+def test_factors_that_are_not_given_are_one() -> None:
     q, qd = starts(PUMA, 2)
     loop, plain = puma_loop(varied_gains=("damping", "convergence")), puma_loop()
-    start = loop.init(q, qd, gains={"convergence": np.array([1.0, 1.1])})
-    np.testing.assert_array_equal(start.factors, [[1.0, 1.0], [1.0, 1.1]])
-    one, other = loop.run(start, swing(PUMA), 0.05), plain.run(plain.init(q, qd), swing(PUMA), 0.05)
-    np.testing.assert_allclose(one.final_q[0], other.final_q[0], rtol=0.0, atol=1e-13)
-    assert np.abs(one.final_q[1] - other.final_q[1]).max() > 1e-6
+    initial = loop.init(q, qd, gains={"convergence": np.array([1.0, 1.1])})
+    np.testing.assert_array_equal(initial.factors, [[1.0, 1.0], [1.0, 1.1]])
+    scaled = loop.run(initial, swing(PUMA), 0.05)
+    unscaled = plain.run(plain.init(q, qd), swing(PUMA), 0.05)
+    np.testing.assert_allclose(scaled.final_q[0], unscaled.final_q[0], rtol=0.0, atol=1e-13)
+    assert np.abs(scaled.final_q[1] - unscaled.final_q[1]).max() > 1e-6
 
 
-def test_factors_that_no_law_takes() -> None:
+def test_invalid_factors_are_rejected() -> None:
     q, qd = starts(PUMA, 2)
-    with pytest.raises(InputError, match="'damping' is no input of this closed loop; add it to ``varied_gains``"):
+    with pytest.raises(InputError, match="'damping' is not an input of this closed loop; add it to ``varied_gains``"):
         puma_loop().init(q, qd, gains={"damping": np.ones(2)})
     loop = puma_loop(varied_gains=("damping",))
     with pytest.raises(InputError, match="damping holds numbers that are not finite"):
@@ -105,11 +116,11 @@ def test_factors_that_no_law_takes() -> None:
         _ = puma_loop(varied_gains=("dumping",)).kernel
 
 
-def test_craig_refuses_factors_as_it_refuses_gains() -> None:
+def test_craig_rejects_factors_as_it_rejects_gains() -> None:
     q, qd = starts(PUMA, 3)
     loop = ClosedLoop(plant=PUMA, controller=CRAIG, varied_gains=("damping", "filtering"))
     loop.init(q, qd, gains={"damping": np.array([1.0, 0.06, 1.0]), "filtering": np.array([1.0, 1.0, 19.0])})
-    with pytest.raises(InputError, match=r"damping 1 of 'joint1' in run 1 is not greater than filtering 1: .* stable"):
+    with pytest.raises(InputError, match=r"damping 1 of 'joint1' in run 1 is not greater than filtering 1: .* strictly positive real"):
         loop.init(q, qd, gains={"damping": np.array([1.0, 0.05, 1.0])})
     with pytest.raises(InputError, match=r"damping 20 of 'joint1' in run 2 is not greater than filtering 21"):
         loop.init(q, qd, gains={"filtering": np.array([1.0, 1.0, 21.0])})

@@ -15,6 +15,7 @@ from rich.console import Console
 from ytheta.cli.options import print_note
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
+from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.preparation import PreparationSettings
 from ytheta.logs.reading.read import read_log
@@ -70,7 +71,7 @@ def read_logs(
     for path, mapping in zip(paths, chosen, strict=True):
         log = read_log(path, robot, mapping=mapping, strict=strict)
         if log.tau is None and torque:
-            raise InputError(next(finding.text for finding in log.findings if finding.code == "torque"))
+            raise InputError(next(finding.text for finding in log.findings if finding.code == LogFindingCode.TORQUE))
         print_findings(log.findings, f"{Path(path).name}: " if len(paths) > 1 else "", verbose=verbose)
         logs.append(log)
     return logs

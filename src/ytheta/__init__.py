@@ -1,6 +1,6 @@
-"""ytheta: a robot arm's dynamic model, made knowable. Everything rests on tau = Y(q, qd, qdd) theta.
+"""ytheta: dynamic models of robot arms, tau = Y(q, qd, qdd) theta.
 
-The names below load their rooms when first used, so that ``import ytheta`` itself costs next to nothing.
+The public names load their modules when first used, so that ``import ytheta`` itself is fast.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_ROOMS = {
+_MODULES = {
     "BaseParameters": "ytheta.identifiability.base_parameters",
-    "Variation": "ytheta.simulation.variation",
     "Frame": "ytheta.robot.frame",
     "Identification": "ytheta.identification.result",
     "Inertia": "ytheta.robot.inertia",
     "Log": "ytheta.logs.log",
-    "Robot": "ytheta.robot.robot",
     "PreparationSettings": "ytheta.logs.preparing.preparation",
+    "Robot": "ytheta.robot.robot",
+    "Variation": "ytheta.simulation.variation",
     "base_parameters": "ytheta.identifiability.registry",
     "bias": "ytheta.dynamics.kernels",
     "close_loops": "ytheta.robot.loops.closure",
@@ -71,15 +71,15 @@ _ROOMS = {
     "write_log": "ytheta.logs.write",
 }
 
-__all__ = ["__version__", *_ROOMS]
+__all__ = ["__version__", *_MODULES]
 
 
 def __getattr__(name: str) -> object:
     if name == "control":
         return import_module("ytheta.control")
-    if name not in _ROOMS:
+    if name not in _MODULES:
         raise AttributeError(f"module 'ytheta' has no attribute {name!r}")
-    return getattr(import_module(_ROOMS[name]), name)
+    return getattr(import_module(_MODULES[name]), name)
 
 
 def __dir__() -> list[str]:

@@ -1,1 +1,1 @@
-"""Base parameters: which combinations of the standard parameters move the robot, by three independent roads."""
+"""Base parameters: the combinations of standard parameters that affect the motion, by three independent methods."""

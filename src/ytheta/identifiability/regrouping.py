@@ -7,8 +7,8 @@ Notation      code         paper           meaning                              
               F[i], X[i]   F hat, X hat    functions of joints 1..i; combinations of V_i..V_n   p_i
               U            U               entries d/dt ∂F_j/∂qd_i - ∂F_j/∂q_i, then friction   joints x p
               values       X tilde         X_1, b_1, c_1, X_2, b_2, c_2, ...                    p
-Differs from  the paper in: trees; rotor inertia where asked for. Joints count as in ``robot.movable``, parents before
-              children, whatever order ``robot.actuated`` has: that is what makes U block triangular.
+Differs from  the paper in: trees; optional rotor inertia. Joints are numbered as in ``robot.movable``, parents before
+              children, independently of the order of ``robot.actuated``: this makes U block triangular.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ from ytheta.shapes import Float, Shaped
 Form: TypeAlias = Literal["differential", "boundary", "integrand"]
 Scalars: TypeAlias = Shaped[np.ndarray, "joints"]
 Columns: TypeAlias = Shaped[np.ndarray, "joints p"]
-FRICTION = 2  # columns per joint: viscous, Coulomb
+FRICTION_COLUMNS = 2  # per joint: viscous, Coulomb
 
 
 @dataclass(frozen=True)
 class Combination:
-    """X_ij: standard parameters times powers of unknown lengths, both by name, with their factors."""
+    """X_ij: a sum of terms, each a standard parameter and powers of unknown lengths, by name, and a factor."""
 
     terms: tuple[tuple[str, tuple[tuple[str, int], ...], Fraction], ...]
 
-    def value(self, theta: Mapping[str, Any], lengths: Mapping[str, Any]) -> Any:
-        """The combination for given parameters and lengths, numbers or symbols."""
+    def evaluate(self, theta: Mapping[str, Any], lengths: Mapping[str, Any]) -> Any:
+        """Evaluate the combination for parameters and lengths that are numbers or symbols."""
         total: Any = 0
         for parameter, powers, factor in self.terms:
             term = factor * theta[parameter]
@@ -54,7 +54,7 @@ class Combination:
 
 @dataclass(frozen=True, eq=False)
 class Regrouping:
-    """What is left of a Lagrangian; see the module docstring. ``terms``: n_i of (12), before regrouping, per body."""
+    """A regrouped Lagrangian; see the module docstring. ``terms``: n_i of (12), before regrouping, per body."""
 
     robot: Robot
     ring: TrigonometricRing
@@ -64,62 +64,58 @@ class Regrouping:
 
     @property
     def counts(self) -> tuple[int, ...]:
-        """p_i: terms that are left, per joint."""
-        return tuple(len(own) for own in self.functions)
+        """p_i: the number of terms per joint after regrouping."""
+        return tuple(len(functions) for functions in self.functions)
 
     @property
     def p(self) -> int:
-        """Model parameters, friction included."""
-        return sum(self.counts) + FRICTION * len(self.counts)
+        """The number of model parameters, friction included."""
+        return sum(self.counts) + FRICTION_COLUMNS * len(self.counts)
 
     @cached_property
     def starts(self) -> tuple[int, ...]:
         """The first column of each joint's block in U, and p."""
         starts = [0]
         for count in self.counts:
-            starts.append(starts[-1] + count + FRICTION)
+            starts.append(starts[-1] + count + FRICTION_COLUMNS)
         return tuple(starts)
 
     @cached_property
     def values(self) -> Float[np.ndarray, "p"]:
-        """The model parameters that the robot's description gives; UnsetLengthError where a length has no value."""
+        """The model parameters by the robot description; raises UnsetLengthError if a length has no value."""
         _ = self.robot.numeric
         lengths = {name: value for name, value in self.robot.lengths if value is not None}
         theta = dict(zip(self.robot.parameter_names, self.robot.theta.tolist(), strict=True))
-        found: list[float] = []
-        for joint, own in zip(self.robot.movable, self.combinations, strict=True):
-            found += [float(each.value(theta, lengths)) for each in own]
-            found += [theta[parameter_name(joint.name, p)] for p in ("fv", "fc")]
-        return np.array(found, dtype=float)
-
-    # --- in SymPy -----------------------------------------------------------------------------------------------
+        values: list[float] = []
+        for joint, combinations in zip(self.robot.movable, self.combinations, strict=True):
+            values += [float(each.evaluate(theta, lengths)) for each in combinations]
+            values += [theta[parameter_name(joint.name, p)] for p in ("fv", "fc")]
+        return np.array(values, dtype=float)
 
     @cached_property
     def F(self) -> tuple[tuple[Any, ...], ...]:
-        """The functions in q1, qd1, …"""
+        """The functions as SymPy expressions in q1, qd1, …"""
         motion = sympy_motion(len(self.counts))
-        return tuple(tuple(self.ring.evaluate(own, motion, _rational)) for own in self.functions)
+        return tuple(tuple(self.ring.evaluate(functions, motion, _to_sympy)) for functions in self.functions)
 
     @cached_property
     def X(self) -> tuple[tuple[Any, ...], ...]:
-        """The combinations in symbols with the names of lengths and of standard parameters, such as ``link2.mx``."""
+        """The combinations as SymPy expressions in lengths and standard parameters, such as ``link2.mx``."""
         import sympy
 
         theta = {name: sympy.Symbol(name) for name in self.robot.parameter_names}
         lengths = {name: sympy.Symbol(name) for name, _ in self.robot.lengths}
-        return tuple(tuple(each.value(theta, lengths) for each in own) for own in self.combinations)
+        return tuple(tuple(each.evaluate(theta, lengths) for each in row) for row in self.combinations)
 
     def expressions(self, form: Form) -> Columns:
-        """U of (25), or the two parts of (36), in q1, qd1, qdd1, …"""
+        """U of (25), or one of the two parts of (36), as SymPy expressions in q1, qd1, qdd1, …"""
         import sympy
 
         motion = sympy_motion(len(self.counts))
-        return self.columns(form, motion, array([sympy.sign(x) for x in motion.qd]), _rational)
-
-    # --- on any scalars -----------------------------------------------------------------------------------------
+        return self.columns(form, motion, array([sympy.sign(x) for x in motion.qd]), _to_sympy)
 
     def graph(self, form: Form) -> Graph:
-        """(q, qd, qdd) → U, or (q, qd) → a part of (36), to be compiled; all in the order of ``robot.movable``."""
+        """The graph (q, qd, qdd) → U, or (q, qd) → a part of (36), in the order of ``robot.movable``."""
         import casadi
 
         size = len(self.counts)
@@ -132,10 +128,10 @@ class Regrouping:
         return trace(f"{form} regrouping", inputs, output, made_from=f"regrouping of {self.robot.name}")
 
     def columns(self, form: Form, motion: Motion, signs: Scalars, number: Callable[[Any], Any] = float) -> Columns:
-        """U or a part of (36) on the scalars of a motion; ``signs`` are those of qd."""
+        """Evaluate U or a part of (36) on the scalars of a motion; ``signs`` are those of qd."""
         result = zeros(len(self.counts), self.p)
         for j, start in enumerate(self.starts[:-1]):
-            for i in range(j + 1):  # (23): nothing below the diagonal
+            for i in range(j + 1):  # (23): zeros below the diagonal
                 entries = self._entries(form, i, j, motion, number)
                 result[i, start : start + len(entries)] = array(entries)
             friction = {
@@ -143,32 +139,32 @@ class Regrouping:
                 "boundary": (motion.q[j], 0),
                 "integrand": (0, signs[j]),
             }[form]
-            result[j, self.starts[j + 1] - FRICTION : self.starts[j + 1]] = array(friction)
+            result[j, self.starts[j + 1] - FRICTION_COLUMNS : self.starts[j + 1]] = array(friction)
         return result
 
     def _entries(self, form: Form, i: int, j: int, motion: Motion, number: Callable[[Any], Any]) -> list[Any]:
-        """The block of joint i and functions F_j, friction left out."""
-        ring, own = self.ring, self.functions[j]
+        """The block of joint i and functions F_j, without friction."""
+        ring, functions = self.ring, self.functions[j]
         if form == "integrand":
-            return ring.evaluate([-ring.by_position(f, i) for f in own], motion, number)
-        momenta = [ring.by_rate(f, i) for f in own]
+            return ring.evaluate([-ring.position_derivative(f, i) for f in functions], motion, number)
+        momenta = [ring.rate_derivative(f, i) for f in functions]
         if form == "boundary":
             return ring.evaluate(momenta, motion, number)
         rest = [
-            sum((ring.by_position(g, k) * ring.rate(k) for k in range(j + 1)), -ring.by_position(f, i))
-            for f, g in zip(own, momenta, strict=True)
+            sum((ring.position_derivative(g, k) * ring.rate(k) for k in range(j + 1)), -ring.position_derivative(f, i))
+            for f, g in zip(functions, momenta, strict=True)
         ]
         total = ring.evaluate(rest, motion, number)
         for k in range(j + 1):
-            inertia = ring.evaluate([ring.by_rate(g, k) for g in momenta], motion, number)
+            inertia = ring.evaluate([ring.rate_derivative(g, k) for g in momenta], motion, number)
             for n, m in enumerate(inertia):
                 if type(m) is not int or m:
                     total[n] = total[n] + m * motion.vd[k]
         return total
 
 
-def _rational(value: Any) -> Any:
-    """A coefficient of the ring as a SymPy number."""
+def _to_sympy(value: Any) -> Any:
+    """Convert a coefficient of the ring to a SymPy number."""
     from sympy import QQ
 
     return QQ.to_sympy(value)

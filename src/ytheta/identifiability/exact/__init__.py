@@ -1,1 +1,1 @@
-"""Exact arithmetic for ranks without a tolerance."""
+"""Exact arithmetic for base parameters: rational geometry, polynomials in sines and cosines, symbolic lengths."""

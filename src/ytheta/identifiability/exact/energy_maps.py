@@ -1,14 +1,14 @@
-"""How the energy of a body depends on one joint, exactly and in normal form: sin² + cos² = 1 is used up.
+"""The dependence of a body's energy on one joint, exactly and in normal form: sin² is replaced by 1 - cos².
 
 The Lagrangian of body j is h_jᵀ theta_j, ten functions times its ten parameters. With the body i that carries it,
 
     h_jᵀ = h_iᵀ Lambda(q_j) + qd_j V_iᵀ G Lambda(q_j) + qd_j² k Lambda(q_j),        V_j = X(q_j) V_i + S qd_j
 
-where Lambda moves parameters from frame j to frame i, V is the twist of a frame (velocity of its origin, angular
+where Lambda transforms parameters from frame j to frame i, V is the twist of a frame (velocity of its origin, angular
 velocity) in its own axes, S that of the joint, G theta the momentum of a body that moves with S alone, and k theta its
-energy per qd_j². Lambda and X are polynomials in functions of q_j alone: 1, c, s, c², c s of a turning joint; 1, q, q²
-of a sliding one. These are linearly independent, and so are their products with independent functions of the joints
-before. Hence everything about linear dependence of energies is decided by constant matrices, one joint at a time.
+energy per qd_j². Lambda and X are polynomials in functions of q_j alone: 1, c, s, c², c s of a revolute joint; 1, q, q²
+of a prismatic one. These are linearly independent, and so are their products with independent functions of the joints
+before. Hence constant matrices decide about all linear dependence of energies, one joint at a time.
 
 Scalars are fractions, or polynomials in unknown lengths with such coefficients.
 """
@@ -22,18 +22,17 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ytheta.conventions import INERTIA_ENTRIES, LINK_PARAMETERS
-from ytheta.dynamics.mechanism import Body
+from ytheta.conventions import INERTIA_ENTRIES
+from ytheta.dynamics.mechanism import PER_LINK, Body
 from ytheta.dynamics.vectors import array, cross, dot, skew, zeros
 from ytheta.shapes import Shaped
 
 # Exponents (cos, sin, q) of a joint's functions.
 Powers: TypeAlias = tuple[int, int, int]
-Polynomial: TypeAlias = Mapping[Powers, np.ndarray]  # in the functions of one joint, with matrices as coefficients
+Polynomial: TypeAlias = Mapping[Powers, np.ndarray]  # in the functions of one joint, with matrix coefficients
 ONE, COS, SIN, Q = (0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)
 
 HALF = Fraction(1, 2)
-TEN = len(LINK_PARAMETERS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,75 +46,77 @@ class EnergyMaps:
     k: Shaped[np.ndarray, "1 10"]
 
 
-def energy_maps(body: Body) -> EnergyMaps:
-    """The maps of the joint that carries a body; a fixed one has S = 0, G = 0, k = 0 and polynomials of degree 0."""
-    poses = _poses(body)
-    axis, own = dot(body.P, body.axis), dot(body.S.T, body.axis)
+def compute_energy_maps(body: Body) -> EnergyMaps:
+    """Return the maps of the joint that carries a body; a fixed joint has S = 0, G = 0, k = 0 and constants."""
+    poses = _pose_polynomial(body)
+    axis_i, axis_j = dot(body.P, body.axis), dot(body.S.T, body.axis)
     if body.joint is None:
-        seen, S = zeros(6), zeros(6)
+        twist_i, S = zeros(6), zeros(6)
     elif body.revolute:
-        seen = np.concatenate([cross(body.p, axis), axis])  # the joint's twist in frame i
-        S = np.concatenate([dot(body.S.T, cross(body.axis, body.s)), own])
+        twist_i = np.concatenate([cross(body.p, axis_i), axis_i])  # the joint's twist in frame i
+        S = np.concatenate([dot(body.S.T, cross(body.axis, body.s)), axis_j])
     else:
-        seen, S = np.concatenate([axis, zeros(3)]), np.concatenate([own, zeros(3)])
-    G = _momentum(seen)
-    return EnergyMaps(_transport(poses), _twists(poses), S, G, dot(dot(seen[None], G), _HALVES))
+        twist_i, S = np.concatenate([axis_i, zeros(3)]), np.concatenate([axis_j, zeros(3)])
+    G = _momentum_matrix(twist_i)
+    k = dot(dot(twist_i[None], G), _HALVES)
+    return EnergyMaps(_transport_polynomial(poses), _twist_polynomial(poses), S, G, k)
 
 
-def normal_form(one: Powers, other: Powers) -> dict[Powers, int]:
-    """The product of two functions of one joint: sin² is 1 - cos²."""
-    c, s, q = (a + b for a, b in zip(one, other, strict=True))
+def multiply_powers(first: Powers, second: Powers) -> dict[Powers, int]:
+    """The product of two functions of one joint in normal form: sin² is replaced by 1 - cos²."""
+    c, s, q = (a + b for a, b in zip(first, second, strict=True))
     return {(c, s, q): 1} if s < 2 else {(c, s - 2, q): 1, (c + 2, s - 2, q): -1}
 
 
-def _poses(body: Body) -> dict[Powers, np.ndarray]:
-    """The 4 x 4 matrix of frame j seen from frame i, by functions of the joint."""
+def _pose_polynomial(body: Body) -> dict[Powers, np.ndarray]:
+    """The 4 x 4 matrix of frame j relative to frame i."""
     before, after = _homogeneous(body.P, body.p, 1), _homogeneous(body.S, body.s, 1)
-    u, nothing = body.axis, zeros(3)
-    one = array([[int(i == j) for j in range(3)] for i in range(3)])
+    u, zero = body.axis, zeros(3)
+    identity = array([[int(i == j) for j in range(3)] for i in range(3)])
     if body.joint is None:
-        parts = {ONE: _homogeneous(one, nothing, 1)}
+        parts = {ONE: _homogeneous(identity, zero, 1)}
     elif body.revolute:
         along = dot(u[:, None], u[None])
         parts = {
-            ONE: _homogeneous(along, nothing, 1),
-            COS: _homogeneous(one - along, nothing, 0),
-            SIN: _homogeneous(skew(u), nothing, 0),
+            ONE: _homogeneous(along, zero, 1),
+            COS: _homogeneous(identity - along, zero, 0),
+            SIN: _homogeneous(skew(u), zero, 0),
         }
     else:
-        parts = {ONE: _homogeneous(one, nothing, 1), Q: _homogeneous(zeros(3, 3), u, 0)}
+        parts = {ONE: _homogeneous(identity, zero, 1), Q: _homogeneous(zeros(3, 3), u, 0)}
     return {powers: dot(dot(before, part), after) for powers, part in parts.items()}
 
 
-def _transport(poses: Polynomial) -> Polynomial:
-    """Parameters of a body in frame i from those in frame j: H P Hᵀ of the pseudo-inertia P."""
+def _transport_polynomial(poses: Polynomial) -> Polynomial:
+    """Lambda: the parameters of a body in frame i from those in frame j, by H P Hᵀ of the pseudo-inertia P."""
     total: dict[Powers, np.ndarray] = {}
-    for one, A in poses.items():
-        for other, B in poses.items():
-            moved = _parameters(dot(B, dot(A, _UNITS).transpose(1, 0, 2)))  # A P Bᵀ for ten P at once
-            for powers, sign in normal_form(one, other).items():
-                total[powers] = total.get(powers, zeros(TEN, TEN)) + sign * moved
+    for first, A in poses.items():
+        for second, B in poses.items():
+            # A P Bᵀ for ten P at once
+            product = _extract_parameters(dot(B, dot(A, _UNIT_PSEUDO_INERTIAS).transpose(1, 0, 2)))
+            for powers, sign in multiply_powers(first, second).items():
+                total[powers] = total.get(powers, zeros(PER_LINK, PER_LINK)) + sign * product
     return {powers: matrix for powers, matrix in total.items() if matrix.any()}
 
 
-def _twists(poses: Polynomial) -> Polynomial:
-    """V_j = X V_i, joint at rest: v_j = Rᵀ (v_i + w_i × p), w_j = Rᵀ w_i."""
+def _twist_polynomial(poses: Polynomial) -> Polynomial:
+    """X: V_j = X V_i with the joint at rest, that is v_j = Rᵀ (v_i + w_i × p), w_j = Rᵀ w_i."""
     total: dict[Powers, np.ndarray] = {}
-    for one, A in poses.items():
-        for other, B in poses.items():
+    for first, A in poses.items():
+        for second, B in poses.items():
             X = zeros(6, 6)
             X[:3, 3:] = dot(A[:3, :3].T, -skew(B[:3, 3]))
-            if other == ONE:
+            if second == ONE:
                 X[:3, :3] = X[3:, 3:] = A[:3, :3].T
-            for powers, sign in normal_form(one, other).items():
+            for powers, sign in multiply_powers(first, second).items():
                 total[powers] = total.get(powers, zeros(6, 6)) + sign * X
     return {powers: matrix for powers, matrix in total.items() if matrix.any()}
 
 
-def _momentum(twist: Shaped[np.ndarray, "6"]) -> Shaped[np.ndarray, "6 10"]:
-    """G with G theta the momentum of a body with this twist: m v + w × h, then h × v + I w."""
+def _momentum_matrix(twist: Shaped[np.ndarray, "6"]) -> Shaped[np.ndarray, "6 10"]:
+    """G, such that G theta is the momentum of a body with this twist: m v + w × h, then h × v + I w."""
     v, w = twist[:3], twist[3:]
-    G = zeros(6, TEN)
+    G = zeros(6, PER_LINK)
     G[:3, 0] = v
     G[:3, 1:4] = skew(w)
     G[3:, 1:4] = -skew(v)
@@ -132,10 +133,10 @@ def _homogeneous(R: np.ndarray, p: np.ndarray, last: int) -> Shaped[np.ndarray, 
 
 
 def _pseudo_inertia(k: int) -> Shaped[np.ndarray, "4 4"]:
-    """[[S, h], [hᵀ, m]] with S = tr(I)/2 1 - I, where the parameter k is one and the others are zero."""
+    """[[S, h], [hᵀ, m]] with S = tr(I)/2 1 - I, for parameter k equal to one and the others zero."""
     P = zeros(4, 4)
     if k < 4:
-        P[3, k - 1] = P[k - 1, 3] = 1  # the mass at [3, -1], which is [3, 3]
+        P[3, k - 1] = P[k - 1, 3] = 1  # k = 0, the mass: [3, -1] is [3, 3]
         return P
     i, j = INERTIA_ENTRIES[k - 4]
     P[i, j] = P[j, i] = -1
@@ -145,12 +146,12 @@ def _pseudo_inertia(k: int) -> Shaped[np.ndarray, "4 4"]:
     return P
 
 
-def _parameters(P: Shaped[np.ndarray, "4 4 n"]) -> Shaped[np.ndarray, "10 n"]:
-    """The ten parameters of some pseudo-inertias, I = tr(S) 1 - S."""
+def _extract_parameters(P: Shaped[np.ndarray, "4 4 n"]) -> Shaped[np.ndarray, "10 n"]:
+    """The ten parameters of pseudo-inertias, with I = tr(S) 1 - S."""
     trace = P[0, 0] + P[1, 1] + P[2, 2]
     tensor = [trace - P[i, j] if i == j else -P[i, j] for i, j in INERTIA_ENTRIES]
     return np.stack([P[3, 3], P[3, 0], P[3, 1], P[3, 2], *tensor])
 
 
-_UNITS = np.stack([_pseudo_inertia(k) for k in range(TEN)], axis=2)
-_HALVES = array([[HALF if i == j else 0 for j in range(TEN)] for i in range(TEN)])
+_UNIT_PSEUDO_INERTIAS = np.stack([_pseudo_inertia(k) for k in range(PER_LINK)], axis=2)
+_HALVES = array([[HALF if i == j else 0 for j in range(PER_LINK)] for i in range(PER_LINK)])

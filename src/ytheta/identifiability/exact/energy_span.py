@@ -1,12 +1,12 @@
-"""Which combinations of parameters the energy of a robot contains: their exact number, and a basis of them.
+"""The combinations of parameters that the energy of a robot contains: their exact number, and a basis of them.
 
-Functions h_i and twists V_i are known by what they span: h_iᵀ = fᵀ B with independent functions f and a matrix B of at
-most ten rows. One joint on, the functions are f times functions of the joint (see ``energy_maps``), hence independent
-again, and the coefficients of each are a row; rows that depend on others are eliminated. So no polynomial in all joints
-is ever written down, and the work is the same for every joint, in chains and in trees.
+Functions h_i and twists V_i are represented by their span: h_iᵀ = fᵀ B with independent functions f and a matrix B of
+at most ten rows. At the next joint, the functions are f times functions of that joint (see ``energy_maps``), hence
+independent again, and the coefficients of each are a row; dependent rows are eliminated. So no polynomial in all joints
+is ever formed, and the work is the same for every joint, in chains and in trees.
 
-What does not depend on q_j and qd_j is h_iᵀ Lambda_1 theta_j: it joins the parameters of body i. The functions of the
-base are constants, which move nothing; so what is left there in the end has no effect.
+The part that does not depend on q_j and qd_j is h_iᵀ Lambda_1 theta_j; it is added to the parameters of body i. The
+functions of the base are constants, which have no effect on the motion, and so has the part that remains there.
 """
 
 from __future__ import annotations
@@ -17,88 +17,92 @@ from typing import Any
 
 import numpy as np
 
-from ytheta.dynamics.mechanism import Mechanism
+from ytheta.dynamics.mechanism import PER_LINK, Mechanism
 from ytheta.dynamics.vectors import array, dot, zeros
-from ytheta.identifiability.exact.energy_maps import HALF, ONE, TEN, energy_maps
+from ytheta.identifiability.exact.energy_maps import HALF, ONE, EnergyMaps, compute_energy_maps
 from ytheta.shapes import Shaped
 
 
-def energy_span(mechanism: Mechanism, *, rotors: bool) -> list[Shaped[np.ndarray, "rows columns"]]:
-    """For every body, independent rows of coefficients: ten columns per body, then one rotor inertia per joint.
+def compute_energy_span(mechanism: Mechanism, *, rotors: bool) -> list[Shaped[np.ndarray, "rows columns"]]:
+    """Return independent rows of coefficients for every body: ten columns per body, then one rotor inertia per joint.
 
-    Rows of all bodies together are independent: a body's own ten columns (and its rotor's) tell its rows apart, and
-    rows of bodies behind it do not use them. The number of rows is the number of base parameters.
+    The rows of all bodies together are independent: those of a body are independent in its own ten columns (and that of
+    its rotor), and the rows of bodies behind it are zero there. The number of rows is the number of base parameters.
     """
     bodies = mechanism.bodies
-    maps = [energy_maps(body) for body in bodies]
-    spans, twists = _spans(mechanism, maps)
-    width = TEN * len(bodies) + mechanism.joints * rotors
-    carried = [_own(k, width) for k in range(len(bodies))]
+    maps = [compute_energy_maps(body) for body in bodies]
+    spans, twists = _compute_carrier_spans(mechanism, maps)
+    width = PER_LINK * len(bodies) + mechanism.joints * rotors
+    composites = [_unit_rows(k, width) for k in range(len(bodies))]  # parameters of body k and of the bodies it carries
     result: list[np.ndarray] = [zeros(0, width)] * len(bodies)
     for k in reversed(range(len(bodies))):
-        body, own = bodies[k], maps[k]
+        body, joint_maps = bodies[k], maps[k]
         B, V = spans[k], twists[k]
-        rows = [dot(B, L) for powers, L in own.Lambda.items() if powers != ONE]
-        rows += [dot(dot(V, own.G), L) for L in own.Lambda.values()]
-        rows += [dot(own.k, L) for powers, L in own.Lambda.items() if powers != ONE]
-        squared = dot(own.k, own.Lambda[ONE])  # of qd_j² alone; the rotor shares it
-        stacked = np.concatenate([*rows, squared])
+        Lambda = joint_maps.Lambda
+        rows = [dot(B, L) for powers, L in Lambda.items() if powers != ONE]
+        rows += [dot(dot(V, joint_maps.G), L) for L in Lambda.values()]
+        rows += [dot(joint_maps.k, L) for powers, L in Lambda.items() if powers != ONE]
+        quadratic = dot(joint_maps.k, Lambda[ONE])  # the row of qd_j² alone, which rotor inertia also has
+        stacked = np.concatenate([*rows, quadratic])
         if rotors and body.joint is not None:
             rotor = zeros(len(stacked), 1)
             rotor[-1, 0] = HALF
             basis = row_basis(np.concatenate([stacked, rotor], axis=1))
-            found = dot(basis[:, :TEN], carried[k])
-            found[:, TEN * len(bodies) + body.joint] = basis[:, TEN]
+            result[k] = dot(basis[:, :PER_LINK], composites[k])
+            result[k][:, PER_LINK * len(bodies) + body.joint] = basis[:, PER_LINK]
         else:
-            found = dot(row_basis(stacked), carried[k])
-        result[k] = found
+            result[k] = dot(row_basis(stacked), composites[k])
         if body.parent is not None:
-            carried[body.parent] = carried[body.parent] + dot(own.Lambda[ONE], carried[k])
+            composites[body.parent] = composites[body.parent] + dot(Lambda[ONE], composites[k])
     return result
 
 
-def _spans(mechanism: Mechanism, maps: Sequence[Any]) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """B of h_i and of V_i for the carrier i of every body."""
-    ground = zeros(1, TEN)
+def _compute_carrier_spans(
+    mechanism: Mechanism, maps: Sequence[EnergyMaps]
+) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Return B of h_i and of V_i for the carrier i of every body."""
+    ground = zeros(1, PER_LINK)
     ground[0, 1:4] = mechanism.gravity  # the Lagrangian has + gᵀ (m p + R h)
-    span: list[np.ndarray] = []
-    twist: list[np.ndarray] = []
-    above: list[tuple[np.ndarray, np.ndarray]] = []
-    for body, own in zip(mechanism.bodies, maps, strict=True):
-        B, V = (row_basis(ground), zeros(0, 6)) if body.parent is None else above[body.parent]
-        span.append(B)
-        twist.append(V)
-        energies = [dot(rows, L) for L in own.Lambda.values() for rows in (B, dot(V, own.G), own.k)]
-        twists = [dot(V, X.T) for X in own.X.values()]
-        above.append((row_basis(np.concatenate(energies)), row_basis(np.concatenate([*twists, own.S[None]]))))
-    return span, twist
+    carrier_energies: list[np.ndarray] = []
+    carrier_twists: list[np.ndarray] = []
+    spans: list[tuple[np.ndarray, np.ndarray]] = []
+    for body, joint_maps in zip(mechanism.bodies, maps, strict=True):
+        B, V = (row_basis(ground), zeros(0, 6)) if body.parent is None else spans[body.parent]
+        carrier_energies.append(B)
+        carrier_twists.append(V)
+        factors = (B, dot(V, joint_maps.G), joint_maps.k)
+        energies = [dot(rows, L) for L in joint_maps.Lambda.values() for rows in factors]
+        twists = [dot(V, X.T) for X in joint_maps.X.values()]
+        spans.append((row_basis(np.concatenate(energies)), row_basis(np.concatenate([*twists, joint_maps.S[None]]))))
+    return carrier_energies, carrier_twists
 
 
 def row_basis(matrix: Shaped[np.ndarray, "rows columns"]) -> Shaped[np.ndarray, "rank columns"]:
-    """The reduced echelon form of a matrix of fractions, rows of zeros left out."""
-    found: list[tuple[int, list[Any]]] = []
+    """The reduced row echelon form of a matrix of fractions, without rows of zeros."""
+    pivots: list[tuple[int, list[Any]]] = []  # column and row of each pivot
     for row in {tuple(entries): None for entries in matrix.tolist()}:
         rest = list(row)
-        for place, pivot in found:
-            if rest[place]:
-                rest = _without(rest, pivot, place)
-        place = next((k for k, x in enumerate(rest) if x), -1)
-        if place < 0:
+        for column, pivot in pivots:
+            if rest[column]:
+                rest = _eliminate(rest, pivot, column)
+        column = next((k for k, x in enumerate(rest) if x), -1)
+        if column < 0:
             continue
-        rest = [x and x / Fraction(rest[place]) for x in rest]
-        found = [(k, _without(old, rest, place) if old[place] else old) for k, old in found]
-        found.append((place, rest))
-    found.sort(key=lambda item: item[0])
-    return array([entries for _, entries in found]) if found else zeros(0, matrix.shape[1])
+        rest = [x and x / Fraction(rest[column]) for x in rest]
+        pivots = [(k, _eliminate(pivot, rest, column) if pivot[column] else pivot) for k, pivot in pivots]
+        pivots.append((column, rest))
+    pivots.sort(key=lambda item: item[0])
+    return array([entries for _, entries in pivots]) if pivots else zeros(0, matrix.shape[1])
 
 
-def _without(row: list[Any], pivot: list[Any], place: int) -> list[Any]:
-    factor = row[place]
+def _eliminate(row: list[Any], pivot: list[Any], column: int) -> list[Any]:
+    factor = row[column]
     return [x - factor * y if y else x for x, y in zip(row, pivot, strict=True)]
 
 
-def _own(body: int, width: int) -> Shaped[np.ndarray, "10 columns"]:
-    result = zeros(TEN, width)
-    for k in range(TEN):
-        result[k, TEN * body + k] = 1
+def _unit_rows(body: int, width: int) -> Shaped[np.ndarray, "10 columns"]:
+    """The rows of the unit matrix for the ten parameters of a body."""
+    result = zeros(PER_LINK, width)
+    for k in range(PER_LINK):
+        result[k, PER_LINK * body + k] = 1
     return result

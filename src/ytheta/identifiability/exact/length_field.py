@@ -1,7 +1,7 @@
-"""Linear algebra over symbolic lengths: linear forms in the parameters, their coefficients polynomials in the lengths.
+"""Linear algebra over symbolic lengths: linear forms in the parameters with polynomials in the lengths as coefficients.
 
-Forms are elements of one sparse polynomial ring in the lengths and the parameters. What should cancel, but is left over
-by rounded rotations, is cut off.
+Forms are elements of one sparse polynomial ring in the lengths and the parameters. Terms that should cancel, but remain
+because of rounded rotations, are dropped.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from sympy.polys.rings import PolyRing
 
 from ytheta.dynamics.mechanism import PER_LINK
 from ytheta.dynamics.vectors import array, zeros
-from ytheta.identifiability.echelon import ROUNDING
+from ytheta.identifiability.echelon import ROUNDING_TOLERANCE
 from ytheta.shapes import Float, Shaped
 
 
 @dataclass(frozen=True, eq=False)
 class LengthField:
-    """The scalars of a robot with symbolic lengths: lengths by name, and parameters as linear forms of themselves."""
+    """The scalars of a robot with symbolic lengths: the lengths by name, and the parameters as linear forms."""
 
     names: tuple[str, ...]
     params: int
@@ -42,73 +42,76 @@ class LengthField:
     def theta(self) -> Shaped[np.ndarray, "link_params"]:
         return array(self.ring.gens[len(self.names) :])
 
-    def row(self, form: Any) -> Shaped[np.ndarray, "link_params"]:
-        """The coefficients of a linear form, as numbers and SymPy expressions."""
-        own = len(self.names)
-        parts: dict[int, list[tuple[tuple[int, ...], Any]]] = {}
+    def to_row(self, form: Any) -> Shaped[np.ndarray, "link_params"]:
+        """Return the coefficients of a linear form, as numbers and SymPy expressions."""
+        count = len(self.names)
+        terms_of: dict[int, list[tuple[tuple[int, ...], Any]]] = {}
         for powers, factor in form.terms():
-            parts.setdefault(powers.index(1, own) - own, []).append((powers[:own], factor))
+            terms_of.setdefault(powers.index(1, count) - count, []).append((powers[:count], factor))
         row = zeros(self.params)
-        for place, terms in parts.items():
-            row[place] = _expression(terms, self.ring.symbols)
+        for parameter, terms in terms_of.items():
+            row[parameter] = _to_expression(terms, self.ring.symbols)
         return row
 
 
-def evaluated(rows: Shaped[np.ndarray, "base params"], values: Mapping[str, float]) -> Float[np.ndarray, "base params"]:
-    """Rows in numbers."""
-    at = {sympy.Symbol(name): value for name, value in values.items()}
-    return np.array([float(sympy.sympify(entry).xreplace(at)) for entry in rows.ravel()]).reshape(rows.shape)
+def evaluate_rows(
+    rows: Shaped[np.ndarray, "base params"], values: Mapping[str, float]
+) -> Float[np.ndarray, "base params"]:
+    """Return the rows for these values of the lengths."""
+    lengths = {sympy.Symbol(name): value for name, value in values.items()}
+    return np.array([float(sympy.sympify(entry).xreplace(lengths)) for entry in rows.ravel()]).reshape(rows.shape)
 
 
-def solved(
+def solve_for_independent(
     rows: Shaped[np.ndarray, "base params"], independent: Sequence[int], names: Iterable[str]
 ) -> Shaped[np.ndarray, "base params"]:
-    """K with K[:, independent] = 1, by elimination, for rows and columns of links from the base to the tips.
+    """Return K with K[:, independent] = 1 by elimination; rows and columns go from the base to the tips.
 
-    Every pivot is a number, so all of K is polynomial. A link's own inertias stand in its own rows for U and there, by
-    rotation, with numbers; its first moments in those for k likewise, and in those for U; its mass in that for m, and
-    in all others. In this order they find their own rows, since those of the links before are used up.
+    Every pivot is a number, so all of K is polynomial. The inertias of a link have numerical coefficients, those of a
+    rotation, in its own rows for U; its first moments in its rows for k, and they occur in those for U; its mass in the
+    row for m, and it occurs in all others. In the order of inertias, first moments, mass, each finds a pivot in the
+    rows of its own link, because the rows of the links before are already used.
     """
     ring = PolyRing([sympy.Symbol(name) for name in names], sympy.RR, lex)
-    left = [{k: ring.from_expr(sympy.sympify(e)) for k, e in enumerate(row) if e != 0} for row in rows]
-    done: dict[int, dict[int, Any]] = {}
+    remaining = [{k: ring.from_expr(sympy.sympify(e)) for k, e in enumerate(row) if e != 0} for row in rows]
+    pivots: dict[int, dict[int, Any]] = {}
     for column in sorted(independent, key=lambda k: (k // PER_LINK, -k)):
-        sizes = [_size(row.get(column)) for row in left]
-        pivot = left.pop(int(np.argmax(sizes)))
-        head = pivot[column].LC
-        pivot = {k: entry.quo_ground(head) for k, entry in pivot.items()}
-        left = [_without(row, column, pivot) for row in left]
-        done = {other: _without(row, column, pivot) for other, row in done.items()} | {column: pivot}
+        sizes = [_pivot_size(row.get(column)) for row in remaining]
+        pivot = remaining.pop(int(np.argmax(sizes)))
+        factor = pivot[column].LC
+        pivot = {k: entry.quo_ground(factor) for k, entry in pivot.items()}
+        remaining = [_eliminate(row, column, pivot) for row in remaining]
+        pivots = {k: _eliminate(row, column, pivot) for k, row in pivots.items()} | {column: pivot}
     K = zeros(*rows.shape)
     for i, column in enumerate(independent):
-        for k, entry in done[column].items():
-            if k not in done:
-                K[i, k] = _expression(entry.terms(), ring.symbols)
+        for k, entry in pivots[column].items():
+            if k not in pivots:
+                K[i, k] = _to_expression(entry.terms(), ring.symbols)
         K[i, column] = 1
     return K
 
 
-def _size(entry: Any) -> float:
-    """How good a pivot is: nothing but a number will do."""
+def _pivot_size(entry: Any) -> float:
+    """The absolute value of a number; 0 for a polynomial, which cannot be a pivot."""
     return abs(float(entry.LC)) if entry is not None and entry.is_ground else 0.0
 
 
-def _without(row: dict[int, Any], column: int, pivot: dict[int, Any]) -> dict[int, Any]:
-    """A row less the multiple of another that clears one column."""
+def _eliminate(row: dict[int, Any], column: int, pivot: dict[int, Any]) -> dict[int, Any]:
+    """Subtract the multiple of the pivot row that makes one column zero."""
     factor = row.get(column)
     if factor is None:
         return row
-    found = dict(row)
+    result = dict(row)
     for k, entry in pivot.items():
-        found[k] = found[k] - factor * entry if k in found else -factor * entry
-    del found[column]
-    return found
+        result[k] = result[k] - factor * entry if k in result else -factor * entry
+    del result[column]
+    return result
 
 
-def _expression(terms: Sequence[tuple[tuple[int, ...], Any]], symbols: Sequence[Any]) -> Any:
-    """A polynomial in the first symbols, its rounding cut off: a number where no length is left in it."""
+def _to_expression(terms: Sequence[tuple[tuple[int, ...], Any]], symbols: Sequence[Any]) -> Any:
+    """A polynomial in the first symbols as an expression, without rounding errors; a float if it has no length."""
     factors = [(powers, float(factor)) for powers, factor in terms]
-    smallest = ROUNDING * max([1.0, *(abs(factor) for _, factor in factors)])
+    smallest = ROUNDING_TOLERANCE * max([1.0, *(abs(factor) for _, factor in factors)])
     total: Any = 0
     for powers, factor in factors:
         if abs(factor) > smallest:

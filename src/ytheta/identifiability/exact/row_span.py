@@ -1,38 +1,38 @@
-"""Rows of exact numbers and what they span: which are independent, and the others in terms of them."""
+"""The span of rows of exact numbers: the independent rows, and the others as combinations of them."""
 
 from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-Place: TypeAlias = tuple[int, tuple[int, ...]]  # of a parameter in theta; powers of the lengths that multiply it
+Place: TypeAlias = tuple[int, tuple[int, ...]]  # index of a parameter in theta, exponents of lengths
 FrozenRow: TypeAlias = tuple[tuple[Place, Any], ...]  # sparse, in a fixed order
 _Sparse: TypeAlias = dict[Any, Any]
 
 
 class RowSpan:
-    """A growing basis, made of rows that were added, and an echelon form that remembers how it was made of them."""
+    """A basis that grows by added rows, and its echelon form with the combinations of basis rows that give it."""
 
     def __init__(self) -> None:
         self.rows: list[FrozenRow] = []
-        self._pivots: dict[Place, tuple[_Sparse, _Sparse]] = {}  # echelon row; the same as a combination of the basis
-        self._solved: dict[FrozenRow, _Sparse] = {}
+        self._pivots: dict[Place, tuple[_Sparse, _Sparse]] = {}  # echelon row; its combination of basis rows
+        self._solutions: dict[FrozenRow, _Sparse] = {}
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def index(self, row: FrozenRow) -> int:
-        """Which of the basis a row is."""
+        """The index of a row in the basis."""
         return self.rows.index(row)
 
     def add(self, row: FrozenRow) -> bool:
-        """Take a row into the basis if it is independent of it; whether it was."""
-        rest, combination = self._rest(row)
+        """Add a row to the basis if it is independent of it; return whether it was added."""
+        rest, combination = self._split(row)
         if not rest:
-            self._solved[row] = combination
+            self._solutions[row] = combination
             return False
         combination = {k: -x for k, x in combination.items()}
         combination[len(self.rows)] = 1
-        self._solved[row] = {len(self.rows): 1}
+        self._solutions[row] = {len(self.rows): 1}
         self.rows.append(row)
         pivot = next(iter(rest))
         scale = 1 / rest[pivot]
@@ -43,23 +43,23 @@ class RowSpan:
         return True
 
     def solve(self, row: FrozenRow) -> _Sparse:
-        """A row of the span as a combination of the basis."""
-        if row not in self._solved:
-            rest, combination = self._rest(row)
+        """Return a row of the span as a combination of basis rows: factors by index."""
+        if row not in self._solutions:
+            rest, combination = self._split(row)
             if rest:
                 raise ArithmeticError("the row is not in the span")
-            self._solved[row] = combination
-        return self._solved[row]
+            self._solutions[row] = combination
+        return self._solutions[row]
 
-    def _rest(self, row: FrozenRow) -> tuple[_Sparse, _Sparse]:
-        """What the basis cannot make of a row, and the combination of the basis that makes the other part."""
+    def _split(self, row: FrozenRow) -> tuple[_Sparse, _Sparse]:
+        """Split a row into a rest outside the span and a combination of basis rows."""
         rest: _Sparse = dict(row)
         combination: _Sparse = {}
-        for pivot, (echelon, made_of) in self._pivots.items():
+        for pivot, (echelon, echelon_combination) in self._pivots.items():
             factor = rest.get(pivot)
             if factor is not None:
                 _subtract(rest, factor, echelon)
-                _subtract(combination, -factor, made_of)
+                _subtract(combination, -factor, echelon_combination)
         return rest, combination
 
 

@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 
 import ytheta
 from tests.support import example_robots
-from tests.support.base_checks import complete_and_minimal
+from tests.support.base_checks import is_complete_and_minimal
 from tests.support.random_robots import robots
 from tests.support.vendor_urdfs import URDFS
 from ytheta.identifiability.registry import acceptance
@@ -48,7 +48,7 @@ def test_all_roads_lead_to_the_same_k(name: str, rotor_inertia: bool) -> None:
 @pytest.mark.parametrize("method", ["lin", "ha"])
 def test_each_road_stands_alone(name: str, method: str) -> None:
     robot = ytheta.load(name)
-    assert complete_and_minimal(robot, ytheta.base_parameters(robot, method=method, rotor_inertia=True))
+    assert is_complete_and_minimal(robot, ytheta.base_parameters(robot, method=method, rotor_inertia=True))
 
 
 @settings(max_examples=20)

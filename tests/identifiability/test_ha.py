@@ -303,11 +303,11 @@ def test_catalog(name: str) -> None:
 @pytest.mark.parametrize("name", ["lu-puma4", "stanford"])
 def test_complete_and_minimal(name: str) -> None:
     robot = ytheta.load(name)
-    assert base_checks.complete_and_minimal(robot, ha.base_parameters(robot))
+    assert base_checks.is_complete_and_minimal(robot, ha.base_parameters(robot))
 
 
 def test_published_counts(shared_data: Path) -> None:
-    for row in base_checks.published(shared_data):
+    for row in base_checks.published_counts(shared_data):
         assert len(ha.base_parameters(row.robot)) == row.rigid, row.name
         if row.rigid < 10:  # the others are in the catalog
             assert len(ha.base_parameters(row.robot, rotor_inertia=True)) == row.with_rotors, row.name
@@ -353,7 +353,7 @@ def test_frames_do_not_count(name: str) -> None:
     moved = change_link_frames(robot, frames)
     base = ha.base_parameters(moved)
     assert len(base) == COUNTS[name][0]
-    assert base_checks.complete_and_minimal(moved, base)
+    assert base_checks.is_complete_and_minimal(moved, base)
 
 
 def test_lengths_may_have_any_name() -> None:

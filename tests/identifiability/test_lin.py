@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import ytheta
 from tests.support import example_robots
-from tests.support.base_checks import explains, published, regressors
+from tests.support.base_checks import explains, published_counts, regressors
 from tests.support.driven_robots import coupled
 from tests.support.formulation_cases import fork, motionless
 from tests.support.pinocchio_peer import peer
@@ -102,7 +102,7 @@ def right(robot: Robot) -> bool:
 
 
 def test_published_counts(shared_data: Path) -> None:
-    rows = published(shared_data)
+    rows = published_counts(shared_data)
     assert {row.name: counts(row.robot) for row in rows} == {row.name: (row.rigid, row.with_rotors) for row in rows}
     assert len(rows) >= 10
 

@@ -12,7 +12,7 @@ import pytest
 
 import ytheta
 from tests.support import example_robots
-from tests.support.base_checks import complete_and_minimal, explains, published, rank, regressors
+from tests.support.base_checks import is_complete_and_minimal, explains, published_counts, rank, regressors
 from tests.support.driven_robots import coupled, driven
 from tests.support.formulation_cases import fork
 from tests.support.vendor_urdfs import URDFS, gen3
@@ -30,8 +30,8 @@ def qr(robot: Robot, *, rotor_inertia: bool = False, friction: tuple[str, ...] =
 
 
 def test_published_counts(shared_data: Path) -> None:
-    found = {row.name: (len(qr(row.robot)), len(qr(row.robot, rotor_inertia=True))) for row in published(shared_data)}
-    assert found == {row.name: (row.rigid, row.with_rotors) for row in published(shared_data)}
+    found = {row.name: (len(qr(row.robot)), len(qr(row.robot, rotor_inertia=True))) for row in published_counts(shared_data)}
+    assert found == {row.name: (row.rigid, row.with_rotors) for row in published_counts(shared_data)}
     assert len(found) >= 10
 
 
@@ -40,7 +40,7 @@ def test_it_explains_every_motion_and_nothing_less_does(name: str) -> None:
     """The states of the sample are at rest; the check is on motions with velocities."""
     robot = ytheta.load(example_robots.urdf(name)) if name.endswith(".urdf") else ytheta.load(name)
     base = qr(robot, rotor_inertia=True)
-    assert complete_and_minimal(robot, base)
+    assert is_complete_and_minimal(robot, base)
     assert len(base) == rank(robot, base.selected)
 
 
@@ -52,7 +52,7 @@ def test_more_than_needed_is_noticed() -> None:
     K = np.eye(len(robot.parameter_names))[[robot.parameter_names.index(name) for name in felt]]
     greedy = ytheta.BaseParameters(robot, "none", felt, K.astype(object), felt)
     assert explains(regressors(robot, felt), greedy, greedy.K)
-    assert not complete_and_minimal(robot, greedy)
+    assert not is_complete_and_minimal(robot, greedy)
 
 
 def test_a_wrong_coefficient_is_noticed() -> None:
@@ -82,7 +82,7 @@ def test_friction_in_loops(friction: tuple[str, ...], apart: float) -> None:
     robot = ytheta.load("walker")
     base = qr(robot, rotor_inertia=True, friction=friction)
     assert len(base) == rank(robot, base.selected)
-    assert complete_and_minimal(robot, base, apart=apart)
+    assert is_complete_and_minimal(robot, base, apart=apart)
     assert base.gap is not None
     assert base.gap[1] < 1e-12
 
@@ -97,7 +97,7 @@ def test_an_open_loop_has_more_to_tell() -> None:
 def test_couplings_motors_and_branches() -> None:
     for robot in (coupled(), fork()):
         base = qr(robot, rotor_inertia=True)
-        assert complete_and_minimal(robot, base)
+        assert is_complete_and_minimal(robot, base)
         assert len(base) == rank(robot, base.selected)
 
 
@@ -105,7 +105,7 @@ def test_friction_is_known_joint_by_joint() -> None:
     robot = driven("ur10")
     base = qr(robot, rotor_inertia=True, friction=("viscous", "coulomb", "offset"))
     assert len(base) == 40 + 3 * 6
-    assert complete_and_minimal(robot, base)
+    assert is_complete_and_minimal(robot, base)
     assert all(
         base.identifiability[f"{joint.name}.{p}"].value == "known alone" for joint in robot.movable for p in ("fv", "fc")
     )

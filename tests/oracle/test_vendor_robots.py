@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import ytheta
-from tests.support.base_checks import complete_and_minimal, rank
+from tests.support.base_checks import is_complete_and_minimal, rank
 from tests.support.states import close
 from tests.support.vendor_robots import KR300, MTM, TX40
 from ytheta.errors import InputError, UnknownNameError
@@ -79,7 +79,7 @@ def test_base_parameters_of_the_tx40(extended: Extended) -> None:
     asked = [name for name in robot.parameter_names if name != "joint_6.Ia"]
     base = ytheta.base_parameters(robot, parameters=asked)
     assert (len(base.selected), len(base), rank(robot, base.selected)) == (87, 60, 60)
-    assert complete_and_minimal(robot, base)
+    assert is_complete_and_minimal(robot, base)
     drives = [name for name in base.independent if not name.startswith("link_")]
     expected = [f"joint_{k}.{p}" for k in range(1, 7) for p in ("Ia", "fv", "fc", "fo")]
     expected = [name for name in expected if name not in ("joint_1.Ia", "joint_2.Ia", "joint_6.Ia")]
@@ -93,7 +93,7 @@ def test_the_complete_model_of_the_dvrk(extended: Extended, shared_data: Path) -
     asked = ("link_*", "*.fv", "*.fc", "*.fo", "motor_4.Ia", "spring.k")
     base = ytheta.base_parameters(robot, parameters=asked)
     assert (len(base.selected), len(base), rank(robot, base.selected)) == (122, 73, 73)
-    assert complete_and_minimal(robot, base)
+    assert is_complete_and_minimal(robot, base)
     assert len(ytheta.base_parameters(robot, parameters=["link_*"])) == 46
     rows = list(csv.DictReader((shared_data / "dvrk_mtm" / "tree_mdh.csv").read_text().splitlines()))
     q, qd, qdd = np.random.default_rng(0).normal(size=(3, 5, 7))

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ytheta
-from tests.support.base_checks import complete_and_minimal, regressors
+from tests.support.base_checks import is_complete_and_minimal, regressors
 from tests.support.command import ytheta as command
 from tests.support.driven_robots import coupled, driven, evaluate
 from tests.support.forced_robots import CABLE, SPRING, forced
@@ -297,7 +297,7 @@ def test_base_parameters_with_forces() -> None:
     base = base_parameters(robot)
     assert base.method == "qr"
     assert base.independent == (*base_parameters(bare, method="qr").independent, "spring.k", "cable.k")
-    assert complete_and_minimal(robot, base)
+    assert is_complete_and_minimal(robot, base)
     for method in ("lin", "ha"):
         assert "not declared forces; method qr does" in str(acceptance(robot)[method])
         with pytest.raises(InputError, match="not declared forces"):

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 
 import ytheta
-from tests.support.base_checks import complete_and_minimal, rank
+from tests.support.base_checks import is_complete_and_minimal, rank
 from tests.support.command import ytheta as command
 from tests.support.driven_robots import driven, evaluate
 from tests.support.kernel_calls import DOORS, call, samples
@@ -172,7 +172,7 @@ def test_base_parameters() -> None:
     bare = ytheta.base_parameters(without(robot), method="qr", rotor_inertia=True)
     assert (len(plain), len(rotors), len(all_of_it)) == (36, len(bare) + 1, len(bare) + 1 + 18 + 2)
     assert len(all_of_it) == rank(robot, all_of_it.selected)
-    assert complete_and_minimal(robot, all_of_it)
+    assert is_complete_and_minimal(robot, all_of_it)
     assert all_of_it.identifiability["m.fo"].value == "only in combination"
     assert all_of_it.identifiability["m.fv"].value == "known alone"
 

@@ -60,7 +60,7 @@ def explains(Y: np.ndarray, base: ytheta.BaseParameters, K: np.ndarray, *, toler
     return bool((np.abs(left - flat) <= tolerance * scale).all())
 
 
-def complete_and_minimal(robot: Robot, base: ytheta.BaseParameters, *, apart: float = 1e-7) -> bool:
+def is_complete_and_minimal(robot: Robot, base: ytheta.BaseParameters, *, apart: float = 1e-7) -> bool:
     """All motions are explained, and none of the base columns is a combination of the others, up to ``apart``."""
     Y = regressors(robot, base.selected)
     columns = Y[:, :, base.places].reshape(-1, len(base))
@@ -81,7 +81,7 @@ class Published:
     with_rotors: int
 
 
-def published(shared_data: Path) -> list[Published]:
+def published_counts(shared_data: Path) -> list[Published]:
     """Robots of the reference folder, built from their tables, with the published counts."""
     folder = shared_data / "reference"
     rows = list(csv.DictReader((folder / "base_parameter_counts.csv").read_text().splitlines()))

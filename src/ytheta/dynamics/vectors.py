@@ -15,9 +15,9 @@ import numpy as np
 from ytheta.shapes import AnyMatrix3, AnyVector3, Shaped
 
 
-def array(entries: Sequence[Any]) -> np.ndarray:
+def array(entries: Sequence[Any] | np.ndarray) -> np.ndarray:
     """An object array of scalars, or of rows of scalars."""
-    nested = len(entries) > 0 and isinstance(entries[0], list | tuple)
+    nested = len(entries) > 0 and isinstance(entries[0], list | tuple | np.ndarray)
     result = np.empty((len(entries), len(entries[0])) if nested else len(entries), dtype=object)
     for place in np.ndindex(result.shape):
         entry = entries[place[0]]

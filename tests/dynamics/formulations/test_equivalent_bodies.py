@@ -1,0 +1,119 @@
+"""Equivalent bodies: as few parameters as there are base parameters, and the constants that the paper prints."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.support.formulation_cases import load, state, theta_of
+from tests.support.lin_chains import (
+    agree,
+    build_chain,
+    expected_torque,
+    minimal_torque,
+    random_body,
+    with_any_inertias,
+)
+from tests.support.pinocchio_peer import peer
+from ytheta.dynamics.formulations.equivalent_bodies import EquivalentBodies, equivalent_bodies, minimal_bodies
+from ytheta.dynamics.formulations.joint_axes import RotationKind
+from ytheta.dynamics.inertia_constants import inertia_constants, joint_frames
+from ytheta.dynamics.mechanism import exact_array, mechanism
+from ytheta.robot.inertia import Inertia
+from ytheta.robot.modified_dh import to_modified_dh
+from ytheta.robot.robot import Robot
+
+
+def relevant_parameters(arm: EquivalentBodies) -> np.ndarray:
+    """All parameters of the bodies that a torque can depend on."""
+    values: list[float] = []
+    for axis, P, foot_mass in zip(arm.axes, arm.P, arm.foot_masses, strict=True):
+        S, k, m = P[:3, :3], P[:3, 3], P[3, 3]
+        if axis.rotation is RotationKind.SPATIAL:
+            values += [foot_mass, m, *k, *S[np.triu_indices(3)]]
+        elif axis.rotation is RotationKind.NONE:
+            values += [m]
+        elif axis.u is not None:
+            across = k - axis.u * (axis.u @ k)
+            about_u = [np.trace(S) - axis.u @ S @ axis.u]
+            values += [*about_u, *across[:2]] if axis.revolute else [m, across[2], np.cross(axis.u, k)[2]]
+            if axis.revolute and not axis.accelerates_across:
+                values[-2:] = [0.0, 0.0]
+    return np.array(values)
+
+
+def stack_regressors(robot: Robot) -> np.ndarray:
+    oracle, joints = peer(robot), len(robot.merged.movable)
+    return np.vstack([oracle.regressor(*state(joints, seed)[:3]) for seed in range(40)])
+
+
+CHAINS = ("R", "P", "PRR", "RPR", "RRPRRR", "PPR", "RPRP")
+
+
+@pytest.mark.parametrize("kinds", CHAINS)
+def test_chains_have_no_more_parameters_than_base_parameters(kinds: str) -> None:
+    robot = build_chain(kinds, gravity=(1.0, 2.0, -9.0))
+    rank = np.linalg.matrix_rank(stack_regressors(robot), tol=1e-8)
+    assert np.count_nonzero(relevant_parameters(minimal_bodies(robot))) == rank
+    assert (
+        np.count_nonzero(relevant_parameters(equivalent_bodies(robot))) <= rank
+    )  # the angle of the tip's frame replaces one
+
+
+@pytest.mark.parametrize("name", ["ur10", "panda", "stanford", "ha-scara"])
+def test_arms_have_no_more_parameters_than_base_parameters(name: str) -> None:
+    robot = with_any_inertias(load(name))
+    rank = np.linalg.matrix_rank(stack_regressors(robot), tol=1e-8)
+    assert np.count_nonzero(relevant_parameters(minimal_bodies(robot))) == rank
+    assert np.count_nonzero(relevant_parameters(equivalent_bodies(robot))) <= rank
+
+
+@pytest.mark.parametrize("kinds", ["RRR", "RRPRRR", "PRPRR"])
+def test_unidentifiable_changes_of_the_links_change_no_parameter(kinds: str) -> None:
+    robot = build_chain(kinds, gravity=(1.0, 2.0, -9.0))
+    _, values, V = np.linalg.svd(stack_regressors(robot))
+    null_space = V[int((values > 1e-8).sum()) :]
+    change = (np.random.default_rng(6).normal(size=len(null_space)) @ null_space).reshape(-1, 10)
+    links = [
+        replace(x, inertia=Inertia(tuple(x.inertia.vector + c))) for x, c in zip(robot.links[1:], change, strict=True)
+    ]
+    other = replace(robot, links=(robot.links[0], *links))
+    for bodies in (minimal_bodies, equivalent_bodies):
+        np.testing.assert_allclose(
+            relevant_parameters(bodies(other)), relevant_parameters(bodies(robot)), rtol=1e-9, atol=1e-9
+        )
+    changed = replace(
+        robot, links=(*robot.links[:-1], replace(robot.links[-1], inertia=random_body(np.random.default_rng(7))))
+    )
+    assert not np.allclose(
+        relevant_parameters(minimal_bodies(changed)), relevant_parameters(minimal_bodies(robot)), atol=1e-3
+    )
+
+
+def as_printed(robot: Robot, sign: float = 1.0) -> EquivalentBodies:
+    """The bodies of a chain of revolute joints from k_i and D_i of (38)-(43)."""
+    arm = minimal_bodies(robot)
+    mech = mechanism(to_modified_dh(robot).robot)
+    constants, frames = inertia_constants(mech, exact_array(theta_of(mech).tolist())), joint_frames(mech)
+    bodies: list[np.ndarray] = []
+    G = np.zeros((3, 3))
+    for i in reversed(range(len(constants))):
+        U = constants[i].U.astype(float)
+        starred = U + sign * G  # (39)
+        D = starred - np.diag([starred[1, 1], starred[1, 1], 0.0])  # (38)
+        P = np.zeros((4, 4))
+        P[:3, :3] = np.trace(D) / 2 * np.eye(3) - D
+        P[:2, 3] = P[3, :2] = constants[i].k[:2].astype(float)
+        bodies.insert(0, P)
+        R = frames[i][0].astype(float)
+        G = R @ np.diag([(starred - U)[1, 1], (starred - U)[1, 1], -U[2, 2]]) @ R.T  # (40)
+    return replace(arm, P=tuple(bodies))
+
+
+@pytest.mark.parametrize("robot", [load("puma560"), load("panda"), build_chain("RRRRRR")], ids=lambda r: r.name)
+def test_constants_as_printed(robot: Robot) -> None:
+    """k_i and D_i of the paper give the same torques; with the wrong sign of (40) they do not."""
+    assert agree(minimal_torque(robot, bodies=as_printed), expected_torque(robot))
+    assert not agree(minimal_torque(robot, bodies=lambda r: as_printed(r, -1.0)), expected_torque(robot))

@@ -1,4 +1,4 @@
-"""Problems with a known answer: smooth motion, torques by MuJoCo's inverse dynamics, friction and rotors by hand."""
+"""Estimation problems with known parameters: smooth motion, torques of links by MuJoCo's inverse dynamics."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 import ytheta
 from ytheta.identification.equations.differential import Differential
-from ytheta.identification.equations.estimation_problem import PIECE, EstimationProblem
+from ytheta.identification.equations.estimation_problem import PIECE_LENGTH, EstimationProblem
 from ytheta.identification.equations.motion_sources import ArraySource
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.robot.inertia import Inertia
@@ -24,7 +24,7 @@ FRICTION = ("viscous", "coulomb", "offset")
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A robot as described, motion, the torques of the true one, and its base parameters."""
+    """Base parameters of a described robot, motion with the torques of the true robot, and its true beta."""
 
     base: ytheta.BaseParameters
     motion: MotionSamples
@@ -35,14 +35,14 @@ class Case:
         noise: np.ndarray | None = None,
         *,
         min_speed: np.ndarray | None = None,
-        size: int = PIECE,
+        piece_length: int = PIECE_LENGTH,
         threads: int | None = 1,
         base: ytheta.BaseParameters | None = None,
     ) -> EstimationProblem:
         tau = self.tau if noise is None else self.tau + noise
-        moved = ArraySource(replace(self.motion, tau=tau), RATE)
+        source = ArraySource(replace(self.motion, tau=tau), RATE)
         form = _form(base or self.base, None if min_speed is None else tuple(min_speed.tolist()))
-        return EstimationProblem(form, (moved,), threads=threads, size=size)
+        return EstimationProblem(form, (source,), threads=threads, piece_length=piece_length)
 
     @property
     def tau(self) -> np.ndarray:
@@ -55,22 +55,24 @@ class Case:
         return _form(self.base, None).kernel(self.motion.q, self.motion.qd, self.motion.qdd)
 
     def error(self, beta: np.ndarray, truth: np.ndarray | None = None) -> float:
-        """The largest error of a parameter by the torque that it makes, relative to all torque."""
+        """The largest torque that the error of a parameter causes, relative to all torque."""
         sizes = np.linalg.norm(self.Y, axis=(0, 1))
-        wrong = abs(beta - (self.truth if truth is None else truth)) * sizes
-        return float(wrong.max() / np.linalg.norm(self.tau))
+        errors = abs(beta - (self.truth if truth is None else truth)) * sizes
+        return float(errors.max() / np.linalg.norm(self.tau))
 
 
-def case(robot: Robot, samples: int = 400, *, still: Sequence[int] = (), seed: int = 3, rotors: bool = True) -> Case:
-    """True bodies and drives have nothing to do with those described. ``still``: joints that do not move."""
+def make_case(
+    robot: Robot, samples: int = 400, *, still: Sequence[int] = (), seed: int = 3, rotors: bool = True
+) -> Case:
+    """Return a case whose true bodies and drives are not those described. ``still``: joints that do not move."""
     rng = np.random.default_rng(seed)
-    bodies = {link.name: _body(rng) for link in robot.merged.links[1:]}
+    bodies = {link.name: _random_body(rng) for link in robot.merged.links[1:]}
     count = len(robot.movable)
     drives = rng.uniform(0.2, 1.0, (count, 4)) * (1.0 if rotors else np.array([0.0, 1.0, 1.0, 1.0]))
     base = _base(robot, rotors)
-    motion = smooth(count, samples, seed=seed, still=still)
-    true = replace(robot.merged, loops=()).with_inertias(bodies)
-    tau = mujoco_torque(true, motion.q, motion.qd, motion.qdd)
+    motion = smooth_motion(count, samples, seed=seed, still=still)
+    true_robot = replace(robot.merged, loops=()).with_inertias(bodies)
+    tau = mujoco_torque(true_robot, motion.q, motion.qd, motion.qdd)
     columns = np.stack([motion.qdd, motion.qd, np.sign(motion.qd), np.ones_like(motion.qd)], axis=2)
     tau = tau + np.einsum("sjk,jk->sj", columns, drives)
     theta = np.concatenate([*(bodies[link.name].parameters for link in robot.merged.links[1:]), drives.ravel()])
@@ -79,7 +81,7 @@ def case(robot: Robot, samples: int = 400, *, still: Sequence[int] = (), seed: i
 
 @cache
 def _form(base: ytheta.BaseParameters, min_speed: tuple[float, ...] | None) -> Differential:
-    """Compiled once."""
+    """The form, compiled once per robot."""
     return Differential(base, None if min_speed is None else np.array(min_speed))
 
 
@@ -88,8 +90,8 @@ def _base(robot: Robot, rotors: bool) -> ytheta.BaseParameters:
     return ytheta.base_parameters(robot, rotor_inertia=rotors, friction=FRICTION)
 
 
-def smooth(joints: int, samples: int, *, seed: int = 3, still: Sequence[int] = ()) -> MotionSamples:
-    """NormalEquations of sines, with their exact derivatives."""
+def smooth_motion(joints: int, samples: int, *, seed: int = 3, still: Sequence[int] = ()) -> MotionSamples:
+    """Sums of sines with exact derivatives."""
     rng = np.random.default_rng(seed)
     t = np.arange(samples) / RATE
     amplitudes, phases = rng.normal(0.0, 0.4, (5, 1, joints)), rng.uniform(0.0, 6.0, (5, 1, joints))
@@ -104,7 +106,7 @@ def smooth(joints: int, samples: int, *, seed: int = 3, still: Sequence[int] = (
 
 
 def mujoco_torque(robot: Robot, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
-    """mj_inverse of every sample, in the order of ``robot.actuated``; arrays come in that order, too."""
+    """mj_inverse of every sample; all arrays are in the order of ``robot.actuated``."""
     robot = robot.numeric.merged
     model = mujoco.MjModel.from_xml_string(to_mjcf(robot))
     data = mujoco.MjData(model)
@@ -117,8 +119,8 @@ def mujoco_torque(robot: Robot, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) 
     return tau
 
 
-def _body(rng: np.random.Generator) -> Inertia:
-    """A body that can exist: point masses."""
+def _random_body(rng: np.random.Generator) -> Inertia:
+    """A physically consistent body of point masses."""
     masses, places = rng.uniform(0.2, 1.0, 6), rng.normal(0.0, 0.25, (6, 3))
     center = masses @ places / masses.sum()
     arms = places - center

@@ -1,4 +1,4 @@
-"""Huber's estimator: gross errors, efficiency without them, its covariance, and what it says when it is not done."""
+"""Huber's estimator: gross errors, efficiency under normal noise, covariance, convergence."""
 
 from __future__ import annotations
 
@@ -8,87 +8,88 @@ import numpy as np
 import pytest
 
 import ytheta
-from tests.support.estimation_cases import Case, case
+from tests.support.estimation_cases import Case, make_case
 from ytheta.errors import InputError
+from ytheta.findings import Severity
 from ytheta.identification.estimators.estimate import Estimator
-from ytheta.identification.estimators.huber import Huber, _scales
+from ytheta.identification.estimators.huber import Huber, estimate_scales
 from ytheta.identification.estimators.least_squares import LeastSquares
 from ytheta.identification.estimators.weighted import Weighted
 
 
 @cache
 def scara() -> Case:
-    return case(ytheta.load("ha-scara"), 400)
+    return make_case(ytheta.load("ha-scara"), 400)
 
 
-def normal(seed: int) -> np.ndarray:
+def normal_noise(seed: int) -> np.ndarray:
     return np.random.default_rng(seed).normal(size=scara().tau.shape)
 
 
-def gross(seed: int) -> np.ndarray:
+def gross_errors(seed: int) -> np.ndarray:
     """Noise with 5 % of the torques off by thirty times its size, to either side."""
     rng = np.random.default_rng(1000 + seed)
-    noise = normal(seed)
+    noise = normal_noise(seed)
     return np.where(rng.random(noise.shape) < 0.05, rng.choice([-30.0, 30.0], noise.shape), noise)
 
 
-def squares(estimator: Estimator, noise: list[np.ndarray]) -> float:
-    """Mean square error, every parameter in units of its deviation under plain least squares."""
+def mean_square_error(estimator: Estimator, noise: list[np.ndarray]) -> float:
+    """Mean square error of beta, in units of the standard deviations of plain least squares."""
     reference = LeastSquares().fit(scara().problem())
     units = np.sqrt(np.diag(reference.covariance(np.ones(4))))
-    wrong = [(estimator.fit(scara().problem(each)).beta - scara().truth) / units for each in noise]
-    return float(np.mean(np.square(wrong)))
+    errors = [(estimator.fit(scara().problem(each)).beta - scara().truth) / units for each in noise]
+    return float(np.mean(np.square(errors)))
 
 
-def test_gross_errors() -> None:
-    noise = [gross(seed) for seed in range(5)]
-    assert squares(LeastSquares(), noise) > 20.0
-    assert squares(Weighted(), noise) > 20.0
-    assert squares(Huber(), noise) < 3.0
-    assert squares(Huber(bound=100.0), noise) > 20.0  # the twin: a bound that nothing reaches
+def test_gross_errors_hardly_change_the_estimate() -> None:
+    noise = [gross_errors(seed) for seed in range(5)]
+    assert mean_square_error(LeastSquares(), noise) > 20.0
+    assert mean_square_error(Weighted(), noise) > 20.0
+    assert mean_square_error(Huber(), noise) < 3.0
+    assert mean_square_error(Huber(bound=100.0), noise) > 20.0  # the twin: a bound that nothing reaches
 
 
 def test_efficiency_under_normal_noise() -> None:
-    """95 % by theory; the errors of both estimators are nearly the same, so a few noises are enough."""
-    noise = [normal(seed) for seed in range(25)]
-    plain = squares(LeastSquares(), noise)
-    assert 0.9 < plain / squares(Huber(), noise) < 1.0
-    assert plain / squares(Huber(bound=0.3), noise) < 0.85  # the twin: 73 %
+    """95 % in theory; the errors of both estimators are nearly equal, so that a few draws are enough."""
+    noise = [normal_noise(seed) for seed in range(25)]
+    plain = mean_square_error(LeastSquares(), noise)
+    assert 0.9 < plain / mean_square_error(Huber(), noise) < 1.0
+    assert plain / mean_square_error(Huber(bound=0.3), noise) < 0.85  # the twin: 73 %
 
 
 def test_covariance_with_gross_errors() -> None:
-    """P_j is for the mean square of all residuals: with it the errors are as large as they claim."""
+    """P_j times the mean square of all residuals is the covariance of the errors."""
     ratios = []
     for seed in range(30):
-        found = Huber().fit(scara().problem(gross(seed)))
-        residuals = scara().tau + gross(seed) - scara().Y @ found.beta
-        variances = np.square(residuals).sum(axis=0) / (len(residuals) - found.used)
-        wrong = found.beta - scara().truth
-        ratios.append(wrong @ np.linalg.solve(found.covariance(variances), wrong) / len(wrong))
+        estimate = Huber().fit(scara().problem(gross_errors(seed)))
+        residuals = scara().tau + gross_errors(seed) - scara().Y @ estimate.beta
+        variances = np.square(residuals).sum(axis=0) / (len(residuals) - estimate.degrees_of_freedom)
+        error = estimate.beta - scara().truth
+        ratios.append(error @ np.linalg.solve(estimate.covariance(variances), error) / len(error))
     assert abs(np.mean(ratios) - 1.0) < 0.25  # a deviation of 0.055 by chance, and 400 equations a joint
     assert variances.min() > 10.0  # the twin: as if they were noise of least squares
 
 
 def test_scales_are_medians() -> None:
-    noise = gross(1) * np.array([0.1, 1.0, 10.0, 0.0])
-    problem = scara().problem(noise, min_speed=np.full(4, 0.2), size=123)
-    found = _scales(problem, scara().truth, np.full(4, 1e-9))
+    noise = gross_errors(1) * np.array([0.1, 1.0, 10.0, 0.0])
+    problem = scara().problem(noise, min_speed=np.full(4, 0.2), piece_length=123)
+    scales = estimate_scales(problem, scara().truth, np.full(4, 1e-9))
     for j in range(3):
         kept = abs(scara().motion.qd[:, j]) >= 0.2
-        assert found[j] == pytest.approx(1.4826 * np.median(abs(noise[kept, j])), rel=0.02)  # between two residuals
-        assert found[j] != pytest.approx(1.4826 * np.median(abs(noise[:, j])), rel=1e-4)
-    assert found[3] < 1e-8
+        assert scales[j] == pytest.approx(1.4826 * np.median(abs(noise[kept, j])), rel=0.02)  # between two residuals
+        assert scales[j] != pytest.approx(1.4826 * np.median(abs(noise[:, j])), rel=1e-4)
+    assert scales[3] < 1e-8
 
 
-def test_rounds_and_settings() -> None:
-    assert Huber(rounds=1).fit(scara().problem(gross(0))).notes == (
-        "huber has not settled after 1 rounds; give it more, or look at the residuals",
-    )
-    settled = Huber().fit(scara().problem(gross(0)))
-    assert not settled.notes
-    assert 2 < settled.rounds < 50
+def test_convergence_and_settings() -> None:
+    (finding,) = Huber(rounds=1).fit(scara().problem(gross_errors(0))).findings
+    assert (finding.code, finding.severity, finding.fields) == ("estimator", Severity.WARNING, {"rounds": 1})
+    assert finding.text == "huber did not converge in 1 round; allow more rounds, or inspect the residuals"
+    converged = Huber().fit(scara().problem(gross_errors(0)))
+    assert not converged.findings
+    assert 2 < converged.rounds < 50
     longer = Huber(rounds=200)
-    np.testing.assert_array_equal(longer.fit(scara().problem(gross(0))).beta, settled.beta)
+    np.testing.assert_array_equal(longer.fit(scara().problem(gross_errors(0))).beta, converged.beta)
     with pytest.raises(InputError, match="bound is 0"):
         Huber(bound=0.0)
     with pytest.raises(InputError, match="rounds is 0"):

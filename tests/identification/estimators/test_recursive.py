@@ -1,4 +1,4 @@
-"""Recursive least squares: the closed form, blocks and steps, a load that is grasped, rest, and misuse."""
+"""Recursive least squares: the closed form, blocks and steps, a grasped load, rest, and misuse."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ import numpy as np
 import pytest
 
 import ytheta
-from tests.support.estimation_cases import Case, case
+from tests.support.estimation_cases import Case, make_case
 from ytheta.errors import InputError
 from ytheta.identification.estimators.recursive import Recursive, RecursiveLeastSquares, State
 
 
 @cache
 def scara() -> Case:
-    return case(ytheta.load("ha-scara"), 300)
+    return make_case(ytheta.load("ha-scara"), 300)
 
 
-def noisy() -> np.ndarray:
+def draw_noise() -> np.ndarray:
     return np.random.default_rng(0).normal(size=scara().tau.shape)
 
 
-def run(rule: RecursiveLeastSquares, tau: np.ndarray, columns: np.ndarray | None = None) -> State:
+def run_steps(rule: RecursiveLeastSquares, tau: np.ndarray, columns: np.ndarray | None = None) -> State:
     state = rule.init(scara().base.beta, columns)
     for Y, torque in zip(scara().Y, tau, strict=True):
         _, state = rule.step(state, Y, torque)
@@ -30,7 +30,7 @@ def run(rule: RecursiveLeastSquares, tau: np.ndarray, columns: np.ndarray | None
 
 
 def closed_form(forgetting: float, tau: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Weighted equations, stacked with those of the start, by NumPy's least squares; and the covariance."""
+    """beta and its covariance by NumPy's least squares of the weighted equations, stacked on those of the start."""
     weights = np.sqrt(forgetting ** np.arange(len(tau))[::-1])
     start = np.diag(columns) * np.sqrt(forgetting ** len(tau) / 1e6)
     A = np.concatenate([start, (weights[:, None, None] * scara().Y).reshape(-1, len(columns))])
@@ -39,10 +39,10 @@ def closed_form(forgetting: float, tau: np.ndarray, columns: np.ndarray) -> tupl
 
 
 @pytest.mark.parametrize("forgetting", [1.0, 0.98])
-def test_steps_are_the_closed_form(forgetting: float) -> None:
+def test_steps_give_the_closed_form(forgetting: float) -> None:
     columns = np.linspace(0.5, 20.0, len(scara().base))
-    tau = scara().tau + noisy()
-    state = run(RecursiveLeastSquares(forgetting), tau, columns)
+    tau = scara().tau + draw_noise()
+    state = run_steps(RecursiveLeastSquares(forgetting), tau, columns)
     beta, covariance = closed_form(forgetting, tau, columns)
     np.testing.assert_allclose(state.beta, beta, rtol=1e-9, atol=1e-9 * abs(beta).max())
     np.testing.assert_allclose(state.covariance, covariance, rtol=0.0, atol=1e-8 * abs(covariance).max())
@@ -51,38 +51,38 @@ def test_steps_are_the_closed_form(forgetting: float) -> None:
 
 
 @pytest.mark.parametrize("forgetting", [1.0, 0.98])
-def test_blocks_are_steps(forgetting: float) -> None:
-    tau = scara().tau + noisy()
-    state = run(RecursiveLeastSquares(forgetting), tau)
+def test_blocks_give_the_same_as_steps(forgetting: float) -> None:
+    tau = scara().tau + draw_noise()
+    state = run_steps(RecursiveLeastSquares(forgetting), tau)
     for size in (64, 8192):
-        found = Recursive(forgetting, initial_spread=1e6).fit(scara().problem(noisy(), size=size))
-        np.testing.assert_allclose(found.beta, state.beta, rtol=1e-9, atol=1e-9 * abs(state.beta).max())
-    other = Recursive(0.97, initial_spread=1e6).fit(scara().problem(noisy()))
+        estimate = Recursive(forgetting, initial_spread=1e6).fit(scara().problem(draw_noise(), piece_length=size))
+        np.testing.assert_allclose(estimate.beta, state.beta, rtol=1e-9, atol=1e-9 * abs(state.beta).max())
+    other = Recursive(0.97, initial_spread=1e6).fit(scara().problem(draw_noise()))
     assert abs(other.beta - state.beta).max() > 1e-3
 
 
-def test_equations_that_do_not_count() -> None:
+def test_equations_of_slow_joints_do_not_count() -> None:
     min_speed = np.full(4, 0.3)
     kept = abs(scara().motion.qd) >= min_speed
     rule = RecursiveLeastSquares(0.98)
     state = rule.init(scara().base.beta)
-    for Y, torque, counts in zip(scara().Y, scara().tau + noisy(), kept, strict=True):
+    for Y, torque, counts in zip(scara().Y, scara().tau + draw_noise(), kept, strict=True):
         _, state = rule.step(state, Y * counts[:, None], torque * counts)
-    found = Recursive(0.98, initial_spread=1e6).fit(scara().problem(noisy(), min_speed=min_speed))
-    np.testing.assert_allclose(found.beta, state.beta, rtol=1e-9, atol=1e-9 * abs(state.beta).max())
+    estimate = Recursive(0.98, initial_spread=1e6).fit(scara().problem(draw_noise(), min_speed=min_speed))
+    np.testing.assert_allclose(estimate.beta, state.beta, rtol=1e-9, atol=1e-9 * abs(state.beta).max())
 
 
-def test_a_load_is_grasped() -> None:
-    """From half time on some parameters are others: who forgets finds them, who does not finds neither."""
+def test_forgetting_follows_a_grasped_load() -> None:
+    """Some parameters change at half time: with forgetting the estimate follows, without it does not."""
     half = len(scara().tau) // 2
     grasped = scara().truth + np.where([name.startswith("link4") for name in scara().base.names], 0.5, 0.0)
     tau = np.concatenate([scara().Y[:half] @ scara().truth, scara().Y[half:] @ grasped])
-    assert abs(run(RecursiveLeastSquares(0.9), tau).beta - grasped).max() < 0.02
-    steady = run(RecursiveLeastSquares(), tau).beta
+    assert abs(run_steps(RecursiveLeastSquares(0.9), tau).beta - grasped).max() < 0.02
+    steady = run_steps(RecursiveLeastSquares(), tau).beta
     assert abs(steady - grasped).max() > 0.05
 
 
-def test_the_residual_is_that_before_the_step() -> None:
+def test_the_residual_is_that_of_the_state_before_the_step() -> None:
     rule = RecursiveLeastSquares()
     start = rule.init(scara().base.beta)
     residual, after = rule.step(start, scara().Y[0], scara().tau[0])
@@ -91,10 +91,10 @@ def test_the_residual_is_that_before_the_step() -> None:
     np.testing.assert_array_equal(start.beta, scara().base.beta)  # states are values
 
 
-def test_rest_does_not_wind_up() -> None:
-    """At rest nothing is learnt and the spread grows no further than allowed; afterwards all is as good as before."""
+def test_the_spread_is_bounded_at_rest() -> None:
+    """At rest the spread grows to its bound; afterwards the estimate is as good as before."""
     rule = RecursiveLeastSquares(0.9, initial_spread=1e3, largest_spread=1e6)
-    state = run(rule, scara().tau)
+    state = run_steps(rule, scara().tau)
     nothing = np.zeros_like(scara().Y[0])
     for _ in range(2000):  # 0.9^-2000 is 1e91
         _, state = rule.step(state, nothing, np.zeros(4))
@@ -104,7 +104,7 @@ def test_rest_does_not_wind_up() -> None:
     assert abs(state.beta - scara().truth).max() < 1e-3
 
 
-def test_settings() -> None:
+def test_bad_settings_are_refused() -> None:
     for wrong in (0.0, 1.1, float("nan")):
         with pytest.raises(InputError, match="forgetting is"):
             RecursiveLeastSquares(wrong)

@@ -1,4 +1,4 @@
-"""Lin's procedure: the same estimate as (38) of Ha by another road, for every kind of joint; who is refused."""
+"""Lin's procedure: the same estimate as (38) of Ha for every kind of joint; robots that are refused."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ import pytest
 
 import ytheta
 from tests.support.driven_robots import coupled
-from tests.support.estimation_cases import RATE, Case, case, smooth
+from tests.support.estimation_cases import RATE, Case, make_case, smooth_motion
 from tests.support.formulation_cases import fork
 from tests.support.serial_arms import RULES, SIDE, STILL, UP, P, R, X, Y, Z, arm
 from ytheta.errors import InputError
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.motion_sources import ArraySource
-from ytheta.identification.estimators.lin.lin import Lin, _equations
-from ytheta.identification.estimators.lin.serial_arm import Arm
-from ytheta.identification.estimators.lin.recursion import Behind
+from ytheta.identification.estimators.lin.lin import Lin, joint_equations
+from ytheta.identification.estimators.lin.recursion import OuterBodies
+from ytheta.identification.estimators.lin.serial_arm import SerialArm
 from ytheta.identification.estimators.sequential import Sequential
 from ytheta.robot.frame import Frame
 from ytheta.robot.inertia import Inertia
@@ -40,13 +40,13 @@ ARMS = {
 
 @cache
 def catalog(name: str) -> Case:
-    return case(ytheta.load(name), 300)
+    return make_case(ytheta.load(name), 300)
 
 
-def linear(robot: Robot, seed: int = 2) -> tuple[EstimationProblem, np.ndarray]:
-    """Torques of any theta from the kernel of the standard regressor, and noise."""
+def random_problem(robot: Robot, seed: int = 2) -> tuple[EstimationProblem, np.ndarray]:
+    """Motion of a robot with the torques of a random theta, by its regressor, and noise."""
     base = ytheta.base_parameters(robot, rotor_inertia=True, friction=("viscous", "coulomb"))
-    motion = smooth(len(robot.actuated), 250)
+    motion = smooth_motion(len(robot.actuated), 250)
     rng = np.random.default_rng(seed)
     theta = np.where([name in base.selected for name in robot.parameter_names], rng.normal(size=len(robot.theta)), 0.0)
     form = Differential(base)
@@ -55,17 +55,18 @@ def linear(robot: Robot, seed: int = 2) -> tuple[EstimationProblem, np.ndarray]:
 
 
 def agree(problem: EstimationProblem) -> bool:
-    """The same beta and the same covariance as sequential."""
-    one, other = Lin().fit(problem), Sequential().fit(problem)
-    assert one.notes == other.notes == ()
-    deviations = np.sqrt(np.diag(other.covariance(np.ones(len(other.used)))))
-    same = abs(one.beta - other.beta) < 1e-8 * np.maximum(abs(other.beta), deviations)
-    spread = abs(one.spread - other.spread) < 1e-8 * abs(other.spread).max(axis=(1, 2), keepdims=True) + 1e-300
+    """Whether Lin gives the same beta and the same covariance as Sequential."""
+    lin, sequential = Lin().fit(problem), Sequential().fit(problem)
+    assert lin.findings == sequential.findings == ()
+    deviations = np.sqrt(np.diag(sequential.covariance(np.ones(len(sequential.degrees_of_freedom)))))
+    same = abs(lin.beta - sequential.beta) < 1e-8 * np.maximum(abs(sequential.beta), deviations)
+    largest = abs(sequential.spread).max(axis=(1, 2), keepdims=True)
+    spread = abs(lin.spread - sequential.spread) < 1e-8 * largest + 1e-300
     return bool(same.all() and spread.all())
 
 
 @pytest.mark.parametrize("name", ["ur10", "stanford", "panda"])
-def test_two_papers_one_estimate(name: str) -> None:
+def test_lin_and_ha_give_the_same_estimate(name: str) -> None:
     known = catalog(name)
     noise = np.random.default_rng(1).normal(size=known.tau.shape)
     assert agree(known.problem(noise))
@@ -74,64 +75,64 @@ def test_two_papers_one_estimate(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ARMS)
-def test_slides_and_other_geometry(name: str) -> None:
-    assert agree(linear(ARMS[name])[0])
+def test_prismatic_joints_and_special_axes(name: str) -> None:
+    assert agree(random_problem(ARMS[name])[0])
 
 
 @pytest.mark.parametrize("name", ["stanford", "panda"])
 def test_94_is_the_torque(name: str) -> None:
     """tau_i = v_i · w_i + phi_i for w = M theta of the true arm, against MuJoCo and for every joint."""
     known = catalog(name)
-    found = Arm.of(known.base)
-    w = np.linalg.lstsq(found.C, known.truth, rcond=None)[0]
-    for i in range(len(found.places)):
-        rows = _equations(found, i, w, replace(known.motion, tau=known.tau), i)
-        left = rows[:, -1] - rows[:, :-1] @ w[found.own(i)]
-        assert abs(left).max() < 1e-9 * abs(known.tau).max()
+    arm_model = SerialArm.of(known.base)
+    w = np.linalg.lstsq(arm_model.C, known.truth, rcond=None)[0]
+    for i in range(len(arm_model.places)):
+        rows = joint_equations(arm_model, i, w, replace(known.motion, tau=known.tau), i)
+        residual = rows[:, -1] - rows[:, :-1] @ w[arm_model.own(i)]
+        assert abs(residual).max() < 1e-9 * abs(known.tau).max()
 
 
-def test_the_twins(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without what (99) takes off D, without the slides in D, with gravity the other way: not the same."""
-    problem = linear(ARMS["two slides between turns"])[0]
+def test_wrong_recursions_do_not_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The twins: without D~ of (99), without the prismatic joints in D, with gravity reversed."""
+    problem = random_problem(ARMS["two slides between turns"])[0]
     assert agree(problem)
-    for place, value in (("fixed", lambda _: np.zeros((3, 3))), ("moment", _without_slides(Behind.moment))):
+    for place, value in (("fixed", lambda _: np.zeros((3, 3))), ("moment", _without_slides(OuterBodies.moment))):
         with monkeypatch.context() as change:
-            change.setattr(Behind, place, value)
+            change.setattr(OuterBodies, place, value)
             assert not agree(problem)
-    honest = Arm.of.__func__  # type: ignore[attr-defined]
-    monkeypatch.setattr(Arm, "of", classmethod(lambda cls, base: _upside_down(honest(cls, base))))
+    create = SerialArm.of.__func__  # type: ignore[attr-defined]
+    monkeypatch.setattr(SerialArm, "of", classmethod(lambda cls, base: _with_reversed_gravity(create(cls, base))))
     assert not agree(problem)
 
 
 def _without_slides(moment: Callable[..., np.ndarray]) -> Callable[..., np.ndarray]:
-    return lambda self, moved, D: moment(replace(self, slides=()), moved, D)
+    return lambda self, body, D: moment(replace(self, slides=()), body, D)
 
 
-def _upside_down(found: Arm) -> Arm:
-    return replace(found, gravity=-found.gravity)
+def _with_reversed_gravity(arm: SerialArm) -> SerialArm:
+    return replace(arm, gravity=-arm.gravity)
 
 
-def test_logs_in_another_order_loads_and_smooth_friction() -> None:
+def test_another_order_of_joints_loads_and_smooth_friction() -> None:
     robot = ytheta.load("stanford")
     joints = tuple(replace(joint, drive=Drive(coulomb_speed=0.3)) for joint in robot.joints)
     robot = replace(robot, joints=joints, actuated=("joint6", "joint1", "joint3", "joint2", "joint5", "joint4"))
     robot = robot.with_load(Inertia(), frame=Frame.shift(0.1, 0.2, 0.3))
-    assert agree(linear(robot)[0])
+    assert agree(random_problem(robot)[0])
 
 
-def test_w_that_are_no_beta() -> None:
-    """Mass, rotor and offset of a vertical slide are three in w and two in beta: not a failure of (40)."""
+def test_combinations_that_do_not_affect_beta() -> None:
+    """Mass, rotor and offset of a vertical prismatic joint are three in w and two in beta: (40) does not fail."""
     known = catalog("ha-scara")
-    found = Arm.of(known.base)
-    assert found.C.shape == (22, 23)
-    assert "joint3.fo" in found.joints[2].names
+    arm_model = SerialArm.of(known.base)
+    assert arm_model.C.shape == (22, 23)
+    assert "joint3.fo" in arm_model.joints[2].names
     fit = Lin().fit(known.problem())
-    assert not fit.notes
-    assert not fit.unseen.size
+    assert not fit.findings
+    assert not fit.unidentified.size
     assert known.error(fit.beta) < 1e-9
 
 
-def test_who_is_refused() -> None:
+def test_other_robots_are_refused() -> None:
     others = "the estimators weighted, least-squares, sequential, huber and recursive do"
     spring = replace(ytheta.load("stanford"), forces=(Force("spring", (("joint2", "joint2 - 0.1"),)),))
     for robot, reason in (
@@ -141,16 +142,18 @@ def test_who_is_refused() -> None:
         (spring, "has a declared force, 'spring'"),
     ):
         base = ytheta.base_parameters(robot)
-        with pytest.raises(InputError, match=rf"lin does not take this: .*{reason}.*; {others}"):
-            Arm.of(base)
+        with pytest.raises(InputError, match=rf"lin does not accept this: .*{reason}.*; {others}"):
+            SerialArm.of(base)
 
 
-def test_it_needs_accelerations() -> None:
+def test_forms_without_accelerations_are_refused() -> None:
     class Other:
         name = "integral"
         base = catalog("stanford").base
 
     problem = catalog("stanford").problem()
     object.__setattr__(problem, "form", Other())
-    with pytest.raises(InputError, match="lin needs accelerations, which the integral form has not; the estimators"):
+    with pytest.raises(
+        InputError, match="lin needs accelerations, which the integral form does not have; the estimators"
+    ):
         Lin().fit(problem)

@@ -92,7 +92,7 @@ def test_unset_lengths(tmp_path: Path) -> None:
     lines[begin + 1] = f'{name} = "unset"'
     (tmp_path / "open.toml").write_text("\n".join(lines))
     message = refused("inspect", "open.toml", "--at", "left=2", cwd=tmp_path)
-    assert f"the length '{name}' has no value and numbers are needed here" in message
+    assert f"the length '{name}' has no value, but a number is needed" in message
     result = ytheta("inspect", "open.toml", cwd=tmp_path)
     assert result.returncode == 0
     assert f"closing pose not known: the length '{name}' has no value; give it one with --length" in result.stdout

@@ -403,9 +403,9 @@ def test_lengths() -> None:
         (("twice =", "l1 ="), "where 'l1': a length also has this name"),
         (("twice =", "pi ="), "where 'pi': this name cannot be used in expressions"),
         (("twice =", "'a b' ="), "where 'a b': this name cannot be used in expressions"),
-        (('q("q1")', 'q("q9")'), "uses the position of 'q9', but there is not a movable joint or motor with this name"),
-        (('"q2" =', '"q7" ='), "torque of 'q7': there is not a movable joint or motor with this name"),
-        (('"q2" =', '"q1" ='), "not TOML"),
+        (('q("q1")', 'q("q9")'), "uses the position of 'q9', but there is no movable joint or motor with this name"),
+        (('"q2" =', '"q7" ='), "torque of 'q7': there is no movable joint or motor with this name"),
+        (('"q2" =', '"q1" ='), "not valid TOML"),
         (('name = "cam"', 'name = "q1"'), "force 'q1' has the name of a joint, motor or link; rename it"),
         (('name = "cam"', 'name = "upper"'), "force 'upper' has the name of a joint, motor or link"),
         (('name = "cam"', 'name = ""'), "a force has no name"),
@@ -442,13 +442,13 @@ def test_contradictions(forces: Sequence[Force], reason: str) -> None:
 
 def test_a_fixed_joint_feels_nothing() -> None:
     robot = ytheta.load("lu-two-link").with_load(ytheta.Inertia.point_mass(1.0, (0.0, 0.0, 0.0)), name="cup")
-    with pytest.raises(RobotError, match="torque of 'cup_grasp': there is not a movable joint or motor with this name"):
+    with pytest.raises(RobotError, match="torque of 'cup_grasp': there is no movable joint or motor with this name"):
         forced(robot, Force("f", (("cup_grasp", "1"),)))
 
 
 def test_a_name_of_two_things() -> None:
     robot = replace(ytheta.load("puma560"), lengths=(("joint2", 1.0),))
-    with pytest.raises(RobotError, match=r"is a position and a length; write q\('joint2'\) for the position"):
+    with pytest.raises(RobotError, match=r"is both a position and a length; write q\('joint2'\) for the position"):
         forced(robot, SPRING)
     clear = forced(robot, Force("spring", (("joint2", "q('joint2') - 0.3"),), value=25.0))
     x, _, _ = state(6)

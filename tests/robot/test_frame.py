@@ -184,7 +184,7 @@ def test_axes_snap_to_the_nearest() -> None:
 
 @pytest.mark.parametrize("tolerance", [-1e-4, math.nan, math.pi / 12 + 1e-9, math.inf])
 def test_tolerances_that_mean_nothing(tolerance: float) -> None:
-    with pytest.raises(InputError, match="should lie between 0, which keeps all angles, and pi/12"):
+    with pytest.raises(InputError, match="must be between 0, which keeps all angles, and pi/12"):
         Snapper(tolerance)
 
 

@@ -45,7 +45,7 @@ def test_order_follows_the_tree() -> None:
 
 
 def test_cycles_are_refused() -> None:
-    with pytest.raises(InputError, match="every link hangs on another one: a cycle"):
+    with pytest.raises(InputError, match="every link is the child of a joint, so that there is no base: a cycle"):
         chain(("a", "one", "two"), ("b", "two", "one"))
     with pytest.raises(InputError, match="joints b, c form a cycle that is not declared as a loop"):
         chain(("a", "base", "one"), ("b", "two", "three"), ("c", "three", "two"))
@@ -164,12 +164,12 @@ def _first_link(**changes: object) -> Callable[[], Robot]:
 
 CONTRADICTIONS = {
     "infinite inertia": (_first_link(inertia=Inertia((1.0, INF, *[0.0] * 8))), "link 'base': .* not finite"),
-    "frame": (_first_joint(placement=Frame.shift(NAN)), "the frame of joint 'q1' holds numbers that are not finite"),
-    "seat": (_first_joint(seat=Frame.shift(0.0, -INF)), "the seat of joint 'q1' holds numbers"),
+    "frame": (_first_joint(placement=Frame.shift(NAN)), "the frame of joint 'q1' contains numbers that are not finite"),
+    "seat": (_first_joint(seat=Frame.shift(0.0, -INF)), "the seat of joint 'q1' contains numbers"),
     "rotation": (_first_joint(placement=Frame(rotation=((NAN,) * 3,) * 3)), "the frame of joint 'q1'"),
     "factor": (
         _arm(joints=(replace(ARM.joints[0], placement=Frame.shift(X * INF)), ARM.joints[1]), lengths=(("x", 1.0),)),
-        "the frame of joint 'q1' holds numbers that are not finite",
+        "the frame of joint 'q1' contains numbers that are not finite",
     ),
     "fixed axis": (_first_joint(kind=JointKind.FIXED, axis=(0.0, 0.0, 2.0)), "joint 'q1': its axis .* has length 2"),
     "axis": (_first_joint(axis=(NAN, 0.0, 1.0)), "joint 'q1': its axis"),
@@ -188,7 +188,7 @@ CONTRADICTIONS = {
     "marker as link": (_arm(markers=(Marker("arm", "hand"),)), "marker 'arm' has the name of a link"),
     "lost marker": (_arm(markers=(Marker("t", "hnad"),)), "marker 't': the robot has no link 'hnad'; did you mean"),
     "marker": (_arm(markers=(Marker("t", "arm", Frame.shift(NAN)),)), "the frame of marker 't'"),
-    "mounting": (_arm(mounting=Frame.shift(NAN)), "the mounting holds numbers"),
+    "mounting": (_arm(mounting=Frame.shift(NAN)), "the mounting contains numbers"),
     "gravity": (_arm(gravity=(0.0, 0.0, INF)), "gravity should be finite"),
     "home": (_arm(home=(("q1", NAN),)), "the 'home' of 'q1' should be finite"),
     "home twice": (_arm(home=(("q1", 1.0), ("q1", 2.0))), "'home' names 'q1' more than once"),
@@ -219,7 +219,7 @@ def test_lengths_of_any_name_take_finite_values_only() -> None:
     assert robot.with_lengths(self=2.0).unset_lengths == ()
     with pytest.raises(InputError, match="the length 'self' is inf"):
         robot.with_lengths(self=math.inf)
-    with pytest.raises(InputError, match="the frame of joint 'q' holds numbers that are not finite"):
+    with pytest.raises(InputError, match="the frame of joint 'q' contains numbers that are not finite"):
         _ = robot.with_lengths(self=1e300).numeric
 
 
@@ -232,7 +232,7 @@ def test_long_chains_of_couplings_and_joints() -> None:
     factors, offset = robot.coupling_map
     np.testing.assert_array_equal(factors, np.ones((count, 1)))
     np.testing.assert_array_equal(offset, np.arange(count))
-    with pytest.raises(RobotError, match=r"couplings run in a circle: q1499 → q1498 → .* … → q1499; let one"):
+    with pytest.raises(RobotError, match=r"couplings run in a circle: q1499 → q1498 → .* … → q1499; remove one"):
         chain(*joints, couplings=(*couplings, Coupling("q0", ((f"q{count - 1}", 1.0),))))
     steep = tuple(replace(coupling, terms=((coupling.terms[0][0], 1e200),)) for coupling in couplings)
     with pytest.raises(RobotError, match="the coupling of joint 'q2': what it amounts to should be finite"):

@@ -191,7 +191,7 @@ def test_a_floating_base_stands_still_where_that_is_asked_for(tmp_path: Path) ->
     assert robot.joint("j").kind is JointKind.FIXED
     assert robot.joint("j").placement == Frame.shift(0.0, 0.0, 2.0)
     assert [note.text for note in robot.findings] == [
-        "floating joint held fixed at its position in the file (fix_base): j"
+        "the floating joint is fixed at its position in the file (fix_base): j"
     ]
     path = tmp_path / "r.urdf"
     path.write_bytes(one_joint("floating"))

@@ -173,7 +173,7 @@ def test_invalid_input_is_rejected() -> None:
         loop.init(q, qd, parameters={"load.m": np.ones(2)})
     with pytest.raises(InputError, match=r"q has shape \(2, 3\); give an array of shape \(2, 4\)"):
         loop.init(q[:, :3], qd[:, :3])
-    with pytest.raises(InputError, match="qd holds numbers that are not finite"):
+    with pytest.raises(InputError, match="qd contains numbers that are not finite"):
         loop.init(q, np.nan * qd)
     with pytest.raises(InputError, match=r"estimate has shape \(2, 1\)"):
         loop.init(q, qd, estimate=np.ones((2, 1)))

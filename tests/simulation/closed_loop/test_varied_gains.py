@@ -108,7 +108,7 @@ def test_invalid_factors_are_rejected() -> None:
     with pytest.raises(InputError, match="'damping' is not an input of this closed loop; add it to ``varied_gains``"):
         puma_loop().init(q, qd, gains={"damping": np.ones(2)})
     loop = puma_loop(varied_gains=("damping",))
-    with pytest.raises(InputError, match="damping holds numbers that are not finite"):
+    with pytest.raises(InputError, match="damping contains numbers that are not finite"):
         loop.init(q, qd, gains={"damping": np.array([1.0, np.inf])})
     with pytest.raises(InputError, match="factor of damping in run 1 is 0; give one above 0"):
         loop.init(q, qd, gains={"damping": np.array([1.0, 0.0])})

@@ -155,7 +155,7 @@ FRAGMENTS = (
     *("robot_touch_sensors_92", "actuator", "assets", "franka_config", "basic_scene", "msh"),
 )
 UNSUPPORTED = {
-    "kitchen_env_model": "the inertia of the body would come from a mesh",
+    "kitchen_env_model": "the inertia of the body depends on a mesh",
     "model": "has a ball joint, which is not supported",
 }
 
@@ -553,7 +553,7 @@ MESH = '<asset><mesh name="m" vertex="0 0 0 1 0 0 0 1 0 0 0 1"/></asset>'
 
 @pytest.mark.parametrize("geom", ['type="mesh" mesh="m"', 'type="box" mesh="m"'])
 def test_inertia_from_a_mesh_is_refused(geom: str) -> None:
-    with pytest.raises(RobotFileError, match=r"would come from a mesh.*give the body an <inertial>.*mj_saveLastXML"):
+    with pytest.raises(RobotFileError, match=r"depends on a mesh.*give the body an <inertial>.*mj_saveLastXML"):
         read_text(world(f"<body><joint/><geom {geom}/></body>", MESH))
 
 
@@ -692,7 +692,7 @@ def test_joint_equalities_are_couplings(equality: str) -> None:
 def test_equalities_that_are_off_are_passed_over() -> None:
     off = read_text(mechanism('<connect name="x" body1="b" body2="d" anchor="0 0 0" active="false"/>'))
     assert not off.loops
-    assert any("not active are passed over: x" in note.text for note in off.findings)
+    assert any("inactive equality constraints are ignored: x" in note.text for note in off.findings)
     by_class = "<default><equality active='false'/></default>"
     assert not read_text(mechanism('<weld body1="b" body2="d"/>', by_class)).loops
     flags = '<option><flag equality="disable"/></option>'

@@ -133,7 +133,7 @@ def test_options_reach_the_other_file(tmp_path: Path) -> None:
     assert exactly == load(tmp_path / "vendor.urdf", snap=0.0)
     assert exactly != load(tmp_path / "ours.toml")
     (tmp_path / "vendor.urdf").write_text(FLOATING)
-    with pytest.raises(InputError, match="read it with --fix-base"):
+    with pytest.raises(InputError, match="read the file with --fix-base"):
         load(tmp_path / "ours.toml")
     assert load(tmp_path / "ours.toml", fix_base=True) == load(tmp_path / "vendor.urdf", fix_base=True)
 
@@ -202,7 +202,7 @@ def test_what_cannot_be_changed(text: str, reason: str, tmp_path: Path) -> None:
 def test_circles(tmp_path: Path) -> None:
     for one, other in (("a", "b"), ("b", "c"), ("c", "a"), ("d", "d")):
         (tmp_path / f"{one}.toml").write_text(f'extends = "{other}.toml"')
-    circle = r"'extends' runs in a circle: a.toml → b.toml → c.toml → a.toml; remove 'extends' from one of these files stand by itself"
+    circle = r"'extends' runs in a circle: a.toml → b.toml → c.toml → a.toml; remove 'extends' from one of these files"
     with pytest.raises(RobotError, match=circle):
         load(tmp_path / "a.toml")
     with pytest.raises(RobotError, match=r"circle: d.toml → d.toml"):

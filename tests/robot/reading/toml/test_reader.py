@@ -103,7 +103,7 @@ def test_symbolic_lengths_stay_symbols_until_numbers_are_needed() -> None:
     assert link_poses(longer, np.zeros(2))["lower"][0, 3] == pytest.approx(0.9)
     unset = read(TWO.replace("l1 = 0.4", 'l1 = "unset"'))
     assert unset.parameter_names == robot.parameter_names
-    with pytest.raises(InputError, match="the length 'l1' has no value and numbers are needed here; set it with"):
+    with pytest.raises(InputError, match="the length 'l1' has no value, but a number is needed; set it with"):
         link_poses(unset, np.zeros(2))
     with pytest.raises(InputError, match="has no length 'l2'; there are: l1"):
         robot.with_lengths(l2=1.0)
@@ -164,7 +164,7 @@ def test_merged_robots_have_the_same_poses_and_mass(robot: Robot) -> None:
         (('name = "two"', 'actuated = ["q1", "q3"]'), "the actuated coordinate 'q3' does not exist"),
         (('name = "two"', 'actuated = ["q1"]'), "'q2' is neither actuated nor part of a loop"),
         (('name = "two"', "home = { q9 = 1 }"), "'home' names 'q9', which is not a coordinate"),
-        (('name = "two"', "link = 3"), "Cannot overwrite a value|not TOML"),
+        (('name = "two"', "link = 3"), "Cannot overwrite a value|not valid TOML"),
     ],
 )
 def test_mistakes(change: tuple[str, str], reason: str) -> None:
@@ -220,7 +220,7 @@ def test_nothing_is_left_behind_where_writing_fails(tmp_path: Path) -> None:
     (tmp_path / "folder.toml").mkdir()
     with pytest.raises(InputError, match="cannot be written: Is a directory"):
         save_robot(robot, tmp_path / "folder.toml")
-    with pytest.raises(InputError, match=r"the robot holds '\\ud800', which is no character"):
+    with pytest.raises(InputError, match=r"the robot contains '\\ud800', which is not a character"):
         save_robot(replace(robot, about="half a pair: \ud800"), tmp_path / "half.toml")
     assert [file.name for file in tmp_path.iterdir()] == ["folder.toml"]
 

@@ -12,7 +12,7 @@ import pytest
 from scipy.integrate import quad_vec
 
 import ytheta
-from tests.support.driven_robots import coupled, driven
+from tests.support.driven_robots import coupled_robot, driven_robot
 from tests.support.estimation_cases import RATE as RECORDED
 from tests.support.estimation_cases import case
 from tests.support.forced_robots import CABLE, SPRING, forced
@@ -49,7 +49,7 @@ WITHOUT_ACCELERATIONS = ("integral", "momentum")
 
 def with_smooth_friction() -> Robot:
     """A UR10 whose friction changes its sign gradually in every other joint."""
-    robot = driven("ur10")
+    robot = driven_robot("ur10")
     joints = [
         replace(joint, drive=replace(joint.drive, coulomb_speed=0.05 * (k % 2))) for k, joint in enumerate(robot.joints)
     ]
@@ -63,11 +63,11 @@ def driven_fork() -> Robot:
 
 
 ROBOTS: dict[str, Callable[[], Robot]] = {
-    "two links": lambda: driven("lu-two-link"),
+    "two links": lambda: driven_robot("lu-two-link"),
     "ur10": with_smooth_friction,
     "rigid": lambda: ytheta.load("ur10"),
     "branches": driven_fork,
-    "coupled, with forces": lambda: forced(coupled(), SPRING, CABLE),
+    "coupled, with forces": lambda: forced(coupled_robot(), SPRING, CABLE),
 }
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import ytheta
-from tests.support.driven_robots import coupled, driven, evaluate
+from tests.support.driven_robots import coupled_robot, driven_robot, evaluate
 from tests.support.loop_motion import close_pose, random_motion
 from tests.support.loop_robots import make_looped_robot
 from tests.support.states import close, state
@@ -47,7 +47,7 @@ def drive_rates(robot: Robot, x: np.ndarray) -> np.ndarray:
     return np.concatenate([A, M]) @ x
 
 
-@pytest.mark.parametrize("make", [lambda: driven("ur10"), lambda: driven("stanford"), coupled])
+@pytest.mark.parametrize("make", [lambda: driven_robot("ur10"), lambda: driven_robot("stanford"), coupled_robot])
 def test_the_column_is_the_formula(make: object) -> None:
     robot = smooth(make())  # type: ignore[operator]
     x, xd, xdd = state(len(robot.coordinates))
@@ -61,7 +61,7 @@ def test_the_column_is_the_formula(make: object) -> None:
     assert close(other, expected, 1e-14)  # of the real rate, not of the reference
 
 
-@pytest.mark.parametrize("make", [lambda: driven("ur10"), coupled])
+@pytest.mark.parametrize("make", [lambda: driven_robot("ur10"), coupled_robot])
 def test_all_roads_agree(make: object) -> None:
     robot = smooth(make())  # type: ignore[operator]
     x, xd, xdd = state(len(robot.coordinates))
@@ -94,7 +94,7 @@ def test_cut_joints_have_it() -> None:
 
 def test_machine_code_and_rest() -> None:
     """At rest there is no friction, near it the column is linear, and lanes compute what the interpreter does."""
-    robot = smooth(driven("ur10"))
+    robot = smooth(driven_robot("ur10"))
     q, qd, qdd = np.random.default_rng(0).normal(size=(3, 37, 6))
     qd[0] = 0.0
     qd[1] *= 1e-6
@@ -110,7 +110,7 @@ def test_machine_code_and_rest() -> None:
 
 def test_base_parameters_know_it() -> None:
     """It is part of the description: base parameters of the same arm without it are refused."""
-    robot = driven("ur10")
+    robot = driven_robot("ur10")
     base = ytheta.base_parameters(robot, method="qr", friction=("coulomb",))
     assert ytheta.regressor(replace(robot, name="same"), base).shape == (6, len(base))
     with pytest.raises(InputError, match="use base_parameters of that robot"):

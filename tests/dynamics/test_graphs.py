@@ -8,7 +8,7 @@ import pinocchio as pin
 import pytest
 
 import ytheta
-from tests.support.driven_robots import coupled, driven, evaluate, expected
+from tests.support.driven_robots import coupled_robot, driven_robot, evaluate, expected
 from tests.support.pinocchio_peer import peer
 from tests.support.states import close, state
 from ytheta.dynamics import graphs
@@ -18,10 +18,10 @@ from ytheta.robot.robot import Robot
 
 def reordered() -> Robot:
     """The coupled robot with its motor named first: its coordinates follow that order."""
-    return replace(coupled(), actuated=("m6", "joint1", "joint2", "joint3", "joint5", "joint4"))
+    return replace(coupled_robot(), actuated=("m6", "joint1", "joint2", "joint3", "joint5", "joint4"))
 
 
-ROBOTS = [driven("ur10"), driven("stanford"), driven("panda"), driven("lu-two-link"), reordered(), coupled()]
+ROBOTS = [driven_robot("ur10"), driven_robot("stanford"), driven_robot("panda"), driven_robot("lu-two-link"), reordered(), coupled_robot()]
 IDS = ["ur10", "stanford", "panda", "lu-two-link", "coupled and reordered", "coupled puma560"]
 
 
@@ -62,7 +62,7 @@ def test_theta_as_an_input(robot: Robot) -> None:
 
 
 def test_a_forgotten_drive_is_seen() -> None:
-    robot = driven("ur10")
+    robot = driven_robot("ur10")
     x, xd, xdd = state(6)
     without = evaluate(graphs.inverse_dynamics_graph(ytheta.load("ur10")), x, xd, xdd)
     assert not close(without, expected(robot, x, xd, xdd))

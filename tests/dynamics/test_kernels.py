@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import ytheta
-from tests.support.driven_robots import coupled, driven, expected
-from tests.support.formulation_cases import fork, motionless
-from tests.support.kernel_calls import DOORS, call, samples
+from tests.support.driven_robots import coupled_robot, driven_robot, expected
+from tests.support.formulation_cases import fork, robot_without_joints
+from tests.support.kernel_calls import KERNELS, call, samples
 from tests.support.states import close
 from ytheta.dynamics.graphs import split
 from ytheta.dynamics.kernels import ClosedKernel
@@ -22,16 +22,16 @@ from ytheta.robot.robot import Robot
 
 
 def robot_named(name: str) -> Robot:
-    return coupled() if name == "coupled" else ytheta.load(name)
+    return coupled_robot() if name == "coupled" else ytheta.load(name)
 
 
 @pytest.mark.parametrize("name", ["ur10", "stanford", "coupled", "walker", "palletiser", "five-bar"])
-@pytest.mark.parametrize("door", DOORS)
-def test_machine_code_equals_the_interpreter(door: str, name: str) -> None:
+@pytest.mark.parametrize("quantity", KERNELS)
+def test_machine_code_equals_the_interpreter(quantity: str, name: str) -> None:
     robot = robot_named(name)
     arrays = samples(robot, 37)
-    native = call(DOORS[door](robot), arrays)
-    reference = call(DOORS[door](robot, backend="interpreter"), arrays)
+    native = call(KERNELS[quantity](robot), arrays)
+    reference = call(KERNELS[quantity](robot, backend="interpreter"), arrays)
     assert native.shape == reference.shape
     assert close(native, reference, 1e-11)
 
@@ -96,7 +96,7 @@ def test_a_freely_swinging_loop_keeps_its_energy(name: str, steps: int) -> None:
 
 
 def test_columns_by_name() -> None:
-    robot = driven("ur10")
+    robot = driven_robot("ur10")
     q, qd, qdd = samples(robot, 5)
     known, unknown = split(robot, ["wrist_3_link.m", "elbow_joint.fv"])
     assert unknown == ["wrist_3_link.m", "elbow_joint.fv"]
@@ -177,8 +177,8 @@ def test_branches_in_any_order_of_the_coordinates(order: tuple[str, ...]) -> Non
 
 
 def test_a_robot_without_joints_has_kernels_too() -> None:
-    for door in DOORS.values():
-        kernel = door(motionless())
+    for make_kernel in KERNELS.values():
+        kernel = make_kernel(robot_without_joints())
         arrays = [np.zeros((3, 0))] * len(kernel.graph.inputs)
         assert kernel(*arrays).shape[0] == 3
 

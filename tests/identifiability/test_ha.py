@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import ytheta
 from tests.support import base_checks
-from tests.support.formulation_cases import fork, motionless
+from tests.support.formulation_cases import fork, robot_without_joints
 from tests.support.ha_scara import SYMMETRIC
 from tests.support.random_robots import robots
 from ytheta.dynamics.motion import numeric_motion
@@ -443,7 +443,7 @@ def test_who_is_accepted() -> None:
             door(walker)
     geared = replace(fork(), couplings=(Coupling("swing", (("turn", 0.5),)),), actuated=())
     assert "joint 'swing' coupled" in str(ha.accepts(geared))
-    assert "no moving joint" in str(ha.accepts(motionless()))
+    assert "no moving joint" in str(ha.accepts(robot_without_joints()))
     unset = replace(ytheta.load("ha-scara"), lengths=(("a1", None), ("a2", 0.4)))
     assert "'a1'; set it with robot.with_lengths, or use method lin" in str(ha.accepts(unset))
     assert sum(ha.regroup(unset).counts) == 10

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 import ytheta
 from tests.support import example_robots
 from tests.support.base_checks import explains, published_counts, regressors
-from tests.support.driven_robots import coupled
-from tests.support.formulation_cases import fork, motionless
+from tests.support.driven_robots import coupled_robot
+from tests.support.formulation_cases import fork, robot_without_joints
 from tests.support.pinocchio_peer import peer
 from tests.support.random_robots import robots
 from tests.support.serial_arms import DOWN, NOWHERE, RULES, P, R, X, Y, Z, arm
@@ -427,8 +427,8 @@ def test_who_is_refused() -> None:
     for robot, reason in (
         (ytheta.load("five-bar"), "closed loops, for which Theorem 2 has no rule; method qr takes it"),
         (ytheta.load("palletiser"), "method qr takes it"),
-        (coupled(), "a coupled joint, .*method qr takes it"),
-        (motionless(), "no moving joint"),
+        (coupled_robot(), "a coupled joint, .*method qr takes it"),
+        (robot_without_joints(), "no moving joint"),
     ):
         with pytest.raises(InputError, match=reason):
             lin.base_parameters(robot)

@@ -13,7 +13,7 @@ import pytest
 import ytheta
 from tests.support import example_robots
 from tests.support.base_checks import is_complete_and_minimal, explains, published_counts, rank, regressors
-from tests.support.driven_robots import coupled, driven
+from tests.support.driven_robots import coupled_robot, driven_robot
 from tests.support.formulation_cases import fork
 from tests.support.vendor_urdfs import URDFS, gen3
 from ytheta.errors import InputError
@@ -95,14 +95,14 @@ def test_an_open_loop_has_more_to_tell() -> None:
 
 
 def test_couplings_motors_and_branches() -> None:
-    for robot in (coupled(), fork()):
+    for robot in (coupled_robot(), fork()):
         base = qr(robot, rotor_inertia=True)
         assert is_complete_and_minimal(robot, base)
         assert len(base) == rank(robot, base.selected)
 
 
 def test_friction_is_known_joint_by_joint() -> None:
-    robot = driven("ur10")
+    robot = driven_robot("ur10")
     base = qr(robot, rotor_inertia=True, friction=("viscous", "coulomb", "offset"))
     assert len(base) == 40 + 3 * 6
     assert is_complete_and_minimal(robot, base)

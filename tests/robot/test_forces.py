@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 import ytheta
 from tests.support.base_checks import is_complete_and_minimal, regressors
 from tests.support.command import ytheta as command
-from tests.support.driven_robots import coupled, driven, evaluate
+from tests.support.driven_robots import coupled_robot, driven_robot, evaluate
 from tests.support.forced_robots import CABLE, SPRING, forced
 from tests.support.loop_motion import ROUNDING_TOLERANCE, close_pose, random_motion
 from tests.support.loop_robots import make_looped_robot
@@ -65,7 +65,7 @@ def test_parameters_come_last() -> None:
 
 
 def test_forces_are_carried_along() -> None:
-    robot = forced(driven("panda"), Force("spring", (("panda_joint2", "panda_joint2"),), value=2.0))
+    robot = forced(driven_robot("panda"), Force("spring", (("panda_joint2", "panda_joint2"),), value=2.0))
     inertia = robot.links[3].inertia
     turned = change_link_frames(robot.merged, {robot.merged.links[2].name: ytheta.Frame.shift(0.1)})
     table = ytheta.to_modified_dh(robot)
@@ -77,7 +77,7 @@ def test_forces_are_carried_along() -> None:
 # --- graphs ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("make", [lambda: driven("puma560"), coupled], ids=["puma560", "coupled puma560"])
+@pytest.mark.parametrize("make", [lambda: driven_robot("puma560"), coupled_robot], ids=["puma560", "coupled puma560"])
 def test_every_graph_has_them(make: Any) -> None:
     bare = make()
     robot = forced(bare, SPRING, CABLE)
@@ -101,7 +101,7 @@ def test_every_graph_has_them(make: Any) -> None:
 
 @pytest.mark.parametrize("formulation", ["newton_euler", "lagrange", "kronecker", "spatial_tree"])
 def test_columns_of_the_regressor(formulation: str) -> None:
-    robot = forced(driven("puma560"), SPRING, CABLE)
+    robot = forced(driven_robot("puma560"), SPRING, CABLE)
     x, xd, xdd = state(6)
     Y = evaluate(graphs.regressor_graph(robot, formulation=formulation), x, xd, xdd)
     assert close(Y @ robot.theta, evaluate(graphs.inverse_dynamics_graph(robot), x, xd, xdd))
@@ -113,7 +113,7 @@ def test_columns_of_the_regressor(formulation: str) -> None:
 
 def test_two_velocities_and_momentum() -> None:
     """Positions alone decide: the reference motion has no part in it, momentum has none, the remainder has all."""
-    robot = forced(coupled(), SPRING, CABLE)
+    robot = forced(coupled_robot(), SPRING, CABLE)
     x, xd, xdd = state(6)
     Y = evaluate(graphs.regressor_graph(robot), x, xd, xdd)
     reference = evaluate(graphs.regressor_graph(robot, reference=True), x, xd, 3 * xd, -xdd)
@@ -157,7 +157,7 @@ def test_a_spring_gives_back_what_it_takes() -> None:
 
 
 def test_on_motors_and_of_motors() -> None:
-    robot = forced(coupled(), Force("winch", (("m6", "m6*joint6"), ("joint6", "1 - m6")), value=2.0))
+    robot = forced(coupled_robot(), Force("winch", (("m6", "m6*joint6"), ("joint6", "1 - m6")), value=2.0))
     x, xd, xdd = state(6)
     A, b = robot.coupling_map
     q, m = A @ x + b, robot.coordinates.index("m6")

@@ -12,8 +12,8 @@ from hypothesis import given
 import ytheta
 from tests.support.base_checks import is_complete_and_minimal, rank
 from tests.support.command import ytheta as command
-from tests.support.driven_robots import driven, evaluate
-from tests.support.kernel_calls import DOORS, call, samples
+from tests.support.driven_robots import driven_robot, evaluate
+from tests.support.kernel_calls import KERNELS, call, samples
 from tests.support.loop_motion import close_pose, random_motion
 from tests.support.loop_robots import make_looped_robot
 from tests.support.motor_robots import COUPLED, PUMA, wrist
@@ -27,7 +27,7 @@ from ytheta.robot.parts import Force
 from ytheta.robot.robot import Robot
 from ytheta.robot.writing.toml import to_toml
 
-PANDA = wrist(driven("panda"), ("panda_joint2", 1.0), ("panda_joint7", -1.5))  # a fixed joint lies behind
+PANDA = wrist(driven_robot("panda"), ("panda_joint2", 1.0), ("panda_joint7", -1.5))  # a fixed joint lies behind
 ROBOTS = [PUMA, COUPLED, PANDA]
 IDS = ["puma560", "coupled puma560", "panda"]
 
@@ -120,9 +120,9 @@ drive = { rotor_inertia = 0.3 }
     assert not close(qdd, tau / M.diagonal())
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_machine_code(door: str) -> None:
-    kernels = [DOORS[door](COUPLED, backend=backend) for backend in ("llvm", "interpreter")]
+@pytest.mark.parametrize("quantity", KERNELS)
+def test_machine_code(quantity: str) -> None:
+    kernels = [KERNELS[quantity](COUPLED, backend=backend) for backend in ("llvm", "interpreter")]
     fast, slow = (call(kernel, samples(COUPLED, 9)) for kernel in kernels)
     np.testing.assert_allclose(fast, slow, rtol=1e-11, atol=1e-11)
 
@@ -180,7 +180,7 @@ def test_base_parameters() -> None:
 @pytest.mark.parametrize("factor", [1e-2, 45.0, 1e3])
 def test_factors_of_any_size(factor: float) -> None:
     """Gears in the factors in the place of the gear ratio: the same count."""
-    robot = wrist(driven("puma560"), ("joint5", factor), ("joint6", factor))
+    robot = wrist(driven_robot("puma560"), ("joint5", factor), ("joint6", factor))
     base = ytheta.base_parameters(robot, rotor_inertia=True, friction=("viscous", "coulomb", "offset"))
     assert len(base) == 40 + 1 + 18 + 2
     assert base.gap is not None
@@ -224,9 +224,9 @@ def test_more_mistakes() -> None:
     with pytest.raises(InputError, match="the actuated coordinate 'm' does not exist"):
         read('actuated = ["q1", "q2", "m"]' + TWO + '\n[[motor]]\nname = "m"\nturns_with = { q1 = 1.0 }')
     with pytest.raises(InputError, match="turns_with names 'joint5' more than once"):
-        wrist(driven("puma560"), ("joint5", 1.0), ("joint5", 1.0))
+        wrist(driven_robot("puma560"), ("joint5", 1.0), ("joint5", 1.0))
     with pytest.raises(InputError, match="turns_with: its factors should be finite"):
-        wrist(driven("puma560"), ("joint5", float("inf")))
+        wrist(driven_robot("puma560"), ("joint5", float("inf")))
 
 
 def test_inspect_looks_at_its_limits(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ def evaluate(graph: Graph, *vectors: np.ndarray) -> np.ndarray:
     return flat.reshape(graph.shape)
 
 
-def driven(name: str) -> Robot:
+def driven_robot(name: str) -> Robot:
     """A catalog robot with rotor inertia and friction in every joint."""
     robot = ytheta.load(name)
     drive = Drive(rotor_inertia=2e-4, gear_ratio=80.0, viscous=0.7, coulomb=1.3, offset=-0.2)
@@ -28,9 +28,9 @@ def driven(name: str) -> Robot:
     return replace(robot, joints=joints)
 
 
-def coupled(name: str = "puma560") -> Robot:
+def coupled_robot(name: str = "puma560") -> Robot:
     """The same with a wrist whose last joint follows a motor and its neighbour, as in the Staubli TX40."""
-    robot = driven(name)
+    robot = driven_robot(name)
     motor = Motor("m6", drive=Drive(3e-5, 45.0, 0.1, 0.2, 0.05))
     coupling = Coupling("joint6", (("joint5", -1.0), ("m6", 1.0)), 0.3)
     return replace(robot, couplings=(coupling,), motors=(motor,), actuated=())

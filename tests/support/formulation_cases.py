@@ -101,7 +101,7 @@ def with_columns_swapped(regressor: Formulation) -> Formulation:
     return swapped
 
 
-def motionless() -> Robot:
+def robot_without_joints() -> Robot:
     """A load on the base: a body, but no joint."""
     grasp = Joint("grasp", JointKind.FIXED, "base", "load", Frame.shift(0.1, 0.2, 0.3))
     return Robot("motionless", (Link("base"), Link("load", Inertia.point_mass(1.0, (0.1, 0.0, 0.0)), load=True)), (grasp,))

@@ -10,7 +10,7 @@ import ytheta
 from ytheta.dynamics.kernels import AnyKernel
 from ytheta.robot.robot import Robot
 
-DOORS: dict[str, Callable[..., AnyKernel]] = {
+KERNELS: dict[str, Callable[..., AnyKernel]] = {
     "regressor": ytheta.regressor,
     "inverse dynamics": ytheta.inverse_dynamics,
     "forward dynamics": ytheta.forward_dynamics,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.support.driven_robots import coupled, driven
+from tests.support.driven_robots import coupled_robot, driven_robot
 from ytheta.robot.parts import Drive, Motor
 from ytheta.robot.robot import Robot
 
@@ -15,7 +15,7 @@ def wrist(robot: Robot, *terms: tuple[str, float]) -> Robot:
     return replace(robot, motors=(*robot.motors, Motor("m", drive=DRIVE, turns_with=terms)))
 
 
-PUMA = wrist(driven("puma560"), ("joint5", 1.0), ("joint6", 0.8))
+PUMA = wrist(driven_robot("puma560"), ("joint5", 1.0), ("joint6", 0.8))
 
 
-COUPLED = wrist(coupled(), ("joint5", -0.5), ("joint6", 2.0))  # joint6 = m6 - joint5 + 0.3
+COUPLED = wrist(coupled_robot(), ("joint5", -0.5), ("joint6", 2.0))  # joint6 = m6 - joint5 + 0.3

@@ -14,7 +14,7 @@ from tests.support.formulation_cases import (
     fork,
     identical,
     load,
-    motionless,
+    robot_without_joints,
     state,
     theta_of,
     with_gravity_flipped,
@@ -31,8 +31,8 @@ from ytheta.robot.robot import Robot
 
 def test_no_joints() -> None:
     motion = numeric_motion([], [], [])
-    assert kronecker.regressor(mechanism(motionless()), motion).shape == (0, 10)
-    assert kronecker.regressor(mechanism(Robot("base", motionless().links[:1])), motion).shape == (0, 0)
+    assert kronecker.regressor(mechanism(robot_without_joints()), motion).shape == (0, 10)
+    assert kronecker.regressor(mechanism(Robot("base", robot_without_joints().links[:1])), motion).shape == (0, 0)
 
 
 def test_joints_of_other_branches_are_structural_zeros() -> None:

@@ -15,7 +15,7 @@ from tests.support.formulation_cases import (
     fork,
     identical,
     load,
-    motionless,
+    robot_without_joints,
     state,
     theta_of,
     with_symbols,
@@ -29,11 +29,11 @@ from ytheta.robot.robot import Robot
 
 
 def test_no_joints() -> None:
-    mech = mechanism(motionless())
+    mech = mechanism(robot_without_joints())
     motion = numeric_motion([], [], [])
     assert lagrange.regressor(mech, motion).shape == (0, 10)
     assert lagrange.regressor_sixteen(mech, motion).shape == (0, 16)
-    assert lagrange.regressor(mechanism(Robot("base", motionless().links[:1])), motion).shape == (0, 0)
+    assert lagrange.regressor(mechanism(Robot("base", robot_without_joints().links[:1])), motion).shape == (0, 0)
 
 
 def test_joints_of_other_branches_are_structural_zeros() -> None:

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support.driven_robots import coupled, driven, evaluate
-from tests.support.formulation_cases import fork, load, motionless, state
+from tests.support.driven_robots import coupled_robot, driven_robot, evaluate
+from tests.support.formulation_cases import fork, load, robot_without_joints, state
 from tests.support.lin_chains import (
     Bodies,
     agree,
@@ -85,7 +85,7 @@ def test_equals_newton_euler_on_chains_with_parallel_axes(
 
 
 @pytest.mark.parametrize(
-    "robot", [fork(), motionless(), driven("ur10"), coupled(), driven("stanford")], ids=lambda r: r.name
+    "robot", [fork(), robot_without_joints(), driven_robot("ur10"), coupled_robot(), driven_robot("stanford")], ids=lambda r: r.name
 )
 def test_graphs_with_drives_couplings_and_loads(robot: Robot) -> None:
     size = len(robot.actuated)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import ytheta
-from tests.support.driven_robots import coupled
+from tests.support.driven_robots import coupled_robot
 from tests.support.estimation_cases import RATE, Case, make_case, smooth_motion
 from tests.support.formulation_cases import fork
 from ytheta.identification.equations.differential import Differential
@@ -95,7 +95,7 @@ def random_problem(robot: Robot) -> tuple[EstimationProblem, np.ndarray]:
     return EstimationProblem(form, (ArraySource(replace(motion, tau=tau), RATE),)), beta
 
 
-@pytest.mark.parametrize("robot", [fork(), coupled()], ids=["fork", "coupled"])
+@pytest.mark.parametrize("robot", [fork(), coupled_robot()], ids=["fork", "coupled"])
 def test_branches_and_couplings(robot: Robot) -> None:
     problem, beta = random_problem(robot)
     estimate = Sequential().fit(problem)
@@ -118,4 +118,4 @@ def test_joints_at_the_tips_come_first() -> None:
     assert order_joints(robot) == [5, 4, 3, 2, 1, 0]
     shuffled = replace(robot, actuated=("joint6", "joint1", "joint3", "joint2", "joint5", "joint4"))
     assert [shuffled.actuated[k] for k in order_joints(shuffled)] == [f"joint{k}" for k in (6, 5, 4, 3, 2, 1)]
-    assert [coupled().actuated[k] for k in order_joints(coupled())][:2] == ["m6", "joint5"]
+    assert [coupled_robot().actuated[k] for k in order_joints(coupled_robot())][:2] == ["m6", "joint5"]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import ytheta
-from tests.support.driven_robots import coupled
+from tests.support.driven_robots import coupled_robot
 from tests.support.estimation_cases import RATE, Case, make_case, smooth_motion
 from tests.support.formulation_cases import fork
 from tests.support.serial_arms import RULES, SIDE, STILL, UP, P, R, X, Y, Z, arm
@@ -137,7 +137,7 @@ def test_other_robots_are_refused() -> None:
     spring = replace(ytheta.load("stanford"), forces=(Force("spring", (("joint2", "joint2 - 0.1"),)),))
     for robot, reason in (
         (fork(), "has branches"),
-        (coupled(), "has a coupled joint"),
+        (coupled_robot(), "has a coupled joint"),
         (ytheta.load("five-bar"), "has closed loops"),
         (spring, "has a declared force, 'spring'"),
     ):

@@ -25,7 +25,7 @@ def cross_matrix(v: np.ndarray) -> np.ndarray:
     return np.block([[K(v[:3]), np.zeros((3, 3))], [K(v[3:]), K(v[:3])]])
 
 
-def as_printed(mech: Mechanism, motion: Motion, theta: np.ndarray) -> np.ndarray:
+def printed_torque(mech: Mechanism, motion: Motion, theta: np.ndarray) -> np.ndarray:
     """rho of (13), (15), (18), (19) and (21), everything in base axes and 6 x 6 matrices."""
     robot = mech.robot
     poses = link_poses(robot, motion.q)

@@ -18,7 +18,7 @@ from tests.support.loop_robots import make_looped_robot
 from tests.support.motor_robots import COUPLED
 from tests.support.motor_robots import PUMA as MOTORS
 from tests.support.simulate_cases import swing
-from tests.support.walker_tree import K, as_printed, walker_inertia
+from tests.support.walker_tree import K, printed_torque, walker_inertia
 from ytheta.control.controller import Reference, State
 from ytheta.control.laws.slotine_li import SlotineLi
 from ytheta.control.laws.walker import Walker
@@ -111,7 +111,7 @@ def written(law: Walker, s: Sample, x: np.ndarray, gamma: np.ndarray) -> Written
     D, J = (np.array(part) for part in found[7:])
     motion = numeric_motion(q, qd, jdd, jv)
     Y = walker_reference(mech, motion).astype(float)
-    np.testing.assert_allclose(Y @ theta[:count], as_printed(mech, motion, theta[:count]), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(Y @ theta[:count], printed_torque(mech, motion, theta[:count]), rtol=1e-9, atol=1e-9)
     speeds = np.array([drive.coulomb_speed for _, drive in robot.drives])
     signs = np.where(speeds > 0.0, rate / np.sqrt(rate**2 + np.maximum(speeds, 1e-30) ** 2), np.sign(rate))
     felt = np.stack([acceleration, rate, signs, np.ones(len(rate))], axis=1)  # (22): viscous friction of qd

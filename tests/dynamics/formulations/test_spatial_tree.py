@@ -14,7 +14,7 @@ import ytheta
 from tests.support.example_robots import urdf
 from tests.support.pinocchio_peer import peer
 from tests.support.random_robots import robots
-from tests.support.walker_tree import as_printed
+from tests.support.walker_tree import printed_torque
 from ytheta.dynamics.formulations import newton_euler, spatial_tree
 from ytheta.dynamics.formulations.spatial_tree import regressor, walker_reference
 from ytheta.dynamics.mechanism import mechanism
@@ -141,9 +141,9 @@ def test_walkers_form_equals_his_printed_equations(name: str) -> None:
     theta = np.random.default_rng(5).normal(size=10 * len(mech.bodies))
     ordinary, reference = motions(mech.joints)
     for motion in (ordinary, reference):
-        assert close(walker_reference(mech, motion) @ theta, as_printed(mech, motion, theta))
-    assert not close(regressor(mech, reference) @ theta, as_printed(mech, reference, theta))
-    assert close(regressor(mech, ordinary) @ theta, as_printed(mech, ordinary, theta))
+        assert close(walker_reference(mech, motion) @ theta, printed_torque(mech, motion, theta))
+    assert not close(regressor(mech, reference) @ theta, printed_torque(mech, reference, theta))
+    assert close(regressor(mech, ordinary) @ theta, printed_torque(mech, ordinary, theta))
 
 
 @pytest.mark.parametrize("name", ["walker", "panda"])

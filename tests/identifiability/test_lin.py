@@ -21,7 +21,7 @@ from tests.support.driven_robots import coupled_robot
 from tests.support.formulation_cases import fork, robot_without_joints
 from tests.support.pinocchio_peer import peer
 from tests.support.random_robots import robots
-from tests.support.serial_arms import DOWN, NOWHERE, RULES, P, R, X, Y, Z, arm
+from tests.support.serial_arms import GRAVITY_DOWN, NO_GRAVITY, RULES, P, R, X, Y, Z, arm
 from tests.support.vendor_urdfs import gen3
 from ytheta.errors import InputError, UnsetLengthError
 from ytheta.files.lengths import Scalar, symbol
@@ -156,7 +156,7 @@ def trees(draw: st.DrawFn, *, serial: bool) -> Robot:
         kind = draw(st.sampled_from([R, R, P]))
         above = f"link{parent}" if parent else "base"
         joints.append(Joint(f"joint{k}", kind, above, f"link{k}", normal @ own, draw(axis), seat))
-    gravity = draw(st.sampled_from([DOWN, (0.0, 9.81, 0.0), (-9.81, 0.0, 0.0), NOWHERE, NOWHERE, (2.0, 3.0, -9.0)]))
+    gravity = draw(st.sampled_from([GRAVITY_DOWN, (0.0, 9.81, 0.0), (-9.81, 0.0, 0.0), NO_GRAVITY, NO_GRAVITY, (2.0, 3.0, -9.0)]))
     robot = Robot("drawn", (Link("base"), *(Link(joint.child) for joint in joints)), tuple(joints), gravity=gravity)
     if draw(st.booleans()):
         return robot
@@ -222,7 +222,7 @@ def test_mounting_is_seen() -> None:
     assert counts(upright) == (36, 40)
     assert counts(replace(upright, mounting=Frame.turn(Y, math.pi / 2))) == (38, 42)
     assert counts(replace(upright, gravity=(9.81, 0.0, 0.0))) == (38, 42)
-    assert counts(replace(upright, gravity=NOWHERE)) == (34, 38)
+    assert counts(replace(upright, gravity=NO_GRAVITY)) == (34, 38)
 
 
 # --- the paper's own form -------------------------------------------------------------------------------------------
@@ -376,7 +376,7 @@ def symbolic_wrist() -> Robot:
         Joint("joint2", R, "link1", "link2", Frame.shift(h, 0.0, 0.5), X),
     )
     links = (Link("base"), Link("link1"), Link("link2"))
-    return Robot("wrist", links, joints, gravity=NOWHERE, lengths=(("h", 0.4),))
+    return Robot("wrist", links, joints, gravity=NO_GRAVITY, lengths=(("h", 0.4),))
 
 
 @given(robots(loops=False))

@@ -33,9 +33,9 @@ from ytheta.errors import InputError, RobotError, UnsetLengthError
 from ytheta.files.expressions import format_position
 from ytheta.identifiability.registry import acceptance, base_parameters
 from ytheta.robot.forces import evaluate_shapes
+from ytheta.robot.kinematics import change_link_frames
 from ytheta.robot.parts import Force
 from ytheta.robot.reading.load import load
-from ytheta.robot.kinematics import change_link_frames
 from ytheta.robot.robot import Robot
 from ytheta.robot.writing.toml import to_toml
 

@@ -44,7 +44,9 @@ def make_ring() -> Robot:
         Joint(f"j{k}", R, f"l{k - 1}" if k > 1 else "base", f"l{k}", _draw_frame(rng), axis)
         for k, axis in enumerate(AXES, 1)
     )
-    robot = Robot("ring", (Link("base"), *(make_link(f"l{k}", k) for k in range(1, 7))), joints, gravity=(1.0, 2.0, -9.0))
+    robot = Robot(
+        "ring", (Link("base"), *(make_link(f"l{k}", k) for k in range(1, 7))), joints, gravity=(1.0, 2.0, -9.0)
+    )
     at_home = tuple((f"j{k}", 0.2 * k - 0.7) for k in range(1, 7))
     last = Frame.from_matrix(link_poses(robot, np.array([value for _, value in at_home]))["l6"])
     cut = Loop(Joint("cut", R, "l6", "base", Frame.shift(0.1), (0.0, 0.6, 0.8), (last @ Frame.shift(0.1)).inverse()))

@@ -9,7 +9,16 @@ import numpy as np
 import pytest
 
 import ytheta
-from tests.support.loop_motion import DIFFERENCE_TOLERANCE, ROUNDING_TOLERANCE, is_close, close_pose, evaluate, differentiate_motion, constraint_of, random_motion
+from tests.support.loop_motion import (
+    DIFFERENCE_TOLERANCE,
+    ROUNDING_TOLERANCE,
+    close_pose,
+    constraint_of,
+    differentiate_motion,
+    evaluate,
+    is_close,
+    random_motion,
+)
 from tests.support.loop_robots import CATALOG, NAMES, make_looped_robot
 from ytheta.dynamics.graphs import cut_motion_graph
 from ytheta.dynamics.loops.builder import build_constraint

@@ -14,11 +14,11 @@ import ytheta
 from tests.support.loop_motion import (
     DIFFERENCE_TOLERANCE,
     ROUNDING_TOLERANCE,
-    close,
-    closed,
-    evaluate,
-    differentiate_motion,
+    close_pose,
     constraint_of,
+    differentiate_motion,
+    evaluate,
+    is_close,
     random_motion,
     regressor_of,
 )
@@ -190,7 +190,9 @@ def constraint_rates(loops: Constraint):  # type: ignore[no-untyped-def]
 
     def rates(x: np.ndarray, Qd: np.ndarray) -> np.ndarray:
         Q = x[list(loops.actuated)]
-        found: np.ndarray = (positions(close_pose(loops, Q + 1e-5 * Qd)) - positions(close_pose(loops, Q - 1e-5 * Qd))) / 2e-5
+        found: np.ndarray = (
+            positions(close_pose(loops, Q + 1e-5 * Qd)) - positions(close_pose(loops, Q - 1e-5 * Qd))
+        ) / 2e-5
         return found
 
     return rates
@@ -224,7 +226,9 @@ def test_theta_as_an_input() -> None:
     Q, Qd, Qdd = random_motion("walker")
     x = close_pose(constraint_of("walker"), Q)
     theta = np.random.default_rng(0).normal(size=len(robot.parameter_names))
-    assert is_close(evaluate(graph, x, Qd, Qdd, theta), evaluate(regressor_of("walker"), x, Qd, Qdd) @ theta, ROUNDING_TOLERANCE)
+    assert is_close(
+        evaluate(graph, x, Qd, Qdd, theta), evaluate(regressor_of("walker"), x, Qd, Qdd) @ theta, ROUNDING_TOLERANCE
+    )
 
 
 def wrapped(robot: Robot, links: LinkRegressor) -> Graph:

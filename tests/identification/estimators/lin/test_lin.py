@@ -13,7 +13,7 @@ import ytheta
 from tests.support.driven_robots import coupled_robot
 from tests.support.estimation_cases import RATE, Case, make_case, smooth_motion
 from tests.support.formulation_cases import fork
-from tests.support.serial_arms import RULES, SIDE, STILL, UP, P, R, X, Y, Z, arm
+from tests.support.serial_arms import RULES, OFFSET_X, ORIGIN, OFFSET_Z, P, R, X, Y, Z, arm
 from ytheta.errors import InputError
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem
@@ -29,11 +29,11 @@ from ytheta.robot.robot import Robot
 
 SKEW = (0.0, 0.6, 0.8)
 ARMS = {
-    "slides everywhere": arm((P, X, STILL), (R, Z, SIDE), (P, SKEW, UP), (R, Z, SIDE), (P, Y, UP), (R, X, SIDE)),
-    "two slides between turns": arm((R, Z, STILL), (R, X, SIDE), (P, SKEW, UP), (P, X, SIDE), (R, Y, UP), (R, X, SIDE)),
-    "slides at the tip": arm((R, Z, STILL), (R, Y, SIDE), (R, SKEW, SIDE), (P, X, UP), (P, Z, SIDE)),
-    "slides only": arm((P, X, STILL), (P, SKEW, UP), (P, Y, SIDE)),
-    "horizontal first axis": arm((R, X, STILL), (R, X, UP), (P, Y, UP), (R, SKEW, SIDE)),
+    "slides everywhere": arm((P, X, ORIGIN), (R, Z, OFFSET_X), (P, SKEW, OFFSET_Z), (R, Z, OFFSET_X), (P, Y, OFFSET_Z), (R, X, OFFSET_X)),
+    "two slides between turns": arm((R, Z, ORIGIN), (R, X, OFFSET_X), (P, SKEW, OFFSET_Z), (P, X, OFFSET_X), (R, Y, OFFSET_Z), (R, X, OFFSET_X)),
+    "slides at the tip": arm((R, Z, ORIGIN), (R, Y, OFFSET_X), (R, SKEW, OFFSET_X), (P, X, OFFSET_Z), (P, Z, OFFSET_X)),
+    "slides only": arm((P, X, ORIGIN), (P, SKEW, OFFSET_Z), (P, Y, OFFSET_X)),
+    "horizontal first axis": arm((R, X, ORIGIN), (R, X, OFFSET_Z), (P, Y, OFFSET_Z), (R, SKEW, OFFSET_X)),
     "meeting axes without gravity": RULES["three meeting axes"][0],
 }
 

@@ -119,7 +119,7 @@ InitialError = Annotated[
     float | None,
     typer.Option(
         metavar="PERCENT",
-        help="Error of the initial parameter estimates; by default 20, or 0 for a controller without adaptation.",
+        help="Initial error of the parameter estimates (standard deviation); by default 20, or 0 without adaptation.",
     ),
 ]
 Spread = Annotated[

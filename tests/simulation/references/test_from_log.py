@@ -89,7 +89,7 @@ LOGS = {  # rate in Hz, noise, steps of the encoder in rad
 @pytest.mark.parametrize("seconds", [3.0, 20.0])
 @pytest.mark.parametrize("kind", LOGS)
 def test_accelerations_follow_the_motion_and_not_the_noise(kind: str, seconds: float) -> None:
-    """Relative to the peak; with knots of 20 ms errors would be 3 to 45 % inside, and 1 to 7 times the peak at the ends."""
+    """Relative to the peak; with knots of 20 ms errors would be 3 to 45 % inside and 1 to 7 peaks at the ends."""
     rate, noise, step = LOGS[kind]
     t = np.arange(0.0, seconds + 1e-9, 1.0 / rate)
     q = np.sin(3.0 * t) + noise * np.random.default_rng(0).standard_normal(len(t))

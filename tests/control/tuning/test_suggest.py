@@ -188,7 +188,7 @@ def test_gains_far_larger_lose_the_robot(factors: dict[str, float]) -> None:
     law = made("slotine-li", wrong, base_of("lu-two-link"), motion_of(course), factors=factors)
     found = ran(law, plant, course)
     assert not found.finished.any()
-    assert "left all bounds" in found.advice
+    assert "diverged at t = " in found.advice
 
 
 @pytest.mark.parametrize("robot", ["ha-scara", "five-bar"])

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from examples.compare_with_truth import Comparison, compare, lines
+from examples.compare_with_truth import Comparison, compare, format_table
 from examples.mujoco_log import write_logs
 
 import ytheta as yt
@@ -89,7 +89,7 @@ def test_the_readme_shows_what_is_printed(found: Comparison, folder: Path) -> No
     """Figures depend on the length of the motion and, in their last digits, on the processor; the words do not."""
     readme = (ROOT / "README.md").read_text()
     (shown,) = re.findall(r"^```text\n\$ make demo\n(.*?)^```", readme, re.DOTALL | re.MULTILINE)
-    printed = ytheta(*LOGS, cwd=folder).stdout + "\n".join(lines(found)) + (ROOT / "Makefile").read_text()
+    printed = ytheta(*LOGS, cwd=folder).stdout + "\n".join(format_table(found)) + (ROOT / "Makefile").read_text()
     assert not_printed(shown, printed) == []
     assert not_printed(shown.replace("judged by", "tested by"), printed) == ["tested by ur"]
 

@@ -29,14 +29,12 @@ from ytheta.dynamics import rigid_body
 from ytheta.dynamics.formulations import kronecker, lagrange, newton_euler, spatial_tree
 from ytheta.dynamics.full_regressor import LinkRegressor, full_regressor
 from ytheta.dynamics.graphs import declare_inputs, inverse_dynamics_graph, regressor_graph
-from ytheta.dynamics.loops.builder import build_constraint
 from ytheta.dynamics.loops.constraint import Constraint
-from ytheta.dynamics.loops.solver import solve
 from ytheta.dynamics.mechanism import mechanism
 from ytheta.dynamics.motion import casadi_motion, numeric_motion
 from ytheta.native.graph import Graph, Input, trace
 from ytheta.robot.loops.closure import closure_residuals, loop_states
-from ytheta.robot.parts import Coupling, Drive, JointKind, Loop, Motor
+from ytheta.robot.parts import Coupling, Drive, Loop, Motor
 from ytheta.robot.robot import Robot
 
 
@@ -336,13 +334,3 @@ def test_couplings_of_the_dvrk(shared_data: Path) -> None:
     motors = Y[:, 126:].reshape(7, 7, 4)
     assert is_close(motors[:, :, 0], np.diag(qdd), ROUNDING_TOLERANCE)
     assert not is_close(Y[:, :90], A.T @ peer(robot).regressor(A @ q, A @ qd, 0 * (A @ qdd)), 0.01)
-
-
-def test_without_loops_x_is_Q() -> None:
-    loops = build_constraint(ytheta.load("ur10"))
-    Q = np.random.default_rng(0).normal(size=(5, 6))
-    outcome = solve(loops, Q).or_raise()
-    assert (outcome.x == Q).all()
-    assert (outcome.q == Q).all()
-    assert loops.robot.loops == ()
-    assert JointKind.POINT not in {joint.kind for joint in loops.robot.joints}

@@ -1,0 +1,41 @@
+"""Construction of constraints: closed forms, and choices of actuated coordinates that are refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import ytheta
+from tests.support.loop_motion import constraint_of
+from tests.support.loop_robots import NAMES
+from ytheta.dynamics.loops.builder import build_constraint
+from ytheta.dynamics.loops.solver import solve
+from ytheta.errors import ClosureError
+from ytheta.robot.frame import Frame
+from ytheta.robot.parts import Loop
+
+
+def test_parallelograms_have_a_closed_form() -> None:
+    affine = constraint_of("palletiser").affine
+    assert affine is not None
+    names = constraint_of("palletiser").robot.coordinates
+    rows = dict(zip(names, affine.E, strict=True))
+    assert rows["elbow"].tolist() == [0.0, -1.0, 1.0, 0.0]
+    assert rows["rod_pin"].tolist() == [0.0, 1.0, -1.0, 0.0]
+    assert not affine.offset.any()
+    assert solve(constraint_of("palletiser"), np.array([[0.3, 1.2, -0.4, 2.0]])).rounds == 0
+    assert all(constraint_of(name).affine is None for name in NAMES if name != "palletiser")
+    robot = ytheta.load("palletiser")
+    cut = robot.loops[0].joint
+    uneven = replace(robot, loops=(Loop(replace(cut, placement=Frame.shift(1.15))),))
+    assert build_constraint(uneven).affine is None
+
+
+def test_a_wrong_choice_of_actuated_coordinates_is_refused() -> None:
+    robot = ytheta.load("five-bar")
+    with pytest.raises(ClosureError, match="leave 2 coordinates free, but 3 are actuated; leave 1 of"):
+        build_constraint(replace(robot, actuated=("left", "right", "left_elbow")))
+    with pytest.raises(ClosureError, match="choose 2 of"):
+        build_constraint(replace(robot, actuated=("left",)))

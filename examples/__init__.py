@@ -1,1 +1,1 @@
-"""Examples that are run: by ``make demo``, as ``python -m examples.lu1993_control`` and the like, and by the tests."""
+"""Examples: run by ``make demo``, by the tests, and as modules such as ``python -m examples.lu1993_control``."""

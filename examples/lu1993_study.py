@@ -1,4 +1,4 @@
-"""What lu1993 V-B leaves open, tried: which scheme is faster over a grid of settings, and what noise does to each."""
+"""A study of lu1993 V-B: which scheme is faster over a grid of settings, and the effect of sensor errors on each."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from itertools import product
 import numpy as np
 
 from examples.lu1993_schemes import (
-    LINK4,
-    OFFSET,
+    INITIAL_ERROR,
+    LINK4_MASS,
     OMEGA,
     SECONDS,
-    TOTAL,
+    TRUE_M4,
     Batch,
-    Settings,
-    course,
-    craig,
-    modified,
-    simulated,
+    BatchSettings,
+    make_craig,
+    make_modified,
+    make_reference,
+    simulate_scheme,
 )
-from examples.redrawn import rms, settled
+from examples.paper_comparison import rms, settling_times
 from ytheta.control.laws.law import Law
 from ytheta.shapes import Float, Shaped
 from ytheta.simulation.closed_loop.compiled import ClosedLoop
@@ -31,98 +31,100 @@ from ytheta.simulation.sensors.sensors import Sensor, Sensors
 DEGREE = np.pi / 180.0
 OMEGAS = (1.0, 2.0, np.pi, 2.0 * np.pi, 4.0 * np.pi)
 LAMBDAS = (10.0, 15.0, 20.0, 30.0, 40.0)
-STARTS = (0.0, 1.0)  # of the reference's velocity
-OFFSETS = (OFFSET, -OFFSET)
+INITIAL_VELOCITIES = (0.0, 1.0)  # relative to that of the reference
+INITIAL_ERRORS = (INITIAL_ERROR, -INITIAL_ERROR)
 GAMMAS = 10.0 ** np.linspace(-4.0, -1.0, 13)
 FILTERINGS = {"Craig": 1.0, "Craig, Psi = 1.5 lambda": 1.5}
-ALIKE = 5e-3  # s between settling times that count as one
-NEAR = 0.05  # kg between m4 and its estimate
-GOOD = 1.5  # times the best settling time
+TIME_TOLERANCE = 5e-3  # s, between settling times that count as equal
+M4_TOLERANCE = 0.05  # kg, between m4 and its estimate
+MAX_TIME_RATIO = 1.5  # of a good settling time to the best one
 
-NOISES = (0.0, 50.0, 100.0, 200.0, 400.0)  # rad/s²; the reference's own accelerations are 80 in the mean
+NOISES = (0.0, 50.0, 100.0, 200.0, 400.0)  # rad/s²; the mean acceleration of the reference is 80
 BIASES = (0.0, 10.0, 20.0, 40.0)
 SEEDS = 16
-PERIOD = 5e-4  # s, of a controller that measures
+PERIOD = 5e-4  # s, of a controller with sensors
 
 Times = Float[np.ndarray, "settings gammas"]
 
 
 @dataclass(frozen=True, eq=False)
-class Settling:
-    """Settling times of one scheme over the grid: one row for each of 100 settings, one column for each Gamma."""
+class SettlingTimes:
+    """SettlingTimes times of one scheme over the grid: one row for each of 100 settings, one column for each Gamma."""
 
-    degree: Times
-    degrees: Times  # to two degrees
+    one_degree: Times
+    two_degrees: Times
     m4: Times
-    lost: Shaped[np.ndarray, "settings gammas"]
+    diverged: Shaped[np.ndarray, "settings gammas"]
 
 
 @dataclass(frozen=True, eq=False)
 class Count:
-    """Of how many cases each scheme is the faster one."""
+    """In how many cases each scheme is faster."""
 
     modified: int
     craig: int
-    alike: int
+    equal: int
     neither: int
 
     @staticmethod
     def of(modified: np.ndarray, craig: np.ndarray) -> Count:
-        ours, theirs = modified < craig - ALIKE, craig < modified - ALIKE
+        ours, theirs = modified < craig - TIME_TOLERANCE, craig < modified - TIME_TOLERANCE
         neither = np.isinf(modified) & np.isinf(craig)
         return Count(ours.sum(), theirs.sum(), (~(ours | theirs | neither)).sum(), neither.sum())
 
 
 @dataclass(frozen=True, eq=False)
 class Study:
-    """Both schemes over the grid, Craig's with either filter of the error."""
+    """Both schemes over the grid, Craig's with two values of Psi."""
 
-    times: dict[str, Settling]
+    times: dict[str, SettlingTimes]
 
     def count(self, measure: str, other: str = "Craig", *, tuned: bool) -> Count:
-        """Over settings with the best Gamma of each scheme, or over all runs with the same number as Gamma."""
+        """Count over settings with the best Gamma of each scheme, or over all runs with the same Gamma."""
         pair = (getattr(self.times[scheme], measure) for scheme in ("modified", other))
         return Count.of(*(times.min(axis=1) if tuned else times for times in pair))
 
-    def fitting(self, measure: str) -> int:
-        """Settings that fit all the text says at once, with some Gamma for either scheme."""
+    def count_consistent(self, measure: str) -> int:
+        """Return the number of settings that agree with all statements of the paper, for some Gamma of each scheme."""
         ours, theirs = self.times["modified"], self.times["Craig"]
         a, b = getattr(ours, measure), getattr(theirs, measure)
         in_time = ((a >= 0.25) & (a < 0.3))[:, :, None] & ((b >= 0.33) & (b < 0.37))[:, None, :]
         return int((in_time & (ours.m4[:, :, None] < theirs.m4[:, None, :])).any(axis=(1, 2)).sum())
 
-    def lost(self, scheme: str) -> int:
-        return int(self.times[scheme].lost.sum())
+    def count_diverged(self, scheme: str) -> int:
+        return int(self.times[scheme].diverged.sum())
 
-    def width(self, scheme: str) -> float:
-        """How many of the Gammas settle nearly as soon as the best, in the mean over settings where any does."""
-        times = self.times[scheme].degree
+    def mean_good_gammas(self, scheme: str) -> float:
+        """Return the mean number of Gammas that settle nearly as fast as the best, over settings that settle at all."""
+        times = self.times[scheme].one_degree
         best = times.min(axis=1, keepdims=True)
-        return float((times <= GOOD * best)[np.isfinite(best[:, 0])].sum(axis=1).mean())
+        return float((times <= MAX_TIME_RATIO * best)[np.isfinite(best[:, 0])].sum(axis=1).mean())
 
     @cached_property
     def size(self) -> tuple[int, int]:
-        """Settings, and runs of each scheme."""
+        """The number of settings, and of runs of each scheme."""
         shape = self.times["modified"].m4.shape
         return shape[0], shape[0] * shape[1]
 
 
-def study() -> Study:
+def run_study() -> Study:
     schemes = {"modified": ("modified", 1.0)} | {name: ("Craig", psi) for name, psi in FILTERINGS.items()}
-    return Study({name: _scanned(scheme, psi) for name, (scheme, psi) in schemes.items()})
+    return Study({name: _simulate_grid(scheme, psi) for name, (scheme, psi) in schemes.items()})
 
 
-def _scanned(scheme: str, filtering: float) -> Settling:
-    lam, gamma, offset, moving = np.array(list(product(LAMBDAS, GAMMAS, OFFSETS, STARTS))).T
-    batches = (simulated(scheme, Settings(omega, lam, gamma, offset, moving, filtering)) for omega in OMEGAS)
-    parts = [_times(batch) for batch in batches]
-    return Settling(*(_by_setting(np.array(part)) for part in zip(*parts, strict=True)))
+def _simulate_grid(scheme: str, filtering: float) -> SettlingTimes:
+    lam, gamma, error, velocity = np.array(list(product(LAMBDAS, GAMMAS, INITIAL_ERRORS, INITIAL_VELOCITIES))).T
+    batches = (
+        simulate_scheme(scheme, BatchSettings(omega, lam, gamma, error, velocity, filtering)) for omega in OMEGAS
+    )
+    parts = [_settling_times(batch) for batch in batches]
+    return SettlingTimes(*(_by_setting(np.array(part)) for part in zip(*parts, strict=True)))
 
 
-def _times(batch: Batch) -> tuple[np.ndarray, ...]:
-    far, wrong = batch.farthest, np.abs(batch.m4 - TOTAL)
-    outside = (far > DEGREE, far > 2.0 * DEGREE, wrong > NEAR)
-    return (*(settled(batch.t, each) for each in outside), batch.lost)
+def _settling_times(batch: Batch) -> tuple[np.ndarray, ...]:
+    error, m4_error = batch.largest_error, np.abs(batch.m4 - TRUE_M4)
+    outside = (error > DEGREE, error > 2.0 * DEGREE, m4_error > M4_TOLERANCE)
+    return (*(settling_times(batch.t, each) for each in outside), batch.diverged)
 
 
 def _by_setting(values: Shaped[np.ndarray, "omegas runs"]) -> Times:
@@ -130,72 +132,78 @@ def _by_setting(values: Shaped[np.ndarray, "omegas runs"]) -> Times:
     return np.moveaxis(grid, 2, 3).reshape(-1, len(GAMMAS))
 
 
-def lines(found: Study) -> Iterator[str]:
-    """The study as text."""
-    settings, runs = found.size
+def format_study(study: Study) -> Iterator[str]:
+    settings, runs = study.size
     yield f"Which scheme is faster? {settings} settings: omega 1, 2, pi, 2 pi, 4 pi; lambda 10, 15, 20, 30, 40; at rest"
-    yield "or with the reference's velocity at the start; 20 % too far or too near; each with"
-    yield f"{len(GAMMAS)} Gammas from 1e-4 to 0.1. Their units differ: one number for both means little."
-    yield f"{'':28}{'Gamma':14}{'modified':>9}{'Craig':>7}{'alike':>7}{'neither':>9}{'of':>6}"
+    yield "or with the reference's velocity at the start; 20 % too far or too near at the start; each with"
+    yield f"{len(GAMMAS)} Gammas from 1e-4 to 0.1. Their units differ, so equal values mean little."
+    yield f"{'':28}{'Gamma':14}{'modified':>9}{'Craig':>7}{'equal':>7}{'neither':>9}{'of':>6}"
     measures = (
-        ("degree", "tracking within 1 degree"),
-        ("degrees", "tracking within 2 degrees"),
+        ("one_degree", "tracking within 1 degree"),
+        ("two_degrees", "tracking within 2 degrees"),
         ("m4", "m4 within 5 %"),
     )
-    for measure, words in measures:
+    for measure, label in measures:
         for tuned in (True, False):
             gammas = "best of each" if tuned else "the same"
-            yield _counted(words, gammas, found.count(measure, tuned=tuned), settings if tuned else runs)
+            yield _format_count(label, gammas, study.count(measure, tuned=tuned), settings if tuned else runs)
     other = next(name for name in FILTERINGS if name != "Craig")
-    yield "with Psi = 1.5 lambda in Craig's scheme instead of lambda:"
-    for measure, words in measures[::2]:
-        yield _counted(words, "best of each", found.count(measure, other, tuned=True), settings)
-    lost = ", ".join(f"{scheme} {found.lost(scheme)}" for scheme in found.times)
-    yield f"runs lost, of {runs} each: {lost}"
-    width = ", ".join(f"{scheme} {found.width(scheme):.1f}" for scheme in ("modified", "Craig"))
-    yield f"Gammas within {GOOD} times the best settling time, of {len(GAMMAS)}: {width}"
-    fits = f"{found.fitting('degree')} with 1 degree as the tolerance, {found.fitting('degrees')} with 2"
-    yield f"settings that fit all the text says at once, with some Gamma for either scheme: {fits}"
+    yield "with Psi = 1.5 lambda instead of lambda in Craig's scheme:"
+    for measure, label in measures[::2]:
+        yield _format_count(label, "best of each", study.count(measure, other, tuned=True), settings)
+    diverged = ", ".join(f"{scheme} {study.count_diverged(scheme)}" for scheme in study.times)
+    yield f"diverged runs, of {runs} each: {diverged}"
+    good = ", ".join(f"{scheme} {study.mean_good_gammas(scheme):.1f}" for scheme in ("modified", "Craig"))
+    yield f"Gammas within {MAX_TIME_RATIO} times the best settling time, of {len(GAMMAS)}: {good}"
+    one, two = study.count_consistent("one_degree"), study.count_consistent("two_degrees")
+    yield "settings that agree with all statements of the paper at once, for some Gamma of each scheme:"
+    yield f"{one} with a tolerance of 1 degree, {two} with 2 degrees"
 
 
-def _counted(words: str, gammas: str, count: Count, total: int) -> str:
-    figures = f"{count.modified:9}{count.craig:7}{count.alike:7}{count.neither:9}{total:6}"
-    return f"{words:28}{gammas:14}{figures}"
+def _format_count(label: str, gammas: str, count: Count, total: int) -> str:
+    figures = f"{count.modified:9}{count.craig:7}{count.equal:7}{count.neither:9}{total:6}"
+    return f"{label:28}{gammas:14}{figures}"
 
 
-# --- noise ------------------------------------------------------------------------------------------------------------
+# --- sensor errors ----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
-class Misled:
-    """A scheme with a period whose readings of accelerations have errors, one row per size of the error."""
+class SensorErrorRuns:
+    """Runs of a sampled scheme with errors in the measured accelerations, one row per size of the error.
+
+    ``tracking`` (rad, over all joints) and ``m4_error`` (kg) are rms values while the arm settles, from 0.1 to 0.5 s.
+    """
 
     sizes: tuple[float, ...]
     t: Float[np.ndarray, "instants"]
     m4: Float[np.ndarray, "sizes runs instants"]
-    tracking: Float[np.ndarray, "sizes runs"]  # rms over all joints, rad, and
-    wrong: Float[np.ndarray, "sizes runs"]  # rms of m4, kg, both while the arm settles: from 0.1 to 0.5 s
+    tracking: Float[np.ndarray, "sizes runs"]
+    m4_error: Float[np.ndarray, "sizes runs"]
 
 
-def misled(law: Law, kind: str, sizes: tuple[float, ...], runs: int) -> Misled:
-    """Runs that begin alike, some for every size of the noise or the bias, in rad/s²."""
+def simulate_sensor_errors(law: Law, kind: str, sizes: tuple[float, ...], runs: int) -> SensorErrorRuns:
+    """Simulate ``runs`` equal starts for every size of the noise or the bias, in rad/s²."""
     rows = np.repeat(sizes, runs)
-    wrong = np.tile(rows[:, None], (1, len(law.robot.actuated)))
-    sensors = Sensors(qdd=Sensor(noise=wrong) if kind == "noise" else Sensor(bias=wrong))
+    per_joint = np.tile(rows[:, None], (1, len(law.robot.actuated)))
+    sensors = Sensors(qdd=Sensor(noise=per_joint) if kind == "noise" else Sensor(bias=per_joint))
     loop = ClosedLoop(plant=law.robot, controller=law, period=PERIOD, sensors=sensors)
-    wanted = course(OMEGA)
-    q, qd, _ = (np.repeat(part, len(rows), axis=0) for part in wanted(np.zeros(1)))
-    start = loop.init((1.0 + OFFSET) * q, qd, estimate=np.zeros((len(rows), 1)))
-    done = loop.run(start, wanted, SECONDS, rng=np.random.default_rng(1), every=2)
-    error, m4 = done.q - wanted(done.t)[0], LINK4 + done.estimate[:, :, 0]
-    early, shape = (done.t >= 0.1) & (done.t < 0.5), (len(sizes), runs)
-    tracking = np.where(done.finished, rms(error[:, early], (1, 2)), np.inf)
-    off = np.where(done.finished, rms(m4[:, early] - TOTAL, 1), np.inf)
-    return Misled(sizes, done.t, m4.reshape(*shape, -1), tracking.reshape(shape), off.reshape(shape))
+    reference = make_reference(OMEGA)
+    q, qd, _ = (np.repeat(part, len(rows), axis=0) for part in reference(np.zeros(1)))
+    start = loop.init((1.0 + INITIAL_ERROR) * q, qd, estimate=np.zeros((len(rows), 1)))
+    result = loop.run(start, reference, SECONDS, rng=np.random.default_rng(1), every=2)
+    error, m4 = result.q - reference(result.t)[0], LINK4_MASS + result.estimate[:, :, 0]
+    early, shape = (result.t >= 0.1) & (result.t < 0.5), (len(sizes), runs)
+    tracking = np.where(result.finished, rms(error[:, early], (1, 2)), np.inf)
+    m4_error = np.where(result.finished, rms(m4[:, early] - TRUE_M4, 1), np.inf)
+    return SensorErrorRuns(sizes, result.t, m4.reshape(*shape, -1), tracking.reshape(shape), m4_error.reshape(shape))
 
 
 @cache
-def both_misled(kind: str) -> dict[str, Misled]:
-    """With noise or with a bias."""
+def compare_sensor_errors(kind: str) -> dict[str, SensorErrorRuns]:
+    """Simulate both schemes with noise or with a bias."""
     sizes, runs = (NOISES, SEEDS) if kind == "noise" else (BIASES, 1)
-    return {"modified": misled(modified(), kind, sizes, runs), "Craig": misled(craig(), kind, sizes, runs)}
+    return {
+        "modified": simulate_sensor_errors(make_modified(), kind, sizes, runs),
+        "Craig": simulate_sensor_errors(make_craig(), kind, sizes, runs),
+    }

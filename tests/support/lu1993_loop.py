@@ -6,25 +6,33 @@ from collections.abc import Callable
 from functools import cache
 
 import numpy as np
-from examples.lu1993_schemes import course
+from examples.lu1993_schemes import make_reference
 
-from tests.support.control_loop import ReferenceFunction, Run, run
+from tests.support.control_loop import ContinuousRun, ReferenceFunction, simulate_continuous
 from ytheta.control.controller import Reference
 from ytheta.control.laws.law import Law
 from ytheta.simulation.references.reference import ReferenceTrajectory
 
 
-def at_once(course: ReferenceTrajectory) -> ReferenceFunction:
-    """A course at one instant."""
-    return lambda t: Reference(*(part[0] for part in course(np.array([t]))))
+def evaluate_at(trajectory: ReferenceTrajectory) -> ReferenceFunction:
+    """Return the reference trajectory as a function of one instant."""
+    return lambda t: Reference(*(part[0] for part in trajectory(np.array([t]))))
 
 
-lu_course = at_once(course())
+LU1993_REFERENCE = evaluate_at(make_reference())
 
 
 @cache
-def simulated(make: Callable[..., Law], gamma: float | None = None) -> Run:
-    """Two seconds from 20 % too far, with m4 taken for 0.5 kg: a load of nothing."""
-    law = make() if gamma is None else make(gamma)
-    offset = 0.2 * lu_course(0.0).q
-    return run(law, lu_course, plant=law.robot, seconds=2.0, offset=offset, estimate=[0.0], points=2001, rtol=1e-7)
+def simulate_lu1993(make_law: Callable[..., Law], gamma: float | None = None) -> ContinuousRun:
+    """Simulate two seconds with 20 % initial error and the initial estimate m4 = 0.5 kg, a load of zero."""
+    law = make_law() if gamma is None else make_law(gamma)
+    return simulate_continuous(
+        law,
+        LU1993_REFERENCE,
+        plant=law.robot,
+        seconds=2.0,
+        offset=0.2 * LU1993_REFERENCE(0.0).q,
+        estimate=[0.0],
+        points=2001,
+        rtol=1e-7,
+    )

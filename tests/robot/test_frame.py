@@ -152,34 +152,34 @@ def test_unset_length_is_named() -> None:
 )
 def test_rounded_angles_snap(angle: float, exact: float) -> None:
     snapper = Snapper(1e-4)
-    assert snapper.angle(angle, "here") == exact
+    assert snapper.snap_angle(angle, "here") == exact
     assert "1 rounded angle " in snapper.findings[0].text
-    assert Snapper(0.0).angle(angle, "here") == angle
+    assert Snapper(0.0).snap_angle(angle, "here") == angle
 
 
 @pytest.mark.parametrize("angle", [1.5709, 0.7854, 1.0, 2e-4])
 def test_other_angles_do_not_snap(angle: float) -> None:
     snapper = Snapper(1e-4)
-    assert snapper.angle(angle, "here") == angle
+    assert snapper.snap_angle(angle, "here") == angle
     assert snapper.findings == ()
 
 
 def test_rounded_quaternions_and_axes_snap() -> None:
     snapper = Snapper(1e-4)
-    frame = snapper.rotation(Frame.from_quaternion(0.70711, 0.70711, 0.0, 0.00001), "here")
+    frame = snapper.snap_rotation(Frame.from_quaternion(0.70711, 0.70711, 0.0, 0.00001), "here")
     assert frame.rotation == Frame.turn((1.0, 0.0, 0.0), math.pi / 2).rotation
-    assert snapper.axis((1e-5, 0.0, 1.0), "here") == (0.0, 0.0, 1.0)
+    assert snapper.snap_axis((1e-5, 0.0, 1.0), "here") == (0.0, 0.0, 1.0)
     assert "2 rounded angles" in snapper.findings[0].text
     tilted = Frame.from_quaternion(0.9, 0.1, 0.2, 0.3)
-    assert snapper.rotation(tilted, "here") == tilted
+    assert snapper.snap_rotation(tilted, "here") == tilted
 
 
 def test_axes_snap_to_the_nearest() -> None:
     snapper = Snapper(0.25)
     length = math.hypot(0.15, 0.985)
-    assert snapper.axis((0.15 / length, 0.0, 0.985 / length), "here") == (0.0, 0.0, 1.0)
+    assert snapper.snap_axis((0.15 / length, 0.0, 0.985 / length), "here") == (0.0, 0.0, 1.0)
     halfway = math.sqrt(0.5)
-    assert snapper.axis((halfway, 0.0, halfway), "here") == (halfway, 0.0, halfway)
+    assert snapper.snap_axis((halfway, 0.0, halfway), "here") == (halfway, 0.0, halfway)
 
 
 @pytest.mark.parametrize("tolerance", [-1e-4, math.nan, math.pi / 12 + 1e-9, math.inf])
@@ -190,4 +190,4 @@ def test_tolerances_that_mean_nothing(tolerance: float) -> None:
 
 def test_angles_of_many_turns_are_a_mistake() -> None:
     with pytest.raises(RobotFileError, match=r"here: the angle 2000000\.0 rad is larger than"):
-        Snapper(0.0).angle(2e6, "here")
+        Snapper(0.0).snap_angle(2e6, "here")

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from ytheta.files.lengths import Scalar, symbol
-from ytheta.robot import tree
+from ytheta.robot.coordinates import list_coordinates
 from ytheta.robot.frame import Frame, Vector
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Coupling, Drive, Joint, JointKind, Limits, Link, Loop, Marker, Motor
@@ -113,7 +113,7 @@ def robots(draw: st.DrawFn, *, loops: bool = True, symbols: bool = True) -> Robo
         end = movable[-1].replace("joint", "link")
         cut = Joint(f"cut{odd}", kind, end, "base", draw(frames()), draw(unit_vectors()), draw(frames()))
         cuts = (Loop(cut),)
-    coordinates = tree.coordinates([joint for joint in joints if joint.moves], couplings, motors)
+    coordinates = list_coordinates([joint for joint in joints if joint.moves], couplings, motors)
     return Robot(
         name=draw(st.sampled_from(["random", "", odd])),
         links=tuple(links),

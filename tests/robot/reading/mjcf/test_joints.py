@@ -1,0 +1,96 @@
+"""Joints of MJCF files against MuJoCo."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.mjcf_models import (
+    GEOM,
+    TOLERANCE,
+    check_agreement,
+    check_refused,
+    pose_error,
+    read_both,
+    read_text,
+    world_text,
+)
+from ytheta.errors import RobotFileError
+
+SEVERAL_JOINTS = world_text(
+    f"""
+    <body name="a" pos="0.1 0.2 0.3" euler="10 20 30">
+      <joint name="one" pos="0.3 -0.1 0.2" axis="1 2 3" ref="25" range="-30 60"/>
+      <joint name="two" type="slide" pos="1 1 1" axis="0 1 1" ref="0.4" range="-1 2" armature="0.1"/>
+      <joint name="three" pos="-0.2 0.5 0.1" axis="3 -1 0.5" ref="-70" damping="0.3" frictionloss="0.2"/>
+      {GEOM}
+      <body name="b" pos="0 0 1" quat="1 2 3 4"><joint axis="0 1 0" pos="0 0 0.1"/>{GEOM}</body>
+      <body pos="0 1 0">{GEOM}</body>
+    </body>"""
+)
+
+
+def test_several_joints_in_one_body_move_in_order() -> None:
+    robot, model = read_both(SEVERAL_JOINTS)
+    check_agreement(robot, model)
+    assert [link.name for link in robot.links] == ["world", "a.one", "a.two", "a", "b", "body3"]
+    assert [joint.name for joint in robot.joints] == ["one", "two", "three", "b.joint", "body3.fixed"]
+    assert robot.link("a.one").inertia.massless
+
+
+def test_swapped_joints_are_detected() -> None:
+    robot, model = read_both(SEVERAL_JOINTS)
+    swapped = SEVERAL_JOINTS.replace('"one"', '"x"').replace('"three"', '"one"').replace('"x"', '"three"')
+    lines = swapped.splitlines()
+    lines[2], lines[4] = lines[4], lines[2]
+    assert pose_error(read_text("\n".join(lines)), model) > 1e-3
+    assert pose_error(robot, model) < TOLERANCE
+
+
+def test_initial_positions_are_the_home_configuration() -> None:
+    robot, model = read_both(SEVERAL_JOINTS)
+    assert robot.home_coordinates == pytest.approx(model.qpos0)
+
+
+@pytest.mark.parametrize("free", ["<freejoint/>", '<joint type="free"/>', '<joint class="floating"/>'])
+def test_fix_base_fixes_free_bodies(free: str) -> None:
+    top = '<default><default class="floating"><joint type="free"/></default></default>'
+    text = world_text(f'<body name="a" pos="1 2 3" euler="40 0 0">{free}{GEOM}<body><joint/>{GEOM}</body></body>', top)
+    with pytest.raises(RobotFileError, match=r"body 'a' moves freely.*--fix-base \(fix_base=True\)"):
+        read_text(text)
+    robot, model = read_both(text, fix_base=True)
+    assert pose_error(robot, model) < TOLERANCE
+    assert any("free bodies are fixed" in note.text and not note.is_warning for note in robot.findings)
+
+
+@pytest.mark.parametrize(
+    ("compiler", "joint"),
+    [
+        ("", 'range="-90 45"'),
+        ('angle="radian"', 'range="-1 2"'),
+        ("", 'range="-90 45" limited="false"'),
+        ("", 'range="-90 45" limited="true"'),
+        ("", 'range="0 0"'),
+        ("", 'type="slide" range="-0.2 0.5"'),
+        ('autolimits="false"', 'range="-90 45" limited="true"'),
+        ('autolimits="false"', 'type="slide" range="0 1" limited="false"'),
+    ],
+)
+def test_limits(compiler: str, joint: str) -> None:
+    check_agreement(*read_both(world_text(f"<body><joint {joint}/>{GEOM}</body>", f"<compiler {compiler}/>")))
+
+
+@pytest.mark.parametrize(
+    ("content", "top", "message"),
+    [
+        (
+            '<body name="a"><joint type="ball"/></body>',
+            "",
+            r"body 'a' has a ball joint, which is not supported",
+        ),
+        ('<body><joint type="screw"/></body>', "", r"type='screw' is unknown; use one of hinge, slide, ball, free"),
+        ('<body><joint axis="0 0 0"/></body>', "", "the axis is zero; give a direction such as 0 0 1"),
+        ('<body><joint range="1 2"/></body>', '<compiler autolimits="false"/>', "no 'limited', and autolimits is off"),
+    ],
+)
+def test_mistakes(content: str, top: str, message: str) -> None:
+    check_refused(content, top, message)

@@ -13,7 +13,7 @@ import ytheta
 from tests.support.base_checks import is_complete_and_minimal, rank
 from tests.support.command import ytheta as command
 from tests.support.driven_robots import driven_robot, evaluate
-from tests.support.kernel_calls import KERNELS, call, samples
+from tests.support.kernel_calls import KERNELS, call, draw_samples
 from tests.support.loop_motion import close_pose, random_motion
 from tests.support.loop_robots import make_looped_robot
 from tests.support.motor_robots import COUPLED, PUMA, wrist

@@ -123,7 +123,7 @@ drive = { rotor_inertia = 0.3 }
 @pytest.mark.parametrize("quantity", KERNELS)
 def test_machine_code(quantity: str) -> None:
     kernels = [KERNELS[quantity](COUPLED, backend=backend) for backend in ("llvm", "interpreter")]
-    fast, slow = (call(kernel, samples(COUPLED, 9)) for kernel in kernels)
+    fast, slow = (call(kernel, draw_samples(COUPLED, 9)) for kernel in kernels)
     np.testing.assert_allclose(fast, slow, rtol=1e-11, atol=1e-11)
 
 

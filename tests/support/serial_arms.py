@@ -29,10 +29,10 @@ def arm(*joints: tuple[JointKind, Vector, Vector], gravity: Vector = GRAVITY_DOW
 ORIGIN = (0.0, 0.0, 0.0)
 
 
-OFFSET_X = (0.5, 0.0, 0.0)
+DX = (0.5, 0.0, 0.0)
 
 
-OFFSET_Z = (0.0, 0.0, 0.5)
+DZ = (0.0, 0.0, 0.5)
 
 
 RULES = {
@@ -41,35 +41,35 @@ RULES = {
     "horizontal axis": (arm((R, X, ORIGIN)), 3, 3),
     "no gravity": (arm((R, X, ORIGIN), gravity=NO_GRAVITY), 1, 1),
     "oblique gravity": (arm((R, Z, ORIGIN), gravity=(0.0, 3.0, -9.0)), 3, 3),
-    "coaxial": (arm((R, Z, ORIGIN), (R, Z, OFFSET_Z)), 2, 3),
-    "parallel": (arm((R, Z, ORIGIN), (R, Z, OFFSET_X)), 4, 5),
-    "coaxial through a slide along": (arm((R, Z, ORIGIN), (P, Z, OFFSET_Z), (R, Z, OFFSET_Z)), 3, 5),
-    "coaxial through a slide across": (arm((R, Z, ORIGIN), (P, X, OFFSET_Z), (R, Z, OFFSET_Z)), 7, 9),
-    "on a slide along": (arm((P, Z, ORIGIN), (R, Z, OFFSET_X)), 2, 3),
-    "on a slide across": (arm((P, X, ORIGIN), (R, Z, OFFSET_X)), 4, 4),
+    "coaxial": (arm((R, Z, ORIGIN), (R, Z, DZ)), 2, 3),
+    "parallel": (arm((R, Z, ORIGIN), (R, Z, DX)), 4, 5),
+    "coaxial through a slide along": (arm((R, Z, ORIGIN), (P, Z, DZ), (R, Z, DZ)), 3, 5),
+    "coaxial through a slide across": (arm((R, Z, ORIGIN), (P, X, DZ), (R, Z, DZ)), 7, 9),
+    "on a slide along": (arm((P, Z, ORIGIN), (R, Z, DX)), 2, 3),
+    "on a slide across": (arm((P, X, ORIGIN), (R, Z, DX)), 4, 4),
     # sigma and kappa: slides between r and s
-    "slide along r": (arm((R, Z, ORIGIN), (P, Z, OFFSET_X)), 2, 3),
-    "slide across r": (arm((R, Z, ORIGIN), (P, X, OFFSET_X)), 4, 5),
-    "slide skew to r": (arm((R, Z, ORIGIN), (P, (0.0, 0.6, 0.8), OFFSET_X)), 4, 5),
-    "slide after s": (arm((R, Z, ORIGIN), (R, X, ORIGIN), (P, X, OFFSET_X)), 12, 13),
+    "slide along r": (arm((R, Z, ORIGIN), (P, Z, DX)), 2, 3),
+    "slide across r": (arm((R, Z, ORIGIN), (P, X, DX)), 4, 5),
+    "slide skew to r": (arm((R, Z, ORIGIN), (P, (0.0, 0.6, 0.8), DX)), 4, 5),
+    "slide after s": (arm((R, Z, ORIGIN), (R, X, ORIGIN), (P, X, DX)), 12, 13),
     # without gravity, where all axes meet
-    "meeting axes": (arm((R, Z, ORIGIN), (R, X, OFFSET_Z), gravity=NO_GRAVITY), 6, 6),
-    "meeting axes, weight": (arm((R, Z, ORIGIN), (R, X, OFFSET_Z)), 8, 8),
-    "three meeting axes": (arm((R, Z, ORIGIN), (R, X, OFFSET_Z), (R, Y, (0.0, 0.5, 0.0)), gravity=NO_GRAVITY), 11, 12),
-    "a third that misses": (arm((R, Z, ORIGIN), (R, X, OFFSET_Z), (R, Y, OFFSET_X), gravity=NO_GRAVITY), 13, 14),
-    "meeting axes on a slide": (arm((P, Z, ORIGIN), (R, Z, ORIGIN), (R, X, OFFSET_Z), gravity=NO_GRAVITY), 9, 9),
+    "meeting axes": (arm((R, Z, ORIGIN), (R, X, DZ), gravity=NO_GRAVITY), 6, 6),
+    "meeting axes, weight": (arm((R, Z, ORIGIN), (R, X, DZ)), 8, 8),
+    "three meeting axes": (arm((R, Z, ORIGIN), (R, X, DZ), (R, Y, (0.0, 0.5, 0.0)), gravity=NO_GRAVITY), 11, 12),
+    "a third that misses": (arm((R, Z, ORIGIN), (R, X, DZ), (R, Y, DX), gravity=NO_GRAVITY), 13, 14),
+    "meeting axes on a slide": (arm((P, Z, ORIGIN), (R, Z, ORIGIN), (R, X, DZ), gravity=NO_GRAVITY), 9, 9),
     # rotor inertia
     "skew s": (arm((R, Z, ORIGIN), (R, (0.0, 0.6, 0.8), ORIGIN)), 8, 9),
-    "square s": (arm((R, Z, ORIGIN), (R, X, OFFSET_X)), 8, 8),
-    "square to two": (arm((R, Z, ORIGIN), (R, Z, OFFSET_X), (R, X, OFFSET_X)), 11, 12),
+    "square s": (arm((R, Z, ORIGIN), (R, X, DX)), 8, 8),
+    "square to two": (arm((R, Z, ORIGIN), (R, Z, DX), (R, X, DX)), 11, 12),
     "lift": (arm((P, Z, ORIGIN)), 1, 2),
     "cart": (arm((P, X, ORIGIN)), 1, 1),
     "two carts along": (arm((P, X, ORIGIN), (P, X, ORIGIN)), 2, 3),
     "two carts across": (arm((P, X, ORIGIN), (P, Y, ORIGIN)), 2, 2),
-    "slide along r, no gravity": (arm((R, Z, ORIGIN), (P, Z, OFFSET_X), gravity=NO_GRAVITY), 2, 2),
-    "slide along r on a cart": (arm((P, X, ORIGIN), (R, Z, ORIGIN), (P, Z, OFFSET_X), gravity=NO_GRAVITY), 5, 5),
-    "slide along r on a lift": (arm((P, Z, ORIGIN), (R, Z, ORIGIN), (P, Z, OFFSET_X), gravity=NO_GRAVITY), 3, 4),
+    "slide along r, no gravity": (arm((R, Z, ORIGIN), (P, Z, DX), gravity=NO_GRAVITY), 2, 2),
+    "slide along r on a cart": (arm((P, X, ORIGIN), (R, Z, ORIGIN), (P, Z, DX), gravity=NO_GRAVITY), 5, 5),
+    "slide along r on a lift": (arm((P, Z, ORIGIN), (R, Z, ORIGIN), (P, Z, DX), gravity=NO_GRAVITY), 3, 4),
     # trees
-    "two arms on the base": (arm((R, Z, ORIGIN), (R, Z, OFFSET_X), parents=(0, 0)), 2, 2),
-    "two arms on a turntable": (arm((R, Z, ORIGIN), (R, Z, OFFSET_X), (R, X, OFFSET_X), parents=(0, 1, 1)), 11, 12),
+    "two arms on the base": (arm((R, Z, ORIGIN), (R, Z, DX), parents=(0, 0)), 2, 2),
+    "two arms on a turntable": (arm((R, Z, ORIGIN), (R, Z, DX), (R, X, DX), parents=(0, 1, 1)), 11, 12),
 }  # fmt: skip

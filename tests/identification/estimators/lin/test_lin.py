@@ -13,7 +13,7 @@ import ytheta
 from tests.support.driven_robots import coupled_robot
 from tests.support.estimation_cases import RATE, Case, make_case, smooth_motion
 from tests.support.formulation_cases import fork
-from tests.support.serial_arms import RULES, OFFSET_X, ORIGIN, OFFSET_Z, P, R, X, Y, Z, arm
+from tests.support.serial_arms import RULES, DX, ORIGIN, DZ, P, R, X, Y, Z, arm
 from ytheta.errors import InputError
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem
@@ -29,11 +29,11 @@ from ytheta.robot.robot import Robot
 
 SKEW = (0.0, 0.6, 0.8)
 ARMS = {
-    "slides everywhere": arm((P, X, ORIGIN), (R, Z, OFFSET_X), (P, SKEW, OFFSET_Z), (R, Z, OFFSET_X), (P, Y, OFFSET_Z), (R, X, OFFSET_X)),
-    "two slides between turns": arm((R, Z, ORIGIN), (R, X, OFFSET_X), (P, SKEW, OFFSET_Z), (P, X, OFFSET_X), (R, Y, OFFSET_Z), (R, X, OFFSET_X)),
-    "slides at the tip": arm((R, Z, ORIGIN), (R, Y, OFFSET_X), (R, SKEW, OFFSET_X), (P, X, OFFSET_Z), (P, Z, OFFSET_X)),
-    "slides only": arm((P, X, ORIGIN), (P, SKEW, OFFSET_Z), (P, Y, OFFSET_X)),
-    "horizontal first axis": arm((R, X, ORIGIN), (R, X, OFFSET_Z), (P, Y, OFFSET_Z), (R, SKEW, OFFSET_X)),
+    "slides everywhere": arm((P, X, ORIGIN), (R, Z, DX), (P, SKEW, DZ), (R, Z, DX), (P, Y, DZ), (R, X, DX)),
+    "two slides between turns": arm((R, Z, ORIGIN), (R, X, DX), (P, SKEW, DZ), (P, X, DX), (R, Y, DZ), (R, X, DX)),
+    "slides at the tip": arm((R, Z, ORIGIN), (R, Y, DX), (R, SKEW, DX), (P, X, DZ), (P, Z, DX)),
+    "slides only": arm((P, X, ORIGIN), (P, SKEW, DZ), (P, Y, DX)),
+    "horizontal first axis": arm((R, X, ORIGIN), (R, X, DZ), (P, Y, DZ), (R, SKEW, DX)),
     "meeting axes without gravity": RULES["three meeting axes"][0],
 }
 

@@ -1,0 +1,51 @@
+"""Missing values and garbage are dropped with the rows beside them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.support.log_defects import (
+    Defect,
+    assert_only_defect,
+    assert_refused,
+    modify,
+    put,
+)
+from ytheta.findings import Severity
+from ytheta.logs.log import Log
+
+DEFECTS = {
+    "NaN": Defect(modify(q=put((slice(300, 305), 2), np.nan)), "missing", Severity.REPAIRED, dropped=5, segments=2),
+    "NaN at the end": Defect(modify(tau=put((slice(2990, 3000), 2), np.nan)), "missing", Severity.REPAIRED, dropped=10),
+    "infinity": Defect(modify(tau=put((40, 0), np.inf)), "missing", Severity.REPAIRED, dropped=1),
+    "one row in fifty": Defect(
+        modify(q=put((slice(None, None, 50), 1), np.nan)), "missing", Severity.REPAIRED, dropped=60
+    ),
+    "three rows": Defect(modify(tau=put((slice(40, 43), 0), np.nan)), "missing", Severity.REPAIRED, dropped=3),
+    "four rows": Defect(
+        modify(tau=put((slice(40, 44), 0), np.nan)), "missing", Severity.REPAIRED, dropped=4, segments=2
+    ),
+    "a single garbage row": Defect(modify(tau=put((900, 3), -1e9)), "garbage", Severity.REPAIRED, dropped=1),
+    "garbage near the beginning": Defect(modify(q=put((7, 0), 1e300)), "garbage", Severity.REPAIRED, dropped=8),
+    "garbage inside": Defect(
+        modify(tau=put(([900, 905], 3), -1e9)), "garbage", Severity.REPAIRED, dropped=6, segments=2
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DEFECTS)
+def test_each_defect_is_found_and_nothing_else(name: str) -> None:
+    assert_only_defect(DEFECTS[name])
+
+
+ERRORS: dict[str, tuple[Log, tuple[str, ...]]] = {
+    "an empty column": (modify(qd=put((slice(None), 2), np.nan)), ("qd of elbow_joint", "no number")),
+    "mostly missing": (modify(q=put((slice(0, 1600), 1), np.nan)), ("1600 of 3000", "record the log again")),
+}
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_logs_that_would_give_wrong_results_are_refused(name: str) -> None:
+    log, words = ERRORS[name]
+    assert_refused(log, *words)

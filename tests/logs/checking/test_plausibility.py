@@ -1,0 +1,47 @@
+"""Few rows, joints at rest, and torques that are constant or saturated."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.support.log_defects import (
+    CLEAN,
+    Defect,
+    assert_only_defect,
+    assert_refused,
+    modify,
+    put,
+    scale,
+)
+from ytheta.findings import Severity
+from ytheta.logs.log import Log
+
+
+def clip_torque(tau: np.ndarray) -> None:
+    np.clip(tau[:, 1], -9.0, 9.0, out=tau[:, 1])
+
+
+DEFECTS = {
+    "saturation": Defect(modify(tau=clip_torque), "saturation", Severity.WARNING),
+    "a joint at rest": Defect(modify(q=scale(4, 0.005), qd=scale(4, 0.005)), "still", Severity.WARNING),
+    "one torque missing": Defect(modify(tau=scale(5, 0.0)), "torque", Severity.WARNING),
+    "few rows": Defect(CLEAN.rows(0, 60), "short", Severity.WARNING),
+}
+
+
+@pytest.mark.parametrize("name", DEFECTS)
+def test_each_defect_is_found_and_nothing_else(name: str) -> None:
+    assert_only_defect(DEFECTS[name])
+
+
+ERRORS: dict[str, tuple[Log, tuple[str, ...]]] = {
+    "no torque": (modify(tau=put(..., 0.0)), ("all torques are zero",)),
+    "eight rows": (CLEAN.rows(0, 8), ("only 8",)),
+}
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_logs_that_would_give_wrong_results_are_refused(name: str) -> None:
+    log, words = ERRORS[name]
+    assert_refused(log, *words)

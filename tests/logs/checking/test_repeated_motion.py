@@ -1,0 +1,71 @@
+"""A second run of the same trajectory is recognised, also shifted in time; other motion is not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ytheta
+from tests.support.log_files import load_shared_robot, make_log
+from ytheta.errors import InputError
+from ytheta.logs.checking.repeated_motion import find_repeated_motion
+from ytheta.logs.log import Log
+from ytheta.logs.reading.read import read_log
+from ytheta.shapes import SamplesByJoint
+
+ROBOT = ytheta.load("ur10")
+CLEAN = make_log(ROBOT)
+
+
+def with_positions(log: Log, q: SamplesByJoint, t: np.ndarray | None = None) -> Log:
+    return replace(log, q=q, t=log.t if t is None else t, qd=None, tau=None)
+
+
+def test_repeated_motion_is_recognised() -> None:
+    noise = 0.003 * np.random.default_rng(3).standard_normal(CLEAN.q.shape)
+    found = find_repeated_motion(CLEAN, with_positions(CLEAN, CLEAN.q + noise, CLEAN.t + 77.0))
+    assert found is not None
+    assert found.code == "repeats"
+    assert "the trajectory of made 77 s later (" in found.text
+    found = find_repeated_motion(with_positions(CLEAN, CLEAN.q, CLEAN.t + 77.0), CLEAN)
+    assert found is not None
+    assert "77 s earlier" in found.text
+    twice = Log(CLEAN.joints, np.arange(6000) / 100.0, np.concatenate((CLEAN.q, CLEAN.q)))
+    found = find_repeated_motion(
+        twice.rows(0, 2900), twice.rows(3050, 6000)
+    )  # from the parts' starts it would be 0.5 s
+    assert found is not None
+    assert "30 s later" in found.text
+    late = with_positions(CLEAN.rows(500, 3000), CLEAN.q[500:])
+    found = find_repeated_motion(CLEAN, late)
+    assert found is not None
+    assert "4.99 s after its start" in found.text
+    found = find_repeated_motion(late, CLEAN)
+    assert found is not None
+    assert "4.99 s before its start" in found.text
+
+
+def test_other_motions_are_not_repetitions() -> None:
+    assert find_repeated_motion(CLEAN, make_log(ROBOT, seed=1)) is None
+    assert find_repeated_motion(CLEAN.rows(0, 1500), CLEAN.rows(1500, 3000)) is None
+    rest = with_positions(CLEAN, np.zeros_like(CLEAN.q))
+    assert find_repeated_motion(rest, rest) is None
+    assert find_repeated_motion(CLEAN, CLEAN.rows(0, 1)) is None
+    with pytest.raises(InputError, match="different joints"):
+        find_repeated_motion(CLEAN, make_log(ytheta.load("lu-two-link")))
+
+
+def test_real_logs_that_repeat_each_other(shared_data: Path) -> None:
+    def read(folder: str, name: str) -> Log:
+        return read_log(shared_data / folder / f"{name}.parquet", load_shared_robot(shared_data, folder))
+
+    assert find_repeated_motion(read("lwr4", "lwr4_run1"), read("lwr4", "lwr4_run2")) is not None
+    pair = find_repeated_motion(read("ur10e", "ur10e_50s_14harm_unloaded"), read("ur10e", "ur10e_50s_14harm_loaded"))
+    assert pair is not None
+    assert "1.18 s before its start" in pair.text
+    assert find_repeated_motion(read("kr300", "kr300_run_a"), read("kr300", "kr300_run_b")) is None
+    assert find_repeated_motion(read("dvrk_mtm", "mtm_train_one"), read("dvrk_mtm", "mtm_test_two")) is None
+    assert find_repeated_motion(read("ur10e", "ur10e_train_30s_12harm"), read("ur10e", "ur10e_ptp10")) is None

@@ -1,0 +1,107 @@
+"""Clocks that do not count seconds and angles in degrees are recognised, with the line that corrects them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ytheta
+from tests.support.log_defects import (
+    CLEAN,
+    ROBOT,
+    assert_refused,
+    modify,
+    put,
+)
+from tests.support.log_files import codes_above_notes, load_shared_robot, make_log
+from ytheta.errors import InputError
+from ytheta.logs.checking.check import check_log
+from ytheta.logs.log import Log
+from ytheta.logs.reading.read import read_log
+from ytheta.robot.parts import JointKind
+from ytheta.robot.robot import Robot
+
+ERRORS: dict[str, tuple[Log, tuple[str, ...]]] = {
+    "degrees": (replace(CLEAN, q=np.degrees(CLEAN.q), qd=None), ("degrees", "[scale]")),
+    "degrees with velocity": (modify(q=put(..., np.degrees(CLEAN.q))), ("0.01745", "positions", "degrees")),
+    "velocity in degrees": (modify(qd=lambda qd: qd.__imul__(180 / np.pi)), ("57.29", "velocities", "degrees")),
+    "milliseconds": (modify(t=lambda t: t.__imul__(1e3)), ("1000", 't = "ms"')),
+}
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_logs_that_would_give_wrong_results_are_refused(name: str) -> None:
+    log, words = ERRORS[name]
+    assert_refused(log, *words)
+
+
+def refusal_message(log: Log, robot: Robot = ROBOT, *, clock_stated: bool = False) -> str:
+    with pytest.raises(InputError) as caught:
+        check_log(log, robot, clock_stated=clock_stated)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("velocity", [False, True])
+@pytest.mark.parametrize(("factor", "word"), [(1e3, "ms"), (1e6, "us"), (1e9, "ns")])
+@pytest.mark.parametrize("rate", [50.0, 1000.0, 5000.0])
+def test_clocks_that_do_not_count_seconds_are_recognised(rate: float, factor: float, word: str, velocity: bool) -> None:
+    """One unit is named, the right one, with and without recorded velocity; the log itself is fine."""
+    log = make_log(ROBOT, rate=rate, rows=int(10 * rate))
+    log = log if velocity else replace(log, qd=None)
+    assert codes_above_notes(check_log(log, ROBOT)) == set()
+    wrong = refusal_message(replace(log, t=factor * log.t))
+    assert re.findall(r't = "(\w+)" in a mapping', wrong) == [word]
+    assert "slow for an arm" not in wrong
+
+
+def test_slow_motion_or_a_low_rate_alone_is_accepted() -> None:
+    log = replace(make_log(ROBOT), qd=None)
+    slow = replace(log, t=20.0 * log.t)  # at 5 Hz, a minute for a crossing
+    assert "units" not in codes_above_notes(check_log(slow, ROBOT))
+    hours = replace(log, t=1e3 * log.t)
+    assert "milliseconds" in refusal_message(hours)
+    assert codes_above_notes(check_log(hours, ROBOT, clock_stated=True)) == {"sampling"}
+    fine = np.arange(400_000) / 100.0  # an hour at 100 Hz, as slow
+    q = np.stack([np.interp(fine, hours.t, column) for column in hours.q.T], axis=1)
+    assert "units" not in codes_above_notes(check_log(Log(ROBOT.actuated, fine, q), ROBOT))
+
+
+def test_real_logs_in_milliseconds_are_recognised(shared_data: Path) -> None:
+    for name, folder in (("tx40_joint", "tx40"), ("panda_gaz2019", "panda"), ("lwr4_run1", "lwr4")):
+        robot, path = load_shared_robot(shared_data, folder), shared_data / folder / f"{name}.parquet"
+        with pytest.raises(InputError, match='t = "ms"'):
+            read_log(path, robot, mapping={"scale": {"t": 1000.0}})
+        read_log(path, robot, mapping={"scale": {"t": "s"}})
+
+
+def test_one_joint_in_degrees_is_recognised() -> None:
+    robot = ytheta.load("lu-two-link")
+    log = make_log(robot)
+    degrees = replace(log, q=log.q * np.array([180.0 / np.pi, 1.0]))
+    for wrong in (replace(degrees, qd=None), degrees):
+        assert 'q = ["degrees", "radians"] in a mapping' in refusal_message(wrong, robot)
+    both = replace(log, q=np.degrees(log.q), qd=None)
+    assert 'q = "degrees" in a mapping' in refusal_message(both, robot)
+    counts = refusal_message(replace(log, q=1e5 * log.q, qd=None), robot)
+    assert "too large" in counts
+    assert "encoders" in counts
+    assert "seem to be in degrees" not in counts
+
+
+def test_a_sliding_joint_is_not_in_degrees() -> None:
+    robot = ytheta.load("lu-two-link")
+    first, second, *others = robot.joints
+    sliding = replace(robot, joints=(first, replace(second, kind=JointKind.PRISMATIC), *others))
+    log = make_log(sliding)
+    degrees = replace(log, q=log.q * np.array([180.0 / np.pi, 1.0]), qd=None)
+    assert 'q = ["degrees", "metres"] in a mapping' in refusal_message(degrees, sliding)
+
+
+def test_stated_units_are_accepted() -> None:
+    turning = replace(CLEAN, q=20.0 * CLEAN.q, qd=None)
+    assert "degrees" in refusal_message(turning)
+    assert codes_above_notes(check_log(turning, ROBOT, units_stated=True)) == set()

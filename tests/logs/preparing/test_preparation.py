@@ -1,0 +1,74 @@
+"""Settings of a preparation: chosen from the log, reusable, and refused if wrong."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.support.sine_logs import make_sine_log
+from ytheta.errors import InputError
+from ytheta.findings import Severity
+from ytheta.logs.finding_codes import LogFindingCode
+from ytheta.logs.preparing.preparation import PreparationSettings, choose_preparation
+from ytheta.logs.preparing.prepared_log import prepare_log
+
+
+def test_chosen_settings_treat_another_log_alike() -> None:
+    fit = prepare_log(make_sine_log(noise=1e-5))
+    assert "auto" not in (fit.settings.cutoff, fit.settings.velocity, fit.settings.decimate, fit.settings.trim)
+    other = prepare_log(make_sine_log(30.0, noise=1e-3, seed=3), fit.settings)
+    assert other.settings == fit.settings
+    assert other.rate == fit.rate
+    assert {finding.code for finding in fit.findings} >= {"cut-off", "velocity", "samples"}
+
+
+def test_short_segments_are_left_out_with_a_warning() -> None:
+    log = replace(make_sine_log(), segments=((0, 50), (50, 10000)))
+    prepared = prepare_log(log, PreparationSettings(cutoff=5.0))
+    assert len(prepared.segments) == 1
+    assert any(finding.code == "segments" and finding.severity is Severity.WARNING for finding in prepared.findings)
+    pieces = replace(make_sine_log().rows(0, 200), segments=((0, 100), (100, 200)))
+    with pytest.raises(
+        InputError, match="gaps cut the log into 2 segments of at most 100 samples; no segment is longer"
+    ):
+        prepare_log(pieces, PreparationSettings(cutoff=5.0))
+    with pytest.raises(InputError, match="raise the cut-off, trim less or record longer"):
+        prepare_log(make_sine_log().rows(0, 100), PreparationSettings(cutoff=5.0))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (PreparationSettings(cutoff="high"), "cutoff is 'high'; give a number or \"auto\""),
+        (PreparationSettings(cutoff=400.0), "at most 225 Hz"),
+        (PreparationSettings(derivative="exact"), "unknown derivative 'exact'"),
+        (PreparationSettings(velocity="guess"), "unknown velocity 'guess'"),
+        (PreparationSettings(velocity=(True,)), "1 entries for 3 joints"),
+        (PreparationSettings(decimate=0), "decimate is 0"),
+        (PreparationSettings(decimate="some"), "decimate is 'some'"),
+        (PreparationSettings(trim="none"), "trim is 'none'"),
+    ],
+)
+def test_wrong_settings_are_refused(settings: PreparationSettings, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        choose_preparation(make_sine_log(), settings)
+
+
+@pytest.mark.parametrize(
+    ("decimate", "words"),
+    [
+        (1, "every sample"),
+        (2, "every 2nd sample"),
+        (3, "every 3rd sample"),
+        (11, "every 11th sample"),
+        (15, "every 15th sample"),
+        (21, "every 21st sample"),
+    ],
+)
+def test_the_number_of_kept_samples_is_reported(decimate: int, words: str) -> None:
+    preparation = choose_preparation(make_sine_log(), PreparationSettings(cutoff=5.0, decimate=decimate))
+    (finding,) = (finding for finding in preparation.findings if finding.code == LogFindingCode.SAMPLES)
+    assert words in finding.text
+    kept = sum(len(range(span.first, span.last, decimate)) for _, span in preparation.pieces())
+    assert finding.fields["kept"] == kept

@@ -1,0 +1,84 @@
+"""Columns are found by name, by joint, by number, or by the width of a file; missing ones are named."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import ytheta
+from tests.support.log_files import (
+    ARM,
+    ARM_COLUMNS,
+    ARM_LOG,
+    assert_file_refused,
+    assert_same_log,
+    codes_above_notes,
+    format_csv,
+    write_file,
+)
+from ytheta.logs.reading.read import read_log
+
+
+def test_without_a_header_the_number_of_columns_decides_with_a_warning(tmp_path: Path) -> None:
+    log = read_log(write_file(tmp_path, format_csv(ARM_COLUMNS, header=False), "log.txt"), ARM)
+    assert_same_log(log, ARM_LOG)
+    assert codes_above_notes(log) == {"header"}
+    assert not any("log.txt" in finding.text for finding in log.findings)  # the caller adds the name of the log
+    short = {name: column for name, column in ARM_COLUMNS.items() if not name.startswith("qd")}
+    assert_same_log(read_log(write_file(tmp_path, format_csv(short, header=False)), ARM), replace(ARM_LOG, qd=None))
+    assert_file_refused(
+        write_file(tmp_path, format_csv(ARM_COLUMNS | {"more": ARM_LOG.t}, header=False)),
+        "8 columns and no header",
+        "5",
+        "7",
+    )
+
+
+NAMES = {
+    "from zero": lambda kind, k: f"{kind}{k}",
+    "underscore": lambda kind, k: f"{kind}_{k + 1}",
+    "by joint": lambda kind, k: f"{kind}_{ARM.actuated[k]}",
+    "joint first": lambda kind, k: f"{ARM.actuated[k]}.{kind}",
+    "words": lambda kind, k: f"{ {'q': 'position', 'qd': 'velocity', 'tau': 'effort'}[kind] }_{ARM.actuated[k]}",
+    "slashes": lambda kind, k: f"{ARM.actuated[k]}/{kind}",
+}
+
+
+@pytest.mark.parametrize("names", NAMES)
+def test_columns_are_found_by_name(names: str, tmp_path: Path) -> None:
+    renamed = {"time": ARM_LOG.t, "gripper_q": ARM_LOG.t}
+    for name, column in list(ARM_COLUMNS.items())[1:]:
+        renamed[NAMES[names](name[:-1], int(name[-1]) - 1)] = column
+    assert_same_log(read_log(write_file(tmp_path, format_csv(renamed)), ARM), ARM_LOG)
+
+
+def test_missing_and_superfluous_columns_are_named(tmp_path: Path) -> None:
+    def without(*names: str) -> Path:
+        return write_file(
+            tmp_path, format_csv({name: column for name, column in ARM_COLUMNS.items() if name not in names})
+        )
+
+    assert_file_refused(without("q2"), "has 1 column q1, but", "2 actuated", "joint1, joint2")
+    assert_file_refused(without("q1", "q2"), "no columns q1 … q2", "mapping")
+    assert_file_refused(
+        write_file(tmp_path, format_csv({f"joint_{k}": c for k, c in ARM_COLUMNS.items()})), "q1 … q2", "joint_q1"
+    )
+    assert_file_refused(
+        write_file(tmp_path, format_csv(ARM_COLUMNS)), "2 columns q1 … q2", "6 actuated", robot=ytheta.load("ur10")
+    )
+    log = read_log(without("tau1", "tau2"), ARM)
+    assert log.tau is None
+    assert codes_above_notes(log) == {"torque"}
+
+
+def test_similar_names_are_suggested_for_misspelt_columns(tmp_path: Path) -> None:
+    def renamed(**names: str) -> Path:
+        return write_file(tmp_path, format_csv({names.get(name, name): column for name, column in ARM_COLUMNS.items()}))
+
+    words = ("(there are: p1, p2, t)", "q, pos or position", "q_joint1", '[columns] q = "name{}"')
+    assert "?;" not in assert_file_refused(renamed(q1="p1", q2="p2"), *words)
+    assert_file_refused(renamed(t="tiem"), "(did you mean 'tiem'?); name it")
+    (finding,) = (f for f in read_log(renamed(tau1="tua1", tau2="tua2"), ARM).findings if f.code == "torque")
+    assert "(did you mean 'tua1'?); use one of the names tau, torque or effort" in finding.text

@@ -1,0 +1,96 @@
+"""Text logs: every dialect gives the same numbers; damaged lines are dropped or refused by number."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.support.log_files import (
+    ARM,
+    ARM_COLUMNS,
+    ARM_LOG,
+    assert_file_refused,
+    assert_same_log,
+    codes_above_notes,
+    format_csv,
+    write_file,
+)
+from ytheta.findings import Severity
+from ytheta.logs.reading.read import read_log
+
+
+def quote_fields(content: str) -> str:
+    return re.sub(r"[^,\n]+", lambda found: f'"{found.group()}"', content)
+
+
+DIALECTS: dict[str, Callable[[], str | bytes]] = {
+    "comma": lambda: format_csv(ARM_COLUMNS),
+    "semicolon": lambda: format_csv(ARM_COLUMNS, separator=";"),
+    "tab": lambda: format_csv(ARM_COLUMNS, separator="\t"),
+    "space": lambda: format_csv(ARM_COLUMNS, separator=" "),
+    "aligned": lambda: "".join(f"  {line}  \n" for line in format_csv(ARM_COLUMNS, separator="   ").splitlines()),
+    "comma and space": lambda: format_csv(ARM_COLUMNS, separator=", "),
+    "decimal comma": lambda: format_csv(ARM_COLUMNS, separator=";", decimal=","),
+    "quoted": lambda: quote_fields(format_csv(ARM_COLUMNS)),
+    "quoted header": lambda: '"' + '","'.join(ARM_COLUMNS) + '"\n' + format_csv(ARM_COLUMNS, header=False),
+    "byte order mark": lambda: b"\xef\xbb\xbf" + format_csv(ARM_COLUMNS).encode(),
+    "utf-16": lambda: format_csv(ARM_COLUMNS).encode("utf-16"),
+    "windows": lambda: format_csv(ARM_COLUMNS).replace("\n", "\r\n"),
+    "no last line break": lambda: format_csv(ARM_COLUMNS).rstrip("\n"),
+    "comments": lambda: "# made\n# by hand\n" + format_csv(ARM_COLUMNS).replace("\n", "\n# and one more\n", 20),
+    "percent": lambda: "% made\n" + format_csv(ARM_COLUMNS, separator=" "),
+    "commented names": lambda: "# " + ",".join(ARM_COLUMNS) + "\n" + format_csv(ARM_COLUMNS, header=False),
+    "blank lines": lambda: "\n" + format_csv(ARM_COLUMNS).replace("\n", "\n\n", 5) + "\n\n",
+    "separator at the end": lambda: format_csv(ARM_COLUMNS).replace("\n", ",\n"),
+    "late blanks": lambda: format_csv(ARM_COLUMNS)[:-400] + format_csv(ARM_COLUMNS)[-400:].replace(",", " , "),
+    "capitals": lambda: format_csv({name.upper(): column for name, column in ARM_COLUMNS.items()}),
+}
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_every_dialect_gives_the_same_numbers(dialect: str, tmp_path: Path) -> None:
+    log = read_log(write_file(tmp_path, DIALECTS[dialect]()), ARM)
+    assert_same_log(log, ARM_LOG)
+    assert codes_above_notes(log) == set()
+
+
+def test_rows_with_missing_values_are_dropped(tmp_path: Path) -> None:
+    lines = format_csv(ARM_COLUMNS).splitlines()
+    for k, word in enumerate(("", "nan", "NaN", "NA", "null", "inf")):
+        fields = lines[50 + k].split(",")
+        lines[50 + k] = ",".join([*fields[:-1], word])
+    log = read_log(write_file(tmp_path, "\n".join(lines)), ARM)
+    assert (len(log), codes_above_notes(log)) == (len(ARM_LOG) - 6, {"missing"})
+    assert log.segments == ((0, 49), (49, 144))
+
+
+def test_lines_that_are_not_rows_are_refused_by_number(tmp_path: Path) -> None:
+    lines = format_csv(ARM_COLUMNS).splitlines()
+    assert_file_refused(
+        write_file(tmp_path, "\n".join([*lines[:60], "0.1,0.2", *lines[60:]])), "line 61", "2 fields", "7"
+    )
+    assert_file_refused(
+        write_file(tmp_path, "\n".join([*lines[:60], lines[60] + ",5,6", *lines[61:]])), "line 61", "9 fields"
+    )
+    assert_file_refused(
+        write_file(tmp_path, "\n".join(["# a", *lines[:60], "a,b,c,d,e,f,g", *lines[60:]])), "line 62", "'a'", "'t'"
+    )
+    spoiled = lines[80].replace(lines[80].split(",")[3], "x12")
+    assert_file_refused(
+        write_file(tmp_path, "\n".join([*lines[:80], spoiled, *lines[81:]])), "line 81", "'x12'", "'qd1'"
+    )
+
+
+@pytest.mark.parametrize("cut", [5, 30, 60])
+def test_an_incomplete_last_line_is_dropped_and_reported(cut: int, tmp_path: Path) -> None:
+    lines = format_csv(ARM_COLUMNS).splitlines()
+    path = write_file(tmp_path, "\n".join([*lines[:-1], lines[-1][:cut]]))
+    log = read_log(path, ARM)
+    assert_same_log(log, ARM_LOG.rows(0, len(ARM_LOG) - 1))
+    (finding,) = (finding for finding in log.findings if finding.code == "truncated")
+    assert finding.severity is Severity.REPAIRED
+    assert "(151)" in finding.text
+    assert_file_refused(path, "cut off", strict=True)

@@ -20,7 +20,7 @@ import ytheta
 from tests.support.base_checks import is_complete_and_minimal, regressors
 from tests.support.command import ytheta as command
 from tests.support.driven_robots import coupled_robot, driven_robot, evaluate
-from tests.support.forced_robots import CABLE, SPRING, forced
+from tests.support.forced_robots import CABLE, SPRING, with_forces
 from tests.support.loop_motion import ROUNDING_TOLERANCE, close_pose, random_motion
 from tests.support.loop_robots import make_looped_robot
 from tests.support.paths import ROOT
@@ -59,13 +59,13 @@ def pushed(robot: Robot, q: np.ndarray) -> np.ndarray:
 
 def test_parameters_come_last() -> None:
     bare = ytheta.load("puma560")
-    robot = forced(bare, SPRING, CABLE)
+    robot = with_forces(bare, SPRING, CABLE)
     assert robot.parameter_names == (*bare.parameter_names, "spring.k", "cable.k")
     assert np.array_equal(robot.theta, [*bare.theta, 25.0, -3.0])
 
 
 def test_forces_are_carried_along() -> None:
-    robot = forced(driven_robot("panda"), Force("spring", (("panda_joint2", "panda_joint2"),), value=2.0))
+    robot = with_forces(driven_robot("panda"), Force("spring", (("panda_joint2", "panda_joint2"),), value=2.0))
     inertia = robot.links[3].inertia
     turned = change_link_frames(robot.merged, {robot.merged.links[2].name: ytheta.Frame.shift(0.1)})
     table = ytheta.to_modified_dh(robot)
@@ -80,7 +80,7 @@ def test_forces_are_carried_along() -> None:
 @pytest.mark.parametrize("make", [lambda: driven_robot("puma560"), coupled_robot], ids=["puma560", "coupled puma560"])
 def test_every_graph_has_them(make: Any) -> None:
     bare = make()
-    robot = forced(bare, SPRING, CABLE)
+    robot = with_forces(bare, SPRING, CABLE)
     x, xd, xdd = state(len(robot.coordinates))
     A, b = robot.coupling_map
     extra = A.T @ pushed(robot, A @ x + b)
@@ -101,7 +101,7 @@ def test_every_graph_has_them(make: Any) -> None:
 
 @pytest.mark.parametrize("formulation", ["newton_euler", "lagrange", "kronecker", "spatial_tree"])
 def test_columns_of_the_regressor(formulation: str) -> None:
-    robot = forced(driven_robot("puma560"), SPRING, CABLE)
+    robot = with_forces(driven_robot("puma560"), SPRING, CABLE)
     x, xd, xdd = state(6)
     Y = evaluate(graphs.regressor_graph(robot, formulation=formulation), x, xd, xdd)
     assert close(Y @ robot.theta, evaluate(graphs.inverse_dynamics_graph(robot), x, xd, xdd))
@@ -113,7 +113,7 @@ def test_columns_of_the_regressor(formulation: str) -> None:
 
 def test_two_velocities_and_momentum() -> None:
     """Positions alone decide: the reference motion has no part in it, momentum has none, the remainder has all."""
-    robot = forced(coupled_robot(), SPRING, CABLE)
+    robot = with_forces(coupled_robot(), SPRING, CABLE)
     x, xd, xdd = state(6)
     Y = evaluate(graphs.regressor_graph(robot), x, xd, xdd)
     reference = evaluate(graphs.regressor_graph(robot, reference=True), x, xd, 3 * xd, -xdd)
@@ -133,7 +133,7 @@ def test_machine_code_computes_every_function() -> None:
         "sin(joint1) + cos(x)*tan(x) + asin(x) - acos(x) + atan2(x, y) + sqrt(abs(y)) + exp(x)*tanh(y) + sign(y)*x**7"
     )
     force = Force("all", (("joint1", shape), ("joint2", "2**x + y**-2")), (("x", "joint1/9"), ("y", "joint2")), 2.0)
-    robot = forced(ytheta.load("lu-two-link"), force)
+    robot = with_forces(ytheta.load("lu-two-link"), force)
     q, qd, qdd = np.random.default_rng(1).uniform(-2.0, 2.0, (3, 9, 2))
     fast, slow = (ytheta.regressor(robot, backend=backend)(q, qd, qdd) for backend in ("llvm", "interpreter"))
     np.testing.assert_allclose(fast, slow, rtol=1e-12, atol=1e-12)
@@ -144,7 +144,7 @@ def test_machine_code_computes_every_function() -> None:
 
 def test_a_spring_gives_back_what_it_takes() -> None:
     """Its power is the rate of k/2 (q - q0)^2, by central differences."""
-    robot = forced(ytheta.load("puma560"), SPRING)
+    robot = with_forces(ytheta.load("puma560"), SPRING)
     x, xd, xdd = state(6)
     power = xd @ (
         evaluate(graphs.inverse_dynamics_graph(robot), x, xd, xdd)
@@ -157,7 +157,7 @@ def test_a_spring_gives_back_what_it_takes() -> None:
 
 
 def test_on_motors_and_of_motors() -> None:
-    robot = forced(coupled_robot(), Force("winch", (("m6", "m6*joint6"), ("joint6", "1 - m6")), value=2.0))
+    robot = with_forces(coupled_robot(), Force("winch", (("m6", "m6*joint6"), ("joint6", "1 - m6")), value=2.0))
     x, xd, xdd = state(6)
     A, b = robot.coupling_map
     q, m = A @ x + b, robot.coordinates.index("m6")
@@ -174,7 +174,7 @@ def test_loops(name: str) -> None:
     """A spring on every joint, cut ones included: its torque is the slope of its energy along closed poses."""
     bare = make_looped_robot(name)
     springs = [Force(f"s{k}", ((j, f"{format_position(j)} - 0.{k}"),), value=k + 1.0) for k, j in enumerate(bare.moving)]
-    robot = forced(bare, *springs)
+    robot = with_forces(bare, *springs)
     loops = build_constraint(robot)
     Q, Qd, Qdd = random_motion(name)
     Y = evaluate(graphs.regressor_graph(robot), close_pose(loops, Q), Qd, Qdd)
@@ -283,7 +283,7 @@ def test_counterbalance_holds_the_arm(shared_data: Path, run: str) -> None:
     folder = shared_data / "kr300"
     poses = polars.read_parquet(folder / f"kr300_run_{run}_gravity_check.parquet")
     q, expected = (poses.select([f"{name}{k}" for k in range(1, 7)]).to_numpy() for name in ("q", "taug"))
-    robot = forced(ytheta.load(folder / "kr300.urdf"), counterbalance())
+    robot = with_forces(ytheta.load(folder / "kr300.urdf"), counterbalance())
     assert np.abs(ytheta.gravity(robot)(q) - expected).max() < 1e-3
     assert np.abs(ytheta.gravity(flipped(robot))(q) - expected).max() > 100.0
 
@@ -293,7 +293,7 @@ def test_counterbalance_holds_the_arm(shared_data: Path, run: str) -> None:
 
 def test_base_parameters_with_forces() -> None:
     bare = ytheta.load("puma560")
-    robot = forced(bare, SPRING, CABLE)
+    robot = with_forces(bare, SPRING, CABLE)
     base = base_parameters(robot)
     assert base.method == "qr"
     assert base.independent == (*base_parameters(bare, method="qr").independent, "spring.k", "cable.k")
@@ -310,7 +310,7 @@ def test_what_looks_like_weight_is_combined_with_it(unit: float) -> None:
     one = ytheta.load("lu-two-link")
     weight = evaluate(graphs.regressor_graph(one, parameters=["link1.mx"]), *np.zeros((3, 2)))
     shape = "cos(joint1)" if abs(weight[0, 0]) > 1.0 else "sin(joint1)"
-    robot = forced(one, Force("crane", (("joint1", f"{unit!r}*{shape}"),)), Force("odd", (("joint2", "joint2*1e-7"),)))
+    robot = with_forces(one, Force("crane", (("joint1", f"{unit!r}*{shape}"),)), Force("odd", (("joint2", "joint2*1e-7"),)))
     base = base_parameters(robot)
     assert len(base) == len(base_parameters(one)) + 1
     assert base.identifiability["crane.k"].value == "only in combination"
@@ -324,9 +324,9 @@ def test_what_looks_like_weight_is_combined_with_it(unit: float) -> None:
 
 def test_forces_that_are_not_everywhere() -> None:
     one = ytheta.load("lu-two-link")
-    half = forced(one, Force("half", (("joint1", "sqrt(joint1 + 2)"),)))
+    half = with_forces(one, Force("half", (("joint1", "sqrt(joint1 + 2)"),)))
     assert base_parameters(half).identifiability["half.k"].value == "known alone"
-    nowhere = forced(one, Force("nowhere", (("joint1", "sqrt(joint1 - 4)"),)))
+    nowhere = with_forces(one, Force("nowhere", (("joint1", "sqrt(joint1 - 4)"),)))
     with pytest.raises(InputError, match=r"forces \(nowhere\) have no finite value in most of the workspace"):
         base_parameters(nowhere)
 
@@ -366,7 +366,7 @@ def test_round_trip_of_any_robot(robot: Robot, data: st.DataObject) -> None:
     number = data.draw(st.floats(-1e9, 1e9))
     torque = tuple((name, f"mid*{format_position(name)} - {number!r}") for name in names)
     where = (("mid", f"(cos({format_position(names[0])})\n + pi)"),)
-    robot = forced(robot, Force("a force", torque, where, number, "“here”\n"), Force("bare", ((names[0], "1"),)))
+    robot = with_forces(robot, Force("a force", torque, where, number, "“here”\n"), Force("bare", ((names[0], "1"),)))
     assert read(to_toml(robot)) == robot
 
 
@@ -379,7 +379,7 @@ def test_lengths() -> None:
     tau = evaluate(graphs.gravity_graph(robot), x) - evaluate(graphs.gravity_graph(replace(robot, forces=())), x)
     assert close(tau, np.pi / 2 * np.array([0.4 * np.sin(x[0]), x[0] - 1e-3]))
     unset = replace(robot, lengths=(*robot.lengths, ("reach", None)))
-    unset = forced(unset, Force("far", (("q1", "reach*q1"),)))
+    unset = with_forces(unset, Force("far", (("q1", "reach*q1"),)))
     assert unset.unset_lengths == ("reach",)
     with pytest.raises(UnsetLengthError, match="the length 'reach' has no value"):
         graphs.gravity_graph(unset)
@@ -437,22 +437,22 @@ def test_mistakes(change: tuple[str, str], reason: str) -> None:
 )
 def test_contradictions(forces: Sequence[Force], reason: str) -> None:
     with pytest.raises(RobotError, match=reason):
-        forced(ytheta.load("puma560"), *forces)
+        with_forces(ytheta.load("puma560"), *forces)
 
 
 def test_a_fixed_joint_feels_nothing() -> None:
     robot = ytheta.load("lu-two-link").with_load(ytheta.Inertia.point_mass(1.0, (0.0, 0.0, 0.0)), name="cup")
     with pytest.raises(RobotError, match="torque of 'cup_grasp': there is no movable joint or motor with this name"):
-        forced(robot, Force("f", (("cup_grasp", "1"),)))
+        with_forces(robot, Force("f", (("cup_grasp", "1"),)))
 
 
 def test_a_name_of_two_things() -> None:
     robot = replace(ytheta.load("puma560"), lengths=(("joint2", 1.0),))
     with pytest.raises(RobotError, match=r"is both a position and a length; write q\('joint2'\) for the position"):
-        forced(robot, SPRING)
-    clear = forced(robot, Force("spring", (("joint2", "q('joint2') - 0.3"),), value=25.0))
+        with_forces(robot, SPRING)
+    clear = with_forces(robot, Force("spring", (("joint2", "q('joint2') - 0.3"),), value=25.0))
     x, _, _ = state(6)
-    same = forced(ytheta.load("puma560"), SPRING)
+    same = with_forces(ytheta.load("puma560"), SPRING)
     assert close(evaluate(graphs.gravity_graph(clear), x), evaluate(graphs.gravity_graph(same), x))
 
 
@@ -472,5 +472,5 @@ def test_inspect_lists_them(tmp_path: Path) -> None:
 def test_long_chains_of_parts_are_read() -> None:
     names = [f"x{k}" for k in range(300)]
     where = (("x0", "joint2"), *((later, f"{before}*1.01") for before, later in pairwise(names)))
-    robot = forced(ytheta.load("puma560"), Force("long", (("joint2", "x299"),), where, 1.0))
+    robot = with_forces(ytheta.load("puma560"), Force("long", (("joint2", "x299"),), where, 1.0))
     assert evaluate_shapes(robot.forces[0], {"joint2": 1.0})["joint2"] == pytest.approx(1.01**299)

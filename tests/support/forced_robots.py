@@ -18,5 +18,5 @@ CABLE = Force(
 )
 
 
-def forced(robot: Robot, *forces: Force) -> Robot:
+def with_forces(robot: Robot, *forces: Force) -> Robot:
     return replace(robot, forces=(*robot.forces, *forces))

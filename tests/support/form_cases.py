@@ -11,7 +11,7 @@ import numpy as np
 
 import ytheta
 from tests.support.driven_robots import coupled_robot, driven_robot
-from tests.support.forced_robots import CABLE, SPRING, forced
+from tests.support.forced_robots import CABLE, SPRING, with_forces
 from tests.support.formulation_cases import fork
 from tests.support.pinocchio_peer import peer
 from ytheta.dynamics.kernels import momentum_regressor
@@ -50,7 +50,7 @@ ROBOTS: dict[str, Callable[[], Robot]] = {
     "ur10": _smooth_ur10,
     "rigid": lambda: ytheta.load("ur10"),
     "branches": _driven_fork,
-    "coupled, with forces": lambda: forced(coupled_robot(), SPRING, CABLE),
+    "coupled, with forces": lambda: with_forces(coupled_robot(), SPRING, CABLE),
 }
 
 

@@ -20,7 +20,7 @@ from tests.support.control_samples import (
     random_positive_definite,
     random_sample,
 )
-from tests.support.forced_robots import SPRING, forced
+from tests.support.forced_robots import SPRING, with_forces
 from tests.support.loop_robots import make_looped_robot
 from tests.support.motor_robots import COUPLED
 from tests.support.motor_robots import PUMA as MOTORS
@@ -171,7 +171,7 @@ def test_both_forms_have_the_same_rates_and_different_torques(name: str) -> None
     assert abs(tau - symmetric_tau).max() > 1e-3
 
 
-@pytest.mark.parametrize("robot", [MOTORS, forced(MOTORS, SPRING), COUPLED], ids=["motors", "forces", "couplings"])
+@pytest.mark.parametrize("robot", [MOTORS, with_forces(MOTORS, SPRING), COUPLED], ids=["motors", "forces", "couplings"])
 def test_motors_forces_and_couplings(robot: Robot) -> None:
     """Not in the paper. Without errors tau is inverse dynamics; dx/dt = -(d tau/dx)ᵀ r."""
     robot, s = robot.numeric, random_sample(robot, 6)

@@ -235,7 +235,7 @@ def test_long_chains_of_couplings_and_joints() -> None:
     with pytest.raises(RobotError, match=r"couplings run in a circle: q1499 → q1498 → .* … → q1499; remove one"):
         chain(*joints, couplings=(*couplings, Coupling("q0", ((f"q{count - 1}", 1.0),))))
     steep = tuple(replace(coupling, terms=((coupling.terms[0][0], 1e200),)) for coupling in couplings)
-    with pytest.raises(RobotError, match="the coupling of joint 'q2': what it amounts to should be finite"):
+    with pytest.raises(RobotError, match="the coupling of joint 'q2': its result should be finite"):
         chain(*joints, couplings=steep)
     with pytest.raises(RobotError, match="the robot has 2001 joints and motors, but at most 2000"):
         chain(*((f"q{k}", f"l{k}", f"l{k + 1}") for k in range(2001)))
@@ -363,7 +363,7 @@ def test_drives_that_push_are_doubted(tmp_path: Path, caplog: pytest.LogCaptureF
     [
         (FOUR_BAR + "[[marker]]\nname = 'mk'\nlink = 'hand'", "robot.toml: marker 'mk': the robot has no link 'hand'"),
         (FOUR_BAR.replace("crank = 1.0", "krank = 1.0"), "robot.toml: robot 'robot': 'home' names 'krank'"),
-        (FOUR_BAR.replace("crank = 1.0", "crank = 1e200"), "robot.toml: crank = 1e+200 is no position"),
+        (FOUR_BAR.replace("crank = 1.0", "crank = 1e200"), "robot.toml: crank = 1e+200 is not a position"),
     ],
 )
 def test_every_complaint_names_the_file(tmp_path: Path, text: str, reason: str) -> None:

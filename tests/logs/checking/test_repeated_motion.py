@@ -12,6 +12,7 @@ import ytheta
 from tests.support.log_files import load_shared_robot, make_log
 from ytheta.errors import InputError
 from ytheta.logs.checking.repeated_motion import find_repeated_motion
+from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.log import Log
 from ytheta.logs.reading.read import read_log
 from ytheta.shapes import SamplesByJoint
@@ -26,26 +27,25 @@ def with_positions(log: Log, q: SamplesByJoint, t: np.ndarray | None = None) -> 
 
 def test_repeated_motion_is_recognised() -> None:
     noise = 0.003 * np.random.default_rng(3).standard_normal(CLEAN.q.shape)
-    found = find_repeated_motion(CLEAN, with_positions(CLEAN, CLEAN.q + noise, CLEAN.t + 77.0))
-    assert found is not None
-    assert found.code == "repeats"
-    assert "the trajectory of made 77 s later (" in found.text
-    found = find_repeated_motion(with_positions(CLEAN, CLEAN.q, CLEAN.t + 77.0), CLEAN)
-    assert found is not None
-    assert "77 s earlier" in found.text
+    finding = find_repeated_motion(CLEAN, with_positions(CLEAN, CLEAN.q + noise, CLEAN.t + 77.0))
+    assert finding is not None
+    assert finding.code == LogFindingCode.REPEATED_MOTION
+    assert "the trajectory of made 77 s later (" in finding.text
+    finding = find_repeated_motion(with_positions(CLEAN, CLEAN.q, CLEAN.t + 77.0), CLEAN)
+    assert finding is not None
+    assert "77 s earlier" in finding.text
     twice = Log(CLEAN.joints, np.arange(6000) / 100.0, np.concatenate((CLEAN.q, CLEAN.q)))
-    found = find_repeated_motion(
-        twice.rows(0, 2900), twice.rows(3050, 6000)
-    )  # from the parts' starts it would be 0.5 s
-    assert found is not None
-    assert "30 s later" in found.text
+    # Counted from the starts of the two parts, the delay would be 0.5 s.
+    finding = find_repeated_motion(twice.rows(0, 2900), twice.rows(3050, 6000))
+    assert finding is not None
+    assert "30 s later" in finding.text
     late = with_positions(CLEAN.rows(500, 3000), CLEAN.q[500:])
-    found = find_repeated_motion(CLEAN, late)
-    assert found is not None
-    assert "4.99 s after its start" in found.text
-    found = find_repeated_motion(late, CLEAN)
-    assert found is not None
-    assert "4.99 s before its start" in found.text
+    finding = find_repeated_motion(CLEAN, late)
+    assert finding is not None
+    assert "4.99 s after its start" in finding.text
+    finding = find_repeated_motion(late, CLEAN)
+    assert finding is not None
+    assert "4.99 s before its start" in finding.text
 
 
 def test_other_motions_are_not_repetitions() -> None:

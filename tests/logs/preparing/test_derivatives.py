@@ -1,4 +1,4 @@
-"""Velocity and acceleration against known ones; the spline against SciPy's and against its own definition."""
+"""Velocity and acceleration of known signals; the spline compared with SciPy and with its definition."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ytheta.logs.preparing.filters import Lowpass
 KINDS = ("central", "spline")
 
 
-def _all(method: Differentiator, signal: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def differentiate_all(method: Differentiator, signal: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     smooth = method.smooth(signal[np.newaxis])
     everything = slice(0, len(signal))
     position, velocity, acceleration = (method.differentiate(smooth, order, everything)[0] for order in range(3))
@@ -32,14 +32,14 @@ def _all(method: Differentiator, signal: np.ndarray) -> tuple[np.ndarray, np.nda
 def test_derivatives_of_a_sine(kind: str) -> None:
     rate, omega = 200.0, 2 * np.pi * 1.0
     t = np.arange(4000) / rate
-    q, qd, qdd = _all(make_differentiator(kind, 15.0, rate), np.sin(omega * t))
+    q, qd, qdd = differentiate_all(make_differentiator(kind, 15.0, rate), np.sin(omega * t))
     inside = slice(400, -400)
     assert np.abs(q - np.sin(omega * t))[inside].max() < 2e-7
     assert np.abs(qd / omega - np.cos(omega * t))[inside].max() < 2e-7
     assert np.abs(qdd / omega**2 + np.sin(omega * t))[inside].max() < 2e-7
 
 
-def test_seven_samples_beat_three_where_the_rate_is_low() -> None:
+def test_seven_samples_are_better_than_three_at_a_low_rate() -> None:
     """8 Hz at 95 samples per second, as in the logs of a UR10e."""
     rate, omega = 95.0, 2 * np.pi * 8.0
     t = np.arange(2000) / rate
@@ -54,14 +54,14 @@ def test_seven_samples_beat_three_where_the_rate_is_low() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_quantised_positions(kind: str) -> None:
-    """Steps of 2e-5 rad at 5 kHz, as a TX40 records: differences alone are hopeless."""
+def test_acceleration_of_quantised_positions(kind: str) -> None:
+    """Steps of 2e-5 rad at 5 kHz, as a TX40 records: unfiltered differences are useless."""
     rate, quantum = 5000.0, 2e-5
     t = np.arange(15000) / rate
     omega = 2 * np.pi * np.array([0.7, 1.9, 3.1])
     truth = -(omega**2) @ np.sin(np.outer(omega, t))
     measured = np.round(np.sin(np.outer(omega, t)).sum(axis=0) / quantum) * quantum
-    acceleration = _all(make_differentiator(kind, 31.0, rate), measured)[2]
+    acceleration = differentiate_all(make_differentiator(kind, 31.0, rate), measured)[2]
     unfiltered = np.gradient(np.gradient(measured, 1.0 / rate), 1.0 / rate)
     inside = slice(2500, -2500)
     error, plain = (float(np.std((a - truth)[inside])) for a in (acceleration, unfiltered))
@@ -70,11 +70,11 @@ def test_quantised_positions(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_noise_comes_out_as_predicted(kind: str) -> None:
+def test_noise_of_accelerations_is_as_predicted(kind: str) -> None:
     """White noise of a known size through a known gain: the rms acceleration is an integral."""
     rate, cutoff, sigma = 500.0, 20.0, 1e-4
     noise = sigma * np.random.default_rng(5).normal(size=200_000)
-    acceleration = _all(make_differentiator(kind, cutoff, rate), noise)[2]
+    acceleration = differentiate_all(make_differentiator(kind, cutoff, rate), noise)[2]
     f = np.linspace(0.0, rate / 2, 20001)
     gain = 1.0 / (1.0 + (f / cutoff) ** (8 if kind == "central" else 6))
     expected = sigma * np.sqrt(np.mean((gain * (2 * np.pi * f) ** 2) ** 2))
@@ -84,10 +84,10 @@ def test_noise_comes_out_as_predicted(kind: str) -> None:
 @given(
     st.sampled_from(KINDS), st.floats(-100.0, 100.0), st.floats(-1.0, 1.0), st.integers(2, 600), st.floats(1.0, 80.0)
 )
-def test_straight_lines(kind: str, level: float, slope: float, count: int, cutoff: float) -> None:
+def test_straight_lines_are_exact(kind: str, level: float, slope: float, count: int, cutoff: float) -> None:
     rate = 200.0
     line = level + slope * np.arange(count) / rate
-    q, qd, qdd = _all(make_differentiator(kind, cutoff, rate), line)
+    q, qd, qdd = differentiate_all(make_differentiator(kind, cutoff, rate), line)
     scale = np.abs(line).max() + 1.0
     np.testing.assert_allclose(q, line, rtol=0.0, atol=1e-11 * scale)
     np.testing.assert_allclose(qd, slope, rtol=0.0, atol=1e-11 * scale * rate)
@@ -95,14 +95,19 @@ def test_straight_lines(kind: str, level: float, slope: float, count: int, cutof
 
 
 @given(st.sampled_from(KINDS), st.integers(0, 2**32 - 1), st.floats(-3.0, 3.0))
-def test_linear(kind: str, seed: int, factor: float) -> None:
+def test_differentiators_are_linear(kind: str, seed: int, factor: float) -> None:
     x, y = np.random.default_rng(seed).normal(size=(2, 300))
     method = make_differentiator(kind, 10.0, 200.0)
-    for a, b, both in zip(_all(method, x), _all(method, y), _all(method, x + factor * y), strict=True):
+    for a, b, both in zip(
+        differentiate_all(method, x),
+        differentiate_all(method, y),
+        differentiate_all(method, x + factor * y),
+        strict=True,
+    ):
         np.testing.assert_allclose(both, a + factor * b, rtol=0.0, atol=1e-10 * (np.abs(both).max() + 1.0))
 
 
-def test_the_cubic_spline_is_scipys() -> None:
+def test_the_cubic_spline_is_that_of_scipy() -> None:
     rate = 200.0
     t = np.arange(1500) / rate
     y = np.sin(6.0 * t) + 1e-2 * np.random.default_rng(6).normal(size=1500)
@@ -110,12 +115,12 @@ def test_the_cubic_spline_is_scipys() -> None:
     # SciPy's weight counts seconds, ours samples: lam = weight * step^3.
     theirs = make_smoothing_spline(t, y, lam=spline.weight / rate**3)
     inside = slice(300, -300)
-    for order, ours in enumerate(_all(spline, y)):
+    for order, ours in enumerate(differentiate_all(spline, y)):
         scale = np.abs(theirs(t, order)).max()
         np.testing.assert_allclose(ours[inside], theirs(t, order)[inside], rtol=0.0, atol=1e-9 * scale)
 
 
-def test_the_quintic_spline_minimises_what_it_says() -> None:
+def test_the_quintic_spline_solves_its_normal_equations() -> None:
     """In the interior its coefficients solve (B + weight * D) c = y, D the negative sixth difference."""
     spline = SmoothingSpline(4.0, 100.0)
     y = np.random.default_rng(7).normal(size=1200).cumsum()
@@ -130,12 +135,12 @@ def test_the_spline_halves_the_amplitude_at_its_cutoff(degree: int) -> None:
     rate, cutoff = 1000.0, 7.0
     t = np.arange(8000) / rate
     sine = np.sin(2 * np.pi * cutoff * t)
-    position = _all(SmoothingSpline(cutoff, rate, degree), sine)[0]
+    position = differentiate_all(SmoothingSpline(cutoff, rate, degree), sine)[0]
     assert position[2000:6000] @ sine[2000:6000] / (sine[2000:6000] @ sine[2000:6000]) == pytest.approx(0.5, abs=1e-9)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_kept_samples_are_those_of_the_whole(kind: str) -> None:
+def test_kept_samples_equal_those_of_the_whole(kind: str) -> None:
     method = make_differentiator(kind, 10.0, 200.0)
     smooth = method.smooth(np.random.default_rng(8).normal(size=(2, 500)))
     for order in range(3):
@@ -144,7 +149,7 @@ def test_kept_samples_are_those_of_the_whole(kind: str) -> None:
             np.testing.assert_allclose(method.differentiate(smooth, order, kept), whole[:, kept], rtol=0.0, atol=1e-9)
 
 
-def test_unknown_roads_are_refused() -> None:
+def test_unknown_differentiators_are_refused() -> None:
     with pytest.raises(InputError, match='there are "central" and "spline"'):
         make_differentiator("kalman", 5.0, 100.0)
     with pytest.raises(InputError, match="take degree 3 or 5"):

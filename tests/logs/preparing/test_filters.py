@@ -1,4 +1,4 @@
-"""The zero-phase low-pass: gain and phase as promised, linear, exact in blocks."""
+"""The zero-phase low-pass: its gain and phase, linearity, and equality in pieces."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TIME = np.arange(6000) / RATE
 LOWPASS = Lowpass(10.0, RATE)
 
 
-def _interior(lowpass: Lowpass) -> slice:
+def interior(lowpass: Lowpass) -> slice:
     return slice(2 * lowpass.settling, -2 * lowpass.settling)
 
 
@@ -35,7 +35,7 @@ def test_gain_and_phase_of_a_sine(frequency: float, order: int) -> None:
     assert in_quadrature == pytest.approx(0.0, abs=1e-6)
 
 
-def test_a_filter_run_one_way_only_would_lag() -> None:
+def test_a_filter_run_one_way_lags() -> None:
     from scipy.signal import sosfilt
 
     sine = np.sin(2 * np.pi * 5.0 * TIME)
@@ -44,13 +44,13 @@ def test_a_filter_run_one_way_only_would_lag() -> None:
     assert np.abs(LOWPASS.apply(sine) - sine)[2000:4000].max() < 5e-3
 
 
-def test_it_is_scipys_filtfilt() -> None:
+def test_the_result_is_that_of_sosfiltfilt() -> None:
     signal = np.random.default_rng(1).normal(size=(3000, 3)).cumsum(axis=0)
     theirs = sosfiltfilt(LOWPASS.sections, signal, axis=0, padlen=LOWPASS.memory)
     np.testing.assert_allclose(LOWPASS.apply(signal), theirs, rtol=0.0, atol=1e-12 * np.abs(signal).max())
 
 
-def test_any_array_of_columns() -> None:
+def test_all_columns_are_filtered_alike() -> None:
     columns = np.random.default_rng(2).normal(size=(500, 6, 4))
     filtered = LOWPASS.apply(columns)
     assert filtered.shape == columns.shape
@@ -58,7 +58,7 @@ def test_any_array_of_columns() -> None:
 
 
 @given(st.floats(-5.0, 5.0), st.floats(-5.0, 5.0), st.integers(0, 2**32 - 1), st.integers(1, 400))
-def test_linear(a: float, b: float, seed: int, count: int) -> None:
+def test_the_filter_is_linear(a: float, b: float, seed: int, count: int) -> None:
     x, y = np.random.default_rng(seed).normal(size=(2, count))
     both = LOWPASS.apply(a * x + b * y)
     np.testing.assert_allclose(both, a * LOWPASS.apply(x) + b * LOWPASS.apply(y), rtol=0.0, atol=1e-11)
@@ -71,7 +71,7 @@ def test_straight_lines_pass_unchanged_even_at_the_ends(level: float, slope: flo
     np.testing.assert_allclose(Lowpass(cutoff, RATE).apply(line), line, rtol=0.0, atol=1e-9 * scale)
 
 
-def test_settling_is_where_the_ends_stop_mattering() -> None:
+def test_the_effect_of_the_ends_decays_within_settling() -> None:
     """Two records that share their middle differ there only within ``settling`` of the ends."""
     rng = np.random.default_rng(3)
     common = rng.normal(size=4000).cumsum()
@@ -83,35 +83,37 @@ def test_settling_is_where_the_ends_stop_mattering() -> None:
     assert off[LOWPASS.memory : -LOWPASS.memory].max(initial=0.0) < 1e-11 * np.abs(common).max()
 
 
-def _in_blocks(lowpass: Lowpass, signal: np.ndarray, size: int, margin: int) -> np.ndarray:
+def filter_in_pieces(lowpass: Lowpass, signal: np.ndarray, size: int, margin: int) -> np.ndarray:
     pieces = split_into_spans(0, len(signal), size, margin, len(signal))
     return np.concatenate([lowpass.apply(signal[piece.start : piece.stop])[piece.core] for piece in pieces])
 
 
 @pytest.mark.parametrize("cutoff", [2.0, 10.0, 100.0])
 @pytest.mark.parametrize("size", [700, 4096])
-def test_blocks_equal_the_whole(cutoff: float, size: int) -> None:
+def test_pieces_equal_the_whole(cutoff: float, size: int) -> None:
     lowpass = Lowpass(cutoff, RATE)
     signal = np.random.default_rng(4).normal(size=(20000, 2)).cumsum(axis=0)
     whole = lowpass.apply(signal)
     scale = np.abs(signal).max()
-    np.testing.assert_allclose(_in_blocks(lowpass, signal, size, lowpass.memory), whole, rtol=0.0, atol=1e-10 * scale)
+    np.testing.assert_allclose(
+        filter_in_pieces(lowpass, signal, size, lowpass.memory), whole, rtol=0.0, atol=1e-10 * scale
+    )
     # The twin without margins fails, and so would one with margins of settling only.
-    assert np.abs(_in_blocks(lowpass, signal, size, 0) - whole).max() > 1e-3
-    assert np.abs(_in_blocks(lowpass, signal, size, lowpass.settling) - whole).max() > 1e-9 * scale
+    assert np.abs(filter_in_pieces(lowpass, signal, size, 0) - whole).max() > 1e-3
+    assert np.abs(filter_in_pieces(lowpass, signal, size, lowpass.settling) - whole).max() > 1e-9 * scale
 
 
-def test_spans_cover_once() -> None:
+def test_spans_cover_every_sample_once() -> None:
     pieces = list(split_into_spans(10, 95, 20, 7, 100))
     assert pieces[0] == Span(10, 30, 3, 37)
     assert pieces[-1] == Span(90, 95, 83, 100)
     assert [row for piece in pieces for row in range(piece.first, piece.last)] == list(range(10, 95))
 
 
-def test_before_decimation_nothing_aliases() -> None:
+def test_the_low_pass_before_decimation_prevents_aliasing() -> None:
     lowpass = Lowpass.before_decimation(RATE, 10)
     assert lowpass.cutoff == 40.0
-    assert np.abs(lowpass.apply(np.sin(2 * np.pi * 90.0 * TIME))[_interior(lowpass)]).max() < 2e-3
+    assert np.abs(lowpass.apply(np.sin(2 * np.pi * 90.0 * TIME))[interior(lowpass)]).max() < 2e-3
 
 
 @pytest.mark.parametrize("cutoff", [0.0, -1.0, 451.0, float("nan")])

@@ -36,7 +36,7 @@ def test_averaging_divides_noise_by_the_root_of_the_number_of_periods() -> None:
     usual = np.std(plain.motion.qdd - prepare_log(clean, settings).motion.qdd)
     assert usual / noise == pytest.approx(3.0, rel=0.2)
     assert any("9 periods" in finding.text for finding in mean.findings)
-    # One period has no ends: its derivative is as good there as anywhere.
+    # The mean period is continued periodically, so that its ends are as exact as its middle.
     np.testing.assert_allclose(truth[0], truth[-1], rtol=0.0, atol=0.2)
 
 
@@ -44,9 +44,8 @@ def test_the_period_is_found() -> None:
     log = make_periodic_log(2.57, 1e-3)
     grid, _ = choose_grid(log)
     assert find_period(log, grid) == pytest.approx(4.0, abs=2e-3)
-    assert prepare_log(log, PreparationSettings(average_periods="auto")).settings.average_periods == pytest.approx(
-        4.0, abs=2e-3
-    )
+    settings = prepare_log(log, PreparationSettings(average_periods="auto")).settings
+    assert settings.average_periods == pytest.approx(4.0, abs=2e-3)
     once = log.rows(0, 3000)
     assert find_period(once, grid) is None
     with pytest.raises(InputError, match="does not repeat"):
@@ -59,6 +58,6 @@ def test_wrong_periods_are_refused() -> None:
     log = make_periodic_log(5.3, 1e-3)
     for period in (4.0, 4.005, 8.0):
         assert prepare_log(log, PreparationSettings(average_periods=period)).settings.average_periods == period
-    for period in (3.3, 6.0, 0.01):  # in 0.01 s the arm has hardly moved, which is no repetition
+    for period in (3.3, 6.0, 0.01):  # in 0.01 s the arm has hardly moved, which is not a repetition
         with pytest.raises(InputError, match=f"does not repeat itself after {period:g} s"):
             choose_preparation(log, PreparationSettings(average_periods=period))

@@ -1,4 +1,4 @@
-"""Which grid a log gets: equal stamps, late stamps of equal samples, truly uneven sampling, held rows."""
+"""The grid of a log: equally spaced stamps, late stamps of regular samples, irregular sampling, held rows."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from ytheta.logs.preparing.resample import Grid, choose_grid, drop_held_rows
 RATE = 200.0
 
 
-def _motion(t: np.ndarray) -> np.ndarray:
+def evaluate_motion(t: np.ndarray) -> np.ndarray:
     return np.stack([np.sin(2 * np.pi * 0.5 * t), 0.5 * np.cos(2 * np.pi * 0.8 * t)], axis=1)
 
 
-def _log(t: np.ndarray, q: np.ndarray, segments: tuple[tuple[int, int], ...] = ()) -> Log:
+def make_log(t: np.ndarray, q: np.ndarray, segments: tuple[tuple[int, int], ...] = ()) -> Log:
     return Log(joints=("a", "b"), t=t, q=q, tau=3.0 * q, segments=segments)
 
 
-def test_equal_stamps_are_taken_as_they_are() -> None:
+def test_rows_with_equally_spaced_stamps_are_the_grid() -> None:
     t = 7.0 + np.arange(2000) / RATE
-    log = _log(t, _motion(t))
+    log = make_log(t, evaluate_motion(t))
     grid, findings = choose_grid(log)
     assert grid == Grid(grid.step)
     assert grid.rate == pytest.approx(RATE, rel=1e-9)
@@ -37,20 +37,20 @@ def test_equal_stamps_are_taken_as_they_are() -> None:
     np.testing.assert_array_equal(samples, log.q[10:60].T)
 
 
-def test_late_stamps_of_equal_samples() -> None:
+def test_late_stamps_of_regular_samples_are_ignored() -> None:
     even = np.arange(4000) / RATE
     stamped = even + np.random.default_rng(0).uniform(0.0, 0.4, 4000) / RATE
-    grid, (finding,) = choose_grid(_log(stamped, _motion(even)))
+    grid, (finding,) = choose_grid(make_log(stamped, evaluate_motion(even)))
     assert grid.by_rows
     assert grid.rate == pytest.approx(RATE, rel=1e-3)
     assert "times smoother" in finding.text
 
 
-def test_uneven_sampling_with_true_stamps() -> None:
-    """Steps of 10 and 12 ms, or jitter of the sampling itself: the stamps tell."""
+def test_irregular_samples_are_interpolated_at_their_stamps() -> None:
+    """Steps of 10 and 12 ms, or jitter of the sampling itself: the stamps are right."""
     rng = np.random.default_rng(1)
     for t in (np.cumsum(rng.choice([0.010, 0.012], 3000)), (np.arange(3000) + rng.uniform(0.0, 0.4, 3000)) / RATE):
-        log = _log(t, _motion(t))
+        log = make_log(t, evaluate_motion(t))
         grid, (finding,) = choose_grid(log)
         assert not grid.by_rows
         assert "uneven sampling (added up over the log" in finding.text
@@ -59,7 +59,7 @@ def test_uneven_sampling_with_true_stamps() -> None:
         (samples,) = grid.sample(log, (0, 3000), 0, count, (log.q,))
         # Linear interpolation is off by at most step^2 / 8 times the acceleration.
         bound = np.diff(t).max() ** 2 / 8.0 * (2 * np.pi * 0.8) ** 2
-        assert np.abs(samples.T - _motion(times)).max() < bound
+        assert np.abs(samples.T - evaluate_motion(times)).max() < bound
         assert times[-1] <= t[-1] + 1e-9
         near = grid.rows(log, (0, 3000), 0, count)
         assert np.abs(t[near] - times).max() <= np.diff(t).max() / 2 + 1e-9
@@ -71,8 +71,8 @@ def test_held_rows_are_dropped() -> None:
     again = np.random.default_rng(2).random(4000) < 0.12
     again[0] = False
     source[again] = 0
-    held = _motion(t)[np.maximum.accumulate(source)]
-    log, (finding,) = drop_held_rows(_log(t, held))
+    held = evaluate_motion(t)[np.maximum.accumulate(source)]
+    log, (finding,) = drop_held_rows(make_log(t, held))
     assert finding.code == LogFindingCode.HELD
     assert "12" in finding.text or "11" in finding.text
     assert len(log) == 4000 - finding.fields["rows"]
@@ -80,14 +80,14 @@ def test_held_rows_are_dropped() -> None:
     assert not grid.by_rows
     assert grid.rate == pytest.approx(RATE)
     (repaired,) = grid.sample(log, (0, len(log)), 0, 3990, (log.q,))
-    error, error_before = np.abs(repaired.T - _motion(t)[:3990]).max(), np.abs(held - _motion(t)).max()
+    error, error_before = np.abs(repaired.T - evaluate_motion(t)[:3990]).max(), np.abs(held - evaluate_motion(t)).max()
     assert error < 0.1 * error_before
 
 
 def test_rows_at_rest_are_not_held() -> None:
     t = np.arange(4000) / RATE
-    q = np.round(_motion(np.minimum(t, 10.0)), 5)
-    log = _log(t, q)
+    q = np.round(evaluate_motion(np.minimum(t, 10.0)), 5)
+    log = make_log(t, q)
     assert not (find_held_rows(log).drop >= 2100).any()
     assert drop_held_rows(log) == (log, ())
 
@@ -98,7 +98,7 @@ def test_pieces_equal_the_whole(held: bool) -> None:
     t = np.cumsum(rng.choice([0.010, 0.012], 1500))
     source = np.arange(1500)
     source[5::7] -= held
-    log, findings = drop_held_rows(_log(t, (_motion(t) + rng.normal(size=(1500, 2)))[source]))
+    log, findings = drop_held_rows(make_log(t, (evaluate_motion(t) + rng.normal(size=(1500, 2)))[source]))
     assert bool(findings) is held
     grid = Grid(0.01, by_rows=False)
     segment = (0, len(log))
@@ -108,12 +108,12 @@ def test_pieces_equal_the_whole(held: bool) -> None:
     np.testing.assert_allclose(np.concatenate(parts, axis=1), whole, rtol=0.0, atol=1e-12)
 
 
-def test_nothing_crosses_a_segment_end() -> None:
-    """The rows beyond the end are poison; a grid that ignores segments would take them."""
+def test_interpolation_stays_within_a_segment() -> None:
+    """Rows beyond the end have huge values; a grid that ignores segments would use them."""
     t = np.cumsum(np.random.default_rng(4).choice([0.010, 0.012], 400))
-    q = _motion(t)
+    q = evaluate_motion(t)
     q[200:] = 1e9
-    log = _log(t, q, segments=((0, 200), (200, 400)))
+    log = make_log(t, q, segments=((0, 200), (200, 400)))
     grid = Grid(0.01, by_rows=False)
     (samples,) = grid.sample(log, (0, 200), 0, grid.length(log, (0, 200)), (log.q,))
     assert np.abs(samples).max() < 2.0
@@ -122,19 +122,19 @@ def test_nothing_crosses_a_segment_end() -> None:
 
 
 @given(st.integers(0, 2**32 - 1), st.floats(-10.0, 10.0), st.floats(-10.0, 10.0))
-def test_straight_lines_survive_any_stamps(seed: int, level: float, slope: float) -> None:
+def test_straight_lines_are_exact_for_any_stamps(seed: int, level: float, slope: float) -> None:
     t = np.cumsum(np.random.default_rng(seed).uniform(0.5, 1.5, 60)) / RATE
     line = level + slope * t
-    log = _log(t, np.stack([line, -line], axis=1))
+    log = make_log(t, np.stack([line, -line], axis=1))
     grid = Grid(1.0 / RATE, by_rows=False)
     count = grid.length(log, (0, 60))
     (samples,) = grid.sample(log, (0, 60), 0, count, (log.q,))
     np.testing.assert_allclose(samples[0], level + slope * grid.times(log, (0, 60), 0, count), rtol=0.0, atol=1e-9)
 
 
-def test_bad_time_is_refused() -> None:
+def test_time_that_does_not_advance_is_refused() -> None:
     t = np.arange(100) / RATE
-    log = _log(t, _motion(t))
+    log = make_log(t, evaluate_motion(t))
     with pytest.raises(InputError, match="time does not advance at row 50"):
         choose_grid(replace(log, t=np.where(np.arange(100) == 50, 0.0, t)))
     with pytest.raises(InputError, match="rows 0 to 100 give no sample"):

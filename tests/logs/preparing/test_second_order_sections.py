@@ -1,4 +1,4 @@
-"""Recursive filters without scipy.signal: the same numbers, and none of what it loads."""
+"""Recursive filters give the numbers of scipy.signal without importing it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CUTOFFS = (0.05, 1.0, 6.25, 40.0, 449.0)
 
 @pytest.mark.parametrize("cutoff", CUTOFFS)
 @pytest.mark.parametrize("order", [2, 4, 6])
-def test_design_and_rest_are_those_of_scipy(order: int, cutoff: float) -> None:
+def test_design_and_steady_state_are_those_of_scipy(order: int, cutoff: float) -> None:
     theirs = butter(order, cutoff, fs=1000.0, output="sos")
     np.testing.assert_allclose(design_butterworth(order, cutoff, 1000.0), theirs, rtol=1e-14)
     np.testing.assert_allclose(compute_steady_state(theirs), sosfilt_zi(theirs), rtol=1e-12)
@@ -30,13 +30,12 @@ def test_odd_orders_have_the_same_gain(order: int) -> None:
 
 
 @pytest.mark.parametrize("public", [False, True])
-def test_a_run_is_that_of_scipy(public: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_filtering_is_that_of_scipy(public: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if public:
         monkeypatch.setattr(second_order_sections, "_LOOP", second_order_sections._filter_with_scipy)
     else:
-        assert (
-            second_order_sections._LOOP is not second_order_sections._filter_with_scipy
-        )  # SciPy keeps its loop where it was
+        # The compiled loop was found in this version of SciPy.
+        assert second_order_sections._LOOP is not second_order_sections._filter_with_scipy
     rng = np.random.default_rng(0)
     channels, states = rng.normal(size=(3, 500)), rng.normal(size=(3, 2, 2))
     design = design_butterworth(4, 40.0, 1000.0)
@@ -46,7 +45,7 @@ def test_a_run_is_that_of_scipy(public: bool, monkeypatch: pytest.MonkeyPatch) -
     np.testing.assert_array_equal(states, after.swapaxes(0, 1))
 
 
-def test_reading_and_planning_do_not_load_scipy_signal_and_leave_it_whole() -> None:
+def test_reading_and_preparing_do_not_import_scipy_signal_nor_break_it() -> None:
     code = """
 import sys
 import ytheta.logs.reading.read, ytheta.logs.preparing.prepared_log, ytheta.logs.checking.repeated_motion

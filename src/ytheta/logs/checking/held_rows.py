@@ -43,8 +43,8 @@ def find_held_rows(log: Log) -> RowEdits:
     finding = Finding(
         LogFindingCode.HELD,
         Severity.REPAIRED,
-        f"{len(drop)} {'row' if len(drop) == 1 else 'rows'} ({100 * share:.2g} %) are stale: equal to the row before "
-        f"although the arm moves, up to {longest} in a row",
+        f"{len(drop)} {'row repeats' if len(drop) == 1 else 'rows repeat'} the row before although the arm moves "
+        f"({100 * share:.2g} %, up to {longest} consecutive rows)",
         remedy="dropped",
         fields={"rows": len(drop), "share": share, "longest": longest},
     )

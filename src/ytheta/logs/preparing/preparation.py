@@ -156,7 +156,7 @@ def _report_kept_samples(log: Log, grid: Grid, trimmed: int, decimate: int) -> I
     yield Finding(
         LogFindingCode.SAMPLES,
         Severity.NOTE,
-        f"{which} is kept, {kept} in all, after {seconds:.3g} s are cut off at both ends of every segment",
+        f"{which} is kept, {kept} in all; {seconds:.3g} s were cut off at both ends of every segment",
         fields={"kept": kept, "decimate": decimate, "trimmed_seconds": seconds},
     )
     if short:

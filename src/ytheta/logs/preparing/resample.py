@@ -122,7 +122,7 @@ def choose_grid(log: Log) -> tuple[Grid, tuple[Finding, ...]]:
                 Severity.REPAIRED,
                 f"stamps jitter by up to {deviation:.2g} steps, but positions are {smoother:.3g} times smoother if "
                 "taken as equally spaced",
-                remedy=f"they are taken so, at {1.0 / mean:.6g} Hz",
+                remedy=f"equal spacing at {1.0 / mean:.6g} Hz is used",
                 fields={"deviation": deviation, "smoother": smoother, "rate": 1.0 / mean},
             )
             return Grid(mean), (finding,)

@@ -86,9 +86,9 @@ def test_factors_scale_the_gains_of_every_law() -> None:
         np.testing.assert_allclose(output, expected, rtol=1e-12, atol=1e-9)
         assert abs(law.compile(law.graph).one(*inputs) - expected).max() > 1e-3  # the twin
         state, truth = State(0.0, x), x / 1.1
-        V = law.compile(law.lyapunov_graph(law.gain_names)).one(q, qd, qr, qrd, qrdd, x, factor_values, truth)[0]
-        expected_V = scale_gains(law, factors).lyapunov(state, q, qd, Reference(qr, qrd, qrdd), truth)
-        assert pytest.approx(expected_V, rel=1e-12) == V
+        value = law.compile(law.lyapunov_graph(law.gain_names)).one(q, qd, qr, qrd, qrdd, x, factor_values, truth)[0]
+        expected_value = scale_gains(law, factors).lyapunov(state, q, qd, Reference(qr, qrd, qrdd), truth)
+        assert value == pytest.approx(expected_value, rel=1e-12)
         with pytest.raises(UnknownNameError, match="has no gain 'stifness'"):
             law.graph_with(("stifness",))
 

@@ -44,7 +44,7 @@ def test_invalid_selections_are_refused() -> None:
     dependent = next(name for name in base.selected if name not in base.independent)
     with pytest.raises(InputError, match="part of base parameters"):
         SlotineLi(robot, base, learn=(dependent,), **SETTINGS)
-    with pytest.raises(InputError, match="with other joints, lengths, gravity or mounting"):
+    with pytest.raises(InputError, match="joints, lengths, gravity or mounting differ"):
         SlotineLi(robot.with_lengths(l1=0.7), base, **SETTINGS)
 
 

@@ -1,4 +1,4 @@
-"""One list for all formulations: each, on every robot it accepts, gives the same regressor as Pinocchio."""
+"""All formulations on all robots that they accept: the same regressor as Pinocchio and Newton-Euler."""
 
 from __future__ import annotations
 
@@ -47,20 +47,21 @@ URDFS = (
 )
 
 
-def accepted(formulation: str, name: str) -> Robot:
+def load_accepted(formulation: str, name: str) -> Robot:
+    """Load a robot; skip the test if the formulation does not accept it."""
     robot = load(name)
     reason = acceptance(robot)[formulation]
     if reason is not None:
-        assert robot.loops  # the only reason a formulation may have to refuse a robot of this list
+        assert robot.loops  # the only reason to refuse a robot of this list
         pytest.skip(reason)
     return robot
 
 
 @pytest.mark.parametrize("name", [*list_names(), *URDFS])
 @pytest.mark.parametrize("formulation", FORMULATIONS)
-def test_it_equals_pinocchio_and_newton_euler(formulation: str, name: str) -> None:
+def test_equals_pinocchio_and_newton_euler(formulation: str, name: str) -> None:
     """Ordinary motion and two velocities, column by column."""
-    robot = accepted(formulation, name)
+    robot = load_accepted(formulation, name)
     assert equals_newton_euler_and_pinocchio(choose_formulation(robot, formulation).regressor, robot)
 
 
@@ -79,8 +80,8 @@ def test_branches_seats_and_loads(formulation: str) -> None:
 
 @pytest.mark.parametrize("name", ["ur10", "stanford", "lu-two-link", "ha-scara", "tiago_no_hand.urdf"])
 @pytest.mark.parametrize("formulation", FORMULATIONS)
-def test_one_velocity_given_twice_and_a_turned_base(formulation: str, name: str) -> None:
-    """Y(q, qd, qd, qdd) = Y(q, qd, qdd); turning base and gravity together changes nothing, the base alone does."""
+def test_equal_velocities_and_a_rotated_base(formulation: str, name: str) -> None:
+    """Y(q, qd, qd, qdd) = Y(q, qd, qdd); rotating base and gravity together changes nothing, the base alone does."""
     robot = load(name)
     regressor = choose_formulation(robot, formulation).regressor
     mech = mechanism(robot)
@@ -97,7 +98,7 @@ def test_one_velocity_given_twice_and_a_turned_base(formulation: str, name: str)
 @settings(max_examples=25)
 @given(robots(loops=False, symbols=False))
 def test_random_trees(robot: Robot) -> None:
-    # Random places, axes and gravity add up in another order here: a digit of the sixteen may be lost.
+    # Sums in another order may lose a digit of the sixteen for random placements, axes and gravity.
     if mechanism(robot).joints:
         for name in FORMULATIONS:
             regressor = choose_formulation(robot, name).regressor
@@ -106,22 +107,22 @@ def test_random_trees(robot: Robot) -> None:
 
 @pytest.mark.parametrize("name", list_names())
 def test_two_velocities_are_the_bilinear_form_of_one(name: str) -> None:
-    """What the others are compared with: Y(q, qd, v, vd) by polarisation of the quadratic form in qd."""
+    """Newton-Euler's Y(q, qd, v, vd), the reference of the other tests, by polarisation of the quadratic form in qd."""
     mech = mechanism(load(name))
     q, qd, qdd, v = state(mech.joints, seed=12)
 
-    def Y(rate: np.ndarray, acceleration: np.ndarray) -> np.ndarray:
-        return newton_euler.regressor(mech, numeric_motion(q, rate, acceleration)).astype(float)
+    def Y(velocity: np.ndarray, acceleration: np.ndarray) -> np.ndarray:
+        return newton_euler.regressor(mech, numeric_motion(q, velocity, acceleration)).astype(float)
 
-    nothing = 0 * q
-    still = Y(nothing, nothing)
-    polarised = (Y(qd + v, nothing) - Y(qd, nothing) - Y(v, nothing) + still) / 2
+    zero = 0 * q
+    at_rest = Y(zero, zero)
+    polarised = (Y(qd + v, zero) - Y(qd, zero) - Y(v, zero) + at_rest) / 2
     two = newton_euler.regressor(mech, numeric_motion(q, qd, qdd, v))
-    assert close(two, Y(nothing, qdd) + polarised, 1e-9)
+    assert close(two, Y(zero, qdd) + polarised, 1e-9)
     assert close(newton_euler.regressor(mech, numeric_motion(q, qd, qdd, qd.copy())), Y(qd, qdd))
 
 
-def test_unknown_and_unfit_formulations_say_so() -> None:
+def test_unknown_and_unsuitable_formulations_are_refused() -> None:
     with pytest.raises(InputError, match="there is no formulation 'newton_oiler'; did you mean 'newton_euler'"):
         choose_formulation(load("panda"), "newton_oiler")
     with pytest.raises(
@@ -133,7 +134,7 @@ def test_unknown_and_unfit_formulations_say_so() -> None:
 
 
 def test_every_call_is_checked_while_the_tests_run() -> None:
-    """A wrong size, two sizes that should be one, a field of another type, a result: what the import hook is for."""
+    """The import hook checks sizes, equal sizes, types of fields, and results."""
     three, four = np.ones(3), np.ones(4)
     assert inner(three, three) == inner(four, four) - 1.0
     with pytest.raises(TypeCheckError, match="size 4 does not equal 3"):

@@ -1,4 +1,4 @@
-"""Coulomb friction that changes sign gradually: the column is the formula, everywhere where friction acts."""
+"""Smooth Coulomb friction: its column follows the formula in every graph."""
 
 from __future__ import annotations
 
@@ -24,46 +24,46 @@ from ytheta.robot.writing.toml import to_toml
 SPEEDS = (0.02, 0.0, 0.3, 1.5)
 
 
-def smooth(robot: Robot) -> Robot:
-    """The same robot with a coulomb_speed in most drives, another one in each."""
+def add_coulomb_speeds(robot: Robot) -> Robot:
+    """The same robot with different values of coulomb_speed in its drives, some of them zero."""
 
-    def changed(drive: Drive, k: int) -> Drive:
+    def change(drive: Drive, k: int) -> Drive:
         return replace(drive, coulomb_speed=SPEEDS[k % len(SPEEDS)])
 
-    joints = tuple(replace(joint, drive=changed(joint.drive, k)) for k, joint in enumerate(robot.joints))
-    motors = tuple(replace(motor, drive=changed(motor.drive, k)) for k, motor in enumerate(robot.motors))
+    joints = tuple(replace(joint, drive=change(joint.drive, k)) for k, joint in enumerate(robot.joints))
+    motors = tuple(replace(motor, drive=change(motor.drive, k)) for k, motor in enumerate(robot.motors))
     return replace(robot, joints=joints, motors=motors)
 
 
-def signs(robot: Robot, rates: np.ndarray) -> np.ndarray:
+def smooth_signs(robot: Robot, velocities: np.ndarray) -> np.ndarray:
     """The formula, drive by drive."""
     speeds = np.array([drive.coulomb_speed for _, drive in robot.drives])
-    return np.array([v / math.hypot(v, s) if s else np.sign(v) for v, s in zip(rates, speeds, strict=True)])
+    return np.array([v / math.hypot(v, s) if s else np.sign(v) for v, s in zip(velocities, speeds, strict=True)])
 
 
-def drive_rates(robot: Robot, x: np.ndarray) -> np.ndarray:
+def drive_velocities(robot: Robot, xd: np.ndarray) -> np.ndarray:
     A, _ = robot.coupling_map
     M, _ = robot.motor_map
-    return np.concatenate([A, M]) @ x
+    return np.concatenate([A, M]) @ xd
 
 
 @pytest.mark.parametrize("make", [lambda: driven_robot("ur10"), lambda: driven_robot("stanford"), coupled_robot])
-def test_the_column_is_the_formula(make: object) -> None:
-    robot = smooth(make())  # type: ignore[operator]
+def test_the_column_follows_the_formula(make: object) -> None:
+    robot = add_coulomb_speeds(make())  # type: ignore[operator]
     x, xd, xdd = state(len(robot.coordinates))
     names = [f"{name}.fc" for name, _ in robot.drives]
     Y = evaluate(graphs.regressor_graph(robot, parameters=names), x, xd, xdd)
-    expected = drive_rates(robot, np.eye(len(x))).T * signs(robot, drive_rates(robot, xd))
+    expected = drive_velocities(robot, np.eye(len(x))).T * smooth_signs(robot, drive_velocities(robot, xd))
     assert close(Y, expected, 1e-14)
     sharp = evaluate(graphs.regressor_graph(make(), parameters=names), x, xd, xdd)  # type: ignore[operator]
     assert not close(sharp, expected, 1e-3)  # the twin: a plain sign
-    other = evaluate(graphs.regressor_graph(robot, parameters=names, reference=True), x, xd, -3 * xd, xdd)
-    assert close(other, expected, 1e-14)  # of the real rate, not of the reference
+    two_velocities = evaluate(graphs.regressor_graph(robot, parameters=names, reference=True), x, xd, -3 * xd, xdd)
+    assert close(two_velocities, expected, 1e-14)  # of the real velocity, not of the reference
 
 
 @pytest.mark.parametrize("make", [lambda: driven_robot("ur10"), coupled_robot])
-def test_all_roads_agree(make: object) -> None:
-    robot = smooth(make())  # type: ignore[operator]
+def test_all_graphs_agree(make: object) -> None:
+    robot = add_coulomb_speeds(make())  # type: ignore[operator]
     x, xd, xdd = state(len(robot.coordinates))
     tau = evaluate(graphs.inverse_dynamics_graph(robot), x, xd, xdd)
     for formulation in ("newton_euler", "minimal_newton_euler"):
@@ -79,7 +79,7 @@ def test_all_roads_agree(make: object) -> None:
     assert close(evaluate(graphs.remainder_graph(robot), x, xd)[:, fc], Y[:, fc])
 
 
-def test_cut_joints_have_it() -> None:
+def test_cut_joints_have_smooth_friction() -> None:
     robot = make_looped_robot("five-bar")
     loops = tuple(Loop(replace(loop.joint, drive=Drive(coulomb_speed=0.4))) for loop in robot.loops)
     robot = replace(robot, loops=loops)
@@ -92,9 +92,9 @@ def test_cut_joints_have_it() -> None:
     assert not close(Y[:, 1], Y[:, 0] / abs(rate), 1e-3)
 
 
-def test_machine_code_and_rest() -> None:
-    """At rest there is no friction, near it the column is linear, and lanes compute what the interpreter does."""
-    robot = smooth(driven_robot("ur10"))
+def test_machine_code_near_rest() -> None:
+    """There is no friction at rest, the column is linear near it, and machine code equals the interpreter."""
+    robot = add_coulomb_speeds(driven_robot("ur10"))
     q, qd, qdd = np.random.default_rng(0).normal(size=(3, 37, 6))
     qd[0] = 0.0
     qd[1] *= 1e-6
@@ -108,17 +108,19 @@ def test_machine_code_and_rest() -> None:
     assert np.all(np.diff(fast[np.argsort(qd[:, 0])]) >= 0.0)
 
 
-def test_base_parameters_know_it() -> None:
-    """It is part of the description: base parameters of the same arm without it are refused."""
+def test_base_parameters_depend_on_it() -> None:
+    """Base parameters of the same arm without smooth friction are refused."""
     robot = driven_robot("ur10")
     base = ytheta.base_parameters(robot, method="qr", friction=("coulomb",))
     assert ytheta.regressor(replace(robot, name="same"), base).shape == (6, len(base))
     with pytest.raises(InputError, match="use base_parameters of that robot"):
-        ytheta.regressor(smooth(robot), base)
-    assert len(ytheta.base_parameters(smooth(robot), method="qr", friction=("viscous", "coulomb"))) == 36 + 12
+        ytheta.regressor(add_coulomb_speeds(robot), base)
+    assert (
+        len(ytheta.base_parameters(add_coulomb_speeds(robot), method="qr", friction=("viscous", "coulomb"))) == 36 + 12
+    )
 
 
-ONE = """
+ONE_JOINT = """
 [[link]]
 name = "base"
 [[link]]
@@ -132,17 +134,17 @@ drive = { coulomb = 2.0, coulomb_speed = 0.05 }
 """
 
 
-def test_round_trip() -> None:
-    robot = read(ONE)
+def test_toml_round_trip() -> None:
+    robot = read(ONE_JOINT)
     assert robot.joints[0].drive == Drive(coulomb=2.0, coulomb_speed=0.05)
     assert read(to_toml(robot)) == robot
     assert read(to_toml(robot).replace("0.05", "0.06")) != robot
-    assert "coulomb_speed" not in to_toml(read(ONE.replace(", coulomb_speed = 0.05", "")))
-    assert robot.parameter_names == read(ONE.replace("0.05", "0.0")).parameter_names
+    assert "coulomb_speed" not in to_toml(read(ONE_JOINT.replace(", coulomb_speed = 0.05", "")))
+    assert robot.parameter_names == read(ONE_JOINT.replace("0.05", "0.0")).parameter_names
 
 
 @pytest.mark.parametrize("speed", [-0.1, math.inf, math.nan, 1e-200, 1e200])
-def test_speeds_that_mean_nothing(speed: float) -> None:
-    robot = read(ONE)
+def test_invalid_speeds_are_refused(speed: float) -> None:
+    robot = read(ONE_JOINT)
     with pytest.raises(RobotError, match=r"joint 'q1': its coulomb_speed is .*; give the speed around which"):
         replace(robot, joints=(replace(robot.joints[0], drive=Drive(coulomb_speed=speed)),))

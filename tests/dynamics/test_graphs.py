@@ -8,7 +8,7 @@ import pinocchio as pin
 import pytest
 
 import ytheta
-from tests.support.driven_robots import coupled_robot, driven_robot, evaluate, expected
+from tests.support.driven_robots import coupled_robot, driven_robot, evaluate, expected_torque
 from tests.support.pinocchio_peer import peer
 from tests.support.states import close, state
 from ytheta.dynamics import graphs
@@ -16,23 +16,24 @@ from ytheta.errors import InputError
 from ytheta.robot.robot import Robot
 
 
-def reordered() -> Robot:
-    """The coupled robot with its motor named first: its coordinates follow that order."""
+def reordered_robot() -> Robot:
+    """The coupled robot with its motor first in the order of the coordinates."""
     return replace(coupled_robot(), actuated=("m6", "joint1", "joint2", "joint3", "joint5", "joint4"))
 
 
-ROBOTS = [driven_robot("ur10"), driven_robot("stanford"), driven_robot("panda"), driven_robot("lu-two-link"), reordered(), coupled_robot()]
-IDS = ["ur10", "stanford", "panda", "lu-two-link", "coupled and reordered", "coupled puma560"]
+DRIVEN = ("ur10", "stanford", "panda", "lu-two-link")
+ROBOTS = [*(driven_robot(name) for name in DRIVEN), reordered_robot(), coupled_robot()]
+IDS = [*DRIVEN, "coupled and reordered", "coupled puma560"]
 
 
 @pytest.mark.parametrize("robot", ROBOTS, ids=IDS)
-def test_every_graph(robot: Robot) -> None:
+def test_all_graphs_equal_pinocchio_with_drives(robot: Robot) -> None:
     x, xd, xdd = state(len(robot.coordinates))
-    nothing = 0 * x
+    zero = 0 * x
     tau = evaluate(graphs.inverse_dynamics_graph(robot), x, xd, xdd)
-    assert close(tau, expected(robot, x, xd, xdd))
+    assert close(tau, expected_torque(robot, x, xd, xdd))
     bias = evaluate(graphs.bias_graph(robot), x, xd)
-    assert close(bias, expected(robot, x, xd, nothing))
+    assert close(bias, expected_torque(robot, x, xd, zero))
     M = evaluate(graphs.mass_matrix_graph(robot), x)
     assert close(M @ xdd, tau - bias)
     assert close(M, M.T)
@@ -57,23 +58,23 @@ def test_theta_as_an_input(robot: Robot) -> None:
     graph = graphs.inverse_dynamics_graph(robot, theta_input=True)
     assert [entry.shared for entry in graph.inputs] == [False, False, False, True]
     x, xd, xdd = state(len(robot.coordinates))
-    assert close(evaluate(graph, x, xd, xdd, robot.theta), expected(robot, x, xd, xdd))
-    assert close(evaluate(graph, x, xd, xdd, 2 * robot.theta), 2 * expected(robot, x, xd, xdd))
+    assert close(evaluate(graph, x, xd, xdd, robot.theta), expected_torque(robot, x, xd, xdd))
+    assert close(evaluate(graph, x, xd, xdd, 2 * robot.theta), 2 * expected_torque(robot, x, xd, xdd))
 
 
-def test_a_forgotten_drive_is_seen() -> None:
+def test_a_missing_drive_is_detected() -> None:
     robot = driven_robot("ur10")
     x, xd, xdd = state(6)
     without = evaluate(graphs.inverse_dynamics_graph(ytheta.load("ur10")), x, xd, xdd)
-    assert not close(without, expected(robot, x, xd, xdd))
+    assert not close(without, expected_torque(robot, x, xd, xdd))
 
 
-def test_the_digest_follows_the_computation() -> None:
+def test_the_digest_depends_on_the_computation() -> None:
     robot = ytheta.load("stanford")
-    one, same = graphs.gravity_graph(robot), graphs.gravity_graph(robot)
+    graph, same = graphs.gravity_graph(robot), graphs.gravity_graph(robot)
     heavier = robot.with_inertias({"link3": robot.link("link3").inertia + robot.link("link3").inertia})
-    assert one.digest == same.digest
-    assert one.digest != graphs.gravity_graph(heavier).digest
+    assert graph.digest == same.digest
+    assert graph.digest != graphs.gravity_graph(heavier).digest
 
 
 @pytest.mark.parametrize("robot", [*ROBOTS[:2], ROBOTS[-1]], ids=[*IDS[:2], IDS[-1]])
@@ -91,6 +92,6 @@ def test_the_regressor_without_accelerations(robot: Robot) -> None:
     assert close(evaluate(W, x, xd) @ robot.theta, momentum)
 
 
-def test_the_regressor_without_accelerations_wants_a_tree() -> None:
+def test_the_regressor_without_accelerations_needs_a_tree() -> None:
     with pytest.raises(InputError, match=r"comes from the Lagrangian of a tree: .* use spatial_tree for Y itself"):
         graphs.remainder_graph(ytheta.load("five-bar"))

@@ -1,4 +1,4 @@
-"""Constants of composite bodies: what a body passes on may as well belong to its parent."""
+"""Constants of composite bodies: the constants that a body passes on may as well belong to its parent."""
 
 from __future__ import annotations
 
@@ -12,14 +12,13 @@ from tests.support.formulation_cases import fork, load
 from tests.support.random_robots import robots
 from ytheta.dynamics.formulations import newton_euler
 from ytheta.dynamics.inertia_constants import (
-    PER_LINK,
     Constants,
     inertia_constants,
     joint_frames,
     link_in_joint,
     pass_to_parent,
 )
-from ytheta.dynamics.mechanism import Body, Mechanism, mechanism
+from ytheta.dynamics.mechanism import PER_LINK, Body, Mechanism, mechanism
 from ytheta.dynamics.motion import numeric_motion
 from ytheta.robot.robot import Robot
 
@@ -27,13 +26,13 @@ from ytheta.robot.robot import Robot
 def link_parameters(constants: Constants, body: Body) -> np.ndarray:
     """Constants in a body's joint frame as the ten parameters of its link."""
     S, s = link_in_joint(body)
-    seen = constants.seen_from(S.T, -(S.T @ s))
-    entries = [seen.U[i, j] for i, j in ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))]
-    return np.array([seen.m[0], *seen.k, *entries], dtype=float)
+    in_link = constants.seen_from(S.T, -(S.T @ s))
+    entries = [in_link.U[i, j] for i, j in ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))]
+    return np.array([in_link.m[0], *in_link.k, *entries], dtype=float)
 
 
-def round_body(body: Body) -> Constants:
-    """Constants that a joint passes on whole: round about a turning axis; weightless on a slide; any in a hand."""
+def transferable_constants(body: Body) -> Constants:
+    """Constants that a joint passes on completely: symmetric about a revolute axis, massless behind a prismatic one."""
     m, k, U = 2.0, [0.0, 0.0, 0.3], np.diag([0.7, 0.7, 0.4])
     if body.prismatic:
         m, k = 0.0, [0.0, 0.0, 0.0]
@@ -43,7 +42,7 @@ def round_body(body: Body) -> Constants:
 
 
 def torques(arm: Mechanism, theta: np.ndarray, resting: int | None) -> np.ndarray:
-    """Torques of the other joints, while one of them rests somewhere."""
+    """The torques of all joints but one, which is at rest."""
     q, qd, qdd = np.random.default_rng(1).uniform(-1.5, 1.5, (3, arm.joints))
     others = [k for k in range(arm.joints) if k != resting]
     if resting is not None:
@@ -52,35 +51,36 @@ def torques(arm: Mechanism, theta: np.ndarray, resting: int | None) -> np.ndarra
     return np.array(Y[others] @ theta)
 
 
-def the_parent_may_have_it(arm: Mechanism, child: int, lost: float = 0.0) -> bool:
+def same_torques_on_parent(arm: Mechanism, child: int, error: float = 0.0) -> bool:
+    """Whether the constants of a body and those that it passes to its parent give the same torques."""
     body = arm.bodies[child]
     if body.parent is None:
         return True
-    whole = round_body(body)
-    given = pass_to_parent(body, whole, *joint_frames(arm)[child])
-    given = Constants(given.m, given.k + lost, given.U)
+    whole = transferable_constants(body)
+    passed = pass_to_parent(body, whole, *joint_frames(arm)[child])
+    passed = Constants(passed.m, passed.k + error, passed.U)
     with_child, with_parent = np.zeros((2, len(arm.bodies), PER_LINK))
     with_child[child] = link_parameters(whole, body)
-    with_parent[body.parent] = link_parameters(given, arm.bodies[body.parent])
+    with_parent[body.parent] = link_parameters(passed, arm.bodies[body.parent])
     before, after = (torques(arm, theta.ravel(), body.joint) for theta in (with_child, with_parent))
     return bool(np.allclose(before, after, rtol=0.0, atol=1e-10 * max(1.0, float(np.abs(before).max(initial=0.0)))))
 
 
 @pytest.mark.parametrize("name", ["stanford", "puma560", "kinova.urdf"])
-def test_what_is_passed_on_belongs_to_the_parent(name: str) -> None:
+def test_constants_passed_on_belong_to_the_parent(name: str) -> None:
     arm = mechanism(load(name))
-    assert all(the_parent_may_have_it(arm, child) for child in range(len(arm.bodies)))
-    assert not the_parent_may_have_it(arm, len(arm.bodies) - 1, lost=1e-6)  # the twin
+    assert all(same_torques_on_parent(arm, child) for child in range(len(arm.bodies)))
+    assert not same_torques_on_parent(arm, len(arm.bodies) - 1, error=1e-6)  # the twin
 
 
 @given(robots(loops=False, symbols=False))
 @settings(max_examples=12)
-def test_so_it_does_in_any_tree(robot: Robot) -> None:
+def test_constants_passed_on_belong_to_the_parent_in_random_trees(robot: Robot) -> None:
     arm = mechanism(robot)
-    assert all(the_parent_may_have_it(arm, child) for child in range(len(arm.bodies)))
+    assert all(same_torques_on_parent(arm, child) for child in range(len(arm.bodies)))
 
 
-def test_masses_of_all_that_hangs_on_a_joint_add_up() -> None:
+def test_masses_behind_a_joint_add_up() -> None:
     arm = mechanism(fork())
     masses = np.array([link.inertia.mass for link in arm.robot.links[1:]])
     theta = np.concatenate([link.inertia.vector for link in arm.robot.links[1:]]).astype(object)
@@ -89,7 +89,7 @@ def test_masses_of_all_that_hangs_on_a_joint_add_up() -> None:
 
 
 def test_the_formulas_of_a_two_link_arm() -> None:
-    """(10) and (12) by hand: l1 to the elbow, l2 to the load."""
+    """(10) and (12) by hand; l1 is the distance to the elbow, l2 to the load."""
     robot = ytheta.load("lu-two-link")
     l1, l2 = sympy.symbols("l1 l2")
     arm = mechanism(robot, lengths={"l1": l1, "l2": l2})

@@ -1,4 +1,4 @@
-"""Robots with drives, friction and couplings, and their graphs evaluated."""
+"""Robots with drives, friction and couplings, their torques, and evaluation of graphs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ytheta.robot.robot import Robot
 
 
 def evaluate(graph: Graph, *vectors: np.ndarray) -> np.ndarray:
-    """One sample through CasADi's own evaluation."""
+    """Evaluate one sample with CasADi's own interpreter."""
     flat = np.zeros(graph.size)
     flat[list(graph.places)] = np.array(graph.function(*vectors)).ravel()
     return flat.reshape(graph.shape)
@@ -29,15 +29,15 @@ def driven_robot(name: str) -> Robot:
 
 
 def coupled_robot(name: str = "puma560") -> Robot:
-    """The same with a wrist whose last joint follows a motor and its neighbour, as in the Staubli TX40."""
+    """The same with a wrist whose last joint depends on a motor and its neighbour, as in the Staubli TX40."""
     robot = driven_robot(name)
     motor = Motor("m6", drive=Drive(3e-5, 45.0, 0.1, 0.2, 0.05))
     coupling = Coupling("joint6", (("joint5", -1.0), ("m6", 1.0)), 0.3)
     return replace(robot, couplings=(coupling,), motors=(motor,), actuated=())
 
 
-def expected(robot: Robot, x: np.ndarray, xd: np.ndarray, xdd: np.ndarray) -> np.ndarray:
-    """tau of the coordinates: Pinocchio's links, and drives as the definitions say."""
+def expected_torque(robot: Robot, x: np.ndarray, xd: np.ndarray, xdd: np.ndarray) -> np.ndarray:
+    """tau of the coordinates: links by Pinocchio, drives by their definition."""
     A, b = robot.coupling_map
     q, qd, qdd = A @ x + b, A @ xd, A @ xdd
     drives = np.array([joint.drive.parameters for joint in robot.movable])

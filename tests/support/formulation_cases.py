@@ -16,14 +16,15 @@ from ytheta.dynamics.formulations import newton_euler
 from ytheta.dynamics.mechanism import Mechanism, mechanism
 from ytheta.dynamics.motion import Motion, numeric_motion
 from ytheta.dynamics.vectors import array
+from ytheta.robot.catalog import list_names
 from ytheta.robot.frame import Frame
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Joint, JointKind, Link
 from ytheta.robot.robot import Robot
 
-CATALOG = ("stanford", "puma560", "ha-scara", "lu-puma4", "lu-two-link", "iiwa14", "rx90")
-URDFS = (
-    "ur10_robot.urdf", "panda.urdf", "tiago_no_hand.urdf", "double_pendulum.urdf", "kinova.urdf", "talos_left_arm.urdf",
+ALL_ROBOTS = (
+    *list_names(), "ur10_robot.urdf", "panda.urdf", "kinova.urdf", "xarm7.urdf", "tiago.urdf", "baxter.urdf",
+    "talos_full_v2.urdf", "icub.urdf", "solo12.urdf", "allegro_right_hand.urdf", "pr2.urdf", "double_pendulum.urdf",
 )  # fmt: skip
 
 Formulation = Callable[[Mechanism, Motion], np.ndarray]
@@ -31,46 +32,49 @@ Formulation = Callable[[Mechanism, Motion], np.ndarray]
 
 @lru_cache(maxsize=64)
 def load(name: str) -> Robot:
+    """A robot of the catalog, or of an example URDF with its angles as they are."""
     return ytheta.load(example_robots.urdf(name), snap=0) if name.endswith(".urdf") else ytheta.load(name)
 
 
 def state(count: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """q, qd, qdd (or vd) and v."""
+    """Random q, qd, qdd (or vd) and v."""
     q, qd, qdd, v = np.random.default_rng(seed).uniform(-2.0, 2.0, (4, count))
     return q, qd, qdd, v
 
 
 def close(a: np.ndarray, b: np.ndarray, tolerance: float = 1e-10) -> bool:
-    """Equal column by column, each relative to its own largest entry (or to 1e-2, for columns that are nearly zero)."""
+    """Whether arrays are equal column by column, relative to the largest entry of the column or to 1e-2."""
     a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
     assert a.shape == b.shape
     scale = np.maximum(1e-2, np.abs(b).max(axis=0, initial=0.0))
     return bool((np.abs(a - b) <= tolerance * scale).all())
 
 
-def theta_of(mech: Mechanism) -> np.ndarray:
+def link_parameters(mech: Mechanism) -> np.ndarray:
+    """The ten parameters of all bodies, in their order."""
     return np.concatenate([link.inertia.vector for link in mech.robot.links[1:]])
 
 
 def equals_newton_euler_and_pinocchio(regressor: Formulation, robot: Robot, tolerance: float = 1e-10) -> bool:
-    known = _oracles(robot)
-    Y = regressor(known.mech, known.ordinary)
+    """Whether a regressor is right for an ordinary motion and for two velocities."""
+    oracles = _oracles(robot)
+    Y = regressor(oracles.mech, oracles.ordinary)
     return (
-        close(Y, known.newton_euler, tolerance)
-        and close(regressor(known.mech, known.two), known.newton_euler_two, tolerance)
-        and close(Y, known.pinocchio, tolerance)
+        close(Y, oracles.newton_euler, tolerance)
+        and close(regressor(oracles.mech, oracles.reference), oracles.newton_euler_reference, tolerance)
+        and close(Y, oracles.pinocchio, tolerance)
     )
 
 
 @dataclass(frozen=True, eq=False)
 class _Oracles:
-    """An ordinary motion and one with two velocities, and the regressors that every formulation is compared with."""
+    """An ordinary motion, a motion with a reference velocity, and the regressors to compare formulations with."""
 
     mech: Mechanism
     ordinary: Motion
-    two: Motion
+    reference: Motion
     newton_euler: np.ndarray
-    newton_euler_two: np.ndarray
+    newton_euler_reference: np.ndarray
     pinocchio: np.ndarray
 
 
@@ -78,12 +82,12 @@ class _Oracles:
 def _oracles(robot: Robot) -> _Oracles:
     mech = mechanism(robot)
     q, qd, qdd, v = state(mech.joints)
-    ordinary, two = numeric_motion(q, qd, qdd), numeric_motion(q, qd, qdd, v)
-    one_velocity, two_velocities = (newton_euler.regressor(mech, motion).astype(float) for motion in (ordinary, two))
-    pinocchio = np.atleast_2d(peer(robot).regressor(q, qd, qdd))  # a matrix of one row comes as a vector
-    for Y in (one_velocity, two_velocities, pinocchio):
-        Y.flags.writeable = False
-    return _Oracles(mech, ordinary, two, one_velocity, two_velocities, pinocchio)
+    ordinary, reference = numeric_motion(q, qd, qdd), numeric_motion(q, qd, qdd, v)
+    Y, Y_reference = (newton_euler.regressor(mech, motion).astype(float) for motion in (ordinary, reference))
+    Y_pinocchio = np.atleast_2d(peer(robot).regressor(q, qd, qdd))  # Pinocchio returns one row as a vector
+    for array_ in (Y, Y_reference, Y_pinocchio):
+        array_.flags.writeable = False
+    return _Oracles(mech, ordinary, reference, Y, Y_reference, Y_pinocchio)
 
 
 def with_gravity_flipped(regressor: Formulation) -> Formulation:
@@ -91,7 +95,7 @@ def with_gravity_flipped(regressor: Formulation) -> Formulation:
 
 
 def with_columns_swapped(regressor: Formulation) -> Formulation:
-    """The last body's Ixx and Ixy exchanged."""
+    """The regressor with Ixx and Ixy of the last body exchanged."""
 
     def swapped(mech: Mechanism, motion: Motion) -> np.ndarray:
         Y = regressor(mech, motion)
@@ -102,13 +106,14 @@ def with_columns_swapped(regressor: Formulation) -> Formulation:
 
 
 def robot_without_joints() -> Robot:
-    """A load on the base: a body, but no joint."""
+    """A load on the base: a body without a moving joint."""
     grasp = Joint("grasp", JointKind.FIXED, "base", "load", Frame.shift(0.1, 0.2, 0.3))
-    return Robot("motionless", (Link("base"), Link("load", Inertia.point_mass(1.0, (0.1, 0.0, 0.0)), load=True)), (grasp,))
+    load = Link("load", Inertia.point_mass(1.0, (0.1, 0.0, 0.0)), load=True)
+    return Robot("motionless", (Link("base"), load), (grasp,))
 
 
 def fork() -> Robot:
-    """Two branches on one turning link: a slider with a seat, and a turning arm that holds a load."""
+    """Two branches on one revolute link: a prismatic one with a seat, and a revolute arm that holds a load."""
     seat = Frame.shift(0.1, -0.2, 0.3) @ Frame.from_rpy(0.3, 0.1, -0.4)
     skewed = (0.6, 0.0, 0.8)
     body = Inertia.about_center(2.0, (0.1, -0.2, 0.3), ((0.3, 0.01, 0.02), (0.01, 0.2, 0.03), (0.02, 0.03, 0.25)))
@@ -130,9 +135,10 @@ def with_symbols(arm: Mechanism) -> Mechanism:
 
 
 def identical(A: object, B: object) -> bool:
-    """Equal as functions of all symbols: every difference is a polynomial that s² + c² - 1 of its angles divide.
+    """Whether matrices are equal as functions of their symbols.
 
-    These divisors have leading terms without common factors, so the remainder decides; simplify takes 50 times longer.
+    Every difference must be divisible by the polynomials s² + c² - 1 of its angles. These have leading terms without
+    common factors, so the remainder decides. sympy.simplify takes 50 times longer.
     """
     for entry in sympy.Matrix(A) - sympy.Matrix(B):
         difference = sympy.expand(sympy.nsimplify(entry, rational=True), trig=True)

@@ -1,4 +1,4 @@
-"""Every kernel of a robot, and samples to call it with."""
+"""The functions that make the kernels of a robot, and samples to call kernels with."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ KERNELS: dict[str, Callable[..., AnyKernel]] = {
 }
 
 
-def samples(robot: Robot, count: int, seed: int = 0) -> list[np.ndarray]:
-    """q within the range in which loops close, and random velocities and accelerations."""
+def draw_samples(robot: Robot, count: int, seed: int = 0) -> list[np.ndarray]:
+    """Random positions, in the range in which loops close, velocities and accelerations."""
     rng = np.random.default_rng(seed)
     q, qd, qdd = rng.uniform(-1.0, 1.0, (3, count, len(robot.actuated)))
     if robot.loops:
@@ -36,4 +36,5 @@ def samples(robot: Robot, count: int, seed: int = 0) -> list[np.ndarray]:
 
 
 def call(kernel: AnyKernel, arrays: list[np.ndarray]) -> np.ndarray:
+    """Call a kernel with as many arrays as it has inputs."""
     return kernel(*arrays[: len(kernel.graph.inputs)])

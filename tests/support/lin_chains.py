@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from tests.support.formulation_cases import state, theta_of
+from tests.support.formulation_cases import link_parameters, state
 from ytheta.dynamics.formulations import newton_euler
 from ytheta.dynamics.formulations.equivalent_bodies import EquivalentBodies, equivalent_bodies
 from ytheta.dynamics.formulations.minimal_newton_euler import inverse_dynamics
@@ -37,7 +37,7 @@ def minimal_torque(robot: Robot, seed: int = 0, bodies: Bodies = equivalent_bodi
 def expected_torque(robot: Robot, seed: int = 0) -> np.ndarray:
     mech = mechanism(robot)
     q, qd, qdd, _ = state(mech.joints, seed)
-    theta = theta_of(mech) if mech.bodies else np.zeros(0)
+    theta = link_parameters(mech) if mech.bodies else np.zeros(0)
     return newton_euler.inverse_dynamics(mech, numeric_motion(q, qd, qdd), theta).astype(float)
 
 

@@ -1,4 +1,4 @@
-"""Torques of a robot and the Jacobian of its loops, by MuJoCo."""
+"""Torques of a robot and the Jacobian of its loops by MuJoCo."""
 
 from __future__ import annotations
 

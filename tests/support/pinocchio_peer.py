@@ -1,4 +1,4 @@
-"""Any ytheta robot as a Pinocchio model, joint by joint: the oracle for everything that is dynamics."""
+"""Robots as Pinocchio models, joint by joint: the oracle of the tests of dynamics."""
 
 from __future__ import annotations
 
@@ -17,19 +17,20 @@ from ytheta.robot.robot import Robot
 class Peer:
     """A Pinocchio model whose joints are a robot's movable joints in the same order.
 
-    ``carry`` maps the link parameters of the robot (link frames, loads apart) to Pinocchio's (joint frames, merged).
+    ``parameter_map`` maps the link parameters of the robot (link frames, loads apart) to those of Pinocchio (joint
+    frames, loads merged).
     """
 
     model: pin.Model
-    carry: np.ndarray
+    parameter_map: np.ndarray
 
     def torque(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
         return pin.rnea(self.model, self.model.createData(), q, qd, qdd)
 
     def regressor(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
         data = self.model.createData()
-        # Pinocchio drops the axis of joints where there is only one.
-        return np.atleast_2d(pin.computeJointTorqueRegressor(self.model, data, q, qd, qdd)) @ self.carry
+        # Pinocchio drops the axis of joints if there is only one.
+        return np.atleast_2d(pin.computeJointTorqueRegressor(self.model, data, q, qd, qdd)) @ self.parameter_map
 
     def mass_matrix(self, q: np.ndarray) -> np.ndarray:
         upper = np.triu(pin.crba(self.model, self.model.createData(), q))
@@ -37,28 +38,29 @@ class Peer:
 
 
 def peer(robot: Robot) -> Peer:
+    """The Pinocchio model of a robot, without its loops."""
     merged = robot.numeric.merged
     model = pin.Model()
     model.gravity = pin.Motion(np.array(robot.gravity_in_base), np.zeros(3))
-    at: dict[str, tuple[int, Frame]] = {merged.base.name: (0, IDENTITY)}  # joint, and the link frame seen from it
+    poses: dict[str, tuple[int, Frame]] = {merged.base.name: (0, IDENTITY)}  # joint, and the link frame in its frame
     count = len(merged.movable)
-    carry = np.zeros((10 * count, 10 * (len(merged.links) - 1)))
+    parameter_map = np.zeros((10 * count, 10 * (len(merged.links) - 1)))
     for k, joint in enumerate(merged.joints):
-        above, place = at[joint.parent]
-        placement = place @ joint.placement
+        parent, frame = poses[joint.parent]
+        placement = frame @ joint.placement
         link = merged.links[k + 1]
         if joint.kind is JointKind.FIXED:
-            at[joint.child] = above, placement @ joint.seat
+            poses[joint.child] = parent, placement @ joint.seat
         else:
-            turning = joint.kind is JointKind.REVOLUTE
+            revolute = joint.kind is JointKind.REVOLUTE
             axis = np.array(joint.axis)
-            kind = pin.JointModelRevoluteUnaligned(axis) if turning else pin.JointModelPrismaticUnaligned(axis)
-            at[joint.child] = model.addJoint(above, kind, _se3(placement), joint.name), joint.seat
-        index, frame = at[joint.child]
+            kind = pin.JointModelRevoluteUnaligned(axis) if revolute else pin.JointModelPrismaticUnaligned(axis)
+            poses[joint.child] = model.addJoint(parent, kind, _se3(placement), joint.name), joint.seat
+        index, frame = poses[joint.child]
         if index:
             model.appendBodyToJoint(index, _inertia(link.inertia.vector), _se3(frame))
-            carry[10 * (index - 1) : 10 * index, 10 * k : 10 * (k + 1)] += transport_matrix(frame)
-    return Peer(model, carry)
+            parameter_map[10 * (index - 1) : 10 * index, 10 * k : 10 * (k + 1)] += transport_matrix(frame)
+    return Peer(model, parameter_map)
 
 
 def _se3(frame: Frame) -> pin.SE3:
@@ -66,7 +68,7 @@ def _se3(frame: Frame) -> pin.SE3:
 
 
 def _inertia(theta: np.ndarray) -> pin.Inertia:
-    if theta[0] == 0.0:  # Pinocchio wants a centre of mass; inertia without mass has none
+    if theta[0] == 0.0:  # Pinocchio needs a centre of mass, which inertia without mass does not have
         tensor = np.array(
             [[theta[4], theta[5], theta[7]], [theta[5], theta[6], theta[8]], [theta[7], theta[8], theta[9]]]
         )

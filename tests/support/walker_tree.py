@@ -1,4 +1,4 @@
-"""Walker's equations as printed."""
+"""Walker's equations as printed, in base axes."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def printed_torque(mech: Mechanism, motion: Motion, theta: np.ndarray) -> np.nda
     for joint in robot.joints:
         frame = poses[joint.parent] @ joint.placement.matrix
         z, p = frame[:3, :3] @ joint.axis, frame[:3, 3]
-        turning = joint.kind == "revolute"
-        axes[joint.name] = np.concatenate([z, np.cross(p, z)] if turning else [np.zeros(3), z])
+        revolute = joint.kind == "revolute"
+        axes[joint.name] = np.concatenate([z, np.cross(p, z)] if revolute else [np.zeros(3), z])
     for k, body in enumerate(mech.bodies):
         joint = robot.joints[k]
         v[body.name], u[body.name], ud[body.name] = v[joint.parent], u[joint.parent], ud[joint.parent]
@@ -49,10 +49,10 @@ def printed_torque(mech: Mechanism, motion: Motion, theta: np.ndarray) -> np.nda
         R, p = poses[body.name][:3, :3], poses[body.name][:3, 3]
         X = np.block([[R, np.zeros((3, 3))], [K(p) @ R, R]])
         inertia = X @ walker_inertia(theta[10 * k : 10 * (k + 1)]) @ np.linalg.inv(X)
-        at = body.name
-        F = inertia @ ud[at] + cross_matrix(u[at]) @ inertia @ u[at] - inertia @ g  # (21)
-        for above in robot.path(at):  # (15)
-            if above.moves:
-                s = axes[above.name]
-                rho[robot.movable.index(above)] += s[:3] @ F[3:] + s[3:] @ F[:3]  # (13)
+        name = body.name
+        F = inertia @ ud[name] + cross_matrix(u[name]) @ inertia @ u[name] - inertia @ g  # (21)
+        for ancestor in robot.path(name):  # (15)
+            if ancestor.moves:
+                s = axes[ancestor.name]
+                rho[robot.movable.index(ancestor)] += s[:3] @ F[3:] + s[3:] @ F[:3]  # (13)
     return rho

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.support.formulation_cases import load, state, theta_of
+from tests.support.formulation_cases import link_parameters, load, state
 from tests.support.lin_chains import (
     agree,
     build_chain,
@@ -96,7 +96,7 @@ def as_printed(robot: Robot, sign: float = 1.0) -> EquivalentBodies:
     """The bodies of a chain of revolute joints from k_i and D_i of (38)-(43)."""
     arm = minimal_bodies(robot)
     mech = mechanism(to_modified_dh(robot).robot)
-    constants, frames = inertia_constants(mech, exact_array(theta_of(mech).tolist())), joint_frames(mech)
+    constants, frames = inertia_constants(mech, exact_array(link_parameters(mech).tolist())), joint_frames(mech)
     bodies: list[np.ndarray] = []
     G = np.zeros((3, 3))
     for i in reversed(range(len(constants))):

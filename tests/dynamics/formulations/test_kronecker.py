@@ -13,10 +13,10 @@ from tests.support.formulation_cases import (
     close,
     fork,
     identical,
+    link_parameters,
     load,
     robot_without_joints,
     state,
-    theta_of,
     with_gravity_flipped,
     with_symbols,
 )
@@ -35,13 +35,13 @@ def test_no_joints() -> None:
     assert kronecker.regressor(mechanism(Robot("base", robot_without_joints().links[:1])), motion).shape == (0, 0)
 
 
-def test_joints_of_other_branches_are_structural_zeros() -> None:
+def test_columns_of_other_branches_are_structural_zeros() -> None:
     Y = kronecker.regressor(mechanism(fork()), numeric_motion(*state(3)[:3]))
     assert all(type(y) is int for y in Y[2, 10:20])
     assert all(type(y) is int for y in Y[1, 20:])
 
 
-def test_who_is_accepted() -> None:
+def test_accepts() -> None:
     assert kronecker.accepts(ytheta.load("walker")) == "robot 'walker' has closed loops; use spatial_tree"
     assert kronecker.accepts(ytheta.load("stanford")) is None
 
@@ -49,18 +49,18 @@ def test_who_is_accepted() -> None:
 # --- section 2 ------------------------------------------------------------------------------------------------------
 
 
-def numbers(*shape: int, seed: int = 0) -> np.ndarray:
+def random_matrix(*shape: int, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).normal(size=shape)
 
 
-def test_column_operator() -> None:
-    A = numbers(3, 5)
+def test_vectorization() -> None:
+    A = random_matrix(3, 5)
     assert kronecker.vectorize(A)[1 + 2 * 3] == A[1, 2]  # b_k = a_ij with k = i + (j - 1) m
     assert (kronecker.unvectorize(kronecker.vectorize(A), 3) == A).all()
 
 
 def test_kronecker_product() -> None:
-    A, B, C = numbers(3, 4), numbers(4, 2, seed=1), numbers(2, 5, seed=2)
+    A, B, C = random_matrix(3, 4), random_matrix(4, 2, seed=1), random_matrix(2, 5, seed=2)
     assert (kronecker.kronecker(A, B).astype(float) == np.kron(A, B)).all()
     product = kronecker.kronecker(C.T, A).astype(float)
     assert product @ kronecker.vectorize(B) == pytest.approx(kronecker.vectorize(A @ B @ C))
@@ -68,9 +68,9 @@ def test_kronecker_product() -> None:
 
 
 def test_traces() -> None:
-    A = numbers(4, 4)
+    A = random_matrix(4, 4)
     assert kronecker.vector_trace(kronecker.vectorize(A)) == pytest.approx(np.trace(A))
-    wide, B = numbers(9, 8), numbers(2, 4, seed=1)  # proposition 1
+    wide, B = random_matrix(9, 8), random_matrix(2, 4, seed=1)  # proposition 1
     expected = kronecker.vector_trace(wide @ kronecker.vectorize(B))
     assert kronecker.row_trace(wide).astype(float) @ kronecker.vectorize(B) == pytest.approx(expected)
     shifted = np.roll(wide, 1, axis=0)
@@ -78,35 +78,35 @@ def test_traces() -> None:
 
 
 def test_row_trace_of_a_kronecker_product() -> None:
-    A, B = numbers(4, 4), numbers(4, 4, seed=1)
+    A, B = random_matrix(4, 4), random_matrix(4, 4, seed=1)
     expected = kronecker.row_trace(kronecker.kronecker(A, B)).astype(float)
     assert kronecker.row_trace_of_product(A, B).astype(float) == pytest.approx(expected)
     assert kronecker.row_trace_of_product(B, A).astype(float) != pytest.approx(expected)
-    J = numbers(4, 4, seed=2)
+    J = random_matrix(4, 4, seed=2)
     assert expected @ kronecker.vectorize(J) == pytest.approx(np.trace(B @ J @ A.T))  # (5) becomes (13)
 
 
 def test_folding() -> None:
     """(25) with its own index: z = 10 (l - 1) + 4 (r - 1) - r (r - 1) / 2 + s."""
-    Y16 = numbers(3, 32)
+    Y16 = random_matrix(3, 32)
     Y10 = kronecker.fold(Y16.astype(object)).astype(float)
     for link in (1, 2):
         for r in range(1, 5):
             for s in range(r, 5):
                 z = 10 * (link - 1) + 4 * (r - 1) - r * (r - 1) // 2 + s
-                one, other = (16 * (link - 1) + a + 4 * (b - 1) for a, b in ((r, s), (s, r)))
-                expected = Y16[:, one - 1] + (Y16[:, other - 1] if r != s else 0.0)
+                upper, lower = (16 * (link - 1) + a + 4 * (b - 1) for a, b in ((r, s), (s, r)))
+                expected = Y16[:, upper - 1] + (Y16[:, lower - 1] if r != s else 0.0)
                 assert Y10[:, z - 1] == pytest.approx(expected)
-    symmetric = numbers(4, 4) + numbers(4, 4).T
-    upper = symmetric[np.triu_indices(4)]
-    assert Y10[:, :10] @ upper == pytest.approx(Y16[:, :16] @ kronecker.vectorize(symmetric))
+    symmetric = random_matrix(4, 4) + random_matrix(4, 4).T
+    entries = symmetric[np.triu_indices(4)]
+    assert Y10[:, :10] @ entries == pytest.approx(Y16[:, :16] @ kronecker.vectorize(symmetric))
 
 
 # --- section 3 and 4 by their definitions -----------------------------------------------------------------------------
 
 
-def moved(body: Body, q: float, order: int) -> np.ndarray:
-    """The joint's own 4 x 4 transform, differentiated so many times by its position."""
+def joint_transform(body: Body, q: float, order: int) -> np.ndarray:
+    """The 4 x 4 transform of a joint, differentiated ``order`` times by its position."""
     T = np.eye(4) if order == 0 else np.zeros((4, 4))
     axis = body.axis.astype(float)
     if not body.revolute:
@@ -119,18 +119,18 @@ def moved(body: Body, q: float, order: int) -> np.ndarray:
     return T
 
 
-def transform(mech: Mechanism, q: np.ndarray, link: int, *by: int) -> np.ndarray:
-    """T of a body, differentiated by the joints named: U_jl and U_kjl without any formula of the module."""
+def body_transform(mech: Mechanism, q: np.ndarray, link: int, *by: int) -> np.ndarray:
+    """T of a body, differentiated by the given joints: U_jl and U_kjl without the formulas of the module."""
     orders = Counter(by)
     T = np.eye(4)
-    on_the_way = [mech.bodies[k] for k in mech.path(link)]
-    if not set(by) <= {body.joint for body in on_the_way}:
+    path = [mech.bodies[k] for k in mech.path(link)]
+    if not set(by) <= {body.joint for body in path}:
         return np.zeros((4, 4))
-    for body in on_the_way:
+    for body in path:
         placement, seat = np.eye(4), np.eye(4)
         placement[:3, :3], placement[:3, 3] = body.P.astype(float), body.p.astype(float)
         seat[:3, :3], seat[:3, 3] = body.S.astype(float), body.s.astype(float)
-        motion = np.eye(4) if body.joint is None else moved(body, q[body.joint], orders[body.joint])
+        motion = np.eye(4) if body.joint is None else joint_transform(body, q[body.joint], orders[body.joint])
         T = T @ placement @ motion @ seat
     return T
 
@@ -143,11 +143,11 @@ def test_parts_by_their_definitions(name: str) -> None:
     q, qd, vd, v = state(n)
     ordinary, two = numeric_motion(q, qd, vd), numeric_motion(q, qd, vd, v)
     gravity = np.array([*mech.gravity, 0.0], dtype=float)
-    Y_D, Y_H, Y_S, wrong, Y_c = (np.zeros((n, 16 * len(mech.bodies))) for _ in range(5))
+    Y_D, Y_H, Y_S, Y_S_printed, Y_c = (np.zeros((n, 16 * len(mech.bodies))) for _ in range(5))
     for link in range(len(mech.bodies)):
         block = slice(16 * link, 16 * (link + 1))
-        U = [transform(mech, q, link, j) for j in range(n)]
-        UU = [[transform(mech, q, link, k, j) for j in range(n)] for k in range(n)]
+        U = [body_transform(mech, q, link, j) for j in range(n)]
+        UU = [[body_transform(mech, q, link, k, j) for j in range(n)] for k in range(n)]
         acceleration = sum(U[j] * vd[j] for j in range(n))
         velocity, reference, printed = (
             sum(UU[k][j] * a[j] * b[k] for j in range(n) for k in range(n))
@@ -157,13 +157,13 @@ def test_parts_by_their_definitions(name: str) -> None:
             Y_D[i, block] = kronecker.row_trace(np.kron(U[i], acceleration))
             Y_H[i, block] = kronecker.row_trace(np.kron(U[i], velocity))
             Y_S[i, block] = kronecker.row_trace(np.kron(U[i], reference))
-            wrong[i, block] = kronecker.row_trace(np.kron(U[i], printed))
+            Y_S_printed[i, block] = kronecker.row_trace(np.kron(U[i], printed))
             Y_c[i, 16 * link + 12 : 16 * (link + 1)] = -gravity @ U[i]
     assert close(kronecker.inertial_part(mech, ordinary), Y_D)
     assert close(kronecker.velocity_part(mech, ordinary), Y_H)
     assert close(kronecker.velocity_part(mech, two), Y_S)
     assert close(kronecker.gravity_part(mech, ordinary), Y_c)
-    assert not close(kronecker.velocity_part(mech, two), wrong)  # (40) as printed, without qd_j
+    assert not close(kronecker.velocity_part(mech, two), Y_S_printed)  # (40) as printed, without qd_j
     assert not close(kronecker.gravity_part(mech, ordinary), -Y_c)  # (23) as printed, without the minus of (18)
     whole = kronecker.to_inertia_columns(kronecker.fold((Y_D + Y_S + Y_c).astype(object)))
     assert close(kronecker.regressor(mech, two), whole)
@@ -173,7 +173,7 @@ def test_parts_by_their_definitions(name: str) -> None:
 def test_parts_on_pseudo_inertias(name: str) -> None:
     """Y_D ν(J) = M qdd, Y_H ν(J) = C v, Y_c ν(J) = g with J the pseudo-inertias of the links."""
     mech = mechanism(load(name))
-    theta = theta_of(mech)
+    theta = link_parameters(mech)
     q, qd, vd, v = state(mech.joints)
     motion = numeric_motion(q, qd, vd, v)
     J = np.concatenate([kronecker.vectorize(link.inertia.pseudo) for link in mech.robot.links[1:]])
@@ -185,7 +185,7 @@ def test_parts_on_pseudo_inertias(name: str) -> None:
     assert close(kronecker.gravity_part(mech, motion).astype(float) @ J, rigid_body.gravity(mech, motion, theta))
 
 
-def test_traced_equals_computed() -> None:
+def test_the_traced_graph_equals_the_computed_regressor() -> None:
     mech = mechanism(load("stanford"))
     n = mech.joints
     values = state(n)
@@ -200,8 +200,7 @@ def test_traced_equals_computed() -> None:
     assert close(Y.reshape(graph.shape), kronecker.regressor(mech, numeric_motion(*values[:3], values[3])))
 
 
-def test_symbols() -> None:
-    """The two-link arm with symbols: the same equations as Newton–Euler's."""
+def test_symbolic_equations_equal_those_of_newton_euler() -> None:
     mech = with_symbols(mechanism(ytheta.load("lu-two-link")))
     motion = sympy_motion(2)
     expected = newton_euler.regressor(mech, motion)

@@ -14,10 +14,10 @@ from tests.support.formulation_cases import (
     close,
     fork,
     identical,
+    link_parameters,
     load,
     robot_without_joints,
     state,
-    theta_of,
     with_symbols,
 )
 from ytheta.dynamics import rigid_body
@@ -36,7 +36,7 @@ def test_no_joints() -> None:
     assert lagrange.regressor(mechanism(Robot("base", robot_without_joints().links[:1])), motion).shape == (0, 0)
 
 
-def test_joints_of_other_branches_are_structural_zeros() -> None:
+def test_columns_of_other_branches_are_structural_zeros() -> None:
     mech = mechanism(fork())
     Y = lagrange.regressor(mech, numeric_motion(*state(3)[:3]))
     assert [body.name for body in mech.bodies] == ["trunk", "slider", "arm", "load"]
@@ -44,13 +44,13 @@ def test_joints_of_other_branches_are_structural_zeros() -> None:
     assert all(type(y) is int for y in Y[1, 20:])
 
 
-def test_who_is_accepted() -> None:
+def test_accepts() -> None:
     assert lagrange.accepts(ytheta.load("walker")) == "robot 'walker' has closed loops; use spatial_tree"
     assert lagrange.accepts(ytheta.load("stanford")) is None
 
 
 @pytest.mark.parametrize("name", ["stanford", "lu-two-link", "tiago_no_hand.urdf", "fork"])
-def test_momentum_rate_and_remainder_make_the_regressor(name: str) -> None:
+def test_momentum_rate_and_remainder_add_up_to_the_regressor(name: str) -> None:
     """(47), for one velocity and for two; one velocity given twice is the ordinary case."""
     mech = mechanism(fork() if name == "fork" else load(name))
     q, qd, qdd, v = state(mech.joints)
@@ -59,8 +59,8 @@ def test_momentum_rate_and_remainder_make_the_regressor(name: str) -> None:
         rate, rest = lagrange.momentum_rate(mech, motion), lagrange.remainder(mech, motion)
         assert close(rate + rest, newton_euler.regressor(mech, motion))
         assert not close(rate - rest, newton_euler.regressor(mech, motion))
-    # The rest is -C(q, qd)ᵀ v + g: dM/dt is C + Cᵀ, and all of dM/dt v lies in the rate of the momentum M v.
-    theta, two = theta_of(mech), numeric_motion(q, qd, qdd, v)
+    # The remainder is -C(q, qd)ᵀ v + g: dM/dt = C + Cᵀ, and dM/dt v is part of the rate of the momentum M v.
+    theta, two = link_parameters(mech), numeric_motion(q, qd, qdd, v)
     C = rigid_body.coriolis_matrix(mech, two, theta).astype(float)
     expected = rigid_body.gravity(mech, two, theta).astype(float) - C.T @ v
     assert close(lagrange.remainder(mech, two).astype(float) @ theta, expected, 1e-9)
@@ -92,9 +92,9 @@ def test_regressor_along_a_trajectory(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["stanford", "panda.urdf", "lu-two-link"])
-def test_momentum_is_the_slope_of_kinetic_energy(name: str) -> None:
+def test_momentum_is_the_gradient_of_kinetic_energy(name: str) -> None:
     mech = mechanism(load(name))
-    theta = theta_of(mech)
+    theta = link_parameters(mech)
     q, qd, qdd, v = state(mech.joints)
 
     def energy(velocity: np.ndarray) -> float:
@@ -109,7 +109,7 @@ def test_momentum_is_the_slope_of_kinetic_energy(name: str) -> None:
     assert close(two, lagrange.momentum(mech, numeric_motion(q, v, qdd)))
 
 
-def test_momentum_and_remainder_look_at_no_acceleration() -> None:
+def test_momentum_and_remainder_do_not_depend_on_accelerations() -> None:
     mech = mechanism(load("stanford"))
     q, qd, qdd, v = state(mech.joints)
     for reference in (None, v):
@@ -136,15 +136,15 @@ def test_link_jacobian(name: str) -> None:
     q, qd, qdd, _ = state(mech.joints)
     step = 1e-6
     for i, body in enumerate(mech.bodies):
-        ahead, behind = (_pose(mech, q + s * qd, i) for s in (step, -step))
+        ahead, behind = (body_pose(mech, q + s * qd, i) for s in (step, -step))
         rate = (ahead - behind) / (2 * step)
         J = lagrange.link_jacobian(mech, numeric_motion(q, qd, qdd), body.name).astype(float)
         v, w = np.split(J @ qd, 2)
         assert close(rate[:3, 3], v, 1e-8)
-        assert close(rate[:3, :3], np.cross(w, _pose(mech, q, i)[:3, :3].T).T, 1e-8)
+        assert close(rate[:3, :3], np.cross(w, body_pose(mech, q, i)[:3, :3].T).T, 1e-8)
 
 
-def _pose(mech: Mechanism, q: np.ndarray, i: int) -> np.ndarray:
+def body_pose(mech: Mechanism, q: np.ndarray, i: int) -> np.ndarray:
     T = np.eye(4)
     for k in mech.path(i):
         R, p = newton_euler.pose(mech.bodies[k], numeric_motion(q, 0 * q, 0 * q))
@@ -154,7 +154,7 @@ def _pose(mech: Mechanism, q: np.ndarray, i: int) -> np.ndarray:
     return T
 
 
-def test_traced_equals_computed() -> None:
+def test_the_traced_graph_equals_the_computed_regressor() -> None:
     mech = mechanism(load("stanford"))
     n = mech.joints
     numbers = state(n)
@@ -244,7 +244,7 @@ def test_remainder_of_the_example(arm: Mechanism, motion: Motion) -> None:
     second = [c12 * g, swing + c12 * g]
     rest = load_columns(lagrange.remainder(arm, motion))
     assert identical(rest, [[first[0], second[0], 0, 0], [first[1], second[1], 0, 0]])
-    # With the sign of (57) as printed the paper's own example does not come out.
+    # The sign of (57) as printed contradicts the paper's own example.
     assert not identical(rest[:, 1], [-c12 * g, swing - c12 * g])
 
 
@@ -260,7 +260,7 @@ def test_regressor_of_the_example(arm: Mechanism, motion: Motion) -> None:
     assert identical(lagrange.point_mass_columns(arm, motion, "link2")[:, :1], [[l1**2 * a1 + l1 * c1 * g], [0]])
 
 
-def test_the_faults_of_the_print_are_faults(arm: Mechanism, motion: Motion) -> None:
+def test_the_misprints_of_the_example_are_misprints(arm: Mechanism, motion: Motion) -> None:
     ours = load_columns(lagrange.regressor(arm, motion))
     one_dot = Y3.subs({a1: qd1, a2: qd2})
     no_c2 = Y3 + sympy.Matrix([[2 * l1 * l2 * (1 - c2) * a1, 0, 0, 0], [0, 0, 0, 0]])
@@ -284,9 +284,9 @@ def test_conventional_approach_of_the_example(arm: Mechanism, motion: Motion) ->
 
 
 def test_newton_euler_example(arm: Mechanism, motion: Motion) -> None:
-    """Section IV-C: A_3, E_3, Phi_3 as printed (with two dots), carried inwards by (82), (84), read by (85)."""
+    """Section IV-C: A_3, E_3, Phi_3 as printed (with two dots), propagated inward by (82), (84), projected by (85)."""
     turn, bend = (qd1 + qd2) ** 2, a1 + a2
-    # Columns (m2, m3, m3 px, m3 px², Izz); the print has one more in front for m1, which does nothing.
+    # Columns (m2, m3, m3 px, m3 px², Izz); the paper has one more in front for m1, which is zero.
     A3 = sympy.Matrix([[0, B1, -turn, 0, 0], [0, B2, bend, 0, 0], [0, 0, 0, 0, 0]])
     Pi3 = sympy.zeros(3, 5)
     Pi3[2, :] = sympy.Matrix([[0, 0, B2, bend, bend]])

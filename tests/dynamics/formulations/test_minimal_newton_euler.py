@@ -85,7 +85,9 @@ def test_equals_newton_euler_on_chains_with_parallel_axes(
 
 
 @pytest.mark.parametrize(
-    "robot", [fork(), robot_without_joints(), driven_robot("ur10"), coupled_robot(), driven_robot("stanford")], ids=lambda r: r.name
+    "robot",
+    [fork(), robot_without_joints(), driven_robot("ur10"), coupled_robot(), driven_robot("stanford")],
+    ids=lambda r: r.name,
 )
 def test_graphs_with_drives_couplings_and_loads(robot: Robot) -> None:
     size = len(robot.actuated)

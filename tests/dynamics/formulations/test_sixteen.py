@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from tests.support.formulation_cases import close, fork, load, state, theta_of
+from tests.support.formulation_cases import close, fork, link_parameters, load, state
 from tests.support.random_robots import inertias
 from ytheta.dynamics.formulations import lagrange, newton_euler, sixteen
 from ytheta.dynamics.mechanism import mechanism
@@ -28,14 +28,14 @@ def test_ten_from_sixteen(inertia: Inertia) -> None:
     assert sixteen.L @ sixteen.sixteen_parameters(inertia) == pytest.approx(inertia.vector, abs=1e-12)
 
 
-def test_the_map_for_regressors_goes_both_ways() -> None:
+def test_the_map_of_regressors_has_a_right_inverse() -> None:
     assert np.array_equal(sixteen.L @ sixteen.RIGHT_INVERSE, np.eye(10))
     wrong = sixteen.L.copy()
     wrong[5] *= -1.0  # the sign of a product of inertia
     assert wrong @ sixteen.sixteen_parameters(BODY) != pytest.approx(BODY.vector)
 
 
-def test_moments_without_mass_are_refused() -> None:
+def test_first_moments_without_mass_are_refused() -> None:
     with pytest.raises(InputError, match="without mass have no centre"):
         sixteen.sixteen_parameters(Inertia.from_names({"mx": 1.0}))
     assert sixteen.sixteen_parameters(Inertia.from_names({"Izz": 1.0}))[12] == 1.0
@@ -52,11 +52,11 @@ def test_regressor_in_sixteen_parameters(name: str) -> None:
         Y16 = lagrange.regressor_sixteen(mech, motion).astype(float)
         assert close(Y16, Y10 @ np.kron(np.eye(count), sixteen.L))
         assert close(Y16 @ np.kron(np.eye(count), sixteen.RIGHT_INVERSE), Y10)
-        assert close(Y16 @ theta, Y10 @ theta_of(mech))
+        assert close(Y16 @ theta, Y10 @ link_parameters(mech))
 
 
 def test_momentum_of_a_point_mass_is_that_of_its_centre() -> None:
-    """(117) as it stands against W_1 theta_5 (126)."""
+    """(117) as printed against W_1 theta_5 (126)."""
     mech = mechanism(fork())
     q, qd, qdd, _ = state(mech.joints)
     motion = numeric_motion(q, qd, qdd)
@@ -64,10 +64,10 @@ def test_momentum_of_a_point_mass_is_that_of_its_centre() -> None:
     point = Inertia.point_mass(m, BODY.center)
     W = lagrange.momentum(mech, motion).astype(float)
     for i, body in enumerate(mech.bodies):
-        # (118): the Jacobian of the centre is that of a link whose frame origin lies there.
-        shifted = lagrange.link_jacobian(mech, motion, body.name).astype(float)
+        # (118): the Jacobian of the centre is that of a link whose frame origin is at the centre.
+        link_jacobian = lagrange.link_jacobian(mech, motion, body.name).astype(float)
         R = _rotation(mech, motion, i)
-        J = shifted[:3] - np.cross(R @ p, shifted[3:].T).T
+        J = link_jacobian[:3] - np.cross(R @ p, link_jacobian[3:].T).T
         W5 = W[:, 10 * i : 10 * (i + 1)] @ sixteen.L[:, sixteen.POINT_MASS]
         assert close(W5 @ sixteen.sixteen_parameters(point)[list(sixteen.POINT_MASS)], m * J.T @ (J @ qd))
         assert not close(W5 @ sixteen.sixteen_parameters(point)[list(sixteen.POINT_MASS)], m * J.T @ (J @ qd[::-1]))
@@ -97,12 +97,12 @@ def test_principal_axes(center: tuple[float, float, float], tensor: tuple[float,
         Y = newton_euler.regressor(mech, motion).astype(float)
         for i, body in enumerate(mech.bodies):
             expected = Y[:, 10 * i : 10 * (i + 1)] @ inertia.vector
-            own, other = (
+            right, wrong = (
                 lagrange.principal_axes_columns(mech, motion, body.name, center=place).astype(float)  # type: ignore[arg-type]
                 for place in ((axis, "z" if axis == "x" else "x"))
             )
-            assert close(own @ reduced, expected)
-            assert not close(other @ reduced, expected)
+            assert close(right @ reduced, expected)
+            assert not close(wrong @ reduced, expected)
 
 
 def test_point_mass() -> None:
@@ -119,7 +119,7 @@ def test_point_mass() -> None:
         assert not close(columns @ theta5, Y[:, 10 * i : 10 * (i + 1)] @ BODY.vector)
 
 
-def test_a_link_that_does_not_move_has_no_columns() -> None:
+def test_an_unknown_link_is_refused() -> None:
     mech = mechanism(fork())
     motion = numeric_motion(*state(mech.joints)[:3])
     with pytest.raises(UnknownNameError, match=r"no moving link 'slidre'; did you mean 'slider'\?"):

@@ -10,7 +10,7 @@ import pytest
 import sympy
 
 from ytheta.errors import RobotError
-from ytheta.files.expressions import FUNCTIONS, MAX_LENGTH, UNKNOWN, parse_expression, format_position
+from ytheta.files.expressions import FUNCTIONS, MAX_LENGTH, UNKNOWN, format_position, parse_expression
 
 CASES = [
     ("2 + 3*4 - 6/4", 12.5),

@@ -26,7 +26,9 @@ def test_center_round_trip(body: Inertia) -> None:
 
 @given(frames(), frames())
 def test_frame_maps_compose(f: Frame, g: Frame) -> None:
-    np.testing.assert_allclose(transport_matrix(f @ g), transport_matrix(f) @ transport_matrix(g), rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(
+        transport_matrix(f @ g), transport_matrix(f) @ transport_matrix(g), rtol=1e-10, atol=1e-10
+    )
 
 
 @given(frames())
@@ -80,7 +82,10 @@ def body(mass: float, *moments: float) -> Inertia:
         (body(0.0, 1.0, 1.0, 1.0), "inertia or first moment without mass"),
         (Inertia.from_names({"mx": 0.1}), "inertia or first moment without mass"),
         (body(1.0, 1.0, -0.5, 1.0), "negative principal moment of inertia: -0.5, 1, 1 kg m2"),
-        (body(1.0, 1.0, 1.0, 2.1), "triangle inequality violated: the largest of the principal moments 1, 1, 2.1 kg m2"),
+        (
+            body(1.0, 1.0, 1.0, 2.1),
+            "triangle inequality violated: the largest of the principal moments 1, 1, 2.1 kg m2",
+        ),
         (Inertia.from_names({"m": 1.0, "Ixx": float("nan")}), "not finite"),
         (Inertia.from_names({"m": 1e-300, "mx": 1e200}), "too large to compute with"),
         (Inertia.from_names({"m": 1.0, "Ixx": 1.7e308, "Iyy": 1.7e308, "Izz": 1.7e308}), "too large to compute with"),

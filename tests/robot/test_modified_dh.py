@@ -27,7 +27,6 @@ from ytheta.robot.kinematics import link_poses
 from ytheta.robot.modified_dh import NEARLY_PARALLEL, TOLERANCE, ModifiedDH, Row, to_modified_dh
 from ytheta.robot.parts import Coupling, Drive, Joint, JointKind, Limits, Link, Loop, Marker, Motor
 from ytheta.robot.reading.urdf import read_urdf
-from ytheta.robot.kinematics import change_link_frames
 from ytheta.robot.robot import Robot
 
 ARMS = {
@@ -494,20 +493,6 @@ def test_nearly_parallel_axes_keep_frames_near_and_poses_right(tilt: float) -> N
     check_poses(converted, robot, atol=1e-12 + 20 * (tilt if tilt < TOLERANCE else 1e-16 / tilt))
     assert max(np.abs(frame.matrix).max() for frame in converted.frames) < (5.0 if tilt < NEARLY_PARALLEL else 100.0)
     check_restored(converted, robot, atol=1e-12 if tilt < NEARLY_PARALLEL else 1e-9)
-
-
-def test_other_link_frames_same_robot() -> None:
-    robot = read(urdf_file("panda"), 0.0)
-    frames = {"panda_link0": Frame.shift(0.1, 0.2, 0.3), "panda_link3": Frame.from_rpy(0.1, 0.2, 0.3)}
-    moved = change_link_frames(robot, frames)
-    q = np.linspace(-1.0, 1.0, len(robot.movable))
-    before, after = link_poses(robot, q), link_poses(moved, q)
-    base = moved.mounting.matrix
-    for link in robot.links:
-        expected = before[link.name] @ frames.get(link.name, IDENTITY).matrix
-        np.testing.assert_allclose(base @ after[link.name], expected, rtol=0.0, atol=1e-12)
-    with pytest.raises(Exception, match="no link 'panda_link33'"):
-        change_link_frames(robot, {"panda_link33": IDENTITY})
 
 
 # --- properties -----------------------------------------------------------------------------------------------------

@@ -138,3 +138,9 @@ def check_refused(content: str, top: str, message: str) -> None:
     """Check that reading a file with this world and these top-level elements raises an error with this message."""
     with pytest.raises(RobotFileError, match=rf"^model\.xml, line 1, <.*{message}"):
         read_text(world_text(content, top))
+
+
+def spring_text(joints: str, top: str = "") -> str:
+    """A model with one body and these joints."""
+    geom = '<geom type="capsule" size="0.04" fromto="0 0 0 0.3 0 0"/>'
+    return f'<mujoco>{top}<worldbody><body name="a">{joints}{geom}</body></worldbody></mujoco>'

@@ -14,8 +14,7 @@ import pytest
 
 from tests.support.catalog_robots import DIFFERENCED, EXACT, edited, robot
 from ytheta.robot.kinematics import link_poses
-from ytheta.robot.loops.closure import close_loops
-from ytheta.robot.loops.closure import loop_states
+from ytheta.robot.loops.closure import close_loops, loop_states
 from ytheta.robot.robot import Robot
 
 Pose: TypeAlias = dict[str, float]

@@ -14,9 +14,9 @@ import pytest
 from rich.console import Console
 
 from tests.support.paths import ROOT
-from ytheta.cli.inspect import summary
-from ytheta.cli.inspect_tables import print_summary
 from ytheta.errors import YthetaError
+from ytheta.report.robot.summary import robot_summary
+from ytheta.report.robot.text import print_robot
 from ytheta.robot.kinematics import link_poses
 from ytheta.robot.reading.load import load
 from ytheta.robot.robot import Robot
@@ -98,9 +98,9 @@ def test_mistakes_are_answered(name: str, seed: int, tmp_path: Path) -> None:
         robot = load(path, fix_base=True, snap=rng.choice([0.0, 1e-4]))
         if not robot.unset_lengths:
             assert is_finite(robot), text
-        data = summary(robot, None)
+        data = robot_summary(robot, None)
         assert json.dumps(data, allow_nan=False)
-        print_summary(Console(file=io.StringIO(), markup=False, width=80), robot, {**data, "loop_table": []})
+        print_robot(Console(file=io.StringIO(), markup=False, width=80), robot, {**data, "loop_table": []})
 
 
 @pytest.mark.parametrize("name", SOURCES)

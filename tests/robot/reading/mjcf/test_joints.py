@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import numpy as np
 import pytest
 
 from tests.support.mjcf_models import (
@@ -12,9 +15,11 @@ from tests.support.mjcf_models import (
     pose_error,
     read_both,
     read_text,
+    spring_text,
     world_text,
 )
 from ytheta.errors import RobotFileError
+from ytheta.robot.reading.load import load
 
 SEVERAL_JOINTS = world_text(
     f"""
@@ -94,3 +99,21 @@ def test_limits(compiler: str, joint: str) -> None:
 )
 def test_mistakes(content: str, top: str, message: str) -> None:
     check_refused(content, top, message)
+
+
+def test_springs_of_mujoco_have_names(tmp_path: Path) -> None:
+    (tmp_path / "spring.xml").write_text(
+        spring_text(
+            '<joint name="j" stiffness="2 0 1"/><joint name="j_spring" axis="1 0 0" stiffness="3" springref="90"/>'
+        )
+    )
+    robot = load(tmp_path / "spring.xml")
+    assert [(force.name, force.value) for force in robot.forces] == [
+        ("j_spring_2", 2.0),
+        ("j_spring3", 1.0),
+        ("j_spring_spring", 3.0),
+    ]
+    assert robot.forces[-1].torque == (("j_spring", f"j_spring - {np.pi / 2!r}"),)
+    computed = spring_text('<joint name="j" stiffness="5" springdamper="0.1 1"/>')
+    (tmp_path / "spring.xml").write_text(computed)
+    assert load(tmp_path / "spring.xml").forces == ()

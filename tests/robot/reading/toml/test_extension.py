@@ -209,7 +209,7 @@ def test_circles(tmp_path: Path) -> None:
         load(tmp_path / "d.toml")
     for k in range(40):
         (tmp_path / f"f{k}.toml").write_text(f'extends = "f{k + 1}.toml"')
-    with pytest.raises(RobotError, match="'extends' goes through more than 16 files"):
+    with pytest.raises(RobotError, match="'extends' refers to more than 16 files"):
         load(tmp_path / "f0.toml")
 
 

@@ -44,7 +44,7 @@ from ytheta.conventions import JOINT_PARAMETERS
 from ytheta.dynamics.declared_forces import force_shapes
 from ytheta.dynamics.drive_motion import DriveMotion, compute_drive_motion
 from ytheta.dynamics.formulations.spatial import momentum_columns, spatial_transpose
-from ytheta.dynamics.formulations.spatial_tree import LinkMotion, traverse
+from ytheta.dynamics.formulations.spatial_tree import LinkMotion, add_forces, traverse
 from ytheta.dynamics.loops.builder import build_constraint
 from ytheta.dynamics.loops.constraint import Constraint, column
 from ytheta.dynamics.loops.solver import solve
@@ -189,7 +189,7 @@ def _recursion(
         w[place] = dot(F.T, spatial_transpose(error[:, None])[0])
         return (dot(F, theta[place]) - dot(momentum_columns(error), weights[place]))[:, None]
 
-    for force in traverse(mechanism, m.joints, link_force, sum):
+    for force in traverse(mechanism, m.joints, link_force, add_forces):
         rho[force.joint] = force.row[0]
     factors = m.parameter_factors
     factors[:, VISCOUS] = m.velocity  # (22)

@@ -32,7 +32,7 @@ from ytheta.robot.frame import Frame, cos_sin
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, Matrix4
 
-# What is moved outward across an axis: the mass at the foot, the mass at the origin, the second moment.
+# Whether the mass at the foot, the mass at the origin and the second moment are moved outward across an axis.
 Transfer: TypeAlias = tuple[bool, ...]
 
 MIN_RELATIVE_LEVER = 1e-2  # below this, lengths (relative to the largest) and sines would need very large masses
@@ -81,7 +81,7 @@ def minimal_bodies(robot: Robot) -> EquivalentBodies:
 
 
 def equivalent_bodies(robot: Robot) -> EquivalentBodies:
-    """The bodies with the lowest cost found, by a search over what is moved outward across each axis."""
+    """The bodies with the lowest cost that a search over transfers across each axis finds."""
     axes, inertias = joint_axes(robot)
     for i, axis in enumerate(axes):
         if _is_tip(axes, i):
@@ -165,7 +165,7 @@ def _rotate_tip(axis: Axis, inertia: Matrix4) -> tuple[Axis, Matrix4]:
 def _transfer_masses(
     axes: Sequence[Axis], inertias: Sequence[Matrix4], transfers: Mapping[int, Transfer]
 ) -> EquivalentBodies:
-    """Move all that is free towards the base, tips first; ``transfers``: what is moved outward, by axis."""
+    """Move free parameters inward, tips first, and the masses and moments chosen by ``transfers`` outward."""
     P = list(inertias)
     size = [abs(inertia) for inertia in inertias]  # sum of the magnitudes added and subtracted, to measure rounding
     foot_masses = [0.0] * len(axes)

@@ -32,14 +32,13 @@ import numpy as np
 from ytheta.dynamics.formulations.binary_tree import NodeKind, binary_tree
 from ytheta.dynamics.formulations.newton_euler import joint_axis, joint_origin, pose
 from ytheta.dynamics.formulations.spatial import (
-    PER_LINK,
     Transform,
     gyroscopic_columns,
     momentum_columns,
     spatial_cross,
     spatial_transpose,
 )
-from ytheta.dynamics.mechanism import Body, Mechanism
+from ytheta.dynamics.mechanism import PER_LINK, Body, Mechanism
 from ytheta.dynamics.motion import Motion
 from ytheta.dynamics.vectors import dot, scale, skew, zeros
 from ytheta.robot.robot import Robot
@@ -75,7 +74,7 @@ class JointForce:
 
 
 LinkForce: TypeAlias = Callable[[int, LinkMotion], AnySpatialColumns]
-Sum: TypeAlias = Callable[[Sequence[np.ndarray]], AnySpatialColumns]
+Combine: TypeAlias = Callable[[Sequence[np.ndarray]], AnySpatialColumns]
 
 
 def accepts(robot: Robot) -> str | None:
@@ -89,23 +88,22 @@ def regressor(mechanism: Mechanism, motion: Motion) -> Shaped[np.ndarray, "joint
     """The regressor of all link parameters, ten columns per body, one row per tree joint; symmetric in qd and v."""
     if motion.ordinary:
         return walker_reference(mechanism, motion)
-    return _regressor(
-        mechanism, traverse(mechanism, motion, lambda _, m: m.symmetric_inertial_columns, _concatenate, symmetric=True)
-    )
+    forces = traverse(mechanism, motion, lambda _, m: m.symmetric_inertial_columns, concatenate_forces, symmetric=True)
+    return _regressor(mechanism, forces)
 
 
 def walker_reference(mechanism: Mechanism, motion: Motion) -> Shaped[np.ndarray, "joints params"]:
     """The regressor of Walker's controller, (18)-(21); the w_jk of (25) are Y^T (qd - v)."""
-    return _regressor(mechanism, traverse(mechanism, motion, lambda _, m: m.inertial_columns, _concatenate))
+    return _regressor(mechanism, traverse(mechanism, motion, lambda _, m: m.inertial_columns, concatenate_forces))
 
 
 def traverse(
-    mechanism: Mechanism, motion: Motion, link_force: LinkForce, add: Sum, *, symmetric: bool = False
+    mechanism: Mechanism, motion: Motion, link_force: LinkForce, combine: Combine, *, symmetric: bool = False
 ) -> list[JointForce]:
-    """The procedures of sec. 5: ``forward`` on the way out from the base, ``backward`` on the way back.
+    """Walker's recursion (sec. 5): the motion of the links from the base outward, their forces back inward.
 
-    ``link_force(link, motion)`` returns the force of one link as columns; ``add`` makes one array of the forces of a
-    link and of those behind it (12).
+    ``link_force(link, motion)`` returns the force of one link as columns. ``combine`` joins the forces of a link and of
+    those behind it (12): ``concatenate_forces`` for forces per parameter, ``add_forces`` for forces.
     """
     nodes = binary_tree(mechanism.robot).nodes
     result: list[JointForce] = []
@@ -123,12 +121,13 @@ def traverse(
         link_motion = _forward(body, X, above, motion, symmetric=symmetric)
         behind, forces = visit_both(number, link_motion)
         links = [link, *behind]
-        f = add([link_force(link, link_motion), *forces])  # (12)
+        f = combine([link_force(link, link_motion), *forces])  # (12)
         if body.joint is not None:
             result.append(JointForce(body.joint, tuple(links), dot(spatial_transpose(_axis(body)[:, None]), f)[0]))
         return links, [X.up(f)]
 
     def visit_both(number: int, above: LinkMotion) -> tuple[list[int], list[np.ndarray]]:
+        """The same for the connector and the successor of a node."""
         left, right = (visit(k, above) for k in (nodes[number].connector, nodes[number].successor))
         return [*left[0], *right[0]], [*left[1], *right[1]]
 
@@ -158,9 +157,17 @@ def _axis(body: Body) -> AnySpatialVector:
     return np.concatenate([z, dot(skew(joint_origin(body)), z)] if body.revolute else [zeros(3), z])
 
 
-def _concatenate(forces: Sequence[np.ndarray]) -> AnySpatialColumns:
-    """Forces per parameter are set side by side."""
+def concatenate_forces(forces: Sequence[np.ndarray]) -> AnySpatialColumns:
+    """Set the columns of several links side by side."""
     return np.concatenate(forces, axis=1)
+
+
+def add_forces(forces: Sequence[np.ndarray]) -> AnySpatialColumns:
+    """Add the forces of several links."""
+    total = forces[0]
+    for force in forces[1:]:
+        total = total + force
+    return total
 
 
 def _regressor(mechanism: Mechanism, forces: Sequence[JointForce]) -> Shaped[np.ndarray, "joints params"]:

@@ -18,7 +18,7 @@ import ytheta
 from benchmarks.clock import Row, best_of
 from ytheta.control.controller import Reference
 from ytheta.control.laws.slotine_li import SlotineLi
-from ytheta.engine.local import usable_processors
+from ytheta.engine.local import count_processors
 from ytheta.robot.frame import Frame
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Joint, JointKind, Link
@@ -141,7 +141,7 @@ def _puma_rows() -> list[Row]:
     whole = best_of(lambda: loop.run(start, course, SECONDS, every=100), runs=2)
     peer = _mujoco(_with_volume(robot))
     steps = RUNS * round(SECONDS / STEP)
-    name = f"{RUNS} runs of {SECONDS:g} s at 1 kHz, four joints, {usable_processors()} cores"
+    name = f"{RUNS} runs of {SECONDS:g} s at 1 kHz, four joints, {count_processors()} cores"
     return [Row(name, whole, peer * steps, "as many mj_steps on one core")]
 
 

@@ -59,12 +59,12 @@ def _run(loop: ClosedLoop, workers: Engine | str, heard: list[int]) -> Runs:
 
 
 def test_results_come_in_order_from_several_processes(cluster: Engine) -> None:
-    found = list(cluster.in_order(square, range(40)))
+    found = list(cluster.map_in_order(square, range(40)))
     assert [value for value, _ in found] == [k * k for k in range(40)]
     assert len({process for _, process in found}) == 2
     assert os.getpid() not in {process for _, process in found}
-    assert list(cluster.in_order(square, ())) == []
-    assert [value for value, _ in Local(2).in_order(square, range(40))] == [k * k for k in range(40)]
+    assert list(cluster.map_in_order(square, ())) == []
+    assert [value for value, _ in Local(2).map_in_order(square, range(40))] == [k * k for k in range(40)]
 
 
 def test_few_items_are_under_way(cluster: Engine) -> None:
@@ -75,18 +75,18 @@ def test_few_items_are_under_way(cluster: Engine) -> None:
             drawn.append(k)
             yield k
 
-    results = cluster.in_order(square, items())
+    results = cluster.map_in_order(square, items())
     assert next(results)[0] == 0
     assert len(drawn) <= 4
     results.close()  # type: ignore[attr-defined]
 
 
 def test_an_error_of_the_work_is_itself(cluster: Engine, capfd: pytest.CaptureFixture[str]) -> None:
-    results = cluster.in_order(square, [3, -1, 4])
+    results = cluster.map_in_order(square, [3, -1, 4])
     assert next(results)[0] == 9
     with pytest.raises(InputError, match=r"^-1 is negative; give another$"):
         next(results)
-    assert next(cluster.in_order(square, [5]))[0] == 25  # the cluster lives on
+    assert next(cluster.map_in_order(square, [5]))[0] == 25  # the cluster lives on
     assert capfd.readouterr() == ("", "")
 
 
@@ -113,7 +113,7 @@ def test_a_step_is_compiled_once_per_worker(cluster: Engine, loop: ClosedLoop) -
     sent = pickle.loads(pickle.dumps(step))
     assert "kernel" not in vars(sent)
     assert sent.graph.digest == step.graph.digest
-    made = list(cluster.in_order(Counting().made, range(20)))
+    made = list(cluster.map_in_order(Counting().made, range(20)))
     assert [(item, count) for item, count, _ in made] == [(item, 1) for item in range(20)]
     assert len({process for _, _, process in made}) < 20
 
@@ -138,8 +138,8 @@ def test_nothing_is_left_behind() -> None:
     """Neither processes nor settings of Dask, also after an error."""
     before = logging.getLogger("distributed").level
     with engine("dask", threads=1) as workers:
-        _, process = next(workers.in_order(square, [2]))
-        failing = workers.in_order(square, [-1])
+        _, process = next(workers.map_in_order(square, [2]))
+        failing = workers.map_in_order(square, [-1])
         with pytest.raises(InputError, match="negative"):
             next(failing)
     with pytest.raises(ProcessLookupError):
@@ -152,12 +152,12 @@ def test_a_cluster_that_runs_already(cluster: Engine, monkeypatch: pytest.Monkey
     address = cluster.client.scheduler.address
     for name in (address, address.replace("tcp://", "dask://")):
         with engine(name) as workers:
-            assert [value for value, _ in workers.in_order(square, range(5))] == [0, 1, 4, 9, 16]
+            assert [value for value, _ in workers.map_in_order(square, range(5))] == [0, 1, 4, 9, 16]
     monkeypatch.setattr(dask_engine, "PATIENCE", 0.5)
     worker = next(iter(cluster.client.scheduler_info()["workers"]))
     with pytest.raises(InputError, match="is no scheduler of Dask but a Worker"), engine(worker):
         pass
-    assert next(cluster.in_order(square, [5]))[0] == 25  # it was only visited
+    assert next(cluster.map_in_order(square, [5]))[0] == 25  # it was only visited
 
 
 def test_addresses_where_nobody_is(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -40,7 +40,7 @@ class Dask:
 
     client: Client
 
-    def in_order(self, work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+    def map_in_order(self, work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
         distributed = _distributed()
         sent = self.client.scatter(work, broadcast=True, hash=False)
         ahead = AHEAD * max(1, sum(self.client.nthreads().values()))

@@ -14,7 +14,7 @@ AHEAD = 2  # items per worker that are under way or wait to be merged: memory st
 class Engine(Protocol):
     """``choice.engine`` opens one by its name."""
 
-    def in_order(self, work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+    def map_in_order(self, work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
         """``work(item)`` of every item in the order of the items, whatever finishes first; of few at a time.
 
         Work and items may travel to other processes: both must pickle, and what the work changes stays there. An error

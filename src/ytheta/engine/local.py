@@ -31,11 +31,11 @@ class Local:
 
     threads: int | None = None
 
-    def in_order(self, work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-        return in_order(work, items, threads=self.threads)
+    def map_in_order(self, work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+        return map_in_order(work, items, threads=self.threads)
 
 
-def in_order(work: Callable[[Item], Result], items: Iterable[Item], *, threads: int | None = None) -> Iterator[Result]:
+def map_in_order(work: Callable[[Item], Result], items: Iterable[Item], *, threads: int | None = None) -> Iterator[Result]:
     """``work(item)`` of every item, one after the other, by as many threads as there are processors unless given."""
     count = processors(threads)
     if count == 1:
@@ -58,13 +58,13 @@ def in_order(work: Callable[[Item], Result], items: Iterable[Item], *, threads: 
 
 def processors(wanted: int | None) -> int:
     """As many as wanted, or all that this process may use."""
-    count = usable_processors() if wanted is None else wanted
+    count = count_processors() if wanted is None else wanted
     if count < 1:
         raise InputError(f"threads is {count}; give at least 1")
     return count
 
 
-def usable_processors() -> int:
+def count_processors() -> int:
     """Processors that this process may use."""
     try:
         return len(os.sched_getaffinity(0))

@@ -13,7 +13,7 @@ NAMES = ("local", "dask", "dask://HOST:PORT")
 SCHEMES = {"dask": "tcp", "tcp": "tcp", "tls": "tls"}
 
 
-def engine(name: str | Engine = "local", *, threads: int | None = None) -> AbstractContextManager[Engine]:
+def open_engine(name: str | Engine = "local", *, threads: int | None = None) -> AbstractContextManager[Engine]:
     """Open an engine; what it started ends with the ``with`` block. One that is open already is used as it is.
 
     "local": threads of this process. "dask": processes of this machine, one thread each. "dask://HOST:PORT", in Dask's

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol, runtime_c
 
 import numpy as np
 
-from ytheta.engine.local import usable_processors
+from ytheta.engine.local import count_processors
 from ytheta.errors import InputError
 from ytheta.native import arguments
 from ytheta.native.buffers import BufferPool, empty_result
@@ -192,7 +192,7 @@ class Kernel:
                 raise InputError(f"kernel {self.graph.name!r}: {threads} threads; give at least 1")
             return min(threads, samples)
         worthwhile = int(samples * self._seconds_per_sample / _MIN_SECONDS_PER_THREAD)
-        return 1 if worthwhile < 2 or self._runner.backend == "interpreter" else min(worthwhile, usable_processors())
+        return 1 if worthwhile < 2 or self._runner.backend == "interpreter" else min(worthwhile, count_processors())
 
     def _run(self, inputs: tuple[np.ndarray, ...], samples: int, result: np.ndarray, threads: int) -> bool:
         if threads == 1:

@@ -39,7 +39,7 @@ from ytheta.dynamics.loops.builder import build_constraint
 from ytheta.dynamics.motion import scalars
 from ytheta.dynamics.symbolic_model import SymbolicModel
 from ytheta.dynamics.vectors import array
-from ytheta.engine.description import Description
+from ytheta.engine.pickling import PickledByFields
 from ytheta.errors import InputError, UnknownNameError, UnstableError, suggest_names
 from ytheta.native import compile_graph
 from ytheta.native.graph import Graph, Input, trace
@@ -58,7 +58,7 @@ class LawEquations(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Law(Description, ABC):
+class Law(PickledByFields, ABC):
     """A ``Controller`` that is defined in symbols. Implementations are frozen dataclasses and are not subclassed.
 
     ``GAINS`` names the fields that are gains, and the forms they may take.

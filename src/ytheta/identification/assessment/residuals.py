@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ytheta.engine.local import in_order
+from ytheta.engine.local import map_in_order
 from ytheta.identification.assessment.autocorrelation import AutocovarianceAccumulator, compute_autocorrelation_time
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem, Task
@@ -133,7 +133,7 @@ def compute_errors(
         motion = problem.motion(task)
         return motion, predict_torque(form, motion, beta, known=known)
 
-    predictions = in_order(work, problem.tasks(), threads=threads)
+    predictions = map_in_order(work, problem.tasks(), threads=threads)
     for task, (motion, predicted) in zip(problem.tasks(), predictions, strict=True):
         accumulator.add(task, motion, predicted, form.mask(motion))
     return accumulator.result()

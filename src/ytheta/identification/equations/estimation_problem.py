@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from ytheta.engine.local import in_order
+from ytheta.engine.local import map_in_order
 from ytheta.errors import InputError
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identification.equations.form import EquationRows, Form, RegressorLayout, SampleRange
@@ -83,7 +83,7 @@ class EstimationProblem:
         def work(task: Task) -> NormalEquations:
             return accumulate(self.layout, self.rows_of(task), around=around, weigh=weigh, grams=plain is None)
 
-        parts = in_order(work, self.tasks(), threads=self.threads)
+        parts = map_in_order(work, self.tasks(), threads=self.threads)
         total = merge(parts, empty=NormalEquations.empty(self.layout))
         return total if plain is None else total.with_grams(plain)
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ytheta.engine.local import in_order
+from ytheta.engine.local import map_in_order
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
 from ytheta.identification.equations.decomposition import NormalDecomposition
@@ -154,4 +154,4 @@ def _sum_over_residuals(
             masks.append(np.ones_like(rows.tau) if rows.mask is None else rows.mask)
         return measure(np.concatenate(residuals, axis=1), np.concatenate(masks, axis=1))
 
-    return np.asarray(sum(in_order(work, problem.tasks(), threads=problem.threads)))
+    return np.asarray(sum(map_in_order(work, problem.tasks(), threads=problem.threads)))

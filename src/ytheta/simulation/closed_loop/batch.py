@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ytheta.engine.description import Description
+from ytheta.engine.pickling import PickledByFields
 from ytheta.shapes import Float
 from ytheta.simulation.closed_loop.control_period import ControlPeriod
 from ytheta.simulation.closed_loop.record import Record
@@ -28,7 +28,7 @@ class RunBatch:
 
 
 @dataclass(frozen=True, eq=False)
-class BatchSimulator(Description):
+class BatchSimulator(PickledByFields):
     """Everything that all batches share; ``changes`` are the parameter changes by control instant."""
 
     control_period: ControlPeriod

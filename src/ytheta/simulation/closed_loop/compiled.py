@@ -15,9 +15,9 @@ import numpy as np
 
 from ytheta.control.controller import Controller, Reference, State
 from ytheta.dynamics.loops.solver import solve
-from ytheta.engine.description import Description
+from ytheta.engine.pickling import PickledByFields
 from ytheta.engine.engine import Engine
-from ytheta.engine.registry import engine as opened
+from ytheta.engine.registry import open_engine
 from ytheta.errors import InputError, UnstableError
 from ytheta.native import Kernel
 from ytheta.robot.robot import Robot
@@ -51,7 +51,7 @@ class InitialStates:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class ClosedLoop(Description):
+class ClosedLoop(PickledByFields):
     """A robot as the plant, a controller with fixed gains, and the control period.
 
     ``varied`` names the standard parameters of the plant that differ between runs or change during a run.
@@ -144,8 +144,8 @@ class ClosedLoop(Description):
         simulator = BatchSimulator(control_period, self.sensors, samples, changes, every)
         streams = rng.spawn(count) if rng is not None and self.sensors is not None else []
         record = Record.allocate(control_period, count, simulator.kept)
-        with opened(engine, threads=threads) as workers:
-            for rows, part in workers.in_order(simulator.run, self._batches(initial, streams)):
+        with open_engine(engine, threads=threads) as workers:
+            for rows, part in workers.map_in_order(simulator.run, self._batches(initial, streams)):
                 record.insert(rows, part)
                 if progress is not None:
                     progress(rows.stop)

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ytheta.engine.description import Description
+from ytheta.engine.pickling import PickledByFields
 from ytheta.native import Kernel, compile_graph
 from ytheta.native.graph import Graph
 from ytheta.shapes import RunsBySlot
@@ -15,7 +15,7 @@ from ytheta.simulation.closed_loop.period_graph import PeriodGraphBuilder, Slots
 
 
 @dataclass(frozen=True, eq=False)
-class ControlPeriod(Description):
+class ControlPeriod(PickledByFields):
     """The graphs of a control period and the layout of their inputs; robot and controller are not part of it."""
 
     graph: Graph

@@ -24,7 +24,7 @@ from functools import reduce
 
 import numpy as np
 
-from ytheta.engine.local import in_order
+from ytheta.engine.local import map_in_order
 from ytheta.errors import InputError
 from ytheta.findings import Finding
 from ytheta.identification.equations.decomposition import NormalDecomposition
@@ -102,7 +102,7 @@ def _triangularize(
         return np.asarray(np.linalg.qr(np.concatenate([a, b]), mode="r"))
 
     empty = np.zeros((0, len(arm.joints[i].names) + 1))
-    return reduce(merge, in_order(work, problem.tasks(), threads=problem.threads), empty)
+    return reduce(merge, map_in_order(work, problem.tasks(), threads=problem.threads), empty)
 
 
 def joint_equations(

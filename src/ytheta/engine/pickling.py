@@ -6,7 +6,7 @@ from dataclasses import fields
 from typing import Any
 
 
-class Description:
+class PickledByFields:
     """A frozen dataclass that pickles as its fields; what it cached, such as kernels, is made anew where it arrives."""
 
     def __getstate__(self) -> dict[str, Any]:

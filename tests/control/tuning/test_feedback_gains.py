@@ -1,0 +1,41 @@
+"""Suggested feedback gains: poles of small robots and of long periods, robots without inertia."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.suggested_gains import PERIOD, SECONDS, load_robot, reference_of, sample, scale_lengths
+from ytheta.control.laws.registry import CONTROLLERS
+from ytheta.control.tuning.suggest import suggest_gains
+from ytheta.errors import InputError
+from ytheta.simulation.references.fourier import default_reference
+
+
+def test_small_robots_get_faster_poles() -> None:
+    """A tenth of the length gives ten times the angular acceleration by gravity."""
+    motion = sample(reference_of("lu-two-link"))
+    robot = load_robot("lu-two-link").numeric
+    small, normal, large = (
+        suggest_gains("computed-torque", scale_lengths(robot, factor), motion=motion, period=PERIOD)
+        for factor in (0.1, 1.0, 10.0)
+    )
+    assert normal == large == {"stiffness": pytest.approx(200.0), "damping": pytest.approx(30.0)}
+    assert small["damping"] > 45.0
+
+
+def test_long_periods_get_slower_poles() -> None:
+    motion = sample(reference_of("lu-two-link"))
+    short, long = (
+        suggest_gains("computed-torque", load_robot("lu-two-link"), motion=motion, period=period)
+        for period in (1e-3, 1e-2)
+    )
+    assert short == {"stiffness": pytest.approx(200.0), "damping": pytest.approx(30.0)}
+    assert long == {"stiffness": pytest.approx(32.0), "damping": pytest.approx(12.0)}  # lambda = 0.04 / period
+
+
+def test_a_robot_without_inertia_is_refused() -> None:
+    robot = load_robot("rx90")
+    motion = sample(default_reference(robot, SECONDS))
+    for law in CONTROLLERS:
+        with pytest.raises(InputError, match=r"no inertia that moves with joint1, .*give its links masses"):
+            suggest_gains(law, robot, motion=motion, period=PERIOD)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import ytheta
-from tests.support.loop_robots import driven
+from tests.support.loop_robots import add_drives
 from ytheta.dynamics.loops.solver import closure_state
 from ytheta.simulation.plants.equations_of_motion import EquationsOfMotion
 from ytheta.simulation.plants.own_plant import OwnPlant
@@ -14,7 +14,7 @@ Q = np.array([0.3, -1.1, 0.9, -0.4, 0.7, 0.2])
 
 
 def test_varied_parameters_with_described_values_change_nothing() -> None:
-    robot = driven(ytheta.load("ur10"))
+    robot = add_drives(ytheta.load("ur10"))
     state, tau = np.concatenate([Q, 0.3 * Q]), np.ones(6)
     constant, all_varied = EquationsOfMotion(robot).rates_kernel, OwnPlant.of(robot)
     one_varied = EquationsOfMotion(robot, ("forearm_link.m",)).rates_kernel

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import ytheta
-from tests.support.loop_robots import driven
+from tests.support.loop_robots import add_drives
 from ytheta.errors import InputError, MissingExtraError
 from ytheta.robot.parts import Motor
 from ytheta.simulation.plants.mujoco_plant import MujocoPlant
@@ -21,7 +21,7 @@ def test_unsupported_robots_are_rejected(monkeypatch: pytest.MonkeyPatch) -> Non
     with pytest.raises(InputError, match=r"(?s)MuJoCo rejects robot 'lu-puma4'.*use plant 'own'"):
         MujocoPlant(ytheta.load("lu-puma4")).rates(np.zeros(8), np.zeros(4))
     with pytest.raises(InputError, match=r"cut joint .* has rotor inertia"):
-        MujocoPlant(driven(ytheta.load("five-bar")))
+        MujocoPlant(add_drives(ytheta.load("five-bar")))
     monkeypatch.setitem(sys.modules, "mujoco", None)
     with pytest.raises(MissingExtraError, match=r"ytheta\[mujoco\]"):
         MujocoPlant(ytheta.load("ur10")).rates(np.zeros(12), np.zeros(6))

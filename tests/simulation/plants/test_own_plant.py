@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import ytheta
-from tests.support.loop_robots import driven
+from tests.support.loop_robots import add_drives
 from ytheta.dynamics.loops.builder import build_constraint
 from ytheta.dynamics.loops.solver import closure_state
 from ytheta.errors import UnknownNameError
@@ -85,7 +85,7 @@ def test_energy_is_conserved() -> None:
 
 @pytest.mark.parametrize("name", ["ur10", "rx90", "walker", "palletiser", "five-bar"])
 def test_rates_agree_with_forward_dynamics(name: str) -> None:
-    robot = driven(ytheta.load(name))
+    robot = add_drives(ytheta.load(name))
     plant = OwnPlant.of(robot)
     loops = plant.equations.loops
     n = len(loops.actuated)
@@ -129,7 +129,7 @@ def test_a_grasped_load_moves_like_a_robot_with_that_load() -> None:
 
 @pytest.mark.parametrize("name", ["ur10", "walker", "lu-puma4"])
 def test_parameters_of_a_robot_are_replaced_by_name(name: str) -> None:
-    robot = driven(ytheta.load(name))
+    robot = add_drives(ytheta.load(name))
     again = with_parameters(robot, dict(zip(robot.parameter_names, robot.theta.tolist(), strict=True)))
     np.testing.assert_array_equal(again.theta, robot.theta)
     assert with_parameters(robot, {robot.parameter_names[0]: 7.0}).theta[0] == 7.0

@@ -215,5 +215,5 @@ def _stack_columns(columns: Sequence[np.ndarray], runs: int) -> Float[np.ndarray
 
 def _check_array(name: str, values: np.ndarray, shape: tuple[int, ...]) -> None:
     if values.shape != shape or not np.isfinite(values).all():
-        problem = f"has shape {values.shape}" if values.shape != shape else "holds numbers that are not finite"
+        problem = f"has shape {values.shape}" if values.shape != shape else "contains numbers that are not finite"
         raise InputError(f"{name} {problem}; give an array of shape {shape}, one row for every run")

@@ -19,7 +19,7 @@ from ytheta.errors import InputError, RobotFileError
 from ytheta.files.atomic import check_writable, write_atomically
 from ytheta.identifiability.registry import base_parameters
 from ytheta.identification.identify import FRICTION, identify
-from ytheta.identification.model_file import read_identification_table, model_to_toml, read_model, save_model
+from ytheta.identification.model_file import model_to_toml, read_identification_table, read_model, save_model
 from ytheta.identification.predict import predict_torques
 from ytheta.identification.result import Identification
 from ytheta.logs.preparing.preparation import PreparationSettings
@@ -140,7 +140,7 @@ EDITED = {  # what was changed by hand: a pattern, what stands there instead, th
     "cut-off": (r"cutoff = .*", "cutoff = -4", "the cutoff of its identification is -4"),
     "cut-off in words": (r"cutoff = .*", 'cutoff = "ten"', "the cutoff of its identification is 'ten'"),
     "cut-off without end": (r"cutoff = .*", "cutoff = inf", "the cutoff of its identification is inf"),
-    "min_speed": (r"(cutoff = .*)", r"\1\nslowest = [-1.0, 0.0]", "min_speed of its identification"),
+    "min_speed": (r"(cutoff = .*)", r"\1\nmin_speed = [-1.0, 0.0]", "min_speed of its identification"),
     "name": (r'name = "link1.mx\*"', 'name = "linc1.mx*"', "no parameter 'linc1.mx[*]'; did you mean 'link1.mx'"),
     "name twice": (r'name = "link2.mx\*"', 'name = "link1.mx*"', "twice"),
     "value": (r'(name = "link1.mx\*", value = )[^,]+', r"\1nan", "the value of link1.mx[*] is not finite"),

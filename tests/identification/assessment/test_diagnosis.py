@@ -14,13 +14,13 @@ from ytheta.dynamics.kernels import regressor
 from ytheta.findings import Finding, Severity
 from ytheta.identifiability.registry import base_parameters
 from ytheta.identification.assessment.diagnosis import diagnose
-from ytheta.identification.assessment.torque_signs import Reading, believed_signs
+from ytheta.identification.assessment.torque_signs import SignTest, choose_signs
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.motion_sources import ArraySource
 from ytheta.identification.estimators.weighted import Weighted
-from ytheta.logs.preparing.prepared_log import MotionSamples, prepare_log
 from ytheta.logs.preparing.preparation import PreparationSettings
+from ytheta.logs.preparing.prepared_log import MotionSamples, prepare_log
 from ytheta.logs.reading.read import read_log
 from ytheta.robot.frame import Frame
 from ytheta.robot.inertia import Inertia
@@ -61,7 +61,7 @@ class Run:
         assert self.motion.tau is not None
         motion = replace(self.motion, tau=self.motion.tau * signs)
         problem = EstimationProblem(_form(robot, self.friction, self.rotor), (ArraySource(motion, self.rate),))
-        return list(diagnose(problem, problem.sums(), Weighted().fit(problem)))
+        return list(diagnose(problem, Weighted().fit(problem)))
 
 
 def _motion(robot: Robot, friction: float, noise: float, samples: int = 1500, speed: float = 1.0) -> MotionSamples:
@@ -183,11 +183,11 @@ def test_what_fits_alike_is_decided_by_friction_and_inertia_alone() -> None:
     turned = replace(run.motion, tau=-run.motion.tau)
     problem = EstimationProblem(Differential(base), (ArraySource(turned, 100.0),))
     rows = np.zeros((6, len(base)))
-    reading = Reading(problem.sums(), run.robot.actuated, base.independent, base.beta, rows)
-    assert (believed_signs(reading) < 0.0).all()
+    reading = SignTest(problem.normal_equations(), run.robot.actuated, base.independent, base.beta, rows)
+    assert (choose_signs(reading) < 0.0).all()
     nameless = tuple(f"p{k}" for k in range(len(base)))
-    assert (believed_signs(replace(reading, names=nameless)) > 0.0).all()
+    assert (choose_signs(replace(reading, names=nameless)) > 0.0).all()
     assert reading.error(np.ones(6)) == pytest.approx(reading.error(-np.ones(6)), rel=1e-9)
-    known = reading.turned(-np.ones(6))
+    known = reading.with_signs(-np.ones(6))
     assert (known.friction > 0.0).all()
     assert known.friction == pytest.approx(-reading.friction, rel=1e-6)

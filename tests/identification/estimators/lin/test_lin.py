@@ -13,7 +13,8 @@ import ytheta
 from tests.support.driven_robots import coupled_robot
 from tests.support.estimation_cases import RATE, Case, make_case, smooth_motion
 from tests.support.formulation_cases import fork
-from tests.support.serial_arms import RULES, DX, ORIGIN, DZ, P, R, X, Y, Z, arm
+from tests.support.known_arm import known_arm
+from tests.support.serial_arms import DX, DZ, ORIGIN, RULES, P, R, X, Y, Z, arm
 from ytheta.errors import InputError
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem
@@ -157,3 +158,11 @@ def test_forms_without_accelerations_are_refused() -> None:
         InputError, match="lin needs accelerations, which the integral form does not have; the estimators"
     ):
         Lin().fit(problem)
+
+
+def test_lin_and_sequential_agree_on_a_log_with_friction() -> None:
+    arm = known_arm()
+    source = arm.draw_source(np.random.default_rng(5), 8.0)
+    lin, sequential = (arm.identify(source, name) for name in ("lin", "sequential"))
+    np.testing.assert_allclose(lin.beta, sequential.beta, rtol=1e-8, atol=1e-8)
+    assert abs(lin.beta - arm.beta).max() < 0.2

@@ -1,0 +1,17 @@
+"""Estimators by name."""
+
+from __future__ import annotations
+
+import pytest
+
+from ytheta.errors import UnknownNameError
+from ytheta.identification.estimators.registry import DEFAULT, ESTIMATORS, get_estimator
+
+
+def test_estimators_by_name() -> None:
+    assert list(ESTIMATORS) == ["least-squares", "weighted", "sequential", "huber", "recursive", "lin"]
+    assert get_estimator("auto") is ESTIMATORS[DEFAULT] is ESTIMATORS["weighted"]
+    with pytest.raises(UnknownNameError, match=r"no estimator 'hubr'; did you mean 'huber'\?"):
+        get_estimator("hubr")
+    with pytest.raises(UnknownNameError, match="there are: auto, huber, least-squares"):
+        get_estimator("zzz")

@@ -1,0 +1,46 @@
+"""Checks of all logs before a fit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import ytheta
+from tests.support.known_arm import known_arm
+from ytheta.errors import InputError
+from ytheta.findings import Severity
+from ytheta.identification.identify import identify
+from ytheta.logs.log import Log
+
+
+def test_logs_of_different_rates_have_one_cutoff() -> None:
+    """The cut-off is the highest that the log with the lowest rate allows."""
+    arm = known_arm()
+    slow = arm.log(every=10)
+    fit = identify(arm.robot, [arm.log(), slow])
+    assert [settings.cutoff for settings in fit.origin.settings] == [pytest.approx(0.4 * slow.rate)] * 2
+    assert fit.fit.relative_percent < 2.0
+
+
+def test_a_validation_log_that_repeats_the_motion_of_the_fit_is_found() -> None:
+    arm = known_arm()
+    fit = identify(arm.robot, arm.log(), validate=arm.log())
+    assert any(finding.severity is Severity.WARNING and finding.code == "repeats" for finding in fit.findings)
+    other = Log(arm.robot.actuated, arm.motion.t, arm.motion.q[::-1] * 0.7, arm.tau)
+    assert not any(finding.code == "repeats" for finding in identify(arm.robot, arm.log(), validate=other).findings)
+
+
+def test_bad_logs_are_refused() -> None:
+    arm = known_arm()
+    motion, robot, log = arm.motion, arm.robot, arm.log()
+    for logs, message in (
+        (arm.log(0.0 * arm.tau), "all torques are zero"),
+        (arm.log(np.where(motion.t[:, None] > 19.0, np.nan, motion.q)), "row 3801 is not a finite number"),
+        ([log, log], "given twice"),
+        (Log(robot.actuated, motion.t, motion.q), "no torques"),
+        ([], "no log"),
+    ):
+        with pytest.raises(InputError, match=message):
+            identify(robot, logs)
+    with pytest.raises(InputError, match="has the joints"):
+        identify(ytheta.load("ur10"), log)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.support.cut_joint_matrices import positions_by_matrices
 from tests.support.loop_motion import (
     DIFFERENCE_TOLERANCE,
     ROUNDING_TOLERANCE,
@@ -18,7 +19,6 @@ from tests.support.loop_motion import (
 from tests.support.loop_robots import NAMES, make_looped_robot
 from ytheta.dynamics.graphs import cut_motion_graph
 from ytheta.dynamics.motion import scalars
-from ytheta.robot.loops.closure import loop_states
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -55,8 +55,7 @@ def test_positions_and_rates_of_cut_joints_by_differences(name: str) -> None:
 
     def positions(t: float) -> np.ndarray:
         x = close_pose(loops, Q + t * Qd + t * t / 2 * Qdd)
-        states = loop_states(loops.robot, A @ x + b)
-        return np.array([s.position for s, loop in zip(states, loops.robot.loops, strict=True) if loop.joint.moves])
+        return positions_by_matrices(loops.robot, A @ x + b)
 
     motion = evaluate(graph, close_pose(loops, Q), Qd, Qdd)
     assert motion.shape == (0 if name == "ball" else len(loops.cuts), 3)

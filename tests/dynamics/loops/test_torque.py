@@ -1,8 +1,9 @@
-"""Robots with closed loops: torques against Lagrange multipliers, MuJoCo and the balance of energy."""
+"""Torques and regressors of robots with loops: against Lagrange multipliers, MuJoCo and the energy balance."""
 
 from __future__ import annotations
 
 import csv
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 import ytheta
+from tests.support.cut_joint_matrices import positions_by_matrices, residuals_by_matrices
 from tests.support.loop_motion import (
     DIFFERENCE_TOLERANCE,
     ROUNDING_TOLERANCE,
@@ -33,34 +35,27 @@ from ytheta.dynamics.loops.constraint import Constraint
 from ytheta.dynamics.mechanism import mechanism
 from ytheta.dynamics.motion import casadi_motion, numeric_motion
 from ytheta.native.graph import Graph, Input, trace
-from ytheta.robot.loops.closure import closure_residuals, loop_states
 from ytheta.robot.parts import Coupling, Drive, Loop, Motor
 from ytheta.robot.robot import Robot
 
 
-def residual(robot: Robot, x: np.ndarray) -> np.ndarray:
-    return closure_residuals(robot, x)
-
-
-def jacobian(robot: Robot, x: np.ndarray) -> np.ndarray:
-    columns = [(residual(robot, x + 1e-5 * e) - residual(robot, x - 1e-5 * e)) / 2e-5 for e in np.eye(len(x))]
-    return np.stack(columns, axis=1)
+def residual_gradients(robot: Robot, x: np.ndarray) -> np.ndarray:
+    return differentiate(lambda at: residuals_by_matrices(robot, at), x)
 
 
 def cut_gradients(robot: Robot, x: np.ndarray) -> np.ndarray:
     """Derivatives of the positions of the moving cut joints."""
-
-    def positions(at: np.ndarray) -> np.ndarray:
-        A, b = robot.coupling_map
-        states = loop_states(robot, A @ at + b)
-        return np.array([s.position for s, loop in zip(states, robot.loops, strict=True) if loop.joint.moves])
-
-    columns = [(positions(x + 1e-5 * e) - positions(x - 1e-5 * e)) / 2e-5 for e in np.eye(len(x))]
-    return np.stack(columns, axis=1)
+    A, b = robot.coupling_map
+    return differentiate(lambda at: positions_by_matrices(robot, A @ at + b), x)
 
 
-def by_multipliers(name: str, robot: Robot, seed: int = 0, *, dropped: int | None = None) -> np.ndarray:
-    """tau from S^T tau + J^T lambda = rho, all forces in coordinates x; ``dropped``: without one loop's forces."""
+def differentiate(function: Callable[[np.ndarray], np.ndarray], x: np.ndarray) -> np.ndarray:
+    """Central differences; one column for each coordinate."""
+    return np.stack([(function(x + 1e-5 * e) - function(x - 1e-5 * e)) / 2e-5 for e in np.eye(len(x))], axis=1)
+
+
+def torque_by_multipliers(name: str, robot: Robot, seed: int = 0, *, dropped: int | None = None) -> np.ndarray:
+    """tau from S^T tau + J^T lambda = rho, with forces in coordinates x; ``dropped``: a loop without forces."""
     robot = robot.numeric.merged
     x, xd, xdd = differentiate_motion(name, seed)
     A, b = robot.coupling_map
@@ -69,15 +64,19 @@ def by_multipliers(name: str, robot: Robot, seed: int = 0, *, dropped: int | Non
     bodies = 10 * len(mech.bodies)
     rho = A.T @ newton_euler.inverse_dynamics(mech, numeric_motion(q, qd, qdd), robot.theta[:bodies]).astype(float)
     gradients = np.concatenate(
-        [A, cut_gradients(robot, x), np.eye(len(x))[[robot.coordinates.index(motor.name) for motor in robot.motors]]]
+        [
+            A,
+            cut_gradients(robot, x),
+            np.eye(len(x))[[robot.coordinates.index(motor.name) for motor in robot.motors]],
+        ]
     )
-    turned = (cut_gradients(robot, x + 1e-4 * xd) - cut_gradients(robot, x - 1e-4 * xd)) @ xd / 2e-4
+    cut_accelerations = (cut_gradients(robot, x + 1e-4 * xd) - cut_gradients(robot, x - 1e-4 * xd)) @ xd / 2e-4
     rates, accelerations = gradients @ xd, gradients @ xdd
-    accelerations[len(A) : len(A) + len(turned)] += turned
+    accelerations[len(A) : len(A) + len(cut_accelerations)] += cut_accelerations
     drives = robot.theta[bodies:].reshape(-1, 4)
-    felt = drives[:, 0] * accelerations + drives[:, 1] * rates + drives[:, 2] * np.sign(rates) + drives[:, 3]
-    rho = rho + gradients.T @ felt
-    J = jacobian(robot, x)
+    drive_torques = drives[:, 0] * accelerations + drives[:, 1] * rates + drives[:, 2] * np.sign(rates) + drives[:, 3]
+    rho = rho + gradients.T @ drive_torques
+    J = residual_gradients(robot, x)
     if dropped is not None:
         per_loop = len(J) // len(robot.loops)
         J = np.delete(J, slice(per_loop * dropped, per_loop * (dropped + 1)), axis=0)
@@ -93,7 +92,7 @@ def test_torque_by_lagrange_multipliers(name: str) -> None:
     for seed in (0, 1):
         Q, Qd, Qdd = random_motion(name, seed)
         x = close_pose(constraint_of(name), Q)
-        expected = by_multipliers(name, robot, seed)
+        expected = torque_by_multipliers(name, robot, seed)
         Y = evaluate(regressor_of(name), x, Qd, Qdd)
         assert Y.shape == (len(robot.actuated), len(robot.parameter_names))
         assert is_close(Y @ robot.numeric.theta, expected, 10 * DIFFERENCE_TOLERANCE)
@@ -101,16 +100,16 @@ def test_torque_by_lagrange_multipliers(name: str) -> None:
         assert is_close(tau, Y @ robot.numeric.theta, ROUNDING_TOLERANCE)
 
 
-def test_faults_are_seen_by_the_multipliers() -> None:
+def test_multipliers_show_faults() -> None:
     robot = make_looped_robot("walker")
     Q, Qd, Qdd = random_motion("walker")
     x = close_pose(constraint_of("walker"), Q)
     tau = evaluate(regressor_of("walker"), x, Qd, Qdd) @ robot.theta
-    assert not is_close(tau, by_multipliers("walker", robot, dropped=1), 0.01)
+    assert not is_close(tau, torque_by_multipliers("walker", robot, dropped=1), 0.01)
     upside_down = replace(robot, gravity=(0.0, 0.0, 9.8))
-    assert not is_close(tau, by_multipliers("walker", upside_down), 0.01)
+    assert not is_close(tau, torque_by_multipliers("walker", upside_down), 0.01)
     frictionless = replace(robot, loops=tuple(Loop(replace(loop.joint, drive=Drive())) for loop in robot.loops))
-    assert not is_close(tau, by_multipliers("walker", frictionless), 1e-4)
+    assert not is_close(tau, torque_by_multipliers("walker", frictionless), 1e-4)
 
 
 def test_an_opened_loop_changes_the_torque() -> None:
@@ -118,16 +117,15 @@ def test_an_opened_loop_changes_the_torque() -> None:
     opened = replace(robot, loops=robot.loops[:1], actuated=(*robot.actuated, "q2", "q6"))
     _, Qd, Qdd = random_motion("walker")
     x, xd, xdd = differentiate_motion("walker")
-    own = [robot.coordinates.index(name) for name in opened.actuated]
-    free = inverse_dynamics_graph(opened)
+    actuated = [robot.coordinates.index(name) for name in opened.actuated]
     tau = evaluate(inverse_dynamics_graph(robot), x, Qd, Qdd)
-    opened_tau = evaluate(free, x, xd[own], xdd[own])[:3]
+    opened_tau = evaluate(inverse_dynamics_graph(opened), x, xd[actuated], xdd[actuated])[:3]
     assert abs(opened_tau[1] - tau[1]) > 0.1 * abs(tau[1])  # the cylinder whose loop was opened
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "slide"])
 def test_torque_by_mujoco(name: str) -> None:
-    """MuJoCo's tree torque, projected onto the motions its own loop constraints allow; links only."""
+    """The torque of MuJoCo's tree, projected onto the motions that MuJoCo's loop constraints allow; links only."""
     robot = make_looped_robot(name).numeric.merged
     links = 10 * (len(robot.links) - 1)
     for seed in (0, 1):
@@ -136,26 +134,26 @@ def test_torque_by_mujoco(name: str) -> None:
         A, b = robot.coupling_map
         rho, J = tree_torque(robot, A @ x + b, A @ xd, A @ xdd)
         _, values, right = np.linalg.svd(J @ A)
-        free = right[np.count_nonzero(values > 1e-9 * values[0]) :].T
-        assert free.shape[1] == len(robot.actuated)
-        held = free[[robot.coordinates.index(name) for name in robot.actuated]]
-        expected = np.linalg.solve(held.T, free.T @ A.T @ rho)
+        allowed = right[np.count_nonzero(values > 1e-9 * values[0]) :].T
+        assert allowed.shape[1] == len(robot.actuated)
+        actuated = allowed[[robot.coordinates.index(name) for name in robot.actuated]]
+        expected = np.linalg.solve(actuated.T, allowed.T @ A.T @ rho)
         Y = evaluate(regressor_of(name), x, Qd, Qdd)
         assert is_close(Y[:, :links] @ robot.theta[:links], expected, DIFFERENCE_TOLERANCE)
         theta = robot.theta[:links].copy()
-        theta[-10:] *= 1.01  # a hundredth more of the last link is seen
+        theta[-10:] *= 1.01  # the twin: the last link is a hundredth heavier
         assert not is_close(Y[:, :links] @ theta, expected, DIFFERENCE_TOLERANCE)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_power_goes_into_energy_and_friction(name: str) -> None:
+def test_power_equals_energy_rate_and_friction(name: str) -> None:
     """Along a closed motion: tau^T Qd = d/dt (kinetic + potential) + friction, rotors and cut joints included."""
     robot = make_looped_robot(name).numeric.merged
     mech, loops = mechanism(robot), constraint_of(name)
     Q, Qd, Qdd = random_motion(name, 3)
     bodies = 10 * len(mech.bodies)
     drives = robot.theta[bodies:].reshape(-1, 4)
-    rates_of = constraint_rates(loops)
+    rates_of = make_drive_rates(loops)
 
     def energy(t: float) -> float:
         rate = Qd + t * Qdd
@@ -169,40 +167,39 @@ def test_power_goes_into_energy_and_friction(name: str) -> None:
     h = 1e-4
     x = close_pose(loops, Q)
     rates = rates_of(x, Qd)
-    lost = rates @ (drives[:, 1] * rates + drives[:, 2] * np.sign(rates) + drives[:, 3])
+    friction = rates @ (drives[:, 1] * rates + drives[:, 2] * np.sign(rates) + drives[:, 3])
     tau = evaluate(regressor_of(name), x, Qd, Qdd) @ robot.theta
-    gained = (8 * (energy(h) - energy(-h)) - energy(2 * h) + energy(-2 * h)) / (12 * h)
-    assert tau @ Qd == pytest.approx(gained + lost, rel=1e-5, abs=1e-5)
-    assert tau @ Qd != pytest.approx(gained, rel=1e-3, abs=1e-3)
+    energy_rate = (8 * (energy(h) - energy(-h)) - energy(2 * h) + energy(-2 * h)) / (12 * h)
+    assert tau @ Qd == pytest.approx(energy_rate + friction, rel=1e-5, abs=1e-5)
+    assert tau @ Qd != pytest.approx(energy_rate, rel=1e-3, abs=1e-3)
 
 
-def constraint_rates(loops: Constraint):  # type: ignore[no-untyped-def]
-    """(x, Qd) → the rates of all drives, from differences of positions along the motion."""
+def make_drive_rates(loops: Constraint):  # type: ignore[no-untyped-def]
+    """Return the function (x, Qd) → rates of all drives, from differences of positions along the motion."""
     robot = loops.robot
     A, b = robot.coupling_map
 
     def positions(x: np.ndarray) -> np.ndarray:
-        states = loop_states(robot, A @ x + b)
-        cuts = [s.position for s, loop in zip(states, robot.loops, strict=True) if loop.joint.moves]
+        cuts = positions_by_matrices(robot, A @ x + b)
         return np.array([*(A @ x + b), *cuts, *(x[robot.coordinates.index(motor.name)] for motor in robot.motors)])
 
     def rates(x: np.ndarray, Qd: np.ndarray) -> np.ndarray:
         Q = x[list(loops.actuated)]
-        found: np.ndarray = (
+        derivative: np.ndarray = (
             positions(close_pose(loops, Q + 1e-5 * Qd)) - positions(close_pose(loops, Q - 1e-5 * Qd))
         ) / 2e-5
-        return found
+        return derivative
 
     return rates
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_friction_columns_do_virtual_work(name: str) -> None:
-    """Every column of a drive times Qd is that drive's rate times what the parameter is multiplied by."""
+    """The column of a drive parameter times Qd is the drive's rate times the factor of that parameter."""
     loops = constraint_of(name)
     Q, Qd, Qdd = random_motion(name, 4)
     x = close_pose(loops, Q)
-    rates = constraint_rates(loops)(x, Qd)
+    rates = make_drive_rates(loops)(x, Qd)
     columns = Qd @ evaluate(regressor_of(name), x, Qd, Qdd)[:, 10 * len(loops.mechanism.bodies) :]
     Ia, fv, fc, fo = columns.reshape(-1, 4).T
     assert is_close(fv, rates**2, DIFFERENCE_TOLERANCE)
@@ -211,7 +208,7 @@ def test_friction_columns_do_virtual_work(name: str) -> None:
     assert not is_close(fv[:-1], rates[1:] ** 2, 1e-3)
     h = 1e-4
     before, after = (
-        constraint_rates(loops)(close_pose(loops, Q + t * Qd + t * t / 2 * Qdd), Qd + t * Qdd) for t in (-h, h)
+        make_drive_rates(loops)(close_pose(loops, Q + t * Qd + t * t / 2 * Qdd), Qd + t * Qdd) for t in (-h, h)
     )
     assert is_close(Ia, rates * (after - before) / (2 * h), 1e-4)
 
@@ -229,8 +226,8 @@ def test_theta_as_an_input() -> None:
     )
 
 
-def wrapped(robot: Robot, links: LinkRegressor) -> Graph:
-    """The regressor of a robot from any regressor of its links, whether that accepts loops by itself or not."""
+def wrap_regressor(robot: Robot, links: LinkRegressor) -> Graph:
+    """The regressor of a robot from any regressor of its links."""
     t = declare_inputs(robot, "qd", "qdd")
     return t.graph("regressor", full_regressor(t.loops, links, t.vector("qd"), t.vector("qdd")))
 
@@ -241,12 +238,14 @@ def test_every_formulation_can_be_wrapped(name: str) -> None:
     x = close_pose(constraint_of(name), Q)
     expected = evaluate(regressor_of(name), x, Qd, Qdd)
     for links in (spatial_tree.regressor, lagrange.regressor, kronecker.regressor):
-        assert is_close(evaluate(wrapped(make_looped_robot(name), links), x, Qd, Qdd), expected, ROUNDING_TOLERANCE)
+        assert is_close(
+            evaluate(wrap_regressor(make_looped_robot(name), links), x, Qd, Qdd), expected, ROUNDING_TOLERANCE
+        )
 
 
 @pytest.mark.parametrize("name", ["walker", "palletiser", "ring", "slide"])
 def test_reference_velocity(name: str) -> None:
-    """s^T (Y(Qd, Qdd) - Y(Qd, V, Vd)) theta = d/dt (s^T M s / 2) for s = Qd - V: M, C and Edot fit together."""
+    """s^T (Y(Qd, Qdd) - Y(Qd, V, Vd)) theta = d/dt (s^T M s / 2) for s = Qd - V: M, C and Edot are consistent."""
     robot = make_looped_robot(name).numeric.merged
     mech, loops = mechanism(robot), constraint_of(name)
     graph = regressor_graph(robot, reference=True)
@@ -260,7 +259,7 @@ def test_reference_velocity(name: str) -> None:
     theta = robot.theta.copy()
     theta[links:].reshape(-1, 4)[:, 1:] = 0.0
     Y = evaluate(graph, x, Qd, V, Vd)
-    rates = constraint_rates(loops)
+    rates = make_drive_rates(loops)
 
     def energy(t: float) -> float:
         s = Qd - V + t * (Qdd - Vd)
@@ -283,8 +282,8 @@ def test_reference_velocity(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["ur10", "stanford", "panda"])
-def test_serial_arms_pay_nothing(name: str) -> None:
-    """The graph has exactly the operations of the formulation, and one sign per joint."""
+def test_serial_arms_need_no_further_operations(name: str) -> None:
+    """The graph has exactly the operations of the formulation, and one sign function per joint."""
     import casadi
 
     robot = ytheta.load(name)
@@ -296,17 +295,17 @@ def test_serial_arms_pay_nothing(name: str) -> None:
     drives = np.zeros((n, 4 * n), dtype=object)
     for k in range(n):
         drives[k, 4 * k : 4 * k + 4] = [symbols[2][k], symbols[1][k], casadi.sign(symbols[1][k]), 1]
-    alone = trace("regressor", inputs, np.concatenate([links, drives], axis=1))
-    assert graph.inputs == alone.inputs
-    assert graph.places == alone.places
-    assert graph.function.n_instructions() == alone.function.n_instructions()
+    expected = trace("regressor", inputs, np.concatenate([links, drives], axis=1))
+    assert graph.inputs == expected.inputs
+    assert graph.places == expected.places
+    assert graph.function.n_instructions() == expected.function.n_instructions()
     q, qd, qdd = np.random.default_rng(0).normal(size=(3, n))
-    assert is_close(evaluate(graph, q, qd, qdd), evaluate(alone, q, qd, qdd), ROUNDING_TOLERANCE)
+    assert is_close(evaluate(graph, q, qd, qdd), evaluate(expected, q, qd, qdd), ROUNDING_TOLERANCE)
 
 
 @cache
-def mtm(folder: Path) -> tuple[Robot, np.ndarray]:
-    """The master arm of the dVRK: a tree of nine joints moved by seven motors, and its matrix A by joint name."""
+def load_dvrk_master(folder: Path) -> tuple[Robot, np.ndarray]:
+    """The master arm of the dVRK, a tree of nine joints moved by seven motors, and its matrix A."""
     robot = ytheta.load(folder / "mtm_tree.urdf")
     with (folder / "tree_mdh.csv").open() as file:
         rows = {f"joint_{row['link']}": [float(row[f"c_q{k}"]) for k in range(1, 8)] for row in csv.DictReader(file)}
@@ -322,7 +321,7 @@ def test_couplings_of_the_dvrk(shared_data: Path) -> None:
     folder = shared_data / "dvrk_mtm"
     if not folder.is_dir():
         pytest.skip("the dVRK description is not in the shared data folder")
-    robot, A = mtm(folder)
+    robot, A = load_dvrk_master(folder)
     assert robot.coordinates == tuple(f"q{k}" for k in range(1, 8))
     q, qd, qdd = np.random.default_rng(1).uniform(-1.0, 1.0, (3, 7))
     Y = evaluate(regressor_graph(robot), q, qd, qdd)

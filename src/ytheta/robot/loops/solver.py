@@ -114,7 +114,7 @@ def least_squares_step(equations: Equations, x: SamplesByCoordinate, free: Seque
     U, s, Vt = np.linalg.svd(J, full_matrices=False)
     size = np.linalg.norm(c, axis=1)
     along = np.einsum("sek,se->sk", U, c)
-    damped = s**2 + (DAMPING * size * s.max(axis=1, initial=0.0))[:, None] + np.finfo(float).tiny
+    damped = s**2 + (DAMPING * size * np.maximum(s[:, 0], size))[:, None] + np.finfo(float).tiny
     step = np.einsum("skf,sk->sf", Vt, s / damped * along)
     shortened = np.minimum(1.0, MAX_STEP_LENGTH / np.maximum(np.abs(step).max(axis=1), np.finfo(float).tiny))
     slope = shortened * (s**2 / damped * along**2).sum(axis=1) / np.maximum(size, np.finfo(float).tiny)

@@ -1,0 +1,121 @@
+"""The residual of a cut joint: against homogeneous matrices, and the same for every kind of scalar."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import casadi
+import numpy as np
+import pytest
+import sympy
+
+from tests.support.cut_joint_matrices import positions_by_matrices, residuals_by_matrices
+from tests.support.loop_robots import NAMES, make_looped_robot
+from ytheta.dynamics.motion import Motion, casadi_motion, sympy_motion
+from ytheta.robot.frame import Frame
+from ytheta.robot.loops.closure import closure_jacobian, closure_residuals, loop_states
+from ytheta.robot.loops.cut_joint import locate_cut_joint
+from ytheta.robot.parts import Joint, JointKind, Link, Loop
+from ytheta.robot.robot import Robot
+
+ROUNDING = 1e-12  # metres and radians: a dozen products of numbers of order one
+KINDS = [JointKind.REVOLUTE, JointKind.PRISMATIC, JointKind.FIXED, JointKind.POINT]
+
+
+def draw_coordinates(robot: Robot, samples: int) -> np.ndarray:
+    return np.random.default_rng(0).uniform(-1.0, 1.0, (samples, len(robot.coordinates)))
+
+
+def hinge(kind: JointKind) -> Robot:
+    """A link on three joints whose tip is cut from the base: open except at zero."""
+    links = tuple(Link(name) for name in ("base", "a", "b", "c"))
+    axis = (0.6, 0.0, 0.8)
+    joints = (
+        Joint("turn", JointKind.REVOLUTE, "base", "a", axis=(1.0, 0.0, 0.0)),
+        Joint("slide", JointKind.PRISMATIC, "a", "b", axis=(0.0, 1.0, 0.0)),
+        Joint("spin", JointKind.REVOLUTE, "b", "c", axis=axis),
+    )
+    return Robot("hinge", links, joints, loops=(Loop(Joint("cut", kind, "c", "base", axis=axis)),), actuated=("spin",))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_gaps_and_positions_by_homogeneous_matrices(name: str) -> None:
+    """The distance between both sides and the position of a cut joint at poses that are not closed."""
+    robot = make_looped_robot(name).numeric
+    A, b = robot.coupling_map
+    for x in draw_coordinates(robot, 5):
+        states = loop_states(robot, A @ x + b)
+        moving = [state.position for state, loop in zip(states, robot.loops, strict=True) if loop.joint.moves]
+        np.testing.assert_allclose(moving, positions_by_matrices(robot, A @ x + b), atol=ROUNDING)
+        if all(loop.joint.kind in (JointKind.REVOLUTE, JointKind.POINT) for loop in robot.loops):
+            gap = np.linalg.norm([state.gap for state in states])
+            assert gap == pytest.approx(np.linalg.norm(residuals_by_matrices(robot, x)), abs=ROUNDING)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_norm_is_the_distance_that_is_left(kind: JointKind) -> None:
+    """A rotation that a joint does not allow counts as its chord, a displacement as its length."""
+    robot = hinge(kind)
+
+    def gap(**positions: float) -> float:
+        q = np.array([positions.get(joint.name, 0.0) for joint in robot.movable])
+        return loop_states(robot, q)[0].gap
+
+    assert gap() == pytest.approx(0.0, abs=ROUNDING)
+    # Of a revolute joint only the axis counts, whose tip is 0.8 from the axis of the turn.
+    chord = {JointKind.POINT: 0.0, JointKind.REVOLUTE: 2 * 0.8 * math.sin(0.15)}.get(kind, 2 * math.sin(0.15))
+    assert gap(turn=0.3) == pytest.approx(chord, abs=ROUNDING)
+    assert gap(slide=0.2) == pytest.approx(0.2, abs=ROUNDING)
+    free = kind in (JointKind.REVOLUTE, JointKind.POINT)
+    assert gap(spin=0.5) == pytest.approx(0.0 if free else 2 * math.sin(0.25), abs=ROUNDING)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_joint_that_is_turned_over_is_not_closed(kind: JointKind) -> None:
+    """Half a turn leaves some entries zero, but not the residual; only a point allows it."""
+    robot = hinge(kind)
+    residual = closure_residuals(robot, np.array([math.pi, 0.0, 0.0]))
+    assert (np.linalg.norm(residual) > 1.0) == (kind is not JointKind.POINT)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_kind_of_scalar_gives_the_same_residual(name: str) -> None:
+    robot = make_looped_robot(name).numeric
+    x = draw_coordinates(robot, 6)
+    batch = closure_residuals(robot, x)
+    nested = closure_residuals(robot, x.reshape(2, 3, -1))
+    np.testing.assert_allclose(nested.reshape(batch.shape), batch, atol=ROUNDING)
+    np.testing.assert_allclose(closure_residuals(robot, x[0]), batch[0], atol=ROUNDING)
+    A, b = robot.coupling_map
+    q = A @ x[0] + b
+    by_sympy, symbols = sympy_motion(len(q)), casadi.SX.sym("q", len(q))
+    values = dict(zip(by_sympy.q, q, strict=True))
+    entries = [float(sympy.sympify(entry).subs(values)) for entry in trace_residuals(robot, by_sympy)]
+    np.testing.assert_allclose(entries, batch[0], atol=ROUNDING)
+    column = casadi.vertcat(*trace_residuals(robot, casadi_motion(symbols, symbols, symbols)))
+    entries = np.array(casadi.Function("residuals", [symbols], [column])(q))[:, 0]
+    np.testing.assert_allclose(entries, batch[0], atol=ROUNDING)
+
+
+def trace_residuals(robot: Robot, motion: Motion) -> list[Any]:
+    cuts = [locate_cut_joint(robot, loop, motion.q, motion.cos, motion.sin) for loop in robot.loops]
+    return [entry for cut in cuts for entry in cut.residual]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_jacobian_by_differences(name: str) -> None:
+    robot = make_looped_robot(name).numeric
+    x = draw_coordinates(robot, 1)[0]
+    steps = 1e-6 * np.eye(len(x))
+    differences = (closure_residuals(robot, x + steps) - closure_residuals(robot, x - steps)) / 2e-6
+    np.testing.assert_allclose(closure_jacobian(robot, x), differences.T, atol=1e-8)  # of central differences
+    assert np.abs(closure_jacobian(move_cut_joints(robot), x) - differences.T).max() > 1e-3  # the twin
+
+
+def move_cut_joints(robot: Robot) -> Robot:
+    """The same robot with the parent's side of every cut joint displaced."""
+    offset = Frame.from_rpy(0.1, 0.0, 0.1) @ Frame.shift(0.1)
+    moved = (replace(loop.joint, placement=loop.joint.placement @ offset) for loop in robot.loops)
+    return replace(robot, loops=tuple(Loop(joint) for joint in moved))

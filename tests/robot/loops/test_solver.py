@@ -1,0 +1,94 @@
+"""The solver on equations with known solutions: branches, redundant and unsolvable equations, continuation."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ytheta.robot.loops.solver import NewtonStep, continue_to, least_squares_step, linearize, newton
+
+DRIVING, FREE = [0], [1]
+
+
+def crank(x: np.ndarray) -> np.ndarray:
+    """cos(x1) = x0, twice: redundant, on two branches x1 = ± arccos(x0), and without a solution beyond |x0| = 1."""
+    c = np.cos(x[..., 1]) - x[..., 0]
+    return np.stack([c, -0.5 * c], axis=-1)
+
+
+def find_step(x: np.ndarray) -> NewtonStep:
+    return least_squares_step(crank, x, FREE)
+
+
+def close_crank(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    x, _ = newton(find_step, x, FREE)
+    return x, np.linalg.norm(crank(x), axis=1) < 1e-9
+
+
+def test_a_warm_start_decides_the_branch() -> None:
+    driving = np.linspace(-0.9, 0.9, 50)
+    x = np.stack([np.tile(driving, 2), np.repeat([1.2, -1.2], 50)], axis=1)
+    closed, rounds = newton(find_step, x, FREE)
+    expected = np.concatenate([np.arccos(driving), -np.arccos(driving)])
+    np.testing.assert_allclose(closed[:, 1], expected, atol=1e-12)
+    np.testing.assert_array_equal(closed[:, 0], x[:, 0])
+    assert 0 < rounds < 15
+    again, rounds = newton(find_step, closed, FREE)
+    assert rounds == 0
+    np.testing.assert_allclose(again, closed, atol=1e-15)
+
+
+def test_samples_do_not_influence_each_other() -> None:
+    x = np.array([[0.3, 1.2], [1.5, 0.4], [-0.7, -2.0]])
+    together, _ = newton(find_step, x, FREE)
+    one_by_one = [newton(find_step, sample[None], FREE)[0][0] for sample in x]
+    np.testing.assert_allclose(together, one_by_one, atol=1e-12)
+
+
+def test_equations_without_a_solution_get_as_near_as_they_can() -> None:
+    x, _ = newton(find_step, np.array([[1.5, 0.7]]), FREE, max_rounds=200)
+    assert np.abs(np.cos(x[0, 1]) - 1.5) == pytest.approx(0.5, abs=1e-9)
+    exact = NewtonStep(np.ones(1), np.full((1, 1), np.inf), np.ones(1))
+    stuck, _ = newton(lambda _: exact, x, FREE)  # a step that is not finite leaves the sample where it is
+    np.testing.assert_array_equal(stuck, x)
+
+
+def test_damping_vanishes_at_a_solution() -> None:
+    """Near a solution the step is that of Newton's method, far from one it is shorter."""
+    angle = 1.0
+    for offset, tolerance in ((1e-8, 1e-6), (1e-4, 1e-2)):
+        step = find_step(np.array([[np.cos(angle), angle + offset]])).step[0, 0]
+        assert step == pytest.approx(offset, rel=tolerance)
+    newton_step = (np.cos(2.5) - 0.99) / -np.sin(2.5)
+    assert abs(find_step(np.array([[0.99, 2.5]])).step[0, 0]) < 0.9 * abs(newton_step)
+
+
+def test_continuation_stops_at_the_edge() -> None:
+    start = np.array([[0.0, np.pi / 2]])
+    goals = np.array([[0.9, 0.0], [1.5, 0.0], [-0.95, 0.0], [-7.0, 0.0]])
+    x, covered = continue_to(close_crank, np.repeat(start, len(goals), axis=0), goals, DRIVING, FREE)
+    assert (covered == 1.0).tolist() == [True, False, True, False]
+    np.testing.assert_allclose(x[[0, 2], 1], np.arccos([0.9, -0.95]), atol=1e-12)
+    np.testing.assert_allclose(x[[1, 3], 0], [1.0, -1.0], atol=1e-3)
+    np.testing.assert_allclose(covered * goals[:, 0], x[:, 0], atol=1e-12)
+    assert (np.linalg.norm(crank(x), axis=1) < 1e-9).all()
+
+
+def test_coordinates_outside_the_loops_take_their_goals_at_once() -> None:
+    def close(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        assert (x[:, 2] == 900.0).all()
+        inner, closed = close_crank(x[:, :2])
+        return np.column_stack([inner, x[:, 2]]), closed
+
+    x, covered = continue_to(close, np.array([[0.0, np.pi / 2, 0.0]]), np.array([[0.5, 0.0, 900.0]]), DRIVING, FREE)
+    assert covered == 1.0
+    np.testing.assert_allclose(x[0], [0.5, np.arccos(0.5), 900.0], atol=1e-12)
+
+
+def test_derivatives_have_no_truncation_error() -> None:
+    x = np.array([[0.3, 1.2], [-0.4, 2.0]])
+    values, derivatives = linearize(crank, x, [0, 1])
+    np.testing.assert_array_equal(values, crank(x))
+    expected = np.stack([-np.ones(2), -np.sin(x[:, 1])], axis=1)
+    np.testing.assert_allclose(derivatives[:, 0], expected, rtol=1e-15)
+    np.testing.assert_allclose(derivatives[:, 1], -0.5 * expected, rtol=1e-15)

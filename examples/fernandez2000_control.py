@@ -125,13 +125,13 @@ def _rows(run: TrackingRun, twin: TrackingRun) -> Iterator[Row]:
         Agreement.of(agrees=len(run.law.unknown_names) == 60),
     )
     kinds = (("1", "positions", 1e3, "mrad"), ("2", "velocities", 1e3, "mrad/s"), ("3", "accelerations", 1.0, "rad/s²"))
-    for derivative, (figure, what, scale, unit) in enumerate(kinds):
+    for derivative, (figure, quantity, scale, unit) in enumerate(kinds):
         first, late, end = (
             scale * run.rms_error(derivative, *times)
             for times in ((0.0, 1.0), (PLOTTED_SECONDS - 1.0, PLOTTED_SECONDS), (last - 1.0, last))
         )
         yield Row(
-            f"Fig. {figure}: {what} follow",
+            f"Fig. {figure}: {quantity} follow",
             "yes, in a figure",
             f"rms {first:.3g}, {late:.2g}, {end:.2g} {unit} in second 1, {PLOTTED_SECONDS:.0f}, {last:.0f}",
             Agreement.of(agrees=late < 0.5 * first and end < 0.1 * first),
@@ -181,7 +181,7 @@ def _motion_figures(run: TrackingRun) -> Iterator[Figure]:
         ("velocities", "velocity", "rad/s"),
         ("accelerations", "acceleration", "rad/s²"),
     )
-    for k, (title, what, unit) in enumerate(kinds):
+    for k, (title, quantity, unit) in enumerate(kinds):
         values, reference = run.motion[k][shown], run.reference[k][shown]
         yield Figure(
             f"Fig. {k + 1}: {title} and references",
@@ -190,7 +190,7 @@ def _motion_figures(run: TrackingRun) -> Iterator[Figure]:
                 run.t[shown],
                 values,
                 JOINTS,
-                Axis(what, unit),
+                Axis(quantity, unit),
                 reference=reference,
                 below=(values - reference, Axis("error")),
             ),

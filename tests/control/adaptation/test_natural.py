@@ -343,8 +343,8 @@ def test_inconsistent_initial_estimates_are_refused() -> None:
     rod = Inertia.about_center(1.0, (0.3, 0.1, 0.0), ((0.0, 0.0, 0.0), (0.0, 0.1, 0.0), (0.0, 0.0, 0.1)))
     broken = Inertia.about_center(1.0, (0.3, 0.1, 0.0), ((0.1, 0.0, 0.0), (0.0, 0.1, 0.0), (0.0, 0.0, 0.3)))
     for body, why in (
-        (Inertia.point_mass(1.0, (0.3, 0.1, -0.2)), "all mass in a plane, on a line or in a point"),
-        (rod, "all mass in a plane, on a line or in a point"),
+        (Inertia.point_mass(1.0, (0.3, 0.1, -0.2)), "all mass lies in a plane, on a line or in a point"),
+        (rod, "all mass lies in a plane, on a line or in a point"),
         (broken, "triangle inequality violated"),
         (Inertia((-1.0, *ball.parameters[1:])), "negative mass"),
         (Inertia(), "no mass"),

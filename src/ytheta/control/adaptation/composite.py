@@ -177,12 +177,14 @@ def _momentum_and_rest(model: SymbolicModel, qd: AnyPerActuated) -> tuple[AnyPer
     # M qd is the torque at rest, without gravity, for the acceleration qd: a recursion as cheap as that of tau.
     weightless = replace(loops.mechanism, gravity=zeros(3))
     links = inverse_dynamics(weightless, replace(m.joints.at_rest, vd=m.joints.qd), model.link_theta)
-    momenta = array([inner(own[:1], rate) for own, rate in zip(drives, m.velocity[:, None], strict=True)])
+    momenta = array([inner(theta[:1], rate) for theta, rate in zip(drives, m.velocity[:, None], strict=True)])
     momenta[: len(links)] = momenta[: len(links)] + links
     momentum = dot(m.drive_jacobian.T, momenta)
     twice_T = casadi.SX(inner(qd, momentum))
     by_x = entries(casadi.sparsify(casadi.gradient(twice_T, loops.x)))[:, 0]
-    friction = array([inner(own[1:], values[1:]) for own, values in zip(drives, m.parameter_factors, strict=True)])
+    friction = array(
+        [inner(theta[1:], factors[1:]) for theta, factors in zip(drives, m.parameter_factors, strict=True)]
+    )
     return momentum, model.holding_torque + dot(m.drive_jacobian.T, friction) - scale_by(dot(loops.E.T, by_x), 0.5)
 
 

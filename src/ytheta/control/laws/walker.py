@@ -15,8 +15,8 @@ Notation      code          paper               meaning                         
               F             -                   Fhat_j per unit of the ten parameters            6 x 10
               weights       gamma_j m0_j        parameters of the feedback's inertias            link params
               rho           rhohat              torque of every drive, so that tau = Eᵀ rho      drives
-Two forms     (21) is taken as it is printed, with vhat_j × I_j vhat_j, not v_j × I_j vhat_j: the same proof and the
-              same updates, not the same torque. See ``spatial_tree``.
+Two forms     (21) is used as printed, with vhat_j × I_j vhat_j instead of v_j × I_j vhat_j: the proof and the updates
+              are the same, the torque is not. See ``spatial_tree``.
 Differs from  the paper in: Lambda and the adaptation may be full matrices; any subset of the parameters may be
               unknown, rotor inertia, Coulomb friction and declared forces included; I0 is a setting, independent of the
               estimate given to ``init``. Viscous friction takes the *measured* velocity (22), so that friction has no

@@ -1,4 +1,4 @@
-"""Three roads, one answer: closed form, regrouped Lagrangian and numerical rank give the same K."""
+"""Three methods, one result: closed form, regrouped Lagrangian and numerical rank give the same K."""
 
 from __future__ import annotations
 
@@ -22,21 +22,27 @@ def load(name: str) -> Robot:
     return ytheta.load(example_robots.urdf(name)) if name.endswith(".urdf") else ytheta.load(name)
 
 
-def roads(robot: Robot) -> list[str]:
+def accepting_methods(robot: Robot) -> list[str]:
     return [method for method, reason in acceptance(robot).items() if reason is None]
 
 
-CASES = [*((name, True) for name in (*catalog.list_names(), *URDFS)), ("panda", False), ("stanford", False), ("rx90", False)]
+CASES = [
+    *((name, True) for name in (*catalog.list_names(), *URDFS)),
+    ("panda", False),
+    ("stanford", False),
+    ("rx90", False),
+]
 
 
 @pytest.mark.parametrize(("name", "rotor_inertia"), CASES)
-def test_all_roads_lead_to_the_same_k(name: str, rotor_inertia: bool) -> None:
+def test_all_methods_give_the_same_k(name: str, rotor_inertia: bool) -> None:
     robot = load(name)
     by_rank = ytheta.base_parameters(robot, method="qr", rotor_inertia=rotor_inertia)
-    assert ("lin" in roads(robot)) == (not robot.loops and not robot.couplings)
-    for method in roads(robot):
-        again = method != "qr"
-        base = ytheta.base_parameters(robot, method=method, rotor_inertia=rotor_inertia) if again else by_rank
+    assert ("lin" in accepting_methods(robot)) == (not robot.loops and not robot.couplings)
+    for method in accepting_methods(robot):
+        base = by_rank
+        if method != "qr":
+            base = ytheta.base_parameters(robot, method=method, rotor_inertia=rotor_inertia)
         assert base.method == method
         assert base.independent == by_rank.independent
         np.testing.assert_allclose(base.K, by_rank.K, atol=1e-9, rtol=1e-9)
@@ -46,37 +52,38 @@ def test_all_roads_lead_to_the_same_k(name: str, rotor_inertia: bool) -> None:
 
 @pytest.mark.parametrize("name", ["puma560", "stanford", "ha-scara"])
 @pytest.mark.parametrize("method", ["lin", "ha"])
-def test_each_road_stands_alone(name: str, method: str) -> None:
+def test_each_method_is_complete_and_minimal(name: str, method: str) -> None:
     robot = ytheta.load(name)
     assert is_complete_and_minimal(robot, ytheta.base_parameters(robot, method=method, rotor_inertia=True))
 
 
 @settings(max_examples=20)
 @given(robots(loops=False, symbols=False))
-def test_closed_form_and_rank_count_alike(robot: Robot) -> None:
-    """Random trees with slides, loads and branches, gravity and mounting at random."""
-    assume(bool(robot.movable) and "lin" in roads(robot))
-    by_rule, by_rank = (ytheta.base_parameters(robot, method=method, rotor_inertia=True) for method in ("lin", "qr"))
+def test_closed_form_and_rank_give_the_same_number(robot: Robot) -> None:
+    """Random trees with prismatic joints, loads and branches, random gravity and mounting."""
+    assume(bool(robot.movable) and "lin" in accepting_methods(robot))
+    closed_form = ytheta.base_parameters(robot, method="lin", rotor_inertia=True)
+    by_rank = ytheta.base_parameters(robot, method="qr", rotor_inertia=True)
     assert by_rank.gap is not None
-    assume(by_rank.gap[0] > 1e3 * max(by_rank.gap[1], 1e-9))  # a tiny angle or length is no fair question to a rank
-    assert len(by_rule) == len(by_rank)
+    assume(by_rank.gap[0] > 1e3 * max(by_rank.gap[1], 1e-9))  # a rank cannot decide on tiny angles or lengths
+    assert len(closed_form) == len(by_rank)
 
 
 @pytest.mark.parametrize("tilt", [1e-8, 3e-7, 7e-6])
-def test_rounding_is_no_geometry(tilt: float) -> None:
-    """A slide nearly along the axis before it: rules would count the rounding, so auto leaves it to the rank."""
-    robot = _slide_after_a_turn(tilt)
+def test_rounding_does_not_count_as_geometry(tilt: float) -> None:
+    """A prismatic joint nearly along the axis before it: the closed form refuses the robot, and auto uses the rank."""
+    robot = _prismatic_after_revolute(tilt)
     reason = acceptance(robot)["lin"]
     assert reason is not None
     assert "l2" in reason
     base = ytheta.base_parameters(robot)
-    assert (base.method, len(base)) == ("qr", len(ytheta.base_parameters(_slide_after_a_turn(0.0), method="lin")))
-    tilted = ytheta.base_parameters(_slide_after_a_turn(0.1))  # the twin: this is geometry
+    assert (base.method, len(base)) == ("qr", len(ytheta.base_parameters(_prismatic_after_revolute(0.0), method="lin")))
+    tilted = ytheta.base_parameters(_prismatic_after_revolute(0.1))  # the twin: this is geometry
     assert tilted.method == "lin"
     assert len(tilted) > len(base)
 
 
-def _slide_after_a_turn(tilt: float) -> Robot:
+def _prismatic_after_revolute(tilt: float) -> Robot:
     x = (1.0, 0.0, 0.0)
     frames = (Frame.shift(), Frame.turn(x, tilt), Frame.turn(x, np.pi / 2))
     kinds = (JointKind.REVOLUTE, JointKind.PRISMATIC, JointKind.REVOLUTE)
@@ -88,20 +95,20 @@ def _slide_after_a_turn(tilt: float) -> Robot:
 
 
 @pytest.mark.parametrize("method", ["lin", "qr"])
-def test_a_length_that_is_zero_is_zero_for_the_verdicts(method: str) -> None:
+def test_a_length_of_zero_counts_for_identifiability(method: str) -> None:
     base = ytheta.base_parameters(ytheta.load("ha-scara", lengths={"a1": 0.0}), method=method)
     assert len(base) == 6
     assert base.identifiability["link1.m"].value == "no effect"
     assert base.identifiability["link1.Izz"].value == "known alone"
 
 
-def test_auto_takes_the_closed_form_where_there_is_one() -> None:
+def test_auto_prefers_the_closed_form() -> None:
     assert ytheta.base_parameters(ytheta.load("panda")).method == "lin"
     assert ytheta.base_parameters(ytheta.load("five-bar")).method == "qr"
     assert ytheta.base_parameters(ytheta.load("panda"), friction=("viscous",)).method == "qr"
 
 
-def test_a_method_that_does_not_accept_names_one_that_does() -> None:
+def test_a_refusal_names_a_method_that_accepts() -> None:
     for method in ("lin", "ha"):
         reason = acceptance(ytheta.load("palletiser"))[method]
         assert reason is not None

@@ -30,28 +30,28 @@ def test_base_parameters_with_forces() -> None:
 
 @pytest.mark.parametrize("unit", [1e-9, 1e9])
 def test_a_force_with_the_shape_of_gravity_is_combined_with_it(unit: float) -> None:
-    """A force of the shape of a link's weight cannot be told from it, in whatever unit it is given."""
-    one = ytheta.load("lu-two-link")
-    weight = evaluate(graphs.regressor_graph(one, parameters=["link1.mx"]), *np.zeros((3, 2)))
+    """A force with the shape of a link's weight is not identifiable separately, in any unit."""
+    bare = ytheta.load("lu-two-link")
+    weight = evaluate(graphs.regressor_graph(bare, parameters=["link1.mx"]), *np.zeros((3, 2)))
     shape = "cos(joint1)" if abs(weight[0, 0]) > 1.0 else "sin(joint1)"
     robot = with_forces(
-        one, Force("crane", (("joint1", f"{unit!r}*{shape}"),)), Force("odd", (("joint2", "joint2*1e-7"),))
+        bare, Force("crane", (("joint1", f"{unit!r}*{shape}"),)), Force("odd", (("joint2", "joint2*1e-7"),))
     )
     base = base_parameters(robot)
-    assert len(base) == len(base_parameters(one)) + 1
+    assert len(base) == len(base_parameters(bare)) + 1
     assert base.identifiability["crane.k"].value == "only in combination"
     assert base.identifiability["odd.k"].value == "known alone"
     Y = regressors(robot, robot.parameter_names)
-    left = Y[:, :, base.places] @ base.K
-    asked = [robot.parameter_names.index(name) for name in base.selected]
+    product = Y[:, :, base.places] @ base.K
+    selected = [robot.parameter_names.index(name) for name in base.selected]
     largest = np.abs(Y).max(axis=(0, 1))
-    assert (np.abs(left - Y).max(axis=(0, 1)) <= 1e-9 * largest)[asked].all()
+    assert (np.abs(product - Y).max(axis=(0, 1)) <= 1e-9 * largest)[selected].all()
 
 
 def test_forces_without_a_finite_value() -> None:
-    one = ytheta.load("lu-two-link")
-    half = with_forces(one, Force("half", (("joint1", "sqrt(joint1 + 2)"),)))
+    bare = ytheta.load("lu-two-link")
+    half = with_forces(bare, Force("half", (("joint1", "sqrt(joint1 + 2)"),)))
     assert base_parameters(half).identifiability["half.k"].value == "known alone"
-    nowhere = with_forces(one, Force("nowhere", (("joint1", "sqrt(joint1 - 4)"),)))
+    nowhere = with_forces(bare, Force("nowhere", (("joint1", "sqrt(joint1 - 4)"),)))
     with pytest.raises(InputError, match=r"forces \(nowhere\) have no finite value in most of the workspace"):
         base_parameters(nowhere)

@@ -1,4 +1,4 @@
-"""Base parameters by rank, against published counts, random motions, and robots that nothing else takes."""
+"""Base parameters by numerical rank: published counts, random motions, and robots that only this method accepts."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import pytest
 
 import ytheta
 from tests.support import example_robots
-from tests.support.base_checks import is_complete_and_minimal, explains, published_counts, rank, regressors
+from tests.support.base_checks import explains, is_complete_and_minimal, published_counts, rank, regressors
 from tests.support.driven_robots import coupled_robot, driven_robot
 from tests.support.formulation_cases import fork
 from tests.support.vendor_urdfs import URDFS, gen3
 from ytheta.errors import InputError
-from ytheta.identifiability.numeric import SEEN, base_parameters
+from ytheta.identifiability.numeric import MIN_SINGULAR_VALUE, base_parameters
 from ytheta.robot.frame import Frame
 from ytheta.robot.parts import Joint, JointKind, Link
 from ytheta.robot.robot import Robot
@@ -30,13 +30,15 @@ def qr(robot: Robot, *, rotor_inertia: bool = False, friction: tuple[str, ...] =
 
 
 def test_published_counts(shared_data: Path) -> None:
-    found = {row.name: (len(qr(row.robot)), len(qr(row.robot, rotor_inertia=True))) for row in published_counts(shared_data)}
+    found = {
+        row.name: (len(qr(row.robot)), len(qr(row.robot, rotor_inertia=True))) for row in published_counts(shared_data)
+    }
     assert found == {row.name: (row.rigid, row.with_rotors) for row in published_counts(shared_data)}
     assert len(found) >= 10
 
 
 @pytest.mark.parametrize("name", ["ur10", "stanford", "ha-scara", *LOOPED, *URDFS])
-def test_it_explains_every_motion_and_nothing_less_does(name: str) -> None:
+def test_the_set_is_complete_and_minimal(name: str) -> None:
     """The states of the sample are at rest; the check is on motions with velocities."""
     robot = ytheta.load(example_robots.urdf(name)) if name.endswith(".urdf") else ytheta.load(name)
     base = qr(robot, rotor_inertia=True)
@@ -44,18 +46,18 @@ def test_it_explains_every_motion_and_nothing_less_does(name: str) -> None:
     assert len(base) == rank(robot, base.selected)
 
 
-def test_more_than_needed_is_noticed() -> None:
-    """The twin of the check above: every parameter that is felt, with K = 1, explains all and is far from minimal."""
+def test_a_set_that_is_not_minimal_is_detected() -> None:
+    """The twin of the check above: all parameters that have an effect, with K = 1, are complete but not minimal."""
     robot = ytheta.load("stanford")
     Y = regressors(robot, robot.parameter_names)
-    felt = tuple(name for k, name in enumerate(robot.parameter_names) if np.abs(Y[:, :, k]).max() > 1e-9)
-    K = np.eye(len(robot.parameter_names))[[robot.parameter_names.index(name) for name in felt]]
-    greedy = ytheta.BaseParameters(robot, "none", felt, K.astype(object), felt)
-    assert explains(regressors(robot, felt), greedy, greedy.K)
-    assert not is_complete_and_minimal(robot, greedy)
+    effective = tuple(name for k, name in enumerate(robot.parameter_names) if np.abs(Y[:, :, k]).max() > 1e-9)
+    K = np.eye(len(robot.parameter_names))[[robot.parameter_names.index(name) for name in effective]]
+    base = ytheta.BaseParameters(robot, "none", effective, K.astype(object), effective)
+    assert explains(regressors(robot, effective), base, base.K)
+    assert not is_complete_and_minimal(robot, base)
 
 
-def test_a_wrong_coefficient_is_noticed() -> None:
+def test_a_wrong_coefficient_is_detected() -> None:
     """Another twin."""
     robot = ytheta.load("ur10")
     base = qr(robot)
@@ -71,14 +73,14 @@ def test_loops(name: str) -> None:
     base = qr(ytheta.load(name))
     assert len(base) == LOOPED[name]
     assert base.gap is not None
-    assert base.gap[0] > 10 * SEEN
+    assert base.gap[0] > 10 * MIN_SINGULAR_VALUE
     assert base.gap[1] < 1e-12
 
 
-# Within its limits the angles of Walker's robot change so little that constant torques hardly differ from weights.
+# Within its limits the angles of Walker's robot change little, so offset torques hardly differ from gravity torques.
 @pytest.mark.parametrize(("friction", "apart"), [(("viscous",), 1e-7), (("offset",), 1e-9)])
 def test_friction_in_loops(friction: tuple[str, ...], apart: float) -> None:
-    """Near singular poses of its loops the cylinders' eyes turn without bounds; that must not drown the others."""
+    """Near singular poses of the loops, passive joints rotate without bounds; they must not dominate the others."""
     robot = ytheta.load("walker")
     base = qr(robot, rotor_inertia=True, friction=friction)
     assert len(base) == rank(robot, base.selected)
@@ -87,8 +89,8 @@ def test_friction_in_loops(friction: tuple[str, ...], apart: float) -> None:
     assert base.gap[1] < 1e-12
 
 
-def test_an_open_loop_has_more_to_tell() -> None:
-    """The twin of the counts of loops: the same five-bar without its loop is another robot."""
+def test_an_open_loop_has_more_base_parameters() -> None:
+    """The twin of the counts of loops: the same five-bar without its loop."""
     robot = ytheta.load("five-bar")
     opened = replace(robot, loops=(), actuated=())
     assert len(qr(opened)) > LOOPED["five-bar"]
@@ -101,18 +103,20 @@ def test_couplings_motors_and_branches() -> None:
         assert len(base) == rank(robot, base.selected)
 
 
-def test_friction_is_known_joint_by_joint() -> None:
+def test_friction_is_identifiable_for_every_joint() -> None:
     robot = driven_robot("ur10")
     base = qr(robot, rotor_inertia=True, friction=("viscous", "coulomb", "offset"))
     assert len(base) == 40 + 3 * 6
     assert is_complete_and_minimal(robot, base)
     assert all(
-        base.identifiability[f"{joint.name}.{p}"].value == "known alone" for joint in robot.movable for p in ("fv", "fc")
+        base.identifiability[f"{joint.name}.{p}"].value == "known alone"
+        for joint in robot.movable
+        for p in ("fv", "fc")
     )
 
 
-def test_an_offset_can_hide_behind_a_weight() -> None:
-    """On a vertical slide mass, rotor inertia and offset make (qdd + g) m + qdd Ia + fo: two numbers, not three."""
+def test_an_offset_can_merge_with_a_weight() -> None:
+    """On a vertical prismatic joint, tau = (qdd + g) m + qdd Ia + fo: two base parameters, not three."""
     robot = _slide()
     assert len(qr(robot, rotor_inertia=True)) == 2
     assert len(qr(robot, rotor_inertia=True, friction=("offset",))) == 2
@@ -125,18 +129,18 @@ def _slide() -> Robot:
 
 
 def test_gravity_and_mounting() -> None:
-    """Planar arms tell more when gravity pulls in their plane; hanging a robot on the wall changes the first joint."""
+    """Gravity across the first axis, as on a wall, makes two more parameters of the first link identifiable."""
     upright = ytheta.load("ur10")
     assert len(qr(upright)) == 36
     on_the_wall = replace(upright, mounting=Frame.turn((0.0, 1.0, 0.0), np.pi / 2))
     assert len(qr(on_the_wall)) == 38
     assert len(qr(replace(upright, gravity=(9.81, 0.0, 0.0)))) == 38
-    # Without weight the first moments of the second link, whose origin stays where it is, move nothing.
+    # Without gravity the first moments of the second link, whose origin does not move, have no effect.
     assert len(qr(replace(upright, gravity=(0.0, 0.0, 0.0)))) == 34
 
 
 @pytest.mark.parametrize("snap", [1e-4, 0.0])
-def test_rounded_angles_make_no_parameters(snap: float, tmp_path: Path) -> None:
+def test_rounded_angles_add_no_parameters(snap: float, tmp_path: Path) -> None:
     """A vendor's file with 1.5708 and 3.1416 gives the textbook count, snapped by the reader or not."""
     file = tmp_path / "gen3.urdf"
     file.write_text(gen3())
@@ -154,14 +158,14 @@ def test_the_same_basis_in_every_run() -> None:
     assert qr(ytheta.load("panda")).K.tobytes().hex() == other
 
 
-def test_what_does_not_move_is_refused() -> None:
+def test_robots_without_motion_are_refused() -> None:
     still = Robot("block", (Link("base"),))
     with pytest.raises(InputError, match="no moving joint"):
         qr(still)
     free = replace(ytheta.load("five-bar"), actuated=())
-    with pytest.raises(InputError, match="choose some as 'actuated'"):
+    with pytest.raises(InputError, match="choose them with 'actuated'"):
         qr(free)
 
 
-def test_nothing_asked_is_nothing_known() -> None:
-    assert len(base_parameters(ytheta.load("ur10"), asked=())) == 0
+def test_no_selected_parameters_give_no_base_parameters() -> None:
+    assert len(base_parameters(ytheta.load("ur10"), selected=())) == 0

@@ -1,4 +1,4 @@
-"""What must hold of base parameters, whatever road led to them."""
+"""Checks of base parameters that hold for every method."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ytheta.robot.robot import Robot
 
 
 def regressors(robot: Robot, names: tuple[str, ...], count: int = 60) -> np.ndarray:
-    """Regressors of random motions, velocities included, with the columns of ``names`` alone left."""
+    """Regressors of random motions with velocities; all columns except those of ``names`` are zero."""
     Y = _regressor(robot)(*_motions(robot, count))
     Y[:, :, [name not in names for name in robot.parameter_names]] = 0.0
     return Y
@@ -26,21 +26,21 @@ def regressors(robot: Robot, names: tuple[str, ...], count: int = 60) -> np.ndar
 
 @lru_cache(maxsize=32)
 def _regressor(robot: Robot) -> AnyKernel:
-    """Traced once: the checks of one robot ask for it several times."""
+    """Cached, since the checks of one robot need it several times."""
     return ytheta.regressor(robot, backend="interpreter")
 
 
 def rank(robot: Robot, names: tuple[str, ...]) -> int:
-    """The number of independent columns on random motions, by a plain SVD that knows nothing of the roads."""
+    """The number of independent columns on random motions, by a plain SVD."""
     W = regressors(robot, names, 200).reshape(-1, len(robot.parameter_names))
     sizes = np.linalg.norm(W, axis=0)
-    moving = sizes > 1e-12 * sizes.max()
-    values = np.linalg.svd(W[:, moving] / sizes[moving], compute_uv=False)
+    nonzero = sizes > 1e-12 * sizes.max()
+    values = np.linalg.svd(W[:, nonzero] / sizes[nonzero], compute_uv=False)
     return int(np.count_nonzero(values > 1e-9 * values[0]))
 
 
 def _motions(robot: Robot, count: int) -> np.ndarray:
-    """Random motions; of robots with loops within the limits of the description, where the loops close."""
+    """Random motions; those of robots with loops are within the limits, where the loops close."""
     size = len(robot.actuated)
     low, high = np.full(size, -1.5), np.full(size, 1.5)
     for k, name in enumerate(robot.actuated):
@@ -51,17 +51,17 @@ def _motions(robot: Robot, count: int) -> np.ndarray:
 
 
 def explains(Y: np.ndarray, base: ytheta.BaseParameters, K: np.ndarray, *, tolerance: float = 1e-10) -> bool:
-    """Y theta = Y_b K theta for every theta: the same columns on random motions."""
+    """Whether Y theta = Y_b K theta for every theta: equal columns on random motions."""
     columns = Y[:, :, base.places].reshape(-1, len(base))
-    left = columns @ K
-    flat = Y.reshape(left.shape)
-    terms = np.abs(columns).max(axis=0) @ np.abs(K)  # what is added up, and cancels
+    product = columns @ K
+    flat = Y.reshape(product.shape)
+    terms = np.abs(columns).max(axis=0) @ np.abs(K)  # the terms of the sums, which may cancel
     scale = np.maximum(terms, 1e-2 * min(1.0, float(np.abs(flat).max())))
-    return bool((np.abs(left - flat) <= tolerance * scale).all())
+    return bool((np.abs(product - flat) <= tolerance * scale).all())
 
 
 def is_complete_and_minimal(robot: Robot, base: ytheta.BaseParameters, *, apart: float = 1e-7) -> bool:
-    """All motions are explained, and none of the base columns is a combination of the others, up to ``apart``."""
+    """Whether all motions are explained, and the base columns are independent with a margin of ``apart``."""
     Y = regressors(robot, base.selected)
     columns = Y[:, :, base.places].reshape(-1, len(base))
     sizes = np.linalg.norm(columns, axis=0)
@@ -82,7 +82,7 @@ class Published:
 
 
 def published_counts(shared_data: Path) -> list[Published]:
-    """Robots of the reference folder, built from their tables, with the published counts."""
+    """Robots of the reference folder, built from their kinematic tables, with the published counts."""
     folder = shared_data / "reference"
     rows = list(csv.DictReader((folder / "base_parameter_counts.csv").read_text().splitlines()))
     return [
@@ -106,10 +106,10 @@ def _robot(folder: Path, row: dict[str, str]) -> Robot:
 
 def _joint(k: int, line: dict[str, float], convention: str) -> Joint:
     x, z = (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)
-    own = Frame.turn(z, line["theta_offset_rad"]) @ Frame.shift(z=line["d_m"])
-    other = Frame.turn(x, line["alpha_rad"]) @ Frame.shift(x=line["a_m"])
+    about_z = Frame.turn(z, line["theta_offset_rad"]) @ Frame.shift(z=line["d_m"])
+    about_x = Frame.turn(x, line["alpha_rad"]) @ Frame.shift(x=line["a_m"])
     kind = JointKind.PRISMATIC if math.isclose(line["sigma"], 1.0) else JointKind.REVOLUTE
     parent = f"link{k - 1}" if k > 1 else "base"
     if convention == "modified":
-        return Joint(f"joint{k}", kind, parent, f"link{k}", placement=other @ own, axis=z)
-    return Joint(f"joint{k}", kind, parent, f"link{k}", placement=Frame.shift(), axis=z, seat=own @ other)
+        return Joint(f"joint{k}", kind, parent, f"link{k}", placement=about_x @ about_z, axis=z)
+    return Joint(f"joint{k}", kind, parent, f"link{k}", placement=Frame.shift(), axis=z, seat=about_z @ about_x)

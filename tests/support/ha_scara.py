@@ -1,4 +1,4 @@
-"""The SCARA arm of Ha, Ko and Kwon."""
+"""The symmetric SCARA arm of Ha, Ko and Kwon."""
 
 from __future__ import annotations
 

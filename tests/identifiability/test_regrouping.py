@@ -1,0 +1,309 @@
+"""The regrouped Lagrangian: the SCARA arm as printed in the paper, torques of other robots, and properties."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy
+
+import ytheta
+from tests.support.formulation_cases import fork
+from tests.support.ha_scara import SYMMETRIC
+from tests.support.serial_arms import arm_with_slides
+from ytheta.dynamics.motion import numeric_motion
+from ytheta.errors import InputError, UnsetLengthError
+from ytheta.files.lengths import Length, symbol
+from ytheta.identifiability import ha
+from ytheta.identifiability.exact import energy_maps
+from ytheta.identifiability.regrouping import Regrouping
+from ytheta.native import compile_graph
+from ytheta.robot.frame import Frame
+from ytheta.robot.robot import Robot
+
+q1, q2, q3, q4 = sympy.symbols("q1:5", real=True)
+qd1, qd2, qd3, qd4 = sympy.symbols("qd1:5", real=True)
+qdd1, qdd2, qdd3, qdd4 = sympy.symbols("qdd1:5", real=True)
+a1, a2 = sympy.symbols("a1 a2")
+m1, m2, m3, m4 = (sympy.Symbol(f"link{i}.m") for i in (1, 2, 3, 4))
+I1, I2, I3, I4 = (sympy.Symbol(f"link{i}.Izz") for i in (1, 2, 3, 4))
+mx1, mx2, my2 = (
+    sympy.Symbol(name) for name in ("link1.mx", "link2.mx", "link2.my")
+)  # m1 x1, m2 x2, m2 y2 of the paper
+C2, S2 = sympy.cos(q2), sympy.sin(q2)
+g = sympy.Rational(98, 10)
+
+PRINTED_F = (  # (57)
+    (qd1**2 / 2,),
+    (qd2**2 / 2 + qd1 * qd2, qd1**2 * C2 + qd1 * qd2 * C2, -(qd1**2 * S2 + qd1 * qd2 * S2)),
+    (qd3**2 / 2 + q3 * g,),
+    (qd4**2 / 2 + qd1 * qd4 + qd2 * qd4,),
+)
+# fmt: off
+PRINTED_X = (  # (58)
+    (I1 + m1*a1**2 + 2*mx1*a1 + I2 + m2*a1**2 + m2*a2**2 + 2*mx2*a2 + I3
+     + m3*a1**2 + m3*a2**2 + I4 + m4*a1**2 + m4*a2**2,),
+    (I2 + m2*a2**2 + 2*mx2*a2 + I3 + m3*a2**2 + I4 + m4*a2**2,
+     m2*a1*a2 + mx2*a1 + m3*a1*a2 + m4*a1*a2,
+     my2*a1),
+    (m3 + m4,),
+    (I4,),
+)
+sgn = sympy.sign
+PRINTED_U = [  # (59), (60)
+    [qdd1, qd1, sgn(qd1),
+     qdd2, -2*qd1*qd2*S2 - qd2**2*S2 + (2*qdd1 + qdd2)*C2, -2*qd1*qd2*C2 - qd2**2*C2 - (2*qdd1 + qdd2)*S2, 0, 0,
+     0, 0, 0, qdd4, 0, 0],
+    [0, 0, 0,
+     qdd1 + qdd2, qdd1*C2 + qd1**2*S2, -qdd1*S2 + qd1**2*C2, qd2, sgn(qd2),
+     0, 0, 0, qdd4, 0, 0],
+    [0]*8 + [qdd3 - g, qd3, sgn(qd3), 0, 0, 0],
+    [0]*11 + [qdd1 + qdd2 + qdd4, qd4, sgn(qd4)],
+]
+PRINTED_BOUNDARY = [  # (61): the difference between t0 and t
+    [qd1, q1, 0, qd2, (2*qd1 + qd2)*C2, -(2*qd1 + qd2)*S2, 0, 0, 0, 0, 0, qd4, 0, 0],
+    [0, 0, 0, qd1 + qd2, qd1*C2, -qd1*S2, q2, 0, 0, 0, 0, qd4, 0, 0],
+    [0]*8 + [qd3, q3, 0, 0, 0, 0],
+    [0]*11 + [qd1 + qd2 + qd4, q4, 0],
+]
+PRINTED_INTEGRAND = [  # (61): the integrand; -g (t - t0) is the integral of -g
+    [0, 0, sgn(qd1)] + [0]*11,
+    [0]*4 + [(qd1*qd2 + qd1**2)*S2, (qd1*qd2 + qd1**2)*C2, 0, sgn(qd2)] + [0]*6,
+    [0]*8 + [-g, 0, sgn(qd3), 0, 0, 0],
+    [0]*13 + [sgn(qd4)],
+]
+# fmt: on
+
+
+def equal_as_printed(found: Any, printed: Any) -> bool:
+    """Whether both are equal up to the order of sums and factors."""
+    flat_found, flat_printed = (list(sympy.flatten(x)) for x in (found, printed))
+    return len(flat_found) == len(flat_printed) and all(
+        sympy.expand(a - b) == 0 for a, b in zip(flat_found, flat_printed, strict=True)
+    )
+
+
+@pytest.fixture(scope="module")
+def scara() -> Regrouping:
+    return ha.regroup(ytheta.load("ha-scara"), zero=SYMMETRIC)
+
+
+def test_scara_has_six_of_25_terms_and_14_parameters(scara: Regrouping) -> None:
+    assert scara.terms == (1, 7, 7, 10)  # (51)-(54)
+    assert sum(scara.terms) == 25
+    assert scara.counts == (1, 3, 1, 1)  # (55)
+    assert sum(scara.counts) == 6
+    assert scara.p == 14
+    assert scara.starts == (0, 3, 8, 11, 14)
+
+
+def test_blocks_of_joints_are_adjacent(scara: Regrouping) -> None:
+    assert [b - a - 2 for a, b in pairwise(scara.starts)] == list(scara.counts)
+
+
+def test_scara_functions_and_combinations_as_printed(scara: Regrouping) -> None:
+    assert equal_as_printed(scara.F, PRINTED_F)
+    assert equal_as_printed(scara.X, PRINTED_X)
+    wrong = (PRINTED_X[0], (PRINTED_X[1][0] - mx2 * a2, *PRINTED_X[1][1:]), *PRINTED_X[2:])  # 2 m2 x2 a2 once
+    assert not equal_as_printed(scara.X, wrong)
+    assert [len(own) for own in scara.X] == [len(own) for own in PRINTED_X]
+
+
+def test_scara_models_as_printed(scara: Regrouping) -> None:
+    assert equal_as_printed(scara.expressions("differential").tolist(), PRINTED_U)
+    assert equal_as_printed(scara.expressions("boundary").tolist(), PRINTED_BOUNDARY)
+    assert equal_as_printed(scara.expressions("integrand").tolist(), PRINTED_INTEGRAND)
+    assert not equal_as_printed(scara.expressions("boundary").tolist(), PRINTED_INTEGRAND)
+
+
+def test_scara_values_are_those_of_table_1(scara: Regrouping) -> None:
+    table = [5.0, 1.0, 1.0, 2.5, 1.0, 0.3, 0.7, 0.7, 3.0, 0.3, 0.3, 0.5, 0.3, 0.3]
+    np.testing.assert_allclose(scara.values, table, rtol=1e-12)  # sums of a dozen products
+    without = replace(ytheta.load("ha-scara"), lengths=(("a1", None), ("a2", 0.4)))
+    with pytest.raises(UnsetLengthError, match="'a1'"):
+        _ = ha.regroup(without, zero=SYMMETRIC).values
+
+
+def test_scara_with_any_inertia() -> None:
+    """Links 3 and 4 with centres off their axes: link 4 adds four terms if lengths are unknown, else two."""
+    general = ha.regroup(ytheta.load("ha-scara"))
+    assert (general.terms, general.counts, general.p) == ((1, 7, 9, 32), (1, 3, 1, 5), 18)
+    moments = [a * sympy.Symbol(f"link4.{m}") for a in (a2, a1) for m in ("mx", "my")]
+    assert equal_as_printed(general.X[3], [I4, *moments])
+    known = ha.regroup(ytheta.load("ha-scara").numeric)
+    assert known.counts == (1, 3, 1, 3)
+    assert len(ha.base_parameters(ytheta.load("ha-scara"))) == sum(known.counts)
+
+
+def test_squared_sines_must_be_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If sin² is kept, there are more terms, and other functions than those printed."""
+    monkeypatch.setattr(energy_maps, "multiply_powers", _multiply_without_replacing)
+    expanded = ha.regroup(ytheta.load("ha-scara"), zero=SYMMETRIC)
+    assert sum(expanded.terms) > 25
+    assert not equal_as_printed(expanded.F, PRINTED_F)
+
+
+def _multiply_without_replacing(first: energy_maps.Powers, second: energy_maps.Powers) -> dict[energy_maps.Powers, int]:
+    return {(first[0] + second[0], first[1] + second[1], first[2] + second[2]): 1}
+
+
+def with_unknown_lengths(robot: Robot) -> Robot:
+    """The robot with every length as a symbol that has its value; the first one in a sum with a number."""
+    values: dict[str, float] = {}
+
+    def replace_lengths(frame: Frame) -> Frame:
+        entries: list[Any] = []
+        for x in frame.matrix[:3, 3]:
+            name = f"l{len(values) + 1}"
+            if x == 0.0:
+                entries.append(0.0)
+                continue
+            entries.append(symbol(name) if values else symbol(name) * 0.5 + 0.022094137)
+            values[name] = float(x) if values else 2.0 * (float(x) - 0.022094137)
+        return Frame((entries[0], entries[1], entries[2]), frame.rotation)
+
+    joints = tuple(
+        replace(j, placement=replace_lengths(j.placement), seat=replace_lengths(j.seat))
+        for j in robot.numeric.merged.joints
+    )
+    return replace(robot.numeric.merged, joints=joints, markers=(), lengths=tuple(values.items()))
+
+
+CASES = {
+    "ha-scara": lambda: ytheta.load("ha-scara"),
+    "lu-two-link": lambda: ytheta.load("lu-two-link"),
+    "stanford": lambda: ytheta.load("stanford"),
+    "lu-puma4, lengths unknown": lambda: with_unknown_lengths(ytheta.load("lu-puma4")),
+    "fork": fork,
+}
+
+
+def states(count: int, samples: int, seed: int = 0) -> np.ndarray:
+    """Random q, qd, qdd."""
+    return np.random.default_rng(seed).uniform(-2.0, 2.0, (3, samples, count))
+
+
+def torque(robot: Robot, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
+    """The torque by the Newton-Euler regressor of all standard parameters, with friction and rotor inertia."""
+    Y = ytheta.regressor(robot, formulation="newton_euler", backend="interpreter")
+    return np.asarray(Y(q, qd, qdd) @ robot.theta)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_model_gives_the_torque(name: str) -> None:
+    """(22), rotor inertia and friction included, against Newton-Euler; (23)-(25): zeros below the diagonal."""
+    robot = CASES[name]()
+    regrouping = ha.regroup(robot, rotor_inertia=True)
+    q, qd, qdd = states(len(robot.movable), 20)
+    U = compile_graph(regrouping.graph("differential"), backend="interpreter")(q, qd, qdd)
+    tau = torque(robot, q, qd, qdd)
+    scale = np.abs(tau).max()
+    assert np.abs(U @ regrouping.values - tau).max() < 1e-11 * scale  # rotations of fork are rational within 1e-13
+    wrong = torque(replace(robot, gravity=(0.0, 0.0, 1.0)), q, qd, qdd)
+    assert np.abs(U @ regrouping.values - wrong).max() > 1e-3 * scale
+    for i in range(len(regrouping.counts)):
+        assert not U[:, i, : regrouping.starts[i]].any()
+
+
+@pytest.mark.parametrize("name", ["ha-scara", "lu-two-link", "lu-puma4, lengths unknown", "fork"])
+def test_properties_of_the_regrouping(name: str) -> None:
+    """(15), (16), (17) and (26): all terms are independent, so that none can be left out."""
+    robot = CASES[name]()
+    regrouping = ha.regroup(robot)
+    rows = [{(p, powers): float(x) for p, powers, x in c.terms} for own in regrouping.combinations for c in own]
+    places = sorted({place for row in rows for place in row})
+    X = np.array([[row.get(place, 0.0) for place in places] for row in rows])
+    assert np.linalg.matrix_rank(X / np.abs(X).max(axis=1, keepdims=True)) == sum(regrouping.counts)  # (15)
+    q, qd, qdd = states(len(robot.movable), 3 * len(rows))
+    functions = [f for own in regrouping.functions for f in own]
+    F = np.array(
+        [regrouping.ring.evaluate(functions, numeric_motion(*one), float) for one in zip(q, qd, qdd, strict=True)]
+    )
+    F = F - F.mean(axis=0)  # constants have no effect
+    sizes = np.linalg.svd(F / np.linalg.norm(F, axis=0), compute_uv=False)
+    assert sizes[-1] > 1e-4  # (16)
+    assert all(count >= 1 for count in regrouping.counts)  # (17)
+    U = compile_graph(regrouping.graph("differential"), backend="interpreter")(q, qd, qdd).reshape(-1, regrouping.p)
+    assert np.linalg.svd(U / np.linalg.norm(U, axis=0), compute_uv=False)[-1] > 1e-5  # (26)
+
+
+@pytest.mark.parametrize("name", ["ha-scara", "lu-two-link", "fork"])
+def test_integral_form(name: str) -> None:
+    """(36) without accelerations, along a smooth motion whose rates keep their signs, by Gauss quadrature."""
+    robot = CASES[name]()
+    regrouping = ha.regroup(robot, rotor_inertia=True)
+    k = np.arange(1.0, len(robot.movable) + 1.0)
+    signs = (-1.0) ** k
+
+    def motion(t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        wave = k + t[:, None] * (1.0 + 0.3 * k)
+        w = 1.0 + 0.3 * k
+        return (
+            signs * (0.8 * w * t[:, None] + 0.5 * np.sin(wave)),
+            signs * w * (0.8 + 0.5 * np.cos(wave)),
+            (-signs * w**2 * 0.5 * np.sin(wave)),
+        )
+
+    nodes, weights = np.polynomial.legendre.leggauss(60)
+    t, weights = 1.0 + nodes, weights  # from 0 to 2 s
+    q, qd, qdd = motion(t)
+    ends = motion(np.array([0.0, 2.0]))
+    boundary, integrand = (compile_graph(regrouping.graph(f), backend="interpreter") for f in ("boundary", "integrand"))
+    first, last = boundary(ends[0], ends[1])
+    integral = np.tensordot(weights, integrand(q, qd), axes=1)
+    expected = weights @ torque(robot, q, qd, qdd)
+    np.testing.assert_allclose((last - first + integral) @ regrouping.values, expected, rtol=1e-9, atol=1e-9)
+    assert not np.allclose((last - first) @ regrouping.values, expected, rtol=1e-3)
+    assert [i.name for i in regrouping.graph("boundary").inputs] == ["q", "qd"]
+
+
+def test_model_in_machine_code() -> None:
+    robot = ytheta.load("lu-puma4")
+    regrouping = ha.regroup(robot)
+    q, qd, qdd = states(4, 50)
+    U = compile_graph(regrouping.graph("differential"))(q, qd, qdd)
+    np.testing.assert_allclose(U @ regrouping.values, torque(robot, q, qd, qdd), rtol=1e-9, atol=1e-9)
+    signs = np.sign(qd[0]).astype(object)
+    one = regrouping.columns("differential", numeric_motion(q[0], qd[0], qdd[0]), signs)
+    np.testing.assert_allclose(one.astype(float), U[0], rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["lu-two-link", "lu-puma4", "fork"])
+def test_the_expanded_lagrangian_and_the_recursion_agree(name: str) -> None:
+    """Regrouping and the recursion without the expanded Lagrangian find the same combinations."""
+    robot = (CASES[name]() if name in CASES else ytheta.load(name)).numeric
+    for rotors in (False, True):
+        regrouping = ha.regroup(robot, rotor_inertia=rotors)
+        base = ha.base_parameters(robot, rotor_inertia=rotors)
+        X = np.zeros((sum(regrouping.counts), len(robot.parameter_names)))
+        for row, each in zip(X, (c for own in regrouping.combinations for c in own), strict=True):
+            for parameter, _, x in each.terms:
+                row[robot.parameter_names.index(parameter)] = float(x)
+        assert len(X) == len(base)
+        np.testing.assert_allclose(X[:, base.places] @ base.K, X, rtol=1e-10, atol=1e-10)
+
+
+def test_lengths_may_have_any_name() -> None:
+    """Also names that look like those of functions of the joints."""
+    scara = with_unknown_lengths(ytheta.load("ha-scara"))
+    names = {"l1": "c1", "l2": "qd2"}
+
+    def rename(frame: Frame) -> Frame:
+        values = {old: symbol(new) for old, new in names.items()}
+        x, y, z = (e.evaluate(values) if isinstance(e, Length) else e for e in frame.translation)
+        return Frame((x, y, z), frame.rotation)
+
+    joints = tuple(replace(joint, seat=rename(joint.seat)) for joint in scara.joints)
+    other = replace(scara, joints=joints, lengths=tuple((names[old], value) for old, value in scara.lengths))
+    assert ha.regroup(other).counts == ha.regroup(scara).counts
+    np.testing.assert_array_equal(ha.regroup(other).values, ha.regroup(scara).values)
+
+
+def test_regrouping_in_frames_that_hide_the_axes() -> None:
+    """The sum of three angles is zero, but 1e-12 remains after each has become rational."""
+    with pytest.raises(InputError, match=r"terms would remain, although \d+ are enough; regroup ytheta.to_modified_dh"):
+        ha.regroup(arm_with_slides(0.7, -0.3, -0.4))
+    assert sum(ha.regroup(arm_with_slides(0.7, -0.7)).counts) == 7

@@ -1,4 +1,4 @@
-"""Work for engines that other processes can do without importing much."""
+"""Work for engines that other processes can import quickly."""
 
 from __future__ import annotations
 
@@ -8,20 +8,21 @@ from ytheta.errors import InputError
 
 
 def square(item: int) -> tuple[int, int]:
-    """The square, and the process that found it."""
+    """Return the square of a number, and the process that computed it."""
     if item < 0:
         raise InputError(f"{item} is negative; give another")
     return item * item, os.getpid()
 
 
-class Counting:
-    """Work that makes something once, and remembers it."""
+class CachingWork:
+    """Work that caches a value and counts how often it computes it."""
 
     def __init__(self) -> None:
-        self.kernel: object | None = None
-        self.compiled = 0
+        self.value: object | None = None
+        self.computed = 0
 
-    def made(self, item: int) -> tuple[int, int, int]:
-        if self.kernel is None:
-            self.kernel, self.compiled = object(), self.compiled + 1
-        return item, self.compiled, os.getpid()
+    def run(self, item: int) -> tuple[int, int, int]:
+        """Return the item, the number of computations, and the process."""
+        if self.value is None:
+            self.value, self.computed = object(), self.computed + 1
+        return item, self.computed, os.getpid()

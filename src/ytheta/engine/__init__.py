@@ -1,1 +1,1 @@
-"""How work is mapped and merged; knows nothing of robots."""
+"""Engines: parallel execution of the same work on many items, by threads or by Dask; independent of robots."""

@@ -1,9 +1,9 @@
-"""Processes of this machine, or of many, by Dask.
+"""The Dask engine: processes of this machine or of a cluster.
 
-The work is sent once to every worker and stays there while its items come: what it makes on the way, such as kernels,
-is made once per worker. Items wait with the scheduler, a few for every thread of the cluster.
+The work is sent once to every worker and stays there for all items, so that values that it caches, such as kernels, are
+computed once per worker. The scheduler holds a few items for every thread of the cluster.
 
-Workers of a cluster of our own are new processes that import the program which started them. A script that opens an
+The workers of a local cluster are new processes that import the program which started them. A script that opens such an
 engine must do so under ``if __name__ == "__main__":``, as with ``multiprocessing``.
 """
 
@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import multiprocessing
+import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -19,16 +20,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ytheta.engine.engine import AHEAD, Engine, Item, Result
-from ytheta.engine.local import one_blas_thread
+from ytheta.engine.engine import ITEMS_PER_WORKER, Engine, Item, Result
+from ytheta.engine.local import limit_blas_threads
 from ytheta.errors import InputError, MissingExtraError
 
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-PATIENCE = 5.0  # seconds that a scheduler and its workers have to answer
-QUIET = {
-    "distributed.admin.large-graph-warning-threshold": "1TiB",  # items are as large as they are
+CONNECT_TIMEOUT = 5.0  # seconds that a scheduler and its workers have to answer
+DASK_SETTINGS = {
+    "distributed.admin.large-graph-warning-threshold": "1TiB",  # no warnings about large items
     "distributed.scheduler.http.routes": [],
     "distributed.worker.http.routes": [],
 }
@@ -36,47 +37,51 @@ QUIET = {
 
 @dataclass(frozen=True, eq=False)
 class Dask:
-    """The workers that a client knows."""
+    """The workers of a Dask client."""
 
     client: Client
 
     def map_in_order(self, work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-        distributed = _distributed()
-        sent = self.client.scatter(work, broadcast=True, hash=False)
-        ahead = AHEAD * max(1, sum(self.client.nthreads().values()))
+        distributed = _import_distributed()
+        remote_work = self.client.scatter(work, broadcast=True, hash=False)
+        limit = ITEMS_PER_WORKER * max(1, sum(self.client.nthreads().values()))
         waiting: deque[Future] = deque()
         try:
             for item in items:
-                waiting.append(self.client.submit(_done, sent, item, pure=False))
-                if len(waiting) >= ahead:
+                waiting.append(self.client.submit(_run_item, remote_work, item, pure=False))
+                if len(waiting) >= limit:
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()
         except (distributed.KilledWorker, distributed.CancelledError) as error:
-            raise InputError(f"the cluster lost its workers, perhaps for want of memory: {error}") from None
-        finally:  # after an error or an interruption nothing new is begun
-            self.client.cancel([*waiting, sent], force=True)
+            raise InputError(f"the cluster lost its workers, perhaps for lack of memory: {error}") from None
+        finally:  # after an error or an interruption no further items are started
+            self.client.cancel([*waiting, remote_work], force=True)
 
 
 @contextmanager
-def own_cluster(workers: int) -> Iterator[Engine]:
-    """Processes of this machine, one thread each; they end with the ``with`` block."""
-    distributed = _distributed()
+def start_cluster(workers: int) -> Iterator[Engine]:
+    """Start processes of this machine, one thread each; they end with the ``with`` block."""
+    distributed = _import_distributed()
     if getattr(multiprocessing.current_process(), "_inheriting", False):
-        raise InputError(_UNGUARDED)
-    with _quiet(), _cluster(workers) as cluster, distributed.Client(cluster, set_as_default=False) as client:
+        raise InputError(_MAIN_GUARD_ADVICE)
+    with (
+        _apply_settings(),
+        _start_local_cluster(workers) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
         yield Dask(client)
 
 
 @contextmanager
-def cluster_at(address: str) -> Iterator[Engine]:
-    """The workers of a scheduler that runs already, such as ``tcp://10.0.0.5:8786``; they live on."""
-    distributed = _distributed()
-    with _quiet():
-        _knock(address)
+def connect_cluster(address: str) -> Iterator[Engine]:
+    """Use the workers of a running scheduler, such as ``tcp://10.0.0.5:8786``; they keep running afterwards."""
+    distributed = _import_distributed()
+    with _apply_settings():
+        _check_scheduler(address)
         with distributed.Client(address, set_as_default=False) as client:
             try:
-                client.wait_for_workers(1, timeout=PATIENCE)
+                client.wait_for_workers(1, timeout=CONNECT_TIMEOUT)
             except TimeoutError:
                 raise InputError(
                     f"the scheduler at {address} has no workers; start some with: dask worker {address}"
@@ -84,61 +89,68 @@ def cluster_at(address: str) -> Iterator[Engine]:
             yield Dask(client)
 
 
-_UNGUARDED = (
-    "a script that starts processes is run by each of them once more; put what opens the engine under: "
+_MAIN_GUARD_ADVICE = (
+    "every process that a script starts runs the script again; put the lines that open the engine under: "
     'if __name__ == "__main__":'
 )
 
 
-def _done(work: Callable[[Item], Result], item: Item) -> Result:
-    with one_blas_thread():
+def dask_setup(_worker: Any) -> None:
+    """Ignore Ctrl-C in a worker of a local cluster; Dask calls this function by its name when the worker starts.
+
+    A terminal sends Ctrl-C to all processes that it started. The process that started the workers handles it and ends
+    them.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _run_item(work: Callable[[Item], Result], item: Item) -> Result:
+    with limit_blas_threads():
         return work(item)
 
 
-def _cluster(workers: int) -> Any:
+def _start_local_cluster(workers: int) -> Any:
     try:
-        return _distributed().LocalCluster(
+        return _import_distributed().LocalCluster(
             n_workers=workers,
             threads_per_worker=1,
             processes=True,
-            dashboard_address="127.0.0.1:0",  # without one it would ask for a port that another cluster may have
+            dashboard_address="127.0.0.1:0",  # any free port; the default may be in use by another cluster
             scheduler_kwargs={"dashboard": False},
             memory_limit=0,
-            preload=["ytheta.engine.worker"],
+            preload=[__name__],  # for dask_setup
             silence_logs=logging.CRITICAL,
         )
     except RuntimeError as error:
-        raise InputError(f"no cluster could be started ({error}); {_UNGUARDED}") from None
+        raise InputError(f"no cluster could be started ({error}); {_MAIN_GUARD_ADVICE}") from None
 
 
-def _knock(address: str) -> None:
-    """Refuse an address where no scheduler is: a client would go on trying, even while it is thrown away."""
-    distributed = _distributed()
+def _check_scheduler(address: str) -> None:
+    """Raise if there is no scheduler at an address; a client would keep trying, even after it is closed."""
+    distributed = _import_distributed()
 
     async def identity() -> dict[str, Any]:
-        async with asyncio.timeout(PATIENCE):
-            async with distributed.rpc(address, timeout=PATIENCE) as there:
-                return await there.identity()
+        async with asyncio.timeout(CONNECT_TIMEOUT):
+            async with distributed.rpc(address, timeout=CONNECT_TIMEOUT) as remote:
+                return await remote.identity()
 
     try:
-        with ThreadPoolExecutor(1) as pool:  # this thread may have a loop of its own, as in notebooks
-            found = pool.submit(asyncio.run, identity()).result()
+        with ThreadPoolExecutor(1) as pool:  # this thread may already run an event loop, as in notebooks
+            answer = pool.submit(asyncio.run, identity()).result()
     except (OSError, ValueError, RuntimeError) as error:
-        why = str(error) or f"nothing was heard for {PATIENCE:g} s"
-        raise InputError(f"no scheduler of Dask answers at {address}: {why}; start one with: dask scheduler") from None
-    if found.get("type") != "Scheduler":
-        raise InputError(
-            f"at {address} is no scheduler of Dask but a {found.get('type')}; give the scheduler's address"
-        )
+        reason = str(error) or f"no answer within {CONNECT_TIMEOUT:g} s"
+        raise InputError(f"no Dask scheduler answers at {address}: {reason}; start one with: dask scheduler") from None
+    if answer.get("type") != "Scheduler":
+        raise InputError(f"{address} is not a Dask scheduler but a {answer.get('type')}; give the scheduler's address")
 
 
-def _quiet() -> Any:
+def _apply_settings() -> Any:
     import dask
 
-    return dask.config.set(QUIET)
+    return dask.config.set(DASK_SETTINGS)
 
 
-def _distributed() -> Any:
+def _import_distributed() -> Any:
     try:
         import distributed
     except ModuleNotFoundError:

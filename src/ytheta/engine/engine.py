@@ -1,4 +1,4 @@
-"""What an engine is: something that does the same work on many items, one after the other or many at once."""
+"""The interface of an engine, which applies the same work to many items, one after the other or in parallel."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from typing import Protocol, TypeVar, runtime_checkable
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-AHEAD = 2  # items per worker that are under way or wait to be merged: memory stays the same however many there are
+ITEMS_PER_WORKER = 2  # in work or waiting to be merged; this bounds memory for any number of items
 
 
 @runtime_checkable
 class Engine(Protocol):
-    """``choice.engine`` opens one by its name."""
+    """``registry.open_engine`` opens an engine by its name."""
 
     def map_in_order(self, work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-        """``work(item)`` of every item in the order of the items, whatever finishes first; of few at a time.
+        """Iterate over ``work(item)`` in the order of the items, independently of which finishes first.
 
-        Work and items may travel to other processes: both must pickle, and what the work changes stays there. An error
-        of the work is raised here as itself, and nothing new is begun.
+        Only a few items are taken ahead of the results. Work and items may be sent to other processes: both must
+        pickle, and changes that the work makes to itself stay there. An error of the work is raised here unchanged, and
+        no further items are started.
         """

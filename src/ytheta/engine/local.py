@@ -1,10 +1,11 @@
-"""Threads of this machine.
+"""The local engine: threads of this process.
 
-Kernels, filters and BLAS leave Python's lock while they compute, so threads are all that is needed. Results come in the
-order of the items, whatever finishes first: merged in that order, sums do not depend on the number of threads.
+Kernels, filters and BLAS release Python's global lock while they compute, so threads are sufficient. Results come in
+the order of the items: merged in that order, sums do not depend on the number of threads.
 
-BLAS would start threads of its own for each product of some hundred samples. They spin while they wait for each other,
-and on processors that others use too a product then takes ten times as long. It gets one thread while ours work.
+BLAS would start its own threads for each product of some hundred samples. They wait for each other actively, and on
+processors that are shared with other programs a product then takes ten times as long. Therefore BLAS is limited to one
+thread while the threads of the engine work.
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
-from ytheta.engine.engine import AHEAD, Item, Result
+from ytheta.engine.engine import ITEMS_PER_WORKER, Item, Result
 from ytheta.errors import InputError
 
 
 @dataclass(frozen=True)
 class Local:
-    """Threads of this process, as many as there are processors unless given."""
+    """Threads of this process; by default as many as there are processors."""
 
     threads: int | None = None
 
@@ -35,50 +36,52 @@ class Local:
         return map_in_order(work, items, threads=self.threads)
 
 
-def map_in_order(work: Callable[[Item], Result], items: Iterable[Item], *, threads: int | None = None) -> Iterator[Result]:
-    """``work(item)`` of every item, one after the other, by as many threads as there are processors unless given."""
-    count = processors(threads)
+def map_in_order(
+    work: Callable[[Item], Result], items: Iterable[Item], *, threads: int | None = None
+) -> Iterator[Result]:
+    """Iterate over ``work(item)`` in the order of the items; by default with as many threads as processors."""
+    count = choose_workers(threads)
     if count == 1:
-        with one_blas_thread():
+        with limit_blas_threads():
             yield from map(work, items)
         return
-    with one_blas_thread(), ThreadPoolExecutor(count) as pool:
+    with limit_blas_threads(), ThreadPoolExecutor(count) as pool:
         waiting: deque[Future[Result]] = deque()
         try:
             for item in items:
                 waiting.append(pool.submit(work, item))
-                if len(waiting) >= AHEAD * count:
+                if len(waiting) >= ITEMS_PER_WORKER * count:
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()
-        finally:  # after an error or an interruption nothing new is begun
+        finally:  # after an error or an interruption no further items are started
             for future in waiting:
                 future.cancel()
 
 
-def processors(wanted: int | None) -> int:
-    """As many as wanted, or all that this process may use."""
-    count = count_processors() if wanted is None else wanted
+def choose_workers(threads: int | None) -> int:
+    """Return this number of threads, or by default the number of usable processors."""
+    count = count_processors() if threads is None else threads
     if count < 1:
         raise InputError(f"threads is {count}; give at least 1")
     return count
 
 
 def count_processors() -> int:
-    """Processors that this process may use."""
+    """Return the number of processors that this process may use."""
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not on every system
         return os.cpu_count() or 1
 
 
-def one_blas_thread() -> AbstractContextManager[None]:
-    """Within it BLAS and LAPACK use one thread: for matrices of some dozen rows, which more would only slow down."""
-    return _BLAS.one_thread()
+def limit_blas_threads() -> AbstractContextManager[None]:
+    """A context in which BLAS and LAPACK use one thread; for small matrices, more would only slow them down."""
+    return _BLAS.limit_to_one_thread()
 
 
 class _Blas:
-    """The threads of BLAS: a setting of the whole process, whoever of its threads changes it."""
+    """The number of BLAS threads, a setting of the whole process that several threads may limit at once."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -86,8 +89,8 @@ class _Blas:
         self._limit: AbstractContextManager[Any] = nullcontext()
 
     @contextmanager
-    def one_thread(self) -> Iterator[None]:
-        """The first who comes changes the setting, the last who leaves restores it."""
+    def limit_to_one_thread(self) -> Iterator[None]:
+        """The first user changes the setting, the last one restores it."""
         with self._lock:
             self._users += 1
             if self._users == 1:

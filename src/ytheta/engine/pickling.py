@@ -1,4 +1,4 @@
-"""What may be sent to other processes: what things are made from, never what was made of them."""
+"""Pickling of objects that cache derived values, such as kernels."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class PickledByFields:
-    """A frozen dataclass that pickles as its fields; what it cached, such as kernels, is made anew where it arrives."""
+    """A frozen dataclass that pickles its fields only; cached values are computed again in the receiving process."""
 
     def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]

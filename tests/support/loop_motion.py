@@ -1,4 +1,4 @@
-"""Motions of robots with loops, and the numbers of a graph: what the tests of loops share."""
+"""Constraints, motions and graph values of robots with loops."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from ytheta.dynamics.loops.solver import solve
 from ytheta.native.graph import Graph
 
 DIFFERENCE_TOLERANCE = 1e-6  # central differences, relative: steps of 1e-4 to 1e-5 in positions of order one
-ROUNDING_TOLERANCE = 1e-9  # relative; the same numbers by another way
+ROUNDING_TOLERANCE = 1e-9  # relative: the same values by another computation
 
-# Where each robot is moved, from its home: the loops close and stay away from singular poses.
-RANGE = {
+# Offsets from home of the actuated coordinates at which the loops close, away from singular poses.
+OFFSETS = {
     "walker": ((-0.12, -0.12, -0.5), (0.12, 0.12, 0.5)),
     "five-bar": ((-0.5, -0.5), (0.5, 0.5)),
     "palletiser": ((-1.0, -0.6, -0.5, -1.0), (1.0, 0.5, 0.5, 1.0)),
@@ -38,7 +38,7 @@ def regressor_of(name: str) -> Graph:
 
 
 def evaluate(graph: Graph, *vectors: np.ndarray) -> np.ndarray:
-    """One sample through CasADi's own evaluation."""
+    """The value of a graph for one sample, evaluated by CasADi."""
     flat = np.zeros(graph.size)
     flat[list(graph.places)] = np.array(graph.function(*vectors)).ravel()
     return flat.reshape(graph.shape)
@@ -49,21 +49,21 @@ def is_close(a: np.ndarray, b: np.ndarray, tolerance: float) -> bool:
 
 
 def random_motion(name: str, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Q, Qd, Qdd in the range of a robot."""
+    """Random Q, Qd and Qdd at which the loops of a robot close."""
     rng = np.random.default_rng(seed)
     loops = constraint_of(name)
-    Q = loops.home[list(loops.actuated)] + rng.uniform(*RANGE[name])
+    Q = loops.home[list(loops.actuated)] + rng.uniform(*OFFSETS[name])
     Qd, Qdd = rng.uniform(-1.0, 1.0, (2, len(Q)))
     return Q, Qd, Qdd
 
 
 def close_pose(loops: Constraint, Q: np.ndarray) -> np.ndarray:
-    """Coordinates of one pose."""
+    """The closed coordinates x of one pose Q."""
     return solve(loops, Q[None]).or_raise().x[0]
 
 
 def differentiate_motion(name: str, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """x, xd, xdd of a random motion, by differences of solved poses."""
+    """x, xd and xdd of a random motion, by differences of closed poses."""
     loops, (Q, Qd, Qdd) = constraint_of(name), random_motion(name, seed)
     h = 1e-3
     times = h * np.arange(-3, 4)

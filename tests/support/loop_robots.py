@@ -1,4 +1,4 @@
-"""Robots with closed loops: those of the catalog, and made-up ones with loops in space and other cut joints."""
+"""Robots with loops: those of the catalog, and artificial ones with spatial loops and other kinds of cut joints."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CATALOG = ("walker", "five-bar", "palletiser")
 
 
 def add_drives(robot: Robot) -> Robot:
-    """The same with rotor inertia and all kinds of friction at every joint, cut ones included."""
+    """The same robot with rotor inertia and all kinds of friction at every joint, cut joints included."""
 
     def drive(joint: Joint, k: int) -> Joint:
         return replace(joint, drive=Drive(0.02 + 0.01 * k, 2.0, 0.7 + 0.2 * k, 0.3 + 0.1 * k, 0.1 - 0.05 * k))
@@ -38,7 +38,7 @@ def make_link(name: str, seed: int) -> Link:
 
 
 def make_ring() -> Robot:
-    """Seven revolute joints in a ring in space, one of them cut: five passive joints, all in one block."""
+    """Seven revolute joints in a spatial ring, one of them cut: five passive joints in one block."""
     rng = np.random.default_rng(4)
     joints = tuple(
         Joint(f"j{k}", R, f"l{k - 1}" if k > 1 else "base", f"l{k}", _draw_frame(rng), axis)
@@ -64,7 +64,7 @@ AXES = (
 
 
 def make_ball_loop() -> Robot:
-    """Three joints and a fourth one on the other side, which meet in a ball joint: one block of three, in space."""
+    """Two chains of three joints and one joint that meet in a ball joint: one spatial block of three."""
     rng = np.random.default_rng(7)
     links = (Link("base"), *(make_link(name, k) for k, name in enumerate("abcd", 11)))
     joints = (
@@ -82,7 +82,7 @@ def make_ball_loop() -> Robot:
 
 
 def make_slide_loop() -> Robot:
-    """A triangle in a tilted plane, cut at its slide; a coupled joint and a motor hang behind it."""
+    """A triangle in a tilted plane, cut at its slide, which carries a coupled joint and a motor."""
     tilt, along_x = Frame.from_rpy(0.4, -0.7, 1.1), Frame.from_rpy(0.0, np.pi / 2, 0.0)
     return Robot(
         "slide",
@@ -107,9 +107,9 @@ def _draw_frame(rng: np.random.Generator) -> Frame:
 
 
 def make_looped_robot(name: str) -> Robot:
-    """By name, with drives everywhere."""
-    made_up = {"ring": make_ring, "ball": make_ball_loop, "slide": make_slide_loop}
-    return add_drives(made_up[name]() if name in made_up else ytheta.load(name))
+    """A robot with loops by its name, with drives at all joints."""
+    artificial = {"ring": make_ring, "ball": make_ball_loop, "slide": make_slide_loop}
+    return add_drives(artificial[name]() if name in artificial else ytheta.load(name))
 
 
 NAMES = (*CATALOG, "ring", "ball", "slide")

@@ -1,4 +1,4 @@
-"""The loops of the catalog close over the ranges its files state: against closed-form solutions of their geometry."""
+"""The loops of the catalog close over their stated ranges: against closed-form solutions of their geometry."""
 
 from __future__ import annotations
 
@@ -20,40 +20,47 @@ from ytheta.robot.robot import Robot
 Pose: TypeAlias = dict[str, float]
 
 
-def between(a: float, b: float, c: float) -> float:
-    """The angle of a triangle between its sides a and b, opposite to c."""
+def enclosed_angle(a: float, b: float, c: float) -> float:
+    """The angle between the sides a and b of a triangle with the third side c."""
     return math.acos((a * a + b * b - c * c) / (2 * a * b))
 
 
-def wrapped(angle: float) -> float:
+def wrap_angle(angle: float) -> float:
     return math.remainder(angle, 2 * math.pi)
 
 
 def walker_pose(q5: float, q7: float) -> Pose:
-    """From the cylinders' lengths by the law of cosines; points of the base's plane are complex numbers."""
+    """From the lengths of the cylinders by the law of cosines; points of the plane are complex numbers."""
     pivot10, pivot11, eye13, lever = complex(-0.2, 0.15), complex(0.45, -0.25), complex(0.65, -0.08), 0.35
-    q1 = between(abs(pivot11), abs(eye13), q5) + cmath.phase(pivot11) - cmath.phase(eye13)
+    q1 = enclosed_angle(abs(pivot11), abs(eye13), q5) + cmath.phase(pivot11) - cmath.phase(eye13)
     elbow = cmath.rect(1.2, q1)
-    to_lever = cmath.phase(pivot10 - elbow) - between(abs(pivot10 - elbow), lever, q7)
+    to_lever = cmath.phase(pivot10 - elbow) - enclosed_angle(abs(pivot10 - elbow), lever, q7)
     q4 = cmath.phase(cmath.rect(1.0, q1) * eye13 - pivot11)
     q6 = cmath.phase(elbow + cmath.rect(lever, to_lever) - pivot10)
-    q2 = wrapped(to_lever - math.pi - q1)
+    q2 = wrap_angle(to_lever - math.pi - q1)
     return {"q1": q1, "q2": q2, "q3": -0.8, "q4": q4, "q5": q5, "q6": q6, "q7": q7}
 
 
 def five_bar_pose(left: float, right: float) -> Pose:
-    """The tip is the upper point in which the circles about the two elbows meet."""
-    one, other = -0.15 + cmath.rect(0.25, left), 0.15 + cmath.rect(0.25, right)
-    half = (other - one) / 2
-    tip = one + half + 1j * half / abs(half) * math.sqrt(0.45**2 - abs(half) ** 2)
-    elbows = wrapped(cmath.phase(tip - one) - left), wrapped(cmath.phase(tip - other) - right)
-    return {"left": left, "left_elbow": elbows[0], "right": right, "right_elbow": elbows[1]}
+    """The tip is the upper intersection of the circles about the two elbows."""
+    left_elbow, right_elbow = -0.15 + cmath.rect(0.25, left), 0.15 + cmath.rect(0.25, right)
+    half = (right_elbow - left_elbow) / 2
+    tip = left_elbow + half + 1j * half / abs(half) * math.sqrt(0.45**2 - abs(half) ** 2)
+    angles = wrap_angle(cmath.phase(tip - left_elbow) - left), wrap_angle(cmath.phase(tip - right_elbow) - right)
+    return {"left": left, "left_elbow": angles[0], "right": right, "right_elbow": angles[1]}
 
 
 def palletiser_pose(shoulder: float, crank: float) -> Pose:
     """A parallelogram keeps its sides parallel."""
-    turned = shoulder - crank
-    return {"yaw": 0.0, "shoulder": shoulder, "elbow": -turned, "roll": 0.0, "crank_pin": crank, "rod_pin": turned}
+    difference = shoulder - crank
+    return {
+        "yaw": 0.0,
+        "shoulder": shoulder,
+        "elbow": -difference,
+        "roll": 0.0,
+        "crank_pin": crank,
+        "rod_pin": difference,
+    }
 
 
 LOOPED: dict[str, tuple[Callable[[float, float], Pose], tuple[str, str], int]] = {
@@ -64,32 +71,32 @@ LOOPED: dict[str, tuple[Callable[[float, float], Pose], tuple[str, str], int]] =
 
 
 def grid(name: str, steps: int) -> list[tuple[float, float]]:
-    """Values of the two actuated coordinates over the stated range, which is their limits; corners included."""
-    one, other = (robot(name).joint(joint).limits for joint in LOOPED[name][1])
-    values = (np.linspace(bound.lower, bound.upper, steps).tolist() for bound in (one, other))
+    """Values of the two actuated coordinates over the stated range, their limits, with its corners."""
+    limits = (robot(name).joint(joint).limits for joint in LOOPED[name][1])
+    values = (np.linspace(limit.lower, limit.upper, steps).tolist() for limit in limits)
     return list(itertools.product(*values))
 
 
-def gap(of: Robot, pose: Pose) -> float:
-    """How far the loops are from closing at a pose."""
-    of = of.numeric
-    factors, offset = of.coupling_map
-    q = factors @ [pose[name] for name in of.coordinates] + offset
-    return max(state.gap for state in loop_states(of, q))
+def gap(model: Robot, pose: Pose) -> float:
+    """The largest gap of the loops at a pose."""
+    model = model.numeric
+    factors, offset = model.coupling_map
+    q = factors @ [pose[name] for name in model.coordinates] + offset
+    return max(state.gap for state in loop_states(model, q))
 
 
-def at_home(of: Robot, pose: Pose) -> Robot:
-    return replace(of, home=tuple(pose.items()))
+def with_home(model: Robot, pose: Pose) -> Robot:
+    return replace(model, home=tuple(pose.items()))
 
 
 @pytest.mark.parametrize("name", LOOPED)
 def test_loops_close_over_the_stated_range(name: str) -> None:
     expected, _, freedom = LOOPED[name]
-    of = robot(name).numeric
+    model = robot(name).numeric
     for values in grid(name, 9):
-        assert gap(of, expected(*values)) < EXACT
+        assert gap(model, expected(*values)) < EXACT
     for values in grid(name, 3):
-        closure = close_loops(at_home(of, expected(*values)))
+        closure = close_loops(with_home(model, expected(*values)))
         assert closure.closed
         assert closure.determined, closure.advice
         assert closure.freedom == freedom
@@ -115,12 +122,12 @@ CHANGED = [
 
 
 @pytest.mark.parametrize(("name", "old", "new"), CHANGED)
-def test_a_length_changed_by_a_tenth_closes_elsewhere(name: str, old: str, new: str) -> None:
+def test_other_lengths_close_at_another_pose(name: str, old: str, new: str) -> None:
     expected, _, _ = LOOPED[name]
     other = edited(name, old, new).numeric
     middle = expected(*grid(name, 3)[4])
     assert gap(other, middle) > 0.01
-    closure = close_loops(at_home(other, middle))
+    closure = close_loops(with_home(other, middle))
     assert closure.closed
     assert max(abs(closure.coordinates[joint] - value) for joint, value in middle.items()) > 0.01
 
@@ -133,11 +140,11 @@ def test_walker_does_not_close_beyond_its_range() -> None:
 
 def test_five_bar_with_short_rods_does_not_close() -> None:
     start = five_bar_pose(3.0, 0.14)
-    assert not close_loops(at_home(robot("five-bar").with_lengths(l2=0.3), start)).closed
+    assert not close_loops(with_home(robot("five-bar").with_lengths(l2=0.3), start)).closed
 
 
-def test_palletiser_is_undetermined_where_its_crank_meets_the_arm() -> None:
-    closure = close_loops(at_home(robot("palletiser"), palletiser_pose(0.5, 0.5)))
+def test_palletiser_is_undetermined_if_its_crank_meets_the_arm() -> None:
+    closure = close_loops(with_home(robot("palletiser"), palletiser_pose(0.5, 0.5)))
     assert closure.closed
     assert not closure.determined
 
@@ -147,14 +154,14 @@ def test_five_bar_elbows_stay_outside() -> None:
     assert max(pose["left_elbow"] for pose in poses) < 0.0 < min(pose["right_elbow"] for pose in poses)
 
 
-def test_palletiser_keeps_its_hand_level_whatever_its_lengths() -> None:
-    def tilt(of: Robot) -> float:
+def test_palletiser_keeps_its_hand_level_for_all_lengths() -> None:
+    def tilt(model: Robot) -> float:
         worst = 0.0
         for values in grid("palletiser", 3):
             pose = palletiser_pose(*values)
-            assert gap(of, pose) < EXACT
-            factors, offset = of.coupling_map
-            flange = link_poses(of, factors @ [pose[name] for name in of.coordinates] + offset)["flange"]
+            assert gap(model, pose) < EXACT
+            factors, offset = model.coupling_map
+            flange = link_poses(model, factors @ [pose[name] for name in model.coordinates] + offset)["flange"]
             worst = max(worst, float(abs(flange[:3, 2] - [0.0, 0.0, -1.0]).max()))
         return worst
 
@@ -163,7 +170,7 @@ def test_palletiser_keeps_its_hand_level_whatever_its_lengths() -> None:
     assert tilt(edited("palletiser", "elbow = -1 }", "elbow = -1.1 }")) > 0.01
 
 
-def test_walker_is_the_papers_structure() -> None:
+def test_walker_has_the_structure_of_the_paper() -> None:
     arm = robot("walker")
     assert arm.gravity_in_base == pytest.approx((0.0, -9.8, 0.0), abs=EXACT)
     assert [link.name for link in arm.links] == [f"link{k}" for k in range(8)]

@@ -1,4 +1,4 @@
-"""Loops close where geometry says so, against the cosine rule; what cannot close, or not in this assembly, is told."""
+"""Closure of single poses: against the law of cosines, and the advice about poses that cannot be reached."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ R, P = JointKind.REVOLUTE, JointKind.PRISMATIC
 
 
 def triangle(kind: JointKind = R, actuated: tuple[str, ...] = ("slide",)) -> Robot:
-    """A beam on a pivot, held by a cylinder: a triangle whose third side is the cylinder's length."""
+    """A beam on a pivot, held by a cylinder: a triangle whose third side is the length of the cylinder."""
     along_x = Frame.from_rpy(0.0, math.pi / 2, 0.0)
     return Robot(
         "triangle",
@@ -36,23 +36,23 @@ def triangle(kind: JointKind = R, actuated: tuple[str, ...] = ("slide",)) -> Rob
 
 @pytest.mark.parametrize("kind", [R, JointKind.POINT])
 @pytest.mark.parametrize("length", [0.45, 0.6, 0.9, 1.2])
-def test_closes_by_the_cosine_rule(kind: JointKind, length: float) -> None:
+def test_a_triangle_closes_by_the_law_of_cosines(kind: JointKind, length: float) -> None:
     closure = close_loops(triangle(kind), {"slide": length}).or_raise()
     expected = math.acos((0.5**2 + 0.8**2 - length**2) / (2 * 0.5 * 0.8))
     assert closure.coordinates["beam"] == pytest.approx(expected, abs=1e-9)
     assert closure.freedom == 1
     if kind is R:
-        turned = closure.coordinates["pivot"] - closure.coordinates["beam"]
-        assert closure.loops[0].position == pytest.approx(turned, abs=1e-9)
+        angle = closure.coordinates["pivot"] - closure.coordinates["beam"]
+        assert closure.loops[0].position == pytest.approx(angle, abs=1e-9)
 
 
-def test_the_other_assembly_is_not_taken() -> None:
+def test_the_assembly_of_home_is_kept() -> None:
     mirrored = replace(triangle(), home=(("beam", -1.0), ("pivot", -1.3), ("slide", 0.6)))
     assert close_loops(mirrored).coordinates["beam"] == pytest.approx(-close_loops(triangle()).coordinates["beam"])
 
 
 @pytest.mark.parametrize("length", [0.1, 1.5])
-def test_what_cannot_close_says_so(length: float) -> None:
+def test_a_pose_that_cannot_close_is_reported(length: float) -> None:
     closure = close_loops(triangle(), {"slide": length})
     assert not closure.closed
     with pytest.raises(ClosureError, match=r"loop 'pin' .* cannot close at this pose: its joint stays 0\.2 .* apart"):
@@ -75,7 +75,7 @@ def five_bar(*actuated: str) -> Robot:
     )
 
 
-def test_a_choice_that_does_not_determine_the_rest() -> None:
+def test_too_few_actuated_coordinates_do_not_determine_the_rest() -> None:
     with pytest.raises(ClosureError, match=r"leave 2 coordinates free, but the actuated ones \(q1\) do not"):
         close_loops(five_bar("q1")).or_raise()
     assert close_loops(five_bar("q1", "q3")).or_raise().freedom == 2
@@ -83,19 +83,19 @@ def test_a_choice_that_does_not_determine_the_rest() -> None:
         close_loops(five_bar("q1"), {"q2": 0.0})
 
 
-@pytest.mark.parametrize("at_rest", [True, False], ids=["closed at home", "open at home"])
-def test_more_actuated_than_free_is_told(at_rest: bool) -> None:
-    """Whether the figures of home happen to close the loop makes no difference."""
+@pytest.mark.parametrize("closed_at_home", [True, False], ids=["closed at home", "open at home"])
+def test_too_many_actuated_coordinates_are_reported(closed_at_home: bool) -> None:
+    """Whether the loop is closed at home or not."""
     closed = tuple(close_loops(five_bar("q1", "q3")).or_raise().coordinates.items())
     for actuated in (("q1", "q2", "q3"), ("q1", "q2", "q3", "q4")):
-        robot = replace(five_bar(*actuated), home=closed if at_rest else five_bar().home)
+        robot = replace(five_bar(*actuated), home=closed if closed_at_home else five_bar().home)
         reason = f"leave 2 coordinates free, but {len(actuated)} are actuated; leave {len(actuated) - 2} of q1, q2, q3"
         with pytest.raises(ClosureError, match=reason):
             close_loops(robot).or_raise()
 
 
 def four_bar(a: float, b: float, c: float, d: float) -> Robot:
-    """Crank a, rod b, lever c on a base d, the lever up."""
+    """Crank a, rod b and lever c on a base of length d, with the lever up."""
     return Robot(
         "four-bar",
         links=tuple(Link(name) for name in ("base", "crank", "rod", "lever")),
@@ -110,8 +110,8 @@ def four_bar(a: float, b: float, c: float, d: float) -> Robot:
     )
 
 
-def test_a_pose_behind_an_arc_that_does_not_close_is_not_reached() -> None:
-    """The crank cannot turn past the angle at which rod and lever are stretched; a turn further it would close."""
+def test_a_pose_behind_an_arc_that_cannot_close_is_not_reached() -> None:
+    """The crank cannot turn past the angle at which rod and lever are stretched; one turn later it would close."""
     robot = four_bar(1.0, 0.6, 0.6, 1.0)
     edge = 2 * math.asin(0.6)
     assert close_loops(robot, {"crank": edge - 0.01}).closed
@@ -126,15 +126,15 @@ def test_a_pose_behind_an_arc_that_does_not_close_is_not_reached() -> None:
         close_loops(triangle(), {"slide": -0.6}).or_raise()
 
 
-def test_a_crank_that_turns_round_is_led_through_whole_turns() -> None:
+def test_a_crank_can_make_whole_turns() -> None:
     robot = four_bar(0.3, 1.0, 0.8, 1.0)
     once, again = (close_loops(robot, {"crank": 0.5 + turns * 2 * math.pi}).or_raise() for turns in (0, 2))
     for name in ("rod", "lever"):
-        turned = math.remainder(again.coordinates[name] - once.coordinates[name], 2 * math.pi)
-        assert turned == pytest.approx(0.0, abs=1e-8)
+        difference = math.remainder(again.coordinates[name] - once.coordinates[name], 2 * math.pi)
+        assert difference == pytest.approx(0.0, abs=1e-8)
 
 
-def test_poses_that_are_too_far_are_refused_at_once() -> None:
+def test_poses_that_are_too_far_are_refused() -> None:
     with pytest.raises(ClosureError, match=r"cannot be moved beyond slide = 1\.3;"):
         close_loops(triangle(), {"slide": 1e5}).or_raise()
     for far in (math.nan, math.inf, 1e308):
@@ -144,20 +144,19 @@ def test_poses_that_are_too_far_are_refused_at_once() -> None:
         close_loops(four_bar(1e300, 1.0, 1.0, -1e300))
 
 
-def test_a_coordinate_outside_the_loops_is_not_led() -> None:
+def test_a_coordinate_outside_the_loops_moves_at_once() -> None:
     robot = triangle()
-    turning = replace(
+    with_drum = replace(
         robot,
         links=(*robot.links, Link("drum")),
         joints=(*robot.joints, Joint("drum", R, "base", "drum")),
         actuated=("slide", "drum"),
     )
-    assert close_loops(turning, {"drum": 900.0}).or_raise().coordinates["drum"] == 900.0
+    assert close_loops(with_drum, {"drum": 900.0}).or_raise().coordinates["drum"] == 900.0
 
 
-def test_too_few_actuated_coordinates_are_told() -> None:
-    open_choice = replace(triangle(), actuated=())
-    closure = close_loops(open_choice)
+def test_no_actuated_coordinate_is_reported() -> None:
+    closure = close_loops(replace(triangle(), actuated=()))
     assert closure.closed
     assert not closure.determined
     assert "leave 1 coordinate free, but the actuated ones (none)" in closure.advice
@@ -165,7 +164,7 @@ def test_too_few_actuated_coordinates_are_told() -> None:
 
 @pytest.mark.parametrize("kind", [P, JointKind.FIXED])
 def test_prismatic_and_fixed_cuts(kind: JointKind) -> None:
-    """An inverted cut: the slide itself is where the loop was opened; a weld leaves the triangle without motion."""
+    """The loop is cut at its slide, or at a weld that cannot close."""
     along_x = Frame.from_rpy(0.0, math.pi / 2, 0.0)
     robot = Robot(
         "inverted",
@@ -180,7 +179,7 @@ def test_prismatic_and_fixed_cuts(kind: JointKind) -> None:
         home=(("beam", 1.0), ("pivot", 2.0), ("pin", 1.0)),
     )
     if kind is JointKind.FIXED:
-        # Barrel and rod are one link of length 0: beam and barrel pivots would have to be 0.8 = 0.5 apart.
+        # Barrel and rod are one link of length 0, so the pivots would have to be both 0.8 and 0.5 apart.
         assert not close_loops(robot).closed
         return
     closure = close_loops(robot, {"beam": 1.2}).or_raise()

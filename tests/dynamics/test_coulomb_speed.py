@@ -146,5 +146,5 @@ def test_toml_round_trip() -> None:
 @pytest.mark.parametrize("speed", [-0.1, math.inf, math.nan, 1e-200, 1e200])
 def test_invalid_speeds_are_refused(speed: float) -> None:
     robot = read(ONE_JOINT)
-    with pytest.raises(RobotError, match=r"joint 'q1': its coulomb_speed is .*; give the speed around which"):
+    with pytest.raises(RobotError, match=r"joint 'q1': its coulomb_speed is .*; give the speed within which"):
         replace(robot, joints=(replace(robot.joints[0], drive=Drive(coulomb_speed=speed)),))

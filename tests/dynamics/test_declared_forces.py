@@ -30,12 +30,12 @@ from ytheta.robot.robot import Robot
 
 
 def flip_forces(robot: Robot) -> Robot:
-    """The twin that must fail: every force the other way round."""
+    """The twin that must fail: all forces with the opposite sign."""
     return replace(robot, forces=tuple(replace(force, value=-force.value) for force in robot.forces))
 
 
 def force_torques(robot: Robot, q: np.ndarray) -> np.ndarray:
-    """Torques of SPRING and CABLE at the joints of a six-joint arm, written out."""
+    """Torques of SPRING and CABLE at the joints of a six-joint arm."""
     _, q2, q3, _, q5, _ = q
     x = q2 + 0.67 * q3
     bend = x**3 - 0.2 * np.tanh(x)
@@ -78,7 +78,7 @@ def test_columns_of_the_regressor(formulation: str) -> None:
 
 
 def test_reference_regressor_and_momentum() -> None:
-    """Positions alone decide: the reference motion has no part in it, momentum has none, the remainder has all."""
+    """Columns of forces depend on positions only; they are zero in the momentum and complete in the remainder."""
     robot = with_forces(coupled_robot(), SPRING, CABLE)
     x, xd, xdd = state(6)
     Y = evaluate(graphs.regressor_graph(robot), x, xd, xdd)
@@ -109,7 +109,7 @@ def test_machine_code_of_every_function() -> None:
 
 
 def test_the_power_of_a_spring_is_the_rate_of_its_energy() -> None:
-    """Its power is the rate of k/2 (q - q0)^2, by central differences."""
+    """The rate of k/2 (q - q0)^2 by central differences."""
     robot = with_forces(ytheta.load("puma560"), SPRING)
     x, xd, xdd = state(6)
     power = xd @ (
@@ -202,9 +202,9 @@ def test_springs_of_mujoco(text: str, tmp_path: Path) -> None:
 
 
 def counterbalance() -> Force:
-    """The one of the KR300, as the docs write it."""
+    """The counterbalance of the KR300 in the docs."""
     page = (ROOT / "docs" / "robot-format.md").read_text()
-    (text,) = [each for each in re.findall(r"```toml\n(.*?)```", page, flags=re.DOTALL) if "counterbalance" in each]
+    (text,) = [block for block in re.findall(r"```toml\n(.*?)```", page, flags=re.DOTALL) if "counterbalance" in block]
     (force,) = read(text).forces
     return force
 
@@ -222,7 +222,7 @@ def test_counterbalance_agrees_with_the_table(shared_data: Path) -> None:
 
 @pytest.mark.parametrize("run", ["a", "b"])
 def test_gravity_torque_with_counterbalance(shared_data: Path, run: str) -> None:
-    """Gravity torque of CAD and counterbalance, as the source stored it with four decimals."""
+    """Gravity torque of the CAD model with counterbalance, which the source gives with four decimals."""
     polars = pytest.importorskip("polars", reason="polars reads the Parquet files of the shared data folder")
     folder = shared_data / "kr300"
     poses = polars.read_parquet(folder / f"kr300_run_{run}_gravity_check.parquet")

@@ -1,1 +1,1 @@
-"""Speed, as ratios to a peer in the same run; the best of several runs each, since machines are shared and noisy."""
+"""Benchmarks: ratios to a peer in the same run, the best of several runs each, since shared machines are noisy."""

@@ -15,10 +15,10 @@ BENCHMARKS = (dynamics, identify, simulate, compile_time, reading)
 
 
 def main() -> None:
-    wanted = sys.argv[1:]
+    names = sys.argv[1:]
     rows: list[Row] = []
     for benchmark in BENCHMARKS:
-        if not wanted or benchmark.__name__.rpartition(".")[2] in wanted:
+        if not names or benchmark.__name__.rpartition(".")[2] in names:
             rows += benchmark.rows()
     table = Table("what", "ytheta", "peer", "peer's name", "faster", box=box.SIMPLE_HEAD)
     for row in rows:

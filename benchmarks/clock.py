@@ -1,4 +1,4 @@
-"""How benchmarks measure: the best of several runs, and a row that compares two such times."""
+"""Time measurement: the best of several runs, and a row that compares two such times."""
 
 from __future__ import annotations
 
@@ -18,35 +18,36 @@ class Row:
 
     @property
     def ratio(self) -> float:
-        """How many times faster than the peer."""
+        """The time of the peer divided by that of ytheta."""
         return self.peer / self.ytheta
 
     @property
     def times(self) -> tuple[str, str]:
-        return _printed(self.ytheta), _printed(self.peer)
+        """Both times as text."""
+        return _format_time(self.ytheta), _format_time(self.peer)
 
 
-LONG_ENOUGH = 0.3
+MIN_TOTAL_SECONDS = 0.3
 
 
-def best_of(
+def measure_best(
     work: Callable[[], object], *, runs: int = 7, calls: int = 1, clock: Callable[[], float] = time.perf_counter
 ) -> float:
-    """Seconds per call, the best of several runs of several calls each: of as many as fit into LONG_ENOUGH seconds.
+    """Return the seconds per call: the best of several runs, which take at least MIN_TOTAL_SECONDS in total.
 
-    ``clock``: time.process_time for work on one thread, which others on the same processor then do not disturb. A
-    long job is disturbed more than a short one, so that without it a ratio of the two would flatter the short one.
+    ``clock``: use time.process_time for work on one thread, so that other processes do not disturb the measurement. A
+    long job is disturbed more than a short one, which would distort the ratio of the two.
     """
     times: list[float] = []
-    while len(times) < runs or (runs > 1 and sum(times) * calls < LONG_ENOUGH):
-        began = clock()
+    while len(times) < runs or (runs > 1 and sum(times) * calls < MIN_TOTAL_SECONDS):
+        start = clock()
         for _ in range(calls):
             work()
-        times.append((clock() - began) / calls)
+        times.append((clock() - start) / calls)
     return min(times)
 
 
-def _printed(seconds: float) -> str:
+def _format_time(seconds: float) -> str:
     for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
         if seconds >= size:
             return f"{seconds / size:.3g} {unit}"

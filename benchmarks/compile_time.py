@@ -1,7 +1,7 @@
-"""Compile time against the number of operations: it grows about linearly, from one joint to more than a humanoid.
+"""Compile time versus the number of operations, from one joint to more than a humanoid: it grows about linearly.
 
-The peer writes C source of the same graph, before any compiler has seen it; the name of a row holds the figure to look
-at, the time per operation.
+The peer only writes C source of the same graph and does not compile it. The relevant figure, the time per operation, is
+in the name of a row.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.clock import Row, best_of
+from benchmarks.clock import Row, measure_best
 from ytheta.native import compile_graph, count_operations
 from ytheta.native.graph import Graph, Input, trace
 
@@ -18,20 +18,20 @@ JOINTS = (1, 3, 6, 12, 24, 36)
 
 
 def rows() -> list[Row]:
-    found = []
+    result = []
     for joints in JOINTS:
         graph = arm_regressor(joints)
         runs = 3 if joints < 12 else 1
-        seconds = best_of(lambda graph=graph: compile_graph(graph, cache=False), runs=runs)  # type: ignore[misc]
-        written = best_of(lambda graph=graph: _c_source(graph), runs=runs)  # type: ignore[misc]
+        seconds = measure_best(lambda graph=graph: compile_graph(graph, cache=False), runs=runs)  # type: ignore[misc]
+        c_seconds = measure_best(lambda graph=graph: _write_c_source(graph), runs=runs)  # type: ignore[misc]
         count = count_operations(graph).total
         name = f"compile {count} operations ({1e6 * seconds / count:.0f} µs each)"
-        found.append(Row(name, seconds, written, "CasADi writes C"))
-    return found
+        result.append(Row(name, seconds, c_seconds, "CasADi writes C"))
+    return result
 
 
 def arm_regressor(joints: int) -> Graph:
-    """The regressor of a serial arm whose axes turn by a quarter from joint to joint, by Newton–Euler."""
+    """The Newton–Euler regressor of a serial arm with a quarter turn between successive axes."""
     import casadi
 
     names = ("q", "qd", "qdd")
@@ -40,27 +40,28 @@ def arm_regressor(joints: int) -> Graph:
     quarter = casadi.SX(casadi.DM([[1, 0, 0], [0, 0, -1], [0, 1, 0]]))
     w = wd = casadi.SX(3, 1)
     a = casadi.SX([0, 0, 9.81])
-    turns: list[casadi.SX] = []
+    rotations: list[casadi.SX] = []
     regressor = np.zeros((joints, 10 * joints), dtype=object)
     for i in range(joints):
         c, s = casadi.cos(q[i]), casadi.sin(q[i])
-        turns.append(quarter @ casadi.blockcat([[c, -s, 0], [s, c, 0], [0, 0, 1]]))
-        a = turns[i].T @ (a + casadi.cross(wd, shift) + casadi.cross(w, casadi.cross(w, shift)))
-        carried = turns[i].T @ w
-        w, wd = carried + axis * qd[i], turns[i].T @ wd + axis * qdd[i] + casadi.cross(carried, axis * qd[i])
-        spin = casadi.skew(w)
-        force = casadi.horzcat(a, casadi.skew(wd) + spin @ spin, casadi.SX(3, 6))
-        moment = casadi.horzcat(casadi.SX(3, 1), -casadi.skew(a), _spread(wd) + spin @ _spread(w))
+        rotations.append(quarter @ casadi.blockcat([[c, -s, 0], [s, c, 0], [0, 0, 1]]))
+        a = rotations[i].T @ (a + casadi.cross(wd, shift) + casadi.cross(w, casadi.cross(w, shift)))
+        w_parent = rotations[i].T @ w
+        wd = rotations[i].T @ wd + axis * qdd[i] + casadi.cross(w_parent, axis * qd[i])
+        w = w_parent + axis * qd[i]
+        W = casadi.skew(w)
+        force = casadi.horzcat(a, casadi.skew(wd) + W @ W, casadi.SX(3, 6))
+        moment = casadi.horzcat(casadi.SX(3, 1), -casadi.skew(a), _inertia_matrix(wd) + W @ _inertia_matrix(w))
         for j in range(i, -1, -1):
             for column in range(10):
                 regressor[j, 10 * i + column] = moment[2, column]
-            force = turns[j] @ force
-            moment = turns[j] @ moment + casadi.skew(shift) @ force
+            force = rotations[j] @ force
+            moment = rotations[j] @ moment + casadi.skew(shift) @ force
     inputs = [(Input(name, joints), symbols) for name, symbols in zip(names, (q, qd, qdd), strict=True)]
     return trace(f"regressor of {joints} joints", inputs, regressor)
 
 
-def _spread(w: Any) -> Any:
+def _inertia_matrix(w: Any) -> Any:
     """The matrix L with L (Ixx, Ixy, Iyy, Ixz, Iyz, Izz) = I w."""
     import casadi
 
@@ -68,7 +69,7 @@ def _spread(w: Any) -> Any:
     return casadi.blockcat([[x, y, 0, z, 0, 0], [0, x, y, 0, z, 0], [0, 0, 0, x, y, z]])
 
 
-def _c_source(graph: Graph) -> str:
+def _write_c_source(graph: Graph) -> str:
     import casadi
 
     generator = casadi.CodeGenerator("arm")

@@ -12,13 +12,13 @@ import numpy as np
 import pinocchio as pin
 
 import ytheta
-from benchmarks.clock import Row, best_of
+from benchmarks.clock import Row, measure_best
 from benchmarks.reading import example_urdf
 from ytheta.dynamics.kernels import AnyKernel
 
 SAMPLES = 1024  # a block, as the estimators stream it
-BATCH = 16 * SAMPLES  # dynamics are shown for both: in 1024 samples Python's own cost is about 10 ns of each
-# Our catalog's robot, the peer's file, and joints of the file that the arm alone does not have.
+BATCH = 16 * SAMPLES  # both sizes are shown: in 1024 samples, the overhead of Python is about 10 ns per sample
+# The robot of the catalog, the file for the peer, and joints of the file that are not part of the arm.
 ROBOTS = {
     "UR10": ("ur10", "ur10_robot.urdf", ()),
     "Panda": ("panda", "panda.urdf", ("panda_finger_joint1", "panda_finger_joint2")),
@@ -28,9 +28,8 @@ START = "import numpy as np, ytheta; r = ytheta.load('ur10'); x = np.zeros((1, 6
 
 
 def rows() -> list[Row]:
-    return [row for name, (ours, file, locked) in ROBOTS.items() for row in _robot_rows(name, ours, file, locked)] + (
-        _start_rows()
-    )
+    robot_rows = [row for name, robot in ROBOTS.items() for row in _robot_rows(name, *robot)]
+    return [*robot_rows, *_start_rows()]
 
 
 def _robot_rows(name: str, catalog_name: str, file: str, locked: tuple[str, ...]) -> list[Row]:
@@ -40,62 +39,67 @@ def _robot_rows(name: str, catalog_name: str, file: str, locked: tuple[str, ...]
     q, qd, last = np.random.default_rng(0).uniform(-1.0, 1.0, (3, SAMPLES, len(robot.coordinates)))
     pq, pqd, plast = np.random.default_rng(0).uniform(-1.0, 1.0, (3, SAMPLES, model.nv))
 
-    def peer(call: Callable[..., object]) -> float:
-        """Seconds per sample of a Pinocchio algorithm called once per sample."""
+    def measure_peer(call: Callable[..., object]) -> float:
+        """Return the seconds per sample of a Pinocchio algorithm that is called once per sample."""
 
         def all_samples() -> None:
             for k in range(SAMPLES):
                 call(model, data, pq[k], pqd[k], plast[k])
 
-        return best_of(all_samples) / SAMPLES
+        return measure_best(all_samples) / SAMPLES
 
     base = ytheta.regressor(robot, ytheta.base_parameters(robot))
     inverse, forward = ytheta.inverse_dynamics(robot), ytheta.forward_dynamics(robot)
     few = [q, qd, last]
     many = [np.tile(x, (BATCH // SAMPLES, 1)) for x in few]
-    regressor, rnea, aba = peer(pin.computeJointTorqueRegressor), peer(pin.rnea), peer(pin.aba)
+    regressor, rnea, aba = map(measure_peer, (pin.computeJointTorqueRegressor, pin.rnea, pin.aba))
 
-    def streamed() -> None:
+    def iterate_blocks() -> None:
         for _ in base.blocks(q, qd, last):
             pass
 
-    def ours(work: Callable[[], object]) -> float:
-        return best_of(work, runs=15) / SAMPLES
+    def measure(work: Callable[[], object]) -> float:
+        return measure_best(work, runs=15) / SAMPLES
 
     columns = base.graph.shape[1]
-    one = best_of(lambda: inverse.one(q[0], qd[0], last[0]), calls=2000)
-    each = best_of(lambda: pin.rnea(model, data, pq[0], pqd[0], plast[0]), calls=2000)
+    one = measure_best(lambda: inverse.one(q[0], qd[0], last[0]), calls=2000)
+    peer_one = measure_best(lambda: pin.rnea(model, data, pq[0], pqd[0], plast[0]), calls=2000)
     return [
-        Row(f"{name} base regressor ({columns}), in blocks", ours(streamed), regressor, "computeJointTorqueRegressor"),
+        Row(
+            f"{name} base regressor ({columns}), in blocks",
+            measure(iterate_blocks),
+            regressor,
+            "computeJointTorqueRegressor",
+        ),
         Row(
             f"{name} base regressor ({columns}), fresh dense array",
-            ours(lambda: base(q, qd, last, threads=1)),
+            measure(lambda: base(q, qd, last, threads=1)),
             regressor,
             "computeJointTorqueRegressor",
         ),
         *(_batch_row(f"{name} inverse dynamics", inverse, x, rnea, "rnea") for x in (few, many)),
         *(_batch_row(f"{name} forward dynamics", forward, x, aba, "aba") for x in (few, many)),
-        Row(f"{name} inverse dynamics, one call", one, each, "rnea"),
+        Row(f"{name} inverse dynamics, one call", one, peer_one, "rnea"),
     ]
 
 
 def _batch_row(name: str, kernel: AnyKernel, arrays: list[np.ndarray], peer: float, peer_name: str) -> Row:
     samples = len(arrays[0])
     out = np.empty((samples, *kernel.graph.shape))
-    seconds = best_of(lambda: kernel(*arrays, out=out, threads=1), runs=15) / samples
+    seconds = measure_best(lambda: kernel(*arrays, out=out, threads=1), runs=15) / samples
     return Row(f"{name}, batch of {samples}", seconds, peer, peer_name)
 
 
 def _start_rows() -> list[Row]:
-    """From nothing to the first UR10 regressor in a new process, with an empty cache and with a filled one."""
+    """Start a new process and evaluate the first UR10 regressor, with an empty cache and with a filled one."""
 
     def start(folder: str) -> None:
         subprocess.run([sys.executable, "-c", START], check=True, env=os.environ | {"YTHETA_CACHE": folder})
 
-    peer = best_of(lambda: subprocess.run([sys.executable, "-c", "import pinocchio"], check=True), runs=3)
+    peer = measure_best(lambda: subprocess.run([sys.executable, "-c", "import pinocchio"], check=True), runs=3)
     with tempfile.TemporaryDirectory() as folder:
-        cold = best_of(lambda: start(folder), runs=1)
-        warm = best_of(lambda: start(folder), runs=5)
+        cold = measure_best(lambda: start(folder), runs=1)
+        warm = measure_best(lambda: start(folder), runs=5)
     return [
         Row("cold start to the first UR10 regressor", cold, peer, "import pinocchio alone"),
         Row("warm start to the first UR10 regressor", warm, peer, "import pinocchio alone"),

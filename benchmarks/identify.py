@@ -1,10 +1,10 @@
-"""Identification: regressor and least squares against the usual script, and an hour of raw data from file to result.
+"""Identification: regressor and least squares compared with the usual script, and an hour of raw data.
 
 The usual script fills W sample by sample with Pinocchio's regressor and friction columns, finds the independent columns
 by a QR decomposition and solves for them. Both must agree.
 
-Everything runs in processes of its own: the number of BLAS threads is chosen when NumPy starts, and the peak of memory
-is that of one job.
+Every job runs in its own process: the number of BLAS threads is fixed when NumPy starts, and the peak memory is that of
+one job.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.clock import Row, best_of
+from benchmarks.clock import Row, measure_best
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identifiability.registry import base_parameters
 from ytheta.identification.equations.differential import Differential
@@ -37,9 +37,9 @@ SAMPLES = (5000, 60_000)
 RUNS = 15
 HOUR = 3_600_000
 RATE = 1000.0
-QUANTUM = 2.0 * np.pi / 2**17  # of the encoders, rad
+ENCODER_STEP = 2.0 * np.pi / 2**17  # rad
 FRICTION = ("viscous", "coulomb", "offset")
-SAME = 1e-6  # of the largest torque: what the predictions of the two ways may differ by
+MAX_DIFFERENCE = 1e-6  # between the predicted torques of both, relative to the largest torque
 ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OPENBLAS", "MKL", "OMP")}
 
 
@@ -47,68 +47,73 @@ def rows() -> list[Row]:
     return [*_fit_rows("one thread", 1), *_fit_rows("all cores", None), *_hour_rows()]
 
 
-def _fit_rows(which: str, threads: int | None) -> list[Row]:
-    """Seconds per sample, in a process with that many threads."""
-    found = _child("fit", *SAMPLES, RUNS, threads or 0, settings=ONE_THREAD if threads == 1 else {})
-    name = f"UR10 with friction, regressor and least squares, {which}"
+def _fit_rows(label: str, threads: int | None) -> list[Row]:
+    """Seconds per sample, in a process with this number of threads."""
+    seconds = _run_job("fit", *SAMPLES, RUNS, threads or 0, settings=ONE_THREAD if threads == 1 else {})
+    name = f"UR10 with friction, regressor and least squares, {label}"
     return [
-        Row(f"{name}, {count} samples", found[f"ours {count}"], found[f"usual {count}"], "Pinocchio, numpy.linalg")
+        Row(
+            f"{name}, {count} samples",
+            seconds[f"ytheta {count}"],
+            seconds[f"script {count}"],
+            "Pinocchio, numpy.linalg",
+        )
         for count in SAMPLES
     ]
 
 
 def _hour_rows() -> list[Row]:
-    """From a Parquet file to the result; the peer is four times a quarter of it, and shows that time is linear."""
+    """From a Parquet file to the result; the peer is four times a quarter of it, to show that the time is linear."""
     with tempfile.TemporaryDirectory() as folder:
         seconds = {}
         for samples in (HOUR // 4, HOUR):
             path = str(Path(folder) / f"{samples}.parquet")
-            _child("record", path, samples)
-            seconds[samples] = _child("file", path)
+            _run_job("record", path, samples)
+            seconds[samples] = _run_job("file", path)
     whole, quarter = seconds[HOUR], seconds[HOUR // 4]
     name = f"{HOUR} raw samples to the result ({whole['megabytes']:.0f} MB at most)"
     return [Row(name, whole["seconds"], 4.0 * quarter["seconds"], "four times a quarter of it")]
 
 
-def _child(job: str, *arguments: object, settings: dict[str, str] | None = None) -> dict[str, float]:
-    """What a job of this module prints, run in a new process."""
+def _run_job(job: str, *arguments: object, settings: dict[str, str] | None = None) -> dict[str, float]:
+    """Run a job of this module in a new process and return the numbers that it prints."""
     command = [sys.executable, "-m", "benchmarks.identify", job, *map(str, arguments)]
     root = Path(__file__).parents[1]
     environment = os.environ | (settings or {})
-    done = subprocess.run(command, check=True, env=environment, cwd=root, stdout=subprocess.PIPE, text=True)
-    found: dict[str, float] = json.loads(done.stdout)
-    return found
+    process = subprocess.run(command, check=True, env=environment, cwd=root, stdout=subprocess.PIPE, text=True)
+    numbers: dict[str, float] = json.loads(process.stdout)
+    return numbers
 
 
-# --- the jobs of the new processes
+# --- jobs
 
 
 def fit(few: int, many: int, runs: int, threads: int) -> dict[str, float]:
-    """Seconds per sample of the usual script and of ours."""
+    """Return the seconds per sample of ytheta and of the usual script."""
     from ytheta.identification.estimators.least_squares import LeastSquares
 
     form = Differential(_base())
     assert form.kernel is not None  # compiled, as the usual script's model is built
-    # On one thread the processor's time counts: the usual script takes long, and shared machines interrupt it more.
+    # On one thread, measure processor time: the usual script takes long, and shared machines interrupt it more often.
     clock = time.process_time if threads == 1 else time.perf_counter
-    usual, found = _Usual(), {}
+    script, seconds = _UsualScript(), {}
     for samples in (few, many):
         source = ArraySource(_random_motion(form.base.robot, samples), RATE)
 
-        def ours(source: ArraySource = source) -> np.ndarray:
+        def fit_ytheta(source: ArraySource = source) -> np.ndarray:
             return LeastSquares().fit(EstimationProblem(form, (source,), threads=threads or None)).beta
 
-        def theirs(source: ArraySource = source) -> object:
-            return usual.fit(source.whole)
+        def fit_script(source: ArraySource = source) -> object:
+            return script.fit(source.whole)
 
-        _check(usual, form.base, ours(), source.whole)
-        found[f"ours {samples}"] = best_of(ours, runs=runs, clock=clock) / samples
-        found[f"usual {samples}"] = best_of(theirs, runs=min(runs, 3), clock=clock) / samples
-    return found
+        _check_agreement(script, form.base, fit_ytheta(), source.whole)
+        seconds[f"ytheta {samples}"] = measure_best(fit_ytheta, runs=runs, clock=clock) / samples
+        seconds[f"script {samples}"] = measure_best(fit_script, runs=min(runs, 3), clock=clock) / samples
+    return seconds
 
 
 def record(path: str, samples: int) -> dict[str, float]:
-    """Write a log of Fourier-series motion: rounded positions, torques with noise."""
+    """Write a log of a Fourier-series motion, with quantized positions and noisy torques."""
     import polars as pl
 
     from ytheta.dynamics.kernels import inverse_dynamics
@@ -125,35 +130,35 @@ def record(path: str, samples: int) -> dict[str, float]:
         qdd -= w * w * (a * s + b * c)
     tau = inverse_dynamics(robot)(q, qd, qdd)
     tau += rng.normal(0.0, 1.0, tau.shape)
-    q = np.round(q / QUANTUM) * QUANTUM
+    q = np.round(q / ENCODER_STEP) * ENCODER_STEP
     columns = {f"{name}{j + 1}": values[:, j] for name, values in (("q", q), ("tau", tau)) for j in range(joints)}
     pl.DataFrame({"t": t} | columns).write_parquet(path)
     return {}
 
 
 def file(path: str) -> dict[str, float]:
-    """Seconds and the peak of memory from a file to the result; base parameters, kernels, errors, diagnosis included."""
+    """Return the seconds and the peak memory of an identification from a file, diagnosis included."""
     from ytheta.identification.identify import identify
     from ytheta.logs.reading.read import read_log
 
     robot = _robot()
-    began = time.perf_counter()
-    found = identify(robot, read_log(path, robot))
-    assert found.verdict.solved
-    return {"seconds": time.perf_counter() - began, "megabytes": _peak() / 1e6}
+    start = time.perf_counter()
+    identification = identify(robot, read_log(path, robot))
+    assert identification.verdict.solved
+    return {"seconds": time.perf_counter() - start, "megabytes": _peak_memory() / 1e6}
 
 
-def _peak() -> float:
-    """The most memory this process has had, in bytes."""
+def _peak_memory() -> float:
+    """The peak memory of this process in bytes."""
     status = Path("/proc/self/status")
-    if status.exists():  # Linux counts in ru_maxrss what the process had that started this one
+    if status.exists():  # on Linux, ru_maxrss includes the peak of the parent process
         return 1024.0 * float(status.read_text().split("VmHWM:")[1].split()[0])
     kilobyte = 1 if sys.platform == "darwin" else 1024
     return float(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * kilobyte)
 
 
-class _Usual:
-    """The usual script."""
+class _UsualScript:
+    """Identification as it is usually written with Pinocchio and NumPy."""
 
     def __init__(self) -> None:
         import pinocchio as pin
@@ -165,7 +170,7 @@ class _Usual:
         self.data = self.model.createData()
 
     def fit(self, motion: MotionSamples) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """W, its independent columns and their parameters."""
+        """Return W, its independent columns and their parameters."""
         samples, n = motion.q.shape
         W = np.zeros((n * samples, 13 * n))
         for k in range(samples):
@@ -182,16 +187,16 @@ class _Usual:
         return W, independent, solution
 
 
-def _check(usual: _Usual, base: BaseParameters, beta: np.ndarray, motion: MotionSamples) -> None:
-    """Both have chosen other parameters to stand for the rest: the torques they predict must be the same."""
+def _check_agreement(script: _UsualScript, base: BaseParameters, beta: np.ndarray, motion: MotionSamples) -> None:
+    """Compare the predicted torques, since the two choose different independent parameters."""
     from ytheta.dynamics.kernels import regressor
 
-    W, independent, solution = usual.fit(motion)
-    theirs = W[:, independent] @ solution
-    ours = (regressor(base.robot, base)(motion.q, motion.qd, motion.qdd) @ beta).ravel()
+    W, independent, solution = script.fit(motion)
+    expected = W[:, independent] @ solution
+    predicted = (regressor(base.robot, base)(motion.q, motion.qd, motion.qdd) @ beta).ravel()
     assert len(independent) == len(base), (len(independent), len(base))
-    off = float(abs(ours - theirs).max() / abs(theirs).max())
-    assert off < SAME, f"the two ways differ by {off:.1e} of the largest torque"
+    difference = float(abs(predicted - expected).max() / abs(expected).max())
+    assert difference < MAX_DIFFERENCE, f"the torques differ by {difference:.1e} of the largest torque"
 
 
 def _robot() -> Robot:

@@ -1,4 +1,4 @@
-"""Reading robots, and starting up, against Pinocchio."""
+"""Import time and reading of robots, compared with Pinocchio."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from benchmarks.clock import Row, best_of
+from benchmarks.clock import Row, measure_best
 
 
 def rows() -> list[Row]:
@@ -15,34 +15,41 @@ def rows() -> list[Row]:
 
     import ytheta
 
-    def start(code: str) -> float:
+    def measure_start(code: str) -> float:
         command = [sys.executable, "-c", code]
-        return best_of(lambda: subprocess.run(command, check=True), runs=5)
+        return measure_best(lambda: subprocess.run(command, check=True), runs=5)
 
-    idle = start("pass")
-    found = [
-        Row("import", start("import ytheta") - idle, start("import pinocchio") - idle, "import pinocchio"),
+    idle = measure_start("pass")
+    result = [
+        Row(
+            "import",
+            measure_start("import ytheta") - idle,
+            measure_start("import pinocchio") - idle,
+            "import pinocchio",
+        ),
         Row(
             "import and load the catalog's UR10",
-            start("import ytheta; ytheta.load('ur10')") - idle,
-            start(f"import pinocchio as p; p.buildModelFromUrdf({str(example_urdf('ur10_robot.urdf'))!r})") - idle,
+            measure_start("import ytheta; ytheta.load('ur10')") - idle,
+            measure_start(f"import pinocchio as p; p.buildModelFromUrdf({str(example_urdf('ur10_robot.urdf'))!r})")
+            - idle,
             "import pinocchio, buildModelFromUrdf",
         ),
     ]
     for name in ("ur10_robot.urdf", "talos_full_v2.urdf"):
         path = example_urdf(name)
-        found.append(
+        result.append(
             Row(
                 f"read {name}",
-                best_of(lambda path=path: ytheta.load(path)),  # type: ignore[misc]
-                best_of(lambda path=path: pin.buildModelFromUrdf(str(path))),  # type: ignore[misc]
+                measure_best(lambda path=path: ytheta.load(path)),  # type: ignore[misc]
+                measure_best(lambda path=path: pin.buildModelFromUrdf(str(path))),  # type: ignore[misc]
                 "pin.buildModelFromUrdf (C++)",
             )
         )
-    return found
+    return result
 
 
 def example_urdf(name: str) -> Path:
+    """The path of a URDF file of the package example-robot-data."""
     spec = importlib.util.find_spec("pinocchio")
     assert spec is not None
     assert spec.origin is not None

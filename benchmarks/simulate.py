@@ -1,8 +1,9 @@
-"""Closed loops in batches, against MuJoCo's ``mj_step`` of the same arm without any controller, on one core.
+"""Closed loops in batches, compared with MuJoCo's ``mj_step`` of the same arm without a controller, on one core.
 
-Slotine–Li learns all base parameters. MuJoCo integrates with RK4 and the same step; contacts, limits and sensors cost
-it nothing here, as the model has none. One step of a controller from Python, learning all parameters of a chain of n
-links, stands beside the same step with Pinocchio's regressor of that chain and NumPy: tau = Y theta - K s and Yᵀ s.
+The controller is Slotine–Li and adapts all base parameters. MuJoCo integrates with RK4 and the same time step; its
+model has no contacts, limits or sensors, so they cost nothing. One step of a controller that adapts all parameters of a chain
+of n links, called from Python, is compared with the same step by Pinocchio's regressor and NumPy: tau = Y theta - K s
+and Yᵀ s.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 import pinocchio as pin
 
 import ytheta
-from benchmarks.clock import Row, best_of
+from benchmarks.clock import Row, measure_best
 from ytheta.control.controller import Reference
 from ytheta.control.laws.slotine_li import SlotineLi
 from ytheta.engine.local import count_processors
@@ -32,55 +33,59 @@ STEP = 1e-3
 PEER_STEPS = 200
 CALLS = 2000
 NOISE = Sensors(q=Sensor(noise=1e-5), qd=Sensor(noise=1e-3), tau=Sensor(noise=0.1))
-SEEN = {"exact": None, "noise in q, qd, tau": NOISE}
+SENSORS = {"exact": None, "noise in q, qd, tau": NOISE}
 JOINTS = (2, 4, 8, 12)
 LINK = Inertia((1.0, 0.1, 0.02, 0.03, 0.2, 0.0, 0.2, 0.0, 0.0, 0.2))
-TURNED = Frame(translation=(0.3, 0.0, 0.0), rotation=((1.0, 0.0, 0.0), (0.0, 0.0, -1.0), (0.0, 1.0, 0.0)))
+QUARTER_TURN = Frame(translation=(0.3, 0.0, 0.0), rotation=((1.0, 0.0, 0.0), (0.0, 0.0, -1.0), (0.0, 1.0, 0.0)))
 
 
 def rows() -> list[Row]:
     ur10 = ytheta.load("ur10")
     base = ytheta.base_parameters(ur10)
-    peer = _mujoco(ur10)
+    peer = _measure_mujoco(ur10)
     damping = 100.0 * ytheta.mass_matrix(ur10).one(np.zeros(6)).diagonal()
-    learner = SlotineLi(ur10, base, convergence=8.0, damping=damping, adaptation=0.5)
-    varied = ClosedLoop(plant=ur10, controller=learner, varied=ur10.parameter_names)
+    controller = SlotineLi(ur10, base, convergence=8.0, damping=damping, adaptation=0.5)
+    varied = ClosedLoop(plant=ur10, controller=controller, varied=ur10.parameter_names)
     return [
-        _step_row("UR10 closed loop", ClosedLoop(plant=ur10, controller=learner), peer),
+        _step_row("UR10 closed loop", ClosedLoop(plant=ur10, controller=controller), peer),
         _step_row("UR10 closed loop, own parameters in each run", varied, peer),
-        *(_run_row(name, ClosedLoop(plant=ur10, controller=learner, sensors=s), peer) for name, s in SEEN.items()),
+        *(
+            _run_row(name, ClosedLoop(plant=ur10, controller=controller, sensors=s), peer)
+            for name, s in SENSORS.items()
+        ),
         *_puma_rows(),
         *(_control_row(n) for n in JOINTS),
     ]
 
 
 def _step_row(name: str, loop: ClosedLoop, peer: float) -> Row:
-    """One period of a block: controller, four stages of the plant, bookkeeping; per run."""
+    """One control period of a batch: controller, four stages of the plant, bookkeeping; per run."""
     rng = np.random.default_rng(0)
     n = len(loop.plant.actuated)
     start = loop.init(rng.uniform(-1.0, 1.0, (RUNS_PER_BATCH, n)), np.zeros((RUNS_PER_BATCH, n)))
-    still = np.zeros((1, n))
-    kernel, state, reference = loop.kernel, loop.pack_states(start), np.concatenate([still, still, still], axis=1)[0]
+    kernel, state, reference = loop.kernel, loop.pack_states(start), np.zeros(3 * n)
     out, theta = np.empty_like(state), [start.theta] if loop.varied else []
-    seconds = best_of(lambda: kernel(state, reference, *theta, out=out, threads=1), runs=15, calls=4) / RUNS_PER_BATCH
+    seconds = (
+        measure_best(lambda: kernel(state, reference, *theta, out=out, threads=1), runs=15, calls=4) / RUNS_PER_BATCH
+    )
     return Row(f"{name}, one run-step (RK4, Slotine–Li)", seconds, peer, "mj_step with RK4, no controller")
 
 
 def _run_row(name: str, loop: ClosedLoop, peer: float) -> Row:
-    """A block of whole runs, every tenth instant kept, on one core; per run and step."""
+    """A batch of whole runs, with every tenth instant kept, on one core; per run and step."""
     n = len(loop.plant.actuated)
-    still = np.zeros((RUNS_PER_BATCH, n))
-    start, steps = loop.init(still, still), round(SECONDS / 8 / STEP)
+    at_rest = np.zeros((RUNS_PER_BATCH, n))
+    start, steps = loop.init(at_rest, at_rest), round(SECONDS / 8 / STEP)
 
-    def course(t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def reference_motion(t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         angle = np.outer(t, np.ones(n))
         return 0.3 * (1.0 - np.cos(angle)), 0.3 * np.sin(angle), 0.3 * np.cos(angle)
 
     def run() -> None:
-        loop.run(start, course, steps * STEP, threads=1, rng=np.random.default_rng(0))
+        loop.run(start, reference_motion, steps * STEP, threads=1, rng=np.random.default_rng(0))
 
     _ = loop.kernel
-    seconds = best_of(run, runs=5, clock=time.process_time) / (RUNS_PER_BATCH * steps)
+    seconds = measure_best(run, runs=5, clock=time.process_time) / (RUNS_PER_BATCH * steps)
     return Row(f"UR10 whole runs, {name}, one run-step", seconds, peer, "mj_step with RK4, no controller")
 
 
@@ -88,42 +93,42 @@ def _control_row(n: int) -> Row:
     """One step of a controller, called from Python."""
     links = [Link("base"), *(Link(f"link{k}", LINK) for k in range(n))]
     joints = [
-        Joint(f"joint{k}", JointKind.REVOLUTE, links[k].name, links[k + 1].name, TURNED, axis=(0.0, 0.0, 1.0))
+        Joint(f"joint{k}", JointKind.REVOLUTE, links[k].name, links[k + 1].name, QUARTER_TURN, axis=(0.0, 0.0, 1.0))
         for k in range(n)
     ]
     law = SlotineLi(Robot("chain", tuple(links), tuple(joints)), convergence=4.0, damping=2.0, adaptation=1.0)
     q, qd, qdd = np.random.default_rng(0).uniform(-1.0, 1.0, (3, n))
-    wanted, state = Reference(qd, q, qdd), law.init(q, qd)
-    ours = best_of(lambda: law.step(state, STEP, q, qd, wanted), calls=CALLS, clock=time.process_time)
-    model, theta = _chain(n), state.x
+    reference, state = Reference(qd, q, qdd), law.init(q, qd)
+    seconds = measure_best(lambda: law.step(state, STEP, q, qd, reference), calls=CALLS, clock=time.process_time)
+    model, theta = _pinocchio_chain(n), state.x
     data = model.createData()
 
     def peer() -> tuple[np.ndarray, np.ndarray]:
-        error, rate = q - wanted.q, qd - wanted.qd
-        s = rate + 4.0 * error
-        Y = pin.computeJointTorqueRegressor(model, data, q, qd, wanted.qdd - 4.0 * rate)
+        error, error_rate = q - reference.q, qd - reference.qd
+        s = error_rate + 4.0 * error
+        Y = pin.computeJointTorqueRegressor(model, data, q, qd, reference.qdd - 4.0 * error_rate)
         return Y @ theta - 2.0 * s, theta - STEP * (Y.T @ s)
 
-    theirs = best_of(peer, calls=CALLS, clock=time.process_time)
-    name = f"Slotine–Li, one step from Python, {n} joints, {len(theta)} parameters learnt"
-    return Row(name, ours, theirs, "computeJointTorqueRegressor and NumPy")
+    peer_seconds = measure_best(peer, calls=CALLS, clock=time.process_time)
+    name = f"Slotine–Li, one step from Python, {n} joints, {len(theta)} unknown parameters"
+    return Row(name, seconds, peer_seconds, "computeJointTorqueRegressor and NumPy")
 
 
-def _chain(n: int) -> pin.Model:
-    """The same chain for Pinocchio."""
+def _pinocchio_chain(n: int) -> pin.Model:
+    """The same chain as a Pinocchio model."""
     model, parent = pin.Model(), 0
     mass, mx, my, mz, xx, xy, yy, xz, yz, zz = LINK.parameters
     c = np.array([mx, my, mz]) / mass
     tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) - mass * (c @ c * np.eye(3) - np.outer(c, c))
-    place = pin.SE3(np.array(TURNED.rotation), np.array(TURNED.translation))
+    placement = pin.SE3(np.array(QUARTER_TURN.rotation), np.array(QUARTER_TURN.translation))
     for k in range(n):
-        parent = model.addJoint(parent, pin.JointModelRZ(), place, f"joint{k}")
+        parent = model.addJoint(parent, pin.JointModelRZ(), placement, f"joint{k}")
         model.appendBodyToJoint(parent, pin.Inertia(mass, c, tensor), pin.SE3.Identity())
     return model
 
 
 def _puma_rows() -> list[Row]:
-    """Many whole runs, with different loads and initial errors, on all cores."""
+    """Many whole runs, with different loads and start offsets, on all cores."""
     robot = ytheta.load("lu-puma4")
     controller = SlotineLi(robot, convergence=10.0, damping=8.0, adaptation=1.0, learn=("load.m",))
     loop = ClosedLoop(plant=robot, controller=controller, period=STEP, varied=("load.m",))
@@ -132,31 +137,31 @@ def _puma_rows() -> list[Row]:
         0.1 * rng.normal(size=(RUNS, 4)), np.zeros((RUNS, 4)), parameters={"load.m": rng.uniform(0.2, 1.0, RUNS)}
     )
 
-    def course(t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def reference_motion(t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         w = np.array([2.0, 2.5, 3.0, 3.5])
         angle = np.outer(t, w)
         return 0.5 * (1.0 - np.cos(angle)), 0.5 * w * np.sin(angle), 0.5 * w**2 * np.cos(angle)
 
     _ = loop.kernel
-    whole = best_of(lambda: loop.run(start, course, SECONDS, every=100), runs=2)
-    peer = _mujoco(_with_volume(robot))
+    whole = measure_best(lambda: loop.run(start, reference_motion, SECONDS, every=100), runs=2)
+    peer = _measure_mujoco(_with_volume(robot))
     steps = RUNS * round(SECONDS / STEP)
     name = f"{RUNS} runs of {SECONDS:g} s at 1 kHz, four joints, {count_processors()} cores"
     return [Row(name, whole, peer * steps, "as many mj_steps on one core")]
 
 
 def _with_volume(robot: Robot) -> Robot:
-    """Point masses become small balls, loads part of their links: MuJoCo refuses bodies without inertia."""
-    whole = replace(robot, links=tuple(replace(link, load=False) for link in robot.links)).merged
+    """Replace point masses by small balls and merge loads, since MuJoCo does not accept bodies without inertia."""
+    merged = replace(robot, links=tuple(replace(link, load=False) for link in robot.links)).merged
     ball = (1e-6, 0.0, 0.0), (0.0, 1e-6, 0.0), (0.0, 0.0, 1e-6)
-    links = whole.links[1:]
-    return whole.with_inertias(
+    links = merged.links[1:]
+    return merged.with_inertias(
         {link.name: Inertia.about_center(link.inertia.mass, link.inertia.center, ball) for link in links}
     )
 
 
-def _mujoco(robot: Robot) -> float:
-    """Seconds of a step of MuJoCo's own loop, called from Python once for many steps."""
+def _measure_mujoco(robot: Robot) -> float:
+    """Return the seconds per step of MuJoCo's own loop, called from Python once for many steps."""
     model = mujoco.MjModel.from_xml_string(to_mjcf(robot.merged))
     model.opt.timestep, model.opt.integrator = STEP, mujoco.mjtIntegrator.mjINT_RK4
     data = mujoco.MjData(model)
@@ -165,4 +170,4 @@ def _mujoco(robot: Robot) -> float:
         mujoco.mj_resetData(model, data)
         mujoco.mj_step(model, data, nstep=PEER_STEPS)
 
-    return best_of(steps, runs=15) / PEER_STEPS
+    return measure_best(steps, runs=15) / PEER_STEPS

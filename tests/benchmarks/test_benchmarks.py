@@ -1,4 +1,4 @@
-"""Benchmarks run: a small version of each gives rows with times; how fast is measured by ``make bench``, never here."""
+"""A small version of each benchmark runs and gives rows with times; ``make bench`` measures the speed."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from benchmarks import clock, compile_time, dynamics, identify
 
 
 @pytest.fixture(autouse=True)
-def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(clock, "LONG_ENOUGH", 0.0)
+def _small_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clock, "MIN_TOTAL_SECONDS", 0.0)
     monkeypatch.setattr(dynamics, "SAMPLES", 16)
     monkeypatch.setattr(dynamics, "BATCH", 32)
     monkeypatch.setattr(compile_time, "JOINTS", (1, 2))

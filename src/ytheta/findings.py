@@ -1,7 +1,7 @@
 """Findings: facts about a robot, a log or an identification that a user should know, as data.
 
 Code branches on ``code`` and ``severity`` and reads figures from ``fields``; it never takes sentences apart. The code
-that makes a finding words it once, in two parts: a statement of what is the case, and a remedy.
+that makes a finding words it once, in two parts: a statement of the fact, and a remedy.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ class Finding:
     ----------
     code       kind of the finding, such as ``"gap"`` or ``"torque sign"``
     severity   how serious it is
-    statement  what is the case, with figures
-    remedy     what was done or should be done about it; empty if nothing
+    statement  the fact, with figures
+    remedy     the repair that was made or is recommended; empty if there is none
     names      joints or links concerned, if only some of them are
     source     log or file concerned; empty if that is clear from the context
     fields     figures of the statement, for programs

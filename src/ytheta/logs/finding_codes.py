@@ -1,4 +1,4 @@
-"""Codes of all findings about a log: what code branches on, and what ``--json`` shows."""
+"""Codes of all findings about a log, for code that branches on them and for JSON."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class LogFindingCode(StrEnum):
-    """What kind of finding it is. docs/logs.md lists when the checks of ``read_log`` report each of them."""
+    """Code of a finding; docs/logs.md lists the conditions under which the checks report it."""
 
     # reading a file
     HEADER = "header"  # columns of a text file without a header were guessed

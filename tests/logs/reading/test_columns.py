@@ -1,4 +1,4 @@
-"""Columns are found by name, by joint, by number, or by the width of a file; missing ones are named."""
+"""Columns are found by name, by joint, by number, or by their count; missing ones are named."""
 
 from __future__ import annotations
 

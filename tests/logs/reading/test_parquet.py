@@ -64,5 +64,5 @@ print(peak() - before, log.t.nbytes + log.q.nbytes + log.tau.nbytes)
     pl.DataFrame(dict.fromkeys(names, column)).write_parquet(path, compression="uncompressed")
     done = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True)
     peak, result = (int(figure) for figure in done.stdout.split())
-    # Besides the result: what Polars' own threads hold, some 40 MB however long the file is.
+    # The threads of Polars take some 40 MB more, however long the file is.
     assert peak < result + 70e6

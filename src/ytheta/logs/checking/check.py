@@ -27,7 +27,7 @@ ROW_CHECKS = (find_bad_rows, find_clock_faults, find_held_rows, find_spikes)
 def check_log(
     log: Log, robot: Robot, *, strict: bool = False, units_stated: bool = False, clock_stated: bool = False
 ) -> Log:
-    """Return the log after all safe repairs, with everything that was found in ``findings``.
+    """Return the log after all safe repairs, with the faults and repairs in ``findings``.
 
     A log that would give wrong results (a finding of severity ERROR) is refused; ``strict`` refuses everything above a
     note, so that nothing is repaired. ``units_stated``: the unit of positions was stated by the user, and

@@ -89,7 +89,7 @@ class Preparation:
 
 
 def choose_preparation(log: Log, settings: PreparationSettings = DEFAULT_SETTINGS) -> Preparation:
-    """Choose from the log what the settings leave open."""
+    """Replace every "auto" of the settings by a value that suits the log."""
     log, held_findings = drop_held_rows(log)
     grid, grid_findings = choose_grid(log)
     findings = [*held_findings, *grid_findings]

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
 
 import numpy as np
 import typer
@@ -27,16 +26,36 @@ from ytheta.cli.options import (
     read_robot,
 )
 from ytheta.cli.outputs import PAGE_SUFFIXES, check_output, load_report_writer
+from ytheta.cli.simulate_controller import DEFAULT_ADAPTATION, ControllerOptions, create_controller
 from ytheta.cli.simulate_options import (
-    DEFAULT_ADAPTATION,
-    ControllerOptions,
-    create_controller,
+    AdaptationName,
+    ControllerName,
+    DeadZoneWidth,
+    EngineName,
+    Friction,
+    Gains,
+    GainSpread,
+    Grasp,
+    InitialError,
+    LeakageRate,
+    Learn,
+    NoTorqueLimits,
+    Output,
+    PlantName,
+    Rate,
+    Reference,
+    Report,
+    Runs,
+    Seconds,
+    Seed,
+    SensorErrors,
+    Spread,
+    StartOffset,
+    Substeps,
     parse_gains,
     parse_grasp,
     parse_sensors,
 )
-from ytheta.control.laws.registry import CONTROLLERS
-from ytheta.control.tuning.adaptation_gains import ADAPTATIONS
 from ytheta.conventions import SNAP
 from ytheta.errors import InputError
 from ytheta.logs.write import ENDINGS, write_log
@@ -62,109 +81,6 @@ INSTANTS_PER_RUN = 500  # kept of each of many runs
 MAX_LOGS = 100
 MAX_PERIODS = 2_000_000
 DEFAULT_INITIAL_ERROR = 20.0  # percent, of the parameters that the controller estimates
-
-ControllerName = Annotated[
-    str, typer.Option("--controller", metavar="NAME", help=f"The control law: {', '.join(CONTROLLERS)}.")
-]
-Output = Annotated[
-    str | None,
-    typer.Option(
-        "--output",
-        "-o",
-        metavar="LOG",
-        help="Write the first run as a log (.csv, .parquet or .npz), or up to 100 runs with a name like a-{run}.csv.",
-    ),
-]
-PlantName = Annotated[
-    str, typer.Option("--plant", metavar="NAME", help="The simulated robot: own (ytheta's dynamics) or mujoco.")
-]
-Runs = Annotated[
-    int,
-    typer.Option(
-        metavar="N", help="Number of runs; they differ by --spread, --gain-spread, --start-offset, --initial-error."
-    ),
-]
-Seconds = Annotated[
-    float | None, typer.Option(metavar="S", help="Duration; by default 10 s, or the duration of the reference.")
-]
-Rate = Annotated[float, typer.Option(metavar="HZ", help="Rate of the controller and of the log.")]
-Substeps = Annotated[
-    int | None,
-    typer.Option(metavar="N", help="Integration steps per control period; by default as many as the damping requires."),
-]
-Reference = Annotated[
-    str | None,
-    typer.Option(metavar="LOG", help="Follow the positions of this log; by default a motion within the limits."),
-]
-Gains = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--gain",
-        metavar="NAME=VALUE",
-        help="Set a gain: one number, or one per joint such as damping=35,20,5; may be given several times.",
-    ),
-]
-AdaptationName = Annotated[
-    str, typer.Option("--adaptation", metavar="NAME", help=f"The adaptation law: {', '.join(ADAPTATIONS)}.")
-]
-Learn = Annotated[
-    str | None,
-    typer.Option(metavar="NAMES", help="Parameters to adapt, such as `link3.*,*.fv`; by default the base parameters."),
-]
-Friction = Annotated[
-    str | None,
-    typer.Option(metavar="KINDS", help="Adapt this friction of all joints too: viscous, coulomb, offset."),
-]
-InitialError = Annotated[
-    float | None,
-    typer.Option(
-        metavar="PERCENT",
-        help="Initial error of the parameter estimates (standard deviation); by default 20, or 0 without adaptation.",
-    ),
-]
-Spread = Annotated[
-    float, typer.Option(metavar="PERCENT", help="Standard deviation of the robot's parameters between runs.")
-]
-GainSpread = Annotated[
-    float, typer.Option(metavar="PERCENT", help="Standard deviation of the controller's gains between runs.")
-]
-StartOffset = Annotated[
-    float,
-    typer.Option(metavar="SIZE", help="Standard deviation of the initial distance from the reference, in rad or m."),
-]
-SensorErrors = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--sensor",
-        metavar="READING.ERROR=VALUE",
-        help="Error of a sensor (q, qd, qdd, tau): noise, bias, scale (0.01: 1 % too large), step (quantization), "
-        "delay (s), such as q.noise=1e-4; may be given several times.",
-    ),
-]
-Grasp = Annotated[
-    str | None,
-    typer.Option(metavar="KG@S", help="The last link grasps a point mass at this time; without @S, at the start."),
-]
-LeakageRate = Annotated[
-    float | None,
-    typer.Option(
-        "--leakage", metavar="RATE", help="Leakage: estimates return to the description at this rate, in 1/s."
-    ),
-]
-DeadZoneWidth = Annotated[
-    float | None,
-    typer.Option("--dead-zone", metavar="WIDTH", help="No adaptation for errors below this, in rad/s or m/s."),
-]
-NoTorqueLimits = Annotated[
-    bool, typer.Option("--no-torque-limits", help="Ignore the torque limits of the description.")
-]
-Seed = Annotated[int, typer.Option(metavar="N", help="Seed of all random numbers.")]
-EngineName = Annotated[
-    str, typer.Option("--engine", metavar="NAME", help="Where runs are computed: local, dask or dask://HOST:PORT.")
-]
-Report = Annotated[
-    str | None, typer.Option("--report", metavar="HTML", help="Write a report for a browser to this file.")
-]
 
 
 def simulate(

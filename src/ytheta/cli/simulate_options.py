@@ -1,38 +1,126 @@
-"""Options of ``ytheta simulate`` as values: sensors, gains, a grasped load, and the controller."""
+"""Options of ``ytheta simulate``, and their values: sensors, gains, a grasped load."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Sequence
+from typing import Annotated, Any
 
-import numpy as np
+import typer
 
-from ytheta.control.adaptation.adaptation import Adaptation
-from ytheta.control.adaptation.dead_zone import DeadZone
-from ytheta.control.adaptation.gradient import Gradient
-from ytheta.control.adaptation.leakage import Leakage
-from ytheta.control.adaptation.natural import Natural
-from ytheta.control.gains import Gain
-from ytheta.control.laws.adaptive_law import AdaptiveLaw
-from ytheta.control.laws.law import Law
-from ytheta.control.laws.registry import find_controller
-from ytheta.control.laws.walker import Walker
-from ytheta.control.tuning.feedback_gains import ReferenceSamples
-from ytheta.control.tuning.suggest import suggest_gains
-from ytheta.errors import InputError, UnknownNameError, suggest_names
-from ytheta.identifiability.base_parameters import BaseParameters
-from ytheta.identifiability.registry import base_parameters
+from ytheta.control.laws.registry import CONTROLLERS
+from ytheta.control.tuning.adaptation_gains import ADAPTATIONS
+from ytheta.errors import InputError
 from ytheta.robot.inertia import Inertia
-from ytheta.robot.parameters import FRICTION_PARAMETERS, select_parameters
 from ytheta.robot.robot import Robot
 from ytheta.simulation.parameter_changes import ParameterChange, grasp
 from ytheta.simulation.sensors.sensors import Sensor, Sensors
 
-DEFAULT_ADAPTATION = "gradient"
 READINGS = ("q", "qd", "qdd", "tau")
 ERRORS = ("noise", "bias", "scale", "step", "delay")
+
+ControllerName = Annotated[
+    str, typer.Option("--controller", metavar="NAME", help=f"The control law: {', '.join(CONTROLLERS)}.")
+]
+Output = Annotated[
+    str | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="LOG",
+        help="Write the first run as a log (.csv, .parquet or .npz), or up to 100 runs with a name like a-{run}.csv.",
+    ),
+]
+PlantName = Annotated[
+    str, typer.Option("--plant", metavar="NAME", help="The simulated robot: own (ytheta's dynamics) or mujoco.")
+]
+Runs = Annotated[
+    int,
+    typer.Option(
+        metavar="N", help="Number of runs; they differ by --spread, --gain-spread, --start-offset, --initial-error."
+    ),
+]
+Seconds = Annotated[
+    float | None, typer.Option(metavar="S", help="Duration; by default 10 s, or the duration of the reference.")
+]
+Rate = Annotated[float, typer.Option(metavar="HZ", help="Rate of the controller and of the log.")]
+Substeps = Annotated[
+    int | None,
+    typer.Option(metavar="N", help="Integration steps per control period; by default as many as the damping requires."),
+]
+Reference = Annotated[
+    str | None,
+    typer.Option(metavar="LOG", help="Follow the positions of this log; by default a motion within the limits."),
+]
+Gains = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--gain",
+        metavar="NAME=VALUE",
+        help="Set a gain: one number, or one per joint such as damping=35,20,5; may be given several times.",
+    ),
+]
+AdaptationName = Annotated[
+    str, typer.Option("--adaptation", metavar="NAME", help=f"The adaptation law: {', '.join(ADAPTATIONS)}.")
+]
+Learn = Annotated[
+    str | None,
+    typer.Option(metavar="NAMES", help="Parameters to adapt, such as `link3.*,*.fv`; by default the base parameters."),
+]
+Friction = Annotated[
+    str | None,
+    typer.Option(metavar="KINDS", help="Adapt this friction of all joints too: viscous, coulomb, offset."),
+]
+InitialError = Annotated[
+    float | None,
+    typer.Option(
+        metavar="PERCENT",
+        help="Initial error of the parameter estimates (standard deviation); by default 20, or 0 without adaptation.",
+    ),
+]
+Spread = Annotated[
+    float, typer.Option(metavar="PERCENT", help="Standard deviation of the robot's parameters between runs.")
+]
+GainSpread = Annotated[
+    float, typer.Option(metavar="PERCENT", help="Standard deviation of the controller's gains between runs.")
+]
+StartOffset = Annotated[
+    float,
+    typer.Option(metavar="SIZE", help="Standard deviation of the initial distance from the reference, in rad or m."),
+]
+SensorErrors = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--sensor",
+        metavar="READING.ERROR=VALUE",
+        help="Error of a sensor (q, qd, qdd, tau): noise, bias, scale (0.01: 1 % too large), step (quantization), "
+        "delay (s), such as q.noise=1e-4; may be given several times.",
+    ),
+]
+Grasp = Annotated[
+    str | None,
+    typer.Option(metavar="KG@S", help="The last link grasps a point mass at this time; without @S, at the start."),
+]
+LeakageRate = Annotated[
+    float | None,
+    typer.Option(
+        "--leakage", metavar="RATE", help="Leakage: estimates return to the description at this rate, in 1/s."
+    ),
+]
+DeadZoneWidth = Annotated[
+    float | None,
+    typer.Option("--dead-zone", metavar="WIDTH", help="No adaptation for errors below this, in rad/s or m/s."),
+]
+NoTorqueLimits = Annotated[
+    bool, typer.Option("--no-torque-limits", help="Ignore the torque limits of the description.")
+]
+Seed = Annotated[int, typer.Option(metavar="N", help="Seed of all random numbers.")]
+EngineName = Annotated[
+    str, typer.Option("--engine", metavar="NAME", help="Where runs are computed: local, dask or dask://HOST:PORT.")
+]
+Report = Annotated[
+    str | None, typer.Option("--report", metavar="HTML", help="Write a report for a browser to this file.")
+]
 
 
 def parse_sensors(texts: Sequence[str] | None) -> Sensors | None:
@@ -82,113 +170,6 @@ def parse_grasp(text: str | None, robot: Robot) -> tuple[Robot, tuple[ParameterC
     name = "grasped"
     point_mass = Inertia((kilograms, *([0.0] * 9)))
     return robot.with_load(Inertia(), name=name), (grasp(seconds, point_mass, load=name),)
-
-
-@dataclass(frozen=True)
-class ControllerOptions:
-    """The options that select and set up the controller."""
-
-    name: str
-    gains: Mapping[str, Any]
-    adaptation: str = DEFAULT_ADAPTATION
-    learn: tuple[str, ...] = ()
-    friction: tuple[str, ...] = ()
-    leakage: float | None = None
-    dead_zone: float | None = None
-    torque_limited: bool = True
-
-
-def create_controller(
-    options: ControllerOptions, robot: Robot, known: Robot, motion: ReferenceSamples, period: float
-) -> Law:
-    """Create the controller; gains that are not given are suggested for this motion.
-
-    ``known`` is the description that a controller without adaptation uses.
-    """
-    law = find_controller(options.name)
-    limits = _torque_limits(robot) if options.torque_limited else None
-    settings: dict[str, Any] = {} if limits is None else {"torque_limits": limits}
-    if not issubclass(law, AdaptiveLaw):
-        _check_no_adaptation(options)
-        settings |= suggest_gains(options.name, robot, motion=motion, period=period)
-        return law(known, **settings | _check_gains(law, options.gains))
-    base, learn = _select_unknowns(law, options, robot)
-    settings |= suggest_gains(
-        options.name, robot, base, learn=learn, motion=motion, period=period, adaptation=options.adaptation
-    )
-    gains = _check_gains(law, options.gains)
-    adaptation = _set_adaptation_gain(settings["adaptation"], gains.pop("adaptation", None))
-    settings |= gains | {"learn": learn, "adaptation": _wrap_adaptation(options, adaptation)}
-    return law(robot, base, **settings)
-
-
-def _torque_limits(robot: Robot) -> np.ndarray | None:
-    """The torque limits of the description; None if it has none."""
-    limits = np.array([limit.effort for limit in robot.actuated_limits])
-    limited = np.isfinite(limits) & (limits > 0.0)
-    return np.where(limited, limits, np.inf) if limited.any() else None
-
-
-def _check_gains(law: type[Law], gains: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the gains; raise an error if the law does not have one of them."""
-    names = (*law.GAINS, "adaptation") if issubclass(law, AdaptiveLaw) else tuple(law.GAINS)
-    for name in gains:
-        if name not in names:
-            raise UnknownNameError(
-                f"--gain {name}: this controller does not have this gain{suggest_names(name, names)}"
-            )
-    return dict(gains)
-
-
-def _check_no_adaptation(options: ControllerOptions) -> None:
-    """Raise an error if an option of adaptive controllers is given."""
-    given = {
-        "--learn": options.learn,
-        "--friction": options.friction,
-        "--leakage": options.leakage,
-        "--dead-zone": options.dead_zone,
-        "--adaptation": options.adaptation != DEFAULT_ADAPTATION,
-    }
-    for option, value in given.items():
-        if value:
-            raise InputError(f"{option} is for adaptive controllers, and {options.name} is not adaptive; remove it")
-
-
-def _select_unknowns(
-    law: type[Law], options: ControllerOptions, robot: Robot
-) -> tuple[BaseParameters | None, tuple[str, ...] | None]:
-    """Return base parameters, if law and adaptation can use them, and the names of the unknown parameters."""
-    for name in options.friction:
-        if name not in FRICTION_PARAMETERS:
-            raise UnknownNameError(
-                f"--friction {name}: unknown kind of friction{suggest_names(name, FRICTION_PARAMETERS)}"
-            )
-    friction = tuple(f"*.{FRICTION_PARAMETERS[name]}" for name in options.friction)
-    if options.learn:
-        return None, (*options.learn, *friction)
-    if law is Walker or options.adaptation == "natural":
-        default = ("viscous",) if law is Walker else ()
-        return None, select_parameters(robot, rotor_inertia=False, friction=options.friction or default)
-    base = base_parameters(robot)
-    return base, (*base.independent, *friction)
-
-
-def _set_adaptation_gain(suggested: Gain | Adaptation, gain: Gain | None) -> Adaptation:
-    """Return the suggested adaptation law, with another gain if one is given."""
-    if not isinstance(suggested, Adaptation):
-        return Gradient(suggested if gain is None else gain)
-    if gain is None:
-        return suggested
-    if isinstance(suggested, Natural) and not isinstance(gain, float):
-        raise InputError("--gain adaptation: natural adaptation has one gain for all parameters; give one number")
-    return replace(suggested, gain=gain)  # type: ignore[type-var]
-
-
-def _wrap_adaptation(options: ControllerOptions, adaptation: Adaptation) -> Adaptation:
-    """Add leakage and a dead zone, which keep the estimate from drifting under noise and disturbances."""
-    if options.leakage is not None:
-        adaptation = Leakage(adaptation, options.leakage)
-    return adaptation if options.dead_zone is None else DeadZone(adaptation, options.dead_zone)
 
 
 def _parse_number(text: str, option: str, form: str) -> float:

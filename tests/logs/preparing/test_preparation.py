@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from tests.support.sine_logs import make_sine_log
+from tests.support.sine_logs import ANGULAR_FREQUENCIES, make_sine_log
 from ytheta.errors import InputError
 from ytheta.findings import Severity
 from ytheta.logs.finding_codes import LogFindingCode
@@ -72,3 +73,17 @@ def test_the_number_of_kept_samples_is_reported(decimate: int, words: str) -> No
     assert words in finding.text
     kept = sum(len(range(span.first, span.last, decimate)) for _, span in preparation.pieces())
     assert finding.fields["kept"] == kept
+
+
+def test_held_rows_of_an_unchecked_log_are_dropped() -> None:
+    log = make_sine_log()
+    source = np.arange(len(log))
+    source[3::8] -= 1
+    assert log.qd is not None
+    assert log.tau is not None
+    held = replace(log, q=log.q[source], qd=log.qd[source], tau=log.tau[source])
+    prepared = prepare_log(held, PreparationSettings(cutoff=50.0, velocity="position"))
+    assert LogFindingCode.HELD in {finding.code for finding in prepared.findings}
+    truth = -(ANGULAR_FREQUENCIES**2) * np.sin(np.outer(prepared.motion.t, ANGULAR_FREQUENCIES))
+    error = np.abs(prepared.motion.qdd - truth)[20:-20].max()
+    assert error < 0.1 * np.abs(truth).max()

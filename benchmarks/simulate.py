@@ -1,9 +1,9 @@
 """Closed loops in batches, compared with MuJoCo's ``mj_step`` of the same arm without a controller, on one core.
 
 The controller is Slotine–Li and adapts all base parameters. MuJoCo integrates with RK4 and the same time step; its
-model has no contacts, limits or sensors, so they cost nothing. One step of a controller that adapts all parameters of a chain
-of n links, called from Python, is compared with the same step by Pinocchio's regressor and NumPy: tau = Y theta - K s
-and Yᵀ s.
+model has no contacts, limits or sensors, so they cost nothing. One step of a controller that adapts all parameters of a
+chain of n links, called from Python, is compared with the same step by Pinocchio's regressor and NumPy:
+tau = Y theta - K s and Yᵀ s.
 """
 
 from __future__ import annotations

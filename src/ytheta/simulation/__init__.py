@@ -1,1 +1,1 @@
-"""Closed loops: plants, integration, batches of runs."""
+"""Simulation of closed loops: a controller, a plant, a reference trajectory, sensors; one run or thousands."""

@@ -20,8 +20,9 @@ from ytheta.simulation.references.reference import SampledReference
 from ytheta.simulation.runs import Runs
 from ytheta.simulation.sensors.sensors import Sensors
 
-MAX_SATURATED_SHARE = 0.02  # of the instants at which a torque is at its limit
-MAX_RELATIVE_ERROR, MAX_SMALL_ERROR = 0.7, 0.1  # of a run that tracks: share of the reference's RMS motion; rad or m
+MAX_SATURATED_SHARE = 0.02  # share of the instants at which a torque is at its limit
+MAX_RELATIVE_ERROR = 0.7  # of a run that tracks, relative to the RMS motion of the reference
+TOLERATED_ERROR = 0.1  # rad or m; a run with a smaller error tracks even if the motion is small
 FINAL_SHARE = 0.2  # of the time: the final part, in which a controller has had time to adapt
 
 
@@ -61,7 +62,7 @@ class Simulation:
     def tracks(self) -> Shaped[np.ndarray, "runs"]:
         """Which runs follow the reference: their error in the last fifth of the time is smaller than the motion."""
         motion = np.sqrt(np.mean((self.reference.q - self.reference.q.mean(axis=0)) ** 2))
-        max_error = max(MAX_RELATIVE_ERROR * motion, MAX_SMALL_ERROR)
+        max_error = max(MAX_RELATIVE_ERROR * motion, TOLERATED_ERROR)
         return self.finished & (np.sqrt(np.mean(self.last_rms**2, axis=1)) <= max_error)
 
     @property
@@ -108,8 +109,8 @@ class Simulation:
             if np.median(growth) > 0.0:
                 remarks.append(
                     "the estimates end farther from the truth than they began: tracking does not require true "
-                    "parameters; a longer or more exciting motion brings them closer, and so does, often, natural or "
-                    "composite adaptation"
+                    "parameters; a longer or more exciting motion brings them closer, and natural or composite "
+                    "adaptation often does, too"
                 )
         return tuple(remarks)
 

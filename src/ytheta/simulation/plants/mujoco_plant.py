@@ -33,7 +33,7 @@ TIMESTEP = 1e-4  # s; MuJoCo raises shorter time constants to twice this value. 
 
 @dataclass(frozen=True, eq=False)
 class MujocoPlant:
-    """Its state holds the positions of all movable joints in tree order, then their velocities."""
+    """A plant that MuJoCo computes; its state holds positions and velocities of all movable joints in tree order."""
 
     description: Robot
 

@@ -16,7 +16,7 @@ from ytheta.simulation.plants.equations_of_motion import EquationsOfMotion
 
 @dataclass(frozen=True, eq=False)
 class OwnPlant:
-    """Its state holds all coordinates of the robot, loops closed, and the actuated velocities.
+    """A plant that ytheta computes; its state holds all coordinates, loops closed, and the actuated velocities.
 
     All parameters are inputs of the compiled kernels, so that other values need no new compilation.
     """

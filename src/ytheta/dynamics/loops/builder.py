@@ -34,13 +34,7 @@ def build_constraint(robot: Robot) -> Constraint:
         return Constraint(mech, x, tuple(places.values()), (), numeric.home_coordinates, (), casadi.SX(0, 1))
     actuated = tuple(places[name] for name in numeric.actuated)
     passive = tuple(places[name] for name in numeric.passive)
-    closure = close_loops(numeric)
-    if closure.freedom < len(actuated):
-        raise ClosureError(
-            f"the loops of robot {robot.name!r} leave {closure.freedom} coordinates free, but {len(actuated)} are "
-            f"actuated; leave {len(actuated) - closure.freedom} of {', '.join(robot.actuated)} to the loops"
-        )
-    closure.or_raise()
+    closure = close_loops(numeric).or_raise()
     poses = _close_around(numeric, np.array([closure.coordinates[name] for name in numeric.coordinates]))
     angles = joint_positions(numeric, scalars(x))
     cuts = tuple(locate_cut_joint(numeric, loop, *angles) for loop in numeric.loops)

@@ -154,7 +154,11 @@ class Constraint:
         return closed
 
     def close_near(self, Q: casadi.SX, near: casadi.SX) -> casadi.SX:
-        """Closed coordinates for actuated ones Q that are close to those of ``near``, by Newton steps from there."""
+        """Closed coordinates for actuated ones Q that are close to those of ``near`` (warm start).
+
+        A graph cannot damp or repeat Newton steps as ``solver`` does. It takes a fixed number, and the caller checks
+        the result.
+        """
         import casadi
 
         if not self.cuts:

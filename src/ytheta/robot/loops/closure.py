@@ -76,20 +76,20 @@ def close_loops(robot: Robot, actuated: Mapping[str, float] | None = None) -> Cl
     """
     robot = robot.numeric
     home = robot.home_coordinates
-    goal = _home_with(robot, dict(actuated or {}))
+    goal = _make_goal(robot, dict(actuated or {}))
     _check_gaps_at_home(robot)
-    held = [k for k, name in enumerate(robot.coordinates) if name in robot.actuated]
-    free = [k for k in range(len(home)) if k not in held]
+    prescribed = [k for k, name in enumerate(robot.coordinates) if name in robot.actuated]
+    free = [k for k in range(len(home)) if k not in prescribed]
     x, closed = close_near(robot, home[None], free, max_rounds=MAX_ROUNDS_TO_LEAST_GAP)
     if not closed.all():
         return _outcome(robot, x[0], free, _explain_open_home(robot, x[0]))
     in_loops = robot.coordinates_of(joint for loop in robot.loops for joint in robot.joints_of(loop))
-    driving = [k for k in held if robot.coordinates[k] in in_loops]
+    driving = [k for k in prescribed if robot.coordinates[k] in in_loops]
     distance = np.abs(goal - home)[driving].max(initial=0.0)
     share = min(1.0, MAX_STRIDES * MAX_STRIDE / distance) if distance else 1.0
-    stop = goal.copy()
-    stop[driving] = (home + share * (goal - home))[driving]
-    x, covered = continue_to(lambda trial: close_near(robot, trial, free), x, stop[None], driving, free)
+    target = goal.copy()
+    target[driving] = (home + share * (goal - home))[driving]
+    x, covered = continue_to(lambda trial: close_near(robot, trial, free), x, target[None], driving, free)
     if covered[0] < 1.0:
         return _outcome(robot, x[0], free, _explain_edge(robot, x[0], goal, free))
     if share < 1.0:
@@ -103,9 +103,9 @@ def close_loops(robot: Robot, actuated: Mapping[str, float] | None = None) -> Cl
 def close_near(
     robot: Robot, x: SamplesByCoordinate, free: Sequence[int], *, max_rounds: int = MAX_ROUNDS
 ) -> tuple[SamplesByCoordinate, Shaped[np.ndarray, "samples"]]:
-    """Close samples by their free coordinates, from where they are; those that cannot close get as near as they can.
+    """Close samples from where they are by changing their free coordinates.
 
-    Return the coordinates, and whether each sample is closed.
+    Return the coordinates, and whether each sample is closed. Loops that cannot close get as near as they can.
     """
 
     def equations(samples: AnyBatchByCoordinate) -> AnyBatchByEquation:
@@ -150,7 +150,7 @@ def _position(cut: CutJoint) -> float:
     return math.atan2(*cut.sine_cosine) if cut.joint.kind is JointKind.REVOLUTE else 0.0
 
 
-def _home_with(robot: Robot, positions: dict[str, float]) -> PerCoordinate:
+def _make_goal(robot: Robot, positions: dict[str, float]) -> PerCoordinate:
     """The home configuration with other positions of some actuated coordinates."""
     x = robot.home_coordinates.copy()
     for name, position in positions.items():
@@ -166,7 +166,7 @@ def _home_with(robot: Robot, positions: dict[str, float]) -> PerCoordinate:
 
 
 def _check_gaps_at_home(robot: Robot) -> None:
-    """Loops that start this far from closing cannot be solved in floating point."""
+    """Refuse loops that are too far from closing to be solved in floating point."""
     with np.errstate(all="ignore"):
         gap = np.abs(closure_residuals(robot, robot.home_coordinates)).max(initial=0.0)
     if not gap <= MAX_POSITION:
@@ -200,7 +200,7 @@ def _rank(matrix: Float[np.ndarray, "rows columns"]) -> int:
 
 
 def _explain_open_home(robot: Robot, x: PerCoordinate) -> str:
-    """The choice of actuated coordinates is at fault if the loops close with all coordinates free."""
+    """Explain open loops at home: too many coordinates are actuated if the loops close with all of them free."""
     released, closed = close_near(robot, robot.home_coordinates[None], range(len(x)))
     freedom = len(x) - _rank(closure_jacobian(robot, released[0]))
     if closed.all() and freedom < len(robot.actuated):
@@ -218,7 +218,7 @@ def _explain_gap(robot: Robot, x: PerCoordinate, edge: str = "") -> str:
 
 
 def _explain_edge(robot: Robot, edge: PerCoordinate, goal: PerCoordinate, free: list[int]) -> str:
-    """The loops open on the way: either they cannot close at the goal, or only in another assembly."""
+    """Explain why the loops open between home and the goal: they cannot close there, or only in another assembly."""
     start = goal.copy()
     start[free] = edge[free]
     beyond, closed = close_near(robot, start[None], free, max_rounds=MAX_ROUNDS_TO_LEAST_GAP)
@@ -233,7 +233,7 @@ def _explain_edge(robot: Robot, edge: PerCoordinate, goal: PerCoordinate, free: 
 
 
 def _explain_choice(robot: Robot, freedom: int) -> str:
-    """The number or the choice of actuated coordinates does not fit the freedom that the loops leave."""
+    """Explain why the actuated coordinates do not fit the freedom that the loops leave."""
     count, chosen = len(robot.actuated), ", ".join(robot.actuated) or "none"
     leave = f"the loops of robot {robot.name!r} leave {freedom} coordinate{'s' if freedom != 1 else ''} free, but"
     if count > freedom:

@@ -4,7 +4,7 @@
 coordinates in short strides, which keeps a mechanism on its branch. Both take the equations as callables:
 ``robot.loops.closure`` gives those of a robot's description, ``dynamics.loops.solver`` compiled ones.
 
-Samples are rows of coordinates x, of which ``free`` lists the places that may change.
+A sample is a row of coordinates x; ``free`` lists the indices of those that the solver may change.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ DAMPING = 0.1  # of least-squares steps; see ``least_squares_step``
 
 
 class NewtonStep(NamedTuple):
-    """Samples of a Newton step: x[free] - step closes the loops to first order.
+    """The Newton step of every sample: ``x[free] - step`` closes its loops to first order.
 
     ``size`` is the norm of the equations, ``slope`` the rate at which it decreases along the step.
     """
@@ -44,7 +44,10 @@ Close: TypeAlias = Callable[[SamplesByCoordinate], tuple[SamplesByCoordinate, Sh
 def newton(
     find_step: FindStep, x: SamplesByCoordinate, free: Sequence[int], *, max_rounds: int = MAX_ROUNDS
 ) -> tuple[SamplesByCoordinate, int]:
-    """Close samples by Newton steps, halved until they help. Return the coordinates and the rounds it took."""
+    """Close samples by Newton steps, which are halved until they help.
+
+    Return the coordinates and the number of rounds. Samples that do not converge are left at their best pose.
+    """
     x = x.copy()
     active = np.arange(len(x))
     size, step, slope = find_step(x)
@@ -53,9 +56,9 @@ def newton(
         length = np.abs(step).max(axis=1, initial=0.0)
         converged = length <= STEP_TOLERANCE
         x[np.ix_(active[converged], free)] -= step[converged]
-        going = ~converged & np.isfinite(length) & (share >= MIN_STEP_SHARE)
-        active, length, share = active[going], length[going], share[going]
-        size, step, slope = size[going], step[going], slope[going]
+        unfinished = ~converged & np.isfinite(length) & (share >= MIN_STEP_SHARE)
+        active, length, share = active[unfinished], length[unfinished], share[unfinished]
+        size, step, slope = size[unfinished], step[unfinished], slope[unfinished]
         if not len(active):
             return x, k
         trial = x[active]
@@ -78,53 +81,53 @@ def continue_to(
 ) -> tuple[SamplesByCoordinate, Shaped[np.ndarray, "samples"]]:
     """Move closed samples towards goals in strides, shorter ones if the loops move fast.
 
-    ``driving`` lists the coordinates that move loops; those that are neither driving nor free take their goals at once.
-    ``close`` returns samples with their free coordinates closed, and whether they are closed on their branch. Return
-    the last closed pose of each sample and the share of its way that it covered, 1 if it reached the goal.
+    ``driving`` lists the coordinates that move loops; those that are neither driving nor free move to their goals at
+    once. ``close`` returns samples with their loops closed, and whether this succeeded on their branch. Return the last
+    closed pose of each sample and the share of the distance that it covered, 1 if it reached the goal.
     """
-    begin, x = x[:, driving], x.copy()
+    start, x = x[:, driving], x.copy()
     at_once = [k for k in range(x.shape[1]) if k not in driving and k not in free]
     x[:, at_once] = goal[:, at_once]
-    way = goal[:, driving] - begin
-    longest = MAX_STRIDE / np.maximum(MAX_STRIDE, np.abs(way).max(axis=1, initial=0.0))
+    distance = goal[:, driving] - start
+    longest = MAX_STRIDE / np.maximum(MAX_STRIDE, np.abs(distance).max(axis=1, initial=0.0))
     covered, share = np.zeros(len(x)), longest.copy()
     moving = np.arange(len(x))
     while len(moving):
         reach = np.minimum(1.0, covered[moving] + share[moving])
         trial = x[moving]
         trial[:, driving] = np.where(
-            reach[:, None] < 1.0, begin[moving] + reach[:, None] * way[moving], goal[moving][:, driving]
+            reach[:, None] < 1.0, start[moving] + reach[:, None] * distance[moving], goal[moving][:, driving]
         )
         trial, closed = close(trial)
         jump = np.abs(trial[:, free] - x[moving][:, free]).max(axis=1, initial=0.0)
-        good = closed & (jump <= MAX_STEP_LENGTH)
-        x[moving[good]], covered[moving[good]] = trial[good], reach[good]
-        share[moving] = np.where(good, np.minimum(2.0 * share[moving], longest[moving]), 0.5 * share[moving])
+        accepted = closed & (jump <= MAX_STEP_LENGTH)
+        x[moving[accepted]], covered[moving[accepted]] = trial[accepted], reach[accepted]
+        share[moving] = np.where(accepted, np.minimum(2.0 * share[moving], longest[moving]), 0.5 * share[moving])
         moving = moving[(covered[moving] < 1.0) & (share[moving] >= longest[moving] * MIN_STRIDE_SHARE)]
     return x, covered
 
 
 def least_squares_step(equations: Equations, x: SamplesByCoordinate, free: Sequence[int]) -> NewtonStep:
-    """The Newton step of equations that are redundant, or that cannot be fulfilled: (J^T J + mu 1)^-1 J^T c.
+    """The Newton step of equations that are redundant or have no solution: (J^T J + mu 1)^-1 J^T c.
 
-    The damping mu is proportional to the norm of c (Levenberg-Marquardt). It vanishes as fast as the loops close, and
-    leads to the least gap if they cannot, where J is singular.
+    The damping mu is proportional to the norm of c (Levenberg-Marquardt), so that it vanishes as the loops close. If
+    they cannot close, J is singular at the pose with the least gap, and only damped steps converge to it.
     """
     c, J = linearize(equations, x, free)
     U, s, Vt = np.linalg.svd(J, full_matrices=False)
     size = np.linalg.norm(c, axis=1)
-    along = np.einsum("sek,se->sk", U, c)
+    c_along_U = np.einsum("sek,se->sk", U, c)
     damped = s**2 + (DAMPING * size * np.maximum(s[:, 0], size))[:, None] + np.finfo(float).tiny
-    step = np.einsum("skf,sk->sf", Vt, s / damped * along)
-    shortened = np.minimum(1.0, MAX_STEP_LENGTH / np.maximum(np.abs(step).max(axis=1), np.finfo(float).tiny))
-    slope = shortened * (s**2 / damped * along**2).sum(axis=1) / np.maximum(size, np.finfo(float).tiny)
-    return NewtonStep(size, shortened[:, None] * step, slope)
+    step = np.einsum("skf,sk->sf", Vt, s / damped * c_along_U)
+    scale = np.minimum(1.0, MAX_STEP_LENGTH / np.maximum(np.abs(step).max(axis=1), np.finfo(float).tiny))
+    slope = scale * (s**2 / damped * c_along_U**2).sum(axis=1) / np.maximum(size, np.finfo(float).tiny)
+    return NewtonStep(size, scale[:, None] * step, slope)
 
 
 def linearize(
     equations: Equations, x: SamplesByCoordinate, places: Sequence[int]
 ) -> tuple[Float[np.ndarray, "samples equations"], Float[np.ndarray, "samples equations places"]]:
-    """The equations and their derivatives by some coordinates: by complex steps, which have no truncation error."""
+    """The equations and their derivatives by some coordinates, by complex steps, which have no truncation error."""
     step = 1e-30
     values = equations(x[:, None, :] + 1j * step * np.eye(x.shape[1])[list(places)])
     return values.real[:, 0], values.imag.swapaxes(1, 2) / step

@@ -1,4 +1,4 @@
-"""Logs of small catalog robots, computed by inverse dynamics: motion that shows all, or not."""
+"""Logs of small catalog robots, computed by inverse dynamics, and an arm identified from them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from pathlib import Path
 import numpy as np
 
 import ytheta as yt
+from ytheta.identification.result import Identification
+from ytheta.logs.log import Log
 from ytheta.robot.robot import Robot
 
-# The planar arm of Lu and Meng with friction: what its description leaves to be learnt.
+# The planar arm of Lu and Meng with friction, which its description in the catalog does not have.
 WITH_FRICTION = """
 format = 1
 extends = "lu-two-link"
@@ -26,7 +28,7 @@ RATE = 200.0
 
 
 def true_arm(folder: Path) -> Robot:
-    """The arm that the logs are made with."""
+    """The arm whose motion the logs contain."""
     file = folder / "true.toml"
     file.write_text(WITH_FRICTION)
     return yt.load(file)
@@ -35,7 +37,7 @@ def true_arm(folder: Path) -> Robot:
 def write_log(
     path: Path, robot: Robot, *, seed: int = 1, seconds: float = 10.0, noise: float = 0.01, still: bool = False
 ) -> Path:
-    """Sums of sines with random phases, and the torques they take, as NPZ or CSV; ``still`` holds the last joint."""
+    """Write sums of sines and their torques as NPZ or CSV; ``still``: the last joint does not move."""
     rng = np.random.default_rng(seed)
     t = np.arange(round(seconds * RATE)) / RATE
     joints = len(robot.actuated)
@@ -56,3 +58,11 @@ def write_log(
         names = ["t", *(f"{kind}{k + 1}" for kind in ("q", "tau") for k in range(joints))]
         np.savetxt(path, np.column_stack([t, q, tau]), delimiter=",", header=",".join(names), comments="")
     return path
+
+
+def identified_arm(folder: Path) -> tuple[Identification, Log]:
+    """Identify the arm from ``a.npz``, with noise that makes inertias inconsistent; also the validation log ``b.npz``."""
+    robot, true_robot = yt.load("lu-two-link"), true_arm(folder)
+    paths = [write_log(folder / f"{name}.npz", true_robot, seed=k, noise=0.5) for k, name in enumerate(("a", "b"))]
+    fit_log, validation_log = (yt.read_log(path, robot) for path in paths)
+    return yt.identify(robot, fit_log, validate=validation_log, rotor_inertia=True), validation_log

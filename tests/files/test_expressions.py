@@ -1,4 +1,4 @@
-"""Expressions of forces: what they amount to on every scalar, and what is no expression."""
+"""Expressions of forces: their values for every type of scalar, and errors."""
 
 from __future__ import annotations
 
@@ -33,38 +33,38 @@ POSITIONS = {"a b": 1.1, "q": 0.9}
 
 
 @pytest.mark.parametrize(("text", "expected"), CASES)
-def test_every_scalar_gives_the_same_number(text: str, expected: float) -> None:
+def test_all_scalar_types_give_the_same_number(text: str, expected: float) -> None:
     expression = parse_expression(text)
     assert expression.evaluate(NAMES, POSITIONS) == pytest.approx(expected, rel=1e-14)
-    arrays = [{key: np.array([value, value]) for key, value in given.items()} for given in (NAMES, POSITIONS)]
+    arrays = [{key: np.array([value, value]) for key, value in values.items()} for values in (NAMES, POSITIONS)]
     assert np.broadcast_to(expression.evaluate(arrays[0], arrays[1]), 2) == pytest.approx(expected, rel=1e-14)
     SX = {key: casadi.SX.sym("x") for key in (*NAMES, *POSITIONS)}
-    traced = casadi.Function("f", list(SX.values()), [casadi.SX(expression.evaluate(SX, SX))])
-    assert float(traced(*NAMES.values(), *POSITIONS.values())) == pytest.approx(expected, rel=1e-14)
+    function = casadi.Function("f", list(SX.values()), [casadi.SX(expression.evaluate(SX, SX))])
+    assert float(function(*NAMES.values(), *POSITIONS.values())) == pytest.approx(expected, rel=1e-14)
     symbols = {key: sympy.Symbol(f"x{k}", real=True) for k, key in enumerate((*NAMES, *POSITIONS))}
-    printed = sympy.sympify(expression.evaluate(symbols, symbols))
+    symbolic = sympy.sympify(expression.evaluate(symbols, symbols))
     numbers = dict(zip(symbols.values(), (*NAMES.values(), *POSITIONS.values()), strict=True))
-    assert float(printed.subs(numbers)) == pytest.approx(expected, rel=1e-14)
+    assert float(symbolic.subs(numbers)) == pytest.approx(expected, rel=1e-14)
 
 
-def test_every_function_is_tried() -> None:
-    tried = " ".join(text for text, _ in CASES)
-    assert [name for name in FUNCTIONS if f"{name}(" not in tried] == []
+def test_the_cases_cover_every_function() -> None:
+    texts = " ".join(text for text, _ in CASES)
+    assert [name for name in FUNCTIONS if f"{name}(" not in texts] == []
 
 
-def test_names_and_positions_are_told() -> None:
+def test_names_and_positions() -> None:
     expression = parse_expression("a*sin(pi*b) + q('c d') - q(\"e\")")
     assert expression.names == {"a", "b"}
     assert expression.positions == {"c d", "e"}
 
 
-def test_squares_stay_squares() -> None:
+def test_integer_powers_are_kept() -> None:
     x = sympy.Symbol("x")
     assert parse_expression("x**2").evaluate({"x": x}, {}) == x**2
     assert str(parse_expression("x**2").evaluate({"x": casadi.SX.sym("x")}, {})) == "sq(x)"
 
 
-def test_what_is_not_known_stays_so() -> None:
+def test_results_of_unknown_numbers_are_unknown() -> None:
     assert parse_expression("2*a + sin(a)").evaluate({"a": UNKNOWN}, {}) is UNKNOWN
     assert parse_expression("-atan2(1, a)**2/a").evaluate({"a": UNKNOWN}, {}) is UNKNOWN
 
@@ -119,7 +119,7 @@ def test_what_is_not_known_stays_so() -> None:
         ("(" * 300 + "a" + ")" * 300, "is not understood"),
     ],
 )
-def test_what_is_no_expression(text: str, reason: str) -> None:
+def test_mistakes(text: str, reason: str) -> None:
     with pytest.raises(RobotError, match=reason) as caught:
         parse_expression(text)
     assert "is not understood" in str(caught.value)
@@ -129,13 +129,13 @@ def test_what_is_no_expression(text: str, reason: str) -> None:
 @pytest.mark.parametrize(
     "text", ["1/0", "a/(2 - 2)", "sqrt(-1)", "(-8)**(1/3)", "acos(2)", "1e300*1e300", "9**9**9", "0**-1"]
 )
-def test_constants_without_a_value(text: str) -> None:
+def test_constants_without_a_value_are_errors(text: str) -> None:
     with pytest.raises(RobotError, match="is not understood"):
         parse_expression(text).evaluate({"a": UNKNOWN}, {})
 
 
 def test_numbers_without_a_value_are_not_finite() -> None:
-    """Positions are not constants: where they leave the domain of a shape, NumPy says NaN, without a warning."""
+    """Positions outside of the domain of a function give NaN or infinity without a warning."""
     a = np.array([-1.0, 0.0, 4.0])
     assert np.array_equal(parse_expression("sqrt(a)").evaluate({"a": a}, {}), [np.nan, 0.0, 2.0], equal_nan=True)
     assert np.array_equal(parse_expression("1/a").evaluate({"a": a}, {}), [-1.0, np.inf, 0.25])

@@ -13,7 +13,7 @@ from ytheta.robot.parts import Coupling, Drive, Joint, JointKind, Loop, Motor
 
 
 def test_couplings_are_a_matrix() -> None:
-    """The wrist of the Staubli TX40: motor 6 turns joint 6 against joint 5."""
+    """The wrist of the Staubli TX40: motor 6 turns joint 6 relative to joint 5."""
     robot = revolute_chain(
         ("q5", "base", "l5"),
         ("q6", "l5", "l6"),
@@ -64,7 +64,7 @@ def test_coordinates_have_the_order_of_actuated_without_loops() -> None:
 
 
 def test_long_chains_of_couplings_and_joints() -> None:
-    """A mimic of a mimic of a …, deeper than Python recurses; and more joints than can be computed with."""
+    """A chain of couplings beyond the recursion limit of Python, and more joints than are supported."""
     count = 1500
     joints = [(f"q{k}", f"l{k}", f"l{k + 1}") for k in range(count)]
     couplings = tuple(Coupling(f"q{k + 1}", ((f"q{k}", 1.0),), 1.0) for k in reversed(range(count - 1)))

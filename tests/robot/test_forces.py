@@ -40,9 +40,9 @@ def test_parameters_of_forces_come_last() -> None:
 def test_other_descriptions_of_a_robot_keep_its_forces() -> None:
     robot = with_forces(driven_robot("panda"), Force("spring", (("panda_joint2", "panda_joint2"),), value=2.0))
     inertia = robot.links[3].inertia
-    turned = change_link_frames(robot.merged, {robot.merged.links[2].name: ytheta.Frame.shift(0.1)})
+    reframed = change_link_frames(robot.merged, {robot.merged.links[2].name: ytheta.Frame.shift(0.1)})
     table = ytheta.to_modified_dh(robot)
-    others = (robot.merged, robot.numeric, robot.with_load(inertia), turned, table.robot, table.restore())
+    others = (robot.merged, robot.numeric, robot.with_load(inertia), reframed, table.robot, table.restore())
     assert all(other.forces == robot.forces for other in others)
     assert all(other.theta[-1] == 2.0 for other in others)
 
@@ -85,7 +85,7 @@ def test_round_trip_of_any_robot(robot: Robot, data: st.DataObject) -> None:
 
 
 def test_lengths() -> None:
-    """A length may occur in a force alone; numbers take its place where numbers are needed."""
+    """A length may be used in forces only; numbers replace it if numbers are needed."""
     robot = read(TWO + TEXT)
     assert robot.numeric.forces[0].where[0] == ("l1", "0.4")
     assert robot.numeric.lengths == ()
@@ -164,10 +164,10 @@ def test_ambiguous_names_are_errors() -> None:
     robot = replace(ytheta.load("puma560"), lengths=(("joint2", 1.0),))
     with pytest.raises(RobotError, match=r"is both a position and a length; write q\('joint2'\) for the position"):
         with_forces(robot, SPRING)
-    clear = with_forces(robot, Force("spring", (("joint2", "q('joint2') - 0.3"),), value=25.0))
+    unambiguous = with_forces(robot, Force("spring", (("joint2", "q('joint2') - 0.3"),), value=25.0))
     x, _, _ = state(6)
     same = with_forces(ytheta.load("puma560"), SPRING)
-    assert close(evaluate(graphs.gravity_graph(clear), x), evaluate(graphs.gravity_graph(same), x))
+    assert close(evaluate(graphs.gravity_graph(unambiguous), x), evaluate(graphs.gravity_graph(same), x))
 
 
 def test_inspect_lists_forces(tmp_path: Path) -> None:

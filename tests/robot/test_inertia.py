@@ -1,4 +1,4 @@
-"""Inertia: three descriptions of one body, frame maps, and verdicts; against Pinocchio and sums over point masses."""
+"""Inertia: conversions, changes of frame and consistency, against Pinocchio and sums over point masses."""
 
 from __future__ import annotations
 
@@ -45,20 +45,20 @@ def test_frame_map_equals_pinocchio(body: Inertia, frame: Frame) -> None:
     np.testing.assert_allclose(body.seen_from(frame).vector, moved.toDynamicParameters(), rtol=1e-9, atol=1e-9)
 
 
-def test_frame_map_with_a_swapped_column_is_seen() -> None:
+def test_a_swapped_column_of_the_frame_map_is_detected() -> None:
     body = Inertia(tuple(float(k) for k in range(1, 11)))
     frame = Frame.shift(0.1, 0.2, 0.3) @ Frame.from_rpy(0.4, 0.5, 0.6)
-    right = transport_matrix(frame)
-    wrong = right[:, [0, 1, 2, 3, 4, 5, 7, 6, 8, 9]]
+    T = transport_matrix(frame)
+    wrong = T[:, [0, 1, 2, 3, 4, 5, 7, 6, 8, 9]]
     moved = pin.SE3(np.array(frame.rotation), frame.matrix[:3, 3])
     peer = moved.act(pin.Inertia.FromDynamicParameters(body.vector)).toDynamicParameters()
-    np.testing.assert_allclose(right @ body.vector, peer, rtol=1e-9)
+    np.testing.assert_allclose(T @ body.vector, peer, rtol=1e-9)
     assert abs(wrong @ body.vector - peer).max() > 0.1
 
 
 @given(st.lists(st.tuples(numbers(0.01, 5.0), vectors()), min_size=1, max_size=6))
 def test_parameters_are_sums_over_points(points: list[tuple[float, Vector]]) -> None:
-    """mass, first moments and inertia straight from their definitions."""
+    """Mass, first moments and inertia from their definitions."""
     body = Inertia()
     for mass, place in points:
         body = body + Inertia.point_mass(mass, place)
@@ -92,10 +92,10 @@ def body(mass: float, *moments: float) -> Inertia:
         (Inertia.point_mass(1e308, (1e10, 0.0, 0.0)), "not finite"),
     ],
 )
-def test_impossible_bodies_say_why(inertia: Inertia, reason: str) -> None:
-    verdict = inertia.consistency()
-    assert not verdict
-    assert reason in verdict.reason
+def test_inconsistent_inertias(inertia: Inertia, reason: str) -> None:
+    consistency = inertia.consistency()
+    assert not consistency
+    assert reason in consistency.reason
 
 
 @pytest.mark.parametrize(
@@ -108,23 +108,23 @@ def test_impossible_bodies_say_why(inertia: Inertia, reason: str) -> None:
         (Inertia(), "no mass"),
     ],
 )
-def test_possible_bodies(inertia: Inertia, reason: str) -> None:
-    verdict = inertia.consistency()
-    assert verdict
-    assert reason in verdict.reason
+def test_consistent_inertias(inertia: Inertia, reason: str) -> None:
+    consistency = inertia.consistency()
+    assert consistency
+    assert reason in consistency.reason
 
 
 @given(inertias(), frames())
-def test_verdict_does_not_depend_on_the_frame(body: Inertia, frame: Frame) -> None:
+def test_consistency_does_not_depend_on_the_frame(body: Inertia, frame: Frame) -> None:
     assert body.seen_from(frame).consistency().consistent == body.consistency().consistent
 
 
 @given(st.lists(numbers(-1.0, 1.0), min_size=10, max_size=10))
-def test_verdict_agrees_with_the_pseudo_inertia(parameters: list[float]) -> None:
-    """Any ten numbers: the verdict by principal moments equals positive semidefiniteness of the 4 x 4 matrix."""
+def test_consistency_agrees_with_the_pseudo_inertia(parameters: list[float]) -> None:
+    """For any ten numbers, the conditions on principal moments are equivalent to P >= 0."""
     inertia = Inertia((abs(parameters[0]) + 0.1, *parameters[1:]))
     eigenvalues = np.linalg.eigvalsh(inertia.pseudo)
-    if abs(eigenvalues[0]) > 1e-3:  # away from the boundary, where the two tolerances mean different things
+    if abs(eigenvalues[0]) > 1e-3:  # at the boundary, the two tolerances differ
         assert inertia.consistency().consistent == bool(eigenvalues[0] > 0)
 
 

@@ -1,4 +1,4 @@
-"""Modified Denavit-Hartenberg frames: the same robot (Pinocchio, link poses), published tables, and the way back."""
+"""Modified Denavit-Hartenberg frames against Pinocchio, link poses and published tables, and back again."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def read(path: Path, snap: float) -> Robot:
 
 @cache
 def convert(robot: Robot) -> ModifiedDH:
-    """Each robot of a file once: most of the time goes into checking shapes and types at every call."""
+    """Convert each robot once, since checking shapes and types in every call takes time."""
     return to_modified_dh(robot)
 
 
@@ -71,17 +71,17 @@ def convert(robot: Robot) -> ModifiedDH:
 
 
 def pinocchio_model(converted: ModifiedDH) -> Any:
-    """A Pinocchio model from the rows and the ten parameters alone."""
+    """A Pinocchio model from the rows and the ten parameters only."""
     model = pinocchio.Model()
     model.gravity = pinocchio.Motion(np.array([*converted.robot.gravity, 0.0, 0.0, 0.0]))
-    on = {converted.robot.base.name: (0, pinocchio.SE3.Identity())}
+    carriers = {converted.robot.base.name: (0, pinocchio.SE3.Identity())}
     for row, link in zip(converted.rows, converted.robot.links[1:], strict=True):
-        carrier, place = on[row.parent]
+        carrier, place = carriers[row.parent]
         place = place * pinocchio.SE3(row.placement.matrix)
         if row.kind is not JointKind.FIXED:
             kind = pinocchio.JointModelRZ() if row.kind is JointKind.REVOLUTE else pinocchio.JointModelPZ()
             carrier, place = model.addJoint(carrier, kind, place, row.joint), pinocchio.SE3.Identity()
-        on[link.name] = carrier, place
+        carriers[link.name] = carrier, place
         if link.inertia.mass:
             body = pinocchio.Inertia.FromDynamicParameters(link.inertia.vector)
             model.appendBodyToJoint(carrier, body, place)
@@ -92,7 +92,7 @@ def torques(model: Any, states: dict[str, tuple[float, float, float]]) -> dict[s
     q, qd, qdd = pinocchio.neutral(model), np.zeros(model.nv), np.zeros(model.nv)
     for name, (position, velocity, acceleration) in states.items():
         joint = model.joints[model.getJointId(name)]
-        if joint.nq == 2:  # without limits Pinocchio keeps cosine and sine
+        if joint.nq == 2:  # without limits, Pinocchio uses cosine and sine
             q[joint.idx_q : joint.idx_q + 2] = math.cos(position), math.sin(position)
         else:
             q[joint.idx_q] = position
@@ -101,12 +101,12 @@ def torques(model: Any, states: dict[str, tuple[float, float, float]]) -> dict[s
     return {name: tau[model.joints[model.getJointId(name)].idx_v] for name in states}
 
 
-def largest_difference(one: Any, other: Any, joints: tuple[str, ...]) -> float:
+def largest_difference(model: Any, peer: Any, joints: tuple[str, ...]) -> float:
     """The largest difference of torques over the largest torque, at ten random states."""
     rng, worst = np.random.default_rng(7), 0.0
     for _ in range(10):
         states = {name: tuple(rng.uniform(-2.0, 2.0, 3)) for name in joints}
-        a, b = torques(one, states), torques(other, states)
+        a, b = torques(model, states), torques(peer, states)
         worst = max(worst, max(abs(a[k] - b[k]) for k in joints) / max(abs(v) for v in a.values()))
     return worst
 
@@ -118,12 +118,12 @@ def test_torques_are_those_of_the_urdf(name: str) -> None:
     joints = tuple(joint.name for joint in converted.robot.movable)
     expected = pinocchio.buildModelFromUrdf(str(path))
     assert expected.nv == len(joints)
-    # 1e-9: distances below a nanometre and angles below a nanoradian are taken as zero, see TOLERANCE
+    # 1e-9: distances below a nanometre and angles below a nanoradian become zero, see TOLERANCE
     assert largest_difference(expected, pinocchio_model(converted), joints) < 1e-9
 
 
 @pytest.mark.parametrize("parameter", range(10))
-def test_one_wrong_inertial_parameter_is_seen(parameter: int) -> None:
+def test_one_wrong_inertial_parameter_is_detected(parameter: int) -> None:
     path = urdf_file("ur10")
     converted = convert(read(path, 0.0))
     last = converted.robot.links[-1]
@@ -135,7 +135,7 @@ def test_one_wrong_inertial_parameter_is_seen(parameter: int) -> None:
 
 
 @pytest.mark.parametrize("key", ["alpha", "a", "theta", "d", "gamma", "b"])
-def test_one_wrong_entry_of_a_row_is_seen(key: str) -> None:
+def test_one_wrong_entry_of_a_row_is_detected(key: str) -> None:
     path = urdf_file("ur10")
     converted = convert(read(path, 0.0))
     row = converted.rows[3]
@@ -153,7 +153,7 @@ def check_structure(converted: ModifiedDH) -> None:
     assert [row.joint for row in converted.rows] == [joint.name for joint in robot.joints]
     assert [link.name for link in robot.links] == [link.name for link in original.links]
     assert converted.frames[0] == IDENTITY
-    led: set[str] = {robot.base.name, *(link.name for link in robot.links if link.load)}
+    parents: set[str] = {robot.base.name, *(link.name for link in robot.links if link.load)}
     by_child = {joint.child: joint for joint in robot.joints}
     for row, joint in zip(converted.rows, robot.joints, strict=True):
         assert (joint.axis, joint.seat, joint.kind, joint.parent) == (Z, IDENTITY, row.kind, row.parent)
@@ -165,19 +165,19 @@ def check_structure(converted: ModifiedDH) -> None:
         if row.kind is JointKind.FIXED:
             continue
         nearly_parallel = TOLERANCE < abs(math.sin(row.alpha)) <= NEARLY_PARALLEL
-        if row.parent not in led and not nearly_parallel:
+        if row.parent not in parents and not nearly_parallel:
             assert (row.gamma, row.b) == (0.0, 0.0), row
             assert abs(row.theta) <= math.pi / 2 + TOLERANCE
             above = by_child[row.parent].kind
             assert above is not JointKind.PRISMATIC or (row.a, row.d) == (0.0, 0.0), row
-        led.add(row.parent)
-        if not any(other.parent == joint.child and other.moves for other in robot.joints):
+        parents.add(row.parent)
+        if not any(child.parent == joint.child and child.moves for child in robot.joints):
             assert row.theta == 0.0
             assert row.d == 0.0 or nearly_parallel
 
 
 def row_product(row: Row) -> Float[np.ndarray, "4 4"]:
-    """Rz(gamma) Tz(b) Rx(alpha) Tx(a) Rz(theta) Tz(d), multiplied out by hand."""
+    """Rz(gamma) Tz(b) Rx(alpha) Tx(a) Rz(theta) Tz(d), multiplied by hand."""
     cg, sg, ca, sa = math.cos(row.gamma), math.sin(row.gamma), math.cos(row.alpha), math.sin(row.alpha)
     ct, st_ = math.cos(row.theta), math.sin(row.theta)
     return np.array(
@@ -191,7 +191,7 @@ def row_product(row: Row) -> Float[np.ndarray, "4 4"]:
 
 
 def check_poses(converted: ModifiedDH, robot: Robot, *, atol: float) -> None:
-    """Every link carries its new frame at the same place of its old one, in every pose; markers are where they were."""
+    """Check that new link frames are fixed in the old ones in every pose, and that markers have not moved."""
     rng = np.random.default_rng(3)
     for scale in (0.0, 3.0):
         q = dict(zip((joint.name for joint in robot.movable), rng.uniform(-scale, scale, 1000), strict=False))
@@ -204,7 +204,7 @@ def check_poses(converted: ModifiedDH, robot: Robot, *, atol: float) -> None:
 
 
 def check_inertias(converted: ModifiedDH) -> None:
-    """Each body has the same pseudo-inertia, seen from its new frame."""
+    """Check that each body has the same pseudo-inertia."""
     for old, new, frame in zip(converted.original.links, converted.robot.links, converted.frames, strict=True):
         h = frame.matrix
         moved = h @ new.inertia.pseudo @ h.T
@@ -217,14 +217,14 @@ def check_restored(converted: ModifiedDH, merged: Robot, *, atol: float = 1e-12)
     assert [replace(link, inertia=Inertia()) for link in restored.links] == [
         replace(link, inertia=Inertia()) for link in merged.links
     ]
-    for one, other in zip(restored.links, merged.links, strict=True):
-        np.testing.assert_allclose(one.inertia.vector, other.inertia.vector, rtol=0.0, atol=atol)
+    for link, original in zip(restored.links, merged.links, strict=True):
+        np.testing.assert_allclose(link.inertia.vector, original.inertia.vector, rtol=0.0, atol=atol)
     assert replace(restored, links=merged.links) == merged
 
 
 @pytest.mark.parametrize("snap", [0.0, 1e-4])
 @pytest.mark.parametrize("name", ARMS)
-def test_urdf_structure_poses_and_way_back(name: str, snap: float) -> None:
+def test_urdf_structure_poses_and_restored_robot(name: str, snap: float) -> None:
     robot = read(urdf_file(name), snap)
     converted = convert(robot)
     check_structure(converted)
@@ -235,8 +235,8 @@ def test_urdf_structure_poses_and_way_back(name: str, snap: float) -> None:
 
 
 @pytest.mark.parametrize("name", ARMS)
-def test_snapped_robots_have_plain_chains(name: str) -> None:
-    """With snapped angles no axes of a first child are nearly parallel: gamma = b = 0 along every chain."""
+def test_snapped_robots_need_no_gamma_and_b_in_chains(name: str) -> None:
+    """With snapped angles, no axis of a first child is nearly parallel, so that gamma = b = 0 in every chain."""
     converted = convert(read(urdf_file(name), 1e-4))
     seen: set[str] = {converted.robot.base.name}
     for row in converted.rows:
@@ -274,15 +274,15 @@ def robot_of(table: tuple[Row, ...]) -> Robot:
 
 
 def brick(k: int) -> Inertia:
-    """A body unlike others, in all ten parameters."""
+    """A body whose ten parameters differ from those of all others."""
     x, y, z = (0.3 * math.sin(step * k + step) for step in (1.0, 2.0, 3.0))
     corners: tuple[Vector, ...] = ((x, y, z), (y, z, x), (-x, y, 0.1), (z, -0.2, y))
     return sum((Inertia.point_mass(0.5 + 0.2 * k, corner) for corner in corners), Inertia())
 
 
 @pytest.mark.parametrize("name", ["rx90", "iiwa14", "planar_2r"])
-def test_published_tables_come_back(name: str, shared_data: Path) -> None:
-    """Exactly, but for d of the last row, which belongs to a tool and is 0 here."""
+def test_published_tables_are_reproduced(name: str, shared_data: Path) -> None:
+    """Exactly, except d of the last row, which belongs to a tool and is 0 here."""
     published = read_table(shared_data / "reference" / f"{name}_mdh.csv")
     found = to_modified_dh(robot_of(published)).rows
     for row, expected in zip(found[:-1], published[:-1], strict=True):
@@ -290,8 +290,8 @@ def test_published_tables_come_back(name: str, shared_data: Path) -> None:
     assert found[-1] == replace(published[-1], d=0.0)
 
 
-def test_puma_table_comes_back_up_to_the_parallel_axes(shared_data: Path) -> None:
-    """Axes 2 and 3 are parallel: only d2 + d3 is a fact, and here it stands in d3."""
+def test_puma_table_is_reproduced_except_for_parallel_axes(shared_data: Path) -> None:
+    """Axes 2 and 3 are parallel: only d2 + d3 is determined, and here it is d3."""
     published = read_table(shared_data / "reference" / "puma560_mdh.csv")
     found = to_modified_dh(robot_of(published)).rows
     assert found[1].d == 0.0
@@ -303,7 +303,7 @@ def test_puma_table_comes_back_up_to_the_parallel_axes(shared_data: Path) -> Non
 
 
 @pytest.mark.parametrize("name", ["cartesian_ppp", "ppp_axes_1_3_parallel"])
-def test_sliding_robots_have_no_lengths(name: str, shared_data: Path) -> None:
+def test_prismatic_robots_have_no_lengths(name: str, shared_data: Path) -> None:
     published = read_table(shared_data / "reference" / f"{name}_mdh.csv")
     moved = tuple(replace(row, a=0.1, d=-0.2) for row in published)
     for row, expected in zip(to_modified_dh(robot_of(moved)).rows, published, strict=True):
@@ -311,7 +311,7 @@ def test_sliding_robots_have_no_lengths(name: str, shared_data: Path) -> None:
         assert abs(row.alpha) == abs(expected.alpha)
 
 
-def test_panda_urdf_gives_its_table(shared_data: Path) -> None:
+def test_panda_urdf_gives_the_published_table(shared_data: Path) -> None:
     published = read_table(shared_data / "panda" / "mdh.csv")
     arm = to_modified_dh(read(shared_data / "panda" / "panda_arm.urdf", 1e-4)).rows
     assert [replace(row, joint="", parent="") for row in arm] == [
@@ -342,7 +342,7 @@ def standard_dh(table: list[tuple[JointKind, float, float, float, float]]) -> Ro
 
 
 def test_stanford_arm_from_standard_dh() -> None:
-    """Stanford arm (Paul 1981): the frame of the sliding boom sits where the three axes of the wrist meet."""
+    """Stanford arm (Paul 1981): the origin of the prismatic link is the intersection of the three wrist axes."""
     R, P, quarter = JointKind.REVOLUTE, JointKind.PRISMATIC, math.pi / 2
     robot = standard_dh(
         [
@@ -369,10 +369,10 @@ def test_stanford_arm_from_standard_dh() -> None:
     ]
 
 
-# --- everything else a robot has ------------------------------------------------------------------------------------
+# --- other parts of a robot ------------------------------------------------------------------------------------
 
 
-def test_what_is_not_geometry_stays() -> None:
+def test_everything_but_geometry_is_kept() -> None:
     joints = (
         Joint("lift", JointKind.PRISMATIC, "base", "post", Frame.shift(0.1, 0.2, 0.3), X, limits=Limits(-1.0, 2.0)),
         Joint("turn", JointKind.REVOLUTE, "post", "arm", Frame.shift(0.0, 0.5, 0.0), X, drive=Drive(1e-4, 100.0, 0.3)),
@@ -399,7 +399,7 @@ def test_what_is_not_geometry_stays() -> None:
         assert (before.limits, before.drive, before.kind) == (after.limits, after.drive, after.kind)
 
 
-def test_identified_parameters_find_their_way_back() -> None:
+def test_changed_parameters_are_restored_in_the_original_frames() -> None:
     robot = read(urdf_file("ur10"), 1e-4)
     converted = to_modified_dh(robot)
     link = converted.robot.links[3]
@@ -422,8 +422,8 @@ def four_bar() -> Robot:
     return Robot("four-bar", links, joints, loops=(Loop(cut),), actuated=("left",))
 
 
-def closure(robot: Robot, q: Float[np.ndarray, "joints"]) -> Float[np.ndarray, "4 4"]:
-    """The cut joint's frame on the parent's side seen from that on the child's side."""
+def cut_joint_residual(robot: Robot, q: Float[np.ndarray, "joints"]) -> Float[np.ndarray, "4 4"]:
+    """The frame of the cut joint on the parent's side, seen from that on the child's side."""
     poses, cut = link_poses(robot, q), robot.loops[0].joint
     gap: Float[np.ndarray, "4 4"] = (
         np.linalg.inv(poses[cut.child] @ cut.seat.inverse().matrix) @ poses[cut.parent] @ cut.placement.matrix
@@ -439,7 +439,9 @@ def test_loops_are_cut_at_the_same_place() -> None:
     rng = np.random.default_rng(11)
     for _ in range(5):
         q = rng.uniform(-2.0, 2.0, 3)
-        np.testing.assert_allclose(closure(converted.robot, q), closure(robot, q), rtol=0.0, atol=1e-12)
+        np.testing.assert_allclose(
+            cut_joint_residual(converted.robot, q), cut_joint_residual(robot, q), rtol=0.0, atol=1e-12
+        )
     check_restored(converted, robot)
 
 
@@ -462,7 +464,7 @@ def test_loads_keep_their_frames_in_fixed_rows() -> None:
     assert largest_difference(bare, pinocchio_model(converted), joints) < 1e-9
 
 
-def test_nothing_that_moves() -> None:
+def test_a_robot_without_movable_joints() -> None:
     links = (Link("base", brick(0)), Link("plate", brick(1)))
     robot = Robot("table", links, (Joint("bolt", JointKind.FIXED, "base", "plate", Frame.shift(0.1)),))
     converted = to_modified_dh(robot)
@@ -480,7 +482,7 @@ def test_symbolic_lengths_need_values() -> None:
 
 
 @pytest.mark.parametrize("tilt", [1e-11, 1e-8, 1e-6, 1e-4, 9e-3, 1.1e-2])
-def test_nearly_parallel_axes_keep_frames_near_and_poses_right(tilt: float) -> None:
+def test_nearly_parallel_axes(tilt: float) -> None:
     shift = Frame.shift(0.3, 0.1, 0.2)
     joints = tuple(
         Joint(f"joint{k}", JointKind.REVOLUTE, f"link{k}", f"link{k + 1}", shift @ Frame.turn(X, tilt))
@@ -489,7 +491,7 @@ def test_nearly_parallel_axes_keep_frames_near_and_poses_right(tilt: float) -> N
     robot = Robot("tilted", tuple(Link(f"link{k}", brick(k)) for k in range(5)), joints)
     converted = to_modified_dh(robot)
     check_structure(converted)
-    # Either the tilt (below TOLERANCE) or the rounding of lengths of 1 m / tilt is left over.
+    # The error is the tilt itself (below TOLERANCE) or the rounding of lengths of 1 m / tilt.
     check_poses(converted, robot, atol=1e-12 + 20 * (tilt if tilt < TOLERANCE else 1e-16 / tilt))
     assert max(np.abs(frame.matrix).max() for frame in converted.frames) < (5.0 if tilt < NEARLY_PARALLEL else 100.0)
     check_restored(converted, robot, atol=1e-12 if tilt < NEARLY_PARALLEL else 1e-9)

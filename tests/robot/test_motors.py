@@ -1,4 +1,4 @@
-"""Motors that turn with several joints: felt through the factors they turn with, and no coordinates."""
+"""Motors that turn with several joints: their torques, base parameters and mistakes."""
 
 from __future__ import annotations
 
@@ -27,32 +27,32 @@ from ytheta.robot.parts import Force
 from ytheta.robot.robot import Robot
 from ytheta.robot.writing.toml import to_toml
 
-PANDA = wrist(driven_robot("panda"), ("panda_joint2", 1.0), ("panda_joint7", -1.5))  # a fixed joint lies behind
+PANDA = wrist(driven_robot("panda"), ("panda_joint2", 1.0), ("panda_joint7", -1.5))  # a fixed joint follows
 ROBOTS = [PUMA, COUPLED, PANDA]
 IDS = ["puma560", "coupled puma560", "panda"]
 
 
-def row(robot: Robot) -> np.ndarray:
-    """J of the last motor: what it turns by per coordinate."""
+def motor_row(robot: Robot) -> np.ndarray:
+    """The row J of the last motor: its velocity is J @ xd."""
     A, _ = robot.coupling_map
     names = [joint.name for joint in robot.movable]
     return sum((c * A[names.index(name)] for name, c in robot.motors[-1].turns_with), np.zeros(A.shape[1]))
 
 
-def without(robot: Robot) -> Robot:
+def without_last_motor(robot: Robot) -> Robot:
     return replace(robot, motors=robot.motors[:-1])
 
 
-def felt(robot: Robot, xd: np.ndarray, xdd: np.ndarray, J: np.ndarray) -> np.ndarray:
-    """J^T of what the last motor's drive costs."""
+def motor_torque(robot: Robot, xd: np.ndarray, xdd: np.ndarray, J: np.ndarray) -> np.ndarray:
+    """The torque that the drive of the last motor adds: J^T times its own."""
     ia, fv, fc, fo = robot.motors[-1].drive.parameters
     rate, speed = J @ xd, robot.motors[-1].drive.coulomb_speed
     return J * (ia * (J @ xdd) + fv * rate + fc * rate / np.hypot(rate, speed) + fo)
 
 
 @pytest.mark.parametrize("robot", ROBOTS, ids=IDS)
-def test_it_is_no_coordinate(robot: Robot) -> None:
-    bare = without(robot)
+def test_the_motor_is_not_a_coordinate(robot: Robot) -> None:
+    bare = without_last_motor(robot)
     assert (robot.coordinates, robot.actuated) == (bare.coordinates, bare.actuated)
     assert robot.moving == (*bare.moving, "m")
     assert robot.parameter_names == (*bare.parameter_names, "m.Ia", "m.fv", "m.fc", "m.fo")
@@ -60,14 +60,16 @@ def test_it_is_no_coordinate(robot: Robot) -> None:
 
 
 @pytest.mark.parametrize("robot", ROBOTS, ids=IDS)
-def test_every_graph(robot: Robot) -> None:
-    bare, J = without(robot), row(robot)
+def test_motors_in_every_graph(robot: Robot) -> None:
+    bare, J = without_last_motor(robot), motor_row(robot)
     x, xd, xdd = state(len(robot.coordinates))
-    extra = felt(robot, xd, xdd, J)
+    extra = motor_torque(robot, xd, xdd, J)
     tau = evaluate(graphs.inverse_dynamics_graph(robot), x, xd, xdd)
     assert close(tau, evaluate(graphs.inverse_dynamics_graph(bare), x, xd, xdd) + extra)
-    alone = np.where(np.abs(J) == np.abs(J).max(), J, 0.0)  # the twin: felt at one joint only
-    assert not close(tau, evaluate(graphs.inverse_dynamics_graph(bare), x, xd, xdd) + felt(robot, xd, xdd, alone))
+    alone = np.where(np.abs(J) == np.abs(J).max(), J, 0.0)  # the twin that must fail: the motor acts on one joint only
+    assert not close(
+        tau, evaluate(graphs.inverse_dynamics_graph(bare), x, xd, xdd) + motor_torque(robot, xd, xdd, alone)
+    )
     Y = evaluate(graphs.regressor_graph(robot), x, xd, xdd)
     assert close(Y @ robot.theta, tau)
     assert close(Y[:, -4:] @ robot.theta[-4:], extra)
@@ -83,8 +85,8 @@ def test_every_graph(robot: Robot) -> None:
     assert close(W @ robot.theta, M @ xd)
 
 
-def test_branches_are_joined() -> None:
-    """A motor between two branches fills a place of M that is zero along the tree; forward dynamics must see it."""
+def test_a_motor_couples_two_branches() -> None:
+    """The motor adds entries to M that are zero without it; forward dynamics must include them."""
     text = """
 [[link]]
 name = "base"
@@ -128,7 +130,7 @@ def test_machine_code(quantity: str) -> None:
 
 
 def test_loops() -> None:
-    """On a passive joint and an actuated one: the motor's rate is that of the joints, so is its torque's."""
+    """A motor that turns with a passive and an actuated joint."""
     bare = make_looped_robot("five-bar")
     first, second = bare.movable[0].name, bare.movable[1].name
     robot = wrist(bare, (first, 1.0), (second, -2.0))
@@ -148,38 +150,38 @@ def test_loops() -> None:
     assert not close(fv, fv1 - 2 * fv2, 1e-3)
 
 
-def test_forces_act_on_it() -> None:
+def test_forces_on_the_motor() -> None:
     force = Force("winch", (("m", "m**2"), ("joint5", "sin(m)")), value=2.0)
     robot = replace(COUPLED, forces=(force,))
     x, xd, xdd = state(len(robot.coordinates))
     A, b = robot.coupling_map
     q = A @ x + b
     m = -0.5 * q[4] + 2.0 * q[5]
-    extra = 2.0 * (row(robot) * m**2 + A[4] * np.sin(m))
+    extra = 2.0 * (motor_row(robot) * m**2 + A[4] * np.sin(m))
     tau, bare = (evaluate(graphs.inverse_dynamics_graph(r), x, xd, xdd) for r in (robot, COUPLED))
     assert close(tau, bare + extra)
     assert not close(tau, bare - extra)
 
 
 def test_base_parameters() -> None:
-    """Puma: 36 and the rotors of four joints; the motor adds its inertia, and with friction all but its offset."""
+    """Puma: 36 and the rotors of four joints; the motor adds its inertia, and with friction all except its offset."""
     robot = PUMA
     friction = ("viscous", "coulomb", "offset")
-    plain, rotors, all_of_it = (
+    plain, rotors, with_friction = (
         ytheta.base_parameters(robot, **kind)
         for kind in ({}, {"rotor_inertia": True}, {"rotor_inertia": True, "friction": friction})
     )
-    bare = ytheta.base_parameters(without(robot), method="qr", rotor_inertia=True)
-    assert (len(plain), len(rotors), len(all_of_it)) == (36, len(bare) + 1, len(bare) + 1 + 18 + 2)
-    assert len(all_of_it) == rank(robot, all_of_it.selected)
-    assert is_complete_and_minimal(robot, all_of_it)
-    assert all_of_it.identifiability["m.fo"].value == "only in combination"
-    assert all_of_it.identifiability["m.fv"].value == "known alone"
+    bare = ytheta.base_parameters(without_last_motor(robot), method="qr", rotor_inertia=True)
+    assert (len(plain), len(rotors), len(with_friction)) == (36, len(bare) + 1, len(bare) + 1 + 18 + 2)
+    assert len(with_friction) == rank(robot, with_friction.selected)
+    assert is_complete_and_minimal(robot, with_friction)
+    assert with_friction.identifiability["m.fo"].value == "only in combination"
+    assert with_friction.identifiability["m.fv"].value == "known alone"
 
 
 @pytest.mark.parametrize("factor", [1e-2, 45.0, 1e3])
 def test_factors_of_any_size(factor: float) -> None:
-    """Gears in the factors in the place of the gear ratio: the same count."""
+    """Gears in the factors instead of the gear ratio give the same number of base parameters."""
     robot = wrist(driven_robot("puma560"), ("joint5", factor), ("joint6", factor))
     base = ytheta.base_parameters(robot, rotor_inertia=True, friction=("viscous", "coulomb", "offset"))
     assert len(base) == 40 + 1 + 18 + 2
@@ -189,9 +191,9 @@ def test_factors_of_any_size(factor: float) -> None:
 
 def test_kernels_refuse_base_parameters_of_other_factors() -> None:
     base = ytheta.base_parameters(PUMA, rotor_inertia=True)
-    other = wrist(without(PUMA), ("joint5", 1.0), ("joint6", -0.8))
+    different = wrist(without_last_motor(PUMA), ("joint5", 1.0), ("joint6", -0.8))
     with pytest.raises(InputError, match="use base_parameters of that robot"):
-        ytheta.regressor(other, base)
+        ytheta.regressor(different, base)
 
 
 @given(robots(loops=False))
@@ -199,11 +201,11 @@ def test_round_trip(robot: Robot) -> None:
     terms = tuple((joint.name, 0.5 + k) for k, joint in enumerate(robot.movable))
     if not terms:
         return
-    turning = wrist(robot, *terms)
-    again = read(to_toml(turning))
-    assert again == turning
-    assert again.coordinates == robot.coordinates
-    assert replace(again, motors=robot.motors) == robot
+    with_motor = wrist(robot, *terms)
+    read_back = read(to_toml(with_motor))
+    assert read_back == with_motor
+    assert read_back.coordinates == robot.coordinates
+    assert replace(read_back, motors=robot.motors) == robot
 
 
 @pytest.mark.parametrize(
@@ -229,7 +231,7 @@ def test_more_mistakes() -> None:
         wrist(driven_robot("puma560"), ("joint5", float("inf")))
 
 
-def test_inspect_looks_at_its_limits(tmp_path: Path) -> None:
+def test_inspect_checks_the_limits_of_motors(tmp_path: Path) -> None:
     joint = ytheta.load("five-bar").movable[0].name
     for limit, outside in ((0.001, True), (10.0, False)):
         motor = f'[[motor]]\nname = "m"\nturns_with = {{ {joint} = 2.0 }}\nlimits = {{ position = [0, {limit}] }}'

@@ -9,7 +9,7 @@ from ytheta.robot import catalog
 from ytheta.robot.reading.toml.reader import read_toml
 from ytheta.robot.robot import Robot
 
-# Doubles on figures of order one; a table's last printed digit is at 1e-6 and above.
+# Tolerance of doubles of order one; the last digit of a table is 1e-6 or more.
 EXACT = 1e-12
 
 
@@ -20,12 +20,12 @@ def robot(name: str) -> Robot:
 
 
 def edited(name: str, old: str, new: str) -> Robot:
-    """A robot of the catalog with one place of its file changed."""
+    """A robot of the catalog with one change in its file."""
     path = catalog.find_path(name)
     text = path.read_text(encoding="utf-8")
-    assert text.count(old) == 1, f"{old!r} stands {text.count(old)} times in {path.name}"
+    assert text.count(old) == 1, f"{old!r} occurs {text.count(old)} times in {path.name}"
     return read_toml(text.replace(old, new).encode(), path, SNAP)
 
 
-# Differences lose about five digits of a double.
+# Tolerance of numerical derivatives, which lose about five digits of a double.
 DIFFERENCED = 1e-8

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 from pathlib import Path
 
-# Files that are no robots to us, each with the reason our reader must give.
+# Files that our reader does not accept, with a part of the error message.
 REFUSED = {
     "ur3.urdf": "a robot needs at least one link",
     "alex_psyonic_hands.urdf": "the coupling of joint 'Left_index_q2' uses 'index_q1'",

@@ -1,4 +1,4 @@
-"""Hypothesis strategies for inertias, frames and whole robots, hard ones included."""
+"""Hypothesis strategies for inertias, frames and whole robots, including difficult ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Coupling, Drive, Joint, JointKind, Limits, Link, Loop, Marker, Motor
 from ytheta.robot.robot import Robot
 
-ODD = ("", "", "", " a.b", "[/x]", "\"'\\", "é\n#=\t", "\x1f{}")  # ends of names that are hard to write
+NAME_ENDINGS = ("", "", "", " a.b", "[/x]", "\"'\\", "é\n#=\t", "\x1f{}")  # ends of names with special characters
 MOVABLE = (JointKind.REVOLUTE, JointKind.PRISMATIC)
 
 
@@ -23,7 +23,7 @@ def numbers(low: float = -2.0, high: float = 2.0) -> st.SearchStrategy[float]:
 
 
 def angles() -> st.SearchStrategy[float]:
-    """Any angle, or an exact multiple of a quarter turn as real arms have it."""
+    """Any angle, or an exact multiple of a quarter turn as in real arms."""
     return st.one_of(numbers(-3.1, 3.1), st.sampled_from([0.0, math.pi / 2, -math.pi / 2, math.pi]))
 
 
@@ -52,7 +52,7 @@ def linear_forms(draw: st.DrawFn, lengths: tuple[str, ...]) -> Scalar:
 
 @st.composite
 def inertias(draw: st.DrawFn) -> Inertia:
-    """A body made of point masses: always possible. Sometimes none, sometimes a single point."""
+    """A body made of point masses, which is always consistent; sometimes massless, sometimes a single point."""
     count = draw(st.sampled_from([0, 1, 2, 4, 6]))
     body = Inertia()
     for _ in range(count):
@@ -78,7 +78,7 @@ def robots(draw: st.DrawFn, *, loops: bool = True, symbols: bool = True) -> Robo
     """Random trees with branches, fixed joints, loops, couplings, motors, markers and symbolic lengths."""
     count = draw(st.integers(1, 6))
     lengths = ("l1", "l2", "_L") if symbols and draw(st.booleans()) else ()
-    odd = draw(st.sampled_from(ODD))
+    odd = draw(st.sampled_from(NAME_ENDINGS))
     links = [Link("base", draw(inertias()))]
     joints: list[Joint] = []
     for k in range(1, count + 1):

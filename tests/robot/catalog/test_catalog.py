@@ -1,6 +1,6 @@
-"""The catalog against its sources: tables, papers, the descriptions it was taken from, and the closing of its loops.
+"""The catalog against its sources: tables, papers and vendors' descriptions.
 
-Every comparison has a twin: the same robot with one figure changed, which must be noticed.
+Every comparison has a twin that must fail: the same robot with one number changed.
 """
 
 from __future__ import annotations
@@ -47,15 +47,15 @@ NAMES = (
     "walker",
 )
 
-# Links whose published figures no body can have, with a piece of the reason.
-FLAWED = {
+# Links whose published inertias are not physically consistent, with a part of the reason.
+INCONSISTENT = {
     "puma560": {"link1": "without mass", "link3": "triangle inequality"},
     "puma560-mdh": {"link1": "without mass"},
     "stanford": {"link5": "triangle inequality"},
 }
 
 # The descriptions round pi/2 to twelve digits, which moves a robot of 2 m by about 1e-11 m.
-ROUNDED = 1e-10
+ROUNDED_ANGLES = 1e-10
 
 
 def table(path: Path) -> list[Row]:
@@ -67,15 +67,14 @@ def table(path: Path) -> list[Row]:
 
 
 def without_source(of: Robot) -> list[str]:
-    """Links with mass and joints that do not say where their figures come from."""
+    """Names of the links with mass and of the joints that have no source."""
     links = [link.name for link in of.links if not link.inertia.massless and not link.source.strip()]
     joints = [*of.joints, *(loop.joint for loop in of.loops)]
     return links + [joint.name for joint in joints if not joint.source.strip()]
 
 
-def flaws(of: Robot) -> dict[str, str]:
-    verdicts = {link.name: link.inertia.consistency() for link in of.links}
-    return {name: verdict.reason for name, verdict in verdicts.items() if not verdict}
+def inconsistent_links(of: Robot) -> dict[str, str]:
+    return {name: consistency.reason for name, consistency in of.consistency.items() if not consistency}
 
 
 def test_the_catalog_is_complete() -> None:
@@ -83,7 +82,7 @@ def test_the_catalog_is_complete() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_it_says_what_it_is_and_where_from(name: str) -> None:
+def test_robots_have_names_descriptions_and_sources(name: str) -> None:
     assert robot(name).name == name
     assert 0 < len(robot(name).about) <= 90
     assert "\n" not in robot(name).about
@@ -91,50 +90,49 @@ def test_it_says_what_it_is_and_where_from(name: str) -> None:
     assert without_source(robot(name)) == []
 
 
-def test_a_missing_source_is_seen() -> None:
+def test_a_missing_source_is_detected() -> None:
     line = '\nsource = "point mass of 0.5 kg: Lu and Meng 1993, section V-B"'
     assert without_source(edited("lu-puma4", line, "")) == ["load"]
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_angles_are_exact_as_written(name: str) -> None:
+def test_angles_are_exact(name: str) -> None:
     assert robot(name).findings == ()
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_body_can_exist_but_the_published_flaws(name: str) -> None:
-    found, known = flaws(robot(name)), FLAWED.get(name, {})
-    assert found.keys() == known.keys()
-    for link, piece in known.items():
-        assert piece in found[link]
+def test_only_known_inertias_are_inconsistent(name: str) -> None:
+    reasons, expected = inconsistent_links(robot(name)), INCONSISTENT.get(name, {})
+    assert reasons.keys() == expected.keys()
+    for link, reason in expected.items():
+        assert reason in reasons[link]
 
 
-def test_a_body_that_cannot_exist_is_seen() -> None:
-    assert flaws(edited("panda", "xx = 0.70337,", "xx = 0.60337,")).keys() == {"panda_link1"}
+def test_an_inconsistent_inertia_is_detected() -> None:
+    assert inconsistent_links(edited("panda", "xx = 0.70337,", "xx = 0.60337,")).keys() == {"panda_link1"}
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_it_survives_writing_and_reading(name: str) -> None:
-    back = read_toml(to_toml(robot(name)).encode(), Path(f"{name}.toml"), SNAP)
-    assert back == robot(name)
+def test_round_trip(name: str) -> None:
+    assert read_toml(to_toml(robot(name)).encode(), Path(f"{name}.toml"), SNAP) == robot(name)
 
 
-def test_a_changed_digit_does_not_survive_unseen() -> None:
+def test_a_changed_digit_is_detected() -> None:
     assert edited("rx90", "d = 0.45", "d = 0.4500000000001") != robot("rx90")
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_it_loads_by_name_and_warns_of_its_flaws_only(name: str) -> None:
+def test_loading_by_name_warns_of_inconsistent_links_only(name: str) -> None:
     loaded = load(name)
     assert loaded == robot(name)
-    assert len([note for note in loaded.findings if note.is_warning]) == len(FLAWED.get(name, {}))
+    assert len([note for note in loaded.findings if note.is_warning]) == len(INCONSISTENT.get(name, {}))
 
 
 # --- DH tables ------------------------------------------------------------------------------------------------------
 
 
 def turn(axis: int, angle: float) -> np.ndarray:
-    """A rotation about x (0) or z (2), written out independently of ytheta."""
+    """A rotation about x (0) or z (2), independent of ytheta."""
     c, s = math.cos(angle), math.sin(angle)
     result = np.eye(4)
     j, k = (axis + 1) % 3, (axis + 2) % 3
@@ -163,7 +161,7 @@ def dh_poses(rows: Sequence[Row], q: np.ndarray, *, standard: bool) -> list[np.n
 
 
 def table_difference(of: Robot, rows: Sequence[Row], *, standard: bool) -> float:
-    """The largest difference of any moving link's pose at random positions."""
+    """The largest difference of the poses of moving links at random positions."""
     rng, worst = np.random.default_rng(7), 0.0
     for _ in range(5):
         q = rng.uniform(-2.0, 2.0, len(of.movable))
@@ -187,14 +185,14 @@ TABLES = [
 def test_frames_agree_with_the_table(shared_data: Path, name: str, file: str, standard: bool) -> None:
     rows = table(shared_data / file)[: len(robot(name).movable)]
     if name == "stanford":
-        rows[2] = {**rows[2], "a_m": "0"}  # textbooks; the file's own remark says so too
+        rows[2] = {**rows[2], "a_m": "0"}  # as in textbooks and in the remark of the file
     assert table_difference(robot(name), rows, standard=standard) < EXACT
     rows[1] = {**rows[1], "d_m": str(float(rows[1]["d_m"]) + 1e-4)}
     assert table_difference(robot(name), rows, standard=standard) > 1e-5
 
 
 def axis_lines(poses: Sequence[np.ndarray]) -> np.ndarray:
-    """Direction and moment of the z axis of each frame: where the axis lies, whatever the frame on it."""
+    """Direction and moment of the z axis of each frame, which do not depend on the origin along the axis."""
     return np.array([[*pose[:3, 2], *np.cross(pose[:3, 3], pose[:3, 2])] for pose in poses])
 
 
@@ -217,18 +215,18 @@ def test_ur10_tool_agrees_with_the_vendors_table(shared_data: Path) -> None:
     def difference(base: str) -> float:
         q = np.random.default_rng(9).uniform(-3.0, 3.0, 6)
         poses = link_poses(robot("ur10"), q)
-        seen = np.linalg.solve(poses[base], poses["tool0"])
-        return float(abs(seen - dh_poses(rows, q, standard=True)[-1]).max())
+        tool = np.linalg.solve(poses[base], poses["tool0"])
+        return float(abs(tool - dh_poses(rows, q, standard=True)[-1]).max())
 
     assert difference("base") < EXACT
-    assert difference("base_link") > 0.1  # the vendor's base is turned by half a turn against the description's
+    assert difference("base_link") > 0.1  # the vendor's base frame is rotated by half a turn
 
 
 # --- inertias and drives of tables ----------------------------------------------------------------------------------
 
 
 def table_inertia(row: Row, *, scale: float = 1.0) -> np.ndarray:
-    """The ten parameters of a row with inertia about the centre of mass; Steiner's theorem written out."""
+    """The ten parameters of a row with inertia about the centre of mass, by Steiner's theorem."""
     m = float(row["mass_kg"])
     x, y, z = (scale * float(row.get(f"com_{k}_m", row.get(f"com_{k}_source", "0"))) for k in "xyz")
     xx, yy, zz, xy, xz, yz = (float(row.get(f"I{k}_com_kgm2", "0")) for k in ("xx", "yy", "zz", "xy", "xz", "yz"))
@@ -276,7 +274,7 @@ def test_puma_drives_agree_with_the_table(shared_data: Path) -> None:
         for qd, key in ((0.3, "coulomb_motor_positive_Nm"), (-0.3, "coulomb_motor_negative_Nm")):
             at_motor = float(row["viscous_motor_Nms_per_rad"]) * gear * qd + float(row[key])
             assert viscous * qd + math.copysign(coulomb, qd) + offset == pytest.approx(gear * at_motor, rel=1e-12)
-        assert offset != 0.0  # the two directions differ, so an offset left out would be seen above
+        assert offset != 0.0  # the two directions differ, so that a missing offset would be detected above
 
 
 # --- descriptions ---------------------------------------------------------------------------------------------------
@@ -291,19 +289,18 @@ def urdf_difference(of: Robot, urdf: Robot) -> float:
     """The largest difference in inertias, limits, friction and poses of links and markers, matched by name."""
     worst = [abs(link.inertia.vector - urdf.link(link.name).inertia.vector).max() for link in of.links]
     for joint in of.movable:
-        other = urdf.joint(joint.name)
-        for one, two in ((joint.limits, other.limits), (joint.drive, other.drive)):
-            assert one == two
+        peer = urdf.joint(joint.name)
+        assert (joint.limits, joint.drive) == (peer.limits, peer.drive)
     rng = np.random.default_rng(10)
-    at = {joint.name: rng.uniform(-2.0, 2.0) for joint in of.movable}
-    ours = link_poses(of, np.array([at[joint.name] for joint in of.movable]))
-    theirs = link_poses(urdf, np.array([at.get(joint.name, 0.0) for joint in urdf.movable]))
+    q = {joint.name: rng.uniform(-2.0, 2.0) for joint in of.movable}
+    ours = link_poses(of, np.array([q[joint.name] for joint in of.movable]))
+    theirs = link_poses(urdf, np.array([q.get(joint.name, 0.0) for joint in urdf.movable]))
     worst += [abs(pose - theirs[name]).max() for name, pose in ours.items()]
     return float(max(worst))
 
 
 @pytest.mark.parametrize(("name", "file", "old", "new"), DESCRIPTIONS)
-def test_it_agrees_with_the_description_as_we_read_it(name: str, file: str, old: str, new: str) -> None:
+def test_robots_agree_with_the_vendors_descriptions(name: str, file: str, old: str, new: str) -> None:
     path = example_robots.urdf(file)
     urdf = read_urdf(parse_xml(path.read_bytes(), path), path, SNAP)
     assert urdf_difference(robot(name), urdf) < EXACT
@@ -313,34 +310,34 @@ def test_it_agrees_with_the_description_as_we_read_it(name: str, file: str, old:
 def pinocchio_difference(of: Robot, model: pin.Model) -> float:
     """The largest difference in inertias of moving links and in poses of links and markers, matched by name.
 
-    Pinocchio adds what hangs on fixed joints (the Panda's hand) to the body that carries it; that is taken off again.
+    Pinocchio adds links on fixed joints (the Panda's hand) to the body that carries them; this is subtracted.
     """
     worst = []
     for joint in of.movable:
         k = model.getJointId(joint.name)
-        own = model.inertias[k].toDynamicParameters()
+        inertia = model.inertias[k].toDynamicParameters()
         for frame in model.frames:
             if frame.type == pin.FrameType.FIXED_JOINT and frame.parentJoint == k:
-                own = own - frame.placement.act(frame.inertia).toDynamicParameters()
-        worst.append(abs(own - of.link(joint.child).inertia.vector).max())
+                inertia = inertia - frame.placement.act(frame.inertia).toDynamicParameters()
+        worst.append(abs(inertia - of.link(joint.child).inertia.vector).max())
         worst.append(abs(model.upperPositionLimit[model.joints[k].idx_q] - joint.limits.upper))
         worst.append(abs(model.velocityLimit[model.joints[k].idx_v] - joint.limits.velocity))
         worst.append(abs(model.effortLimit[model.joints[k].idx_v] - joint.limits.effort))
     rng, data = np.random.default_rng(11), model.createData()
     q = pin.neutral(model)
-    at = rng.uniform(-2.0, 2.0, len(of.movable))
-    for joint, value in zip(of.movable, at, strict=True):
+    positions = rng.uniform(-2.0, 2.0, len(of.movable))
+    for joint, value in zip(of.movable, positions, strict=True):
         q[model.joints[model.getJointId(joint.name)].idx_q] = value
     pin.framesForwardKinematics(model, data, q)
-    for name, pose in link_poses(of, at).items():
+    for name, pose in link_poses(of, positions).items():
         worst.append(abs(pose - data.oMf[model.getFrameId(name, pin.FrameType.BODY)].homogeneous).max())
     return float(max(worst))
 
 
 @pytest.mark.parametrize(("name", "file", "old", "new"), DESCRIPTIONS)
-def test_it_agrees_with_the_description_as_pinocchio_reads_it(name: str, file: str, old: str, new: str) -> None:
+def test_robots_agree_with_pinocchio(name: str, file: str, old: str, new: str) -> None:
     model = pin.buildModelFromUrdf(str(example_robots.urdf(file)))
-    assert pinocchio_difference(robot(name), model) < ROUNDED
+    assert pinocchio_difference(robot(name), model) < ROUNDED_ANGLES
     assert pinocchio_difference(edited(name, old, new), model) > 1e-5
 
 
@@ -354,7 +351,7 @@ def test_iiwa14_mass_and_flange() -> None:
     def total(of: Robot) -> float:
         return sum(link.inertia.mass for link in of.links)
 
-    assert total(robot("iiwa14")) == pytest.approx(30.61, abs=EXACT)  # 5 + 5.76 + 6.35 + 3 * 3.5 + 1.8 + 1.2 + base's 5
+    assert total(robot("iiwa14")) == pytest.approx(30.61, abs=EXACT)  # 5 (base) + 5.76 + 6.35 + 3 * 3.5 + 1.8 + 1.2
     assert total(edited("iiwa14", "mass    = 6.35", "mass    = 6.53")) != pytest.approx(30.61, abs=1e-3)
     flange = link_poses(robot("iiwa14"), np.zeros(7))["flange"]
     upright = shift(2, 0.1575 + 0.2025 + 0.2045 + 0.2155 + 0.1845 + 0.2155 + 0.081 + 0.045)
@@ -384,7 +381,7 @@ def potential(of: Robot, q: np.ndarray) -> float:
 
 
 def lu_two_link_difference(of: Robot) -> float:
-    """Position of the load's centre, H(q) and U(q) of Lu and Meng against the robot."""
+    """The largest difference of the load's centre, H(q) and U(q) from those of Lu and Meng."""
     l1, l2 = 0.5, 0.4
     m2, m3, px, izz, g = 2.0, 1.2, 0.15, 0.01, 9.81
     worst = []
@@ -403,28 +400,28 @@ def lu_two_link_difference(of: Robot) -> float:
     return float(max(worst))
 
 
-def test_lu_two_link_is_the_papers() -> None:
+def test_lu_two_link_is_that_of_the_paper() -> None:
     assert robot("lu-two-link").symbols == {"l1", "l2"}
     assert lu_two_link_difference(robot("lu-two-link")) < DIFFERENCED
     assert lu_two_link_difference(edited("lu-two-link", "center  = [0.15,", "center  = [0.16,")) > 1e-3
     assert lu_two_link_difference(robot("lu-two-link").with_lengths(l1=0.55)) > 1e-3
 
 
-def test_lu_puma4_masses_sit_at_midpoints_and_move_with_every_joint() -> None:
+def test_lu_puma4_masses_are_at_midpoints_and_move_with_every_joint() -> None:
     arm = robot("lu-puma4")
     for k in (1, 2, 3):
-        onward = np.array(arm.joint(f"joint{k + 1}").placement.translation, dtype=float)
+        next_joint = np.array(arm.joint(f"joint{k + 1}").placement.translation, dtype=float)
         assert arm.link(f"link{k}").inertia.mass == 2.0
-        assert arm.link(f"link{k}").inertia.center == pytest.approx(onward / 2, abs=EXACT)
+        assert arm.link(f"link{k}").inertia.center == pytest.approx(next_joint / 2, abs=EXACT)
     assert arm.link("link4").inertia == arm.link("load").inertia.seen_from(arm.joint("grasp").placement)
 
-    def smallest(of: Robot) -> float:
+    def smallest_eigenvalue(of: Robot) -> float:
         poses = np.random.default_rng(13).uniform(-3.0, 3.0, (6, 4))
         return min(float(np.linalg.eigvalsh(mass_matrix(of, q))[0]) for q in poses)
 
-    assert smallest(arm) > 1e-3
+    assert smallest_eigenvalue(arm) > 1e-3
     on_axis = {"link4": Inertia.point_mass(0.5, (0.0, 0.0, 0.2)), "load": Inertia()}
-    assert smallest(arm.with_inertias(on_axis)) < DIFFERENCED
+    assert smallest_eigenvalue(arm.with_inertias(on_axis)) < DIFFERENCED
 
 
 HA_TABLE = {"X11": 5.0, "X21": 2.5, "X22": 1.0, "X23": 0.3, "X31": 3.0, "X41": 0.5}
@@ -456,8 +453,8 @@ def test_ha_scara_gives_table_1() -> None:
     assert friction == [(1.0, 1.0), (0.7, 0.7), (0.3, 0.3), (0.3, 0.3)]
 
 
-def test_ha_scara_moves_as_the_paper_says() -> None:
-    """The Lagrangian (56), (57): what multiplies the six parameters, seen from the robot's own mass matrix."""
+def test_ha_scara_has_the_lagrangian_of_the_paper() -> None:
+    """Mass matrix and potential energy by (56), (57)."""
 
     def difference(of: Robot) -> float:
         x, worst = HA_TABLE, 0.0

@@ -1,4 +1,4 @@
-"""Files with mistakes that nobody thought of: they become a robot with finite figures, or one sentence."""
+"""Files with random mistakes give a robot with finite numbers, or an error of ytheta."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ SOURCES = {
 }
 
 
-def mistaken(text: str, rng: random.Random) -> str:
-    """A text with one number, word, line or name exchanged."""
+def add_mistake(text: str, rng: random.Random) -> str:
+    """Return the text with one number, word, line or name exchanged."""
     kind = rng.choice(["number", "number", "number", "word", "line", "name"])
     if kind == "line":
         lines = text.split("\n")
@@ -74,9 +74,9 @@ def mistaken(text: str, rng: random.Random) -> str:
     pattern = {"number": r"(?<![\w.])-?\d+\.?\d*(?:e-?\d+)?", "word": r'(?<=")[^"\n]*(?=")', "name": r"\w+(?= ?=)"}[
         kind
     ]
-    found = list(re.finditer(pattern, text))
-    place = rng.choice(found)
-    others = {"number": NUMBERS, "word": WORDS, "name": [match[0] for match in found]}[kind]
+    matches = list(re.finditer(pattern, text))
+    place = rng.choice(matches)
+    others = {"number": NUMBERS, "word": WORDS, "name": [match[0] for match in matches]}[kind]
     return text[: place.start()] + rng.choice(others) + text[place.end() :]
 
 
@@ -88,11 +88,11 @@ def is_finite(robot: Robot) -> bool:
 
 @pytest.mark.parametrize("name", SOURCES)
 @pytest.mark.parametrize("seed", range(40))
-def test_mistakes_are_answered(name: str, seed: int, tmp_path: Path) -> None:
+def test_mistakes_are_errors_or_finite_robots(name: str, seed: int, tmp_path: Path) -> None:
     rng = random.Random(f"{name} {seed}")
     path, text = tmp_path / name, SOURCES[name]
     for _ in range(rng.choice([1, 1, 2, 3])):
-        text = mistaken(text, rng)
+        text = add_mistake(text, rng)
     path.write_text(text, encoding="utf-8")
     with contextlib.suppress(YthetaError):
         robot = load(path, fix_base=True, snap=rng.choice([0.0, 1e-4]))
@@ -104,6 +104,6 @@ def test_mistakes_are_answered(name: str, seed: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", SOURCES)
-def test_without_mistakes_there_are_robots(name: str, tmp_path: Path) -> None:
+def test_files_without_mistakes_are_robots(name: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text(SOURCES[name], encoding="utf-8")
     assert is_finite(load(tmp_path / name, snap=0.0))

@@ -61,7 +61,7 @@ def _write(folder: Path, text: str, name: str = "robot.toml") -> Path:
 
 
 def test_loops_are_closed_with_the_given_lengths(tmp_path: Path) -> None:
-    """A length that nothing uses does not switch the check off; lengths given take the place of the file's."""
+    """An unset length that is not in use does not disable the check; given lengths override those of the file."""
     assert load(_write(tmp_path, FOUR_BAR)).actuated == ("crank",)
     short = _write(tmp_path, FOUR_BAR.replace("rod = 1.0", "rod = 0.001"))
     with pytest.raises(InputError, match=r"robot\.toml: loop 'pin' .* cannot close"):
@@ -109,8 +109,8 @@ def test_negative_friction_and_rotor_inertia_are_warnings(tmp_path: Path, caplog
     text = text.replace('actuated = ["crank"]', 'actuated = ["crank", "m"]')
     with caplog.at_level(logging.WARNING, logger="ytheta"):
         robot = load(_write(tmp_path, text), strict=True)
-    told = [note.text for note in robot.findings if note.is_warning]
-    assert [text.partition(" is negative")[0] for text in told] == [
+    warnings = [note.text for note in robot.findings if note.is_warning]
+    assert [text.partition(" is negative")[0] for text in warnings] == [
         "joint 'crank': its rotor inertia -1",
         "joint 'crank': its viscous friction -2",
         "joint 'pin': its Coulomb friction -4",

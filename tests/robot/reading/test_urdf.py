@@ -1,4 +1,4 @@
-"""URDF against Pinocchio: masses, centres, inertias, merged bodies and forward kinematics of every example robot."""
+"""The URDF reader against Pinocchio: inertias, merged bodies and forward kinematics of all example robots."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ytheta.robot.parts import JointKind
 from ytheta.robot.reading.urdf import read_urdf
 from ytheta.robot.robot import Robot
 
-# Both sides compute in doubles on numbers of order one to a hundred; rounding stays far below this.
+# Both sides compute in doubles with numbers up to about a hundred; rounding errors are far smaller.
 TOLERANCE = 1e-10
 
 FILES = example_robots.readable()
@@ -30,31 +30,32 @@ def read(path: Path, snap: float = 0.0) -> Robot:
     return read_urdf(parse_xml(path.read_bytes(), path), path, snap)
 
 
-def ten(inertia: pin.Inertia) -> np.ndarray:
+def ten_parameters(inertia: pin.Inertia) -> np.ndarray:
     return np.array(inertia.toDynamicParameters())
 
 
 def inertia_difference(robot: Robot, model: pin.Model) -> float:
-    """The largest difference over single links and over bodies with everything fixed to them.
+    """The largest difference of the inertias of single links and of merged bodies.
 
-    Pinocchio keeps the inertia of a link on a fixed joint with that joint's frame, and merges it into the body that
-    carries it; a moving link's own inertia is what is left of its body's.
+    Pinocchio stores the inertia of a link on a fixed joint with the frame of this joint, and merges it into the body
+    that carries it.
     """
-    held = {frame.name: frame.inertia for frame in model.frames if frame.type == pin.FrameType.FIXED_JOINT}
+    fixed = {frame.name: frame.inertia for frame in model.frames if frame.type == pin.FrameType.FIXED_JOINT}
     single = [
-        abs(ten(held[joint.name]) - robot.link(joint.child).inertia.vector).max()
+        abs(ten_parameters(fixed[joint.name]) - robot.link(joint.child).inertia.vector).max()
         for joint in robot.joints
         if joint.kind is JointKind.FIXED
     ]
     carrier = {joint.child: model.getJointId(joint.name) for joint in robot.merged.joints}
     merged = [
-        abs(ten(model.inertias[carrier.get(link.name, 0)]) - link.inertia.vector).max() for link in robot.merged.links
+        abs(ten_parameters(model.inertias[carrier.get(link.name, 0)]) - link.inertia.vector).max()
+        for link in robot.merged.links
     ]
     return float(max([*single, *merged]))
 
 
 def pose_difference(robot: Robot, model: pin.Model, rng: np.random.Generator) -> float:
-    """The largest difference of any link's pose at one random position, turns and slides alike."""
+    """The largest difference of the poses of all links at one random position."""
     q = rng.uniform(-3.0, 3.0, len(robot.movable))
     tangent = np.zeros(model.nv)
     for joint, value in zip(robot.movable, q, strict=True):
@@ -85,18 +86,18 @@ def test_equals_pinocchio(path: Path) -> None:
     assert inertia_difference(robot, model) <= TOLERANCE
     rng = np.random.default_rng(1)
     assert max(pose_difference(robot, model, rng) for _ in range(3)) <= TOLERANCE
-    perturbed = robot.with_inertias(_one_perturbed(robot))
+    perturbed = robot.with_inertias(_perturb_heaviest_link(robot))
     assert inertia_difference(perturbed, model) > TOLERANCE  # the twin that must fail
     assert np.isfinite(robot.theta).all()
 
 
-def _one_perturbed(robot: Robot) -> dict[str, Inertia]:
+def _perturb_heaviest_link(robot: Robot) -> dict[str, Inertia]:
     link = max(robot.links, key=lambda link: link.inertia.mass)
     parameters = [*link.inertia.parameters[:-1], link.inertia.parameters[-1] * (1 + 1e-6) + 1e-9]
     return {link.name: Inertia(tuple(parameters))}
 
 
-def test_a_wrong_axis_is_seen() -> None:
+def test_a_wrong_axis_is_detected() -> None:
     path = example_robots.urdf("panda.urdf")
     robot, model = read(path), pin.buildModelFromUrdf(str(path))
     other = path.read_text().replace('<axis xyz="0 0 1"/>', '<axis xyz="0 1 0"/>', 1)
@@ -106,7 +107,7 @@ def test_a_wrong_axis_is_seen() -> None:
 
 
 @pytest.mark.parametrize(("name", "reason"), example_robots.REFUSED.items())
-def test_refused_files_say_why(name: str, reason: str) -> None:
+def test_invalid_files_are_errors(name: str, reason: str) -> None:
     with pytest.raises(InputError, match=reason.replace("(", r"\(")):
         ytheta.load(example_robots.urdf(name))
 
@@ -147,7 +148,7 @@ def test_mimic_is_a_coupling() -> None:
 
 
 @pytest.mark.parametrize("name", ["xarm7.urdf", "so101.urdf", "icub.urdf", "ur10_robot.urdf"])
-def test_rounded_angles_are_snapped_and_said(name: str) -> None:
+def test_rounded_angles_are_snapped_and_reported(name: str) -> None:
     path = example_robots.urdf(name)
     kept, snapped = read(path, snap=0.0), read(path, snap=SNAP)
     assert kept.findings == ()
@@ -164,7 +165,7 @@ def test_snapped_quarter_turns_are_exact() -> None:
     assert entries == {0.0, 1.0}
 
 
-def test_an_angle_that_is_not_rounded_stays() -> None:
+def test_other_angles_are_not_snapped() -> None:
     text = '<robot name="r"><link name="a"/><link name="b"/><joint name="j" type="revolute"><parent link="a"/>'
     text += '<child link="b"/><origin rpy="1.5706 0 0.3"/></joint></robot>'
     robot = read_urdf(parse_xml(text.encode(), Path("r.urdf")), Path("r.urdf"), SNAP)
@@ -172,7 +173,7 @@ def test_an_angle_that_is_not_rounded_stays() -> None:
     assert robot.findings == ()
 
 
-# --- single rules ---------------------------------------------------------------------------------------------------
+# --- single features -------------------------------------------------------------------------------------------------
 
 
 def one_joint(kind: str, inside: str = "") -> bytes:
@@ -184,7 +185,7 @@ def read_joint(kind: str, inside: str = "", *, fix_base: bool = False) -> Robot:
     return read_urdf(parse_xml(one_joint(kind, inside), Path("r.urdf")), Path("r.urdf"), SNAP, fix_base=fix_base)
 
 
-def test_a_floating_base_stands_still_where_that_is_asked_for(tmp_path: Path) -> None:
+def test_fix_base_fixes_a_floating_base(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"'floating' are not supported.*--fix-base or fix_base=True"):
         read_joint("floating")
     robot = read_joint("floating", '<origin xyz="0 0 2"/><limit effort="1"/>', fix_base=True)
@@ -200,7 +201,7 @@ def test_a_floating_base_stands_still_where_that_is_asked_for(tmp_path: Path) ->
         read_joint("planar", fix_base=True)
 
 
-def test_infinite_limits_are_none() -> None:
+def test_infinite_limits_are_no_limits() -> None:
     limits = read_joint("revolute", '<limit lower="-inf" upper="INF" velocity="inf" effort="3"/>').joint("j").limits
     assert (limits.lower, limits.upper) == (-np.inf, np.inf)
     assert (limits.velocity, limits.effort) == (np.inf, 3.0)
@@ -208,12 +209,12 @@ def test_infinite_limits_are_none() -> None:
 
 
 @pytest.mark.parametrize("wrong", ['lower="inf"', 'upper="-inf"', 'lower="nan"', 'velocity="-inf"', 'effort="x"'])
-def test_limits_that_mean_nothing(wrong: str) -> None:
+def test_invalid_limits_are_errors(wrong: str) -> None:
     with pytest.raises(InputError, match=r"r\.urdf, line 1, <limit>: .* should hold"):
         read_joint("revolute", f"<limit {wrong}/>")
 
 
-def test_geometry_that_means_nothing() -> None:
+def test_invalid_geometry_is_an_error() -> None:
     with pytest.raises(InputError, match=r"<origin>: a quaternion of zeros is not a rotation"):
         read_joint("revolute", '<origin quat_xyzw="0 0 0 0"/>')
     with pytest.raises(InputError, match=r"<axis>: joint 'j': the axis is zero"):

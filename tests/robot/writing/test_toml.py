@@ -43,7 +43,7 @@ def test_files_are_written_atomically(tmp_path: Path) -> None:
 
 
 def test_names_and_order_survive_the_round_trip() -> None:
-    """An empty name does not become the file's; coordinates keep the order that was chosen."""
+    """An empty name is not replaced by that of the file; coordinates keep their order."""
     nameless = replace(read(TWO), name="", actuated=("q2", "q1"))
     assert read(to_toml(nameless)) == nameless
     assert read(to_toml(nameless)).coordinates == ("q2", "q1")

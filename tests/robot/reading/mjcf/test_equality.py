@@ -51,33 +51,33 @@ LOOPS = [
 
 @pytest.mark.parametrize("equality", LOOPS)
 def test_loop_residuals_are_those_of_mujoco(equality: str) -> None:
-    for robot, q, theirs in residuals(mechanism_text(equality)):
+    for robot, q, residual in residuals(mechanism_text(equality)):
         cut = robot.loops[0].joint
         assert (cut.name, cut.kind) == ("loop", JointKind.POINT if "connect" in equality else JointKind.FIXED)
         poses = link_poses(robot, q)
-        one, other = poses[cut.parent] @ cut.placement.matrix, poses[cut.child] @ cut.seat.inverse().matrix
-        assert one[:3, 3] - other[:3, 3] == pytest.approx(theirs[:3], abs=TOLERANCE)
+        on_parent, on_child = poses[cut.parent] @ cut.placement.matrix, poses[cut.child] @ cut.seat.inverse().matrix
+        assert on_parent[:3, 3] - on_child[:3, 3] == pytest.approx(residual[:3], abs=TOLERANCE)
         if cut.kind is JointKind.FIXED:
-            between = one[:3, :3].T @ other[:3, :3]
-            half_angle = math.acos(min(1.0, max(-1.0, (np.trace(between) - 1.0) / 2.0))) / 2.0
-            assert math.sin(half_angle) == pytest.approx(np.linalg.norm(theirs[3:]), abs=1e-7)
+            rotation = on_parent[:3, :3].T @ on_child[:3, :3]
+            half_angle = math.acos(min(1.0, max(-1.0, (np.trace(rotation) - 1.0) / 2.0))) / 2.0
+            assert math.sin(half_angle) == pytest.approx(np.linalg.norm(residual[3:]), abs=1e-7)
 
 
 @pytest.mark.parametrize("equality", [loop for loop in LOOPS if "site" not in loop and "1 2 3 4" not in loop])
 def test_loops_between_bodies_close_in_the_initial_configuration(equality: str) -> None:
-    robot, q, theirs = next(residuals(mechanism_text(equality)))
-    assert theirs == pytest.approx(0.0, abs=TOLERANCE)
+    robot, q, residual = next(residuals(mechanism_text(equality)))
+    assert residual == pytest.approx(0.0, abs=TOLERANCE)
     cut, poses = robot.loops[0].joint, link_poses(robot, q)
     closed = poses[cut.parent] @ cut.placement.matrix @ cut.seat.matrix
     assert closed == pytest.approx(poses[cut.child], abs=TOLERANCE)
 
 
 def test_a_slightly_wrong_loop_is_detected() -> None:
-    robot, q, theirs = next(residuals(mechanism_text(LOOPS[0])))
+    robot, q, residual = next(residuals(mechanism_text(LOOPS[0])))
     cut, poses = robot.loops[0].joint, link_poses(robot, q)
     wrong = Frame.shift(1e-6) @ cut.placement
-    apart = (poses[cut.parent] @ wrong.matrix @ cut.seat.matrix - poses[cut.child])[:3, 3]
-    assert abs(apart - theirs).max() > 100 * TOLERANCE
+    difference = (poses[cut.parent] @ wrong.matrix @ cut.seat.matrix - poses[cut.child])[:3, 3]
+    assert abs(difference - residual).max() > 100 * TOLERANCE
 
 
 def test_a_four_bar_linkage_closes_in_other_configurations() -> None:
@@ -114,19 +114,19 @@ def test_a_weld_without_torque_is_a_point_joint() -> None:
     ],
 )
 def test_joint_equalities_are_couplings(equality: str) -> None:
-    for robot, q, theirs in residuals(mechanism_text(equality)):
+    for robot, q, residual in residuals(mechanism_text(equality)):
         factors, offset = robot.coupling_map
-        at = {joint.name: value for joint, value in zip(robot.movable, q, strict=True)}
-        x = np.array([at[name] for name in robot.coordinates])
+        positions = {joint.name: value for joint, value in zip(robot.movable, q, strict=True)}
+        x = np.array([positions[name] for name in robot.coordinates])
         coupled = robot.couplings[0].joint
         row = [joint.name for joint in robot.movable].index(coupled)
-        assert at[coupled] - float(factors[row] @ x + offset[row]) == pytest.approx(theirs[0], abs=TOLERANCE)
+        assert positions[coupled] - float(factors[row] @ x + offset[row]) == pytest.approx(residual[0], abs=TOLERANCE)
 
 
 def test_inactive_equalities_are_ignored() -> None:
-    off = read_text(mechanism_text('<connect name="x" body1="b" body2="d" anchor="0 0 0" active="false"/>'))
-    assert not off.loops
-    assert any("inactive equality constraints are ignored: x" in note.text for note in off.findings)
+    inactive = read_text(mechanism_text('<connect name="x" body1="b" body2="d" anchor="0 0 0" active="false"/>'))
+    assert not inactive.loops
+    assert any("inactive equality constraints are ignored: x" in note.text for note in inactive.findings)
     by_class = "<default><equality active='false'/></default>"
     assert not read_text(mechanism_text('<weld body1="b" body2="d"/>', by_class)).loops
     flags = '<option><flag equality="disable"/></option>'

@@ -1,4 +1,4 @@
-"""Robots that extend another file: what they add is laid over it, and nothing else is touched."""
+"""TOML files that extend another robot."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def minimal(extra: str = "", top: str = "") -> str:
     return f'extends = "vendor.urdf"\n{top}\n{extra}'
 
 
-def test_nothing_added_is_nothing_changed(tmp_path: Path) -> None:
+def test_an_empty_extension_changes_nothing(tmp_path: Path) -> None:
     robot = extend(tmp_path, minimal())
     vendor = load(tmp_path / "vendor.urdf")
     assert robot == vendor
@@ -95,7 +95,7 @@ def test_nothing_added_is_nothing_changed(tmp_path: Path) -> None:
     assert extend(tmp_path, minimal(top='name = "ours"')) != vendor
 
 
-def test_everything_is_laid_over(tmp_path: Path) -> None:
+def test_all_tables_and_keys(tmp_path: Path) -> None:
     robot = extend(tmp_path, EXTENSION)
     vendor = load(tmp_path / "vendor.urdf")
     assert (robot.name, robot.about, robot.source) == ("ours", "with a spring", "vendor.urdf")
@@ -114,11 +114,10 @@ def test_everything_is_laid_over(tmp_path: Path) -> None:
     assert robot.forces == (Force("spring", (("q1", "q1"),), value=2.0),)
     assert robot.markers == (Marker("tip", "hand"),)
     assert robot.actuated == ("q1", "q2")
-    again = load(save_robot(robot, tmp_path / "whole.toml"))
-    assert again == robot
+    assert load(save_robot(robot, tmp_path / "whole.toml")) == robot
 
 
-def test_tables_replace_as_a_whole(tmp_path: Path) -> None:
+def test_drives_and_limits_are_replaced_as_a_whole(tmp_path: Path) -> None:
     robot = extend(tmp_path, minimal('[[joint]]\nname = "q1"\ndrive = { viscous = 0.1 }'))
     assert robot.joint("q1").drive == Drive(viscous=0.1)
     assert robot.joint("q1").limits == Limits(-1.0, 1.0, 2.0, effort=9.0)
@@ -127,7 +126,7 @@ def test_tables_replace_as_a_whole(tmp_path: Path) -> None:
     assert robot.joint("q1").drive == Drive(viscous=0.5, coulomb=0.7)
 
 
-def test_options_reach_the_other_file(tmp_path: Path) -> None:
+def test_options_apply_to_the_extended_file(tmp_path: Path) -> None:
     extend(tmp_path, minimal())
     exactly = load(tmp_path / "ours.toml", snap=0.0)
     assert exactly == load(tmp_path / "vendor.urdf", snap=0.0)
@@ -138,7 +137,7 @@ def test_options_reach_the_other_file(tmp_path: Path) -> None:
     assert load(tmp_path / "ours.toml", fix_base=True) == load(tmp_path / "vendor.urdf", fix_base=True)
 
 
-def test_toml_mjcf_and_the_catalog(tmp_path: Path) -> None:
+def test_extending_toml_mjcf_and_the_catalog(tmp_path: Path) -> None:
     (tmp_path / "two.toml").write_text(TWO)
     tip = '[[marker]]\nname = "tip"\nlink = "lower"\nframe = { xyz = ["l1 + l2", 0, 0] }'
     (tmp_path / "longer.toml").write_text(f'extends = "two.toml"\n[lengths]\nl1 = 0.9\nl2 = "unset"\n{tip}')
@@ -158,7 +157,7 @@ def test_toml_mjcf_and_the_catalog(tmp_path: Path) -> None:
     assert load(tmp_path / "spring.toml").forces[0].value == 2.0
 
 
-def test_what_is_actuated(tmp_path: Path) -> None:
+def test_actuated_coordinates(tmp_path: Path) -> None:
     coupled = '[[motor]]\nname = "m"\n[[coupling]]\njoint = "q2"\nterms = { q1 = -1.0, m = 1.0 }'
     assert extend(tmp_path, minimal(coupled)).actuated == ("q1", "m")
     assert extend(tmp_path, minimal(coupled, 'actuated = ["m", "q1"]')).actuated == ("m", "q1")
@@ -168,7 +167,7 @@ def test_what_is_actuated(tmp_path: Path) -> None:
     assert load(tmp_path / "walker.toml").actuated == load("walker").actuated
 
 
-def test_home_of_joints_that_are_coupled_now(tmp_path: Path) -> None:
+def test_home_of_newly_coupled_joints_is_dropped(tmp_path: Path) -> None:
     (tmp_path / "two.toml").write_text("home = { q1 = 0.3, q2 = 0.1 }\n" + TWO)
     (tmp_path / "ours.toml").write_text('extends = "two.toml"\n[[coupling]]\njoint = "q2"\nterms = { q1 = 1.0 }')
     assert load(tmp_path / "ours.toml").home == (("q1", 0.3),)
@@ -193,15 +192,15 @@ def test_home_of_joints_that_are_coupled_now(tmp_path: Path) -> None:
         ('extend = "x"', "the key 'extend' is unknown; did you mean 'extends'"),
     ],
 )
-def test_what_cannot_be_changed(text: str, reason: str, tmp_path: Path) -> None:
+def test_mistakes(text: str, reason: str, tmp_path: Path) -> None:
     top, extra = ("", text) if text.startswith("[[") else (text, "")
     with pytest.raises(InputError, match=reason):
         extend(tmp_path, minimal(extra, top))
 
 
-def test_circles(tmp_path: Path) -> None:
-    for one, other in (("a", "b"), ("b", "c"), ("c", "a"), ("d", "d")):
-        (tmp_path / f"{one}.toml").write_text(f'extends = "{other}.toml"')
+def test_circular_and_long_extensions_are_errors(tmp_path: Path) -> None:
+    for name, extended in (("a", "b"), ("b", "c"), ("c", "a"), ("d", "d")):
+        (tmp_path / f"{name}.toml").write_text(f'extends = "{extended}.toml"')
     circle = r"'extends' runs in a circle: a.toml → b.toml → c.toml → a.toml; remove 'extends' from one of these files"
     with pytest.raises(RobotError, match=circle):
         load(tmp_path / "a.toml")
@@ -225,7 +224,7 @@ def test_circles(tmp_path: Path) -> None:
         ("vendor.step", "robots are read from .urdf"),
     ],
 )
-def test_references(reference: str, reason: str, tmp_path: Path) -> None:
+def test_invalid_references_are_errors(reference: str, reason: str, tmp_path: Path) -> None:
     folder = tmp_path / "robots"
     folder.mkdir()
     (tmp_path / "vendor.urdf").write_text(URDF)
@@ -235,8 +234,8 @@ def test_references(reference: str, reason: str, tmp_path: Path) -> None:
         load(folder / "ours.toml")
 
 
-def test_a_package_holds_both(tmp_path: Path) -> None:
-    """As for meshes, a package.xml above both files makes them one robot's folder."""
+def test_a_package_may_contain_both_files(tmp_path: Path) -> None:
+    """As for meshes, the folder of a package.xml is the folder of the robot."""
     (tmp_path / "package.xml").write_text("<package/>")
     (tmp_path / "vendor.urdf").write_text(URDF)
     (tmp_path / "models").mkdir()

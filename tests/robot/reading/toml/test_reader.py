@@ -46,8 +46,8 @@ child = "link"
     textbook = standard_matrix if convention == "standard_dh" else modified_matrix
     pose = link_poses(robot, np.array([q]))["link"]
     np.testing.assert_allclose(pose, textbook(theta, d, 0.5, 0.6), rtol=0, atol=1e-15)
-    other = modified_matrix if convention == "standard_dh" else standard_matrix
-    assert abs(pose - other(theta, d, 0.5, 0.6)).max() > 0.01
+    wrong = modified_matrix if convention == "standard_dh" else standard_matrix
+    assert abs(pose - wrong(theta, d, 0.5, 0.6)).max() > 0.01
 
 
 def test_gamma_and_b_of_modified_dh() -> None:

@@ -7,14 +7,14 @@ import pickle
 import numpy as np
 
 from tests.support.engine_loops import run_puma_loop
-from tests.support.simulate_cases import PUMA, starts
+from tests.support.simulate_cases import PUMA, sample_starts
 from ytheta.control.controller import Reference
 from ytheta.simulation.closed_loop.compiled import ClosedLoop
 
 
 def test_cached_values_are_not_pickled(loop: ClosedLoop) -> None:
     """After use, when kernels, which cannot be pickled, are cached."""
-    q, qd = starts(PUMA, 11)
+    q, qd = sample_starts(PUMA, 11)
     _ = loop.kernel, loop.controller.graph, PUMA.numeric
     copy = pickle.loads(pickle.dumps(loop))
     assert set(vars(copy)) == {

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import ytheta
-from tests.support.simulate_cases import LEARN, PUMA, simulate_puma, slotine_li, starts, swing
+from tests.support.simulate_cases import LEARN, PUMA, simulate_puma, make_slotine_li, sample_starts, swing
 from ytheta.control.laws.slotine_li import SlotineLi
 from ytheta.errors import InputError
 from ytheta.robot.inertia import Inertia
@@ -33,7 +33,7 @@ def test_changes_are_grouped_by_instant() -> None:
 
 def test_changes_are_applied_in_order_of_time() -> None:
     changes = [ParameterChange(0.0108, {"load.m": 2.0}), ParameterChange(0.0102, {"load.m": 0.5})]
-    law = slotine_li(PUMA, LEARN)
+    law = make_slotine_li(PUMA, LEARN)
     q, qd, _ = swing(PUMA)(np.zeros(1))
     loop = ClosedLoop(plant=PUMA, controller=law, varied=("load.m",))
     fast = loop.run(loop.init(q, qd), swing(PUMA), 0.05, parameter_changes=changes, every=1)
@@ -51,7 +51,7 @@ def test_a_load_is_grasped() -> None:
     damping = 100.0 * ytheta.mass_matrix(robot).one(np.zeros(6)).diagonal()  # the wrist is light
     controller = SlotineLi(robot, convergence=8.0, damping=damping, adaptation=0.5, learn=("load.m",))
     loop = ClosedLoop(plant=robot, controller=controller, varied=varied)
-    q, qd = starts(robot, 2, spread=0.0)
+    q, qd = sample_starts(robot, 2, spread=0.0)
     reference = swing(robot, size=0.2)
     load = Inertia.point_mass(3.0, (0.0, 0.0, 0.1))
     grasped = loop.run(loop.init(q, qd), reference, 0.4, parameter_changes=[grasp(0.1, load)], every=1)

@@ -9,14 +9,14 @@ import pytest
 
 import ytheta as yt
 from tests.support.control_samples import add_friction
-from tests.support.simulate_cases import PUMA, puma_loop, starts, swing
+from tests.support.simulate_cases import PUMA, make_puma_loop, sample_starts, swing
 from ytheta.control.laws.computed_torque import ComputedTorque
 from ytheta.errors import InputError
 
 
 def test_a_log_holds_the_torques_of_its_motion() -> None:
-    loop = puma_loop()
-    q, qd = starts(PUMA, 2)
+    loop = make_puma_loop()
+    q, qd = sample_starts(PUMA, 2)
     runs = loop.run(loop.init(q, qd), swing(PUMA), 0.5, every=1)
     log = runs.log(1)
     assert (len(log), log.joints) == (500, PUMA.actuated)

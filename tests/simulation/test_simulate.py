@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import ytheta as yt
-from tests.support.simulate_cases import LEARN, PUMA, VARIATION, simulate_puma, simulate_varied_puma, slotine_li, swing
+from tests.support.simulate_cases import LEARN, PUMA, VARIATION, simulate_puma, simulate_varied_puma, make_slotine_li, swing
 from ytheta.control.laws.computed_torque import ComputedTorque
 from ytheta.control.laws.slotine_li import SlotineLi
 from ytheta.errors import InputError, UnknownNameError
@@ -101,7 +101,7 @@ def test_robots_with_loops_move_as_in_mujoco(name: str) -> None:
 
 
 def test_invalid_arguments_are_rejected() -> None:
-    law = slotine_li(PUMA, LEARN)
+    law = make_slotine_li(PUMA, LEARN)
     with pytest.raises(UnknownNameError, match="no plant 'mujocco'; did you mean 'mujoco'"):
         yt.simulate(PUMA, law, plant="mujocco")
     with pytest.raises(InputError, match="0 runs"):

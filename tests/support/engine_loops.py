@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tests.support.simulate_cases import PUMA, puma_loop, starts, swing
+from tests.support.simulate_cases import PUMA, make_puma_loop, sample_starts, swing
 from ytheta.engine.engine import Engine
 from ytheta.simulation.closed_loop.compiled import ClosedLoop
 from ytheta.simulation.parameter_changes import ParameterChange
@@ -16,12 +16,12 @@ NOISE = Sensors(q=Sensor(noise=1e-4, step=1e-5, delay=2e-3), qd=Sensor(noise=1e-
 
 def noisy_puma_loop() -> ClosedLoop:
     """A closed loop with sensor noise whose runs have their own load and damping."""
-    return puma_loop(varied=("load.m",), varied_gains=("damping",), sensors=NOISE)
+    return make_puma_loop(varied=("load.m",), varied_gains=("damping",), sensors=NOISE)
 
 
 def run_puma_loop(loop: ClosedLoop, engine: Engine | str, progress: list[int]) -> Runs:
     """Run the closed loop eleven times, with a change of the load; ``progress`` collects the reported counts."""
-    q, qd = starts(PUMA, 11)
+    q, qd = sample_starts(PUMA, 11)
     start = loop.init(
         q, qd, parameters={"load.m": np.linspace(0.3, 1.0, 11)}, gains={"damping": np.linspace(0.5, 2.0, 11)}
     )

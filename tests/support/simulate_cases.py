@@ -29,7 +29,7 @@ def swing(robot: Robot, *, size: float = 0.4) -> ReferenceTrajectory:
     return reference
 
 
-def slotine_li(robot: Robot, learn: tuple[str, ...]) -> SlotineLi:
+def make_slotine_li(robot: Robot, learn: tuple[str, ...]) -> SlotineLi:
     return SlotineLi(robot, convergence=10.0, damping=8.0, adaptation=2.0, learn=learn)
 
 
@@ -37,12 +37,12 @@ PUMA = ytheta.load("lu-puma4")
 LEARN = ("link4.m", "load.m")
 
 
-def puma_loop(**settings: object) -> ClosedLoop:
-    given = {"plant": PUMA, "controller": slotine_li(PUMA, LEARN), **settings}
+def make_puma_loop(**settings: object) -> ClosedLoop:
+    given = {"plant": PUMA, "controller": make_slotine_li(PUMA, LEARN), **settings}
     return ClosedLoop(**given)  # type: ignore[arg-type]
 
 
-def starts(robot: Robot, runs: int, *, spread: float = 0.1, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+def sample_starts(robot: Robot, runs: int, *, spread: float = 0.1, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     rng, (q, qd, _) = np.random.default_rng(seed), swing(robot)(np.zeros(1))
     return q + spread * rng.normal(size=(runs, q.shape[1])), qd + spread * rng.normal(size=(runs, q.shape[1]))
 
@@ -52,7 +52,7 @@ VARIATION = Variation(parameters=0.2, gains=0.1, position=0.05, velocity=0.02, e
 
 def simulate_puma(**settings: Any) -> Simulation:
     arguments: dict[str, Any] = {"seconds": 1.0, "reference": swing(PUMA), "every": 10, **settings}
-    return ytheta.simulate(PUMA, slotine_li(PUMA, LEARN), **arguments)
+    return ytheta.simulate(PUMA, make_slotine_li(PUMA, LEARN), **arguments)
 
 
 @cache

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from tests.support.simulate_cases import starts, swing
+from tests.support.simulate_cases import sample_starts, swing
 from ytheta.control.laws.law import Law
 from ytheta.robot.robot import Robot
 from ytheta.simulation.closed_loop.compiled import ClosedLoop
@@ -33,7 +33,7 @@ def simulate_loops(
         {name for change in parameter_changes for name in change.values} | ({"load.m"} if loads is not None else set())
     )
     loop = ClosedLoop(plant=robot, controller=law, varied=varied, sensors=sensors)
-    q, qd = starts(robot, runs, spread=0.02)
+    q, qd = sample_starts(robot, runs, spread=0.02)
     rng = np.random.default_rng(5)
     estimate = law.unknowns.nominal * np.exp(0.3 * rng.normal(size=(runs, len(law.unknown_names))))
     parameters = {} if loads is None else {"load.m": loads}

@@ -15,7 +15,7 @@ from tests.support.control_samples import add_friction
 from tests.support.formulation_cases import fork
 from tests.support.loop_robots import make_looped_robot
 from tests.support.lyapunov import INITIAL_ESTIMATE, UNKNOWNS
-from tests.support.simulate_cases import starts, swing
+from tests.support.simulate_cases import sample_starts, swing
 from ytheta.control import Composite, Craig, ModifiedSlotineLi, QuasiComputedTorque, Reference, SlotineLi, Walker
 from ytheta.control.controller import State
 from ytheta.control.laws.law import Law
@@ -368,7 +368,7 @@ def test_compiled_and_plain_loops_agree(name: str) -> None:
     robot = make_robot(name)
     masses = tuple(n for n in robot.parameter_names if n.endswith(".m"))[-2:]
     law = make_law(robot, Composite(1.0, 0.5, 20.0), learn=masses, torque_limits=80.0)
-    q, qd = starts(robot, 1, spread=0.02)
+    q, qd = sample_starts(robot, 1, spread=0.02)
     trajectory, estimate = swing(robot, size=0.1), 0.7 * np.ones((1, 2))
     loop = ClosedLoop(plant=robot, controller=law)
     fast = loop.run(loop.init(q, qd, estimate=estimate), trajectory, 0.1)

@@ -10,7 +10,7 @@ import pytest
 import ytheta
 from tests.support.browser import EVIL, Page
 from tests.support.paths import ROOT
-from tests.support.simulate_cases import LEARN, PUMA, slotine_li
+from tests.support.simulate_cases import LEARN, PUMA, make_slotine_li
 from tests.support.simulated_loops import DIVERGED, RUNS, simulate_loops
 from ytheta.control.laws.slotine_li import SlotineLi
 from ytheta.report.simulation.page import simulation_html
@@ -35,7 +35,7 @@ def batch() -> Simulation:
     """Runs of an arm with different loads; some of them are lost."""
     loads = 0.5 * np.exp(0.3 * np.random.default_rng(2).normal(size=RUNS))
     loads[list(DIVERGED)] = [-30.0, -28.0, -26.0]
-    return simulate_loops(PUMA, slotine_li(PUMA, LEARN), 1.0, runs=RUNS, loads=loads)
+    return simulate_loops(PUMA, make_slotine_li(PUMA, LEARN), 1.0, runs=RUNS, loads=loads)
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.browser import Page
 from tests.support.plot_data import only, plot_of, plotted
-from tests.support.simulate_cases import LEARN, PUMA, slotine_li
+from tests.support.simulate_cases import LEARN, PUMA, make_slotine_li
 from tests.support.simulated_loops import RUNS, simulate_loops, with_all_diverged
 from ytheta.report.simulation.figures import Figures
 from ytheta.report.simulation.page import simulation_html
@@ -103,7 +103,7 @@ def test_a_diverged_run_is_shown_until_it_diverged(batch: Simulation) -> None:
 
 def test_parameter_changes_are_marked() -> None:
     parameter_changes = (ParameterChange(0.3, {"load.m": 1.5}),)
-    simulation = simulate_loops(PUMA, slotine_li(PUMA, LEARN), 0.6, parameter_changes=parameter_changes)
+    simulation = simulate_loops(PUMA, make_slotine_li(PUMA, LEARN), 0.6, parameter_changes=parameter_changes)
     page = Page(simulation_html(simulation))
     for plot in ("tracking-1", "torque-1", "parameter-1", "parameter-error", "lyapunov"):
         (mark,) = plot_of(page, plot)["layout"]["shapes"]  # type: ignore[index]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tests.support.browser import EVIL
-from tests.support.simulate_cases import LEARN, PUMA, slotine_li
+from tests.support.simulate_cases import LEARN, PUMA, make_slotine_li
 from tests.support.simulated_loops import simulate_loops
 from ytheta.report.simulation.figures import Figures
 from ytheta.report.simulation.settings import describe_settings, format_setting
@@ -21,7 +21,7 @@ def test_settings_in_words(simulation: Simulation, batch: Simulation) -> None:
     assert own["Unknown parameters"] == f"1 parameter: {EVIL}.m"
     assert "1 of 66 parameters differs between runs" in dict(describe_settings(Figures(batch), ""))["Plant"]
     noisy = simulate_loops(
-        PUMA, slotine_li(PUMA, LEARN), 0.2, sensors=Sensors(q=Sensor(noise=1e-4), qd=Sensor(bias=0.02))
+        PUMA, make_slotine_li(PUMA, LEARN), 0.2, sensors=Sensors(q=Sensor(noise=1e-4), qd=Sensor(bias=0.02))
     )
     said = dict(describe_settings(Figures(noisy), ""))["Sensors"]
     assert said == "position noise 0.0001; velocity bias 0.02"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import ytheta
-from tests.support.simulate_cases import LEARN, PUMA, puma_loop, slotine_li, starts, swing
+from tests.support.simulate_cases import LEARN, PUMA, make_puma_loop, make_slotine_li, sample_starts, swing
 from ytheta.control.controller import Controller
 from ytheta.control.laws.computed_torque import ComputedTorque
 from ytheta.control.laws.craig import Craig
@@ -28,10 +28,10 @@ from ytheta.simulation.sensors.sensors import Sensor, Sensors
 def test_compiled_and_plain_loops_agree(name: str) -> None:
     robot = ytheta.load("lu-puma4" if name == "craig" else name)
     masses = tuple(name for name in robot.parameter_names if name.endswith(".m"))[-2:]
-    controller: Controller = slotine_li(robot, masses)
+    controller: Controller = make_slotine_li(robot, masses)
     if name == "craig":
         controller = Craig(robot, stiffness=100.0, damping=20.0, adaptation=2.0, filtering=1.0, learn=masses)
-    q, qd = starts(robot, 1, spread=0.02)
+    q, qd = sample_starts(robot, 1, spread=0.02)
     reference, estimate = swing(robot, size=0.1), 0.7 * np.ones((1, 2))
     loop = ClosedLoop(plant=robot, controller=controller, substeps=2)
     fast = loop.run(loop.init(q, qd, estimate=estimate), reference, 0.3)
@@ -48,8 +48,8 @@ def test_compiled_and_plain_loops_agree(name: str) -> None:
 
 def test_a_plain_loop_with_another_period_differs() -> None:
     """The twin: the comparison above notices another period."""
-    q, qd = starts(PUMA, 1)
-    loop = puma_loop(substeps=2)
+    q, qd = sample_starts(PUMA, 1)
+    loop = make_puma_loop(substeps=2)
     fast = loop.run(loop.init(q, qd), swing(PUMA), 0.1)
     plain = PlainLoop(plant=OwnPlant.of(PUMA), controller=loop.controller, substeps=2, period=1.001e-3)
     slow = plain.run(q[0], qd[0], swing(PUMA), 0.1)
@@ -58,10 +58,10 @@ def test_a_plain_loop_with_another_period_differs() -> None:
 
 def test_runs_are_bit_identical_in_any_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     """With noise, for any division of runs into batches and threads, and one by one."""
-    q, qd = starts(PUMA, 11)
+    q, qd = sample_starts(PUMA, 11)
     mass = np.linspace(0.3, 1.0, 11)
     sensors = Sensors(q=Sensor(noise=1e-4, step=1e-5, delay=2e-3), qd=Sensor(noise=1e-3, bias=1e-2 * qd))
-    loop = puma_loop(varied=("load.m",), sensors=sensors)
+    loop = make_puma_loop(varied=("load.m",), sensors=sensors)
     initial = loop.init(q, qd, parameters={"load.m": mass})
 
     def run(threads: int) -> np.ndarray:
@@ -74,7 +74,7 @@ def test_runs_are_bit_identical_in_any_batch(monkeypatch: pytest.MonkeyPatch) ->
     assert len(np.unique(whole[:, 0])) == 11
     streams = np.random.default_rng(5).spawn(11)
     k = 7
-    alone = puma_loop(sensors=Sensors(q=sensors.q, qd=replace(sensors.qd, bias=1e-2 * qd[k])), varied=("load.m",))
+    alone = make_puma_loop(sensors=Sensors(q=sensors.q, qd=replace(sensors.qd, bias=1e-2 * qd[k])), varied=("load.m",))
     initial = alone.init(q[k : k + 1], qd[k : k + 1], parameters={"load.m": mass[k : k + 1]})
 
     class OneStream(np.random.Generator):
@@ -89,7 +89,7 @@ def test_runs_are_bit_identical_in_any_batch(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_each_run_estimates_its_own_parameters() -> None:
     """The estimate of each run approaches its own load."""
-    q, qd = starts(PUMA, 3, spread=0.0)
+    q, qd = sample_starts(PUMA, 3, spread=0.0)
     mass = np.array([0.2, 0.5, 0.9])
     loop = ClosedLoop(
         plant=PUMA,
@@ -105,9 +105,9 @@ def test_each_run_estimates_its_own_parameters() -> None:
 
 def test_continuous_loops_agree_with_an_adaptive_integrator() -> None:
     """Controller and plant are one differential equation, which scipy integrates too if nothing is adapted."""
-    controller = slotine_li(PUMA, ("load.m",))
+    controller = make_slotine_li(PUMA, ("load.m",))
     frozen = SlotineLi(PUMA, convergence=10.0, damping=8.0, adaptation=1e-12, learn=("load.m",))
-    q, qd = starts(PUMA, 1)
+    q, qd = sample_starts(PUMA, 1)
     reference = swing(PUMA)
     loop = ClosedLoop(plant=PUMA, controller=frozen, period=1e-3, continuous=True)
     compiled = loop.run(loop.init(q, qd), reference, 0.2)
@@ -130,7 +130,7 @@ def test_compiled_and_plain_loops_read_the_same(name: str) -> None:
     """With loops, the readings are closed before the controller uses them."""
     robot = ytheta.load("lu-puma4" if name == "craig" else name)
     masses = tuple(name for name in robot.parameter_names if name.endswith(".m"))[-2:]
-    controller: Controller = slotine_li(robot, masses)
+    controller: Controller = make_slotine_li(robot, masses)
     if name == "craig":
         controller = Craig(robot, stiffness=100.0, damping=20.0, adaptation=2.0, filtering=1.0, learn=masses)
     errors = Sensors(
@@ -139,7 +139,7 @@ def test_compiled_and_plain_loops_read_the_same(name: str) -> None:
         qdd=Sensor(noise=0.1),
         tau=Sensor(scale=0.02),
     )
-    q, qd = starts(robot, 1, spread=0.02)
+    q, qd = sample_starts(robot, 1, spread=0.02)
     reference = swing(robot, size=0.1)
     loop = ClosedLoop(plant=robot, controller=controller, sensors=errors)
     fast = loop.run(loop.init(q, qd), reference, 0.2, rng=np.random.default_rng(3), every=1)
@@ -154,8 +154,8 @@ def test_compiled_and_plain_loops_read_the_same(name: str) -> None:
 
 
 def test_invalid_input_is_rejected() -> None:
-    loop = puma_loop()
-    q, qd = starts(PUMA, 2)
+    loop = make_puma_loop()
+    q, qd = sample_starts(PUMA, 2)
     initial = loop.init(q, qd)
     with pytest.raises(InputError, match="reference must return q, qd and qdd of shape"):
         loop.run(initial, lambda t: (np.zeros((len(t), 3)),) * 3, 0.1)
@@ -164,11 +164,11 @@ def test_invalid_input_is_rejected() -> None:
     with pytest.raises(InputError, match=r"reference qd of 'joint2' is nan at t = 0"):
         loop.run(initial, lambda t: (np.zeros((len(t), 4)), bad, bad), 0.1)
     ur10 = ytheta.load("ur10")
-    ur10_loop = ClosedLoop(plant=ur10, controller=slotine_li(ur10, ("forearm_link.m",)))
+    ur10_loop = ClosedLoop(plant=ur10, controller=make_slotine_li(ur10, ("forearm_link.m",)))
     with pytest.raises(InputError, match=r"outside its limits .* smaller or slower"):
         ur10_loop.run(ur10_loop.init(np.zeros((1, 6)), np.zeros((1, 6))), swing(ur10, size=9.0), 2.0)
     with pytest.raises(InputError, match="for the same robot"):
-        _ = ClosedLoop(plant=ur10, controller=slotine_li(PUMA, LEARN)).kernel
+        _ = ClosedLoop(plant=ur10, controller=make_slotine_li(PUMA, LEARN)).kernel
     with pytest.raises(InputError, match="add it to ``varied``"):
         loop.init(q, qd, parameters={"load.m": np.ones(2)})
     with pytest.raises(InputError, match=r"q has shape \(2, 3\); give an array of shape \(2, 4\)"):
@@ -178,12 +178,12 @@ def test_invalid_input_is_rejected() -> None:
     with pytest.raises(InputError, match=r"estimate has shape \(2, 1\)"):
         loop.init(q, qd, estimate=np.ones((2, 1)))
     with pytest.raises(InputError, match="positive number such as 1e-3"):
-        puma_loop(period=0.0)
+        make_puma_loop(period=0.0)
     with pytest.raises(InputError, match="give at least 1"):
-        puma_loop(substeps=0)
+        make_puma_loop(substeps=0)
     with pytest.raises(InputError, match="give at least one period"):
         loop.run(initial, swing(PUMA), 1e-5)
-    noisy = puma_loop(sensors=Sensors())
+    noisy = make_puma_loop(sensors=Sensors())
     with pytest.raises(InputError, match="sensors need rng"):
         noisy.run(noisy.init(q, qd), swing(PUMA), 0.1)
 
@@ -207,6 +207,6 @@ def test_loops_with_too_few_actuated_coordinates_are_rejected(name: str, actuate
 
 def test_progress_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(closed_loop, "RUNS_PER_BATCH", 2)
-    loop, calls = puma_loop(), list[int]()
-    loop.run(loop.init(*starts(PUMA, 5)), swing(PUMA), 0.01, progress=calls.append)
+    loop, calls = make_puma_loop(), list[int]()
+    loop.run(loop.init(*sample_starts(PUMA, 5)), swing(PUMA), 0.01, progress=calls.append)
     assert calls == [2, 4, 5]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import ytheta
-from tests.support.simulate_cases import LEARN, PUMA, slotine_li, starts, swing
+from tests.support.simulate_cases import LEARN, PUMA, make_slotine_li, sample_starts, swing
 from ytheta.control.laws.computed_torque import ComputedTorque
 from ytheta.control.laws.craig import Craig
 from ytheta.control.laws.slotine_li import SlotineLi
@@ -19,7 +19,7 @@ from ytheta.simulation.plants.own_plant import OwnPlant
 
 def test_a_diverged_run_is_reported_and_does_not_affect_others() -> None:
     controller = SlotineLi(PUMA, convergence=10.0, damping=8.0, adaptation=2.0, learn=LEARN)
-    q, qd = starts(PUMA, 6, spread=0.0)
+    q, qd = sample_starts(PUMA, 6, spread=0.0)
     qd[3] = 400.0  # too fast for steps of 50 ms
     loop = ClosedLoop(plant=PUMA, controller=controller, period=1e-3)
     runs = loop.run(loop.init(q, qd), swing(PUMA), 1.0)
@@ -44,7 +44,7 @@ def test_a_diverged_run_is_reported_and_does_not_affect_others() -> None:
 def test_a_run_without_a_torque_diverges_alone() -> None:
     """Craig's law has no torque if the estimated mass matrix is not positive definite."""
     law = Craig(PUMA, stiffness=100.0, damping=20.0, filtering=1.0, adaptation=1.0, learn=("load.m",))
-    q, qd = starts(PUMA, 3)
+    q, qd = sample_starts(PUMA, 3)
     loop = ClosedLoop(plant=PUMA, controller=law)
     runs = loop.run(loop.init(q, qd, estimate=np.array([[0.5], [-50.0], [0.5]])), swing(PUMA), 0.05)
     assert runs.advice.startswith("run 1 diverged at t = 0.001 s: craig: at t = 0 the estimated mass matrix is not")
@@ -55,9 +55,9 @@ def test_a_run_without_a_torque_diverges_alone() -> None:
 @pytest.mark.parametrize("period", [0.05, 1.0])
 def test_a_period_that_is_too_long_diverges_in_every_loop(period: float) -> None:
     """No loop results in NaN, held or continuous, on any plant."""
-    q, qd = starts(PUMA, 1)
+    q, qd = sample_starts(PUMA, 1)
     walker = ytheta.load("walker")
-    law = slotine_li(PUMA, LEARN)
+    law = make_slotine_li(PUMA, LEARN)
     walker_law = ComputedTorque(walker, stiffness=100.0, damping=20.0)
     small = swing(walker, size=0.05)
     results = []

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.support.simulate_cases import LEARN, PUMA, puma_loop, slotine_li, starts, swing
+from tests.support.simulate_cases import LEARN, PUMA, make_puma_loop, make_slotine_li, sample_starts, swing
 from ytheta.control.laws.craig import Craig
 from ytheta.control.laws.law import Law
 from ytheta.errors import InputError, UnknownNameError
@@ -63,9 +63,9 @@ def _difference(batch: Runs, run: int, alone: Runs) -> float:
 
 @pytest.mark.parametrize("settings", SETTINGS, ids=["exact", "sensors", "continuous", "craig"])
 def test_factors_act_like_gains_of_the_controller(settings: dict[str, Any]) -> None:
-    loop = puma_loop(**settings)
+    loop = make_puma_loop(**settings)
     loop = replace(loop, varied_gains=(loop.controller.gain_names[0], *FACTORS))
-    q, qd = starts(PUMA, 3)
+    q, qd = sample_starts(PUMA, 3)
     batch = loop.run(loop.init(q, qd, gains=FACTORS), swing(PUMA), 0.1, rng=np.random.default_rng(4))
     assert batch.finished.all()
     for run in range(3):
@@ -83,18 +83,18 @@ def test_factors_act_like_gains_of_the_controller(settings: dict[str, Any]) -> N
 
 
 def test_the_plain_loop_agrees() -> None:
-    loop = puma_loop(varied_gains=tuple(FACTORS), sensors=NOISE)
-    q, qd = starts(PUMA, 3)
+    loop = make_puma_loop(varied_gains=tuple(FACTORS), sensors=NOISE)
+    q, qd = sample_starts(PUMA, 3)
     batch = loop.run(loop.init(q, qd, gains=FACTORS), swing(PUMA), 0.1, rng=np.random.default_rng(4))
-    law = _with_gains_of(slotine_li(PUMA, LEARN), 1)
+    law = _with_gains_of(make_slotine_li(PUMA, LEARN), 1)
     plain = PlainLoop(plant=OwnPlant.of(PUMA), controller=law, sensors=NOISE)
     slow = plain.run(q[1], qd[1], swing(PUMA), 0.1, rng=OneStream(1))
     assert _difference(batch, 1, slow) < 1e-9
 
 
 def test_factors_that_are_not_given_are_one() -> None:
-    q, qd = starts(PUMA, 2)
-    loop, plain = puma_loop(varied_gains=("damping", "convergence")), puma_loop()
+    q, qd = sample_starts(PUMA, 2)
+    loop, plain = make_puma_loop(varied_gains=("damping", "convergence")), make_puma_loop()
     initial = loop.init(q, qd, gains={"convergence": np.array([1.0, 1.1])})
     np.testing.assert_array_equal(initial.factors, [[1.0, 1.0], [1.0, 1.1]])
     scaled = loop.run(initial, swing(PUMA), 0.05)
@@ -104,20 +104,20 @@ def test_factors_that_are_not_given_are_one() -> None:
 
 
 def test_invalid_factors_are_rejected() -> None:
-    q, qd = starts(PUMA, 2)
+    q, qd = sample_starts(PUMA, 2)
     with pytest.raises(InputError, match="'damping' is not an input of this closed loop; add it to ``varied_gains``"):
-        puma_loop().init(q, qd, gains={"damping": np.ones(2)})
-    loop = puma_loop(varied_gains=("damping",))
+        make_puma_loop().init(q, qd, gains={"damping": np.ones(2)})
+    loop = make_puma_loop(varied_gains=("damping",))
     with pytest.raises(InputError, match="damping contains numbers that are not finite"):
         loop.init(q, qd, gains={"damping": np.array([1.0, np.inf])})
     with pytest.raises(InputError, match="factor of damping in run 1 is 0; give one above 0"):
         loop.init(q, qd, gains={"damping": np.array([1.0, 0.0])})
     with pytest.raises(UnknownNameError, match="slotine-li has no gain 'dumping'; did you mean 'damping'"):
-        _ = puma_loop(varied_gains=("dumping",)).kernel
+        _ = make_puma_loop(varied_gains=("dumping",)).kernel
 
 
 def test_craig_rejects_factors_as_it_rejects_gains() -> None:
-    q, qd = starts(PUMA, 3)
+    q, qd = sample_starts(PUMA, 3)
     loop = ClosedLoop(plant=PUMA, controller=CRAIG, varied_gains=("damping", "filtering"))
     loop.init(q, qd, gains={"damping": np.array([1.0, 0.06, 1.0]), "filtering": np.array([1.0, 1.0, 19.0])})
     with pytest.raises(InputError, match=r"damping 1 of 'joint1' in run 1 is not greater than filtering 1: .* proof"):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import ytheta
-from tests.support.simulate_cases import slotine_li, swing
+from tests.support.simulate_cases import make_slotine_li, swing
 from ytheta.control.laws.computed_torque import ComputedTorque
 from ytheta.errors import InputError
 from ytheta.simulation.closed_loop.compiled import ClosedLoop
@@ -35,7 +35,7 @@ def test_references_beyond_limits_are_rejected_in_every_loop() -> None:
             run(swing(robot, size=0.4))
         assert run(swing(robot, size=0.05)).finished.all()  # the twin
     ur10 = ytheta.load("ur10")
-    ur10_loop = ClosedLoop(plant=ur10, controller=slotine_li(ur10, ("forearm_link.m",)))
+    ur10_loop = ClosedLoop(plant=ur10, controller=make_slotine_li(ur10, ("forearm_link.m",)))
     fast = np.full((101, 6), 50.0)
     with pytest.raises(
         InputError, match=r"velocity of 'shoulder_pan_joint' is 50 at t = 0 s, outside its limits -2\.16"

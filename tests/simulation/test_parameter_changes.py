@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import ytheta
-from tests.support.simulate_cases import LEARN, PUMA, simulate_puma, make_slotine_li, sample_starts, swing
+from tests.support.simulate_cases import LEARN, PUMA, make_slotine_li, sample_starts, simulate_puma, swing
 from ytheta.control.laws.slotine_li import SlotineLi
 from ytheta.errors import InputError
 from ytheta.robot.inertia import Inertia

@@ -8,7 +8,15 @@ import numpy as np
 import pytest
 
 import ytheta as yt
-from tests.support.simulate_cases import LEARN, PUMA, VARIATION, simulate_puma, simulate_varied_puma, make_slotine_li, swing
+from tests.support.simulate_cases import (
+    LEARN,
+    PUMA,
+    VARIATION,
+    make_slotine_li,
+    simulate_puma,
+    simulate_varied_puma,
+    swing,
+)
 from ytheta.control.laws.computed_torque import ComputedTorque
 from ytheta.control.laws.slotine_li import SlotineLi
 from ytheta.errors import InputError, UnknownNameError

@@ -38,11 +38,12 @@ LEARN = ("link4.m", "load.m")
 
 
 def make_puma_loop(**settings: object) -> ClosedLoop:
-    given = {"plant": PUMA, "controller": make_slotine_li(PUMA, LEARN), **settings}
-    return ClosedLoop(**given)  # type: ignore[arg-type]
+    fields = {"plant": PUMA, "controller": make_slotine_li(PUMA, LEARN), **settings}
+    return ClosedLoop(**fields)  # type: ignore[arg-type]
 
 
 def sample_starts(robot: Robot, runs: int, *, spread: float = 0.1, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Initial positions and velocities with random offsets from the reference."""
     rng, (q, qd, _) = np.random.default_rng(seed), swing(robot)(np.zeros(1))
     return q + spread * rng.normal(size=(runs, q.shape[1])), qd + spread * rng.normal(size=(runs, q.shape[1]))
 

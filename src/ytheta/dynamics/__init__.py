@@ -1,1 +1,1 @@
-"""From Robot to Graph: one paper, one module."""
+"""Dynamics of robots: formulations, loops, graphs of whole robots, and their kernels."""

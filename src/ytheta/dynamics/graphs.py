@@ -39,7 +39,7 @@ class GraphInputs:
     """The symbolic inputs of a graph, and the model of the robot that they belong to."""
 
     model: SymbolicModel
-    inputs: tuple[tuple[Input, casadi.SX], ...]
+    symbols: tuple[tuple[Input, casadi.SX], ...]
 
     @property
     def loops(self) -> Constraint:
@@ -47,9 +47,9 @@ class GraphInputs:
 
     def vector(self, name: str) -> AnyPerActuated:
         """The scalars of an input; zeros if there is no such input."""
-        for entry, symbols in self.inputs:
+        for entry, vector in self.symbols:
             if entry.name == name:
-                return scalars(symbols)
+                return scalars(vector)
         return zeros(len(self.loops.actuated))
 
     @cached_property
@@ -58,7 +58,7 @@ class GraphInputs:
         return compute_drive_motion(self.loops, self.vector("qd"), self.vector("qdd"))
 
     def graph(self, name: str, output: np.ndarray) -> Graph:
-        return trace(name, self.inputs, output, made_from=f"{name} of {self.loops.robot.name}")
+        return trace(name, self.symbols, output, made_from=f"{name} of {self.loops.robot.name}")
 
 
 def declare_inputs(robot: Robot, *names: str, theta_input: bool = False, theta_shared: bool = True) -> GraphInputs:
@@ -70,13 +70,13 @@ def declare_inputs(robot: Robot, *names: str, theta_input: bool = False, theta_s
 
     loops = build_constraint(robot)
     size = len(loops.actuated)
-    inputs = [(Input("x" if loops.cuts else "q", len(loops.home)), loops.x)]
-    inputs += [(Input(name, size), casadi.SX.sym(name, size)) for name in names]
+    symbols = [(Input("x" if loops.cuts else "q", len(loops.home)), loops.x)]
+    symbols += [(Input(name, size), casadi.SX.sym(name, size)) for name in names]
     theta = exact_array(loops.robot.theta.tolist()) if len(loops.robot.theta) else zeros(0)
     if theta_input:
-        inputs.append((Input("theta", len(theta), shared=theta_shared), casadi.SX.sym("theta", len(theta))))
-        theta = scalars(inputs[-1][1])
-    return GraphInputs(SymbolicModel(loops, theta), tuple(inputs))
+        symbols.append((Input("theta", len(theta), shared=theta_shared), casadi.SX.sym("theta", len(theta))))
+        theta = scalars(symbols[-1][1])
+    return GraphInputs(SymbolicModel(loops, theta), tuple(symbols))
 
 
 def regressor_graph(
@@ -87,37 +87,37 @@ def regressor_graph(
     ``reference``: (q, qd, v, vd) → the regressor of two velocities. ``formulation``: all that accept the robot give the
     same numbers; the default is the first of them in the order of the registry.
     """
-    t = declare_inputs(robot, *(("qd", "v", "vd") if reference else ("qd", "qdd")))
+    inputs = declare_inputs(robot, *(("qd", "v", "vd") if reference else ("qd", "qdd")))
     link_regressor = choose_formulation(robot, formulation).regressor
     columns = _columns(robot, parameters)
-    vd, v = (t.vector("vd"), t.vector("v")) if reference else (t.vector("qdd"), None)
-    Y = full_regressor(t.loops, link_regressor, t.vector("qd"), vd, v)
-    return t.graph("regressor", Y[:, columns])
+    vd, v = (inputs.vector("vd"), inputs.vector("v")) if reference else (inputs.vector("qdd"), None)
+    Y = full_regressor(inputs.loops, link_regressor, inputs.vector("qd"), vd, v)
+    return inputs.graph("regressor", Y[:, columns])
 
 
 def momentum_regressor_graph(robot: Robot, *, parameters: Sequence[str] | None = None) -> Graph:
     """(q, qd) → W with W theta = M qd, the momentum, and Y = dW/dt + Yhat: lu1993 (30), (47). No accelerations."""
-    t = declare_inputs(robot, "qd")
+    inputs = declare_inputs(robot, "qd")
     _check_lagrangian(robot)
-    W = _extend_columns(t, lagrange.momentum(t.loops.mechanism, t.motion.joints))
-    for start, row, velocity, _ in _drive_columns(t):
+    W = _extend_columns(t, lagrange.momentum(inputs.loops.mechanism, inputs.motion.joints))
+    for start, row, velocity, _ in _drive_columns(inputs):
         W[:, start : start + 1] = dot(row[:, None], array([[velocity]]))
-    return t.graph("momentum regressor", W[:, _columns(robot, parameters)])
+    return inputs.graph("momentum regressor", W[:, _columns(robot, parameters)])
 
 
 def remainder_graph(robot: Robot, *, parameters: Sequence[str] | None = None) -> Graph:
     """(q, qd) → Yhat = Y - dW/dt, the rest of lu1993 (47), with friction and declared forces. No accelerations."""
-    t = declare_inputs(robot, "qd")
+    inputs = declare_inputs(robot, "qd")
     _check_lagrangian(robot)
-    Yhat = _extend_columns(t, lagrange.remainder(t.loops.mechanism, t.motion.joints))
-    for start, row, _, factors in _drive_columns(t):
+    Yhat = _extend_columns(t, lagrange.remainder(inputs.loops.mechanism, inputs.motion.joints))
+    for start, row, _, factors in _drive_columns(inputs):
         Yhat[:, start + 1 : start + PER_DRIVE] = dot(row[:, None], factors[None, 1:])
-    Yhat[:, len(t.model.theta) - len(t.model.force_theta) :] = t.model.force_columns
-    return t.graph("remainder", Yhat[:, _columns(robot, parameters)])
+    Yhat[:, len(inputs.model.theta) - len(inputs.model.force_theta) :] = inputs.model.force_columns
+    return inputs.graph("remainder", Yhat[:, _columns(robot, parameters)])
 
 
 def split(robot: Robot, unknown: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Known and unknown parameters, each in the order of theta: the columns of Y_k and Y_u, lu1993 (15)-(18)."""
+    """The known and the unknown parameters, each in the order of theta: the columns of Y_k and Y_u, lu1993 (15)-(18)."""
     _columns(robot, unknown)
     names = set(unknown)
     return (
@@ -133,8 +133,8 @@ def inverse_dynamics_graph(robot: Robot, *, theta_input: bool = False, formulati
     is the default unless there are loops or theta is an input.
     """
     minimal = _uses_minimal_parameters(robot, formulation, theta_input=theta_input)
-    t = declare_inputs(robot, "qd", "qdd", theta_input=theta_input)
-    return t.graph("inverse dynamics", t.model.torque(t.vector("qd"), t.vector("qdd"), minimal=minimal))
+    inputs = declare_inputs(robot, "qd", "qdd", theta_input=theta_input)
+    return inputs.graph("inverse dynamics", inputs.model.torque(inputs.vector("qd"), inputs.vector("qdd"), minimal=minimal))
 
 
 def _uses_minimal_parameters(robot: Robot, formulation: str, *, theta_input: bool) -> bool:
@@ -153,42 +153,42 @@ def _uses_minimal_parameters(robot: Robot, formulation: str, *, theta_input: boo
 
 def bias_graph(robot: Robot) -> Graph:
     """(q, qd) → the torque without acceleration, friction and declared forces included."""
-    t = declare_inputs(robot, "qd")
-    return t.graph("bias", _bias(t))
+    inputs = declare_inputs(robot, "qd")
+    return inputs.graph("bias", _bias(inputs))
 
 
 def gravity_graph(robot: Robot) -> Graph:
     """q → the torque that holds the arm at rest: weight and declared forces, without friction and offsets."""
-    t = declare_inputs(robot)
-    return t.graph("gravity", t.model.holding_torque)
+    inputs = declare_inputs(robot)
+    return inputs.graph("gravity", inputs.model.holding_torque)
 
 
 def mass_matrix_graph(robot: Robot) -> Graph:
     """q → the mass matrix, rotor inertia included."""
-    t = declare_inputs(robot)
-    return t.graph("mass matrix", t.model.mass_matrix)
+    inputs = declare_inputs(robot)
+    return inputs.graph("mass matrix", inputs.model.mass_matrix)
 
 
 def coriolis_graph(robot: Robot) -> Graph:
     """(q, qd) → C with tau = M qdd + C qd + g and Mdot - 2 C skew, rotor inertia included."""
-    t = declare_inputs(robot, "qd")
-    weightless = replace(t.loops.mechanism, gravity=zeros(3))
-    size = len(t.loops.actuated)
+    inputs = declare_inputs(robot, "qd")
+    weightless = replace(inputs.loops.mechanism, gravity=zeros(3))
+    size = len(inputs.loops.actuated)
     C = zeros(size, size)
     for k in range(size):
         unit = zeros(size)
         unit[k] = 1
-        m = compute_drive_motion(t.loops, t.vector("qd"), zeros(size), unit)
-        links = inverse_dynamics(weightless, m.joints, t.model.link_theta)
-        rotors = m.acceleration * t.model.drive_theta[:, 0]
+        m = compute_drive_motion(inputs.loops, inputs.vector("qd"), zeros(size), unit)
+        links = inverse_dynamics(weightless, m.joints, inputs.model.link_theta)
+        rotors = m.acceleration * inputs.model.drive_theta[:, 0]
         C[:, k] = dot(m.joint_jacobian.T, links) + dot(m.drive_jacobian.T, rotors)
-    return t.graph("Coriolis matrix", C)
+    return inputs.graph("Coriolis matrix", C)
 
 
 def momentum_graph(robot: Robot) -> Graph:
     """(q, qd) → M qd."""
-    t = declare_inputs(robot, "qd")
-    return t.graph("momentum", dot(t.model.mass_matrix, t.vector("qd")))
+    inputs = declare_inputs(robot, "qd")
+    return inputs.graph("momentum", dot(inputs.model.mass_matrix, inputs.vector("qd")))
 
 
 def energy_graph(robot: Robot) -> Graph:
@@ -196,11 +196,11 @@ def energy_graph(robot: Robot) -> Graph:
 
     Declared forces are left out: they are declared by their torque, and not every one of them has a potential.
     """
-    t = declare_inputs(robot, "qd")
-    qd = t.vector("qd")
-    kinetic = dot(qd[None], dot(t.model.mass_matrix, qd))[0] * 0.5
-    potential = rigid_body.potential_energy(t.loops.mechanism, t.motion.joints, t.model.link_theta)
-    return t.graph("energy", array([kinetic, potential]))
+    inputs = declare_inputs(robot, "qd")
+    qd = inputs.vector("qd")
+    kinetic = dot(qd[None], dot(inputs.model.mass_matrix, qd))[0] * 0.5
+    potential = rigid_body.potential_energy(inputs.loops.mechanism, inputs.motion.joints, inputs.model.link_theta)
+    return inputs.graph("energy", array([kinetic, potential]))
 
 
 def forward_dynamics_graph(robot: Robot, *, theta_input: bool = False) -> Graph:
@@ -210,27 +210,27 @@ def forward_dynamics_graph(robot: Robot, *, theta_input: bool = False) -> Graph:
     """
     from casadi import SX
 
-    t = declare_inputs(robot, "qd", "tau", theta_input=theta_input, theta_shared=False)
-    M, right = t.model.mass_matrix, t.vector("tau") - _bias(t)
-    for name, entry in zip(t.loops.robot.actuated, M.diagonal(), strict=True):
+    inputs = declare_inputs(robot, "qd", "tau", theta_input=theta_input, theta_shared=False)
+    M, right = inputs.model.mass_matrix, inputs.vector("tau") - _bias(inputs)
+    for name, entry in zip(inputs.loops.robot.actuated, M.diagonal(), strict=True):
         if SX(entry).is_zero():
             raise RobotError(
                 f"robot {robot.name!r}: nothing that {name!r} moves has inertia, so its acceleration is undetermined; "
                 "give a link behind it a mass, or its joint a rotor inertia"
             )
     uncoupled = not robot.loops and not robot.motors
-    if uncoupled and t.loops.robot.coordinates == tuple(joint.name for joint in t.loops.robot.movable):
-        return t.graph("forward dynamics", composite_body.solve(t.loops.mechanism, M, right))
-    return t.graph("forward dynamics", composite_body.solve_dense(M, right))
+    if uncoupled and inputs.loops.robot.coordinates == tuple(joint.name for joint in inputs.loops.robot.movable):
+        return inputs.graph("forward dynamics", composite_body.solve(inputs.loops.mechanism, M, right))
+    return inputs.graph("forward dynamics", composite_body.solve_dense(M, right))
 
 
 def cut_motion_graph(robot: Robot) -> Graph:
     """(x, qd, qdd) → position, velocity and acceleration of every moving cut joint, in the order of the loops."""
-    t = declare_inputs(robot, "qd", "qdd")
-    first = len(t.motion.joint_jacobian)
-    cuts = slice(first, first + len(t.loops.cut_rates))
-    motion = [t.loops.cut_positions, t.motion.velocity[cuts], t.motion.acceleration[cuts]]
-    return t.graph("cut joints", np.stack(motion, axis=1))
+    inputs = declare_inputs(robot, "qd", "qdd")
+    first = len(inputs.motion.joint_jacobian)
+    cuts = slice(first, first + len(inputs.loops.cut_rates))
+    motion = [inputs.loops.cut_positions, inputs.motion.velocity[cuts], inputs.motion.acceleration[cuts]]
+    return inputs.graph("cut joints", np.stack(motion, axis=1))
 
 
 def _check_lagrangian(robot: Robot) -> None:
@@ -239,24 +239,24 @@ def _check_lagrangian(robot: Robot) -> None:
         raise InputError(f"Y = dW/dt + Yhat comes from the Lagrangian of a tree: {reason} for Y itself")
 
 
-def _extend_columns(t: GraphInputs, links: np.ndarray) -> np.ndarray:
+def _extend_columns(inputs: GraphInputs, links: np.ndarray) -> np.ndarray:
     """Columns of the links in actuated rows, and zeros for those of drives and forces."""
-    rows = dot(t.motion.joint_jacobian.T, links)
-    return np.concatenate([rows, zeros(len(rows), len(t.model.theta) - rows.shape[1])], axis=1)
+    rows = dot(inputs.motion.joint_jacobian.T, links)
+    return np.concatenate([rows, zeros(len(rows), len(inputs.model.theta) - rows.shape[1])], axis=1)
 
 
-def _drive_columns(t: GraphInputs) -> Iterator[tuple[int, np.ndarray, Any, np.ndarray]]:
+def _drive_columns(inputs: GraphInputs) -> Iterator[tuple[int, np.ndarray, Any, np.ndarray]]:
     """For every drive its first column, its row of the Jacobian, its velocity, and the factors of its parameters."""
-    start = len(t.model.link_theta)
-    for k, factors in enumerate(t.motion.parameter_factors):
-        yield start + PER_DRIVE * k, t.motion.drive_jacobian[k], t.motion.velocity[k], factors
+    start = len(inputs.model.link_theta)
+    for k, factors in enumerate(inputs.motion.parameter_factors):
+        yield start + PER_DRIVE * k, inputs.motion.drive_jacobian[k], inputs.motion.velocity[k], factors
 
 
-def _bias(t: GraphInputs) -> np.ndarray:
+def _bias(inputs: GraphInputs) -> np.ndarray:
     """Inverse dynamics without acceleration; in minimal parameters unless theta is an input."""
-    theta_input = any(entry.name == "theta" for entry, _ in t.inputs)
-    minimal = _uses_minimal_parameters(t.loops.robot, "", theta_input=theta_input)
-    return t.model.torque(t.vector("qd"), zeros(len(t.loops.actuated)), minimal=minimal)
+    theta_input = any(entry.name == "theta" for entry, _ in inputs.symbols)
+    minimal = _uses_minimal_parameters(inputs.loops.robot, "", theta_input=theta_input)
+    return inputs.model.torque(inputs.vector("qd"), zeros(len(inputs.loops.actuated)), minimal=minimal)
 
 
 def _columns(robot: Robot, parameters: Sequence[str] | None) -> list[int]:

@@ -123,7 +123,7 @@ def inverse_dynamics(
 ) -> AnyKernel:
     """(q, qd, qdd) → tau; with ``theta_input`` the standard parameters are a fourth argument, shared by all samples.
 
-    ``formulation``: newton_euler or minimal_newton_euler; by default the leanest that accepts the robot.
+    ``formulation``: newton_euler or minimal_newton_euler; by default the cheaper one that accepts the robot.
     """
     return _compile(
         robot, graphs.inverse_dynamics_graph(robot, theta_input=theta_input, formulation=formulation), backend

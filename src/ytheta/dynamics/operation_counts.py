@@ -35,6 +35,5 @@ def count_inverse_dynamics_operations(robot: Robot) -> dict[str, dict[str, int]]
     counts = {name: count_operations(inverse_dynamics_graph(robot, formulation=name)) for name in accepted}
     order = sorted(counts, key=lambda name: counts[name].multiplications + counts[name].additions)
     return {
-        name: {"multiplications": counts[name].multiplications, "additions": counts[name].additions}
-        for name in order
+        name: {"multiplications": counts[name].multiplications, "additions": counts[name].additions} for name in order
     }

@@ -105,9 +105,7 @@ class SymbolicModel:
         return compute_drive_motion(self.loops, zero, zero)
 
 
-def multiply_transposed_regressor(
-    torque: AnyPerActuated, unknowns: casadi.SX, w: AnyPerActuated
-) -> AnyPerUnknown:
+def multiply_transposed_regressor(torque: AnyPerActuated, unknowns: casadi.SX, w: AnyPerActuated) -> AnyPerUnknown:
     """Y_uᵀ w for the torque Y_k theta_k + Y_u theta_u; w is treated as a constant, whatever it depends on."""
     import casadi
 

@@ -132,9 +132,9 @@ def to_inertia_columns(Y: Shaped[np.ndarray, "joints params"]) -> Shaped[np.ndar
     """Change from entries of the pseudo-inertias J to the ten parameters: J_ab = tr(I)/2 δ_ab - I_ab."""
     result = zeros(*Y.shape)
     for k in range(0, Y.shape[1], PER_LINK):
-        xx, xy, xz, x, yy, yz, y, zz, z, one = (Y[:, k + place] for place in range(PER_LINK))
+        xx, xy, xz, x, yy, yz, y, zz, z, mass = (Y[:, k + place] for place in range(PER_LINK))
         mean = halve(xx + yy + zz)
-        ten = (one, x, y, z, mean - xx, -xy, mean - yy, -xz, -yz, mean - zz)
+        ten = (mass, x, y, z, mean - xx, -xy, mean - yy, -xz, -yz, mean - zz)
         for place, values in enumerate(ten):
             result[:, k + place] = values
     return result

@@ -232,10 +232,10 @@ def _sixteen_columns(twist: Twist) -> tuple[AnyVector3Columns, AnyVector3Columns
     force[:, 1:4] = H
     moment[:, 1:4] = -skew(twist.a)  # (73)
     for k, (i, j) in enumerate(SYMMETRIC_ENTRIES, start=4):
-        unit, other = zeros(3), zeros(3)
-        unit[i] = other[j] = 1
-        product = cross(unit, dot(H, other))  # (113): m p × H p, entry by entry
-        moment[:, k] = product if i == j else product + cross(other, dot(H, unit))  # (114)
+        e_i, e_j = zeros(3), zeros(3)
+        e_i[i] = e_j[j] = 1
+        product = cross(e_i, dot(H, e_j))  # (113): m p × H p, entry by entry
+        moment[:, k] = product if i == j else product + cross(e_j, dot(H, e_i))  # (114)
     for k, (i, j) in enumerate(SYMMETRIC_ENTRIES, start=10):
         tensor = zeros(3, 3)
         tensor[i, j] = tensor[j, i] = 1 if i == j else -1  # (105): the paper's products have the opposite sign

@@ -14,7 +14,7 @@ from tests.support.driven_robots import coupled_robot, driven_robot, expected_to
 from tests.support.formulation_cases import fork, robot_without_joints
 from tests.support.kernel_calls import KERNELS, call, draw_samples
 from tests.support.states import close
-from ytheta.dynamics.graphs import split
+from ytheta.dynamics.graphs import split_parameters
 from ytheta.dynamics.kernels import ClosedKernel
 from ytheta.errors import ClosureError, InputError
 from ytheta.robot.parts import Drive
@@ -100,7 +100,7 @@ def test_a_frictionless_loop_conserves_energy(name: str, steps: int) -> None:
 def test_columns_are_selected_by_name() -> None:
     robot = driven_robot("ur10")
     q, qd, qdd = draw_samples(robot, 5)
-    known, unknown = split(robot, ["wrist_3_link.m", "elbow_joint.fv"])
+    known, unknown = split_parameters(robot, ["wrist_3_link.m", "elbow_joint.fv"])
     assert unknown == ["wrist_3_link.m", "elbow_joint.fv"]
     Yk, Yu = (ytheta.regressor(robot, parameters=names)(q, qd, qdd) for names in (known, unknown))
     theta = dict(zip(robot.parameter_names, robot.theta, strict=True))

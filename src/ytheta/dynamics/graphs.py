@@ -116,7 +116,7 @@ def remainder_graph(robot: Robot, *, parameters: Sequence[str] | None = None) ->
     return inputs.graph("remainder", Yhat[:, _columns(robot, parameters)])
 
 
-def split(robot: Robot, unknown: Sequence[str]) -> tuple[list[str], list[str]]:
+def split_parameters(robot: Robot, unknown: Sequence[str]) -> tuple[list[str], list[str]]:
     """The known and the unknown parameters, each in the order of theta: the columns of Y_k and Y_u, lu1993 (15)-(18)."""
     _columns(robot, unknown)
     names = set(unknown)

@@ -31,7 +31,7 @@ from ytheta.control.laws.slotine_li import SlotineLi
 from ytheta.control.laws.walker import Walker
 from ytheta.dynamics import kernels
 from ytheta.dynamics.drive_motion import compute_drive_motion
-from ytheta.dynamics.formulations.spatial_tree import walker_reference
+from ytheta.dynamics.formulations.spatial_tree import walker_regressor
 from ytheta.dynamics.loops.builder import build_constraint
 from ytheta.dynamics.loops.constraint import Constraint, column
 from ytheta.dynamics.loops.solver import solve
@@ -119,7 +119,7 @@ def evaluate_formula(law: Walker, s: ControlSample, x: np.ndarray, gamma: np.nda
     q, qd, jdd, jv, rate, reference, acceleration = (np.array(part)[:, 0] for part in values[:7])
     D, J = (np.array(part) for part in values[7:])
     motion = numeric_motion(q, qd, jdd, jv)
-    Y = walker_reference(mech, motion).astype(float)
+    Y = walker_regressor(mech, motion).astype(float)
     np.testing.assert_allclose(Y @ theta[:count], printed_torque(mech, motion, theta[:count]), rtol=1e-9, atol=1e-9)
     speeds = np.array([drive.coulomb_speed for _, drive in robot.drives])
     signs = np.where(speeds > 0.0, rate / np.sqrt(rate**2 + np.maximum(speeds, 1e-30) ** 2), np.sign(rate))

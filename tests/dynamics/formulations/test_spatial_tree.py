@@ -16,7 +16,7 @@ from tests.support.pinocchio_peer import peer
 from tests.support.random_robots import robots
 from tests.support.walker_tree import printed_torque
 from ytheta.dynamics.formulations import newton_euler, spatial_tree
-from ytheta.dynamics.formulations.spatial_tree import regressor, walker_reference
+from ytheta.dynamics.formulations.spatial_tree import regressor, walker_regressor
 from ytheta.dynamics.mechanism import mechanism
 from ytheta.dynamics.motion import Motion, casadi_motion, numeric_motion, sympy_motion
 from ytheta.dynamics.vectors import array
@@ -141,7 +141,7 @@ def test_walkers_form_equals_his_printed_equations(name: str) -> None:
     theta = np.random.default_rng(5).normal(size=10 * len(mech.bodies))
     ordinary, reference = motions(mech.joints)
     for motion in (ordinary, reference):
-        assert close(walker_reference(mech, motion) @ theta, printed_torque(mech, motion, theta))
+        assert close(walker_regressor(mech, motion) @ theta, printed_torque(mech, motion, theta))
     assert not close(regressor(mech, reference) @ theta, printed_torque(mech, reference, theta))
     assert close(regressor(mech, ordinary) @ theta, printed_torque(mech, ordinary, theta))
 
@@ -151,7 +151,7 @@ def test_both_forms_give_the_same_adaptation(name: str) -> None:
     """(25) and the step before (27): along qd - v they are equal, parameter by parameter; the torques are not."""
     mech = mechanism(ytheta.load(name))
     motion = motions(mech.joints)[1]
-    symmetric, walker = regressor(mech, motion).astype(float), walker_reference(mech, motion).astype(float)
+    symmetric, walker = regressor(mech, motion).astype(float), walker_regressor(mech, motion).astype(float)
     assert close((motion.qd - motion.v) @ symmetric, (motion.qd - motion.v) @ walker)
     assert not close(motion.qd @ symmetric, motion.qd @ walker)
 

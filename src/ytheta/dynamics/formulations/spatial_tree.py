@@ -12,7 +12,7 @@ Notation      code   paper     meaning                                          
               f      f_i       force of a link and all links behind it          6 x n   i
               X f    l_i       the same in the frame of the predecessor         6 x n   phi_i
 Two forms     If the reference v is not qd, ``regressor`` makes every velocity product symmetric in qd and v, which is
-              the form with Christoffel symbols, equal to ``newton_euler``. ``walker_reference`` is the paper's own:
+              the form with Christoffel symbols, equal to ``newton_euler``. ``walker_regressor`` is the paper's own:
               (19) with v_i × s_i vhat and (21) with vhat × I vhat. Both give (qd - v)^T Y the same value, hence the
               same adaptation and the same stability, but not the same torque. If v is qd, they are equal.
 Differs from  the paper in: any joint axis and link frame instead of Denavit-Hartenberg; the paper's m_i in the order of
@@ -87,12 +87,12 @@ def accepts(robot: Robot) -> str | None:
 def regressor(mechanism: Mechanism, motion: Motion) -> Shaped[np.ndarray, "joints params"]:
     """The regressor of all link parameters, ten columns per body, one row per tree joint; symmetric in qd and v."""
     if motion.ordinary:
-        return walker_reference(mechanism, motion)
+        return walker_regressor(mechanism, motion)
     forces = traverse(mechanism, motion, lambda _, m: m.symmetric_inertial_columns, concatenate_forces, symmetric=True)
     return _regressor(mechanism, forces)
 
 
-def walker_reference(mechanism: Mechanism, motion: Motion) -> Shaped[np.ndarray, "joints params"]:
+def walker_regressor(mechanism: Mechanism, motion: Motion) -> Shaped[np.ndarray, "joints params"]:
     """The regressor of Walker's controller, (18)-(21); the w_jk of (25) are Y^T (qd - v)."""
     return _regressor(mechanism, traverse(mechanism, motion, lambda _, m: m.inertial_columns, concatenate_forces))
 

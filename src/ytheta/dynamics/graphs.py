@@ -99,7 +99,7 @@ def momentum_regressor_graph(robot: Robot, *, parameters: Sequence[str] | None =
     """(q, qd) → W with W theta = M qd, the momentum, and Y = dW/dt + Yhat: lu1993 (30), (47). No accelerations."""
     inputs = declare_inputs(robot, "qd")
     _check_lagrangian(robot)
-    W = _extend_columns(t, lagrange.momentum(inputs.loops.mechanism, inputs.motion.joints))
+    W = _extend_columns(inputs, lagrange.momentum(inputs.loops.mechanism, inputs.motion.joints))
     for start, row, velocity, _ in _drive_columns(inputs):
         W[:, start : start + 1] = dot(row[:, None], array([[velocity]]))
     return inputs.graph("momentum regressor", W[:, _columns(robot, parameters)])
@@ -109,7 +109,7 @@ def remainder_graph(robot: Robot, *, parameters: Sequence[str] | None = None) ->
     """(q, qd) → Yhat = Y - dW/dt, the rest of lu1993 (47), with friction and declared forces. No accelerations."""
     inputs = declare_inputs(robot, "qd")
     _check_lagrangian(robot)
-    Yhat = _extend_columns(t, lagrange.remainder(inputs.loops.mechanism, inputs.motion.joints))
+    Yhat = _extend_columns(inputs, lagrange.remainder(inputs.loops.mechanism, inputs.motion.joints))
     for start, row, _, factors in _drive_columns(inputs):
         Yhat[:, start + 1 : start + PER_DRIVE] = dot(row[:, None], factors[None, 1:])
     Yhat[:, len(inputs.model.theta) - len(inputs.model.force_theta) :] = inputs.model.force_columns
@@ -117,7 +117,7 @@ def remainder_graph(robot: Robot, *, parameters: Sequence[str] | None = None) ->
 
 
 def split_parameters(robot: Robot, unknown: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The known and the unknown parameters, each in the order of theta: the columns of Y_k and Y_u, lu1993 (15)-(18)."""
+    """Known and unknown parameters, each in the order of theta: the columns of Y_k and Y_u, lu1993 (15)-(18)."""
     _columns(robot, unknown)
     names = set(unknown)
     return (
@@ -134,7 +134,8 @@ def inverse_dynamics_graph(robot: Robot, *, theta_input: bool = False, formulati
     """
     minimal = _uses_minimal_parameters(robot, formulation, theta_input=theta_input)
     inputs = declare_inputs(robot, "qd", "qdd", theta_input=theta_input)
-    return inputs.graph("inverse dynamics", inputs.model.torque(inputs.vector("qd"), inputs.vector("qdd"), minimal=minimal))
+    tau = inputs.model.torque(inputs.vector("qd"), inputs.vector("qdd"), minimal=minimal)
+    return inputs.graph("inverse dynamics", tau)
 
 
 def _uses_minimal_parameters(robot: Robot, formulation: str, *, theta_input: bool) -> bool:

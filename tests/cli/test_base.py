@@ -60,12 +60,12 @@ def test_symbolic_lengths_stay_symbols(tmp_path: Path) -> None:
         assert (rows[0]["value"] is None) == (robot == str(file))
 
 
-def test_a_narrow_gap_is_remarked(tmp_path: Path) -> None:
+def test_an_unclear_rank_is_a_warning(tmp_path: Path) -> None:
     file = tmp_path / "arm.urdf"
     file.write_text(gen3().replace("3.1416", "3.14157"))
     result = ytheta("base", str(file), "--snap", "0", "--method", "qr")
     assert result.returncode == 0
-    assert "warning: the count is not clear-cut" in result.stderr
+    assert "warning: the number of base parameters is not certain" in result.stderr
     clear = ytheta("base", "panda", "--method", "qr")
     assert "clear-cut" not in clear.stderr
 

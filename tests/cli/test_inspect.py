@@ -81,7 +81,7 @@ def test_lengths_can_be_set(tmp_path: Path) -> None:
 def test_closed_configuration_of_loops() -> None:
     assert "cannot close at this pose" in refused("inspect", "walker", "--at", "q5=5")
     assert "'q9' is not an actuated coordinate" in refused("inspect", "walker", "--at", "q9=1")
-    assert "has none; leave --at away" in refused("inspect", "panda", "--at", "joint1=1")
+    assert "has none; remove --at" in refused("inspect", "panda", "--at", "joint1=1")
 
 
 def test_unset_lengths(tmp_path: Path) -> None:
@@ -95,7 +95,9 @@ def test_unset_lengths(tmp_path: Path) -> None:
     assert f"the length '{name}' has no value, but a number is needed" in message
     result = ytheta("inspect", "open.toml", cwd=tmp_path)
     assert result.returncode == 0
-    assert f"closing pose not known: the length '{name}' has no value; give it one with --length" in result.stdout
+    assert (
+        f"closed configuration not known: the length '{name}' has no value; give it one with --length" in result.stdout
+    )
     assert f"operations not known: the length '{name}' has no value" in result.stdout
     data = json.loads(ytheta("inspect", "open.toml", "--json", cwd=tmp_path).stdout)
     assert data["operations"] == {}
@@ -173,7 +175,7 @@ def test_consistency_of_every_link(tmp_path: Path) -> None:
     assert data["consistent"] is False
     assert list(data["inconsistent"]) == ["tool"]
     assert data["link_table"][0]["consistent"] is False
-    assert data["link_table"][0]["verdict"].startswith("tool: triangle inequality violated")
+    assert data["link_table"][0]["consistency"].startswith("tool: triangle inequality violated")
     assert "triangle inequality violated" in refused("inspect", "arm.urdf", "--strict", cwd=tmp_path)
 
 
@@ -196,7 +198,7 @@ def test_tables_do_not_break_numbers(columns: int) -> None:
     assert max(len(line) for line in text.splitlines()) <= columns
     data = json.loads(ytheta("inspect", "panda", "--json").stdout)
     words = text.split()
-    for name in ("possible", "velocity", "effort", *data["link_table"][0]["parameters"]):
+    for name in ("consistent", "velocity", "effort", *data["link_table"][0]["parameters"]):
         assert words.count(name) >= 1, name
     for row in data["link_table"]:
         lines = [line.split() for line in text.splitlines() if line.split()[:1] == [row["name"]]]

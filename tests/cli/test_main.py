@@ -72,9 +72,7 @@ def test_wrong_usage_exits_with_2() -> None:
     for arguments in (["inspect"], ["inspekt", "panda"], ["inspect", "panda", "--snap", "-1"]):
         assert ytheta(*arguments).returncode == 2
     assert "Missing argument 'ROBOT'; see ytheta inspect --help" in refused("inspect")
-    assert "the tolerance 0.3 of rounded angles (snap) should lie between" in refused(
-        "inspect", "ur10", "--snap", "0.3"
-    )
+    assert "the tolerance 0.3 for rounded angles (snap) must be between" in refused("inspect", "ur10", "--snap", "0.3")
     assert "Usage: ytheta" in ytheta().stdout
 
 

@@ -27,9 +27,9 @@ def test_values_are_finite(option: str, text: str, reason: str) -> None:
 
 def test_values_are_given_once() -> None:
     message = refused("inspect", "walker", "--at", "q5=0.7", "--at", "q5=0.8")
-    assert "--at 'q5=0.8': 'q5' was already given as 0.7; keep one of the two" in message
+    assert "--at 'q5=0.8': 'q5' was already set to 0.7; keep one of the two" in message
     message = refused("inspect", "lu-two-link", "--length", "l1=1", "--length", "l1=1")
-    assert "'l1' was already given as 1" in message
+    assert "'l1' was already set to 1" in message
 
 
 def test_names_are_not_markup(tmp_path: Path) -> None:

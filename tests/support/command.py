@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 from tests.support.paths import ROOT
@@ -51,3 +53,11 @@ def refused(*arguments: str, cwd: Path = ROOT) -> str:
 def process(*arguments: str, **environment: str) -> tuple[list[str], dict[str, str]]:
     kept = {key: value for key, value in os.environ.items() if key != "COLUMNS"}
     return [sys.executable, "-m", "ytheta", *arguments], {**kept, **environment}
+
+
+def read_json(folder: Path, *arguments: str, code: int = 0) -> dict[str, Any]:
+    """Run the command with --json in a folder, and return the object it prints."""
+    result = ytheta(*arguments, "--json", cwd=folder)
+    assert result.returncode == code, result.stderr
+    data: dict[str, Any] = json.loads(result.stdout)
+    return data

@@ -73,5 +73,5 @@ def test_strongly_correlated_parameters(identification: Identification) -> None:
     assert identification_summary(close)["correlations"][0]["parameters"] == list(identification.names[:2])
     object.__setattr__(close, "seen", (Certainty.DETERMINED,) * len(identification.names))
     assert list(remarks_on_weak_parameters(close)) == []  # known both, in spite of it
-    object.__setattr__(close, "normal", SimpleNamespace(condition=13200.0))
+    object.__setattr__(close, "decomposition", SimpleNamespace(condition_number=13200.0))
     assert "condition number 13200 is above 100" in next(remarks_on_weak_parameters(close))

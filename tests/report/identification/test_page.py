@@ -56,7 +56,7 @@ def test_sentences_of_the_page(identification: Identification, page: Page) -> No
     for errors in (identification.fit, identification.validation):
         assert format_percent(errors.relative_percent) in page.text
     assert f"ytheta {ytheta.__version__}" in page.text
-    assert "judged by other.csv" in page.text
+    assert "validated on other.csv" in page.text
 
 
 def test_embedded_json(identification: Identification, page: Page) -> None:
@@ -72,7 +72,7 @@ def test_unseen_parameters_and_no_validation(identification: Identification) -> 
     unseen = np.zeros((len(identification.base), 1))
     unseen[0] = 1.0
     blind = replace(
-        identification, estimate=replace(identification.estimate, unseen=unseen), validation=None, findings=()
+        identification, estimate=replace(identification.estimate, unidentified=unseen), validation=None, findings=()
     )
     page = Page(identification_html(blind))
     data = json.loads(page.scripts["ytheta"])

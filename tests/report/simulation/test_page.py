@@ -113,7 +113,7 @@ def test_the_file_is_written_as_a_whole_or_not_at_all(simulation: Simulation, tm
     path = write_simulation_report(simulation, tmp_path / "arm.html")
     assert [each.name for each in tmp_path.iterdir()] == ["arm.html"]
     assert path.stat().st_size < 3_000_000
-    with pytest.raises(InputError, match="cannot be format_setting"):
+    with pytest.raises(InputError, match="cannot be written"):
         write_simulation_report(simulation, tmp_path / "nowhere" / "arm.html")
 
 

@@ -1,0 +1,59 @@
+"""Output files: checked before the work, and never half written."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import time
+from pathlib import Path
+from unittest import mock
+
+import pytest
+
+import ytheta as yt
+from tests.support.arm_logs import write_log
+from tests.support.command import process, refused
+
+
+def test_report_without_its_libraries(folder: Path, tmp_path: Path) -> None:
+    missing = ModuleNotFoundError("No module named 'plotly'", name="plotly")
+    with mock.patch("ytheta.cli.outputs.import_module", side_effect=missing):
+        line = refused("identify", "lu-two-link", "a.npz", "--report", str(tmp_path / "arm.html"), cwd=folder)
+    assert "pip install 'ytheta[report]'" in line
+
+
+def test_outputs_are_checked_before_the_work(folder: Path) -> None:
+    with mock.patch("ytheta.cli.identify.read_robot", side_effect=AssertionError):  # not reached
+        for output, words in (
+            (("-o", "none/model.toml"), "none/model.toml cannot be written: No such file"),
+            (("-o", "."), "extension .toml"),
+            (("-o", "model.yaml"), "extension .toml"),
+            (("--report", "none/page.html"), "none/page.html cannot be written"),
+            (("--report", "page.pdf"), "ending .html"),
+        ):
+            assert words in refused("identify", "lu-two-link", "a.npz", *output, cwd=folder)
+        assert "would be overwritten" in refused("identify", "true.toml", "a.npz", "-o", "./true.toml", cwd=folder)
+    with mock.patch("ytheta.cli.predict.read_robot", side_effect=AssertionError):
+        assert "ending .csv or .parquet" in refused("predict", "lu-two-link", "a.npz", "-o", "t.txt", cwd=folder)
+        assert "would be overwritten" in refused("predict", "lu-two-link", "b.csv", "-o", "b.csv", cwd=folder)
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.3])
+def test_an_interruption_leaves_no_half_written_file(tmp_path: Path, delay: float) -> None:
+    model = tmp_path / "model.toml"
+    model.write_text("what was there before")
+    log = write_log(tmp_path / "long.npz", yt.load("lu-two-link"), seconds=600.0)
+    command, environment = process("identify", "lu-two-link", str(log), "-o", str(model))
+    running = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    loaded = Path(f"/proc/{running.pid}/maps")
+    while running.poll() is None and "multiarray" not in loaded.read_text():  # numpy is there: main is at work
+        time.sleep(0.005)
+    time.sleep(delay)
+    running.send_signal(signal.SIGINT)
+    out, err = running.communicate(timeout=120)
+    # A shell shows 130 for both: Python itself ends by the signal where it struck within an exec, as of a dataclass.
+    assert running.returncode in (130, -signal.SIGINT)
+    assert out == b""
+    assert err.splitlines()[-1] == b"interrupted"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["long.npz", "model.toml"]
+    assert model.read_text() == "what was there before"

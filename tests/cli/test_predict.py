@@ -1,0 +1,59 @@
+"""``ytheta predict`` as its user meets it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from tests.support.command import read_json, refused, ytheta
+
+
+def test_predict_uses_the_settings_of_the_model(folder: Path, tmp_path: Path) -> None:
+    """Slow equations, and friction that was known instead of learnt."""
+    for k, options in enumerate((["--min-speed", "0.5"], ["--parameters", "link*,*.fv"])):
+        model = tmp_path / f"{k}.toml"
+        found = read_json(folder, "identify", "true.toml", "a.npz", "--validate", "b.csv", *options, "-o", str(model))
+        again = read_json(folder, "predict", str(model), "b.csv")
+        for key in ("relative_error_percent", "per_joint_percent"):
+            assert again[key] == pytest.approx(found["validation"][key], rel=1e-9)
+
+
+def test_predict_equals_the_validation(folder: Path, tmp_path: Path) -> None:
+    model, table = tmp_path / "arm.model.toml", tmp_path / "torques.csv"
+    fit = read_json(
+        folder, "identify", "lu-two-link", "a.npz", "--validate", "b.csv", "--cutoff", "7", "-o", str(model)
+    )
+    answer = read_json(folder, "predict", str(model), "b.csv", "-o", str(table))
+    for key in ("relative_error_percent", "per_joint_percent", "raw_relative_error_percent"):
+        assert answer[key] == pytest.approx(fit["validation"][key], rel=1e-9)
+    torques = pl.read_csv(table)
+    assert torques.columns == ["t", *(f"{kind}_joint{k}" for kind in ("measured", "predicted") for k in (1, 2))]
+    measured, predicted = (torques.select(f"^{kind}_.*$").to_numpy() for kind in ("measured", "predicted"))
+    relative = 100.0 * np.linalg.norm(measured - predicted) / np.linalg.norm(measured)
+    assert relative == pytest.approx(answer["relative_error_percent"], rel=1e-9)
+    assert read_json(folder, "predict", str(model), "b.csv", "--cutoff", "12")["cutoff"] == 12.0
+    without_friction = read_json(folder, "predict", "lu-two-link", "b.csv", "--cutoff", "7")
+    assert without_friction["relative_error_percent"] > 5.0 * answer["relative_error_percent"]
+    result = ytheta("predict", "true.toml", "b.csv", "-o", str(tmp_path / "t.parquet"), cwd=folder)
+    assert result.returncode == 0
+    assert result.stdout.splitlines()[-1].startswith("predicts the torque to 0.0")
+    assert result.stderr.splitlines()[-1] == f"note: wrote {tmp_path / 't.parquet'}"
+    assert pl.read_parquet(tmp_path / "t.parquet").columns == torques.columns
+
+
+def test_a_log_without_torques_has_predictions(folder: Path, tmp_path: Path) -> None:
+    moved, table = tmp_path / "moved.csv", tmp_path / "torques.csv"
+    pl.read_csv(folder / "b.csv").drop("tau1", "tau2").write_csv(moved)
+    result = ytheta("predict", "true.toml", str(moved), "-o", str(table), cwd=folder)
+    assert result.returncode == 0
+    assert "the log has none to compare them with" in result.stdout
+    assert "error %" not in result.stdout
+    assert pl.read_csv(table).columns == ["t", "predicted_joint1", "predicted_joint2"]
+    without, measured = (read_json(folder, "predict", "true.toml", str(log)) for log in (moved, "b.csv"))
+    assert without["relative_error_percent"] is without["per_joint_percent"] is None
+    assert without.keys() == measured.keys()
+    assert (without["samples"], without["seconds"]) == (measured["samples"], measured["seconds"])
+    assert "holds no torque" in refused("identify", "lu-two-link", str(moved), cwd=folder)

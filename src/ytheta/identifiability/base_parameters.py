@@ -151,7 +151,7 @@ class BaseParameters:
 
     @cached_property
     def _occurs(self) -> np.ndarray:
-        """Which entries of K are not zero; if all lengths have values, with these values."""
+        """A mask of the nonzero entries of K; symbolic entries are evaluated if all lengths have values."""
         if not self.robot.unset_lengths:
             return self.K != 0.0
         return np.array([[bool(entry != 0) for entry in row] for row in self.entries], dtype=bool).reshape(

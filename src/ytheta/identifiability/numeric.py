@@ -1,6 +1,6 @@
 """Base parameters by numerical rank: factorization of the regressor on a structured sample of states.
 
-Identity      the rows of K span what the rows of Y(q, qd, qdd) span over all states
+Identity      the rows of K span the same space as the rows of Y(q, qd, qdd) for all states
 Reference     Gautier 1991, "Numerical calculation of the base inertial parameters of robots"
 Accepts       everything that moves: loops, couplings, motors, rotor inertia, friction, declared forces
 Notation      code   meaning

@@ -6,7 +6,7 @@ independent again, and the coefficients of each are a row; dependent rows are el
 is ever formed, and the work is the same for every joint, in chains and in trees.
 
 The part that does not depend on q_j and qd_j is h_iᵀ Lambda_1 theta_j; it is added to the parameters of body i. The
-functions of the base are constants, which have no effect on the motion, and so has the part that remains there.
+functions of the base are constants. They have no effect on the motion, so the part that remains at the base has none.
 """
 
 from __future__ import annotations

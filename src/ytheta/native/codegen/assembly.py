@@ -40,7 +40,7 @@ class FunctionBody:
         return name
 
     def emit(self, text: str) -> None:
-        """Append a label, or an instruction without a result or with a name of its own for it."""
+        """Append a label, or an instruction that has no result or names its result itself."""
         self._lines.append(text if text.endswith(":") else f"  {text}")
 
     def offset(self, pointer: str, index: str | int) -> str:

@@ -43,7 +43,7 @@ class _ChunkWriter:
         code.emit("%g = phi i64 [0, %entry], [%next, %group]")
         code.emit(f"%j = mul i64 %g, {self.layout.lanes}")
         for name in ("in", "slots", "out"):
-            code.emit(f"%{name}.here = getelementptr double, ptr %{name}, i64 %j")
+            code.emit(f"%{name}.group = getelementptr double, ptr %{name}, i64 %j")
         if self.number == 0:
             # Outputs that are an input or a constant are not computed; the first chunk copies them.
             for k in self.output_rows:
@@ -53,7 +53,7 @@ class _ChunkWriter:
         for k in chunk.steps:
             self._compute(k)
             if k in kept:
-                code.store(self.known[k], code.offset("%slots.here", self.program.slots[k] * self.layout.tile))
+                code.store(self.known[k], code.offset("%slots.group", self.program.slots[k] * self.layout.tile))
             if k in self.output_rows:
                 self._store_output(k)
         code.emit("%next = add i64 %g, 1")
@@ -67,7 +67,7 @@ class _ChunkWriter:
     def _store_output(self, k: int) -> None:
         value = self._value(k)
         for row in self.output_rows[k]:
-            self.code.store(value, self.code.offset("%out.here", self.layout.stride * row))
+            self.code.store(value, self.code.offset("%out.group", self.layout.stride * row))
 
     def _compute(self, k: int) -> None:
         name, arguments = self.program.steps[k]
@@ -93,9 +93,9 @@ class _ChunkWriter:
         if name == "CONST":
             return code.constant(float(arguments[0]))
         if name != "INPUT":
-            return code.load(code.offset("%slots.here", self.program.slots[k] * tile))
+            return code.load(code.offset("%slots.group", self.program.slots[k] * tile))
         index, element = arguments
         if self.layout.inputs[index].shared:
             address = code.offset("%shared", self.layout.shared_offset(index) + element)
             return code.splat(code.assign(f"load double, ptr {address}, align 8, !invariant.load !0"))
-        return code.load(code.offset("%in.here", (self.layout.first_row(index) + element) * tile), invariant=True)
+        return code.load(code.offset("%in.group", (self.layout.first_row(index) + element) * tile), invariant=True)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from jaxtyping import Shaped, TypeCheckError
 
-from tests.support import typecheck
 from tests.support.formulation_cases import (
     close,
     equals_newton_euler_and_pinocchio,
@@ -25,9 +22,7 @@ from ytheta.dynamics.formulations import newton_euler
 from ytheta.dynamics.formulations.registry import FORMULATIONS, acceptance, choose_formulation
 from ytheta.dynamics.mechanism import mechanism
 from ytheta.dynamics.motion import numeric_motion
-from ytheta.dynamics.vectors import cross, inner
 from ytheta.errors import InputError
-from ytheta.native.graph import Input
 from ytheta.robot.catalog import list_names
 from ytheta.robot.frame import Frame, to_vector
 from ytheta.robot.robot import Robot
@@ -131,29 +126,3 @@ def test_unknown_and_unsuitable_formulations_are_refused() -> None:
         choose_formulation(load("walker"), "lagrange")
     assert choose_formulation(load("walker")).__name__.endswith("spatial_tree")
     assert choose_formulation(load("panda")).__name__.endswith("newton_euler")
-
-
-def test_every_call_is_checked_while_the_tests_run() -> None:
-    """The import hook checks sizes, equal sizes, types of fields, and results."""
-    three, four = np.ones(3), np.ones(4)
-    assert inner(three, three) == inner(four, four) - 1.0
-    with pytest.raises(TypeCheckError, match="size 4 does not equal 3"):
-        cross(four, three)
-    with pytest.raises(TypeCheckError, match="parameter b="):
-        inner(four, three)
-    with pytest.raises(TypeCheckError, match="parameter name=3"):
-        Input(3, 3)  # type: ignore[arg-type]
-    for checked in (typecheck.checked(_first_two), typecheck.checked(_each)):
-        with pytest.raises(TypeCheckError):
-            checked(three, four)
-    with pytest.raises(TypeCheckError, match="return"):
-        typecheck.checked(_first_two)(three, three)
-    assert list(typecheck.checked(_each)(three, three)) == [2.0, 2.0, 2.0]
-
-
-def _first_two(a: Shaped[np.ndarray, "n"], b: Shaped[np.ndarray, "n"]) -> Shaped[np.ndarray, "n"]:
-    return (a + b)[:2]
-
-
-def _each(a: Shaped[np.ndarray, "n"], b: Shaped[np.ndarray, "n"]) -> Iterator[float]:
-    yield from a + b

@@ -60,11 +60,11 @@ def test_identifiability_of_the_puma(puma: BaseParameters) -> None:
 
 def test_a_parameter_known_alone_is_the_same_for_every_theta(puma: BaseParameters) -> None:
     """Two different thetas with the same beta agree in the parameters known alone, and only in these."""
-    one = puma.minimum_norm(puma.beta)
-    other = puma.nearest(puma.beta, np.random.default_rng(3).normal(size=len(one)))
+    smallest = puma.minimum_norm(puma.beta)
+    nearest = puma.nearest(puma.beta, np.random.default_rng(3).normal(size=len(smallest)))
     for name, kind in puma.identifiability.items():
         k = puma.robot.parameter_names.index(name)
-        assert (abs(one[k] - other[k]) < 1e-9) == (kind is Identifiability.ALONE), name
+        assert (abs(smallest[k] - nearest[k]) < 1e-9) == (kind is Identifiability.ALONE), name
 
 
 def test_standard_parameters_for_a_given_beta(puma: BaseParameters) -> None:
@@ -106,9 +106,9 @@ def test_kernels_accept_base_parameters(puma: BaseParameters) -> None:
     lighter = robot.with_inertias({"link6": ytheta.Inertia()})
     assert ytheta.regressor(lighter, puma).shape == kernel.shape  # inertias do not matter
     on_the_wall = replace(robot, mounting=ytheta.Frame.turn((0.0, 1.0, 0.0), np.pi / 2))
-    for other in (ytheta.load("ur10"), on_the_wall):
+    for robot_with_other_geometry in (ytheta.load("ur10"), on_the_wall):
         with pytest.raises(InputError, match="'puma560-mdh', whose joints, lengths, gravity or mounting differ"):
-            ytheta.regressor(other, puma)
+            ytheta.regressor(robot_with_other_geometry, puma)
 
 
 def test_combinations_with_symbols_as_text() -> None:

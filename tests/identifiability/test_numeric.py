@@ -30,11 +30,11 @@ def qr(robot: Robot, *, rotor_inertia: bool = False, friction: tuple[str, ...] =
 
 
 def test_published_counts(shared_data: Path) -> None:
-    found = {
+    counts = {
         row.name: (len(qr(row.robot)), len(qr(row.robot, rotor_inertia=True))) for row in published_counts(shared_data)
     }
-    assert found == {row.name: (row.rigid, row.with_rotors) for row in published_counts(shared_data)}
-    assert len(found) >= 10
+    assert counts == {row.name: (row.rigid, row.with_rotors) for row in published_counts(shared_data)}
+    assert len(counts) >= 10
 
 
 @pytest.mark.parametrize("name", ["ur10", "stanford", "ha-scara", *LOOPED, *URDFS])
@@ -154,8 +154,10 @@ def test_rounded_angles_add_no_parameters(snap: float, tmp_path: Path) -> None:
 
 def test_the_same_basis_in_every_run() -> None:
     script = "import ytheta; b = ytheta.base_parameters(ytheta.load('panda'), method='qr'); print(b.K.tobytes().hex())"
-    other = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.strip()
-    assert qr(ytheta.load("panda")).K.tobytes().hex() == other
+    in_another_process = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    assert qr(ytheta.load("panda")).K.tobytes().hex() == in_another_process
 
 
 def test_robots_without_motion_are_refused() -> None:

@@ -78,11 +78,11 @@ PRINTED_INTEGRAND = [  # (61): the integrand; -g (t - t0) is the integral of -g
 # fmt: on
 
 
-def equal_as_printed(found: Any, printed: Any) -> bool:
+def equal_as_printed(result: Any, printed: Any) -> bool:
     """Whether both are equal up to the order of sums and factors."""
-    flat_found, flat_printed = (list(sympy.flatten(x)) for x in (found, printed))
-    return len(flat_found) == len(flat_printed) and all(
-        sympy.expand(a - b) == 0 for a, b in zip(flat_found, flat_printed, strict=True)
+    flat_result, flat_printed = (list(sympy.flatten(x)) for x in (result, printed))
+    return len(flat_result) == len(flat_printed) and all(
+        sympy.expand(a - b) == 0 for a, b in zip(flat_result, flat_printed, strict=True)
     )
 
 
@@ -109,7 +109,7 @@ def test_scara_functions_and_combinations_as_printed(scara: Regrouping) -> None:
     assert equal_as_printed(scara.X, PRINTED_X)
     wrong = (PRINTED_X[0], (PRINTED_X[1][0] - mx2 * a2, *PRINTED_X[1][1:]), *PRINTED_X[2:])  # 2 m2 x2 a2 once
     assert not equal_as_printed(scara.X, wrong)
-    assert [len(own) for own in scara.X] == [len(own) for own in PRINTED_X]
+    assert [len(row) for row in scara.X] == [len(row) for row in PRINTED_X]
 
 
 def test_scara_models_as_printed(scara: Regrouping) -> None:
@@ -213,12 +213,12 @@ def test_properties_of_the_regrouping(name: str) -> None:
     """(15), (16), (17) and (26): all terms are independent, so that none can be left out."""
     robot = CASES[name]()
     regrouping = ha.regroup(robot)
-    rows = [{(p, powers): float(x) for p, powers, x in c.terms} for own in regrouping.combinations for c in own]
+    rows = [{(p, powers): float(x) for p, powers, x in c.terms} for row in regrouping.combinations for c in row]
     places = sorted({place for row in rows for place in row})
     X = np.array([[row.get(place, 0.0) for place in places] for row in rows])
     assert np.linalg.matrix_rank(X / np.abs(X).max(axis=1, keepdims=True)) == sum(regrouping.counts)  # (15)
     q, qd, qdd = states(len(robot.movable), 3 * len(rows))
-    functions = [f for own in regrouping.functions for f in own]
+    functions = [f for row in regrouping.functions for f in row]
     F = np.array(
         [regrouping.ring.evaluate(functions, numeric_motion(*one), float) for one in zip(q, qd, qdd, strict=True)]
     )
@@ -279,7 +279,7 @@ def test_the_expanded_lagrangian_and_the_recursion_agree(name: str) -> None:
         regrouping = ha.regroup(robot, rotor_inertia=rotors)
         base = ha.base_parameters(robot, rotor_inertia=rotors)
         X = np.zeros((sum(regrouping.counts), len(robot.parameter_names)))
-        for row, each in zip(X, (c for own in regrouping.combinations for c in own), strict=True):
+        for row, each in zip(X, (c for level in regrouping.combinations for c in level), strict=True):
             for parameter, _, x in each.terms:
                 row[robot.parameter_names.index(parameter)] = float(x)
         assert len(X) == len(base)
@@ -297,9 +297,9 @@ def test_lengths_may_have_any_name() -> None:
         return Frame((x, y, z), frame.rotation)
 
     joints = tuple(replace(joint, seat=rename(joint.seat)) for joint in scara.joints)
-    other = replace(scara, joints=joints, lengths=tuple((names[old], value) for old, value in scara.lengths))
-    assert ha.regroup(other).counts == ha.regroup(scara).counts
-    np.testing.assert_array_equal(ha.regroup(other).values, ha.regroup(scara).values)
+    renamed = replace(scara, joints=joints, lengths=tuple((names[old], value) for old, value in scara.lengths))
+    assert ha.regroup(renamed).counts == ha.regroup(scara).counts
+    np.testing.assert_array_equal(ha.regroup(renamed).values, ha.regroup(scara).values)
 
 
 def test_regrouping_in_frames_that_hide_the_axes() -> None:

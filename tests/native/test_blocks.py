@@ -21,8 +21,8 @@ def test_blocks_fit_into_the_cache_for_any_size(rows: int) -> None:
             assert block.first == sum(widths)
             widths.append(block.values.shape[1])
             assert block.values.nbytes <= max(8 * rows * 40, 450_000)
-            there = slice(block.first, block.first + widths[-1])
-            np.testing.assert_array_equal(block.values, linear_result(x[there], rows).T)
+            samples = slice(block.first, block.first + widths[-1])
+            np.testing.assert_array_equal(block.values, linear_result(x[samples], rows).T)
         assert sum(widths) == 2500
         assert max(widths) <= size
 
@@ -35,8 +35,8 @@ def test_a_block_that_is_still_in_use_is_not_overwritten_by_another_call() -> No
         for block in kernel.blocks(-x):
             np.testing.assert_array_equal(block.values, linear_result(-x, 5).T)
     np.testing.assert_array_equal(held, kept)
-    for one, other in zip(kernel.blocks(x, size=9), kernel.blocks(-x, size=9), strict=True):
-        np.testing.assert_array_equal(one.values, -other.values)
+    for block, negated in zip(kernel.blocks(x, size=9), kernel.blocks(-x, size=9), strict=True):
+        np.testing.assert_array_equal(block.values, -negated.values)
 
 
 def test_a_block_outlives_its_kernel() -> None:
@@ -56,8 +56,8 @@ def test_blocks_in_several_threads_at_once() -> None:
         x = sign * integer_inputs(900)
         for _ in range(30):
             for block in kernel.blocks(x, size=250):
-                there = slice(block.first, block.first + block.values.shape[1])
-                wrong.extend([sign] * int((block.values != linear_result(x[there], 60).T).any()))
+                samples = slice(block.first, block.first + block.values.shape[1])
+                wrong.extend([sign] * int((block.values != linear_result(x[samples], 60).T).any()))
 
     threads = [threading.Thread(target=work, args=(sign,)) for sign in (-2, -1, 1, 2)]
     for thread in threads:
@@ -76,7 +76,7 @@ def test_more_blocks_than_the_pool_has_may_be_in_use() -> None:
 
 def test_blocks_are_compared_by_identity() -> None:
     kernel = compile_graph(linear_graph(5))
-    one, other = (next(iter(kernel.blocks(*(np.ones((3, e.size)) for e in kernel.graph.inputs)))) for _ in range(2))
-    assert one in [other, one]
-    assert one != other
-    assert len({one, other}) == 2
+    first, second = (next(iter(kernel.blocks(*(np.ones((3, e.size)) for e in kernel.graph.inputs)))) for _ in range(2))
+    assert first in [second, first]
+    assert first != second
+    assert len({first, second}) == 2

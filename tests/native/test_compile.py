@@ -36,10 +36,10 @@ def test_interpreter_equals_numpy() -> None:
 
 
 def test_a_changed_constant_changes_result_and_digest() -> None:
-    one, other = elementwise(lambda x: 1.5 * x), elementwise(lambda x: (1.5 + EPS) * x)
-    x = draw_inputs(one, 4)
-    assert compile_graph(one).about.digest != compile_graph(other).about.digest
-    assert (compile_graph(one)(*x) != compile_graph(other)(*x)).any()
+    graph, changed = elementwise(lambda x: 1.5 * x), elementwise(lambda x: (1.5 + EPS) * x)
+    x = draw_inputs(graph, 4)
+    assert compile_graph(graph).about.digest != compile_graph(changed).about.digest
+    assert (compile_graph(graph)(*x) != compile_graph(changed)(*x)).any()
 
 
 def test_a_kernel_describes_itself_and_cannot_be_pickled() -> None:

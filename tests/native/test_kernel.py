@@ -92,8 +92,8 @@ def test_one_from_several_threads_at_once() -> None:
     def work(begin: int) -> None:
         for _ in range(20):
             for k in range(begin, 64, 4):
-                found = kernel.one(*(x[k] for x in inputs[:3]), inputs[3])
-                wrong.extend([k] * int((found != expected[k]).any()))
+                result = kernel.one(*(x[k] for x in inputs[:3]), inputs[3])
+                wrong.extend([k] * int((result != expected[k]).any()))
 
     threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
     for thread in threads:

@@ -3,8 +3,8 @@
 Kernels, filters and BLAS release Python's global lock while they compute, so threads are sufficient. Results come in
 the order of the items: merged in that order, sums do not depend on the number of threads.
 
-BLAS would start its own threads for each product of some hundred samples. They wait for each other in busy loops, and on
-processors that are shared with other programs a product then takes ten times as long. Therefore BLAS is limited to one
+BLAS would start its own threads for each product of some hundred samples. They wait for each other in busy loops; on
+processors that are shared with other programs, a product then takes ten times as long. Therefore BLAS is limited to one
 thread while the threads of the engine work.
 """
 

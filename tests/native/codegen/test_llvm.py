@@ -21,8 +21,8 @@ def test_any_division_into_lanes_chunks_and_tiles(lanes: int, max_steps: int, ti
         expected = compile_graph(graph, backend="interpreter")(*inputs)
         np.testing.assert_allclose(kernel(*inputs), expected, rtol=0, atol=chain_tolerance(4))
         for block in kernel.blocks(*inputs, size=30):
-            wanted = expected.reshape(83, -1)[block.first : block.first + block.values.shape[1], kernel.places]
-            np.testing.assert_allclose(block.values.T, wanted, rtol=0, atol=chain_tolerance(4))
+            expected_block = expected.reshape(83, -1)[block.first : block.first + block.values.shape[1], kernel.places]
+            np.testing.assert_allclose(block.values.T, expected_block, rtol=0, atol=chain_tolerance(4))
 
 
 def test_functions_have_a_bounded_length() -> None:

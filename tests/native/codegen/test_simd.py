@@ -94,7 +94,7 @@ def test_random_graph_equals_interpreter(case: tuple[list[tuple[str, tuple[int, 
     graph = trace("random", [(Input("x", 3), x)], np.array(nodes, dtype=object))
     inputs = np.random.default_rng(seed).uniform(-2, 2, (9, 3))
     expected = compile_graph(graph, backend="interpreter")(inputs)
-    found = compile_graph(graph, cache=False)(inputs)
+    result = compile_graph(graph, cache=False)(inputs)
     bounds: list[np.ndarray] = [np.zeros(9)] * 3
     with np.errstate(all="ignore"):
         for k, (name, (a, b)) in enumerate(steps):
@@ -109,7 +109,7 @@ def test_random_graph_equals_interpreter(case: tuple[list[tuple[str, tuple[int, 
         # A first-order bound is only valid if it is small: other values are not compared.
         for k, bound in enumerate(bounds):
             bounded = np.isfinite(bound) & (bound < 1e-6 * (1e-3 + abs(expected[:, k])))
-            assert (abs(found[bounded, k] - expected[bounded, k]) <= bound[bounded]).all(), (steps, k)
+            assert (abs(result[bounded, k] - expected[bounded, k]) <= bound[bounded]).all(), (steps, k)
 
 
 def test_every_operation_of_the_random_graphs_is_native() -> None:

@@ -15,7 +15,7 @@ from ytheta.native.machine import Machine
 @pytest.mark.parametrize("lanes", [2, 4, 8])
 @pytest.mark.parametrize("rows", [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 100])
 def test_dense_arrays_of_any_length(rows: int, lanes: int) -> None:
-    """Two squares of lanes x lanes at a time, one where there is no room for two; those at the end overlap."""
+    """Squares of lanes x lanes are written in pairs if two fit, and those at the end overlap."""
     for every in (1, 3, 11):
         graph = linear_graph(rows, every=every)
         machine = Machine(emit_object(graph, lanes=lanes))
@@ -36,10 +36,10 @@ def test_every_number_of_an_input_is_checked(size: int) -> None:
         np.testing.assert_array_equal(kernel(x), linear_result(x, 2))
         for sample in {0, samples // 2, samples - 1}:
             for element in range(size):
-                bad = x.copy()
-                bad[sample, element] = (np.nan, np.inf, -np.inf)[element % 3]
+                not_finite = x.copy()
+                not_finite[sample, element] = (np.nan, np.inf, -np.inf)[element % 3]
                 with pytest.raises(InputError, match=f"at sample {sample}, element {element}"):
-                    kernel(bad)
+                    kernel(not_finite)
 
 
 def test_structural_zeros_are_neither_computed_nor_stored() -> None:

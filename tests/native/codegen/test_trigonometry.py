@@ -47,12 +47,13 @@ def test_sine_and_cosine_are_within_two_units_in_the_last_place() -> None:
     near = [k * np.pi / 2 * (1 + d * EPS) for k in (1, 2, 3, 7, 100, 12345, 60001) for d in (-1, 0, 1)]
     drawn = [rng.uniform(-s, s, 60) for s in (1e-8, 1e-3, 0.8, 3.2, 40.0, 1e3, 1e5, MAX_ANGLE)]
     x = np.concatenate([near, *drawn, [0.0, np.pi / 4, -np.pi / 4, MAX_ANGLE, -MAX_ANGLE]])
-    graph = elementwise(casadi.sin, size=1), elementwise(casadi.cos, size=1)
-    for quarter, one in enumerate(graph):
-        found = compile_graph(one)(x[:, np.newaxis])[:, 0]
+    graphs = elementwise(casadi.sin, size=1), elementwise(casadi.cos, size=1)
+    for quarter, graph in enumerate(graphs):
+        result = compile_graph(graph)(x[:, np.newaxis])[:, 0]
         exact = [exact_sine(value, quarter) for value in x]
         units = [
-            abs(Fraction(f) - e) / Fraction(float(np.spacing(abs(float(e))))) for f, e in zip(found, exact, strict=True)
+            abs(Fraction(f) - e) / Fraction(float(np.spacing(abs(float(e)))))
+            for f, e in zip(result, exact, strict=True)
         ]
         assert float(max(units)) < 2.0
 

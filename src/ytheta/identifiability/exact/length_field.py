@@ -67,10 +67,10 @@ def solve_for_independent(
 ) -> Shaped[np.ndarray, "base params"]:
     """Return K with K[:, independent] = 1 by elimination; rows and columns go from the base to the tips.
 
-    Every pivot is a number, so all entries of K are polynomials in the lengths. Such pivots exist if the parameters of a
-    link are eliminated in the order inertias, first moments, mass: the inertias have numerical coefficients, those of a
-    rotation, in the link's rows for U, the first moments in its rows for k, and the mass in its row for m. The rows of
-    the links before are used up by then.
+    Every pivot is a number, so all entries of K are polynomials in the lengths. Such pivots exist if the parameters of
+    a link are eliminated in the order inertias, first moments, mass. The inertias have numerical coefficients, those of
+    a rotation, in the link's rows for U, the first moments in its rows for k, and the mass in its row for m. The rows
+    of the links before are used up by then.
     """
     ring = PolyRing([sympy.Symbol(name) for name in names], sympy.RR, lex)
     remaining = [{k: ring.from_expr(sympy.sympify(e)) for k, e in enumerate(row) if e != 0} for row in rows]

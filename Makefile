@@ -10,7 +10,7 @@ export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
 demo: $(VENV)/runtime
 	@mkdir -p report
-	@echo "MuJoCo moves a UR10 with friction, rotors and masses that its description does not know, and records two logs …"
+	@echo "A UR10 with friction, rotors and masses that its description does not contain is simulated by MuJoCo; two logs are recorded …"
 	@$(BIN)/python -m examples.mujoco_log ur10 -o report
 	@$(BIN)/ytheta identify ur10 report/ur10.fit.parquet --validate report/ur10.validate.parquet --rotor-inertia \
 		-o report/ur10.model.toml --report report/ur10.html

@@ -74,6 +74,19 @@ def test_continuation_stops_at_the_edge() -> None:
     assert (np.linalg.norm(crank(x), axis=1) < 1e-9).all()
 
 
+def test_a_jump_to_another_branch_is_not_accepted() -> None:
+    """Strides above 0.06 lead to the other branch here, so continuation takes shorter ones."""
+
+    def close(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        jumps = np.abs(x[:, 0] - np.cos(x[:, 1])) > 0.06
+        angle = np.arccos(x[:, 0])
+        return np.column_stack([x[:, 0], np.where(jumps, -angle, angle)]), np.ones(len(x), dtype=bool)
+
+    x, covered = continue_to(close, np.array([[0.0, np.pi / 2]]), np.array([[0.9, 0.0]]), DRIVING, FREE)
+    assert covered == 1.0
+    np.testing.assert_allclose(x[0], [0.9, np.arccos(0.9)], atol=1e-12)
+
+
 def test_coordinates_outside_the_loops_take_their_goals_at_once() -> None:
     def close(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         assert (x[:, 2] == 900.0).all()

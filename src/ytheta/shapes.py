@@ -1,8 +1,7 @@
-"""Shapes of arrays in annotations, with one vocabulary of axes: samples joints params base links loops.
+"""Array shapes in annotations, with one vocabulary of axes: samples joints params base links loops.
 
-They are jaxtyping's where jaxtyping is loaded, as in the test run, which checks every call against them. Elsewhere
-nobody evaluates them, and importing jaxtyping would cost every command a tenth of a second: there they stand for plain
-arrays.
+They are jaxtyping's if jaxtyping is loaded, as in the tests, which check every call against them. Otherwise they are
+plain array types, because importing jaxtyping takes a tenth of a second.
 """
 
 from __future__ import annotations

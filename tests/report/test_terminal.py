@@ -25,11 +25,11 @@ def test_tables_fit() -> None:
         Column("of variation %", numbers, short="var. %", spare=2),
         Column("raw", numbers, spare=1),
     ]
-    for room in range(20, 90):
-        table = fit_table(columns, room)
+    for width in range(20, 90):
+        table = fit_table(columns, width)
         shown = lines(table)
         assert max(map(len, shown)) == table.width
-        assert table.width <= max(room, 25)  # less cannot be had
+        assert table.width <= max(width, 25)  # the narrowest table
         assert shown[-2].count("-6789.0") == 3 - len(table.left_out)  # no number is ever cut
         assert ("…" in "".join(shown)) == (table.width < 35)
     assert fit_table(columns, 80).left_out == ()

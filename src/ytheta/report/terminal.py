@@ -22,7 +22,7 @@ MIN_NAME_LENGTH = 12  # characters that a shortened name keeps, to tell names ap
 class Column:
     """One column of a table.
 
-    ``short`` is its heading if there is little room. Columns are left out in descending order of ``spare``; those with
+    ``short`` is its heading if the table is narrow. Columns are left out in descending order of ``spare``; those with
     0 always stay. ``left``: aligned to the left.
     """
 

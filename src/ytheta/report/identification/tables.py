@@ -45,7 +45,7 @@ def key_figures(identification: Identification) -> Iterator[tuple[str, str, str]
         )
     else:
         yield "validation error", NONE, "no validation log was given"
-    yield "fit error", format_percent(identification.fit.relative_percent), "motion it was made from"
+    yield "fit error", format_percent(identification.fit.relative_percent), "on the logs of the fit"
     yield "against raw torque", format_percent(shown.raw_relative_percent), "before the low-pass"
     known = f"{count_seen(identification, Certainty.DETERMINED)} / {len(identification.base)}"
     yield "base parameters", known, f"determined, {count_seen(identification, Certainty.SMALL)} too small to matter"

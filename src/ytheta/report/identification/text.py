@@ -110,7 +110,7 @@ def print_joint_errors(
 
 
 def _print_parameters(console: Console, identification: Identification, *, verbose: bool) -> None:
-    """Print values and standard deviations, and the combinations as far as there is room, or in full if verbose."""
+    """Print values and standard deviations, and the combinations as far as they fit, or in full if verbose."""
     base = identification.base
     numbers = list(zip(identification.beta, identification.std, identification.relative_std_percent, strict=True))
     values = [format_plain(value, significant_digits(value, std), zeros=True) for value, std, _ in numbers]

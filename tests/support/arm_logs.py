@@ -61,7 +61,7 @@ def write_log(
 
 
 def identified_arm(folder: Path) -> tuple[Identification, Log]:
-    """Identify the arm from ``a.npz``, with noise that makes inertias inconsistent; also the validation log ``b.npz``."""
+    """Identify the arm from ``a.npz``, with noise that makes inertias inconsistent; return the validation log too."""
     robot, true_robot = yt.load("lu-two-link"), true_arm(folder)
     paths = [write_log(folder / f"{name}.npz", true_robot, seed=k, noise=0.5) for k, name in enumerate(("a", "b"))]
     fit_log, validation_log = (yt.read_log(path, robot) for path in paths)

@@ -1,10 +1,10 @@
-"""Vendor URDFs, each extended by what URDF cannot say."""
+"""Extensions of vendors' URDFs by motors, couplings and forces, which URDF cannot describe."""
 
 from __future__ import annotations
 
 TX40 = """
 extends = "tx40.urdf"
-[[motor]]                       # drives joint 6, and turns with joint 5 too
+[[motor]]                       # drives joint 6 and also turns with joint 5
 name = "motor_6"
 turns_with = { joint_5 = 1.0, joint_6 = 1.0 }
 """
@@ -31,7 +31,7 @@ p = "1.01*296.8*328*0.159/(9.6e-4 - s*A)"
 MTM = """
 extends = "mtm_tree.urdf"
 actuated = ["joint_1", "joint_2", "joint_31", "motor_4", "joint_5", "joint_6", "joint_7"]
-[[motor]]                       # of joint 4, behind cables that the parallelogram winds up
+[[motor]]                       # of joint 4, through cables that the parallelogram winds up
 name = "motor_4"
 [[coupling]]
 joint = "joint_30"

@@ -161,8 +161,8 @@ def test_progress_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
         err = io.StringIO()
         monkeypatch.setattr(err, "isatty", lambda seen=watched: seen)
         monkeypatch.setattr(sys, "stderr", err)
-        with show_progress() as tell:
-            tell("estimating")
+        with show_progress() as report_stage:
+            report_stage("estimating")
             time.sleep(0.2)
         assert ("estimating …" in err.getvalue()) == watched
 

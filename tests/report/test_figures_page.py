@@ -14,7 +14,7 @@ from ytheta.report.line_plot import (
     Axis,
     Band,
     Line,
-    Place,
+    AxisPosition,
     line_plot,
 )
 
@@ -38,7 +38,7 @@ def test_figures_page(tmp_path: Path) -> None:
 
 def test_a_browser_shows_figures(chromium: str, tmp_path: Path) -> None:
     t = np.linspace(0.0, 1.0, 11)
-    axes = [Axis("V", log=True), Axis("q", "rad", place=Place.RIGHT)]
+    axes = [Axis("V", log=True), Axis("q", "rad", place=AxisPosition.RIGHT)]
     plot = line_plot(t, [Line(EVIL, t), Line("b", t, axis=1)], axes, bands=[Band("c", t, t + 1.0)], marks=[0.5])
     dom, console = open_page(chromium, write_figures(EVIL, [Figure("one", "", plot)], tmp_path / "one.html"))
     assert console == []

@@ -18,7 +18,7 @@ from ytheta.report.line_plot import (
     Axis,
     Band,
     Line,
-    Place,
+    AxisPosition,
     decimate,
     line_plot,
     spans_decades,
@@ -41,7 +41,7 @@ def test_thinning_keeps_peaks() -> None:
 def test_line_plot_axes() -> None:
     t = np.linspace(0.0, 1.0, 11)
     lines = [Line("a<b", t - 0.5), Line("c", t + 1.0, axis=1, dashed=True, colour=2)]
-    plot = json.loads(line_plot(t, lines, [Axis("V", "J", log=True), Axis("q", "rad", place=Place.RIGHT)]))
+    plot = json.loads(line_plot(t, lines, [Axis("V", "J", log=True), Axis("q", "rad", place=AxisPosition.RIGHT)]))
     assert [trace["name"] for trace in plot["data"]] == ["a&lt;b", "c"]
     assert [trace["line"]["color"] for trace in plot["data"]] == [COLOURS[0], COLOURS[2]]
     assert (plot["layout"]["yaxis"]["type"], plot["layout"]["yaxis"]["title"]["text"]) == ("log", "V / J")

@@ -20,7 +20,7 @@ from ytheta.cli.options import (
 )
 from ytheta.conventions import SNAP
 from ytheta.identifiability.registry import base_parameters
-from ytheta.report.base_parameters.summary import base_summary
+from ytheta.report.base_parameters.summary import summarize_base_parameters
 from ytheta.report.base_parameters.text import print_base_parameters
 
 # Ratio of the smallest singular value that counts to the largest that does not; below it the rank is not clear.
@@ -58,7 +58,7 @@ def base(
             f"the largest that does not is {left_out:.1e}; rounded angles or lengths in the description cause this",
             warning=True,
         )
-    data = base_summary(parameters)
+    data = summarize_base_parameters(parameters)
     if as_json:
         print_json(data)
     else:

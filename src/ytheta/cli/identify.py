@@ -47,7 +47,7 @@ from ytheta.identification.identify import FRICTION
 from ytheta.identification.identify import identify as identify_robot
 from ytheta.identification.model_file import SUFFIX, save_model
 from ytheta.logs.log import Log
-from ytheta.report.identification.summary import identification_summary
+from ytheta.report.identification.summary import summarize_identification
 from ytheta.report.identification.text import print_identification
 
 LogArguments = Annotated[
@@ -133,10 +133,10 @@ def identify(
     settings = parse_preparation(cutoff, derivative, average_periods)
     method = _estimator(estimator, forgetting)  # before reading logs, so that a wrong name fails at once
     names = _parameter_names(parameters, friction, rotor_inertia=rotor_inertia)
-    with show_progress() as tell:
-        tell("reading the robot")
+    with show_progress() as report_stage:
+        report_stage("reading the robot")
         model = read_robot(robot, snap=snap, fix_base=fix_base, lengths=length)
-        tell("reading the logs")
+        report_stage("reading the logs")
         read = read_logs([*logs, *(validate or ())], model, mapping, strict=strict, verbose=verbose)
         fit_logs, validation_logs = _split(read[: len(logs)], read[len(logs) :], hold_out)
         identification = identify_robot(
@@ -151,18 +151,18 @@ def identify(
             settings=settings,
             min_speed=parse_speeds(min_speed, model),
             threads=threads,
-            tell=tell,
+            report_stage=report_stage,
         )
         printed = {finding for log in read for finding in log.findings}
         new = [finding for finding in identification.findings if replace(finding, source="") not in printed]
         print_findings(new, verbose=verbose)
-        data = identification_summary(identification)
+        data = summarize_identification(identification)
         if output is not None:
-            tell("writing the model")
+            report_stage("writing the model")
             save_model(identification, output)
             print_note(f"wrote {output}")
         if write_page is not None and report is not None:
-            tell("writing the report")
+            report_stage("writing the report")
             write_page(identification, Path(report))
             print_note(f"wrote {report}")
     if as_json:

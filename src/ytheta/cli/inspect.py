@@ -22,7 +22,7 @@ from ytheta.cli.options import (
 )
 from ytheta.conventions import SNAP
 from ytheta.errors import InputError
-from ytheta.report.robot.summary import robot_summary
+from ytheta.report.robot.summary import summarize_robot
 from ytheta.report.robot.text import print_robot
 from ytheta.robot.loops.closure import CLOSURE_TOLERANCE, Closure, close_loops
 from ytheta.robot.parts import Limits
@@ -51,7 +51,7 @@ def inspect(
     closure = _close_loops(model, at)
     for text in _list_exceeded_limits(model, closure):
         print_note(text)
-    data = robot_summary(model, closure)
+    data = summarize_robot(model, closure)
     if as_json:
         print_json(data)
     else:

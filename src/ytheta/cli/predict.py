@@ -31,7 +31,7 @@ from ytheta.files.atomic import check_writable, write_atomically
 from ytheta.identification.model_file import read_identification_table
 from ytheta.identification.predict import Prediction, predict_torques
 from ytheta.logs.preparing.preparation import PreparationSettings
-from ytheta.report.prediction.summary import prediction_summary
+from ytheta.report.prediction.summary import summarize_prediction
 from ytheta.report.prediction.text import print_prediction
 from ytheta.robot.robot import Robot
 
@@ -78,15 +78,15 @@ def predict(
     """
     if output is not None and check_writable(output, *OUTPUT_SUFFIXES).exists() and Path(output).samefile(log):
         raise InputError(f"{output} is an input of this command and would be overwritten; choose another name")
-    with show_progress() as tell:
-        tell("reading the model")
+    with show_progress() as report_stage:
+        report_stage("reading the model")
         robot = read_robot(model, snap=snap, fix_base=fix_base, lengths=length)
         origin = read_identification_table(model) or {}
         settings = _settings(origin, cutoff, derivative)
         speeds = parse_speeds(min_speed, robot) or origin.get("min_speed")
-        tell("reading the log")
+        report_stage("reading the log")
         (measured,) = read_logs([log], robot, mapping, torque=False, strict=strict, verbose=verbose)
-        tell("predicting")
+        report_stage("predicting")
         slow = None if speeds is None else np.array(speeds)
         result = predict_torques(robot, measured, settings, min_speed=slow, threads=threads)
         print_findings(result.preparation.findings, verbose=verbose)
@@ -94,7 +94,7 @@ def predict(
             _write_torques(result, robot, output)
             print_note(f"wrote {output}")
     if as_json:
-        print_json(prediction_summary(robot, result))
+        print_json(summarize_prediction(robot, result))
     else:
         print_prediction(make_console(), robot, result, log)
 

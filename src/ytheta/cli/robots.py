@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ytheta.cli.options import AsJson, make_console, print_json
-from ytheta.report.catalog.summary import catalog_summary
+from ytheta.report.catalog.summary import summarize_catalog
 from ytheta.report.catalog.text import print_catalog
 
 
@@ -12,7 +12,7 @@ def robots(as_json: AsJson = False) -> None:
 
     Example: `ytheta robots`, then `ytheta inspect panda`.
     """
-    data = catalog_summary()
+    data = summarize_catalog()
     if as_json:
         print_json(data)
     else:

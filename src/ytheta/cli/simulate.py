@@ -59,7 +59,7 @@ from ytheta.cli.simulate_options import (
 from ytheta.conventions import SNAP
 from ytheta.errors import InputError
 from ytheta.logs.write import ENDINGS, write_log
-from ytheta.report.simulation.summary import simulation_summary
+from ytheta.report.simulation.summary import summarize_simulation
 from ytheta.report.simulation.text import print_simulation
 from ytheta.robot.robot import Robot
 from ytheta.simulation.plants.smooth_friction import (
@@ -151,12 +151,12 @@ def simulate(
             "--seed": seed,
         }
     )
-    with show_progress() as tell:
-        tell("reading the robot")
+    with show_progress() as report_stage:
+        report_stage("reading the robot")
         described = read_robot(robot, snap=snap, fix_base=fix_base, lengths=length)
         model, parameter_changes = parse_grasp(grasp, _smooth(described))
         trajectory, duration = _reference(reference, model, seconds, verbose=verbose)
-        tell("choosing gains")
+        report_stage("choosing gains")
         every = _kept_interval(runs, duration, rate, log_per_run=log_per_run)
         samples = sample_reference(trajectory, model, np.linspace(0.0, duration, 1001))
         known = model
@@ -191,7 +191,7 @@ def simulate(
         )
     _write_files(simulation, output, report, write_page)
     if as_json:
-        print_json(simulation_summary(simulation))
+        print_json(summarize_simulation(simulation))
     else:
         print_simulation(make_console(), simulation, verbose=verbose)
     if not simulation.tracks.all():

@@ -38,7 +38,7 @@ LOWER_SHARE = 0.3  # of the height, for an axis below
 MIN_DECADES = 1.5  # for a logarithmic axis
 
 
-class Place(Enum):
+class AxisPosition(Enum):
     """Where a second axis is: at the right side of the same plot, or below it with lines of its own."""
 
     RIGHT = "right"
@@ -78,7 +78,7 @@ class Axis:
     title: str
     unit: str = ""
     log: bool = False
-    place: Place = Place.BELOW
+    place: AxisPosition = AxisPosition.BELOW
 
 
 def line_plot(
@@ -102,7 +102,7 @@ def line_plot(
     traces = [_band(x, band, axes[band.axis]) for band in bands]
     for k, line in enumerate(lines):
         traces.append(_line(x, line, k, axes[line.axis], crowded=crowded))
-    below = len(axes) == 2 and axes[1].place is Place.BELOW
+    below = len(axes) == 2 and axes[1].place is AxisPosition.BELOW
     layout = {
         "height": height,
         "margin": MARGIN,

@@ -15,9 +15,9 @@ from ytheta.identification.assessment.excitation import Certainty
 from ytheta.identification.model_file import model_to_toml
 from ytheta.identification.result import Identification
 from ytheta.logs.finding_codes import LogFindingCode
-from ytheta.report.identification.figures import remarks_on_weak_parameters
+from ytheta.report.identification.statistics import list_weaknesses
 from ytheta.report.identification.page import identification_html
-from ytheta.report.identification.summary import identification_summary
+from ytheta.report.identification.summary import summarize_identification
 from ytheta.report.identification.text import identification_text
 from ytheta.report.numbers import (
     format_number,
@@ -30,7 +30,7 @@ def test_small_parameters_are_marked_everywhere(identification: Identification) 
     ]
     assert small
     assert identification.seen.count(Certainty.DETERMINED) == len(identification.names) - len(small)
-    data = identification_summary(identification)
+    data = summarize_identification(identification)
     assert (data["determined"], data["too_small_to_matter"]) == (len(identification.names) - len(small), len(small))
     assert {row["name"] for row in data["parameters"] if row["seen"] == "too small to matter"} == set(small)
     rows = tomllib.loads(model_to_toml(identification))["identification"]["parameters"]
@@ -41,8 +41,8 @@ def test_small_parameters_are_marked_everywhere(identification: Identification) 
 
 def test_relative_autocorrelation_is_the_same_everywhere(identification: Identification, page: Page) -> None:
     ratios = identification.fit.autocorrelation_time / identification.origin.expected_autocorrelation_time
-    assert identification_summary(identification)["correlated"] == pytest.approx(ratios.tolist())
-    assert identification_summary(identification)["autocorrelation_time"] == identification.fit.autocorrelation_time.tolist()
+    assert summarize_identification(identification)["correlated"] == pytest.approx(ratios.tolist())
+    assert summarize_identification(identification)["autocorrelation_time"] == identification.fit.autocorrelation_time.tolist()
     for ratio in ratios:
         assert f"×{format_number(float(ratio), 2)}" in page.text
         assert f"×{ratio:.2g}" in identification_text(identification)
@@ -59,19 +59,19 @@ def test_a_repeated_motion_is_not_called_unseen(identification: Identification, 
 
 
 def test_strongly_correlated_parameters(identification: Identification) -> None:
-    assert list(remarks_on_weak_parameters(identification)) == []
+    assert list(list_weaknesses(identification)) == []
     close = replace(identification)
     covariance = identification.covariance.copy()
     covariance[0, 1] = covariance[1, 0] = 0.9999 * np.sqrt(covariance[0, 0] * covariance[1, 1])
     seen = (Certainty.WEAK,) * len(identification.names)
     for name, value in (("covariance", covariance), ("seen", seen), ("missing", ())):
         object.__setattr__(close, name, value)  # frozen and cached: what another motion would have given
-    more, pair = remarks_on_weak_parameters(close)
+    more, pair = list_weaknesses(close)
     assert more == f"… and {len(identification.names)} more parameters are weak"
     assert pair.endswith(f"{identification.names[0]} with {identification.names[1]} (0.999)")
     assert Page(identification_html(close)).text.count("(0.999)") == 1
-    assert identification_summary(close)["correlations"][0]["parameters"] == list(identification.names[:2])
+    assert summarize_identification(close)["correlations"][0]["parameters"] == list(identification.names[:2])
     object.__setattr__(close, "seen", (Certainty.DETERMINED,) * len(identification.names))
-    assert list(remarks_on_weak_parameters(close)) == []  # known both, in spite of it
+    assert list(list_weaknesses(close)) == []  # known both, in spite of it
     object.__setattr__(close, "decomposition", SimpleNamespace(condition_number=13200.0))
-    assert "condition number 13200 is above 100" in next(remarks_on_weak_parameters(close))
+    assert "condition number 13200 is above 100" in next(list_weaknesses(close))

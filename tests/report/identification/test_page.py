@@ -18,7 +18,7 @@ from tests.support.browser import EVIL, LOADS, Page, open_page
 from ytheta.errors import InputError, MissingExtraError
 from ytheta.identification.result import Identification
 from ytheta.report.identification.page import identification_html, write_identification_report
-from ytheta.report.identification.summary import identification_summary
+from ytheta.report.identification.summary import summarize_identification
 from ytheta.report.numbers import (
     format_percent,
 )
@@ -61,7 +61,7 @@ def test_sentences_of_the_page(identification: Identification, page: Page) -> No
 
 def test_embedded_json(identification: Identification, page: Page) -> None:
     data = json.loads(page.scripts["ytheta"])
-    assert data == json.loads(json.dumps(identification_summary(identification), allow_nan=False))
+    assert data == json.loads(json.dumps(summarize_identification(identification), allow_nan=False))
     assert data["base_count"] == len(identification.base) == len(data["parameters"])
     assert data["verdict"] == identification.verdict.grade.value
     assert [each["name"] for each in data["parameters"]] == list(identification.names)

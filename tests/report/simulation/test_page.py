@@ -20,9 +20,9 @@ from ytheta.report.line_plot import (
     COLOURS,
     FAINT_COLOUR,
 )
-from ytheta.report.simulation.figures import Figures
+from ytheta.report.simulation.statistics import SimulationStatistics
 from ytheta.report.simulation.page import simulation_html, write_simulation_report
-from ytheta.report.simulation.summary import simulation_summary
+from ytheta.report.simulation.summary import summarize_simulation
 from ytheta.simulation.result import Simulation
 
 
@@ -84,14 +84,14 @@ def test_names_are_escaped_and_nothing_is_loaded(simulation: Simulation, page: P
 
 
 def test_the_page_holds_the_json(simulation: Simulation, page: Page) -> None:
-    assert json.loads(page.scripts["ytheta"]) == simulation_summary(simulation)
-    assert Figures(simulation).headline in page.text
+    assert json.loads(page.scripts["ytheta"]) == summarize_simulation(simulation)
+    assert SimulationStatistics(simulation).headline in page.text
     assert f"ytheta {ytheta.__version__}" in page.text
 
 
 def test_tables_parse_back(batch: Simulation) -> None:
     rows = Tables(simulation_html(batch)).rows
-    figures = Figures(batch)
+    figures = SimulationStatistics(batch)
     columns = np.stack([figures.tracking, figures.last_tracking, figures.largest_torque], axis=1)
     assert [row[0][0] for row in rows["joints"][1:]] == list(PUMA.actuated)
     for row, own in zip(rows["joints"][1:], columns, strict=True):

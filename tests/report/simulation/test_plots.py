@@ -12,7 +12,7 @@ from tests.support.browser import Page
 from tests.support.plot_data import only, plot_of, plotted
 from tests.support.simulate_cases import LEARN, PUMA, make_slotine_li
 from tests.support.simulated_loops import RUNS, simulate_loops, with_all_diverged
-from ytheta.report.simulation.figures import Figures
+from ytheta.report.simulation.statistics import SimulationStatistics
 from ytheta.report.simulation.page import simulation_html
 from ytheta.report.simulation.plots import MAX_NAMED_LINES, MAX_PARAMETER_PLOTS
 from ytheta.report.simulation.tables import describe_diverged_runs, describe_shown_run
@@ -59,7 +59,7 @@ def test_many_parameters_are_shown_by_their_units(crowd: Simulation) -> None:
 
 def test_quantiles_and_histograms_of_runs(batch: Simulation) -> None:
     page = Page(simulation_html(batch))
-    figures, stayed = Figures(batch), batch.finished
+    figures, stayed = SimulationStatistics(batch), batch.finished
     errors = np.sqrt(np.mean(batch.tracking_error[stayed] ** 2, axis=2))
     ((x, y),) = plotted(plot_of(page, "tracking-error"))["median"]
     np.testing.assert_allclose(x, batch.runs.t, rtol=1e-6)

@@ -11,9 +11,9 @@ from tests.support.browser import EVIL, Page
 from tests.support.simulate_cases import PUMA
 from tests.support.simulated_loops import DIVERGED, RUNS, simulate_loops, with_all_diverged
 from ytheta.control.laws.computed_torque import ComputedTorque
-from ytheta.report.simulation.figures import QUANTILES
+from ytheta.report.simulation.statistics import QUANTILES
 from ytheta.report.simulation.page import simulation_html
-from ytheta.report.simulation.summary import simulation_summary
+from ytheta.report.simulation.summary import summarize_simulation
 from ytheta.simulation.result import Simulation
 
 FIXED = {
@@ -23,7 +23,7 @@ FIXED = {
 
 
 def test_fixed_keys_and_figures(simulation: Simulation) -> None:
-    data = simulation_summary(simulation)
+    data = summarize_simulation(simulation)
     assert set(data) >= FIXED
     assert data == json.loads(json.dumps(data, allow_nan=False))
     assert data["tracking_rms"] == pytest.approx(float(simulation.tracking_rms[0]), rel=1e-12)
@@ -42,7 +42,7 @@ def test_fixed_keys_and_figures(simulation: Simulation) -> None:
 
 def test_diverged_runs_are_left_out(batch: Simulation) -> None:
     assert np.flatnonzero(~batch.finished).tolist() == list(DIVERGED)
-    data = simulation_summary(batch)
+    data = summarize_simulation(batch)
     stayed = batch.finished
     assert data["tracking_rms"] == pytest.approx(np.sqrt(np.mean(batch.runs.rms[stayed] ** 2)), rel=1e-12)
     assert data["tracking_rms"] < 0.1 * np.sqrt(np.mean(batch.runs.rms**2))  # what lost runs would have made of it
@@ -58,14 +58,14 @@ def test_diverged_runs_are_left_out(batch: Simulation) -> None:
 
 
 def test_all_runs_diverged_or_no_unknowns(batch: Simulation) -> None:
-    gone = simulation_summary(with_all_diverged(batch))
+    gone = summarize_simulation(with_all_diverged(batch))
     assert json.loads(json.dumps(gone, allow_nan=False))["tracking_rms"] is None
     assert (gone["parameter_error"], gone["finished"], gone["quantiles"]) == (None, 0, None)
     assert gone["shown_run"] == RUNS - 1
     assert {joint["largest_torque"] for joint in gone["joints"]} == {None}
     law = ComputedTorque(PUMA, stiffness=100.0, damping=20.0)
     still = simulate_loops(PUMA, law, 0.3)
-    data = simulation_summary(still)
+    data = summarize_simulation(still)
     assert (data["parameter_error"], data["initial_parameter_error"], data["parameters"]) == (None, None, [])
     assert data["tracking_rms"] > 0.0
     text = Page(simulation_html(still)).text

@@ -10,9 +10,9 @@ from tests.support.simulate_cases import PUMA
 from tests.support.simulated_loops import DIVERGED, RUNS, simulate_loops, with_all_diverged
 from ytheta.control.laws.slotine_li import SlotineLi
 from ytheta.report.numbers import format_plain
-from ytheta.report.simulation.figures import Figures
+from ytheta.report.simulation.statistics import SimulationStatistics
 from ytheta.report.simulation.page import simulation_html
-from ytheta.report.simulation.summary import simulation_summary
+from ytheta.report.simulation.summary import summarize_simulation
 from ytheta.report.simulation.text import MAX_PARAMETERS, simulation_text
 from ytheta.simulation.result import Simulation
 
@@ -21,7 +21,7 @@ from ytheta.simulation.result import Simulation
 def test_the_text_fits_the_width(batch: Simulation, crowd: Simulation, width: int) -> None:
     for simulation in (batch, crowd):
         text = simulation_text(simulation, width=width)
-        figures = Figures(simulation)
+        figures = SimulationStatistics(simulation)
         fitting = [line for line in text.splitlines() if line != simulation.advice]
         assert max(map(len, fitting)) <= width
         for values in (figures.tracking, figures.last_tracking, figures.largest_torque):
@@ -35,7 +35,7 @@ def test_the_text_fits_the_width(batch: Simulation, crowd: Simulation, width: in
 
 def test_the_text_of_a_batch(batch: Simulation) -> None:
     text = simulation_text(batch, width=80)
-    figures = Figures(batch)
+    figures = SimulationStatistics(batch)
     assert " ".join(text.split()).startswith(figures.headline)
     assert text.splitlines()[-1] == batch.advice
     for level, value in zip((5, 50, 95), figures.quantiles["parameter_error"], strict=True):
@@ -56,7 +56,7 @@ def test_verbose_text_lists_all_parameters(crowd: Simulation) -> None:
     assert f"all {len(crowd.unknown_names)}: --verbose" in short
     assert all(name in long.split() for name in crowd.unknown_names)
     assert "--verbose" not in long
-    worst = Figures(crowd).by_decreasing_error()
+    worst = SimulationStatistics(crowd).by_decreasing_error()
     masses = [each for each in worst if each.unknown.endswith(".m")]
     wrong = [abs(each.end - each.truth) for each in masses]
     assert wrong == sorted(wrong, reverse=True)
@@ -67,10 +67,10 @@ def test_stars_mark_base_parameters() -> None:
     base = ytheta.base_parameters(PUMA)
     law = SlotineLi(PUMA, base, convergence=10.0, damping=8.0, adaptation=0.01)
     simulation = simulate_loops(PUMA, law, 0.1)
-    figures = Figures(simulation)
+    figures = SimulationStatistics(simulation)
     assert [each.name for each in figures.parameters] == list(base.names)
     assert any(name.endswith("*") for name in base.names)
     page = Page(simulation_html(simulation))
     assert page.parameters == list(base.names)
-    assert [row["name"] for row in simulation_summary(simulation)["parameters"]] == list(base.independent)
+    assert [row["name"] for row in summarize_simulation(simulation)["parameters"]] == list(base.independent)
     assert f"{len(base)} of them base parameters" in page.text

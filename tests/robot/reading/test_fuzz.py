@@ -15,7 +15,7 @@ from rich.console import Console
 
 from tests.support.paths import ROOT
 from ytheta.errors import YthetaError
-from ytheta.report.robot.summary import robot_summary
+from ytheta.report.robot.summary import summarize_robot
 from ytheta.report.robot.text import print_robot
 from ytheta.robot.kinematics import link_poses
 from ytheta.robot.reading.load import load
@@ -98,7 +98,7 @@ def test_mistakes_are_errors_or_finite_robots(name: str, seed: int, tmp_path: Pa
         robot = load(path, fix_base=True, snap=rng.choice([0.0, 1e-4]))
         if not robot.unset_lengths:
             assert is_finite(robot), text
-        data = robot_summary(robot, None)
+        data = summarize_robot(robot, None)
         assert json.dumps(data, allow_nan=False)
         print_robot(Console(file=io.StringIO(), markup=False, width=80), robot, {**data, "loop_table": []})
 

@@ -7,7 +7,7 @@ from typing import Any
 from ytheta.identifiability.base_parameters import BaseParameters
 
 
-def base_summary(base: BaseParameters) -> dict[str, Any]:
+def summarize_base_parameters(base: BaseParameters) -> dict[str, Any]:
     """Return names, expressions and the values in the description; values are None if a length is not set."""
     values = base.beta.tolist() if not base.robot.unset_lengths else [None] * len(base)
     return {

@@ -25,19 +25,19 @@ def print_base_parameters(console: Console, base: BaseParameters, data: dict[str
         value = "?" if row["value"] is None else "0" if abs(row["value"]) < ROUNDING * size else f"{row['value']:.5g}"
         table.add_row(*safe_texts((row["name"], value, row["expression"])))
     console.print(table)
-    for line in _summarise(base):
+    for line in _summarize(base):
         console.print(safe_text(line))
 
 
 def _sum_sizes(base: BaseParameters) -> list[float]:
-    """Return the sum of the absolute terms of each base parameter, to tell rounding errors from values."""
+    """Return the sum of the absolute terms of each base parameter, to report_stage rounding errors from values."""
     if base.robot.unset_lengths:
         return [0.0] * len(base)
     sizes: list[float] = (abs(base.K) @ abs(base.robot.theta)).tolist()
     return sizes
 
 
-def _summarise(base: BaseParameters) -> Iterator[str]:
+def _summarize(base: BaseParameters) -> Iterator[str]:
     for verdict in Identifiability:
         names = [name for name, given in base.identifiability.items() if given is verdict]
         yield f"{verdict.value}: {', '.join(names) or 'nothing'}"

@@ -8,7 +8,7 @@ from ytheta.robot import catalog
 from ytheta.robot.reading.toml.reader import read_toml
 
 
-def catalog_summary() -> dict[str, Any]:
+def summarize_catalog() -> dict[str, Any]:
     """Return name, joints, loops and description of each robot of the catalog."""
     return {"robots": [_row(name) for name in catalog.list_names()]}
 

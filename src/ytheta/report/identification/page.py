@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from ytheta.report.html_page import check_installed, render_page, write_page
 from ytheta.report.identification import figures, tables
-from ytheta.report.identification.plots import correlation_plot, torque_plot
-from ytheta.report.identification.summary import identification_summary
+from ytheta.report.identification.plots import plot_correlations, plot_torque
+from ytheta.report.identification.summary import summarize_identification
 
 if TYPE_CHECKING:
     from ytheta.identification.result import Identification
@@ -32,11 +32,11 @@ def identification_html(identification: Identification) -> str:
         "identification": identification,
         "tables": tables,
         "figures": figures,
-        "summary": identification_summary(identification),
-        "torque_plots": [
-            (name, torque_plot(shown.trace, j, tables.torque_unit(identification, name)))
+        "summary": summarize_identification(identification),
+        "plot_torques": [
+            (name, plot_torque(shown.trace, j, tables.get_torque_unit(identification, name)))
             for j, name in enumerate(joints)
         ],
-        "correlation": correlation_plot(identification),
+        "correlation": plot_correlations(identification),
     }
     return render_page("identification.html", content)

@@ -21,7 +21,7 @@ MAX_LABELS = 70  # more names cannot be read beside a matrix
 DIVERGING = ((0.0, "rgb(33,102,172)"), (0.5, "rgba(128,128,128,0)"), (1.0, "rgb(214,96,53)"))
 
 
-def torque_plot(trace: Trace, joint: int, unit: str) -> str:
+def plot_torque(trace: Trace, joint: int, unit: str) -> str:
     """Plot measured and predicted torque of one joint above the residual, with the raw torque behind them."""
     seconds = continuous_time(trace.t).astype(np.float32)
     measured, predicted = trace.measured[:, joint], trace.predicted[:, joint]
@@ -67,7 +67,7 @@ def continuous_time(t: Float[np.ndarray, "shown"]) -> Float[np.ndarray, "shown"]
     return shown
 
 
-def correlation_plot(identification: Identification) -> str:
+def plot_correlations(identification: Identification) -> str:
     """Plot the correlation matrix of the errors of base parameters; those that were not seen are left out."""
     names = [escape(name) for name in identification.names]
     known = np.isfinite(identification.std)

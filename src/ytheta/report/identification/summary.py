@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import ytheta
 from ytheta.identification.assessment.excitation import Certainty
 from ytheta.identification.model_file import summarize_errors, summarize_selection
-from ytheta.report.identification.figures import (
+from ytheta.report.identification.statistics import (
     MAX_CORRELATION,
-    count_seen,
-    relative_autocorrelation,
-    strongest_correlations,
+    count_parameters,
+    compute_relative_autocorrelation,
+    find_strongest_correlations,
 )
 from ytheta.report.numbers import replace_nonfinite
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ytheta.identification.result import Identification
 
 
-def identification_summary(identification: Identification) -> dict[str, Any]:
+def summarize_identification(identification: Identification) -> dict[str, Any]:
     """Return everything worth knowing about an identification; None for infinite and undefined numbers."""
     origin = identification.origin
     rows = zip(
@@ -47,10 +47,10 @@ def identification_summary(identification: Identification) -> dict[str, Any]:
         "samples": identification.samples,
         "equations": [round(count) for count in identification.normal_equations.counts.tolist()],
         "base_count": len(identification.base),
-        "determined": count_seen(identification, Certainty.DETERMINED),
-        "too_small_to_matter": count_seen(identification, Certainty.SMALL),
-        "weak": count_seen(identification, Certainty.WEAK),
-        "unseen": count_seen(identification, Certainty.UNSEEN),
+        "determined": count_parameters(identification, Certainty.DETERMINED),
+        "too_small_to_matter": count_parameters(identification, Certainty.SMALL),
+        "weak": count_parameters(identification, Certainty.WEAK),
+        "unseen": count_parameters(identification, Certainty.UNSEEN),
         "condition_number": identification.condition_number,
         "fit": summarize_errors(identification.fit),
         "validation": None if identification.validation is None else summarize_errors(identification.validation),
@@ -69,9 +69,9 @@ def identification_summary(identification: Identification) -> dict[str, Any]:
         "standard_parameters": {name: seen.value for name, seen in identification.standard_seen.items()},
         "correlations": [
             {"parameters": [a, b], "value": value}
-            for a, b, value in strongest_correlations(identification, MAX_CORRELATION)
+            for a, b, value in find_strongest_correlations(identification, MAX_CORRELATION)
         ],
-        "correlated": relative_autocorrelation(identification).tolist(),
+        "correlated": compute_relative_autocorrelation(identification).tolist(),
         "autocorrelation_time": identification.fit.autocorrelation_time.tolist(),
         "missing": [
             {"parameters": list(advice.parameters), "motion": advice.text} for advice in identification.missing

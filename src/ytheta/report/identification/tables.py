@@ -10,11 +10,11 @@ import numpy as np
 from ytheta.findings import Finding, Severity
 from ytheta.identification.assessment.excitation import MAX_RELATIVE_STD, MAX_TORQUE_SHARE, Certainty
 from ytheta.logs.preparing.preparation import PreparationSettings
-from ytheta.report.identification.figures import (
-    count_seen,
-    relative_autocorrelation,
-    strongest_correlations,
-    validation_motion,
+from ytheta.report.identification.statistics import (
+    count_parameters,
+    compute_relative_autocorrelation,
+    find_strongest_correlations,
+    describe_validation_motion,
 )
 from ytheta.report.numbers import (
     MAX_PERCENT,
@@ -34,28 +34,28 @@ MIN_CORRELATION = 0.9  # of pairs that are listed
 SEVERITY_ORDER = (Severity.ERROR, Severity.WARNING, Severity.REPAIRED, Severity.NOTE)
 
 
-def key_figures(identification: Identification) -> Iterator[tuple[str, str, str]]:
+def list_key_numbers(identification: Identification) -> Iterator[tuple[str, str, str]]:
     """Yield label, figure and explanation."""
     shown = identification.fit if identification.validation is None else identification.validation
     if identification.validation is not None:
         yield (
             "validation error",
             format_percent(identification.validation.relative_percent),
-            validation_motion(identification),
+            describe_validation_motion(identification),
         )
     else:
         yield "validation error", NONE, "no validation log was given"
     yield "fit error", format_percent(identification.fit.relative_percent), "on the logs of the fit"
     yield "against raw torque", format_percent(shown.raw_relative_percent), "before the low-pass"
-    known = f"{count_seen(identification, Certainty.DETERMINED)} / {len(identification.base)}"
-    yield "base parameters", known, f"determined, {count_seen(identification, Certainty.SMALL)} too small to matter"
+    known = f"{count_parameters(identification, Certainty.DETERMINED)} / {len(identification.base)}"
+    yield "base parameters", known, f"determined, {count_parameters(identification, Certainty.SMALL)} too small to matter"
     yield "condition number", format_number(identification.condition_number), "columns scaled"
     yield "samples", format_count(identification.samples), f"{format_number(identification.fit.seconds)} s of motion"
     cutoffs = {cutoff(each) for each in identification.origin.settings}
     yield "low-pass", ", ".join(sorted(cutoffs)) or NONE, "cut-off"
 
 
-def joint_rows(identification: Identification) -> Iterator[dict[str, Any]]:
+def list_joint_rows(identification: Identification) -> Iterator[dict[str, Any]]:
     """Yield the errors of each joint; residuals are those of the validation, if there is one, else of the fit."""
     shown = identification.fit if identification.validation is None else identification.validation
     validation = (
@@ -70,18 +70,18 @@ def joint_rows(identification: Identification) -> Iterator[dict[str, Any]]:
         (shown.raw_per_joint_percent, format_percent),
         (shown.rms, format_number),
         (shown.of_variation_percent, format_percent),
-        (relative_autocorrelation(identification), lambda ratio: f"×{format_number(ratio, 2)}"),
+        (compute_relative_autocorrelation(identification), lambda ratio: f"×{format_number(ratio, 2)}"),
     )
     for j, name in enumerate(identification.base.robot.actuated):
         cells = [(write(float(values[j])), float(values[j])) for values, write in columns]
-        yield {"name": name, "unit": torque_unit(identification, name), "cells": cells}
+        yield {"name": name, "unit": get_torque_unit(identification, name), "cells": cells}
 
 
-def torque_unit(identification: Identification, joint: str) -> str:
+def get_torque_unit(identification: Identification, joint: str) -> str:
     return parameter_unit(f"{joint}.fc", identification.base.robot.sliding_joints)
 
 
-def parameter_rows(identification: Identification) -> Iterator[dict[str, Any]]:
+def list_parameter_rows(identification: Identification) -> Iterator[dict[str, Any]]:
     sliding = identification.base.robot.sliding_joints
     relative = identification.relative_std_percent
     for k, name in enumerate(identification.names):
@@ -101,15 +101,15 @@ def _format_relative(value: float) -> str:
     return format_percent(value, 2) if value < MAX_PERCENT or not np.isfinite(value) else f"> {MAX_PERCENT:g} %"
 
 
-def correlated_pairs(identification: Identification) -> list[str]:
+def list_correlated_pairs(identification: Identification) -> list[str]:
     """Return the pairs of parameters whose errors are most strongly correlated."""
     return [
         f"{a} with {b} ({format_number(value, 2)})"
-        for a, b, value in strongest_correlations(identification, MIN_CORRELATION)
+        for a, b, value in find_strongest_correlations(identification, MIN_CORRELATION)
     ]
 
 
-def explanation_of_seen() -> str:
+def explain_certainty() -> str:
     """Return what the words about a parameter mean."""
     return (
         f"Determined means a standard deviation below {100.0 * MAX_RELATIVE_STD:g} % of the value; too small to matter, a larger "
@@ -122,7 +122,7 @@ def sort_findings(identification: Identification) -> list[Finding]:
     return sorted(identification.findings, key=lambda finding: SEVERITY_ORDER.index(finding.severity))
 
 
-def estimated_kinds(identification: Identification) -> str:
+def describe_selection(identification: Identification) -> str:
     """Return which kinds of parameters were estimated, in words."""
     kinds = {name.rpartition(".")[2] for name in identification.base.selected}
     words = [word for word, kind in FRICTION_PARAMETERS.items() if kind in kinds]
@@ -130,7 +130,7 @@ def estimated_kinds(identification: Identification) -> str:
     return f"links, {friction}, {'rotor inertia' if 'Ia' in kinds else 'no rotor inertia'}"
 
 
-def log_rows(identification: Identification) -> Iterator[list[str]]:
+def list_log_rows(identification: Identification) -> Iterator[list[str]]:
     """Yield how each log of the fit was prepared."""
     for name, settings in zip(identification.origin.logs, identification.origin.settings, strict=True):
         yield [

@@ -13,11 +13,11 @@ from rich.text import Text
 from ytheta.identification.assessment.excitation import Certainty
 from ytheta.identification.assessment.residuals import TorqueErrors
 from ytheta.identification.assessment.verdict import Grade
-from ytheta.report.identification.figures import (
-    count_seen,
+from ytheta.report.identification.statistics import (
+    count_parameters,
     list_file_names,
-    relative_autocorrelation,
-    remarks_on_weak_parameters,
+    compute_relative_autocorrelation,
+    list_weaknesses,
 )
 from ytheta.report.numbers import format_plain, format_relative_std, significant_digits
 from ytheta.report.terminal import (
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ytheta.identification.result import Identification
 
 GRADE_COLOURS = {Grade.GOOD: "green", Grade.USABLE: "yellow"}  # all others are red
-SEEN_MARKS = {
+CERTAINTY_LABELS = {
     Certainty.DETERMINED: ("yes", "green"),
     Certainty.SMALL: ("small", "dim"),
     Certainty.WEAK: ("weak", "yellow"),
@@ -57,7 +57,7 @@ def print_identification(console: Console, identification: Identification, *, ve
     for line in _header(identification):
         console.print(line)
     _print_parameters(console, identification, verbose=verbose)
-    ratios = [f"×{ratio:.2g}" for ratio in relative_autocorrelation(identification)]
+    ratios = [f"×{ratio:.2g}" for ratio in compute_relative_autocorrelation(identification)]
     robot, validation = identification.base.robot, identification.validation
     print_joint_errors(console, robot, identification.fit, validation, correlated=ratios)
     if validation is not None:
@@ -119,7 +119,7 @@ def _print_parameters(console: Console, identification: Identification, *, verbo
         Column("value", safe_texts(values)),
         Column("± std", safe_texts(format_plain(std, 2) for _, std, _ in numbers)),
         Column("std %", safe_texts(format_relative_std(percent) for *_, percent in numbers), spare=1),
-        Column("seen", [Text(*SEEN_MARKS[seen]) for seen in identification.seen], left=True),
+        Column("seen", [Text(*CERTAINTY_LABELS[seen]) for seen in identification.seen], left=True),
     ]
     table = fit_table(columns, console.width)
     width = console.width - table.width - COLUMN_GAP
@@ -151,7 +151,7 @@ def _header(identification: Identification) -> Iterator[Text]:
 
 
 def _remarks(identification: Identification) -> Iterator[Text]:
-    counts = {seen: count_seen(identification, seen) for seen in Certainty}
+    counts = {seen: count_parameters(identification, seen) for seen in Certainty}
     yield safe_text(
         f"{counts[Certainty.DETERMINED]} of {len(identification.seen)} base parameters determined, "
         f"{counts[Certainty.SMALL]} too small to matter, {counts[Certainty.WEAK]} weak, "
@@ -162,7 +162,7 @@ def _remarks(identification: Identification) -> Iterator[Text]:
     yield safe_text(f"condition number {words}, {identification.samples} equations per joint")
     for advice in identification.missing:
         yield safe_text(f"missing motion: {advice.text} (for {list_names(advice.parameters, MAX_NAMES)})")
-    for remark in remarks_on_weak_parameters(identification):
+    for remark in list_weaknesses(identification):
         yield safe_text(remark)
     if identification.inconsistent:
         links = list_names(tuple(identification.inconsistent), MAX_NAMES)

@@ -14,7 +14,7 @@ from ytheta.robot.parts import Joint, JointKind, Link
 from ytheta.robot.robot import Robot
 
 
-def robot_summary(robot: Robot, closure: Closure | None) -> dict[str, Any]:
+def summarize_robot(robot: Robot, closure: Closure | None) -> dict[str, Any]:
     """Return the description of a robot, its operation counts, and its loops at a closed configuration."""
     known = bool(robot.actuated) and not robot.unset_lengths
     formulations = count_regressor_operations(robot) if robot.movable and not robot.unset_lengths else {}

@@ -44,7 +44,7 @@ def print_robot(console: Console, robot: Robot, data: dict[str, Any]) -> None:
         for line in _describe_loop(row, data):
             console.print(line)
     _print_operation_counts(console, data)
-    for line in _summarise(robot, data):
+    for line in _summarize(robot, data):
         console.print(line)
 
 
@@ -189,7 +189,7 @@ def _describe_loop(row: dict[str, Any], data: dict[str, Any]) -> Iterator[Text]:
     yield _text(f"  closes at {pose}, {row['name']} = {row['position']:.5g} (gap {gap})")
 
 
-def _summarise(robot: Robot, data: dict[str, Any]) -> Iterator[Text]:
+def _summarize(robot: Robot, data: dict[str, Any]) -> Iterator[Text]:
     bodies, forces = len(data["link_table"]), len(data["forces"])
     drives = len(robot.parameter_names) - 10 * bodies - forces
     actuated = ", ".join(robot.actuated) or "not chosen yet"

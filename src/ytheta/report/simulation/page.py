@@ -12,9 +12,9 @@ import numpy as np
 
 from ytheta.report.html_page import check_installed, render_page, write_page
 from ytheta.report.simulation import plots, tables
-from ytheta.report.simulation.figures import Figures
+from ytheta.report.simulation.statistics import SimulationStatistics
 from ytheta.report.simulation.settings import describe_settings
-from ytheta.report.simulation.summary import simulation_summary
+from ytheta.report.simulation.summary import summarize_simulation
 
 if TYPE_CHECKING:
     from ytheta.simulation.result import Simulation
@@ -29,26 +29,26 @@ def write_simulation_report(simulation: Simulation, path: str | Path, *, referen
 
 def simulation_html(simulation: Simulation, *, reference_note: str = "") -> str:
     """Return the page as text."""
-    figures = Figures(simulation)
+    figures = SimulationStatistics(simulation)
     many, adapts = len(figures.finished) > 1, bool(simulation.unknown_names)
     content = {
         "simulation": simulation,
         "figures": figures,
         "tables": tables,
         "settings": list(describe_settings(figures, reference_note)),
-        "summary": simulation_summary(simulation),
+        "summary": summarize_simulation(simulation),
         "has_limits": bool(np.isfinite(figures.limits).any()),
         "few": len(simulation.unknown_names) <= plots.MAX_PARAMETER_PLOTS,
-        "tracking_plots": list(plots.tracking_plots(figures)),
+        "plot_tracking": list(plots.plot_tracking(figures)),
         "limits": any(plots.is_near_limit(figures, j) for j in range(len(simulation.robot.actuated))),
-        "torque_plots": list(plots.torque_plots(figures)),
-        "parameter_plots": list(plots.parameter_plots(figures)),
-        "parameter_error": plots.parameter_error_plot(figures)
+        "plot_torques": list(plots.plot_torques(figures)),
+        "plot_parameters": list(plots.plot_parameters(figures)),
+        "parameter_error": plots.plot_parameter_error(figures)
         if len(simulation.unknown_names) > (0 if many else 1)
         else None,
-        "lyapunov": plots.lyapunov_plot(figures),
-        "tracking_histogram": plots.tracking_histogram(figures) if many else None,
-        "parameter_histogram": plots.parameter_histogram(figures) if many and adapts else None,
-        "tracking_error": plots.tracking_error_plot(figures) if many else None,
+        "lyapunov": plots.plot_lyapunov(figures),
+        "plot_tracking_histogram": plots.plot_tracking_histogram(figures) if many else None,
+        "plot_parameter_histogram": plots.plot_parameter_histogram(figures) if many and adapts else None,
+        "tracking_error": plots.plot_tracking_error(figures) if many else None,
     }
     return render_page("simulation.html", content)

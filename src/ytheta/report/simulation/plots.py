@@ -9,7 +9,7 @@ import numpy as np
 from ytheta.report.line_plot import COLOURS, Axis, Band, Line, line_plot, spans_decades
 from ytheta.report.numbers import parameter_unit
 from ytheta.report.plot_json import MARGIN, plot_json
-from ytheta.report.simulation.figures import QUANTILES, Figures
+from ytheta.report.simulation.statistics import QUANTILES, SimulationStatistics
 from ytheta.shapes import Float
 
 MAX_PARAMETER_PLOTS = 12  # more parameters share plots, one for each unit
@@ -21,7 +21,7 @@ BINS = 30
 BACKGROUND_WIDTH = 4.0  # of a line behind another one
 
 
-def tracking_plots(figures: Figures) -> Iterator[tuple[str, str]]:
+def plot_tracking(figures: SimulationStatistics) -> Iterator[tuple[str, str]]:
     """Yield position and reference of each joint, with the error below."""
     simulation, t = figures.simulation, figures.simulation.runs.t
     for j, name in enumerate(simulation.robot.actuated):
@@ -36,7 +36,7 @@ def tracking_plots(figures: Figures) -> Iterator[tuple[str, str]]:
         yield name, line_plot(t, lines, axes, marks=_change_times(figures), legend=False)
 
 
-def torque_plots(figures: Figures) -> Iterator[tuple[str, str]]:
+def plot_torques(figures: SimulationStatistics) -> Iterator[tuple[str, str]]:
     """Yield the torque of each joint, with its limits if it comes near them."""
     simulation, t = figures.simulation, figures.simulation.runs.t
     sliding = simulation.robot.sliding_joints
@@ -50,13 +50,13 @@ def torque_plots(figures: Figures) -> Iterator[tuple[str, str]]:
         yield name, line_plot(t, lines, [axis], height=SMALL_HEIGHT, marks=_change_times(figures), legend=False)
 
 
-def is_near_limit(figures: Figures, joint: int) -> bool:
+def is_near_limit(figures: SimulationStatistics, joint: int) -> bool:
     """Whether the torque of the run that is shown comes near its limit."""
     tau = _hide_diverged(figures, figures.simulation.runs.tau[figures.shown, :, joint])
     return bool(figures.limits[joint] <= MAX_LIMIT_RATIO * np.nanmax(abs(tau), initial=0.0))
 
 
-def parameter_plots(figures: Figures) -> Iterator[tuple[str, str]]:
+def plot_parameters(figures: SimulationStatistics) -> Iterator[tuple[str, str]]:
     """Yield each estimate and its truth; if there are many, the errors of those of one unit together."""
     simulation, run = figures.simulation, figures.shown
     sliding = simulation.robot.sliding_joints
@@ -90,7 +90,7 @@ def parameter_plots(figures: Figures) -> Iterator[tuple[str, str]]:
         yield title, line_plot(t, lines, axes, height=TALL_HEIGHT, marks=_change_times(figures))
 
 
-def parameter_error_plot(figures: Figures) -> str:
+def plot_parameter_error(figures: SimulationStatistics) -> str:
     """Plot the error of all parameters together over time, in percent, with quantiles if there are many runs."""
     simulation = figures.simulation
     instants = np.arange(len(simulation.runs.t))
@@ -99,7 +99,7 @@ def parameter_error_plot(figures: Figures) -> str:
     return _plot_over_time(figures, "parameter error", "%", shown, spread)
 
 
-def tracking_error_plot(figures: Figures) -> str:
+def plot_tracking_error(figures: SimulationStatistics) -> str:
     """Plot the RMS over the joints over time: quantiles over the runs, and the run that is shown."""
     simulation = figures.simulation
     error = simulation.runs.q[figures.shown] - simulation.reference.q
@@ -107,7 +107,7 @@ def tracking_error_plot(figures: Figures) -> str:
     return _plot_over_time(figures, "tracking error", figures.unit, shown, figures.tracking_over_time)
 
 
-def lyapunov_plot(figures: Figures) -> str | None:
+def plot_lyapunov(figures: SimulationStatistics) -> str | None:
     """Plot the Lyapunov function of the run that is shown; None if it has no value."""
     simulation = figures.simulation
     with np.errstate(all="ignore"):
@@ -124,12 +124,12 @@ def lyapunov_plot(figures: Figures) -> str | None:
     )
 
 
-def tracking_histogram(figures: Figures) -> str:
+def plot_tracking_histogram(figures: SimulationStatistics) -> str:
     values = figures.simulation.tracking_rms[figures.finished]
     return _plot_histogram([("tracking RMS", values)], f"tracking RMS / {figures.unit}")
 
 
-def parameter_histogram(figures: Figures) -> str:
+def plot_parameter_histogram(figures: SimulationStatistics) -> str:
     """Plot histograms of the parameter errors at the start and at the end."""
     simulation, finished = figures.simulation, figures.finished
     sets = [("start", simulation.initial_parameter_error[finished]), ("end", simulation.parameter_error[finished])]
@@ -137,7 +137,7 @@ def parameter_histogram(figures: Figures) -> str:
 
 
 def _plot_over_time(
-    figures: Figures,
+    figures: SimulationStatistics,
     title: str,
     parameter_unit: str,
     shown: Float[np.ndarray, "kept"],
@@ -199,10 +199,10 @@ def _bin_edges(values: Float[np.ndarray, "values"], *, log: bool) -> Float[np.nd
     return edges
 
 
-def _hide_diverged(figures: Figures, values: Float[np.ndarray, "instants"]) -> Float[np.ndarray, "instants"]:
+def _hide_diverged(figures: SimulationStatistics, values: Float[np.ndarray, "instants"]) -> Float[np.ndarray, "instants"]:
     """Return the values of the run that is shown, NaN from where it diverged."""
     return np.where(figures.simulation.runs.t < figures.until, values, np.nan)
 
 
-def _change_times(figures: Figures) -> list[float]:
+def _change_times(figures: SimulationStatistics) -> list[float]:
     return [float(change.t) for change in figures.simulation.parameter_changes if change.t < figures.until]

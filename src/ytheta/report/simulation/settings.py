@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ytheta.report.numbers import format_percent, format_plain
-from ytheta.report.simulation.figures import PLANT_NAMES, Figures
+from ytheta.report.simulation.statistics import PLANT_NAMES, SimulationStatistics
 from ytheta.report.terminal import list_names
 from ytheta.shapes import Float
 from ytheta.simulation.sensors.sensors import Sensor
@@ -23,7 +23,7 @@ SEPARATE_SETTINGS = ("robot", "base", "learn", "adaptation", "torque_limits")  #
 ROUNDING = 1e-12  # relative; smaller differences are none
 
 
-def describe_settings(figures: Figures, reference_note: str) -> Iterator[tuple[str, str]]:
+def describe_settings(figures: SimulationStatistics, reference_note: str) -> Iterator[tuple[str, str]]:
     """Yield label and text of each setting."""
     simulation, law = figures.simulation, figures.simulation.controller
     yield "Controller", law.name
@@ -54,7 +54,7 @@ def describe_settings(figures: Figures, reference_note: str) -> Iterator[tuple[s
         yield "Gains of the runs", "; ".join(ranges)
 
 
-def describe_unknowns(figures: Figures) -> str:
+def describe_unknowns(figures: SimulationStatistics) -> str:
     """Return number and names of the unknown parameters."""
     names = [each.name for each in figures.parameters]
     base = figures.simulation.controller.unknowns.base
@@ -102,7 +102,7 @@ def _format_range(values: Float[np.ndarray, "values"]) -> str:
     return f"{format_plain(float(values.min()))} … {format_plain(float(values.max()))}"
 
 
-def _describe_limits(figures: Figures) -> str:
+def _describe_limits(figures: SimulationStatistics) -> str:
     if figures.limited:
         return f"{format_setting(figures.simulation.controller.torque_limits)}; the controller enforces them"
     if np.isfinite(figures.limits).any():
@@ -110,7 +110,7 @@ def _describe_limits(figures: Figures) -> str:
     return "none"
 
 
-def _describe_plants(figures: Figures) -> str:
+def _describe_plants(figures: SimulationStatistics) -> str:
     """Return how the robots differ from the controller's description, and from each other."""
     theta = figures.simulation.theta
     described = figures.simulation.controller.robot.numeric.theta
@@ -127,7 +127,7 @@ def _describe_plants(figures: Figures) -> str:
     return f"{changed} parameters differ from the controller's description" if changed else "parameters as described"
 
 
-def _describe_sensors(figures: Figures) -> str:
+def _describe_sensors(figures: SimulationStatistics) -> str:
     """Return the errors of each sensor."""
     sensors = figures.simulation.sensors
     if sensors is None:

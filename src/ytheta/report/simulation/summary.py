@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import ytheta
 from ytheta.report.numbers import replace_nonfinite
-from ytheta.report.simulation.figures import QUANTILES, Figures
+from ytheta.report.simulation.statistics import QUANTILES, SimulationStatistics
 
 if TYPE_CHECKING:
     from ytheta.simulation.result import Simulation
 
 
-def simulation_summary(simulation: Simulation) -> dict[str, Any]:
+def summarize_simulation(simulation: Simulation) -> dict[str, Any]:
     """Return everything worth knowing about a simulation; None for infinite and undefined numbers."""
-    figures = Figures(simulation)
+    figures = SimulationStatistics(simulation)
     columns = (figures.units, figures.tracking, figures.last_tracking, figures.largest_torque, figures.limits)
     keys = ("name", "unit", "tracking_rms", "last_tracking_rms", "largest_torque", "torque_limit")
     rows = zip(simulation.robot.actuated, columns[0], *(column.tolist() for column in columns[1:]), strict=True)
@@ -53,7 +53,7 @@ def simulation_summary(simulation: Simulation) -> dict[str, Any]:
     return {key: replace_nonfinite(value) for key, value in data.items()}
 
 
-def _quantiles(figures: Figures) -> dict[str, list[float]] | None:
+def _quantiles(figures: SimulationStatistics) -> dict[str, list[float]] | None:
     if not figures.quantiles:
         return None
     quantiles = {name: values.tolist() for name, values in figures.quantiles.items()}

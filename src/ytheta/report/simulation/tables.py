@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ytheta.report.numbers import MAX_PERCENT, NONE, format_number, format_percent, parameter_unit
-from ytheta.report.simulation.figures import QUANTILES, Figures
+from ytheta.report.simulation.statistics import QUANTILES, SimulationStatistics
 
 MAX_RUNS = 8  # diverged runs that are named
 DIGITS = 4
@@ -21,7 +21,7 @@ NAMES = {
 }
 
 
-def badge(figures: Figures) -> tuple[str, str]:
+def describe_outcome(figures: SimulationStatistics) -> tuple[str, str]:
     """Return a word for the outcome, and the CSS class that colours it."""
     diverged, runs = len(figures.diverged), len(figures.simulation)
     if not diverged and figures.simulation.tracks.all():
@@ -33,7 +33,7 @@ def badge(figures: Figures) -> tuple[str, str]:
     return words, "poor" if diverged == runs else "usable"
 
 
-def key_figures(figures: Figures) -> Iterator[tuple[str, str, str]]:
+def list_key_numbers(figures: SimulationStatistics) -> Iterator[tuple[str, str, str]]:
     """Yield label, figure and explanation."""
     simulation, many = figures.simulation, len(figures.finished) > 1
     yield (
@@ -52,7 +52,7 @@ def key_figures(figures: Figures) -> Iterator[tuple[str, str, str]]:
         yield "largest torque", format_percent(100.0 * float(used[k])), f"of its limit, {simulation.robot.actuated[k]}"
 
 
-def joint_rows(figures: Figures) -> Iterator[dict[str, Any]]:
+def list_joint_rows(figures: SimulationStatistics) -> Iterator[dict[str, Any]]:
     sliding = figures.simulation.robot.sliding_joints
     columns = [figures.tracking, figures.last_tracking, figures.largest_torque]
     if np.isfinite(figures.limits).any():
@@ -64,7 +64,7 @@ def joint_rows(figures: Figures) -> Iterator[dict[str, Any]]:
         yield {"name": name, "unit": figures.units[j], "torque": parameter_unit(f"{name}.fc", sliding), "cells": cells}
 
 
-def parameter_rows(figures: Figures) -> Iterator[dict[str, Any]]:
+def list_parameter_rows(figures: SimulationStatistics) -> Iterator[dict[str, Any]]:
     sliding = figures.simulation.robot.sliding_joints
     for each in figures.parameters:
         cells = [(format_number(value, DIGITS), value) for value in (each.truth, each.start, each.end)]
@@ -76,18 +76,18 @@ def parameter_rows(figures: Figures) -> Iterator[dict[str, Any]]:
         }
 
 
-def quantile_headings() -> list[str]:
+def list_quantile_headings() -> list[str]:
     return [f"{100.0 * level:g} %" for level in QUANTILES]
 
 
-def quantile_rows(figures: Figures) -> Iterator[dict[str, Any]]:
+def list_quantile_rows(figures: SimulationStatistics) -> Iterator[dict[str, Any]]:
     for name, values in figures.quantiles.items():
         error = name.endswith("parameter_error")
         cells = [(_format_share(value) if error else format_number(value), value) for value in map(float, values)]
         yield {"name": NAMES[name], "unit": "" if error else figures.unit, "cells": cells}
 
 
-def describe_diverged_runs(figures: Figures) -> str:
+def describe_diverged_runs(figures: SimulationStatistics) -> str:
     """Return how many runs diverged, and when."""
     diverged = figures.diverged
     if not diverged:
@@ -101,7 +101,7 @@ def describe_diverged_runs(figures: Figures) -> str:
     return f"{len(diverged)} of {len(figures.simulation)} runs diverged: {named}{more}."
 
 
-def describe_shown_run(figures: Figures) -> str:
+def describe_shown_run(figures: SimulationStatistics) -> str:
     """Return which run the plots show."""
     if len(figures.simulation) == 1:
         return (

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ytheta.report.numbers import MAX_PERCENT, NONE, format_plain, parameter_unit
-from ytheta.report.simulation.figures import QUANTILES, Figures, Parameter
+from ytheta.report.simulation.statistics import QUANTILES, SimulationStatistics, Parameter
 from ytheta.report.terminal import Column, fit_table, print_note, print_table, render_text, safe_text, safe_texts
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def simulation_text(simulation: Simulation, *, width: int = 120, verbose: bool =
 
 def print_simulation(console: Console, simulation: Simulation, *, verbose: bool) -> None:
     """Print outcome, joints, parameters and remarks; advice about runs that diverged is the last line."""
-    figures = Figures(simulation)
+    figures = SimulationStatistics(simulation)
     console.print(safe_text(figures.headline, "bold"))
     _print_joints(console, figures)
     if simulation.unknown_names:
@@ -46,7 +46,7 @@ def print_simulation(console: Console, simulation: Simulation, *, verbose: bool)
         console.print(safe_text(simulation.advice, "bold red"), soft_wrap=True)
 
 
-def _print_joints(console: Console, figures: Figures) -> None:
+def _print_joints(console: Console, figures: SimulationStatistics) -> None:
     """Print the errors of each joint over all runs that did not diverge; the last row covers all joints."""
     robot = figures.simulation.robot
     torque_units = ["N" if name in robot.sliding_joints else "Nm" for name in robot.actuated]
@@ -73,7 +73,7 @@ def _print_joints(console: Console, figures: Figures) -> None:
         print_note(console, "torque limits are those of the description; the controller does not enforce them")
 
 
-def _print_parameters(console: Console, figures: Figures, *, verbose: bool) -> None:
+def _print_parameters(console: Console, figures: SimulationStatistics, *, verbose: bool) -> None:
     sliding = figures.simulation.robot.sliding_joints
     complete = verbose or len(figures.parameters) <= MAX_PARAMETERS
     rows = figures.parameters if complete else figures.by_decreasing_error()[:MAX_PARAMETERS]
@@ -96,7 +96,7 @@ def _print_parameters(console: Console, figures: Figures, *, verbose: bool) -> N
         print_note(console, f"parameters are those of run {figures.shown}, {which}")
 
 
-def _print_quantiles(console: Console, figures: Figures) -> None:
+def _print_quantiles(console: Console, figures: SimulationStatistics) -> None:
     names = list(figures.quantiles)
     columns = [Column(f"{len(figures.finished)} runs", safe_texts(NAMES[name] for name in names), left=True)]
     for k, level in enumerate(QUANTILES):

@@ -1,4 +1,4 @@
-"""Figures of a simulation that the terminal, the page and the JSON share.
+"""SimulationStatistics of a simulation that the terminal, the page and the JSON share.
 
 They cover the runs that did not diverge; if all diverged, they are NaN.
 """
@@ -40,7 +40,7 @@ class Parameter:
 
 
 @dataclass(frozen=True, eq=False)
-class Figures:
+class SimulationStatistics:
     """The figures of a simulation."""
 
     simulation: Simulation

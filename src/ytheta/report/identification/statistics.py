@@ -1,4 +1,4 @@
-"""Figures and remarks about an identification that the terminal, the page and the JSON share."""
+"""SimulationStatistics and remarks about an identification that the terminal, the page and the JSON share."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ MAX_CONDITION_NUMBER = 100.0  # above it noise and model errors grow
 MAX_PAIRS = 5
 
 
-def count_seen(identification: Identification, seen: Certainty) -> int:
+def count_parameters(identification: Identification, seen: Certainty) -> int:
     """Return how many base parameters are seen this well."""
     return identification.seen.count(seen)
 
 
-def validation_motion(identification: Identification) -> str:
+def describe_validation_motion(identification: Identification) -> str:
     """Return the motion by which the model was judged, in the words of the verdict."""
     if identification.validation is None:
         return "the logs of the fit"
@@ -34,12 +34,12 @@ def validation_motion(identification: Identification) -> str:
     return "a repetition of the same motion" if repeated else "motion not used for the fit"
 
 
-def relative_autocorrelation(identification: Identification) -> PerJoint:
+def compute_relative_autocorrelation(identification: Identification) -> PerJoint:
     """Return the autocorrelation time of the fit's residuals relative to that of white noise after the low-pass."""
     return identification.fit.autocorrelation_time / identification.origin.expected_autocorrelation_time
 
 
-def strongest_correlations(identification: Identification, least: float) -> list[tuple[str, str, float]]:
+def find_strongest_correlations(identification: Identification, least: float) -> list[tuple[str, str, float]]:
     """Return the pairs of parameters whose errors are most strongly correlated, at least by ``least``."""
     known = np.isfinite(identification.std)
     values = np.triu(np.where(np.outer(known, known), identification.correlation, 0.0), 1)
@@ -48,11 +48,11 @@ def strongest_correlations(identification: Identification, least: float) -> list
     return [(names[a], names[b], float(values[a, b])) for a, b in pairs if abs(values[a, b]) >= least]
 
 
-def remarks_on_weak_parameters(identification: Identification) -> Iterator[str]:
+def list_weaknesses(identification: Identification) -> Iterator[str]:
     """Yield remarks about weak parameters that the list of missing motion does not contain."""
     listed = sum(len(advice.parameters) for advice in identification.missing)
-    unseen = count_seen(identification, Certainty.UNSEEN)
-    more = count_seen(identification, Certainty.WEAK) + unseen - listed
+    unseen = count_parameters(identification, Certainty.UNSEEN)
+    more = count_parameters(identification, Certainty.WEAK) + unseen - listed
     if more > 0:
         subject = "parameter is" if more == 1 else "parameters are"
         yield f"… and {more} more {subject} weak{' or not seen' if unseen else ''}"
@@ -61,7 +61,7 @@ def remarks_on_weak_parameters(identification: Identification) -> Iterator[str]:
     }
     pairs = [
         f"{a} with {b} ({np.clip(value, -0.999, 0.999):.3f})"
-        for a, b, value in strongest_correlations(identification, MAX_CORRELATION)
+        for a, b, value in find_strongest_correlations(identification, MAX_CORRELATION)
         if {a, b} & weak
     ]
     if pairs:

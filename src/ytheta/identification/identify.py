@@ -55,7 +55,7 @@ def identify(
     settings: PreparationSettings = DEFAULT_SETTINGS,
     min_speed: Sequence[float] | None = None,
     threads: int | None = None,
-    tell: Callable[[str], None] = lambda _: None,
+    report_stage: Callable[[str], None] = lambda _: None,
 ) -> Identification:
     """Identify the base parameters of a robot from measured motion.
 
@@ -63,7 +63,7 @@ def identify(
     settings such as ``Recursive(forgetting=0.999)``. ``friction``: kinds among "viscous", "coulomb", "offset" and
     "asymmetric" (coulomb and offset). ``parameters``: names or patterns such as "*.fv" of the parameters to estimate,
     instead of ``friction`` and ``rotor_inertia``; all others keep the description's values. ``min_speed``: one speed
-    per joint; equations of slower joints are left out. ``tell`` is called with the name of each stage.
+    per joint; equations of slower joints are left out. ``report_stage`` is called with the name of each stage.
     """
     if not isinstance(robot, Robot):
         raise InputError(f"{robot!r} is not a robot; load it with load(name or path)")
@@ -72,10 +72,10 @@ def identify(
     fit_logs, validation_logs = _to_logs(logs), _to_logs(validate)
     check_logs(robot, (*fit_logs, *validation_logs))
     repetitions = tuple(find_repetitions(fit_logs, validation_logs))
-    tell("choosing the low-pass")
+    report_stage("choosing the low-pass")
     preparations, validation_preparations = choose_preparations(fit_logs, validation_logs, settings)
     robot = with_smooth_friction(robot, fit_logs)
-    tell("finding the base parameters")
+    report_stage("finding the base parameters")
     if parameters:
         base = base_parameters(robot, parameters=parameters)
     else:
@@ -89,11 +89,11 @@ def identify(
     problem = EstimationProblem(equation_form, subtract_known_torque(sources, known), threads=threads)
     if not any(True for _ in problem.tasks()):
         raise InputError(f"no segment is as long as a window of the {form} form; use the differential form")
-    tell("estimating")
+    report_stage("estimating")
     estimate = method.fit(problem)
     if not problem.normal_equations().counts.any():
         raise InputError("no equation is left: all joints are always slower than min_speed; lower it")
-    tell("computing the errors")
+    report_stage("computing the errors")
     fit = compute_errors(differential, sources, estimate.beta, known=known, threads=threads)
     validation = None
     if validation_preparations:

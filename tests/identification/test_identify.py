@@ -44,4 +44,4 @@ def test_bad_arguments_are_refused() -> None:
         with pytest.raises(InputError, match=message):
             identify(arm.robot, log, **arguments)
     with pytest.raises(InputError, match="as long as a window"):
-        identify(arm.robot, log.rows(0, 100), form="integral", settings=PreparationSettings(cutoff=8.0))
+        identify(arm.robot, log.select_rows(0, 100), form="integral", settings=PreparationSettings(cutoff=8.0))

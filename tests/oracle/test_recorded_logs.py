@@ -63,7 +63,7 @@ class Case:
     def logs(self, data: Path, robot: Robot) -> tuple[Log, Log]:
         fit = _read(data / self.folder / self.fit, robot, self.fit_rows)
         if self.split is not None:
-            return fit.between(-np.inf, self.split), fit.between(self.split, np.inf)
+            return fit.select_times(-np.inf, self.split), fit.select_times(self.split, np.inf)
         return fit, _read(data / self.folder / self.validation, robot, self.validation_rows)
 
 

@@ -201,8 +201,8 @@ def _split(
         raise InputError(f"--hold-out {percent:g} is less than one percent of the log; did you mean {100 * percent:g}?")
     (log,) = fit_logs
     first = len(log) - round(0.01 * percent * len(log))
-    last_part = replace(log.rows(first, len(log)), source=f"{log.source} (the last {percent:g} %)")
-    return [log.rows(0, first)], [last_part]
+    last_part = replace(log.select_rows(first, len(log)), source=f"{log.source} (the last {percent:g} %)")
+    return [log.select_rows(0, first)], [last_part]
 
 
 def _parameter_names(parameters: str | None, friction: str | None, *, rotor_inertia: bool) -> tuple[str, ...]:

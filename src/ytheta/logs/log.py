@@ -74,7 +74,7 @@ class Log:
             begin = end
         return 1.0 / float(np.median(steps, overwrite_input=True))
 
-    def rows(self, first: int, last: int) -> Log:
+    def select_rows(self, first: int, last: int) -> Log:
         """The log of rows first, …, last - 1; segments are clipped to them."""
         chosen = slice(first, last)
         clipped = [(max(a, first) - first, min(b, last) - first) for a, b in self.segments]
@@ -87,15 +87,15 @@ class Log:
             segments=tuple((a, b) for a, b in clipped if b > a),
         )
 
-    def between(self, start: float, end: float) -> Log:
+    def select_times(self, start: float, end: float) -> Log:
         """The log of the rows with start <= t < end."""
         first, last = np.searchsorted(self.t, [start, end])
-        return self.rows(int(first), int(last))
+        return self.select_rows(int(first), int(last))
 
     def pieces(self) -> Iterator[Log]:
         """Yield the log of each segment."""
         for first, last in self.segments:
-            yield self.rows(first, last)
+            yield self.select_rows(first, last)
 
     def describe_cuts(self) -> str:
         """Say why segments are short, as the beginning of an error message; empty for a log of one segment."""

@@ -71,4 +71,4 @@ def test_a_log_of_other_joints_is_refused() -> None:
 
 
 def test_a_log_without_rows_is_refused() -> None:
-    assert_refused(CLEAN.rows(0, 0), "no rows")
+    assert_refused(CLEAN.select_rows(0, 0), "no rows")

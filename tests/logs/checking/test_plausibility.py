@@ -26,7 +26,7 @@ DEFECTS = {
     "saturation": Defect(modify(tau=clip_torque), "saturation", Severity.WARNING),
     "a joint at rest": Defect(modify(q=scale(4, 0.005), qd=scale(4, 0.005)), "still", Severity.WARNING),
     "one torque missing": Defect(modify(tau=scale(5, 0.0)), "torque", Severity.WARNING),
-    "few rows": Defect(CLEAN.rows(0, 60), "short", Severity.WARNING),
+    "few rows": Defect(CLEAN.select_rows(0, 60), "short", Severity.WARNING),
 }
 
 
@@ -37,7 +37,7 @@ def test_each_defect_is_found_and_nothing_else(name: str) -> None:
 
 ERRORS: dict[str, tuple[Log, tuple[str, ...]]] = {
     "no torque": (modify(tau=put(..., 0.0)), ("all torques are zero",)),
-    "eight rows": (CLEAN.rows(0, 8), ("only 8",)),
+    "eight rows": (CLEAN.select_rows(0, 8), ("only 8",)),
 }
 
 

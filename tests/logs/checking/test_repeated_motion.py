@@ -36,10 +36,10 @@ def test_repeated_motion_is_recognised() -> None:
     assert "77 s earlier" in finding.text
     twice = Log(CLEAN.joints, np.arange(6000) / 100.0, np.concatenate((CLEAN.q, CLEAN.q)))
     # Counted from the starts of the two parts, the delay would be 0.5 s.
-    finding = find_repeated_motion(twice.rows(0, 2900), twice.rows(3050, 6000))
+    finding = find_repeated_motion(twice.select_rows(0, 2900), twice.select_rows(3050, 6000))
     assert finding is not None
     assert "30 s later" in finding.text
-    late = with_positions(CLEAN.rows(500, 3000), CLEAN.q[500:])
+    late = with_positions(CLEAN.select_rows(500, 3000), CLEAN.q[500:])
     finding = find_repeated_motion(CLEAN, late)
     assert finding is not None
     assert "4.99 s after its start" in finding.text
@@ -50,10 +50,10 @@ def test_repeated_motion_is_recognised() -> None:
 
 def test_other_motions_are_not_repetitions() -> None:
     assert find_repeated_motion(CLEAN, make_log(ROBOT, seed=1)) is None
-    assert find_repeated_motion(CLEAN.rows(0, 1500), CLEAN.rows(1500, 3000)) is None
+    assert find_repeated_motion(CLEAN.select_rows(0, 1500), CLEAN.select_rows(1500, 3000)) is None
     rest = with_positions(CLEAN, np.zeros_like(CLEAN.q))
     assert find_repeated_motion(rest, rest) is None
-    assert find_repeated_motion(CLEAN, CLEAN.rows(0, 1)) is None
+    assert find_repeated_motion(CLEAN, CLEAN.select_rows(0, 1)) is None
     with pytest.raises(InputError, match="different joints"):
         find_repeated_motion(CLEAN, make_log(ytheta.load("lu-two-link")))
 

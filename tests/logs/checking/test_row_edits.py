@@ -14,7 +14,7 @@ CLEAN = make_log(ytheta.load("ur10"))
 
 
 def test_edits_keep_segments_apart() -> None:
-    log = replace(CLEAN.rows(0, 100), segments=((0, 40), (50, 100)))
+    log = replace(CLEAN.select_rows(0, 100), segments=((0, 40), (50, 100)))
     cut = apply_edits(log, RowEdits(drop=row_indices([0, 39, 50, 60]), cut=row_indices([20, 60])))
     assert len(cut) == 86
     assert cut.segments == ((0, 19), (19, 38), (38, 47), (47, 86))

@@ -116,7 +116,7 @@ def test_the_cause_of_short_segments_is_named() -> None:
     with pytest.raises(InputError, match="missing rows cut the log into 2 segments of at most 49 samples; the longest"):
         choose_for(cut)
     with pytest.raises(InputError) as whole:
-        choose_for(log.rows(0, 49))
+        choose_for(log.select_rows(0, 49))
     assert "cut the log" not in str(whole.value)
 
 

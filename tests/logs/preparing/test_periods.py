@@ -46,7 +46,7 @@ def test_the_period_is_found() -> None:
     assert find_period(log, grid) == pytest.approx(4.0, abs=2e-3)
     settings = prepare_log(log, PreparationSettings(average_periods="auto")).settings
     assert settings.average_periods == pytest.approx(4.0, abs=2e-3)
-    once = log.rows(0, 3000)
+    once = log.select_rows(0, 3000)
     assert find_period(once, grid) is None
     with pytest.raises(InputError, match="does not repeat"):
         choose_preparation(once, PreparationSettings(average_periods="auto"))

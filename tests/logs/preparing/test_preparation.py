@@ -29,13 +29,13 @@ def test_short_segments_are_left_out_with_a_warning() -> None:
     prepared = prepare_log(log, PreparationSettings(cutoff=5.0))
     assert len(prepared.segments) == 1
     assert any(finding.code == "segments" and finding.severity is Severity.WARNING for finding in prepared.findings)
-    pieces = replace(make_sine_log().rows(0, 200), segments=((0, 100), (100, 200)))
+    pieces = replace(make_sine_log().select_rows(0, 200), segments=((0, 100), (100, 200)))
     with pytest.raises(
         InputError, match="gaps cut the log into 2 segments of at most 100 samples; no segment is longer"
     ):
         prepare_log(pieces, PreparationSettings(cutoff=5.0))
     with pytest.raises(InputError, match="raise the cut-off, trim less or record longer"):
-        prepare_log(make_sine_log().rows(0, 100), PreparationSettings(cutoff=5.0))
+        prepare_log(make_sine_log().select_rows(0, 100), PreparationSettings(cutoff=5.0))
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,7 @@ def test_segments_do_not_influence_each_other() -> None:
     cut = replace(log, segments=((0, 4000), (4000, 10000)))
     poison = cut.q.copy()
     poison[4000:] += 100.0
-    alone = prepare_log(log.rows(0, 4000), settings).motion
+    alone = prepare_log(log.select_rows(0, 4000), settings).motion
     for gapped, equal in ((replace(cut, q=poison), True), (replace(log, q=poison), False)):
         prepared = prepare_log(gapped, settings)
         first = prepared.motion.qdd[: len(alone)]

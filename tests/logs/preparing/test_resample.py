@@ -140,4 +140,4 @@ def test_time_that_does_not_advance_is_refused() -> None:
     with pytest.raises(InputError, match="rows 0 to 100 give no sample"):
         Grid(1.0 / RATE, by_rows=False).sample(log, (0, 100), 5, 5, (log.q,))
     with pytest.raises(InputError, match="no segment has two rows"):
-        choose_grid(log.rows(0, 1))
+        choose_grid(log.select_rows(0, 1))

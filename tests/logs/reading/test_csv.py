@@ -89,7 +89,7 @@ def test_an_incomplete_last_line_is_dropped_and_reported(cut: int, tmp_path: Pat
     lines = format_csv(ARM_COLUMNS).splitlines()
     path = write_file(tmp_path, "\n".join([*lines[:-1], lines[-1][:cut]]))
     log = read_log(path, ARM)
-    assert_same_log(log, ARM_LOG.rows(0, len(ARM_LOG) - 1))
+    assert_same_log(log, ARM_LOG.select_rows(0, len(ARM_LOG) - 1))
     (finding,) = (finding for finding in log.findings if finding.code == "truncated")
     assert finding.severity is Severity.REPAIRED
     assert "(151)" in finding.text

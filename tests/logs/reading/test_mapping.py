@@ -51,7 +51,7 @@ q = [0, "-pi/2"]
         "mapping.toml",
     )
     log = read_log(write_file(tmp_path, "line one\nline, two\n" + format_csv(columns)), ARM, mapping=mapping)
-    wanted = ARM_LOG.rows(10, 140)
+    wanted = ARM_LOG.select_rows(10, 140)
     np.testing.assert_allclose(log.t, wanted.t, rtol=1e-12)
     np.testing.assert_allclose(log.q, wanted.q + np.array([0.0, -np.pi / 2]), atol=1e-12)
     assert log.tau is not None

@@ -153,7 +153,7 @@ def reference_from_log(log: Log) -> LoggedReference:
     if len(log.segments) != 1:
         raise InputError(
             f"{source}: {log.describe_cuts() or 'the log is empty; '}a reference must be one segment; choose one with "
-            "log.between(start, end), or repair the file"
+            "log.select_times(start, end), or repair the file"
         )
     first, last = log.segments[0]
     t, q = log.t[first:last], log.q[first:last]

@@ -15,7 +15,7 @@ import numpy as np
 from ytheta.errors import InputError
 from ytheta.findings import Finding
 from ytheta.logs.finding_codes import LogFindingCode
-from ytheta.logs.temporary import allocate_temporary
+from ytheta.logs.temporary_arrays import allocate_temporary
 from ytheta.shapes import PerSample, SamplesByJoint
 
 CAUSES_OF_CUTS = {

@@ -10,7 +10,7 @@ from ytheta.findings import Finding, Severity
 from ytheta.logs.checking.row_edits import RowEdits, row_indices
 from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.log import Log
-from ytheta.logs.temporary import compute_steps
+from ytheta.logs.temporary_arrays import compute_steps
 from ytheta.shapes import Bool, Float, PerSample, RowIndices
 
 MAX_STEP_RATIO = 4.0  # median steps; usual jitter stays below 2.5, lost samples begin at 4

@@ -14,7 +14,7 @@ from ytheta.logs.checking.joint_columns import iterate_columns
 from ytheta.logs.checking.row_edits import RowEdits
 from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.log import Log
-from ytheta.logs.temporary import compute_steps
+from ytheta.logs.temporary_arrays import compute_steps
 from ytheta.shapes import Bool, RowIndices, SamplesByJoint
 
 MIN_STEP_RATIO = 0.05  # of the 95 % quantile of a joint's steps; a joint with smaller steps is about to rest

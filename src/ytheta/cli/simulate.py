@@ -58,7 +58,7 @@ from ytheta.cli.simulate_options import (
 )
 from ytheta.conventions import SNAP
 from ytheta.errors import InputError
-from ytheta.logs.write import ENDINGS, write_log
+from ytheta.logs.write import SUFFIXES, write_log
 from ytheta.report.simulation.summary import summarize_simulation
 from ytheta.report.simulation.text import print_simulation
 from ytheta.robot.robot import Robot
@@ -126,7 +126,7 @@ def simulate(
     log_per_run = output is not None and RUN_FIELD in output
     if log_per_run and runs > MAX_LOGS:
         raise InputError(f"{output} would write {runs} logs; write at most {MAX_LOGS}, or only the first run")
-    check_output(None if output is None else output.replace(RUN_FIELD, "0"), ENDINGS, (robot, reference))
+    check_output(None if output is None else output.replace(RUN_FIELD, "0"), SUFFIXES, (robot, reference))
     check_output(report, PAGE_SUFFIXES, (robot, reference))
     write_page = load_report_writer(report, "ytheta.report.simulation.page", "write_simulation_report")
     if not (rate > 0.0 and np.isfinite(rate)):

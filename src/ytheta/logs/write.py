@@ -11,12 +11,12 @@ from ytheta.files.atomic import check_writable, write_atomically
 from ytheta.logs.log import Log
 from ytheta.shapes import Float
 
-ENDINGS = (".csv", ".parquet", ".npz")
+SUFFIXES = (".csv", ".parquet", ".npz")
 
 
 def write_log(log: Log, path: str | Path) -> Path:
     """Write a log in the format of the file name's ending. The file appears complete or not at all."""
-    path = check_writable(path, *ENDINGS)
+    path = check_writable(path, *SUFFIXES)
     columns = _name_columns(log)
     with write_atomically(path) as file:
         if path.suffix.lower() == ".npz":

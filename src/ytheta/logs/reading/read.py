@@ -19,9 +19,9 @@ from ytheta.logs.reading.parquet import read_parquet
 from ytheta.logs.reading.table import ColumnTable
 from ytheta.robot.robot import Robot
 
-TEXT_ENDINGS = (".csv", ".txt", ".tsv", ".dat")
-BAG_ENDINGS = (".mcap", ".db3")
-ENDINGS = (*TEXT_ENDINGS, ".parquet", ".npz", *BAG_ENDINGS)
+TEXT_SUFFIXES = (".csv", ".txt", ".tsv", ".dat")
+BAG_SUFFIXES = (".mcap", ".db3")
+SUFFIXES = (*TEXT_SUFFIXES, ".parquet", ".npz", *BAG_SUFFIXES)
 
 
 def read_log(
@@ -51,13 +51,13 @@ def read_log(
 def _read_table(path: Path, robot: Robot, mapping: ColumnMapping) -> ColumnTable:
     is_folder = _is_bag_folder(path)
     ending = path.suffix.lower()
-    if mapping.skip and (is_folder or ending not in TEXT_ENDINGS):
+    if mapping.skip and (is_folder or ending not in TEXT_SUFFIXES):
         raise InputError(
             f"{mapping.source}: 'skip' leaves out lines of text files, but {path} is not a text file; use 'rows'"
         )
-    if is_folder or ending in BAG_ENDINGS:
+    if is_folder or ending in BAG_SUFFIXES:
         return read_bag(path, robot.actuated, mapping.topic)
-    if ending in TEXT_ENDINGS:
+    if ending in TEXT_SUFFIXES:
         return read_csv(path, mapping.skip)
     return read_parquet(path) if ending == ".parquet" else read_npz(path)
 
@@ -74,8 +74,8 @@ def _is_bag_folder(path: Path) -> bool:
             return True
         if not stat.S_ISREG(status.st_mode):
             raise InputError(f"{path} is not a regular file; save the log as a file and name that")
-        if path.suffix.lower() not in ENDINGS:
-            suggestion = suggest_names(path.suffix, ENDINGS)
+        if path.suffix.lower() not in SUFFIXES:
+            suggestion = suggest_names(path.suffix, SUFFIXES)
             raise InputError(f"{path} ends in {path.suffix!r}, which is not a format of logs{suggestion}")
         if status.st_size == 0:
             raise InputError(f"{path} is empty; record the motion again or name another file")

@@ -107,7 +107,7 @@ def test_spans_cover_every_sample_once() -> None:
     pieces = list(split_into_spans(10, 95, 20, 7, 100))
     assert pieces[0] == Span(10, 30, 3, 37)
     assert pieces[-1] == Span(90, 95, 83, 100)
-    assert [row for piece in pieces for row in range(piece.first, piece.last)] == list(range(10, 95))
+    assert [row for piece in pieces for row in range(piece.core_start, piece.core_stop)] == list(range(10, 95))
 
 
 def test_the_low_pass_before_decimation_prevents_aliasing() -> None:

@@ -71,7 +71,7 @@ def test_the_number_of_kept_samples_is_reported(decimate: int, words: str) -> No
     preparation = choose_preparation(make_sine_log(), PreparationSettings(cutoff=5.0, decimate=decimate))
     (finding,) = (finding for finding in preparation.findings if finding.code == LogFindingCode.SAMPLES)
     assert words in finding.text
-    kept = sum(len(range(span.first, span.last, decimate)) for _, span in preparation.pieces())
+    kept = sum(len(range(span.core_start, span.core_stop, decimate)) for _, span in preparation.iterate_pieces())
     assert finding.fields["kept"] == kept
 
 

@@ -55,7 +55,7 @@ def test_pieces_equal_the_whole(derivative: str, jitter: bool, decimate: int) ->
 
 def test_a_piece_holds_no_more_than_the_samples_kept() -> None:
     preparation = choose_preparation(make_sine_log(30.0), PreparationSettings(cutoff=8.0, decimate=7))
-    motion = prepare_span(preparation, *next(preparation.pieces(1000)))
+    motion = prepare_span(preparation, *next(preparation.iterate_pieces(1000)))
     for name in ("t", "q", "qd", "qdd", "tau", "raw_tau", "rows"):
         array = getattr(motion, name)
         assert (array if array.base is None else array.base).nbytes == array.nbytes, name
@@ -63,9 +63,9 @@ def test_a_piece_holds_no_more_than_the_samples_kept() -> None:
 
 def test_pieces_without_margins_would_differ() -> None:
     preparation = choose_preparation(make_sine_log(30.0, noise=1e-4), PreparationSettings(cutoff=8.0, decimate=1))
-    pieces = list(preparation.pieces(1000))
+    pieces = list(preparation.iterate_pieces(1000))
     whole = concatenate_pieces([prepare_span(preparation, *piece) for piece in pieces])
-    bare = [(segment, replace(span, start=span.first, stop=span.last)) for segment, span in pieces]
+    bare = [(segment, replace(span, start=span.core_start, stop=span.core_stop)) for segment, span in pieces]
     twin = concatenate_pieces([prepare_span(preparation, *piece) for piece in bare])
     assert np.abs(twin["qdd"] - whole["qdd"]).max() > 1e-2 * np.abs(whole["qdd"]).max()
 

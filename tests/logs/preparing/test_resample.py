@@ -54,14 +54,14 @@ def test_irregular_samples_are_interpolated_at_their_stamps() -> None:
         grid, (finding,) = choose_grid(log)
         assert not grid.by_rows
         assert "uneven sampling (added up over the log" in finding.text
-        count = grid.length(log, (0, 3000))
-        times = grid.times(log, (0, 3000), 0, count)
+        count = grid.count_samples(log, (0, 3000))
+        times = grid.compute_times(log, (0, 3000), 0, count)
         (samples,) = grid.sample(log, (0, 3000), 0, count, (log.q,))
         # Linear interpolation is off by at most step^2 / 8 times the acceleration.
         bound = np.diff(t).max() ** 2 / 8.0 * (2 * np.pi * 0.8) ** 2
         assert np.abs(samples.T - evaluate_motion(times)).max() < bound
         assert times[-1] <= t[-1] + 1e-9
-        near = grid.rows(log, (0, 3000), 0, count)
+        near = grid.find_nearest_rows(log, (0, 3000), 0, count)
         assert np.abs(t[near] - times).max() <= np.diff(t).max() / 2 + 1e-9
 
 
@@ -102,7 +102,7 @@ def test_pieces_equal_the_whole(held: bool) -> None:
     assert bool(findings) is held
     grid = Grid(0.01, by_rows=False)
     segment = (0, len(log))
-    count = grid.length(log, segment)
+    count = grid.count_samples(log, segment)
     (whole,) = grid.sample(log, segment, 0, count, (log.q,))
     parts = [grid.sample(log, segment, a, min(a + 100, count), (log.q,))[0] for a in range(0, count, 100)]
     np.testing.assert_allclose(np.concatenate(parts, axis=1), whole, rtol=0.0, atol=1e-12)
@@ -115,9 +115,9 @@ def test_interpolation_stays_within_a_segment() -> None:
     q[200:] = 1e9
     log = make_log(t, q, segments=((0, 200), (200, 400)))
     grid = Grid(0.01, by_rows=False)
-    (samples,) = grid.sample(log, (0, 200), 0, grid.length(log, (0, 200)), (log.q,))
+    (samples,) = grid.sample(log, (0, 200), 0, grid.count_samples(log, (0, 200)), (log.q,))
     assert np.abs(samples).max() < 2.0
-    (across,) = grid.sample(log, (0, 400), 0, grid.length(log, (0, 400)), (log.q,))
+    (across,) = grid.sample(log, (0, 400), 0, grid.count_samples(log, (0, 400)), (log.q,))
     assert np.abs(across).max() > 1e8
 
 
@@ -127,9 +127,9 @@ def test_straight_lines_are_exact_for_any_stamps(seed: int, level: float, slope:
     line = level + slope * t
     log = make_log(t, np.stack([line, -line], axis=1))
     grid = Grid(1.0 / RATE, by_rows=False)
-    count = grid.length(log, (0, 60))
+    count = grid.count_samples(log, (0, 60))
     (samples,) = grid.sample(log, (0, 60), 0, count, (log.q,))
-    np.testing.assert_allclose(samples[0], level + slope * grid.times(log, (0, 60), 0, count), rtol=0.0, atol=1e-9)
+    np.testing.assert_allclose(samples[0], level + slope * grid.compute_times(log, (0, 60), 0, count), rtol=0.0, atol=1e-9)
 
 
 def test_time_that_does_not_advance_is_refused() -> None:

@@ -61,15 +61,15 @@ class LogSource:
     def lengths(self) -> tuple[int, ...]:
         """Kept samples of every segment; 0 for a segment shorter than the samples cut off at its ends."""
         preparation = self.preparation
-        lengths = (preparation.grid.length(preparation.log, segment) for segment in preparation.log.segments)
-        return tuple(max(0, -(-(length - 2 * preparation.trimmed) // preparation.decimate)) for length in lengths)
+        lengths = (preparation.grid.count_samples(preparation.log, segment) for segment in preparation.log.segments)
+        return tuple(max(0, -(-(length - 2 * preparation.trimmed_samples) // preparation.decimate)) for length in lengths)
 
     def motion(self, segment: int, first: int, last: int) -> MotionSamples:
-        preparation, step, trimmed = self.preparation, self.preparation.decimate, self.preparation.trimmed
+        preparation, step, trimmed = self.preparation, self.preparation.decimate, self.preparation.trimmed_samples
         rows = preparation.log.segments[segment]
-        length = preparation.grid.length(preparation.log, rows)
+        length = preparation.grid.count_samples(preparation.log, rows)
         begin, end = trimmed + first * step, min(trimmed + last * step, length - trimmed)
-        margin = preparation.smoother.memory * (1 if self.directions is None else 2)
+        margin = preparation.differentiator.memory * (1 if self.directions is None else 2)
         span = Span(begin, end, max(0, begin - margin), min(length, end + margin))
         motion = prepare_span(preparation, rows, span, self._moving_directions)
         if self.held is None or not self.held.any():

@@ -108,7 +108,7 @@ def choose_cutoff(log: Log, grid: Grid) -> Cutoff:
 
 def _velocity_spectrum(log: Log, grid: Grid) -> tuple[PerLine, LinesByJoint]:
     """Mean power spectrum of the differenced positions, without the line at zero."""
-    lengths = [grid.length(log, segment) for segment in log.segments]
+    lengths = [grid.count_samples(log, segment) for segment in log.segments]
     longest = max(lengths, default=0)
     if longest < MIN_SAMPLES:
         raise InputError(

@@ -71,7 +71,7 @@ def _compute_dissimilarity(log: Log, grid: Grid) -> tuple[Float[np.ndarray, "lag
     lag.
     """
     segment = max(log.segments, key=lambda ends: ends[1] - ends[0])
-    length = grid.length(log, segment)
+    length = grid.count_samples(log, segment)
     stride = -(-length // MAX_SAMPLES)
     (samples,) = grid.sample(log, segment, 0, length, (log.q,))
     x = samples[:, ::stride]
@@ -93,7 +93,7 @@ def _compute_dissimilarity(log: Log, grid: Grid) -> tuple[Float[np.ndarray, "lag
 def average_periods(log: Log, grid: Grid, period: float, margin: int) -> tuple[Log, Grid]:
     """The mean period of the longest segment, continued periodically for ``margin`` samples at both ends."""
     segment = max(log.segments, key=lambda ends: ends[1] - ends[0])
-    length = grid.length(log, segment)
+    length = grid.count_samples(log, segment)
     periods = int((length - 1) * grid.step / period + 1e-6) if period > 0.0 else 0
     if periods < 2:
         raise InputError(

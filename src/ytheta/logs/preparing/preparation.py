@@ -74,17 +74,17 @@ class Preparation:
         return self.grid.rate / self.decimate
 
     @cached_property
-    def direction_smoother(self) -> Differentiator:
+    def direction_differentiator(self) -> Differentiator:
         """The smoother of the velocities whose signs are the drive directions; see ``drive_directions``."""
         cutoff = min(CUTOFF_RATIO * float(self.settings.cutoff), MAX_LOWPASS_RATIO * self.grid.rate)
         return make_differentiator(self.settings.derivative, cutoff, self.grid.rate)
 
-    def pieces(self, size: int = SAMPLES_PER_PIECE) -> Iterator[tuple[tuple[int, int], Span]]:
+    def iterate_pieces(self, size: int = SAMPLES_PER_PIECE) -> Iterator[tuple[tuple[int, int], Span]]:
         """Yield segments and spans of their samples, which can be prepared independently of each other."""
         size = max(1, size // self.decimate) * self.decimate
         for segment in self.log.segments:
-            length = self.grid.length(self.log, segment)
-            for span in split_into_spans(self.trimmed, length - self.trimmed, size, self.smoother.memory, length):
+            length = self.grid.count_samples(self.log, segment)
+            for span in split_into_spans(self.trimmed_samples, length - self.trimmed_samples, size, self.differentiator.memory, length):
                 yield segment, span
 
 
@@ -143,7 +143,7 @@ def _require_auto(name: str, value: str) -> None:
 
 def _report_kept_samples(log: Log, grid: Grid, trimmed: int, decimate: int) -> Iterator[Finding]:
     """Findings about the samples that are kept; an error if there are none."""
-    lengths = [grid.length(log, segment) for segment in log.segments]
+    lengths = [grid.count_samples(log, segment) for segment in log.segments]
     short = sum(length <= 2 * trimmed for length in lengths)
     seconds = trimmed * grid.step
     if short == len(lengths):

@@ -81,7 +81,7 @@ def prepare_span(
     preparation: Preparation, segment: tuple[int, int], span: Span, directions: DriveDirections | None = None
 ) -> MotionSamples:
     """Prepare one piece of a log. Directions are low-passed twice and need twice the margin."""
-    log, smoother = preparation.log, preparation.smoother
+    log, smoother = preparation.log, preparation.differentiator
     kept = slice(span.core.start, span.core.stop, preparation.decimate)
 
     # One quantity at a time, since the samples in between need many times the memory of those that are kept.
@@ -90,7 +90,7 @@ def prepare_span(
 
     smooth = smoother.smooth(sample(log.q))
     q, qd, qdd = (smoother.differentiate(smooth, order, kept) for order in range(3))
-    recorded = np.flatnonzero(preparation.recorded)
+    recorded = np.flatnonzero(preparation.uses_recorded_velocity)
     if len(recorded) and log.qd is not None:
         smooth = smoother.smooth(sample(log.qd)[recorded])
         qd[recorded], qdd[recorded] = (smoother.differentiate(smooth, order, kept) for order in range(2))
@@ -106,13 +106,13 @@ def prepare_span(
         tau = _transpose(smoother.differentiate(smoother.smooth(torque), 0, kept))
     decimated = slice(0, None, preparation.decimate)  # copied, or the samples in between would stay in memory
     return MotionSamples(
-        t=preparation.grid.times(log, segment, span.first, span.last)[decimated].copy(),
+        t=preparation.grid.compute_times(log, segment, span.core_start, span.core_stop)[decimated].copy(),
         q=_transpose(q),
         qd=_transpose(qd),
         qdd=_transpose(qdd),
         tau=tau,
         raw_tau=raw_tau,
-        rows=preparation.grid.rows(log, segment, span.first, span.last)[decimated].copy(),
+        rows=preparation.grid.find_nearest_rows(log, segment, span.core_start, span.core_stop)[decimated].copy(),
         direction=direction,
     )
 
@@ -122,7 +122,7 @@ def prepare_pieces(
 ) -> Iterator[MotionSamples]:
     """Yield the prepared motion of a log, piece by piece."""
     preparation = choose_preparation(log, settings)
-    for segment, span in preparation.pieces(size):
+    for segment, span in preparation.iterate_pieces(size):
         yield prepare_span(preparation, segment, span)
 
 
@@ -133,7 +133,7 @@ def prepare_log(
     preparation = choose_preparation(log, settings)
     parts: list[MotionSamples] = []
     lengths: dict[tuple[int, int], int] = {}
-    for segment, span in preparation.pieces(size):
+    for segment, span in preparation.iterate_pieces(size):
         parts.append(prepare_span(preparation, segment, span))
         lengths[segment] = lengths.get(segment, 0) + len(parts[-1])
     ends = np.cumsum([0, *lengths.values()]).tolist()
@@ -151,11 +151,11 @@ def _velocity_for_directions(
     preparation: Preparation, sample: Callable[[SamplesByJoint], JointsByGrid]
 ) -> JointsByGrid:
     """Velocities at all samples of a piece, less smooth than those of the motion; see ``drive_directions``."""
-    log, smoother = preparation.log, preparation.direction_smoother
+    log, smoother = preparation.log, preparation.direction_differentiator
     smooth = smoother.smooth(sample(log.q))
     everywhere = slice(0, smooth.shape[1])
     velocity = smoother.differentiate(smooth, 1, everywhere)
-    recorded = np.flatnonzero(preparation.recorded)
+    recorded = np.flatnonzero(preparation.uses_recorded_velocity)
     if len(recorded) and log.qd is not None:
         velocity[recorded] = smoother.differentiate(smoother.smooth(sample(log.qd)[recorded]), 0, everywhere)
     return velocity

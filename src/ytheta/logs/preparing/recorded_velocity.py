@@ -50,7 +50,7 @@ def _compare_with_positions(
 ) -> tuple[tuple[bool, ...], tuple[Finding, ...]]:
     assert log.qd is not None
     segment = max(log.segments, key=lambda ends: ends[1] - ends[0])
-    length = grid.length(log, segment)
+    length = grid.count_samples(log, segment)
     trimmed = differentiator.settling
     start, stop = max(0, (length - MAX_SAMPLES) // 2), min(length, (length + MAX_SAMPLES) // 2)
     if stop - start <= 2 * trimmed + MIN_SAMPLES:

@@ -46,7 +46,7 @@ class Grid:
         """Samples per second."""
         return 1.0 / self.step
 
-    def length(self, log: Log, segment: tuple[int, int]) -> int:
+    def count_samples(self, log: Log, segment: tuple[int, int]) -> int:
         """Number of samples of a segment."""
         first, last = segment
         if self.by_rows or last - first < 2:
@@ -54,16 +54,16 @@ class Grid:
         # The tolerance keeps a last row that is exactly on the grid despite rounding.
         return int((log.t[last - 1] - log.t[first]) / self.step + 1e-6) + 1
 
-    def times(self, log: Log, segment: tuple[int, int], start: int, stop: int) -> PerSample:
+    def compute_times(self, log: Log, segment: tuple[int, int], start: int, stop: int) -> PerSample:
         """Times of samples ``start:stop`` of a segment."""
         return log.t[segment[0]] + self.step * np.arange(start, stop)
 
-    def rows(self, log: Log, segment: tuple[int, int], start: int, stop: int) -> Int[np.ndarray, "samples"]:
+    def find_nearest_rows(self, log: Log, segment: tuple[int, int], start: int, stop: int) -> Int[np.ndarray, "samples"]:
         """The recorded rows nearest to samples ``start:stop`` of a segment."""
         first, last = segment
         if self.by_rows:
             return np.arange(first + start, first + stop)
-        times = self.times(log, segment, start, stop)
+        times = self.compute_times(log, segment, start, stop)
         after = np.clip(np.searchsorted(log.t[first:last], times), 1, last - first - 1)
         stamps = log.t[first:last]
         is_before_nearer = times - stamps[after - 1] < stamps[after] - times
@@ -79,7 +79,7 @@ class Grid:
             return tuple(np.ascontiguousarray(signal[chosen].T) for signal in signals)
         if stop <= start or last <= first:
             raise InputError(f"{log.source or 'log'}: rows {first} to {last} give no sample; check the time stamps")
-        times = self.times(log, segment, start, stop)
+        times = self.compute_times(log, segment, start, stop)
         stamps = log.t[first:last]
         low = max(0, int(np.searchsorted(stamps, times[0])) - 1)
         high = min(last - first, int(np.searchsorted(stamps, times[-1])) + 2)
@@ -161,7 +161,7 @@ def _roughness(log: Log, grid: Grid) -> float:
     """Root mean square of third differences of the positions on a grid; median of the joints."""
     squares = []
     for window in _choose_windows(log):
-        (samples,) = grid.sample(log, window, 0, grid.length(log, window), (log.q,))
+        (samples,) = grid.sample(log, window, 0, grid.count_samples(log, window), (log.q,))
         if samples.shape[1] > 3:
             squares.append(np.mean(np.diff(samples, n=3, axis=1) ** 2, axis=1))
     return float(np.median(np.sqrt(np.mean(squares, axis=0)))) if squares else 0.0

@@ -18,7 +18,7 @@ from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.temporary_arrays import allocate_temporary
 from ytheta.shapes import PerSample, SamplesByJoint
 
-CAUSES_OF_CUTS = {
+CAUSES_OF_SPLITS = {
     LogFindingCode.MISSING: "missing rows",
     LogFindingCode.GARBAGE: "garbage",
     LogFindingCode.GAP: "gaps",
@@ -102,6 +102,6 @@ class Log:
         if len(self.segments) < 2:
             return ""
         codes = {finding.code for finding in self.findings}
-        causes = " and ".join(words for code, words in CAUSES_OF_CUTS.items() if code in codes) or "gaps"
+        causes = " and ".join(words for code, words in CAUSES_OF_SPLITS.items() if code in codes) or "gaps"
         longest = max(last - first for first, last in self.segments)
         return f"{causes} cut the log into {len(self.segments)} segments of at most {longest} samples; "

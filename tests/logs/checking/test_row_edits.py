@@ -8,14 +8,14 @@ import numpy as np
 
 import ytheta
 from tests.support.log_files import make_log
-from ytheta.logs.checking.row_edits import RowEdits, apply_edits, row_indices
+from ytheta.logs.checking.row_edits import RowEdits, apply_edits, to_row_indices
 
 CLEAN = make_log(ytheta.load("ur10"))
 
 
 def test_edits_keep_segments_apart() -> None:
     log = replace(CLEAN.select_rows(0, 100), segments=((0, 40), (50, 100)))
-    cut = apply_edits(log, RowEdits(drop=row_indices([0, 39, 50, 60]), cut=row_indices([20, 60])))
+    cut = apply_edits(log, RowEdits(drop=to_row_indices([0, 39, 50, 60]), cut=to_row_indices([20, 60])))
     assert len(cut) == 86
     assert cut.segments == ((0, 19), (19, 38), (38, 47), (47, 86))
     np.testing.assert_array_equal(cut.t[[0, 38, 47]], CLEAN.t[[1, 51, 61]])

@@ -39,9 +39,9 @@ def test_logs_that_would_give_wrong_results_are_refused(name: str) -> None:
     assert_refused(log, *words)
 
 
-def refusal_message(log: Log, robot: Robot = ROBOT, *, clock_stated: bool = False) -> str:
+def get_refusal_message(log: Log, robot: Robot = ROBOT, *, time_unit_known: bool = False) -> str:
     with pytest.raises(InputError) as caught:
-        check_log(log, robot, clock_stated=clock_stated)
+        check_log(log, robot, time_unit_known=time_unit_known)
     return str(caught.value)
 
 
@@ -53,7 +53,7 @@ def test_clocks_that_do_not_count_seconds_are_recognised(rate: float, factor: fl
     log = make_log(ROBOT, rate=rate, rows=int(10 * rate))
     log = log if velocity else replace(log, qd=None)
     assert codes_above_notes(check_log(log, ROBOT)) == set()
-    wrong = refusal_message(replace(log, t=factor * log.t))
+    wrong = get_refusal_message(replace(log, t=factor * log.t))
     assert re.findall(r't = "(\w+)" in a mapping', wrong) == [word]
     assert "slow for an arm" not in wrong
 
@@ -63,8 +63,8 @@ def test_slow_motion_or_a_low_rate_alone_is_accepted() -> None:
     slow = replace(log, t=20.0 * log.t)  # at 5 Hz, a minute for a crossing
     assert "units" not in codes_above_notes(check_log(slow, ROBOT))
     hours = replace(log, t=1e3 * log.t)
-    assert "milliseconds" in refusal_message(hours)
-    assert codes_above_notes(check_log(hours, ROBOT, clock_stated=True)) == {"sampling"}
+    assert "milliseconds" in get_refusal_message(hours)
+    assert codes_above_notes(check_log(hours, ROBOT, time_unit_known=True)) == {"sampling"}
     fine = np.arange(400_000) / 100.0  # an hour at 100 Hz, as slow
     q = np.stack([np.interp(fine, hours.t, column) for column in hours.q.T], axis=1)
     assert "units" not in codes_above_notes(check_log(Log(ROBOT.actuated, fine, q), ROBOT))
@@ -83,10 +83,10 @@ def test_one_joint_in_degrees_is_recognised() -> None:
     log = make_log(robot)
     degrees = replace(log, q=log.q * np.array([180.0 / np.pi, 1.0]))
     for wrong in (replace(degrees, qd=None), degrees):
-        assert 'q = ["degrees", "radians"] in a mapping' in refusal_message(wrong, robot)
+        assert 'q = ["degrees", "radians"] in a mapping' in get_refusal_message(wrong, robot)
     both = replace(log, q=np.degrees(log.q), qd=None)
-    assert 'q = "degrees" in a mapping' in refusal_message(both, robot)
-    counts = refusal_message(replace(log, q=1e5 * log.q, qd=None), robot)
+    assert 'q = "degrees" in a mapping' in get_refusal_message(both, robot)
+    counts = get_refusal_message(replace(log, q=1e5 * log.q, qd=None), robot)
     assert "too large" in counts
     assert "encoders" in counts
     assert "seem to be in degrees" not in counts
@@ -98,10 +98,10 @@ def test_a_sliding_joint_is_not_in_degrees() -> None:
     sliding = replace(robot, joints=(first, replace(second, kind=JointKind.PRISMATIC), *others))
     log = make_log(sliding)
     degrees = replace(log, q=log.q * np.array([180.0 / np.pi, 1.0]), qd=None)
-    assert 'q = ["degrees", "metres"] in a mapping' in refusal_message(degrees, sliding)
+    assert 'q = ["degrees", "metres"] in a mapping' in get_refusal_message(degrees, sliding)
 
 
 def test_stated_units_are_accepted() -> None:
     turning = replace(CLEAN, q=20.0 * CLEAN.q, qd=None)
-    assert "degrees" in refusal_message(turning)
-    assert codes_above_notes(check_log(turning, ROBOT, units_stated=True)) == set()
+    assert "degrees" in get_refusal_message(turning)
+    assert codes_above_notes(check_log(turning, ROBOT, position_unit_known=True)) == set()

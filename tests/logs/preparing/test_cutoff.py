@@ -16,7 +16,7 @@ from ytheta.logs.preparing.cutoff import (
     MAX_RIGID_FREQUENCY,
     MIN_BAND_RATIO,
     TARGET_BAND_RATIO,
-    Cutoff,
+    CutoffChoice,
     choose_cutoff,
 )
 from ytheta.logs.preparing.resample import choose_grid
@@ -33,11 +33,11 @@ def make_multisine_log(top: float, noise: float, rate: float = 1000.0, seconds: 
     return Log(joints=JOINTS, t=t, q=q / np.abs(q).max() + noise * rng.normal(size=q.shape))
 
 
-def choose_for(log: Log) -> Cutoff:
+def choose_for(log: Log) -> CutoffChoice:
     return choose_cutoff(log, choose_grid(log)[0])
 
 
-def get_band(choice: Cutoff) -> float:
+def get_band(choice: CutoffChoice) -> float:
     assert choice.band is not None
     return choice.band
 

@@ -121,7 +121,7 @@ def test_the_cubic_spline_is_that_of_scipy() -> None:
 
 
 def test_the_quintic_spline_solves_its_normal_equations() -> None:
-    """In the interior its coefficients solve (B + weight * D) c = y, D the negative sixth difference."""
+    """In the get_interior its coefficients solve (B + weight * D) c = y, D the negative sixth difference."""
     spline = SmoothingSpline(4.0, 100.0)
     y = np.random.default_rng(7).normal(size=1200).cumsum()
     c = spline.smooth(y[np.newaxis])[0]

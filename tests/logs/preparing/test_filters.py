@@ -18,7 +18,7 @@ TIME = np.arange(6000) / RATE
 LOWPASS = Lowpass(10.0, RATE)
 
 
-def interior(lowpass: Lowpass) -> slice:
+def get_interior(lowpass: Lowpass) -> slice:
     return slice(2 * lowpass.settling, -2 * lowpass.settling)
 
 
@@ -113,7 +113,7 @@ def test_spans_cover_every_sample_once() -> None:
 def test_the_low_pass_before_decimation_prevents_aliasing() -> None:
     lowpass = Lowpass.before_decimation(RATE, 10)
     assert lowpass.cutoff == 40.0
-    assert np.abs(lowpass.apply(np.sin(2 * np.pi * 90.0 * TIME))[interior(lowpass)]).max() < 2e-3
+    assert np.abs(lowpass.apply(np.sin(2 * np.pi * 90.0 * TIME))[get_interior(lowpass)]).max() < 2e-3
 
 
 @pytest.mark.parametrize("cutoff", [0.0, -1.0, 451.0, float("nan")])

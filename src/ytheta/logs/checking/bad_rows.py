@@ -1,6 +1,6 @@
 """Rows without a measurement: missing and infinite values, and garbage.
 
-Garbage is the content of a buffer before the first message arrives: absurd numbers beside others that look plausible.
+Garbage is the content of a buffer before the first message arrives: implausible numbers beside others that look plausible.
 Therefore a few plausible rows are dropped with it if they lie between garbage rows, between garbage and an end of the
 log, or between garbage and a jump in time or position close to it.
 """
@@ -14,21 +14,21 @@ import numpy as np
 from ytheta.findings import Finding, Severity
 from ytheta.logs.checking.clock import are_gaps
 from ytheta.logs.checking.joint_columns import iterate_columns
-from ytheta.logs.checking.row_edits import RowEdits, row_indices
+from ytheta.logs.checking.row_edits import RowEdits, to_row_indices
 from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.log import Log
 from ytheta.shapes import Bool, Int, RowIndices, StartIndices
 
 ROWS_PER_CHUNK = 1 << 16  # rows processed at a time
 MAX_PLAUSIBLE_VALUE = 1e6  # beyond any angle in radians or motor turns, speed, or joint torque in Nm
-MAX_ISLAND_ROWS = 10  # so few rows beside garbage are not trusted
+MAX_SHORT_RUN = 10  # so few rows beside garbage are not trusted
 MIN_JUMP_RATIO, MIN_JUMP = 20.0, 1e-3  # a jump is this many usual steps and this many rad or m
 MAX_DROPPED_SHARE = 0.5  # of the rows; a log that loses more is refused
 
 
 def find_bad_rows(log: Log) -> RowEdits:
-    """Drop rows with missing, infinite or absurd values, and cut the log where that leaves a gap."""
-    finite, absurd = np.isfinite(log.t), np.zeros(len(log), dtype=bool)
+    """Drop rows with missing, infinite or implausible values, and cut the log where that leaves a gap."""
+    finite, implausible = np.isfinite(log.t), np.zeros(len(log), dtype=bool)
     for column in iterate_columns(log):
         any_finite = False
         for rows in (slice(first, first + ROWS_PER_CHUNK) for first in range(0, len(log), ROWS_PER_CHUNK)):
@@ -36,7 +36,7 @@ def find_bad_rows(log: Log) -> RowEdits:
             is_finite = np.isfinite(values)
             any_finite |= bool(is_finite.any())
             finite[rows] &= is_finite
-            absurd[rows] |= is_finite & ((values > MAX_PLAUSIBLE_VALUE) | (values < -MAX_PLAUSIBLE_VALUE))
+            implausible[rows] |= is_finite & ((values > MAX_PLAUSIBLE_VALUE) | (values < -MAX_PLAUSIBLE_VALUE))
         if not any_finite:
             finding = Finding(
                 LogFindingCode.MISSING,
@@ -47,7 +47,7 @@ def find_bad_rows(log: Log) -> RowEdits:
                 fields={"quantity": column.quantity},
             )
             return RowEdits((finding,))
-    garbage = _extend_to_jumps(log, _add_islands(np.flatnonzero(absurd), len(log)))
+    garbage = _extend_to_jumps(log, _add_short_runs(np.flatnonzero(implausible), len(log)))
     missing = np.setdiff1d(np.flatnonzero(~finite), garbage)
     drop = np.union1d(garbage, missing)
     if not len(drop):
@@ -65,18 +65,18 @@ def _find_cuts(log: Log, drop: RowIndices) -> StartIndices:
     """Rows after dropped ones that follow too late for an interpolation, by the criterion of ``clock``."""
     kept = np.setdiff1d(np.arange(len(log)), drop)
     if len(kept) < 2:
-        return row_indices()
+        return to_row_indices()
     steps = np.diff(log.t[kept])
     return kept[1:][are_gaps(steps, float(np.median(steps))) & (np.diff(kept) > 1)]
 
 
-def _add_islands(absurd: RowIndices, count: int) -> Int[np.ndarray, "extended"]:
+def _add_short_runs(implausible: RowIndices, count: int) -> Int[np.ndarray, "extended"]:
     """Absurd rows and the short stretches between them and the ends of the log."""
-    if not len(absurd):
-        return row_indices()
-    edges = np.concatenate(([-1], absurd, [count]))
-    islands = [np.arange(a + 1, b) for a, b in pairwise(edges.tolist()) if 1 < b - a <= MAX_ISLAND_ROWS]
-    return np.unique(np.concatenate([absurd, *islands]))
+    if not len(implausible):
+        return to_row_indices()
+    edges = np.concatenate(([-1], implausible, [count]))
+    islands = [np.arange(a + 1, b) for a, b in pairwise(edges.tolist()) if 1 < b - a <= MAX_SHORT_RUN]
+    return np.unique(np.concatenate([implausible, *islands]))
 
 
 def _extend_to_jumps(log: Log, garbage: RowIndices) -> Int[np.ndarray, "extended"]:
@@ -86,11 +86,11 @@ def _extend_to_jumps(log: Log, garbage: RowIndices) -> Int[np.ndarray, "extended
     jumps = _find_jumps(log, garbage)
     extended = [garbage]
     for edge in garbage[np.isin(garbage + 1, garbage, invert=True)].tolist():
-        after = [k for k in range(edge + 1, min(edge + MAX_ISLAND_ROWS, len(log) - 1)) if jumps[k]]
-        extended.append(np.arange(edge + 1, after[-1] + 1) if after else row_indices())
+        after = [k for k in range(edge + 1, min(edge + MAX_SHORT_RUN, len(log) - 1)) if jumps[k]]
+        extended.append(np.arange(edge + 1, after[-1] + 1) if after else to_row_indices())
     for edge in garbage[np.isin(garbage - 1, garbage, invert=True)].tolist():
-        before = [k for k in range(max(edge - MAX_ISLAND_ROWS, 0), edge - 1) if jumps[k]]
-        extended.append(np.arange(before[0] + 1, edge) if before else row_indices())
+        before = [k for k in range(max(edge - MAX_SHORT_RUN, 0), edge - 1) if jumps[k]]
+        extended.append(np.arange(before[0] + 1, edge) if before else to_row_indices())
     return np.unique(np.concatenate(extended))
 
 

@@ -25,13 +25,13 @@ ROW_CHECKS = (find_bad_rows, find_clock_faults, find_held_rows, find_spikes)
 
 
 def check_log(
-    log: Log, robot: Robot, *, strict: bool = False, units_stated: bool = False, clock_stated: bool = False
+    log: Log, robot: Robot, *, strict: bool = False, position_unit_known: bool = False, time_unit_known: bool = False
 ) -> Log:
     """Return the log after all safe repairs, with the faults and repairs in ``findings``.
 
     A log that would give wrong results (a finding of severity ERROR) is refused; ``strict`` refuses everything above a
-    note, so that nothing is repaired. ``units_stated``: the unit of positions was stated by the user, and
-    ``clock_stated``: that of time; neither is then questioned.
+    note, so that nothing is repaired. ``position_unit_known``: the unit of positions was stated by the user, and
+    ``time_unit_known``: that of time; neither is then questioned.
     """
     if log.joints != robot.actuated:
         raise InputError(
@@ -45,17 +45,17 @@ def check_log(
         _refuse(log, frozenset({Severity.ERROR}))
     findings = check_length(log)
     if not any(finding.severity is Severity.ERROR for finding in findings):
-        findings += _check_whole(log, robot, units_stated=units_stated, clock_stated=clock_stated)
+        findings += _check_whole(log, robot, position_unit_known=position_unit_known, time_unit_known=time_unit_known)
     log = apply_edits(log, RowEdits(tuple(findings)))
     _refuse(log, frozenset(Severity) - {Severity.NOTE} if strict else frozenset({Severity.ERROR}))
     return log
 
 
-def _check_whole(log: Log, robot: Robot, *, units_stated: bool, clock_stated: bool) -> list[Finding]:
+def _check_whole(log: Log, robot: Robot, *, position_unit_known: bool, time_unit_known: bool) -> list[Finding]:
     findings = check_velocities(log, robot)
-    if not clock_stated and not any(finding.code == LogFindingCode.UNITS for finding in findings):
+    if not time_unit_known and not any(finding.code == LogFindingCode.UNITS for finding in findings):
         findings += check_clock_unit(log, robot)
-    if not units_stated:
+    if not position_unit_known:
         findings += check_position_units(log, robot)
     return [*findings, *check_motion(log, robot), *check_torques(log)]
 

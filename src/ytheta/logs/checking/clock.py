@@ -7,14 +7,14 @@ import math
 import numpy as np
 
 from ytheta.findings import Finding, Severity
-from ytheta.logs.checking.row_edits import RowEdits, row_indices
+from ytheta.logs.checking.row_edits import RowEdits, to_row_indices
 from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.log import Log
 from ytheta.logs.temporary_arrays import compute_steps
 from ytheta.shapes import Bool, Float, PerSample, RowIndices
 
 MAX_STEP_RATIO = 4.0  # median steps; usual jitter stays below 2.5, lost samples begin at 4
-ROUNDING_OF_STAMPS = 1e-3  # median steps
+TIMESTAMP_ROUNDING = 1e-3  # median steps
 MAX_DISORDER_SHARE = 0.05  # of the rows; more stamps out of order are not an accident
 MAX_JITTER = 0.3  # of the median step
 MIN_JITTER = 1e-6  # of the median step; less is rounding
@@ -50,14 +50,14 @@ def find_clock_faults(log: Log) -> RowEdits:
 
 def are_gaps(steps: Float[np.ndarray, "steps"], median: float) -> Bool[np.ndarray, "steps"]:
     """For each step, whether it is a gap."""
-    return np.asarray(steps > (MAX_STEP_RATIO + ROUNDING_OF_STAMPS) * median)
+    return np.asarray(steps > (MAX_STEP_RATIO + TIMESTAMP_ROUNDING) * median)
 
 
 def _find_disorder(log: Log) -> tuple[RowIndices, list[Finding]]:
     """Rows to drop so that time advances, and the finding about them."""
     t = log.t
     if np.all(t[1:] > t[:-1]):
-        return row_indices(), []
+        return to_row_indices(), []
     steps = np.diff(t)
     # A single stamp that ran ahead is dropped itself, not the good rows after it.
     before = np.concatenate(([-np.inf], t[:-2]))
@@ -69,7 +69,7 @@ def _find_disorder(log: Log) -> tuple[RowIndices, list[Finding]]:
     backwards, repeated = int(np.sum(steps < 0.0)), int(np.sum(steps == 0.0))
     first = int(np.flatnonzero(steps <= 0.0)[0]) + 1
     counts = {"goes backwards": backwards, "stands still": repeated}
-    faults = " and ".join(f"{verb} {_times(count)}" for verb, count in counts.items() if count)
+    faults = " and ".join(f"{verb} {_format_times(count)}" for verb, count in counts.items() if count)
     statement = f"time {faults} (first at row {first}, from {t[first - 1]:.6g} to {t[first]:.6g} s)"
     fields = {"backwards": backwards, "repeated": repeated, "first_row": first, "rows": len(drop)}
     if len(drop) <= MAX_DISORDER_SHARE * len(t):
@@ -82,7 +82,7 @@ def _find_disorder(log: Log) -> tuple[RowIndices, list[Finding]]:
     return drop, [Finding(LogFindingCode.TIME, Severity.ERROR, statement, remedy, fields=fields)]
 
 
-def _times(count: int) -> str:
+def _format_times(count: int) -> str:
     return "once" if count == 1 else f"{count} times"
 
 
@@ -101,7 +101,7 @@ def _report_gaps(t: PerSample, steps: Float[np.ndarray, "steps"], wide: list[int
 
 def _report_sampling(steps: Float[np.ndarray, "steps"], median: float) -> Finding:
     """The finding about rate and jitter; ``steps`` are reordered."""
-    jitter = _standard_deviation(steps) / median
+    jitter = _compute_standard_deviation(steps) / median
     low, high = (1e3 * float(step) for step in np.quantile(steps, [0.01, 0.99], overwrite_input=True))
     spread = f"98 % within {low:.4g} to {high:.4g} ms, jitter {100 * jitter:.2g} %" if jitter > MIN_JITTER else "even"
     remedy = ""
@@ -118,7 +118,7 @@ def _report_sampling(steps: Float[np.ndarray, "steps"], median: float) -> Findin
     )
 
 
-def _standard_deviation(steps: Float[np.ndarray, "steps"]) -> float:
+def _compute_standard_deviation(steps: Float[np.ndarray, "steps"]) -> float:
     """The standard deviation, computed chunk by chunk to save memory."""
     mean = float(np.mean(steps))
     chunks = (steps[k : k + STEPS_PER_CHUNK] for k in range(0, len(steps), STEPS_PER_CHUNK))

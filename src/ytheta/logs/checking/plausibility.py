@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from ytheta.findings import Finding, Severity
-from ytheta.logs.checking.units import min_motion_range
+from ytheta.logs.checking.units import get_min_motion_range
 from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.log import Log
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Bool, PerSample, RowIndices, SamplesByJoint
 
 MIN_ROWS = 10  # fewer cannot be differentiated
-FEW_ROWS = 100
+MIN_RECOMMENDED_ROWS = 100
 MIN_FLAT_RUN, MIN_FLAT_ROWS = 5, 20  # rows in a run, and in all runs, at exactly the extreme torque
 MIN_STEP_RATIO = 0.05  # of a joint's largest step; a row with smaller steps counts as rest
 
@@ -24,7 +24,7 @@ def check_length(log: Log) -> list[Finding]:
     if rows < MIN_ROWS:
         remedy = "record at least some seconds of motion"
         return [Finding(LogFindingCode.SHORT, Severity.ERROR, f"only {rows} usable rows", remedy, fields=fields)]
-    if rows < FEW_ROWS:
+    if rows < MIN_RECOMMENDED_ROWS:
         statement = f"only {rows} rows ({seconds:.3g} s)"
         remedy = "record more motion for a meaningful result"
         return [Finding(LogFindingCode.SHORT, Severity.WARNING, statement, remedy, fields=fields)]
@@ -34,7 +34,7 @@ def check_length(log: Log) -> list[Finding]:
 def check_motion(log: Log, robot: Robot) -> list[Finding]:
     """Report joints that hardly move."""
     ranges = {joint: float(np.ptp(log.q[:, k])) for k, joint in enumerate(log.joints)}
-    still = {joint: width for joint, width in ranges.items() if width < min_motion_range(robot, joint)}
+    still = {joint: width for joint, width in ranges.items() if width < get_min_motion_range(robot, joint)}
     if not still:
         return []
     shown = ", ".join(f"{joint} {width:.2g}" for joint, width in still.items())

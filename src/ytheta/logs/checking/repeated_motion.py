@@ -44,8 +44,8 @@ def find_repeated_motion(first: Log, second: Log) -> Finding | None:
     cross = sum(correlate(a[:, k], b[:, k], mode="full", method="fft") for k in range(a.shape[1]))
     begin, end = np.maximum(shifts, 0), np.minimum(shifts + len(b), len(a))
     overlap = end - begin
-    squares_a = _sum_of_squares(a, begin, end)
-    squares_b = _sum_of_squares(b, begin - shifts, end - shifts)
+    squares_a = _compute_sums_of_squares(a, begin, end)
+    squares_b = _compute_sums_of_squares(b, begin - shifts, end - shifts)
     difference = np.maximum(squares_a + squares_b - 2.0 * np.asarray(cross), 0.0) / overlap
     size = float(np.mean(np.sum(a * a, axis=1)))
     resting = squares_a / overlap < MIN_MOTION_SHARE * size
@@ -84,7 +84,7 @@ def _resample(log: Log, step: float) -> SamplesByJoint:
     return np.stack([np.interp(grid, log.t, log.q[:, k]) for k in range(log.q.shape[1])], axis=1)
 
 
-def _sum_of_squares(
+def _compute_sums_of_squares(
     values: SamplesByJoint, begin: Int[np.ndarray, "shifts"], end: Int[np.ndarray, "shifts"]
 ) -> Float[np.ndarray, "shifts"]:
     """Sums of squares over rows begin, …, end - 1."""

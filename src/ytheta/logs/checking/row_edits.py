@@ -13,7 +13,7 @@ from ytheta.logs.log import Log
 from ytheta.shapes import RowIndices, StartIndices
 
 
-def row_indices(numbers: Iterable[int] = ()) -> RowIndices:
+def to_row_indices(numbers: Iterable[int] = ()) -> RowIndices:
     """Row numbers as an array."""
     return np.array(list(numbers), dtype=np.int64)
 
@@ -23,8 +23,8 @@ class RowEdits:
     """``drop``: rows to leave out. ``cut``: rows with which a new segment begins."""
 
     findings: tuple[Finding, ...] = ()
-    drop: RowIndices = field(default_factory=row_indices)
-    cut: StartIndices = field(default_factory=row_indices)
+    drop: RowIndices = field(default_factory=to_row_indices)
+    cut: StartIndices = field(default_factory=to_row_indices)
 
 
 def apply_edits(log: Log, edits: RowEdits) -> Log:

@@ -6,7 +6,7 @@ import numpy as np
 
 from ytheta.findings import Finding, Severity
 from ytheta.logs.checking.joint_columns import JointColumn, iterate_columns
-from ytheta.logs.checking.row_edits import RowEdits, row_indices
+from ytheta.logs.checking.row_edits import RowEdits, to_row_indices
 from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.log import Log
 from ytheta.shapes import Float, PerSample, RowIndices
@@ -25,7 +25,7 @@ MAX_SHOWN = 3
 def find_spikes(log: Log) -> RowEdits:
     """Drop single rows that are far from their neighbours; the log is not cut for one row."""
     spikes: dict[JointColumn, RowIndices] = {}
-    starts = row_indices(first for first, _ in log.segments)
+    starts = to_row_indices(first for first, _ in log.segments)
     near_gaps = (starts[:, np.newaxis] + np.arange(-2, 2)).ravel()  # rows whose neighbours lie across a gap
     for column in iterate_columns(log):
         rows = np.setdiff1d(_find_in_column(column), near_gaps)
@@ -51,7 +51,7 @@ def _find_in_column(column: JointColumn) -> RowIndices:
     """Rows whose distance from the median of five neighbours is far beyond the column's noise and part of its range."""
     values = column.values
     if len(values) < MIN_ROWS:
-        return row_indices()
+        return to_row_indices()
     stride = 1 + len(values) // MAX_SAMPLED_ROWS
     low, high = np.quantile(values[::stride], [0.01, 0.99])
     least = max((high - low) * MIN_RANGE_RATIO, 0.0)
@@ -61,9 +61,9 @@ def _find_in_column(column: JointColumn) -> RowIndices:
     # A row that far from the median of five is also far from one of its neighbours, so few rows need the median.
     rows = np.concatenate([_find_steps(values, first, least) for first in range(2, len(values) - 2, ROWS_PER_CHUNK)])
     if not len(rows):
-        return row_indices()
-    noise = float(np.quantile(_distance_from_median(values, np.arange(2, len(values) - 2, stride)), 0.99))
-    return rows[_distance_from_median(values, rows) > max(least, MIN_NOISE_RATIO * noise)]
+        return to_row_indices()
+    noise = float(np.quantile(_compute_distances_from_median(values, np.arange(2, len(values) - 2, stride)), 0.99))
+    return rows[_compute_distances_from_median(values, rows) > max(least, MIN_NOISE_RATIO * noise)]
 
 
 def _find_steps(values: PerSample, first: int, least: float) -> RowIndices:
@@ -73,7 +73,7 @@ def _find_steps(values: PerSample, first: int, least: float) -> RowIndices:
     return np.flatnonzero(large[:-1] | large[1:]) + first
 
 
-def _distance_from_median(values: PerSample, rows: RowIndices) -> Float[np.ndarray, "rows"]:
+def _compute_distances_from_median(values: PerSample, rows: RowIndices) -> Float[np.ndarray, "rows"]:
     distances = np.empty(len(rows))
     for first in range(0, len(rows), ROWS_PER_CHUNK):
         chosen = rows[first : first + ROWS_PER_CHUNK]

@@ -22,7 +22,7 @@ from ytheta.robot.robot import Robot
 CLOCK_UNITS = {1e3: ("milliseconds", "ms"), 1e6: ("microseconds", "us"), 1e9: ("nanoseconds", "ns")}  # per second
 MIN_ANGLE_RANGE, MIN_LENGTH_RANGE = 0.035, 0.005  # rad (2 degrees) and m; a joint that moves less is at rest
 MIN_RECORDING_RATE = 20.0  # Hz
-USUAL_CROSSING_TIME, MAX_CROSSING_TIME = 3.0, 100.0  # s
+TYPICAL_CROSSING_TIME, MAX_CROSSING_TIME = 3.0, 100.0  # s
 MAX_POINTS = 2000  # of a log between which speeds are taken: far enough apart that noise does not matter
 MIN_JUDGED_RANGE = 0.1  # rad; the unit of a smaller motion cannot be judged
 MAX_ANGLE_RANGE = 4.0 * math.pi  # rad; if half of the joints turn further, positions are in degrees
@@ -33,10 +33,10 @@ MAX_SHOWN = 3
 
 def check_clock_unit(log: Log, robot: Robot) -> list[Finding]:
     """Report a clock that does not count seconds: a low rate together with motion slower than any arm's."""
-    rate, crossing = log.rate, _crossing_time(log, robot)
+    rate, crossing = log.rate, _compute_crossing_time(log, robot)
     if rate >= MIN_RECORDING_RATE or crossing <= MAX_CROSSING_TIME:
         return []
-    power = min(max(round(math.log10(crossing / USUAL_CROSSING_TIME) / 3.0), 1), len(CLOCK_UNITS))
+    power = min(max(round(math.log10(crossing / TYPICAL_CROSSING_TIME) / 3.0), 1), len(CLOCK_UNITS))
     unit, word = CLOCK_UNITS[10.0 ** (3 * power)]
     finding = Finding(
         LogFindingCode.UNITS,
@@ -61,7 +61,7 @@ def check_position_units(log: Log, robot: Robot) -> list[Finding]:
         judged.append(joint)
         if _exceeds_radians(low, high, limits):
             too_large[joint] = f"{joint} {low:.4g} to {high:.4g}"
-            worst = max(worst, math.radians(high - low) / _expected_range(limits))
+            worst = max(worst, math.radians(high - low) / _compute_expected_range(limits))
     if not too_large or 2 * len(too_large) < len(judged):
         return []
     shown = ", ".join(list(too_large.values())[:MAX_SHOWN])
@@ -94,19 +94,19 @@ def format_units(robot: Robot, in_degrees: Collection[str], *, in_radians: Colle
     return units[0] if len(set(units)) == 1 else f"[{', '.join(units)}]"
 
 
-def min_motion_range(robot: Robot, joint: str) -> float:
+def get_min_motion_range(robot: Robot, joint: str) -> float:
     """The range, in rad or m, below which a joint counts as resting."""
     return MIN_LENGTH_RANGE if joint in robot.sliding_joints else MIN_ANGLE_RANGE
 
 
-def _crossing_time(log: Log, robot: Robot) -> float:
+def _compute_crossing_time(log: Log, robot: Robot) -> float:
     """Seconds in which a joint at its largest speed would cross its range; median of the joints that move, or 0."""
     chosen = slice(None, None, 1 + len(log) // MAX_POINTS)
     steps = np.diff(log.t[chosen])
     times = []
     for k, joint in enumerate(log.joints):
         q = log.q[chosen, k]
-        if len(steps) and np.ptp(q) > min_motion_range(robot, joint):
+        if len(steps) and np.ptp(q) > get_min_motion_range(robot, joint):
             times.append(float(np.ptp(q)) / float(np.max(np.abs(np.diff(q)) / steps)))
     return float(np.median(times)) if times else 0.0
 
@@ -126,7 +126,7 @@ def _exceeds_radians(low: float, high: float, limits: Limits) -> bool:
     return max(high - limits.upper, limits.lower - low) > MAX_EXCESS_RATIO * width
 
 
-def _expected_range(limits: Limits) -> float:
+def _compute_expected_range(limits: Limits) -> float:
     """The widest range to be expected of a joint, in radians."""
     width = limits.upper - limits.lower
     return width if 0.0 < width <= MAX_ANGLE_RANGE else MAX_ANGLE_RANGE

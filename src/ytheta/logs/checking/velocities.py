@@ -26,7 +26,7 @@ MIN_TRAVEL = 2e-3  # rad or m, root mean square over the windows; less cannot be
 MIN_CORRELATION = 0.9
 DEGREES_PER_RADIAN = 180.0 / math.pi
 MAX_UNIT_RATIO_ERROR = 0.05  # from the factor of a unit
-FALLBACK = "velocity is taken from position there, unless the recorded one is asked for"
+VELOCITY_REMEDY = "velocity is taken from position there, unless the recorded one is asked for"
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ def check_velocities(log: Log, robot: Robot) -> list[Finding]:
             Severity.WARNING,
             "recorded velocity differs from the differentiated position by a factor "
             f"({', '.join(f'{joint} {ratio:.3f}' for joint, ratio in scaled.items())})",
-            remedy=FALLBACK,
+            remedy=VELOCITY_REMEDY,
             names=tuple(scaled),
             fields={"ratios": scaled},
         )
@@ -64,7 +64,7 @@ def check_velocities(log: Log, robot: Robot) -> list[Finding]:
             Severity.WARNING,
             "recorded velocity does not follow the position "
             f"(correlation {', '.join(f'{joint} {value:.2f}' for joint, value in unrelated.items())})",
-            remedy=f"check the order and the signs of the columns; {FALLBACK}",
+            remedy=f"check the order and the signs of the columns; {VELOCITY_REMEDY}",
             names=tuple(unrelated),
             fields={"correlations": unrelated},
         )

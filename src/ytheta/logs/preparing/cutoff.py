@@ -45,7 +45,7 @@ LOBE_WIDTH = 3.0  # spectral lines over which the window spreads one line
 
 
 @dataclass(frozen=True)
-class Cutoff:
+class CutoffChoice:
     """The cut-off and the figures from which it was chosen, all in Hz; ``band`` is None if nothing moves."""
 
     cutoff: float
@@ -81,17 +81,17 @@ class Cutoff:
         return f"{MIN_BAND_RATIO:g} times {band}, although accelerations are noisy there"
 
 
-def choose_cutoff(log: Log, grid: Grid) -> Cutoff:
+def choose_cutoff(log: Log, grid: Grid) -> CutoffChoice:
     """Choose the cut-off that suits a log by the rule of the module docstring."""
-    frequency, velocity = _velocity_spectrum(log, grid)
+    frequency, velocity = _compute_velocity_spectrum(log, grid)
     omega = 2.0 * np.pi * frequency[:, np.newaxis]
     acceleration = velocity * omega**2
-    edges = _bin_edges(frequency, grid.rate)
+    edges = _compute_bin_edges(frequency, grid.rate)
     bands, limits = [], []
     moving = _are_moving(frequency, velocity / omega**2, grid.rate)
     if not moving.any():
         cutoff = min(MAX_RIGID_FREQUENCY, MAX_CUTOFF_RATIO * grid.rate)
-        return Cutoff(cutoff, None, cutoff, grid.rate)
+        return CutoffChoice(cutoff, None, cutoff, grid.rate)
     for joint in np.flatnonzero(moving):
         valley = _find_valley(frequency, velocity[:, joint], acceleration[:, joint], edges)
         below = frequency <= valley
@@ -103,10 +103,10 @@ def choose_cutoff(log: Log, grid: Grid) -> Cutoff:
     band, limit = float(np.median(bands)), float(np.median(limits))
     target = min(TARGET_BAND_RATIO * band, max(MAX_RIGID_FREQUENCY, MIN_BAND_RATIO * band))
     cutoff = min(max(min(target, limit), MIN_BAND_RATIO * band), MAX_CUTOFF_RATIO * grid.rate)
-    return Cutoff(cutoff, band, limit, grid.rate)
+    return CutoffChoice(cutoff, band, limit, grid.rate)
 
 
-def _velocity_spectrum(log: Log, grid: Grid) -> tuple[PerLine, LinesByJoint]:
+def _compute_velocity_spectrum(log: Log, grid: Grid) -> tuple[PerLine, LinesByJoint]:
     """Mean power spectrum of the differenced positions, without the line at zero."""
     lengths = [grid.count_samples(log, segment) for segment in log.segments]
     longest = max(lengths, default=0)
@@ -141,7 +141,7 @@ def _sample_windows(log: Log, grid: Grid, lengths: list[int], size: int) -> Iter
         yield grid.sample(log, segment, start, start + size, (log.q,))[0]
 
 
-def _bin_edges(frequency: PerLine, rate: float) -> PerEdge:
+def _compute_bin_edges(frequency: PerLine, rate: float) -> PerEdge:
     """Edges of bins of equal ratio, from beyond the lobe of a constant to the highest cut-off."""
     lowest, highest = LOBE_WIDTH * float(frequency[0]), MAX_CUTOFF_RATIO * rate
     return np.geomspace(lowest, highest, max(3, int(np.log(highest / lowest) / np.log(BIN_RATIO)) + 1))

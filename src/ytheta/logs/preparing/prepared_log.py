@@ -97,7 +97,7 @@ def prepare_span(
     del smooth
     direction = None
     if directions is not None:
-        signs = directions.evaluate(_velocity_for_directions(preparation, sample))
+        signs = directions.evaluate(_compute_velocity_for_directions(preparation, sample))
         direction = _transpose(smoother.differentiate(smoother.smooth(signs), 0, kept))
     tau = raw_tau = None
     if log.tau is not None:
@@ -147,7 +147,7 @@ def prepare_log(
     )
 
 
-def _velocity_for_directions(
+def _compute_velocity_for_directions(
     preparation: Preparation, sample: Callable[[SamplesByJoint], JointsByGrid]
 ) -> JointsByGrid:
     """Velocities at all samples of a piece, less smooth than those of the motion; see ``drive_directions``."""

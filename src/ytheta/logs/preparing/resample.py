@@ -110,11 +110,11 @@ def choose_grid(log: Log) -> tuple[Grid, tuple[Finding, ...]]:
                 f"{log.source or 'log'}: time does not advance at row {row}; drop or repair such rows first"
             )
     mean, median = log.seconds / pairs, 1.0 / log.rate
-    deviation = max(_max_deviation(log, segment, mean) for segment in log.segments)
+    deviation = max(_compute_max_deviation(log, segment, mean) for segment in log.segments)
     if deviation <= MAX_EVEN_DEVIATION:
         return Grid(mean), ()
     if deviation <= MAX_STAMP_DELAY:
-        by_rows, by_stamps = _roughness(log, Grid(mean)), _roughness(log, Grid(median, by_rows=False))
+        by_rows, by_stamps = _compute_roughness(log, Grid(mean)), _compute_roughness(log, Grid(median, by_rows=False))
         if by_rows < MAX_ROUGHNESS_RATIO * by_stamps:
             smoother = by_stamps / max(by_rows, np.finfo(float).tiny)
             finding = Finding(
@@ -146,7 +146,7 @@ def _choose_windows(log: Log) -> Iterator[tuple[int, int]]:
                 yield start, min(start + WINDOW_ROWS, last)
 
 
-def _max_deviation(log: Log, segment: tuple[int, int], step: float) -> float:
+def _compute_max_deviation(log: Log, segment: tuple[int, int], step: float) -> float:
     """The largest distance, in steps, of stamps from the best regular grid of that step."""
     first, last = segment
     highest, lowest = -np.inf, np.inf
@@ -157,7 +157,7 @@ def _max_deviation(log: Log, segment: tuple[int, int], step: float) -> float:
     return (highest - lowest) / 2.0
 
 
-def _roughness(log: Log, grid: Grid) -> float:
+def _compute_roughness(log: Log, grid: Grid) -> float:
     """Root mean square of third differences of the positions on a grid; median of the joints."""
     squares = []
     for window in _choose_windows(log):

@@ -42,9 +42,9 @@ def read_bag(path: Path, joints: Sequence[str], topic: str | None = None) -> Col
     except InputError:
         raise
     except (AnyReaderError, ReaderError, OSError) as error:
-        raise _unreadable(path, error) from None
+        raise _make_unreadable_error(path, error) from None
     except Exception as error:  # the storage libraries raise errors of their own types on damaged files
-        raise _unreadable(path, error) from error
+        raise _make_unreadable_error(path, error) from error
 
 
 def _choose_topic(path: Path, topics: Sequence[str], wanted: str | None) -> str:
@@ -78,7 +78,7 @@ def _collect_messages(source: str, messages: Iterator[tuple[int, Any]], joints: 
             values = getattr(message, field)
             rows[name].append(values[positions] if len(values) == len(names) else np.full(len(joints), np.nan))
     if not stamps:
-        raise _missing_joint(source, joints, sorted({name for names in order for name in names}))
+        raise _make_missing_joint_error(source, joints, sorted({name for names in order for name in names}))
     columns: dict[str, PerSample] = {"t": (np.array(stamps, dtype=np.int64) - stamps[0]) * 1e-9}
     for name, _ in FIELDS:
         values = np.array(rows[name], dtype=np.float64)
@@ -87,12 +87,12 @@ def _collect_messages(source: str, messages: Iterator[tuple[int, Any]], joints: 
     return ColumnTable(columns, len(stamps))
 
 
-def _missing_joint(source: str, joints: Sequence[str], recorded: Sequence[str]) -> InputError:
+def _make_missing_joint_error(source: str, joints: Sequence[str], recorded: Sequence[str]) -> InputError:
     missing = next((joint for joint in joints if joint not in recorded), joints[0])
     content = f"the bag has: {', '.join(recorded)}" if recorded else "the topic has no messages"
     return InputError(f"{source}: no message names all joints of the robot; {missing!r} is missing; {content}")
 
 
-def _unreadable(path: Path, error: Exception) -> InputError:
+def _make_unreadable_error(path: Path, error: Exception) -> InputError:
     reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
     return InputError(f"{path} cannot be read as a ROS 2 bag: {reason}; check that it was closed and copied completely")

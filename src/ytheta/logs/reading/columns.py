@@ -53,7 +53,7 @@ def find_columns(table: ColumnTable, joints: Sequence[str], mapping: ColumnMappi
         return search.guess_from_count()
     q, qd, tau, current = (search.find_quantity(name) for name in ("q", "qd", "tau", "current"))
     if not q:
-        raise search.missing_quantity("q", {*qd, *tau, *current})
+        raise search.make_missing_quantity_error("q", {*qd, *tau, *current})
     return LogColumns(search.find_time(), q, qd, tau, current)
 
 
@@ -118,7 +118,7 @@ class _ColumnSearch:
         t = names[0] if first else None
         return LogColumns(t=t, q=groups[0], qd=groups[1] if quantities == 3 else (), tau=groups[-1], guessed=True)
 
-    def missing_quantity(self, key: str, used: Collection[str]) -> InputError:
+    def make_missing_quantity_error(self, key: str, used: Collection[str]) -> InputError:
         unused = [name for name in self.table.names if name not in used]
         statement, remedy = describe_missing(key, self.joints, unused)
         return InputError(f"{self.source} has no {statement}; {remedy}")
@@ -152,7 +152,7 @@ class _ColumnSearch:
             start = 0 if numbers[0] == 0 else 1
             for k in range(start, start + n):
                 if k not in numbers:
-                    raise self._missing_column(key, form.format(k))
+                    raise self._make_missing_column_error(key, form.format(k))
             return tuple(self.names[form.format(k)] for k in range(start, start + n))
         return ()
 
@@ -180,10 +180,10 @@ class _ColumnSearch:
                 )
             return names[reference]
         if reference.strip().casefold() not in self.names:
-            raise self._missing_column(key, reference)
+            raise self._make_missing_column_error(key, reference)
         return self.names[reference.strip().casefold()]
 
-    def _missing_column(self, key: str, name: str) -> InputError:
+    def _make_missing_column_error(self, key: str, name: str) -> InputError:
         return InputError(
             f"{self.source} has no column {name!r} for {key!r}{_suggest(name, self.table.names)}; "
             "correct the name, or choose the columns in a mapping"

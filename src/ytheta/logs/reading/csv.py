@@ -22,7 +22,7 @@ from ytheta.shapes import PerSample
 
 
 @dataclass(frozen=True)
-class _Repair:
+class _UnparsedRows:
     """The result of looking up unread rows: rows to drop, findings, and whether fields are padded with blanks."""
 
     drop: tuple[int, ...] = ()
@@ -74,7 +74,7 @@ def _read_table(path: Path, dialect: Dialect) -> ColumnTable:
     # A separator at the end of every line makes an empty last column, which does not mean that lines are unread.
     used = [name for name in numbers if frame[name].null_count() < len(frame)] or numbers
     unread = np.flatnonzero(frame.select(pl.any_horizontal(pl.col(used).is_null())).to_series().to_numpy())
-    repair = _look_up(path, dialect, {int(row) for row in unread}) if len(unread) else _Repair()
+    repair = _classify_unparsed_rows(path, dialect, {int(row) for row in unread}) if len(unread) else _UnparsedRows()
     if repair.padded and not dialect.padded:
         return _read_table(path, replace(dialect, padded=True))
     keep = np.ones(len(frame), dtype=bool)
@@ -86,7 +86,7 @@ def _read_table(path: Path, dialect: Dialect) -> ColumnTable:
     return ColumnTable(columns, int(np.count_nonzero(keep)), dialect.names is not None, repair.findings)
 
 
-def _look_up(path: Path, dialect: Dialect, unread: set[int]) -> _Repair:
+def _classify_unparsed_rows(path: Path, dialect: Dialect, unread: set[int]) -> _UnparsedRows:
     """Look up in the text the rows of which Polars left some fields unread."""
     drop: list[int] = []
     findings: tuple[Finding, ...] = ()
@@ -94,7 +94,7 @@ def _look_up(path: Path, dialect: Dialect, unread: set[int]) -> _Repair:
     short_line = None  # an incomplete line, if nothing follows it
     for row, (number, line) in enumerate(_iterate_data_lines(path, dialect)):
         if short_line is not None and line.strip():
-            raise _wrong_length(path, *short_line, dialect.columns)
+            raise _make_wrong_length_error(path, *short_line, dialect.columns)
         if row not in unread:
             continue
         fields = dialect.split(line)
@@ -104,16 +104,16 @@ def _look_up(path: Path, dialect: Dialect, unread: set[int]) -> _Repair:
             short_line = (number, len(fields))
             drop.append(row)
         elif len(fields) != dialect.columns:
-            raise _wrong_length(path, number, len(fields), dialect.columns)
+            raise _make_wrong_length_error(path, number, len(fields), dialect.columns)
         else:
-            _refuse_words(path, number, fields, dialect)
+            _refuse_non_numeric_fields(path, number, fields, dialect)
             padded = padded or any(field != field.strip() for field in fields)
     if short_line is not None:
         findings = (_report_truncated(*short_line, dialect.columns),)
-    return _Repair(tuple(drop), findings, padded)
+    return _UnparsedRows(tuple(drop), findings, padded)
 
 
-def _refuse_words(path: Path, number: int, fields: list[str], dialect: Dialect) -> None:
+def _refuse_non_numeric_fields(path: Path, number: int, fields: list[str], dialect: Dialect) -> None:
     for k, field in enumerate(fields):
         if parse_number(field, decimal_comma=dialect.decimal_comma) is None:
             name = dialect.names[k] if dialect.names else str(k)
@@ -126,7 +126,7 @@ def _refuse_words(path: Path, number: int, fields: list[str], dialect: Dialect) 
 def _refuse_long_lines(path: Path, dialect: Dialect) -> None:
     for number, line in _iterate_data_lines(path, dialect):
         if line.strip() and (count := len(dialect.split(line))) > dialect.columns:
-            raise _wrong_length(path, number, count, dialect.columns)
+            raise _make_wrong_length_error(path, number, count, dialect.columns)
 
 
 def _iterate_data_lines(path: Path, dialect: Dialect) -> Iterator[tuple[int, str]]:
@@ -146,7 +146,7 @@ def _report_truncated(number: int, count: int, expected: int) -> Finding:
     )
 
 
-def _wrong_length(path: Path, number: int, count: int, expected: int) -> InputError:
+def _make_wrong_length_error(path: Path, number: int, count: int, expected: int) -> InputError:
     return InputError(
         f"{path}, line {number}: {count} fields, but the other lines have {expected}; "
         "correct the line, or record the log again"

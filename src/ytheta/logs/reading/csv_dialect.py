@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
-COMMENT_SIGNS = ("#", "%")
+COMMENT_PREFIXES = ("#", "%")
 SEPARATORS = (";", "\t", ",", " ")  # a semicolon or tab is never part of a number, a comma or a space may be
 SAMPLED_LINES = 200
 MISSING_VALUES = frozenset({"", "na", "n/a", "null", "none", "-"})
@@ -44,7 +44,7 @@ def split_fields(line: str, separator: str) -> list[str]:
 
 
 def is_comment(line: str) -> bool:
-    return line.lstrip().startswith(COMMENT_SIGNS)
+    return line.lstrip().startswith(COMMENT_PREFIXES)
 
 
 def parse_number(text: str, *, decimal_comma: bool = False) -> float | None:
@@ -101,7 +101,7 @@ def _parse_commented_header(comments: list[str], separator: str, count: int) -> 
     """The names in the last comment before the data, where numpy.savetxt and others write them."""
     if not comments:
         return None
-    names = split_fields(comments[-1].strip().lstrip("".join(COMMENT_SIGNS)).strip(), separator)
+    names = split_fields(comments[-1].strip().lstrip("".join(COMMENT_PREFIXES)).strip(), separator)
     if len(names) != count or any(parse_number(name) is not None for name in names):
         return None
     return tuple(name.strip() for name in names)

@@ -44,12 +44,12 @@ class ColumnMapping:
     source: str = "mapping"  # its file, for error messages
 
     @property
-    def states_units(self) -> bool:
+    def has_position_unit(self) -> bool:
         """Whether the unit of positions is stated, so that it need not be guessed."""
         return "q" in self.scale
 
     @property
-    def states_clock(self) -> bool:
+    def has_time_unit(self) -> bool:
         """Whether the unit of time is stated; a factor other than that of a unit does not state one."""
         return all(factor in UNITS["t"].values() for factor in self.scale.get("t", (0.0,)))
 

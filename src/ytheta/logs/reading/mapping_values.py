@@ -16,11 +16,11 @@ from ytheta.shapes import MotorsByJoint
 Reference = str | int  # a column's name, or its number from 0
 Factor = tuple[float, ...]  # one for all joints, or one for each
 
-_ANGLES = {"radians": 1.0, "rad": 1.0, "degrees": math.pi / 180, "deg": math.pi / 180, "metres": 1.0, "mm": 1e-3}
+_POSITION_UNITS = {"radians": 1.0, "rad": 1.0, "degrees": math.pi / 180, "deg": math.pi / 180, "metres": 1.0, "mm": 1e-3}
 UNITS: dict[str, dict[str, float]] = {
     "t": {"s": 1.0, "seconds": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9},
-    "q": _ANGLES,
-    "qd": _ANGLES | {"rpm": 2 * math.pi / 60},
+    "q": _POSITION_UNITS,
+    "qd": _POSITION_UNITS | {"rpm": 2 * math.pi / 60},
     "tau": {"Nm": 1.0, "Nmm": 1e-3, "mNm": 1e-3},
     "current": {"A": 1.0, "mA": 1e-3},
 }

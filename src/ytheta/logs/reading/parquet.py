@@ -29,7 +29,7 @@ class ParquetColumn:
             lazy = _scan(self.path).select(pl.col(self.name).cast(pl.Float64))
             return lazy.slice(rows.start, rows.stop - rows.start).collect()[self.name].to_numpy()
         except (pl.exceptions.PolarsError, OSError) as error:
-            raise _unreadable(self.path, error) from None
+            raise _make_unreadable_error(self.path, error) from None
 
 
 class ParquetColumns(Mapping[str, ParquetColumn]):
@@ -64,7 +64,7 @@ def read_parquet(path: Path) -> ColumnTable:
         schema = _scan(path).collect_schema()
         rows = int(_scan(path).select(pl.len()).collect().item())
     except (pl.exceptions.PolarsError, OSError) as error:
-        raise _unreadable(path, error) from None
+        raise _make_unreadable_error(path, error) from None
     return ColumnTable(ParquetColumns(path, schema), rows)
 
 
@@ -75,7 +75,7 @@ def _scan(path: Path) -> pl.LazyFrame:
     return pl.scan_parquet(path, glob=False, hive_partitioning=False)
 
 
-def _unreadable(path: Path, error: Exception) -> InputError:
+def _make_unreadable_error(path: Path, error: Exception) -> InputError:
     reason = (str(error).strip().splitlines() or ["no reason given"])[0]
     return InputError(
         f"{path} cannot be read as Parquet: {reason}; write it again, or check that it was copied completely"

@@ -43,13 +43,13 @@ def read_log(
         assemble_log(_read_table(file, robot, columns), robot, columns, str(file)),
         robot,
         strict=strict,
-        units_stated=columns.states_units,
-        clock_stated=columns.states_clock,
+        position_unit_known=columns.has_position_unit,
+        time_unit_known=columns.has_time_unit,
     )
 
 
 def _read_table(path: Path, robot: Robot, mapping: ColumnMapping) -> ColumnTable:
-    is_folder = _is_bag_folder(path)
+    is_folder = _check_path(path)
     ending = path.suffix.lower()
     if mapping.skip and (is_folder or ending not in TEXT_SUFFIXES):
         raise InputError(
@@ -62,7 +62,7 @@ def _read_table(path: Path, robot: Robot, mapping: ColumnMapping) -> ColumnTable
     return read_parquet(path) if ending == ".parquet" else read_npz(path)
 
 
-def _is_bag_folder(path: Path) -> bool:
+def _check_path(path: Path) -> bool:
     """Whether a path is the folder of a bag. Paths that cannot be a log are refused."""
     try:
         status = path.stat()

@@ -1,1 +1,1 @@
-"""Values and certainty of base parameters from measured motion."""
+"""Identification of base parameters from measured motion: equations, estimators, assessment."""

@@ -1,4 +1,4 @@
-"""Codes of the findings about a fit: what code branches on, and what ``--json`` shows."""
+"""Codes of the findings about a fit, for programs and for ``--json``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class FitFindingCode(StrEnum):
-    """What kind of finding it is."""
+    """The kind of a finding."""
 
     ESTIMATOR = "estimator"  # the estimator did not converge, or a joint's own equations are rank deficient
     FRICTION = "friction"  # Coulomb friction of a robot with loops does not pass the low-pass

@@ -1,6 +1,6 @@
 """Contradictions between the data and the description: torques with the wrong sign, gravity along the wrong axis.
 
-Least squares fits any data. A wrong sign or a wrong direction of gravity shows where no parameter can absorb it:
+Least squares fits any data. A wrong sign or a wrong direction of gravity appears as an effect that no robot has:
 friction that accelerates, masses that fall upwards, an error that another description halves.
 
 Y is linear in gravity, Y = A(q, qd, qdd) + sum_k g_k G_k(q): three kernels at some samples give the error for every
@@ -158,7 +158,7 @@ def gravity_finding(described: Hypothesis, other: Hypothesis) -> Finding:
     else:
         statement += f" (error {_percent(other.error)} instead of {_percent(described.error)})"
         if abs(other.weight_cosine) < MIN_WEIGHT_COSINE:
-            statement += ", or opposite to that, which only a description with masses could tell"
+            statement += ", or opposite to that; without described masses the two cannot be distinguished"
     fields = {"described": described.gravity.tolist(), "log": other.gravity.tolist()}
     remedy = "set mounting or gravity in the robot's description"
     return Finding(FitFindingCode.GRAVITY, Severity.WARNING, statement, remedy, fields=fields)

@@ -1,12 +1,12 @@
-"""Which torques have the wrong sign: the signs that fit best, and among those that fit alike, the physical ones.
+"""Signs of the torques: those that fit best, and among signs that fit equally well, the physical ones.
 
 Notation      s     one sign per joint; changing the sign of joint j's torque changes the sign of its b_j
               A     A_ij = b_iᵀ N⁻¹ b_j: the signs s explain the squared torque sᵀ A s, so that all signs are compared
                     without another pass over the data
 
-Signs that differ in all joints fit alike, and so do some that differ in one joint if joints hardly affect each other.
-Then friction decides: its columns belong to one joint alone and fit either sign, but friction must dissipate energy. If
-friction is not estimated or too uncertain, the diagonal of the mass matrix decides, which must be positive.
+Signs that differ in all joints fit equally well, and so do some that differ in one joint if joints hardly affect each
+other. Then friction decides: its columns belong to one joint alone and fit either sign, but friction must dissipate
+energy. If friction is not estimated or too uncertain, the diagonal of the mass matrix decides, which must be positive.
 """
 
 from __future__ import annotations

@@ -32,9 +32,9 @@ class KnownTorque:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Parameters that are not estimated and not zero."""
-        robot, asked = self.base.robot, set(self.base.selected)
+        robot, selected = self.base.robot, set(self.base.selected)
         values = zip(robot.parameter_names, robot.theta, strict=True)
-        return tuple(name for name, value in values if value and name not in asked)
+        return tuple(name for name, value in values if value and name not in selected)
 
     def __bool__(self) -> bool:
         return bool(self.names)

@@ -38,7 +38,7 @@ class Source(Protocol):
 class LogSource:
     """A log and its preparation; ``directions`` are the drives whose directions are needed.
 
-    ``held`` is true for joints that do not move in the log: what their encoders show is noise, not motion.
+    ``held`` is true for joints that do not move in the log; their encoders show noise only.
     """
 
     preparation: Preparation
@@ -62,7 +62,9 @@ class LogSource:
         """Kept samples of every segment; 0 for a segment shorter than the samples cut off at its ends."""
         preparation = self.preparation
         lengths = (preparation.grid.count_samples(preparation.log, segment) for segment in preparation.log.segments)
-        return tuple(max(0, -(-(length - 2 * preparation.trimmed_samples) // preparation.decimate)) for length in lengths)
+        return tuple(
+            max(0, -(-(length - 2 * preparation.trimmed_samples) // preparation.decimate)) for length in lengths
+        )
 
     def motion(self, segment: int, first: int, last: int) -> MotionSamples:
         preparation, step, trimmed = self.preparation, self.preparation.decimate, self.preparation.trimmed_samples

@@ -148,8 +148,8 @@ def find_unidentified(chain: Sequence[JointEquations]) -> Float[np.ndarray, "bas
         directions = np.zeros((size, each.decomposition.null_space.shape[1]))
         directions[each.own] = each.decomposition.null_space
         columns.append(directions)
-    nowhere = np.setdiff1d(np.arange(size), np.concatenate([each.own for each in chain]))
-    return np.concatenate([*columns, np.eye(size)[:, nowhere]], axis=1)
+    absent = np.setdiff1d(np.arange(size), np.concatenate([each.own for each in chain]))
+    return np.concatenate([*columns, np.eye(size)[:, absent]], axis=1)
 
 
 def rank_finding(joint: str, parameters: Sequence[str], decomposition: NormalDecomposition) -> Finding:

@@ -177,6 +177,11 @@ class Identification:
         """Links and drives whose standard parameters are not physically consistent, and why."""
         return find_inconsistent_parts(self.robot)
 
+    @property
+    def is_validation_repeated(self) -> bool:
+        """Whether a validation log repeats the motion of the fit."""
+        return any(finding.code == LogFindingCode.REPEATED_MOTION for finding in self.findings)
+
     @cached_property
     def verdict(self) -> Verdict:
         """The grade of the model and its reason."""
@@ -185,7 +190,7 @@ class Identification:
             joints=self.base.robot.actuated,
             fit=self.fit,
             validation=self.validation,
-            repeated=any(finding.code == LogFindingCode.REPEATED_MOTION for finding in self.findings),
+            repeated=self.is_validation_repeated,
             contradiction=contradictions[0] if contradictions else "",
             certainty=self.seen,
             names=self.names,

@@ -61,7 +61,7 @@ BAD_FILES = {
     "second parent": (
         "r.urdf",
         with_joint("base", "upper"),
-        "hangs on two joints, 'q1' and 'q2'",
+        "is the child of two joints, 'q1' and 'q2'",
     ),
     "duplicate link": (
         "r.urdf",

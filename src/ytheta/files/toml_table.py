@@ -146,7 +146,10 @@ class Table:
 
     def _number(self, key: str, value: Scalar) -> float:
         if isinstance(value, Length):
-            raise self.error(f"{key} = '{value}' uses a symbolic length, which only positions (a, d, b, xyz) may")
+            raise self.error(
+                f"{key} = '{value}' uses a symbolic length, which is allowed in positions (a, b, d, xyz) only; "
+                "give a number"
+            )
         return value
 
 

@@ -55,7 +55,7 @@ class Frame:
         return find_symbols(self.translation)
 
     def numeric(self, values: Mapping[str, float]) -> Frame:
-        """This frame with its symbolic lengths replaced by numbers."""
+        """Return this frame with numbers instead of symbolic lengths."""
         x, y, z = (to_number(entry, values) for entry in self.translation)
         return Frame((x, y, z), self.rotation)
 
@@ -141,7 +141,7 @@ def scale_to_order_one(values: Sequence[float]) -> tuple[float, ...]:
     """
     largest = max(abs(value) for value in values)
     if not all(math.isfinite(value) for value in values):
-        raise InputError(f"{tuple(values)} holds a number that is not finite; give finite numbers")
+        raise InputError(f"{tuple(values)} contains a number that is not finite; give finite numbers")
     _, exponent = math.frexp(largest)
     return tuple(math.ldexp(value, -exponent) for value in values)
 

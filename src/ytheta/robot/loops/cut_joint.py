@@ -32,7 +32,7 @@ from typing import Any
 
 import numpy as np
 
-from ytheta.robot.frame import Frame
+from ytheta.robot.frame import IDENTITY_ROTATION, ORIGIN, Frame
 from ytheta.robot.parts import Joint, JointKind, Loop
 from ytheta.robot.robot import Robot
 from ytheta.shapes import (
@@ -145,8 +145,12 @@ def locate_cut_joint(
 
 
 def _attach(R: AnyBatchOfMatrix3, p: AnyBatchOfVector3, frame: Frame) -> tuple[AnyBatchOfMatrix3, AnyBatchOfVector3]:
-    """Rotation and origin of a frame that is fixed to the frame (R, p)."""
-    return R @ np.array(frame.rotation), p + R @ np.array(frame.translation)
+    """Rotation and origin of a frame that is fixed to the frame (R, p); tracing trivial products would cost time."""
+    if frame.translation != ORIGIN:
+        p = p + R @ np.array(frame.translation)
+    if frame.rotation != IDENTITY_ROTATION:
+        R = R @ np.array(frame.rotation)
+    return R, p
 
 
 def _make_rotation(

@@ -1,6 +1,6 @@
 """Findings: facts about a robot, a log or an identification that a user should know, as data.
 
-Code branches on ``code`` and ``severity`` and reads figures from ``fields``; it never takes sentences apart. The code
+Code branches on ``code`` and ``severity`` and reads values from ``fields``; it never takes sentences apart. The code
 that makes a finding words it once, in two parts: a statement of the fact, and a remedy.
 """
 
@@ -29,11 +29,11 @@ class Finding:
     ----------
     code       kind of the finding, such as ``"gap"`` or ``"torque sign"``
     severity   how serious it is
-    statement  the fact, with figures
+    statement  the fact, with numbers
     remedy     the repair that was made or is recommended; empty if there is none
     names      joints or links concerned, if only some of them are
     source     log or file concerned; empty if that is clear from the context
-    fields     figures of the statement, for programs
+    fields     the values in the statement, for programs
     """
 
     code: str

@@ -12,9 +12,9 @@ from tests.support.plot_data import plot_of, plotted
 from ytheta.report.figures_page import Figure, figures_html, write_figures
 from ytheta.report.line_plot import (
     Axis,
+    AxisPosition,
     Band,
     Line,
-    AxisPosition,
     line_plot,
 )
 

@@ -29,7 +29,10 @@ def test_numbers() -> None:
         "−310",
     ]  # two digits, however unsure
     assert format_with_std(5.0, np.inf) == "5.00"
-    assert [parameter_unit(name, frozenset({"rail"})) for name in ("a.m", "a.my", "a.Ixy", "rail.fc", "elbow.Ia", "spring.k")] == [
+    assert [
+        parameter_unit(name, frozenset({"rail"}))
+        for name in ("a.m", "a.my", "a.Ixy", "rail.fc", "elbow.Ia", "spring.k")
+    ] == [
         "kg",
         "kg m",
         "kg m²",

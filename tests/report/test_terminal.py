@@ -20,10 +20,10 @@ def lines(table: FittedTable) -> list[str]:
 def test_tables_fit() -> None:
     numbers = [Text("0.12345"), Text("-6789.0")]
     columns = [
-        Column("name", [Text("left_shoulder_pan_joint"), Text("right_shoulder_pan_joint")], left=True),
+        Column("name", [Text("left_shoulder_pan_joint"), Text("right_shoulder_pan_joint")], align_left=True),
         Column("value", numbers),
-        Column("of variation %", numbers, short="var. %", spare=2),
-        Column("raw", numbers, spare=1),
+        Column("of variation %", numbers, short_heading="var. %", drop_priority=2),
+        Column("raw", numbers, drop_priority=1),
     ]
     for width in range(20, 90):
         table = fit_table(columns, width)

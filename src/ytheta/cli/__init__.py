@@ -15,14 +15,14 @@ import traceback
 
 from ytheta.errors import YthetaError
 
-DEBUG = "YTHETA_DEBUG"  # an environment variable
+DEBUG_VARIABLE = "YTHETA_DEBUG"  # of the environment
 
 
 def main() -> None:
     """Run the command; an error is one sentence on stderr, never a traceback."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal without a character shows ? instead
+            stream.reconfigure(errors="replace")  # characters that the terminal cannot encode are shown as ?
     try:
         from ytheta.cli.app import run  # Typer is loaded for commands only
 
@@ -52,10 +52,10 @@ def main() -> None:
 
 def _report_internal_error(error: Exception) -> int:
     """Report an internal error; sysexits.h calls code 70 an internal software error."""
-    if os.environ.get(DEBUG):
+    if os.environ.get(DEBUG_VARIABLE):
         traceback.print_exception(error)
     what = " ".join(f"{type(error).__name__}: {error}".split())
-    remedy = f"please report it with the command and the output of {DEBUG}=1"
+    remedy = f"please report it, with the command line and the traceback that {DEBUG_VARIABLE}=1 prints"
     return _print_error(f"internal error: {what}; {remedy}", 70)
 
 

@@ -43,7 +43,7 @@ def run(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _version(wanted: bool) -> bool:
+def _print_version(wanted: bool) -> bool:
     if wanted:
         typer.echo(ytheta.__version__)
         raise typer.Exit
@@ -51,8 +51,10 @@ def _version(wanted: bool) -> bool:
 
 
 @app.callback()
-def _start(
-    _: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
+def _configure_logging(
+    _: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
 ) -> None:
     # The commands print findings themselves; log messages are for users of the library.
     logging.getLogger("ytheta").addHandler(logging.NullHandler())

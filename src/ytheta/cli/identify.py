@@ -59,7 +59,7 @@ Validate = Annotated[
 ]
 HoldOut = Annotated[
     float | None,
-    typer.Option(metavar="PERCENT", help="Validate on this last part of the log, which the fit leaves out."),
+    typer.Option(metavar="PERCENT", help="Hold out this percentage at the end of the log, and validate on it."),
 ]
 EstimatorName = Annotated[
     str,
@@ -131,14 +131,14 @@ def identify(
     check_output(report, PAGE_SUFFIXES, inputs)
     write_page = load_report_writer(report, "ytheta.report.identification.page", "write_identification_report")
     settings = parse_preparation(cutoff, derivative, average_periods)
-    method = _estimator(estimator, forgetting)  # before reading logs, so that a wrong name fails at once
-    names = _parameter_names(parameters, friction, rotor_inertia=rotor_inertia)
+    method = _choose_estimator(estimator, forgetting)  # before reading logs, so that a wrong name fails at once
+    names = _parse_parameter_names(parameters, friction, rotor_inertia=rotor_inertia)
     with show_progress() as report_stage:
         report_stage("reading the robot")
         model = read_robot(robot, snap=snap, fix_base=fix_base, lengths=length)
         report_stage("reading the logs")
         read = read_logs([*logs, *(validate or ())], model, mapping, strict=strict, verbose=verbose)
-        fit_logs, validation_logs = _split(read[: len(logs)], read[len(logs) :], hold_out)
+        fit_logs, validation_logs = _split_validation(read[: len(logs)], read[len(logs) :], hold_out)
         identification = identify_robot(
             model,
             fit_logs,
@@ -173,7 +173,7 @@ def identify(
         raise typer.Exit(1)
 
 
-def _estimator(name: str, forgetting: float | None) -> Estimator:
+def _choose_estimator(name: str, forgetting: float | None) -> Estimator:
     """Return the estimator of a name, with a forgetting factor if it has one."""
     chosen = get_estimator(name)
     if forgetting is None:
@@ -183,7 +183,7 @@ def _estimator(name: str, forgetting: float | None) -> Estimator:
     return Recursive(forgetting=forgetting)
 
 
-def _split(
+def _split_validation(
     fit_logs: Sequence[Log], validation_logs: Sequence[Log], percent: float | None
 ) -> tuple[list[Log], list[Log]]:
     """Return the logs for the fit and those for the validation."""
@@ -205,7 +205,7 @@ def _split(
     return [log.select_rows(0, first)], [last_part]
 
 
-def _parameter_names(parameters: str | None, friction: str | None, *, rotor_inertia: bool) -> tuple[str, ...]:
+def _parse_parameter_names(parameters: str | None, friction: str | None, *, rotor_inertia: bool) -> tuple[str, ...]:
     """Return the names or patterns of --parameters; empty without that option."""
     if parameters is None:
         return ()

@@ -35,13 +35,13 @@ Cutoff = Annotated[str, typer.Option(metavar="HZ|auto", help="Cut-off frequency 
 Derivative = Annotated[str, typer.Option(metavar="NAME", help="Differentiation of positions: central or spline.")]
 AveragePeriods = Annotated[
     str | None,
-    typer.Option(metavar="SECONDS|auto", help="Average repeated periods of this length before anything else."),
+    typer.Option(
+        metavar="SECONDS|auto", help="Period of a periodic motion; its periods are averaged before filtering."
+    ),
 ]
 MinSpeed = Annotated[
     str | None,
-    typer.Option(
-        metavar="SPEEDS", help="Leave out samples of joints that are slower: one speed, or one for each joint."
-    ),
+    typer.Option(metavar="SPEEDS", help="Leave out samples of a joint below this speed: one value, or one per joint."),
 ]
 Threads = Annotated[
     int | None, typer.Option(metavar="N", help="Number of threads; by default the number of processors.")
@@ -55,11 +55,11 @@ def read_logs(
     robot: Robot,
     mappings: Sequence[str] | None,
     *,
-    torque: bool = True,
+    require_torque: bool = True,
     strict: bool,
     verbose: bool,
 ) -> list[Log]:
-    """Read the logs of a command and print the findings on stderr; ``torque``: refuse logs without torques."""
+    """Read the logs of a command and print the findings on stderr; ``require_torque``: refuse logs without torques."""
     sources: list[str | None] = list(mappings or ())
     if len(sources) not in (0, 1, len(paths)):
         raise InputError(
@@ -70,7 +70,7 @@ def read_logs(
     logs = []
     for path, mapping in zip(paths, chosen, strict=True):
         log = read_log(path, robot, mapping=mapping, strict=strict)
-        if log.tau is None and torque:
+        if log.tau is None and require_torque:
             raise InputError(next(finding.text for finding in log.findings if finding.code == LogFindingCode.TORQUE))
         print_findings(log.findings, f"{Path(path).name}: " if len(paths) > 1 else "", verbose=verbose)
         logs.append(log)
@@ -118,15 +118,15 @@ def _parse_number_or_auto(text: str, option: str, unit: str) -> float | str:
     return (
         AUTO
         if text.strip().lower() == AUTO
-        else _parse_positive(text, option, f"a number of {unit}, or auto", least=1e-9)
+        else _parse_positive(text, option, f"a number of {unit}, or auto", minimum=1e-9)
     )
 
 
-def _parse_positive(text: str, option: str, what: str, *, least: float = 0.0) -> float:
+def _parse_positive(text: str, option: str, what: str, *, minimum: float = 0.0) -> float:
     try:
         value = float(text)
     except ValueError:
         value = math.nan
-    if not least <= value < math.inf:
+    if not minimum <= value < math.inf:
         raise InputError(f"{option} {text!r}: give {what}")
     return value

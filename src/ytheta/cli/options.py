@@ -18,7 +18,7 @@ from ytheta.report.terminal import escape_control_characters
 from ytheta.robot.reading.load import load
 from ytheta.robot.robot import Robot
 
-NO_WORDS = "none"
+NONE_KEYWORD = "none"
 PIPE_WIDTH = 120  # characters, for tables that go into a file or a pipe
 
 RobotArgument = Annotated[
@@ -76,7 +76,7 @@ def parse_assignments(texts: Sequence[str] | None, option: str) -> dict[str, flo
 def parse_words(text: str | None) -> tuple[str, ...]:
     """Parse words separated by commas; ``none`` and an empty text give no words."""
     words = tuple(word.strip() for word in (text or "").split(",") if word.strip())
-    return () if words == (NO_WORDS,) else words
+    return () if words == (NONE_KEYWORD,) else words
 
 
 def print_json(data: object) -> None:

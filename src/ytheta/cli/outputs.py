@@ -23,7 +23,10 @@ def check_output(path: str | None, suffixes: Sequence[str], inputs: Sequence[str
 
 
 def load_report_writer(report: str | None, module: str, name: str) -> Callable[..., object] | None:
-    """Return the function that writes a report, None if there is none to write; MissingExtraError without libraries."""
+    """Return the function that writes the report, or None if no report is requested.
+
+    Raise MissingExtraError if a required library is missing.
+    """
     if report is None:
         return None
     try:

@@ -82,13 +82,13 @@ def predict(
         report_stage("reading the model")
         robot = read_robot(model, snap=snap, fix_base=fix_base, lengths=length)
         origin = read_identification_table(model) or {}
-        settings = _settings(origin, cutoff, derivative)
+        settings = _merge_settings(origin, cutoff, derivative)
         speeds = parse_speeds(min_speed, robot) or origin.get("min_speed")
         report_stage("reading the log")
-        (measured,) = read_logs([log], robot, mapping, torque=False, strict=strict, verbose=verbose)
+        (measured,) = read_logs([log], robot, mapping, require_torque=False, strict=strict, verbose=verbose)
         report_stage("predicting")
-        slow = None if speeds is None else np.array(speeds)
-        result = predict_torques(robot, measured, settings, min_speed=slow, threads=threads)
+        min_speeds = None if speeds is None else np.array(speeds)
+        result = predict_torques(robot, measured, settings, min_speed=min_speeds, threads=threads)
         print_findings(result.preparation.findings, verbose=verbose)
         if output is not None:
             _write_torques(result, robot, output)
@@ -99,7 +99,7 @@ def predict(
         print_prediction(make_console(), robot, result, log)
 
 
-def _settings(origin: Mapping[str, Any], cutoff: str | None, derivative: str | None) -> PreparationSettings:
+def _merge_settings(origin: Mapping[str, Any], cutoff: str | None, derivative: str | None) -> PreparationSettings:
     """Return the settings of the identification, unless the options override them."""
     settings = parse_preparation(cutoff or AUTO, derivative or str(origin.get("derivative", "central")))
     return replace(settings, cutoff=float(origin["cutoff"])) if cutoff is None and "cutoff" in origin else settings

@@ -1,1 +1,1 @@
-"""One self-contained HTML file that shows a result; it formats, and never computes."""
+"""Presentation of results: terminal text, JSON, and self-contained HTML pages."""

@@ -25,7 +25,7 @@ class Figure:
 
 
 def write_figures(title: str, figures: Sequence[Figure], path: str | Path, *, about: str = "") -> Path:
-    """Write the page, with ``about`` below its title; the file appears as a whole or not at all."""
+    """Write the page, with ``about`` below its title; the file is written atomically."""
     return write_page(path, lambda: figures_html(title, figures, about=about))
 
 

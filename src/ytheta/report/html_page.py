@@ -1,4 +1,4 @@
-"""Pages: one HTML file that needs nothing else, for people to read and for programs (the JSON in it).
+"""Self-contained HTML pages, for a browser, and for programs through the embedded JSON.
 
 Plotly's library is five megabytes of text; it is embedded in compressed form, and the browser unpacks it.
 """
@@ -45,7 +45,7 @@ def render_page(template: str, content: Mapping[str, object]) -> str:
 
 
 def write_page(path: str | Path, make_page: Callable[[], str]) -> Path:
-    """Write a page as a whole or not at all; the page is not made if the file cannot be written."""
+    """Write a page atomically; the page is not made if the file cannot be written."""
     path = check_writable(path)
     content = make_page().encode("utf-8", "replace")  # file names may hold bytes that are not characters
     with write_atomically(path) as file:

@@ -31,7 +31,7 @@ COLOURS = (
 FAINT_COLOUR = "rgb(143, 163, 189)"  # of lines in the background
 MARK_COLOUR = "rgb(128, 136, 148)"
 MAX_POINTS = 2000  # of a line
-MAX_POINTS_IN_CROWD = 600
+MAX_POINTS_MANY_LINES = 600
 HEIGHT = 300
 MAX_UNIFIED_LINES = 12  # with more lines, only the nearest one is labelled
 LOWER_SHARE = 0.3  # of the height, for an axis below
@@ -96,12 +96,12 @@ def line_plot(
     places = {line.axis for line in lines} | {band.axis for band in bands}
     if not (1 <= len(axes) <= 2 and places <= set(range(len(axes)))):
         raise InputError(
-            f"a plot has one or two y axes, numbered 0 and 1, and its lines use these; got {len(axes)} axes"
+            f"a plot needs one or two y axes, and each line or band must use one of them; got {len(axes)} axes"
         )
-    crowded = len(lines) > MAX_UNIFIED_LINES
-    traces = [_band(x, band, axes[band.axis]) for band in bands]
+    many_lines = len(lines) > MAX_UNIFIED_LINES
+    traces = [_make_band(x, band, axes[band.axis]) for band in bands]
     for k, line in enumerate(lines):
-        traces.append(_line(x, line, k, axes[line.axis], crowded=crowded))
+        traces.append(_make_trace(x, line, k, axes[line.axis], many_lines=many_lines))
     below = len(axes) == 2 and axes[1].place is AxisPosition.BELOW
     layout = {
         "height": height,
@@ -114,14 +114,19 @@ def line_plot(
         },
         "showlegend": legend,
         "legend": {"orientation": "h", "x": 0.0, "y": 1.0, "yanchor": "bottom", "bgcolor": "rgba(0,0,0,0)"},
-        "hovermode": "closest" if crowded else "x unified",
-        "shapes": [_mark(place) for place in marks],
-        "yaxis": _axis(axes[0]) | {"domain": [LOWER_SHARE + 0.08, 1.0] if below else [0.0, 1.0]},
+        "hovermode": "closest" if many_lines else "x unified",
+        "shapes": [_make_mark(place) for place in marks],
+        "yaxis": _make_axis(axes[0]) | {"domain": [LOWER_SHARE + 0.08, 1.0] if below else [0.0, 1.0]},
     }
     if below:
-        layout["yaxis2"] = _axis(axes[1]) | {"domain": [0.0, LOWER_SHARE], "nticks": 4}
+        layout["yaxis2"] = _make_axis(axes[1]) | {"domain": [0.0, LOWER_SHARE], "nticks": 4}
     elif len(axes) == 2:
-        layout["yaxis2"] = _axis(axes[1]) | {"overlaying": "y", "side": "right", "showgrid": False, "tickmode": "auto"}
+        layout["yaxis2"] = _make_axis(axes[1]) | {
+            "overlaying": "y",
+            "side": "right",
+            "showgrid": False,
+            "tickmode": "auto",
+        }
     return plot_json(traces, layout)
 
 
@@ -145,14 +150,14 @@ def decimate(y: Float[np.ndarray, "points"], max_points: int = MAX_POINTS) -> In
     return np.array(sorted(kept))
 
 
-def _line(x: np.ndarray, line: Line, number: int, axis: Axis, *, crowded: bool) -> dict[str, object]:
+def _make_trace(x: np.ndarray, line: Line, number: int, axis: Axis, *, many_lines: bool) -> dict[str, object]:
     line_x = x if line.x is None else line.x
     if line.y.shape != line_x.shape:
         raise InputError(
             f"the line {line.name!r} has {len(line.y)} values of y for {len(line_x)} values of x; give equally many"
         )
     y = np.where(line.y > 0.0, line.y, np.nan) if axis.log else line.y
-    kept = decimate(y, MAX_POINTS_IN_CROWD if crowded else MAX_POINTS)
+    kept = decimate(y, MAX_POINTS_MANY_LINES if many_lines else MAX_POINTS)
     name = escape(line.name, quote=False)
     value = f"%{{y:.4~g}} {escape(axis.unit, quote=False)}".rstrip()
     return {
@@ -170,11 +175,11 @@ def _line(x: np.ndarray, line: Line, number: int, axis: Axis, *, crowded: bool) 
             "dash": "dash" if line.dashed else "solid",
         },
         "showlegend": line.legend,
-        "hovertemplate": f"{value}<extra>{name}</extra>" if crowded else value,
+        "hovertemplate": f"{value}<extra>{name}</extra>" if many_lines else value,
     }
 
 
-def _band(x: np.ndarray, band: Band, axis: Axis) -> dict[str, object]:
+def _make_band(x: np.ndarray, band: Band, axis: Axis) -> dict[str, object]:
     """Return a closed line; a logarithmic axis leaves out bounds that are not positive."""
     known = np.isfinite(band.lower) & np.isfinite(band.upper) & ((band.lower > 0.0) | (not axis.log))
     at = np.flatnonzero(known)[:: max(1, -(-2 * int(known.sum()) // MAX_POINTS))]
@@ -192,7 +197,7 @@ def _band(x: np.ndarray, band: Band, axis: Axis) -> dict[str, object]:
     }
 
 
-def _axis(axis: Axis) -> dict[str, object]:
+def _make_axis(axis: Axis) -> dict[str, object]:
     title = " / ".join(filter(None, (axis.title, axis.unit)))
     settings: dict[str, object] = {
         "title": {"text": escape(title, quote=False)},
@@ -203,6 +208,6 @@ def _axis(axis: Axis) -> dict[str, object]:
     return settings | ({"type": "log", "exponentformat": "power"} if axis.log else {})
 
 
-def _mark(place: float) -> dict[str, object]:
+def _make_mark(place: float) -> dict[str, object]:
     line = {"color": MARK_COLOUR, "width": 1, "dash": "dot"}
     return {"type": "line", "x0": place, "x1": place, "y0": 0.0, "y1": 1.0, "yref": "paper", "line": line}

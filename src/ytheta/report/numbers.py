@@ -7,7 +7,7 @@ from typing import Any
 
 from ytheta.conventions import JOINT_PARAMETERS, LINK_PARAMETERS
 
-NONE = "–"
+NO_VALUE = "–"
 MAX_PERCENT = 999.0  # a larger standard deviation only says that the value is near zero
 MAX_DECIMALS = 6  # smaller numbers are written with a power of ten
 REVOLUTE_UNITS = {"Ia": "kg m²", "fv": "N m s/rad", "fc": "N m", "fo": "N m"}
@@ -17,7 +17,7 @@ PRISMATIC_UNITS = {"Ia": "kg", "fv": "N s/m", "fc": "N", "fo": "N"}
 def format_number(value: float, digits: int = 3) -> str:
     """Return a number for a page, to some significant digits, such as 0.0123, 12 300 or 4.5·10⁻⁷."""
     if math.isnan(value):
-        return NONE
+        return NO_VALUE
     if math.isinf(value):
         return "∞" if value > 0.0 else "−∞"
     if value == 0.0:

@@ -22,15 +22,15 @@ MIN_NAME_LENGTH = 12  # characters that a shortened name keeps, to report_stage 
 class Column:
     """One column of a table.
 
-    ``short`` is its heading if the table is narrow. Columns are left out in descending order of ``spare``; those with
-    0 always stay. ``left``: aligned to the left.
+    ``short_heading`` replaces its heading if the table is narrow. Columns are left out in descending order of
+    ``drop_priority``; those with 0 always stay.
     """
 
     heading: str
     cells: Sequence[Text]
-    short: str = ""
-    spare: int = 0
-    left: bool = False
+    short_heading: str = ""
+    drop_priority: int = 0
+    align_left: bool = False
 
 
 @dataclass(frozen=True)
@@ -42,22 +42,22 @@ class FittedTable:
     left_out: tuple[str, ...] = ()
 
 
-def fit_table(columns: Sequence[Column], width: int, *, total: bool = False) -> FittedTable:
-    """Return the table with as many columns as ``width`` allows; ``total`` sets the last row apart."""
-    spare = sorted((column for column in columns if column.spare), key=lambda column: -column.spare)
+def fit_table(columns: Sequence[Column], width: int, *, has_total_row: bool = False) -> FittedTable:
+    """Return the table with as many columns as ``width`` allows; ``has_total_row`` sets the last row apart."""
+    optional = sorted((column for column in columns if column.drop_priority), key=lambda column: -column.drop_priority)
     kept: list[Column] = []
-    for count in range(len(spare) + 1):
-        kept = [column for column in columns if column not in spare[:count]]
-        left_out = tuple(column.heading for column in columns if column in spare[:count])
+    for count in range(len(optional) + 1):
+        kept = [column for column in columns if column not in optional[:count]]
+        left_out = tuple(column.heading for column in columns if column in optional[:count])
         for tight in (False, True):
-            table = _build_table(kept, tight=tight, total=total)
+            table = _build_table(kept, tight=tight, has_total_row=has_total_row)
             if table.width is not None and table.width <= width:
                 return FittedTable(table, table.width, left_out)
     names = kept[0]
     longest = max(len(cell) for cell in names.cells)
     length = max(MIN_NAME_LENGTH, longest - (table.width or 0) + width)
     names = replace(names, cells=[_shorten(cell, length) for cell in names.cells])
-    table = _build_table([names, *kept[1:]], tight=True, total=total)
+    table = _build_table([names, *kept[1:]], tight=True, has_total_row=has_total_row)
     return FittedTable(table, table.width or 0, left_out)
 
 
@@ -100,15 +100,15 @@ def list_names(names: Sequence[str], limit: int) -> str:
     return ", ".join(names[:limit]) + more
 
 
-def _build_table(columns: Sequence[Column], *, tight: bool, total: bool) -> Table:
+def _build_table(columns: Sequence[Column], *, tight: bool, has_total_row: bool) -> Table:
     """Return a table of exactly the width that its content needs."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=tight)
     for column in columns:
-        heading = column.short if tight and column.short else column.heading
-        table.add_column(heading, justify="left" if column.left else "right", no_wrap=True)
+        heading = column.short_heading if tight and column.short_heading else column.heading
+        table.add_column(heading, justify="left" if column.align_left else "right", no_wrap=True)
     rows = list(zip(*(column.cells for column in columns), strict=True))
     for k, row in enumerate(rows):
-        if total and k == len(rows) - 1:
+        if has_total_row and k == len(rows) - 1:
             table.add_section()
         table.add_row(*row)
     table.width = _UNLIMITED.measure(table).maximum

@@ -15,8 +15,8 @@ from ytheta.identification.assessment.excitation import Certainty
 from ytheta.identification.model_file import model_to_toml
 from ytheta.identification.result import Identification
 from ytheta.logs.finding_codes import LogFindingCode
-from ytheta.report.identification.statistics import list_weaknesses
 from ytheta.report.identification.page import identification_html
+from ytheta.report.identification.statistics import list_weaknesses
 from ytheta.report.identification.summary import summarize_identification
 from ytheta.report.identification.text import identification_text
 from ytheta.report.numbers import (
@@ -42,7 +42,10 @@ def test_small_parameters_are_marked_everywhere(identification: Identification) 
 def test_relative_autocorrelation_is_the_same_everywhere(identification: Identification, page: Page) -> None:
     ratios = identification.fit.autocorrelation_time / identification.origin.expected_autocorrelation_time
     assert summarize_identification(identification)["correlated"] == pytest.approx(ratios.tolist())
-    assert summarize_identification(identification)["autocorrelation_time"] == identification.fit.autocorrelation_time.tolist()
+    assert (
+        summarize_identification(identification)["autocorrelation_time"]
+        == identification.fit.autocorrelation_time.tolist()
+    )
     for ratio in ratios:
         assert f"×{format_number(float(ratio), 2)}" in page.text
         assert f"×{ratio:.2g}" in identification_text(identification)

@@ -1,4 +1,4 @@
-"""What is shown of a simulation: page, text and JSON; and plots of lines and pages of figures by themselves."""
+"""What is shown of a simulation: page, text and JSON; and plots of lines and pages of statistics by themselves."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from ytheta.report.line_plot import (
     COLOURS,
     FAINT_COLOUR,
 )
-from ytheta.report.simulation.statistics import SimulationStatistics
 from ytheta.report.simulation.page import simulation_html, write_simulation_report
+from ytheta.report.simulation.statistics import SimulationStatistics
 from ytheta.report.simulation.summary import summarize_simulation
 from ytheta.simulation.result import Simulation
 
@@ -91,19 +91,19 @@ def test_the_page_holds_the_json(simulation: Simulation, page: Page) -> None:
 
 def test_tables_parse_back(batch: Simulation) -> None:
     rows = Tables(simulation_html(batch)).rows
-    figures = SimulationStatistics(batch)
-    columns = np.stack([figures.tracking, figures.last_tracking, figures.largest_torque], axis=1)
+    statistics = SimulationStatistics(batch)
+    columns = np.stack([statistics.tracking, statistics.last_tracking, statistics.largest_torque], axis=1)
     assert [row[0][0] for row in rows["joints"][1:]] == list(PUMA.actuated)
     for row, own in zip(rows["joints"][1:], columns, strict=True):
         assert [parsed(text) for text, _ in row[1:4]] == pytest.approx(own, rel=6e-3)  # three digits
         assert [float(sort or "") for _, sort in row[1:4]] == pytest.approx(own, rel=1e-12)
-    run = figures.shown
+    run = statistics.shown
     assert [row[0][0] for row in rows["parameters"][1:]] == list(batch.unknown_names)
     for k, row in enumerate(rows["parameters"][1:]):
         own = (batch.truth[run, k], batch.initial_estimate[run, k], batch.estimate[run, k])
         assert [parsed(text) for text, _ in row[1:4]] == pytest.approx(own, rel=6e-4)  # four digits
         assert parsed(row[4][0]) == pytest.approx(100.0 * (own[2] - own[0]) / own[0], rel=6e-3)
-    for row, values in zip(rows["quantiles"][1:], figures.quantiles.values(), strict=True):
+    for row, values in zip(rows["quantiles"][1:], statistics.quantiles.values(), strict=True):
         scale = 100.0 if row[1][0].endswith("%") else 1.0
         assert [parsed(text) / scale for text, _ in row[1:]] == pytest.approx(values, rel=6e-3)
     assert len(rows["quantiles"]) == 5

@@ -12,9 +12,9 @@ from tests.support.browser import Page
 from tests.support.plot_data import only, plot_of, plotted
 from tests.support.simulate_cases import LEARN, PUMA, make_slotine_li
 from tests.support.simulated_loops import RUNS, simulate_loops, with_all_diverged
-from ytheta.report.simulation.statistics import SimulationStatistics
 from ytheta.report.simulation.page import simulation_html
 from ytheta.report.simulation.plots import MAX_NAMED_LINES, MAX_PARAMETER_PLOTS
+from ytheta.report.simulation.statistics import SimulationStatistics
 from ytheta.report.simulation.tables import describe_diverged_runs, describe_shown_run
 from ytheta.simulation.parameter_changes import ParameterChange
 from ytheta.simulation.result import Simulation
@@ -59,7 +59,7 @@ def test_many_parameters_are_shown_by_their_units(crowd: Simulation) -> None:
 
 def test_quantiles_and_histograms_of_runs(batch: Simulation) -> None:
     page = Page(simulation_html(batch))
-    figures, stayed = SimulationStatistics(batch), batch.finished
+    statistics, stayed = SimulationStatistics(batch), batch.finished
     errors = np.sqrt(np.mean(batch.tracking_error[stayed] ** 2, axis=2))
     ((x, y),) = plotted(plot_of(page, "tracking-error"))["median"]
     np.testing.assert_allclose(x, batch.runs.t, rtol=1e-6)
@@ -79,15 +79,15 @@ def test_quantiles_and_histograms_of_runs(batch: Simulation) -> None:
     for name in ("start", "end"):
         assert only(plot_of(page, "parameter-histogram"), name)[1:-1:2].sum() == stayed.sum()
     for text in (
-        describe_shown_run(figures),
-        describe_diverged_runs(figures),
-        f"run {figures.shown}",
+        describe_shown_run(statistics),
+        describe_diverged_runs(statistics),
+        f"run {statistics.shown}",
         "3 of 24 runs diverged",
         f"{RUNS - 3} / {RUNS}",
     ):
         assert text in page.text
     position = only(plot_of(page, "tracking-1"), "position")
-    np.testing.assert_array_equal(position, batch.runs.q[figures.shown, :, 0].astype(np.float32))
+    np.testing.assert_array_equal(position, batch.runs.q[statistics.shown, :, 0].astype(np.float32))
 
 
 def test_a_diverged_run_is_shown_until_it_diverged(batch: Simulation) -> None:

@@ -7,8 +7,8 @@ import numpy as np
 from tests.support.browser import EVIL
 from tests.support.simulate_cases import LEARN, PUMA, make_slotine_li
 from tests.support.simulated_loops import simulate_loops
-from ytheta.report.simulation.statistics import SimulationStatistics
 from ytheta.report.simulation.settings import describe_settings, format_setting
+from ytheta.report.simulation.statistics import SimulationStatistics
 from ytheta.simulation.result import Simulation
 from ytheta.simulation.sensors.sensors import Sensor, Sensors
 
@@ -19,7 +19,9 @@ def test_settings_in_words(simulation: Simulation, batch: Simulation) -> None:
     assert own["Torque limits"].startswith("60;")
     assert (own["Reference"], own["Sensors"]) == ("a sine", "without errors")
     assert own["Unknown parameters"] == f"1 parameter: {EVIL}.m"
-    assert "1 of 66 parameters differs between runs" in dict(describe_settings(SimulationStatistics(batch), ""))["Plant"]
+    assert (
+        "1 of 66 parameters differs between runs" in dict(describe_settings(SimulationStatistics(batch), ""))["Plant"]
+    )
     noisy = simulate_loops(
         PUMA, make_slotine_li(PUMA, LEARN), 0.2, sensors=Sensors(q=Sensor(noise=1e-4), qd=Sensor(bias=0.02))
     )

@@ -10,8 +10,8 @@ from tests.support.simulate_cases import PUMA
 from tests.support.simulated_loops import DIVERGED, RUNS, simulate_loops, with_all_diverged
 from ytheta.control.laws.slotine_li import SlotineLi
 from ytheta.report.numbers import format_plain
-from ytheta.report.simulation.statistics import SimulationStatistics
 from ytheta.report.simulation.page import simulation_html
+from ytheta.report.simulation.statistics import SimulationStatistics
 from ytheta.report.simulation.summary import summarize_simulation
 from ytheta.report.simulation.text import MAX_PARAMETERS, simulation_text
 from ytheta.simulation.result import Simulation
@@ -21,13 +21,13 @@ from ytheta.simulation.result import Simulation
 def test_the_text_fits_the_width(batch: Simulation, crowd: Simulation, width: int) -> None:
     for simulation in (batch, crowd):
         text = simulation_text(simulation, width=width)
-        figures = SimulationStatistics(simulation)
+        statistics = SimulationStatistics(simulation)
         fitting = [line for line in text.splitlines() if line != simulation.advice]
         assert max(map(len, fitting)) <= width
-        for values in (figures.tracking, figures.last_tracking, figures.largest_torque):
+        for values in (statistics.tracking, statistics.last_tracking, statistics.largest_torque):
             for value in values:
                 assert f"{format_plain(value)} " in text
-        for each in figures.by_decreasing_error()[:MAX_PARAMETERS]:
+        for each in statistics.by_decreasing_error()[:MAX_PARAMETERS]:
             for value in (each.truth, each.start, each.end):
                 assert format_plain(value, 4) in text
     assert text.count("…") == 0  # no name is cut
@@ -35,14 +35,14 @@ def test_the_text_fits_the_width(batch: Simulation, crowd: Simulation, width: in
 
 def test_the_text_of_a_batch(batch: Simulation) -> None:
     text = simulation_text(batch, width=80)
-    figures = SimulationStatistics(batch)
-    assert " ".join(text.split()).startswith(figures.headline)
+    statistics = SimulationStatistics(batch)
+    assert " ".join(text.split()).startswith(statistics.headline)
     assert text.splitlines()[-1] == batch.advice
-    for level, value in zip((5, 50, 95), figures.quantiles["parameter_error"], strict=True):
+    for level, value in zip((5, 50, 95), statistics.quantiles["parameter_error"], strict=True):
         assert f"{level} %" in text
         assert f"{format_plain(100.0 * value)} %" in text
     assert f"{RUNS - len(DIVERGED)} runs" in text
-    assert f"run {figures.shown}, the median" in text
+    assert f"run {statistics.shown}, the median" in text
     gone = simulation_text(with_all_diverged(batch), width=80)
     assert "all 24 runs diverged" in " ".join(gone.split())
     assert "–" in gone
@@ -67,8 +67,8 @@ def test_stars_mark_base_parameters() -> None:
     base = ytheta.base_parameters(PUMA)
     law = SlotineLi(PUMA, base, convergence=10.0, damping=8.0, adaptation=0.01)
     simulation = simulate_loops(PUMA, law, 0.1)
-    figures = SimulationStatistics(simulation)
-    assert [each.name for each in figures.parameters] == list(base.names)
+    statistics = SimulationStatistics(simulation)
+    assert [each.name for each in statistics.parameters] == list(base.names)
     assert any(name.endswith("*") for name in base.names)
     page = Page(simulation_html(simulation))
     assert page.parameters == list(base.names)

@@ -12,7 +12,7 @@ from rich.table import Table
 from ytheta.identifiability.base_parameters import BaseParameters, Identifiability
 from ytheta.report.terminal import safe_text, safe_texts
 
-ROUNDING = 1e-13  # relative to the terms of a sum; a smaller value is zero
+MAX_RELATIVE_ROUNDING = 1e-13  # relative to the terms of a sum; a smaller value is zero
 
 
 def print_base_parameters(console: Console, base: BaseParameters, data: dict[str, Any]) -> None:
@@ -22,7 +22,13 @@ def print_base_parameters(console: Console, base: BaseParameters, data: dict[str
     table.add_column("value", justify="right", no_wrap=True)
     table.add_column("combination of standard parameters", overflow="fold")
     for row, size in zip(data["parameters"], _sum_sizes(base), strict=True):
-        value = "?" if row["value"] is None else "0" if abs(row["value"]) < ROUNDING * size else f"{row['value']:.5g}"
+        value = (
+            "?"
+            if row["value"] is None
+            else "0"
+            if abs(row["value"]) < MAX_RELATIVE_ROUNDING * size
+            else f"{row['value']:.5g}"
+        )
         table.add_row(*safe_texts((row["name"], value, row["expression"])))
     console.print(table)
     for line in _summarize(base):

@@ -1,4 +1,4 @@
-"""The report of an identification: one HTML file that needs nothing else.
+"""The report of an identification: a self-contained HTML file.
 
 If a library that reports need is missing, importing this module raises MissingExtraError, before any work is done.
 """
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ytheta.report.html_page import check_installed, render_page, write_page
-from ytheta.report.identification import figures, tables
+from ytheta.report.identification import statistics, tables
 from ytheta.report.identification.plots import plot_correlations, plot_torque
 from ytheta.report.identification.summary import summarize_identification
 
@@ -20,21 +20,21 @@ check_installed()
 
 
 def write_identification_report(identification: Identification, path: str | Path) -> Path:
-    """Write the report of an identification; the file appears as a whole or not at all."""
+    """Write the report of an identification; the file is written atomically."""
     return write_page(path, lambda: identification_html(identification))
 
 
 def identification_html(identification: Identification) -> str:
     """Return the page as text."""
-    shown = identification.fit if identification.validation is None else identification.validation
+    errors = identification.fit if identification.validation is None else identification.validation
     joints = identification.base.robot.actuated
     content = {
         "identification": identification,
         "tables": tables,
-        "figures": figures,
+        "statistics": statistics,
         "summary": summarize_identification(identification),
-        "plot_torques": [
-            (name, plot_torque(shown.trace, j, tables.get_torque_unit(identification, name)))
+        "torque_plots": [
+            (name, plot_torque(errors.trace, j, tables.get_torque_unit(identification, name)))
             for j, name in enumerate(joints)
         ],
         "correlation": plot_correlations(identification),

@@ -1,4 +1,4 @@
-"""SimulationStatistics and remarks about an identification that the terminal, the page and the JSON share."""
+"""Statistics and remarks about an identification that the terminal, the page and the JSON share."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ytheta.identification.assessment.excitation import Certainty
-from ytheta.logs.finding_codes import LogFindingCode
+from ytheta.identification.assessment.verdict import describe_motion
 from ytheta.report.numbers import format_plain
 from ytheta.shapes import PerJoint
 
@@ -27,11 +27,9 @@ def count_parameters(identification: Identification, seen: Certainty) -> int:
 
 
 def describe_validation_motion(identification: Identification) -> str:
-    """Return the motion by which the model was judged, in the words of the verdict."""
-    if identification.validation is None:
-        return "the logs of the fit"
-    repeated = any(finding.code == LogFindingCode.REPEATED_MOTION for finding in identification.findings)
-    return "a repetition of the same motion" if repeated else "motion not used for the fit"
+    """Return the motion on which the model was validated, worded as in the verdict."""
+    is_validation = identification.validation is not None
+    return describe_motion(is_validation=is_validation, repeated=identification.is_validation_repeated)
 
 
 def compute_relative_autocorrelation(identification: Identification) -> PerJoint:
@@ -39,17 +37,17 @@ def compute_relative_autocorrelation(identification: Identification) -> PerJoint
     return identification.fit.autocorrelation_time / identification.origin.expected_autocorrelation_time
 
 
-def find_strongest_correlations(identification: Identification, least: float) -> list[tuple[str, str, float]]:
-    """Return the pairs of parameters whose errors are most strongly correlated, at least by ``least``."""
+def find_strongest_correlations(identification: Identification, min_correlation: float) -> list[tuple[str, str, float]]:
+    """Return the pairs of parameters whose errors are most strongly correlated, at least by ``min_correlation``."""
     known = np.isfinite(identification.std)
     values = np.triu(np.where(np.outer(known, known), identification.correlation, 0.0), 1)
     pairs = (divmod(int(place), len(values)) for place in np.argsort(-abs(values), axis=None)[:MAX_PAIRS])
     names = identification.names
-    return [(names[a], names[b], float(values[a, b])) for a, b in pairs if abs(values[a, b]) >= least]
+    return [(names[a], names[b], float(values[a, b])) for a, b in pairs if abs(values[a, b]) >= min_correlation]
 
 
 def list_weaknesses(identification: Identification) -> Iterator[str]:
-    """Yield remarks about weak parameters that the list of missing motion does not contain."""
+    """Yield remarks about weak parameters that are not in the list of missing motion."""
     listed = sum(len(advice.parameters) for advice in identification.missing)
     unseen = count_parameters(identification, Certainty.UNSEEN)
     more = count_parameters(identification, Certainty.WEAK) + unseen - listed
@@ -65,7 +63,7 @@ def list_weaknesses(identification: Identification) -> Iterator[str]:
         if {a, b} & weak
     ]
     if pairs:
-        yield f"this motion hardly separates, by the correlation of their errors: {', '.join(pairs)}"
+        yield f"the motion hardly separates these parameters (correlation of their errors): {', '.join(pairs)}"
     if MAX_CONDITION_NUMBER < identification.condition_number < np.inf:
         yield (
             f"the condition number {format_plain(identification.condition_number)} is above "

@@ -9,8 +9,8 @@ from ytheta.identification.assessment.excitation import Certainty
 from ytheta.identification.model_file import summarize_errors, summarize_selection
 from ytheta.report.identification.statistics import (
     MAX_CORRELATION,
-    count_parameters,
     compute_relative_autocorrelation,
+    count_parameters,
     find_strongest_correlations,
 )
 from ytheta.report.numbers import replace_nonfinite

@@ -11,14 +11,14 @@ from ytheta.findings import Finding, Severity
 from ytheta.identification.assessment.excitation import MAX_RELATIVE_STD, MAX_TORQUE_SHARE, Certainty
 from ytheta.logs.preparing.preparation import PreparationSettings
 from ytheta.report.identification.statistics import (
-    count_parameters,
     compute_relative_autocorrelation,
-    find_strongest_correlations,
+    count_parameters,
     describe_validation_motion,
+    find_strongest_correlations,
 )
 from ytheta.report.numbers import (
     MAX_PERCENT,
-    NONE,
+    NO_VALUE,
     format_count,
     format_number,
     format_percent,
@@ -36,7 +36,7 @@ SEVERITY_ORDER = (Severity.ERROR, Severity.WARNING, Severity.REPAIRED, Severity.
 
 def list_key_numbers(identification: Identification) -> Iterator[tuple[str, str, str]]:
     """Yield label, figure and explanation."""
-    shown = identification.fit if identification.validation is None else identification.validation
+    errors = identification.fit if identification.validation is None else identification.validation
     if identification.validation is not None:
         yield (
             "validation error",
@@ -44,32 +44,36 @@ def list_key_numbers(identification: Identification) -> Iterator[tuple[str, str,
             describe_validation_motion(identification),
         )
     else:
-        yield "validation error", NONE, "no validation log was given"
+        yield "validation error", NO_VALUE, "no validation log was given"
     yield "fit error", format_percent(identification.fit.relative_percent), "on the logs of the fit"
-    yield "against raw torque", format_percent(shown.raw_relative_percent), "before the low-pass"
+    yield "against raw torque", format_percent(errors.raw_relative_percent), "before the low-pass"
     known = f"{count_parameters(identification, Certainty.DETERMINED)} / {len(identification.base)}"
-    yield "base parameters", known, f"determined, {count_parameters(identification, Certainty.SMALL)} too small to matter"
-    yield "condition number", format_number(identification.condition_number), "columns scaled"
+    yield (
+        "base parameters",
+        known,
+        f"determined, {count_parameters(identification, Certainty.SMALL)} too small to matter",
+    )
+    yield "condition number", format_number(identification.condition_number), "of the scaled equations"
     yield "samples", format_count(identification.samples), f"{format_number(identification.fit.seconds)} s of motion"
-    cutoffs = {cutoff(each) for each in identification.origin.settings}
-    yield "low-pass", ", ".join(sorted(cutoffs)) or NONE, "cut-off"
+    cutoffs = {format_cutoff(each) for each in identification.origin.settings}
+    yield "low-pass", ", ".join(sorted(cutoffs)) or NO_VALUE, "cut-off"
 
 
 def list_joint_rows(identification: Identification) -> Iterator[dict[str, Any]]:
     """Yield the errors of each joint; residuals are those of the validation, if there is one, else of the fit."""
-    shown = identification.fit if identification.validation is None else identification.validation
+    errors = identification.fit if identification.validation is None else identification.validation
     validation = (
-        np.full(len(shown.rms), np.nan)
+        np.full(len(errors.rms), np.nan)
         if identification.validation is None
         else identification.validation.per_joint_percent
     )
     columns = (
         (validation, format_percent),
         (identification.fit.per_joint_percent, format_percent),
-        (shown.torque_rms, format_number),
-        (shown.raw_per_joint_percent, format_percent),
-        (shown.rms, format_number),
-        (shown.of_variation_percent, format_percent),
+        (errors.torque_rms, format_number),
+        (errors.raw_per_joint_percent, format_percent),
+        (errors.rms, format_number),
+        (errors.of_variation_percent, format_percent),
         (compute_relative_autocorrelation(identification), lambda ratio: f"×{format_number(ratio, 2)}"),
     )
     for j, name in enumerate(identification.base.robot.actuated):
@@ -112,8 +116,8 @@ def list_correlated_pairs(identification: Identification) -> list[str]:
 def explain_certainty() -> str:
     """Return what the words about a parameter mean."""
     return (
-        f"Determined means a standard deviation below {100.0 * MAX_RELATIVE_STD:g} % of the value; too small to matter, a larger "
-        f"one that moves no torque by more than {100.0 * MAX_TORQUE_SHARE:g} %; weakly determined, neither."
+        f"Determined: the standard deviation is below {100.0 * MAX_RELATIVE_STD:g} % of the value. Too small to matter: "
+        f"it is larger, but changes no torque by more than {100.0 * MAX_TORQUE_SHARE:g} %. Weakly determined: all others."
     )
 
 
@@ -135,7 +139,7 @@ def list_log_rows(identification: Identification) -> Iterator[list[str]]:
     for name, settings in zip(identification.origin.logs, identification.origin.settings, strict=True):
         yield [
             name or "log",
-            cutoff(settings),
+            format_cutoff(settings),
             settings.derivative,
             _velocity(settings, identification.base.robot.actuated),
             "all" if settings.decimate == 1 else f"1 of {settings.decimate}",
@@ -144,7 +148,7 @@ def list_log_rows(identification: Identification) -> Iterator[list[str]]:
         ]
 
 
-def cutoff(settings: PreparationSettings) -> str:
+def format_cutoff(settings: PreparationSettings) -> str:
     return f"{_format_setting(settings.cutoff)} Hz"
 
 

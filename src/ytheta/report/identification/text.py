@@ -14,9 +14,9 @@ from ytheta.identification.assessment.excitation import Certainty
 from ytheta.identification.assessment.residuals import TorqueErrors
 from ytheta.identification.assessment.verdict import Grade
 from ytheta.report.identification.statistics import (
+    compute_relative_autocorrelation,
     count_parameters,
     list_file_names,
-    compute_relative_autocorrelation,
     list_weaknesses,
 )
 from ytheta.report.numbers import format_plain, format_relative_std, significant_digits
@@ -54,15 +54,17 @@ def identification_text(identification: Identification, *, width: int = 120) -> 
 
 def print_identification(console: Console, identification: Identification, *, verbose: bool) -> None:
     """Print parameters, joints and remarks; the verdict is the last line."""
-    for line in _header(identification):
+    for line in _describe_data(identification):
         console.print(line)
     _print_parameters(console, identification, verbose=verbose)
     ratios = [f"×{ratio:.2g}" for ratio in compute_relative_autocorrelation(identification)]
     robot, validation = identification.base.robot, identification.validation
     print_joint_errors(console, robot, identification.fit, validation, correlated=ratios)
     if validation is not None:
-        print_note(console, "fit % and correlated: of the logs used for the fit; all else: of the validation logs")
-    for line in _remarks(identification):
+        print_note(
+            console, "fit % and correlated refer to the logs used for the fit, all other columns to the validation logs"
+        )
+    for line in _list_remarks(identification):
         console.print(line)
     verdict = identification.verdict
     line = safe_text(verdict.sentence, f"bold {GRADE_COLOURS.get(verdict.grade, 'red')}")
@@ -78,7 +80,7 @@ def print_joint_errors(
     correlated: Sequence[str] = (),
 ) -> None:
     """Print the errors of each joint; with a validation, all columns after the percentages belong to it."""
-    shown = fit if validation is None else validation
+    errors = fit if validation is None else validation
     units = ["N" if name in robot.sliding_joints else "Nm" for name in robot.actuated]
 
     def percents(values: Iterable[float], total: float | None = None) -> list[Text]:
@@ -88,25 +90,25 @@ def print_joint_errors(
         return safe_texts([*(f"{format_plain(value)} {unit}" for value, unit in zip(values, units, strict=True)), ""])
 
     columns = [
-        Column("joint", safe_texts([*robot.actuated, "all joints"]), left=True),
-        Column("torque RMS", with_units(shown.torque_rms), short="torque", spare=2),
+        Column("joint", safe_texts([*robot.actuated, "all joints"]), align_left=True),
+        Column("torque RMS", with_units(errors.torque_rms), short_heading="torque", drop_priority=2),
         Column(
             "fit %" if correlated else "error %",
             percents(fit.per_joint_percent, fit.relative_percent),
-            spare=0 if validation is None else 1,
+            drop_priority=0 if validation is None else 1,
         ),
     ]
     if validation is not None:
         cells = percents(validation.per_joint_percent, validation.relative_percent)
-        columns.append(Column("validation %", cells, short="valid. %"))
+        columns.append(Column("validation %", cells, short_heading="valid. %"))
     columns += [
-        Column("raw %", percents(shown.raw_per_joint_percent, shown.raw_relative_percent), spare=5),
-        Column("of variation %", percents(shown.of_variation_percent), short="var. %", spare=6),
-        Column("error RMS", with_units(shown.rms), short="error", spare=3),
+        Column("raw %", percents(errors.raw_per_joint_percent, errors.raw_relative_percent), drop_priority=5),
+        Column("of variation %", percents(errors.of_variation_percent), short_heading="var. %", drop_priority=6),
+        Column("error RMS", with_units(errors.rms), short_heading="error", drop_priority=3),
     ]
     if correlated:
-        columns.append(Column("correlated", safe_texts([*correlated, ""]), short="corr.", spare=4))
-    print_table(console, fit_table(columns, console.width, total=True))
+        columns.append(Column("correlated", safe_texts([*correlated, ""]), short_heading="corr.", drop_priority=4))
+    print_table(console, fit_table(columns, console.width, has_total_row=True))
 
 
 def _print_parameters(console: Console, identification: Identification, *, verbose: bool) -> None:
@@ -115,18 +117,18 @@ def _print_parameters(console: Console, identification: Identification, *, verbo
     numbers = list(zip(identification.beta, identification.std, identification.relative_std_percent, strict=True))
     values = [format_plain(value, significant_digits(value, std), zeros=True) for value, std, _ in numbers]
     columns = [
-        Column("base parameter", safe_texts(identification.names), short="parameter", left=True),
+        Column("base parameter", safe_texts(identification.names), short_heading="parameter", align_left=True),
         Column("value", safe_texts(values)),
         Column("± std", safe_texts(format_plain(std, 2) for _, std, _ in numbers)),
-        Column("std %", safe_texts(format_relative_std(percent) for *_, percent in numbers), spare=1),
-        Column("seen", [Text(*CERTAINTY_LABELS[seen]) for seen in identification.seen], left=True),
+        Column("std %", safe_texts(format_relative_std(percent) for *_, percent in numbers), drop_priority=1),
+        Column("seen", [Text(*CERTAINTY_LABELS[seen]) for seen in identification.seen], align_left=True),
     ]
     table = fit_table(columns, console.width)
     width = console.width - table.width - COLUMN_GAP
     terms = [re.split(r" (?=[+-] )", expression)[1:] for expression in base.expressions]
     complete = all(len(" ".join(pieces)) <= width for pieces in terms)
     if complete or (width >= MIN_EXPRESSION_WIDTH and not verbose):
-        combined = Column("* with", safe_texts(_join_terms(pieces, width) for pieces in terms), left=True)
+        combined = Column("combined with", safe_texts(_join_terms(pieces, width) for pieces in terms), align_left=True)
         table = fit_table([*columns, combined], console.width)
     print_table(console, table)
     if verbose and not complete:
@@ -137,7 +139,7 @@ def _print_parameters(console: Console, identification: Identification, *, verbo
         print_note(console, "combinations (*) in full: --verbose, or base.expressions in Python")
 
 
-def _header(identification: Identification) -> Iterator[Text]:
+def _describe_data(identification: Identification) -> Iterator[Text]:
     origin = identification.origin
     robot = identification.base.robot
     yield safe_text(
@@ -150,7 +152,7 @@ def _header(identification: Identification) -> Iterator[Text]:
         yield safe_text(f"validated on  {names}: {_describe_size(identification.validation)}")
 
 
-def _remarks(identification: Identification) -> Iterator[Text]:
+def _list_remarks(identification: Identification) -> Iterator[Text]:
     counts = {seen: count_parameters(identification, seen) for seen in Certainty}
     yield safe_text(
         f"{counts[Certainty.DETERMINED]} of {len(identification.seen)} base parameters determined, "

@@ -25,4 +25,4 @@ def print_prediction(console: Console, robot: Robot, prediction: Prediction, log
         return
     print_joint_errors(console, robot, errors, None)
     percent, raw = format_plain(errors.relative_percent), format_plain(errors.raw_relative_percent)
-    console.print(Text(f"predicts the torque to {percent} % ({raw} % raw)"))
+    console.print(Text(f"torque error {percent} % ({raw} % against the unfiltered torque)"))

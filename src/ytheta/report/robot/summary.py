@@ -39,8 +39,8 @@ def summarize_robot(robot: Robot, closure: Closure | None) -> dict[str, Any]:
         "inconsistent": {
             name: consistency.reason for name, consistency in robot.consistency.items() if not consistency
         },
-        "joint_table": [_joint_row(joint) for joint in robot.joints],
-        "link_table": _link_rows(robot),
+        "joint_table": [_summarize_joint(joint) for joint in robot.joints],
+        "link_table": _summarize_links(robot),
         "couplings": [
             {"joint": coupling.joint, "terms": dict(coupling.terms), "offset": coupling.offset}
             for coupling in robot.couplings
@@ -49,12 +49,12 @@ def summarize_robot(robot: Robot, closure: Closure | None) -> dict[str, Any]:
             {"name": force.name, "acts_on": [name for name, _ in force.torque], "value": force.value}
             for force in robot.forces
         ],
-        "loop_table": _loop_rows(robot, closure),
+        "loop_table": _summarize_loops(robot, closure),
         "findings": [finding.data for finding in robot.findings],
     }
 
 
-def _link_rows(robot: Robot) -> list[dict[str, Any]]:
+def _summarize_links(robot: Robot) -> list[dict[str, Any]]:
     """Return the links that have parameters, merged with what is fixed to them; no parameters if a length is unset."""
     # Any value serves for a length that is not set: parameters that depend on it are not shown.
     bodies = robot.with_lengths(**{name: 0.0 for name, value in robot.lengths if value is None}).merged.links[1:]
@@ -73,7 +73,7 @@ def _link_rows(robot: Robot) -> list[dict[str, Any]]:
             {
                 "name": body.name,
                 "mass": body.inertia.mass,
-                "center": [_finite(entry) for entry in body.inertia.center] if known else None,
+                "center": [_finite_or_none(entry) for entry in body.inertia.center] if known else None,
                 "parameters": parameters if known else None,
                 "consistent": not inconsistent,
                 "consistency": "; ".join(inconsistent) or robot.consistency[body.name].reason,
@@ -97,7 +97,7 @@ def _merged_links(robot: Robot) -> dict[str, list[tuple[Link, Frame]]]:
     return members
 
 
-def _joint_row(joint: Joint) -> dict[str, Any]:
+def _summarize_joint(joint: Joint) -> dict[str, Any]:
     limits = joint.limits
     inertia, viscous, coulomb, offset = joint.drive.parameters
     return {
@@ -106,10 +106,10 @@ def _joint_row(joint: Joint) -> dict[str, Any]:
         "parent": joint.parent,
         "child": joint.child,
         "axis": list(joint.axis) if joint.moves else None,
-        "position": [_finite(limits.lower), _finite(limits.upper)],
-        "velocity": _finite(limits.velocity),
-        "acceleration": _finite(limits.acceleration),
-        "effort": _finite(limits.effort),
+        "position": [_finite_or_none(limits.lower), _finite_or_none(limits.upper)],
+        "velocity": _finite_or_none(limits.velocity),
+        "acceleration": _finite_or_none(limits.acceleration),
+        "effort": _finite_or_none(limits.effort),
         "Ia": inertia,
         "fv": viscous,
         "fc": coulomb,
@@ -117,7 +117,7 @@ def _joint_row(joint: Joint) -> dict[str, Any]:
     }
 
 
-def _loop_rows(robot: Robot, closure: Closure | None) -> list[dict[str, Any]]:
+def _summarize_loops(robot: Robot, closure: Closure | None) -> list[dict[str, Any]]:
     states = {state.name: state for state in closure.loops} if closure else {}
     rows = []
     for loop in robot.loops:
@@ -139,5 +139,5 @@ def _loop_rows(robot: Robot, closure: Closure | None) -> list[dict[str, Any]]:
     return rows
 
 
-def _finite(value: float) -> float | None:
+def _finite_or_none(value: float) -> float | None:
     return value if math.isfinite(value) else None

@@ -27,19 +27,19 @@ UNKNOWN = "?"
 
 def print_robot(console: Console, robot: Robot, data: dict[str, Any]) -> None:
     """Print a robot; ``data`` is its summary."""
-    console.print(_text((robot.name, "bold"), f": {robot.about}" if robot.about else ""))
+    console.print(_make_text((robot.name, "bold"), f": {robot.about}" if robot.about else ""))
     if robot.source:
-        console.print(_text((f"source: {robot.source}", "dim")))
+        console.print(_make_text((f"source: {robot.source}", "dim")))
     console.print()
-    console.print(_tree(robot))
+    console.print(_build_tree(robot))
     for table in (*_joint_tables(console, data), *_link_tables(console, data)):
         console.print(table)
     for coupling in data["couplings"]:
         terms = " + ".join(f"{factor:g} {name}" for name, factor in coupling["terms"].items()) or "0"
         offset = f" + {coupling['offset']:g}" if coupling["offset"] else ""
-        console.print(_text(f"coupling: {coupling['joint']} = {terms}{offset}".replace("+ -", "- ")))
+        console.print(_make_text(f"coupling: {coupling['joint']} = {terms}{offset}".replace("+ -", "- ")))
     for force in data["forces"]:
-        console.print(_text(f"force: {force['name']} on {', '.join(force['acts_on'])}, k = {force['value']:g}"))
+        console.print(_make_text(f"force: {force['name']} on {', '.join(force['acts_on'])}, k = {force['value']:g}"))
     for row in data["loop_table"]:
         for line in _describe_loop(row, data):
             console.print(line)
@@ -48,22 +48,22 @@ def print_robot(console: Console, robot: Robot, data: dict[str, Any]) -> None:
         console.print(line)
 
 
-def _text(*pieces: str | tuple[str, str]) -> Text:
+def _make_text(*pieces: str | tuple[str, str]) -> Text:
     """Return one line from pieces of text, each plain or with a style."""
     pairs = [(piece, "") if isinstance(piece, str) else piece for piece in pieces]
     return Text.assemble(*((escape_control_characters(words), style) for words, style in pairs))
 
 
-def _tree(robot: Robot) -> Tree:
+def _build_tree(robot: Robot) -> Tree:
     """Return the tree of joints and links; a cut joint is drawn at its parent, with an arrow to its child."""
-    drawing = Tree(_text(*_link_label(robot.base)), guide_style="dim")
+    drawing = Tree(_make_text(*_link_label(robot.base)), guide_style="dim")
     branches = {robot.base.name: drawing}
     for joint, link in zip(robot.joints, robot.links[1:], strict=True):
-        label = _text((joint.name, "cyan"), f" {_describe_kind(joint)} ─ ", *_link_label(link))
+        label = _make_text((joint.name, "cyan"), f" {_describe_kind(joint)} ─ ", *_link_label(link))
         branches[joint.child] = branches[joint.parent].add(label)
     for loop in robot.loops:
         joint = loop.joint
-        label = _text((joint.name, "magenta"), f" {_describe_kind(joint)} ─▶ {joint.child} (closes a loop)")
+        label = _make_text((joint.name, "magenta"), f" {_describe_kind(joint)} ─▶ {joint.child} (closes a loop)")
         branches[joint.parent].add(label)
     return drawing
 
@@ -127,7 +127,7 @@ def _build_table(columns: Sequence[str], chosen: Sequence[int], rows: Sequence[R
     for k in chosen:
         table.add_column(columns[k], justify="right", no_wrap=True)
     for row in rows:
-        table.add_row(*(_text(row[k]) for k in (0, *chosen)))
+        table.add_row(*(_make_text(row[k]) for k in (0, *chosen)))
     return table
 
 
@@ -168,56 +168,56 @@ def _link_tables(console: Console, data: dict[str, Any]) -> list[Table]:
 def _print_operation_counts(console: Console, data: dict[str, Any]) -> None:
     rows = [[name, str(cost["multiplications"]), str(cost["additions"])] for name, cost in data["operations"].items()]
     if rows:
-        console.print(_build_table(("regressor by", "multiplications", "additions"), (1, 2), rows))
+        console.print(_build_table(("regressor of", "multiplications", "additions"), (1, 2), rows))
     for name, reason in data["not_counted"].items():
-        console.print(_text((f"{name}: {reason}", "dim")))
+        console.print(_make_text((f"{name}: {reason}", "dim")))
 
 
 def _describe_loop(row: dict[str, Any], data: dict[str, Any]) -> Iterator[Text]:
     parent, child = row["links"]
     actuated, passive = (", ".join(row[key]) or "nothing" for key in ("actuated", "passive"))
-    yield _text(
+    yield _make_text(
         "loop ",
         (row["name"], "magenta"),
         f" ({row['type']}) between {parent} and {child}: actuated {actuated}; passive {passive}",
     )
     if row["gap"] is None:
-        yield _text(f"  closed configuration not known: {_describe_unset_lengths(data)}")
+        yield _make_text(f"  closed configuration not known: {_describe_unset_lengths(data)}")
         return
     pose = ", ".join(f"{name} = {value:.5g}" for name, value in row["coordinates"].items())
     gap = "below 1e-12" if row["gap"] < 1e-12 else f"{row['gap']:.1e}"
-    yield _text(f"  closes at {pose}, {row['name']} = {row['position']:.5g} (gap {gap})")
+    yield _make_text(f"  closes at {pose}, {row['name']} = {row['position']:.5g} (gap {gap})")
 
 
 def _summarize(robot: Robot, data: dict[str, Any]) -> Iterator[Text]:
     bodies, forces = len(data["link_table"]), len(data["forces"])
     drives = len(robot.parameter_names) - 10 * bodies - forces
     actuated = ", ".join(robot.actuated) or "not chosen yet"
-    yield _text(f"{_format_count(data['joints'], 'joint')}, {len(robot.actuated)} actuated: {actuated}")
-    yield _text(
+    yield _make_text(f"{_format_count(data['joints'], 'joint')}, {len(robot.actuated)} actuated: {actuated}")
+    yield _make_text(
         f"{data['standard_parameters']} standard parameters: {10 * bodies} of {_format_count(bodies, 'link')}, "
         f"{drives} of the drives{f', {forces} of the forces' if forces else ''}; "
         f"moving mass {sum(row['mass'] for row in data['link_table']):.5g} kg"
     )
     if data["base_parameters"] is not None:
         owners = "links and forces" if forces else "links"
-        yield _text(f"{data['base_parameters']} base parameters of the {owners}: see ytheta base")
+        yield _make_text(f"{data['base_parameters']} base parameters of the {owners}: see ytheta base")
     for name, cost in list(data["inverse_dynamics"].items())[:1]:
         counts = f"{cost['multiplications']} multiplications, {cost['additions']} additions"
         tree = " on the opened tree" if data["loops"] else ""
-        yield _text(f"inverse dynamics is cheapest by {name}{tree}: {counts}")
+        yield _make_text(f"cheapest inverse dynamics: {name}{tree}, {counts}")
     if data["unset_lengths"]:
         what = "operations" if all(row["parameters"] for row in data["link_table"]) else "parameters (?) and operations"
-        yield _text(f"{what} not known: {_describe_unset_lengths(data)}")
+        yield _make_text(f"{what} not known: {_describe_unset_lengths(data)}")
     elif robot.loops and not robot.actuated:
         freedom = data["loop_table"][0]["freedom"]
-        yield _text(f"the loops leave {_format_count(freedom, 'coordinate')} free: choose {freedom} as 'actuated'")
+        yield _make_text(f"the loops leave {_format_count(freedom, 'coordinate')} free: choose {freedom} as 'actuated'")
     for name, reason in data["inconsistent"].items():
-        yield _text((f"{name}: {reason}", "yellow"))
+        yield _make_text((f"{name}: {reason}", "yellow"))
     if data["inconsistent"]:
-        yield _text("these inertias are not physically consistent; the torques can still be right")
+        yield _make_text("these inertias are not physically consistent; the torques can still be right")
     else:
-        yield _text("every link's inertia is physically consistent")
+        yield _make_text("every link's inertia is physically consistent")
 
 
 def _describe_unset_lengths(data: dict[str, Any]) -> str:

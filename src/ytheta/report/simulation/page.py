@@ -1,4 +1,4 @@
-"""The report of a simulation: one HTML file that needs nothing else.
+"""The report of a simulation: a self-contained HTML file.
 
 If a library that reports need is missing, importing this module raises MissingExtraError, before any work is done.
 """
@@ -12,8 +12,8 @@ import numpy as np
 
 from ytheta.report.html_page import check_installed, render_page, write_page
 from ytheta.report.simulation import plots, tables
-from ytheta.report.simulation.statistics import SimulationStatistics
 from ytheta.report.simulation.settings import describe_settings
+from ytheta.report.simulation.statistics import SimulationStatistics
 from ytheta.report.simulation.summary import summarize_simulation
 
 if TYPE_CHECKING:
@@ -23,32 +23,32 @@ check_installed()
 
 
 def write_simulation_report(simulation: Simulation, path: str | Path, *, reference_note: str = "") -> Path:
-    """Write the report of a simulation as a whole or not at all; ``reference_note`` describes the reference."""
+    """Write the report of a simulation atomically; ``reference_note`` describes the reference."""
     return write_page(path, lambda: simulation_html(simulation, reference_note=reference_note))
 
 
 def simulation_html(simulation: Simulation, *, reference_note: str = "") -> str:
     """Return the page as text."""
-    figures = SimulationStatistics(simulation)
-    many, adapts = len(figures.finished) > 1, bool(simulation.unknown_names)
+    statistics = SimulationStatistics(simulation)
+    many, adapts = len(statistics.finished) > 1, bool(simulation.unknown_names)
     content = {
         "simulation": simulation,
-        "figures": figures,
+        "statistics": statistics,
         "tables": tables,
-        "settings": list(describe_settings(figures, reference_note)),
+        "settings": list(describe_settings(statistics, reference_note)),
         "summary": summarize_simulation(simulation),
-        "has_limits": bool(np.isfinite(figures.limits).any()),
+        "has_limits": bool(np.isfinite(statistics.limits).any()),
         "few": len(simulation.unknown_names) <= plots.MAX_PARAMETER_PLOTS,
-        "plot_tracking": list(plots.plot_tracking(figures)),
-        "limits": any(plots.is_near_limit(figures, j) for j in range(len(simulation.robot.actuated))),
-        "plot_torques": list(plots.plot_torques(figures)),
-        "plot_parameters": list(plots.plot_parameters(figures)),
-        "parameter_error": plots.plot_parameter_error(figures)
+        "tracking_plots": list(plots.plot_tracking(statistics)),
+        "limits": any(plots.is_near_limit(statistics, j) for j in range(len(simulation.robot.actuated))),
+        "torque_plots": list(plots.plot_torques(statistics)),
+        "parameter_plots": list(plots.plot_parameters(statistics)),
+        "parameter_error": plots.plot_parameter_error(statistics)
         if len(simulation.unknown_names) > (0 if many else 1)
         else None,
-        "lyapunov": plots.plot_lyapunov(figures),
-        "plot_tracking_histogram": plots.plot_tracking_histogram(figures) if many else None,
-        "plot_parameter_histogram": plots.plot_parameter_histogram(figures) if many and adapts else None,
-        "tracking_error": plots.plot_tracking_error(figures) if many else None,
+        "lyapunov": plots.plot_lyapunov(statistics),
+        "tracking_histogram": plots.plot_tracking_histogram(statistics) if many else None,
+        "parameter_histogram": plots.plot_parameter_histogram(statistics) if many and adapts else None,
+        "tracking_error": plots.plot_tracking_error(statistics) if many else None,
     }
     return render_page("simulation.html", content)

@@ -21,65 +21,65 @@ BINS = 30
 BACKGROUND_WIDTH = 4.0  # of a line behind another one
 
 
-def plot_tracking(figures: SimulationStatistics) -> Iterator[tuple[str, str]]:
+def plot_tracking(statistics: SimulationStatistics) -> Iterator[tuple[str, str]]:
     """Yield position and reference of each joint, with the error below."""
-    simulation, t = figures.simulation, figures.simulation.runs.t
+    simulation, t = statistics.simulation, statistics.simulation.runs.t
     for j, name in enumerate(simulation.robot.actuated):
-        wanted = _hide_diverged(figures, simulation.reference.q[:, j])
-        q = _hide_diverged(figures, simulation.runs.q[figures.shown, :, j])
+        reference = _hide_diverged(statistics, simulation.reference.q[:, j])
+        q = _hide_diverged(statistics, simulation.runs.q[statistics.shown, :, j])
         lines = [
-            Line("reference", wanted, faint=True, width=BACKGROUND_WIDTH),
+            Line("reference", reference, faint=True, width=BACKGROUND_WIDTH),
             Line("position", q, colour=1),
-            Line("error", q - wanted, axis=1, colour=0),
+            Line("error", q - reference, axis=1, colour=0),
         ]
-        axes = [Axis("position", figures.units[j]), Axis("error", figures.units[j])]
-        yield name, line_plot(t, lines, axes, marks=_change_times(figures), legend=False)
+        axes = [Axis("position", statistics.units[j]), Axis("error", statistics.units[j])]
+        yield name, line_plot(t, lines, axes, marks=_change_times(statistics), legend=False)
 
 
-def plot_torques(figures: SimulationStatistics) -> Iterator[tuple[str, str]]:
+def plot_torques(statistics: SimulationStatistics) -> Iterator[tuple[str, str]]:
     """Yield the torque of each joint, with its limits if it comes near them."""
-    simulation, t = figures.simulation, figures.simulation.runs.t
+    simulation, t = statistics.simulation, statistics.simulation.runs.t
     sliding = simulation.robot.sliding_joints
     for j, name in enumerate(simulation.robot.actuated):
-        tau, limit = _hide_diverged(figures, simulation.runs.tau[figures.shown, :, j]), figures.limits[j]
+        tau, limit = _hide_diverged(statistics, simulation.runs.tau[statistics.shown, :, j]), statistics.limits[j]
         lines = [Line("torque", tau, colour=1)]
-        if is_near_limit(figures, j):
-            ends = np.array([t[0], min(t[-1], figures.until)])
+        if is_near_limit(statistics, j):
+            ends = np.array([t[0], min(t[-1], statistics.until)])
             lines += [Line("limit", np.full(2, end), ends, colour=7, dashed=True, width=1.0) for end in (limit, -limit)]
         axis = Axis("force" if name in sliding else "torque", parameter_unit(f"{name}.fc", sliding))
-        yield name, line_plot(t, lines, [axis], height=SMALL_HEIGHT, marks=_change_times(figures), legend=False)
+        yield name, line_plot(t, lines, [axis], height=SMALL_HEIGHT, marks=_change_times(statistics), legend=False)
 
 
-def is_near_limit(figures: SimulationStatistics, joint: int) -> bool:
+def is_near_limit(statistics: SimulationStatistics, joint: int) -> bool:
     """Whether the torque of the run that is shown comes near its limit."""
-    tau = _hide_diverged(figures, figures.simulation.runs.tau[figures.shown, :, joint])
-    return bool(figures.limits[joint] <= MAX_LIMIT_RATIO * np.nanmax(abs(tau), initial=0.0))
+    tau = _hide_diverged(statistics, statistics.simulation.runs.tau[statistics.shown, :, joint])
+    return bool(statistics.limits[joint] <= MAX_LIMIT_RATIO * np.nanmax(abs(tau), initial=0.0))
 
 
-def plot_parameters(figures: SimulationStatistics) -> Iterator[tuple[str, str]]:
+def plot_parameters(statistics: SimulationStatistics) -> Iterator[tuple[str, str]]:
     """Yield each estimate and its truth; if there are many, the errors of those of one unit together."""
-    simulation, run = figures.simulation, figures.shown
+    simulation, run = statistics.simulation, statistics.shown
     sliding = simulation.robot.sliding_joints
     truth, t = simulation.truth_of(run), simulation.runs.t
     units = [parameter_unit(name, sliding) for name in simulation.unknown_names]
-    estimates = [_hide_diverged(figures, column) for column in simulation.runs.estimate[run].T]
+    estimates = [_hide_diverged(statistics, column) for column in simulation.runs.estimate[run].T]
     if len(simulation.unknown_names) <= MAX_PARAMETER_PLOTS:
-        for k, each in enumerate(figures.parameters):
+        for k, each in enumerate(statistics.parameters):
             lines = [
-                Line("truth", _hide_diverged(figures, truth[:, k]), colour=k, dashed=True),
+                Line("truth", _hide_diverged(statistics, truth[:, k]), colour=k, dashed=True),
                 Line("estimate", estimates[k], colour=k),
             ]
             axis = Axis("", units[k])
             yield (
                 each.name,
-                line_plot(t, lines, [axis], height=SMALL_HEIGHT, marks=_change_times(figures), legend=False),
+                line_plot(t, lines, [axis], height=SMALL_HEIGHT, marks=_change_times(statistics), legend=False),
             )
         return
     for kind in dict.fromkeys(units):
         members = [k for k, each in enumerate(units) if each == kind]
         errors = {k: estimates[k] - truth[:, k] for k in members}
-        ranked = sorted(members, key=lambda k: -abs(figures.parameters[k].end - figures.parameters[k].truth))
-        names = [figures.parameters[k].name for k in ranked]
+        ranked = sorted(members, key=lambda k: -abs(statistics.parameters[k].end - statistics.parameters[k].truth))
+        names = [statistics.parameters[k].name for k in ranked]
         lines = [
             Line(name, errors[k], faint=True, width=1.0, legend=False)
             for name, k in zip(names[MAX_NAMED_LINES:], ranked[MAX_NAMED_LINES:], strict=True)
@@ -87,31 +87,31 @@ def plot_parameters(figures: SimulationStatistics) -> Iterator[tuple[str, str]]:
         lines += [Line(names[place], errors[k], colour=place) for place, k in enumerate(ranked[:MAX_NAMED_LINES])]
         axes = [Axis("estimate − truth", kind)]
         title = f"{len(members)} {'parameter' if len(members) == 1 else 'parameters'} in {kind}" if kind else "forces"
-        yield title, line_plot(t, lines, axes, height=TALL_HEIGHT, marks=_change_times(figures))
+        yield title, line_plot(t, lines, axes, height=TALL_HEIGHT, marks=_change_times(statistics))
 
 
-def plot_parameter_error(figures: SimulationStatistics) -> str:
+def plot_parameter_error(statistics: SimulationStatistics) -> str:
     """Plot the error of all parameters together over time, in percent, with quantiles if there are many runs."""
-    simulation = figures.simulation
+    simulation = statistics.simulation
     instants = np.arange(len(simulation.runs.t))
-    shown = _hide_diverged(figures, 100.0 * figures.parameter_error_of(figures.shown, instants))
-    spread = 100.0 * figures.parameter_error_over_time
-    return _plot_over_time(figures, "parameter error", "%", shown, spread)
+    shown = _hide_diverged(statistics, 100.0 * statistics.parameter_error_of(statistics.shown, instants))
+    spread = 100.0 * statistics.parameter_error_over_time
+    return _plot_over_time(statistics, "parameter error", "%", shown, spread)
 
 
-def plot_tracking_error(figures: SimulationStatistics) -> str:
+def plot_tracking_error(statistics: SimulationStatistics) -> str:
     """Plot the RMS over the joints over time: quantiles over the runs, and the run that is shown."""
-    simulation = figures.simulation
-    error = simulation.runs.q[figures.shown] - simulation.reference.q
-    shown = _hide_diverged(figures, np.sqrt(np.mean(error**2, axis=1)))
-    return _plot_over_time(figures, "tracking error", figures.unit, shown, figures.tracking_over_time)
+    simulation = statistics.simulation
+    error = simulation.runs.q[statistics.shown] - simulation.reference.q
+    shown = _hide_diverged(statistics, np.sqrt(np.mean(error**2, axis=1)))
+    return _plot_over_time(statistics, "tracking error", statistics.unit, shown, statistics.tracking_over_time)
 
 
-def plot_lyapunov(figures: SimulationStatistics) -> str | None:
+def plot_lyapunov(statistics: SimulationStatistics) -> str | None:
     """Plot the Lyapunov function of the run that is shown; None if it has no value."""
-    simulation = figures.simulation
+    simulation = statistics.simulation
     with np.errstate(all="ignore"):
-        value = _hide_diverged(figures, simulation.lyapunov(figures.shown))
+        value = _hide_diverged(statistics, simulation.lyapunov(statistics.shown))
     value = np.where(np.isfinite(value), value, np.nan)
     if np.isnan(value).all():
         return None
@@ -119,39 +119,39 @@ def plot_lyapunov(figures: SimulationStatistics) -> str | None:
         simulation.runs.t,
         [Line("V", value)],
         [Axis("Lyapunov function V", log=spans_decades(value))],
-        marks=_change_times(figures),
+        marks=_change_times(statistics),
         legend=False,
     )
 
 
-def plot_tracking_histogram(figures: SimulationStatistics) -> str:
-    values = figures.simulation.tracking_rms[figures.finished]
-    return _plot_histogram([("tracking RMS", values)], f"tracking RMS / {figures.unit}")
+def plot_tracking_histogram(statistics: SimulationStatistics) -> str:
+    values = statistics.simulation.tracking_rms[statistics.finished]
+    return _plot_histogram([("tracking RMS", values)], f"tracking RMS / {statistics.unit}")
 
 
-def plot_parameter_histogram(figures: SimulationStatistics) -> str:
+def plot_parameter_histogram(statistics: SimulationStatistics) -> str:
     """Plot histograms of the parameter errors at the start and at the end."""
-    simulation, finished = figures.simulation, figures.finished
+    simulation, finished = statistics.simulation, statistics.finished
     sets = [("start", simulation.initial_parameter_error[finished]), ("end", simulation.parameter_error[finished])]
     return _plot_histogram([(name, 100.0 * values) for name, values in sets], "parameter error / %")
 
 
 def _plot_over_time(
-    figures: SimulationStatistics,
+    statistics: SimulationStatistics,
     title: str,
-    parameter_unit: str,
+    unit: str,
     shown: Float[np.ndarray, "kept"],
     spread: Float[np.ndarray, "runs instants"],
 ) -> str:
-    t, at = figures.simulation.runs.t, figures.instants
+    t, at = statistics.simulation.runs.t, statistics.instants
     if len(spread) < 2:
-        axis = Axis(title, parameter_unit, log=spans_decades(shown))
-        return line_plot(t, [Line(title, shown)], [axis], marks=_change_times(figures), legend=False)
+        axis = Axis(title, unit, log=spans_decades(shown))
+        return line_plot(t, [Line(title, shown)], [axis], marks=_change_times(statistics), legend=False)
     lower, middle, upper = np.quantile(spread, QUANTILES, axis=0)
-    axis = Axis(title, parameter_unit, log=spans_decades(middle))
+    axis = Axis(title, unit, log=spans_decades(middle))
     name = f"{100.0 * QUANTILES[0]:g} … {100.0 * QUANTILES[-1]:g} % of the runs"
-    lines = [Line(f"run {figures.shown}", shown, t, colour=1, width=1.0), Line("median", middle, colour=0)]
-    return line_plot(t[at], lines, [axis], bands=[Band(name, lower, upper)], marks=_change_times(figures))
+    lines = [Line(f"run {statistics.shown}", shown, t, colour=1, width=1.0), Line("median", middle, colour=0)]
+    return line_plot(t[at], lines, [axis], bands=[Band(name, lower, upper)], marks=_change_times(statistics))
 
 
 def _plot_histogram(sets: Sequence[tuple[str, Float[np.ndarray, "runs"]]], title: str) -> str:
@@ -199,10 +199,12 @@ def _bin_edges(values: Float[np.ndarray, "values"], *, log: bool) -> Float[np.nd
     return edges
 
 
-def _hide_diverged(figures: SimulationStatistics, values: Float[np.ndarray, "instants"]) -> Float[np.ndarray, "instants"]:
+def _hide_diverged(
+    statistics: SimulationStatistics, values: Float[np.ndarray, "instants"]
+) -> Float[np.ndarray, "instants"]:
     """Return the values of the run that is shown, NaN from where it diverged."""
-    return np.where(figures.simulation.runs.t < figures.until, values, np.nan)
+    return np.where(statistics.simulation.runs.t < statistics.until, values, np.nan)
 
 
-def _change_times(figures: SimulationStatistics) -> list[float]:
-    return [float(change.t) for change in figures.simulation.parameter_changes if change.t < figures.until]
+def _change_times(statistics: SimulationStatistics) -> list[float]:
+    return [float(change.t) for change in statistics.simulation.parameter_changes if change.t < statistics.until]

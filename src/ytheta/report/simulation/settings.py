@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 MAX_ITEMS = 8  # numbers or names in a row
 SEPARATE_SETTINGS = ("robot", "base", "learn", "adaptation", "torque_limits")  # they have rows of their own
-ROUNDING = 1e-12  # relative; smaller differences are none
+MAX_RELATIVE_ROUNDING = 1e-12  # relative; smaller differences are none
 
 
-def describe_settings(figures: SimulationStatistics, reference_note: str) -> Iterator[tuple[str, str]]:
+def describe_settings(statistics: SimulationStatistics, reference_note: str) -> Iterator[tuple[str, str]]:
     """Yield label and text of each setting."""
-    simulation, law = figures.simulation, figures.simulation.controller
+    simulation, law = statistics.simulation, statistics.simulation.controller
     yield "Controller", law.name
     for field in fields(law):
         value = getattr(law, field.name)
@@ -33,19 +33,19 @@ def describe_settings(figures: SimulationStatistics, reference_note: str) -> Ite
             yield field.name.replace("_", " ").capitalize(), format_setting(value)
     if simulation.unknown_names:
         yield "Adaptation", format_setting(_adaptation(law))
-        yield "Unknown parameters", describe_unknowns(figures)
+        yield "Unknown parameters", describe_unknowns(statistics)
     else:
         yield "Unknown parameters", "none: all parameters are taken from the description"
-    yield "Torque limits", _describe_limits(figures)
+    yield "Torque limits", _describe_limits(statistics)
     yield (
         "Reference",
         reference_note or f"{format_plain(simulation.runs.seconds)} s, {len(simulation.runs.t)} instants kept",
     )
-    yield "Plant", f"{PLANT_NAMES.get(simulation.plant, simulation.plant)}; {_describe_plants(figures)}"
+    yield "Plant", f"{PLANT_NAMES.get(simulation.plant, simulation.plant)}; {_describe_plants(statistics)}"
     for change in simulation.parameter_changes:
         changed = [f"{name} = {format_plain(value)}" for name, value in change.values.items() if value]
         yield f"At {format_plain(change.t)} s", f"{list_names(changed, MAX_ITEMS) or 'all zero'} from then on"
-    yield "Sensors", _describe_sensors(figures)
+    yield "Sensors", _describe_sensors(statistics)
     if simulation.gains is not None and len(simulation.gain_names):
         ranges = [
             f"{name.replace('_', ' ')} × {_format_range(simulation.gains[:, k])}"
@@ -54,11 +54,11 @@ def describe_settings(figures: SimulationStatistics, reference_note: str) -> Ite
         yield "Gains of the runs", "; ".join(ranges)
 
 
-def describe_unknowns(figures: SimulationStatistics) -> str:
+def describe_unknowns(statistics: SimulationStatistics) -> str:
     """Return number and names of the unknown parameters."""
-    names = [each.name for each in figures.parameters]
-    base = figures.simulation.controller.unknowns.base
-    base_count = 0 if base is None else len(set(base.independent) & set(figures.simulation.unknown_names))
+    names = [each.name for each in statistics.parameters]
+    base = statistics.simulation.controller.unknowns.base
+    base_count = 0 if base is None else len(set(base.independent) & set(statistics.simulation.unknown_names))
     count = f"{len(names)} {'parameter' if len(names) == 1 else 'parameters'}"
     of_them = f", {base_count} of them base parameters" if base_count else ""
     return f"{count}{of_them}: {list_names(names, MAX_ITEMS)}"
@@ -102,20 +102,20 @@ def _format_range(values: Float[np.ndarray, "values"]) -> str:
     return f"{format_plain(float(values.min()))} … {format_plain(float(values.max()))}"
 
 
-def _describe_limits(figures: SimulationStatistics) -> str:
-    if figures.limited:
-        return f"{format_setting(figures.simulation.controller.torque_limits)}; the controller enforces them"
-    if np.isfinite(figures.limits).any():
+def _describe_limits(statistics: SimulationStatistics) -> str:
+    if statistics.enforces_limits:
+        return f"{format_setting(statistics.simulation.controller.torque_limits)}; the controller enforces them"
+    if np.isfinite(statistics.limits).any():
         return "none; those of the description are shown, but not enforced"
     return "none"
 
 
-def _describe_plants(figures: SimulationStatistics) -> str:
+def _describe_plants(statistics: SimulationStatistics) -> str:
     """Return how the robots differ from the controller's description, and from each other."""
-    theta = figures.simulation.theta
-    described = figures.simulation.controller.robot.numeric.theta
+    theta = statistics.simulation.theta
+    described = statistics.simulation.controller.robot.numeric.theta
     size = abs(theta).max(axis=0, initial=0.0)
-    different = np.ptp(theta, axis=0) > ROUNDING * size
+    different = np.ptp(theta, axis=0) > MAX_RELATIVE_ROUNDING * size
     if different.any():
         std, mean = np.std(theta[:, different], axis=0), abs(np.mean(theta[:, different], axis=0))
         spread = 100.0 * float(np.median(std[mean > 0.0] / mean[mean > 0.0])) if (mean > 0.0).any() else np.inf
@@ -123,13 +123,13 @@ def _describe_plants(figures: SimulationStatistics) -> str:
         verb = "differs" if count == 1 else "differ"
         deviation = f"by {format_percent(spread, 2)} (standard deviation)"
         return f"{count} of {len(described)} parameters {verb} between runs {deviation}"
-    changed = int((abs(theta[0] - described) > ROUNDING * size).sum())
+    changed = int((abs(theta[0] - described) > MAX_RELATIVE_ROUNDING * size).sum())
     return f"{changed} parameters differ from the controller's description" if changed else "parameters as described"
 
 
-def _describe_sensors(figures: SimulationStatistics) -> str:
+def _describe_sensors(statistics: SimulationStatistics) -> str:
     """Return the errors of each sensor."""
-    sensors = figures.simulation.sensors
+    sensors = statistics.simulation.sensors
     if sensors is None:
         return "without errors"
     kinds = (("position", sensors.q), ("velocity", sensors.qd), ("acceleration", sensors.qdd), ("torque", sensors.tau))

@@ -96,7 +96,7 @@ class SimulationStatistics:
         return np.array([limits.effort for limits in self.simulation.robot.actuated_limits])
 
     @property
-    def limited(self) -> bool:
+    def enforces_limits(self) -> bool:
         """Whether the controller enforces the limits."""
         return self.simulation.controller.torque_limits is not None
 

@@ -19,8 +19,14 @@ if TYPE_CHECKING:
 
 def summarize_simulation(simulation: Simulation) -> dict[str, Any]:
     """Return everything worth knowing about a simulation; None for infinite and undefined numbers."""
-    figures = SimulationStatistics(simulation)
-    columns = (figures.units, figures.tracking, figures.last_tracking, figures.largest_torque, figures.limits)
+    statistics = SimulationStatistics(simulation)
+    columns = (
+        statistics.units,
+        statistics.tracking,
+        statistics.last_tracking,
+        statistics.largest_torque,
+        statistics.limits,
+    )
     keys = ("name", "unit", "tracking_rms", "last_tracking_rms", "largest_torque", "torque_limit")
     rows = zip(simulation.robot.actuated, columns[0], *(column.tolist() for column in columns[1:]), strict=True)
     data = {
@@ -31,30 +37,30 @@ def summarize_simulation(simulation: Simulation) -> dict[str, Any]:
         "seconds": float(simulation.runs.seconds),
         "period": float(simulation.period),
         "runs": len(simulation),
-        "finished": len(figures.finished),
-        "tracking_rms": figures.total_tracking,
-        "last_tracking_rms": figures.total_last_tracking,
-        "parameter_error": figures.parameter_error,
-        "initial_parameter_error": figures.initial_parameter_error,
+        "finished": len(statistics.finished),
+        "tracking_rms": statistics.total_tracking,
+        "last_tracking_rms": statistics.total_last_tracking,
+        "parameter_error": statistics.parameter_error,
+        "initial_parameter_error": statistics.initial_parameter_error,
         "joints": [dict(zip(keys, row, strict=True)) for row in rows],
-        "shown_run": figures.shown,
+        "shown_run": statistics.shown,
         "parameters": [
             {"name": each.unknown, "truth": each.truth, "start": each.start, "end": each.end}
-            for each in figures.parameters
+            for each in statistics.parameters
         ],
         "parameter_changes": [
             {"t": float(change.t), "values": dict(change.values)} for change in simulation.parameter_changes
         ],
-        "quantiles": _quantiles(figures),
-        "diverged": [{"run": run, "t": t} for run, t in figures.diverged],
+        "quantiles": _quantiles(statistics),
+        "diverged": [{"run": run, "t": t} for run, t in statistics.diverged],
         "advice": simulation.advice,
         "remarks": list(simulation.remarks),
     }
     return {key: replace_nonfinite(value) for key, value in data.items()}
 
 
-def _quantiles(figures: SimulationStatistics) -> dict[str, list[float]] | None:
-    if not figures.quantiles:
+def _quantiles(statistics: SimulationStatistics) -> dict[str, list[float]] | None:
+    if not statistics.quantiles:
         return None
-    quantiles = {name: values.tolist() for name, values in figures.quantiles.items()}
+    quantiles = {name: values.tolist() for name, values in statistics.quantiles.items()}
     return {"percent": [100.0 * level for level in QUANTILES]} | quantiles

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
-from ytheta.report.numbers import MAX_PERCENT, NONE, format_plain, parameter_unit
-from ytheta.report.simulation.statistics import QUANTILES, SimulationStatistics, Parameter
+from ytheta.report.numbers import MAX_PERCENT, NO_VALUE, format_plain, parameter_unit
+from ytheta.report.simulation.statistics import QUANTILES, Parameter, SimulationStatistics
 from ytheta.report.terminal import Column, fit_table, print_note, print_table, render_text, safe_text, safe_texts
 
 if TYPE_CHECKING:
     from ytheta.simulation.result import Simulation
 
 MAX_PARAMETERS = 12  # unless the output is verbose
-DIGITS = 4
-NAMES = {
+SIGNIFICANT_DIGITS = 4
+QUANTILE_LABELS = {
     "tracking_rms": "tracking RMS",
     "last_tracking_rms": "tracking RMS, last fifth",
     "initial_parameter_error": "parameter error at the start",
@@ -33,74 +33,80 @@ def simulation_text(simulation: Simulation, *, width: int = 120, verbose: bool =
 
 def print_simulation(console: Console, simulation: Simulation, *, verbose: bool) -> None:
     """Print outcome, joints, parameters and remarks; advice about runs that diverged is the last line."""
-    figures = SimulationStatistics(simulation)
-    console.print(safe_text(figures.headline, "bold"))
-    _print_joints(console, figures)
+    statistics = SimulationStatistics(simulation)
+    console.print(safe_text(statistics.headline, "bold"))
+    _print_joints(console, statistics)
     if simulation.unknown_names:
-        _print_parameters(console, figures, verbose=verbose)
-    if figures.quantiles:
-        _print_quantiles(console, figures)
+        _print_parameters(console, statistics, verbose=verbose)
+    if statistics.quantiles:
+        _print_quantiles(console, statistics)
     for remark in simulation.remarks:
         console.print(safe_text(remark), soft_wrap=True)
     if simulation.advice:
         console.print(safe_text(simulation.advice, "bold red"), soft_wrap=True)
 
 
-def _print_joints(console: Console, figures: SimulationStatistics) -> None:
+def _print_joints(console: Console, statistics: SimulationStatistics) -> None:
     """Print the errors of each joint over all runs that did not diverge; the last row covers all joints."""
-    robot = figures.simulation.robot
+    robot = statistics.simulation.robot
     torque_units = ["N" if name in robot.sliding_joints else "Nm" for name in robot.actuated]
-    unlimited = not figures.limited and math.isinf(min(figures.limits, default=math.inf))
+    unlimited = not statistics.enforces_limits and math.isinf(min(statistics.limits, default=math.inf))
 
     def positions(values: Iterable[float], total: float) -> list[Text]:
-        cells = [_format_with_unit(value, unit) for value, unit in zip(values, figures.units, strict=True)]
-        return safe_texts([*cells, _format_with_unit(total, figures.unit if figures.unit in figures.units else "")])
+        cells = [_format_with_unit(value, unit) for value, unit in zip(values, statistics.units, strict=True)]
+        return safe_texts(
+            [*cells, _format_with_unit(total, statistics.unit if statistics.unit in statistics.units else "")]
+        )
 
     def torques(values: Iterable[float]) -> list[Text]:
         cells = [_format_with_unit(value, unit) for value, unit in zip(values, torque_units, strict=True)]
         return safe_texts([*cells, ""])
 
     columns = [
-        Column("joint", safe_texts([*robot.actuated, "all joints"]), left=True),
-        Column("tracking RMS", positions(figures.tracking, figures.total_tracking), short="RMS"),
-        Column("last fifth", positions(figures.last_tracking, figures.total_last_tracking)),
-        Column("largest torque", torques(figures.largest_torque), short="torque"),
+        Column("joint", safe_texts([*robot.actuated, "all joints"]), align_left=True),
+        Column("tracking RMS", positions(statistics.tracking, statistics.total_tracking), short_heading="RMS"),
+        Column("last fifth", positions(statistics.last_tracking, statistics.total_last_tracking)),
+        Column("largest torque", torques(statistics.largest_torque), short_heading="torque"),
     ]
     if not unlimited:
-        columns.append(Column("limit", torques(figures.limits), spare=1))
-    print_table(console, fit_table(columns, console.width, total=True))
-    if not unlimited and not figures.limited:
+        columns.append(Column("limit", torques(statistics.limits), drop_priority=1))
+    print_table(console, fit_table(columns, console.width, has_total_row=True))
+    if not unlimited and not statistics.enforces_limits:
         print_note(console, "torque limits are those of the description; the controller does not enforce them")
 
 
-def _print_parameters(console: Console, figures: SimulationStatistics, *, verbose: bool) -> None:
-    sliding = figures.simulation.robot.sliding_joints
-    complete = verbose or len(figures.parameters) <= MAX_PARAMETERS
-    rows = figures.parameters if complete else figures.by_decreasing_error()[:MAX_PARAMETERS]
+def _print_parameters(console: Console, statistics: SimulationStatistics, *, verbose: bool) -> None:
+    sliding = statistics.simulation.robot.sliding_joints
+    complete = verbose or len(statistics.parameters) <= MAX_PARAMETERS
+    rows = statistics.parameters if complete else statistics.by_decreasing_error()[:MAX_PARAMETERS]
     columns = [
-        Column("parameter", safe_texts(row.name for row in rows), left=True),
-        Column("truth", safe_texts(format_plain(row.truth, DIGITS) for row in rows)),
-        Column("start", safe_texts(format_plain(row.start, DIGITS) for row in rows)),
-        Column("end", safe_texts(format_plain(row.end, DIGITS) for row in rows)),
+        Column("parameter", safe_texts(row.name for row in rows), align_left=True),
+        Column("truth", safe_texts(format_plain(row.truth, SIGNIFICANT_DIGITS) for row in rows)),
+        Column("start", safe_texts(format_plain(row.start, SIGNIFICANT_DIGITS) for row in rows)),
+        Column("end", safe_texts(format_plain(row.end, SIGNIFICANT_DIGITS) for row in rows)),
         Column("error %", safe_texts(map(_format_error, rows))),
-        Column("unit", safe_texts(parameter_unit(row.unknown, sliding) for row in rows), left=True, spare=1),
+        Column(
+            "unit", safe_texts(parameter_unit(row.unknown, sliding) for row in rows), align_left=True, drop_priority=1
+        ),
     ]
     print_table(console, fit_table(columns, console.width))
-    if len(rows) < len(figures.parameters):
+    if len(rows) < len(statistics.parameters):
         limit = f"the {MAX_PARAMETERS} with the largest errors, relative to the largest value of their unit"
-        print_note(console, f"{limit}; all {len(figures.parameters)}: --verbose")
+        print_note(console, f"{limit}; all {len(statistics.parameters)}: --verbose")
     if any(row.name != row.unknown for row in rows):
         print_note(console, "a star marks combinations; ytheta base shows them")
-    if len(figures.simulation) > 1:
-        which = "the median by tracking error" if len(figures.finished) else "the one that lasted longest"
-        print_note(console, f"parameters are those of run {figures.shown}, {which}")
+    if len(statistics.simulation) > 1:
+        which = "the median by tracking error" if len(statistics.finished) else "the one that lasted longest"
+        print_note(console, f"parameters are those of run {statistics.shown}, {which}")
 
 
-def _print_quantiles(console: Console, figures: SimulationStatistics) -> None:
-    names = list(figures.quantiles)
-    columns = [Column(f"{len(figures.finished)} runs", safe_texts(NAMES[name] for name in names), left=True)]
+def _print_quantiles(console: Console, statistics: SimulationStatistics) -> None:
+    names = list(statistics.quantiles)
+    columns = [
+        Column(f"{len(statistics.finished)} runs", safe_texts(QUANTILE_LABELS[name] for name in names), align_left=True)
+    ]
     for k, level in enumerate(QUANTILES):
-        cells = [_format_quantile(name, float(figures.quantiles[name][k]), figures.unit) for name in names]
+        cells = [_format_quantile(name, float(statistics.quantiles[name][k]), statistics.unit) for name in names]
         columns.append(Column(f"{100.0 * level:g} %", safe_texts(cells)))
     print_table(console, fit_table(columns, console.width))
 
@@ -113,13 +119,13 @@ def _format_quantile(name: str, value: float, unit: str) -> str:
 
 def _format_with_unit(value: float, unit: str) -> str:
     if math.isnan(value):
-        return NONE
+        return NO_VALUE
     return f"{format_plain(value)} {unit}".rstrip() if math.isfinite(value) else format_plain(value)
 
 
 def _format_error(row: Parameter) -> str:
     if not math.isfinite(row.percent):
-        return NONE
+        return NO_VALUE
     sign = "+" if row.percent > 0.0 else ""
     if abs(row.percent) > MAX_PERCENT:
         return f"> +{MAX_PERCENT:g}" if sign else f"< -{MAX_PERCENT:g}"

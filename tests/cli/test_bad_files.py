@@ -29,7 +29,7 @@ def with_joint(parent: str, child: str) -> str:
 BAD_FILES = {
     "not XML": ("r.urdf", "this is no XML", r"r.urdf, line 1: this is not XML"),
     "cut off": ("r.urdf", ARM[:200], "line 6: this is not XML (unclosed token)"),
-    "not valid TOML": ("r.toml", "name = ", "this is not TOML: Invalid value (at end of document)"),
+    "not TOML": ("r.toml", "name = ", "this is not valid TOML: Invalid value (at end of document)"),
     "not text": ("r.toml", "\udcff\udcfe", "this is not text (byte 0)"),
     "doctype": ("r.urdf", '<!DOCTYPE r [<!ENTITY e "x">]><robot name="&e;"/>', "has a DOCTYPE"),
     "entity": ("r.urdf", '<robot name="&e;"/>', "undefined entity"),
@@ -56,7 +56,7 @@ BAD_FILES = {
     "cycle": (
         "r.urdf",
         with_joint("upper", "base"),
-        "a cycle that is not declared as a loop",
+        "a cycle is not declared as a loop",
     ),
     "second parent": (
         "r.urdf",
@@ -87,7 +87,7 @@ BAD_FILES = {
         "lower limit 1 exceeds its upper limit -1",
     ),
     "xacro": ("r.urdf", '<robot xmlns:xacro="x"><xacro:macro name="m"/></robot>', "this is a xacro file"),
-    "no robot": ("r.xml", "<html/>", "a URDF starts with <robot>, an MJCF with <mujoco>"),
+    "no robot": ("r.xml", "<html/>", "neither a URDF, which starts with <robot>, nor an MJCF"),
     "no link": ("r.urdf", '<robot name="r"/>', "a robot needs at least one link"),
     "empty": ("r.urdf", "", "is empty"),
     "loop that cannot close": (
@@ -117,7 +117,7 @@ BAD_FILES = {
     "angle": (
         "r.urdf",
         ARM.replace("<axis", '<origin rpy="1e308 0 0"/><axis'),
-        "the angle 1e+308 rad is beyond any turn",
+        "the angle 1e+308 rad is larger than",
     ),
     "long include": (
         "r.xml",

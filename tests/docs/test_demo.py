@@ -1,4 +1,4 @@
-"""The job of ``make demo`` on shorter motion: an arm that MuJoCo moved is identified, and the truth is found."""
+"""The steps of ``make demo`` on shorter motion: an arm simulated by MuJoCo is identified, and compared with the truth."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def answer(folder: Path) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def found(answer: dict[str, Any], folder: Path) -> Comparison:
+def comparison(answer: dict[str, Any], folder: Path) -> Comparison:
     assert answer["base_count"] == 58
     return compare(folder / "ur10.model.toml", folder / "ur10.truth.json")
 
@@ -54,15 +54,17 @@ def test_without_friction_it_is_not(answer: dict[str, Any], folder: Path) -> Non
     assert min(worse["validation"]["per_joint_percent"]) > 2.0 * error
 
 
-def test_the_truth_is_found(found: Comparison) -> None:
-    assert (found.deviations <= 3.0).mean() >= 0.9
-    assert (found.deviations <= 1.0).mean() < 0.95  # standard deviations are not so wide that everything is near
+def test_the_truth_is_found(comparison: Comparison) -> None:
+    assert (comparison.deviations <= 3.0).mean() >= 0.9
+    assert (comparison.deviations <= 1.0).mean() < 0.95  # standard deviations are not so wide that everything is near
     for kind, count, error in (("viscous", 6, 0.05), ("Coulomb", 6, 0.05), ("rotor", 4, 0.15)):
-        own = np.array([name.startswith(kind) for name in found.kinds])
+        own = np.array([name.startswith(kind) for name in comparison.kinds])
         assert own.sum() == count
-        np.testing.assert_allclose(found.identified[own], found.true[own], rtol=error)
+        np.testing.assert_allclose(comparison.identified[own], comparison.true[own], rtol=error)
     described = yt.base_parameters(yt.load("ur10"), rotor_inertia=True, friction=("viscous", "coulomb", "offset")).beta
-    assert (abs(described - found.true) <= 3.0 * found.std).mean() < 0.5  # the description alone does not know it
+    assert (
+        abs(described - comparison.true) <= 3.0 * comparison.std
+    ).mean() < 0.5  # the description alone does not know it
 
 
 def test_a_log_is_what_its_seed_says(tmp_path: Path) -> None:
@@ -85,16 +87,16 @@ def test_true_bodies_can_exist(folder: Path) -> None:
         assert true.mass == pytest.approx(link.inertia.mass, rel=0.2)
 
 
-def test_the_readme_shows_what_is_printed(found: Comparison, folder: Path) -> None:
-    """Figures depend on the length of the motion and, in their last digits, on the processor; the words do not."""
+def test_the_readme_shows_what_is_printed(comparison: Comparison, folder: Path) -> None:
+    """Numbers depend on the length of the motion and, in their last digits, on the processor; the words do not."""
     readme = (ROOT / "README.md").read_text()
     (shown,) = re.findall(r"^```text\n\$ make demo\n(.*?)^```", readme, re.DOTALL | re.MULTILINE)
-    printed = ytheta(*LOGS, cwd=folder).stdout + "\n".join(format_table(found)) + (ROOT / "Makefile").read_text()
-    assert not_printed(shown, printed) == []
-    assert not_printed(shown.replace("judged by", "tested by"), printed) == ["tested by ur"]
+    printed = ytheta(*LOGS, cwd=folder).stdout + "\n".join(format_table(comparison)) + (ROOT / "Makefile").read_text()
+    assert list_missing_lines(shown, printed) == []
+    assert list_missing_lines(shown.replace("validated on", "tested on"), printed) == ["tested on ur"]
 
 
-def not_printed(shown: str, printed: str) -> list[str]:
-    """Beginnings of lines, up to their first figure, that were not printed."""
+def list_missing_lines(shown: str, printed: str) -> list[str]:
+    """Return the beginnings of lines, up to the first digit, that were not printed."""
     starts = [" ".join(re.split(r"[\d…]", line)[0].split()) for line in shown.splitlines()]
     return [start for start in starts if start not in " ".join(printed.split())]

@@ -1,4 +1,4 @@
-"""What README and docs show is run: commands print what is printed there, snippets work."""
+"""README and docs: their commands print what is shown, and their snippets run."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from ytheta.robot.reading.load import load
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
-def blocks(language: str) -> list[tuple[str, str]]:
-    """(page, content) of every fenced block of a language."""
+def find_blocks(language: str) -> list[tuple[str, str]]:
+    """Return page and content of every fenced block of a language."""
     return [
         (page.name, content)
         for page in PAGES
@@ -25,7 +25,7 @@ def blocks(language: str) -> list[tuple[str, str]]:
 
 
 def matches(shown: str, printed: str) -> bool:
-    """Whether a text was printed as shown; a line with only … stands for any lines."""
+    """Whether a text was printed as shown; a line that only consists of … stands for any lines."""
     pieces = [re.escape(piece.strip("\n")) for piece in re.split(r"^…$", shown, flags=re.MULTILINE)]
     trimmed = "\n".join(line.rstrip() for line in printed.splitlines())
     return (
@@ -34,12 +34,12 @@ def matches(shown: str, printed: str) -> bool:
 
 
 def test_there_is_something_to_run() -> None:
-    assert blocks("console")
-    assert blocks("python")
-    assert blocks("toml")
+    assert find_blocks("console")
+    assert find_blocks("python")
+    assert find_blocks("toml")
 
 
-@pytest.mark.parametrize(("page", "content"), blocks("console"))
+@pytest.mark.parametrize(("page", "content"), find_blocks("console"))
 def test_commands_print_what_is_shown(page: str, content: str) -> None:
     command, _, shown = content.partition("\n")
     assert command.startswith("$ ytheta "), page
@@ -49,35 +49,35 @@ def test_commands_print_what_is_shown(page: str, content: str) -> None:
     assert not matches(shown.replace("link1", "link9"), result.stdout)
 
 
-@pytest.mark.parametrize(("page", "content"), blocks("python"))
+@pytest.mark.parametrize(("page", "content"), find_blocks("python"))
 def test_snippets_run(page: str, content: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     exec(compile(content, page, "exec"), {})
 
 
-@pytest.mark.parametrize("page", sorted({page for page, _ in blocks("shell")}))
+@pytest.mark.parametrize("page", sorted({page for page, _ in find_blocks("shell")}))
 def test_sessions_print_what_is_shown(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Commands on files that the page's first snippet makes, one after the other in one folder."""
+    """Run the commands of a page one after the other, in a folder with the files that its first snippet writes."""
     monkeypatch.chdir(tmp_path)
-    first = next(content for name, content in blocks("python") if name == page)
+    first = next(content for name, content in find_blocks("python") if name == page)
     exec(compile(first, page, "exec"), {})
-    for name, content in blocks("shell"):
+    for name, content in find_blocks("shell"):
         if name == page:
             command, _, shown = content.partition("\n")
             assert command.startswith("$ ytheta "), page
             result = ytheta(*command.split()[2:], cwd=tmp_path)
             assert result.returncode == 0, result.stderr
-            assert matches(without_figures(shown), without_figures(result.stdout)), result.stdout
-            assert not matches(without_figures(shown).replace("joint", "hinge"), without_figures(result.stdout))
+            assert matches(mask_numbers(shown), mask_numbers(result.stdout)), result.stdout
+            assert not matches(mask_numbers(shown).replace("joint", "hinge"), mask_numbers(result.stdout))
 
 
-def without_figures(text: str) -> str:
-    """Noise is the same on every machine, the last digits of what is made of it are not."""
+def mask_numbers(text: str) -> str:
+    """Return a text without its numbers, whose last digits differ between machines."""
     masked = re.sub(r"[-×]?\d+(\.\d+)?(e[-+]?\d+)?", "#", text.replace("─", ""))
     return "".join(f"{' '.join(line.split())}\n" for line in masked.splitlines())
 
 
-@pytest.mark.parametrize(("page", "content"), blocks("toml"))
+@pytest.mark.parametrize(("page", "content"), find_blocks("toml"))
 def test_robots_in_the_docs_are_robots(page: str, content: str, tmp_path: Path) -> None:
     path = tmp_path / f"{page}.toml"
     path.write_text(content)

@@ -235,7 +235,7 @@ def _reference(
     if path is None:
         duration = DEFAULT_SECONDS if seconds is None else seconds
         return default_reference(robot, duration), duration
-    (log,) = read_logs([path], robot, None, torque=False, strict=False, verbose=verbose)
+    (log,) = read_logs([path], robot, None, require_torque=False, strict=False, verbose=verbose)
     logged = reference_from_log(log)
     return logged, logged.seconds if seconds is None else seconds
 

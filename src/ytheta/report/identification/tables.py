@@ -115,9 +115,10 @@ def list_correlated_pairs(identification: Identification) -> list[str]:
 
 def explain_certainty() -> str:
     """Return what the words about a parameter mean."""
+    std, torque = 100.0 * MAX_RELATIVE_STD, 100.0 * MAX_TORQUE_SHARE
     return (
-        f"Determined: the standard deviation is below {100.0 * MAX_RELATIVE_STD:g} % of the value. Too small to matter: "
-        f"it is larger, but changes no torque by more than {100.0 * MAX_TORQUE_SHARE:g} %. Weakly determined: all others."
+        f"Determined: the standard deviation is below {std:g} % of the value. Too small to matter: it is larger, but "
+        f"changes no torque by more than {torque:g} %. Weakly determined: all others."
     )
 
 

@@ -104,7 +104,9 @@ def _read(path: Path, *, snap: float, fix_base: bool, read_for: tuple[Path, ...]
         from ytheta.robot.reading.mjcf.reader import read_mjcf  # only MJCF files need its dozen modules
 
         return read_mjcf(root, path, snap, fix_base=fix_base)
-    raise root.error("this is neither a URDF, which starts with <robot>, nor an MJCF, which starts with <mujoco>")
+    raise root.error(
+        "this is neither a URDF, which starts with <robot>, nor an MJCF, which starts with <mujoco>; check the file"
+    )
 
 
 def _read_extended(reference: str, files: tuple[Path, ...], *, snap: float, fix_base: bool) -> Robot:

@@ -97,7 +97,7 @@ class Log:
         for first, last in self.segments:
             yield self.select_rows(first, last)
 
-    def describe_cuts(self) -> str:
+    def describe_splits(self) -> str:
         """Say why segments are short, as the beginning of an error message; empty for a log of one segment."""
         if len(self.segments) < 2:
             return ""

@@ -112,7 +112,7 @@ def _compute_velocity_spectrum(log: Log, grid: Grid) -> tuple[PerLine, LinesByJo
     longest = max(lengths, default=0)
     if longest < MIN_SAMPLES:
         raise InputError(
-            f"{log.source or 'log'}: {log.describe_cuts()}the longest segment has {longest} samples, too few to choose "
+            f"{log.source or 'log'}: {log.describe_splits()}the longest segment has {longest} samples, too few to choose "
             f"a cut-off from (at least {MIN_SAMPLES}); give the cut-off"
         )
     # All windows have one length; shorter segments would contribute little about low frequencies.

@@ -148,7 +148,7 @@ def _report_kept_samples(log: Log, grid: Grid, trimmed: int, decimate: int) -> I
     seconds = trimmed * grid.step
     if short == len(lengths):
         raise InputError(
-            f"{log.source or 'log'}: {log.describe_cuts()}no segment is longer than the {2.0 * seconds:.3g} s that "
+            f"{log.source or 'log'}: {log.describe_splits()}no segment is longer than the {2.0 * seconds:.3g} s that "
             f"the low-pass spoils at its two ends; raise the cut-off, trim less or record longer"
         )
     kept = sum(-(-(length - 2 * trimmed) // decimate) for length in lengths if length > 2 * trimmed)

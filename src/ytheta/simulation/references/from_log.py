@@ -152,7 +152,7 @@ def reference_from_log(log: Log) -> LoggedReference:
     source = log.source or "the log"
     if len(log.segments) != 1:
         raise InputError(
-            f"{source}: {log.describe_cuts() or 'the log is empty; '}a reference must be one segment; choose one with "
+            f"{source}: {log.describe_splits() or 'the log is empty; '}a reference must be one segment; choose one with "
             "log.select_times(start, end), or repair the file"
         )
     first, last = log.segments[0]

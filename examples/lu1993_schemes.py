@@ -139,7 +139,7 @@ def simulate_scheme(scheme: str, settings: BatchSettings) -> Batch:
 def _compile_step(scheme: str) -> tuple[PeriodGraphBuilder, Kernel]:
     law: Law = make_modified(1.0, 1.0) if scheme == "modified" else make_craig(1.0, 1.0)
     builder = PeriodGraphBuilder(EquationsOfMotion(law.robot), _add_gains_to_state(law), STEP, continuous=True)
-    return builder, compile_graph(builder.graph())
+    return builder, compile_graph(builder.build_graph())
 
 
 def _add_gains_to_state(law: Law) -> Graph:

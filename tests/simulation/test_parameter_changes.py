@@ -41,7 +41,9 @@ def test_changes_are_applied_in_order_of_time() -> None:
         q[0], qd[0], swing(PUMA), 0.05, parameter_changes=changes, every=1
     )
     np.testing.assert_allclose(slow.q, fast.q, atol=1e-12)
-    with pytest.raises(InputError, match=r"a parameter change at t = 0.05 s, but the simulation ends at 0.05 s"):
+    with pytest.raises(
+        InputError, match=r"a parameter change is set for t = 0.05 s, but the simulation ends at 0.05 s"
+    ):
         simulate_puma(seconds=0.05, parameter_changes=[ParameterChange(0.05, {"load.m": 7.0})])
 
 
@@ -77,7 +79,7 @@ def test_a_load_is_grasped() -> None:
 def test_invalid_changes_are_rejected() -> None:
     with pytest.raises(InputError, match="give a time of 0 or later"):
         ParameterChange(-1.0, {})
-    with pytest.raises(InputError, match=r"'link.m' to nan"):
+    with pytest.raises(InputError, match=r"'link.m' is nan"):
         ParameterChange(1.0, {"link.m": float("nan")})
     with pytest.raises(InputError, match="add it to ``varied``"):
         group_by_instant([ParameterChange(1.0, {"link.m": 1.0})], PERIOD, ["other.m"], 2000)

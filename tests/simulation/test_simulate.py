@@ -112,7 +112,7 @@ def test_invalid_arguments_are_rejected() -> None:
     law = make_slotine_li(PUMA, LEARN)
     with pytest.raises(UnknownNameError, match="no plant 'mujocco'; did you mean 'mujoco'"):
         yt.simulate(PUMA, law, plant="mujocco")
-    with pytest.raises(InputError, match="0 runs"):
+    with pytest.raises(InputError, match="number of runs is 0"):
         yt.simulate(PUMA, law, runs=0)
     with pytest.raises(InputError, match="created for a robot with other links"):
         yt.simulate(yt.load("ur10"), law)

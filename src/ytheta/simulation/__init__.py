@@ -1,1 +1,1 @@
-"""Simulation of closed loops: a controller, a plant, a reference trajectory, sensors; one run or thousands."""
+"""Closed-loop simulation of robots under a controller, for one run or thousands of runs."""

@@ -1,4 +1,4 @@
-"""Parameters that change while the robot moves: a load is grasped or released, the friction of a joint rises."""
+"""Plant parameters that change during a run, for example because the robot grasps a load."""
 
 from __future__ import annotations
 
@@ -16,39 +16,39 @@ from ytheta.shapes import Float
 
 @dataclass(frozen=True)
 class ParameterChange:
-    """New values of standard parameters of the plant, from the first control instant at or after t."""
+    """New values of standard parameters of the plant, which apply from the first control instant at or after t (s)."""
 
     t: float
     values: Mapping[str, float]
 
     def __post_init__(self) -> None:
         if not (self.t >= 0.0 and math.isfinite(self.t)):
-            raise InputError(f"a parameter change at t = {self.t} s; give a time of 0 or later")
+            raise InputError(f"the time of a parameter change is {self.t} s; give a time of 0 or later")
         for name, value in self.values.items():
             if not math.isfinite(value):
-                raise InputError(f"a change of {name!r} to {value}; give a finite number")
+                raise InputError(f"the new value of {name!r} is {value}; give a finite number")
 
-    def instant(self, period: float) -> int:
-        """The index of the control instant at which the change takes effect."""
+    def find_instant(self, period: float) -> int:
+        """Return the index of the control instant at which the change takes effect."""
         return math.ceil(self.t / period - 1e-9)
 
 
 def grasp(t: float, inertia: Inertia, *, load: str = "load") -> ParameterChange:
-    """Return the change in which the robot grasps a load at time t.
+    """Return the parameter change that gives a load this inertia at time t (s), when the robot grasps it.
 
-    ``load`` is the name of a link that has no mass before: ``robot.with_load(Inertia())``.
+    ``load`` is the name of a link that has no mass before t; ``robot.with_load(Inertia())`` adds such a link.
     """
     pairs = zip(LINK_PARAMETERS, inertia.parameters, strict=True)
     return ParameterChange(t, {parameter_name(load, parameter): value for parameter, value in pairs})
 
 
 def sort_changes(changes: Sequence[ParameterChange], period: float, steps: int) -> list[ParameterChange]:
-    """Return the changes in order of time; raise an error if one comes after the last control instant."""
+    """Return the changes in order of time. Raise an error if a change comes after the last control instant."""
     in_order = sorted(changes, key=lambda change: change.t)
-    if in_order and in_order[-1].instant(period) >= steps:
+    if in_order and in_order[-1].find_instant(period) >= steps:
         raise InputError(
-            f"a parameter change at t = {in_order[-1].t:g} s, but the simulation ends at {steps * period:g} s; choose "
-            "an earlier time or a longer simulation"
+            f"a parameter change is set for t = {in_order[-1].t:g} s, but the simulation ends at {steps * period:g} s; "
+            "choose an earlier time or a longer simulation"
         )
     return in_order
 
@@ -56,21 +56,21 @@ def sort_changes(changes: Sequence[ParameterChange], period: float, steps: int) 
 def group_by_instant(
     changes: Sequence[ParameterChange], period: float, names: Sequence[str], steps: int
 ) -> dict[int, list[tuple[int, float]]]:
-    """Return, for every control instant with changes, the indices of parameters in ``names`` and their new values."""
+    """Map each control instant with changes to pairs of a parameter's index in ``names`` and its new value."""
     indices = {name: k for k, name in enumerate(names)}
     grouped: dict[int, list[tuple[int, float]]] = {}
     for change in sort_changes(changes, period, steps):
         for name, value in change.values.items():
             if name not in indices:
                 raise InputError(
-                    f"{name!r} changes at t = {change.t:g} s, but is not an input of this closed loop; add it to "
+                    f"{name!r} changes at t = {change.t:g} s, but it is not an input of this closed loop; add it to "
                     "``varied``"
                 )
-            grouped.setdefault(change.instant(period), []).append((indices[name], value))
+            grouped.setdefault(change.find_instant(period), []).append((indices[name], value))
     return grouped
 
 
 def apply_changes(theta: Float[np.ndarray, "runs varied"], changes: Sequence[tuple[int, float]]) -> None:
-    """Write new values into the parameters of all runs."""
+    """Write the new values, given as pairs of index and value, into the parameters of all runs."""
     for index, value in changes:
         theta[:, index] = value

@@ -1,4 +1,4 @@
-"""The result of a simulation: the runs, their reference and true parameters, tracking and parameter errors."""
+"""The result of a simulation: the runs, their reference and true parameters, and the resulting errors."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from ytheta.simulation.references.reference import SampledReference
 from ytheta.simulation.runs import Runs
 from ytheta.simulation.sensors.sensors import Sensors
 
-MAX_SATURATED_SHARE = 0.02  # share of the instants at which a torque is at its limit
-MAX_RELATIVE_ERROR = 0.7  # of a run that tracks, relative to the RMS motion of the reference
-TOLERATED_ERROR = 0.1  # rad or m; a run with a smaller error tracks even if the motion is small
-FINAL_SHARE = 0.2  # of the time: the final part, in which a controller has had time to adapt
+MAX_SATURATED_SHARE = 0.02  # of the control instants at which a torque is at its limit
+MAX_RELATIVE_ERROR = 0.7  # RMS error of a run that tracks, relative to the RMS motion of the reference
+ERROR_TOLERANCE = 0.1  # rad or m; a run with a smaller RMS error tracks even if the motion is small
+FINAL_SHARE = 0.2  # of the time, at the end of a run, when a controller has had time to adapt
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Simulation:
     """Runs of one robot under one controller.
 
-    ``theta`` are the initial standard parameters of the plant in every run. ``gain_names`` are the gains of the
-    controller that differ between runs; ``gains`` are their factors in every run.
+    ``theta`` contains the initial standard parameters of the plant. ``gain_names`` names the gains of the controller
+    that differ between runs. ``gains`` contains the factors of these gains.
     """
 
     robot: Robot
@@ -60,14 +60,14 @@ class Simulation:
 
     @cached_property
     def tracks(self) -> Shaped[np.ndarray, "runs"]:
-        """Which runs follow the reference: their error in the last fifth of the time is smaller than the motion."""
+        """Which runs finished with an error in the last fifth of the time that is small compared with the motion."""
         motion = np.sqrt(np.mean((self.reference.q - self.reference.q.mean(axis=0)) ** 2))
-        max_error = max(MAX_RELATIVE_ERROR * motion, TOLERATED_ERROR)
+        max_error = max(MAX_RELATIVE_ERROR * motion, ERROR_TOLERANCE)
         return self.finished & (np.sqrt(np.mean(self.last_rms**2, axis=1)) <= max_error)
 
     @property
     def advice(self) -> str:
-        """Which runs diverged or do not track, and what to do about it; empty if there are none."""
+        """A message about runs that diverged or do not track, with a remedy; empty if there are none."""
         not_tracking = np.flatnonzero(self.finished & ~self.tracks)
         if self.runs.advice or not len(not_tracking):
             return self.runs.advice
@@ -80,7 +80,7 @@ class Simulation:
 
     @cached_property
     def remarks(self) -> tuple[str, ...]:
-        """Facts that matter for reading the results, such as torques at their limits or estimates that got worse."""
+        """Remarks that help to interpret the results, for example about torques at their limits."""
         remarks, finished = [], self.finished
         limits = self.controller.max_torque
         if limits is not None and finished.any():
@@ -88,29 +88,29 @@ class Simulation:
             if share.max() > MAX_SATURATED_SHARE:
                 k = int(share.argmax())
                 remarks.append(
-                    f"the torque of {self.robot.actuated[k]} is at its limit in {100.0 * share[k]:.0f} % of the time, "
-                    "where the stability proof of the controller does not hold; choose smaller gains or a slower "
-                    "reference"
+                    f"the torque of {self.robot.actuated[k]} is at its limit in {100.0 * share[k]:.0f} % of the "
+                    "control instants, at which the stability proof of the controller does not hold; choose smaller "
+                    "gains or a slower reference"
                 )
         chattering = self._chattering
         if chattering:
             remarks.append(
-                f"the Coulomb friction of {', '.join(chattering)} is a step at zero speed that changes the speed "
-                "considerably within one period, so that plant and controller chatter near rest; set a coulomb_speed "
+                f"the Coulomb friction of {', '.join(chattering)} changes its sign abruptly at zero speed and is so large "
+                "that plant and controller chatter near rest; set a coulomb_speed "
                 f"in the description, such as {REVOLUTE_COULOMB_SPEED:g} rad/s, or use with_smooth_friction(robot)"
             )
         friction = [k for k, name in enumerate(self.unknown_names) if is_dissipative(name)]
         if friction and not self.truth[:, friction].any():
             remarks.append(
-                "the controller estimates friction, but the robot as described has none: its true values are zero"
+                "the controller estimates friction, but the robot as described has none, so that the true values are zero"
             )
         if self.unknown_names and finished.any():
             growth = (self.parameter_error - self.initial_parameter_error)[finished]
             if np.median(growth) > 0.0:
                 remarks.append(
-                    "the estimates end farther from the truth than they began: tracking does not require true "
-                    "parameters; a longer or more exciting motion brings them closer, and natural or composite "
-                    "adaptation often does, too"
+                    "the estimates end farther from the true values than they began, because tracking does not "
+                    "require true parameters; a longer or more exciting motion brings the estimates closer, and "
+                    "natural or composite adaptation often does, too"
                 )
         return tuple(remarks)
 
@@ -121,13 +121,13 @@ class Simulation:
 
     @cached_property
     def last_rms(self) -> Float[np.ndarray, "runs joints"]:
-        """RMS tracking error of each joint in the last fifth of the time."""
+        """RMS tracking error of each run and joint in the last fifth of the time, in rad or m."""
         late = self.runs.t >= min((1.0 - FINAL_SHARE) * self.runs.seconds, self.runs.t[-1])
         return np.sqrt(np.mean(self.tracking_error[:, late] ** 2, axis=1))
 
     @property
     def tracking_error(self) -> Float[np.ndarray, "runs instants joints"]:
-        """q - qr at the kept instants."""
+        """q - qr at the recorded instants, in rad or m."""
         return self.runs.q - self.reference.q
 
     @property
@@ -137,12 +137,12 @@ class Simulation:
 
     @cached_property
     def truth(self) -> Float[np.ndarray, "runs unknown"]:
-        """The true values of the unknown parameters at the end."""
-        return self.controller.unknowns.extract(self._theta_at(self.runs.seconds - self.period))
+        """The true values of the unknown parameters at the end of each run."""
+        return self.controller.unknowns.extract(self._compute_theta(self.runs.seconds - self.period))
 
     @property
     def estimate(self) -> Float[np.ndarray, "runs unknown"]:
-        """The estimates of the unknown parameters at the end."""
+        """The estimates of the unknown parameters at the end of each run."""
         return self.runs.final_estimate
 
     @property
@@ -151,24 +151,26 @@ class Simulation:
 
     @property
     def parameter_error(self) -> Float[np.ndarray, "runs"]:
-        """|estimate - truth| / |truth| of each run at the end; NaN without unknowns or if all are zero."""
-        return _relative_error(self.estimate, self.truth)
+        """|estimate - truth| / |truth| of each run at the end; NaN without unknown parameters or if their truth is zero."""
+        return _compute_relative_error(self.estimate, self.truth)
 
     @property
     def initial_parameter_error(self) -> Float[np.ndarray, "runs"]:
-        """|estimate - truth| / |truth| of each run at the start, with the true values of that time."""
-        return _relative_error(self.initial_estimate, self.controller.unknowns.extract(self._theta_at(0.0)))
+        """|estimate - truth| / |truth| of each run at the start, with the true values at the start."""
+        return _compute_relative_error(
+            self.initial_estimate, self.controller.unknowns.extract(self._compute_theta(0.0))
+        )
 
     def truth_of(self, run: int) -> Float[np.ndarray, "instants unknown"]:
-        """Return the true values of the unknown parameters of a run at the kept instants; they may change."""
+        """Return the true values of the unknown parameters of a run at the recorded instants."""
         truth = np.empty((len(self.runs.t), len(self.unknown_names)))
-        for start in sorted({0.0, *(self._start_of(change) for change in self.parameter_changes)}):
-            theta = self._theta_at(start, slice(run, run + 1))
+        for start in sorted({0.0, *(self._find_start_time(change) for change in self.parameter_changes)}):
+            theta = self._compute_theta(start, slice(run, run + 1))
             truth[self.runs.t >= start - 1e-9] = self.controller.unknowns.extract(theta)
         return truth
 
     def lyapunov(self, run: int) -> Float[np.ndarray, "instants"]:
-        """Return the controller's Lyapunov function at the kept instants, with the true values of each instant."""
+        """Return the controller's Lyapunov function at the recorded instants, with the true values of each instant."""
         reference = (self.reference.q, self.reference.qd, self.reference.qdd)
         factors = []
         if self.gains is not None:
@@ -182,7 +184,7 @@ class Simulation:
 
     @property
     def _chattering(self) -> tuple[str, ...]:
-        if self.plant == "mujoco":  # it has its own law of dry friction
+        if self.plant == "mujoco":  # MuJoCo has its own law of dry friction
             return ()
         samples = np.unique(np.linspace(0, len(self.reference.q) - 1, MAX_SAMPLES).round().astype(int))
         return find_chattering_drives(self.robot, self.reference.q[samples], self.period)
@@ -191,22 +193,22 @@ class Simulation:
     def _lyapunov(self) -> AnyKernel:
         return self.controller.compile(self.controller.lyapunov_graph(self.gain_names))
 
-    def _start_of(self, change: ParameterChange) -> float:
-        """The time of the control instant at which a change takes effect."""
-        return change.instant(self.period) * self.period
+    def _find_start_time(self, change: ParameterChange) -> float:
+        """Return the time of the control instant at which a change takes effect."""
+        return change.find_instant(self.period) * self.period
 
-    def _theta_at(self, t: float, runs: slice | None = None) -> Float[np.ndarray, "_ params"]:
-        """The standard parameters of these runs, or of all, at time t."""
+    def _compute_theta(self, t: float, runs: slice | None = None) -> Float[np.ndarray, "_ params"]:
+        """Return the standard parameters of these runs, or of all runs, at time t."""
         theta = self.theta[slice(None) if runs is None else runs].copy()
         columns = {name: k for k, name in enumerate(self.robot.parameter_names)}
         for change in sorted(self.parameter_changes, key=lambda change: change.t):
-            if self._start_of(change) <= t + 1e-9:
+            if self._find_start_time(change) <= t + 1e-9:
                 for name, value in change.values.items():
                     theta[:, columns[name]] = value
         return theta
 
 
-def _relative_error(
+def _compute_relative_error(
     estimate: Float[np.ndarray, "runs unknown"], truth: Float[np.ndarray, "runs unknown"]
 ) -> Float[np.ndarray, "runs"]:
     size = np.linalg.norm(truth, axis=1)

@@ -1,4 +1,4 @@
-"""The results of closed loops, one row for every run."""
+"""The recorded motion of simulated runs, one row for every run."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from ytheta.shapes import Float, RunsByInstantByJoint, Shaped
 
 @dataclass(frozen=True, eq=False)
 class Runs:
-    """The motion of every run at the kept instants, and errors over all instants.
+    """The motion of every run at the recorded instants, and errors over all control instants.
 
-    ``q`` and ``qd`` are true; ``tau`` is the torque commanded from the instant on. ``read_q``, ``read_qd`` and
-    ``read_tau`` are the readings of the sensors; without sensors, those of q and qd are the true arrays. ``read_tau``
-    is the torque around the instant: the mean of the torques before and after it, since a held torque acts half a
-    period late. ``rms`` is the tracking error of each joint over all control instants. ``diverged_at`` is the time at
-    which a run diverged, infinite if it did not; later instants hold its last state within the bounds.
+    ``q`` and ``qd`` are the true motion. ``tau`` is the torque that the controller commands at an instant. ``read_q``,
+    ``read_qd`` and ``read_tau`` are the readings of the sensors. Without sensors, ``read_q`` and ``read_qd`` are the
+    true arrays. ``read_tau`` is measured as the mean of the torques before and after an instant, because a torque that
+    is held for a period acts half a period late on average. ``rms`` is the RMS tracking error of each joint over all
+    control instants. ``diverged_at`` is the time (s) at which a run diverged, or infinity if it did not. At later
+    instants, a diverged run keeps its last state within the bounds.
     """
 
     joints: tuple[str, ...]
@@ -40,7 +41,7 @@ class Runs:
     final_controller_state: Float[np.ndarray, "runs states"]
     rms: Float[np.ndarray, "runs joints"]
     diverged_at: Float[np.ndarray, "runs"]
-    reason: str = ""  # the controller's error in the run that diverged first
+    reason: str = ""  # error message of the controller in the run that diverged first
 
     def __len__(self) -> int:
         return len(self.diverged_at)
@@ -52,7 +53,7 @@ class Runs:
 
     @property
     def tracking_rms(self) -> Float[np.ndarray, "runs"]:
-        """Root mean square of the tracking errors over all joints and control instants, until the run diverged."""
+        """RMS tracking error of each run over all joints and all control instants until it diverged."""
         return np.sqrt(np.mean(self.rms**2, axis=1))
 
     @property
@@ -70,7 +71,7 @@ class Runs:
 
     @property
     def advice(self) -> str:
-        """When and why runs diverged and what to do about it; empty if none did."""
+        """A message that says when and why a run diverged, with a remedy; empty if all runs finished."""
         diverged = np.flatnonzero(~self.finished)
         if not len(diverged):
             return ""
@@ -98,7 +99,7 @@ class Runs:
 
 
 def join_runs(parts: Sequence[Runs]) -> Runs:
-    """Join runs over the same instants, simulated one after the other."""
+    """Join the results of runs that were simulated one after the other over the same instants."""
     first = parts[0]
     rows: dict[str, Any] = {
         field.name: np.concatenate([getattr(part, field.name) for part in parts])

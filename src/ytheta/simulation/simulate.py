@@ -1,9 +1,9 @@
-"""Simulation of a robot under a controller: one run or many that differ.
+"""Simulation of a robot under a controller: one run, or many runs that differ.
 
     simulation = yt.simulate(robot, controller, runs=1000, variation=yt.Variation(parameters=0.2))
 
-The robot is the plant. The controller has its own description of the robot, whose parameter values may be different; an
-adaptive controller estimates the true ones.
+The robot is the plant. The controller has its own description of the robot, whose parameter values may differ from those
+of the plant. An adaptive controller estimates the values of the plant.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from ytheta.simulation.variation import SampledVariation, Variation, sample_vari
 OWN, MUJOCO = PLANTS = ("own", "mujoco")
 Progress = Callable[[int], None]
 NO_VARIATION = Variation()
-DEVIATIONS_ALLOWED = 4.0  # standard deviations: friction two above and inertia two below the description
+MAX_DAMPING_DEVIATIONS = 4.0  # standard deviations: friction two above, inertia two below the description
 
 
 @dataclass(frozen=True, eq=False)
 class _Task:
-    """Everything that all runs share."""
+    """The arguments of the simulation that all runs share."""
 
     robot: Robot
     controller: Law
@@ -82,14 +82,16 @@ def simulate(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Simulation:
-    """Simulate runs of a robot under a controller; without ``variation`` they start on the reference.
+    """Simulate runs of a robot under a controller.
 
-    ``reference``: by default a motion within the robot's limits, see ``default_reference``. ``substeps``: integration
-    steps per control period; by default as many as the damping of the plant requires. ``estimate``: the controller's
-    initial estimate, by default that of its description. Every ``every``-th control instant is kept. ``rng``: by
-    default a generator with seed 0. ``progress`` is called with the number of completed runs.
+    Without ``variation``, all runs start on the reference. The default ``reference`` is a motion within the robot's
+    limits, see ``default_reference``. ``substeps`` is the number of integration steps per control period; the default
+    is the number that the damping of the plant requires. ``estimate`` is the controller's initial estimate of its
+    unknown parameters; the default is their values in the controller's description. Every ``every``-th control instant
+    is recorded. The default ``rng`` is a generator with seed 0. ``progress`` is called with the number of completed
+    runs.
     """
-    _check(robot, controller, runs, plant, variation)
+    _check_arguments(robot, controller, runs, plant, variation)
     if sensors is not None:
         sensors.check(len(robot.actuated), runs)
     variation_rng, noise_rng = (np.random.default_rng(0) if rng is None else rng).spawn(2)
@@ -136,7 +138,7 @@ def _run_compiled(
     threads: int | None,
     progress: Progress | None,
 ) -> Runs:
-    """All runs side by side on ytheta's own plant."""
+    """Simulate all runs together on ytheta's own plant."""
     changing = tuple(name for change in task.parameter_changes for name in change.values)
     varied = tuple(dict.fromkeys((*varied, *changing)))
     loop = ClosedLoop(
@@ -172,7 +174,7 @@ def _run_compiled(
 def _run_mujoco(
     task: _Task, start: _Start, sampled: SampledVariation, rng: np.random.Generator, progress: Progress | None
 ) -> Runs:
-    """One run after the other in MuJoCo."""
+    """Simulate one run after the other in MuJoCo."""
     parts = []
     for k, theta in enumerate(sampled.theta):
         loop = PlainLoop(
@@ -208,26 +210,28 @@ def _choose_substeps(
     parameter_changes: Sequence[ParameterChange],
     plant: str,
 ) -> int:
-    """The substeps that the damping on the reference requires, before and after all parameter changes.
+    """Return the number of substeps that the damping along the reference requires, with all parameter changes.
 
-    MuJoCo has its own law of dry friction, so that Coulomb friction does not count there. Its loops and couplings need
-    steps that are not longer than their time constant.
+    MuJoCo has its own law of dry friction, so that Coulomb friction is not considered for it. MuJoCo's loops and
+    couplings need steps that are not longer than their time constant.
     """
     q = sample_reference(reference, robot, np.linspace(0.0, seconds, MAX_SAMPLES)).q
     robots = [robot]
     for change in sorted(parameter_changes, key=lambda change: change.t):
         robots.append(with_parameters(robots[-1].numeric, change.values))
-    margin = float(np.exp(DEVIATIONS_ALLOWED * variation.parameters))
+    margin = float(np.exp(MAX_DAMPING_DEVIATIONS * variation.parameters))
     has_springs = plant == MUJOCO and (robot.loops or robot.couplings)
-    least = math.ceil(period / LOOP_SOLREF[0] - 1e-9) if has_springs else 1
-    return max(least, *(choose_substeps(each, q, period, margin=margin, coulomb=plant == OWN) for each in robots))
+    min_substeps = math.ceil(period / LOOP_SOLREF[0] - 1e-9) if has_springs else 1
+    return max(
+        min_substeps, *(choose_substeps(changed, q, period, margin=margin, coulomb=plant == OWN) for changed in robots)
+    )
 
 
-def _check(robot: Robot, controller: Law, runs: int, plant: str, variation: Variation) -> None:
+def _check_arguments(robot: Robot, controller: Law, runs: int, plant: str, variation: Variation) -> None:
     if plant not in PLANTS:
         raise UnknownNameError(f"there is no plant {plant!r}{suggest_names(plant, PLANTS)}")
     if runs < 1:
-        raise InputError(f"{runs} runs; give at least 1")
+        raise InputError(f"the number of runs is {runs}; give at least 1")
     if controller.robot.parameter_names != robot.parameter_names:
         raise InputError(
             f"the controller was created for a robot with other links and joints than {robot.name!r}; create it for "

@@ -14,13 +14,13 @@ def check_period(period: float) -> None:
 
 
 def check_timing(period: float, substeps: int, max_step: float) -> None:
-    """Raise an error if the period or the substeps are not valid, or if the period exceeds ``max_step``.
+    """Raise an error if the period or the number of substeps is not valid, or if the period exceeds ``max_step``.
 
     ``max_step`` is the longest period for which the guarantees of the adaptation law hold.
     """
     check_period(period)
     if substeps < 1:
-        raise InputError(f"{substeps} substeps per control period; give at least 1")
+        raise InputError(f"there are {substeps} substeps per control period; give at least 1")
     if period > max_step * (1.0 + 1e-9):
         raise InputError(
             f"the guarantees of the adaptation law hold for periods up to {max_step:g} s, but the control period is "
@@ -29,12 +29,12 @@ def check_timing(period: float, substeps: int, max_step: float) -> None:
 
 
 def count_periods(seconds: float, period: float, every: int) -> int:
-    """Return the number of periods closest to this duration; it is at least one.
+    """Return the number of control periods that is closest to this duration.
 
-    ``every`` is only checked: every n-th instant is kept, and n must be at least one.
+    Raise an error if the duration is shorter than one period, or if ``every`` is less than 1.
     """
     if not np.isfinite(seconds) or round(seconds / period) < 1:
         raise InputError(f"{seconds} s is shorter than one control period of {period} s; give at least one period")
     if every < 1:
-        raise InputError(f"every={every}: every n-th instant is kept; give at least 1")
+        raise InputError(f"every={every}: give 1 to record every control instant, or n to record every n-th one")
     return round(seconds / period)

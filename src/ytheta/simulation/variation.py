@@ -1,9 +1,9 @@
-"""Differences between the runs of a simulation: random parameters, gains, starts and first estimates.
+"""Random differences between the runs of a simulation: parameters, gains, initial motion and initial estimates.
 
-The ten parameters of a link share one factor, as if it were made of another material, so that a physically consistent
-link stays physically consistent. The rotor inertia, friction and offset of each joint have a factor each. Factors are
-exp(spread * normal): a spread of 0.2 means about 20 % more or less. Each run has its own random stream: run 7 is the
-same robot in a simulation of 8 runs and of 8000.
+The ten parameters of a link share one factor, as if the link were made of another material. A physically consistent
+link therefore stays physically consistent. Each rotor inertia, friction parameter and torque offset has its own factor.
+A factor is exp(spread * x) with a standard normal x, so that a spread of 0.2 means about 20 % more or less. Each run
+has its own random stream, so that run 7 is the same in a simulation of 8 runs and in one of 8000 runs.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from ytheta.shapes import Float
 
 @dataclass(frozen=True)
 class Variation:
-    """Standard deviations of the differences between runs; with 0 all runs are equal."""
+    """Standard deviations of the differences between runs; 0 means no difference."""
 
-    parameters: float = 0.0  # of links and drives, relative
-    gains: float = 0.0  # relative
-    position: float = 0.0  # offset from the reference at the start, rad or m
-    velocity: float = 0.0  # likewise, rad/s or m/s
-    estimate: float = 0.0  # initial error of the estimated parameters, relative
+    parameters: float = 0.0  # of the parameters of links and drives, relative
+    gains: float = 0.0  # of the gains of the controller, relative
+    position: float = 0.0  # of the offset from the reference at the start, rad or m
+    velocity: float = 0.0  # of the offset from the velocity of the reference at the start, rad/s or m/s
+    estimate: float = 0.0  # of the initial error of the estimated parameters, relative
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
@@ -38,7 +38,7 @@ class Variation:
 
 @dataclass(frozen=True, eq=False)
 class SampledVariation:
-    """The values of every run, one row each; ``gains`` and ``estimate`` are factors."""
+    """The sampled values, one row for every run. ``gains`` and ``estimate`` contain factors."""
 
     theta: Float[np.ndarray, "runs params"]
     gains: Float[np.ndarray, "runs gains"]
@@ -55,16 +55,19 @@ def sample_variation(
     unknown_names: Sequence[str],
     streams: Sequence[np.random.Generator],
 ) -> SampledVariation:
-    """Sample the values of one run from each stream; estimates of a whole link are physically consistent too."""
-    described, groups, estimate_groups = robot.numeric.theta, _groups(robot.parameter_names), _groups(unknown_names)
+    """Sample the values of one run from each stream.
+
+    If all parameters of a link are estimated, their initial estimates are physically consistent.
+    """
+    groups, estimate_groups = _group_parameters(robot.parameter_names), _group_parameters(unknown_names)
     joints = len(robot.actuated)
-    sizes = (_count(groups), gains, joints, joints, _count(estimate_groups))
+    sizes = (_count_groups(groups), gains, joints, joints, _count_groups(estimate_groups))
     rows = [[rng.standard_normal(size) for size in sizes] for rng in streams]
     parameters, factors, position, velocity, estimate = (
         np.array(column).reshape(len(streams), -1) for column in zip(*rows, strict=True)
     )
     return SampledVariation(
-        described * np.exp(variation.parameters * parameters[:, groups]),
+        robot.numeric.theta * np.exp(variation.parameters * parameters[:, groups]),
         np.exp(variation.gains * factors),
         variation.position * position,
         variation.velocity * velocity,
@@ -73,18 +76,18 @@ def sample_variation(
 
 
 def perturb_parameters(robot: Robot, spread: float, rng: np.random.Generator) -> Robot:
-    """Return the robot with perturbed masses and friction, as an inexact model for a controller without adaptation."""
+    """Return the robot with perturbed parameters, an inexact model for a controller without adaptation."""
     variation = Variation(parameters=spread)
     (theta,) = sample_variation(robot, variation, gains=0, unknown_names=(), streams=rng.spawn(1)).theta
     return with_theta(robot.numeric, theta)
 
 
-def _count(groups: np.ndarray) -> int:
+def _count_groups(groups: np.ndarray) -> int:
     return int(groups.max(initial=-1)) + 1
 
 
-def _groups(names: Sequence[str]) -> np.ndarray:
-    """The index of the factor of every parameter: one for all of a link, one for each of a drive."""
+def _group_parameters(names: Sequence[str]) -> np.ndarray:
+    """Return the index of each parameter's factor, which the ten parameters of a link share."""
     indices: dict[str, int] = {}
     groups = []
     for name in names:

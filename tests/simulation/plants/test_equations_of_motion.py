@@ -20,7 +20,9 @@ def test_varied_parameters_with_described_values_change_nothing() -> None:
     one_varied = EquationsOfMotion(robot, ("forearm_link.m",)).rates_kernel
     mass = dict(zip(robot.parameter_names, robot.theta, strict=True))["forearm_link.m"]
     expected = constant.one(state, tau, np.empty(0))
-    np.testing.assert_allclose(all_varied.rates(state, tau), expected, rtol=1e-10)  # another order of operations
+    np.testing.assert_allclose(
+        all_varied.compute_rates(state, tau), expected, rtol=1e-10
+    )  # another order of operations
     np.testing.assert_allclose(one_varied.one(state, tau, np.array([mass])), expected, rtol=1e-10)
     assert not np.allclose(one_varied.one(state, tau, np.array([mass + 1.0])), expected, rtol=1e-3)
 
@@ -32,8 +34,8 @@ def test_loops_open_without_the_newton_step() -> None:
     loops = plant.equations.loops
     state = plant.init(loops.home[list(loops.actuated)], np.array([1.5, -1.0]))
     for _ in range(20):
-        k = plant.rates(state, np.zeros(2))
-        state = state + 0.01 * plant.rates(state + 0.005 * k, np.zeros(2))
+        k = plant.compute_rates(state, np.zeros(2))
+        state = state + 0.01 * plant.compute_rates(state + 0.005 * k, np.zeros(2))
     gaps, _, _ = closure_state(loops, state[None, : len(loops.home)])
     assert gaps.max() > 1e-7
     closed, _, _ = closure_state(loops, plant.close_loops(state)[None, : len(loops.home)])

@@ -19,12 +19,12 @@ def test_unsupported_robots_are_rejected(monkeypatch: pytest.MonkeyPatch) -> Non
     with pytest.raises(InputError, match="motors, which the MuJoCo plant does not support"):
         MujocoPlant(replace(ytheta.load("ur10"), motors=(Motor("m", turns_with=(("elbow_joint", 1.0),)),)))
     with pytest.raises(InputError, match=r"(?s)MuJoCo rejects robot 'lu-puma4'.*use plant 'own'"):
-        MujocoPlant(ytheta.load("lu-puma4")).rates(np.zeros(8), np.zeros(4))
+        MujocoPlant(ytheta.load("lu-puma4")).compute_rates(np.zeros(8), np.zeros(4))
     with pytest.raises(InputError, match=r"cut joint .* has rotor inertia"):
         MujocoPlant(add_drives(ytheta.load("five-bar")))
     monkeypatch.setitem(sys.modules, "mujoco", None)
     with pytest.raises(MissingExtraError, match=r"ytheta\[mujoco\]"):
-        MujocoPlant(ytheta.load("ur10")).rates(np.zeros(12), np.zeros(6))
+        MujocoPlant(ytheta.load("ur10")).compute_rates(np.zeros(12), np.zeros(6))
 
 
 @pytest.mark.parametrize(
@@ -40,5 +40,5 @@ def test_inertias_that_mujoco_rejects(name: str, reason: str) -> None:
     """The error is one line that names the link; nothing is printed, and no warning raised (it would be an error)."""
     plant, n = MujocoPlant(ytheta.load(name)), len(ytheta.load(name).movable)
     with pytest.raises(InputError, match=f"{reason}.*use plant 'own'$") as error:
-        plant.rates(np.zeros(2 * n), np.zeros(n))
+        plant.compute_rates(np.zeros(2 * n), np.zeros(n))
     assert "\n" not in str(error.value)

@@ -17,7 +17,7 @@ from ytheta.robot.parameters import with_parameters
 from ytheta.robot.parts import Drive, JointKind
 from ytheta.robot.robot import Robot
 from ytheta.simulation.parameter_changes import grasp
-from ytheta.simulation.plants.integration import advance, rk4_step
+from ytheta.simulation.plants.integration import advance, take_rk4_step
 from ytheta.simulation.plants.mujoco_plant import MujocoPlant
 from ytheta.simulation.plants.own_plant import OwnPlant
 from ytheta.simulation.plants.plant import Plant
@@ -31,9 +31,9 @@ def _move(plant: Plant, q: np.ndarray, qd: np.ndarray, *, seconds: float = SECON
     state, positions = plant.init(q, qd), []
     for k in range(round(seconds / step)):
         tau = np.sin(3.0 * step * k + np.arange(len(q)))
-        state = rk4_step(plant, state, tau, step)
+        state = take_rk4_step(plant, state, tau, step)
         if k % 50 == 49:
-            positions.append(plant.motion(state)[0])
+            positions.append(plant.get_motion(state)[0])
     return np.array(positions)
 
 
@@ -74,13 +74,13 @@ def test_energy_is_conserved() -> None:
     energy, plant = ytheta.energy(robot), OwnPlant.of(robot)
     before = energy.one(Q, 0.3 * Q).sum()
     state = advance(plant, plant.init(Q, 0.3 * Q), np.zeros(6), SECONDS, 4000)
-    after = energy.one(*plant.motion(state)).sum()
-    assert energy.one(*plant.motion(state))[0] > 1.0  # it moves
+    after = energy.one(*plant.get_motion(state)).sum()
+    assert energy.one(*plant.get_motion(state))[0] > 1.0  # it moves
     assert abs(after - before) < 1e-6 * abs(before)  # of the order of the error of RK4
     # The twin: with friction it is not conserved.
     damped = OwnPlant.of(_with_drives(robot, Drive(viscous=0.1)))
     end = advance(damped, damped.init(Q, 0.3 * Q), np.zeros(6), SECONDS, 4000)
-    assert energy.one(*damped.motion(end)).sum() < before - 0.1
+    assert energy.one(*damped.get_motion(end)).sum() < before - 0.1
 
 
 @pytest.mark.parametrize("name", ["ur10", "rx90", "walker", "palletiser", "five-bar"])
@@ -91,11 +91,11 @@ def test_rates_agree_with_forward_dynamics(name: str) -> None:
     n = len(loops.actuated)
     q = loops.home[list(loops.actuated)] + 0.05
     qd, tau = np.linspace(-0.5, 1.0, n), np.linspace(5.0, -3.0, n)
-    rates = plant.rates(plant.init(q, qd), tau)
+    rates = plant.compute_rates(plant.init(q, qd), tau)
     expected = ytheta.forward_dynamics(robot).one(q, qd, tau)
     # The operations differ, and the masses of the palletiser make M badly conditioned.
-    np.testing.assert_allclose(plant.motion(rates)[1], expected, rtol=1e-9, atol=1e-9)
-    np.testing.assert_allclose(plant.motion(rates)[0], qd, rtol=1e-12)
+    np.testing.assert_allclose(plant.get_motion(rates)[1], expected, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(plant.get_motion(rates)[0], qd, rtol=1e-12)
 
 
 @pytest.mark.parametrize("name", ["five-bar", "walker", "palletiser"])

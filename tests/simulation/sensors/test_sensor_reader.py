@@ -12,9 +12,9 @@ from ytheta.simulation.sensors.sensors import Sensor, Sensors
 PERIOD = 1e-3
 
 
-def _reader(sensors: Sensors, rows: slice = slice(0, 3), *, accelerations: bool = False) -> SensorReader:
+def _reader(sensors: Sensors, rows: slice = slice(0, 3), *, uses_accelerations: bool = False) -> SensorReader:
     streams = np.random.default_rng(0).spawn(3)[rows]
-    return SensorReader(sensors, 2, PERIOD, rows, streams, accelerations=accelerations)
+    return SensorReader(sensors, 2, PERIOD, rows, streams, uses_accelerations=uses_accelerations)
 
 
 def _values(instants: int, runs: int = 3, joints: int = 2) -> np.ndarray:
@@ -64,7 +64,7 @@ def test_noise_is_normal_and_each_run_has_its_own() -> None:
 
 
 def test_sensors_do_not_share_noise() -> None:
-    reader = _reader(Sensors(*(Sensor(noise=1.0) for _ in range(4))), accelerations=True)
+    reader = _reader(Sensors(*(Sensor(noise=1.0) for _ in range(4))), uses_accelerations=True)
     motion, tau = reader.read_motion(np.zeros((3, 6))), np.zeros((3, 5, 2))
     reader.add_torque_errors(tau)
     assert len(np.unique(np.concatenate([motion.ravel(), tau.ravel()]))) == 18 + 30

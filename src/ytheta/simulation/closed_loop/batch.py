@@ -38,18 +38,18 @@ class BatchSimulator(PickledByFields):
     every: int
 
     @property
-    def kept(self) -> int:
-        """The number of instants that are kept."""
+    def recorded_count(self) -> int:
+        """The number of instants that are recorded_count."""
         return len(range(0, len(self.reference), self.every))
 
     def run(self, batch: RunBatch) -> tuple[slice, Record]:
         """Simulate all periods of a batch; return its rows and its record."""
         control_period, tau = self.control_period, self.control_period.slots.tau
-        record = Record.allocate(control_period, len(batch.state), self.kept)
+        record = Record.allocate(control_period, len(batch.state), self.recorded_count)
         theta, measured_slots = batch.theta.copy(), control_period.measured_slots
         state, after, scratch = batch.state.copy(), np.empty_like(batch.state), np.empty_like(batch.state)
         varied = [values for values in (theta, batch.factors) if values.shape[1]]
-        reader, readings = self._reader(batch), list[np.ndarray]()
+        reader, readings = self._make_reader(batch), list[np.ndarray]()
         for k in range(len(self.reference)):
             if k in self.changes:
                 apply_changes(theta, self.changes[k])
@@ -60,26 +60,30 @@ class BatchSimulator(PickledByFields):
             )
             keep = k % self.every == 0
             if keep or reader is not None:
-                mean = after[:, tau] if k == 0 or not control_period.held else 0.5 * (state[:, tau] + after[:, tau])
+                mean = (
+                    after[:, tau]
+                    if k == 0 or not control_period.holds_torque
+                    else 0.5 * (state[:, tau] + after[:, tau])
+                )
                 torque = mean if reader is None else reader.delay_torque(mean)
                 if keep:
-                    self._keep(record, k // self.every, state, after, readings, torque)
+                    self._record_instant(record, k // self.every, state, after, readings, torque)
             state, after = after, state
         if reader is not None:
             reader.add_torque_errors(record.read[2])
         record.final[:] = state
         return batch.rows, record
 
-    def _reader(self, batch: RunBatch) -> SensorReader | None:
+    def _make_reader(self, batch: RunBatch) -> SensorReader | None:
         """The sensors of a batch; None if the controller receives the true motion."""
         if self.sensors is None:
             return None
         period, joints = self.control_period, self.control_period.slots.joints
         return SensorReader(
-            self.sensors, joints, period.period, batch.rows, batch.streams, accelerations=period.accelerations
+            self.sensors, joints, period.period, batch.rows, batch.streams, uses_accelerations=period.uses_accelerations
         )
 
-    def _keep(
+    def _record_instant(
         self,
         record: Record,
         instant: int,

@@ -130,7 +130,7 @@ class ClosedLoop(PickledByFields):
     ) -> Runs:
         """Simulate all runs; the results are bit-identical for every engine and number of threads.
 
-        Every ``every``-th control instant is kept. ``engine`` is an open engine, or the name of one that is opened with
+        Every ``every``-th control instant is recorded_count. ``engine`` is an open engine, or the name of one that is opened with
         this number of ``threads``; see ``engine.registry``. ``progress`` is called with the number of completed runs.
         """
         steps = count_periods(seconds, self.period, every)
@@ -143,18 +143,20 @@ class ClosedLoop(PickledByFields):
         samples = self._sample_reference(reference, steps)
         simulator = BatchSimulator(control_period, self.sensors, samples, changes, every)
         streams = rng.spawn(count) if rng is not None and self.sensors is not None else []
-        record = Record.allocate(control_period, count, simulator.kept)
+        record = Record.allocate(control_period, count, simulator.recorded_count)
         with open_engine(engine, threads=threads) as workers:
-            for rows, part in workers.map_in_order(simulator.run, self._batches(initial, streams)):
+            for rows, part in workers.map_in_order(simulator.run, self._split_into_batches(initial, streams)):
                 record.insert(rows, part)
                 if progress is not None:
                     progress(rows.stop)
-        instants = every * np.arange(simulator.kept)
+        instants = every * np.arange(simulator.recorded_count)
         names = {"joints": self.plant.actuated, "unknown_names": self.controller.unknown_names}
         runs = record.to_runs(control_period, instants, steps=steps, **names)
-        return runs if runs.finished.all() else replace(runs, reason=self._divergence_reason(runs, record, reference))
+        return (
+            runs if runs.finished.all() else replace(runs, reason=self._find_divergence_reason(runs, record, reference))
+        )
 
-    def _divergence_reason(self, runs: Runs, record: Record, reference: ReferenceTrajectory) -> str:
+    def _find_divergence_reason(self, runs: Runs, record: Record, reference: ReferenceTrajectory) -> str:
         """The controller's error at the last state of the run that diverged first; empty if it raises none."""
         run = int(np.argmin(runs.diverged_at))
         t = np.array([runs.diverged_at[run] - self.period])
@@ -168,7 +170,7 @@ class ClosedLoop(PickledByFields):
             return str(error)
         return ""
 
-    def _batches(self, initial: InitialStates, streams: Sequence[np.random.Generator]) -> Iterator[RunBatch]:
+    def _split_into_batches(self, initial: InitialStates, streams: Sequence[np.random.Generator]) -> Iterator[RunBatch]:
         state, count = self.pack_states(initial), len(initial.x)
         for first in range(0, count, RUNS_PER_BATCH):
             rows = slice(first, min(first + RUNS_PER_BATCH, count))

@@ -23,23 +23,23 @@ class ControlPeriod(PickledByFields):
     actuated: tuple[int, ...]
     period: float
     measured: bool
-    accelerations: bool
-    held: bool  # the torque, during the whole period
+    uses_accelerations: bool
+    holds_torque: bool  # the torque, during the whole period
     substeps: int = 1
     substep_graph: Graph | None = None  # if there is more than one substep
 
     @staticmethod
     def build(builder: PeriodGraphBuilder) -> ControlPeriod:
         return ControlPeriod(
-            builder.graph(),
+            builder.build_graph(),
             builder.slots,
             builder.plant.loops.actuated,
             builder.period,
             builder.measured,
-            builder.accelerations,
+            builder.uses_accelerations,
             not builder.continuous,
             builder.substeps,
-            builder.substep_graph() if builder.substeps > 1 else None,
+            builder.build_substep_graph() if builder.substeps > 1 else None,
         )
 
     def advance(
@@ -54,10 +54,10 @@ class ControlPeriod(PickledByFields):
         if substep is None:
             return
         varied = [theta] if theta.shape[1] else []
-        ahead, behind = (out, scratch) if self.substeps % 2 else (scratch, out)
+        target, source = (out, scratch) if self.substeps % 2 else (scratch, out)
         for _ in range(self.substeps):
-            substep(behind, *varied, out=ahead, threads=1)
-            ahead, behind = behind, ahead
+            substep(source, *varied, out=target, threads=1)
+            target, source = source, target
         count = self.slots.period_count
         diverged = np.flatnonzero((out[:, count] < 0.0) & (state[:, count] >= 0.0))
         out[diverged, :count] = state[diverged, :count]  # the state before the period in which the run diverged
@@ -78,5 +78,5 @@ class ControlPeriod(PickledByFields):
     def measured_slots(self) -> list[int]:
         """The slots that sensors measure: q, qd, and qdd if the controller needs it."""
         slots = self.slots
-        places = [*self.actuated, *range(slots.qd.start, slots.qd.stop)]
-        return places + list(range(slots.qdd.start, slots.qdd.stop)) if self.accelerations else places
+        indices = [*self.actuated, *range(slots.qd.start, slots.qd.stop)]
+        return indices + list(range(slots.qdd.start, slots.qdd.stop)) if self.uses_accelerations else indices

@@ -103,7 +103,7 @@ class PeriodGraphBuilder:
 
     def __post_init__(self) -> None:
         n, c = self.plant.actuated, self.plant.coordinates
-        sizes, gains = [entry.size for entry in self._inputs], [entry.size for entry in self._gains]
+        sizes, gains = [entry.size for entry in self._inputs], [entry.size for entry in self._factor_inputs]
         expected = [n] * (len(sizes) - 2)
         if len(sizes) not in (6, 7) or sizes[1:-1] != expected or sizes[0] not in (n, c) or sum(gains) != self.factors:
             raise InputError(
@@ -115,7 +115,7 @@ class PeriodGraphBuilder:
             raise InputError(
                 f"the controller returns {self.controller.size} numbers; it must return {n} torques and dx/dt"
             )
-        if self.continuous and (self.substeps != 1 or self.measured or self.accelerations):
+        if self.continuous and (self.substeps != 1 or self.measured or self.uses_accelerations):
             raise InputError(
                 "a continuous loop has no substeps, no sensors and no measured accelerations, which only a controller "
                 "with a period has; leave out continuous=True"
@@ -128,11 +128,11 @@ class PeriodGraphBuilder:
         return inputs[:-1] if self.factors else inputs
 
     @property
-    def _gains(self) -> tuple[Input, ...]:
+    def _factor_inputs(self) -> tuple[Input, ...]:
         return self.controller.inputs[len(self._inputs) :]
 
     @property
-    def accelerations(self) -> bool:
+    def uses_accelerations(self) -> bool:
         """Whether the controller needs measured accelerations."""
         return len(self._inputs) == 7
 
@@ -140,13 +140,13 @@ class PeriodGraphBuilder:
     def slots(self) -> Slots:
         return Slots(self.plant.coordinates, self.plant.actuated, self._inputs[-1].size)
 
-    def graph(self) -> Graph:
+    def build_graph(self) -> Graph:
         """Return the graph of a period; with several substeps, all of it except the motion of the plant."""
         import casadi
 
         s, n = self.slots, self.plant.actuated
         entries = [Input("state", s.size), Input("reference", 3 * n * (3 if self.continuous else 1), shared=True)]
-        entries += [Input("measured", 3 * n if self.accelerations else 2 * n)] if self.measured else []
+        entries += [Input("measured", 3 * n if self.uses_accelerations else 2 * n)] if self.measured else []
         entries += [Input("theta", len(self.plant.varied))] if self.plant.varied else []
         entries += [Input("factors", self.factors)] if self.factors else []
         symbols = {entry.name: casadi.SX.sym(entry.name, entry.size) for entry in entries}
@@ -168,7 +168,7 @@ class PeriodGraphBuilder:
         made_from = f"{self.controller.made_from or self.controller.name} and {self.plant.robot.name}"
         return trace("closed loop", inputs, scalars(casadi.densify(output)), made_from=made_from)
 
-    def substep_graph(self) -> Graph:
+    def build_substep_graph(self) -> Graph:
         """Return the graph of one substep of the plant, (state [, theta]) → state.
 
         If the run diverges, its period count becomes negative.
@@ -198,7 +198,7 @@ class PeriodGraphBuilder:
         motion = (self.plant.select_actuated(x), qd, state[s.qdd])
         if measured is not None:
             motion = (measured[:n], measured[n : 2 * n], measured[2 * n :])
-        tau, rate = self._torque(motion, reference[0], controller, varied, warm_start=x)
+        tau, rate = self._apply_controller(motion, reference[0], controller, varied, warm_start=x)
         qdd = state[s.qdd]
         if self.substeps == 1:
             x, qd, qdd = self._advance_plant(x, qd, tau, varied.theta, qdd)
@@ -207,9 +207,9 @@ class PeriodGraphBuilder:
     def _advance_plant(self, x: Any, qd: Any, tau: Any, theta: Any, qdd: Any) -> tuple[Any, ...]:
         """A substep under a held torque; qdd is updated only if the controller needs it."""
         h = self.period / self.substeps
-        x, qd = self._rk4(lambda v: self.plant.rates(v[0], v[1], tau, theta), (x, qd), h)
+        x, qd = self._take_rk4_step(lambda v: self.plant.compute_rates(v[0], v[1], tau, theta), (x, qd), h)
         x = self.plant.loops.take_newton_step(x)
-        return x, qd, self.plant.rates(x, qd, tau, theta)[1] if self.accelerations else qdd
+        return x, qd, self.plant.compute_rates(x, qd, tau, theta)[1] if self.uses_accelerations else qdd
 
     def _advance_continuous(self, state: Any, reference: Any, _measured: Any, varied: VariedSymbols) -> tuple[Any, ...]:
         """A period in which the torque follows the motion at every stage of RK4."""
@@ -219,33 +219,33 @@ class PeriodGraphBuilder:
 
         def rates(v: tuple[Any, ...], stage: int) -> tuple[Any, ...]:
             motion, target = (self.plant.select_actuated(v[0]), v[1]), reference[(0, 1, 1, 2)[stage]]
-            tau, rate = self._torque(motion, target, v[2], varied, warm_start=v[0])
+            tau, rate = self._apply_controller(motion, target, v[2], varied, warm_start=v[0])
             torques.append(tau)
-            return (*self.plant.rates(v[0], v[1], tau, varied.theta), rate)
+            return (*self.plant.compute_rates(v[0], v[1], tau, varied.theta), rate)
 
         stages = iter(range(4))
-        x, qd, controller = self._rk4(lambda v: rates(v, next(stages)), start, self.period)
+        x, qd, controller = self._take_rk4_step(lambda v: rates(v, next(stages)), start, self.period)
         return self.plant.loops.take_newton_step(x), qd, controller, torques[0], state[s.qdd]
 
     @staticmethod
-    def _rk4(rates: Any, v: tuple[Any, ...], h: float) -> tuple[Any, ...]:
-        def ahead(k: tuple[Any, ...], share: float) -> tuple[Any, ...]:
+    def _take_rk4_step(rates: Any, v: tuple[Any, ...], h: float) -> tuple[Any, ...]:
+        def shift(k: tuple[Any, ...], share: float) -> tuple[Any, ...]:
             return tuple(a + share * h * b for a, b in zip(v, k, strict=True))
 
         k1 = rates(v)
-        k2 = rates(ahead(k1, 0.5))
-        k3 = rates(ahead(k2, 0.5))
-        k4 = rates(ahead(k3, 1.0))
+        k2 = rates(shift(k1, 0.5))
+        k3 = rates(shift(k2, 0.5))
+        k4 = rates(shift(k3, 1.0))
         return tuple(a + h / 6.0 * (b + 2.0 * c + 2.0 * d + e) for a, b, c, d, e in zip(v, k1, k2, k3, k4, strict=True))
 
-    def _torque(
+    def _apply_controller(
         self, motion: tuple[Any, ...], reference: Any, controller: Any, varied: VariedSymbols, *, warm_start: Any
     ) -> tuple[Any, Any]:
         """tau and dx/dt of the controller."""
         n = self.plant.actuated
         closes_loops = self.controller.inputs[0].size != n
         q = self.plant.loops.close_near(motion[0], warm_start) if closes_loops else motion[0]
-        measured = (q, motion[1], motion[2]) if self.accelerations else (q, motion[1])
+        measured = (q, motion[1], motion[2]) if self.uses_accelerations else (q, motion[1])
         target = (reference[:n], reference[n : 2 * n], reference[2 * n :])
         output = self.controller.apply(*measured, *target, controller, *varied.factors)
         return output[:n, 0], output[n:, 0]  # columns, even with one row or none

@@ -61,11 +61,13 @@ class PlainLoop:
         if self.sensors is not None and rng is None:
             raise InputError("sensors need rng=np.random.default_rng(seed), so that a run can be repeated")
         samples = sample_reference(reference, self.plant.robot, self.period * np.arange(steps + 1))
-        accelerations = len(self.controller.graph.inputs) == 7
+        uses_accelerations = len(self.controller.graph.inputs) == 7
         reader = None
         if self.sensors is not None and rng is not None:
             rows = slice(run, run + 1)
-            reader = SensorReader(self.sensors, len(q), self.period, rows, rng.spawn(1), accelerations=accelerations)
+            reader = SensorReader(
+                self.sensors, len(q), self.period, rows, rng.spawn(1), uses_accelerations=uses_accelerations
+            )
         plant, state = self.plant, self.plant.init(q, qd)
         controller_state = self.controller.init(q, qd, estimate=estimate, t=-self.period)
         qdd, diverged_at, reason, squares = np.zeros_like(qd), np.inf, "", np.zeros_like(q)
@@ -74,10 +76,10 @@ class PlainLoop:
         tau = np.zeros_like(q)
         for k in range(steps):
             for change in changes:
-                if change.instant(self.period) == k:
+                if change.find_instant(self.period) == k:
                     plant = plant.with_parameters(change.values)
-            q, qd = plant.motion(state)
-            readings = _read_motion(reader, q, qd, qdd, accelerations=accelerations)
+            q, qd = plant.get_motion(state)
+            readings = _read_motion(reader, q, qd, qdd, uses_accelerations=uses_accelerations)
             target = Reference(samples.q[k], samples.qd[k], samples.qdd[k])
             advanced = None
             try:
@@ -94,8 +96,8 @@ class PlainLoop:
                 break
             state, controller_state, tau = next_state, next_controller_state, torque
             squares = squares + (q - samples.q[k]) ** 2
-            if accelerations:
-                _, qdd = plant.motion(plant.rates(state, tau))
+            if uses_accelerations:
+                _, qdd = plant.get_motion(plant.compute_rates(state, tau))
         completed = min(steps, max(1, round(diverged_at / self.period) - 1)) if np.isfinite(diverged_at) else steps
         rms = np.sqrt(squares / completed)
         rows_kept += rows_kept[-1:] * (steps - len(rows_kept))
@@ -132,7 +134,7 @@ class PlainLoop:
     ) -> Runs:
         columns = (np.array(column)[None] for column in zip(*rows[::every], strict=True))
         q, qd, tau, controller_state, read_q, read_qd, read_tau = columns
-        final_q, final_qd = self.plant.motion(state)
+        final_q, final_qd = self.plant.get_motion(state)
         return Runs(
             joints=self.plant.robot.actuated,
             unknown_names=self.controller.unknown_names,
@@ -155,11 +157,11 @@ class PlainLoop:
 
 
 def _read_motion(
-    reader: SensorReader | None, q: PerJoint, qd: PerJoint, qdd: PerJoint, *, accelerations: bool
+    reader: SensorReader | None, q: PerJoint, qd: PerJoint, qdd: PerJoint, *, uses_accelerations: bool
 ) -> tuple[PerJoint, PerJoint, PerJoint]:
     """The motion as the controller receives it."""
     if reader is None:
         return q, qd, qdd
-    n, motion = len(q), np.concatenate((q, qd, qdd) if accelerations else (q, qd))
+    n, motion = len(q), np.concatenate((q, qd, qdd) if uses_accelerations else (q, qd))
     readings = reader.read_motion(motion[None])[0]
-    return readings[:n], readings[n : 2 * n], readings[2 * n :] if accelerations else qdd
+    return readings[:n], readings[n : 2 * n], readings[2 * n :] if uses_accelerations else qdd

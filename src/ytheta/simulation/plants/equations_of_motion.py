@@ -52,9 +52,11 @@ class EquationsOfMotion:
     def actuated(self) -> int:
         return len(self.loops.actuated)
 
-    def rates(self, x: casadi.SX, Qd: casadi.SX, tau: casadi.SX, theta: casadi.SX) -> tuple[casadi.SX, casadi.SX]:
+    def compute_rates(
+        self, x: casadi.SX, Qd: casadi.SX, tau: casadi.SX, theta: casadi.SX
+    ) -> tuple[casadi.SX, casadi.SX]:
         """Return (xd, Qdd)."""
-        inputs = (x, Qd, tau, self._parameters(theta)) if self.varied else (x, Qd, tau)
+        inputs = (x, Qd, tau, self._make_parameter_vector(theta)) if self.varied else (x, Qd, tau)
         xd = self.loops.tangent(x) @ Qd if self.loops.cuts else Qd
         return xd, self._dynamics.apply(*inputs)
 
@@ -68,7 +70,7 @@ class EquationsOfMotion:
         import casadi
 
         state, tau, theta = (casadi.SX.sym(entry.name, entry.size) for entry in self._inputs)
-        rates = casadi.vertcat(*self.rates(state[: self.coordinates], state[self.coordinates :], tau, theta))
+        rates = casadi.vertcat(*self.compute_rates(state[: self.coordinates], state[self.coordinates :], tau, theta))
         return self._compile("rates", [state, tau, theta], rates)
 
     @cached_property
@@ -93,7 +95,7 @@ class EquationsOfMotion:
     def _dynamics(self) -> Graph:
         return forward_dynamics_graph(self.robot, theta_input=bool(self.varied))
 
-    def _parameters(self, theta: casadi.SX) -> casadi.SX:
+    def _make_parameter_vector(self, theta: casadi.SX) -> casadi.SX:
         """All standard parameters: symbols if they are varied, numbers otherwise."""
         import casadi
 

@@ -19,13 +19,13 @@ from ytheta.simulation.plants.plant import Plant
 Torque: TypeAlias = Callable[[float, PerJoint, PerJoint], PerJoint]
 
 
-def rk4_step(plant: Plant, state: PerState, tau: PerJoint, h: float) -> PerState:
+def take_rk4_step(plant: Plant, state: PerState, tau: PerJoint, h: float) -> PerState:
     """Return the state after h seconds under a held torque; it is not finite if h is far too long."""
     with np.errstate(over="ignore", invalid="ignore"):
-        k1 = _rates(plant, state, tau)
-        k2 = _rates(plant, state + 0.5 * h * k1, tau)
-        k3 = _rates(plant, state + 0.5 * h * k2, tau)
-        k4 = _rates(plant, state + h * k3, tau)
+        k1 = _compute_rates(plant, state, tau)
+        k2 = _compute_rates(plant, state + 0.5 * h * k1, tau)
+        k3 = _compute_rates(plant, state + 0.5 * h * k2, tau)
+        k4 = _compute_rates(plant, state + h * k3, tau)
         after = state + h / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4)
     return plant.close_loops(after) if np.isfinite(after).all() else after
 
@@ -33,7 +33,7 @@ def rk4_step(plant: Plant, state: PerState, tau: PerJoint, h: float) -> PerState
 def advance(plant: Plant, state: PerState, tau: PerJoint, period: float, substeps: int) -> PerState:
     """Return the state after a control period, integrated in several steps."""
     for _ in range(substeps):
-        state = rk4_step(plant, state, tau, period / substeps)
+        state = take_rk4_step(plant, state, tau, period / substeps)
     return state
 
 
@@ -60,7 +60,7 @@ def integrate_adaptively(
         raise InputError("give at least two times in increasing order; sort them and drop repeated ones")
 
     def rates(now: float, current: PerState) -> PerState:
-        return _rates(plant, current, torque(now, *plant.motion(current)))
+        return _compute_rates(plant, current, torque(now, *plant.get_motion(current)))
 
     solution = solve_ivp(rates, (t[0], t[-1]), state, method="DOP853", t_eval=t, rtol=tolerance, atol=tolerance)
     advice = ""
@@ -69,8 +69,8 @@ def integrate_adaptively(
     return Trajectory(solution.t, np.ascontiguousarray(solution.y.T), advice)
 
 
-def _rates(plant: Plant, state: PerState, tau: PerJoint) -> PerState:
+def _compute_rates(plant: Plant, state: PerState, tau: PerJoint) -> PerState:
     """The rates; NaN if the state is not finite, so that adaptive methods take a shorter step."""
     if not (np.isfinite(state).all() and np.isfinite(tau).all()):
         return np.full_like(state, np.nan)
-    return plant.rates(state, tau)
+    return plant.compute_rates(state, tau)

@@ -33,7 +33,7 @@ TIMESTEP = 1e-4  # s; MuJoCo raises shorter time constants to twice this value. 
 
 @dataclass(frozen=True, eq=False)
 class MujocoPlant:
-    """A plant that MuJoCo computes; its state holds positions and velocities of all movable joints in tree order."""
+    """A plant that MuJoCo computes; its state holds positions and velocities of all movable joints in tree indices."""
 
     description: Robot
 
@@ -68,24 +68,24 @@ class MujocoPlant:
         tangent = np.array(loops.tangent(closed.x[0])) if loops.cuts else np.eye(len(q))
         return np.concatenate([closed.q[0], couplings @ tangent @ qd])
 
-    def rates(self, state: PerState, tau: PerJoint) -> PerState:
-        model, data, order, offsets = self._model
-        joints = len(order)
-        data.qpos[order], data.qvel[order] = state[:joints], state[joints:]
+    def compute_rates(self, state: PerState, tau: PerJoint) -> PerState:
+        model, data, indices, offsets = self._model
+        joints = len(indices)
+        data.qpos[indices], data.qvel[indices] = state[:joints], state[joints:]
         applied = -offsets
         applied[self._actuated] += tau
         if self._has_cut_friction:
             jacobian = np.array(self._cut_jacobian(state[self._coordinates]))
             speed = jacobian @ state[joints:][self._coordinates]
-            applied[self._coordinates] -= jacobian.T @ self._cut_friction(speed)
-        data.qfrc_applied[order] = applied
-        _mujoco().mj_forward(model, data)
-        return np.concatenate([state[joints:], data.qacc[order]])
+            applied[self._coordinates] -= jacobian.T @ self._compute_cut_friction(speed)
+        data.qfrc_applied[indices] = applied
+        _import_mujoco().mj_forward(model, data)
+        return np.concatenate([state[joints:], data.qacc[indices]])
 
     def close_loops(self, state: PerState) -> PerState:
         return state
 
-    def motion(self, state: PerState) -> tuple[PerJoint, PerJoint]:
+    def get_motion(self, state: PerState) -> tuple[PerJoint, PerJoint]:
         joints = len(self.robot.movable)
         return state[self._actuated], state[joints:][self._actuated]
 
@@ -126,7 +126,7 @@ class MujocoPlant:
         matrix = casadi.reshape(column(rows.ravel(order="F")), *rows.shape)
         return casadi.Function("cut_rates", [self._constraint.x], [matrix])
 
-    def _cut_friction(self, speed: Float[np.ndarray, "cuts"]) -> Float[np.ndarray, "cuts"]:
+    def _compute_cut_friction(self, speed: Float[np.ndarray, "cuts"]) -> Float[np.ndarray, "cuts"]:
         """The friction of the cut joints by ytheta's law, since MuJoCo has no joints there."""
         _, viscous, coulomb, offset = np.array([drive.parameters for drive in self._cuts]).T
         width = np.array([drive.coulomb_speed for drive in self._cuts])
@@ -135,31 +135,31 @@ class MujocoPlant:
 
     @cached_property
     def _model(self) -> tuple[Any, Any, list[int], PerJoint]:
-        """Model, data, the index of each joint in MuJoCo's order, offsets of the drives."""
-        mujoco = _mujoco()
+        """Model, data, the index of each joint in MuJoCo's indices, offsets of the drives."""
+        mujoco = _import_mujoco()
         # Merge loads with their links: a load may be a point mass, which MuJoCo rejects.
         joined = replace(self.robot, links=tuple(replace(link, load=False) for link in self.robot.links)).merged
         text = to_mjcf(joined, drives=True)
         try:
             model = mujoco.MjModel.from_xml_string(text)
         except ValueError as error:
-            reason = _shorten(str(error))
+            reason = _shorten_message(str(error))
             raise InputError(f"MuJoCo rejects robot {self.robot.name!r}: {reason}; use plant 'own'") from None
         model.opt.timestep = TIMESTEP
         model.opt.tolerance, model.opt.iterations = 1e-14, 200
         model.eq_solref[:], model.eq_solimp[:] = LOOP_SOLREF, LOOP_SOLIMP
-        order = [int(model.joint(joint.name).dofadr[0]) for joint in self.robot.movable]
+        indices = [int(model.joint(joint.name).dofadr[0]) for joint in self.robot.movable]
         offsets = np.array([joint.drive.offset for joint in self.robot.movable])
-        return model, mujoco.MjData(model), order, offsets
+        return model, mujoco.MjData(model), indices, offsets
 
 
-def _shorten(error: str) -> str:
+def _shorten_message(error: str) -> str:
     """MuJoCo's message in one line with the name of the body, without the position in the generated file."""
     text, _, body = error.removeprefix("Error: ").partition("\nElement name ")
     return f"{text} (link {body.partition(', id')[0]})" if body else " ".join(error.split())
 
 
-def _mujoco() -> Any:
+def _import_mujoco() -> Any:
     try:
         import mujoco
     except ModuleNotFoundError:

@@ -37,13 +37,13 @@ class OwnPlant:
         x = solve(self.equations.loops, q[None]).or_raise().x[0] if self.robot.loops else q
         return np.concatenate([x, qd])
 
-    def rates(self, state: PerState, tau: PerJoint) -> PerState:
+    def compute_rates(self, state: PerState, tau: PerJoint) -> PerState:
         return self.equations.rates_kernel.one(state, tau, self.theta)
 
     def close_loops(self, state: PerState) -> PerState:
         return self.equations.closing_kernel.one(state) if self.robot.loops else state
 
-    def motion(self, state: PerState) -> tuple[PerJoint, PerJoint]:
+    def get_motion(self, state: PerState) -> tuple[PerJoint, PerJoint]:
         return state[list(self.equations.loops.actuated)], state[self.equations.coordinates :]
 
     def with_parameters(self, values: Mapping[str, float]) -> OwnPlant:

@@ -24,13 +24,13 @@ class Plant(Protocol):
     def init(self, q: PerJoint, qd: PerJoint) -> PerState:
         """Return the state for these actuated positions and velocities; ClosureError if loops cannot close."""
 
-    def rates(self, state: PerState, tau: PerJoint) -> PerState:
+    def compute_rates(self, state: PerState, tau: PerJoint) -> PerState:
         """Return d state / dt."""
 
     def close_loops(self, state: PerState) -> PerState:
         """Return the state after an integration step with its loops, which have drifted open, closed again."""
 
-    def motion(self, state: PerState) -> tuple[PerJoint, PerJoint]:
+    def get_motion(self, state: PerState) -> tuple[PerJoint, PerJoint]:
         """Return q and qd of the actuated coordinates."""
 
     def with_parameters(self, values: Mapping[str, float]) -> Plant:

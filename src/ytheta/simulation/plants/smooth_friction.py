@@ -16,7 +16,7 @@ from ytheta.dynamics import kernels
 from ytheta.robot.parts import Drive
 from ytheta.robot.robot import Robot
 from ytheta.shapes import SamplesByJoint
-from ytheta.simulation.plants.substeps import BACKEND, drive_jacobian
+from ytheta.simulation.plants.substeps import BACKEND, compute_drive_jacobian
 
 REVOLUTE_COULOMB_SPEED, PRISMATIC_COULOMB_SPEED = 0.05, 0.02  # rad/s, m/s
 MAX_SPEED_ERROR = 0.01  # rad/s or m/s, of a wrong sign in one period
@@ -44,7 +44,7 @@ def find_chattering_drives(robot: Robot, q: SamplesByJoint, period: float) -> tu
     nonsmooth = set(find_nonsmooth_drives(robot))
     if not nonsmooth:
         return ()
-    D, M = drive_jacobian(robot, q), kernels.mass_matrix(robot, backend=BACKEND)(q)
+    D, M = compute_drive_jacobian(robot, q), kernels.mass_matrix(robot, backend=BACKEND)(q)
     coulomb = np.array([drive.coulomb for _, drive in robot.drives])
     try:
         mobility = np.einsum("ska,sak->sk", D, np.linalg.solve(M, D.transpose(0, 2, 1))).max(axis=0)

@@ -48,7 +48,7 @@ def choose_substeps(
     if not (viscous.any() or slopes.any()):
         return 1
     samples = q[np.unique(np.linspace(0, len(q) - 1, min(len(q), MAX_SAMPLES)).round().astype(int))]
-    D, M = drive_jacobian(robot, samples), kernels.mass_matrix(robot, backend=BACKEND)(samples)
+    D, M = compute_drive_jacobian(robot, samples), kernels.mass_matrix(robot, backend=BACKEND)(samples)
     try:
         viscous_rate, rate = (
             float(generalized_eigenvalues(np.einsum("ska,k,skb->sab", D, friction, D), M).max())
@@ -60,17 +60,17 @@ def choose_substeps(
             "no time step is short enough for that; give its links masses and inertias, or its drives rotor inertia"
         ) from None
     if not period * margin * viscous_rate <= MAX_SUBSTEPS:
-        needed = math.ceil(min(period * margin * viscous_rate, 1e9))
+        required_steps = math.ceil(min(period * margin * viscous_rate, 1e9))
         raise InputError(
             f"robot {robot.name!r}: the viscous friction has a damping rate of {viscous_rate:.3g}/s, which needs "
-            f"{needed} integration steps per control period of {period:g} s, more than the {MAX_SUBSTEPS} that are "
+            f"{required_steps} integration steps per control period of {period:g} s, more than the {MAX_SUBSTEPS} that are "
             "chosen automatically; choose a shorter period, more inertia (rotors, for example) or less damping, or set "
             "substeps"
         )
     return min(MAX_SUBSTEPS, max(1, math.ceil(period * margin * rate)))
 
 
-def drive_jacobian(robot: Robot, q: SamplesByJoint) -> Shaped[np.ndarray, "samples drives joints"]:
+def compute_drive_jacobian(robot: Robot, q: SamplesByJoint) -> Shaped[np.ndarray, "samples drives joints"]:
     """Return the speeds of all drives per speed of the actuated coordinates: the regressor columns of their offsets."""
     offsets = [f"{name}.{FRICTION_PARAMETERS['offset']}" for name in robot.moving]
     rest = np.zeros_like(q)

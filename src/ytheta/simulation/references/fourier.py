@@ -63,7 +63,7 @@ class FourierReference:
         sin, cos, a, w = np.sin(angle), np.cos(angle), self.amplitudes, self.frequencies
         s, sd, sdd = (a * sin).sum(axis=1), (a * w * cos).sum(axis=1), -(a * w**2 * sin).sum(axis=1)
         s = s + (self.center - self.start)
-        u, ud, udd = (column[:, None] for column in _window(inside, self.seconds, self.ramp))
+        u, ud, udd = (column[:, None] for column in _evaluate_window(inside, self.seconds, self.ramp))
         q, qd, qdd = u * s, ud * s + u * sd, udd * s + 2.0 * ud * sd + u * sdd
         return self.start + self.scale * q, self.scale * qd, self.scale * qdd
 
@@ -79,14 +79,14 @@ def default_reference(
     loops = build_constraint(robot)
     limits = robot.actuated_limits
     home = loops.home[list(loops.actuated)]
-    lower, upper, speed, acceleration, reach = _allowed_motion(robot, limits, home)
+    lower, upper, speed, acceleration, reach = _find_allowed_motion(robot, limits, home)
     start = np.clip(home, lower, upper)
     reach = np.minimum(reach, 0.5 * (upper - lower))
     center = start if robot.loops else np.clip(start, lower + reach, upper - reach)
     if robot.loops:
         reach = np.minimum(reach, np.minimum(start - lower, upper - start))
     rng = np.random.default_rng(0) if rng is None else rng
-    factors = _frequency_factors(reach, speed, seconds)
+    factors = _compute_frequency_factors(reach, speed, seconds)
     reference = _sample_harmonics(rng, seconds, start, center, reach, frequency_factors=factors)
     t = np.linspace(0.0, seconds, 2 + min(MAX_CHECKS, round(seconds / CHECK_INTERVAL)))
     _, qd, qdd = (np.abs(values).max(axis=0) for values in reference(t))
@@ -102,13 +102,13 @@ def default_reference(
 
 def _describe_limits(robot: Robot, limits: tuple[Limits, ...]) -> str:
     pairs = list(zip(robot.actuated, limits, strict=True))
-    shown = ", ".join(f"{name!r} has the limits {limit.lower:g} … {limit.upper:g}" for name, limit in pairs[:3])
-    return f"{shown}{f' and {len(pairs) - 3} more' if len(pairs) > 3 else ''}"
+    text = ", ".join(f"{name!r} has the limits {limit.lower:g} … {limit.upper:g}" for name, limit in pairs[:3])
+    return f"{text}{f' and {len(pairs) - 3} more' if len(pairs) > 3 else ''}"
 
 
-def _allowed_motion(robot: Robot, limits: tuple[Limits, ...], home: PerJoint) -> tuple[PerJoint, ...]:
+def _find_allowed_motion(robot: Robot, limits: tuple[Limits, ...], home: PerJoint) -> tuple[PerJoint, ...]:
     """Lower and upper position, speed, acceleration and reach of every actuated coordinate."""
-    defaults = [_default_limits(robot, name) for name in robot.actuated]
+    defaults = [_choose_default_limits(robot, name) for name in robot.actuated]
     reach = np.array([default.upper for default in defaults])
     lower, upper = np.array([limit.lower for limit in limits]), np.array([limit.upper for limit in limits])
     finite = np.isfinite(lower) & np.isfinite(upper)
@@ -119,32 +119,32 @@ def _allowed_motion(robot: Robot, limits: tuple[Limits, ...], home: PerJoint) ->
     lower = np.where(np.isfinite(lower), lower, np.minimum(home, upper) - 2.0 * reach)
     upper = np.where(np.isfinite(upper), upper, np.maximum(home, lower) + 2.0 * reach)
 
-    def share(quantity: str) -> PerJoint:
+    def reduce_limits(quantity: str) -> PerJoint:
         pairs = [(getattr(a, quantity), getattr(b, quantity)) for a, b in zip(limits, defaults, strict=True)]
         return LIMIT_SHARE * np.array([limit if limit and np.isfinite(limit) else default for limit, default in pairs])
 
-    return lower, upper, share("velocity"), share("acceleration"), reach
+    return lower, upper, reduce_limits("velocity"), reduce_limits("acceleration"), reach
 
 
-def _default_limits(robot: Robot, coordinate: str) -> Limits:
+def _choose_default_limits(robot: Robot, coordinate: str) -> Limits:
     """The limits of a coordinate without any: no joint that it moves exceeds the default limits of a joint."""
     factors = robot.coupling_map[0][:, robot.coordinates.index(coordinate)]
     pairs = zip(robot.movable, factors, strict=True)
-    moved = [(DEFAULT_LIMITS[joint.kind], abs(float(factor))) for joint, factor in pairs if factor]
-    if not moved:
+    moved_joints = [(DEFAULT_LIMITS[joint.kind], abs(float(factor))) for joint, factor in pairs if factor]
+    if not moved_joints:
         return DEFAULT_LIMITS[JointKind.REVOLUTE]
     upper, velocity, acceleration = (
-        min(getattr(limits, quantity) / factor for limits, factor in moved)
+        min(getattr(limits, quantity) / factor for limits, factor in moved_joints)
         for quantity in ("upper", "velocity", "acceleration")
     )
     return Limits(-upper, upper, velocity, acceleration)
 
 
-def _frequency_factors(reach: PerJoint, speed: PerJoint, seconds: float) -> PerJoint:
+def _compute_frequency_factors(reach: PerJoint, speed: PerJoint, seconds: float) -> PerJoint:
     """Factors that lower the frequencies until speeds are within limits, but not until nothing moves."""
     typical_speed = 2.0 * np.pi * 0.5 * (MIN_FREQUENCY + MAX_FREQUENCY) * reach
-    smallest = min(1.0, 1.0 / (MAX_FREQUENCY * seconds))  # one period of the highest frequency in the whole time
-    return np.clip(speed / np.maximum(typical_speed, 1e-300), smallest, 1.0)
+    min_factor = min(1.0, 1.0 / (MAX_FREQUENCY * seconds))  # one period of the highest frequency in the whole time
+    return np.clip(speed / np.maximum(typical_speed, 1e-300), min_factor, 1.0)
 
 
 def _sample_harmonics(
@@ -173,7 +173,7 @@ def _sample_harmonics(
     return replace(reference, amplitudes=amplitudes * reach / np.maximum(farthest * 1.02, 1e-300))
 
 
-def _window(t: np.ndarray, seconds: float, ramp: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _evaluate_window(t: np.ndarray, seconds: float, ramp: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """10 x³ - 15 x⁴ + 6 x⁵ at the beginning and reversed at the end, with its derivatives."""
     rising = t <= 0.5 * seconds
     x = np.clip(np.where(rising, t, seconds - t) / ramp, 0.0, 1.0)

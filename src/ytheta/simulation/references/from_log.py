@@ -93,43 +93,43 @@ class LoggedReference:
         # Two samples between knots, and more knot intervals than the degree, determine the spline.
         t, coarsest = self.t - self.t[0], min(MAX_KNOT_SPACING, self.seconds / (DEGREE + 1))
         finest = max(MIN_KNOT_SPACING, 2.0 * float(np.diff(t).max()))
-        chosen = np.zeros(self.q.shape[1])
+        spacings = np.zeros(self.q.shape[1])
         if finest > coarsest:
-            return chosen
-        finest_residuals = self._residuals(finest)
+            return spacings
+        finest_residuals = self._compute_residuals(finest)
         degrees_of_freedom = max(1.0, len(t) - DEGREE - self.seconds / finest)
         variance = (finest_residuals**2).sum(axis=0) / degrees_of_freedom
         max_misfit = MAX_RELATIVE_MISFIT * np.ptp(self.q, axis=0).max()
-        followed = (finest_residuals**2).mean(axis=0) <= max_misfit**2
-        chosen[followed | (finest < SPACING_FACTOR * MIN_KNOT_SPACING)] = finest
-        growing, step, spacing = chosen > 0.0, _encoder_steps(self.q), SPACING_FACTOR * finest
+        is_followed = (finest_residuals**2).mean(axis=0) <= max_misfit**2
+        spacings[is_followed | (finest < SPACING_FACTOR * MIN_KNOT_SPACING)] = finest
+        growing, step, spacing = spacings > 0.0, _find_encoder_steps(self.q), SPACING_FACTOR * finest
         while growing.any() and spacing <= coarsest:
-            residuals = self._residuals(spacing)
+            residuals = self._compute_residuals(spacing)
             for window in (KNOTS_PER_WINDOW * finest, self.seconds):
-                fewer = window * (1.0 / finest - 1.0 / spacing)
+                removed_knots = window * (1.0 / finest - 1.0 / spacing)
                 growth = _sum_windows(t, residuals**2 - finest_residuals**2, window)
                 squares = _sum_windows(t, residuals**2, window)
                 samples = _sum_windows(t, np.ones((len(t), 1)), window)
                 x = RISK_EXPONENT + np.log(len(growth))
-                is_noise = growth <= variance * (fewer + 2.0 * np.sqrt(fewer * x) + 2.0 * x)
+                is_noise = growth <= variance * (removed_knots + 2.0 * np.sqrt(removed_knots * x) + 2.0 * x)
                 is_rounding = squares <= samples * (MAX_RMS_IN_STEPS * step) ** 2
                 growing = growing & (is_noise | is_rounding).all(axis=0)
-            chosen[growing] = spacing
+            spacings[growing] = spacing
             spacing *= SPACING_FACTOR
-        return chosen
+        return spacings
 
     @cached_property
     def _splines(self) -> tuple[tuple[Shaped[np.ndarray, "some"], BSpline], ...]:
         """Groups of joints with the same knot spacing, and the spline through their samples."""
         spacings = np.unique(self.knot_spacing)
         groups = ((np.flatnonzero(self.knot_spacing == spacing), float(spacing)) for spacing in spacings)
-        return tuple((joints, self._spline(joints, spacing)) for joints, spacing in groups)
+        return tuple((joints, self._fit_spline(joints, spacing)) for joints, spacing in groups)
 
-    def _residuals(self, spacing: float) -> InstantsByJoint:
-        spline = self._spline(np.arange(self.q.shape[1]), spacing)
+    def _compute_residuals(self, spacing: float) -> InstantsByJoint:
+        spline = self._fit_spline(np.arange(self.q.shape[1]), spacing)
         return self.q - spline(self.t - self.t[0])
 
-    def _spline(self, joints: Shaped[np.ndarray, "some"], spacing: float) -> BSpline:
+    def _fit_spline(self, joints: Shaped[np.ndarray, "some"], spacing: float) -> BSpline:
         from scipy.interpolate import BSpline, make_interp_spline
         from scipy.linalg import solveh_banded
 
@@ -166,7 +166,7 @@ def _sum_windows(t: PerInstant, values: InstantsByJoint, seconds: float) -> Floa
     return np.add.reduceat(values, firsts, axis=0)
 
 
-def _encoder_steps(q: InstantsByJoint) -> PerJoint:
+def _find_encoder_steps(q: InstantsByJoint) -> PerJoint:
     """The step of which all differences of a joint are multiples; 0 if there is none."""
     differences = np.abs(np.diff(q, axis=0))
     smallest = np.where(differences > 0.0, differences, np.inf).min(axis=0)

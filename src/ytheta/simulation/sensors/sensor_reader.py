@@ -32,14 +32,14 @@ class SensorErrors:
     runs: slice
 
     @cached_property
-    def noisy(self) -> Shaped[np.ndarray, "noisy"]:
+    def noisy_columns(self) -> Shaped[np.ndarray, "noisy"]:
         """The columns of sensors with noise."""
         return np.flatnonzero(np.repeat(["noise" in sensor.nonzero_errors for sensor in self.sensors], self.joints))
 
     @cached_property
     def noise(self) -> Float[np.ndarray, "runs noisy"]:
         """The standard deviations of the noise in the noisy columns."""
-        return self._sizes("noise")[:, self.noisy]
+        return self._expand_sizes("noise")[:, self.noisy_columns]
 
     def add_to(self, values: Float[np.ndarray, "*instants runs columns"], noise: np.ndarray | None) -> None:
         """Add the errors to true values in place; errors of size 0 cost nothing.
@@ -50,10 +50,10 @@ class SensorErrors:
             values *= self._factor
         if "bias" in self._nonzero:
             values += self._bias
-        if noise is not None and len(self.noisy) == values.shape[-1]:
+        if noise is not None and len(self.noisy_columns) == values.shape[-1]:
             values += noise
         elif noise is not None:
-            values[..., self.noisy] += noise
+            values[..., self.noisy_columns] += noise
         if "step" in self._nonzero:
             steps = values / self._step
             np.copyto(values, np.multiply(self._step, np.rint(steps, out=steps), out=steps), where=self._quantized)
@@ -64,21 +64,21 @@ class SensorErrors:
 
     @cached_property
     def _factor(self) -> Values:
-        return 1.0 + self._sizes("scale")
+        return 1.0 + self._expand_sizes("scale")
 
     @cached_property
     def _bias(self) -> Values:
-        return self._sizes("bias")
+        return self._expand_sizes("bias")
 
     @cached_property
     def _quantized(self) -> Shaped[np.ndarray, "runs columns"]:
-        return self._sizes("step") > 0.0
+        return self._expand_sizes("step") > 0.0
 
     @cached_property
     def _step(self) -> Values:
-        return np.where(self._quantized, self._sizes("step"), 1.0)
+        return np.where(self._quantized, self._expand_sizes("step"), 1.0)
 
-    def _sizes(self, error: str) -> Values:
+    def _expand_sizes(self, error: str) -> Values:
         """The size of an error for every run and column."""
         columns = []
         for sensor in self.sensors:
@@ -117,21 +117,21 @@ class SensorReader:
         runs: slice,
         streams: Sequence[np.random.Generator],
         *,
-        accelerations: bool,
+        uses_accelerations: bool,
     ) -> None:
         sensors.check(joints, runs.stop, allow_more_runs=True)
-        motion = (sensors.q, sensors.qd, sensors.qdd) if accelerations else (sensors.q, sensors.qd)
+        motion = (sensors.q, sensors.qd, sensors.qdd) if uses_accelerations else (sensors.q, sensors.qd)
         self._errors, self._delay = SensorErrors(motion, joints, runs), DelayLine(motion, joints, period)
         torque = (sensors.tau,)
         self._torque_errors = SensorErrors(torque, joints, runs)
         self._torque_delay = DelayLine(torque, joints, period)
         self._streams, self._instant = streams, 0
-        self._noise = np.empty((len(streams), INSTANTS_PER_DRAW, len(self._errors.noisy)))
+        self._noise = np.empty((len(streams), INSTANTS_PER_DRAW, len(self._errors.noisy_columns)))
 
     def read_motion(self, values: Values) -> Values:
         """Return the readings of the motion at the next instant."""
         readings = self._delay.push(values)
-        self._errors.add_to(readings, self._next_noise() if len(self._errors.noisy) else None)
+        self._errors.add_to(readings, self._get_next_noise() if len(self._errors.noisy_columns) else None)
         return readings
 
     def delay_torque(self, tau: Values) -> Values:
@@ -141,12 +141,12 @@ class SensorReader:
     def add_torque_errors(self, tau: Float[np.ndarray, "runs instants joints"]) -> None:
         """Add the errors to the kept torques in place; called once, after all motion has been read."""
         errors, noise = self._torque_errors, None
-        if len(errors.noisy):
+        if len(errors.noisy_columns):
             normal = np.stack([stream.standard_normal(tau.shape[1:]) for stream in self._streams])
             noise = (normal * errors.noise[:, None]).swapaxes(0, 1)
         errors.add_to(tau.swapaxes(0, 1), noise)
 
-    def _next_noise(self) -> Float[np.ndarray, "runs noisy"]:
+    def _get_next_noise(self) -> Float[np.ndarray, "runs noisy"]:
         k = self._instant % INSTANTS_PER_DRAW
         if k == 0:
             for row, stream in zip(self._noise, self._streams, strict=True):

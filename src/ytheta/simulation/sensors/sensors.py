@@ -14,7 +14,7 @@ import numpy as np
 from ytheta.errors import InputError
 from ytheta.shapes import Float
 
-ERRORS = ("noise", "bias", "scale", "step")
+ERRORS_PER_JOINT = ("noise", "bias", "scale", "step")
 
 Size: TypeAlias = float | Float[np.ndarray, "joints"] | Float[np.ndarray, "runs joints"]
 
@@ -33,7 +33,7 @@ class Sensor:
     delay: float = 0.0
 
     def __post_init__(self) -> None:
-        for name in (*ERRORS, "delay"):
+        for name in (*ERRORS_PER_JOINT, "delay"):
             size = getattr(self, name)
             try:
                 values = np.asarray(size, dtype=float)
@@ -52,14 +52,14 @@ class Sensor:
     @cached_property
     def nonzero_errors(self) -> frozenset[str]:
         """The names of the errors that are not zero."""
-        return frozenset(name for name in ERRORS if np.any(getattr(self, name)))
+        return frozenset(name for name in ERRORS_PER_JOINT if np.any(getattr(self, name)))
 
     def check(self, quantity: str, joints: int, runs: int, *, allow_more_runs: bool = False) -> None:
         """Raise an error if an error size does not fit the number of joints and runs.
 
         ``quantity`` is measured, such as "qd". With ``allow_more_runs``, an array may have rows for further runs.
         """
-        for name in ERRORS:
+        for name in ERRORS_PER_JOINT:
             shape = np.shape(getattr(self, name))
             has_more = allow_more_runs and len(shape) == 2 and shape[0] >= runs and shape[1] == joints
             if not has_more and shape not in ((), (joints,), (runs, joints)):

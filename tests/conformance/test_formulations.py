@@ -20,7 +20,7 @@ from tests.support.formulation_cases import (
 from tests.support.random_robots import robots
 from ytheta.dynamics.formulations import newton_euler
 from ytheta.dynamics.formulations.registry import FORMULATIONS, acceptance, choose_formulation
-from ytheta.dynamics.mechanism import mechanism
+from ytheta.dynamics.mechanism import build_mechanism
 from ytheta.dynamics.motion import numeric_motion
 from ytheta.errors import InputError
 from ytheta.robot.catalog import list_names
@@ -79,22 +79,22 @@ def test_equal_velocities_and_a_rotated_base(formulation: str, name: str) -> Non
     """Y(q, qd, qd, qdd) = Y(q, qd, qdd); rotating base and gravity together changes nothing, the base alone does."""
     robot = load(name)
     regressor = choose_formulation(robot, formulation).regressor
-    mech = mechanism(robot)
+    mech = build_mechanism(robot)
     q, qd, qdd, _ = state(mech.joints, seed=12)
     motion = numeric_motion(q, qd, qdd)
     ordinary = regressor(mech, motion)
     assert close(regressor(mech, numeric_motion(q, qd, qdd, qd.copy())), ordinary)
     mounting = Frame.from_rpy(0.3, -0.8, 1.7)
     gravity = to_vector(np.array(mounting.rotation) @ np.array(robot.gravity_in_base))
-    assert close(regressor(mechanism(replace(robot, mounting=mounting, gravity=gravity)), motion), ordinary)
-    assert not close(regressor(mechanism(replace(robot, mounting=mounting)), motion), ordinary)
+    assert close(regressor(build_mechanism(replace(robot, mounting=mounting, gravity=gravity)), motion), ordinary)
+    assert not close(regressor(build_mechanism(replace(robot, mounting=mounting)), motion), ordinary)
 
 
 @settings(max_examples=25)
 @given(robots(loops=False, symbols=False))
 def test_random_trees(robot: Robot) -> None:
     # Sums in another order may lose a digit of the sixteen for random placements, axes and gravity.
-    if mechanism(robot).joints:
+    if build_mechanism(robot).joints:
         for name in FORMULATIONS:
             regressor = choose_formulation(robot, name).regressor
             assert equals_newton_euler_and_pinocchio(regressor, robot, tolerance=1e-9), name
@@ -103,7 +103,7 @@ def test_random_trees(robot: Robot) -> None:
 @pytest.mark.parametrize("name", list_names())
 def test_two_velocities_are_the_bilinear_form_of_one(name: str) -> None:
     """Newton-Euler's Y(q, qd, v, vd), the reference of the other tests, by polarisation of the quadratic form in qd."""
-    mech = mechanism(load(name))
+    mech = build_mechanism(load(name))
     q, qd, qdd, v = state(mech.joints, seed=12)
 
     def Y(velocity: np.ndarray, acceleration: np.ndarray) -> np.ndarray:

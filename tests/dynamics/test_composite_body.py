@@ -8,21 +8,21 @@ from tests.support.formulation_cases import ALL_ROBOTS, link_parameters, load
 from tests.support.pinocchio_peer import peer
 from tests.support.states import close, state
 from ytheta.dynamics.composite_body import mass_matrix
-from ytheta.dynamics.mechanism import mechanism
+from ytheta.dynamics.mechanism import build_mechanism
 from ytheta.dynamics.motion import numeric_motion
 
 
 @pytest.mark.parametrize("name", ALL_ROBOTS)
 def test_mass_matrix_equals_pinocchio(name: str) -> None:
     robot = load(name)
-    mech = mechanism(robot)
+    mech = build_mechanism(robot)
     q, qd, qdd = state(mech.joints)
     M = mass_matrix(mech, numeric_motion(q, qd, qdd), link_parameters(mech))
     assert close(M, peer(robot).mass_matrix(q))
 
 
 def test_a_twin_with_other_inertias_fails() -> None:
-    mech = mechanism(load("panda"))
+    mech = build_mechanism(load("panda"))
     q, qd, qdd = state(mech.joints)
     M = mass_matrix(mech, numeric_motion(q, qd, qdd), 1.001 * link_parameters(mech))
     assert not close(M, peer(load("panda")).mass_matrix(q))

@@ -18,7 +18,7 @@ from ytheta.dynamics.inertia_constants import (
     link_in_joint,
     pass_to_parent,
 )
-from ytheta.dynamics.mechanism import PER_LINK, Body, Mechanism, mechanism
+from ytheta.dynamics.mechanism import PER_LINK, Body, Mechanism, build_mechanism
 from ytheta.dynamics.motion import numeric_motion
 from ytheta.robot.robot import Robot
 
@@ -68,7 +68,7 @@ def same_torques_on_parent(arm: Mechanism, child: int, error: float = 0.0) -> bo
 
 @pytest.mark.parametrize("name", ["stanford", "puma560", "kinova.urdf"])
 def test_constants_passed_on_belong_to_the_parent(name: str) -> None:
-    arm = mechanism(load(name))
+    arm = build_mechanism(load(name))
     assert all(same_torques_on_parent(arm, child) for child in range(len(arm.bodies)))
     assert not same_torques_on_parent(arm, len(arm.bodies) - 1, error=1e-6)  # the twin
 
@@ -76,12 +76,12 @@ def test_constants_passed_on_belong_to_the_parent(name: str) -> None:
 @given(robots(loops=False, symbols=False))
 @settings(max_examples=12)
 def test_constants_passed_on_belong_to_the_parent_in_random_trees(robot: Robot) -> None:
-    arm = mechanism(robot)
+    arm = build_mechanism(robot)
     assert all(same_torques_on_parent(arm, child) for child in range(len(arm.bodies)))
 
 
 def test_masses_behind_a_joint_add_up() -> None:
-    arm = mechanism(fork())
+    arm = build_mechanism(fork())
     masses = np.array([link.inertia.mass for link in arm.robot.links[1:]])
     theta = np.concatenate([link.inertia.vector for link in arm.robot.links[1:]]).astype(object)
     trunk, slider, swing, held = (float(each.m[0]) for each in inertia_constants(arm, theta))
@@ -92,7 +92,7 @@ def test_the_formulas_of_a_two_link_arm() -> None:
     """(10) and (12) by hand; l1 is the distance to the elbow, l2 to the load."""
     robot = ytheta.load("lu-two-link")
     l1, l2 = sympy.symbols("l1 l2")
-    arm = mechanism(robot, lengths={"l1": l1, "l2": l2})
+    arm = build_mechanism(robot, lengths={"l1": l1, "l2": l2})
     symbols = sympy.symbols([f"{link}_{k}" for link in ("a", "b", "c") for k in range(PER_LINK)])
     first, second, _ = inertia_constants(arm, np.array(symbols, dtype=object))
     a, b, c = (symbols[PER_LINK * k : PER_LINK * (k + 1)] for k in range(3))

@@ -13,7 +13,7 @@ from tests.support.pinocchio_peer import peer
 from tests.support.states import close, state
 from ytheta.dynamics import composite_body, rigid_body
 from ytheta.dynamics.formulations import newton_euler
-from ytheta.dynamics.mechanism import mechanism
+from ytheta.dynamics.mechanism import build_mechanism
 from ytheta.dynamics.motion import Motion, numeric_motion
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Joint, JointKind, Link
@@ -32,7 +32,7 @@ def pendulum() -> Robot:
 
 def test_signs_of_the_torques_of_a_pendulum() -> None:
     """A positive q moves the rod to -x; holding it there and accelerating it need positive torques."""
-    mech = mechanism(pendulum())
+    mech = build_mechanism(pendulum())
     theta = link_parameters(mech)
     holding = rigid_body.gravity(mech, numeric_motion([0.3], [0.0], [0.0]), theta)
     assert holding[0] == pytest.approx(2.0 * 9.81 * 0.5 * math.sin(0.3))
@@ -43,7 +43,7 @@ def test_signs_of_the_torques_of_a_pendulum() -> None:
 @pytest.mark.parametrize("name", ["panda", "stanford", "puma560", "lu-puma4", "tiago_no_hand.urdf"])
 def test_two_velocities(name: str) -> None:
     robot = load(name)
-    mech = mechanism(robot)
+    mech = build_mechanism(robot)
     theta = link_parameters(mech)
     q, qd, qdd = state(mech.joints)
     v = state(mech.joints, seed=9)[0]
@@ -78,7 +78,7 @@ def coriolis_torque(robot: Robot, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("name", ["panda", "stanford", "iiwa14", "lu-two-link", "talos_left_arm.urdf"])
 def test_the_power_of_the_torques_changes_the_energy(name: str) -> None:
     """d(T + U)/dt = tauᵀ qd along a motion, by central differences; momentum is dT/dqd."""
-    mech = mechanism(load(name))
+    mech = build_mechanism(load(name))
     theta = link_parameters(mech)
     q, qd, qdd = state(mech.joints, seed=3)
 
@@ -99,7 +99,7 @@ def test_the_power_of_the_torques_changes_the_energy(name: str) -> None:
 @pytest.mark.parametrize("name", ["ur10", "panda", "stanford", "lu-puma4", "baxter.urdf", "talos_full_v2.urdf"])
 def test_forward_dynamics_equals_pinocchio(name: str) -> None:
     robot = load(name)
-    mech, pinocchio = mechanism(robot), peer(robot)
+    mech, pinocchio = build_mechanism(robot), peer(robot)
     theta = link_parameters(mech)
     q, qd, tau = state(mech.joints, seed=4)
     motion = numeric_motion(q, qd, 0 * q)

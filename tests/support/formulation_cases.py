@@ -13,7 +13,7 @@ import ytheta
 from tests.support import example_robots
 from tests.support.pinocchio_peer import peer
 from ytheta.dynamics.formulations import newton_euler
-from ytheta.dynamics.mechanism import Mechanism, mechanism
+from ytheta.dynamics.mechanism import Mechanism, build_mechanism
 from ytheta.dynamics.motion import Motion, numeric_motion
 from ytheta.dynamics.vectors import array
 from ytheta.robot.catalog import list_names
@@ -80,7 +80,7 @@ class _Oracles:
 
 @lru_cache(maxsize=64)
 def _oracles(robot: Robot) -> _Oracles:
-    mech = mechanism(robot)
+    mech = build_mechanism(robot)
     q, qd, qdd, v = state(mech.joints)
     ordinary, reference = numeric_motion(q, qd, qdd), numeric_motion(q, qd, qdd, v)
     Y, Y_reference = (newton_euler.regressor(mech, motion).astype(float) for motion in (ordinary, reference))

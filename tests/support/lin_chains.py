@@ -11,7 +11,7 @@ from tests.support.formulation_cases import link_parameters, state
 from ytheta.dynamics.formulations import newton_euler
 from ytheta.dynamics.formulations.equivalent_bodies import EquivalentBodies, equivalent_bodies
 from ytheta.dynamics.formulations.minimal_newton_euler import inverse_dynamics
-from ytheta.dynamics.mechanism import mechanism
+from ytheta.dynamics.mechanism import build_mechanism
 from ytheta.dynamics.motion import numeric_motion
 from ytheta.robot.frame import Frame, to_vector
 from ytheta.robot.inertia import Inertia
@@ -35,7 +35,7 @@ def minimal_torque(robot: Robot, seed: int = 0, bodies: Bodies = equivalent_bodi
 
 
 def expected_torque(robot: Robot, seed: int = 0) -> np.ndarray:
-    mech = mechanism(robot)
+    mech = build_mechanism(robot)
     q, qd, qdd, _ = state(mech.joints, seed)
     theta = link_parameters(mech) if mech.bodies else np.zeros(0)
     return newton_euler.inverse_dynamics(mech, numeric_motion(q, qd, qdd), theta).astype(float)

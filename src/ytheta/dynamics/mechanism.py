@@ -73,7 +73,7 @@ class Mechanism:
         return tuple(reversed(path))
 
 
-def mechanism(robot: Robot, lengths: Mapping[str, Any] | None = None) -> Mechanism:
+def build_mechanism(robot: Robot, lengths: Mapping[str, Any] | None = None) -> Mechanism:
     """The mechanism of a robot; ``lengths`` maps names of symbolic lengths to scalars of SymPy or CasADi."""
     merged = robot.merged if lengths else robot.numeric.merged
     index = {link.name: k for k, link in enumerate(merged.links[1:])}

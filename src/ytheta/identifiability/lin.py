@@ -50,7 +50,7 @@ import numpy as np
 
 from ytheta.conventions import parameter_name
 from ytheta.dynamics.inertia_constants import Constants, inertia_constants
-from ytheta.dynamics.mechanism import PER_LINK, Mechanism, exact_array, mechanism
+from ytheta.dynamics.mechanism import PER_LINK, Mechanism, build_mechanism, exact_array
 from ytheta.dynamics.vectors import array, zeros
 from ytheta.errors import InputError
 from ytheta.identifiability.base_parameters import BaseParameters
@@ -147,7 +147,7 @@ def _combine(robot: Robot, *, rotor_inertia: bool) -> tuple[Mechanism, tuple[Com
         from ytheta.identifiability.exact import length_field
 
         field = length_field.LengthField(tuple(sorted(robot.symbols)), len(theta))
-        arm, theta, to_row = mechanism(_without_inertias(robot), lengths=field.lengths), field.theta, field.to_row
+        arm, theta, to_row = build_mechanism(_without_inertias(robot), lengths=field.lengths), field.theta, field.to_row
     names, axes = robot.parameter_names, find_joint_axes(numbers)
     constants = inertia_constants(arm, theta)
     combinations: list[Combination] = []
@@ -173,7 +173,7 @@ def _without_inertias(robot: Robot) -> Robot:
 
 
 def _numerical_mechanism(robot: Robot) -> Mechanism:
-    return mechanism(_without_inertias(robot), lengths=_length_values(robot))
+    return build_mechanism(_without_inertias(robot), lengths=_length_values(robot))
 
 
 def _linear_form(name: str, body: Constants, u_r: Vector3) -> Any:

@@ -20,7 +20,7 @@ from tests.support.pinocchio_peer import peer
 from ytheta.dynamics.formulations.equivalent_bodies import EquivalentBodies, equivalent_bodies, minimal_bodies
 from ytheta.dynamics.formulations.joint_axes import RotationKind
 from ytheta.dynamics.inertia_constants import inertia_constants, joint_frames
-from ytheta.dynamics.mechanism import exact_array, mechanism
+from ytheta.dynamics.mechanism import build_mechanism, exact_array
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.modified_dh import to_modified_dh
 from ytheta.robot.robot import Robot
@@ -95,7 +95,7 @@ def test_unidentifiable_changes_of_the_links_change_no_parameter(kinds: str) -> 
 def as_printed(robot: Robot, sign: float = 1.0) -> EquivalentBodies:
     """The bodies of a chain of revolute joints from k_i and D_i of (38)-(43)."""
     arm = minimal_bodies(robot)
-    mech = mechanism(to_modified_dh(robot).robot)
+    mech = build_mechanism(to_modified_dh(robot).robot)
     constants, frames = inertia_constants(mech, exact_array(link_parameters(mech).tolist())), joint_frames(mech)
     bodies: list[np.ndarray] = []
     G = np.zeros((3, 3))

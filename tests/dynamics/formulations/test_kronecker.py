@@ -23,7 +23,7 @@ from tests.support.formulation_cases import (
 from ytheta.dynamics import rigid_body
 from ytheta.dynamics.composite_body import mass_matrix
 from ytheta.dynamics.formulations import kronecker, newton_euler
-from ytheta.dynamics.mechanism import Body, Mechanism, mechanism
+from ytheta.dynamics.mechanism import Body, Mechanism, build_mechanism
 from ytheta.dynamics.motion import casadi_motion, numeric_motion, sympy_motion
 from ytheta.native.graph import Input, trace
 from ytheta.robot.robot import Robot
@@ -31,12 +31,12 @@ from ytheta.robot.robot import Robot
 
 def test_no_joints() -> None:
     motion = numeric_motion([], [], [])
-    assert kronecker.regressor(mechanism(robot_without_joints()), motion).shape == (0, 10)
-    assert kronecker.regressor(mechanism(Robot("base", robot_without_joints().links[:1])), motion).shape == (0, 0)
+    assert kronecker.regressor(build_mechanism(robot_without_joints()), motion).shape == (0, 10)
+    assert kronecker.regressor(build_mechanism(Robot("base", robot_without_joints().links[:1])), motion).shape == (0, 0)
 
 
 def test_columns_of_other_branches_are_structural_zeros() -> None:
-    Y = kronecker.regressor(mechanism(fork()), numeric_motion(*state(3)[:3]))
+    Y = kronecker.regressor(build_mechanism(fork()), numeric_motion(*state(3)[:3]))
     assert all(type(y) is int for y in Y[2, 10:20])
     assert all(type(y) is int for y in Y[1, 20:])
 
@@ -138,7 +138,7 @@ def body_transform(mech: Mechanism, q: np.ndarray, link: int, *by: int) -> np.nd
 @pytest.mark.parametrize("name", ["lu-puma4", "stanford", "fork"])
 def test_parts_by_their_definitions(name: str) -> None:
     """Y_D (13), (36), Y_H (16), (40) and Y_c (18) from full Kronecker products of differentiated transforms."""
-    mech = mechanism(fork() if name == "fork" else load(name))
+    mech = build_mechanism(fork() if name == "fork" else load(name))
     n = mech.joints
     q, qd, vd, v = state(n)
     ordinary, two = numeric_motion(q, qd, vd), numeric_motion(q, qd, vd, v)
@@ -172,7 +172,7 @@ def test_parts_by_their_definitions(name: str) -> None:
 @pytest.mark.parametrize("name", ["puma560", "lu-two-link", "kinova.urdf"])
 def test_parts_on_pseudo_inertias(name: str) -> None:
     """Y_D ν(J) = M qdd, Y_H ν(J) = C v, Y_c ν(J) = g with J the pseudo-inertias of the links."""
-    mech = mechanism(load(name))
+    mech = build_mechanism(load(name))
     theta = link_parameters(mech)
     q, qd, vd, v = state(mech.joints)
     motion = numeric_motion(q, qd, vd, v)
@@ -186,7 +186,7 @@ def test_parts_on_pseudo_inertias(name: str) -> None:
 
 
 def test_the_traced_graph_equals_the_computed_regressor() -> None:
-    mech = mechanism(load("stanford"))
+    mech = build_mechanism(load("stanford"))
     n = mech.joints
     values = state(n)
     symbols = [casadi.SX.sym(name, n) for name in ("q", "qd", "vd", "v")]
@@ -201,7 +201,7 @@ def test_the_traced_graph_equals_the_computed_regressor() -> None:
 
 
 def test_symbolic_equations_equal_those_of_newton_euler() -> None:
-    mech = with_symbols(mechanism(ytheta.load("lu-two-link")))
+    mech = with_symbols(build_mechanism(ytheta.load("lu-two-link")))
     motion = sympy_motion(2)
     expected = newton_euler.regressor(mech, motion)
     assert identical(kronecker.regressor(mech, motion), expected)

@@ -22,22 +22,22 @@ from tests.support.formulation_cases import (
 )
 from ytheta.dynamics import rigid_body
 from ytheta.dynamics.formulations import lagrange, newton_euler, sixteen
-from ytheta.dynamics.mechanism import Mechanism, mechanism
+from ytheta.dynamics.mechanism import Mechanism, build_mechanism
 from ytheta.dynamics.motion import Motion, casadi_motion, numeric_motion, sympy_motion
 from ytheta.native.graph import Input, trace
 from ytheta.robot.robot import Robot
 
 
 def test_no_joints() -> None:
-    mech = mechanism(robot_without_joints())
+    mech = build_mechanism(robot_without_joints())
     motion = numeric_motion([], [], [])
     assert lagrange.regressor(mech, motion).shape == (0, 10)
     assert lagrange.regressor_sixteen(mech, motion).shape == (0, 16)
-    assert lagrange.regressor(mechanism(Robot("base", robot_without_joints().links[:1])), motion).shape == (0, 0)
+    assert lagrange.regressor(build_mechanism(Robot("base", robot_without_joints().links[:1])), motion).shape == (0, 0)
 
 
 def test_columns_of_other_branches_are_structural_zeros() -> None:
-    mech = mechanism(fork())
+    mech = build_mechanism(fork())
     Y = lagrange.regressor(mech, numeric_motion(*state(3)[:3]))
     assert [body.name for body in mech.bodies] == ["trunk", "slider", "arm", "load"]
     assert all(type(y) is int for y in Y[2, 10:20])
@@ -52,7 +52,7 @@ def test_accepts() -> None:
 @pytest.mark.parametrize("name", ["stanford", "lu-two-link", "tiago_no_hand.urdf", "fork"])
 def test_momentum_rate_and_remainder_add_up_to_the_regressor(name: str) -> None:
     """(47), for one velocity and for two; one velocity given twice is the ordinary case."""
-    mech = mechanism(fork() if name == "fork" else load(name))
+    mech = build_mechanism(fork() if name == "fork" else load(name))
     q, qd, qdd, v = state(mech.joints)
     ordinary = numeric_motion(q, qd, qdd)
     for motion in (ordinary, numeric_motion(q, qd, qdd, v)):
@@ -73,7 +73,7 @@ def test_momentum_rate_and_remainder_add_up_to_the_regressor(name: str) -> None:
 @pytest.mark.parametrize("name", ["stanford", "iiwa14", "fork"])
 def test_regressor_along_a_trajectory(name: str) -> None:
     """d/dt W + Yhat = Y with W differentiated by central differences of fourth order along smooth q(t) and v(t)."""
-    mech = mechanism(fork() if name == "fork" else load(name))
+    mech = build_mechanism(fork() if name == "fork" else load(name))
     phase = np.arange(mech.joints) + 1.0
 
     def motion(t: float, *, two: bool) -> Motion:
@@ -93,7 +93,7 @@ def test_regressor_along_a_trajectory(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["stanford", "panda.urdf", "lu-two-link"])
 def test_momentum_is_the_gradient_of_kinetic_energy(name: str) -> None:
-    mech = mechanism(load(name))
+    mech = build_mechanism(load(name))
     theta = link_parameters(mech)
     q, qd, qdd, v = state(mech.joints)
 
@@ -110,7 +110,7 @@ def test_momentum_is_the_gradient_of_kinetic_energy(name: str) -> None:
 
 
 def test_momentum_and_remainder_do_not_depend_on_accelerations() -> None:
-    mech = mechanism(load("stanford"))
+    mech = build_mechanism(load("stanford"))
     q, qd, qdd, v = state(mech.joints)
     for reference in (None, v):
         known, unknown = (numeric_motion(q, qd, a, reference) for a in (qdd, np.full(len(q), np.nan)))
@@ -119,7 +119,7 @@ def test_momentum_and_remainder_do_not_depend_on_accelerations() -> None:
 
 
 def test_regressor_is_linear_in_v_and_vd() -> None:
-    mech = mechanism(fork())
+    mech = build_mechanism(fork())
     q, qd, vd, v = state(mech.joints)
     other = state(mech.joints, seed=1)
 
@@ -132,7 +132,7 @@ def test_regressor_is_linear_in_v_and_vd() -> None:
 @pytest.mark.parametrize("name", ["lu-puma4", "fork"])
 def test_link_jacobian(name: str) -> None:
     """(24), (25): J qd is the velocity of the frame, by differences of its pose."""
-    mech = mechanism(fork() if name == "fork" else load(name))
+    mech = build_mechanism(fork() if name == "fork" else load(name))
     q, qd, qdd, _ = state(mech.joints)
     step = 1e-6
     for i, body in enumerate(mech.bodies):
@@ -155,7 +155,7 @@ def body_pose(mech: Mechanism, q: np.ndarray, i: int) -> np.ndarray:
 
 
 def test_the_traced_graph_equals_the_computed_regressor() -> None:
-    mech = mechanism(load("stanford"))
+    mech = build_mechanism(load("stanford"))
     n = mech.joints
     numbers = state(n)
     symbols = [casadi.SX.sym(name, n) for name in ("q", "qd", "vd", "v")]
@@ -181,7 +181,7 @@ B2 = l1 * c2 * a1 + l1 * s2 * qd1**2 + c12 * g + l2 * (a1 + a2)
 
 @pytest.fixture(scope="module")
 def arm() -> Mechanism:
-    return with_symbols(mechanism(ytheta.load("lu-two-link")))
+    return with_symbols(build_mechanism(ytheta.load("lu-two-link")))
 
 
 @pytest.fixture(scope="module")

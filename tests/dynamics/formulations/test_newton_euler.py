@@ -14,7 +14,7 @@ from tests.support.random_robots import robots
 from tests.support.states import close, state
 from ytheta.dynamics.formulations import lagrange, newton_euler
 from ytheta.dynamics.formulations.sixteen import L, sixteen_parameters
-from ytheta.dynamics.mechanism import mechanism
+from ytheta.dynamics.mechanism import build_mechanism
 from ytheta.dynamics.motion import numeric_motion
 from ytheta.robot.frame import Frame
 from ytheta.robot.robot import Robot
@@ -23,7 +23,7 @@ from ytheta.robot.robot import Robot
 @pytest.mark.parametrize("name", ALL_ROBOTS)
 def test_regressor_equals_pinocchio(name: str) -> None:
     robot = load(name)
-    mech, pinocchio = mechanism(robot), peer(robot)
+    mech, pinocchio = build_mechanism(robot), peer(robot)
     q, qd, qdd = state(mech.joints)
     Y = newton_euler.regressor(mech, numeric_motion(q, qd, qdd)).astype(float)
     assert close(Y, pinocchio.regressor(q, qd, qdd))
@@ -36,7 +36,7 @@ def test_regressor_equals_pinocchio(name: str) -> None:
 @pytest.mark.parametrize("name", ["panda", "stanford", "talos_full_v2.urdf"])
 def test_twins_that_must_fail(name: str) -> None:
     robot = load(name)
-    mech, pinocchio = mechanism(robot), peer(robot)
+    mech, pinocchio = build_mechanism(robot), peer(robot)
     q, qd, qdd = state(mech.joints)
     expected = pinocchio.regressor(q, qd, qdd)
     motion = numeric_motion(q, qd, qdd)
@@ -49,7 +49,7 @@ def test_twins_that_must_fail(name: str) -> None:
 
 @given(robots(loops=False, symbols=False))
 def test_random_trees_equal_pinocchio(robot: Robot) -> None:
-    mech = mechanism(robot)
+    mech = build_mechanism(robot)
     if not mech.joints:
         return
     pinocchio = peer(robot)
@@ -65,7 +65,7 @@ def test_rotating_base_and_gravity_together_changes_nothing(name: str) -> None:
     robot = load(name)
     mounted = replace(robot, mounting=Frame.from_rpy(0.4, -0.7, 1.9))
     rotated = replace(mounted, gravity=tuple(np.array(mounted.mounting.rotation) @ np.array(robot.gravity)))
-    mech, same, different = mechanism(robot), mechanism(rotated), mechanism(mounted)
+    mech, same, different = build_mechanism(robot), build_mechanism(rotated), build_mechanism(mounted)
     motion = numeric_motion(*state(mech.joints))
     Y = newton_euler.regressor(mech, motion)
     assert close(newton_euler.regressor(same, motion), Y)
@@ -75,7 +75,7 @@ def test_rotating_base_and_gravity_together_changes_nothing(name: str) -> None:
 @pytest.mark.parametrize("name", ["panda", "stanford", "lu-two-link"])
 def test_sixteen_parameters_by_newton_euler(name: str) -> None:
     """Y16 = Y10 L, and with theta_16 of every link the same torque."""
-    mech = mechanism(load(name))
+    mech = build_mechanism(load(name))
     motion = numeric_motion(*state(mech.joints, seed=8))
     ten = newton_euler.regressor(mech, motion).astype(float)
     sixteen = newton_euler.regressor_sixteen(mech, motion).astype(float)

@@ -9,7 +9,7 @@ from hypothesis import given
 from tests.support.formulation_cases import close, fork, link_parameters, load, state
 from tests.support.random_robots import inertias
 from ytheta.dynamics.formulations import lagrange, newton_euler, sixteen
-from ytheta.dynamics.mechanism import mechanism
+from ytheta.dynamics.mechanism import build_mechanism
 from ytheta.dynamics.motion import numeric_motion
 from ytheta.errors import InputError, UnknownNameError
 from ytheta.robot.inertia import Inertia
@@ -43,7 +43,7 @@ def test_first_moments_without_mass_are_refused() -> None:
 
 @pytest.mark.parametrize("name", ["stanford", "lu-two-link", "iiwa14", "kinova.urdf"])
 def test_regressor_in_sixteen_parameters(name: str) -> None:
-    mech = mechanism(load(name))
+    mech = build_mechanism(load(name))
     q, qd, qdd, v = state(mech.joints)
     count = len(mech.bodies)
     theta = np.concatenate([sixteen.sixteen_parameters(link.inertia) for link in mech.robot.links[1:]])
@@ -57,7 +57,7 @@ def test_regressor_in_sixteen_parameters(name: str) -> None:
 
 def test_momentum_of_a_point_mass_is_that_of_its_centre() -> None:
     """(117) as printed against W_1 theta_5 (126)."""
-    mech = mechanism(fork())
+    mech = build_mechanism(fork())
     q, qd, qdd, _ = state(mech.joints)
     motion = numeric_motion(q, qd, qdd)
     p, m = np.array(BODY.center), BODY.mass
@@ -88,7 +88,7 @@ def test_principal_axes(center: tuple[float, float, float], tensor: tuple[float,
     """(51): six columns are enough for a link with its centre on an axis of its frame."""
     a, b, c = tensor
     inertia = Inertia.about_center(1.7, center, ((a, 0.0, 0.0), (0.0, b, 0.0), (0.0, 0.0, c)))
-    mech = mechanism(fork())
+    mech = build_mechanism(fork())
     q, qd, qdd, v = state(mech.joints)
     p = sum(center)
     reduced = np.array([1.7, 1.7 * p, 1.7 * p**2, a, b, c])
@@ -107,7 +107,7 @@ def test_principal_axes(center: tuple[float, float, float], tensor: tuple[float,
 
 def test_point_mass() -> None:
     """(49): ten columns, linear in theta_5."""
-    mech = mechanism(fork())
+    mech = build_mechanism(fork())
     q, qd, qdd, _ = state(mech.joints)
     motion = numeric_motion(q, qd, qdd)
     point = Inertia.point_mass(0.7, (0.1, -0.4, 0.2))
@@ -120,7 +120,7 @@ def test_point_mass() -> None:
 
 
 def test_an_unknown_link_is_refused() -> None:
-    mech = mechanism(fork())
+    mech = build_mechanism(fork())
     motion = numeric_motion(*state(mech.joints)[:3])
     with pytest.raises(UnknownNameError, match=r"no moving link 'slidre'; did you mean 'slider'\?"):
         lagrange.point_mass_columns(mech, motion, "slidre")

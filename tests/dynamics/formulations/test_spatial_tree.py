@@ -17,7 +17,7 @@ from tests.support.random_robots import robots
 from tests.support.walker_tree import printed_torque
 from ytheta.dynamics.formulations import newton_euler, spatial_tree
 from ytheta.dynamics.formulations.spatial_tree import regressor, walker_regressor
-from ytheta.dynamics.mechanism import mechanism
+from ytheta.dynamics.mechanism import build_mechanism
 from ytheta.dynamics.motion import Motion, casadi_motion, numeric_motion, sympy_motion
 from ytheta.dynamics.vectors import array
 from ytheta.native.graph import Input, trace
@@ -48,7 +48,7 @@ def close(a: np.ndarray, b: np.ndarray) -> bool:
 
 @pytest.mark.parametrize("name", catalog.list_names())
 def test_equals_newton_euler_on_the_catalog(name: str) -> None:
-    mech = mechanism(ytheta.load(name))
+    mech = build_mechanism(ytheta.load(name))
     for motion in motions(mech.joints):
         assert close(regressor(mech, motion), newton_euler.regressor(mech, motion))
 
@@ -56,7 +56,7 @@ def test_equals_newton_euler_on_the_catalog(name: str) -> None:
 @settings(max_examples=30)
 @given(robots(loops=False, symbols=False), st.integers(0, 1000))
 def test_equals_newton_euler_on_random_trees(robot: Robot, seed: int) -> None:
-    mech = mechanism(robot)
+    mech = build_mechanism(robot)
     for motion in motions(mech.joints, seed):
         assert close(regressor(mech, motion), newton_euler.regressor(mech, motion))
 
@@ -66,7 +66,7 @@ def test_equals_newton_euler_on_random_trees(robot: Robot, seed: int) -> None:
 )
 def test_equals_newton_euler_and_pinocchio_on_real_robots(name: str) -> None:
     robot = ytheta.load(urdf(name))
-    mech = mechanism(robot)
+    mech = build_mechanism(robot)
     for motion in motions(mech.joints):
         assert close(regressor(mech, motion), newton_euler.regressor(mech, motion))
     q, qd, _, qdd = state(mech.joints)
@@ -76,7 +76,7 @@ def test_equals_newton_euler_and_pinocchio_on_real_robots(name: str) -> None:
 def test_loads_have_their_own_columns() -> None:
     bucket = Inertia.about_center(3.0, (0.1, 0.2, 0.3), ((0.2, 0.0, 0.0), (0.0, 0.3, 0.0), (0.0, 0.0, 0.4)))
     robot = ytheta.load("walker").with_load(bucket, name="bucket", on="link2", frame=Frame.from_rpy(0.1, 0.2, 0.3))
-    mech = mechanism(robot)
+    mech = build_mechanism(robot)
     place = 10 * [body.name for body in mech.bodies].index("bucket")
     for motion in motions(mech.joints):
         Y = regressor(mech, motion)
@@ -86,7 +86,7 @@ def test_loads_have_their_own_columns() -> None:
 
 @pytest.mark.parametrize("wrong", ["gravity flipped", "gravity as printed", "columns swapped"])
 def test_faults_are_detected(wrong: str) -> None:
-    mech = mechanism(ytheta.load("puma560"))
+    mech = build_mechanism(ytheta.load("puma560"))
     motion = motions(mech.joints)[0]
     expected = newton_euler.regressor(mech, motion)
     faulty = replace(mech, gravity=-mech.gravity)
@@ -101,7 +101,7 @@ def test_faults_are_detected(wrong: str) -> None:
 def test_traces_the_same_structure() -> None:
     import casadi
 
-    mech = mechanism(ytheta.load("walker"))
+    mech = build_mechanism(ytheta.load("walker"))
     symbols = [casadi.SX.sym(name, mech.joints) for name in ("q", "qd", "qdd")]
     inputs = [(Input(name, mech.joints), s) for name, s in zip(("q", "qd", "qdd"), symbols, strict=True)]
     graph = trace("regressor", inputs, regressor(mech, casadi_motion(*symbols)))
@@ -116,7 +116,7 @@ def test_traces_the_same_structure() -> None:
 @pytest.mark.parametrize("name", ["lu-two-link", "five-bar"])
 def test_prints_equations(name: str) -> None:
     """With SymPy symbols for the motion and for a length; evaluated, the equations give the numbers."""
-    mech = mechanism(ytheta.load(name))
+    mech = build_mechanism(ytheta.load(name))
     length = mech.bodies[1].p[0]
     first, second, *others = mech.bodies
     l1 = sympy.Symbol("l1")
@@ -137,7 +137,7 @@ def test_prints_equations(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["walker", "stanford", "puma560", "palletiser"])
 def test_walkers_form_equals_his_printed_equations(name: str) -> None:
-    mech = mechanism(ytheta.load(name))
+    mech = build_mechanism(ytheta.load(name))
     theta = np.random.default_rng(5).normal(size=10 * len(mech.bodies))
     ordinary, reference = motions(mech.joints)
     for motion in (ordinary, reference):
@@ -149,7 +149,7 @@ def test_walkers_form_equals_his_printed_equations(name: str) -> None:
 @pytest.mark.parametrize("name", ["walker", "panda"])
 def test_both_forms_give_the_same_adaptation(name: str) -> None:
     """(25) and the step before (27): along qd - v they are equal, parameter by parameter; the torques are not."""
-    mech = mechanism(ytheta.load(name))
+    mech = build_mechanism(ytheta.load(name))
     motion = motions(mech.joints)[1]
     symmetric, walker = regressor(mech, motion).astype(float), walker_regressor(mech, motion).astype(float)
     assert close((motion.qd - motion.v) @ symmetric, (motion.qd - motion.v) @ walker)

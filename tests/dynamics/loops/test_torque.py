@@ -32,7 +32,7 @@ from ytheta.dynamics.formulations import kronecker, lagrange, newton_euler, spat
 from ytheta.dynamics.full_regressor import LinkRegressor, full_regressor
 from ytheta.dynamics.graphs import declare_inputs, inverse_dynamics_graph, regressor_graph
 from ytheta.dynamics.loops.constraint import Constraint
-from ytheta.dynamics.mechanism import mechanism
+from ytheta.dynamics.mechanism import build_mechanism
 from ytheta.dynamics.motion import casadi_motion, numeric_motion
 from ytheta.native.graph import Graph, Input, trace
 from ytheta.robot.parts import Coupling, Drive, Loop, Motor
@@ -60,7 +60,7 @@ def torque_by_multipliers(name: str, robot: Robot, seed: int = 0, *, dropped: in
     x, xd, xdd = differentiate_motion(name, seed)
     A, b = robot.coupling_map
     q, qd, qdd = A @ x + b, A @ xd, A @ xdd
-    mech = mechanism(robot)
+    mech = build_mechanism(robot)
     bodies = 10 * len(mech.bodies)
     rho = A.T @ newton_euler.inverse_dynamics(mech, numeric_motion(q, qd, qdd), robot.theta[:bodies]).astype(float)
     gradients = np.concatenate(
@@ -149,7 +149,7 @@ def test_torque_by_mujoco(name: str) -> None:
 def test_power_equals_energy_rate_and_friction(name: str) -> None:
     """Along a closed motion: tau^T Qd = d/dt (kinetic + potential) + friction, rotors and cut joints included."""
     robot = make_looped_robot(name).numeric.merged
-    mech, loops = mechanism(robot), constraint_of(name)
+    mech, loops = build_mechanism(robot), constraint_of(name)
     Q, Qd, Qdd = random_motion(name, 3)
     bodies = 10 * len(mech.bodies)
     drives = robot.theta[bodies:].reshape(-1, 4)
@@ -247,7 +247,7 @@ def test_every_formulation_can_be_wrapped(name: str) -> None:
 def test_reference_velocity(name: str) -> None:
     """s^T (Y(Qd, Qdd) - Y(Qd, V, Vd)) theta = d/dt (s^T M s / 2) for s = Qd - V: M, C and Edot are consistent."""
     robot = make_looped_robot(name).numeric.merged
-    mech, loops = mechanism(robot), constraint_of(name)
+    mech, loops = build_mechanism(robot), constraint_of(name)
     graph = regressor_graph(robot, reference=True)
     assert [entry.name for entry in graph.inputs] == ["x", "qd", "v", "vd"]
     Q, Qd, Qdd = random_motion(name)
@@ -291,7 +291,7 @@ def test_serial_arms_need_no_further_operations(name: str) -> None:
     n = len(robot.movable)
     symbols = [casadi.SX.sym(s, n) for s in ("q", "qd", "qdd")]
     inputs = [(Input(s, n), v) for s, v in zip(("q", "qd", "qdd"), symbols, strict=True)]
-    links = newton_euler.regressor(mechanism(robot), casadi_motion(*symbols))
+    links = newton_euler.regressor(build_mechanism(robot), casadi_motion(*symbols))
     drives = np.zeros((n, 4 * n), dtype=object)
     for k in range(n):
         drives[k, 4 * k : 4 * k + 4] = [symbols[2][k], symbols[1][k], casadi.sign(symbols[1][k]), 1]

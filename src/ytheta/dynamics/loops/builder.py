@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from ytheta.dynamics.loops.constraint import Affine, Constraint, column, joint_positions
-from ytheta.dynamics.mechanism import mechanism
+from ytheta.dynamics.mechanism import build_mechanism
 from ytheta.dynamics.motion import scalars
 from ytheta.errors import ClosureError
 from ytheta.robot.loops.closure import RANK_TOLERANCE, close_loops, close_near, closure_jacobian
@@ -26,7 +26,7 @@ def build_constraint(robot: Robot) -> Constraint:
     """The constraint of a robot. ClosureError if its loops do not close at home or leave coordinates undetermined."""
     import casadi
 
-    mech = mechanism(robot)
+    mech = build_mechanism(robot)
     numeric = mech.robot
     x = casadi.SX.sym("x", len(numeric.coordinates))
     places = {name: k for k, name in enumerate(numeric.coordinates)}

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from ytheta.dynamics.mechanism import Body, Mechanism, mechanism
+from ytheta.dynamics.mechanism import Body, Mechanism, build_mechanism
 from ytheta.dynamics.vectors import array, dot, zeros
 from ytheta.robot.frame import Frame, to_rows, to_vector
 from ytheta.robot.modified_dh import to_modified_dh
@@ -46,7 +46,7 @@ class CanonicalMechanism:
 def to_canonical_frames(robot: Robot) -> CanonicalMechanism:
     """Return the mechanism of a robot without loops in canonical frames; gravity has length one."""
     dh = to_modified_dh(robot)
-    numbers = mechanism(dh.robot)
+    numbers = build_mechanism(dh.robot)
     g = np.array(numbers.gravity, dtype=float)
     rotated = [_to_frame(_upright_axes(g))]  # canonical frames relative to those of modified_dh; first that of the base
     bodies: list[Body] = []
@@ -72,7 +72,7 @@ def to_exact_mechanism(robot: Robot, lengths: Mapping[str, Any], to_fractions: C
 
     ``to_fractions`` does for linear forms in these scalars what ``to_fraction`` does for numbers.
     """
-    inexact = mechanism(robot, lengths) if lengths else mechanism(robot)
+    inexact = build_mechanism(robot, lengths) if lengths else build_mechanism(robot)
 
     def exact_body(body: Body) -> Body:
         return replace(

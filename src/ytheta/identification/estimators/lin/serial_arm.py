@@ -15,7 +15,7 @@ import numpy as np
 
 from ytheta.conventions import JOINT_PARAMETERS, parameter_name
 from ytheta.dynamics.inertia_constants import joint_frames
-from ytheta.dynamics.mechanism import mechanism
+from ytheta.dynamics.mechanism import build_mechanism
 from ytheta.errors import InputError
 from ytheta.identifiability import lin
 from ytheta.identifiability.base_parameters import BaseParameters
@@ -125,7 +125,7 @@ def accepts(robot: Robot) -> str | None:
 
 def _joint_frames(robot: Robot) -> list[tuple[int | None, JointFrame]]:
     """For every moving body its moving parent, loads between them skipped, and its joint frame in that parent."""
-    arm = mechanism(robot)
+    arm = build_mechanism(robot)
     placements = [(np.array(R, dtype=float), np.array(p, dtype=float)) for R, p in joint_frames(arm)]
     frames: list[tuple[int | None, JointFrame]] = []
     for j, body in enumerate(arm.bodies):

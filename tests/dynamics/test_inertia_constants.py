@@ -13,8 +13,8 @@ from tests.support.random_robots import robots
 from ytheta.dynamics.formulations import newton_euler
 from ytheta.dynamics.inertia_constants import (
     Constants,
-    inertia_constants,
-    joint_frames,
+    compute_inertia_constants,
+    compute_joint_frames,
     link_in_joint,
     pass_to_parent,
 )
@@ -57,7 +57,7 @@ def same_torques_on_parent(arm: Mechanism, child: int, error: float = 0.0) -> bo
     if body.parent is None:
         return True
     whole = transferable_constants(body)
-    passed = pass_to_parent(body, whole, *joint_frames(arm)[child])
+    passed = pass_to_parent(body, whole, *compute_joint_frames(arm)[child])
     passed = Constants(passed.m, passed.k + error, passed.U)
     with_child, with_parent = np.zeros((2, len(arm.bodies), PER_LINK))
     with_child[child] = link_parameters(whole, body)
@@ -84,7 +84,7 @@ def test_masses_behind_a_joint_add_up() -> None:
     arm = build_mechanism(fork())
     masses = np.array([link.inertia.mass for link in arm.robot.links[1:]])
     theta = np.concatenate([link.inertia.vector for link in arm.robot.links[1:]]).astype(object)
-    trunk, slider, swing, held = (float(each.m[0]) for each in inertia_constants(arm, theta))
+    trunk, slider, swing, held = (float(each.m[0]) for each in compute_inertia_constants(arm, theta))
     assert (trunk, slider, swing, held) == pytest.approx((masses.sum(), masses[1], masses[2:].sum(), masses[3]))
 
 
@@ -94,7 +94,7 @@ def test_the_formulas_of_a_two_link_arm() -> None:
     l1, l2 = sympy.symbols("l1 l2")
     arm = build_mechanism(robot, lengths={"l1": l1, "l2": l2})
     symbols = sympy.symbols([f"{link}_{k}" for link in ("a", "b", "c") for k in range(PER_LINK)])
-    first, second, _ = inertia_constants(arm, np.array(symbols, dtype=object))
+    first, second, _ = compute_inertia_constants(arm, np.array(symbols, dtype=object))
     a, b, c = (symbols[PER_LINK * k : PER_LINK * (k + 1)] for k in range(3))
     zz = b[9] + c[9] + 2 * l2 * c[1] + l2**2 * c[0]
     assert sympy.expand(second.U[2, 2] - zz) == 0

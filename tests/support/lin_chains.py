@@ -9,7 +9,7 @@ import numpy as np
 
 from tests.support.formulation_cases import link_parameters, state
 from ytheta.dynamics.formulations import newton_euler
-from ytheta.dynamics.formulations.equivalent_bodies import EquivalentBodies, equivalent_bodies
+from ytheta.dynamics.formulations.equivalent_bodies import EquivalentBodies, find_equivalent_bodies
 from ytheta.dynamics.formulations.minimal_newton_euler import inverse_dynamics
 from ytheta.dynamics.mechanism import build_mechanism
 from ytheta.dynamics.motion import numeric_motion
@@ -28,7 +28,7 @@ def agree(tau: np.ndarray, other: np.ndarray, tolerance: float = 1e-10) -> bool:
     return bool((abs(tau - other) <= tolerance * scale).all())
 
 
-def minimal_torque(robot: Robot, seed: int = 0, bodies: Bodies = equivalent_bodies) -> np.ndarray:
+def minimal_torque(robot: Robot, seed: int = 0, bodies: Bodies = find_equivalent_bodies) -> np.ndarray:
     arm = bodies(robot)
     q, qd, qdd, _ = state(len(robot.merged.movable), seed)
     return inverse_dynamics(arm, numeric_motion(q + arm.offsets, qd, qdd)).astype(float)

@@ -23,7 +23,7 @@ from ytheta.robot.forces import evaluate_shapes
 from ytheta.shapes import Shaped
 
 
-def force_shapes(constraint: Constraint, q: Shaped[np.ndarray, "joints"]) -> Shaped[np.ndarray, "drives forces"]:
+def compute_force_shapes(constraint: Constraint, q: Shaped[np.ndarray, "joints"]) -> Shaped[np.ndarray, "drives forces"]:
     """The shapes of all forces at the joint positions q and the coordinates ``constraint.x``."""
     robot = constraint.robot
     result = zeros(len(robot.moving), len(robot.forces))

@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ytheta.dynamics.declared_forces import force_shapes
+from ytheta.dynamics.declared_forces import compute_force_shapes
 from ytheta.dynamics.drive_motion import compute_drive_motion
 from ytheta.dynamics.loops.constraint import Constraint
 from ytheta.dynamics.mechanism import PER_DRIVE, PER_LINK, Mechanism
@@ -38,7 +38,7 @@ def full_regressor(
     m = compute_drive_motion(constraint, Qd, Vd, V)
     links = PER_LINK * len(constraint.mechanism.bodies)
     factors = m.parameter_factors
-    shapes = force_shapes(constraint, m.joints.q)
+    shapes = compute_force_shapes(constraint, m.joints.q)
     Y = zeros(len(Qd), links + factors.size + shapes.shape[1])
     Y[:, :links] = dot(m.joint_jacobian.T, link_regressor(constraint.mechanism, m.joints))
     for k, row in enumerate(m.drive_jacobian):

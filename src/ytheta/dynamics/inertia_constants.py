@@ -51,7 +51,7 @@ class Constants:
         return Constants(self.m, moment, U)
 
 
-def joint_frames(mechanism: Mechanism) -> list[tuple[AnyMatrix3, AnyVector3]]:
+def compute_joint_frames(mechanism: Mechanism) -> list[tuple[AnyMatrix3, AnyVector3]]:
     """The joint frame of every body at q = 0, z along the axis, in the joint frame of its parent or in the base."""
     frames: list[tuple[AnyMatrix3, AnyVector3]] = []
     for body in mechanism.bodies:
@@ -63,9 +63,9 @@ def joint_frames(mechanism: Mechanism) -> list[tuple[AnyMatrix3, AnyVector3]]:
     return frames
 
 
-def inertia_constants(mechanism: Mechanism, theta: Shaped[np.ndarray, "link_params"]) -> list[Constants]:
+def compute_inertia_constants(mechanism: Mechanism, theta: Shaped[np.ndarray, "link_params"]) -> list[Constants]:
     """The constants of every composite body, in its joint frame: (10), (12), (14)."""
-    frames = joint_frames(mechanism)
+    frames = compute_joint_frames(mechanism)
     constants: list[Constants] = []
     for i, body in enumerate(mechanism.bodies):
         ten = theta[PER_LINK * i : PER_LINK * (i + 1)]

@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ytheta.dynamics import composite_body, rigid_body
-from ytheta.dynamics.declared_forces import force_shapes
+from ytheta.dynamics.declared_forces import compute_force_shapes
 from ytheta.dynamics.drive_motion import DriveMotion, compute_drive_motion
 from ytheta.dynamics.formulations import minimal_newton_euler
-from ytheta.dynamics.formulations.equivalent_bodies import equivalent_bodies
+from ytheta.dynamics.formulations.equivalent_bodies import find_equivalent_bodies
 from ytheta.dynamics.formulations.newton_euler import inverse_dynamics
 from ytheta.dynamics.loops.constraint import Constraint, column
 from ytheta.dynamics.mechanism import PER_DRIVE, PER_LINK, exact_array
@@ -70,7 +70,7 @@ class SymbolicModel:
         """
         m = compute_drive_motion(self.loops, qd, vd, v)
         if minimal:
-            arm = equivalent_bodies(self.loops.robot)
+            arm = find_equivalent_bodies(self.loops.robot)
             links = minimal_newton_euler.inverse_dynamics(arm, _add_offsets(m.joints, arm.offsets))
         else:
             links = inverse_dynamics(self.loops.mechanism, m.joints, self.link_theta)
@@ -78,7 +78,7 @@ class SymbolicModel:
         for k, (theta, factors) in enumerate(zip(self.drive_theta, m.parameter_factors, strict=True)):
             drives[k] = inner(theta, factors)
         drives[: len(links)] = drives[: len(links)] + links
-        drives = drives + dot(force_shapes(self.loops, m.joints.q), self.force_theta)
+        drives = drives + dot(compute_force_shapes(self.loops, m.joints.q), self.force_theta)
         return dot(m.drive_jacobian.T, drives)
 
     @cached_property
@@ -97,7 +97,7 @@ class SymbolicModel:
     @property
     def force_columns(self) -> Shaped[np.ndarray, "actuated forces"]:
         """The columns of the declared forces in Y."""
-        return dot(self._at_rest.drive_jacobian.T, force_shapes(self.loops, self._at_rest.joints.q))
+        return dot(self._at_rest.drive_jacobian.T, compute_force_shapes(self.loops, self._at_rest.joints.q))
 
     @cached_property
     def _at_rest(self) -> DriveMotion:

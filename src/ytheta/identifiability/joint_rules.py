@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ytheta.dynamics.inertia_constants import joint_frames
+from ytheta.dynamics.inertia_constants import compute_joint_frames
 from ytheta.dynamics.mechanism import Mechanism
 from ytheta.dynamics.vectors import dot, inner
 from ytheta.robot.modified_dh import TOLERANCE
@@ -128,7 +128,7 @@ def height_above_meeting(u: Float[np.ndarray, "links 3"], o: Sequence[np.ndarray
 def frames_at_zero(mechanism: Mechanism) -> list[tuple[np.ndarray, np.ndarray]]:
     """The joint frames at q = 0: rotation and origin in base axes."""
     frames: list[tuple[np.ndarray, np.ndarray]] = []
-    for body, (R, p) in zip(mechanism.bodies, joint_frames(mechanism), strict=True):
+    for body, (R, p) in zip(mechanism.bodies, compute_joint_frames(mechanism), strict=True):
         if body.parent is not None:
             R_parent, p_parent = frames[body.parent]
             R, p = dot(R_parent, R), p_parent + dot(R_parent, p)

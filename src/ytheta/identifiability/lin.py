@@ -49,7 +49,7 @@ from typing import Any
 import numpy as np
 
 from ytheta.conventions import parameter_name
-from ytheta.dynamics.inertia_constants import Constants, inertia_constants
+from ytheta.dynamics.inertia_constants import Constants, compute_inertia_constants
 from ytheta.dynamics.mechanism import PER_LINK, Mechanism, build_mechanism, exact_array
 from ytheta.dynamics.vectors import array, zeros
 from ytheta.errors import InputError
@@ -149,7 +149,7 @@ def _combine(robot: Robot, *, rotor_inertia: bool) -> tuple[Mechanism, tuple[Com
         field = length_field.LengthField(tuple(sorted(robot.symbols)), len(theta))
         arm, theta, to_row = build_mechanism(_without_inertias(robot), lengths=field.lengths), field.theta, field.to_row
     names, axes = robot.parameter_names, find_joint_axes(numbers)
-    constants = inertia_constants(arm, theta)
+    constants = compute_inertia_constants(arm, theta)
     combinations: list[Combination] = []
     for j, rule in apply_rules(numbers, axes):
         body = constants[j]

@@ -8,12 +8,12 @@ from hypothesis import given
 
 import ytheta
 from tests.support.random_robots import robots
-from ytheta.dynamics.formulations.binary_tree import NodeKind, binary_tree
+from ytheta.dynamics.formulations.binary_tree import NodeKind, build_binary_tree
 from ytheta.robot.robot import Robot
 
 
 def test_the_tree_of_the_paper() -> None:
-    tree = binary_tree(ytheta.load("walker"))
+    tree = build_binary_tree(ytheta.load("walker"))
     kinds = [node.kind for node in tree.nodes]
     assert [kinds.count(kind) for kind in NodeKind] == [1, 7, 2, 4]
     assert len(tree.nodes) - 1 == 13
@@ -29,7 +29,7 @@ def test_the_tree_of_the_paper() -> None:
 
 def test_the_order_of_the_loops_numbers_the_terminating_links() -> None:
     walker = ytheta.load("walker")
-    tree = binary_tree(replace(walker, loops=tuple(reversed(walker.loops))))
+    tree = build_binary_tree(replace(walker, loops=tuple(reversed(walker.loops))))
     assert set(tree.descendants(1)) == {1, 2, 3, 12, 13}
     assert tree.nodes[8].predecessor == 7
 
@@ -37,7 +37,7 @@ def test_the_order_of_the_loops_numbers_the_terminating_links() -> None:
 @given(robots(symbols=False))
 def test_every_tree_is_binary(robot: Robot) -> None:
     robot = robot.merged
-    tree = binary_tree(robot)
+    tree = build_binary_tree(robot)
     assert [node.number for node in tree.nodes] == list(range(len(tree.nodes)))
     assert sorted(tree.descendants(0)) == list(range(len(tree.nodes)))
     for node in tree.nodes[1:]:

@@ -17,9 +17,9 @@ from tests.support.lin_chains import (
     with_any_inertias,
 )
 from tests.support.pinocchio_peer import peer
-from ytheta.dynamics.formulations.equivalent_bodies import EquivalentBodies, equivalent_bodies, minimal_bodies
+from ytheta.dynamics.formulations.equivalent_bodies import EquivalentBodies, find_equivalent_bodies, find_minimal_bodies
 from ytheta.dynamics.formulations.joint_axes import RotationKind
-from ytheta.dynamics.inertia_constants import inertia_constants, joint_frames
+from ytheta.dynamics.inertia_constants import compute_inertia_constants, compute_joint_frames
 from ytheta.dynamics.mechanism import build_mechanism, exact_array
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.modified_dh import to_modified_dh
@@ -56,9 +56,9 @@ CHAINS = ("R", "P", "PRR", "RPR", "RRPRRR", "PPR", "RPRP")
 def test_chains_have_no_more_parameters_than_base_parameters(kinds: str) -> None:
     robot = build_chain(kinds, gravity=(1.0, 2.0, -9.0))
     rank = np.linalg.matrix_rank(stack_regressors(robot), tol=1e-8)
-    assert np.count_nonzero(relevant_parameters(minimal_bodies(robot))) == rank
+    assert np.count_nonzero(relevant_parameters(find_minimal_bodies(robot))) == rank
     assert (
-        np.count_nonzero(relevant_parameters(equivalent_bodies(robot))) <= rank
+        np.count_nonzero(relevant_parameters(find_equivalent_bodies(robot))) <= rank
     )  # the angle of the tip's frame replaces one
 
 
@@ -66,8 +66,8 @@ def test_chains_have_no_more_parameters_than_base_parameters(kinds: str) -> None
 def test_arms_have_no_more_parameters_than_base_parameters(name: str) -> None:
     robot = with_any_inertias(load(name))
     rank = np.linalg.matrix_rank(stack_regressors(robot), tol=1e-8)
-    assert np.count_nonzero(relevant_parameters(minimal_bodies(robot))) == rank
-    assert np.count_nonzero(relevant_parameters(equivalent_bodies(robot))) <= rank
+    assert np.count_nonzero(relevant_parameters(find_minimal_bodies(robot))) == rank
+    assert np.count_nonzero(relevant_parameters(find_equivalent_bodies(robot))) <= rank
 
 
 @pytest.mark.parametrize("kinds", ["RRR", "RRPRRR", "PRPRR"])
@@ -80,7 +80,7 @@ def test_unidentifiable_changes_of_the_links_change_no_parameter(kinds: str) -> 
         replace(x, inertia=Inertia(tuple(x.inertia.vector + c))) for x, c in zip(robot.links[1:], change, strict=True)
     ]
     other = replace(robot, links=(robot.links[0], *links))
-    for bodies in (minimal_bodies, equivalent_bodies):
+    for bodies in (find_minimal_bodies, find_equivalent_bodies):
         np.testing.assert_allclose(
             relevant_parameters(bodies(other)), relevant_parameters(bodies(robot)), rtol=1e-9, atol=1e-9
         )
@@ -88,15 +88,15 @@ def test_unidentifiable_changes_of_the_links_change_no_parameter(kinds: str) -> 
         robot, links=(*robot.links[:-1], replace(robot.links[-1], inertia=random_body(np.random.default_rng(7))))
     )
     assert not np.allclose(
-        relevant_parameters(minimal_bodies(changed)), relevant_parameters(minimal_bodies(robot)), atol=1e-3
+        relevant_parameters(find_minimal_bodies(changed)), relevant_parameters(find_minimal_bodies(robot)), atol=1e-3
     )
 
 
 def as_printed(robot: Robot, sign: float = 1.0) -> EquivalentBodies:
     """The bodies of a chain of revolute joints from k_i and D_i of (38)-(43)."""
-    arm = minimal_bodies(robot)
+    arm = find_minimal_bodies(robot)
     mech = build_mechanism(to_modified_dh(robot).robot)
-    constants, frames = inertia_constants(mech, exact_array(link_parameters(mech).tolist())), joint_frames(mech)
+    constants, frames = compute_inertia_constants(mech, exact_array(link_parameters(mech).tolist())), compute_joint_frames(mech)
     bodies: list[np.ndarray] = []
     G = np.zeros((3, 3))
     for i in reversed(range(len(constants))):

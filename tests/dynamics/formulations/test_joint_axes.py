@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.support.lin_chains import agree, build_chain, expected_torque, minimal_torque
-from ytheta.dynamics.formulations.equivalent_bodies import equivalent_bodies
+from ytheta.dynamics.formulations.equivalent_bodies import find_equivalent_bodies
 from ytheta.robot.frame import Frame
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Joint, JointKind, Link
@@ -40,7 +40,7 @@ def test_angles_close_to_a_multiple_of_30_degrees(twelfths: int, error: float) -
     for frame in (Frame.from_rpy(0.0, 0.0, angle), Frame.from_rpy(error, 0.0, 0.7), Frame.from_rpy(angle, error, 0.4)):
         robot = chain_of_equal_frames(Frame.shift(0.3, 0.1, 0.2) @ frame)
         assert agree(minimal_torque(robot), expected_torque(robot))
-        for axis in equivalent_bodies(robot).axes:  # the angles of the recursion are those of the robot
+        for axis in find_equivalent_bodies(robot).axes:  # the angles of the recursion are those of the robot
             R = (
                 Frame.turn((0.0, 0.0, 1.0), axis.gamma)
                 @ Frame.turn((1.0, 0.0, 0.0), axis.alpha)

@@ -27,7 +27,7 @@ from tests.support.pinocchio_peer import peer
 from tests.support.random_robots import inertias, robots
 from ytheta.dynamics import kernels
 from ytheta.dynamics.formulations.body_rotation import PlanarRotation
-from ytheta.dynamics.formulations.equivalent_bodies import EquivalentBodies, equivalent_bodies, minimal_bodies
+from ytheta.dynamics.formulations.equivalent_bodies import EquivalentBodies, find_equivalent_bodies, find_minimal_bodies
 from ytheta.dynamics.formulations.minimal_newton_euler import Recursion, accepts, run_recursion
 from ytheta.dynamics.graphs import inverse_dynamics_graph
 from ytheta.dynamics.motion import casadi_motion
@@ -54,7 +54,7 @@ def test_equals_pinocchio(name: str) -> None:
 def test_equals_newton_euler(name: str) -> None:
     robot, tau = load(name), expected_torque(load(name))
     assert agree(minimal_torque(robot), tau)
-    assert agree(minimal_torque(robot, bodies=minimal_bodies), tau)
+    assert agree(minimal_torque(robot, bodies=find_minimal_bodies), tau)
 
 
 @settings(max_examples=20)
@@ -135,7 +135,7 @@ def test_twins_that_must_fail() -> None:
 
     def without(**changes: Any) -> Bodies:
         def bodies(robot: Robot) -> EquivalentBodies:
-            arm = equivalent_bodies(robot)
+            arm = find_equivalent_bodies(robot)
             return replace(arm, axes=tuple(replace(axis, **changes) for axis in arm.axes))
 
         return bodies
@@ -145,7 +145,7 @@ def test_twins_that_must_fail() -> None:
     assert not agree(minimal_torque(robot, bodies=without(foot=np.zeros(3))), expected_torque(robot))
     assert not agree(minimal_torque(robot, bodies=without(alpha=0.3)), expected_torque(robot))
     assert not agree(minimal_torque(robot, bodies=without(base_acceleration=np.zeros(3))), expected_torque(robot))
-    lighter = replace(equivalent_bodies(robot), foot_masses=(0.0,) * 5)
+    lighter = replace(find_equivalent_bodies(robot), foot_masses=(0.0,) * 5)
     assert not agree(minimal_torque(robot, bodies=lambda _: lighter), expected_torque(robot))
 
 
@@ -220,7 +220,7 @@ PRINTED: dict[str, Counts] = {
 
 def count_table_two(robot: Robot) -> list[Counts]:
     """For every body the multiplications and additions of every variable, as far as a torque needs them."""
-    arm = equivalent_bodies(robot)
+    arm = find_equivalent_bodies(robot)
     r = run_recursion(arm, casadi_motion(*(casadi.SX.sym(name, len(arm.axes)) for name in ("q", "qd", "qdd"))))
     alive = collect_operations(list(r.tau))
     table: list[Counts] = [{} for _ in arm.axes]

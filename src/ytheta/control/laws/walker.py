@@ -41,7 +41,7 @@ from ytheta.control.laws.law import LawEquations
 from ytheta.control.symbols import Symbols
 from ytheta.control.unknowns import Unknowns, select_unknowns
 from ytheta.conventions import JOINT_PARAMETERS
-from ytheta.dynamics.declared_forces import force_shapes
+from ytheta.dynamics.declared_forces import compute_force_shapes
 from ytheta.dynamics.drive_motion import DriveMotion, compute_drive_motion
 from ytheta.dynamics.formulations.spatial import momentum_columns, spatial_transpose
 from ytheta.dynamics.formulations.spatial_tree import LinkMotion, add_forces, traverse
@@ -100,7 +100,7 @@ class Walker(AdaptiveLaw):
         v, vd = s.qrd - s.apply_gain("convergence", s.error), s.qrdd - s.apply_gain("convergence", s.error_rate)  # (17)
         weights = scale_by(exact_array(self._weights.tolist()), s.factors.get("feedback", 1))
         m = compute_drive_motion(s.model.loops, s.qd, vd, v)
-        shapes = force_shapes(s.model.loops, m.joints.q)
+        shapes = compute_force_shapes(s.model.loops, m.joints.q)
         rho, w = _recursion(s.model.loops.mechanism, m, shapes, s.model.theta, weights)
         return LawEquations(dot(m.drive_jacobian.T, rho), s.qd - v, w[list(self.unknowns.indices)])  # (23), (24)
 
@@ -141,7 +141,7 @@ class Walker(AdaptiveLaw):
         inputs = [casadi.SX.sym(name, len(loops.actuated)) for name in ("Qd", "Vd", "V")]
         m = compute_drive_motion(loops, *(scalars(vector) for vector in inputs))
         vectors = [m.joints.q, m.joints.qd, m.joints.vd, m.joints.v, m.velocity, m.reference_velocity, m.acceleration]
-        matrices = [m.joint_jacobian, m.drive_jacobian, force_shapes(loops, m.joints.q)]
+        matrices = [m.joint_jacobian, m.drive_jacobian, compute_force_shapes(loops, m.joints.q)]
         outputs = [casadi.reshape(column(matrix.ravel(order="F")), *matrix.shape) for matrix in matrices]
         return casadi.Function("kinematics", [loops.x, *inputs], [*(column(v) for v in vectors), *outputs])
 

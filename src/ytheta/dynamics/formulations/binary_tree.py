@@ -62,7 +62,7 @@ class BinaryTree:
         return tuple(node.number for node in self.nodes if number in (*self.path(node.number), 0))
 
 
-def binary_tree(robot: Robot) -> BinaryTree:
+def build_binary_tree(robot: Robot) -> BinaryTree:
     """Build the tree of sec. 2.1, with connectors on the left and successors on the right.
 
     Links are numbered in tree order, terminating links in the order of the loops. The first joint behind a link is its

@@ -75,12 +75,12 @@ class EquivalentBodies:
         return tuple(bool(self.P[i][k, 3] or any(foot[k] for foot in feet)) for k in range(3))
 
 
-def minimal_bodies(robot: Robot) -> EquivalentBodies:
+def find_minimal_bodies(robot: Robot) -> EquivalentBodies:
     """The bodies of Theorem 2, with nothing moved outward."""
     return _transfer_masses(*joint_axes(robot), {})
 
 
-def equivalent_bodies(robot: Robot) -> EquivalentBodies:
+def find_equivalent_bodies(robot: Robot) -> EquivalentBodies:
     """The bodies with the lowest cost that a search over transfers across each axis finds."""
     axes, inertias = joint_axes(robot)
     for i, axis in enumerate(axes):

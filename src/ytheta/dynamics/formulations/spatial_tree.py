@@ -29,7 +29,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ytheta.dynamics.formulations.binary_tree import NodeKind, binary_tree
+from ytheta.dynamics.formulations.binary_tree import NodeKind, build_binary_tree
 from ytheta.dynamics.formulations.newton_euler import joint_axis, joint_origin, pose
 from ytheta.dynamics.formulations.spatial import (
     Transform,
@@ -105,7 +105,7 @@ def traverse(
     ``link_force(link, motion)`` returns the force of one link as columns. ``combine`` joins the forces of a link and of
     those behind it (12): ``concatenate_forces`` for forces per parameter, ``add_forces`` for forces.
     """
-    nodes = binary_tree(mechanism.robot).nodes
+    nodes = build_binary_tree(mechanism.robot).nodes
     result: list[JointForce] = []
 
     def visit(number: int | None, above: LinkMotion) -> tuple[list[int], list[np.ndarray]]:

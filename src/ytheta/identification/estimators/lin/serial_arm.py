@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ytheta.conventions import JOINT_PARAMETERS, parameter_name
-from ytheta.dynamics.inertia_constants import joint_frames
+from ytheta.dynamics.inertia_constants import compute_joint_frames
 from ytheta.dynamics.mechanism import build_mechanism
 from ytheta.errors import InputError
 from ytheta.identifiability import lin
@@ -126,7 +126,7 @@ def accepts(robot: Robot) -> str | None:
 def _joint_frames(robot: Robot) -> list[tuple[int | None, JointFrame]]:
     """For every moving body its moving parent, loads between them skipped, and its joint frame in that parent."""
     arm = build_mechanism(robot)
-    placements = [(np.array(R, dtype=float), np.array(p, dtype=float)) for R, p in joint_frames(arm)]
+    placements = [(np.array(R, dtype=float), np.array(p, dtype=float)) for R, p in compute_joint_frames(arm)]
     frames: list[tuple[int | None, JointFrame]] = []
     for j, body in enumerate(arm.bodies):
         if body.joint is None:

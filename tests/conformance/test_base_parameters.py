@@ -65,7 +65,8 @@ def test_closed_form_and_rank_give_the_same_number(robot: Robot) -> None:
     closed_form = ytheta.base_parameters(robot, method="lin", rotor_inertia=True)
     by_rank = ytheta.base_parameters(robot, method="qr", rotor_inertia=True)
     assert by_rank.gap is not None
-    assume(by_rank.gap[0] > 1e3 * max(by_rank.gap[1], 1e-9))  # a rank cannot decide on tiny angles or lengths
+    # A rank cannot decide on tiny angles or lengths: the singular values that it leaves out must be rounding errors.
+    assume(by_rank.gap[1] < 1e-9)
     assert len(closed_form) == len(by_rank)
 
 

@@ -11,7 +11,7 @@ from tests.support import example_robots
 from tests.support.base_checks import is_complete_and_minimal
 from tests.support.random_robots import robots
 from tests.support.vendor_urdfs import URDFS
-from ytheta.identifiability.registry import acceptance
+from ytheta.identifiability.registry import explain_refusals
 from ytheta.robot import catalog
 from ytheta.robot.frame import Frame
 from ytheta.robot.parts import Joint, JointKind, Link
@@ -23,7 +23,7 @@ def load(name: str) -> Robot:
 
 
 def accepting_methods(robot: Robot) -> list[str]:
-    return [method for method, reason in acceptance(robot).items() if reason is None]
+    return [method for method, reason in explain_refusals(robot).items() if reason is None]
 
 
 CASES = [
@@ -74,7 +74,7 @@ def test_closed_form_and_rank_give_the_same_number(robot: Robot) -> None:
 def test_rounding_does_not_count_as_geometry(tilt: float) -> None:
     """A prismatic joint nearly along the axis before it: the closed form refuses the robot, and auto uses the rank."""
     robot = _prismatic_after_revolute(tilt)
-    reason = acceptance(robot)["lin"]
+    reason = explain_refusals(robot)["lin"]
     assert reason is not None
     assert "l2" in reason
     base = ytheta.base_parameters(robot)
@@ -111,6 +111,6 @@ def test_auto_prefers_the_closed_form() -> None:
 
 def test_a_refusal_names_a_method_that_accepts() -> None:
     for method in ("lin", "ha"):
-        reason = acceptance(ytheta.load("palletiser"))[method]
+        reason = explain_refusals(ytheta.load("palletiser"))[method]
         assert reason is not None
         assert "qr" in reason

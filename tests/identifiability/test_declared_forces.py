@@ -11,7 +11,7 @@ from tests.support.driven_robots import evaluate
 from tests.support.forced_robots import CABLE, SPRING, with_forces
 from ytheta.dynamics import graphs
 from ytheta.errors import InputError
-from ytheta.identifiability.registry import acceptance, base_parameters
+from ytheta.identifiability.registry import explain_refusals, base_parameters
 from ytheta.robot.parts import Force
 
 
@@ -23,7 +23,7 @@ def test_base_parameters_with_forces() -> None:
     assert base.independent == (*base_parameters(bare, method="qr").independent, "spring.k", "cable.k")
     assert is_complete_and_minimal(robot, base)
     for method in ("lin", "ha"):
-        assert "not declared forces; method qr does" in str(acceptance(robot)[method])
+        assert "not declared forces; method qr does" in str(explain_refusals(robot)[method])
         with pytest.raises(InputError, match="not declared forces"):
             base_parameters(robot, method=method)
 

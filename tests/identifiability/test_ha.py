@@ -68,7 +68,7 @@ def test_torque_of_base_parameters() -> None:
 @settings(max_examples=6)
 @given(robots(loops=False, symbols=False), st.booleans())
 def test_random_trees(robot: Robot, rotors: bool) -> None:
-    assume(ha.accepts(robot) is None)
+    assume(ha.explain_refusal(robot) is None)
     smallest, below = ytheta.base_parameters(robot, method="qr", rotor_inertia=rotors).gap or (1.0, 0.0)
     assume(smallest > 1e-4 and below < 1e-9)  # a numerical rank cannot decide on tiny angles or lengths
     base = ha.base_parameters(robot, rotor_inertia=rotors)
@@ -128,16 +128,16 @@ def test_axes_that_are_nearly_parallel() -> None:
 
 
 def test_accepted_and_refused_robots() -> None:
-    assert ha.accepts(ytheta.load("rx90")) is None
+    assert ha.explain_refusal(ytheta.load("rx90")) is None
     walker = ytheta.load("walker")
     for function in (ha.regroup, ha.base_parameters):
         with pytest.raises(InputError, match=r"'walker' has closed loops.*use method qr"):
             function(walker)
     geared = replace(fork(), couplings=(Coupling("swing", (("turn", 0.5),)),), actuated=())
-    assert "joint 'swing' coupled" in str(ha.accepts(geared))
-    assert "no moving joint" in str(ha.accepts(robot_without_joints()))
+    assert "joint 'swing' coupled" in str(ha.explain_refusal(geared))
+    assert "no moving joint" in str(ha.explain_refusal(robot_without_joints()))
     unset = replace(ytheta.load("ha-scara"), lengths=(("a1", None), ("a2", 0.4)))
-    assert "'a1'; set it with robot.with_lengths, or use method lin" in str(ha.accepts(unset))
+    assert "'a1'; set it with robot.with_lengths, or use method lin" in str(ha.explain_refusal(unset))
     assert sum(ha.regroup(unset).counts) == 10
     with pytest.raises(UnknownNameError, match=r"no parameter 'link1.mxx'; did you mean 'link1.mx'"):
         ha.regroup(ytheta.load("rx90"), zero=["link1.mxx"])

@@ -70,7 +70,7 @@ def test_no_base_parameter_can_be_left_out(name: str) -> None:
 
 def test_accepted_robots_of_the_catalog() -> None:
     names = {path.stem for path in (Path(ytheta.__file__).parent / "robot" / "catalog").glob("*.toml")}
-    assert {name for name in names if lin.accepts(ytheta.load(name)) is None} == set(CATALOG)
+    assert {name for name in names if lin.explain_refusal(ytheta.load(name)) is None} == set(CATALOG)
 
 
 def test_rounded_angles_give_the_textbook_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -204,4 +204,4 @@ def test_refused_robots() -> None:
     ):
         with pytest.raises(InputError, match=reason):
             lin.base_parameters(robot)
-    assert lin.accepts(fork()) is None
+    assert lin.explain_refusal(fork()) is None

@@ -144,7 +144,7 @@ def _uses_minimal_parameters(robot: Robot, formulation: str, *, theta_input: boo
     if formulation and formulation not in known:
         hint = suggest_names(formulation, known)
         raise UnknownNameError(f"inverse dynamics has no formulation {formulation!r}{hint}")
-    reason = minimal_newton_euler.accepts(robot)
+    reason = minimal_newton_euler.explain_refusal(robot)
     if reason is None and theta_input:
         reason = "its numbers are computed before tracing, so theta cannot be an input; use newton_euler"
     if formulation == known[1] and reason is not None:
@@ -235,7 +235,7 @@ def cut_motion_graph(robot: Robot) -> Graph:
 
 
 def _check_lagrangian(robot: Robot) -> None:
-    reason = lagrange.accepts(robot)
+    reason = lagrange.explain_refusal(robot)
     if reason is not None:
         raise InputError(f"Y = dW/dt + Yhat comes from the Lagrangian of a tree: {reason} for Y itself")
 

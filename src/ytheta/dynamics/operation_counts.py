@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ytheta.dynamics.formulations import minimal_newton_euler
-from ytheta.dynamics.formulations.registry import acceptance
+from ytheta.dynamics.formulations.registry import explain_refusals
 from ytheta.dynamics.graphs import inverse_dynamics_graph, regressor_graph
 from ytheta.native import count_operations
 from ytheta.robot.robot import Robot
@@ -18,7 +18,7 @@ MAX_JOINTS = 12
 def count_regressor_operations(robot: Robot) -> dict[str, dict[str, Any]]:
     """Return ``multiplications`` and ``additions`` of each formulation, or the ``reason`` why they are not counted."""
     counts: dict[str, dict[str, Any]] = {}
-    for name, reason in acceptance(robot).items():
+    for name, reason in explain_refusals(robot).items():
         if reason is None and counts and len(robot.movable) > MAX_JOINTS:
             reason = f"accepted, but not counted: {len(robot.movable)} joints"
         if reason is None:
@@ -31,7 +31,7 @@ def count_regressor_operations(robot: Robot) -> dict[str, dict[str, Any]]:
 
 def count_inverse_dynamics_operations(robot: Robot) -> dict[str, dict[str, int]]:
     """Return ``multiplications`` and ``additions`` of inverse dynamics with constant parameters, the fewest first."""
-    accepted = ["newton_euler"] + ["minimal_newton_euler"] * (minimal_newton_euler.accepts(robot) is None)
+    accepted = ["newton_euler"] + ["minimal_newton_euler"] * (minimal_newton_euler.explain_refusal(robot) is None)
     counts = {name: count_operations(inverse_dynamics_graph(robot, formulation=name)) for name in accepted}
     order = sorted(counts, key=lambda name: counts[name].multiplications + counts[name].additions)
     return {

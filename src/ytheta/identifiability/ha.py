@@ -68,7 +68,7 @@ from ytheta.shapes import Float
 Row: TypeAlias = dict[Place, Any]
 
 
-def accepts(robot: Robot) -> str | None:
+def explain_refusal(robot: Robot) -> str | None:
     """None, or the reason why the robot is not accepted."""
     reason = _refusal(robot)
     if reason is None and robot.unset_lengths:
@@ -81,7 +81,7 @@ def accepts(robot: Robot) -> str | None:
 
 def base_parameters(robot: Robot, *, rotor_inertia: bool = False) -> BaseParameters:
     """Return the base parameters among all link parameters and, if requested, all rotor inertias."""
-    reason = accepts(robot)
+    reason = explain_refusal(robot)
     if reason is not None:
         raise InputError(reason)
     canonical = to_canonical_frames(robot)

@@ -89,7 +89,7 @@ class Combination:
     row: Shaped[np.ndarray, "params"]
 
 
-def accepts(robot: Robot) -> str | None:
+def explain_refusal(robot: Robot) -> str | None:
     """None, or the reason why the robot is not accepted."""
     if robot.loops:
         return f"robot {robot.name!r} has closed loops, for which Theorem 2 has no rule; use method qr"
@@ -138,7 +138,7 @@ def minimal_combinations(robot: Robot, *, rotor_inertia: bool = False) -> tuple[
 
 def _combine(robot: Robot, *, rotor_inertia: bool) -> tuple[Mechanism, tuple[Combination, ...]]:
     """Return the mechanism with numerical geometry, and the combinations."""
-    reason = accepts(robot)
+    reason = explain_refusal(robot)
     if reason is not None:
         raise InputError(reason)
     numbers = arm = _numerical_mechanism(robot)

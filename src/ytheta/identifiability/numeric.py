@@ -42,7 +42,7 @@ MAX_HALVINGS = 12  # of the workspace, after which a loop counts as unable to mo
 MAX_CONDITION = 1e3  # of a loop's equations; poses nearer to a singularity are left out, as their rows are huge
 
 
-def accepts(robot: Robot) -> str | None:
+def explain_refusal(robot: Robot) -> str | None:
     """None, or the reason why the robot is not accepted."""
     if robot.loops and not robot.actuated:
         return (
@@ -61,7 +61,7 @@ def accepts(robot: Robot) -> str | None:
 
 def base_parameters(robot: Robot, *, selected: Sequence[str]) -> BaseParameters:
     """Return the base parameters among the selected standard parameters."""
-    reason = accepts(robot)
+    reason = explain_refusal(robot)
     if reason is not None:
         raise InputError(reason)
     loops = build_constraint(robot)

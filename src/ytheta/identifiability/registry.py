@@ -15,7 +15,7 @@ from ytheta.robot.robot import Robot
 METHODS = ("lin", "qr", "ha")
 
 
-def acceptance(robot: Robot, *, friction: Sequence[str] = (), parameters: Sequence[str] = ()) -> dict[str, str | None]:
+def explain_refusals(robot: Robot, *, friction: Sequence[str] = (), parameters: Sequence[str] = ()) -> dict[str, str | None]:
     """For every method None, or the reason why it does not accept this robot."""
     return {method: _reason(robot, method, friction, parameters) for method in METHODS}
 
@@ -51,7 +51,7 @@ def base_parameters(
         chosen = next((name for name in METHODS if _reason(robot, name, friction, parameters) is None), "qr")
     reason = _reason(robot, chosen, friction, parameters)
     if reason is not None:
-        refusals = acceptance(robot, friction=friction, parameters=parameters)
+        refusals = explain_refusals(robot, friction=friction, parameters=parameters)
         accepting = [name for name, refusal in refusals.items() if refusal is None]
         if not accepting:
             raise InputError(reason)
@@ -67,12 +67,12 @@ def base_parameters(
 
 def _reason(robot: Robot, method: str, friction: Sequence[str], parameters: Sequence[str]) -> str | None:
     if method == "qr":
-        return numeric.accepts(robot)
+        return numeric.explain_refusal(robot)
     if parameters:
         return "it handles all link parameters together, not a selection of parameters; method qr does"
     if friction:
         return "it handles link parameters and rotor inertias, not friction; method qr does"
     if robot.forces:
         return "it handles link parameters and rotor inertias, not declared forces; method qr does"
-    reason: str | None = import_module(f"ytheta.identifiability.{method}").accepts(robot)
+    reason: str | None = import_module(f"ytheta.identifiability.{method}").explain_refusal(robot)
     return reason

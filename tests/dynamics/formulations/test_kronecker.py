@@ -42,8 +42,8 @@ def test_columns_of_other_branches_are_structural_zeros() -> None:
 
 
 def test_accepts() -> None:
-    assert kronecker.accepts(ytheta.load("walker")) == "robot 'walker' has closed loops; use spatial_tree"
-    assert kronecker.accepts(ytheta.load("stanford")) is None
+    assert kronecker.explain_refusal(ytheta.load("walker")) == "robot 'walker' has closed loops; use spatial_tree"
+    assert kronecker.explain_refusal(ytheta.load("stanford")) is None
 
 
 # --- section 2 ------------------------------------------------------------------------------------------------------

@@ -45,8 +45,8 @@ def test_columns_of_other_branches_are_structural_zeros() -> None:
 
 
 def test_accepts() -> None:
-    assert lagrange.accepts(ytheta.load("walker")) == "robot 'walker' has closed loops; use spatial_tree"
-    assert lagrange.accepts(ytheta.load("stanford")) is None
+    assert lagrange.explain_refusal(ytheta.load("walker")) == "robot 'walker' has closed loops; use spatial_tree"
+    assert lagrange.explain_refusal(ytheta.load("stanford")) is None
 
 
 @pytest.mark.parametrize("name", ["stanford", "lu-two-link", "tiago_no_hand.urdf", "fork"])

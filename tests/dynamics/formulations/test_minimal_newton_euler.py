@@ -28,7 +28,7 @@ from tests.support.random_robots import inertias, robots
 from ytheta.dynamics import kernels
 from ytheta.dynamics.formulations.body_rotation import PlanarRotation
 from ytheta.dynamics.formulations.equivalent_bodies import EquivalentBodies, find_equivalent_bodies, find_minimal_bodies
-from ytheta.dynamics.formulations.minimal_newton_euler import Recursion, accepts, run_recursion
+from ytheta.dynamics.formulations.minimal_newton_euler import Recursion, explain_refusal, run_recursion
 from ytheta.dynamics.graphs import inverse_dynamics_graph
 from ytheta.dynamics.motion import casadi_motion
 from ytheta.errors import InputError
@@ -45,7 +45,7 @@ URDFS = ("ur10_robot.urdf", "kinova.urdf", "tiago_no_hand.urdf", "allegro_right_
 @pytest.mark.parametrize("name", [*TREES, *URDFS])
 def test_equals_pinocchio(name: str) -> None:
     robot = load(name)
-    assert accepts(robot) is None
+    assert explain_refusal(robot) is None
     q, qd, qdd, _ = state(len(robot.merged.movable))
     assert agree(minimal_torque(robot), peer(robot).torque(q, qd, qdd))
 

@@ -158,8 +158,8 @@ def test_both_forms_give_the_same_adaptation(name: str) -> None:
 
 def test_accepts() -> None:
     walker = ytheta.load("walker")
-    assert spatial_tree.accepts(walker) is None
-    assert spatial_tree.accepts(ytheta.load("panda")) is None
-    reason = spatial_tree.accepts(replace(walker, actuated=()))
+    assert spatial_tree.explain_refusal(walker) is None
+    assert spatial_tree.explain_refusal(ytheta.load("panda")) is None
+    reason = spatial_tree.explain_refusal(replace(walker, actuated=()))
     assert reason is not None
     assert "no actuated coordinates" in reason

@@ -38,7 +38,7 @@ _ByJoint: TypeAlias = dict[int, np.ndarray]
 ENTRIES = 16
 
 
-def accepts(robot: Robot) -> str | None:
+def explain_refusal(robot: Robot) -> str | None:
     """Return None if this formulation accepts the robot, else the reason why not."""
     if robot.loops:
         return f"robot {robot.name!r} has closed loops; use spatial_tree"

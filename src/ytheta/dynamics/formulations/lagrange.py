@@ -57,7 +57,7 @@ Eleven: TypeAlias = Shaped[np.ndarray, "joints eleven"]
 ELEVEN = 11
 
 
-def accepts(robot: Robot) -> str | None:
+def explain_refusal(robot: Robot) -> str | None:
     """Return None if this formulation accepts the robot, else the reason why not."""
     if robot.loops:
         return f"robot {robot.name!r} has closed loops; use spatial_tree"

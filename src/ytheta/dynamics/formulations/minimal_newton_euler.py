@@ -39,7 +39,7 @@ from ytheta.shapes import AnyPerMoment, AnyVector3, Shaped
 Z = exact_array([0, 0, 1])
 
 
-def accepts(robot: Robot) -> str | None:
+def explain_refusal(robot: Robot) -> str | None:
     """Return None if this formulation accepts the robot, else the reason why not."""
     if robot.loops:
         return f"robot {robot.name!r} has closed loops, which this recursion does not support; use newton_euler"

@@ -61,7 +61,7 @@ class Twist:
         return dot(inertia, self.wd) + both * 0.5
 
 
-def accepts(robot: Robot) -> str | None:
+def explain_refusal(robot: Robot) -> str | None:
     """Return None if this formulation accepts the robot, else the reason why not."""
     if robot.loops:
         return f"robot {robot.name!r} has closed loops, which this recursion does not support; use spatial_tree"

@@ -12,20 +12,20 @@ from ytheta.robot.robot import Robot
 FORMULATIONS = ("newton_euler", "spatial_tree", "lagrange", "kronecker")
 
 
-def acceptance(robot: Robot) -> dict[str, str | None]:
+def explain_refusals(robot: Robot) -> dict[str, str | None]:
     """For every formulation None if it accepts the robot, else the reason why not."""
-    return {name: _module(name).accepts(robot) for name in FORMULATIONS}
+    return {name: _module(name).explain_refusal(robot) for name in FORMULATIONS}
 
 
 def choose_formulation(robot: Robot, name: str = "") -> ModuleType:
     """The named formulation, or the first that accepts the robot; InputError if the named one does not accept it."""
     if not name:
-        return _module(next(name for name, reason in acceptance(robot).items() if reason is None))
+        return _module(next(name for name, reason in explain_refusals(robot).items() if reason is None))
     if name not in FORMULATIONS:
         raise UnknownNameError(f"there is no formulation {name!r}{suggest_names(name, FORMULATIONS)}")
-    reason = _module(name).accepts(robot)
+    reason = _module(name).explain_refusal(robot)
     if reason is not None:
-        accepting = [other for other, refusal in acceptance(robot).items() if refusal is None]
+        accepting = [other for other, refusal in explain_refusals(robot).items() if refusal is None]
         raise InputError(f"{name} does not accept this robot: {reason} (accepted by: {', '.join(accepting)})")
     return _module(name)
 

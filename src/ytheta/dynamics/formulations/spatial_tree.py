@@ -77,7 +77,7 @@ LinkForce: TypeAlias = Callable[[int, LinkMotion], AnySpatialColumns]
 Combine: TypeAlias = Callable[[Sequence[np.ndarray]], AnySpatialColumns]
 
 
-def accepts(robot: Robot) -> str | None:
+def explain_refusal(robot: Robot) -> str | None:
     """Return None if this formulation accepts the robot, else the reason why not."""
     if robot.loops and not robot.actuated:
         return f"robot {robot.name!r} has loops but no actuated coordinates; choose them with 'actuated'"

@@ -69,7 +69,7 @@ class SerialArm:
     def of(cls, base: BaseParameters) -> SerialArm:
         """Create the arm; InputError if the procedure does not accept the robot."""
         robot = base.robot.numeric
-        reason = accepts(robot)
+        reason = explain_refusal(robot)
         if reason is not None:
             raise InputError(f"lin does not accept this: {reason}; {OTHER_ESTIMATORS}")
         rotors = any(name.endswith(".Ia") for name in base.selected)
@@ -105,7 +105,7 @@ class SerialArm:
         return slice(first, first + len(self.joints[i].names))
 
 
-def accepts(robot: Robot) -> str | None:
+def explain_refusal(robot: Robot) -> str | None:
     """None if the procedure accepts the robot, or the reason why not."""
     if robot.loops:
         return f"robot {robot.name!r} has closed loops, for which Theorem 2 has no rule"
@@ -120,7 +120,7 @@ def accepts(robot: Robot) -> str | None:
     parents = [parent for parent, _ in _joint_frames(robot)]
     if len({*parents}) < len(parents):
         return f"robot {robot.name!r} has branches, but the procedure is for serial arms"
-    return lin.accepts(robot)
+    return lin.explain_refusal(robot)
 
 
 def _joint_frames(robot: Robot) -> list[tuple[int | None, JointFrame]]:

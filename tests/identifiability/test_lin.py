@@ -142,7 +142,7 @@ def test_mounting_matters() -> None:
 def combination_names(robot: Robot) -> dict[str, list[str]]:
     """The names of the combinations by link."""
     names: dict[str, list[str]] = {}
-    for each in lin.minimal_combinations(robot):
+    for each in lin.find_minimal_combinations(robot):
         names.setdefault(each.link, []).append(each.name)
     return names
 
@@ -157,7 +157,7 @@ def test_the_stanford_arm() -> None:
 
 def test_prismatic_joints_between_r_and_s() -> None:
     assert combination_names(RULES["slide skew to r"][0]) == {"link1": ["U33"], "link2": ["m", "kappa1", "kappa2"]}
-    kappa1, kappa2 = lin.minimal_combinations(RULES["slide across r"][0])[2:]
+    kappa1, kappa2 = lin.find_minimal_combinations(RULES["slide across r"][0])[2:]
     # z of the joint frame is along x of the link, and u_r along its z: (86) is ± m y, (87) is m x.
     names = RULES["slide across r"][0].parameter_names
     assert {name: abs(e) for name, e in zip(names, kappa1.row, strict=True) if e != 0} == {"link2.my": 1}
@@ -168,7 +168,7 @@ def test_the_paper_s_constants_of_a_two_link_arm() -> None:
     robot = RULES["parallel"][0]
     combinations = {
         (each.link, each.name): {n: e for n, e in zip(robot.parameter_names, each.row, strict=True) if e != 0}
-        for each in lin.minimal_combinations(robot, rotor_inertia=True)
+        for each in lin.find_minimal_combinations(robot, rotor_inertia=True)
     }
     assert combinations == {
         ("link1", "U33"): {"link1.Izz": 1, "link2.Izz": 1, "link2.m": 0.25, "joint1.Ia": 1},
@@ -182,7 +182,7 @@ def test_the_paper_s_constants_of_a_two_link_arm() -> None:
 def test_rows_of_k_and_of_theorem_2_span_the_same() -> None:
     robot = ytheta.load("stanford")
     K = lin.base_parameters(robot).K
-    rows = np.array([each.row for each in lin.minimal_combinations(robot)], dtype=float)
+    rows = np.array([each.row for each in lin.find_minimal_combinations(robot)], dtype=float)
     assert np.linalg.matrix_rank(np.concatenate([K, rows])) == len(K) == len(rows)
 
 

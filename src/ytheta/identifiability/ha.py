@@ -196,7 +196,7 @@ def _select_terms(
     """Steps 1 and 2, from the last joint to the first: each level keeps rows that later levels do not span."""
     scaled = {monomial: _scale(row) for monomial, row in rows.items()}
     levels: dict[int, list[Monomial]] = {}
-    for monomial in sorted(rows, key=ring.sort_key):
+    for monomial in sorted(rows, key=ring.make_sort_key):
         levels.setdefault(ring.level(monomial), []).append(monomial)
     span = RowSpan()
     selected: list[list[int]] = []

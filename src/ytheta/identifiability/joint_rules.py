@@ -74,9 +74,9 @@ class JointAxes:
 
 def find_joint_axes(mechanism: Mechanism, tolerance: float = TOLERANCE) -> JointAxes:
     """Return the joint axes of a mechanism with numerical geometry."""
-    frames = frames_at_zero(mechanism)
+    frames = compute_frames_at_zero(mechanism)
     R, o = (np.array([frame[k] for frame in frames], dtype=float) for k in (0, 1))
-    return JointAxes(R, o, np.array(mechanism.gravity, dtype=float), longest_offset(mechanism), tolerance)
+    return JointAxes(R, o, np.array(mechanism.gravity, dtype=float), find_longest_offset(mechanism), tolerance)
 
 
 def apply_rules(mechanism: Mechanism, axes: JointAxes) -> Iterator[tuple[int, JointRule]]:
@@ -86,10 +86,10 @@ def apply_rules(mechanism: Mechanism, axes: JointAxes) -> Iterator[tuple[int, Jo
         revolute = [k for k in before if mechanism.bodies[k].revolute]
         prismatic = [k for k in before if not mechanism.bodies[k].revolute]
         if body.joint is not None:
-            yield j, (_revolute_rule if body.revolute else _prismatic_rule)(axes, j, revolute, prismatic)
+            yield j, (_make_revolute_rule if body.revolute else _make_prismatic_rule)(axes, j, revolute, prismatic)
 
 
-def _revolute_rule(axes: JointAxes, j: int, revolute: list[int], prismatic: list[int]) -> JointRule:
+def _make_revolute_rule(axes: JointAxes, j: int, revolute: list[int], prismatic: list[int]) -> JointRule:
     rotor_merges = axes.are_parallel(revolute) and axes.are_perpendicular(revolute, j)
     u_r = axes.R[j].T @ axes.u[[*revolute, j][0]]
     if axes.are_parallel([*revolute, j]):  # item 1: r <= j < s
@@ -101,7 +101,7 @@ def _revolute_rule(axes: JointAxes, j: int, revolute: list[int], prismatic: list
     return JointRule(names, rotor_merges, u_r, meeting)  # item 2
 
 
-def _prismatic_rule(axes: JointAxes, i: int, revolute: list[int], prismatic: list[int]) -> JointRule:
+def _make_prismatic_rule(axes: JointAxes, i: int, revolute: list[int], prismatic: list[int]) -> JointRule:
     u_r = axes.R[i].T @ axes.u[[*revolute, i][0]]
     if not axes.are_parallel(revolute):  # items 3 and 4: i > s
         return JointRule(("m", "kx", "ky", "kz"), False, u_r)
@@ -114,18 +114,18 @@ def _find_meeting(axes: JointAxes, joints: list[int]) -> tuple[int, int] | None:
     """Return r and s if the axes of all these joints meet in one point."""
     r = joints[0]
     s = next(k for k in joints if not axes.are_parallel([r, k]))
-    point = axes.o[s] - axes.u[s] * height_above_meeting(axes.u, list(axes.o), r, s, s)
+    point = axes.o[s] - axes.u[s] * compute_height_above_meeting(axes.u, list(axes.o), r, s, s)
     return (r, s) if axes.contain(point, joints) else None
 
 
-def height_above_meeting(u: Float[np.ndarray, "links 3"], o: Sequence[np.ndarray], r: int, s: int, j: int) -> Any:
+def compute_height_above_meeting(u: Float[np.ndarray, "links 3"], o: Sequence[np.ndarray], r: int, s: int, j: int) -> Any:
     """The distance, along the axis of joint j, of its origin from the point where the axes of r and s meet."""
     normal = np.cross(u[r], u[s])
     along = np.cross(u[s], normal) / (normal @ normal)  # from r's origin to the meeting point, per offset of s
     return inner(o[j] - o[r], u[j]) - inner(o[s] - o[r], along) * float(u[r] @ u[j])
 
 
-def frames_at_zero(mechanism: Mechanism) -> list[tuple[np.ndarray, np.ndarray]]:
+def compute_frames_at_zero(mechanism: Mechanism) -> list[tuple[np.ndarray, np.ndarray]]:
     """The joint frames at q = 0: rotation and origin in base axes."""
     frames: list[tuple[np.ndarray, np.ndarray]] = []
     for body, (R, p) in zip(mechanism.bodies, compute_joint_frames(mechanism), strict=True):
@@ -136,7 +136,7 @@ def frames_at_zero(mechanism: Mechanism) -> list[tuple[np.ndarray, np.ndarray]]:
     return frames
 
 
-def longest_offset(mechanism: Mechanism) -> float:
+def find_longest_offset(mechanism: Mechanism) -> float:
     """The longest offset of the geometry, the unit of length for tolerances; 1 if all offsets are zero."""
     offsets = (np.array(offset, dtype=float) for body in mechanism.bodies for offset in (body.p, body.s))
     return max((float(np.linalg.norm(offset)) for offset in offsets), default=0.0) or 1.0

@@ -58,9 +58,9 @@ from ytheta.identifiability.echelon import order_columns, reduce_to_independent
 from ytheta.identifiability.joint_rules import (
     apply_rules,
     find_joint_axes,
-    frames_at_zero,
-    height_above_meeting,
-    longest_offset,
+    compute_frames_at_zero,
+    compute_height_above_meeting,
+    find_longest_offset,
 )
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.modified_dh import TOLERANCE
@@ -100,7 +100,7 @@ def explain_refusal(robot: Robot) -> str | None:
         return f"robot {robot.name!r} has a motor that is not part of a joint, {robot.motors[0].name!r}; use method qr"
     if not robot.movable:
         return f"robot {robot.name!r} has no moving joint, so nothing can be identified"
-    numbers = _numerical_mechanism(robot)
+    numbers = _make_numerical_mechanism(robot)
     exact, rounded = (
         list(apply_rules(numbers, find_joint_axes(numbers, tolerance))) for tolerance in (TOLERANCE, ROUNDED_ANGLE)
     )
@@ -131,7 +131,7 @@ def base_parameters(robot: Robot, *, rotor_inertia: bool = False) -> BaseParamet
     return BaseParameters(robot, "lin", names, entries.astype(object), selected)
 
 
-def minimal_combinations(robot: Robot, *, rotor_inertia: bool = False) -> tuple[Combination, ...]:
+def find_minimal_combinations(robot: Robot, *, rotor_inertia: bool = False) -> tuple[Combination, ...]:
     """Return the combinations of Theorem 2, joint by joint, as the paper has them."""
     return _combine(robot, rotor_inertia=rotor_inertia)[1]
 
@@ -141,24 +141,24 @@ def _combine(robot: Robot, *, rotor_inertia: bool) -> tuple[Mechanism, tuple[Com
     reason = explain_refusal(robot)
     if reason is not None:
         raise InputError(reason)
-    numbers = arm = _numerical_mechanism(robot)
-    theta, to_row = _unit_forms(PER_LINK * len(numbers.bodies)), _identity
+    numbers = arm = _make_numerical_mechanism(robot)
+    theta, to_row = _make_unit_forms(PER_LINK * len(numbers.bodies)), _identity
     if robot.symbols:
         from ytheta.identifiability.exact import length_field
 
         field = length_field.LengthField(tuple(sorted(robot.symbols)), len(theta))
-        arm, theta, to_row = build_mechanism(_without_inertias(robot), lengths=field.lengths), field.theta, field.to_row
+        arm, theta, to_row = build_mechanism(_remove_inertias(robot), lengths=field.lengths), field.theta, field.to_row
     names, axes = robot.parameter_names, find_joint_axes(numbers)
     constants = compute_inertia_constants(arm, theta)
     combinations: list[Combination] = []
     for j, rule in apply_rules(numbers, axes):
         body = constants[j]
         if rule.meeting is not None:
-            height = height_above_meeting(axes.u, [o for _, o in frames_at_zero(arm)], *rule.meeting, j)
+            height = compute_height_above_meeting(axes.u, [o for _, o in compute_frames_at_zero(arm)], *rule.meeting, j)
             body = body.seen_from(exact_array(np.eye(3).tolist()), array([0, 0, height]))
         rows = {name: zeros(len(names)) for name in rule.names}
         for name, row in rows.items():
-            row[: len(theta)] = to_row(_linear_form(name, body, rule.u_r))
+            row[: len(theta)] = to_row(_make_linear_form(name, body, rule.u_r))
         if rotor_inertia:
             head = rule.names[0] if rule.rotor_merges else "Ia"
             rotor = parameter_name(arm.robot.joints[j].name, "Ia")
@@ -167,16 +167,16 @@ def _combine(robot: Robot, *, rotor_inertia: bool) -> tuple[Mechanism, tuple[Com
     return numbers, tuple(combinations)
 
 
-def _without_inertias(robot: Robot) -> Robot:
+def _remove_inertias(robot: Robot) -> Robot:
     """Remove the inertias: they do not matter, and merging those of fixed links would need values of all lengths."""
     return robot.with_inertias({link.name: Inertia() for link in robot.links})
 
 
-def _numerical_mechanism(robot: Robot) -> Mechanism:
-    return build_mechanism(_without_inertias(robot), lengths=_length_values(robot))
+def _make_numerical_mechanism(robot: Robot) -> Mechanism:
+    return build_mechanism(_remove_inertias(robot), lengths=_length_values(robot))
 
 
-def _linear_form(name: str, body: Constants, u_r: Vector3) -> Any:
+def _make_linear_form(name: str, body: Constants, u_r: Vector3) -> Any:
     """One combination of a composite body's constants, as a linear form in theta."""
     k, U = body.k, body.U
     if name == "m":
@@ -193,7 +193,7 @@ def _linear_form(name: str, body: Constants, u_r: Vector3) -> Any:
     return k[2] * (1.0 - z * z) - k[0] * (z * x) - k[1] * (z * y)  # (87)
 
 
-def _unit_forms(count: int) -> Shaped[np.ndarray, "link_params"]:
+def _make_unit_forms(count: int) -> Shaped[np.ndarray, "link_params"]:
     """The parameters as linear forms of themselves: entry k is row k of the unit matrix."""
     forms = zeros(count)
     for k, row in enumerate(np.eye(count)):
@@ -223,7 +223,7 @@ def _reduce(
     Every combination has parameters of its own link with factors of about one, and none of links before it. In units of
     the robot's size, the factors of the links behind it are of about one too.
     """
-    L = longest_offset(numbers)
+    L = find_longest_offset(numbers)
     units = L ** length_exponents(numbers.robot)
     row_units = np.array([L ** LENGTH_EXPONENTS.get(each.name, 2.0) for each in combinations])
     rotors = [k for k, each in enumerate(combinations) if each.name == "Ia"]  # a mass or an inertia, by its joint

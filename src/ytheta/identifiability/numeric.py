@@ -116,7 +116,7 @@ def _choose_units(robot: Robot) -> _Units:
     sliding = robot.sliding_joints
     lever = np.array([1.0 if name in sliding else L for name in robot.actuated])
     sizes = L ** length_exponents(robot)
-    motor_levers = _motor_levers(robot, sliding, L)
+    motor_levers = _compute_motor_levers(robot, sliding, L)
     for k, name in enumerate(robot.parameter_names):
         owner, _, parameter = name.rpartition(".")
         a = motor_levers.get(owner, 1.0 if owner in sliding else L)
@@ -126,7 +126,7 @@ def _choose_units(robot: Robot) -> _Units:
     return _Units(L, lever * G, np.sqrt(G * L) / lever, G / lever, sizes)
 
 
-def _motor_levers(robot: Robot, sliding: Collection[str], length: float) -> dict[str, float]:
+def _compute_motor_levers(robot: Robot, sliding: Collection[str], length: float) -> dict[str, float]:
     """The displacement of the robot, as a length, per unit of rotation of each motor; it depends on the gear ratio."""
     factors, _ = robot.motor_map
     levers = np.array([1.0 if name in sliding else length for name in robot.coordinates])

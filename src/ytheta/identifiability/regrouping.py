@@ -146,17 +146,17 @@ class Regrouping:
         """The block of joint i and functions F_j, without friction."""
         ring, functions = self.ring, self.functions[j]
         if form == "integrand":
-            return ring.evaluate([-ring.position_derivative(f, i) for f in functions], motion, number)
-        momenta = [ring.rate_derivative(f, i) for f in functions]
+            return ring.evaluate([-ring.differentiate_by_position(f, i) for f in functions], motion, number)
+        momenta = [ring.differentiate_by_rate(f, i) for f in functions]
         if form == "boundary":
             return ring.evaluate(momenta, motion, number)
         rest = [
-            sum((ring.position_derivative(g, k) * ring.rate(k) for k in range(j + 1)), -ring.position_derivative(f, i))
+            sum((ring.differentiate_by_position(g, k) * ring.rate(k) for k in range(j + 1)), -ring.differentiate_by_position(f, i))
             for f, g in zip(functions, momenta, strict=True)
         ]
         total = ring.evaluate(rest, motion, number)
         for k in range(j + 1):
-            inertia = ring.evaluate([ring.rate_derivative(g, k) for g in momenta], motion, number)
+            inertia = ring.evaluate([ring.differentiate_by_rate(g, k) for g in momenta], motion, number)
             for n, m in enumerate(inertia):
                 if type(m) is not int or m:
                     total[n] = total[n] + m * motion.vd[k]

@@ -6,11 +6,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from ytheta.identifiability.exact.energy_span import row_basis
+from ytheta.identifiability.exact.energy_span import compute_row_basis
 
 
 def test_row_basis_is_the_reduced_echelon_form() -> None:
     half = Fraction(1, 2)
     rows = np.array([[1, 2, 3], [2, 4, 6], [half, 1, 2]], dtype=object)
-    assert row_basis(rows).tolist() == [[1, 2, 0], [0, 0, 1]]
-    assert row_basis(rows[:0]).shape == (0, 3)
+    assert compute_row_basis(rows).tolist() == [[1, 2, 0], [0, 0, 1]]
+    assert compute_row_basis(rows[:0]).shape == (0, 3)

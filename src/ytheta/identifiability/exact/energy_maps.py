@@ -48,7 +48,7 @@ class EnergyMaps:
 
 def compute_energy_maps(body: Body) -> EnergyMaps:
     """Return the maps of the joint that carries a body; a fixed joint has S = 0, G = 0, k = 0 and constants."""
-    poses = _pose_polynomial(body)
+    poses = _compute_pose_polynomial(body)
     axis_i, axis_j = dot(body.P, body.axis), dot(body.S.T, body.axis)
     if body.joint is None:
         twist_i, S = zeros(6), zeros(6)
@@ -57,9 +57,9 @@ def compute_energy_maps(body: Body) -> EnergyMaps:
         S = np.concatenate([dot(body.S.T, cross(body.axis, body.s)), axis_j])
     else:
         twist_i, S = np.concatenate([axis_i, zeros(3)]), np.concatenate([axis_j, zeros(3)])
-    G = _momentum_matrix(twist_i)
+    G = _make_momentum_matrix(twist_i)
     k = dot(dot(twist_i[None], G), _HALVES)
-    return EnergyMaps(_transport_polynomial(poses), _twist_polynomial(poses), S, G, k)
+    return EnergyMaps(_compute_transport_polynomial(poses), _compute_twist_polynomial(poses), S, G, k)
 
 
 def multiply_powers(first: Powers, second: Powers) -> dict[Powers, int]:
@@ -68,26 +68,26 @@ def multiply_powers(first: Powers, second: Powers) -> dict[Powers, int]:
     return {(c, s, q): 1} if s < 2 else {(c, s - 2, q): 1, (c + 2, s - 2, q): -1}
 
 
-def _pose_polynomial(body: Body) -> dict[Powers, np.ndarray]:
+def _compute_pose_polynomial(body: Body) -> dict[Powers, np.ndarray]:
     """The 4 x 4 matrix of frame j relative to frame i."""
-    before, after = _homogeneous(body.P, body.p, 1), _homogeneous(body.S, body.s, 1)
+    before, after = _make_homogeneous(body.P, body.p, 1), _make_homogeneous(body.S, body.s, 1)
     u, zero = body.axis, zeros(3)
     identity = array([[int(i == j) for j in range(3)] for i in range(3)])
     if body.joint is None:
-        parts = {ONE: _homogeneous(identity, zero, 1)}
+        parts = {ONE: _make_homogeneous(identity, zero, 1)}
     elif body.revolute:
         along = dot(u[:, None], u[None])
         parts = {
-            ONE: _homogeneous(along, zero, 1),
-            COS: _homogeneous(identity - along, zero, 0),
-            SIN: _homogeneous(skew(u), zero, 0),
+            ONE: _make_homogeneous(along, zero, 1),
+            COS: _make_homogeneous(identity - along, zero, 0),
+            SIN: _make_homogeneous(skew(u), zero, 0),
         }
     else:
-        parts = {ONE: _homogeneous(identity, zero, 1), Q: _homogeneous(zeros(3, 3), u, 0)}
+        parts = {ONE: _make_homogeneous(identity, zero, 1), Q: _make_homogeneous(zeros(3, 3), u, 0)}
     return {powers: dot(dot(before, part), after) for powers, part in parts.items()}
 
 
-def _transport_polynomial(poses: Polynomial) -> Polynomial:
+def _compute_transport_polynomial(poses: Polynomial) -> Polynomial:
     """Lambda: the parameters of a body in frame i from those in frame j, by H P Hᵀ of the pseudo-inertia P."""
     total: dict[Powers, np.ndarray] = {}
     for first, A in poses.items():
@@ -99,7 +99,7 @@ def _transport_polynomial(poses: Polynomial) -> Polynomial:
     return {powers: matrix for powers, matrix in total.items() if matrix.any()}
 
 
-def _twist_polynomial(poses: Polynomial) -> Polynomial:
+def _compute_twist_polynomial(poses: Polynomial) -> Polynomial:
     """X: V_j = X V_i with the joint at rest, that is v_j = Rᵀ (v_i + w_i × p), w_j = Rᵀ w_i."""
     total: dict[Powers, np.ndarray] = {}
     for first, A in poses.items():
@@ -113,7 +113,7 @@ def _twist_polynomial(poses: Polynomial) -> Polynomial:
     return {powers: matrix for powers, matrix in total.items() if matrix.any()}
 
 
-def _momentum_matrix(twist: Shaped[np.ndarray, "6"]) -> Shaped[np.ndarray, "6 10"]:
+def _make_momentum_matrix(twist: Shaped[np.ndarray, "6"]) -> Shaped[np.ndarray, "6 10"]:
     """G, such that G theta is the momentum of a body with this twist: m v + w × h, then h × v + I w."""
     v, w = twist[:3], twist[3:]
     G = zeros(6, PER_LINK)
@@ -126,13 +126,13 @@ def _momentum_matrix(twist: Shaped[np.ndarray, "6"]) -> Shaped[np.ndarray, "6 10
     return G
 
 
-def _homogeneous(R: np.ndarray, p: np.ndarray, last: int) -> Shaped[np.ndarray, "4 4"]:
+def _make_homogeneous(R: np.ndarray, p: np.ndarray, last: int) -> Shaped[np.ndarray, "4 4"]:
     H = zeros(4, 4)
     H[:3, :3], H[:3, 3], H[3, 3] = R, p, last
     return H
 
 
-def _pseudo_inertia(k: int) -> Shaped[np.ndarray, "4 4"]:
+def _make_unit_pseudo_inertia(k: int) -> Shaped[np.ndarray, "4 4"]:
     """[[S, h], [hᵀ, m]] with S = tr(I)/2 1 - I, for parameter k equal to one and the others zero."""
     P = zeros(4, 4)
     if k < 4:
@@ -153,5 +153,5 @@ def _extract_parameters(P: Shaped[np.ndarray, "4 4 n"]) -> Shaped[np.ndarray, "1
     return np.stack([P[3, 3], P[3, 0], P[3, 1], P[3, 2], *tensor])
 
 
-_UNIT_PSEUDO_INERTIAS = np.stack([_pseudo_inertia(k) for k in range(PER_LINK)], axis=2)
+_UNIT_PSEUDO_INERTIAS = np.stack([_make_unit_pseudo_inertia(k) for k in range(PER_LINK)], axis=2)
 _HALVES = array([[HALF if i == j else 0 for j in range(PER_LINK)] for i in range(PER_LINK)])

@@ -33,7 +33,7 @@ def compute_energy_span(mechanism: Mechanism, *, rotors: bool) -> list[Shaped[np
     maps = [compute_energy_maps(body) for body in bodies]
     spans, twists = _compute_carrier_spans(mechanism, maps)
     width = PER_LINK * len(bodies) + mechanism.joints * rotors
-    composites = [_unit_rows(k, width) for k in range(len(bodies))]  # parameters of body k and of the bodies it carries
+    composites = [_make_unit_rows(k, width) for k in range(len(bodies))]  # parameters of body k and of the bodies it carries
     result: list[np.ndarray] = [zeros(0, width)] * len(bodies)
     for k in reversed(range(len(bodies))):
         body, joint_maps = bodies[k], maps[k]
@@ -47,11 +47,11 @@ def compute_energy_span(mechanism: Mechanism, *, rotors: bool) -> list[Shaped[np
         if rotors and body.joint is not None:
             rotor = zeros(len(stacked), 1)
             rotor[-1, 0] = HALF
-            basis = row_basis(np.concatenate([stacked, rotor], axis=1))
+            basis = compute_row_basis(np.concatenate([stacked, rotor], axis=1))
             result[k] = dot(basis[:, :PER_LINK], composites[k])
             result[k][:, PER_LINK * len(bodies) + body.joint] = basis[:, PER_LINK]
         else:
-            result[k] = dot(row_basis(stacked), composites[k])
+            result[k] = dot(compute_row_basis(stacked), composites[k])
         if body.parent is not None:
             composites[body.parent] = composites[body.parent] + dot(Lambda[ONE], composites[k])
     return result
@@ -67,17 +67,17 @@ def _compute_carrier_spans(
     carrier_twists: list[np.ndarray] = []
     spans: list[tuple[np.ndarray, np.ndarray]] = []
     for body, joint_maps in zip(mechanism.bodies, maps, strict=True):
-        B, V = (row_basis(ground), zeros(0, 6)) if body.parent is None else spans[body.parent]
+        B, V = (compute_row_basis(ground), zeros(0, 6)) if body.parent is None else spans[body.parent]
         carrier_energies.append(B)
         carrier_twists.append(V)
         factors = (B, dot(V, joint_maps.G), joint_maps.k)
         energies = [dot(rows, L) for L in joint_maps.Lambda.values() for rows in factors]
         twists = [dot(V, X.T) for X in joint_maps.X.values()]
-        spans.append((row_basis(np.concatenate(energies)), row_basis(np.concatenate([*twists, joint_maps.S[None]]))))
+        spans.append((compute_row_basis(np.concatenate(energies)), compute_row_basis(np.concatenate([*twists, joint_maps.S[None]]))))
     return carrier_energies, carrier_twists
 
 
-def row_basis(matrix: Shaped[np.ndarray, "rows columns"]) -> Shaped[np.ndarray, "rank columns"]:
+def compute_row_basis(matrix: Shaped[np.ndarray, "rows columns"]) -> Shaped[np.ndarray, "rank columns"]:
     """The reduced row echelon form of a matrix of fractions, without rows of zeros."""
     pivots: list[tuple[int, list[Any]]] = []  # column and row of each pivot
     for row in {tuple(entries): None for entries in matrix.tolist()}:
@@ -100,7 +100,7 @@ def _eliminate(row: list[Any], pivot: list[Any], column: int) -> list[Any]:
     return [x - factor * y if y else x for x, y in zip(row, pivot, strict=True)]
 
 
-def _unit_rows(body: int, width: int) -> Shaped[np.ndarray, "10 columns"]:
+def _make_unit_rows(body: int, width: int) -> Shaped[np.ndarray, "10 columns"]:
     """The rows of the unit matrix for the ten parameters of a body."""
     result = zeros(PER_LINK, width)
     for k in range(PER_LINK):

@@ -48,7 +48,7 @@ def to_canonical_frames(robot: Robot) -> CanonicalMechanism:
     dh = to_modified_dh(robot)
     numbers = build_mechanism(dh.robot)
     g = np.array(numbers.gravity, dtype=float)
-    rotated = [_to_frame(_upright_axes(g))]  # canonical frames relative to those of modified_dh; first that of the base
+    rotated = [_to_frame(_make_upright_axes(g))]  # canonical frames relative to those of modified_dh; first that of the base
     bodies: list[Body] = []
     for body, row in zip(numbers.bodies, dh.rows, strict=True):
         parent = rotated[0 if body.parent is None else body.parent + 1]
@@ -74,7 +74,7 @@ def to_exact_mechanism(robot: Robot, lengths: Mapping[str, Any], to_fractions: C
     """
     inexact = build_mechanism(robot, lengths) if lengths else build_mechanism(robot)
 
-    def exact_body(body: Body) -> Body:
+    def to_exact_body(body: Body) -> Body:
         return replace(
             body,
             axis=to_rational_direction(body.axis) if body.revolute else array([to_fraction(x) for x in body.axis]),
@@ -85,7 +85,7 @@ def to_exact_mechanism(robot: Robot, lengths: Mapping[str, Any], to_fractions: C
         )
 
     gravity = array([to_fraction(x) for x in inexact.gravity])
-    return replace(inexact, bodies=tuple(exact_body(body) for body in inexact.bodies), gravity=gravity)
+    return replace(inexact, bodies=tuple(to_exact_body(body) for body in inexact.bodies), gravity=gravity)
 
 
 def to_fraction(value: Any) -> int | Fraction:
@@ -106,13 +106,13 @@ def to_rational_rotation(matrix: Float[np.ndarray, "3 3"]) -> Shaped[np.ndarray,
         theta = to_circle_point(matrix[2, 1] / sine, matrix[2, 0] / sine)
     c, s = alpha
     about_x = array([[1, 0, 0], [0, c, -s], [0, s, c]])
-    return dot(dot(_about_z(*gamma), about_x), _about_z(*theta))
+    return dot(dot(_rotate_about_z(*gamma), about_x), _rotate_about_z(*theta))
 
 
 def to_rational_direction(axis: Shaped[np.ndarray, "3"]) -> Shaped[np.ndarray, "3"]:
     """Return a rational unit vector near a unit vector of floats."""
     z = np.array(axis, dtype=float)
-    x = _perpendicular(z)
+    x = _find_perpendicular(z)
     return to_rational_rotation(np.column_stack([x, np.cross(z, x), z]))[:, 2]
 
 
@@ -129,23 +129,23 @@ def to_circle_point(cosine: float, sine: float) -> tuple[Any, Any]:
     return (1 - t * t) / (1 + t * t), 2 * t / (1 + t * t)
 
 
-def _about_z(c: Any, s: Any) -> Shaped[np.ndarray, "3 3"]:
+def _rotate_about_z(c: Any, s: Any) -> Shaped[np.ndarray, "3 3"]:
     result = zeros(3, 3)
     result[0, 0] = result[1, 1] = c
     result[1, 0], result[0, 1], result[2, 2] = s, -s, 1
     return result
 
 
-def _upright_axes(g: Float[np.ndarray, "3"]) -> Float[np.ndarray, "3 3"]:
+def _make_upright_axes(g: Float[np.ndarray, "3"]) -> Float[np.ndarray, "3 3"]:
     """Axes with z opposite to gravity, in base axes; the base axes themselves if there is no gravity."""
     if not g.any():
         return np.eye(3)
     z = -g / np.linalg.norm(g)
-    x = _perpendicular(z)
+    x = _find_perpendicular(z)
     return np.column_stack([x, np.cross(z, x), z])
 
 
-def _perpendicular(z: Float[np.ndarray, "3"]) -> Float[np.ndarray, "3"]:
+def _find_perpendicular(z: Float[np.ndarray, "3"]) -> Float[np.ndarray, "3"]:
     """A unit vector perpendicular to z, along a coordinate axis if possible."""
     unit = _X if abs(z[0]) < 0.7 else _Z
     across = unit - z * (z @ unit)

@@ -76,7 +76,7 @@ def solve_for_independent(
     remaining = [{k: ring.from_expr(sympy.sympify(e)) for k, e in enumerate(row) if e != 0} for row in rows]
     pivots: dict[int, dict[int, Any]] = {}
     for column in sorted(independent, key=lambda k: (k // PER_LINK, -k)):
-        sizes = [_pivot_size(row.get(column)) for row in remaining]
+        sizes = [_measure_pivot(row.get(column)) for row in remaining]
         pivot = remaining.pop(int(np.argmax(sizes)))
         factor = pivot[column].LC
         pivot = {k: entry.quo_ground(factor) for k, entry in pivot.items()}
@@ -91,7 +91,7 @@ def solve_for_independent(
     return K
 
 
-def _pivot_size(entry: Any) -> float:
+def _measure_pivot(entry: Any) -> float:
     """The absolute value of a number; 0 for a polynomial, which cannot be a pivot."""
     return abs(float(entry.LC)) if entry is not None and entry.is_ground else 0.0
 

@@ -79,7 +79,7 @@ class TrigonometricRing:
         last = max((k for k, exponent in enumerate(monomial[: self._starts[-1]]) if exponent), default=-1)
         return sum(start <= last for start in self._starts[:-1])
 
-    def sort_key(self, monomial: Monomial) -> tuple[Any, ...]:
+    def make_sort_key(self, monomial: Monomial) -> tuple[Any, ...]:
         """A key for sorting: few factors of position first, so rates alone come first; cosines before sines."""
         rates = {start - 1 for start in self._starts[1:]}
         return sum(m for k, m in enumerate(monomial) if k not in rates), tuple(-m for m in monomial)
@@ -89,7 +89,7 @@ class TrigonometricRing:
         padding = (0,) * len(self.lengths)
         return self.ring.from_dict({monomial + padding: value for monomial, value in terms.items() if value})
 
-    def position_derivative(self, function: Function, joint: int) -> Function:
+    def differentiate_by_position(self, function: Function, joint: int) -> Function:
         """The derivative with respect to q of a joint."""
         first = self.ring.gens[self._starts[joint]]
         if not self.revolute[joint]:
@@ -97,7 +97,7 @@ class TrigonometricRing:
         c, s = first, self.ring.gens[self._starts[joint] + 1]
         return self._replace_squared_sine(function.diff(s) * c - function.diff(c) * s, joint)
 
-    def rate_derivative(self, function: Function, joint: int) -> Function:
+    def differentiate_by_rate(self, function: Function, joint: int) -> Function:
         """The derivative with respect to qd of a joint."""
         return function.diff(self.ring.gens[self._starts[joint + 1] - 1])
 

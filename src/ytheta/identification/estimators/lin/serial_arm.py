@@ -73,7 +73,7 @@ class SerialArm:
         if reason is not None:
             raise InputError(f"lin does not accept this: {reason}; {OTHER_ESTIMATORS}")
         rotors = any(name.endswith(".Ia") for name in base.selected)
-        combinations = lin.minimal_combinations(robot, rotor_inertia=rotors)
+        combinations = lin.find_minimal_combinations(robot, rotor_inertia=rotors)
         unit = dict(zip(robot.parameter_names, np.eye(len(robot.parameter_names)), strict=True))
         joints: list[ArmJoint] = []
         rows: list[np.ndarray] = []

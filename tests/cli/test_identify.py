@@ -205,7 +205,7 @@ def test_bad_logs(folder: Path, tmp_path: Path, case: str) -> None:
 
 
 BAD_CHOICES = {
-    "no log": (("none.csv",), "none.csv is not a file that exists"),
+    "no log": (("none.csv",), "none.csv does not exist"),
     "another robot's log": (("a.npz", "--fix-base", "--mapping", "none.toml"), "none.toml"),
     "estimator": (("a.npz", "--estimator", "weigthed"), "did you mean 'weighted'"),
     "form": (("a.npz", "--form", "integrl"), "did you mean 'integral'"),

@@ -56,4 +56,4 @@ def test_a_log_without_torques_has_predictions(folder: Path, tmp_path: Path) -> 
     assert without["relative_error_percent"] is without["per_joint_percent"] is None
     assert without.keys() == measured.keys()
     assert (without["samples"], without["seconds"]) == (measured["samples"], measured["seconds"])
-    assert "holds no torque" in refused("identify", "lu-two-link", str(moved), cwd=folder)
+    assert "contains no torque" in refused("identify", "lu-two-link", str(moved), cwd=folder)

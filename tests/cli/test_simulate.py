@@ -179,7 +179,7 @@ def test_torques_at_their_limits_are_remarked() -> None:
         (("--runs", "0"), "give at least 1"),
         (("--rate", "0"), "give a positive number of Hz"),
         (("--grasp", "-1@2"), "KILOGRAMS@SECONDS"),
-        (("--reference", "nowhere.csv"), "not a file that exists"),
+        (("--reference", "nowhere.csv"), "does not exist"),
         (("--controller", "pd_gravity", "--learn", "*.m"), "for adaptive controllers"),
         (("--controller", "walker", "--adaptation", "foo"), "no adaptation 'foo'"),
         (("--learn", "nothing.m"), "has no parameter 'nothing.m' to learn"),

@@ -1,4 +1,4 @@
-"""Codes of all findings about a log, for code that branches on them and for JSON."""
+"""Codes of the findings about a log. Programs branch on them, and JSON output contains them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class LogFindingCode(StrEnum):
-    """Code of a finding; docs/logs.md lists the conditions under which the checks report it."""
+    """Code of a finding. docs/logs.md lists the condition for each code of the checks."""
 
     # reading a file
     HEADER = "header"  # columns of a text file without a header were guessed
@@ -16,23 +16,23 @@ class LogFindingCode(StrEnum):
     # checking its rows
     MISSING = "missing"  # NaN, infinity, empty fields
     GARBAGE = "garbage"  # values that no robot produces
-    TIME = "time"  # time stamps run backwards or repeat
+    TIME = "time"  # timestamps run backwards or repeat
     GAP = "gap"  # samples were lost
     SAMPLING = "sampling"  # rate and jitter
-    HELD = "held"  # rows repeat the row before while the arm moves
-    SPIKE = "spike"  # single readings far from their neighbours
+    HELD = "held"  # rows repeat the previous row while the arm moves
+    SPIKE = "spike"  # single values far from their neighbours
 
     # checking the log as a whole
     SHORT = "short"  # few rows
-    UNITS = "units"  # angles in degrees, a clock in milliseconds
+    UNITS = "units"  # angles in degrees, or time in milliseconds
     VELOCITY = "velocity"  # recorded velocity and position disagree
     STILL = "still"  # a joint hardly moves
-    SATURATION = "saturation"  # a torque stays at its extreme
-    REPEATED_MOTION = "repeats"  # a second log follows the trajectory of the first
+    SATURATION = "saturation"  # a torque stays at its minimum or maximum
+    REPEATED_MOTION = "repeats"  # a log repeats the trajectory of another
 
     # preparing it
-    JITTER = "jitter"  # samples were not equally spaced
-    CUTOFF = "cut-off"  # the cut-off of the low-pass that was chosen
+    JITTER = "jitter"  # timestamps are not equally spaced
+    CUTOFF = "cut-off"  # the chosen cut-off of the low-pass
     PERIODS = "periods"  # periods were averaged
-    SAMPLES = "samples"  # samples that are kept
-    SEGMENTS = "segments"  # segments that are too short for the low-pass
+    SAMPLES = "samples"  # number of samples that are kept
+    SEGMENTS = "segments"  # segments are too short for the low-pass

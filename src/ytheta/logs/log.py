@@ -1,13 +1,12 @@
 """Log: recorded motion of a robot in its own coordinates and SI units, with the findings about it.
 
 Columns are the robot's actuated coordinates in their order; torques have the sign of tau = +Y(q, qd, qdd) theta. Rows
-are as recorded: nothing is filtered or differentiated here. ``segments`` are the ranges of rows between gaps; later
-stages never use samples across the end of a segment.
+are as recorded: nothing is filtered or differentiated here. ``segments`` are the ranges (start, stop) of rows between
+gaps, with ``stop`` excluded; samples of different segments are never combined.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -57,27 +56,27 @@ class Log:
 
     @property
     def seconds(self) -> float:
-        """Recorded time, without gaps."""
-        return float(sum(self.t[last - 1] - self.t[first] for first, last in self.segments))
+        """Recorded time in seconds, without gaps."""
+        return float(sum(self.t[stop - 1] - self.t[start] for start, stop in self.segments))
 
     @property
     def rate(self) -> float:
         """Samples per second: the inverse of the median step within segments; 0 if there is no step."""
-        segments = [(first, last) for first, last in self.segments if last - first > 1]
+        segments = [(start, stop) for start, stop in self.segments if stop - start > 1]
         if not segments:
             return 0.0
-        steps = allocate_temporary(sum(last - first - 1 for first, last in segments))
-        begin = 0
-        for first, last in segments:
-            end = begin + last - first - 1
-            np.subtract(self.t[first + 1 : last], self.t[first : last - 1], out=steps[begin:end])
-            begin = end
+        steps = allocate_temporary(sum(stop - start - 1 for start, stop in segments))
+        count = 0
+        for start, stop in segments:
+            end = count + stop - start - 1
+            np.subtract(self.t[start + 1 : stop], self.t[start : stop - 1], out=steps[count:end])
+            count = end
         return 1.0 / float(np.median(steps, overwrite_input=True))
 
-    def select_rows(self, first: int, last: int) -> Log:
-        """The log of rows first, …, last - 1; segments are clipped to them."""
-        chosen = slice(first, last)
-        clipped = [(max(a, first) - first, min(b, last) - first) for a, b in self.segments]
+    def select_rows(self, start: int, stop: int) -> Log:
+        """Return the log of rows ``start:stop``, with its segments clipped to them."""
+        chosen = slice(start, stop)
+        clipped = [(max(a, start) - start, min(b, stop) - start) for a, b in self.segments]
         return replace(
             self,
             t=self.t[chosen],
@@ -88,20 +87,18 @@ class Log:
         )
 
     def select_times(self, start: float, end: float) -> Log:
-        """The log of the rows with start <= t < end."""
-        first, last = np.searchsorted(self.t, [start, end])
-        return self.select_rows(int(first), int(last))
-
-    def pieces(self) -> Iterator[Log]:
-        """Yield the log of each segment."""
-        for first, last in self.segments:
-            yield self.select_rows(first, last)
+        """Return the log of the rows with start <= t < end."""
+        first, stop = np.searchsorted(self.t, [start, end])
+        return self.select_rows(int(first), int(stop))
 
     def describe_splits(self) -> str:
-        """Say why segments are short, as the beginning of an error message; empty for a log of one segment."""
+        """Return the first clause of an error message: why the log was split into short segments.
+
+        Empty if there is only one segment.
+        """
         if len(self.segments) < 2:
             return ""
         codes = {finding.code for finding in self.findings}
         causes = " and ".join(words for code, words in CAUSES_OF_SPLITS.items() if code in codes) or "gaps"
-        longest = max(last - first for first, last in self.segments)
-        return f"{causes} cut the log into {len(self.segments)} segments of at most {longest} samples; "
+        longest = max(stop - start for start, stop in self.segments)
+        return f"{causes} split the log into {len(self.segments)} segments of at most {longest} samples; "

@@ -1,7 +1,7 @@
-"""Large temporary arrays whose memory goes back to the operating system as soon as they are no longer used.
+"""Large temporary arrays whose memory is returned to the operating system as soon as they are no longer used.
 
-The C allocator keeps freed memory below a threshold that grows up to 32 megabytes, the size of one column of an hour at
-1 kHz. Beside a log that nearly fills the memory this is too much, so these arrays have a memory mapping of their own.
+The C allocator does not return freed blocks of up to 32 MB (one column of one hour at 1 kHz) to the operating system.
+To keep peak memory low for long logs, each of these arrays has its own memory mapping.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from ytheta.shapes import Float
 
 
 def allocate_temporary(count: int) -> Float[np.ndarray, "count"]:
-    """Return an array of zeros in a memory mapping of its own."""
+    """Return an array of zeros that has its own memory mapping."""
     if count == 0:
         return np.zeros(0)
     return np.frombuffer(mmap.mmap(-1, 8 * count), dtype=np.float64)
 
 
 def compute_steps(values: Float[np.ndarray, "samples"]) -> Float[np.ndarray, "steps"]:
-    """Return the differences of neighbouring values, as ``np.diff``, in temporary memory."""
+    """Return the differences of neighbouring values as a temporary array; otherwise like ``np.diff``."""
     return np.subtract(values[1:], values[:-1], out=allocate_temporary(max(len(values) - 1, 0)))

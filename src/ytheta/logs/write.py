@@ -1,4 +1,4 @@
-"""Writing logs as tables with the columns t, q1 …, qd1 …, tau1 …, in SI units; ``read_log`` reads them back."""
+"""Writing logs as tables with the columns t, q1 …, qd1 …, tau1 … in SI units, which ``read_log`` can read."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SUFFIXES = (".csv", ".parquet", ".npz")
 
 
 def write_log(log: Log, path: str | Path) -> Path:
-    """Write a log in the format of the file name's ending. The file appears complete or not at all."""
+    """Write a log in the format given by the file extension. The file is written atomically."""
     path = check_writable(path, *SUFFIXES)
     columns = _name_columns(log)
     with write_atomically(path) as file:

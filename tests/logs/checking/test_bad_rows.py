@@ -1,4 +1,4 @@
-"""Missing values and garbage are dropped with the rows beside them."""
+"""Rows with missing values are dropped, and garbage with the rows next to it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_each_defect_is_found_and_nothing_else(name: str) -> None:
 
 
 ERRORS: dict[str, tuple[Log, tuple[str, ...]]] = {
-    "an empty column": (modify(qd=put((slice(None), 2), np.nan)), ("qd of elbow_joint", "no number")),
+    "an empty column": (modify(qd=put((slice(None), 2), np.nan)), ("qd of elbow_joint", "contains no finite value")),
     "mostly missing": (modify(q=put((slice(0, 1600), 1), np.nan)), ("1600 of 3000", "record the log again")),
 }
 

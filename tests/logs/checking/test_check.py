@@ -1,4 +1,4 @@
-"""Clean logs have no findings, a second check finds nothing new, and ``strict`` refuses everything above a note."""
+"""Clean logs pass, a second check finds nothing new, and ``strict`` refuses anything more serious than a note."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gaps, jitter, and time stamps that run backwards or repeat."""
+"""Gaps, jitter, and timestamps that run backwards or repeat."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ DEFECTS = {
         modify(t=lambda t: (delay(700, 0.4)(t), delay(1000, 0.05)(t))), "gap", Severity.REPAIRED, segments=3
     ),
     "a jump at a gap": Defect(make_jump_at_gap(), "gap", Severity.REPAIRED, segments=2),
-    "a stamp too early": Defect(modify(t=put(500, 4.5)), "time", Severity.REPAIRED, dropped=1),
-    "a stamp too late": Defect(modify(t=put(500, 5.5)), "time", Severity.REPAIRED, dropped=1),
-    "a stamp twice": Defect(modify(t=put(500, CLEAN.t[499])), "time", Severity.REPAIRED, dropped=1),
+    "a timestamp too early": Defect(modify(t=put(500, 4.5)), "time", Severity.REPAIRED, dropped=1),
+    "a timestamp too late": Defect(modify(t=put(500, 5.5)), "time", Severity.REPAIRED, dropped=1),
+    "a timestamp twice": Defect(modify(t=put(500, CLEAN.t[499])), "time", Severity.REPAIRED, dropped=1),
     "jitter": Defect(modify(t=add_jitter), "sampling", Severity.WARNING),
 }
 
@@ -53,7 +53,7 @@ def test_each_defect_is_found_and_nothing_else(name: str) -> None:
 
 ERRORS: dict[str, tuple[Log, tuple[str, ...]]] = {
     "two recordings": (modify(t=delay(1500, -15.0)), ("time goes backwards once (", "row 1500", "split")),
-    "coarse stamps": (modify(t=put(..., np.round(CLEAN.t, 1))), ("time stands still 2699 times (", "rate")),
+    "coarse timestamps": (modify(t=put(..., np.round(CLEAN.t, 1))), ("time stands still 2699 times (", "rate")),
 }
 
 

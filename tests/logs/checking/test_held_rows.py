@@ -1,4 +1,4 @@
-"""Held rows are dropped, and the log is cut after many of them."""
+"""Held rows are dropped, and the log is split after many of them."""
 
 from __future__ import annotations
 

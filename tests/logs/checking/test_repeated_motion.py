@@ -42,10 +42,10 @@ def test_repeated_motion_is_recognised() -> None:
     late = with_positions(CLEAN.select_rows(500, 3000), CLEAN.q[500:])
     finding = find_repeated_motion(CLEAN, late)
     assert finding is not None
-    assert "4.99 s after its start" in finding.text
+    assert "starting 4.99 s into it" in finding.text
     finding = find_repeated_motion(late, CLEAN)
     assert finding is not None
-    assert "4.99 s before its start" in finding.text
+    assert "starting 4.99 s before it" in finding.text
 
 
 def test_other_motions_are_not_repetitions() -> None:
@@ -65,7 +65,7 @@ def test_real_logs_that_repeat_each_other(shared_data: Path) -> None:
     assert find_repeated_motion(read("lwr4", "lwr4_run1"), read("lwr4", "lwr4_run2")) is not None
     pair = find_repeated_motion(read("ur10e", "ur10e_50s_14harm_unloaded"), read("ur10e", "ur10e_50s_14harm_loaded"))
     assert pair is not None
-    assert "1.18 s before its start" in pair.text
+    assert "starting 1.18 s before it" in pair.text
     assert find_repeated_motion(read("kr300", "kr300_run_a"), read("kr300", "kr300_run_b")) is None
     assert find_repeated_motion(read("dvrk_mtm", "mtm_train_one"), read("dvrk_mtm", "mtm_test_two")) is None
     assert find_repeated_motion(read("ur10e", "ur10e_train_30s_12harm"), read("ur10e", "ur10e_ptp10")) is None

@@ -1,4 +1,4 @@
-"""Row edits: dropped rows and cuts within segments."""
+"""Row edits: dropped rows and splits within segments."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CLEAN = make_log(ytheta.load("ur10"))
 
 def test_edits_keep_segments_apart() -> None:
     log = replace(CLEAN.select_rows(0, 100), segments=((0, 40), (50, 100)))
-    cut = apply_edits(log, RowEdits(drop=to_row_indices([0, 39, 50, 60]), cut=to_row_indices([20, 60])))
-    assert len(cut) == 86
-    assert cut.segments == ((0, 19), (19, 38), (38, 47), (47, 86))
-    np.testing.assert_array_equal(cut.t[[0, 38, 47]], CLEAN.t[[1, 51, 61]])
+    edited = apply_edits(log, RowEdits(drop=to_row_indices([0, 39, 50, 60]), split=to_row_indices([20, 60])))
+    assert len(edited) == 86
+    assert edited.segments == ((0, 19), (19, 38), (38, 47), (47, 86))
+    np.testing.assert_array_equal(edited.t[[0, 38, 47]], CLEAN.t[[1, 51, 61]])

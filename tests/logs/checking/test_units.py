@@ -1,4 +1,4 @@
-"""Clocks that do not count seconds and angles in degrees are recognised, with the line that corrects them."""
+"""Time that is not in seconds and angles in degrees are recognised, with the line that corrects them."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ def get_refusal_message(log: Log, robot: Robot = ROBOT, *, time_unit_known: bool
 @pytest.mark.parametrize("velocity", [False, True])
 @pytest.mark.parametrize(("factor", "word"), [(1e3, "ms"), (1e6, "us"), (1e9, "ns")])
 @pytest.mark.parametrize("rate", [50.0, 1000.0, 5000.0])
-def test_clocks_that_do_not_count_seconds_are_recognised(rate: float, factor: float, word: str, velocity: bool) -> None:
-    """One unit is named, the right one, with and without recorded velocity; the log itself is fine."""
+def test_wrong_units_of_time_are_recognised(rate: float, factor: float, word: str, velocity: bool) -> None:
+    """Only the right unit is named, with and without recorded velocity; the log in seconds has no findings."""
     log = make_log(ROBOT, rate=rate, rows=int(10 * rate))
     log = log if velocity else replace(log, qd=None)
     assert codes_above_notes(check_log(log, ROBOT)) == set()
     wrong = get_refusal_message(replace(log, t=factor * log.t))
     assert re.findall(r't = "(\w+)" in a mapping', wrong) == [word]
-    assert "slow for an arm" not in wrong
+    assert "low for an arm" not in wrong
 
 
 def test_slow_motion_or_a_low_rate_alone_is_accepted() -> None:
@@ -88,7 +88,7 @@ def test_one_joint_in_degrees_is_recognised() -> None:
     assert 'q = "degrees" in a mapping' in get_refusal_message(both, robot)
     counts = get_refusal_message(replace(log, q=1e5 * log.q, qd=None), robot)
     assert "too large" in counts
-    assert "encoders" in counts
+    assert "encoder counts" in counts
     assert "seem to be in degrees" not in counts
 
 

@@ -1,4 +1,4 @@
-"""Recorded velocities that do not belong to the positions."""
+"""Recorded velocities that are not the derivative of the positions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_three_velocities_of_the_dvrk_are_too_large(shared_data: Path) -> None:
     log = read_log(shared_data / "dvrk_mtm/mtm_train_one.parquet", load_shared_robot(shared_data, "dvrk_mtm"))
     finding = get_finding(log, "velocity")
     assert [joint for joint in log.joints if joint in finding.text] == ["joint_5", "joint_6", "joint_7"]
-    assert "taken from position there" in finding.text
+    assert "for these joints velocity is computed from position" in finding.text
     others = [other for other in choose_preparation(log).findings if other.code == "velocity"]
     assert not any(joint in other.text for joint in finding.names for other in others)
     unchecked = replace(log, findings=())

@@ -106,25 +106,27 @@ def test_low_rates_have_a_cutoff_too(rate: float) -> None:
 def test_the_cause_of_short_segments_is_named() -> None:
     log = make_multisine_log(1.0, 0.0, rate=100.0, seconds=0.98)
     segments = tuple((a, a + 49) for a in range(0, 98, 49))
-    cut = Log(
+    split = Log(
         joints=JOINTS,
         t=log.t,
         q=log.q,
         segments=segments,
         findings=(Finding(LogFindingCode.MISSING, Severity.REPAIRED, ""),),
     )
-    with pytest.raises(InputError, match="missing rows cut the log into 2 segments of at most 49 samples; the longest"):
-        choose_for(cut)
+    with pytest.raises(
+        InputError, match="missing rows split the log into 2 segments of at most 49 samples; the longest"
+    ):
+        choose_for(split)
     with pytest.raises(InputError) as whole:
         choose_for(log.select_rows(0, 49))
-    assert "cut the log" not in str(whole.value)
+    assert "split the log" not in str(whole.value)
 
 
 def test_the_rate_bounds_the_cutoff() -> None:
     log = make_multisine_log(2.0, 0.0, rate=20.0)
     choice = choose_for(log)
     assert choice.cutoff == MAX_CUTOFF_RATIO * 20.0
-    assert "the rate of 20 Hz allows" in choice.finding.text
+    assert "the maximum for a sampling rate of 20 Hz" in choice.finding.text
 
 
 def test_the_cutoff_does_not_depend_on_the_length_of_a_log() -> None:

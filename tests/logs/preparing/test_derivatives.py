@@ -121,7 +121,7 @@ def test_the_cubic_spline_is_that_of_scipy() -> None:
 
 
 def test_the_quintic_spline_solves_its_normal_equations() -> None:
-    """In the get_interior its coefficients solve (B + weight * D) c = y, D the negative sixth difference."""
+    """In the interior its coefficients solve (B + weight * D) c = y, D the negative sixth difference."""
     spline = SmoothingSpline(4.0, 100.0)
     y = np.random.default_rng(7).normal(size=1200).cumsum()
     c = spline.smooth(y[np.newaxis])[0]
@@ -152,5 +152,5 @@ def test_kept_samples_equal_those_of_the_whole(kind: str) -> None:
 def test_unknown_differentiators_are_refused() -> None:
     with pytest.raises(InputError, match='there are "central" and "spline"'):
         make_differentiator("kalman", 5.0, 100.0)
-    with pytest.raises(InputError, match="take degree 3 or 5"):
+    with pytest.raises(InputError, match="choose degree 3 or 5"):
         SmoothingSpline(5.0, 100.0, degree=4)

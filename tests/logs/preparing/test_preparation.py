@@ -31,7 +31,7 @@ def test_short_segments_are_left_out_with_a_warning() -> None:
     assert any(finding.code == "segments" and finding.severity is Severity.WARNING for finding in prepared.findings)
     pieces = replace(make_sine_log().select_rows(0, 200), segments=((0, 100), (100, 200)))
     with pytest.raises(
-        InputError, match="gaps cut the log into 2 segments of at most 100 samples; no segment is longer"
+        InputError, match="gaps split the log into 2 segments of at most 100 samples; no segment is longer"
     ):
         prepare_log(pieces, PreparationSettings(cutoff=5.0))
     with pytest.raises(InputError, match="raise the cut-off, trim less or record longer"):

@@ -74,15 +74,15 @@ def test_segments_do_not_influence_each_other() -> None:
     """Other positions after the gap change nothing before it; without the gap they do."""
     log = make_sine_log()
     settings = PreparationSettings(cutoff=10.0, velocity="position", decimate=1)
-    cut = replace(log, segments=((0, 4000), (4000, 10000)))
-    poison = cut.q.copy()
+    split = replace(log, segments=((0, 4000), (4000, 10000)))
+    poison = split.q.copy()
     poison[4000:] += 100.0
     alone = prepare_log(log.select_rows(0, 4000), settings).motion
-    for gapped, equal in ((replace(cut, q=poison), True), (replace(log, q=poison), False)):
+    for gapped, equal in ((replace(split, q=poison), True), (replace(log, q=poison), False)):
         prepared = prepare_log(gapped, settings)
         first = prepared.motion.qdd[: len(alone)]
         assert bool(np.abs(first - alone.qdd).max() < 1e-9) is equal
-    prepared = prepare_log(cut, settings)
+    prepared = prepare_log(split, settings)
     assert len(prepared.segments) == 2
     assert prepared.segments[0] == (0, len(alone))
     assert prepared.segments[1][1] == len(prepared.motion)

@@ -23,7 +23,7 @@ def test_each_velocity_is_trusted_or_not() -> None:
     assert prepared.settings.velocity == (True, False, False)
     (repaired,) = (finding for finding in prepared.findings if finding.severity is Severity.REPAIRED)
     assert repaired.names == ("b", "c")
-    assert "taken from position there" in repaired.text
+    assert "for these joints velocity is computed from position" in repaired.text
     np.testing.assert_allclose(
         prepared.motion.qd,
         ANGULAR_FREQUENCIES * np.cos(np.outer(prepared.motion.t, ANGULAR_FREQUENCIES)),

@@ -1,4 +1,4 @@
-"""The grid of a log: equally spaced stamps, late stamps of regular samples, irregular sampling, held rows."""
+"""The grid of a log: equally spaced timestamps, late timestamps of even samples, uneven sampling, held rows."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def make_log(t: np.ndarray, q: np.ndarray, segments: tuple[tuple[int, int], ...]
     return Log(joints=("a", "b"), t=t, q=q, tau=3.0 * q, segments=segments)
 
 
-def test_rows_with_equally_spaced_stamps_are_the_grid() -> None:
+def test_rows_with_equally_spaced_timestamps_are_the_samples() -> None:
     t = 7.0 + np.arange(2000) / RATE
     log = make_log(t, evaluate_motion(t))
     grid, findings = choose_grid(log)
@@ -37,7 +37,7 @@ def test_rows_with_equally_spaced_stamps_are_the_grid() -> None:
     np.testing.assert_array_equal(samples, log.q[10:60].T)
 
 
-def test_late_stamps_of_regular_samples_are_ignored() -> None:
+def test_late_timestamps_of_evenly_sampled_rows_are_ignored() -> None:
     even = np.arange(4000) / RATE
     stamped = even + np.random.default_rng(0).uniform(0.0, 0.4, 4000) / RATE
     grid, (finding,) = choose_grid(make_log(stamped, evaluate_motion(even)))
@@ -46,14 +46,14 @@ def test_late_stamps_of_regular_samples_are_ignored() -> None:
     assert "times smoother" in finding.text
 
 
-def test_irregular_samples_are_interpolated_at_their_stamps() -> None:
-    """Steps of 10 and 12 ms, or jitter of the sampling itself: the stamps are right."""
+def test_uneven_samples_are_interpolated_between_their_timestamps() -> None:
+    """Steps of 10 and 12 ms, or jitter of the sampling itself: the timestamps are right."""
     rng = np.random.default_rng(1)
     for t in (np.cumsum(rng.choice([0.010, 0.012], 3000)), (np.arange(3000) + rng.uniform(0.0, 0.4, 3000)) / RATE):
         log = make_log(t, evaluate_motion(t))
         grid, (finding,) = choose_grid(log)
         assert not grid.by_rows
-        assert "uneven sampling (added up over the log" in finding.text
+        assert "uneven sampling (timestamps deviate by up to" in finding.text
         count = grid.count_samples(log, (0, 3000))
         times = grid.compute_times(log, (0, 3000), 0, count)
         (samples,) = grid.sample(log, (0, 3000), 0, count, (log.q,))
@@ -122,20 +122,22 @@ def test_interpolation_stays_within_a_segment() -> None:
 
 
 @given(st.integers(0, 2**32 - 1), st.floats(-10.0, 10.0), st.floats(-10.0, 10.0))
-def test_straight_lines_are_exact_for_any_stamps(seed: int, level: float, slope: float) -> None:
+def test_straight_lines_are_exact_for_any_timestamps(seed: int, level: float, slope: float) -> None:
     t = np.cumsum(np.random.default_rng(seed).uniform(0.5, 1.5, 60)) / RATE
     line = level + slope * t
     log = make_log(t, np.stack([line, -line], axis=1))
     grid = Grid(1.0 / RATE, by_rows=False)
     count = grid.count_samples(log, (0, 60))
     (samples,) = grid.sample(log, (0, 60), 0, count, (log.q,))
-    np.testing.assert_allclose(samples[0], level + slope * grid.compute_times(log, (0, 60), 0, count), rtol=0.0, atol=1e-9)
+    np.testing.assert_allclose(
+        samples[0], level + slope * grid.compute_times(log, (0, 60), 0, count), rtol=0.0, atol=1e-9
+    )
 
 
-def test_time_that_does_not_advance_is_refused() -> None:
+def test_time_that_does_not_increase_is_refused() -> None:
     t = np.arange(100) / RATE
     log = make_log(t, evaluate_motion(t))
-    with pytest.raises(InputError, match="time does not advance at row 50"):
+    with pytest.raises(InputError, match="time does not increase at row 50"):
         choose_grid(replace(log, t=np.where(np.arange(100) == 50, 0.0, t)))
     with pytest.raises(InputError, match="rows 0 to 100 give no sample"):
         Grid(1.0 / RATE, by_rows=False).sample(log, (0, 100), 5, 5, (log.q,))

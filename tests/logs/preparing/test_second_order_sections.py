@@ -39,9 +39,9 @@ def test_filtering_is_that_of_scipy(public: bool, monkeypatch: pytest.MonkeyPatc
     rng = np.random.default_rng(0)
     channels, states = rng.normal(size=(3, 500)), rng.normal(size=(3, 2, 2))
     design = design_butterworth(4, 40.0, 1000.0)
-    wanted, after = sosfilt(design, channels, axis=1, zi=states.swapaxes(0, 1))
+    expected, after = sosfilt(design, channels, axis=1, zi=states.swapaxes(0, 1))
     filter_in_place(design, channels, states)
-    np.testing.assert_array_equal(channels, wanted)
+    np.testing.assert_array_equal(channels, expected)
     np.testing.assert_array_equal(states, after.swapaxes(0, 1))
 
 

@@ -18,7 +18,7 @@ from ytheta.logs.reading.read import read_log
 def write_bag(
     path: Path, storage: str, log: Log, *, names: list[str], topics: tuple[str, ...] = ("/joint_states",)
 ) -> Path:
-    """A bag by the library's own writer; ``names`` may be more than the robot has, in any order."""
+    """Write a bag with the library's own writer; ``names`` may contain other joints too, in any order."""
     from rosbags.rosbag2 import StoragePlugin, Writer
     from rosbags.typesys import Stores, get_typestore
 
@@ -50,13 +50,13 @@ def write_bag(
     return path
 
 
-@pytest.mark.parametrize(("storage", "ending"), [("MCAP", "mcap"), ("SQLITE3", "db3")])
-def test_bags_are_matched_by_joint_name(storage: str, ending: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("storage", "suffix"), [("MCAP", "mcap"), ("SQLITE3", "db3")])
+def test_bags_are_matched_by_joint_name(storage: str, suffix: str, tmp_path: Path) -> None:
     names = ["gripper", *reversed(ARM.actuated)]
     folder = write_bag(tmp_path / "bag", storage, ARM_LOG, names=names)
-    for path in (folder, next(folder.glob(f"*.{ending}"))):
+    for path in (folder, next(folder.glob(f"*.{suffix}"))):
         log = read_log(path, ARM)
-        np.testing.assert_allclose(log.t, ARM_LOG.t, atol=2e-9)  # stamps are whole nanoseconds
+        np.testing.assert_allclose(log.t, ARM_LOG.t, atol=2e-9)  # timestamps are integers of nanoseconds
         assert_same_log(replace(log, t=ARM_LOG.t), ARM_LOG)
         assert codes_above_notes(log) == set()
 

@@ -93,4 +93,4 @@ def test_an_incomplete_last_line_is_dropped_and_reported(cut: int, tmp_path: Pat
     (finding,) = (finding for finding in log.findings if finding.code == "truncated")
     assert finding.severity is Severity.REPAIRED
     assert "(151)" in finding.text
-    assert_file_refused(path, "cut off", strict=True)
+    assert_file_refused(path, "incomplete", strict=True)

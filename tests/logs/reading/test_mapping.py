@@ -51,12 +51,12 @@ q = [0, "-pi/2"]
         "mapping.toml",
     )
     log = read_log(write_file(tmp_path, "line one\nline, two\n" + format_csv(columns)), ARM, mapping=mapping)
-    wanted = ARM_LOG.select_rows(10, 140)
-    np.testing.assert_allclose(log.t, wanted.t, rtol=1e-12)
-    np.testing.assert_allclose(log.q, wanted.q + np.array([0.0, -np.pi / 2]), atol=1e-12)
+    expected = ARM_LOG.select_rows(10, 140)
+    np.testing.assert_allclose(log.t, expected.t, rtol=1e-12)
+    np.testing.assert_allclose(log.q, expected.q + np.array([0.0, -np.pi / 2]), atol=1e-12)
     assert log.tau is not None
-    assert wanted.tau is not None
-    np.testing.assert_allclose(log.tau, wanted.tau, atol=1e-12)
+    assert expected.tau is not None
+    np.testing.assert_allclose(log.tau, expected.tau, atol=1e-12)
 
 
 def test_units_can_differ_between_joints(tmp_path: Path) -> None:
@@ -95,10 +95,10 @@ def test_a_sampling_rate_replaces_the_time_column(tmp_path: Path) -> None:
         ({"columns": {"t": True}}, ("'t'", "True")),
         ({"columns": {"tau": "tau{}", "current": "tau{}"}}, ("both give the torque",)),
         ({"columns": {"current": "tau{}"}}, ("gains", "Nm/A")),
-        ({"gain": {"current": [1, 2]}}, ("[gain]", "no column of currents")),
-        ({"sign": {"current": -1}}, ("[sign]", "no column of currents")),
+        ({"gain": {"current": [1, 2]}}, ("[gain]", "[columns] has no current")),
+        ({"sign": {"current": -1}}, ("[sign]", "[columns] has no current")),
         ({"columns": {"t": "t"}, "rate": 5}, ("both give the time",)),
-        ({"rate": 0}, ("'rate'", "above zero")),
+        ({"rate": 0}, ("'rate'", "positive")),
         ({"rate": "fast"}, ("'rate'", "'fast'")),
         ({"scale": {"q": "degree"}}, ("'degree'", "'degrees'")),
         ({"scale": {"q": ["degrees", "radian"]}}, ("'radian'", "'radians'")),
@@ -106,7 +106,7 @@ def test_a_sampling_rate_replaces_the_time_column(tmp_path: Path) -> None:
         ({"scale": {"q": [1, 2, 3]}}, ("[scale]", "3 numbers for 2 joints")),
         ({"scale": {"qdd": 2}}, ("'qdd'", "'qd'")),
         ({"scale": {"q": float("nan")}}, ("finite",)),
-        ({"sign": {"q": 2}}, ("1 and -1",)),
+        ({"sign": {"q": 2}}, ("only 1 and -1",)),
         ({"offset": {"q": "pie"}}, ("'pie'", "multiple of pi")),
         ({"motor": {"matrix": [[1, 0], [0, 0]]}}, ("cannot be inverted",)),
         ({"motor": {"matrix": [[1]]}}, ("1 rows", "2 actuated")),
@@ -114,7 +114,7 @@ def test_a_sampling_rate_replaces_the_time_column(tmp_path: Path) -> None:
         ({"motor": {"matrx": [[1]]}}, ("'matrx'", "'matrix'")),
         ({"rows": [5, 5]}, ("empty",)),
         ({"rows": [0, 1000]}, ("beyond the 150 rows",)),
-        ({"rows": 5}, ("[first, last]",)),
+        ({"rows": 5}, ("[start, stop]",)),
         ({"skip": -1}, ("'skip'", "-1")),
         ({"topic": 3}, ("'topic'",)),
         ({"columns": 3}, ("[columns]",)),
@@ -126,7 +126,7 @@ def test_wrong_mappings_are_explained(mapping: dict[str, Any], words: tuple[str,
 
 def test_wrong_mapping_files_are_explained(tmp_path: Path) -> None:
     path = write_file(tmp_path, format_csv(ARM_COLUMNS))
-    assert_file_refused(path, "none.toml", "exists", mapping=tmp_path / "none.toml")
+    assert_file_refused(path, "none.toml", "does not exist", mapping=tmp_path / "none.toml")
     assert_file_refused(path, "a.toml", "cannot be read as a mapping", mapping=write_file(tmp_path, "t = ", "a.toml"))
     assert_file_refused(
         path, "b.toml", "cannot be read as a mapping", mapping=write_file(tmp_path, b"\xff\xfe\xff", "b.toml")

@@ -27,4 +27,4 @@ def test_archives_are_read_and_damaged_ones_refused(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-30])
     assert_file_refused(path, "NumPy archive")
     path.write_bytes(np.random.default_rng(0).bytes(2000))
-    assert "pickle" not in assert_file_refused(path, "NumPy archive: it has another format", "numpy.savez")
+    assert "pickle" not in assert_file_refused(path, "NumPy archive: it is not an .npz file", "numpy.savez")

@@ -28,7 +28,7 @@ def test_parquet_files_are_read_and_damaged_ones_refused(tmp_path: Path) -> None
     assert_file_refused(path, str(path), "Parquet", "copied completely")
     assert_file_refused(write_file(tmp_path, "no parquet", "a.parquet"), "cannot be read as Parquet")
     pl.DataFrame({name: [] for name in ARM_COLUMNS}, schema=dict.fromkeys(ARM_COLUMNS, pl.Float64)).write_parquet(path)
-    assert_file_refused(path, "holds no rows")
+    assert_file_refused(path, "contains no rows")
 
 
 def test_reading_in_chunks_gives_the_same_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,5 +64,5 @@ print(peak() - before, log.t.nbytes + log.q.nbytes + log.tau.nbytes)
     pl.DataFrame(dict.fromkeys(names, column)).write_parquet(path, compression="uncompressed")
     done = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True)
     peak, result = (int(figure) for figure in done.stdout.split())
-    # The threads of Polars take some 40 MB more, however long the file is.
+    # The threads of Polars need about 40 MB more for files of any length.
     assert peak < result + 70e6

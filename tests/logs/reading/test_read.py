@@ -15,12 +15,12 @@ from ytheta.logs.reading.read import read_log
 
 
 def test_files_that_are_not_logs_are_refused(tmp_path: Path) -> None:
-    assert_file_refused(tmp_path / "none.csv", "none.csv", "exists")
+    assert_file_refused(tmp_path / "none.csv", "none.csv", "does not exist")
     assert_file_refused(tmp_path, "directory", "metadata.yaml")
     assert_file_refused(write_file(tmp_path, ""), "is empty")
-    assert_file_refused(write_file(tmp_path, "\n\n# nothing\n"), "holds no data")
-    assert_file_refused(write_file(tmp_path, ",".join(ARM_COLUMNS) + "\n"), "holds no rows")
-    assert_file_refused(write_file(tmp_path, "hello\nworld\n"), "not divided into columns", "'hello'")
+    assert_file_refused(write_file(tmp_path, "\n\n# nothing\n"), "contains no data")
+    assert_file_refused(write_file(tmp_path, ",".join(ARM_COLUMNS) + "\n"), "contains no rows")
+    assert_file_refused(write_file(tmp_path, "hello\nworld\n"), "no column separator found", "'hello'")
     assert_file_refused(write_file(tmp_path, "x", "log.xlsx"), "'.xlsx'", ".csv")
     assert_file_refused(Path("/dev/null"), "regular file")
     assert_file_refused(tmp_path / ("x" * 300 + ".csv"), "cannot be read")
@@ -46,9 +46,9 @@ REAL: dict[str, tuple[str, int, int, set[str]]] = {  # robot, rows left, segment
 
 @pytest.mark.parametrize("name", REAL)
 def test_real_logs_have_the_expected_findings(name: str, shared_data: Path) -> None:
-    robot, rows, segments, wanted = REAL[name]
+    robot, rows, segments, codes = REAL[name]
     log = read_log(shared_data / name, load_shared_robot(shared_data, robot))
-    assert (len(log), len(log.segments), codes_above_notes(log)) == (rows, segments, wanted)
+    assert (len(log), len(log.segments), codes_above_notes(log)) == (rows, segments, codes)
     assert np.all(np.isfinite(log.q))
     assert [finding.severity for finding in log.findings if finding.code == "sampling"] == [Severity.NOTE]
 

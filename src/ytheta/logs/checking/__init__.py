@@ -1,1 +1,1 @@
-"""Checks of a log, and safe repairs."""
+"""Checking logs, and repairing them if the repair is safe."""

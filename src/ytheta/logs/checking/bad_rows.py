@@ -1,8 +1,8 @@
 """Rows without a measurement: missing and infinite values, and garbage.
 
-Garbage is the content of a buffer before the first message arrives: implausible numbers beside others that look plausible.
-Therefore a few plausible rows are dropped with it if they lie between garbage rows, between garbage and an end of the
-log, or between garbage and a jump in time or position close to it.
+Garbage is uninitialised buffer content, recorded before the first message arrives: implausible values mixed with
+plausible ones. Therefore short runs of plausible rows are dropped too if they lie between garbage rows, between garbage
+and an end of the log, or between garbage and a jump in time or position.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from ytheta.shapes import Bool, Int, RowIndices, StartIndices
 
 ROWS_PER_CHUNK = 1 << 16  # rows processed at a time
 MAX_PLAUSIBLE_VALUE = 1e6  # beyond any angle in radians or motor turns, speed, or joint torque in Nm
-MAX_SHORT_RUN = 10  # so few rows beside garbage are not trusted
-MIN_JUMP_RATIO, MIN_JUMP = 20.0, 1e-3  # a jump is this many usual steps and this many rad or m
-MAX_DROPPED_SHARE = 0.5  # of the rows; a log that loses more is refused
+MAX_SHORT_RUN = 10  # runs of up to this many rows next to garbage are dropped too
+MIN_JUMP_RATIO, MIN_JUMP = 20.0, 1e-3  # a jump is larger than this many typical steps plus this many rad or m
+MAX_DROPPED_SHARE = 0.5  # of the rows; if more would be dropped, the log is refused
 
 
 def find_bad_rows(log: Log) -> RowEdits:
-    """Drop rows with missing, infinite or implausible values, and cut the log where that leaves a gap."""
+    """Drop rows with missing, infinite or implausible values, and split the log if that leaves a gap."""
     finite, implausible = np.isfinite(log.t), np.zeros(len(log), dtype=bool)
     for column in iterate_columns(log):
         any_finite = False
-        for rows in (slice(first, first + ROWS_PER_CHUNK) for first in range(0, len(log), ROWS_PER_CHUNK)):
+        for rows in (slice(start, start + ROWS_PER_CHUNK) for start in range(0, len(log), ROWS_PER_CHUNK)):
             values = column.values[rows]
             is_finite = np.isfinite(values)
             any_finite |= bool(is_finite.any())
@@ -41,8 +41,8 @@ def find_bad_rows(log: Log) -> RowEdits:
             finding = Finding(
                 LogFindingCode.MISSING,
                 Severity.ERROR,
-                f"{column} has no number in any row",
-                remedy="leave the quantity out or record it",
+                f"{column} contains no finite value",
+                remedy="record this quantity, or remove it from the file",
                 names=(column.joint,),
                 fields={"quantity": column.quantity},
             )
@@ -52,17 +52,17 @@ def find_bad_rows(log: Log) -> RowEdits:
     drop = np.union1d(garbage, missing)
     if not len(drop):
         return RowEdits()
-    cut = _find_cuts(log, drop)
-    absurd_values = f"are garbage (values beyond {MAX_PLAUSIBLE_VALUE:.0e}) or lie beside garbage"
+    split = _find_splits(log, drop)
+    reason = f"are garbage (values beyond {MAX_PLAUSIBLE_VALUE:.0e}) or lie next to garbage"
     findings = [
-        *_report(LogFindingCode.GARBAGE, absurd_values, garbage, cut, len(log)),
-        *_report(LogFindingCode.MISSING, "have missing or infinite values", missing, cut, len(log)),
+        *_report(LogFindingCode.GARBAGE, reason, garbage, split, len(log)),
+        *_report(LogFindingCode.MISSING, "have missing or infinite values", missing, split, len(log)),
     ]
-    return RowEdits(tuple(findings), drop=drop, cut=cut)
+    return RowEdits(tuple(findings), drop=drop, split=split)
 
 
-def _find_cuts(log: Log, drop: RowIndices) -> StartIndices:
-    """Rows after dropped ones that follow too late for an interpolation, by the criterion of ``clock``."""
+def _find_splits(log: Log, drop: RowIndices) -> StartIndices:
+    """Return the first row after each run of dropped rows if the remaining step is a gap (``clock.are_gaps``)."""
     kept = np.setdiff1d(np.arange(len(log)), drop)
     if len(kept) < 2:
         return to_row_indices()
@@ -71,16 +71,16 @@ def _find_cuts(log: Log, drop: RowIndices) -> StartIndices:
 
 
 def _add_short_runs(implausible: RowIndices, count: int) -> Int[np.ndarray, "extended"]:
-    """Absurd rows and the short stretches between them and the ends of the log."""
+    """Return the implausible rows and the short runs of rows between them and the ends of the log."""
     if not len(implausible):
         return to_row_indices()
     edges = np.concatenate(([-1], implausible, [count]))
-    islands = [np.arange(a + 1, b) for a, b in pairwise(edges.tolist()) if 1 < b - a <= MAX_SHORT_RUN]
-    return np.unique(np.concatenate([implausible, *islands]))
+    short_runs = [np.arange(a + 1, b) for a, b in pairwise(edges.tolist()) if 1 < b - a <= MAX_SHORT_RUN]
+    return np.unique(np.concatenate([implausible, *short_runs]))
 
 
 def _extend_to_jumps(log: Log, garbage: RowIndices) -> Int[np.ndarray, "extended"]:
-    """Garbage and the rows beside it that a jump separates from the rest of the log."""
+    """Return the garbage and the rows next to it that a jump separates from the rest of the log."""
     if not len(garbage) or len(garbage) == len(log):
         return garbage
     jumps = _find_jumps(log, garbage)
@@ -95,28 +95,30 @@ def _extend_to_jumps(log: Log, garbage: RowIndices) -> Int[np.ndarray, "extended
 
 
 def _find_jumps(log: Log, garbage: RowIndices) -> Bool[np.ndarray, "steps"]:
-    """For each row, whether time or a position jumps from it to the next, compared with the steps of good rows."""
+    """Return for each row whether time or a position jumps between it and the next, relative to typical steps."""
     good = np.ones(len(log), dtype=bool)
     good[garbage] = False
     steps = np.diff(log.t)
     jumps = (steps <= 0.0) | (steps > MIN_JUMP_RATIO * np.nanmedian(np.diff(log.t[good])))
     for k in range(log.q.shape[1]):
-        usual = np.nanquantile(np.abs(np.diff(log.q[good, k])), 0.99)
+        typical_step = np.nanquantile(np.abs(np.diff(log.q[good, k])), 0.99)
         with np.errstate(invalid="ignore", over="ignore"):
-            jumps |= np.abs(np.diff(log.q[:, k])) > MIN_JUMP_RATIO * usual + MIN_JUMP
+            jumps |= np.abs(np.diff(log.q[:, k])) > MIN_JUMP_RATIO * typical_step + MIN_JUMP
     return np.asarray(jumps)
 
 
-def _report(code: LogFindingCode, predicate: str, rows: RowIndices, cut: StartIndices, count: int) -> list[Finding]:
-    """The finding about dropped rows of one kind; none if there are no such rows."""
+def _report(code: LogFindingCode, predicate: str, rows: RowIndices, split: StartIndices, count: int) -> list[Finding]:
+    """Return the finding about dropped rows of one kind; none if there are no such rows."""
     if not len(rows):
         return []
     shown = f"rows {rows[0]} to {rows[-1]}" if len(rows) > 1 else f"row {rows[0]}"
     statement = f"{len(rows)} of {count} rows {predicate} ({shown})"
-    cuts = int(np.isin(cut - 1, rows).sum())
-    fields = {"rows": len(rows), "first_row": int(rows[0]), "last_row": int(rows[-1]), "cuts": cuts}
+    splits = int(np.isin(split - 1, rows).sum())
+    fields = {"rows": len(rows), "first_row": int(rows[0]), "last_row": int(rows[-1]), "splits": splits}
     if len(rows) > MAX_DROPPED_SHARE * count:
-        remedy = "these are too many to drop: record the log again"
+        remedy = "too many to drop; record the log again"
         return [Finding(code, Severity.ERROR, statement, remedy, fields=fields)]
-    remedy = f"dropped, and the log cut in {cuts} {'place' if cuts == 1 else 'places'}" if cuts else "dropped"
+    remedy = "the row was dropped" if len(rows) == 1 else "the rows were dropped"
+    if splits:
+        remedy += f", and the log was split in {splits} {'place' if splits == 1 else 'places'}"
     return [Finding(code, Severity.REPAIRED, statement, remedy, fields=fields)]

@@ -1,8 +1,8 @@
 """Checking a log: faults are reported with figures, and repaired if the repair is safe.
 
-Rows without a measurement are dropped first, then rows with wrong time stamps, held rows and spikes; the remaining log
-is checked as a whole. Nothing is sorted, filtered or resampled, and only the kinds and limits of the robot's joints are
-used, no model of its dynamics.
+Rows without a measurement are dropped first, then rows with wrong timestamps, held rows and spikes; the remaining log
+is checked as a whole. Nothing is sorted, filtered or resampled. Of the robot, the checks use only the kinds and limits
+of its joints, not its dynamics.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ def check_log(
 ) -> Log:
     """Return the log after all safe repairs, with the faults and repairs in ``findings``.
 
-    A log that would give wrong results (a finding of severity ERROR) is refused; ``strict`` refuses everything above a
-    note, so that nothing is repaired. ``position_unit_known``: the unit of positions was stated by the user, and
-    ``time_unit_known``: that of time; neither is then questioned.
+    A log that would give wrong results (a finding of severity ERROR) is refused; ``strict`` refuses a log with any
+    finding more serious than a note. If ``position_unit_known`` (``time_unit_known``) is true, the user has stated that
+    unit, and it is not checked.
     """
     if log.joints != robot.actuated:
         raise InputError(
             f"{log.source or 'the log'} has the joints {', '.join(log.joints)}, but the robot has the actuated "
-            f"coordinates {', '.join(robot.actuated)}; use the robot of this log"
+            f"coordinates {', '.join(robot.actuated)}; use the robot that was recorded"
         )
     if not len(log):
-        raise InputError(f"{log.source or 'the log'} holds no rows; record the motion again or name another file")
-    for find in ROW_CHECKS:
-        log = apply_edits(log, find(log))
+        raise InputError(f"{log.source or 'the log'} contains no rows; record the motion again, or choose another file")
+    for find_faults in ROW_CHECKS:
+        log = apply_edits(log, find_faults(log))
         _refuse(log, frozenset({Severity.ERROR}))
     findings = check_length(log)
     if not any(finding.severity is Severity.ERROR for finding in findings):
@@ -61,7 +61,7 @@ def _check_whole(log: Log, robot: Robot, *, position_unit_known: bool, time_unit
 
 
 def _refuse(log: Log, severities: frozenset[Severity]) -> None:
-    """Raise one error with all findings of these severities, if there are any."""
+    """Raise one error that lists all findings of these severities, if there are any."""
     reasons = [finding.text for finding in log.findings if finding.severity in severities]
     if reasons:
         raise InputError(f"{log.source or 'the log'} is refused: " + "; also: ".join(reasons))

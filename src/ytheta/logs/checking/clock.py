@@ -1,4 +1,4 @@
-"""Time stamps: sampling rate and jitter, stamps that run backwards or repeat, and gaps."""
+"""Timestamps: sampling rate and jitter, timestamps that run backwards or repeat, and gaps."""
 
 from __future__ import annotations
 
@@ -13,18 +13,20 @@ from ytheta.logs.log import Log
 from ytheta.logs.temporary_arrays import compute_steps
 from ytheta.shapes import Bool, Float, PerSample, RowIndices
 
-MAX_STEP_RATIO = 4.0  # median steps; usual jitter stays below 2.5, lost samples begin at 4
-TIMESTAMP_ROUNDING = 1e-3  # median steps
-MAX_DISORDER_SHARE = 0.05  # of the rows; more stamps out of order are not an accident
+MAX_STEP_RATIO = (
+    4.0  # of the median step; steps with usual jitter stay below 2.5, and steps with lost samples begin at 4
+)
+TIMESTAMP_ROUNDING = 1e-3  # of the median step
+MAX_DISORDER_SHARE = 0.05  # of the rows; a larger share is a systematic fault, and the log is refused
 MAX_JITTER = 0.3  # of the median step
-MIN_JITTER = 1e-6  # of the median step; less is rounding
+MIN_JITTER = 1e-6  # of the median step; smaller jitter is rounding
 MIN_RATE = 5.0  # Hz
-MAX_SHOWN = 4
+MAX_LISTED_GAPS = 4
 STEPS_PER_CHUNK = 1 << 16  # steps processed at a time
 
 
 def find_clock_faults(log: Log) -> RowEdits:
-    """Drop rows whose stamp runs backwards or repeats, and cut the log at gaps. Nothing is sorted."""
+    """Drop rows whose timestamp runs backwards or repeats, and split the log at gaps. Nothing is sorted."""
     if len(log) < 3:
         return RowEdits()
     drop, findings = _find_disorder(log)
@@ -37,34 +39,34 @@ def find_clock_faults(log: Log) -> RowEdits:
     np.subtract(t[1:], t[:-1], out=steps)
     wide = np.flatnonzero(are_gaps(steps, median))
     within = np.delete(steps, wide) if len(wide) else steps
-    known_starts = [first for first, _ in log.segments]
-    cut = wide + 1 if keep is None else keep[wide + 1]
-    new = ~np.isin(cut, known_starts)
-    wide, cut = wide[new], cut[new]
+    known_starts = [start for start, _ in log.segments]
+    split = wide + 1 if keep is None else keep[wide + 1]
+    new = ~np.isin(split, known_starts)
+    wide, split = wide[new], split[new]
     if len(wide):
         findings.append(_report_gaps(t, steps, wide.tolist(), median))
     if not any(finding.code == LogFindingCode.SAMPLING for finding in log.findings):
         findings.append(_report_sampling(within, median))
-    return RowEdits(tuple(findings), drop=drop, cut=cut)
+    return RowEdits(tuple(findings), drop=drop, split=split)
 
 
 def are_gaps(steps: Float[np.ndarray, "steps"], median: float) -> Bool[np.ndarray, "steps"]:
-    """For each step, whether it is a gap."""
+    """Return for each step whether it is a gap."""
     return np.asarray(steps > (MAX_STEP_RATIO + TIMESTAMP_ROUNDING) * median)
 
 
 def _find_disorder(log: Log) -> tuple[RowIndices, list[Finding]]:
-    """Rows to drop so that time advances, and the finding about them."""
+    """Return the rows to drop so that time increases, and the finding about them."""
     t = log.t
     if np.all(t[1:] > t[:-1]):
         return to_row_indices(), []
     steps = np.diff(t)
-    # A single stamp that ran ahead is dropped itself, not the good rows after it.
+    # If a single timestamp is too late, its own row is dropped, not the good rows after it.
     before = np.concatenate(([-np.inf], t[:-2]))
     ahead = np.flatnonzero((steps < 0.0) & (t[1:] > before))
     rest = np.setdiff1d(np.arange(len(t)), ahead)
-    stamps = t[rest]
-    late = rest[1:][stamps[1:] <= np.maximum.accumulate(stamps)[:-1]]
+    times = t[rest]
+    late = rest[1:][times[1:] <= np.maximum.accumulate(times)[:-1]]
     drop = np.union1d(ahead, late)
     backwards, repeated = int(np.sum(steps < 0.0)), int(np.sum(steps == 0.0))
     first = int(np.flatnonzero(steps <= 0.0)[0]) + 1
@@ -73,10 +75,10 @@ def _find_disorder(log: Log) -> tuple[RowIndices, list[Finding]]:
     statement = f"time {faults} (first at row {first}, from {t[first - 1]:.6g} to {t[first]:.6g} s)"
     fields = {"backwards": backwards, "repeated": repeated, "first_row": first, "rows": len(drop)}
     if len(drop) <= MAX_DISORDER_SHARE * len(t):
-        remedy = f"{len(drop)} {'row was' if len(drop) == 1 else 'rows were'} dropped, none sorted"
+        remedy = f"{len(drop)} {'row was' if len(drop) == 1 else 'rows were'} dropped; the others keep their order"
         return drop, [Finding(LogFindingCode.TIME, Severity.REPAIRED, statement, remedy, fields=fields)]
     if repeated > backwards:
-        remedy = "the stamps are too coarse or broken: leave them out and give rate = … in a mapping"
+        remedy = "the timestamps are too coarse or wrong: set rate = … in a mapping, which replaces them"
     else:
         remedy = "the file seems to contain several recordings: split it there, or choose rows = […] in a mapping"
     return drop, [Finding(LogFindingCode.TIME, Severity.ERROR, statement, remedy, fields=fields)]
@@ -87,28 +89,30 @@ def _format_times(count: int) -> str:
 
 
 def _report_gaps(t: PerSample, steps: Float[np.ndarray, "steps"], wide: list[int], median: float) -> Finding:
-    shown = ", ".join(f"{1e3 * steps[k]:.4g} ms after t = {t[k]:.6g} s" for k in wide[:MAX_SHOWN])
-    shown += " …" if len(wide) > MAX_SHOWN else ""
+    shown = ", ".join(f"{1e3 * steps[k]:.4g} ms after t = {t[k]:.6g} s" for k in wide[:MAX_LISTED_GAPS])
+    shown += " …" if len(wide) > MAX_LISTED_GAPS else ""
     return Finding(
         LogFindingCode.GAP,
         Severity.REPAIRED,
         f"{len(wide)} {'gap' if len(wide) == 1 else 'gaps'} wider than {MAX_STEP_RATIO:g} times the median step of "
         f"{1e3 * median:.4g} ms ({shown})",
-        remedy="the log is cut there",
+        remedy="the log was split there",
         fields={"gaps": len(wide), "median_step": median, "longest": float(steps[wide].max())},
     )
 
 
 def _report_sampling(steps: Float[np.ndarray, "steps"], median: float) -> Finding:
-    """The finding about rate and jitter; ``steps`` are reordered."""
+    """Return the finding about rate and jitter. The order of ``steps`` is changed in place."""
     jitter = _compute_standard_deviation(steps) / median
     low, high = (1e3 * float(step) for step in np.quantile(steps, [0.01, 0.99], overwrite_input=True))
-    spread = f"98 % within {low:.4g} to {high:.4g} ms, jitter {100 * jitter:.2g} %" if jitter > MIN_JITTER else "even"
+    spread = (
+        f"98 % within {low:.4g} to {high:.4g} ms, jitter {100 * jitter:.2g} %" if jitter > MIN_JITTER else "no jitter"
+    )
     remedy = ""
     if 1.0 / median < MIN_RATE:
-        remedy = "this is slow for an arm: check that time is in seconds"
+        remedy = "this rate is low for an arm: check that time is in seconds"
     elif jitter > MAX_JITTER:
-        remedy = "give rate = … in a mapping if the samples themselves were evenly spaced"
+        remedy = "if the samples themselves were equally spaced, set rate = … in a mapping"
     return Finding(
         LogFindingCode.SAMPLING,
         Severity.WARNING if remedy else Severity.NOTE,
@@ -119,7 +123,7 @@ def _report_sampling(steps: Float[np.ndarray, "steps"], median: float) -> Findin
 
 
 def _compute_standard_deviation(steps: Float[np.ndarray, "steps"]) -> float:
-    """The standard deviation, computed chunk by chunk to save memory."""
+    """Return the standard deviation, computed chunk by chunk to save memory."""
     mean = float(np.mean(steps))
     chunks = (steps[k : k + STEPS_PER_CHUNK] for k in range(0, len(steps), STEPS_PER_CHUNK))
     return math.sqrt(sum(float(np.sum((chunk - mean) ** 2)) for chunk in chunks) / len(steps))

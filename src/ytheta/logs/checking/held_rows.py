@@ -1,8 +1,8 @@
-"""Held rows: rows that repeat the row before in every column while the arm moves.
+"""Held rows: rows that repeat the previous row in every column while the arm moves.
 
-The logger read the same state twice, so the position stands still and then jumps by two steps. An arm at rest repeats
-rows as well if its signals are rounded. Therefore rows count as held only if the steps just before and just after the
-repetition are those of motion.
+The logger read the same state twice, so that the position does not change and then jumps by two steps. An arm at rest
+also repeats rows if its signals are rounded. Therefore rows count as held only if a joint moves just before and just
+after them.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from ytheta.logs.log import Log
 from ytheta.logs.temporary_arrays import compute_steps
 from ytheta.shapes import Bool, RowIndices, SamplesByJoint
 
-MIN_STEP_RATIO = 0.05  # of the 95 % quantile of a joint's steps; a joint with smaller steps is about to rest
+MIN_STEP_RATIO = 0.05  # of the 95 % quantile of a joint's steps; with smaller steps, the joint is almost at rest
 MIN_STEP_QUANTA = 3.0  # times the smallest step; smaller steps may be rounding
-MAX_HELD_ROWS = 10  # in a row; beyond that the motion in between is unknown, and the log is cut
+MAX_HELD_ROWS = 10  # consecutive; if there are more, the motion between them is unknown, and the log is split
 
 
 def find_held_rows(log: Log) -> RowEdits:
-    """Drop held rows, and cut the log where more than ``MAX_HELD_ROWS`` follow each other."""
+    """Drop held rows, and split the log after more than ``MAX_HELD_ROWS`` consecutive ones."""
     repeats = np.ones(max(len(log) - 1, 0), dtype=bool)
     for column in iterate_columns(log):
         repeats &= column.values[1:] == column.values[:-1]
@@ -43,16 +43,16 @@ def find_held_rows(log: Log) -> RowEdits:
     finding = Finding(
         LogFindingCode.HELD,
         Severity.REPAIRED,
-        f"{len(drop)} {'row repeats' if len(drop) == 1 else 'rows repeat'} the row before although the arm moves "
+        f"{len(drop)} {'row repeats' if len(drop) == 1 else 'rows repeat'} the previous row although the arm moves "
         f"({100 * share:.2g} %, up to {longest} consecutive rows)",
-        remedy="dropped",
+        remedy="the row was dropped" if len(drop) == 1 else "the rows were dropped",
         fields={"rows": len(drop), "share": share, "longest": longest},
     )
-    return RowEdits((finding,), drop=drop, cut=last[last - first > MAX_HELD_ROWS] + 1)
+    return RowEdits((finding,), drop=drop, split=last[last - first > MAX_HELD_ROWS] + 1)
 
 
 def _moves_around(q: SamplesByJoint, first: RowIndices, last: RowIndices) -> Bool[np.ndarray, "rows"]:
-    """For each run of equal rows, whether some joint moves just before and just after it."""
+    """Return for each run of equal rows whether some joint moves just before and just after it."""
     moving = np.zeros(len(first), dtype=bool)
     if not len(first):
         return moving
@@ -62,8 +62,8 @@ def _moves_around(q: SamplesByJoint, first: RowIndices, last: RowIndices) -> Boo
         steps = steps[steps > 0.0]
         if not len(steps):
             continue
-        usual = float(np.quantile(steps, 0.95, overwrite_input=True))
-        min_step = max(MIN_STEP_RATIO * usual, MIN_STEP_QUANTA * float(steps.min()))
+        typical_step = float(np.quantile(steps, 0.95, overwrite_input=True))
+        min_step = max(MIN_STEP_RATIO * typical_step, MIN_STEP_QUANTA * float(steps.min()))
         before, after = np.abs(column[first] - column[first - 1]), np.abs(column[last + 1] - column[last])
         moving |= (before > min_step) & (after > min_step)
     return moving

@@ -1,4 +1,4 @@
-"""The columns of a log one by one: a quantity of a joint."""
+"""Iterating over the columns of a log; each column is one quantity of one joint."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class JointColumn:
 
 
 def iterate_columns(log: Log) -> Iterator[JointColumn]:
-    """Yield every recorded column except time; values are views."""
+    """Yield every recorded column except time; the values are views, not copies."""
     for quantity, values in (("q", log.q), ("qd", log.qd), ("tau", log.tau)):
         if values is not None:
             for k, joint in enumerate(log.joints):

@@ -13,8 +13,8 @@ from ytheta.shapes import Bool, PerSample, RowIndices, SamplesByJoint
 
 MIN_ROWS = 10  # fewer cannot be differentiated
 MIN_RECOMMENDED_ROWS = 100
-MIN_FLAT_RUN, MIN_FLAT_ROWS = 5, 20  # rows in a run, and in all runs, at exactly the extreme torque
-MIN_STEP_RATIO = 0.05  # of a joint's largest step; a row with smaller steps counts as rest
+MIN_FLAT_RUN, MIN_FLAT_ROWS = 5, 20  # rows with exactly the extreme torque: in one run, and in total
+MIN_STEP_RATIO = 0.05  # of a joint's largest step; if all steps of a row are smaller, the arm rests
 
 
 def check_length(log: Log) -> list[Finding]:
@@ -22,11 +22,11 @@ def check_length(log: Log) -> list[Finding]:
     rows, seconds = len(log), log.seconds
     fields = {"rows": rows, "seconds": seconds}
     if rows < MIN_ROWS:
-        remedy = "record at least some seconds of motion"
+        remedy = "record at least a few seconds of motion"
         return [Finding(LogFindingCode.SHORT, Severity.ERROR, f"only {rows} usable rows", remedy, fields=fields)]
     if rows < MIN_RECOMMENDED_ROWS:
         statement = f"only {rows} rows ({seconds:.3g} s)"
-        remedy = "record more motion for a meaningful result"
+        remedy = "record more motion to get a meaningful result"
         return [Finding(LogFindingCode.SHORT, Severity.WARNING, statement, remedy, fields=fields)]
     return []
 
@@ -42,7 +42,7 @@ def check_motion(log: Log, robot: Robot) -> list[Finding]:
         LogFindingCode.STILL,
         Severity.WARNING,
         f"hardly any motion (range in rad or m: {shown})",
-        remedy="parameters that only the motion of these joints reveals cannot be identified",
+        remedy="parameters that require motion of these joints cannot be identified",
         names=tuple(still),
         fields={"ranges": still},
     )
@@ -68,8 +68,8 @@ def check_torques(log: Log) -> list[Finding]:
         finding = Finding(
             LogFindingCode.SATURATION,
             Severity.WARNING,
-            f"torque stays at its extreme while the arm moves ({shown}): it is saturated",
-            remedy="leave such motion out",
+            f"torque is saturated: it stays at its minimum or maximum while the arm moves ({shown})",
+            remedy="record motion that needs less torque, or leave these rows out",
             names=tuple(dict.fromkeys(joint for joint, _, _ in saturated)),
             fields={"extremes": [limit for _, limit, _ in saturated], "rows": [count for _, _, count in saturated]},
         )
@@ -80,7 +80,7 @@ def check_torques(log: Log) -> list[Finding]:
 def _find_saturated(
     q: SamplesByJoint, tau: SamplesByJoint, joints: tuple[str, ...], constant: list[str]
 ) -> list[tuple[str, float, int]]:
-    """Joints whose torque is saturated, with its extreme and the number of rows."""
+    """Return the joints whose torque is saturated, with the extreme torque and the number of rows."""
     saturated: list[tuple[str, float, int]] = []
     moving = None
     for k, joint in enumerate(joints):
@@ -96,15 +96,15 @@ def _find_saturated(
 
 
 def _find_long_runs(flags: Bool[np.ndarray, "samples"]) -> RowIndices:
-    """Row numbers inside runs of ``MIN_FLAT_RUN`` or more."""
+    """Return the rows in runs of at least ``MIN_FLAT_RUN`` set flags."""
     change = np.diff(np.concatenate(([False], flags, [False])).astype(np.int8))
-    first, last = np.flatnonzero(change == 1), np.flatnonzero(change == -1)
-    runs = [np.arange(a, b) for a, b in zip(first, last, strict=True) if b - a >= MIN_FLAT_RUN]
+    starts, stops = np.flatnonzero(change == 1), np.flatnonzero(change == -1)
+    runs = [np.arange(start, stop) for start, stop in zip(starts, stops, strict=True) if stop - start >= MIN_FLAT_RUN]
     return np.concatenate(runs) if runs else np.empty(0, dtype=np.int64)
 
 
 def _find_moving_rows(q: SamplesByJoint) -> Bool[np.ndarray, "samples"]:
-    """For each row, whether any joint makes a notable step."""
+    """Return for each row whether any joint moves."""
     moving = np.zeros(len(q), dtype=bool)
     for k in range(q.shape[1]):
         column: PerSample = q[:, k]

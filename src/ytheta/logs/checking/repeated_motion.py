@@ -1,7 +1,8 @@
-"""Whether two logs follow the same trajectory, so that one cannot validate a model that was fitted to the other.
+"""Detecting two logs of the same trajectory: one cannot validate a model that was fitted to the other.
 
-The positions of both logs are resampled to one even grid and shifted against each other in time. At the best shift, the
-mean square difference is compared with the size of the motion. A correlation gives the differences at all shifts.
+The positions of both logs are resampled to the same time step and shifted against each other in time. At the best
+shift, the mean square difference is compared with the mean square of the motion. One correlation gives the differences
+at all shifts.
 """
 
 from __future__ import annotations
@@ -18,18 +19,18 @@ from ytheta.shapes import Float, Int, SamplesByJoint
 
 GRID_POINTS = 2000  # of the longer log
 MIN_OVERLAP = 0.5  # of the shorter log
-MAX_DIFFERENCE = 0.05  # of the motion's root mean square; two runs of one arm on one trajectory stay below 0.01
-MIN_MOTION_SHARE = 0.5  # of the first log's mean square, in the overlap: two arms at rest do not repeat each other
+MAX_DIFFERENCE = 0.05  # RMS, relative to that of the motion; two runs of the same trajectory stay below 0.01
+MIN_MOTION_SHARE = 0.5  # of the first log's mean square, within the overlap; rest is not a repetition
 
 
 def find_repeated_motion(first: Log, second: Log) -> Finding | None:
-    """Return a warning if both logs follow the same positions, possibly shifted in time; else None."""
-    from scipy.signal import correlate  # slow to load, and only validation needs it
+    """Return a warning if both logs contain the same motion, possibly shifted in time; otherwise None."""
+    from scipy.signal import correlate  # slow to import
 
     if first.joints != second.joints:
         raise InputError(
             f"{first.source or 'the first log'} and {second.source or 'the second log'} have different joints; "
-            "give logs of one robot"
+            "use logs of the same robot"
         )
     if min(len(first), len(second)) < 2:
         return None
@@ -42,10 +43,10 @@ def find_repeated_motion(first: Log, second: Log) -> Finding | None:
     a, b = a - centre, b - centre
     shifts = np.arange(-(len(b) - 1), len(a))  # row k of b is compared with row k + shift of a
     cross = sum(correlate(a[:, k], b[:, k], mode="full", method="fft") for k in range(a.shape[1]))
-    begin, end = np.maximum(shifts, 0), np.minimum(shifts + len(b), len(a))
-    overlap = end - begin
-    squares_a = _compute_sums_of_squares(a, begin, end)
-    squares_b = _compute_sums_of_squares(b, begin - shifts, end - shifts)
+    start, stop = np.maximum(shifts, 0), np.minimum(shifts + len(b), len(a))
+    overlap = stop - start
+    squares_a = _compute_sums_of_squares(a, start, stop)
+    squares_b = _compute_sums_of_squares(b, start - shifts, stop - shifts)
     difference = np.maximum(squares_a + squares_b - 2.0 * np.asarray(cross), 0.0) / overlap
     size = float(np.mean(np.sum(a * a, axis=1)))
     resting = squares_a / overlap < MIN_MOTION_SHARE * size
@@ -59,34 +60,36 @@ def find_repeated_motion(first: Log, second: Log) -> Finding | None:
         LogFindingCode.REPEATED_MOTION,
         Severity.WARNING,
         f"{second.source or 'the second log'} repeats the trajectory of {first.source or 'the first'}"
-        f"{_format_shift(first, second, shift, step)} (positions within {rms:.2g} rad root mean square)",
-        remedy="it shows repeatability, not validity for other motions",
+        f"{_format_shift(first, second, shift, step)} (RMS position difference {rms:.2g} rad)",
+        remedy="it tests repeatability, but it cannot validate a model",
         fields={"rms_difference": rms, "shift": shift},
     )
 
 
 def _format_shift(first: Log, second: Log, shift: float, step: float) -> str:
-    """How much later the motion came again; or, if each log has its own clock, how far into the first it begins.
+    """Return the delay between the two motions; if each log has its own clock, when the second begins in the first.
 
-    Logs whose times do not overlap share a clock, since one arm is in one place at a time.
+    Logs whose times do not overlap are assumed to share a clock.
     """
     if first.t[-1] <= second.t[0] or second.t[-1] <= first.t[0]:
         delay = float(second.t[0] - first.t[0]) - shift
         return f" {abs(delay):.4g} s {'later' if delay > 0.0 else 'earlier'}"
     if abs(shift) <= 2.0 * step:
         return ""
-    return f", beginning {abs(shift):.2f} s {'after' if shift > 0.0 else 'before'} its start"
+    if shift > 0.0:
+        return f", starting {shift:.2f} s into it"
+    return f", starting {-shift:.2f} s before it"
 
 
 def _resample(log: Log, step: float) -> SamplesByJoint:
-    """Positions on an even grid that begins at the log's first row."""
+    """Return the positions at equal steps, beginning at the first row."""
     grid = np.arange(log.t[0], log.t[-1], step)
     return np.stack([np.interp(grid, log.t, log.q[:, k]) for k in range(log.q.shape[1])], axis=1)
 
 
 def _compute_sums_of_squares(
-    values: SamplesByJoint, begin: Int[np.ndarray, "shifts"], end: Int[np.ndarray, "shifts"]
+    values: SamplesByJoint, start: Int[np.ndarray, "shifts"], stop: Int[np.ndarray, "shifts"]
 ) -> Float[np.ndarray, "shifts"]:
-    """Sums of squares over rows begin, …, end - 1."""
+    """Return for each shift the sum of squares over rows ``start:stop``."""
     sums = np.concatenate(([0.0], np.cumsum(np.sum(values * values, axis=1))))
-    return np.asarray(sums[end] - sums[begin])
+    return np.asarray(sums[stop] - sums[start])

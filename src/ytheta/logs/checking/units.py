@@ -1,9 +1,10 @@
-"""Units of a log that are probably wrong, and the line of a mapping that corrects them.
+"""Detecting wrong units of a log, with the line of a mapping that corrects them.
 
-Clock       Arms are recorded at 20 Hz or more, and a joint at its largest speed crosses its range within seconds: 0.2
-            to 9 s in the logs of six robots. If the rate of a log is lower and its joints need more than 100 s, its
-            clock does not count seconds but the unit in which crossing takes about 3 s.
-Positions   Angles far too large for radians are in degrees, if they are plausible as degrees, or in encoder counts.
+Time        At its top speed, a joint crosses its range in 0.2 to 9 s (logs of six robots). If the sampling rate is
+            below 20 Hz and crossing takes more than 100 s, time is not in seconds; the unit is the one for which
+            crossing takes about 3 s.
+Positions   Angles that are far too large for radians are in degrees if that makes them plausible; otherwise they are
+            probably encoder counts.
 """
 
 from __future__ import annotations
@@ -23,16 +24,16 @@ CLOCK_UNITS = {1e3: ("milliseconds", "ms"), 1e6: ("microseconds", "us"), 1e9: ("
 MIN_ANGLE_RANGE, MIN_LENGTH_RANGE = 0.035, 0.005  # rad (2 degrees) and m; a joint that moves less is at rest
 MIN_RECORDING_RATE = 20.0  # Hz
 TYPICAL_CROSSING_TIME, MAX_CROSSING_TIME = 3.0, 100.0  # s
-MAX_POINTS = 2000  # of a log between which speeds are taken: far enough apart that noise does not matter
-MIN_JUDGED_RANGE = 0.1  # rad; the unit of a smaller motion cannot be judged
+MAX_POINTS = 2000  # of a log, from which speeds are computed; few, so that noise hardly matters
+MIN_JUDGED_RANGE = 0.1  # rad; for smaller motion, the unit cannot be determined
 MAX_ANGLE_RANGE = 4.0 * math.pi  # rad; if half of the joints turn further, positions are in degrees
-MAX_EXCESS_RATIO = 0.5  # of the range between a joint's limits
-MAX_DEGREES_RATIO = 2.0  # of the expected range; beyond it positions are not even degrees
-MAX_SHOWN = 3
+MAX_EXCESS_RATIO = 0.5  # of the range between a joint's limits, beyond one of them
+MAX_DEGREES_RATIO = 2.0  # of the expected range; larger positions are not in degrees either
+MAX_LISTED_JOINTS = 3
 
 
 def check_clock_unit(log: Log, robot: Robot) -> list[Finding]:
-    """Report a clock that does not count seconds: a low rate together with motion slower than any arm's."""
+    """Report time that is not in seconds: the rate is low, and the motion is too slow for an arm."""
     rate, crossing = log.rate, _compute_crossing_time(log, robot)
     if rate >= MIN_RECORDING_RATE or crossing <= MAX_CROSSING_TIME:
         return []
@@ -42,8 +43,8 @@ def check_clock_unit(log: Log, robot: Robot) -> list[Finding]:
         LogFindingCode.UNITS,
         Severity.ERROR,
         f"time seems to be in {unit}: in seconds, the log would last {_format_duration(log.seconds)} at {rate:.3g} Hz, "
-        f"and a joint at its largest speed would need {_format_duration(crossing)} to cross its range",
-        remedy=f'write [scale] t = "{word}" in a mapping, or t = "s" if it is right',
+        f"and a joint at its top speed would take {_format_duration(crossing)} to cross its range",
+        remedy=f'write [scale] t = "{word}" in a mapping, or t = "s" if time really is in seconds',
         fields={"quantity": "t", "unit": word, "rate": rate, "crossing_time": crossing},
     )
     return [finding]
@@ -64,43 +65,43 @@ def check_position_units(log: Log, robot: Robot) -> list[Finding]:
             worst = max(worst, math.radians(high - low) / _compute_expected_range(limits))
     if not too_large or 2 * len(too_large) < len(judged):
         return []
-    shown = ", ".join(list(too_large.values())[:MAX_SHOWN])
+    shown = ", ".join(list(too_large.values())[:MAX_LISTED_JOINTS])
     if worst > MAX_DEGREES_RATIO:
-        unit, statement = "", f"positions are too large for a joint, in radians and in degrees ({shown})"
+        unit, statement = "", f"positions are too large for a joint, whether in radians or in degrees ({shown})"
         remedy = (
-            "write the factor of the encoders, [scale] q = …, or the gear ratios, [motor] matrix = …, in a mapping, or "
-            '[scale] q = "radians" if the positions are right'
+            "if they are encoder counts or motor positions, write [scale] q = … or [motor] matrix = … in a mapping; "
+            'write [scale] q = "radians" if they really are in radians'
         )
     else:
-        unit, statement = "degrees", f"positions seem to be in degrees, or those of the motors ({shown})"
+        unit, statement = "degrees", f"positions seem to be in degrees, or to be motor positions ({shown})"
         entry = format_units(robot, too_large, in_radians=[joint for joint in judged if joint not in too_large])
-        remedy = f'write [scale] q = {entry} in a mapping, or "radians" if they are right'
+        remedy = f'write [scale] q = {entry} in a mapping, or "radians" if they really are in radians'
     fields = {"quantity": "q", "unit": unit}
     return [Finding(LogFindingCode.UNITS, Severity.ERROR, statement, remedy, names=tuple(too_large), fields=fields)]
 
 
 def format_units(robot: Robot, in_degrees: Collection[str], *, in_radians: Collection[str]) -> str:
-    """The entry of a mapping for positions or velocities of which some are in degrees.
+    """Return the value of [scale] in a mapping if some joints are in degrees.
 
-    Joints about which nothing is known are taken as degrees if no joint is known to be in radians.
+    Joints whose unit is unknown get degrees if no joint is known to be in radians.
     """
 
-    def unit(joint: str) -> str:
+    def get_unit(joint: str) -> str:
         if joint in robot.sliding_joints:
             return "metres"
         return "degrees" if joint in in_degrees or not in_radians else "radians"
 
-    units = [f'"{unit(joint)}"' for joint in robot.actuated]
+    units = [f'"{get_unit(joint)}"' for joint in robot.actuated]
     return units[0] if len(set(units)) == 1 else f"[{', '.join(units)}]"
 
 
 def get_min_motion_range(robot: Robot, joint: str) -> float:
-    """The range, in rad or m, below which a joint counts as resting."""
+    """Return the range of motion, in rad or m, below which a joint counts as resting."""
     return MIN_LENGTH_RANGE if joint in robot.sliding_joints else MIN_ANGLE_RANGE
 
 
 def _compute_crossing_time(log: Log, robot: Robot) -> float:
-    """Seconds in which a joint at its largest speed would cross its range; median of the joints that move, or 0."""
+    """Return the seconds in which a joint at its top speed crosses its range: the median of the moving joints, or 0."""
     chosen = slice(None, None, 1 + len(log) // MAX_POINTS)
     steps = np.diff(log.t[chosen])
     times = []
@@ -119,7 +120,7 @@ def _format_duration(seconds: float) -> str:
 
 
 def _exceeds_radians(low: float, high: float, limits: Limits) -> bool:
-    """Whether a range of positions is too wide for radians."""
+    """Whether the positions are too large for radians."""
     width = limits.upper - limits.lower
     if not math.isfinite(width) or width > MAX_ANGLE_RANGE:
         return high - low > MAX_ANGLE_RANGE
@@ -127,6 +128,6 @@ def _exceeds_radians(low: float, high: float, limits: Limits) -> bool:
 
 
 def _compute_expected_range(limits: Limits) -> float:
-    """The widest range to be expected of a joint, in radians."""
+    """Return the widest range to be expected of a joint, in radians."""
     width = limits.upper - limits.lower
     return width if 0.0 < width <= MAX_ANGLE_RANGE else MAX_ANGLE_RANGE

@@ -1,7 +1,7 @@
-"""Recorded velocities against positions: the integral of the velocity over a window should be the distance travelled.
+"""Checking recorded velocity: its integral over a window should be the distance travelled.
 
-Integrals need no differentiation, so rounding and jitter hardly matter, and their ratio names the fault: 57.3 is a
-unit, 1000 is a clock in milliseconds, a few percent are a wrong gain or a filter.
+Integration amplifies neither rounding nor jitter. The ratio of integral to distance indicates the fault: 57.3 means
+degrees, 1000 means time in milliseconds, a few percent mean a wrong gain or a filter.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ from ytheta.logs.temporary_arrays import allocate_temporary, compute_steps
 from ytheta.robot.robot import Robot
 from ytheta.shapes import StartIndices
 
-WINDOW_SECONDS, MIN_WINDOW_ROWS = 0.25, 25  # a quarter of a second is nothing if the clock counts milliseconds
+WINDOW_SECONDS, MIN_WINDOW_ROWS = 0.25, 25  # the minimum applies if time is in the wrong unit
 MAX_WINDOWS = 20_000
 MAX_RATIO_ERROR = 0.03
-MIN_TRAVEL = 2e-3  # rad or m, root mean square over the windows; less cannot be compared
+MIN_TRAVEL = 2e-3  # rad or m, RMS over the windows; shorter travel cannot be compared
 MIN_CORRELATION = 0.9
 DEGREES_PER_RADIAN = 180.0 / math.pi
-MAX_UNIT_RATIO_ERROR = 0.05  # from the factor of a unit
-VELOCITY_REMEDY = "velocity is taken from position there, unless the recorded one is asked for"
+MAX_UNIT_RATIO_ERROR = 0.05  # relative to the factor of a unit
+VELOCITY_REMEDY = 'for these joints velocity is computed from position, unless velocity="recorded" is set'
 
 
 @dataclass(frozen=True)
 class VelocityFit:
-    """How the integrated velocity of a joint compares with the distance travelled."""
+    """Ratio and correlation of a joint's integrated velocity and the distance travelled."""
 
     ratio: float
     correlation: float
 
 
 def check_velocities(log: Log, robot: Robot) -> list[Finding]:
-    """Report recorded velocities that do not belong to the positions."""
+    """Report recorded velocities that are not the derivative of the positions."""
     fits = _compare_with_positions(log)
     wrong_unit = _check_units(fits, robot)
     if wrong_unit is not None:
@@ -73,7 +73,7 @@ def check_velocities(log: Log, robot: Robot) -> list[Finding]:
 
 
 def _check_units(fits: dict[str, VelocityFit], robot: Robot) -> Finding | None:
-    """The finding about a wrong unit that the ratios of at least half of the joints show."""
+    """Return the finding about a wrong unit, if the ratios of at least half of the joints indicate one."""
     for factor in (DEGREES_PER_RADIAN, 1.0 / DEGREES_PER_RADIAN, *CLOCK_UNITS):
         near = [joint for joint, fit in fits.items() if abs(fit.ratio / factor - 1.0) < MAX_UNIT_RATIO_ERROR]
         if not near or 2 * len(near) < len(fits):
@@ -99,7 +99,7 @@ def _check_units(fits: dict[str, VelocityFit], robot: Robot) -> Finding | None:
 
 
 def _compare_with_positions(log: Log) -> dict[str, VelocityFit]:
-    """Compare integrated velocity and distance travelled for the joints that move."""
+    """Compare integrated velocity with distance travelled, for the joints that move."""
     starts, window = _choose_windows(log)
     fits: dict[str, VelocityFit] = {}
     if log.qd is None or not len(starts):
@@ -122,9 +122,9 @@ def _compare_with_positions(log: Log) -> dict[str, VelocityFit]:
 
 
 def _choose_windows(log: Log) -> tuple[StartIndices, int]:
-    """First rows of windows that lie within one segment, and their length in rows."""
-    longest = max((last - first for first, last in log.segments), default=0)
+    """Return the first rows of windows, each within one segment, and the number of rows in a window."""
+    longest = max((stop - start for start, stop in log.segments), default=0)
     window = max(1, min(max(round(WINDOW_SECONDS * log.rate), MIN_WINDOW_ROWS), longest // 4))
     stride = max(1, window // 2, len(log) // MAX_WINDOWS)
-    starts = [np.arange(first, last - window, stride) for first, last in log.segments if last - first > window]
+    starts = [np.arange(start, stop - window, stride) for start, stop in log.segments if stop - start > window]
     return (np.concatenate(starts) if starts else np.empty(0, dtype=np.int64)), window

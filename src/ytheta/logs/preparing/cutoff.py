@@ -1,18 +1,20 @@
-"""The cut-off of the low-pass, chosen from the positions of a log.
+"""Choosing the cut-off of the low-pass from the positions of a log.
 
-The spectrum of the acceleration has two peaks: the motion and, above it, noise, which grows with the square of the
-frequency. The valley between them separates motion from noise.
+The spectrum of the acceleration has two peaks: the motion and, at higher frequencies, noise, whose amplitude grows with
+the square of the frequency. The valley between them separates motion from noise.
 
 Band        The frequency below which 99.9 % of a joint's velocity energy lies, counted up to its valley; the median
             over the joints that move, because the valley of a noisy joint is unreliable.
-Target      Ten times the band, a rule of thumb of identification practice: motion then passes with an error of 1e-8.
-            But gears and links of arms vibrate from about 10 Hz on, which no rigid model explains. Beyond 10 Hz, the
-            target is twice the band, at whose upper end the error is 0.4 %. Friction at reversals reaches higher
-            frequencies, but model and measurement lose them alike; see ``drive_directions``.
-Limit       The frequency at which the noise that passes reaches a fifth of the motion, both as rms acceleration; again
-            the median. Noise is measured beyond the valley instead of assumed white: stamps and drives colour it.
-Cut-off     The smaller of target and limit, but at least twice the band and at most 0.4 of the rate; one for all
-            joints, since every row of the regressor mixes joints.
+Target      Ten times the band, a rule of thumb in identification; the motion is then attenuated by 1e-8. However, gears
+            and links vibrate above about 10 Hz, and a rigid-body model cannot explain that. Therefore the target is at
+            most 10 Hz, or twice the band if that is higher; at twice the band, the motion is attenuated by up to 0.4 %.
+            Friction at reversals has higher frequencies, but the filter removes them from both model and measurement;
+            see ``drive_directions``.
+Limit       The frequency at which the remaining noise reaches a fifth of the motion, both as RMS acceleration; again
+            the median. Noise is measured above the valley, not assumed to be white, because timestamp jitter and the
+            drives colour it.
+Cut-off     The smaller of target and limit, but at least twice the band and at most 0.4 of the sampling rate. It is the
+            same for all joints, since every row of the regressor depends on several joints.
 At rest     There is neither band nor limit, and the cut-off is 10 Hz.
 """
 
@@ -31,22 +33,22 @@ from ytheta.logs.preparing.resample import Grid
 from ytheta.shapes import Bool, ChannelsBySample, LinesByJoint, PerEdge, PerLine
 
 BAND_ENERGY_SHARE = 0.999  # of the velocity energy
-TARGET_BAND_RATIO = 10.0  # cut-off per band …
-MAX_RIGID_FREQUENCY = 10.0  # … up to this many Hz, where arms begin to vibrate
-MIN_BAND_RATIO = 2.0  # cut-off per band, whatever the noise
-MAX_CUTOFF_RATIO = 0.4  # of the rate
-MAX_NOISE_RATIO = 0.2  # rms acceleration of the noise that passes, relative to that of the motion
-MIN_POWER_RATIO = 100.0  # of the positions of a joint that moves, relative to their noise floor
-WINDOW_SECONDS = 16.0  # resolves motion of a quarter of a hertz
-MAX_WINDOWS = 16  # a longer log is sampled, so that the choice takes the same time
+TARGET_BAND_RATIO = 10.0  # target cut-off divided by the band
+MAX_RIGID_FREQUENCY = 10.0  # Hz; above it, arms are not rigid
+MIN_BAND_RATIO = 2.0  # minimum cut-off divided by the band, even if there is noise
+MAX_CUTOFF_RATIO = 0.4  # of the sampling rate
+MAX_NOISE_RATIO = 0.2  # RMS acceleration of the remaining noise, relative to that of the motion
+MIN_POWER_RATIO = 100.0  # of a moving joint's positions, relative to their noise floor
+WINDOW_SECONDS = 16.0  # resolves motion at 0.25 Hz
+MAX_WINDOWS = 16  # spread over the log, so that the time to choose does not depend on its length
 MIN_SAMPLES = 64  # for a spectrum
-BIN_RATIO = 1.5  # of neighbouring frequencies; wider than the distance of the lines of a periodic motion
-LOBE_WIDTH = 3.0  # spectral lines over which the window spreads one line
+BIN_RATIO = 1.5  # of the edges of a bin; wide enough to contain a line of periodic motion
+LOBE_WIDTH = 3.0  # width of the window's main lobe, in spectral lines
 
 
 @dataclass(frozen=True)
 class CutoffChoice:
-    """The cut-off and the figures from which it was chosen, all in Hz; ``band`` is None if nothing moves."""
+    """The cut-off and the values from which it was chosen, all in Hz; ``band`` is None if no joint moves."""
 
     cutoff: float
     band: float | None
@@ -68,21 +70,21 @@ class CutoffChoice:
         if self.band is None:
             return "there is no motion from which to choose it"
         band = f"the motion's band of {self.band:.3g} Hz"
-        is_least = self.cutoff == MIN_BAND_RATIO * self.band
-        if self.cutoff == TARGET_BAND_RATIO * self.band or (is_least and self.limit >= self.cutoff):
+        is_minimum = self.cutoff == MIN_BAND_RATIO * self.band
+        if self.cutoff == TARGET_BAND_RATIO * self.band or (is_minimum and self.limit >= self.cutoff):
             return f"{self.cutoff / self.band:.3g} times {band}"
         if self.cutoff == MAX_RIGID_FREQUENCY:
-            return f"beyond it arms are not rigid; the motion's band is {self.band:.3g} Hz"
+            return f"above this frequency arms are not rigid; the motion's band is {self.band:.3g} Hz"
         if self.cutoff == MAX_CUTOFF_RATIO * self.rate:
-            return f"the highest that the rate of {self.rate:.4g} Hz allows"
+            return f"the maximum for a sampling rate of {self.rate:.4g} Hz"
         if self.cutoff == self.limit:
             noise = f"{100 * MAX_NOISE_RATIO:.0f} % of the acceleration"
-            return f"beyond it noise exceeds {noise}; the motion's band is {self.band:.3g} Hz"
+            return f"above this frequency noise exceeds {noise}; the motion's band is {self.band:.3g} Hz"
         return f"{MIN_BAND_RATIO:g} times {band}, although accelerations are noisy there"
 
 
 def choose_cutoff(log: Log, grid: Grid) -> CutoffChoice:
-    """Choose the cut-off that suits a log by the rule of the module docstring."""
+    """Choose the cut-off for a log by the rule of the module docstring."""
     frequency, velocity = _compute_velocity_spectrum(log, grid)
     omega = 2.0 * np.pi * frequency[:, np.newaxis]
     acceleration = velocity * omega**2
@@ -107,17 +109,17 @@ def choose_cutoff(log: Log, grid: Grid) -> CutoffChoice:
 
 
 def _compute_velocity_spectrum(log: Log, grid: Grid) -> tuple[PerLine, LinesByJoint]:
-    """Mean power spectrum of the differenced positions, without the line at zero."""
+    """Return the frequencies and the mean power spectrum of the differenced positions, without frequency zero."""
     lengths = [grid.count_samples(log, segment) for segment in log.segments]
     longest = max(lengths, default=0)
     if longest < MIN_SAMPLES:
         raise InputError(
-            f"{log.source or 'log'}: {log.describe_splits()}the longest segment has {longest} samples, too few to choose "
-            f"a cut-off from (at least {MIN_SAMPLES}); give the cut-off"
+            f"{log.source or 'log'}: {log.describe_splits()}the longest segment has {longest} samples, too few to "
+            f"choose a cut-off (at least {MIN_SAMPLES}); set the cut-off"
         )
-    # All windows have one length; shorter segments would contribute little about low frequencies.
+    # All windows have the same length; shorter segments, which do not resolve low frequencies, are left out.
     size = min(max(int(WINDOW_SECONDS * grid.rate), MIN_SAMPLES), longest)
-    taper = np.kaiser(size, 9.0)[:-1]  # side lobes of 1e-7, so that strong motion does not look like noise
+    taper = np.kaiser(size, 9.0)[:-1]  # with side lobes of 1e-7, the motion does not leak into the noise
     frequency = np.fft.rfftfreq(size - 1, 1.0 / grid.rate)
     powers = []
     for samples in _sample_windows(log, grid, lengths, size):
@@ -130,7 +132,7 @@ def _compute_velocity_spectrum(log: Log, grid: Grid) -> tuple[PerLine, LinesByJo
 
 
 def _sample_windows(log: Log, grid: Grid, lengths: list[int], size: int) -> Iterator[ChannelsBySample]:
-    """Yield at most ``MAX_WINDOWS`` evenly chosen windows of position, which overlap by half."""
+    """Yield the positions in at most ``MAX_WINDOWS`` windows, spread evenly over the log."""
     starts = [
         (segment, start)
         for segment, length in zip(log.segments, lengths, strict=True)
@@ -142,22 +144,22 @@ def _sample_windows(log: Log, grid: Grid, lengths: list[int], size: int) -> Iter
 
 
 def _compute_bin_edges(frequency: PerLine, rate: float) -> PerEdge:
-    """Edges of bins of equal ratio, from beyond the lobe of a constant to the highest cut-off."""
+    """Return the edges of logarithmic bins, from above the main lobe around zero to the maximum cut-off."""
     lowest, highest = LOBE_WIDTH * float(frequency[0]), MAX_CUTOFF_RATIO * rate
     return np.geomspace(lowest, highest, max(3, int(np.log(highest / lowest) / np.log(BIN_RATIO)) + 1))
 
 
 def _are_moving(frequency: PerLine, position: LinesByJoint, rate: float) -> Bool[np.ndarray, "joints"]:
-    """For each joint, whether the power of its positions stands out from their noise floor."""
+    """Return for each joint whether the power of its positions exceeds their noise floor."""
     high = frequency > 0.5 * MAX_CUTOFF_RATIO * rate
-    # The lowest lines are left out: there, the division by omega^2 amplifies leakage of noise at high frequencies.
+    # The lowest lines are left out: there, the division by omega^2 amplifies noise that leaks from high frequencies.
     low = ~high & (frequency > LOBE_WIDTH * frequency[0])
     floor = np.median(position[high], axis=0)
     return np.asarray(position[low].max(axis=0) > MIN_POWER_RATIO * floor)
 
 
 def _find_valley(frequency: PerLine, velocity: PerLine, acceleration: PerLine, edges: PerEdge) -> float:
-    """The frequency above the peak of velocity at which acceleration is lowest."""
+    """Return the frequency, above the peak of the velocity, at which the acceleration is smallest."""
     index = np.digitize(frequency, edges)
     bins = [index == i for i in range(1, len(edges)) if (index == i).any()]
     peak = int(np.argmax([velocity[lines].mean() for lines in bins]))

@@ -1,13 +1,14 @@
 """Velocity and acceleration from sampled positions, by central differences or by a smoothing spline.
 
-Central      A low-pass, then differences of sixth order over seven samples. At a cut-off of a twelfth of the rate (8 Hz
-             of a log at 95 Hz) the usual three samples lose 4 %, seven lose 1e-4; the low-pass has removed the noise.
+Central      A low-pass, then seven-point differences of sixth order. At a cut-off of one twelfth of the sampling rate,
+             three-point differences attenuate the derivative by 4 %, seven-point differences by 0.01 %.
 Spline       The quintic smoothing spline on a uniform grid, which minimises sum |y - s|^2 + weight * integral |s'''|^2.
              Its B-spline coefficients are y filtered by 1 / (B(z) + weight * (2 - z - 1/z)^3), a recursive filter run
-             both ways; a banded solve would take forty times as long. The weight follows from the cut-off, at which
-             both methods halve the amplitude. The gain falls off more gently: 1 / (1 + (f / cutoff)^6), with the
-             exponent 8 for the low-pass. Cubic splines would leave the noise of accelerations white.
-Differences  are computed only at the samples that are kept, so that decimation makes them cheaper.
+             forward and backward; a banded solver would take forty times as long. The weight is chosen such that the
+             spline, like the low-pass, halves the amplitude at the cut-off. Its gain, 1 / (1 + (f / cutoff)^6), falls
+             more slowly than that of the low-pass, which has the exponent 8. With cubic splines, the noise of
+             accelerations would be white.
+Decimation   Derivatives are computed only at the samples that are kept.
 
 Reference    [unser1993] B-spline signal processing, part II; [woltring1986] on quintic splines for accelerations.
 """
@@ -54,16 +55,16 @@ class CentralDifferences:
 
     @property
     def memory(self) -> int:
-        """Margin of a piece, in samples."""
+        """Margin of a piece in samples."""
         return self.lowpass.memory + len(SLOPE)
 
     @property
     def settling(self) -> int:
-        """Samples to trim at an end of a segment."""
+        """Number of samples to trim at each end of a segment."""
         return self.lowpass.settling
 
     def smooth(self, signal: ChannelsBySample) -> ChannelsBySample:
-        """Return the low-passed signal, the argument of ``differentiate``."""
+        """Return the low-passed signal, which is the input of ``differentiate``."""
         return self.lowpass.apply_to_channels(signal)
 
     def differentiate(self, smoothed: ChannelsBySample, order: int, kept: slice) -> ChannelsByKept:
@@ -82,9 +83,10 @@ class SmoothingSpline:
 
     def __post_init__(self) -> None:
         if self.degree not in (3, 5) or not 0.0 < self.cutoff <= MAX_LOWPASS_RATIO * self.rate:
+            highest = MAX_LOWPASS_RATIO * self.rate
             raise InputError(
                 f"a smoothing spline cannot have degree {self.degree} and cut-off {self.cutoff:g} Hz at {self.rate:g} "
-                f"samples per second; take degree 3 or 5 and a cut-off up to {MAX_LOWPASS_RATIO * self.rate:g} Hz"
+                f"samples per second; choose degree 3 or 5 and a cut-off of at most {highest:g} Hz"
             )
 
     @property
@@ -93,7 +95,7 @@ class SmoothingSpline:
 
     @property
     def weight(self) -> float:
-        """Weight of the roughness, in units of samples, that halves the amplitude at the cut-off."""
+        """Weight of the roughness, with time in samples, for which the amplitude is halved at the cut-off."""
         angle = 2.0 * math.pi * self.cutoff / self.rate
         knots = self._stencils[0]
         half = len(knots) // 2
@@ -103,10 +105,10 @@ class SmoothingSpline:
     @cached_property
     def sections(self) -> FilterSections:
         """The stable half of 1 / (B + weight * (2 - z - 1/z)^m), with gain one for constants."""
-        from scipy.signal import zpk2sos  # slow to load, and rarely needed
+        from scipy.signal import zpk2sos  # slow to import
 
-        # Both are polynomials in x = 2 - z - 1/z, and small roots in x are poles close to z = 1. Roots in x keep their
-        # digits, while roots of the polynomial in z would lose all of them at low cut-offs.
+        # The denominator is a polynomial in x = 2 - z - 1/z, whose small roots are poles close to z = 1. Roots in x are
+        # accurate; at low cut-offs, the roots of the polynomial in z would lose all significant digits.
         if self.degree == 5:  # B5 = 1 - x/4 + x^2/120
             in_x = np.roots([self.weight, 1.0 / 120.0, -0.25, 1.0])
         else:  # B3 = 1 - x/6
@@ -119,16 +121,16 @@ class SmoothingSpline:
 
     @property
     def memory(self) -> int:
-        """Margin of a piece, in samples."""
+        """Margin of a piece in samples."""
         return compute_decay_length(self.sections, MEMORY_DECAY) + self.degree
 
     @property
     def settling(self) -> int:
-        """Samples to trim at an end of a segment."""
+        """Number of samples to trim at each end of a segment."""
         return compute_decay_length(self.sections, SETTLING_DECAY)
 
     def smooth(self, signal: ChannelsBySample) -> ChannelsBySample:
-        """Return the B-spline coefficients, the argument of ``differentiate``."""
+        """Return the B-spline coefficients, which are the input of ``differentiate``."""
         return filter_both_ways(self.sections, signal, self.memory)
 
     def differentiate(self, smoothed: ChannelsBySample, order: int, kept: slice) -> ChannelsByKept:
@@ -149,20 +151,20 @@ def make_differentiator(kind: str, cutoff: float, rate: float, order: int = 4) -
 
 
 def _apply_stencil(signal: ChannelsBySample, stencil: Stencil, kept: slice) -> ChannelsByKept:
-    """Return weighted sums of neighbours at the samples ``kept``; the signal is continued by its point reflection."""
+    """Return weighted sums of neighbours at the samples ``kept``; at its ends the signal is extended by reflection."""
     half = len(stencil) // 2
     count = signal.shape[1]
-    first, last, step = kept.indices(count)
-    if half and (first < half or last > count - half):
+    start, stop, step = kept.indices(count)
+    if half and (start < half or stop > count - half):
         signal = extend_by_reflection(signal, half)
-        first, last = first + half, last + half
+        start, stop = start + half, stop + half
     # Neighbours at equal distance are combined first, so that odd stencils give exactly zero for constants.
     sign = 1.0 if stencil[0] == stencil[-1] else -1.0
-    total = np.zeros((signal.shape[0], len(range(first, last, step))))
+    total = np.zeros((signal.shape[0], len(range(start, stop, step))))
     for distance in range(half, 0, -1):
-        ahead = signal[:, first + distance : last + distance : step]
-        behind = signal[:, first - distance : last - distance : step]
+        ahead = signal[:, start + distance : stop + distance : step]
+        behind = signal[:, start - distance : stop - distance : step]
         total += stencil[half + distance] * (ahead + sign * behind)
     if stencil[half]:
-        total += stencil[half] * signal[:, first:last:step]
+        total += stencil[half] * signal[:, start:stop:step]
     return total

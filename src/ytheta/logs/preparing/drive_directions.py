@@ -1,11 +1,10 @@
-"""Low-passed directions of drives, with which Coulomb friction is compared.
+"""Low-passed drive directions, which multiply the Coulomb friction in the regressor.
 
-Coulomb friction jumps when a drive reverses. The measured torque has passed a low-pass that spreads the jump, so the
-sign of the velocity must pass the same low-pass before the two are compared: all of tau = Y beta goes through one
-operator.
+Coulomb friction jumps when a drive reverses. The low-pass smooths the jump in the measured torque, so the sign of the
+drive's velocity must pass through the same low-pass: both sides of tau = Y beta are filtered by the same operator.
 
-The sign should be that of the velocity before the low-pass, but noise would flip it. Therefore the velocity is taken
-after a low-pass at ``CUTOFF_RATIO`` times the cut-off: it changes sign closer to the moment of reversal.
+The sign should be that of the unfiltered velocity, but noise would change it. Therefore it is computed from a velocity
+with a higher cut-off, ``CUTOFF_RATIO`` times that of the motion, which changes sign closer to the moment of reversal.
 """
 
 from __future__ import annotations
@@ -21,17 +20,16 @@ CUTOFF_RATIO = 2.0
 
 @dataclass(frozen=True, eq=False)
 class DriveDirections:
-    """Drives whose directions are wanted: ``rates`` @ qd are their velocities.
+    """The drives whose directions are needed; ``rates`` @ qd are their velocities.
 
-    ``smooth_speeds`` are the speeds within which a drive's friction changes its sign, apart from the low-pass; 0 for a
-    jump.
+    ``smooth_speeds`` are the speeds over which the friction of each drive changes sign smoothly; 0 if it jumps.
     """
 
     rates: Float[np.ndarray, "drives joints"]
     smooth_speeds: Float[np.ndarray, "drives"]
 
     def evaluate(self, qd: ChannelsBySample) -> Float[np.ndarray, "drives samples"]:
-        """Directions between -1 and 1 at each sample, before any low-pass."""
+        """Return directions between -1 and 1 at each sample, before the low-pass."""
         velocity = self.rates @ qd
         width = np.hypot(velocity, self.smooth_speeds[:, None])
         return velocity / np.where(width > 0.0, width, 1.0)

@@ -1,16 +1,17 @@
 """Zero-phase low-pass: one linear operator for positions, torques and regressor columns.
 
-A Butterworth filter run forward and backward has no phase and twice the order: its gain is one half at the cut-off and
-1 / (1 + (f / cutoff)^(2 order)) elsewhere. Signals that are compared must pass through the same operator, which is
-therefore a value that can be passed on.
+A Butterworth filter run forward and backward has zero phase and twice the order: its gain is 1 / (1 + (f / cutoff)^(2
+order)), hence one half at the cut-off. Signals that are compared must pass through the same filter; therefore the
+filter is an object that callers can share.
 
-Edges       Beyond the ends the signal is continued by its point reflection, which preserves straight lines. The effect
-            of the unknown past decays within ``settling`` samples; these are trimmed from every segment.
+Ends        Beyond its ends, the signal is extended by point reflection, which preserves straight lines. The effect of
+            the unknown past decays within ``settling`` samples; these are trimmed from every segment.
 Pieces      A long record is filtered in pieces with margins of ``memory`` samples, over which the slowest mode of the
-            filter falls to 1e-13: the cores of the pieces equal the whole to rounding, in constant memory.
-Speed       The filter needs adjacent samples: arrays are transposed to (channels, samples) once, and the backward run
-            works on a reversed copy, which is three times as fast as ``sosfiltfilt`` on reversed views. A few channels
-            are filtered at a time, so that their copies take little memory.
+            filter decays to 1e-13. Without their margins, the pieces agree with filtering the whole record to rounding
+            error, and memory stays constant.
+Speed       Samples should be adjacent in memory: arrays are transposed to (channels, samples) once, and the backward
+            run works on a reversed copy, which is three times as fast as ``sosfiltfilt`` on reversed views. A few
+            channels are filtered at a time, so that the copies are small.
 """
 
 from __future__ import annotations
@@ -26,16 +27,16 @@ from ytheta.errors import InputError
 from ytheta.logs.preparing.second_order_sections import compute_steady_state, design_butterworth, filter_in_place
 from ytheta.shapes import ChannelsBySample, FilterSections, Float, Shaped
 
-MEMORY_DECAY = 1e-13  # to which the slowest mode falls over the margin of a piece
-SETTLING_DECAY = 1e-2  # … and over the samples that are trimmed at the ends of a segment
-MAX_FILTERED_SAMPLES = 2**15  # of all channels that are filtered together: a quarter of a megabyte
-MAX_LOWPASS_RATIO = 0.45  # of the rate; above it a low-pass has hardly any effect
-ANTI_ALIASING_RATIO = 0.4  # of the new rate: the cut-off before decimation
+MEMORY_DECAY = 1e-13  # of the slowest mode over the margin of a piece
+SETTLING_DECAY = 1e-2  # of the slowest mode over the samples that are trimmed at each end of a segment
+MAX_FILTERED_SAMPLES = 2**15  # of all channels that are filtered together; 256 kB
+MAX_LOWPASS_RATIO = 0.45  # of the sampling rate; a higher cut-off has hardly any effect
+ANTI_ALIASING_RATIO = 0.4  # cut-off before decimation divided by the new sampling rate
 
 
 @dataclass(frozen=True)
 class Lowpass:
-    """Zero-phase Butterworth low-pass; ``cutoff`` and ``rate`` in Hz, ``order`` of one of the two runs."""
+    """Zero-phase Butterworth low-pass; ``cutoff`` and ``rate`` in Hz, ``order`` of a single run."""
 
     cutoff: float
     rate: float
@@ -45,28 +46,28 @@ class Lowpass:
         highest = MAX_LOWPASS_RATIO * self.rate
         if not 0.0 < self.cutoff <= highest:
             raise InputError(
-                f"a cut-off of {self.cutoff:g} Hz does not suit {self.rate:g} samples per second; "
+                f"a cut-off of {self.cutoff:g} Hz is impossible at {self.rate:g} samples per second; "
                 f"choose one above 0 and at most {highest:g} Hz"
             )
 
     @classmethod
     def before_decimation(cls, rate: float, factor: int) -> Lowpass:
-        """The low-pass that torque and regressor columns need before every ``factor``-th sample is kept."""
+        """Return the low-pass for torque and regressor columns before only every ``factor``-th sample is kept."""
         return cls(ANTI_ALIASING_RATIO * rate / factor, rate)
 
     @cached_property
     def sections(self) -> FilterSections:
-        """The filter as second-order sections in the form of SciPy."""
+        """The filter as second-order sections, in SciPy's format."""
         return design_butterworth(self.order, self.cutoff, self.rate)
 
     @property
     def memory(self) -> int:
-        """Samples after which the past has decayed to rounding: the margin of a piece."""
+        """Margin of a piece in samples: after them, the effect of the past has decayed to rounding error."""
         return compute_decay_length(self.sections, MEMORY_DECAY)
 
     @property
     def settling(self) -> int:
-        """Samples at an end of a record within which the effect of the unknown past falls to one hundredth."""
+        """Number of samples, from an end of a record, within which the effect of the end decays to 1 %."""
         return compute_decay_length(self.sections, SETTLING_DECAY)
 
     def apply(self, signal: Shaped[np.ndarray, "samples ..."]) -> Shaped[np.ndarray, "samples ..."]:
@@ -80,7 +81,7 @@ class Lowpass:
 
 
 def filter_both_ways(sections: FilterSections, signal: ChannelsBySample, reach: int) -> ChannelsBySample:
-    """Filter forward and backward, with the signal continued by ``reach`` samples of its point reflection."""
+    """Filter forward and backward; the signal is first extended by ``reach`` reflected samples at each end."""
     steady_state = compute_steady_state(sections)
     channels, samples = signal.shape
     filtered = np.empty((channels, samples))
@@ -95,35 +96,35 @@ def filter_both_ways(sections: FilterSections, signal: ChannelsBySample, reach: 
 
 
 def extend_by_reflection(signal: ChannelsBySample, reach: int) -> Float[np.ndarray, "channels extended"]:
-    """Continue a signal at both ends by its point reflection, repeatedly if it is shorter than ``reach``."""
+    """Extend a signal at both ends by point reflection, repeatedly if it is shorter than ``reach``."""
     if signal.shape[1] < 2:
         return np.pad(signal, ((0, 0), (reach, reach)), mode="edge")
     return np.pad(signal, ((0, 0), (reach, reach)), mode="reflect", reflect_type="odd")
 
 
 def compute_decay_length(sections: FilterSections, fraction: float) -> int:
-    """Samples until the slowest mode of a filter has fallen to ``fraction``."""
+    """Return the number of samples in which the slowest mode of a filter decays to ``fraction``."""
     radius = max(float(np.abs(np.roots(section[3:])).max()) for section in sections)
     return max(1, math.ceil(math.log(fraction) / math.log(radius))) if 0.0 < radius < 1.0 else 1
 
 
 @dataclass(frozen=True)
 class Span:
-    """A piece of a record: samples ``first:last`` are wanted and computed from samples ``start:stop``."""
+    """A piece of a record: its core ``core_start:core_stop``, which is computed from samples ``start:stop``."""
 
-    first: int
-    last: int
+    core_start: int
+    core_stop: int
     start: int
     stop: int
 
     @property
     def core(self) -> slice:
-        """The wanted samples, counted from ``start``."""
-        return slice(self.first - self.start, self.last - self.start)
+        """The samples of the core, counted from ``start``."""
+        return slice(self.core_start - self.start, self.core_stop - self.start)
 
 
-def split_into_spans(first: int, last: int, size: int, margin: int, length: int) -> Iterator[Span]:
-    """Yield spans of ``size`` samples, with margins, that cover first:last of a record of ``length`` samples."""
-    for begin in range(first, last, size):
-        end = min(begin + size, last)
-        yield Span(begin, end, max(0, begin - margin), min(length, end + margin))
+def split_into_spans(start: int, stop: int, size: int, margin: int, length: int) -> Iterator[Span]:
+    """Yield spans whose cores of ``size`` samples cover ``start:stop`` of a record of ``length`` samples."""
+    for core_start in range(start, stop, size):
+        core_stop = min(core_start + size, stop)
+        yield Span(core_start, core_stop, max(0, core_start - margin), min(length, core_stop + margin))

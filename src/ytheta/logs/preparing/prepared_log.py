@@ -1,11 +1,12 @@
-"""From a log to q, qd, qdd and tau at equal steps, all low-passed alike: the input of regressors.
+"""Preparing a log: q, qd, qdd and tau at equal time steps, all low-passed in the same way, as input of regressors.
 
-``prepare_log`` prepares a whole log; ``prepare_pieces`` does it piece by piece in constant memory, with the same result
-whatever the size of the pieces. Engines that distribute the work call ``prepare_span`` on each piece of a Preparation.
+``prepare_log`` prepares a whole log. ``prepare_pieces`` does the same piece by piece in constant memory; the result
+does not depend on the size of the pieces. To process pieces in parallel, call ``prepare_span`` on each piece of a
+Preparation.
 
-Positions, torques and trusted recorded velocities pass through one smoother; derivatives are computed only at the
-samples that are kept. No sample depends on others across the end of a segment, and those that the filter spoils there
-are cut off.
+Positions, torques and recorded velocities pass through the same low-pass; derivatives are computed only at the samples
+that are kept. No sample depends on samples of another segment. At the ends of a segment, samples affected by filter
+transients are trimmed.
 """
 
 from __future__ import annotations
@@ -32,10 +33,10 @@ from ytheta.shapes import ChannelsBySample, Float, Int, JointsByGrid, PerSample,
 
 @dataclass(frozen=True, eq=False)
 class MotionSamples:
-    """Motion and torques at equal steps, low-passed.
+    """Low-passed motion and torques at equal time steps.
 
     ``raw_tau`` is the torque before the low-pass, ``rows`` are the recorded rows nearest to the samples, and
-    ``direction`` are the low-passed directions of drives, if they were asked for.
+    ``direction`` are the low-passed drive directions, if they were requested.
     """
 
     t: PerSample
@@ -50,9 +51,9 @@ class MotionSamples:
     def __len__(self) -> int:
         return len(self.t)
 
-    def select(self, first: int, last: int) -> MotionSamples:
-        """Return samples first, …, last - 1."""
-        chosen = slice(first, last)
+    def select(self, start: int, stop: int) -> MotionSamples:
+        """Return samples ``start:stop``."""
+        chosen = slice(start, stop)
         return MotionSamples(
             self.t[chosen],
             self.q[chosen],
@@ -67,7 +68,7 @@ class MotionSamples:
 
 @dataclass(frozen=True, eq=False)
 class PreparedLog:
-    """The prepared motion of a whole log; ``segments`` are the ranges of its samples between gaps."""
+    """The prepared motion of a whole log; ``segments`` are the ranges (start, stop) of its samples between gaps."""
 
     motion: MotionSamples
     segments: tuple[tuple[int, int], ...]
@@ -80,31 +81,31 @@ class PreparedLog:
 def prepare_span(
     preparation: Preparation, segment: tuple[int, int], span: Span, directions: DriveDirections | None = None
 ) -> MotionSamples:
-    """Prepare one piece of a log. Directions are low-passed twice and need twice the margin."""
-    log, smoother = preparation.log, preparation.differentiator
+    """Prepare one piece of a log. Drive directions are low-passed twice, so they need twice the margin."""
+    log, differentiator = preparation.log, preparation.differentiator
     kept = slice(span.core.start, span.core.stop, preparation.decimate)
 
-    # One quantity at a time, since the samples in between need many times the memory of those that are kept.
+    # One quantity at a time, since before decimation it needs many times the memory of the samples that are kept.
     def sample(signal: SamplesByJoint) -> JointsByGrid:
         return preparation.grid.sample(log, segment, span.start, span.stop, (signal,))[0]
 
-    smooth = smoother.smooth(sample(log.q))
-    q, qd, qdd = (smoother.differentiate(smooth, order, kept) for order in range(3))
+    smooth = differentiator.smooth(sample(log.q))
+    q, qd, qdd = (differentiator.differentiate(smooth, order, kept) for order in range(3))
     recorded = np.flatnonzero(preparation.uses_recorded_velocity)
     if len(recorded) and log.qd is not None:
-        smooth = smoother.smooth(sample(log.qd)[recorded])
-        qd[recorded], qdd[recorded] = (smoother.differentiate(smooth, order, kept) for order in range(2))
+        smooth = differentiator.smooth(sample(log.qd)[recorded])
+        qd[recorded], qdd[recorded] = (differentiator.differentiate(smooth, order, kept) for order in range(2))
     del smooth
     direction = None
     if directions is not None:
         signs = directions.evaluate(_compute_velocity_for_directions(preparation, sample))
-        direction = _transpose(smoother.differentiate(smoother.smooth(signs), 0, kept))
+        direction = _transpose(differentiator.differentiate(differentiator.smooth(signs), 0, kept))
     tau = raw_tau = None
     if log.tau is not None:
         torque = sample(log.tau)
         raw_tau = _transpose(torque[:, kept])
-        tau = _transpose(smoother.differentiate(smoother.smooth(torque), 0, kept))
-    decimated = slice(0, None, preparation.decimate)  # copied, or the samples in between would stay in memory
+        tau = _transpose(differentiator.differentiate(differentiator.smooth(torque), 0, kept))
+    decimated = slice(0, None, preparation.decimate)  # copied, since a view would keep all samples in memory
     return MotionSamples(
         t=preparation.grid.compute_times(log, segment, span.core_start, span.core_stop)[decimated].copy(),
         q=_transpose(q),
@@ -120,7 +121,7 @@ def prepare_span(
 def prepare_pieces(
     log: Log, settings: PreparationSettings = DEFAULT_SETTINGS, size: int = SAMPLES_PER_PIECE
 ) -> Iterator[MotionSamples]:
-    """Yield the prepared motion of a log, piece by piece."""
+    """Yield the prepared motion of a log piece by piece."""
     preparation = choose_preparation(log, settings)
     for segment, span in preparation.iterate_pieces(size):
         yield prepare_span(preparation, segment, span)
@@ -129,7 +130,7 @@ def prepare_pieces(
 def prepare_log(
     log: Log, settings: PreparationSettings = DEFAULT_SETTINGS, size: int = SAMPLES_PER_PIECE
 ) -> PreparedLog:
-    """Return the prepared motion of a log; ``prepare_pieces`` is for logs that do not fit into memory."""
+    """Return the prepared motion of a log; use ``prepare_pieces`` for logs that do not fit into memory."""
     preparation = choose_preparation(log, settings)
     parts: list[MotionSamples] = []
     lengths: dict[tuple[int, int], int] = {}
@@ -150,14 +151,16 @@ def prepare_log(
 def _compute_velocity_for_directions(
     preparation: Preparation, sample: Callable[[SamplesByJoint], JointsByGrid]
 ) -> JointsByGrid:
-    """Velocities at all samples of a piece, less smooth than those of the motion; see ``drive_directions``."""
-    log, smoother = preparation.log, preparation.direction_differentiator
-    smooth = smoother.smooth(sample(log.q))
-    everywhere = slice(0, smooth.shape[1])
-    velocity = smoother.differentiate(smooth, 1, everywhere)
+    """Return velocities at all samples of a piece, with a higher cut-off than the motion; see ``drive_directions``."""
+    log, differentiator = preparation.log, preparation.direction_differentiator
+    smooth = differentiator.smooth(sample(log.q))
+    all_samples = slice(0, smooth.shape[1])
+    velocity = differentiator.differentiate(smooth, 1, all_samples)
     recorded = np.flatnonzero(preparation.uses_recorded_velocity)
     if len(recorded) and log.qd is not None:
-        velocity[recorded] = smoother.differentiate(smoother.smooth(sample(log.qd)[recorded]), 0, everywhere)
+        velocity[recorded] = differentiator.differentiate(
+            differentiator.smooth(sample(log.qd)[recorded]), 0, all_samples
+        )
     return velocity
 
 
@@ -166,7 +169,7 @@ def _transpose(channels: ChannelsBySample) -> SamplesByJoint:
 
 
 def _concatenate(parts: list[MotionSamples]) -> MotionSamples:
-    def torques(arrays: list[np.ndarray | None]) -> np.ndarray | None:
+    def concatenate_recorded(arrays: list[np.ndarray | None]) -> np.ndarray | None:
         recorded = [array for array in arrays if array is not None]
         return np.concatenate(recorded) if recorded else None
 
@@ -175,7 +178,7 @@ def _concatenate(parts: list[MotionSamples]) -> MotionSamples:
         q=np.concatenate([part.q for part in parts]),
         qd=np.concatenate([part.qd for part in parts]),
         qdd=np.concatenate([part.qdd for part in parts]),
-        tau=torques([part.tau for part in parts]),
-        raw_tau=torques([part.raw_tau for part in parts]),
+        tau=concatenate_recorded([part.tau for part in parts]),
+        raw_tau=concatenate_recorded([part.raw_tau for part in parts]),
         rows=np.concatenate([part.rows for part in parts]),
     )

@@ -1,10 +1,11 @@
-"""Choosing for each joint between recorded velocity and differentiated position.
+"""Choosing between recorded velocity and differentiated position, separately for each joint.
 
-A drive differentiates its encoder at a higher rate and with more digits than a log stores. If its velocity is right, it
-is better than differentiated positions, and so is the acceleration, which needs one difference instead of two: on
-UR10e the held-out torque error is 4.8 % with it and 5.1 % without. But three wrist joints of the dVRK arm report 5 to
-18 % too much. Therefore recorded velocity is used only if, after the same low-pass, it has the scale of the
-differentiated position and follows it closely.
+A drive differentiates its encoder at a higher rate and with more digits than a log contains. If the recorded velocity
+is right, it is more accurate than the differentiated position. So is the acceleration, which then needs one
+differentiation instead of two: on a UR10e, the torque error on a validation log is 4.8 % with recorded velocity and
+5.1 % without. However, the velocity of three wrist joints of a dVRK arm is 5 to 18 % too large. Therefore recorded
+velocity is used only if, after the same low-pass, its scale and its RMS difference from the differentiated position are
+within tolerance.
 """
 
 from __future__ import annotations
@@ -19,37 +20,37 @@ from ytheta.logs.preparing.derivatives import Differentiator
 from ytheta.logs.preparing.resample import Grid
 
 MAX_SCALE_ERROR = 0.02
-MAX_MISFIT = 0.05  # rms difference relative to the rms velocity
-MAX_SAMPLES = 65536  # compared; of a longer log, those in its middle
+MAX_MISFIT = 0.05  # RMS difference relative to the RMS velocity
+MAX_SAMPLES = 65536  # compared; in a longer log, those in its middle
 MIN_SAMPLES = 16  # compared
 
 
 def choose_velocity_source(
-    log: Log, grid: Grid, differentiator: Differentiator, wanted: str | tuple[bool, ...]
+    log: Log, grid: Grid, differentiator: Differentiator, velocity: str | tuple[bool, ...]
 ) -> tuple[tuple[bool, ...], tuple[Finding, ...]]:
-    """For each joint, whether recorded velocity is used; "auto" compares it with the positions."""
+    """Return for each joint whether to use recorded velocity; "auto" compares it with the positions."""
     joints = len(log.joints)
-    if isinstance(wanted, tuple):
-        if len(wanted) != joints:
-            raise InputError(f"velocity has {len(wanted)} entries for {joints} joints; give one for each")
-        recorded = wanted
-    elif wanted in ("auto", "recorded", "position"):
-        recorded = (wanted == "recorded",) * joints
+    if isinstance(velocity, tuple):
+        if len(velocity) != joints:
+            raise InputError(f"velocity has {len(velocity)} entries for {joints} joints; give one for each")
+        uses_recorded = velocity
+    elif velocity in ("auto", "recorded", "position"):
+        uses_recorded = (velocity == "recorded",) * joints
     else:
-        raise InputError(f'unknown velocity {wanted!r}; there are "auto", "recorded" and "position"')
+        raise InputError(f'unknown velocity {velocity!r}; there are "auto", "recorded" and "position"')
     if log.qd is None:
-        if any(recorded):
+        if any(uses_recorded):
             source = log.source or "log"
-            raise InputError(f'{source}: velocity was not recorded; take velocity from "position"')
+            raise InputError(f'{source}: velocity was not recorded; set velocity to "position"')
         return (False,) * joints, ()
-    return _compare_with_positions(log, grid, differentiator) if wanted == "auto" else (recorded, ())
+    return _compare_with_positions(log, grid, differentiator) if velocity == "auto" else (uses_recorded, ())
 
 
 def _compare_with_positions(
     log: Log, grid: Grid, differentiator: Differentiator
 ) -> tuple[tuple[bool, ...], tuple[Finding, ...]]:
     assert log.qd is not None
-    segment = max(log.segments, key=lambda ends: ends[1] - ends[0])
+    segment = max(log.segments, key=lambda segment: segment[1] - segment[0])
     length = grid.count_samples(log, segment)
     trimmed = differentiator.settling
     start, stop = max(0, (length - MAX_SAMPLES) // 2), min(length, (length + MAX_SAMPLES) // 2)
@@ -58,7 +59,7 @@ def _compare_with_positions(
             LogFindingCode.VELOCITY,
             Severity.NOTE,
             "the log is too short to compare recorded velocity with positions",
-            remedy="velocity is taken from positions",
+            remedy="velocity is computed from position",
         )
         return (False,) * len(log.joints), (finding,)
     position, recorded = grid.sample(log, segment, start, stop, (log.q, log.qd))
@@ -78,12 +79,14 @@ def _compare_with_positions(
     }
     findings = []
     if disagreeing:
-        shown = "; ".join(f"{joint} {s:.3f} times it, {100 * m:.2g} % rms off" for joint, (s, m) in disagreeing.items())
+        shown = "; ".join(
+            f"{joint}: scale {s:.3f}, RMS difference {100 * m:.2g} %" for joint, (s, m) in disagreeing.items()
+        )
         finding = Finding(
             LogFindingCode.VELOCITY,
             Severity.REPAIRED,
             f"recorded velocity is not the derivative of the position ({shown})",
-            remedy="velocity is taken from position there",
+            remedy="for these joints velocity is computed from position",
             names=tuple(disagreeing),
             fields={joint: {"scale": s, "misfit": m} for joint, (s, m) in disagreeing.items()},
         )

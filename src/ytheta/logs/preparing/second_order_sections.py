@@ -1,7 +1,7 @@
 """Recursive filters as second-order sections: their design, their steady state, and filtering.
 
-The functions are ``butter``, ``sosfilt_zi`` and ``sosfilt`` of SciPy. Importing ``scipy.signal`` would load statistics,
-optimisation and interpolation, 80 megabytes in a second. Only its compiled loop is needed, which is loaded by itself.
+The functions are equivalent to SciPy's ``butter``, ``sosfilt_zi`` and ``sosfilt``. Importing ``scipy.signal`` takes one
+second and 80 MB, so only its compiled loop is loaded.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def design_butterworth(order: int, cutoff: float, rate: float) -> FilterSections
 
 
 def compute_steady_state(sections: FilterSections) -> Float[np.ndarray, "sections 2"]:
-    """The states that a constant input of 1 does not change."""
+    """Return the filter states that stay constant if the input is always 1."""
     states, scale = np.empty((len(sections), 2)), 1.0
     for state, section in zip(states, sections, strict=True):
         b, a = section[:3], section[3:]
@@ -44,12 +44,12 @@ def compute_steady_state(sections: FilterSections) -> Float[np.ndarray, "section
 
 
 def filter_in_place(sections: FilterSections, channels: ChannelsBySample, states: FilterStates) -> None:
-    """Filter the channels in place, beginning with ``states``, which become the states after the last sample."""
+    """Filter the channels in place; ``states`` are the initial states and are replaced by the final ones."""
     _LOOP(sections, channels, states)
 
 
 def _load_compiled_loop() -> FilterLoop:
-    """Load SciPy's compiled loop under its own name, so that a later import of scipy.signal finds it."""
+    """Load SciPy's compiled loop under its own module name, so that a later import of scipy.signal reuses it."""
     package = find_spec("scipy")
     if LOOP_MODULE not in sys.modules and package is not None:
         folders = [f"{folder}/signal" for folder in package.submodule_search_locations or ()]
@@ -72,8 +72,8 @@ def _filter_with_scipy(sections: FilterSections, channels: ChannelsBySample, sta
     states[:] = after.swapaxes(0, 1)
 
 
-# Loaded here and not at the first call, since threads must not load it twice. The loop is not public in SciPy and may
-# change.
+# Loaded here and not at the first call, so that threads do not load it twice. The loop is private in SciPy; if it has
+# changed, the public function is used.
 try:
     _LOOP: FilterLoop = _load_compiled_loop()
 except (ImportError, AttributeError, KeyError, TypeError, ValueError):

@@ -1,7 +1,7 @@
-"""Assembling a Log from the columns of a table: in SI units, in the robot's coordinates and their order.
+"""Assembling a Log from the columns of a table, in SI units and in the order of the robot's actuated coordinates.
 
-Columns are copied chunk by chunk into arrays of their final size, and everything else happens in place. Assembling a
-log needs the memory of the log and of one chunk.
+Columns are copied chunk by chunk into arrays of their final size; all conversions are done in place. Peak memory is
+therefore that of the log and one chunk.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from ytheta.logs.reading.table import ColumnTable
 from ytheta.robot.robot import Robot
 from ytheta.shapes import MotorsByJoint, PerJoint, PerSample, SamplesByJoint
 
-ROWS_PER_CHUNK = 1 << 17  # one megabyte of a column
+ROWS_PER_CHUNK = 1 << 17  # 1 MB of a column
 
 
 def assemble_log(table: ColumnTable, robot: Robot, mapping: ColumnMapping, source: str) -> Log:
-    """Return the log in a table; ``source`` is the name of its file."""
+    """Return the log that a table contains; ``source`` is the name of its file."""
     joints = robot.actuated
     if not joints:
         raise InputError(f"robot {robot.name!r} has no actuated coordinates, so it cannot have a log")
     if table.rows == 0:
-        raise InputError(f"{source} holds no rows; record the motion again or name another file")
+        raise InputError(f"{source} contains no rows; record the motion again, or choose another file")
     if mapping.matrix is not None and len(mapping.matrix) != len(joints):
         raise InputError(
             f"{mapping.source}, [motor]: 'matrix' has {len(mapping.matrix)} rows, but the robot has {len(joints)} "
@@ -55,13 +55,13 @@ def assemble_log(table: ColumnTable, robot: Robot, mapping: ColumnMapping, sourc
 
 
 def _choose_rows(table: ColumnTable, mapping: ColumnMapping, source: str) -> slice:
-    first, last = mapping.rows
-    if first >= table.rows or (last or 0) > table.rows:
+    start, stop = mapping.rows
+    if start >= table.rows or (stop or 0) > table.rows:
         raise InputError(
-            f"{mapping.source}: 'rows' = [{first}, {last}] goes beyond the {table.rows} rows of {source}; rows are "
-            "counted from 0, and the last one is excluded"
+            f"{mapping.source}: 'rows' = [{start}, {stop}] goes beyond the {table.rows} rows of {source}; rows are "
+            "counted from 0, and row stop is excluded"
         )
-    return slice(first, table.rows if last is None else last)
+    return slice(start, table.rows if stop is None else stop)
 
 
 def _report_columns(columns: LogColumns, table: ColumnTable, joints: tuple[str, ...], source: str) -> list[Finding]:
@@ -71,8 +71,8 @@ def _report_columns(columns: LogColumns, table: ColumnTable, joints: tuple[str, 
         finding = Finding(
             LogFindingCode.HEADER,
             Severity.WARNING,
-            f"no header: the {len(table.names)} columns were taken as {'t, q, qd, tau' if columns.qd else 't, q, tau'} "
-            "in the robot's order",
+            f"no header: the {len(table.names)} columns were interpreted as "
+            f"{'t, q, qd, tau' if columns.qd else 't, q, tau'}, with the joints in the robot's order",
             remedy="name the columns in a mapping",
             fields={"columns": len(table.names)},
         )
@@ -81,7 +81,7 @@ def _report_columns(columns: LogColumns, table: ColumnTable, joints: tuple[str, 
         unused = [name for name in table.names if name not in (*columns.q, *columns.qd, columns.t)]
         statement, remedy = describe_missing("tau", joints, unused)
         findings.append(
-            Finding(LogFindingCode.TORQUE, Severity.WARNING, f"{source} holds no torque: no {statement}", remedy)
+            Finding(LogFindingCode.TORQUE, Severity.WARNING, f"{source} contains no torque: no {statement}", remedy)
         )
     return findings
 
@@ -107,7 +107,7 @@ class _Assembler:
         return t
 
     def read_quantity(self, key: str, names: tuple[str, ...]) -> SamplesByJoint | None:
-        """Return one quantity of all joints; None if the file does not have it."""
+        """Return one quantity of all joints; None if the file does not contain it."""
         if not names:
             return None
         mapping, quantity = self.mapping, "tau" if key == "current" else key
@@ -124,25 +124,25 @@ class _Assembler:
         return values
 
     def _copy_scaled(self, name: str, factor: float, target: PerSample) -> None:
-        """Copy the chosen rows of a column, times a factor."""
+        """Copy the chosen rows of a column, multiplied by a factor."""
         column, start = self.table.columns[name], self.rows.start
-        for first in range(0, self.count, ROWS_PER_CHUNK):
-            last = min(first + ROWS_PER_CHUNK, self.count)
-            np.multiply(column[start + first : start + last], factor, out=target[first:last])
+        for begin in range(0, self.count, ROWS_PER_CHUNK):
+            end = min(begin + ROWS_PER_CHUNK, self.count)
+            np.multiply(column[start + begin : start + end], factor, out=target[begin:end])
 
     def _broadcast(self, section: str, factor: Factor | None) -> PerJoint:
-        """One factor for each joint."""
+        """Return one factor for each joint; 1 if there is none in the mapping."""
         if factor is None:
             return np.ones(self.joints)
         if len(factor) not in (1, self.joints):
             raise InputError(
                 f"{self.mapping.source}, [{section}]: a list of {len(factor)} numbers for {self.joints} joints; "
-                "give one number for all or one for each"
+                "give one number for all joints, or one for each"
             )
         return np.broadcast_to(np.array(factor, dtype=np.float64), (self.joints,))
 
 
 def _multiply_rows(values: SamplesByJoint, matrix: MotorsByJoint) -> None:
     """Multiply every row by a matrix, in place."""
-    for first in range(0, len(values), ROWS_PER_CHUNK):
-        values[first : first + ROWS_PER_CHUNK] = values[first : first + ROWS_PER_CHUNK] @ matrix
+    for start in range(0, len(values), ROWS_PER_CHUNK):
+        values[start : start + ROWS_PER_CHUNK] = values[start : start + ROWS_PER_CHUNK] @ matrix

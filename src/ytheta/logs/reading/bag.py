@@ -1,8 +1,8 @@
 """ROS 2 bags: ``sensor_msgs/msg/JointState`` from a bag folder, an ``.mcap`` or a ``.db3`` file, without ROS.
 
-Columns are called ``q_<joint>``, ``qd_<joint>``, ``tau_<joint>``: a JointState names its joints, in any order, and may
-have more than the robot. Time is the stamp of the message if it has one, else the time of recording; the first message
-is at 0.
+Columns are called ``q_<joint>``, ``qd_<joint>``, ``tau_<joint>``, because a JointState message lists its joints by
+name, in any order, and may contain joints that the robot does not have. Time is the timestamp in the message's header,
+or the time of recording if that is zero; the first message is at 0.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ FIELDS = (("q", "position"), ("qd", "velocity"), ("tau", "effort"))
 
 
 def read_bag(path: Path, joints: Sequence[str], topic: str | None = None) -> ColumnTable:
-    """Return the table of a bag: the messages of one topic that name all ``joints``."""
+    """Return the table of a bag: the messages of one topic that contain all ``joints``."""
     try:
         from rosbags.highlevel import AnyReader, AnyReaderError
         from rosbags.rosbag2 import ReaderError
@@ -36,61 +36,63 @@ def read_bag(path: Path, joints: Sequence[str], topic: str | None = None) -> Col
         with AnyReader([path], default_typestore=get_typestore(Stores.ROS2_HUMBLE)) as bag:
             connections = [c for c in bag.connections if c.msgtype == JOINT_STATE]
             chosen = _choose_topic(path, [c.topic for c in connections], topic)
-            wanted = [c for c in connections if c.topic == chosen]
-            messages = ((stamp, bag.deserialize(raw, c.msgtype)) for c, stamp, raw in bag.messages(wanted))
+            selected = [c for c in connections if c.topic == chosen]
+            messages = ((time, bag.deserialize(raw, c.msgtype)) for c, time, raw in bag.messages(selected))
             return _collect_messages(f"{path}, topic {chosen}", messages, joints)
     except InputError:
         raise
     except (AnyReaderError, ReaderError, OSError) as error:
         raise _make_unreadable_error(path, error) from None
-    except Exception as error:  # the storage libraries raise errors of their own types on damaged files
+    except Exception as error:  # on damaged files, the storage libraries raise their own types of errors
         raise _make_unreadable_error(path, error) from error
 
 
-def _choose_topic(path: Path, topics: Sequence[str], wanted: str | None) -> str:
+def _choose_topic(path: Path, topics: Sequence[str], requested_topic: str | None) -> str:
     known = sorted(set(topics))
     if not known:
-        raise InputError(f"{path} holds no message of type {JOINT_STATE}; record the robot's joint states")
-    if wanted is not None and wanted not in known:
-        raise InputError(f"{path} has no joint states on the topic {wanted!r}{suggest_names(wanted, known)}")
-    if wanted is None and len(known) > 1:
+        raise InputError(f"{path} contains no message of type {JOINT_STATE}; record the robot's joint states")
+    if requested_topic is not None and requested_topic not in known:
+        suggestion = suggest_names(requested_topic, known)
+        raise InputError(f"{path} has no joint states on the topic {requested_topic!r}{suggestion}")
+    if requested_topic is None and len(known) > 1:
         raise InputError(
-            f"{path} holds joint states on several topics ({', '.join(known)}); "
+            f"{path} contains joint states on several topics ({', '.join(known)}); "
             f'choose one in the mapping, such as topic = "{known[0]}"'
         )
-    return wanted or known[0]
+    return requested_topic or known[0]
 
 
 def _collect_messages(source: str, messages: Iterator[tuple[int, Any]], joints: Sequence[str]) -> ColumnTable:
-    stamps: list[int] = []
+    times: list[int] = []  # nanoseconds
     rows: dict[str, list[np.ndarray]] = {name: [] for name, _ in FIELDS}
-    order: dict[tuple[str, ...], list[int] | None] = {}
+    indices_by_names: dict[tuple[str, ...], list[int] | None] = {}
     for recorded, message in messages:
         names = tuple(message.name)
-        if names not in order:
-            order[names] = [names.index(joint) for joint in joints] if set(joints) <= set(names) else None
-        positions = order[names]
-        if positions is None:
+        if names not in indices_by_names:
+            has_all = set(joints) <= set(names)
+            indices_by_names[names] = [names.index(joint) for joint in joints] if has_all else None
+        indices = indices_by_names[names]
+        if indices is None:
             continue  # joints of another publisher on the same topic
         stamp = message.header.stamp.sec * 1_000_000_000 + message.header.stamp.nanosec
-        stamps.append(stamp or recorded)
+        times.append(stamp or recorded)
         for name, field in FIELDS:
             values = getattr(message, field)
-            rows[name].append(values[positions] if len(values) == len(names) else np.full(len(joints), np.nan))
-    if not stamps:
-        raise _make_missing_joint_error(source, joints, sorted({name for names in order for name in names}))
-    columns: dict[str, PerSample] = {"t": (np.array(stamps, dtype=np.int64) - stamps[0]) * 1e-9}
+            rows[name].append(values[indices] if len(values) == len(names) else np.full(len(joints), np.nan))
+    if not times:
+        raise _make_missing_joint_error(source, joints, sorted({name for names in indices_by_names for name in names}))
+    columns: dict[str, PerSample] = {"t": (np.array(times, dtype=np.int64) - times[0]) * 1e-9}
     for name, _ in FIELDS:
         values = np.array(rows[name], dtype=np.float64)
         if not np.all(np.isnan(values)):
             columns |= {f"{name}_{joint}": values[:, k] for k, joint in enumerate(joints)}
-    return ColumnTable(columns, len(stamps))
+    return ColumnTable(columns, len(times))
 
 
 def _make_missing_joint_error(source: str, joints: Sequence[str], recorded: Sequence[str]) -> InputError:
     missing = next((joint for joint in joints if joint not in recorded), joints[0])
     content = f"the bag has: {', '.join(recorded)}" if recorded else "the topic has no messages"
-    return InputError(f"{source}: no message names all joints of the robot; {missing!r} is missing; {content}")
+    return InputError(f"{source}: no message contains all joints of the robot; {missing!r} is missing; {content}")
 
 
 def _make_unreadable_error(path: Path, error: Exception) -> InputError:

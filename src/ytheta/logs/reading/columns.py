@@ -1,8 +1,8 @@
-"""Finding the columns of a table that hold time, positions, velocities and torques.
+"""Finding the columns of a table that contain time, positions, velocities and torques.
 
-A mapping decides if there is one. Otherwise names decide: ``t`` or ``time``; ``q1 … qn``, counted from 1 or 0 in the
-order of the robot's actuated coordinates; or the name of a coordinate beside the quantity, such as ``q_elbow`` or
-``elbow.tau``.
+If there is a mapping, it selects the columns. Otherwise they are found by name: ``t`` or ``time``; ``q1 … qn``, counted
+from 1 or from 0 in the order of the robot's actuated coordinates; or the quantity and the name of a coordinate, such as
+``q_elbow`` or ``elbow.tau``.
 """
 
 from __future__ import annotations
@@ -25,7 +25,10 @@ QUANTITY_NAMES = {
 
 @dataclass(frozen=True)
 class LogColumns:
-    """Names of the columns to read; ``guessed`` if a file has no header and the number of its columns decided."""
+    """Names of the columns to read.
+
+    ``guessed``: the file has no header, and the columns were assigned by their number.
+    """
 
     t: str | None
     q: tuple[str, ...]
@@ -36,7 +39,7 @@ class LogColumns:
 
 
 def describe_missing(key: str, joints: Sequence[str], names: Sequence[str]) -> tuple[str, str]:
-    """The columns of a quantity that were not found, with similar names; and the remedy."""
+    """Return two texts: the expected columns of a quantity, with similar names in the file; and the remedy."""
     expected = f"column {key}1" if len(joints) == 1 else f"columns {key}1 … {key}{len(joints)}"
     *others, last = QUANTITY_NAMES[key]
     return (
@@ -47,7 +50,7 @@ def describe_missing(key: str, joints: Sequence[str], names: Sequence[str]) -> t
 
 
 def find_columns(table: ColumnTable, joints: Sequence[str], mapping: ColumnMapping, source: str) -> LogColumns:
-    """Return the columns of a table that make up a log; ``source`` is the file's name in error messages."""
+    """Return the columns of a table that make up a log; error messages name the file as ``source``."""
     search = _ColumnSearch(table, tuple(joints), mapping, source)
     if not table.has_header and not mapping.columns:
         return search.guess_from_count()
@@ -58,7 +61,7 @@ def find_columns(table: ColumnTable, joints: Sequence[str], mapping: ColumnMappi
 
 
 def _suggest(name: str, names: Sequence[str]) -> str:
-    """Similar names, or all names, in brackets."""
+    """Return similar names, or all names, in brackets."""
     suggestion = suggest_names(name, names).removeprefix("; ")
     return f" ({suggestion})" if suggestion else ""
 
@@ -72,11 +75,11 @@ class _ColumnSearch:
 
     @property
     def names(self) -> dict[str, str]:
-        """Names of the columns by their lower-case form."""
+        """Names of the columns, with their lower-case forms as keys."""
         return {name.strip().casefold(): name for name in reversed(self.table.names)}
 
     def find_time(self) -> str | None:
-        """The time column; None if a sampling rate takes its place."""
+        """Return the time column; None if the mapping gives a sampling rate instead."""
         if self.mapping.rate is not None:
             return None
         if self.mapping.t is not None:
@@ -90,7 +93,7 @@ class _ColumnSearch:
         )
 
     def find_quantity(self, key: str) -> tuple[str, ...]:
-        """The columns of one quantity; empty if the file does not have it."""
+        """Return the columns of one quantity; empty if the file does not contain it."""
         if key in self.mapping.columns:
             return self._resolve_all(key, self.mapping.columns[key])
         if key == "current" or (key == "tau" and "current" in self.mapping.columns):
@@ -104,7 +107,7 @@ class _ColumnSearch:
         return ()
 
     def guess_from_count(self) -> LogColumns:
-        """The columns of a file without a header: t, q, tau or t, q, qd, tau, if their number fits."""
+        """Return the columns of a file without a header: t, q, tau or t, q, qd, tau, depending on their number."""
         n, names = len(self.joints), self.table.names
         first = 0 if self.mapping.rate is not None else 1
         quantities, rest = divmod(len(names) - first, n)
@@ -112,7 +115,7 @@ class _ColumnSearch:
             expected = f"{first + 2 * n} (t, q, tau) or {first + 3 * n} (t, q, qd, tau)"
             raise InputError(
                 f"{self.source} has {len(names)} columns and no header, but for {n} joints it should have {expected}; "
-                "number the columns in a mapping: [columns] t = 0, q = [1, 2, …]"
+                "select columns by number in a mapping: [columns] t = 0, q = [1, 2, …]"
             )
         groups = [tuple(names[first + k * n : first + (k + 1) * n]) for k in range(quantities)]
         t = names[0] if first else None
@@ -124,10 +127,10 @@ class _ColumnSearch:
         return InputError(f"{self.source} has no {statement}; {remedy}")
 
     def _find_by_joint(self, word: str) -> tuple[str, ...]:
-        """Columns that carry the names of the coordinates."""
+        """Return the columns named after the actuated coordinates; empty if one is missing."""
         columns: list[str] = []
         for joint in self.joints:
-            forms = [f"{a}{sign}{b}" for sign in "_./" for a, b in ((word, joint), (joint, word))]
+            forms = [f"{a}{separator}{b}" for separator in "_./" for a, b in ((word, joint), (joint, word))]
             matches = [self.names[form.casefold()] for form in forms if form.casefold() in self.names]
             if not matches:
                 return ()
@@ -135,7 +138,10 @@ class _ColumnSearch:
         return tuple(columns)
 
     def _find_by_number(self, key: str, word: str) -> tuple[str, ...]:
-        """Columns counted from 1 or from 0; if their number is not that of the coordinates, the robot is wrong."""
+        """Return the columns numbered from 1 or from 0.
+
+        Raise InputError if there are more or fewer than actuated coordinates.
+        """
         for form in (f"{word}{{}}", f"{word}_{{}}"):
             numbers = [k for k in range(len(self.table.names) + 1) if form.format(k) in self.names]
             if not numbers:
@@ -157,7 +163,7 @@ class _ColumnSearch:
         return ()
 
     def _resolve_all(self, key: str, references: References) -> tuple[str, ...]:
-        """The columns that a mapping names for a quantity."""
+        """Return the columns that the mapping selects for a quantity."""
         n = len(self.joints)
         if isinstance(references, str):
             start = 0 if references.replace("{}", "0").strip().casefold() in self.names else 1
@@ -170,12 +176,12 @@ class _ColumnSearch:
         return tuple(self._resolve(key, reference) for reference in references)
 
     def _resolve(self, key: str, reference: Reference) -> str:
-        """The column that a mapping names or numbers."""
+        """Return the column with a name or a number from the mapping."""
         names = self.table.names
         if isinstance(reference, int):
             if reference >= len(names):
                 raise InputError(
-                    f"{self.source} has {len(names)} columns, but {self.mapping.source} asks for column {reference} "
+                    f"{self.source} has {len(names)} columns, but {self.mapping.source} selects column {reference} "
                     f"(counted from 0) for {key!r}; correct the mapping, or record the missing columns"
                 )
             return names[reference]

@@ -1,7 +1,8 @@
-"""Text logs. Polars reads the numbers; rows that it could not read are looked up in the text and reported by line.
+"""Text logs.
 
-An incomplete last line is dropped and reported; blank lines and comments are skipped. A line of the wrong length or a
-word among the numbers is an error, because its meaning is unknown.
+Polars parses the numbers. Rows that it cannot parse are read again from the text, so that errors name the line.
+An incomplete last line is dropped and reported; blank lines and comments are skipped. A line with the wrong number of
+fields, or with a field that is not a number, is an error, because its meaning is unknown.
 """
 
 from __future__ import annotations
@@ -23,7 +24,10 @@ from ytheta.shapes import PerSample
 
 @dataclass(frozen=True)
 class _UnparsedRows:
-    """The result of looking up unread rows: rows to drop, findings, and whether fields are padded with blanks."""
+    """Classification of the rows that Polars did not parse.
+
+    ``drop``: rows to leave out. ``padded``: some fields are valid numbers with spaces beside them.
+    """
 
     drop: tuple[int, ...] = ()
     findings: tuple[Finding, ...] = ()
@@ -35,12 +39,12 @@ def read_csv(path: Path, skip: int = 0) -> ColumnTable:
     lines = read_first_lines(path, skip + SAMPLED_LINES)
     dialect = sniff_dialect(lines, skip)
     if dialect is None:
-        raise InputError(f"{path} holds no data; record the motion again or name another file")
+        raise InputError(f"{path} contains no data; record the motion again, or choose another file")
     if dialect.columns < 2:
         first = next(line for line in lines[skip:] if line.strip() and not is_comment(line)).strip()[:60]
         raise InputError(
-            f"{path}: its lines are not divided into columns by commas, semicolons, tabs or spaces "
-            f"(the first is {first!r}); export the log with one of these"
+            f"{path}: no column separator found (comma, semicolon, tab or space); the first line is {first!r}; "
+            "export the log with one of these separators"
         )
     return _read_table(path, dialect)
 
@@ -65,29 +69,30 @@ def _read_table(path: Path, dialect: Dialect) -> ColumnTable:
             encoding="utf8-lossy",
         )
     except pl.exceptions.NoDataError:
-        raise InputError(f"{path} holds column names but no data; record the motion again") from None
+        raise InputError(f"{path} contains column names but no data; record the motion again") from None
     except pl.exceptions.PolarsError as error:
         _refuse_long_lines(path, dialect)
         raise InputError(
             f"{path} cannot be read as a text table: {str(error).splitlines()[0]}; export it again"
         ) from None
-    # A separator at the end of every line makes an empty last column, which does not mean that lines are unread.
+    # A separator at the end of every line makes an empty last column, which does not make the rows unparsed.
     used = [name for name in numbers if frame[name].null_count() < len(frame)] or numbers
-    unread = np.flatnonzero(frame.select(pl.any_horizontal(pl.col(used).is_null())).to_series().to_numpy())
-    repair = _classify_unparsed_rows(path, dialect, {int(row) for row in unread}) if len(unread) else _UnparsedRows()
-    if repair.padded and not dialect.padded:
+    has_null = frame.select(pl.any_horizontal(pl.col(used).is_null())).to_series().to_numpy()
+    rows = {int(row) for row in np.flatnonzero(has_null)}
+    unparsed = _classify_unparsed_rows(path, dialect, rows) if rows else _UnparsedRows()
+    if unparsed.padded and not dialect.padded:
         return _read_table(path, replace(dialect, padded=True))
     keep = np.ones(len(frame), dtype=bool)
-    keep[list(repair.drop)] = False
+    keep[list(unparsed.drop)] = False
     columns: dict[str, PerSample] = {}
     for number, name in zip(numbers, dialect.names or numbers, strict=True):
         values = frame[number].to_numpy()
-        columns[name] = np.asarray(values[keep] if repair.drop else values, dtype=np.float64)
-    return ColumnTable(columns, int(np.count_nonzero(keep)), dialect.names is not None, repair.findings)
+        columns[name] = np.asarray(values[keep] if unparsed.drop else values, dtype=np.float64)
+    return ColumnTable(columns, int(np.count_nonzero(keep)), dialect.names is not None, unparsed.findings)
 
 
-def _classify_unparsed_rows(path: Path, dialect: Dialect, unread: set[int]) -> _UnparsedRows:
-    """Look up in the text the rows of which Polars left some fields unread."""
+def _classify_unparsed_rows(path: Path, dialect: Dialect, rows: set[int]) -> _UnparsedRows:
+    """Read these rows, some fields of which Polars did not parse, again from the text."""
     drop: list[int] = []
     findings: tuple[Finding, ...] = ()
     padded = False
@@ -95,7 +100,7 @@ def _classify_unparsed_rows(path: Path, dialect: Dialect, unread: set[int]) -> _
     for row, (number, line) in enumerate(_iterate_data_lines(path, dialect)):
         if short_line is not None and line.strip():
             raise _make_wrong_length_error(path, *short_line, dialect.columns)
-        if row not in unread:
+        if row not in rows:
             continue
         fields = dialect.split(line)
         if not line.strip() or is_comment(line):
@@ -130,7 +135,7 @@ def _refuse_long_lines(path: Path, dialect: Dialect) -> None:
 
 
 def _iterate_data_lines(path: Path, dialect: Dialect) -> Iterator[tuple[int, str]]:
-    """Yield number and text of the lines that are rows of the table."""
+    """Yield the line number and the text of each row of the table."""
     for number, line in iterate_lines(path):
         if number > dialect.skip and not (dialect.comment and line.startswith(dialect.comment)):
             yield number, line
@@ -140,7 +145,7 @@ def _report_truncated(number: int, count: int, expected: int) -> Finding:
     return Finding(
         LogFindingCode.TRUNCATED,
         Severity.REPAIRED,
-        f"the last line ({number}) is cut off: {count} fields instead of {expected}",
+        f"the last line ({number}) is incomplete: {count} fields instead of {expected}",
         remedy="it was dropped",
         fields={"line": number, "fields": count, "expected": expected},
     )

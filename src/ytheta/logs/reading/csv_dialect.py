@@ -1,6 +1,6 @@
-"""How a text file separates its columns, detected from its first lines.
+"""The dialect of a text file (separator, decimal separator, header, comments), detected from its first lines.
 
-The sniffer of Python's csv module mistakes the points and signs of numbers for separators. This one chooses the
+The sniffer of Python's csv module mistakes decimal points and minus signs for separators. This one chooses the
 separator that divides most of the first lines into the same number of fields.
 """
 
@@ -21,7 +21,7 @@ _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?")
 
 @dataclass(frozen=True)
 class Dialect:
-    """Separator, decimal sign, names of the columns (None without a header), and lines before the data."""
+    """How to parse a text file. ``names`` is None without a header; ``skip`` counts the lines before the data."""
 
     separator: str
     columns: int
@@ -29,15 +29,15 @@ class Dialect:
     skip: int = 0
     decimal_comma: bool = False
     comment: str | None = None
-    quoted: bool = False  # in a file that does not use quotes, a single quote sign would swallow lines
-    padded: bool = False  # there are blanks beside separators, which Polars would take as part of the fields
+    quoted: bool = False  # otherwise, a single quote character would join lines
+    padded: bool = False  # spaces beside separators, which Polars would treat as part of the fields
 
     def split(self, line: str) -> list[str]:
         return split_fields(line, self.separator)
 
 
 def split_fields(line: str, separator: str) -> list[str]:
-    """Split a line into its fields; as a separator, any run of blanks counts as one space."""
+    """Split a line into its fields; if the separator is a space, any run of whitespace counts as one separator."""
     if separator == " ":
         line = " ".join(line.split())
     return next(csv.reader([line.strip("\r\n")], delimiter=separator), [])
@@ -48,7 +48,7 @@ def is_comment(line: str) -> bool:
 
 
 def parse_number(text: str, *, decimal_comma: bool = False) -> float | None:
-    """The number in a field; None if it is not a number, NaN if it marks a missing value."""
+    """Return the number in a field: None if the field is not a number, NaN if it marks a missing value."""
     text = text.strip().strip('"').strip()
     if text.lower() in MISSING_VALUES:
         return float("nan")
@@ -59,7 +59,7 @@ def parse_number(text: str, *, decimal_comma: bool = False) -> float | None:
 
 
 def sniff_dialect(lines: list[str], skip: int = 0) -> Dialect | None:
-    """Detect the dialect of a file from its first lines, without ``skip`` of them; None if all lines are empty."""
+    """Detect the dialect of a file from its first lines, ignoring the first ``skip``; None if there is no data."""
     numbered = [(k, line) for k, line in enumerate(lines) if k >= skip and line.strip()]
     content = [(k, line) for k, line in numbered if not is_comment(line)]
     comment = next((line.lstrip()[0] for _, line in numbered if is_comment(line)), None)
@@ -81,7 +81,7 @@ def sniff_dialect(lines: list[str], skip: int = 0) -> Dialect | None:
 
 
 def _choose_separator(lines: list[str]) -> tuple[str, int]:
-    """The separator for which most lines have the same number of fields, and that number."""
+    """Return the separator for which most lines have the same number of fields, and that number."""
     best, most_lines, columns = ",", 0, 1
     for separator in SEPARATORS:
         count, lines_with = Counter(len(split_fields(line, separator)) for line in lines).most_common(1)[0]
@@ -91,14 +91,14 @@ def _choose_separator(lines: list[str]) -> tuple[str, int]:
 
 
 def _parse_header(fields: list[str], *, decimal_comma: bool) -> tuple[str, ...] | None:
-    """The names in a header line; None if the line holds numbers."""
+    """Return the names in a header line; None if all fields are numbers."""
     if all(parse_number(field, decimal_comma=decimal_comma) is not None for field in fields):
         return None
     return tuple(field.strip().strip('"').strip() for field in fields)
 
 
 def _parse_commented_header(comments: list[str], separator: str, count: int) -> tuple[str, ...] | None:
-    """The names in the last comment before the data, where numpy.savetxt and others write them."""
+    """Return the names in the last comment before the data, where numpy.savetxt writes them; None without them."""
     if not comments:
         return None
     names = split_fields(comments[-1].strip().lstrip("".join(COMMENT_PREFIXES)).strip(), separator)

@@ -28,7 +28,7 @@ References = str | tuple[Reference, ...]
 
 @dataclass(frozen=True)
 class ColumnMapping:
-    """Which columns hold which quantity, and how they become SI values; empty if the names of the columns suffice."""
+    """Which column contains which quantity, and how to convert it to SI units. The defaults are an empty mapping."""
 
     t: Reference | None = None
     columns: Mapping[str, References] = field(default_factory=dict)
@@ -38,19 +38,19 @@ class ColumnMapping:
     offset: Mapping[str, Factor] = field(default_factory=dict)
     gain: Factor | None = None
     matrix: MotorsByJoint | None = None
-    rows: tuple[int, int | None] = (0, None)
+    rows: tuple[int, int | None] = (0, None)  # (start, stop)
     skip: int = 0
     topic: str | None = None
-    source: str = "mapping"  # its file, for error messages
+    source: str = "mapping"  # name of its file in error messages
 
     @property
     def has_position_unit(self) -> bool:
-        """Whether the unit of positions is stated, so that it need not be guessed."""
+        """Whether [scale] gives the unit of positions, so that it is not checked."""
         return "q" in self.scale
 
     @property
     def has_time_unit(self) -> bool:
-        """Whether the unit of time is stated; a factor other than that of a unit does not state one."""
+        """Whether [scale] t is a known unit of time (s, ms, us, ns); any other factor leaves the unit open."""
         return all(factor in UNITS["t"].values() for factor in self.scale.get("t", (0.0,)))
 
 
@@ -69,28 +69,30 @@ def read_mapping(source: str | Path | Mapping[str, Any] | ColumnMapping | None) 
 def _read_toml(path: Path) -> dict[str, Any]:
     try:
         if path.stat().st_size > MAX_FILE_SIZE:
-            raise InputError(f"{path} is larger than a mapping can be; check that this is the right file")
+            raise InputError(
+                f"{path} is larger than 1 MB, the maximum size of a mapping; check that this is the right file"
+            )
         return tomllib.loads(path.read_bytes().decode("utf-8-sig"))
     except FileNotFoundError:
-        raise InputError(f"{path} is not a file that exists; check the path of the mapping") from None
+        raise InputError(f"{path} does not exist; check the path of the mapping") from None
     except (OSError, ValueError) as error:  # tomllib's error and UnicodeDecodeError are ValueErrors
         reason = getattr(error, "strerror", None) or error
-        raise InputError(f"{path} cannot be read as a mapping: {reason}; see docs/logs.md for its form") from None
+        raise InputError(f"{path} cannot be read as a mapping: {reason}; docs/logs.md describes its form") from None
 
 
 def _parse_mapping(values: Mapping[str, Any], source: str) -> ColumnMapping:
     top = Section(values, source)
-    columns = top.section("columns")
+    columns = top.take_section("columns")
     references = {name: columns.take(name) for name in QUANTITIES}
     columns.refuse_unknown_keys()
     if references["tau"] is not None and references["current"] is not None:
-        raise columns.error("'tau' and 'current' both give the torque; keep one of them")
-    sections = {key: top.section(key) for key in ("scale", "sign", "offset")}
-    gain = top.section("gain")
-    motor = top.section("motor")
+        raise columns.make_error("'tau' and 'current' both give the torque; keep one of them")
+    sections = {key: top.take_section(key) for key in ("scale", "sign", "offset")}
+    gain = top.take_section("gain")
+    motor = top.take_section("motor")
     rate = top.take("rate")
     if rate is not None and references["t"] is not None:
-        raise top.error("'rate' and the column 't' both give the time; keep one of them")
+        raise top.make_error("'rate' and the column 't' both give the time; keep one of them")
     mapping = ColumnMapping(
         t=None if references["t"] is None else _check_reference(columns, "t", references["t"]),
         columns={k: _check_references(columns, k, v) for k, v in references.items() if k != "t" and v is not None},
@@ -109,32 +111,36 @@ def _parse_mapping(values: Mapping[str, Any], source: str) -> ColumnMapping:
     top.refuse_unknown_keys()
     for key, factor in mapping.sign.items():
         if any(abs(value) != 1.0 for value in factor):
-            raise sections["sign"].error(f"{key!r} should hold 1 and -1 only; other factors belong in [scale]")
+            raise sections["sign"].make_error(f"{key!r} should contain only 1 and -1; other factors belong in [scale]")
     if "current" in mapping.columns and mapping.gain is None:
-        raise gain.error("torques from currents need gains; add current = [...] in Nm/A")
+        raise gain.make_error("torques from currents need gains; add current = [...] in Nm/A")
     if "current" not in mapping.columns:
         unused = [gain] if mapping.gain is not None else []
         unused += [sections[key] for key in ("scale", "sign") if "current" in getattr(mapping, key)]
         for section in unused:
-            raise section.error("'current' is given here, but no column of currents; add current = … to [columns]")
+            raise section.make_error(
+                "'current' is set here, but [columns] has no current; add current = … to [columns]"
+            )
     return mapping
 
 
 def _check_reference(section: Section, key: str, value: Any) -> Reference:
     if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool) and value >= 0):
         return value
-    raise section.error(f"{key!r} should be a column name or a column number from 0, not {describe_value(value)}")
+    raise section.make_error(f"{key!r} should be a column name or a column number from 0, not {describe_value(value)}")
 
 
 def _check_references(section: Section, key: str, value: Any) -> References:
     if isinstance(value, str):
         if value.count("{}") != 1:
-            raise section.error(f"{key!r} should hold one {{}} in place of the joint's number, such as '{key}{{}}'")
+            raise section.make_error(
+                f"{key!r} should contain {{}} once, in place of the joint's number, such as '{key}{{}}'"
+            )
         return value
     if isinstance(value, Sequence) and value:
         return tuple(_check_reference(section, key, entry) for entry in value)
     shown = describe_value(value)
-    raise section.error(f"{key!r} should be a list of columns or a text such as '{key}{{}}', not {shown}")
+    raise section.make_error(f"{key!r} should be a list of columns or a text such as '{key}{{}}', not {shown}")
 
 
 def _take_rows(top: Section) -> tuple[int, int | None]:
@@ -142,15 +148,15 @@ def _take_rows(top: Section) -> tuple[int, int | None]:
     if value is None:
         return 0, None
     if not isinstance(value, Sequence) or isinstance(value, str) or len(value) != 2:
-        raise top.error(f"'rows' should be [first, last], with the last one excluded, not {describe_value(value)}")
-    first, last = (top.parse_count("rows", entry) for entry in value)
-    if last <= first:
-        raise top.error(f"'rows' = [{first}, {last}] is empty; the first row should come before the last")
-    return first, last
+        raise top.make_error(f"'rows' should be [start, stop], with row stop excluded, not {describe_value(value)}")
+    start, stop = (top.parse_count("rows", entry) for entry in value)
+    if stop <= start:
+        raise top.make_error(f"'rows' = [{start}, {stop}] is empty; stop should be greater than start")
+    return start, stop
 
 
 def _take_topic(top: Section) -> str | None:
     value = top.take("topic")
     if value is None or isinstance(value, str):
         return value
-    raise top.error(f"'topic' should be the name of a topic in quotes, not {describe_value(value)}")
+    raise top.make_error(f"'topic' should be the name of a topic in quotes, not {describe_value(value)}")

@@ -16,7 +16,14 @@ from ytheta.shapes import MotorsByJoint
 Reference = str | int  # a column's name, or its number from 0
 Factor = tuple[float, ...]  # one for all joints, or one for each
 
-_POSITION_UNITS = {"radians": 1.0, "rad": 1.0, "degrees": math.pi / 180, "deg": math.pi / 180, "metres": 1.0, "mm": 1e-3}
+_POSITION_UNITS = {
+    "radians": 1.0,
+    "rad": 1.0,
+    "degrees": math.pi / 180,
+    "deg": math.pi / 180,
+    "metres": 1.0,
+    "mm": 1e-3,
+}
 UNITS: dict[str, dict[str, float]] = {
     "t": {"s": 1.0, "seconds": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9},
     "q": _POSITION_UNITS,
@@ -27,14 +34,14 @@ UNITS: dict[str, dict[str, float]] = {
 
 
 class Section:
-    """One table of a mapping. Keys are taken out one by one; those left at the end are unknown."""
+    """One table of a mapping. Keys are taken out one by one; keys that are left at the end are unknown."""
 
     def __init__(self, values: Mapping[str, Any], source: str) -> None:
         self._values = dict(values)
         self._known: set[str] = set()
         self.source = source
 
-    def error(self, text: str) -> InputError:
+    def make_error(self, text: str) -> InputError:
         return InputError(f"{self.source}: {text}")
 
     def take(self, key: str) -> Any:
@@ -42,20 +49,21 @@ class Section:
         self._known.add(key)
         return self._values.pop(key, None)
 
-    def section(self, key: str) -> Section:
+    def take_section(self, key: str) -> Section:
+        """Take the table under a key; an empty one if it is absent."""
         value = self.take(key)
         if value is not None and not isinstance(value, Mapping):
-            raise self.error(f"{key!r} should be a table; write [{key}] above its keys")
+            raise self.make_error(f"{key!r} should be a table; write [{key}] above its keys")
         return Section(value or {}, f"{self.source}, [{key}]")
 
     def refuse_unknown_keys(self) -> None:
         for key in self._values:
-            raise self.error(f"the key {key!r} is unknown{suggest_names(key, self._known)}")
+            raise self.make_error(f"the key {key!r} is unknown{suggest_names(key, self._known)}")
 
     def take_factors(
         self, keys: Sequence[str], units: Mapping[str, Mapping[str, float]] | None = None
     ) -> dict[str, Factor]:
-        """Take numbers or unit names, or lists of them, for some quantities; other keys are refused."""
+        """Take the factors of these quantities: numbers or units, or lists of them. Refuse other keys."""
         factors = {key: self._parse_factor(key, value, units) for key in keys if (value := self.take(key)) is not None}
         self.refuse_unknown_keys()
         return factors
@@ -63,26 +71,26 @@ class Section:
     def parse_positive(self, key: str, value: Any) -> float:
         number = self._parse_number(key, value)
         if number <= 0.0:
-            raise self.error(f"{key!r} should be above zero, not {number:g}")
+            raise self.make_error(f"{key!r} should be positive, not {number:g}")
         return number
 
     def parse_count(self, key: str, value: Any) -> int:
-        """A whole number from zero."""
+        """Return a non-negative integer."""
         if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
             return value
-        raise self.error(f"{key!r} should hold whole numbers from 0, not {describe_value(value)}")
+        raise self.make_error(f"{key!r} requires non-negative integers, not {describe_value(value)}")
 
     def take_matrix(self, key: str) -> MotorsByJoint | None:
-        """Take a square matrix that can be inverted."""
+        """Take an invertible square matrix."""
         value = self.take(key)
         if value is None:
             return None
         rows = value.tolist() if isinstance(value, np.ndarray) else value
         if not isinstance(rows, Sequence) or not all(isinstance(r, Sequence) and len(r) == len(rows) for r in rows):
-            raise self.error(f"{key!r} should have as many rows as columns, one for each motor")
+            raise self.make_error(f"{key!r} should have as many rows as columns, one for each motor")
         matrix = np.array([[self._parse_number(key, entry) for entry in row] for row in rows], dtype=np.float64)
         if not len(matrix) or np.linalg.matrix_rank(matrix) < len(matrix):
-            raise self.error(f"{key!r} cannot be inverted; each motor should have a row of its own")
+            raise self.make_error(f"{key!r} cannot be inverted; its rows should be linearly independent")
         return matrix
 
     def _parse_factor(self, key: str, value: Any, units: Mapping[str, Mapping[str, float]] | None) -> Factor:
@@ -93,21 +101,23 @@ class Section:
         return tuple(self._parse_number_or_unit(key, entry, known) for entry in entries)
 
     def _parse_number_or_unit(self, key: str, value: Any, known: Mapping[str, float] | None) -> float:
-        """A number, or the factor of a unit if units are allowed."""
-        if known is None or not isinstance(value, str) or any(sign.isdigit() for sign in value):
+        """Return a number, or the factor of a unit if units are allowed."""
+        if known is None or not isinstance(value, str) or any(char.isdigit() for char in value):
             return self._parse_number(key, value)
         if value not in known:
-            raise self.error(f"{key!r} = {value!r} is not a unit{suggest_names(value, known)}")
+            raise self.make_error(f"{key!r} = {value!r} is not a unit{suggest_names(value, known)}")
         return known[value]
 
     def _parse_number(self, key: str, value: Any) -> float:
-        """A finite number, or an expression in pi such as '-pi/2'."""
+        """Return a finite number; ``value`` may be an expression in pi such as '-pi/2'."""
         if isinstance(value, str):
             try:
                 value = parse_scalar(value, frozenset())
             except RobotFileError:
-                raise self.error(f"{key!r} = {value!r} is not understood; write a number or a multiple of pi") from None
+                raise self.make_error(
+                    f"{key!r} = {value!r} is not a number; write a number or a multiple of pi"
+                ) from None
         number = to_finite_number(value)
         if number is None:
-            raise self.error(f"{key!r} should be a finite number, not {describe_value(value)}")
+            raise self.make_error(f"{key!r} should be a finite number, not {describe_value(value)}")
         return number

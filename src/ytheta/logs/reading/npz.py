@@ -1,4 +1,4 @@
-"""NumPy archives: one array per column (``t``, ``q1`` …) or per quantity (``q`` of shape samples x joints).
+"""NumPy archives: one array per column (``t``, ``q1``, …) or per quantity (``q`` of shape samples x joints).
 
 The columns of a two-dimensional array ``q`` are called q1, q2, … Pickled objects are refused, since unpickling runs
 code from the file.
@@ -22,8 +22,8 @@ def read_npz(path: Path) -> ColumnTable:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             arrays = {name: _read_array(path, archive, name) for name in archive.files}
     except (OSError, EOFError, zipfile.BadZipFile, ValueError) as error:
-        # NumPy takes every unknown format for a pickle and suggests to unpickle it.
-        reason = "it has another format" if "pickle" in str(error) else str(error).splitlines()[0]
+        # NumPy treats every unknown format as a pickle and suggests unpickling it.
+        reason = "it is not an .npz file" if "pickle" in str(error) else str(error).splitlines()[0]
         raise InputError(
             f"{path} cannot be read as a NumPy archive: {reason}; write it with numpy.savez(file, t=t, q=q, tau=tau)"
         ) from None
@@ -47,11 +47,11 @@ def _read_array(path: Path, archive: np.lib.npyio.NpzFile, name: str) -> np.ndar
         if "pickle" not in str(error):
             raise
         raise InputError(
-            f"{path}: the array {name!r} holds Python objects, which are not read because unpickling can run code; "
+            f"{path}: the array {name!r} contains Python objects, which are not read because unpickling can run code; "
             "store it as plain numbers"
         ) from None
     if array.dtype.kind not in "fiub":
         if array.ndim == 0 or array.dtype.kind in "US":
             return np.empty(())  # a comment, not a measurement
-        raise InputError(f"{path}: the array {name!r} holds {array.dtype}, not numbers; store floating-point arrays")
+        raise InputError(f"{path}: the array {name!r} contains {array.dtype}, not numbers; store floating-point arrays")
     return array.astype(np.float64, copy=False)

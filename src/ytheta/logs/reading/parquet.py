@@ -1,4 +1,4 @@
-"""Parquet logs. Rows are read on demand, so that a long log needs its own memory and one megabyte more."""
+"""Parquet logs. Rows are read on demand, so that reading needs only about one megabyte more than the log itself."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ParquetColumn:
 
 
 class ParquetColumns(Mapping[str, ParquetColumn]):
-    """The columns of a Parquet file by name; they must hold numbers."""
+    """The columns of a Parquet file by name; a column that does not contain numbers is refused."""
 
     def __init__(self, path: Path, schema: Mapping[str, pl.DataType]) -> None:
         self._path = path
@@ -51,7 +51,7 @@ class ParquetColumns(Mapping[str, ParquetColumn]):
         kind = self._schema[name]
         if not (kind.is_numeric() or kind == pl.Boolean):
             raise InputError(
-                f"{self._path}: the column {name!r} holds {kind}, not numbers; store plain floating-point columns"
+                f"{self._path}: the column {name!r} contains {kind}, not numbers; store plain floating-point columns"
             )
         return ParquetColumn(self._path, name)
 

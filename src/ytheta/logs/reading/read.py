@@ -1,4 +1,4 @@
-"""``read_log``: reads a file of any supported format into a checked Log of a robot."""
+"""``read_log``: read a file of any supported format into a checked Log."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ def read_log(
     mapping: str | Path | Mapping[str, Any] | ColumnMapping | None = None,
     strict: bool = False,
 ) -> Log:
-    """Read a log in the robot's coordinates and SI units; check and repair it.
+    """Read a log, convert it to the robot's coordinates and SI units, check it and repair it.
 
-    ``mapping`` defines the meaning of the columns if their names do not: a TOML file or a dict of the same form, see
-    docs/logs.md. ``findings`` of the log list all faults and repairs; ``strict`` refuses a log with any finding above a
-    note.
+    ``mapping`` defines the meaning of the columns if their names do not. It is a TOML file or a dict of the same form;
+    docs/logs.md describes it. The ``findings`` of the log list all faults and repairs; ``strict`` refuses a log with
+    any finding more serious than a note.
     """
     file = Path(path)
     columns = read_mapping(mapping)
@@ -50,39 +50,37 @@ def read_log(
 
 def _read_table(path: Path, robot: Robot, mapping: ColumnMapping) -> ColumnTable:
     is_folder = _check_path(path)
-    ending = path.suffix.lower()
-    if mapping.skip and (is_folder or ending not in TEXT_SUFFIXES):
-        raise InputError(
-            f"{mapping.source}: 'skip' leaves out lines of text files, but {path} is not a text file; use 'rows'"
-        )
-    if is_folder or ending in BAG_SUFFIXES:
+    suffix = path.suffix.lower()
+    if mapping.skip and (is_folder or suffix not in TEXT_SUFFIXES):
+        raise InputError(f"{mapping.source}: 'skip' is for text files, but {path} is not one; use 'rows'")
+    if is_folder or suffix in BAG_SUFFIXES:
         return read_bag(path, robot.actuated, mapping.topic)
-    if ending in TEXT_SUFFIXES:
+    if suffix in TEXT_SUFFIXES:
         return read_csv(path, mapping.skip)
-    return read_parquet(path) if ending == ".parquet" else read_npz(path)
+    return read_parquet(path) if suffix == ".parquet" else read_npz(path)
 
 
 def _check_path(path: Path) -> bool:
-    """Whether a path is the folder of a bag. Paths that cannot be a log are refused."""
+    """Refuse a path that cannot be a log; return whether it is the folder of a bag."""
     try:
         status = path.stat()
         if stat.S_ISDIR(status.st_mode):
             if not (path / "metadata.yaml").is_file():
                 raise InputError(
-                    f"{path} is a directory without metadata.yaml and therefore not a ROS 2 bag; name a log file in it"
+                    f"{path} is a directory without metadata.yaml, hence not a ROS 2 bag; choose a log file in it"
                 )
             return True
         if not stat.S_ISREG(status.st_mode):
-            raise InputError(f"{path} is not a regular file; save the log as a file and name that")
+            raise InputError(f"{path} is not a regular file; save the log as a regular file")
         if path.suffix.lower() not in SUFFIXES:
             suggestion = suggest_names(path.suffix, SUFFIXES)
-            raise InputError(f"{path} ends in {path.suffix!r}, which is not a format of logs{suggestion}")
+            raise InputError(f"{path} ends in {path.suffix!r}, which is not a supported log format{suggestion}")
         if status.st_size == 0:
-            raise InputError(f"{path} is empty; record the motion again or name another file")
+            raise InputError(f"{path} is empty; record the motion again, or choose another file")
         with path.open("rb"):
             return False
     except (FileNotFoundError, NotADirectoryError):
-        raise InputError(f"{path} is not a file that exists; check the path of the log") from None
-    except (OSError, ValueError) as error:  # no permission, too long a name, a null character in it
+        raise InputError(f"{path} does not exist; check the path of the log") from None
+    except (OSError, ValueError) as error:  # no permission, a name that is too long or contains a null character
         reason = getattr(error, "strerror", None) or error
         raise InputError(f"{path} cannot be read: {reason}; check its path and permissions") from None

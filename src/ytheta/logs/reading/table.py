@@ -1,6 +1,6 @@
-"""ColumnTable: the columns of a log file by name, in file order, before their meaning is known.
+"""ColumnTable: the columns of a log file by name, in the order of the file, before their meaning is known.
 
-A column returns its rows by slices. It is an array, or reads the rows of each slice from a long file.
+Rows of a column are read by slicing it. A column is an array, or an object that reads each slice from the file.
 """
 
 from __future__ import annotations

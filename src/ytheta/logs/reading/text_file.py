@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-HEAD_BYTES = 1 << 20  # from which the first lines are taken
-UTF8_MARK = b"\xef\xbb\xbf"
-UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+HEAD_BYTES = 1 << 20  # that contain the first lines
+UTF8_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+UTF16_BYTE_ORDER_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
 def read_first_lines(path: Path, count: int) -> list[str]:
-    """Return up to ``count`` lines from the beginning."""
+    """Return the first lines, at most ``count``."""
     with path.open("rb") as file:
         head = file.read(HEAD_BYTES)
     return head.decode(_detect_encoding(path), errors="replace").splitlines()[:count]
@@ -25,9 +25,9 @@ def iterate_lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def normalize_text(path: Path, separator: str, *, padded: bool) -> Path | bytes:
-    """Return text that Polars can read: the file itself, or its content in UTF-8 without blanks beside separators.
+    """Return text that Polars can read: the file itself, or its content in UTF-8 without spaces beside separators.
 
-    If blanks are the separator, runs of them become commas. Line breaks stay, so that line numbers do too.
+    If the separator is a space, runs of whitespace become commas. Line breaks are kept, so line numbers do not change.
     """
     encoding = _detect_encoding(path)
     if encoding == "utf-8" and not padded:
@@ -38,14 +38,14 @@ def normalize_text(path: Path, separator: str, *, padded: bool) -> Path | bytes:
     text = re.sub(rb"(?m)^[ \t]+|[ \t]+(?=\r?$)", b"", text) if separator != "\t" else text
     if separator == " ":
         return re.sub(rb"[ \t]+", b",", text)
-    sign = separator.encode()
-    return re.sub(rb" *" + re.escape(sign) + rb" *", sign, text)
+    char = separator.encode()
+    return re.sub(rb" *" + re.escape(char) + rb" *", char, text)
 
 
 def _detect_encoding(path: Path) -> str:
-    """UTF-8 with or without a byte order mark, or UTF-16 with one. Bytes that do not fit are replaced when decoded."""
+    """Return the encoding: UTF-8 with or without a byte order mark, or UTF-16 with one."""
     with path.open("rb") as file:
-        mark = file.read(3)
-    if mark.startswith(UTF16_MARKS):
+        start = file.read(3)
+    if start.startswith(UTF16_BYTE_ORDER_MARKS):
         return "utf-16"
-    return "utf-8-sig" if mark == UTF8_MARK else "utf-8"
+    return "utf-8-sig" if start == UTF8_BYTE_ORDER_MARK else "utf-8"

@@ -89,27 +89,27 @@ class Simulation:
                 k = int(share.argmax())
                 remarks.append(
                     f"the torque of {self.robot.actuated[k]} is at its limit in {100.0 * share[k]:.0f} % of the "
-                    "control instants, at which the stability proof of the controller does not hold; choose smaller "
+                    "instants, at which the stability proof of the controller does not hold; choose smaller "
                     "gains or a slower reference"
                 )
         chattering = self._chattering
         if chattering:
             remarks.append(
-                f"the Coulomb friction of {', '.join(chattering)} changes its sign abruptly at zero speed and is so large "
-                "that plant and controller chatter near rest; set a coulomb_speed "
-                f"in the description, such as {REVOLUTE_COULOMB_SPEED:g} rad/s, or use with_smooth_friction(robot)"
+                f"the Coulomb friction of {', '.join(chattering)} changes its sign abruptly at zero speed and is so "
+                "large that plant and controller chatter near rest; set a coulomb_speed in the description, such "
+                f"as {REVOLUTE_COULOMB_SPEED:g} rad/s, or use with_smooth_friction(robot)"
             )
         friction = [k for k, name in enumerate(self.unknown_names) if is_dissipative(name)]
         if friction and not self.truth[:, friction].any():
             remarks.append(
-                "the controller estimates friction, but the robot as described has none, so that the true values are zero"
+                "the controller estimates friction, but the robot as described has none, so that the true values are 0"
             )
         if self.unknown_names and finished.any():
             growth = (self.parameter_error - self.initial_parameter_error)[finished]
             if np.median(growth) > 0.0:
                 remarks.append(
-                    "the estimates end farther from the true values than they began, because tracking does not "
-                    "require true parameters; a longer or more exciting motion brings the estimates closer, and "
+                    "the estimates end farther from the true values than they began, because tracking does "
+                    "not require true parameters; a longer or more exciting motion brings the estimates closer, and "
                     "natural or composite adaptation often does, too"
                 )
         return tuple(remarks)
@@ -151,7 +151,7 @@ class Simulation:
 
     @property
     def parameter_error(self) -> Float[np.ndarray, "runs"]:
-        """|estimate - truth| / |truth| of each run at the end; NaN without unknown parameters or if their truth is zero."""
+        """|estimate - truth| / |truth| of each run at the end; NaN if the truth is empty or zero."""
         return _compute_relative_error(self.estimate, self.truth)
 
     @property

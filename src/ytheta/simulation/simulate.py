@@ -2,8 +2,8 @@
 
     simulation = yt.simulate(robot, controller, runs=1000, variation=yt.Variation(parameters=0.2))
 
-The robot is the plant. The controller has its own description of the robot, whose parameter values may differ from those
-of the plant. An adaptive controller estimates the values of the plant.
+The robot is the plant. The controller has its own description of the robot, whose parameter values may differ from
+those of the plant. An adaptive controller estimates the values of the plant.
 """
 
 from __future__ import annotations

@@ -121,7 +121,7 @@ def test_continuous_loops_agree_with_an_adaptive_integrator() -> None:
     np.testing.assert_allclose(compiled.final_q[0], exact.states[-1, :4], rtol=0.0, atol=1e-8)  # RK4 with 1 ms
     held = replace(loop, continuous=False).run(loop.init(q, qd), reference, 0.2)
     assert np.abs(held.final_q[0] - exact.states[-1, :4]).max() > 1e-5  # a held torque differs
-    with pytest.raises(InputError, match="continuous loop has no substeps"):
+    with pytest.raises(InputError, match="continuous loop cannot have substeps"):
         _ = ClosedLoop(plant=PUMA, controller=controller, continuous=True, substeps=2).kernel
 
 

@@ -18,7 +18,7 @@ from ytheta.simulation.sensors.sensors import Sensors
 
 @dataclass(frozen=True, eq=False)
 class RunBatch:
-    """Runs that are simulated side by side, few enough for the cache: their initial states and varied values."""
+    """The initial states and varied values of runs that are simulated together; a batch fits into the cache."""
 
     rows: slice
     state: Float[np.ndarray, "runs slots"]
@@ -29,7 +29,10 @@ class RunBatch:
 
 @dataclass(frozen=True, eq=False)
 class BatchSimulator(PickledByFields):
-    """Everything that all batches share; ``changes`` are the parameter changes by control instant."""
+    """Simulates batches of runs with the same reference, sensors and parameter changes.
+
+    ``changes`` contains the parameter changes of each control instant, see ``group_by_instant``.
+    """
 
     control_period: ControlPeriod
     sensors: Sensors | None
@@ -39,15 +42,15 @@ class BatchSimulator(PickledByFields):
 
     @property
     def recorded_count(self) -> int:
-        """The number of instants that are recorded_count."""
+        """The number of instants that are recorded."""
         return len(range(0, len(self.reference), self.every))
 
     def run(self, batch: RunBatch) -> tuple[slice, Record]:
-        """Simulate all periods of a batch; return its rows and its record."""
+        """Simulate all periods of a batch. Return the rows of its runs and their record."""
         control_period, tau = self.control_period, self.control_period.slots.tau
         record = Record.allocate(control_period, len(batch.state), self.recorded_count)
         theta, measured_slots = batch.theta.copy(), control_period.measured_slots
-        state, after, scratch = batch.state.copy(), np.empty_like(batch.state), np.empty_like(batch.state)
+        state, next_state, scratch = batch.state.copy(), np.empty_like(batch.state), np.empty_like(batch.state)
         varied = [values for values in (theta, batch.factors) if values.shape[1]]
         reader, readings = self._make_reader(batch), list[np.ndarray]()
         for k in range(len(self.reference)):
@@ -56,26 +59,26 @@ class BatchSimulator(PickledByFields):
             if reader is not None:
                 readings = [reader.read_motion(state.take(measured_slots, axis=1))]
             control_period.advance(
-                state, self.reference[k], *readings, *varied, theta=theta, out=after, scratch=scratch
+                state, self.reference[k], *readings, *varied, theta=theta, out=next_state, scratch=scratch
             )
-            keep = k % self.every == 0
-            if keep or reader is not None:
-                mean = (
-                    after[:, tau]
+            is_recorded = k % self.every == 0
+            if is_recorded or reader is not None:
+                mean_torque = (
+                    next_state[:, tau]
                     if k == 0 or not control_period.holds_torque
-                    else 0.5 * (state[:, tau] + after[:, tau])
+                    else 0.5 * (state[:, tau] + next_state[:, tau])
                 )
-                torque = mean if reader is None else reader.delay_torque(mean)
-                if keep:
-                    self._record_instant(record, k // self.every, state, after, readings, torque)
-            state, after = after, state
+                read_torque = mean_torque if reader is None else reader.delay_torque(mean_torque)
+                if is_recorded:
+                    self._record_instant(record, k // self.every, state, next_state, readings, read_torque)
+            state, next_state = next_state, state
         if reader is not None:
             reader.add_torque_errors(record.read[2])
         record.final[:] = state
         return batch.rows, record
 
     def _make_reader(self, batch: RunBatch) -> SensorReader | None:
-        """The sensors of a batch; None if the controller receives the true motion."""
+        """Return the sensor reader of a batch, or None if the controller receives the true motion."""
         if self.sensors is None:
             return None
         period, joints = self.control_period, self.control_period.slots.joints
@@ -88,15 +91,15 @@ class BatchSimulator(PickledByFields):
         record: Record,
         instant: int,
         state: np.ndarray,
-        after: np.ndarray,
+        next_state: np.ndarray,
         readings: list[np.ndarray],
-        torque: np.ndarray,
+        read_torque: np.ndarray,
     ) -> None:
         slots, n = self.control_period.slots, self.control_period.slots.joints
         record.q[:, instant] = state[:, self.control_period.actuated]
         record.qd[:, instant] = state[:, slots.qd]
         record.controller_state[:, instant] = state[:, slots.controller_state]
-        record.tau[:, instant] = after[:, slots.tau]
-        record.read[2][:, instant] = torque
+        record.tau[:, instant] = next_state[:, slots.tau]
+        record.read[2][:, instant] = read_torque
         for motion in readings:
             record.read[0][:, instant], record.read[1][:, instant] = motion[:, :n], motion[:, n : 2 * n]

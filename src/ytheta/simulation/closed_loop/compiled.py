@@ -1,8 +1,8 @@
-"""Closed loops by the thousand: plant, controller and integrator compiled into one kernel that runs in SIMD lanes.
+"""Compiled closed loops for thousands of runs: one kernel computes plant, controller and integrator in SIMD lanes.
 
 The runs are divided into batches that fit into the cache. Each batch is simulated over all periods before the next one
-begins; threads, or the processes of a cluster, share the batches. A run depends only on its own row of
-``InitialStates``, its own stream of noise, and the reference that all runs share.
+begins. Threads, or the processes of a cluster, share the batches. A run depends only on its own row of
+``InitialStates``, its own stream of noise, and the reference and parameter changes that all runs share.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ RUNS_PER_BATCH = 512  # their states take about 200 kB
 class InitialStates:
     """The initial state of every run, and the plant parameters and factors of gains that differ between runs.
 
-    ``x`` are the coordinates of the plant with loops closed.
+    ``x`` contains the coordinates of the plant with loops closed.
     """
 
     x: Float[np.ndarray, "runs coordinates"]
@@ -52,10 +52,11 @@ class InitialStates:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ClosedLoop(PickledByFields):
-    """A robot as the plant, a controller with fixed gains, and the control period.
+    """A closed loop of a robot, which is the plant, and a controller.
 
     ``varied`` names the standard parameters of the plant that differ between runs or change during a run.
-    ``varied_gains`` names the gains of the controller that differ between runs.
+    ``varied_gains`` names the gains of the controller that differ between runs. With ``continuous``, the controller
+    computes a new torque at every stage of the integrator instead of once per period.
     """
 
     plant: Robot
@@ -72,7 +73,7 @@ class ClosedLoop(PickledByFields):
 
     @property
     def kernel(self) -> Kernel:
-        """The kernel of one period for a batch of runs; with substeps, of the controller's part."""
+        """The kernel of one period for a batch of runs; with several substeps, of the controller's part."""
         return self._control_period.kernel
 
     @property
@@ -90,8 +91,8 @@ class ClosedLoop(PickledByFields):
     ) -> InitialStates:
         """Return the initial states, one run per row.
 
-        ``parameters`` are values of the ``varied`` parameters; the default is the description's value. ``gains`` are
-        factors of the ``varied_gains``; the default is 1.
+        ``parameters`` contains values of the ``varied`` parameters; the default is the value of the description.
+        ``gains`` contains factors of the ``varied_gains``; the default is 1.
         """
         parameters, gains = dict(parameters or {}), dict(gains or {})
         for names, inputs, field in ((parameters, self.varied, "varied"), (gains, self.varied_gains, "varied_gains")):
@@ -128,10 +129,11 @@ class ClosedLoop(PickledByFields):
         threads: int | None = None,
         progress: Callable[[int], None] | None = None,
     ) -> Runs:
-        """Simulate all runs; the results are bit-identical for every engine and number of threads.
+        """Simulate all runs. The results are bit-identical for every engine and number of threads.
 
-        Every ``every``-th control instant is recorded_count. ``engine`` is an open engine, or the name of one that is opened with
-        this number of ``threads``; see ``engine.registry``. ``progress`` is called with the number of completed runs.
+        Every ``every``-th control instant is recorded. ``engine`` is an open engine, or the name of an engine, which is
+        then opened with this number of ``threads``; see ``engine.registry``. ``progress`` is called with the number of
+        completed runs.
         """
         steps = count_periods(seconds, self.period, every)
         if self.sensors is not None and rng is None:
@@ -157,7 +159,7 @@ class ClosedLoop(PickledByFields):
         )
 
     def _find_divergence_reason(self, runs: Runs, record: Record, reference: ReferenceTrajectory) -> str:
-        """The controller's error at the last state of the run that diverged first; empty if it raises none."""
+        """Return the controller's error message at the last state of the run that diverged first; empty without one."""
         run = int(np.argmin(runs.diverged_at))
         t = np.array([runs.diverged_at[run] - self.period])
         q, qd, qdd = (values[0] for values in reference(t))
@@ -188,12 +190,12 @@ class ClosedLoop(PickledByFields):
             self.period,
             self.substeps,
             continuous=self.continuous,
-            measured=self.sensors is not None,
+            has_sensors=self.sensors is not None,
             factors=len(self.varied_gains),
         )
 
     def pack_states(self, initial: InitialStates) -> Float[np.ndarray, "runs slots"]:
-        """Return the states of all runs before the first period, as the kernel takes them; see ``Slots``."""
+        """Return the states of all runs before the first period, in the layout ``Slots`` of the kernel."""
         slots = self.slots
         state = np.zeros((len(initial.x), slots.size))
         state[:, slots.x], state[:, slots.qd] = initial.x, initial.qd
@@ -201,7 +203,7 @@ class ClosedLoop(PickledByFields):
         return state
 
     def _sample_reference(self, reference: ReferenceTrajectory, steps: int) -> Float[np.ndarray, "steps numbers"]:
-        """The reference input of the kernel, one row per period."""
+        """Return the reference input of the kernel, one row per period."""
         parts = 2 if self.continuous else 1
         t = self.period / parts * np.arange(parts * steps + 1)
         samples = sample_reference(reference, self.plant, t)

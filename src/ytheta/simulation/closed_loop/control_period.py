@@ -1,4 +1,4 @@
-"""One control period of a closed loop: its graphs, sent to workers and compiled where they are used."""
+"""One control period of a closed loop: its graphs, which are sent to the workers and compiled there."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from ytheta.simulation.closed_loop.period_graph import PeriodGraphBuilder, Slots
 
 @dataclass(frozen=True, eq=False)
 class ControlPeriod(PickledByFields):
-    """The graphs of a control period and the layout of their inputs; robot and controller are not part of it."""
+    """The graphs of a control period and the layout of their inputs, without robot and controller."""
 
     graph: Graph
     slots: Slots
     actuated: tuple[int, ...]
     period: float
-    measured: bool
-    uses_accelerations: bool
-    holds_torque: bool  # the torque, during the whole period
+    has_sensors: bool
+    uses_accelerations: bool  # whether the controller uses measured accelerations
+    holds_torque: bool  # whether the torque is constant during a period
     substeps: int = 1
-    substep_graph: Graph | None = None  # if there is more than one substep
+    substep_graph: Graph | None = None  # None with one substep
 
     @staticmethod
     def build(builder: PeriodGraphBuilder) -> ControlPeriod:
@@ -35,7 +35,7 @@ class ControlPeriod(PickledByFields):
             builder.slots,
             builder.plant.loops.actuated,
             builder.period,
-            builder.measured,
+            builder.has_sensors,
             builder.uses_accelerations,
             not builder.continuous,
             builder.substeps,
@@ -47,7 +47,7 @@ class ControlPeriod(PickledByFields):
     ) -> None:
         """Write the state after one period to ``out``.
 
-        ``inputs`` are the other inputs of the kernel; ``scratch`` holds intermediate states between substeps.
+        ``inputs`` are the other inputs of the kernel. ``scratch`` receives the intermediate states between substeps.
         """
         substep = self._substep
         self.kernel(state, *inputs, out=scratch if self.substeps % 2 and substep is not None else out, threads=1)
@@ -60,13 +60,13 @@ class ControlPeriod(PickledByFields):
             target, source = source, target
         count = self.slots.period_count
         diverged = np.flatnonzero((out[:, count] < 0.0) & (state[:, count] >= 0.0))
-        out[diverged, :count] = state[diverged, :count]  # the state before the period in which the run diverged
+        out[diverged, :count] = state[diverged, :count]  # keep the state before this period
 
     @cached_property
     def kernel(self) -> Kernel:
-        """The kernel of one period for a batch of runs; with substeps, of the controller's part.
+        """The kernel of one period for a batch of runs; with several substeps, of the controller's part.
 
-        Machine code in the memory of this process or in the cache on disk is reused.
+        Machine code is reused if it is in the memory of this process or in the cache on disk.
         """
         return compile_graph(self.graph)
 
@@ -76,7 +76,7 @@ class ControlPeriod(PickledByFields):
 
     @property
     def measured_slots(self) -> list[int]:
-        """The slots that sensors measure: q, qd, and qdd if the controller needs it."""
+        """The slots that sensors measure: q, qd, and qdd if the controller uses it."""
         slots = self.slots
         indices = [*self.actuated, *range(slots.qd.start, slots.qd.stop)]
         return indices + list(range(slots.qdd.start, slots.qdd.stop)) if self.uses_accelerations else indices

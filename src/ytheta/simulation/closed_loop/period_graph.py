@@ -4,17 +4,18 @@
 
     (state, reference [, measured] [, theta] [, factors]) → next state
 
-The state of a run is one vector, laid out by ``Slots``. Its size does not change, so that a batch of runs alternates
-between two arrays. The controller computes the torque once per period; it is held while the plant takes ``substeps``
-steps of RK4. The state x of the controller advances by period * dx/dt, as in ``Controller.step``. With more than one
-substep there are two graphs: the controller's part of the period, and one substep of the plant, which is evaluated
-repeatedly. A hundred substeps in one graph would take minutes to compile.
+The state of a run is one vector, laid out by ``Slots``. The next state has the same layout, so that a batch of runs
+alternates between two arrays. The controller computes the torque once per period. The torque is held while the plant
+takes ``substeps`` steps of RK4. The state x of the controller advances by period * dx/dt, as in ``Controller.step``.
+With more than one substep there are two graphs: the controller's part of the period, and one substep of the plant,
+which is evaluated repeatedly. A hundred substeps in one graph would take minutes to compile.
 
 With ``continuous``, controller and plant are integrated together, as in the simulations of papers. The reference is
 then needed at the beginning, the middle and the end of the period.
 
-A run diverges if a norm of its state exceeds its bound. It then keeps its last state within the bounds, and its
-``period_count`` becomes negative. The state is therefore always finite, and the other SIMD lanes continue.
+A run diverges if the norm of its motion or of its control variables exceeds a bound. It then keeps its last state
+within the bounds, and its ``period_count`` becomes negative. The state is therefore always finite, and the other SIMD
+lanes continue.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from ytheta.errors import InputError
 from ytheta.native.graph import Graph, Input, trace
 from ytheta.simulation.plants.equations_of_motion import EquationsOfMotion
 
-# A run has diverged if one of these is exceeded; no motion of an arm comes close.
+# A run has diverged if one of these bounds is exceeded. They are far above the values of any real motion.
 MAX_MOTION_NORM = 1e4  # of positions and velocities (rad, m, rad/s, m/s)
 MAX_CONTROL_NORM = 1e12  # of the controller's state, torques and accelerations
 
@@ -42,7 +43,7 @@ class Slots:
 
     @property
     def x(self) -> slice:
-        """The coordinates of the plant, loops closed."""
+        """The coordinates of the plant with loops closed."""
         return slice(0, self.coordinates)
 
     @property
@@ -80,7 +81,7 @@ class Slots:
 
 
 class VariedSymbols(NamedTuple):
-    """The symbols of values that differ between runs: plant parameters, and factors of gains if there are any."""
+    """Symbols of the values that differ between runs: plant parameters, and the factors of gains if there are any."""
 
     theta: Any
     factors: list[Any]
@@ -90,7 +91,7 @@ class VariedSymbols(NamedTuple):
 class PeriodGraphBuilder:
     """Builds the graphs of one control period.
 
-    ``factors`` is the number of gains with a factor; the controller takes these factors as its last input.
+    ``factors`` is the number of gains with a factor. If it is not 0, the factors are the last input of the controller.
     """
 
     plant: EquationsOfMotion
@@ -98,7 +99,7 @@ class PeriodGraphBuilder:
     period: float
     substeps: int = 1
     continuous: bool = False
-    measured: bool = False
+    has_sensors: bool = False
     factors: int = 0
 
     def __post_init__(self) -> None:
@@ -107,7 +108,7 @@ class PeriodGraphBuilder:
         expected = [n] * (len(sizes) - 2)
         if len(sizes) not in (6, 7) or sizes[1:-1] != expected or sizes[0] not in (n, c) or sum(gains) != self.factors:
             raise InputError(
-                f"the controller takes inputs of sizes {sizes + gains}, but a plant with {n} actuated coordinates "
+                f"the controller has inputs of sizes {sizes + gains}, but a plant with {n} actuated coordinates "
                 "needs (q, qd, qr, qrd, qrdd, x), with qdd after qd if the law uses measured accelerations; create "
                 "controller and plant for the same robot"
             )
@@ -115,10 +116,10 @@ class PeriodGraphBuilder:
             raise InputError(
                 f"the controller returns {self.controller.size} numbers; it must return {n} torques and dx/dt"
             )
-        if self.continuous and (self.substeps != 1 or self.measured or self.uses_accelerations):
+        if self.continuous and (self.substeps != 1 or self.has_sensors or self.uses_accelerations):
             raise InputError(
-                "a continuous loop has no substeps, no sensors and no measured accelerations, which only a controller "
-                "with a period has; leave out continuous=True"
+                "a continuous loop cannot have substeps, sensors or measured accelerations; leave them out, or leave "
+                "out continuous=True"
             )
 
     @property
@@ -133,7 +134,7 @@ class PeriodGraphBuilder:
 
     @property
     def uses_accelerations(self) -> bool:
-        """Whether the controller needs measured accelerations."""
+        """Whether the controller uses measured accelerations."""
         return len(self._inputs) == 7
 
     @property
@@ -141,12 +142,12 @@ class PeriodGraphBuilder:
         return Slots(self.plant.coordinates, self.plant.actuated, self._inputs[-1].size)
 
     def build_graph(self) -> Graph:
-        """Return the graph of a period; with several substeps, all of it except the motion of the plant."""
+        """Return the graph of a period; with several substeps, it does not contain the motion of the plant."""
         import casadi
 
         s, n = self.slots, self.plant.actuated
         entries = [Input("state", s.size), Input("reference", 3 * n * (3 if self.continuous else 1), shared=True)]
-        entries += [Input("measured", 3 * n if self.uses_accelerations else 2 * n)] if self.measured else []
+        entries += [Input("measured", 3 * n if self.uses_accelerations else 2 * n)] if self.has_sensors else []
         entries += [Input("theta", len(self.plant.varied))] if self.plant.varied else []
         entries += [Input("factors", self.factors)] if self.factors else []
         symbols = {entry.name: casadi.SX.sym(entry.name, entry.size) for entry in entries}
@@ -156,13 +157,14 @@ class PeriodGraphBuilder:
         advance = self._advance_continuous if self.continuous else self._advance_held
         x, qd, controller, tau, qdd = advance(state, reference, symbols.get("measured"), varied)
         error = self.plant.select_actuated(state[s.x]) - reference[0][:n]
-        after = casadi.vertcat(x, qd, controller, tau, qdd, state[s.squared_errors] + error * error)
+        next_state = casadi.vertcat(x, qd, controller, tau, qdd, state[s.squared_errors] + error * error)
         bounded = self._is_bounded(casadi.vertcat(x, qd), casadi.vertcat(controller, tau, qdd))
         count = state[s.period_count]
         continues = casadi.logic_and(count >= 0, bounded)
-        stopped = casadi.if_else(count >= 0, -1 - count, count)
+        diverged_count = casadi.if_else(count >= 0, -1 - count, count)
         output = casadi.vertcat(
-            casadi.if_else(continues, after, state[: s.period_count]), casadi.if_else(continues, count + 1, stopped)
+            casadi.if_else(continues, next_state, state[: s.period_count]),
+            casadi.if_else(continues, count + 1, diverged_count),
         )
         inputs = [(entry, symbols[entry.name]) for entry in entries]
         made_from = f"{self.controller.made_from or self.controller.name} and {self.plant.robot.name}"
@@ -181,18 +183,18 @@ class PeriodGraphBuilder:
         state, theta = symbols["state"], symbols.get("theta", casadi.SX(0, 1))
         tau, count = state[s.tau], state[s.period_count]
         x, qd, qdd = self._advance_plant(state[s.x], state[s.qd], tau, theta, state[s.qdd])
-        after = casadi.vertcat(x, qd, state[s.controller_state], tau, qdd, state[s.squared_errors])
+        next_state = casadi.vertcat(x, qd, state[s.controller_state], tau, qdd, state[s.squared_errors])
         bounded = self._is_bounded(casadi.vertcat(x, qd), casadi.vertcat(state[s.controller_state], tau, qdd))
         continues = casadi.logic_and(count >= 0, bounded)
         output = casadi.vertcat(
-            casadi.if_else(continues, after, state[: s.period_count]),
+            casadi.if_else(continues, next_state, state[: s.period_count]),
             casadi.if_else(continues, count, -casadi.fabs(count)),
         )
         inputs = [(entry, symbols[entry.name]) for entry in entries]
         return trace("substep", inputs, scalars(casadi.densify(output)), made_from=self.plant.robot.name)
 
     def _advance_held(self, state: Any, reference: Any, measured: Any, varied: VariedSymbols) -> tuple[Any, ...]:
-        """A period with a torque that is held."""
+        """Advance by one period with a constant torque."""
         s, n = self.slots, self.plant.actuated
         x, qd, controller = state[s.x], state[s.qd], state[s.controller_state]
         motion = (self.plant.select_actuated(x), qd, state[s.qdd])
@@ -205,14 +207,14 @@ class PeriodGraphBuilder:
         return x, qd, controller + self.period * rate, tau, qdd
 
     def _advance_plant(self, x: Any, qd: Any, tau: Any, theta: Any, qdd: Any) -> tuple[Any, ...]:
-        """A substep under a held torque; qdd is updated only if the controller needs it."""
+        """Advance the plant by one substep with a constant torque; update qdd only if the controller uses it."""
         h = self.period / self.substeps
         x, qd = self._take_rk4_step(lambda v: self.plant.compute_rates(v[0], v[1], tau, theta), (x, qd), h)
         x = self.plant.loops.take_newton_step(x)
         return x, qd, self.plant.compute_rates(x, qd, tau, theta)[1] if self.uses_accelerations else qdd
 
     def _advance_continuous(self, state: Any, reference: Any, _measured: Any, varied: VariedSymbols) -> tuple[Any, ...]:
-        """A period in which the torque follows the motion at every stage of RK4."""
+        """Advance by one period in which the controller computes a new torque at every stage of RK4."""
         s = self.slots
         start = (state[s.x], state[s.qd], state[s.controller_state])
         torques = []
@@ -241,20 +243,20 @@ class PeriodGraphBuilder:
     def _apply_controller(
         self, motion: tuple[Any, ...], reference: Any, controller: Any, varied: VariedSymbols, *, warm_start: Any
     ) -> tuple[Any, Any]:
-        """tau and dx/dt of the controller."""
+        """Return tau and dx/dt of the controller."""
         n = self.plant.actuated
         closes_loops = self.controller.inputs[0].size != n
         q = self.plant.loops.close_near(motion[0], warm_start) if closes_loops else motion[0]
         measured = (q, motion[1], motion[2]) if self.uses_accelerations else (q, motion[1])
         target = (reference[:n], reference[n : 2 * n], reference[2 * n :])
         output = self.controller.apply(*measured, *target, controller, *varied.factors)
-        return output[:n, 0], output[n:, 0]  # columns, even with one row or none
+        return output[:n, 0], output[n:, 0]  # these stay columns even if they have one row or none
 
     @staticmethod
-    def _is_bounded(motion: Any, others: Any) -> Any:
-        """Sums of squares are not finite if an entry is not; every comparison is then false."""
+    def _is_bounded(motion: Any, control: Any) -> Any:
+        """Return whether both norms are within their bounds, which is false if an entry is not finite."""
         import casadi
 
         return casadi.logic_and(
-            casadi.sumsqr(motion) <= MAX_MOTION_NORM**2, casadi.sumsqr(others) <= MAX_CONTROL_NORM**2
+            casadi.sumsqr(motion) <= MAX_MOTION_NORM**2, casadi.sumsqr(control) <= MAX_CONTROL_NORM**2
         )

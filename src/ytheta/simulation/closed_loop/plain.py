@@ -1,7 +1,7 @@
-"""One closed loop, simulated step by step in Python: works with every plant, and compiled loops are compared with it.
+"""One closed loop, simulated step by step in Python, for every plant and as a check of compiled loops.
 
 The controller starts one period before the first instant, so that its state advances by a whole period at every
-instant: explicit Euler, as in ``period_graph``.
+instant, by explicit Euler as in ``period_graph``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ytheta.simulation.timing import check_timing, count_periods
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PlainLoop:
-    """A plant and a controller with a control period; see ``ClosedLoop`` for many runs at once."""
+    """A closed loop of a plant and a controller; see ``ClosedLoop`` for many runs at once."""
 
     plant: Plant
     controller: Controller
@@ -39,7 +39,7 @@ class PlainLoop:
         check_timing(self.period, self.substeps, self.controller.max_step)
         if self.controller.robot.actuated != self.plant.robot.actuated:
             raise InputError(
-                f"the controller moves {', '.join(self.controller.robot.actuated)}, the plant has "
+                f"the controller moves {', '.join(self.controller.robot.actuated)}, but the plant has "
                 f"{', '.join(self.plant.robot.actuated)}; create controller and plant for the same robot"
             )
 
@@ -56,7 +56,7 @@ class PlainLoop:
         every: int = 10,
         run: int = 0,
     ) -> Runs:
-        """Simulate one run; ``run`` is its row in sensor errors that differ between runs."""
+        """Simulate one run. ``run`` is the number of its row in sensor errors that differ between runs."""
         steps = count_periods(seconds, self.period, every)
         if self.sensors is not None and rng is None:
             raise InputError("sensors need rng=np.random.default_rng(seed), so that a run can be repeated")
@@ -71,7 +71,7 @@ class PlainLoop:
         plant, state = self.plant, self.plant.init(q, qd)
         controller_state = self.controller.init(q, qd, estimate=estimate, t=-self.period)
         qdd, diverged_at, reason, squares = np.zeros_like(qd), np.inf, "", np.zeros_like(q)
-        rows_kept: list[tuple[np.ndarray, ...]] = []
+        recorded_rows: list[tuple[np.ndarray, ...]] = []
         changes = sort_changes(parameter_changes, self.period, steps)
         tau = np.zeros_like(q)
         for k in range(steps):
@@ -88,9 +88,9 @@ class PlainLoop:
                 reason = str(error)
             # A run that diverges keeps its state before this period, as in compiled loops.
             torque, next_controller_state, next_state = (tau, controller_state, state) if advanced is None else advanced
-            mean = torque if k == 0 else 0.5 * (tau + torque)
-            read_torque = mean if reader is None else reader.delay_torque(mean[None])[0]
-            rows_kept.append((q, qd, torque, controller_state.x, readings[0], readings[1], read_torque))
+            mean_torque = torque if k == 0 else 0.5 * (tau + torque)
+            read_torque = mean_torque if reader is None else reader.delay_torque(mean_torque[None])[0]
+            recorded_rows.append((q, qd, torque, controller_state.x, readings[0], readings[1], read_torque))
             if advanced is None:
                 diverged_at = self.period * (k + 1)
                 break
@@ -100,8 +100,8 @@ class PlainLoop:
                 _, qdd = plant.get_motion(plant.compute_rates(state, tau))
         completed = min(steps, max(1, round(diverged_at / self.period) - 1)) if np.isfinite(diverged_at) else steps
         rms = np.sqrt(squares / completed)
-        rows_kept += rows_kept[-1:] * (steps - len(rows_kept))
-        runs = self._to_runs(rows_kept, state, controller_state.x, rms, diverged_at, reason, every)
+        recorded_rows += recorded_rows[-1:] * (steps - len(recorded_rows))
+        runs = self._to_runs(recorded_rows, state, controller_state.x, rms, diverged_at, reason, every)
         if reader is not None:
             reader.add_torque_errors(runs.read_tau)
         return runs
@@ -115,7 +115,7 @@ class PlainLoop:
         readings: tuple[PerJoint, ...],
         target: Reference,
     ) -> tuple[PerJoint, State, PerState] | None:
-        """The torque, and the states of controller and plant one period later; None if the plant diverged."""
+        """Return the torque and the next states of controller and plant, or None if the plant diverged."""
         q, qd, qdd = readings
         tau, next_controller_state = self.controller.step(controller_state, t, q, qd, target, qdd)
         next_state = advance(plant, state, tau, self.period, self.substeps)
@@ -159,7 +159,7 @@ class PlainLoop:
 def _read_motion(
     reader: SensorReader | None, q: PerJoint, qd: PerJoint, qdd: PerJoint, *, uses_accelerations: bool
 ) -> tuple[PerJoint, PerJoint, PerJoint]:
-    """The motion as the controller receives it."""
+    """Return q, qd and qdd as the controller receives them: the sensor readings, or the truth without sensors."""
     if reader is None:
         return q, qd, qdd
     n, motion = len(q), np.concatenate((q, qd, qdd) if uses_accelerations else (q, qd))

@@ -1,4 +1,4 @@
-"""The arrays that runs are recorded in while they are simulated."""
+"""Arrays in which runs are recorded during a simulation."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from ytheta.simulation.runs import Runs
 
 @dataclass(frozen=True, eq=False)
 class Record:
-    """The kept instants of all runs, or of a batch, and their final states.
+    """The recorded instants and final states of all runs, or of the runs of a batch.
 
-    ``read`` holds the readings of q, qd and tau. Without sensors, those of q and qd are the true arrays themselves.
+    ``read`` contains the sensor readings of q, qd and tau. Without sensors, its first two arrays are ``q`` and ``qd``.
     """
 
     q: RunsByInstantByJoint
@@ -29,18 +29,18 @@ class Record:
     def allocate(control_period: ControlPeriod, runs: int, instants: int) -> Record:
         slots = control_period.slots
 
-        def empty(width: int) -> np.ndarray:
+        def make_array(width: int) -> np.ndarray:
             return np.empty((runs, instants, width))
 
-        motion = (empty(slots.joints), empty(slots.joints), empty(slots.joints))
-        measured = (empty(slots.joints), empty(slots.joints)) if control_period.measured else motion[:2]
-        read = (*measured, empty(slots.joints))
-        return Record(*motion, empty(slots.controller_states), read, np.empty((runs, slots.size)))
+        motion = (make_array(slots.joints), make_array(slots.joints), make_array(slots.joints))
+        read_motion = (make_array(slots.joints), make_array(slots.joints)) if control_period.has_sensors else motion[:2]
+        read = (*read_motion, make_array(slots.joints))
+        return Record(*motion, make_array(slots.controller_states), read, np.empty((runs, slots.size)))
 
     def insert(self, rows: slice, part: Record) -> None:
         """Copy the record of a batch into these rows."""
-        for own_array, array in zip(self._arrays, part._arrays, strict=True):
-            own_array[rows] = array
+        for destination, source in zip(self._arrays, part._arrays, strict=True):
+            destination[rows] = source
 
     def to_runs(
         self,

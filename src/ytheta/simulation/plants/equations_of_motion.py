@@ -1,14 +1,14 @@
-"""The equations of motion as symbols, from which the kernels of ytheta's own plant are compiled.
+"""The symbolic equations of motion, from which the kernels of ytheta's own plant are compiled.
 
 Identity      d/dt (x, Qd) = (E(x) Qd, FD(x, Qd, tau, theta)); without loops x is Q and E is 1
 Reference     [walker1988] sec. 2.3 for E; [lu1993] sec. V for qdd
 Notation      code    meaning                                                      shape
-              x       all coordinates, passive and actuated, loops closed          coordinates
+              x       all coordinates, passive and actuated, with loops closed     coordinates
               Qd      actuated velocities                                          actuated
-              theta   the parameters named in ``varied``; all others are numbers   varied
+              theta   the parameters named in ``varied``; the others are constants varied
 
-With loops, the integrator opens x by an error of fourth order. One Newton step after each integration step squares the
-remaining error.
+With loops, an integration step leaves a closure error of fourth order in x. One Newton step after each integration step
+squares this error.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class EquationsOfMotion:
-    """The equations of motion; ``varied`` names the parameters that are symbols."""
+    """The equations of motion of a robot; ``varied`` names the parameters that are symbols."""
 
     robot: Robot
     varied: tuple[str, ...] = ()
@@ -96,7 +96,7 @@ class EquationsOfMotion:
         return forward_dynamics_graph(self.robot, theta_input=bool(self.varied))
 
     def _make_parameter_vector(self, theta: casadi.SX) -> casadi.SX:
-        """All standard parameters: symbols if they are varied, numbers otherwise."""
+        """Return all standard parameters: symbols if they are varied, constants otherwise."""
         import casadi
 
         symbols = {name: theta[k] for k, name in enumerate(self.varied)}

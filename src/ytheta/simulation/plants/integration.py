@@ -1,4 +1,4 @@
-"""Integration of a plant in time: fixed steps of Runge and Kutta, and an adaptive method to compare them with.
+"""Time integration of a plant: Runge–Kutta steps of fixed length, and an adaptive method for comparison.
 
 Reference     Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I (1993): table II.1.2 (the classical
               method of order 4), sec. II.5 (DOP853, by scipy)
@@ -20,7 +20,7 @@ Torque: TypeAlias = Callable[[float, PerJoint, PerJoint], PerJoint]
 
 
 def take_rk4_step(plant: Plant, state: PerState, tau: PerJoint, h: float) -> PerState:
-    """Return the state after h seconds under a held torque; it is not finite if h is far too long."""
+    """Return the state after h seconds with a constant torque; it may not be finite if h is much too long."""
     with np.errstate(over="ignore", invalid="ignore"):
         k1 = _compute_rates(plant, state, tau)
         k2 = _compute_rates(plant, state + 0.5 * h * k1, tau)
@@ -31,7 +31,7 @@ def take_rk4_step(plant: Plant, state: PerState, tau: PerJoint, h: float) -> Per
 
 
 def advance(plant: Plant, state: PerState, tau: PerJoint, period: float, substeps: int) -> PerState:
-    """Return the state after a control period, integrated in several steps."""
+    """Return the state after a control period with a constant torque, integrated in ``substeps`` steps."""
     for _ in range(substeps):
         state = take_rk4_step(plant, state, tau, period / substeps)
     return state
@@ -39,7 +39,10 @@ def advance(plant: Plant, state: PerState, tau: PerJoint, period: float, substep
 
 @dataclass(frozen=True, eq=False)
 class Trajectory:
-    """States at the requested times; if the integration stopped early, those it reached, and why in ``advice``."""
+    """The states at the requested times.
+
+    If the integration stopped early, later times are missing, and ``advice`` says why.
+    """
 
     t: Float[np.ndarray, "instants"]
     states: Float[np.ndarray, "instants states"]
@@ -53,11 +56,13 @@ class Trajectory:
 def integrate_adaptively(
     plant: Plant, state: PerState, torque: Torque, t: Float[np.ndarray, "instants"], *, tolerance: float = 1e-11
 ) -> Trajectory:
-    """Integrate from t[0] on with adaptive steps; the torque is a function of time and motion."""
+    """Integrate from t[0] to t[-1] with adaptive steps; ``torque`` is a function of the time, q and qd."""
     from scipy.integrate import solve_ivp
 
     if len(t) < 2 or not (np.diff(t) > 0.0).all():
-        raise InputError("give at least two times in increasing order; sort them and drop repeated ones")
+        raise InputError(
+            "an integration needs at least two times in increasing order; sort them and drop repeated ones"
+        )
 
     def rates(now: float, current: PerState) -> PerState:
         return _compute_rates(plant, current, torque(now, *plant.get_motion(current)))
@@ -70,7 +75,7 @@ def integrate_adaptively(
 
 
 def _compute_rates(plant: Plant, state: PerState, tau: PerJoint) -> PerState:
-    """The rates; NaN if the state is not finite, so that adaptive methods take a shorter step."""
+    """Return d state / dt, or NaN if the state is not finite, so that adaptive methods take a shorter step."""
     if not (np.isfinite(state).all() and np.isfinite(tau).all()):
         return np.full_like(state, np.nan)
     return plant.compute_rates(state, tau)

@@ -1,8 +1,8 @@
-"""MuJoCo as a plant: the same robot as a MuJoCo model, its loops as equality constraints.
+"""MuJoCo as a plant: the robot as a MuJoCo model, with loops as equality constraints.
 
-MuJoCo closes loops with stiff, damped forces, so that they open by micrometres, while those of ytheta's own plant stay
-closed. MuJoCo has its own law of dry friction, see ``mjcf``. It has no offsets and no friction of cut joints; they are
-added to the torques here.
+MuJoCo closes loops with stiff, damped forces, so that they open by micrometres. The loops of ytheta's own plant stay
+closed. MuJoCo has its own law of dry friction, see ``mjcf``. MuJoCo has neither torque offsets nor friction of cut
+joints; this module adds both to the applied torques.
 """
 
 from __future__ import annotations
@@ -24,16 +24,19 @@ from ytheta.robot.robot import Robot
 from ytheta.robot.writing.mjcf import to_mjcf
 from ytheta.shapes import Float, PerJoint, PerState
 
-# MuJoCo's solref (time constant in s, damping ratio) and solimp (share of the constraint force; 0.9 by default) of
-# loops. RK4 needs steps that are not much longer than the time constant.
+# MuJoCo's parameters of loops: solref (time constant in s, damping ratio) and solimp (share of the constraint force,
+# 0.9 by default). RK4 needs steps that are not much longer than the time constant.
 LOOP_SOLREF = (1e-3, 1.0)
 LOOP_SOLIMP = (0.9999, 0.9999, 0.001, 0.5, 2.0)
-TIMESTEP = 1e-4  # s; MuJoCo raises shorter time constants to twice this value. It is not used for integration
+TIMESTEP = 1e-4  # s; not used for integration, but MuJoCo raises time constants to at least twice this value
 
 
 @dataclass(frozen=True, eq=False)
 class MujocoPlant:
-    """A plant that MuJoCo computes; its state holds positions and velocities of all movable joints in tree indices."""
+    """A plant with MuJoCo's forward dynamics.
+
+    Its state contains the positions and then the velocities of all movable joints, in the order of the tree.
+    """
 
     description: Robot
 
@@ -119,7 +122,7 @@ class MujocoPlant:
 
     @cached_property
     def _cut_jacobian(self) -> Any:
-        """x → d(speeds of the cut joints) / d xd."""
+        """The function x → d(speeds of the cut joints) / d(xd)."""
         import casadi
 
         rows = self._constraint.cut_rates
@@ -127,7 +130,7 @@ class MujocoPlant:
         return casadi.Function("cut_rates", [self._constraint.x], [matrix])
 
     def _compute_cut_friction(self, speed: Float[np.ndarray, "cuts"]) -> Float[np.ndarray, "cuts"]:
-        """The friction of the cut joints by ytheta's law, since MuJoCo has no joints there."""
+        """Return the friction of the cut joints by ytheta's law, because MuJoCo has no joints there."""
         _, viscous, coulomb, offset = np.array([drive.parameters for drive in self._cuts]).T
         width = np.array([drive.coulomb_speed for drive in self._cuts])
         size = np.sqrt(speed**2 + width**2)
@@ -135,7 +138,7 @@ class MujocoPlant:
 
     @cached_property
     def _model(self) -> tuple[Any, Any, list[int], PerJoint]:
-        """Model, data, the index of each joint in MuJoCo's indices, offsets of the drives."""
+        """MuJoCo's model and data, the index of each joint in MuJoCo's order, and the torque offsets of the drives."""
         mujoco = _import_mujoco()
         # Merge loads with their links: a load may be a point mass, which MuJoCo rejects.
         joined = replace(self.robot, links=tuple(replace(link, load=False) for link in self.robot.links)).merged
@@ -154,7 +157,7 @@ class MujocoPlant:
 
 
 def _shorten_message(error: str) -> str:
-    """MuJoCo's message in one line with the name of the body, without the position in the generated file."""
+    """Return MuJoCo's message in one line, with the name of the link instead of the position in the generated file."""
     text, _, body = error.removeprefix("Error: ").partition("\nElement name ")
     return f"{text} (link {body.partition(', id')[0]})" if body else " ".join(error.split())
 

@@ -1,4 +1,4 @@
-"""The forward dynamics of ytheta as a plant: trees, loops, couplings, friction, rotor inertia, declared forces."""
+"""The forward dynamics of ytheta as a plant, with loops, couplings, friction, rotor inertia and declared forces."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from ytheta.simulation.plants.equations_of_motion import EquationsOfMotion
 
 @dataclass(frozen=True, eq=False)
 class OwnPlant:
-    """A plant that ytheta computes; its state holds all coordinates, loops closed, and the actuated velocities.
+    """A plant with ytheta's forward dynamics.
 
-    All parameters are inputs of the compiled kernels, so that other values need no new compilation.
+    Its state contains all coordinates, with loops closed, and then the actuated velocities. All parameters are inputs
+    of the compiled kernels, so that other values need no new compilation.
     """
 
     equations: EquationsOfMotion

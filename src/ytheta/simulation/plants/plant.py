@@ -1,8 +1,9 @@
 """The interface of a plant: a simulated robot that torques act on.
 
-Its state is one vector, positions first, then velocities. The plant decides which: with loops, ytheta's own plant uses
-all coordinates and the actuated velocities, MuJoCo all joints. Torques and measured motion belong to the actuated
-coordinates, in the order of ``robot.actuated``. ``integration`` moves any plant.
+The state of a plant is one vector of positions and velocities. Each plant chooses its own coordinates. For a robot with
+loops, the state of ytheta's own plant contains all coordinates and the actuated velocities. The state of MuJoCo
+contains positions and velocities of all joints. Torques and measured motion belong to the actuated coordinates, in the
+order of ``robot.actuated``. The functions of ``integration`` work with every plant.
 """
 
 from __future__ import annotations
@@ -16,19 +17,19 @@ from ytheta.shapes import PerJoint, PerState
 
 @runtime_checkable
 class Plant(Protocol):
-    """qdd = FD(q, qd, tau), in the coordinates of the plant."""
+    """A simulated robot: qdd = FD(q, qd, tau), in the coordinates of the plant."""
 
     @property
     def robot(self) -> Robot: ...
 
     def init(self, q: PerJoint, qd: PerJoint) -> PerState:
-        """Return the state for these actuated positions and velocities; ClosureError if loops cannot close."""
+        """Return the state for these actuated positions and velocities. Raise ClosureError if loops cannot close."""
 
     def compute_rates(self, state: PerState, tau: PerJoint) -> PerState:
         """Return d state / dt."""
 
     def close_loops(self, state: PerState) -> PerState:
-        """Return the state after an integration step with its loops, which have drifted open, closed again."""
+        """Return the state with its loops closed again, which an integration step has opened slightly."""
 
     def get_motion(self, state: PerState) -> tuple[PerJoint, PerJoint]:
         """Return q and qd of the actuated coordinates."""

@@ -1,9 +1,10 @@
-"""Smooth Coulomb friction: which drives need it, and robots that have it.
+"""Smooth Coulomb friction: the drives that need it, and its addition to a robot.
 
 Coulomb friction without a ``coulomb_speed`` is fc times the sign of the speed. A sign that is wrong for a period h
-changes the speed of a drive by h fc dᵀ M^-1 d, where d are the speeds of the drive per speed of the coordinates
-(h fc / M_jj for a single joint). Both the integrator and the controller make this error whenever a drive changes its
-direction; if it is large, joints chatter instead of coming to rest. With a ``coulomb_speed`` both use a smooth law.
+changes the speed of a drive by h fc dᵀ M^-1 d, where d is the speed of the drive per speed of each coordinate. For a
+single joint, this is h fc / M_jj. Both the integrator and the controller make this error whenever a drive changes its
+direction. If the error is large, joints chatter instead of coming to rest. With a ``coulomb_speed``, integrator and
+controller use a smooth law.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ from ytheta.shapes import SamplesByJoint
 from ytheta.simulation.plants.substeps import BACKEND, compute_drive_jacobian
 
 REVOLUTE_COULOMB_SPEED, PRISMATIC_COULOMB_SPEED = 0.05, 0.02  # rad/s, m/s
-MAX_SPEED_ERROR = 0.01  # rad/s or m/s, of a wrong sign in one period
+MAX_SPEED_ERROR = 0.01  # rad/s or m/s, caused by a wrong sign during one period
 
 
 def with_smooth_friction(robot: Robot) -> Robot:
-    """Return the robot with a ``coulomb_speed`` in all drives that lack one; the robot itself if none does."""
+    """Return the robot with a ``coulomb_speed`` in all nonsmooth drives; the robot itself if there are none."""
     if not find_nonsmooth_drives(robot):
         return robot
 
@@ -35,12 +36,15 @@ def with_smooth_friction(robot: Robot) -> Robot:
 
 
 def find_nonsmooth_drives(robot: Robot) -> tuple[str, ...]:
-    """Return the drives with Coulomb friction but without a ``coulomb_speed``."""
+    """Return the names of drives with Coulomb friction but without a ``coulomb_speed``."""
     return tuple(name for name, drive in robot.drives if _is_nonsmooth(drive))
 
 
 def find_chattering_drives(robot: Robot, q: SamplesByJoint, period: float) -> tuple[str, ...]:
-    """Return the nonsmooth drives for which a wrong sign exceeds ``MAX_SPEED_ERROR`` at one of these poses."""
+    """Return the names of drives whose speed a wrong sign changes too much at one of these poses.
+
+    The limit is ``MAX_SPEED_ERROR``. Only nonsmooth drives can chatter.
+    """
     nonsmooth = set(find_nonsmooth_drives(robot))
     if not nonsmooth:
         return ()
@@ -48,7 +52,7 @@ def find_chattering_drives(robot: Robot, q: SamplesByJoint, period: float) -> tu
     coulomb = np.array([drive.coulomb for _, drive in robot.drives])
     try:
         mobility = np.einsum("ska,sak->sk", D, np.linalg.solve(M, D.transpose(0, 2, 1))).max(axis=0)
-    except np.linalg.LinAlgError:  # some motion has no mass
+    except np.linalg.LinAlgError:  # M is singular, because some motion moves no mass
         mobility = np.full(len(coulomb), np.inf)
     chatters = dict(zip(robot.moving, period * np.abs(coulomb) * mobility > MAX_SPEED_ERROR, strict=True))
     return tuple(name for name in robot.moving if name in nonsmooth and chatters[name])

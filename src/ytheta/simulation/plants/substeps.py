@@ -2,17 +2,17 @@
 
 Identity      M d(qd)/dt = … - F qd,   F = Dᵀ diag(fv + fc / s) D,   substeps = ceil(period * lambda_max(M^-1 F))
 Reference     Hairer, Wanner, Solving Ordinary Differential Equations II (1996), sec. IV.2: RK4 is stable up to
-              h lambda = 2.78; here h lambda is at most 1, where the error of a step is about 1 %
-Accepts       every robot in which each motion moves some mass
+              h lambda = 2.78; here h lambda is at most 1, for which the error of a step is about 1 %
+Accepts       robots in which every motion moves a mass
 Notation      code    meaning                                                        shape
               D       speeds of the drives per speed of the actuated coordinates     samples x drives x actuated
               fv, fc  viscous and Coulomb friction of the drives                     drives
-              s       ``coulomb_speed``: at rest, friction rises by fc / s           drives
-              rate    the largest lambda_max(M^-1 F) on the motion, 1/s              number
+              s       ``coulomb_speed``: the slope of friction at rest is fc / s     drives
+              rate    the largest lambda_max(M^-1 F) along the motion, 1/s           number
 
-Coulomb friction without a ``coulomb_speed`` has no slope; see ``smooth_friction``. With one, too few steps cause a
-chatter that friction itself bounds, and runs do not diverge. Coulomb friction therefore requires at most
-``MAX_SUBSTEPS``, while viscous friction that requires more raises an error.
+Coulomb friction without a ``coulomb_speed`` has no slope; see ``smooth_friction``. With a ``coulomb_speed``, too
+few steps cause chatter, but friction itself limits the chatter, and runs do not diverge. The number of steps for
+Coulomb friction is therefore limited to ``MAX_SUBSTEPS``. Viscous friction that requires more steps raises an error.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from ytheta.shapes import SamplesByJoint, Shaped
 from ytheta.simulation.timing import check_period
 
 MAX_SUBSTEPS = 100
-MAX_SAMPLES = 100  # of the motion
+MAX_SAMPLES = 100  # of the motion, at which the damping is computed
 BACKEND = "interpreter"  # evaluating a hundred samples once takes less time than a compilation
 
 
@@ -39,8 +39,8 @@ def choose_substeps(
 ) -> int:
     """Return the number of RK4 steps per period that the damping at these poses requires; 1 without friction.
 
-    ``margin``: the robot's damping rate may be this many times larger than described. ``coulomb``: whether Coulomb
-    friction counts.
+    ``margin`` is the factor by which the damping rate may be larger than described. ``coulomb`` says whether Coulomb
+    friction is considered.
     """
     check_period(period)
     viscous = np.array([drive.viscous for _, drive in robot.drives])
@@ -63,15 +63,18 @@ def choose_substeps(
         required_steps = math.ceil(min(period * margin * viscous_rate, 1e9))
         raise InputError(
             f"robot {robot.name!r}: the viscous friction has a damping rate of {viscous_rate:.3g}/s, which needs "
-            f"{required_steps} integration steps per control period of {period:g} s, more than the {MAX_SUBSTEPS} that are "
-            "chosen automatically; choose a shorter period, more inertia (rotors, for example) or less damping, or set "
+            f"{required_steps} integration steps per control period of {period:g} s; at most {MAX_SUBSTEPS} are chosen "
+            "automatically; choose a shorter period, more inertia (of rotors, for example) or less damping, or set "
             "substeps"
         )
     return min(MAX_SUBSTEPS, max(1, math.ceil(period * margin * rate)))
 
 
 def compute_drive_jacobian(robot: Robot, q: SamplesByJoint) -> Shaped[np.ndarray, "samples drives joints"]:
-    """Return the speeds of all drives per speed of the actuated coordinates: the regressor columns of their offsets."""
+    """Return the speeds of all drives per speed of the actuated coordinates.
+
+    These are the regressor columns of the torque offsets of the drives.
+    """
     offsets = [f"{name}.{FRICTION_PARAMETERS['offset']}" for name in robot.moving]
     rest = np.zeros_like(q)
     return kernels.regressor(robot, parameters=offsets, backend=BACKEND)(q, rest, rest).transpose(0, 2, 1)

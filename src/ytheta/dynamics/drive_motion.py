@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from ytheta.conventions import JOINT_PARAMETERS
-from ytheta.dynamics.loops.constraint import Constraint, column, joint_positions
+from ytheta.dynamics.loops.constraint import Constraint, column, compute_joint_positions
 from ytheta.dynamics.motion import Motion, scalars
 from ytheta.dynamics.vectors import array, dot, zeros
 from ytheta.shapes import AnyPerActuated, AnyPerDrive, Shaped
@@ -66,7 +66,7 @@ def compute_drive_motion(
     xdd = dot(E, Vd) + constraint.Edot_times(xd, y)
     qd, vd = dot(A, xd), dot(A, xdd)
     v = qd if V is None else dot(A, y)
-    q, cos, sin = joint_positions(constraint.robot, scalars(constraint.x))
+    q, cos, sin = compute_joint_positions(constraint.robot, scalars(constraint.x))
     velocity = np.concatenate([qd, dot(cuts, xd), dot(motors, xd)])
     joint_jacobian = dot(A, E)
     cut_acceleration = dot(cuts, xdd) + _cut_bias(constraint, xd, y)

@@ -14,7 +14,7 @@ import pytest
 
 from tests.support.catalog_robots import DIFFERENCED, EXACT, edited, robot
 from ytheta.robot.kinematics import link_poses
-from ytheta.robot.loops.closure import close_loops, loop_states
+from ytheta.robot.loops.closure import close_loops, compute_loop_states
 from ytheta.robot.robot import Robot
 
 Pose: TypeAlias = dict[str, float]
@@ -82,7 +82,7 @@ def gap(model: Robot, pose: Pose) -> float:
     model = model.numeric
     factors, offset = model.coupling_map
     q = factors @ [pose[name] for name in model.coordinates] + offset
-    return max(state.gap for state in loop_states(model, q))
+    return max(state.gap for state in compute_loop_states(model, q))
 
 
 def with_home(model: Robot, pose: Pose) -> Robot:

@@ -15,7 +15,7 @@ from tests.support.cut_joint_matrices import positions_by_matrices, residuals_by
 from tests.support.loop_robots import NAMES, make_looped_robot
 from ytheta.dynamics.motion import Motion, casadi_motion, sympy_motion
 from ytheta.robot.frame import Frame
-from ytheta.robot.loops.closure import closure_jacobian, closure_residuals, loop_states
+from ytheta.robot.loops.closure import compute_closure_jacobian, compute_closure_residuals, compute_loop_states
 from ytheta.robot.loops.cut_joint import locate_cut_joint
 from ytheta.robot.parts import Joint, JointKind, Link, Loop
 from ytheta.robot.robot import Robot
@@ -46,7 +46,7 @@ def test_gaps_and_positions_by_homogeneous_matrices(name: str) -> None:
     robot = make_looped_robot(name).numeric
     A, b = robot.coupling_map
     for x in draw_coordinates(robot, 5):
-        states = loop_states(robot, A @ x + b)
+        states = compute_loop_states(robot, A @ x + b)
         moving = [state.position for state, loop in zip(states, robot.loops, strict=True) if loop.joint.moves]
         np.testing.assert_allclose(moving, positions_by_matrices(robot, A @ x + b), atol=ROUNDING)
         if all(loop.joint.kind in (JointKind.REVOLUTE, JointKind.POINT) for loop in robot.loops):
@@ -61,7 +61,7 @@ def test_the_norm_is_the_distance_that_is_left(kind: JointKind) -> None:
 
     def gap(**positions: float) -> float:
         q = np.array([positions.get(joint.name, 0.0) for joint in robot.movable])
-        return loop_states(robot, q)[0].gap
+        return compute_loop_states(robot, q)[0].gap
 
     assert gap() == pytest.approx(0.0, abs=ROUNDING)
     # Of a revolute joint only the axis counts, whose tip is 0.8 from the axis of the turn.
@@ -76,7 +76,7 @@ def test_the_norm_is_the_distance_that_is_left(kind: JointKind) -> None:
 def test_a_joint_that_is_turned_over_is_not_closed(kind: JointKind) -> None:
     """Half a turn leaves some entries zero, but not the residual; only a point allows it."""
     robot = hinge(kind)
-    residual = closure_residuals(robot, np.array([math.pi, 0.0, 0.0]))
+    residual = compute_closure_residuals(robot, np.array([math.pi, 0.0, 0.0]))
     assert (np.linalg.norm(residual) > 1.0) == (kind is not JointKind.POINT)
 
 
@@ -84,10 +84,10 @@ def test_a_joint_that_is_turned_over_is_not_closed(kind: JointKind) -> None:
 def test_every_kind_of_scalar_gives_the_same_residual(name: str) -> None:
     robot = make_looped_robot(name).numeric
     x = draw_coordinates(robot, 6)
-    batch = closure_residuals(robot, x)
-    nested = closure_residuals(robot, x.reshape(2, 3, -1))
+    batch = compute_closure_residuals(robot, x)
+    nested = compute_closure_residuals(robot, x.reshape(2, 3, -1))
     np.testing.assert_allclose(nested.reshape(batch.shape), batch, atol=ROUNDING)
-    np.testing.assert_allclose(closure_residuals(robot, x[0]), batch[0], atol=ROUNDING)
+    np.testing.assert_allclose(compute_closure_residuals(robot, x[0]), batch[0], atol=ROUNDING)
     A, b = robot.coupling_map
     q = A @ x[0] + b
     by_sympy, symbols = sympy_motion(len(q)), casadi.SX.sym("q", len(q))
@@ -109,9 +109,9 @@ def test_the_jacobian_by_differences(name: str) -> None:
     robot = make_looped_robot(name).numeric
     x = draw_coordinates(robot, 1)[0]
     steps = 1e-6 * np.eye(len(x))
-    differences = (closure_residuals(robot, x + steps) - closure_residuals(robot, x - steps)) / 2e-6
-    np.testing.assert_allclose(closure_jacobian(robot, x), differences.T, atol=1e-8)  # of central differences
-    assert np.abs(closure_jacobian(move_cut_joints(robot), x) - differences.T).max() > 1e-3  # the twin
+    differences = (compute_closure_residuals(robot, x + steps) - compute_closure_residuals(robot, x - steps)) / 2e-6
+    np.testing.assert_allclose(compute_closure_jacobian(robot, x), differences.T, atol=1e-8)  # of central differences
+    assert np.abs(compute_closure_jacobian(move_cut_joints(robot), x) - differences.T).max() > 1e-3  # the twin
 
 
 def move_cut_joints(robot: Robot) -> Robot:

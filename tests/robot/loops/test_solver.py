@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ytheta.robot.loops.solver import NewtonStep, continue_to, least_squares_step, linearize, newton
+from ytheta.robot.loops.solver import NewtonStep, continue_to, compute_least_squares_step, linearize, newton
 
 DRIVING, FREE = [0], [1]
 
@@ -17,7 +17,7 @@ def crank(x: np.ndarray) -> np.ndarray:
 
 
 def find_step(x: np.ndarray) -> NewtonStep:
-    return least_squares_step(crank, x, FREE)
+    return compute_least_squares_step(crank, x, FREE)
 
 
 def close_crank(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -6,7 +6,7 @@ import numpy as np
 
 import ytheta
 from tests.support.loop_robots import add_drives
-from ytheta.dynamics.loops.solver import closure_state
+from ytheta.dynamics.loops.solver import compute_closure_state
 from ytheta.simulation.plants.equations_of_motion import EquationsOfMotion
 from ytheta.simulation.plants.own_plant import OwnPlant
 
@@ -36,7 +36,7 @@ def test_loops_open_without_the_newton_step() -> None:
     for _ in range(20):
         k = plant.compute_rates(state, np.zeros(2))
         state = state + 0.01 * plant.compute_rates(state + 0.005 * k, np.zeros(2))
-    gaps, _, _ = closure_state(loops, state[None, : len(loops.home)])
+    gaps, _, _ = compute_closure_state(loops, state[None, : len(loops.home)])
     assert gaps.max() > 1e-7
-    closed, _, _ = closure_state(loops, plant.close_loops(state)[None, : len(loops.home)])
+    closed, _, _ = compute_closure_state(loops, plant.close_loops(state)[None, : len(loops.home)])
     assert closed.max() < gaps.max() ** 1.5  # a Newton step squares the error, up to a factor

@@ -10,7 +10,7 @@ import pytest
 import ytheta
 from tests.support.loop_robots import add_drives
 from ytheta.dynamics.loops.builder import build_constraint
-from ytheta.dynamics.loops.solver import closure_state
+from ytheta.dynamics.loops.solver import compute_closure_state
 from ytheta.errors import UnknownNameError
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parameters import with_parameters
@@ -107,7 +107,7 @@ def test_loops_stay_closed_and_move_as_in_mujoco(name: str) -> None:
     q = loops.home[list(loops.actuated)]
     plant = OwnPlant.of(robot)
     end = advance(plant, plant.init(q, np.zeros(len(q))), np.zeros(len(q)), 0.2, 200)
-    gaps, _, _ = closure_state(loops, end[None, : len(loops.home)])
+    gaps, _, _ = compute_closure_state(loops, end[None, : len(loops.home)])
     assert gaps.max() < 1e-12  # metres, radians
     own, mujoco = (_move(each, q, np.zeros(len(q)), seconds=0.2) for each in (plant, MujocoPlant(robot)))
     assert np.ptp(own, axis=0).max() > 1e-2

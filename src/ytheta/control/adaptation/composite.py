@@ -49,7 +49,7 @@ from ytheta.control.unknowns import Unknowns
 from ytheta.dynamics.drive_motion import compute_drive_motion
 from ytheta.dynamics.formulations.newton_euler import inverse_dynamics
 from ytheta.dynamics.loops.constraint import Constraint, column
-from ytheta.dynamics.loops.elimination import entries
+from ytheta.dynamics.loops.elimination import extract_entries
 from ytheta.dynamics.loops.solver import solve
 from ytheta.dynamics.symbolic_model import SymbolicModel
 from ytheta.dynamics.vectors import array, dot, inner, zeros
@@ -159,7 +159,7 @@ def _filter_terms(s: Symbols) -> _FilterTerms:
     import casadi
 
     parts = _momentum_and_rest(s.model, s.qd)
-    W, Yhat = (entries(casadi.sparsify(casadi.jacobian(column(part), s.estimate_sx))) for part in parts)
+    W, Yhat = (extract_entries(casadi.sparsify(casadi.jacobian(column(part), s.estimate_sx))) for part in parts)
     known = SymbolicModel(s.model.loops, s.unknowns.fill(zeros(len(s.estimate))))
     momentum, rest = _momentum_and_rest(known, s.qd)
     nonzeros = [at for at in np.ndindex(W.shape) if not (_is_structural_zero(W[at]) and _is_structural_zero(Yhat[at]))]
@@ -181,7 +181,7 @@ def _momentum_and_rest(model: SymbolicModel, qd: AnyPerActuated) -> tuple[AnyPer
     momenta[: len(links)] = momenta[: len(links)] + links
     momentum = dot(m.drive_jacobian.T, momenta)
     twice_T = casadi.SX(inner(qd, momentum))
-    by_x = entries(casadi.sparsify(casadi.gradient(twice_T, loops.x)))[:, 0]
+    by_x = extract_entries(casadi.sparsify(casadi.gradient(twice_T, loops.x)))[:, 0]
     friction = array(
         [inner(theta[1:], factors[1:]) for theta, factors in zip(drives, m.parameter_factors, strict=True)]
     )

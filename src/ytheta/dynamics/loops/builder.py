@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from ytheta.dynamics.loops.constraint import Affine, Constraint, column, joint_positions
+from ytheta.dynamics.loops.constraint import Affine, Constraint, column, compute_joint_positions
 from ytheta.dynamics.mechanism import build_mechanism
 from ytheta.dynamics.motion import scalars
 from ytheta.errors import ClosureError
-from ytheta.robot.loops.closure import RANK_TOLERANCE, close_loops, close_near, closure_jacobian
+from ytheta.robot.loops.closure import RANK_TOLERANCE, close_loops, close_near, compute_closure_jacobian
 from ytheta.robot.loops.cut_joint import locate_cut_joint
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, PerCoordinate, RowsByUnknown
@@ -36,10 +36,10 @@ def build_constraint(robot: Robot) -> Constraint:
     passive = tuple(places[name] for name in numeric.passive)
     closure = close_loops(numeric).or_raise()
     poses = _close_around(numeric, np.array([closure.coordinates[name] for name in numeric.coordinates]))
-    angles = joint_positions(numeric, scalars(x))
+    angles = compute_joint_positions(numeric, scalars(x))
     cuts = tuple(locate_cut_joint(numeric, loop, *angles) for loop in numeric.loops)
     equations = column(np.concatenate([cut.residual for cut in cuts]))
-    kept = _choose_independent([closure_jacobian(numeric, pose)[:, list(passive)] for pose in poses])
+    kept = _choose_independent([compute_closure_jacobian(numeric, pose)[:, list(passive)] for pose in poses])
     constraint = Constraint(mech, x, actuated, passive, poses[0], cuts, equations[kept])
     return replace(constraint, affine=_find_closed_form(constraint, poses))
 

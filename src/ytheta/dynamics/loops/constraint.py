@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ytheta.dynamics.loops.elimination import blocks, entries, solve
+from ytheta.dynamics.loops.elimination import extract_entries, find_blocks, solve
 from ytheta.dynamics.mechanism import Mechanism, exact_array
 from ytheta.dynamics.motion import scalars
 from ytheta.dynamics.vectors import array, dot, zeros
@@ -114,9 +114,9 @@ class Constraint:
         rows = [zeros(0, len(self.home))]
         for cut in self.cuts:
             if cut.joint.kind is JointKind.REVOLUTE:
-                rows.append(dot(entries(column(cut.rate(len(self.A))).T), self.A))
+                rows.append(dot(extract_entries(column(cut.rate(len(self.A))).T), self.A))
             elif cut.joint.kind is JointKind.PRISMATIC:
-                rows.append(entries(_gradient(cut.displacement, self.x)))
+                rows.append(extract_entries(_gradient(cut.displacement, self.x)))
         return np.concatenate(rows)
 
     @cached_property
@@ -196,14 +196,14 @@ class Constraint:
 
     @cached_property
     def _J(self) -> Shaped[np.ndarray, "passive coordinates"]:
-        return entries(_gradient(self.equations, self.x))
+        return extract_entries(_gradient(self.equations, self.x))
 
     @property
     def _Jp(self) -> Shaped[np.ndarray, "passive passive"]:
         return self._J[:, list(self.passive)]
 
 
-def joint_positions(robot: Robot, x: AnyPerCoordinate) -> tuple[Shaped[np.ndarray, "joints"], ...]:
+def compute_joint_positions(robot: Robot, x: AnyPerCoordinate) -> tuple[Shaped[np.ndarray, "joints"], ...]:
     """q = A x + b with its cosines and sines, for CasADi scalars."""
     import casadi
 

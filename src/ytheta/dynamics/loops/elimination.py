@@ -56,7 +56,7 @@ def blocks(matrix: Shaped[np.ndarray, "rows rows"]) -> list[tuple[list[int], lis
     ]
 
 
-def entries(matrix: casadi.SX) -> np.ndarray:
+def extract_entries(matrix: casadi.SX) -> np.ndarray:
     """A CasADi matrix as an object array: structural zeros and the constants 0, 1, -1 become integers."""
     result = zeros(*matrix.shape)
     rows, columns = matrix.sparsity().get_triplet()

@@ -79,7 +79,7 @@ def solve(
     return _outcome(loops, x, rounds)
 
 
-def closure_state(loops: Constraint, x: SamplesByCoordinate) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def compute_closure_state(loops: Constraint, x: SamplesByCoordinate) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Gaps of the loops, condition number of Jp, and whether the determinant of each block of Jp is positive."""
     gaps, condition, Jp = _evaluate(loops.closure_state, x)
     Jp = Jp.reshape(len(x), len(loops.passive), len(loops.passive)).transpose(0, 2, 1)
@@ -109,8 +109,8 @@ def _close_on_branch(
 
 def _on_branch(loops: Constraint, x: SamplesByCoordinate) -> Shaped[np.ndarray, "samples"]:
     """Closed, and on the same side of all singularities as home."""
-    gaps, _, positive = closure_state(loops, x)
-    _, _, positive_at_home = closure_state(loops, loops.home[None])
+    gaps, _, positive = compute_closure_state(loops, x)
+    _, _, positive_at_home = compute_closure_state(loops, loops.home[None])
     return (gaps.max(axis=1) <= CLOSURE_TOLERANCE) & (positive == positive_at_home).all(axis=1)
 
 
@@ -135,7 +135,7 @@ def _close_from_home(loops: Constraint, x: SamplesByCoordinate) -> tuple[Samples
     x[missed[covered == 1.0]] = retried[covered == 1.0]
     arrived[missed[covered == 1.0]] = True
     x = _close_from_neighbours(loops, x, arrived)
-    gaps, _, _ = closure_state(loops, x)
+    gaps, _, _ = compute_closure_state(loops, x)
     other_branch = ~arrived & (gaps.max(axis=1) <= CLOSURE_TOLERANCE)  # closed, but not a solution
     x[np.ix_(other_branch, passive)] = start[other_branch][:, passive]
     return x, rounds
@@ -184,7 +184,7 @@ def _outcome(loops: Constraint, x: SamplesByCoordinate, rounds: int) -> Outcome:
     factors, offset = loops.robot.coupling_map
     gaps, condition = np.zeros((len(x), 1)), np.ones(len(x))
     if loops.passive and len(x):
-        gaps, condition, _ = closure_state(loops, x)
+        gaps, condition, _ = compute_closure_state(loops, x)
     closed = gaps.max(axis=1) <= CLOSURE_TOLERANCE
     determined = closed & (condition < 1.0 / RANK_TOLERANCE)
     advice = _advise(loops, x, gaps, closed, determined)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ytheta.errors import ClosureError, InputError, UnknownNameError, suggest_names
 from ytheta.robot.loops.cut_joint import CutJoint, locate_cut_joint
-from ytheta.robot.loops.solver import MAX_ROUNDS, MAX_STRIDE, continue_to, least_squares_step, linearize, newton
+from ytheta.robot.loops.solver import MAX_ROUNDS, MAX_STRIDE, continue_to, compute_least_squares_step, linearize, newton
 from ytheta.robot.parts import JointKind
 from ytheta.robot.robot import Robot
 from ytheta.shapes import (
@@ -109,29 +109,29 @@ def close_near(
     """
 
     def equations(samples: AnyBatchByCoordinate) -> AnyBatchByEquation:
-        return closure_residuals(robot, samples)
+        return compute_closure_residuals(robot, samples)
 
     if free and robot.loops:
-        x, _ = newton(lambda trial: least_squares_step(equations, trial, free), x, free, max_rounds=max_rounds)
+        x, _ = newton(lambda trial: compute_least_squares_step(equations, trial, free), x, free, max_rounds=max_rounds)
     return x, np.linalg.norm(equations(x), axis=1) <= CLOSURE_TOLERANCE
 
 
-def closure_residuals(robot: Robot, x: AnyBatchByCoordinate) -> AnyBatchByEquation:
+def compute_closure_residuals(robot: Robot, x: AnyBatchByCoordinate) -> AnyBatchByEquation:
     """The residuals of all loops at given coordinates."""
     factors, offset = robot.coupling_map
     cuts = _cut_joints(robot, x @ factors.T + offset)
     return np.concatenate([np.zeros((*x.shape[:-1], 0)), *(cut.residual for cut in cuts)], axis=-1)
 
 
-def closure_jacobian(robot: Robot, x: PerCoordinate) -> Float[np.ndarray, "equations coordinates"]:
+def compute_closure_jacobian(robot: Robot, x: PerCoordinate) -> Float[np.ndarray, "equations coordinates"]:
     """Derivatives of the residuals of all loops by the coordinates."""
     if not len(x):
         return np.zeros((0, 0))
-    _, derivatives = linearize(lambda samples: closure_residuals(robot, samples), x[None], range(len(x)))
+    _, derivatives = linearize(lambda samples: compute_closure_residuals(robot, samples), x[None], range(len(x)))
     return derivatives[0]
 
 
-def loop_states(robot: Robot, q: PerJoint) -> tuple[LoopState, ...]:
+def compute_loop_states(robot: Robot, q: PerJoint) -> tuple[LoopState, ...]:
     """Gap and position of the cut joint of each loop at given joint positions."""
     return tuple(
         LoopState(cut.joint.name, float(np.linalg.norm(cut.residual)), _position(cut))
@@ -168,7 +168,7 @@ def _make_goal(robot: Robot, positions: dict[str, float]) -> PerCoordinate:
 def _check_gaps_at_home(robot: Robot) -> None:
     """Refuse loops that are too far from closing to be solved in floating point."""
     with np.errstate(all="ignore"):
-        gap = np.abs(closure_residuals(robot, robot.home_coordinates)).max(initial=0.0)
+        gap = np.abs(compute_closure_residuals(robot, robot.home_coordinates)).max(initial=0.0)
     if not gap <= MAX_POSITION:
         raise ClosureError(
             f"the loops of robot {robot.name!r} are {gap:g} (metres or radians) apart at [home]; check its lengths"
@@ -178,13 +178,13 @@ def _check_gaps_at_home(robot: Robot) -> None:
 def _outcome(robot: Robot, x: PerCoordinate, free: list[int], trouble: str = "") -> Closure:
     factors, offset = robot.coupling_map
     q = factors @ x + offset
-    jacobian = closure_jacobian(robot, x)
+    jacobian = compute_closure_jacobian(robot, x)
     freedom = len(x) - _rank(jacobian)
     determined = _rank(jacobian[:, free]) == len(free) and freedom == len(robot.actuated)
     return Closure(
         coordinates=dict(zip(robot.coordinates, (float(value) for value in x), strict=True)),
         q=q,
-        loops=loop_states(robot, q),
+        loops=compute_loop_states(robot, q),
         freedom=freedom,
         determined=determined,
         reached=not trouble,
@@ -202,7 +202,7 @@ def _rank(matrix: Float[np.ndarray, "rows columns"]) -> int:
 def _explain_open_home(robot: Robot, x: PerCoordinate) -> str:
     """Explain open loops at home: too many coordinates are actuated if the loops close with all of them free."""
     released, closed = close_near(robot, robot.home_coordinates[None], range(len(x)))
-    freedom = len(x) - _rank(closure_jacobian(robot, released[0]))
+    freedom = len(x) - _rank(compute_closure_jacobian(robot, released[0]))
     if closed.all() and freedom < len(robot.actuated):
         return _explain_choice(robot, freedom)
     return _explain_gap(robot, x)
@@ -210,7 +210,7 @@ def _explain_open_home(robot: Robot, x: PerCoordinate) -> str:
 
 def _explain_gap(robot: Robot, x: PerCoordinate, edge: str = "") -> str:
     factors, offset = robot.coupling_map
-    worst = max(loop_states(robot, factors @ x + offset), key=lambda state: state.gap)
+    worst = max(compute_loop_states(robot, factors @ x + offset), key=lambda state: state.gap)
     return (
         f"loop {worst.name!r} of robot {robot.name!r} cannot close at this pose: its joint stays {worst.gap:.3g} "
         f"(metres or radians) apart{edge}; change the pose, the [home] it starts from, or the lengths"

@@ -22,7 +22,7 @@ MAX_ROUNDS = 40  # of Newton's method
 MIN_STEP_SHARE = 2.0**-6  # of a Newton step that is halved because it does not help
 MAX_STRIDE = 0.1  # radians or metres by which actuated coordinates move at once
 MIN_STRIDE_SHARE = 2.0**-10  # of a stride that is halved because the loops open or the branch is lost
-DAMPING = 0.1  # of least-squares steps; see ``least_squares_step``
+DAMPING = 0.1  # of least-squares steps; see ``compute_least_squares_step``
 
 
 class NewtonStep(NamedTuple):
@@ -107,7 +107,7 @@ def continue_to(
     return x, covered
 
 
-def least_squares_step(equations: Equations, x: SamplesByCoordinate, free: Sequence[int]) -> NewtonStep:
+def compute_least_squares_step(equations: Equations, x: SamplesByCoordinate, free: Sequence[int]) -> NewtonStep:
     """The Newton step of equations that are redundant or have no solution: (J^T J + mu 1)^-1 J^T c.
 
     The damping mu is proportional to the norm of c (Levenberg-Marquardt), so that it vanishes as the loops close. If

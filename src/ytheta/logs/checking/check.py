@@ -15,7 +15,7 @@ from ytheta.logs.checking.held_rows import find_held_rows
 from ytheta.logs.checking.plausibility import check_length, check_motion, check_torques
 from ytheta.logs.checking.row_edits import RowEdits, apply_edits
 from ytheta.logs.checking.spikes import find_spikes
-from ytheta.logs.checking.units import check_clock_unit, check_position_units
+from ytheta.logs.checking.units import check_time_unit, check_position_units
 from ytheta.logs.checking.velocities import check_velocities
 from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.log import Log
@@ -54,7 +54,7 @@ def check_log(
 def _check_whole(log: Log, robot: Robot, *, position_unit_known: bool, time_unit_known: bool) -> list[Finding]:
     findings = check_velocities(log, robot)
     if not time_unit_known and not any(finding.code == LogFindingCode.UNITS for finding in findings):
-        findings += check_clock_unit(log, robot)
+        findings += check_time_unit(log, robot)
     if not position_unit_known:
         findings += check_position_units(log, robot)
     return [*findings, *check_motion(log, robot), *check_torques(log)]

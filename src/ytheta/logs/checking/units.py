@@ -20,7 +20,7 @@ from ytheta.logs.log import Log
 from ytheta.robot.parts import Limits
 from ytheta.robot.robot import Robot
 
-CLOCK_UNITS = {1e3: ("milliseconds", "ms"), 1e6: ("microseconds", "us"), 1e9: ("nanoseconds", "ns")}  # per second
+TIME_UNITS = {1e3: ("milliseconds", "ms"), 1e6: ("microseconds", "us"), 1e9: ("nanoseconds", "ns")}  # per second
 MIN_ANGLE_RANGE, MIN_LENGTH_RANGE = 0.035, 0.005  # rad (2 degrees) and m; a joint that moves less is at rest
 MIN_RECORDING_RATE = 20.0  # Hz
 TYPICAL_CROSSING_TIME, MAX_CROSSING_TIME = 3.0, 100.0  # s
@@ -32,13 +32,13 @@ MAX_DEGREES_RATIO = 2.0  # of the expected range; larger positions are not in de
 MAX_LISTED_JOINTS = 3
 
 
-def check_clock_unit(log: Log, robot: Robot) -> list[Finding]:
+def check_time_unit(log: Log, robot: Robot) -> list[Finding]:
     """Report time that is not in seconds: the rate is low, and the motion is too slow for an arm."""
     rate, crossing = log.rate, _compute_crossing_time(log, robot)
     if rate >= MIN_RECORDING_RATE or crossing <= MAX_CROSSING_TIME:
         return []
-    power = min(max(round(math.log10(crossing / TYPICAL_CROSSING_TIME) / 3.0), 1), len(CLOCK_UNITS))
-    unit, word = CLOCK_UNITS[10.0 ** (3 * power)]
+    power = min(max(round(math.log10(crossing / TYPICAL_CROSSING_TIME) / 3.0), 1), len(TIME_UNITS))
+    unit, word = TIME_UNITS[10.0 ** (3 * power)]
     finding = Finding(
         LogFindingCode.UNITS,
         Severity.ERROR,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ytheta.findings import Finding, Severity
-from ytheta.logs.checking.units import CLOCK_UNITS, format_units
+from ytheta.logs.checking.units import TIME_UNITS, format_units
 from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.log import Log
 from ytheta.logs.temporary_arrays import allocate_temporary, compute_steps
@@ -74,13 +74,13 @@ def check_velocities(log: Log, robot: Robot) -> list[Finding]:
 
 def _check_units(fits: dict[str, VelocityFit], robot: Robot) -> Finding | None:
     """Return the finding about a wrong unit, if the ratios of at least half of the joints indicate one."""
-    for factor in (DEGREES_PER_RADIAN, 1.0 / DEGREES_PER_RADIAN, *CLOCK_UNITS):
+    for factor in (DEGREES_PER_RADIAN, 1.0 / DEGREES_PER_RADIAN, *TIME_UNITS):
         near = [joint for joint, fit in fits.items() if abs(fit.ratio / factor - 1.0) < MAX_UNIT_RATIO_ERROR]
         if not near or 2 * len(near) < len(fits):
             continue
         ratio = fits[near[0]].ratio
-        if factor in CLOCK_UNITS:
-            quantity, (unit, word) = "t", CLOCK_UNITS[factor]
+        if factor in TIME_UNITS:
+            quantity, (unit, word) = "t", TIME_UNITS[factor]
             cause, entry = f"time seems to be in {unit}", f'"{word}"'
         else:
             quantity, noun = ("qd", "velocities") if factor == DEGREES_PER_RADIAN else ("q", "positions")

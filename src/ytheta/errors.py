@@ -66,4 +66,4 @@ def suggest_names(name: object, known: Iterable[str]) -> str:
     if not choices:
         return ""
     listed = ", ".join(choices[:12]) + (" …" if len(choices) > 12 else "")
-    return f"; there are: {listed}"
+    return f"; choose from: {listed}"

@@ -45,8 +45,8 @@ BAD_FILES = {
     ),
     "include outside": ("r.xml", '<mujoco><include file="../../x.xml"/></mujoco>', "leaves the robot's folder"),
     "negative mass": ("r.urdf", ARM.replace('value="2"', 'value="-2"'), "the mass -2 kg is negative"),
-    "mass that is not a number": ("r.urdf", ARM.replace('value="2"', 'value="two"'), "value='two' should hold numbers"),
-    "mass that is not finite": ("r.urdf", ARM.replace('value="2"', 'value="nan"'), "should hold finite numbers"),
+    "mass that is not a number": ("r.urdf", ARM.replace('value="2"', 'value="two"'), "value='two' should contain numbers"),
+    "mass that is not finite": ("r.urdf", ARM.replace('value="2"', 'value="nan"'), "should contain finite numbers"),
     "missing link": (
         "r.urdf",
         ARM.replace('child link="upper"', 'child link="uper"'),
@@ -139,8 +139,8 @@ def test_bad_files(case: str, tmp_path: Path) -> None:
 
 
 def test_a_directory_and_a_missing_file(tmp_path: Path) -> None:
-    assert "is a directory; name the robot file in it" in refused("inspect", str(tmp_path))
-    assert "is not a file that exists" in refused("inspect", str(tmp_path / "none.urdf"))
+    assert "is a folder; name the robot file in it" in refused("inspect", str(tmp_path))
+    assert "does not exist" in refused("inspect", str(tmp_path / "none.urdf"))
     assert "there is no robot 'pandas' in the catalog and no such file; did you mean 'panda'" in refused(
         "inspect", "pandas"
     )
@@ -160,7 +160,7 @@ def test_unknown_names(tmp_path: Path) -> None:
     (tmp_path / "arm.urdf").write_text(with_mesh("loop.stl"))
     assert "loop.urdf cannot be read" in refused("inspect", "loop.urdf", cwd=tmp_path)
     if sys.version_info < (3, 13):  # later ones follow such a link as far as it goes
-        assert "its symbolic links run in a circle" in refused("inspect", "arm.urdf", cwd=tmp_path)
+        assert "its symbolic links are circular" in refused("inspect", "arm.urdf", cwd=tmp_path)
 
 
 def test_a_byte_order_mark_is_ignored(tmp_path: Path) -> None:

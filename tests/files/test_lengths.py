@@ -33,9 +33,9 @@ def test_expressions(text: str, value: float | Length) -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("l3", "the length 'l3' is not declared; there are: l1, l2"),
+        ("l3", "the length 'l3' is not declared; choose from: l1, l2"),
         ("l1*l2", "two lengths cannot be multiplied"),
-        ("1/l1", "nothing can be divided by a length"),
+        ("1/l1", "division by a length is not allowed"),
         ("l1 +", "not an arithmetic expression"),
         ("__import__('os').system('true')", "only numbers, lengths, pi"),
         ("l1.real", "only numbers, lengths, pi"),

@@ -72,7 +72,7 @@ def test_long_chains_of_couplings_and_joints() -> None:
     factors, offset = robot.coupling_map
     np.testing.assert_array_equal(factors, np.ones((count, 1)))
     np.testing.assert_array_equal(offset, np.arange(count))
-    with pytest.raises(RobotError, match=r"couplings run in a circle: q1499 → q1498 → .* … → q1499; remove one"):
+    with pytest.raises(RobotError, match=r"couplings are circular: q1499 → q1498 → .* … → q1499; remove one"):
         revolute_chain(*joints, couplings=(*couplings, Coupling("q0", ((f"q{count - 1}", 1.0),))))
     steep = tuple(replace(coupling, terms=((coupling.terms[0][0], 1e200),)) for coupling in couplings)
     with pytest.raises(RobotError, match="the coupling of joint 'q2': its result should be finite"):
@@ -83,5 +83,5 @@ def test_long_chains_of_couplings_and_joints() -> None:
 
 def test_the_error_names_only_the_couplings_of_the_circle() -> None:
     couplings = (Coupling("a", (("b", 1.0),)), Coupling("b", (("c", 1.0),)), Coupling("c", (("b", 1.0),)))
-    with pytest.raises(RobotError, match="couplings run in a circle: b → c → b;"):
+    with pytest.raises(RobotError, match="couplings are circular: b → c → b;"):
         revolute_chain(("a", "base", "l1"), ("b", "l1", "l2"), ("c", "l2", "l3"), couplings=couplings)

@@ -105,7 +105,7 @@ def test_lengths() -> None:
     [
         (
             ("lift*l1", "lift*l7"),
-            "force 'cam', torque of 'q1': the name 'l7' in 'lift\\*l7' is unknown; there are: l1, lift",
+            "force 'cam', torque of 'q1': the name 'l7' in 'lift\\*l7' is unknown; choose from: l1, lift",
         ),
         (("sin(q1)", "sn(q1)"), "force 'cam', where 'lift': 'sn\\(q1\\)' is not understood: there is no function 'sn'"),
         (("sin(q1)", "sin(twice)"), "where 'lift': 'sin\\(twice\\)' uses 'twice', which is not defined above it"),

@@ -16,7 +16,7 @@ def test_links_and_joints_are_in_tree_order() -> None:
 
 
 def test_undeclared_cycles_are_errors() -> None:
-    with pytest.raises(InputError, match="every link is the child of a joint, so that there is no base: a cycle"):
+    with pytest.raises(InputError, match="every link is the child of a joint, so there is no base: a cycle"):
         revolute_chain(("a", "one", "two"), ("b", "two", "one"))
     with pytest.raises(InputError, match="joints b, c form a cycle that is not declared as a loop"):
         revolute_chain(("a", "base", "one"), ("b", "two", "three"), ("c", "three", "two"))

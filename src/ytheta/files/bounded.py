@@ -15,7 +15,7 @@ def read_bytes(path: Path) -> bytes:
     try:
         status = path.stat()
         if stat.S_ISDIR(status.st_mode):
-            raise RobotFileError(f"{path} is a directory; name the robot file in it (.urdf, .xml or .toml)")
+            raise RobotFileError(f"{path} is a folder; name the robot file in it (.urdf, .xml or .toml)")
         if not stat.S_ISREG(status.st_mode):
             raise RobotFileError(f"{path} is not a regular file; save the robot description into one and name that")
         if status.st_size > MAX_FILE_SIZE:
@@ -26,7 +26,7 @@ def read_bytes(path: Path) -> bytes:
         content = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         raise RobotFileError(
-            f"{path} is not a file that exists; check the path, or list the catalog: ytheta robots"
+            f"{path} does not exist; check the path, or list the catalog: ytheta robots"
         ) from None
     except PermissionError as error:
         raise RobotFileError(f"{path} cannot be read: {error.strerror or error}; check its permissions") from None
@@ -79,5 +79,5 @@ def _locate(reference: str, path: Path) -> tuple[bool, Path | None]:
 def _reason(error: Exception) -> str:
     """The message of the operating system, without the path."""
     if isinstance(error, RuntimeError):  # Path.resolve
-        return "its symbolic links run in a circle"
+        return "its symbolic links are circular"
     return str(getattr(error, "strerror", None) or error)

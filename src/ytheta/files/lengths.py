@@ -168,7 +168,7 @@ def _combine(left: Scalar, op: ast.operator, right: Scalar) -> Scalar:
             return left * right if not isinstance(right, Length) else right * left  # type: ignore[operator]
         case ast.Div():
             if isinstance(right, Length):
-                raise ValueError("nothing can be divided by a length")
+                raise ValueError("division by a length is not allowed")
             return left / right if isinstance(left, float) else left * (1.0 / right)
     raise ValueError("only + - * / are allowed")
 

@@ -38,15 +38,15 @@ class Table:
             raise self.error(f"the key {key!r} is unknown{suggest_names(key, self._known)}")
 
     def text(self, key: str, default: str | None = None) -> str:
-        return str(self._take(key, str, "a text in quotes", default))
+        return str(self._take(key, str, "a string in quotes", default))
 
     def flag(self, key: str, *, default: bool) -> bool:
         return bool(self._take(key, bool, "true or false", default))
 
     def texts(self, key: str) -> tuple[str, ...]:
-        values = self._take(key, list, "a list of texts", [])
+        values = self._take(key, list, "a list of strings", [])
         if not all(isinstance(value, str) for value in values):
-            raise self.error(f"{key!r} should be a list of texts")
+            raise self.error(f"{key!r} should be a list of strings")
         return tuple(values)
 
     def scalar(self, key: str, default: float | None = None) -> Scalar:

@@ -78,11 +78,11 @@ class Node:
         try:
             values = tuple(float(piece) for piece in text.split())
         except ValueError:
-            raise self.error(f"{key}={text[:60]!r} should hold numbers separated by spaces") from None
+            raise self.error(f"{key}={text[:60]!r} should contain numbers separated by spaces") from None
         if not all(math.isfinite(value) for value in values):
-            raise self.error(f"{key}={text[:60]!r} should hold finite numbers")
+            raise self.error(f"{key}={text[:60]!r} should contain finite numbers")
         if count is not None and len(values) != count:
-            raise self.error(f"{key}={text[:60]!r} should hold {count} number{'s' if count > 1 else ''}")
+            raise self.error(f"{key}={text[:60]!r} should contain {count} number{'s' if count > 1 else ''}")
         return values
 
 

@@ -156,7 +156,7 @@ def _sort_by_dependency(couplings: Sequence[Coupling]) -> Iterator[Coupling]:
                 yield by_joint[name]
             elif term in path:
                 cycle = _format_cycle(list(path), term)
-                raise RobotError(f"couplings run in a circle: {cycle}; remove one of them")
+                raise RobotError(f"couplings are circular: {cycle}; remove one of them")
             elif term in by_joint and term not in done:
                 path[term] = _term_names(by_joint[term])
 

@@ -64,7 +64,7 @@ def _find_root(links: Sequence[Link], parents: dict[str, Joint]) -> str:
         return roots[0]
     if not roots:
         raise RobotError(
-            "every link is the child of a joint, so that there is no base: a cycle is not declared as a loop; "
+            "every link is the child of a joint, so there is no base: a cycle is not declared as a loop; "
             "declare one of its joints as a loop"
         )
     raise RobotError(

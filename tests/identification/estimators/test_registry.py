@@ -13,5 +13,5 @@ def test_estimators_by_name() -> None:
     assert get_estimator("auto") is ESTIMATORS[DEFAULT] is ESTIMATORS["weighted"]
     with pytest.raises(UnknownNameError, match=r"no estimator 'hubr'; did you mean 'huber'\?"):
         get_estimator("hubr")
-    with pytest.raises(UnknownNameError, match="there are: auto, huber, least-squares"):
+    with pytest.raises(UnknownNameError, match="choose from: auto, huber, least-squares"):
         get_estimator("zzz")

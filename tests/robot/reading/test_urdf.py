@@ -210,7 +210,7 @@ def test_infinite_limits_are_no_limits() -> None:
 
 @pytest.mark.parametrize("wrong", ['lower="inf"', 'upper="-inf"', 'lower="nan"', 'velocity="-inf"', 'effort="x"'])
 def test_invalid_limits_are_errors(wrong: str) -> None:
-    with pytest.raises(InputError, match=r"r\.urdf, line 1, <limit>: .* should hold"):
+    with pytest.raises(InputError, match=r"r\.urdf, line 1, <limit>: .* should contain"):
         read_joint("revolute", f"<limit {wrong}/>")
 
 

@@ -64,7 +64,7 @@ def test_no_file_remains_if_writing_fails(tmp_path: Path) -> None:
     (tmp_path / "folder.toml").mkdir()
     with pytest.raises(InputError, match="cannot be written: Is a directory"):
         save_robot(robot, tmp_path / "folder.toml")
-    with pytest.raises(InputError, match=r"the robot contains '\\ud800', which is not a character"):
+    with pytest.raises(InputError, match=r"the robot contains '\\ud800', which UTF-8 cannot encode"):
         save_robot(replace(robot, about="half a pair: \ud800"), tmp_path / "half.toml")
     assert [file.name for file in tmp_path.iterdir()] == ["folder.toml"]
 

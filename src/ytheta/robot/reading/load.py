@@ -119,7 +119,7 @@ def _read_extended(reference: str, files: tuple[Path, ...], *, snap: float, fix_
         path = _find_in_catalog(reference)
     if path.resolve() in [file.resolve() for file in files]:
         cycle = " → ".join([*(file.name for file in files), path.name])
-        raise RobotError(f"'extends' runs in a circle: {cycle}; remove 'extends' from one of these files")
+        raise RobotError(f"'extends' is circular: {cycle}; remove 'extends' from one of these files")
     if len(files) > MAX_EXTENDED_FILES:
         raise RobotError(f"'extends' refers to more than {MAX_EXTENDED_FILES} files in a row; merge some of them")
     try:

@@ -86,7 +86,7 @@ class Snapper:
             Finding(
                 "snap",
                 Severity.NOTE,
-                f"{len(changes)} rounded angle{'s' if len(changes) > 1 else ''} taken as multiples of pi/6 "
+                f"{len(changes)} rounded angle{'s' if len(changes) > 1 else ''} interpreted as multiples of pi/6 "
                 f"(largest change {largest:.1e} rad, {example})",
                 remedy="snap 0 keeps them as they are",
                 fields={"count": len(changes), "largest": largest},

@@ -152,7 +152,7 @@ def _read_limits(node: Node, findings: list[Finding], *, continuous: bool) -> Li
     bounded = not continuous and ("lower" in limit.attributes or "upper" in limit.attributes)
     if not bounded and not continuous and KINDS[node.text("type")] is not JointKind.FIXED:
         name = node.text("name")
-        statement = f"joint {name!r} has a <limit> without lower and upper and is taken as unbounded"
+        statement = f"joint {name!r} has a <limit> without lower and upper and is treated as unbounded"
         findings.append(Finding("limits", Severity.NOTE, statement, names=(name,)))
     return Limits(
         lower=_read_number_or(-math.inf, limit, "lower", 0.0) if bounded else -math.inf,

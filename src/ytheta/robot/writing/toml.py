@@ -33,7 +33,7 @@ def save_robot(robot: Robot, path: str | Path) -> Path:
     except UnicodeEncodeError as error:
         invalid = error.object[error.start : error.end]
         raise InputError(
-            f"{path}: the robot contains {invalid!r}, which is not a character; correct this text"
+            f"{path}: the robot contains {invalid!r}, which UTF-8 cannot encode; correct this text"
         ) from None
     with write_atomically(path) as file:
         file.write_bytes(content)

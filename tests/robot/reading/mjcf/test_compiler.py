@@ -12,7 +12,7 @@ from tests.support.mjcf_models import (
 @pytest.mark.parametrize(
     ("content", "top", "message"),
     [
-        ('<body><joint damping=""/></body>', "", "damping='' should hold numbers; give at least one"),
+        ('<body><joint damping=""/></body>', "", "damping='' should contain numbers; give at least one"),
         (
             '<body><joint limited="true" range="2 1"/></body>',
             "",

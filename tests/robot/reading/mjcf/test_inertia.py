@@ -121,7 +121,7 @@ def test_meshes_are_allowed_with_an_inertial_and_on_fixed_bodies() -> None:
     inertial = '<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>'
     robot, model = read_both(world_text(f'<body name="table">{mesh}<body><joint/>{inertial}{mesh}</body></body>', MESH))
     check_agreement(robot, model)
-    assert any("taken as massless: table" in note.text for note in robot.findings)
+    assert any("treated as massless: table" in note.text for note in robot.findings)
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ def test_orientations(turn: str) -> None:
         ('<body zaxis="0 0 0"/>', "", "zaxis='0 0 0' does not define a direction"),
         ('<body xyaxes="1 0 0 2 0 0"/>', "", "xyaxes='1 0 0 2 0 0' does not define a direction"),
         ('<body axisangle="0 0 0 90"/>', "", "axisangle='0 0 0 90' does not define a direction"),
-        ('<body pos="1 2"/>', "", "pos='1 2' should hold 3 numbers"),
+        ('<body pos="1 2"/>', "", "pos='1 2' should contain 3 numbers"),
         (
             '<body><geom type="box" size="1" fromto="1 1 1 1 1 1"/></body>',
             "",

@@ -83,7 +83,7 @@ def test_ignored_elements_give_warnings() -> None:
         "(springdamper) are ignored: k",
         "(gravcomp) of bodies is ignored: a",
         "tendons are ignored: t",
-        "forces of the medium around the robot are ignored: density, viscosity",
+        "forces of the fluid around the robot are ignored: density, viscosity",
         "equality constraints of tendons and flexes are ignored: <tendon> in line 1",
     ):
         assert piece in warnings
@@ -141,7 +141,7 @@ def test_every_error_is_an_input_error() -> None:
     ("content", "top", "message"),
     [
         ("", "", "<worldbody> has no body; load the main file of the model"),
-        ("<body/>", '<option gravity="0 0"/>', "gravity='0 0' should hold 3 numbers"),
+        ("<body/>", '<option gravity="0 0"/>', "gravity='0 0' should contain 3 numbers"),
         ("<body/>", '<option><flag gravity="off"/></option>', "gravity='off' is unknown; use one of enable, disable"),
     ],
 )

@@ -201,7 +201,7 @@ def test_mistakes(text: str, reason: str, tmp_path: Path) -> None:
 def test_circular_and_long_extensions_are_errors(tmp_path: Path) -> None:
     for name, extended in (("a", "b"), ("b", "c"), ("c", "a"), ("d", "d")):
         (tmp_path / f"{name}.toml").write_text(f'extends = "{extended}.toml"')
-    circle = r"'extends' runs in a circle: a.toml → b.toml → c.toml → a.toml; remove 'extends' from one of these files"
+    circle = r"'extends' is circular: a.toml → b.toml → c.toml → a.toml; remove 'extends' from one of these files"
     with pytest.raises(RobotError, match=circle):
         load(tmp_path / "a.toml")
     with pytest.raises(RobotError, match=r"circle: d.toml → d.toml"):
@@ -218,9 +218,9 @@ def test_circular_and_long_extensions_are_errors(tmp_path: Path) -> None:
         ("../vendor.urdf", "ours.toml, extends: the path '../vendor.urdf' leaves the robot's folder and is not opened"),
         ("https://example.org/vendor.urdf", "leaves the robot's folder"),
         ("package://vendor/vendor.urdf", "is not a path; give one relative to this file, or a catalog name"),
-        ("missing.urdf", "missing.urdf is not a file that exists"),
+        ("missing.urdf", "missing.urdf does not exist"),
         ("puma", "there is no robot 'puma' in the catalog and no such file; did you mean 'puma560"),
-        ("", "is a directory"),
+        ("", "is a folder"),
         ("vendor.step", "robots are read from .urdf"),
     ],
 )

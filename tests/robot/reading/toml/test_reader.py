@@ -73,7 +73,7 @@ def test_symbolic_lengths_remain_symbols_until_numbers_are_needed() -> None:
     assert unset.parameter_names == robot.parameter_names
     with pytest.raises(InputError, match="the length 'l1' has no value, but a number is needed; set it with"):
         link_poses(unset, np.zeros(2))
-    with pytest.raises(InputError, match="has no length 'l2'; there are: l1"):
+    with pytest.raises(InputError, match="has no length 'l2'; choose from: l1"):
         robot.with_lengths(l2=1.0)
 
 
@@ -132,7 +132,7 @@ def test_mistakes(change: tuple[str, str], reason: str) -> None:
         ('[[coupling]]\njoint = "q9"\nterms = { q1 = 1 }', "determines 'q9', which is not a movable joint"),
         (
             '[[coupling]]\njoint = "q1"\nterms = { q2 = 1 }\n[[coupling]]\njoint = "q2"\nterms = { q1 = 1 }',
-            "couplings run in a circle: q1 → q2 → q1",
+            "couplings are circular: q1 → q2 → q1",
         ),
         ('[[motor]]\nname = "q1"', "the coordinate name 'q1' is used 2 times"),
         ('[[marker]]\nname = "tool"\nlink = "hand"', "has no link 'hand'"),

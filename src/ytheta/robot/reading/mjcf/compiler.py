@@ -75,7 +75,7 @@ def read_leading(node: Node, key: str, default: float) -> tuple[float, tuple[flo
     """Return the first number of a list that may be incomplete, and the numbers after it."""
     numbers = node.numbers(key, default=(default,))
     if not numbers:
-        raise node.error(f"{key}='' should hold numbers; give at least one, or remove it")
+        raise node.error(f"{key}='' should contain numbers; give at least one, or remove it")
     return numbers[0], numbers[1:]
 
 

@@ -95,7 +95,7 @@ def _read_inertias(
     inertias = {WORLD: MASSLESS}
     for body in bodies[1:]:
         if not moves[body.name] and compiler.settotalmass <= 0.0 and body.content.find_mesh(compiler) is not None:
-            findings.note("fixed bodies whose inertia depends on a mesh are taken as massless: {}", body.name)
+            findings.note("fixed bodies whose inertia depends on a mesh are treated as massless: {}", body.name)
             inertias[body.name] = MASSLESS
         else:
             inertias[body.name] = read_inertia(body.content, compiler)
@@ -115,7 +115,7 @@ def _report_ignored_forces(root: Node, bodies: Iterable[Body], findings: Finding
     option = merge_sections(root, "option")
     for key in ("density", "viscosity"):
         if option.number(key, 0.0) != 0.0:
-            findings.warn("forces of the medium around the robot are ignored: {}", key)
+            findings.warn("forces of the fluid around the robot are ignored: {}", key)
 
 
 def _read_gravity(root: Node) -> Vector:

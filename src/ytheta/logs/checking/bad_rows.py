@@ -20,14 +20,14 @@ from ytheta.logs.log import Log
 from ytheta.shapes import Bool, Int, RowIndices, StartIndices
 
 ROWS_PER_CHUNK = 1 << 16  # rows processed at a time
-MAX_PLAUSIBLE_VALUE = 1e6  # beyond any angle in radians or motor turns, speed, or joint torque in Nm
+MAX_PLAUSIBLE_VALUE = 1e6  # larger than any angle (in radians or motor turns), speed or joint torque (in Nm)
 MAX_SHORT_RUN = 10  # runs of up to this many rows next to garbage are dropped too
 MIN_JUMP_RATIO, MIN_JUMP = 20.0, 1e-3  # a jump is larger than this many typical steps plus this many rad or m
 MAX_DROPPED_SHARE = 0.5  # of the rows; if more would be dropped, the log is refused
 
 
 def find_bad_rows(log: Log) -> RowEdits:
-    """Drop rows with missing, infinite or implausible values, and split the log if that leaves a gap."""
+    """Return the edits that drop missing, infinite and implausible values, and split the log if that leaves a gap."""
     finite, implausible = np.isfinite(log.t), np.zeros(len(log), dtype=bool)
     for column in iterate_columns(log):
         any_finite = False

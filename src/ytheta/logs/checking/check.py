@@ -15,7 +15,7 @@ from ytheta.logs.checking.held_rows import find_held_rows
 from ytheta.logs.checking.plausibility import check_length, check_motion, check_torques
 from ytheta.logs.checking.row_edits import RowEdits, apply_edits
 from ytheta.logs.checking.spikes import find_spikes
-from ytheta.logs.checking.units import check_time_unit, check_position_units
+from ytheta.logs.checking.units import check_position_units, check_time_unit
 from ytheta.logs.checking.velocities import check_velocities
 from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.log import Log

@@ -13,9 +13,7 @@ from ytheta.logs.log import Log
 from ytheta.logs.temporary_arrays import compute_steps
 from ytheta.shapes import Bool, Float, PerSample, RowIndices
 
-MAX_STEP_RATIO = (
-    4.0  # of the median step; steps with usual jitter stay below 2.5, and steps with lost samples begin at 4
-)
+MAX_STEP_RATIO = 4.0  # of the median step; with usual jitter the ratio stays below 2.5, with lost samples it reaches 4
 TIMESTAMP_ROUNDING = 1e-3  # of the median step
 MAX_DISORDER_SHARE = 0.05  # of the rows; a larger share is a systematic fault, and the log is refused
 MAX_JITTER = 0.3  # of the median step
@@ -26,7 +24,7 @@ STEPS_PER_CHUNK = 1 << 16  # steps processed at a time
 
 
 def find_clock_faults(log: Log) -> RowEdits:
-    """Drop rows whose timestamp runs backwards or repeats, and split the log at gaps. Nothing is sorted."""
+    """Return the edits that drop rows whose timestamp runs backwards or repeats, and split the log at gaps."""
     if len(log) < 3:
         return RowEdits()
     drop, findings = _find_disorder(log)

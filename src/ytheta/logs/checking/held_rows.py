@@ -18,12 +18,12 @@ from ytheta.logs.temporary_arrays import compute_steps
 from ytheta.shapes import Bool, RowIndices, SamplesByJoint
 
 MIN_STEP_RATIO = 0.05  # of the 95 % quantile of a joint's steps; with smaller steps, the joint is almost at rest
-MIN_STEP_QUANTA = 3.0  # times the smallest step; smaller steps may be rounding
+MIN_STEP_QUANTA = 3.0  # of the smallest step; smaller steps may be rounding errors
 MAX_HELD_ROWS = 10  # consecutive; if there are more, the motion between them is unknown, and the log is split
 
 
 def find_held_rows(log: Log) -> RowEdits:
-    """Drop held rows, and split the log after more than ``MAX_HELD_ROWS`` consecutive ones."""
+    """Return the edits that drop held rows, and split the log after more than ``MAX_HELD_ROWS`` consecutive ones."""
     repeats = np.ones(max(len(log) - 1, 0), dtype=bool)
     for column in iterate_columns(log):
         repeats &= column.values[1:] == column.values[:-1]

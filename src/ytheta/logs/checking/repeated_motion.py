@@ -67,7 +67,7 @@ def find_repeated_motion(first: Log, second: Log) -> Finding | None:
 
 
 def _format_shift(first: Log, second: Log, shift: float, step: float) -> str:
-    """Return the delay between the two motions; if each log has its own clock, when the second begins in the first.
+    """Return the delay between the motions as text; if the clocks differ, the time in the first when the second begins.
 
     Logs whose times do not overlap are assumed to share a clock.
     """

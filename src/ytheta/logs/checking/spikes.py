@@ -23,7 +23,7 @@ MAX_LISTED_SPIKES = 3
 
 
 def find_spikes(log: Log) -> RowEdits:
-    """Drop single rows that are far from their neighbours; the log is not split there."""
+    """Return the edits that drop single rows far from their neighbours; the log is not split there."""
     spikes: dict[JointColumn, RowIndices] = {}
     starts = to_row_indices(start for start, _ in log.segments)
     near_gaps = (starts[:, np.newaxis] + np.arange(-2, 2)).ravel()  # rows whose neighbours lie across a gap

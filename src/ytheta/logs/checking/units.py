@@ -24,10 +24,10 @@ TIME_UNITS = {1e3: ("milliseconds", "ms"), 1e6: ("microseconds", "us"), 1e9: ("n
 MIN_ANGLE_RANGE, MIN_LENGTH_RANGE = 0.035, 0.005  # rad (2 degrees) and m; a joint that moves less is at rest
 MIN_RECORDING_RATE = 20.0  # Hz
 TYPICAL_CROSSING_TIME, MAX_CROSSING_TIME = 3.0, 100.0  # s
-MAX_POINTS = 2000  # of a log, from which speeds are computed; few, so that noise hardly matters
+MAX_POINTS = 2000  # from which speeds are computed; far apart, so that noise hardly matters
 MIN_JUDGED_RANGE = 0.1  # rad; for smaller motion, the unit cannot be determined
-MAX_ANGLE_RANGE = 4.0 * math.pi  # rad; if half of the joints turn further, positions are in degrees
-MAX_EXCESS_RATIO = 0.5  # of the range between a joint's limits, beyond one of them
+MAX_ANGLE_RANGE = 4.0 * math.pi  # rad; if at least half of the joints turn further, positions are not in radians
+MAX_EXCESS_RATIO = 0.5  # by which positions exceed a joint's limits, relative to the range between them
 MAX_DEGREES_RATIO = 2.0  # of the expected range; larger positions are not in degrees either
 MAX_LISTED_JOINTS = 3
 

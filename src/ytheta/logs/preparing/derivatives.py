@@ -158,7 +158,7 @@ def _apply_stencil(signal: ChannelsBySample, stencil: Stencil, kept: slice) -> C
     if half and (start < half or stop > count - half):
         signal = extend_by_reflection(signal, half)
         start, stop = start + half, stop + half
-    # Neighbours at equal distance are combined first, so that odd stencils give exactly zero for constants.
+    # Neighbours at equal distance are combined first, so that antisymmetric stencils give exactly zero for constants.
     sign = 1.0 if stencil[0] == stencil[-1] else -1.0
     total = np.zeros((signal.shape[0], len(range(start, stop, step))))
     for distance in range(half, 0, -1):

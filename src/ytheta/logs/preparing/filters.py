@@ -1,8 +1,8 @@
 """Zero-phase low-pass: one linear operator for positions, torques and regressor columns.
 
-A Butterworth filter run forward and backward has zero phase and twice the order: its gain is 1 / (1 + (f / cutoff)^(2
-order)), hence one half at the cut-off. Signals that are compared must pass through the same filter; therefore the
-filter is an object that callers can share.
+A Butterworth filter run forward and backward has zero phase and twice the order. Its gain is
+1 / (1 + (f / cutoff)^(2 order)), hence one half at the cut-off. Signals that are compared must pass through the same
+filter; therefore the filter is an object that callers can share.
 
 Ends        Beyond its ends, the signal is extended by point reflection, which preserves straight lines. The effect of
             the unknown past decays within ``settling`` samples; these are trimmed from every segment.

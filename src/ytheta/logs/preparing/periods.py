@@ -15,8 +15,8 @@ from ytheta.logs.log import Log
 from ytheta.logs.preparing.resample import Grid
 from ytheta.shapes import Float, PerSample, SamplesByJoint
 
-MAX_DISSIMILARITY = 0.02  # between the motion and the same motion one period later
-MAX_RATIO_TO_SMALLEST = 4.0  # of the dissimilarity at the shortest suitable lag to the smallest of all lags
+MAX_DISSIMILARITY = 0.02  # of the motion and the same motion one period later
+MAX_RATIO_TO_SMALLEST = 4.0  # the period is the shortest lag whose dissimilarity is below this many times the smallest
 MIN_DISSIMILARITY = 1e-6  # smaller values are rounding errors
 # A lag counts as a period only after the dissimilarity has exceeded this, since any slow motion resembles itself at
 # short lags.

@@ -1,7 +1,7 @@
 """Decisions about a log before its signals are processed: every "auto" is replaced by a value, with the reason.
 
 The settings of a Preparation contain no "auto". Use them for the validation log too, so that both logs are filtered in
-the same way. Its pieces can be processed in parallel.
+the same way. The pieces of a Preparation can be processed in parallel.
 """
 
 from __future__ import annotations
@@ -32,9 +32,7 @@ class PreparationSettings:
 
     cutoff: float | str = "auto"
     derivative: str = "central"  # or "spline"
-    velocity: str | tuple[bool, ...] = (
-        "auto"  # "recorded", "position", or for each joint whether to use recorded velocity
-    )
+    velocity: str | tuple[bool, ...] = "auto"  # "recorded", "position", or for each joint whether to use the recorded
     decimate: int | str = "auto"  # keep every n-th sample after the low-pass
     trim: float | str = "auto"  # time trimmed at both ends of every segment
     average_periods: float | str | None = None  # length of one period, or "auto"
@@ -178,7 +176,7 @@ def _report_kept_samples(log: Log, grid: Grid, trimmed_samples: int, decimate: i
             LogFindingCode.SEGMENTS,
             Severity.WARNING,
             f"{short} of {len(lengths)} segments are shorter than {2.0 * seconds:.3g} s",
-            remedy="they were left out",
+            remedy="these segments were left out",
             fields={"short": short, "segments": len(lengths)},
         )
 

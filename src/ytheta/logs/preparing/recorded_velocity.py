@@ -2,7 +2,7 @@
 
 A drive differentiates its encoder at a higher rate and with more digits than a log contains. If the recorded velocity
 is right, it is more accurate than the differentiated position. So is the acceleration, which then needs one
-differentiation instead of two: on a UR10e, the torque error on a validation log is 4.8 % with recorded velocity and
+differentiation instead of two: on a UR10e, the torque error on validation data is 4.8 % with recorded velocity and
 5.1 % without. However, the velocity of three wrist joints of a dVRK arm is 5 to 18 % too large. Therefore recorded
 velocity is used only if, after the same low-pass, its scale and its RMS difference from the differentiated position are
 within tolerance.

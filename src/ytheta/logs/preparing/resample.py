@@ -10,7 +10,7 @@ Held rows    If a log was not checked when it was read and has many held rows (s
              dropped before the grid is chosen.
 Why linear   Linear interpolation uses only two rows, so pieces need no margin for it, and it does not amplify noise.
              Cubic splines, Akima and PCHIP interpolation were compared on logs of UR10e, Panda and dVRK with jitter.
-             The torque errors on validation logs agree within 0.02 % for the first two robots, and linear interpolation
+             The torque errors on validation data agree within 0.02 % for the first two robots, and linear interpolation
              is best for the noisy dVRK.
 """
 
@@ -31,9 +31,9 @@ from ytheta.shapes import Int, JointsByGrid, PerSample, SamplesByJoint
 
 MAX_EVEN_DEVIATION = 1e-3  # steps; timestamps this close to a uniform grid count as equally spaced
 MAX_TIMESTAMP_DELAY = 0.5  # steps; larger deviations from a uniform grid mean that the sampling itself was uneven
-MAX_ROUGHNESS_RATIO = 0.5  # of the third differences without timestamps to those with timestamps, to ignore timestamps
+MAX_ROUGHNESS_RATIO = 0.5  # of third differences by row to those by timestamp; below it, timestamps are ignored
 MIN_HELD_SHARE = 0.01  # of the rows; fewer held rows are not dropped
-WINDOW_ROWS, MAX_WINDOWS = 8192, 8  # of rows, on which decisions are based
+WINDOW_ROWS, MAX_WINDOWS = 8192, 8  # windows of rows on which decisions are based
 
 
 @dataclass(frozen=True)

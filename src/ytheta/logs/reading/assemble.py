@@ -65,7 +65,7 @@ def _choose_rows(table: ColumnTable, mapping: ColumnMapping, source: str) -> sli
 
 
 def _report_columns(columns: LogColumns, table: ColumnTable, joints: tuple[str, ...], source: str) -> list[Finding]:
-    """Findings about guessed columns and missing torques."""
+    """Return the findings about guessed columns and missing torques."""
     findings: list[Finding] = []
     if columns.guessed:
         finding = Finding(

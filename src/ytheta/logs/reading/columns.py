@@ -25,7 +25,7 @@ QUANTITY_NAMES = {
 
 @dataclass(frozen=True)
 class LogColumns:
-    """Names of the columns to read.
+    """Names of the columns to read; empty for quantities that the file does not contain.
 
     ``guessed``: the file has no header, and the columns were assigned by their number.
     """
@@ -153,7 +153,7 @@ class _ColumnSearch:
                     shown = f"column {form.format(numbers[0])}"
                 raise InputError(
                     f"{self.source} has {len(numbers)} {shown}, but the robot has {n} actuated coordinates "
-                    f"({', '.join(self.joints)}); use the robot of this log, or choose its columns in a mapping"
+                    f"({', '.join(self.joints)}); use the robot that was recorded, or choose the columns in a mapping"
                 )
             start = 0 if numbers[0] == 0 else 1
             for k in range(start, start + n):

@@ -92,11 +92,11 @@ def _read_table(path: Path, dialect: Dialect) -> ColumnTable:
 
 
 def _classify_unparsed_rows(path: Path, dialect: Dialect, rows: set[int]) -> _UnparsedRows:
-    """Read these rows, some fields of which Polars did not parse, again from the text."""
+    """Read these rows again from the text; Polars did not parse all of their fields."""
     drop: list[int] = []
     findings: tuple[Finding, ...] = ()
     padded = False
-    short_line = None  # an incomplete line, if nothing follows it
+    short_line = None  # an incomplete line; an error if another line follows
     for row, (number, line) in enumerate(_iterate_data_lines(path, dialect)):
         if short_line is not None and line.strip():
             raise _make_wrong_length_error(path, *short_line, dialect.columns)

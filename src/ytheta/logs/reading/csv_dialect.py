@@ -12,7 +12,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 COMMENT_PREFIXES = ("#", "%")
-SEPARATORS = (";", "\t", ",", " ")  # a semicolon or tab is never part of a number, a comma or a space may be
+SEPARATORS = (";", "\t", ",", " ")  # first those that are never part of a number
 SAMPLED_LINES = 200
 MISSING_VALUES = frozenset({"", "na", "n/a", "null", "none", "-"})
 
@@ -29,8 +29,8 @@ class Dialect:
     skip: int = 0
     decimal_comma: bool = False
     comment: str | None = None
-    quoted: bool = False  # otherwise, a single quote character would join lines
-    padded: bool = False  # spaces beside separators, which Polars would treat as part of the fields
+    quoted: bool = False  # fields are in quotes; if not, quotes are ignored, since a stray one would join lines
+    padded: bool = False  # there are spaces beside separators, which Polars would treat as part of the fields
 
     def split(self, line: str) -> list[str]:
         return split_fields(line, self.separator)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-HEAD_BYTES = 1 << 20  # that contain the first lines
+HEAD_BYTES = 1 << 20  # the first lines are taken from these bytes
 UTF8_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 UTF16_BYTE_ORDER_MARKS = (b"\xff\xfe", b"\xfe\xff")
 

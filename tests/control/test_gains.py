@@ -32,7 +32,7 @@ def test_a_number_a_vector_and_a_matrix_are_the_same_gain() -> None:
 @pytest.mark.parametrize(
     ("setting", "value", "message"),
     [
-        ("convergence", -1.0, r"convergence has the entry -1; gains are greater than zero"),
+        ("convergence", -1.0, r"convergence has the entry -1; gains must be greater than zero"),
         ("damping", 0.0, r"damping has the entry 0"),
         ("damping", [1.0, 2.0, 3.0], r"damping has shape \(3,\); give one number, 2 numbers \(one per actuated coord"),
         ("damping", [[1.0, 2.0], [0.0, 1.0]], "not symmetric"),

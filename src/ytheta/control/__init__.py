@@ -1,6 +1,6 @@
-"""Controllers with unknown parameters that they adapt: ``init → step``, one law per file.
+"""Control laws and adaptation laws, one per file.
 
-The names below load their modules on first use: ``ytheta.control.SlotineLi(robot, …)``.
+The classes below are imported on first use: ``ytheta.control.SlotineLi(robot, …)``.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The interface of controllers.
 
-A controller consists of settings and one graph, (q, qd, qr, qrd, qrdd, x) → (tau, dx/dt): the torque for a measured
-motion and a reference, and the rate of the controller's state. x starts with the estimate of the unknown parameters,
-followed by the states of the adaptation law. ``step`` evaluates the graph once and holds tau until the next step, as
-the controller of a real robot does; simulations compile the same graph.
+A controller consists of settings and one graph, (q, qd, qr, qrd, qrdd, x) → (tau, dx/dt). Its inputs are the measured
+motion, the reference and the controller's state x; its outputs are the torque and the rate of x. x starts with the
+estimate of the unknown parameters, followed by the states of the adaptation law. ``step`` evaluates the graph once. The
+torque is held until the next step, as on a real robot. Simulations compile the same graph.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class Reference:
 class State:
     """The state of a controller at time t; x starts with the estimate of the unknown parameters.
 
-    ``warm_start`` holds all coordinates of a robot with loops at the last step. The next step starts from them to close
-    the loops.
+    ``warm_start`` contains all coordinates of a robot with loops at the last step. From them, the next step closes the
+    loops.
     """
 
     t: float
@@ -57,18 +57,18 @@ class Controller(Protocol):
 
     @property
     def graph(self) -> Graph:
-        """(q, qd, qr, qrd, qrdd, x) → (tau, dx/dt) as one vector; qdd follows qd if the law needs accelerations."""
+        """(q, qd, qr, qrd, qrdd, x) → (tau, dx/dt) as one vector; if the law needs accelerations, qdd follows qd."""
 
     @property
     def gain_names(self) -> tuple[str, ...]:
-        """The gains that ``graph_with`` accepts factors for."""
+        """The gains for which ``graph_with`` accepts factors."""
 
     @property
     def max_step(self) -> float:
         """The longest time between two steps, in s, for which the controller keeps its guarantees."""
 
     def graph_with(self, factors: Sequence[str]) -> Graph:
-        """Return the graph with one more input at the end: factors of these gains."""
+        """Return the graph with one more input at the end, the factors by which these gains are multiplied."""
 
     def check_factors(self, factors: Mapping[str, Float[np.ndarray, "runs"]]) -> None:
         """Raise if the factors, one per run, lead to gains that the law refuses."""

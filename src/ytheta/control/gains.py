@@ -1,4 +1,4 @@
-"""Gains: their settings, converted to symmetric positive definite matrices, and products with vectors of symbols.
+"""Gains: conversion of settings to symmetric positive definite matrices, and products with vectors of symbols.
 
 A number stands for that number times the identity matrix, a vector for a diagonal matrix.
 """
@@ -18,7 +18,7 @@ from ytheta.shapes import Float, Shaped, SquareMatrix
 
 Gain: TypeAlias = float | Sequence[float] | Sequence[Sequence[float]] | np.ndarray
 
-SYMMETRY_TOLERANCE = 1e-9  # relative to the largest entry: rounding errors of whoever computed the matrix
+SYMMETRY_TOLERANCE = 1e-9  # relative to the largest entry; allows for rounding errors
 PER_COORDINATE = "actuated coordinate"
 
 
@@ -32,7 +32,7 @@ class GainShape(Enum):
 
 
 def to_matrix(name: str, gain: Gain, size: int, *, per: str) -> SquareMatrix:
-    """Return a gain as a matrix; ``per`` names the thing that has one entry each, such as "joint"."""
+    """Return a gain as a matrix. ``per`` says in error messages what each entry belongs to, such as "joint"."""
     G = _to_array(name, gain)
     if G.ndim == 0:
         _check_positive(name, G[None])
@@ -45,7 +45,7 @@ def to_matrix(name: str, gain: Gain, size: int, *, per: str) -> SquareMatrix:
             f"{name} has shape {G.shape}; give one number, {size} numbers (one per {per}) or a {size} x {size} matrix"
         )
     if not np.allclose(G, G.T, rtol=0.0, atol=SYMMETRY_TOLERANCE * float(abs(G).max(initial=0.0))):
-        raise InputError(f"{name} is a matrix that is not symmetric; give (G + Gᵀ) / 2")
+        raise InputError(f"{name} is not symmetric; give a symmetric matrix, such as (G + Gᵀ) / 2")
     G = np.asarray((G + G.T) / 2.0)
     smallest = float(np.linalg.eigvalsh(G).min(initial=np.inf))
     if smallest <= 0.0:
@@ -54,11 +54,11 @@ def to_matrix(name: str, gain: Gain, size: int, *, per: str) -> SquareMatrix:
 
 
 def to_diagonal(name: str, gain: Gain, size: int, *, per: str) -> Float[np.ndarray, "size"]:
-    """Return the diagonal of a gain that must not couple its entries."""
+    """Return the diagonal of a gain that must be diagonal."""
     G = to_matrix(name, gain, size, per=per)
     if np.count_nonzero(G - np.diag(G.diagonal())):
         raise InputError(
-            f"{name} couples joints, which the law does not allow; give one number, or {size}, one per {per}"
+            f"{name} couples joints, which the law does not allow; give one number, or {size} numbers, one per {per}"
         )
     return G.diagonal().copy()
 
@@ -86,7 +86,7 @@ def to_torque_limits(limits: Gain, coordinates: int) -> Float[np.ndarray, "actua
 
 
 def multiply(G: Shaped[np.ndarray, "size size"], vector: Shaped[np.ndarray, "size"]) -> Shaped[np.ndarray, "size"]:
-    """Return G times a vector of symbols; zeros and ones of G cost no operation."""
+    """Return G times a vector of symbols; zeros and ones of G cost no operations."""
     return dot(exact_array(G.tolist()), vector) if len(G) else zeros(0)
 
 
@@ -95,7 +95,7 @@ def scale_by(vector: Shaped[np.ndarray, "size"], factor: Any) -> Shaped[np.ndarr
     return array([entry * factor for entry in vector])
 
 
-def quadratic_form(G: Shaped[np.ndarray, "size size"], vector: Shaped[np.ndarray, "size"]) -> Any:
+def compute_quadratic_form(G: Shaped[np.ndarray, "size size"], vector: Shaped[np.ndarray, "size"]) -> Any:
     """Return vectorᵀ G vector in symbols."""
     return inner(vector, multiply(G, vector))
 
@@ -112,4 +112,4 @@ def _to_array(name: str, gain: Any) -> np.ndarray:
 
 def _check_positive(name: str, entries: np.ndarray) -> None:
     if not (entries > 0.0).all():
-        raise InputError(f"{name} has the entry {entries.min():g}; gains are greater than zero")
+        raise InputError(f"{name} has the entry {entries.min():g}; gains must be greater than zero")

@@ -1,4 +1,4 @@
-"""Symbols that control laws are written in: measured motion, reference, estimate, and the gains."""
+"""The symbols in which control laws are written: measured motion, reference, estimate and gains."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class Symbols:
     """The symbols of a control law; the parameters of ``model`` contain the estimate.
 
-    ``factors`` are symbols that gains are multiplied by, for batches in which every run has its own gains.
+    ``factors`` are symbols by which gains are multiplied, for batches in which every run has its own gains.
     """
 
     unknowns: Unknowns
@@ -39,7 +39,7 @@ class Symbols:
 
     @property
     def estimate_sx(self) -> casadi.SX:
-        """The estimate as a CasADi vector, to differentiate with respect to."""
+        """The estimate as a CasADi vector, for derivatives with respect to it."""
         return self.x[: len(self.unknowns.names)]
 
     @property
@@ -78,8 +78,8 @@ def make_symbols(
 ) -> tuple[list[tuple[Input, Any]], Symbols]:
     """Return the inputs (q, qd, qr, qrd, qrdd, x) of a law's graph, and their symbols.
 
-    If the robot has loops, q holds all coordinates, with the loops closed. With ``acceleration`` qdd follows qd.
-    ``factors`` names gains whose factors are one more input at the end.
+    If the robot has loops, q contains all coordinates, and the loops must be closed. With ``acceleration``, qdd follows
+    qd. ``factors`` names gains that are multiplied by factors; these factors are one more input at the end.
     """
     import casadi
 

@@ -3,25 +3,24 @@
 Identity      tau = Y_k theta_k + Y_u theta_u
 Reference     [lu1993] (15)-(18): the known and the unknown columns of Y
 
-With base parameters, the columns of the independent parameters carry beta = K theta and the dependent parameters are
-zero: tau = Y_b beta. This also holds for the regressor of two velocities: its C is made of Christoffel symbols, so a
-parameter without effect on M has no effect on C. Parameters outside the base parameters (usually friction) keep their
-own columns and can be unknown as well.
+With base parameters, the columns of the independent parameters are multiplied by beta = K theta, and the dependent
+parameters are zero: tau = Y_b beta. This also holds for the regressor Y(q, qd, v, vd): its C consists of Christoffel
+symbols, so a parameter without effect on M has no effect on C. Parameters outside the base parameters (usually
+friction) keep their own columns and can be unknown as well.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 
 import numpy as np
 
 from ytheta.dynamics.mechanism import exact_array
 from ytheta.dynamics.vectors import zeros
-from ytheta.errors import InputError, UnknownNameError, suggest_names
+from ytheta.errors import InputError
 from ytheta.identifiability.base_parameters import BaseParameters
-from ytheta.robot.parameters import select_parameters
+from ytheta.robot.parameters import match_parameters, select_parameters
 from ytheta.robot.robot import Robot
 from ytheta.shapes import AnyPerParameter, AnyPerUnknown, Float, PerUnknown
 
@@ -34,8 +33,9 @@ class Unknowns:
     ----------
     names    the unknown parameters, in the order of theta; with base parameters, their independent parameters
     indices  their positions in theta
-    theta    values of all columns of Y, from the robot description; combined into beta if there are base parameters
-    base     the base parameters, if there are any
+    theta    all parameters of the robot description; with base parameters, beta at the independent parameters and zero
+             at the dependent ones
+    base     the base parameters, or None
     """
 
     names: tuple[str, ...]
@@ -74,7 +74,7 @@ def select_unknowns(robot: Robot, base: BaseParameters | None, learn: Sequence[s
         dependent = set(base.selected) - set(base.independent)
     theta = _combine(robot.numeric.theta[None], base)[0]
     default = select_parameters(robot, rotor_inertia=False) if base is None else base.independent
-    selected = set(default if learn is None else _match(robot, learn, dependent))
+    selected = set(default if learn is None else _match_unknowns(robot, learn, dependent))
     names = tuple(name for name in positions if name in selected)
     return Unknowns(names, tuple(positions[name] for name in names), theta, base)
 
@@ -89,18 +89,14 @@ def _combine(theta: Float[np.ndarray, "runs params"], base: BaseParameters | Non
     return combined
 
 
-def _match(robot: Robot, patterns: Sequence[str], dependent: set[str]) -> set[str]:
-    candidates = [name for name in robot.parameter_names if name not in dependent]
+def _match_unknowns(robot: Robot, patterns: Sequence[str], dependent: set[str]) -> set[str]:
+    """Return the parameters with these names or patterns, without the dependent ones."""
     names: set[str] = set()
     for pattern in patterns:
-        if pattern in dependent:
-            raise InputError(
-                f"{pattern!r} is part of base parameters; give their independent parameters, or leave base out"
-            )
-        matching = {name for name in candidates if name == pattern or fnmatchcase(name, pattern)}
+        matching = set(match_parameters(robot, (pattern,))) - dependent
         if not matching:
-            raise UnknownNameError(
-                f"robot {robot.name!r} has no parameter {pattern!r} to learn{suggest_names(pattern, candidates)}"
+            raise InputError(
+                f"{pattern!r} matches only dependent parameters; give independent ones, or leave base out"
             )
         names |= matching
     return names

@@ -335,9 +335,9 @@ def test_prediction_uses_the_limited_torque() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ((0.0, 1.0, 10.0), "gain has the entry 0; gains are greater than zero"),
+        ((0.0, 1.0, 10.0), "gain has the entry 0; gains must be greater than zero"),
         (([1.0, 2.0], 1.0, 10.0), r"gain has shape \(2,\); give one number, 4 numbers \(one per unknown parameter\)"),
-        ((1.0, -1.0, 10.0), "prediction has the entry -1; gains are greater than zero"),
+        ((1.0, -1.0, 10.0), "prediction has the entry -1; gains must be greater than zero"),
         ((1.0, [1.0] * 3, 10.0), r"prediction has shape \(3,\); give one number, 2 numbers \(one per actuated coordin"),
         ((1.0, [[1.0, 2.0], [2.0, 1.0]], 10.0), "prediction is not positive definite"),
         ((1.0, 1.0, 0.0), "bandwidth has the entry 0"),

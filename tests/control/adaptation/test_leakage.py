@@ -53,7 +53,10 @@ def test_a_small_leak_hardly_affects_tracking() -> None:
     [
         (Leakage(Gradient(0.5), 0.0), "leak has the entry 0"),
         (Leakage(Gradient(-0.5), 1.0), "adaptation has the entry -0.5"),
-        (Leakage(Gradient(0.5), 1.0, [1.0, 2.0]), r"towards has shape \(2,\).*or 4, one per unknown parameter"),
+        (
+            Leakage(Gradient(0.5), 1.0, [1.0, 2.0]),
+            r"towards has shape \(2,\).*or 4 finite numbers, one per unknown parameter",
+        ),
     ],
 )
 def test_invalid_settings_are_refused(adaptation: Adaptation, message: str) -> None:

@@ -1,9 +1,10 @@
-"""The interface of adaptation laws: the rate of the estimate for the slope that a control law computes.
+"""The interface of adaptation laws, which compute the rate of the estimate from the slope of a control law.
 
-A control law works on an error r, and slope = Y_uᵀ r. The estimate is wrong by theta_tilde = estimate - truth. The
-law's stability proof needs a term of the Lyapunov function, a function of theta_tilde, whose rate is
--theta_tildeᵀ slope. The gradient has such a term with a constant metric. Other adaptation laws have a metric of their
-own, or give up a part of the proof for another property; their modules say which.
+A control law reduces an error r. Its slope is Y_uᵀ r, where Y_u is the regressor of the unknown parameters. The error
+of the estimate is theta_tilde = estimate - truth. The stability proof of the control law needs a Lyapunov function with
+a term in theta_tilde whose rate is -theta_tildeᵀ slope. For the gradient, this term is a quadratic form with a constant
+metric. Other adaptation laws use another metric, or give up a part of the proof in return for another property; their
+docstrings say which.
 """
 
 from __future__ import annotations
@@ -41,12 +42,12 @@ class AdaptationInputs:
 
     @property
     def state(self) -> AnyPerState:
-        """The state of the adaptation law beyond the estimate."""
+        """The states of the adaptation law besides the estimate."""
         return self.symbols.adaptation_state
 
     @property
     def gain_factor(self) -> Any:
-        """The number or symbol that the control law multiplies the rate of the estimate by."""
+        """The number or symbol by which the control law multiplies the rate of the estimate."""
         return self.symbols.factors.get("adaptation", 1)
 
 
@@ -71,7 +72,7 @@ class Adaptation(ABC):
         return math.inf
 
     def state_size(self, robot: Robot, unknowns: Unknowns) -> int:  # noqa: ARG002
-        """Return the number of states beyond the estimate."""
+        """Return the number of states besides the estimate."""
         return 0
 
     def init(

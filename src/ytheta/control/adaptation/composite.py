@@ -3,35 +3,35 @@
 Identity      d estimate/dt = -Gamma (slope + W_fᵀ R e),   e = W_f estimate - y_f
               W_f = a/(p + a) Y_u and y_f = a/(p + a) (tau - Y_k theta_k), without accelerations: with
               tau = d/dt (W theta) + Yhat theta,   W_f = a W + z,   dz/dt = a (Yhat - W_f)
-              V = theta_tildeᵀ Gamma^-1 theta_tilde / 2,   whose rate has the term -eᵀ R e in addition to the gradient's
+              V = theta_tildeᵀ Gamma^-1 theta_tilde / 2,   whose rate is that of the gradient minus eᵀ R e
 Reference     J.-J. E. Slotine and W. Li, Composite Adaptive Control of Robot Manipulators, Automatica 25(4), 1989;
               [lu1993] (47) and remark 2 for W and Yhat
-Accepts       every robot, loops and friction included; every adaptive law, since the torque is the robot's own
+Accepts       every robot, with loops and friction; every adaptive law, since e does not depend on the law
 Notation      code         paper      meaning                                                       shape
               gain         P          Gamma, the factor of the slopes                               unknown x unknown
               prediction   R          weights of the prediction errors                              actuated x actuated
-              bandwidth               a, in rad/s: of the filter                                    number
-              W                       momentum: W theta = M qd                                      actuated x unknown
-              Yhat                    the rest: Yhat theta = -∂T/∂Q + weight + friction + forces    actuated x unknown
+              bandwidth               a, the bandwidth of the filter in rad/s                       number
+              W                       momentum regressor: W theta = M qd                            actuated x unknown
+              Yhat                    remainder: Yhat theta = -∂T/∂Q + gravity + friction + forces  actuated x unknown
               filtered     W, y       the structural non-zeros of W_f, then y_f                     states
               z                       the state: filtered - a (W, -W_k theta_k)                     states
-Loops         T is a function of all coordinates x, with closed loops, and Qd; ∂T/∂Q = Eᵀ ∂T/∂x.
-Gain          Prediction alone changes the estimate by -Gamma W_fᵀ R W_f theta_tilde. If Gamma is c times the inverse of
-              the mean of Yᵀ R Y over the motion, all parameters converge at the rate c, provided that c is slower than
-              the motion. If Gamma is one number, the parameters that the motion excites least converge last, by the
-              condition number of that mean.
+Loops         The kinetic energy T is a function of all coordinates x, with closed loops, and Qd; ∂T/∂Q = Eᵀ ∂T/∂x.
+Gain          The prediction error alone gives d estimate/dt = -Gamma W_fᵀ R W_f theta_tilde. If Gamma is c times the
+              inverse of the mean of Yᵀ R Y over the motion, all parameters converge at the rate c, provided that c is
+              slower than the motion. If Gamma is one number, the rates differ by up to the condition number of that
+              mean: the parameters that the motion excites least converge last.
 Limits        tau is the applied torque, so the prediction stays right when torque limits are active. The slope of the
-              control law does not: if limits are often active, increase R and decrease Gamma.
-Sampled       If the torque is held between steps, explicit Euler is exact for the momentum's part of z. Yhat is taken
-              at the start of each step, so e is wrong by half a period times the rate of Yhat. Coulomb friction has no
-              such rate: near rest, a sign that is held for a period makes e wrong by up to the friction itself (on a
-              puma560 half of it at a = 20/s and all of it at 500/s). A ``coulomb_speed`` of 0.05 rad/s reduces this to
-              2 and 8 %. a must be below 2 / period, and so must the eigenvalues of Gamma W_fᵀ R W_f; W_f is of the size
-              of Y. ``init`` refers to one period before the first step, as in closed loops; any other start causes an
-              error that decays with exp(-a t).
-Differs from  the paper in: the torque of the known parameters passes through the filter of tau, n states for both;
-              structural zeros of Y have no state; R and the gain are constant. The paper's P(t), least squares with
-              forgetting, would need unknown² more states, and a Lyapunov term that depends on them.
+              control law is then wrong: if limits are often active, increase R and decrease Gamma.
+Sampled       If the torque is held between steps, explicit Euler is exact for the momentum's part of z. Yhat is
+              evaluated at the start of each step, so e has an error of half a period times the rate of Yhat. Coulomb
+              friction is discontinuous: near rest its sign is held for a whole period, and e is wrong by up to the
+              friction torque (on a puma560 by half of it at a = 20/s and by all of it at 500/s). A ``coulomb_speed`` of
+              0.05 rad/s reduces these errors to 2 and 8 %. For stability, a and the eigenvalues of Gamma W_fᵀ R W_f
+              must be below 2 / period; W_f is about as large as Y. The time of ``init`` is one period before the first
+              step, as in simulated closed loops; any other time causes an error that decays with exp(-a t).
+Differs from  the paper in: the torque of the known parameters and tau share a filter with n states; structural zeros of
+              Y have no state; R and the gain are constant. The paper's P(t), least squares with forgetting, would need
+              unknown² more states, and a Lyapunov term that depends on them.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ytheta.control.adaptation.adaptation import Adaptation, AdaptationInputs
-from ytheta.control.gains import PER_COORDINATE, Gain, multiply, quadratic_form, scale_by, to_matrix, to_number
+from ytheta.control.gains import PER_COORDINATE, Gain, compute_quadratic_form, multiply, scale_by, to_matrix, to_number
 from ytheta.control.symbols import Symbols, make_symbols
 from ytheta.control.unknowns import Unknowns
 from ytheta.dynamics.drive_motion import compute_drive_motion
@@ -72,31 +72,31 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Composite(Adaptation):
-    """Gradient adaptation that is driven by the error of the predicted, filtered torque as well."""
+    """Gradient adaptation, driven by the error of the predicted, filtered torque as well."""
 
     gain: Gain
     prediction: Gain
     bandwidth: float
 
     def check(self, robot: Robot, unknowns: Unknowns) -> None:
-        self._gain(unknowns)
-        self._weights(len(robot.actuated))
+        self._to_gain_matrix(unknowns)
+        self._to_weight_matrix(len(robot.actuated))
         to_number("bandwidth", self.bandwidth)
 
     def rate(self, inputs: AdaptationInputs) -> tuple[AnyPerUnknown, AnyPerState]:
-        terms = _filter_terms(inputs.symbols)
+        terms = _make_filter_terms(inputs.symbols)
         filtered = scale_by(terms.momenta, self.bandwidth) + inputs.state
         W_f, y_f = terms.unpack(filtered)
-        R = self._weights(len(inputs.tau))[np.ix_(terms.rows, terms.rows)]
+        R = self._to_weight_matrix(len(inputs.tau))[np.ix_(terms.rows, terms.rows)]
         slope = inputs.slope + dot(W_f.T, multiply(R, dot(W_f, inputs.estimate) - y_f))
         rest = np.concatenate([terms.Yhat, inputs.tau[terms.rows] - terms.known_rest])
-        return -multiply(self._gain(inputs.unknowns), slope), scale_by(rest - filtered, self.bandwidth)
+        return -multiply(self._to_gain_matrix(inputs.unknowns), slope), scale_by(rest - filtered, self.bandwidth)
 
     def lyapunov_term(self, unknowns: Unknowns, estimate: AnyPerUnknown, truth: AnyPerUnknown) -> Any:
-        return quadratic_form(np.linalg.inv(self._gain(unknowns)), estimate - truth) * 0.5
+        return compute_quadratic_form(np.linalg.inv(self._to_gain_matrix(unknowns)), estimate - truth) * 0.5
 
     def state_size(self, robot: Robot, unknowns: Unknowns) -> int:
-        return int(_filter_momenta(robot, unknowns).function.size1_out(0))
+        return int(_make_filter_momenta(robot, unknowns).function.size1_out(0))
 
     def init(
         self,
@@ -106,23 +106,23 @@ class Composite(Adaptation):
         qd: PerJoint,
         estimate: PerUnknown,  # noqa: ARG002
     ) -> PerState:
-        """W_f and y_f start at zero, so that y_f = W_f theta holds from the start."""
-        return -self.bandwidth * _filter_momenta(robot, unknowns).evaluate(q, qd)
+        """Return the state z for which W_f and y_f are zero, so that y_f = W_f theta from the start."""
+        return -self.bandwidth * _make_filter_momenta(robot, unknowns).evaluate(q, qd)
 
     def filtered_regressor(
         self, robot: Robot, unknowns: Unknowns, q: PerJoint, qd: PerJoint, state: PerState
     ) -> tuple[Float[np.ndarray, "actuated unknown"], Float[np.ndarray, "actuated"]]:
         """Return W_f and y_f of a state; both are zero for coordinates on which no unknown parameter acts."""
-        momenta = _filter_momenta(robot, unknowns)
+        momenta = _make_filter_momenta(robot, unknowns)
         rows = momenta.terms.rows
         W_f, y_f = np.zeros((len(q), len(unknowns.names))), np.zeros(len(q))
         W_f[rows], y_f[rows] = momenta.terms.unpack(self.bandwidth * momenta.evaluate(q, qd) + state)
         return W_f, y_f
 
-    def _gain(self, unknowns: Unknowns) -> SquareMatrix:
+    def _to_gain_matrix(self, unknowns: Unknowns) -> SquareMatrix:
         return to_matrix("gain", self.gain, len(unknowns.names), per="unknown parameter")
 
-    def _weights(self, coordinates: int) -> SquareMatrix:
+    def _to_weight_matrix(self, coordinates: int) -> SquareMatrix:
         return to_matrix("prediction", self.prediction, coordinates, per=PER_COORDINATE)
 
 
@@ -155,26 +155,30 @@ class _FilterTerms:
         return W_f, filtered[len(self.nonzeros) :]
 
 
-def _filter_terms(s: Symbols) -> _FilterTerms:
+def _make_filter_terms(s: Symbols) -> _FilterTerms:
     import casadi
 
-    parts = _momentum_and_rest(s.model, s.qd)
+    parts = _compute_momentum_and_rest(s.model, s.qd)
     W, Yhat = (extract_entries(casadi.sparsify(casadi.jacobian(column(part), s.estimate_sx))) for part in parts)
     known = SymbolicModel(s.model.loops, s.unknowns.fill(zeros(len(s.estimate))))
-    momentum, rest = _momentum_and_rest(known, s.qd)
-    nonzeros = [at for at in np.ndindex(W.shape) if not (_is_structural_zero(W[at]) and _is_structural_zero(Yhat[at]))]
+    momentum, rest = _compute_momentum_and_rest(known, s.qd)
+    nonzeros = [
+        position
+        for position in np.ndindex(W.shape)
+        if not (_is_structural_zero(W[position]) and _is_structural_zero(Yhat[position]))
+    ]
     rows = sorted({row for row, _ in nonzeros})
-    W_entries, Yhat_entries = (array([part[at] for at in nonzeros]) for part in (W, Yhat))
+    W_entries, Yhat_entries = (array([part[position] for position in nonzeros]) for part in (W, Yhat))
     return _FilterTerms(nonzeros, rows, len(s.estimate), W_entries, Yhat_entries, momentum[rows], rest[rows])
 
 
-def _momentum_and_rest(model: SymbolicModel, qd: AnyPerActuated) -> tuple[AnyPerActuated, AnyPerActuated]:
+def _compute_momentum_and_rest(model: SymbolicModel, qd: AnyPerActuated) -> tuple[AnyPerActuated, AnyPerActuated]:
     """Return M qd and tau - d/dt (M qd), both linear in theta and free of accelerations."""
     import casadi
 
-    loops, still = model.loops, zeros(len(qd))
-    m, drives = compute_drive_motion(loops, qd, still), model.drive_theta
-    # M qd is the torque at rest, without gravity, for the acceleration qd: a recursion as cheap as that of tau.
+    loops, no_acceleration = model.loops, zeros(len(qd))
+    m, drives = compute_drive_motion(loops, qd, no_acceleration), model.drive_theta
+    # M qd is the torque for the acceleration qd, at rest and without gravity: a recursion as cheap as that of tau.
     weightless = replace(loops.mechanism, gravity=zeros(3))
     links = inverse_dynamics(weightless, replace(m.joints.at_rest, vd=m.joints.qd), model.link_theta)
     momenta = array([inner(theta[:1], rate) for theta, rate in zip(drives, m.velocity[:, None], strict=True)])
@@ -206,12 +210,12 @@ class _FilterMomenta:
 
 
 @lru_cache(maxsize=16)
-def _filter_momenta(robot: Robot, unknowns: Unknowns) -> _FilterMomenta:
-    """Cached, because every start of a run needs it."""
+def _make_filter_momenta(robot: Robot, unknowns: Unknowns) -> _FilterMomenta:
+    """Return the terms of the filter, with their function. Cached, because every start of a run needs them."""
     import casadi
 
     inputs, s = make_symbols(robot, unknowns, {})
-    terms, loops = _filter_terms(s), s.model.loops
+    terms, loops = _make_filter_terms(s), s.model.loops
     qd = next(vector for entry, vector in inputs if entry.name == "qd")
     function = casadi.Function("momenta", [loops.x, qd], [column(terms.momenta)], {"cse": True})
     return _FilterMomenta(loops, terms, function)

@@ -7,14 +7,14 @@ Accepts       every inner adaptation law
 Notation      code    meaning                                                                       shape
               r       the error of the control law: ed + Lambda e, or ed + Psi e in Craig's law     actuated
               width   of the zone, in units of r                                                    actuated
-Differs from  the papers in: continuous, as in Ioannou and Sun, instead of a switch. Several coordinates share one zone,
-              the ball |r| <= width; with one width per coordinate it is the ellipsoid sum of (r_k / width_k)² <= 1,
-              and |r| / width is the root of that sum.
+Differs from  the papers in: the rate is continuous, as in Ioannou and Sun, instead of switched. All coordinates share
+              one zone, the ball |r| <= width. With one width per coordinate, the zone is the ellipsoid
+              sum of (r_k / width_k)² <= 1, and |r| / width is the root of that sum.
 
 Proof. Inside the zone the estimate is constant, whatever the disturbance. Outside, with |r|² = rᵀ M r, the function
-(|r| - width)² / 2 + the inner term falls if the damping exceeds the disturbance. But M is unknown, so another norm is
-used here and the proof is not complete: choose the width with a margin. In return, errors of the size of the zone
-remain even without disturbances. The state of the inner adaptation law is not affected.
+(|r| - width)² / 2 + the inner Lyapunov term falls if the damping exceeds the disturbance. But M is unknown, so another
+norm is used here, and the proof is not complete: choose the width with a margin. Errors as large as the zone remain
+even without disturbances. The state of the inner adaptation law is not affected.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ class DeadZone(AdaptationWrapper):
 
     def check(self, robot: Robot, unknowns: Unknowns) -> None:
         super().check(robot, unknowns)
-        self._widths(len(robot.actuated))
+        self._to_widths(len(robot.actuated))
 
     def rate(self, inputs: AdaptationInputs) -> tuple[AnyPerUnknown, AnyPerState]:
         import casadi
 
         rate, state_rate = self.inner.rate(inputs)
-        relative = inputs.error / self._widths(len(inputs.error))
+        relative = inputs.error / self._to_widths(len(inputs.error))
         norm = casadi.sqrt(casadi.SX(inner(relative, relative)))
-        share = casadi.fmax(norm - 1.0, 0.0) / casadi.fmax(norm, 1.0)  # no division by an error of zero
+        share = casadi.fmax(norm - 1.0, 0.0) / casadi.fmax(norm, 1.0)  # fmax avoids a division by zero
         return scale_by(rate, share), state_rate
 
-    def _widths(self, coordinates: int) -> Float[np.ndarray, "actuated"]:
+    def _to_widths(self, coordinates: int) -> Float[np.ndarray, "actuated"]:
         return to_diagonal("width", self.width, coordinates, per=PER_COORDINATE)

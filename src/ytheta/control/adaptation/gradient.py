@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ytheta.control.adaptation.adaptation import Adaptation, AdaptationInputs
-from ytheta.control.gains import Gain, multiply, quadratic_form, to_matrix
+from ytheta.control.gains import Gain, compute_quadratic_form, multiply, to_matrix
 from ytheta.control.unknowns import Unknowns
 from ytheta.dynamics.vectors import zeros
 from ytheta.robot.robot import Robot
@@ -23,18 +23,18 @@ from ytheta.shapes import AnyPerState, AnyPerUnknown, SquareMatrix
 
 @dataclass(frozen=True, eq=False)
 class Gradient(Adaptation):
-    """Gradient adaptation; a number, vector or matrix given as ``adaptation`` of a control law stands for it."""
+    """Gradient adaptation. Control laws use it if their setting ``adaptation`` is a number, a vector or a matrix."""
 
     gain: Gain
 
     def check(self, robot: Robot, unknowns: Unknowns) -> None:  # noqa: ARG002
-        self._matrix(unknowns)
+        self._to_matrix(unknowns)
 
     def rate(self, inputs: AdaptationInputs) -> tuple[AnyPerUnknown, AnyPerState]:
-        return -multiply(self._matrix(inputs.unknowns), inputs.slope), zeros(0)
+        return -multiply(self._to_matrix(inputs.unknowns), inputs.slope), zeros(0)
 
     def lyapunov_term(self, unknowns: Unknowns, estimate: AnyPerUnknown, truth: AnyPerUnknown) -> Any:
-        return quadratic_form(np.linalg.inv(self._matrix(unknowns)), estimate - truth) * 0.5
+        return compute_quadratic_form(np.linalg.inv(self._to_matrix(unknowns)), estimate - truth) * 0.5
 
-    def _matrix(self, unknowns: Unknowns) -> SquareMatrix:
+    def _to_matrix(self, unknowns: Unknowns) -> SquareMatrix:
         return to_matrix("adaptation", self.gain, len(unknowns.names), per="unknown parameter")

@@ -15,9 +15,10 @@ Proof. With the metric Gamma^-1 of a gradient, dV/dt has one more term,
     -sigma theta_tildeᵀ Gamma^-1 (estimate - prior) <= -sigma/2 theta_tildeᵀ Gamma^-1 theta_tilde
                                                        + sigma/2 (truth - prior)ᵀ Gamma^-1 (truth - prior),
 
-so V stays bounded under disturbances. In return, V does not vanish without disturbances unless the prior is the truth.
-Pseudo-inertias of ``Natural`` stay positive definite, because they move towards another one. ``Projection`` should be
-the outermost wrapper: inside a leakage it does not see the leak, which may then move a step slightly past the bounds.
+so V stays bounded under disturbances. The cost is a bias: without disturbances, V vanishes only if the prior is the
+truth. Pseudo-inertias of ``Natural`` stay positive definite, because they move towards another positive definite
+matrix. ``Projection`` should be the outermost wrapper: inside a leakage it does not limit the leak, which may then move
+the estimate slightly past the bounds.
 """
 
 from __future__ import annotations
@@ -44,18 +45,18 @@ class Leakage(AdaptationWrapper):
     def check(self, robot: Robot, unknowns: Unknowns) -> None:
         super().check(robot, unknowns)
         to_number("leak", self.leak)
-        self._prior(unknowns)
+        self._get_prior(unknowns)
 
     def rate(self, inputs: AdaptationInputs) -> tuple[AnyPerUnknown, AnyPerState]:
         rate, state_rate = self.inner.rate(inputs)
-        return rate - scale_by(inputs.estimate - self._prior(inputs.unknowns), self.leak), state_rate
+        return rate - scale_by(inputs.estimate - self._get_prior(inputs.unknowns), self.leak), state_rate
 
     def init(self, robot: Robot, unknowns: Unknowns, q: PerJoint, qd: PerJoint, estimate: PerUnknown) -> PerState:
         try:
-            super().init(robot, unknowns, q, qd, self._prior(unknowns))
+            super().init(robot, unknowns, q, qd, self._get_prior(unknowns))
         except InputError as error:
             raise InputError(f"the prior of the leakage is not a valid estimate: {error}") from None
         return super().init(robot, unknowns, q, qd, estimate)
 
-    def _prior(self, unknowns: Unknowns) -> PerUnknown:
+    def _get_prior(self, unknowns: Unknowns) -> PerUnknown:
         return unknowns.nominal if self.towards is None else broadcast_to_unknowns("towards", self.towards, unknowns)

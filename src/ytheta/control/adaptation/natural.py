@@ -5,31 +5,32 @@ Identity      dP/dt = -gain P L P,   tr(L dP) = slopeᵀ dphi,   V = sum of F(P_
 Reference     T. Lee, J. Kwon and F. C. Park, A Natural Adaptive Control Law for Robot Manipulators, IROS 2018;
               P. M. Wensing, S. Kim and J.-J. E. Slotine, Linear Matrix Inequalities for Physically Consistent
               Inertial Parameter Identification, IEEE Robotics and Automation Letters 3(1), 2018
-Accepts       whole links, positive rotor inertias and friction coefficients, parameters of either sign
+Accepts       whole links (all ten parameters), rotor inertia and friction, which are positive, and parameters of
+              either sign
 Notation      code     meaning                                                                     shape
               P        pseudo-inertia of a link (see ``robot.inertia``), n = 4; for a single       n x n
                        positive parameter (Ia, fv, fc) the parameter itself, n = 1
               L        the slope as a matrix, dual to P                                            n x n
-              gain     of P, in 1/J: independent of the frames and units of the links
-              signed   gain of offsets and declared forces, which have either sign: a plain gradient
+              gain     of P, in 1/J; it does not depend on the frames of the links
+              signed   gain of offsets and declared forces, which have either sign and follow the gradient
               step     the longest time between two steps of the controller, in s
 Differs from  the paper in: friction and rotor inertia in addition to the links; ``step``.
 
 Proof. F is the Bregman divergence of -log det: zero for P = P_true and positive otherwise. Along the law,
 dF/dt = tr(P^-1 dP/dt) - tr(P^-1 dP/dt P^-1 P_true) = -gain tr(L (P - P_true)) = -gain theta_tildeᵀ slope, as the proof
-of a control law requires. P_true must be positive definite: not a point mass, and not zero friction.
+of a control law requires. P_true must be positive definite, which excludes point masses and zero friction.
 
 Steps. Explicit Euler can leave the cone of positive definite matrices, so the rate of each P is divided by
 1 + 2 step gain |A|, where A = P^½ L P^½ and |A|² = tr(L P L P) is the sum of its squared eigenvalues. A step h <= step
-then turns P into P^½ (1 - c A) P^½ with c |A| <= step gain |A| / (1 + 2 step gain |A|) < ½: no direction of P loses
-more than half, whatever the slope. Rounding limits this if eigenvalues of P are 1e16 apart. (Without the factor 2, P
-would stay positive definite in exact arithmetic only.) The slope and its rate are dual, slopeᵀ dphi = tr(L P L P), so
-|A| needs no matrix root and does not depend on frames. The proof is that of step = 0. With a step, it holds up to a
-relative error of 2 step gain |A|, about the relative change of P in one step.
+then turns P into P^½ (1 - c A) P^½ with c |A| <= step gain |A| / (1 + 2 step gain |A|) < ½: at least half of P remains
+in every direction, whatever the slope. This fails by rounding if eigenvalues of P differ by a factor of 1e16. (Without
+the factor 2, P would stay positive definite in exact arithmetic only.) |A|² is computed as slopeᵀ phi, where phi are
+the parameters of P L P; this needs no matrix root and does not depend on frames. The proof above is for step = 0. With
+a step, it holds up to a relative error of 2 step gain |A|, about the relative change of P in one step.
 
-Gain. P changes in proportion to itself, so a light link adapts in proportion to the energies it takes part in: on the
-UR10 the arm adapts well with 1 / J, the wrist with 50 / J. ``Leakage`` and ``DeadZone`` around this law keep estimates
-consistent too; ``Leakage`` does so for steps shorter than half of 1 / leak.
+Gain. The relative rate of P is gain L P, and tr(L P) is the power of the link's torque at the velocity r. Light links
+have little power and need larger gains: on the UR10, 1 / J suits the arm and 50 / J the wrist. ``Leakage`` and
+``DeadZone`` around this law keep estimates consistent too; ``Leakage`` does so for steps shorter than half of 1 / leak.
 """
 
 from __future__ import annotations
@@ -54,12 +55,13 @@ from ytheta.robot.robot import Robot
 from ytheta.shapes import AnyPerState, AnyPerUnknown, Float, PerJoint, PerState, PerUnknown, Shaped
 
 POSITIVE_PARAMETERS = ("Ia", "fv", "fc")
-# Smallest second moment about the centre of mass, relative to the largest moment about the origin. Less is rounding.
+# Smallest second moment about the centre of mass, relative to the largest moment about the origin. Smaller ones are
+# rounding errors.
 MIN_RELATIVE_MOMENT = 1e-9
 
 _UNITS = np.eye(16).reshape(16, 4, 4)
-# vec P = to_pseudo phi and phi = from_pseudo vec P for the ten parameters phi of a link.
-LINK_TO_PSEUDO = np.stack([Inertia(tuple(ten.tolist())).pseudo.ravel() for ten in np.eye(10)], axis=1)
+# vec P = LINK_TO_PSEUDO phi and phi = LINK_FROM_PSEUDO vec P for the ten parameters phi of a link.
+LINK_TO_PSEUDO = np.stack([Inertia(tuple(unit.tolist())).pseudo.ravel() for unit in np.eye(10)], axis=1)
 LINK_FROM_PSEUDO = np.stack([Inertia.from_pseudo((unit + unit.T) / 2).vector for unit in _UNITS], axis=1)
 
 
@@ -78,13 +80,13 @@ class PositiveGroup:
     def select(self, vector: AnyPerUnknown) -> Shaped[np.ndarray, "group"]:
         return vector[list(self.indices)]
 
-    def pseudo_inertia(self, vector: AnyPerUnknown) -> Shaped[np.ndarray, "n n"]:
+    def make_pseudo_inertia(self, vector: AnyPerUnknown) -> Shaped[np.ndarray, "n n"]:
         return self._apply(self.to_matrix, vector)
 
-    def slope_matrix(self, slope: AnyPerUnknown) -> Shaped[np.ndarray, "n n"]:
+    def make_slope_matrix(self, slope: AnyPerUnknown) -> Shaped[np.ndarray, "n n"]:
         return self._apply(self.from_matrix.T, slope)
 
-    def parameters(self, P: Shaped[np.ndarray, "n n"]) -> Shaped[np.ndarray, "group"]:
+    def extract_parameters(self, P: Shaped[np.ndarray, "n n"]) -> Shaped[np.ndarray, "group"]:
         return dot(exact_array(self.from_matrix.tolist()), P.ravel())
 
     def _apply(self, table: Float[np.ndarray, "entries group"], vector: AnyPerUnknown) -> Shaped[np.ndarray, "n n"]:
@@ -109,13 +111,15 @@ class Natural(Adaptation):
         if self.signed is not None:
             to_number("signed", self.signed)
         if not (isinstance(self.step, float | int) and 0.0 <= self.step < math.inf):
-            raise InputError(f"step is {self.step!r}; give the seconds between two steps, or 0 for continuous time")
+            raise InputError(
+                f"step is {self.step!r}; give the longest time between two steps in s, or 0 for continuous time"
+            )
         if unknowns.base is not None:
             raise InputError(
                 "natural adaptation keeps links physically consistent, but base parameters combine several links; "
                 "leave base out and learn whole links, such as learn=('link3.*',), or use Gradient"
             )
-        for link, parameters in _link_parameters(unknowns).items():
+        for link, parameters in _group_by_link(unknowns).items():
             if len(parameters) < len(LINK_PARAMETERS):
                 raise InputError(
                     f"natural adaptation changes all ten parameters of a link together, but of {link!r} only "
@@ -131,9 +135,9 @@ class Natural(Adaptation):
 
         slope = inputs.slope
         rates = -scale_by(slope, self._signed)
-        for group in _positive_groups(inputs.unknowns):
-            P, L = group.pseudo_inertia(inputs.estimate), group.slope_matrix(slope)
-            change = group.parameters(dot(dot(P, L), P))
+        for group in _find_positive_groups(inputs.unknowns):
+            P, L = group.make_pseudo_inertia(inputs.estimate), group.make_slope_matrix(slope)
+            change = group.extract_parameters(dot(dot(P, L), P))
             rate = -scale_by(change, self.gain)
             if self.step:
                 gain = self.gain * inputs.gain_factor  # the factor multiplies the rate that is returned here
@@ -143,14 +147,14 @@ class Natural(Adaptation):
         return rates, zeros(0)
 
     def lyapunov_term(self, unknowns: Unknowns, estimate: AnyPerUnknown, truth: AnyPerUnknown) -> Any:
-        theta_tilde, groups = estimate - truth, tuple(_positive_groups(unknowns))
+        theta_tilde, groups = estimate - truth, tuple(_find_positive_groups(unknowns))
         signed = sorted(set(range(len(theta_tilde))) - {index for group in groups for index in group.indices})
         V = inner(theta_tilde[signed], theta_tilde[signed]) * (0.5 / self._signed)
-        pairs = ((group.pseudo_inertia(truth), group.pseudo_inertia(estimate)) for group in groups)
-        return V + sum(_divergence(P_true, P) for P_true, P in pairs) / self.gain
+        pairs = ((group.make_pseudo_inertia(truth), group.make_pseudo_inertia(estimate)) for group in groups)
+        return V + sum(_compute_divergence(P_true, P) for P_true, P in pairs) / self.gain
 
     def init(self, robot: Robot, unknowns: Unknowns, q: PerJoint, qd: PerJoint, estimate: PerUnknown) -> PerState:
-        for group in _positive_groups(unknowns):
+        for group in _find_positive_groups(unknowns):
             _check_start(group.name, group.select(estimate))
         return super().init(robot, unknowns, q, qd, estimate)
 
@@ -159,7 +163,7 @@ class Natural(Adaptation):
         return self.gain if self.signed is None else self.signed
 
 
-def _link_parameters(unknowns: Unknowns) -> dict[str, list[str]]:
+def _group_by_link(unknowns: Unknowns) -> dict[str, list[str]]:
     """Return the unknown parameters of each link, by the link's name."""
     links: dict[str, list[str]] = {}
     for name in unknowns.names:
@@ -169,9 +173,9 @@ def _link_parameters(unknowns: Unknowns) -> dict[str, list[str]]:
     return links
 
 
-def _positive_groups(unknowns: Unknowns) -> Iterator[PositiveGroup]:
+def _find_positive_groups(unknowns: Unknowns) -> Iterator[PositiveGroup]:
     index = {name: k for k, name in enumerate(unknowns.names)}
-    for link, parameters in _link_parameters(unknowns).items():
+    for link, parameters in _group_by_link(unknowns).items():
         indices = tuple(index[f"{link}.{parameter}"] for parameter in parameters)
         yield PositiveGroup(link, indices, LINK_TO_PSEUDO, LINK_FROM_PSEUDO)
     for name, k in index.items():
@@ -179,8 +183,8 @@ def _positive_groups(unknowns: Unknowns) -> Iterator[PositiveGroup]:
             yield PositiveGroup(name, (k,), np.eye(1), np.eye(1))
 
 
-def _divergence(P_true: Shaped[np.ndarray, "n n"], P: Shaped[np.ndarray, "n n"]) -> Any:
-    """F of the module's docstring."""
+def _compute_divergence(P_true: Shaped[np.ndarray, "n n"], P: Shaped[np.ndarray, "n n"]) -> Any:
+    """Return F(P_true, P), see the docstring of the module."""
     import casadi
 
     n = len(P)
@@ -189,20 +193,20 @@ def _divergence(P_true: Shaped[np.ndarray, "n n"], P: Shaped[np.ndarray, "n n"])
 
 
 def _check_start(name: str, values: Float[np.ndarray, "group"]) -> None:
-    """Raise if P of the initial estimate is not positive definite: the law would never make it so."""
+    """Raise if P of the initial estimate is not positive definite: the adaptation law cannot start there."""
     if len(values) == 1:
         if not values[0] > 0.0:
             raise InputError(
-                f"natural adaptation cannot start at {name} = {values[0]:g}: a positive parameter never leaves zero; "
-                "give init a larger estimate, a small one if nothing is known, or do not learn it"
+                f"natural adaptation cannot start at {name} = {values[0]:g}: it keeps this parameter positive; give "
+                "init a positive estimate, a small one if nothing is known, or do not learn this parameter"
             )
         return
     inertia = Inertia(tuple(values.tolist()))
     moments = np.linalg.eigvalsh(np.array(inertia.tensor_about_center))
-    least = float(moments.sum()) / 2.0 - float(moments[-1])
-    if not (inertia.mass > 0.0 and least > MIN_RELATIVE_MOMENT * float(abs(values[4:]).max())):
+    smallest_moment = float(moments.sum()) / 2.0 - float(moments[-1])
+    if not (inertia.mass > 0.0 and smallest_moment > MIN_RELATIVE_MOMENT * float(abs(values[4:]).max())):
         raise InputError(
             f"natural adaptation cannot start at the estimate of link {name!r}: a link needs mass, and extent in all "
-            f"directions ({inertia.consistency().reason}); give init an estimate of such a body (for a point mass that "
-            "of a small ball), or use Gradient"
+            f"directions ({inertia.consistency().reason}); give init the estimate of such a body (instead of a point "
+            "mass, that of a small ball), or use Gradient"
         )

@@ -1,25 +1,25 @@
 """Smooth projection: estimates stay within known bounds.
 
-Identity      d estimate/dt = s rate if the inner rate points out of the bounds, otherwise the inner rate;
+Identity      d estimate/dt = s rate, with the inner rate of each parameter and
               s = min(1, distance / max(layer, step |rate|)), where distance is that to the bound ahead
 Reference     J.-B. Pomet and L. Praly, Adaptive Nonlinear Regulation: Estimation from the Lyapunov Equation, IEEE
               Transactions on Automatic Control 37(6), 1992; P. A. Ioannou and J. Sun, Robust Adaptive Control, 1996,
               sec. 4.4
 Accepts       inner adaptation laws whose Lyapunov term is a sum over the parameters: Gradient or Composite with a
-              number or a vector, Natural with single parameters
+              number or a vector as gain, Natural with single parameters
 Notation      code           meaning                                                                    shape
               lower, upper   the bounds                                                                 unknown
               margin         thickness of the layer inside each bound, as a fraction of upper - lower
               step           the longest time between two steps of the controller, in s
 Differs from  the papers in: every parameter has its own bounds; the layer lies inside the bounds, so that the estimate
-              never leaves them; with ``step`` this also holds for the sampled law, since no step h <= step is longer
-              than the distance to the bound.
+              never leaves them; with ``step`` this also holds for the sampled law, since no step h <= step moves an
+              estimate by more than its distance to the bound.
 
-Proof. s < 1 only within the layer of a bound, and only if the inner rate points outwards. If the truth is inside the
-bounds by more than the layer, the sign of theta_tilde there is that of the removed part of the rate. That part would
-have increased V, so dV/dt is at most that of the inner law. The argument treats each parameter by itself, so V must be
-a sum over the parameters. Truths closer to a bound are not covered, as with any continuous projection that keeps its
-bounds.
+Proof for step = 0. s < 1 only within the layer of a bound, and only if the inner rate points outwards. If the truth is
+inside the bounds by more than the layer, theta_tilde has the sign of the part of the rate that is removed there. That
+part would have increased V, so dV/dt is at most that of the inner law. The proof treats each parameter by itself, so V
+must be a sum over the parameters. It does not cover true values that are closer to a bound, as with any continuous
+projection that keeps its bounds.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ Bounds = float | Sequence[float] | PerUnknown
 
 @dataclass(frozen=True, eq=False)
 class Projection(AdaptationWrapper):
-    """Keeps every parameter between ``lower`` and ``upper``: one number, or one for each unknown parameter."""
+    """Keeps estimates between ``lower`` and ``upper``, each one number for all or one per unknown parameter."""
 
     lower: Bounds
     upper: Bounds
@@ -55,8 +55,10 @@ class Projection(AdaptationWrapper):
         if not (isinstance(self.margin, float | int) and 0.0 < self.margin <= 0.5):
             raise InputError(f"margin is {self.margin!r}; give a fraction of upper - lower, above 0 and up to 0.5")
         if not (isinstance(self.step, float | int) and 0.0 <= self.step < math.inf):
-            raise InputError(f"step is {self.step!r}; give the seconds between two steps, or 0 for continuous time")
-        self._bounds(unknowns)
+            raise InputError(
+                f"step is {self.step!r}; give the longest time between two steps in s, or 0 for continuous time"
+            )
+        self._get_bounds(unknowns)
         if not _is_separable(self.inner, unknowns):
             raise InputError(
                 f"projection treats every parameter by itself, but the metric of {type(self.inner).__name__} inside it "
@@ -69,14 +71,14 @@ class Projection(AdaptationWrapper):
 
     def rate(self, inputs: AdaptationInputs) -> tuple[AnyPerUnknown, AnyPerState]:
         rates, state_rate = self.inner.rate(inputs)
-        lower, upper = self._bounds(inputs.unknowns)
+        lower, upper = self._get_bounds(inputs.unknowns)
         layer = self.margin * (upper - lower)
         step = self.step * inputs.gain_factor  # the factor multiplies the rate that is returned here
         rows = zip(rates, inputs.estimate, lower, upper, layer, strict=True)
         return array([_slow_down(*row, step) for row in rows]), state_rate
 
     def init(self, robot: Robot, unknowns: Unknowns, q: PerJoint, qd: PerJoint, estimate: PerUnknown) -> PerState:
-        for name, x, lower, upper in zip(unknowns.names, estimate, *self._bounds(unknowns), strict=True):
+        for name, x, lower, upper in zip(unknowns.names, estimate, *self._get_bounds(unknowns), strict=True):
             if not lower <= x <= upper:
                 raise InputError(
                     f"the initial estimate {name} = {x:g} is outside its bounds {lower:g} and {upper:g}; start within "
@@ -84,12 +86,12 @@ class Projection(AdaptationWrapper):
                 )
         return super().init(robot, unknowns, q, qd, estimate)
 
-    def _bounds(self, unknowns: Unknowns) -> tuple[PerUnknown, PerUnknown]:
+    def _get_bounds(self, unknowns: Unknowns) -> tuple[PerUnknown, PerUnknown]:
         lower = broadcast_to_unknowns("lower", self.lower, unknowns)
         upper = broadcast_to_unknowns("upper", self.upper, unknowns)
-        for name, least, most in zip(unknowns.names, lower, upper, strict=True):
-            if not least < most:
-                raise InputError(f"the bounds of {name} are {least:g} and {most:g}; lower must be less than upper")
+        for name, low, high in zip(unknowns.names, lower, upper, strict=True):
+            if not low < high:
+                raise InputError(f"the bounds of {name} are {low:g} and {high:g}; lower must be less than upper")
         return lower, upper
 
 
@@ -104,7 +106,7 @@ def _slow_down(rate: Any, x: Any, lower: float, upper: float, layer: float, step
 
 
 def _is_separable(adaptation: Adaptation, unknowns: Unknowns) -> bool:
-    """Whether V is a sum of functions of one parameter each: its Hessian is diagonal."""
+    """Whether V is a sum of functions of one parameter each, so that its Hessian is diagonal."""
     import casadi
 
     estimate, truth = (casadi.SX.sym(name, len(unknowns.names)) for name in ("estimate", "truth"))

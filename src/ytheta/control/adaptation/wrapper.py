@@ -17,7 +17,7 @@ from ytheta.shapes import AnyPerUnknown, PerJoint, PerState, PerUnknown
 
 @dataclass(frozen=True, eq=False)
 class AdaptationWrapper(Adaptation, ABC):
-    """Everything but the rate is that of the inner adaptation law."""
+    """An adaptation law with the states and the Lyapunov term of the inner one; only the rate is different."""
 
     inner: Adaptation
 
@@ -43,15 +43,17 @@ class AdaptationWrapper(Adaptation, ABC):
 
 
 def broadcast_to_unknowns(name: str, setting: Any, unknowns: Unknowns) -> PerUnknown:
-    """Return one number for each unknown parameter, from one number for all or one for each."""
+    """Return one number for each unknown parameter. ``setting`` is one number for all, or one for each."""
     size = len(unknowns.names)
     try:
         values = np.asarray(setting, dtype=float)
     except (TypeError, ValueError):
-        raise InputError(f"{name} is {setting!r}; give one number, or {size}, one per unknown parameter") from None
+        raise InputError(
+            f"{name} is {setting!r}; give one number, or {size} numbers, one per unknown parameter"
+        ) from None
     if values.shape not in ((), (size,)) or not np.isfinite(values).all():
         raise InputError(
-            f"{name} has shape {values.shape}, or entries that are not finite; give one finite number, or {size}, one "
-            "per unknown parameter"
+            f"{name} has shape {values.shape}, or entries that are not finite; give one finite number, or {size} "
+            "finite numbers, one per unknown parameter"
         )
     return np.broadcast_to(values, size).copy()

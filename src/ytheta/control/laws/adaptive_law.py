@@ -1,4 +1,4 @@
-"""The base of adaptive laws: control laws with unknown parameters."""
+"""The base of adaptive laws, the control laws with unknown parameters."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class AdaptiveLaw(Law, ABC):
     """A control law that adapts unknown parameters.
 
     ``learn`` lists the unknown parameters, by names or patterns; None selects the base parameters, or all parameters of
-    the links if ``base`` is None. ``adaptation`` is a gain of gradient adaptation, or another adaptation law.
+    the links if ``base`` is None. ``adaptation`` is the gain of gradient adaptation, or an adaptation law.
     """
 
     base: BaseParameters | None = None

@@ -1,13 +1,13 @@
-"""Computed torque: a baseline without adaptation that needs all parameters.
+"""Computed torque, a baseline without adaptation that needs all parameters.
 
 Identity      tau = M (qrdd - K_v ed - K_p e) + C qd + g + friction, so that edd + K_v ed + K_p e = 0
 Reference     J. J. Craig, Introduction to Robotics (1989), as [lu1993] sec. V-A cites it
 Accepts       every robot
-Notation      code        book   meaning       shape
-              stiffness   K_p    on q - qr     joints x joints
-              damping     K_v    on qd - qrd   joints x joints
+Notation      code        book   meaning               shape
+              stiffness   K_p    gain of e = q - qr    joints x joints
+              damping     K_v    gain of ed            joints x joints
 
-If the description is right, V = (edᵀ ed + eᵀ K_p e) / 2 falls: dV/dt = -edᵀ K_v ed.
+If the parameters of the description are right, V = (edᵀ ed + eᵀ K_p e) / 2 falls: dV/dt = -edᵀ K_v ed.
 """
 
 from __future__ import annotations

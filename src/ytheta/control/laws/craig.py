@@ -2,20 +2,20 @@
 
 Identity      tau = H_hat (qrdd - K_v ed - K_p e) + C_hat qd + G_hat
               d theta_hat/dt = -Gamma Y_u(q, qd, qdd)ᵀ H_hat^-1 (ed + Psi e)
-Reference     [lu1993] sec. V, as the scheme it compares with; J. J. Craig, P. Hsu and S. S. Sastry, Adaptive Control of
-              Mechanical Manipulators, International Journal of Robotics Research 6(2), 1987
-Accepts       every robot whose accelerations are measured; standard or base parameters; friction of the real motion
+Reference     [lu1993] sec. V, where it is the scheme to compare with; J. J. Craig, P. Hsu and S. S. Sastry, Adaptive
+              Control of Mechanical Manipulators, International Journal of Robotics Research 6(2), 1987
+Accepts       every robot whose accelerations are measured; standard or base parameters; friction of the measured motion
 Notation      code         paper   meaning                                                     shape
               e            E       q - qr (the paper's sign is the opposite)
-              stiffness    K_p     on e                                                        joints
-              damping      K_v     on ed                                                       joints
-              filtering    Psi     of the error that drives the adaptation, ed + Psi e         joints
+              stiffness    K_p     gain of e                                                   joints
+              damping      K_v     gain of ed                                                  joints
+              filtering    Psi     gain of e in ed + Psi e, the error that drives adaptation   joints
               adaptation   Gamma                                                               unknown x unknown
-Differs from  the paper in: estimates are not reset to known bounds, which keeps H_hat invertible there. If H_hat is
-              not positive definite, the rates are NaN in the graph and ``step`` raises an error; the torque needs no
+Differs from  the paper in: estimates are not reset to known bounds, by which the paper keeps H_hat invertible. If H_hat
+              is not positive definite, the rates are NaN in the graph and ``step`` raises an error; the torque needs no
               inverse.
 
-With exact accelerations edd + K_v ed + K_p e = H_hat^-1 Y_u theta_tilde. (p + Psi) / (p² + K_v p + K_p) is strictly
+With exact accelerations, edd + K_v ed + K_p e = H_hat^-1 Y_u theta_tilde. (p + Psi) / (p² + K_v p + K_p) is strictly
 positive real if K_v > Psi. Then V = (Xᵀ P X + theta_tildeᵀ Gamma^-1 theta_tilde) / 2 with X = (e, ed) and
 P = [K_p + Psi K_v, Psi; Psi, 1] falls: dV/dt = -eᵀ K_p Psi e - edᵀ (K_v - Psi) ed.
 """
@@ -41,7 +41,7 @@ from ytheta.shapes import Float, Shaped
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Craig(AdaptiveLaw):
-    """Computed torque with the estimate; adaptation needs measured accelerations and the inverse of H_hat."""
+    """Computed torque with the estimate. Adaptation needs measured accelerations and the inverse of H_hat."""
 
     stiffness: Gain
     damping: Gain
@@ -63,7 +63,7 @@ class Craig(AdaptiveLaw):
             raise InputError(
                 f"damping {K_v[run, k]:g} of {self.robot.actuated[k]!r}{in_run} is not greater than filtering "
                 f"{Psi[run, k]:g}: the transfer function of the error is then not strictly positive real, and the law "
-                "has no stability proof"
+                "has no stability proof; increase damping or decrease filtering"
             )
 
     @property
@@ -98,7 +98,7 @@ class Craig(AdaptiveLaw):
 
 
 def _solve_cholesky(M: Shaped[np.ndarray, "n n"], b: Shaped[np.ndarray, "n"]) -> Shaped[np.ndarray, "n"]:
-    """Return M^-1 b by a Cholesky factorization: NaN if M is not positive definite."""
+    """Return M^-1 b by a Cholesky factorization, or NaN if M is not positive definite."""
     import casadi
 
     n = len(b)

@@ -1,11 +1,12 @@
 """The base of all control laws: graph, step, torque limits and Lyapunov function.
 
-A law is defined once, in symbols: its torque, and the inputs of its adaptation law. The graph, the kernel behind
-``step`` and the kernels of simulations are derived from that. ``step`` advances x by explicit Euler with the rate at
-the present sample, as the controller of a real robot does: x(t) = x(before) + (t - before) xdot. The torque is that of
-x(before). In laws of the Slotine–Li kind the rate does not depend on x, so only the motion between samples is lost.
+A law defines its torque and the inputs of its adaptation law once, in symbols. The graph, the kernel that ``step``
+calls and the kernels of simulations are derived from this definition. ``step`` advances x by explicit Euler, as the
+controller of a real robot does: x(t) = x(t0) + (t - t0) xdot, where t0 is the time of the previous step and xdot the
+rate for the measured motion. The torque is computed with x(t0). In laws of the Slotine–Li kind, the rate does not
+depend on x, so the only error of explicit Euler is that it ignores the motion between samples.
 
-Torque limits clip the torque; while they do, the stability proofs of the laws do not hold.
+Torque limits clip the torque. While a limit is active, the stability proof of the law does not hold.
 """
 
 from __future__ import annotations
@@ -88,7 +89,7 @@ class Law(PickledByFields, ABC):
 
     @property
     def unknowns(self) -> Unknowns:
-        """The unknown parameters, and the values of all others."""
+        """The unknown parameters, and the values of all other parameters."""
         return Unknowns((), (), self.robot.numeric.theta)
 
     @property
@@ -119,7 +120,7 @@ class Law(PickledByFields, ABC):
 
     @property
     def gain_names(self) -> tuple[str, ...]:
-        """The gains that ``graph_with`` accepts factors for."""
+        """The gains for which ``graph_with`` accepts factors."""
         return (*self.GAINS, ADAPTATION) if self.unknown_names else tuple(self.GAINS)
 
     def check_factors(self, factors: Mapping[str, Float[np.ndarray, "runs"]]) -> None:
@@ -138,18 +139,18 @@ class Law(PickledByFields, ABC):
 
     @cached_property
     def graph(self) -> Graph:
-        """(q, qd, qr, qrd, qrdd, x) → (tau, dx/dt); if the robot has loops, q holds all coordinates, closed."""
+        """(q, qd, qr, qrd, qrdd, x) → (tau, dx/dt). If the robot has loops, q are all coordinates, closed."""
         return self.graph_with(())
 
     def graph_with(self, factors: Sequence[str]) -> Graph:
-        """Return the graph with one more input at the end: factors of these gains."""
+        """Return the graph with one more input at the end, the factors by which these gains are multiplied."""
         inputs, s = self._make_symbols(factors, acceleration=self.needs_acceleration)
         tau, error, slope = self.equations(s)
         if self.max_torque is not None:
             tau = _clip(tau, self.max_torque)
-        inputs_of_adaptation = AdaptationInputs(s, error, slope, tau)
-        rate, state_rate = self.adaptation_law.rate(inputs_of_adaptation)
-        output = np.concatenate([tau, scale_by(rate, inputs_of_adaptation.gain_factor), state_rate])
+        adaptation_inputs = AdaptationInputs(s, error, slope, tau)
+        rate, state_rate = self.adaptation_law.rate(adaptation_inputs)
+        output = np.concatenate([tau, scale_by(rate, adaptation_inputs.gain_factor), state_rate])
         return trace(self.name, inputs, output, made_from=f"{self.name} of {self.robot.name}")
 
     def lyapunov_graph(self, factors: Sequence[str] = ()) -> Graph:
@@ -177,7 +178,7 @@ class Law(PickledByFields, ABC):
     ) -> tuple[PerJoint, State]:
         elapsed = t - state.t
         if not elapsed >= 0.0:
-            raise InputError(f"{self.name}: a step from t = {state.t:g} back to {t:g}; time must not decrease")
+            raise InputError(f"{self.name}: step to t = {t:g} after a step to t = {state.t:g}; time must not decrease")
         motion: tuple[PerJoint, ...] = (qd,)
         if self.needs_acceleration:
             if qdd is None:
@@ -194,7 +195,7 @@ class Law(PickledByFields, ABC):
         return out[:n], State(t, state.x + elapsed * out[n:], warm_start)
 
     def explain_divergence(self, state: State) -> str:  # noqa: ARG002
-        """Return why torque or rates are not finite, and what to do about it."""
+        """Return the reason why torque or rates are not finite, and a remedy."""
         return "torque or adaptation rate is not finite: the loop is unstable; use smaller gains or steps"
 
     def lyapunov(self, state: State, q: PerJoint, qd: PerJoint, reference: Reference, truth: PerUnknown) -> float:
@@ -208,7 +209,7 @@ class Law(PickledByFields, ABC):
 
     @cached_property
     def _evaluate(self) -> WarmStartKernel | Callable[..., Any]:
-        """The call behind ``step``."""
+        """The compiled graph that ``step`` calls."""
         if self.robot.loops:
             return WarmStartKernel(build_constraint(self.robot), self.graph)
         return compile_graph(self.graph).one
@@ -249,7 +250,7 @@ def _clip(tau: AnyPerActuated, limits: Float[np.ndarray, "actuated"]) -> AnyPerA
     import casadi
 
     pairs = zip(tau, limits, strict=True)
-    return array([casadi.fmin(casadi.fmax(t, -most), most) if np.isfinite(most) else t for t, most in pairs])
+    return array([casadi.fmin(casadi.fmax(t, -limit), limit) if np.isfinite(limit) else t for t, limit in pairs])
 
 
 def _check_vector(name: str, values: Any, size: int, per: str) -> np.ndarray:
@@ -258,5 +259,8 @@ def _check_vector(name: str, values: Any, size: int, per: str) -> np.ndarray:
     except (TypeError, ValueError):
         raise InputError(f"{name} is {values!r}; give {size} numbers, one per {per}") from None
     if vector.shape != (size,) or not np.isfinite(vector).all():
-        raise InputError(f"{name} has shape {vector.shape}, or NaN in it; give {size} finite numbers, one per {per}")
+        raise InputError(
+            f"{name} has shape {vector.shape}, or entries that are not finite; give {size} finite numbers, "
+            f"one per {per}"
+        )
     return vector

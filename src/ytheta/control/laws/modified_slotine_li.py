@@ -3,18 +3,18 @@
 Identity      tau = Y(q, qd, qrdd) theta_hat - K s,   d theta_hat/dt = -Gamma Y_uᵀ s
               quasi-computed torque: K = lambda H_hat, that is tau = Y(q, qd, qdd*) theta_hat
 Reference     [lu1993] sec. V-A, (86)-(96)
-Accepts       every robot; standard or base parameters; friction, which is that of the real motion
+Accepts       every robot; standard or base parameters; friction of the measured motion
 Notation      code          paper      meaning                                         shape
               e             q tilde    q - qr (the paper's q_d)
               s             s          ed + Lambda e = qd - qd_r (86)
-              convergence   Lambda     in s; lambda in the variant                     joints x joints, or a number
-              damping       K          on s                                            joints x joints
+              convergence   Lambda     gain of e in s; lambda in the variant           joints x joints, or a number
+              damping       K          gain of s                                       joints x joints
               adaptation    Gamma      the factor of Yᵀ s (89)                         unknown x unknown
 Differs from  the printed paper in: accelerations have the second dot that the print lost: Y(q, qd, qdd_r) in
               (87)-(92), and qdd* = qdd_d - 2 lambda ed - lambda² e in (96).
 
 Y is the ordinary regressor, with C qd instead of C v. This leaves a term in the proof: dV/dt = -sᵀ (K - C) s (91), or
--sᵀ (lambda H - C) s (93). It is negative if K, or lambda, is large enough for the velocities that occur, since C grows
+-sᵀ (lambda H - C) s (93). dV/dt is negative if K, or lambda, is large enough for the velocities that occur: C grows
 with qd.
 """
 
@@ -24,7 +24,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ytheta.control.gains import Gain, GainShape, quadratic_form
+from ytheta.control.gains import Gain, GainShape, compute_quadratic_form
 from ytheta.control.laws.adaptive_law import AdaptiveLaw
 from ytheta.control.laws.law import LawEquations
 from ytheta.control.symbols import Symbols
@@ -46,19 +46,19 @@ class ModifiedSlotineLi(AdaptiveLaw):
         return "modified-slotine-li"
 
     def equations(self, s: Symbols) -> LawEquations:
-        sliding = _sliding_variable(s)
+        sliding = _compute_sliding_variable(s)
         qdd_r = s.qrdd - s.apply_gain("convergence", s.error_rate)  # derivative of (86)
         model_torque = s.model.torque(s.qd, qdd_r)
         tau = model_torque - s.apply_gain("damping", sliding)  # (92)
         return LawEquations(tau, sliding, multiply_transposed_regressor(model_torque, s.estimate_sx, sliding))  # (89)
 
     def lyapunov_term(self, s: Symbols, true: SymbolicModel) -> Any:
-        return quadratic_form(true.mass_matrix, _sliding_variable(s)) * 0.5  # (90)
+        return compute_quadratic_form(true.mass_matrix, _compute_sliding_variable(s)) * 0.5  # (90)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class QuasiComputedTorque(AdaptiveLaw):
-    """The variant K = lambda H_hat: computed torque with the estimate, two poles at -lambda once it is right."""
+    """The variant K = lambda H_hat: computed torque with the estimate, and two poles at -lambda if it is right."""
 
     convergence: float
 
@@ -69,15 +69,15 @@ class QuasiComputedTorque(AdaptiveLaw):
         return "quasi-computed-torque"
 
     def equations(self, s: Symbols) -> LawEquations:
-        sliding = _sliding_variable(s)
+        sliding = _compute_sliding_variable(s)
         qdd = s.qrdd - s.apply_gain("convergence", s.error_rate + sliding)  # (96): qdd_r - lambda s is qdd*
         tau = s.model.torque(s.qd, qdd)  # (95)
         return LawEquations(tau, sliding, multiply_transposed_regressor(tau, s.estimate_sx, sliding))  # (94)
 
     def lyapunov_term(self, s: Symbols, true: SymbolicModel) -> Any:
-        return quadratic_form(true.mass_matrix, _sliding_variable(s)) * 0.5
+        return compute_quadratic_form(true.mass_matrix, _compute_sliding_variable(s)) * 0.5
 
 
-def _sliding_variable(s: Symbols) -> AnyPerActuated:
+def _compute_sliding_variable(s: Symbols) -> AnyPerActuated:
     """Return s of (86)."""
     return s.error_rate + s.apply_gain("convergence", s.error)

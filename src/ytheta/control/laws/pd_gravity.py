@@ -1,14 +1,14 @@
-"""PD control with gravity compensation: a baseline that needs the gravity torque only.
+"""PD control with gravity compensation, a baseline that needs the gravity torque only.
 
 Identity      tau = g(q) - K_p e - K_d ed
 Reference     M. Takegaki and S. Arimoto, A New Feedback Method for Dynamic Control of Manipulators, Journal of Dynamic
               Systems, Measurement, and Control 103, 1981
 Accepts       every robot; declared forces are compensated, friction is not
-Notation      code        paper   meaning       shape
-              stiffness   K_p     on q - qr     joints x joints
-              damping     K_d     on qd - qrd   joints x joints
+Notation      code        paper   meaning               shape
+              stiffness   K_p     gain of e = q - qr    joints x joints
+              damping     K_d     gain of ed            joints x joints
 
-For a reference at rest V = (qdᵀ M qd + eᵀ K_p e) / 2 falls: dV/dt = -qdᵀ K_d qd, and faster with viscous friction. A
+For a reference at rest, V = (qdᵀ M qd + eᵀ K_p e) / 2 falls: dV/dt = -qdᵀ K_d qd, and faster with viscous friction. A
 moving reference is tracked with an error.
 """
 
@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ytheta.control.gains import Gain, GainShape, quadratic_form
+from ytheta.control.gains import Gain, GainShape, compute_quadratic_form
 from ytheta.control.laws.law import Law, LawEquations
 from ytheta.control.symbols import Symbols
 from ytheta.dynamics.symbolic_model import SymbolicModel
@@ -44,4 +44,4 @@ class PDGravity(Law):
 
     def lyapunov_term(self, s: Symbols, true: SymbolicModel) -> Any:
         spring_energy = inner(s.error, s.apply_gain("stiffness", s.error))
-        return (quadratic_form(true.mass_matrix, s.error_rate) + spring_energy) * 0.5
+        return (compute_quadratic_form(true.mass_matrix, s.error_rate) + spring_energy) * 0.5

@@ -3,17 +3,17 @@
 Identity      tau = Y_S(q, qd, v, vd) theta_hat - K_D r,   d theta_hat/dt = -Gamma Y_Sᵀ r
 Reference     [fernandez2000] (26)-(32); J.-J. E. Slotine and W. Li, On the Adaptive Control of Robot Manipulators,
               International Journal of Robotics Research 6(3), 1987
-Accepts       every robot; standard or base parameters; friction, whose viscous part is that of v
+Accepts       every robot; standard or base parameters; friction, with its viscous part at the velocity v
 Notation      code          paper      meaning                                         shape
               convergence   Lambda     v = qrd - Lambda e                              joints x joints
-              damping       K_D        on r                                            joints x joints
+              damping       K_D        gain of r                                       joints x joints
               adaptation    Gamma^-1   the factor of Yᵀ r                              unknown x unknown
               e             e          q - qr
               r             r          qd - v = ed + Lambda e
-Differs from  the paper in: gains may be full matrices; ``adaptation`` is the *inverse* of its Gamma (31), as in the
-              other laws here: 1 / 0.075 for its PUMA; any subset of the parameters may be unknown; the Lyapunov
-              function, for which it cites its sources: V = (rᵀ D r + theta_tildeᵀ Gamma theta_tilde) / 2 with
-              dV/dt = -rᵀ (K_D + F_v) r.
+Differs from  the paper in: gains may be full matrices; ``adaptation`` is the *inverse* of the paper's Gamma (31), as in
+              the other laws here (1 / 0.075 for the paper's PUMA); any subset of the parameters may be unknown. The
+              paper does not print the Lyapunov function but cites its sources. It is
+              V = (rᵀ D r + theta_tildeᵀ Gamma theta_tilde) / 2, with dV/dt = -rᵀ (K_D + F_v) r.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ytheta.control.gains import Gain, GainShape, quadratic_form
+from ytheta.control.gains import Gain, GainShape, compute_quadratic_form
 from ytheta.control.laws.adaptive_law import AdaptiveLaw
 from ytheta.control.laws.law import LawEquations
 from ytheta.control.symbols import Symbols
@@ -32,7 +32,7 @@ from ytheta.shapes import AnyPerActuated
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SlotineLi(AdaptiveLaw):
-    """Tracks any reference while it adapts; needs neither accelerations nor an inverse."""
+    """Tracks any reference while it adapts. It needs neither accelerations nor the inverse of a mass matrix."""
 
     convergence: Gain
     damping: Gain
@@ -44,18 +44,18 @@ class SlotineLi(AdaptiveLaw):
         return "slotine-li"
 
     def equations(self, s: Symbols) -> LawEquations:
-        v, r = _reference_velocity(s)
+        v, r = _compute_reference_velocity(s)
         vd = s.qrdd - s.apply_gain("convergence", s.error_rate)
         model_torque = s.model.torque(s.qd, vd, v)
         tau = model_torque - s.apply_gain("damping", r)  # (32)
         return LawEquations(tau, r, multiply_transposed_regressor(model_torque, s.estimate_sx, r))  # (31)
 
     def lyapunov_term(self, s: Symbols, true: SymbolicModel) -> Any:
-        _, r = _reference_velocity(s)
-        return quadratic_form(true.mass_matrix, r) * 0.5
+        _, r = _compute_reference_velocity(s)
+        return compute_quadratic_form(true.mass_matrix, r) * 0.5
 
 
-def _reference_velocity(s: Symbols) -> tuple[AnyPerActuated, AnyPerActuated]:
+def _compute_reference_velocity(s: Symbols) -> tuple[AnyPerActuated, AnyPerActuated]:
     """Return v and r of (26)-(27)."""
     v = s.qrd - s.apply_gain("convergence", s.error)
     return v, s.qd - v

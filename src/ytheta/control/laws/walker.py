@@ -3,26 +3,26 @@
 Identity      tau = Y_W(q, qd, v, vd) theta_hat - K_D r,   d theta_hat/dt = -adaptation Y_Wᵀ r,
               K_D = sum over links of gamma_j J_jᵀ I0_j J_j
 Reference     [walker1988] (12), (13), (17)-(26), sec. 5
-Accepts       every robot; link parameters, friction of all joints, those that close loops included
+Accepts       every robot; link parameters, and friction of all joints, including those that close loops
 Notation      code          paper               meaning                                          shape
               convergence   Lambda              v = qrd - Lambda e                               actuated x actuated
-              feedback      gamma_j             on the error of link j's spatial velocity        links
-              initial       I0_j                the estimate whose inertias weigh that error     unknown
+              feedback      gamma_j             gain of the spatial velocity error of link j     links
+              initial       I0_j                the estimate whose inertias weight that error    unknown
               adaptation    1/alpha_j, 1/beta_j the factor of w                                  unknown x unknown
               v             Qhatdot             reference velocity of the actuated coordinates
               r             Qtildedot           qd - v
-              w             w_jk, qtildedot qd  (25), and the same of friction                   params
+              w             w_jk, qtildedot qd  (25), and the same for friction                  params
               F             -                   Fhat_j per unit of the ten parameters            6 x 10
               weights       gamma_j m0_j        parameters of the feedback's inertias            link params
               rho           rhohat              torque of every drive, so that tau = Eᵀ rho      drives
-Two forms     (21) is used as printed, with vhat_j × I_j vhat_j instead of v_j × I_j vhat_j: the proof and the updates
-              are the same, the torque is not. See ``spatial_tree``.
+Two forms     (21) is used as printed, with vhat_j × I_j vhat_j instead of v_j × I_j vhat_j. Both forms have the same
+              proof and the same adaptation, but different torques. See ``spatial_tree``.
 Differs from  the paper in: Lambda and the adaptation may be full matrices; any subset of the parameters may be
               unknown, rotor inertia, Coulomb friction and declared forces included; I0 is a setting, independent of the
-              estimate given to ``init``. Viscous friction takes the *measured* velocity (22), so that friction has no
-              part in dV/dt = -rᵀ K_D r.
+              estimate given to ``init``. Viscous friction is that of the *measured* velocity (22), so that friction
+              has no part in dV/dt = -rᵀ K_D r.
               Drives and declared forces are added after the recursion over the tree of links (``spatial_tree``).
-Two ways      ``_recursion`` runs on symbols for the graph, and on floats, as in the paper, in ``evaluate``.
+Two ways      ``_run_recursion`` runs on symbols for the graph, and on floats, as in the paper, in ``evaluate``.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ytheta.control.controller import Reference, State
-from ytheta.control.gains import Gain, GainShape, quadratic_form, scale_by
+from ytheta.control.gains import Gain, GainShape, compute_quadratic_form, scale_by
 from ytheta.control.laws.adaptive_law import AdaptiveLaw
 from ytheta.control.laws.law import LawEquations
 from ytheta.control.symbols import Symbols
@@ -67,7 +67,7 @@ EIGENVALUE_TOLERANCE = 1e-9  # relative to the largest: point masses and rods ha
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Walker(AdaptiveLaw):
-    """Tracks with robots that have loops, and adapts all links and the friction of every joint by default."""
+    """Tracks with robots that have loops. By default, all links and the viscous friction of all joints are unknown."""
 
     convergence: Gain
     feedback: Gain
@@ -101,31 +101,31 @@ class Walker(AdaptiveLaw):
         weights = scale_by(exact_array(self._weights.tolist()), s.factors.get("feedback", 1))
         m = compute_drive_motion(s.model.loops, s.qd, vd, v)
         shapes = compute_force_shapes(s.model.loops, m.joints.q)
-        rho, w = _recursion(s.model.loops.mechanism, m, shapes, s.model.theta, weights)
+        rho, w = _run_recursion(s.model.loops.mechanism, m, shapes, s.model.theta, weights)
         return LawEquations(dot(m.drive_jacobian.T, rho), s.qd - v, w[list(self.unknowns.indices)])  # (23), (24)
 
     def lyapunov_term(self, s: Symbols, true: SymbolicModel) -> Any:
-        """(26); the sum over links is rᵀ M r."""
+        """Return (26), where the sum over links is rᵀ M r."""
         r = s.error_rate + s.apply_gain("convergence", s.error)
-        return quadratic_form(true.mass_matrix, r) * 0.5
+        return compute_quadratic_form(true.mass_matrix, r) * 0.5
 
     def evaluate(
         self, x: PerUnknown, q: PerJoint, qd: PerJoint, reference: Reference
     ) -> tuple[PerJoint, Float[np.ndarray, "unknown"]]:
-        """Return tau, without torque limits, and Yᵀ r by the paper's procedures on floats: slow, but not compiled."""
+        """Return tau without torque limits and Yᵀ r, by the paper's recursion on floats: slow, but not compiled."""
         Lambda = self.gains["convergence"]
         v, vd = reference.qd - Lambda @ (q - reference.q), reference.qdd - Lambda @ (qd - reference.qd)  # (17)
         closed = solve(self._loops, q[None]).or_raise().x[0] if self.robot.loops else q
         theta = self.unknowns.theta.copy()
         theta[list(self.unknowns.indices)] = x
-        m, shapes = self._numeric_motion(closed, qd, vd, v)
-        rho, w = _recursion(self._loops.mechanism, m, shapes, theta, self._weights)
+        m, shapes = self._evaluate_motion(closed, qd, vd, v)
+        rho, w = _run_recursion(self._loops.mechanism, m, shapes, theta, self._weights)
         return dot(m.drive_jacobian.T, rho).astype(float), w[list(self.unknowns.indices)].astype(float)
 
-    def _numeric_motion(
+    def _evaluate_motion(
         self, x: PerCoordinate, qd: PerJoint, vd: PerJoint, v: PerJoint
     ) -> tuple[DriveMotion, Shaped[np.ndarray, "drives forces"]]:
-        """The motion of joints and drives, and the shapes of the declared forces, on floats."""
+        """Return the motion of joints and drives, and the shapes of the declared forces, as floats."""
         *vectors, joints, drives, shapes = (np.array(part) for part in self._kinematics(x, qd, vd, v))
         q, joint_qd, joint_vd, joint_v, velocity, reference_velocity, acceleration = (part[:, 0] for part in vectors)
         motion = numeric_motion(q, joint_qd, joint_vd, joint_v)
@@ -156,13 +156,14 @@ class Walker(AdaptiveLaw):
         initial = np.asarray(self.initial, dtype=float)
         if initial.shape != (len(self.unknown_names),) or not np.isfinite(initial).all():
             raise InputError(
-                f"initial has shape {initial.shape}, or NaN in it; give {len(self.unknown_names)} finite numbers"
+                f"initial has shape {initial.shape}, or entries that are not finite; give {len(self.unknown_names)} "
+                "finite numbers, one per unknown parameter"
             )
         return initial
 
     @cached_property
     def _weights(self) -> Float[np.ndarray, "link_params"]:
-        """gamma_j m0_j of all links, one after the other."""
+        """gamma_j m0_j of all links, one link after the other."""
         links = len(self._loops.mechanism.bodies)
         theta = self.unknowns.theta.copy()
         theta[list(self.unknowns.indices)] = self._initial
@@ -170,26 +171,26 @@ class Walker(AdaptiveLaw):
         return theta[: PER_LINK * links] * np.repeat(gamma, PER_LINK)
 
 
-def _recursion(
+def _run_recursion(
     mechanism: Mechanism,
     m: DriveMotion,
     force_shapes: Shaped[np.ndarray, "drives forces"],
     theta: Shaped[np.ndarray, "params"],
     weights: Shaped[np.ndarray, "link_params"],
 ) -> tuple[AnyPerDrive, Shaped[np.ndarray, "params"]]:
-    """rho of every drive, and w of every parameter."""
+    """Return rho of every drive and w of every parameter."""
     rho, w = zeros(len(m.velocity)), zeros(len(theta))
     velocity_error = m.velocity - m.reference_velocity
 
-    def link_force(link: int, motion: LinkMotion) -> AnySpatialColumns:
-        """Fhat of a link, and w of its parameters: (20), (21), (25)."""
+    def compute_link_force(link: int, motion: LinkMotion) -> AnySpatialColumns:
+        """Return Fhat of a link, and set w of its parameters: (20), (21), (25)."""
         place = slice(PER_LINK * link, PER_LINK * (link + 1))
         error = motion.v - motion.u
         F = motion.inertial_columns
         w[place] = dot(F.T, spatial_transpose(error[:, None])[0])
         return (dot(F, theta[place]) - dot(momentum_columns(error), weights[place]))[:, None]
 
-    for force in traverse(mechanism, m.joints, link_force, add_forces):
+    for force in traverse(mechanism, m.joints, compute_link_force, add_forces):
         rho[force.joint] = force.row[0]
     factors = m.parameter_factors
     factors[:, VISCOUS] = m.velocity  # (22)
@@ -204,7 +205,7 @@ def _recursion(
 
 
 def _check_feedback(loops: Constraint, weights: Float[np.ndarray, "link_params"]) -> None:
-    """Raise if K_D is not positive definite: I0 is not physically consistent, or some coordinate moves no mass."""
+    """Raise if K_D is not positive definite: I0 is not physically consistent, or some coordinate does not move mass."""
     import casadi
 
     for body, parameters in zip(loops.mechanism.bodies, weights.reshape(-1, PER_LINK), strict=True):
@@ -212,11 +213,12 @@ def _check_feedback(loops: Constraint, weights: Float[np.ndarray, "link_params"]
         values = np.linalg.eigvalsh(np.roll(momenta, 3, axis=1))
         if values[0] < -EIGENVALUE_TOLERANCE * abs(values[-1]):
             raise InputError(
-                f"the initial inertia of {body.name!r} is not physically consistent, so feedback with it does not damp"
+                f"the initial inertia of {body.name!r} is not physically consistent, so feedback that it weights need "
+                "not damp; give consistent inertias as initial"
             )
     theta = np.concatenate([weights, np.zeros(len(loops.robot.parameter_names) - len(weights))])
     damping = SymbolicModel(loops, exact_array(theta.tolist())).mass_matrix
     K_D = casadi.Function("K_D", [loops.x], [column(damping.ravel())])(loops.home)
     values = np.linalg.eigvalsh(np.array(K_D).reshape(damping.shape))
     if values[0] <= EIGENVALUE_TOLERANCE * values[-1]:
-        raise InputError("the initial inertias do not damp some coordinate; give every outer link mass and extent")
+        raise InputError("the initial inertias do not damp some coordinate; give every outermost link mass and extent")

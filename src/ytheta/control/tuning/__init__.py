@@ -1,1 +1,1 @@
-"""Suggested gains, from the inertias of a robot, the motion it is to make, and the controller's period."""
+"""Gains suggested from the inertias of a robot, its reference trajectory and the period of its controller."""

@@ -3,25 +3,28 @@
 Notation      code     meaning                                                      shape
               Y        regressor of the unknown parameters                          samples x joints x unknown
               M, K_D   mass and damping: M rdot + K_D r = Y theta_tilde             samples x joints x joints
-              S        metric of natural adaptation: d estimate/dt = -gain S slope  unknown x unknown
+              S        metric of natural adaptation at the nominal inertias:        unknown x unknown
+                       d estimate/dt = -gain S slope
 
-theta_tilde decays at the rates of Gamma Yᵀ K_D^-1 Y. gamma_j = g / mean(Y_jᵀ K_D^-1 Y_j) makes these rates alike for
-every parameter by itself, whatever its unit and size. Together with the feedback this is the second-order system
+If adaptation is slow, r = K_D^-1 Y theta_tilde, and theta_tilde decays at the rates of Gamma Yᵀ K_D^-1 Y. With
+gamma_j = g / mean(Y_jᵀ K_D^-1 Y_j), this rate is the same for every single parameter, whatever its unit and size.
+Feedback and adaptation together are the second-order system
 
     M rdot + K_D r = Y theta_tilde,   d theta_tilde/dt = -Gamma Yᵀ r,   so   M rddot + K_D rdot + Y Gamma Yᵀ r = 0
 
-for constant M and Y. It oscillates if Y Gamma Yᵀ exceeds K_D M^-1 K_D / 4 in some direction. g makes the ratio of the
-two MAX_OSCILLATION_RATIO = 8 at the worst instant of the motion, and less at all others. With it no run of the catalog
-diverged that started with estimates of 0 to 3 times the truth and errors of 0.2 rad (0.04 rad with loops).
+for constant M and Y. It oscillates if Y Gamma Yᵀ exceeds K_D M^-1 K_D / 4 in some direction. g is chosen so that the
+largest ratio of the two on the motion is MAX_OSCILLATION_RATIO = 8. With this choice no run diverged, on any robot of
+the catalog, that started with estimates of 0 to 3 times the truth and errors of 0.2 rad (0.04 rad with loops).
 
 Y is evaluated on the motion and on the same motion with tracking errors of 0.05 rad or 0.02 m. A parameter that the
 reference hardly excites thus does not get a gain that makes the loop unstable with the first tracking error. The effect
-of a parameter counts as at least 1e-6 of the largest of its kind (masses, first moments, …).
+Y_jᵀ K_D^-1 Y_j of a parameter is assumed to be at least 1e-6 of the largest effect of its kind (masses, first
+moments, …).
 
-craig adapts by Yᵀ H_hat^-1 of a filtered error; with filtering = lambda this error is 1 / (p + kappa) of
-H^-1 Y theta_tilde: the same system with H^-1 Y instead of Y and 1 instead of M. H_hat has to stay positive definite
-while it adapts, so the ratio is 1. Of the runs above, those from half the truth diverged on the five-bar only, those
-from 0.3 of the truth on half of the catalog.
+The slope of craig is Yᵀ H_hat^-1 times a filtered error. With filtering = lambda, this error is H^-1 Y theta_tilde,
+filtered by 1 / (p + kappa). This is the same system with H^-1 Y instead of Y, 1 instead of M and kappa instead of K_D.
+H_hat must stay positive definite during adaptation, so the ratio is at most 1. Of the runs above, those that started at
+half the truth diverged on the five-bar only, and those that started at 0.3 of the truth on half of the catalog.
 """
 
 from __future__ import annotations
@@ -45,7 +48,7 @@ from ytheta.errors import UnknownNameError, suggest_names
 from ytheta.robot.inertia import Inertia
 from ytheta.shapes import Float, JointMatrices, PerUnknown, UnknownByUnknown
 
-MAX_OSCILLATION_RATIO = 8.0  # at the worst instant; the damping ratio there is 0.35
+MAX_OSCILLATION_RATIO = 8.0  # at the worst instant of the motion; the damping ratio there is 0.35
 MAX_OSCILLATION_RATIO_CRAIG = 1.0  # because H_hat is inverted
 MIN_RELATIVE_EFFECT = 1e-6  # relative to the parameter of the same kind with the largest effect
 ANGLE_ERROR, LENGTH_ERROR = 0.05, 0.02  # rad and m, the tracking errors with which Y is evaluated
@@ -55,8 +58,8 @@ ANGLE_ERROR, LENGTH_ERROR = 0.05, 0.02  # rad and m, the tracking errors with wh
 class ErrorDynamics:
     """Feedback and adaptation on a motion: M rdot + K_D r = Y theta_tilde.
 
-    ``torque_weights`` weight torque errors as much as the r that they cause. ``max_oscillation_ratio`` bounds the ratio
-    of Y Gamma Yᵀ to the value at which the system begins to oscillate.
+    With ``torque_weights``, a torque error has the same weight as the error r that it causes. ``max_oscillation_ratio``
+    bounds the ratio of Y Gamma Yᵀ to the value at which the system begins to oscillate.
     """
 
     unknowns: Unknowns
@@ -72,7 +75,7 @@ class ErrorDynamics:
         Y = kernels.regressor(task.robot, parameters=unknowns.names, backend=BACKEND)(*_add_tracking_errors(task))
         M, K_D = np.concatenate([task.M, task.M]), np.broadcast_to(K_D, task.M.shape)
         weights, ratio = np.linalg.inv(K_D.mean(axis=0)), MAX_OSCILLATION_RATIO
-        if law is Craig:  # its errors are accelerations, M^-1 times torques
+        if law is Craig:  # its errors are accelerations: M^-1 times torque errors
             Y, M = np.linalg.solve(M, Y), np.broadcast_to(np.eye(M.shape[1]), M.shape)
             weights = np.linalg.inv(task.M_mean @ task.M_mean) / task.kappa
             ratio = MAX_OSCILLATION_RATIO_CRAIG
@@ -84,37 +87,37 @@ class ErrorDynamics:
         effect = np.einsum("sju,sju->u", self.Y, np.linalg.solve(self.K_D, self.Y)) / len(self.Y)
         kinds = np.array([name.rpartition(".")[2] for name in self.unknowns.names])
         for kind in np.unique(kinds):
-            same = kinds == kind
-            effect[same] = np.maximum(effect[same], MIN_RELATIVE_EFFECT * effect[same].max())
+            same_kind = kinds == kind
+            effect[same_kind] = np.maximum(effect[same_kind], MIN_RELATIVE_EFFECT * effect[same_kind].max())
         if not effect.any():
             return np.ones(len(effect))
         gamma = 1.0 / np.where(effect > 0.0, effect, effect.max())
-        return gamma * (self.max_oscillation_ratio / self.oscillation_ratio(np.diag(gamma)))
+        return gamma * (self.max_oscillation_ratio / self.compute_oscillation_ratio(np.diag(gamma)))
 
     @property
     def natural(self) -> Natural:
-        """The same ratio in the metric of the nominal inertias; offsets and forces as in the gradient."""
+        """Natural adaptation with the same ratio in the metric S. Offsets and forces get their least gradient gain."""
         S, signed = np.zeros((len(self.unknowns.names),) * 2), np.ones(len(self.unknowns.names), dtype=bool)
         owners = [name.rpartition(".") for name in self.unknowns.names]
         for link in dict.fromkeys(owner for owner, _, kind in owners if kind in LINK_PARAMETERS):
             group = [k for k, (owner, _, kind) in enumerate(owners) if owner == link and kind in LINK_PARAMETERS]
-            if len(group) == len(LINK_PARAMETERS):  # Natural refuses fewer
+            if len(group) == len(LINK_PARAMETERS):  # ``Natural`` refuses all others
                 P = Inertia(tuple(self.unknowns.nominal[group].tolist())).pseudo
                 S[np.ix_(group, group)] = LINK_FROM_PSEUDO @ np.kron(P, P) @ LINK_FROM_PSEUDO.T
             signed[group] = False
         for k, (_, _, kind) in enumerate(owners):
             if kind in JOINT_PARAMETERS and kind in POSITIVE_PARAMETERS:
                 S[k, k], signed[k] = self.unknowns.nominal[k] ** 2, False
-        gain = self.max_oscillation_ratio / self.oscillation_ratio(S) if S.any() else 1.0
+        gain = self.max_oscillation_ratio / self.compute_oscillation_ratio(S) if S.any() else 1.0
         return Natural(gain, step=self.period, signed=float(self.gradient[signed].min()) if signed.any() else None)
 
     @property
     def composite(self) -> Composite:
-        """The gain of the gradient; torque errors weigh as much as the r that they cause, and are filtered as fast."""
+        """Composite adaptation with the gain of the gradient, and a filter as fast as the slowest decay of r."""
         rate = float(generalized_eigenvalues(self.K_D, self.M).min())
         return Composite(self.gradient, prediction=self.torque_weights, bandwidth=rate)
 
-    def oscillation_ratio(self, Gamma: UnknownByUnknown) -> float:
+    def compute_oscillation_ratio(self, Gamma: UnknownByUnknown) -> float:
         """Return the largest ratio of Y Gamma Yᵀ to K_D M^-1 K_D / 4; above 1 the system oscillates."""
         critical = 0.25 * self.K_D @ np.linalg.solve(self.M, self.K_D)
         stiffness = np.einsum("sju,uw,skw->sjk", self.Y, Gamma, self.Y, optimize=True)

@@ -3,31 +3,32 @@
 Identity      with the right model every law has the same error dynamics: (p + lambda) (p + kappa) e = 0
 Accepts       robots on which every coordinate moves some inertia; every control law of the registry
 Notation      code     meaning                                                                  shape
-              lam      lambda, 1/s: rate at which the position error follows r, the law's error
-              kappa    1/s: rate at which r decays
+              lam      lambda in 1/s, the rate at which the position error follows the law's error r
+              kappa    rate at which r decays, in 1/s
               M        mass matrix of the description at samples of the motion                  samples x joints²
               M_mean   its mean over the motion                                                 joints x joints
               K_D      damping of r at the same samples; one matrix if it is constant           samples x joints²
 
-Poles. kappa = 2 lambda. A model with an error of 20 % leaves the tracking error 0.2 a / (lambda kappa), where a is the
-largest acceleration M^-1 tau on the motion, gravity included. lambda² = a limits this to 0.1 rad, which matters for
-arms of 10 cm and less. All others get lambda = 10/s: errors decay within half a second. A torque that is held for a
-period h acts h/2 late and costs the velocity feedback a phase of h (lambda + kappa) / 2. lambda is at most 0.04 / h,
-which costs 3.4 degrees.
+Poles. kappa = 2 lambda. A model with an error of 20 % causes the tracking error 0.2 a / (lambda kappa), where a is the
+largest acceleration M^-1 tau on the motion, gravity included. lambda² = a limits this error to 0.1 rad, which matters
+for arms of 10 cm and less. All other arms get lambda = 10/s, with which errors decay within half a second. A torque
+that is held for a period h acts h/2 late and costs the velocity feedback a phase of h (lambda + kappa) / 2. lambda is
+at most 0.04 / h, which costs 3.4 degrees.
 
-Damping. Laws with a damping matrix (slotine-li, modified-slotine-li, pd-gravity) get K_D = c M_mean. Its rates depend
-on the pose: they lie between the smallest and the largest eigenvalue of M(q)^-1 K_D. c makes the smallest rate kappa,
-unless the largest would then exceed 0.5 / h. A sampled loop becomes unstable at 2 / h, so links may be half as heavy
-as described. Arms that pass poses with coinciding axes (panda, iiwa14) have rates that differ by a factor of 60 to 80,
-and the smallest rate is then slow; a diagonal K_D is not better for any robot of the catalog. If C acts against the
-damping, sᵀ (K - C) s, the rate is at least twice the largest eigenvalue of M^-1 (C + Cᵀ) / 2 on the motion.
+Damping. Laws with a damping matrix (slotine-li, modified-slotine-li, pd-gravity) get K_D = c M_mean. The rates at
+which r decays depend on the pose: they are the eigenvalues of M(q)^-1 K_D. c is chosen so that the smallest rate on the
+motion is kappa, unless the largest would then exceed 0.5 / h. A sampled loop becomes unstable at 2 / h, so it stays
+stable even if links are half as heavy as described. On arms that pass poses with coinciding axes (panda, iiwa14), the
+rates differ by a factor of 60 to 80, so the smallest rate is below kappa; a diagonal K_D is not better for any
+robot of the catalog. In laws in which C acts against the damping, dV/dt = -sᵀ (K - C) s, the rate is at least twice the
+largest eigenvalue of M^-1 (C + Cᵀ) / 2 on the motion.
 
-Other laws. quasi-computed-torque has K_D = lambda M(q) and both poles at the geometric mean. walker has
-K_D = feedback M_l(q), where M_l is M without rotors: joints whose rotors are heavier than their links (the wrist of a
-puma560) are damped slowly, and slotine-li is better there.
+Other laws. quasi-computed-torque has K_D = lambda M(q) and both poles at the geometric mean of lambda and kappa. walker
+has K_D = feedback M_l(q), where M_l is M without rotors: joints whose rotors are heavier than their links (the wrist of
+a puma560) are damped slowly, and slotine-li is better for them.
 
-Units. M_mean has the units of the coordinates, radians or metres, and so has K_D; lambda is 1/s in any case. Masses
-multiplied by 1000 give gains multiplied by 1000 and the same motion.
+Units. The units of M_mean and K_D depend on the coordinates, radians or metres; lambda is in 1/s for all. If all masses
+are multiplied by 1000, so are the gains, and the motion is the same.
 """
 
 from __future__ import annotations
@@ -53,14 +54,14 @@ from ytheta.shapes import Float, JointMatrices, SamplesByJoint, Shaped
 
 ReferenceSamples: TypeAlias = tuple[SamplesByJoint, SamplesByJoint, SamplesByJoint]  # q, qd, qdd
 
-MIN_LAMBDA = 10.0  # 1/s, unless the period is too long for it
+MIN_LAMBDA = 10.0  # 1/s; long periods require a smaller lambda
 MAX_LAMBDA_TIMES_PERIOD = 0.04
 KAPPA_PER_LAMBDA = 2.0
 MAX_RATE_TIMES_PERIOD = 0.5
 MIN_KAPPA_PER_CORIOLIS_RATE = 2.0
 DIFFERENCE_STEP = 1e-4  # s, of the central difference for dM/dt
 MIN_SCALED_EIGENVALUE = 1e-9  # of M, scaled to a diagonal of ones
-BACKEND = "interpreter"  # a few hundred samples, once: faster than a compilation
+BACKEND = "interpreter"  # for a few hundred samples, it is faster than a compilation
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +97,7 @@ class TuningTask:
             smallest = np.linalg.eigvalsh(M / (size[:, :, None] * size[:, None, :]))[:, 0].min()
             if smallest > MIN_SCALED_EIGENVALUE:
                 return M
-            reason = "some motion of its joints moves no mass, or a negative one"
+            reason = "some motion of its joints moves no mass, or negative mass"
         else:
             names = [name for name, inertia in zip(self.robot.actuated, has_inertia, strict=True) if not inertia]
             reason = f"the description has no inertia that moves with {', '.join(names)}"
@@ -119,20 +120,20 @@ class TuningTask:
 
     @cached_property
     def M_links(self) -> JointMatrices:
-        """M without rotors."""
+        """M without rotor inertia."""
         if not any(drive.rotor_inertia for _, drive in self.robot.drives):
             return self.M
         without_rotors = self.robot.with_drives(lambda _, drive: replace(drive, rotor_inertia=0.0))
         M = kernels.mass_matrix(without_rotors, backend=BACKEND)(self.motion[0])
         if not (generalized_eigenvalues(M, self.M)[:, 0] > MIN_SCALED_EIGENVALUE).all():
             raise InputError(
-                f"robot {self.robot.name!r}: some motion of its joints moves rotors only, and walker's feedback, which "
-                "uses the inertias of the links, would not damp it; give the links inertias, or use slotine-li"
+                f"robot {self.robot.name!r}: some motion of its joints moves only rotors. The feedback of walker uses "
+                "the inertias of the links and would not damp it; give the links inertias, or use slotine-li"
             )
         return M
 
     def scale_damping(self, K: JointMatrices, rate: float) -> JointMatrices:
-        """Scale K so that the smallest eigenvalue of M^-1 K is ``rate``, or the largest is ``max_rate`` if less."""
+        """Scale K so that the smallest eigenvalue of M^-1 K is ``rate``, but the largest is at most ``max_rate``."""
         rates = generalized_eigenvalues(K, self.M)
         return K * min(rate / float(rates.min()), self.max_rate / float(rates.max()))
 
@@ -145,50 +146,50 @@ def suggest_feedback(law: type[Law], task: TuningTask) -> Feedback:
     return FEEDBACK_RULES[law](task)
 
 
-def _slotine_li(task: TuningTask) -> Feedback:
+def _suggest_slotine_li(task: TuningTask) -> Feedback:
     K_D = task.scale_damping(task.M_mean[None], task.kappa)
     return {"convergence": task.lam, "damping": K_D[0]}, K_D
 
 
-def _modified_slotine_li(task: TuningTask) -> Feedback:
+def _suggest_modified_slotine_li(task: TuningTask) -> Feedback:
     rate = max(task.kappa, MIN_KAPPA_PER_CORIOLIS_RATE * task.coriolis_rate)
     K_D = task.scale_damping(task.M_mean[None], rate)
     return {"convergence": task.lam, "damping": K_D[0]}, K_D
 
 
-def _quasi_computed_torque(task: TuningTask) -> Feedback:
+def _suggest_quasi_computed_torque(task: TuningTask) -> Feedback:
     rate = max(float(np.sqrt(task.lam * task.kappa)), MIN_KAPPA_PER_CORIOLIS_RATE * task.coriolis_rate)
     lam = min(rate, 0.5 * task.max_rate)
     return {"convergence": lam}, lam * task.M
 
 
-def _craig(task: TuningTask) -> Feedback:
-    settings, _ = _computed_torque(task)
+def _suggest_craig(task: TuningTask) -> Feedback:
+    settings, _ = _suggest_computed_torque(task)
     return {**settings, "filtering": task.lam}, task.kappa * np.eye(len(task.M_mean))[None]
 
 
-def _computed_torque(task: TuningTask) -> Feedback:
+def _suggest_computed_torque(task: TuningTask) -> Feedback:
     return {"stiffness": task.lam * task.kappa, "damping": task.lam + task.kappa}, task.kappa * task.M
 
 
-def _pd_gravity(task: TuningTask) -> Feedback:
+def _suggest_pd_gravity(task: TuningTask) -> Feedback:
     K_d = task.scale_damping(task.M_mean[None], task.lam + task.kappa)
     return {"stiffness": task.lam * task.kappa / (task.lam + task.kappa) * K_d[0], "damping": K_d[0]}, K_d
 
 
-def _walker(task: TuningTask) -> Feedback:
+def _suggest_walker(task: TuningTask) -> Feedback:
     K_D = task.scale_damping(task.M_links, task.kappa)
     return {"convergence": task.lam, "feedback": float(K_D[0, 0, 0] / task.M_links[0, 0, 0])}, K_D
 
 
 FEEDBACK_RULES: dict[type[Law], Callable[[TuningTask], Feedback]] = {
-    SlotineLi: _slotine_li,
-    ModifiedSlotineLi: _modified_slotine_li,
-    QuasiComputedTorque: _quasi_computed_torque,
-    Craig: _craig,
-    ComputedTorque: _computed_torque,
-    PDGravity: _pd_gravity,
-    Walker: _walker,
+    SlotineLi: _suggest_slotine_li,
+    ModifiedSlotineLi: _suggest_modified_slotine_li,
+    QuasiComputedTorque: _suggest_quasi_computed_torque,
+    Craig: _suggest_craig,
+    ComputedTorque: _suggest_computed_torque,
+    PDGravity: _suggest_pd_gravity,
+    Walker: _suggest_walker,
 }
 
 

@@ -1,7 +1,7 @@
 """Suggested gains: the settings of a controller for a robot, a motion and a period.
 
-The robot description gives the inertias, samples of the reference trajectory the poses and speeds that occur. The rules
-are in ``feedback_gains`` and ``adaptation_gains``.
+The inertias are those of the robot description, the poses and speeds those of samples of the reference trajectory. The
+rules are in ``feedback_gains`` and ``adaptation_gains``.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ def suggest_gains(
 ) -> dict[str, Any]:
     """Return the settings of a controller, given by its name, for ``find_controller(name)(robot, base, **settings)``.
 
-    ``motion`` holds samples of the reference trajectory: q, qd and qdd with one row each. ``adaptation`` is gradient,
-    natural or composite; the setting of the same name is the gain of the gradient, or the adaptation law itself. Laws
-    without adaptation ignore ``base`` and ``learn``; walker ignores ``base``.
+    ``motion`` contains samples of the reference trajectory: q, qd and qdd with one row per sample. ``adaptation`` is
+    gradient, natural or composite; the returned setting ``adaptation`` is the gain of the gradient, or the adaptation
+    law itself. Laws without adaptation ignore ``base`` and ``learn``; walker ignores ``base``.
     """
     law = find_controller(name)
     if not (period > 0.0 and np.isfinite(period)):
         raise InputError(f"the period of the controller is {period} s; give a positive one such as 1e-3")
-    q, qd, qdd = _reduce(robot, motion)
+    q, qd, qdd = _select_samples(robot, motion)
     task = TuningTask(robot, (q, qd, qdd), period)
     settings, K_D = suggest_feedback(law, task)
     if issubclass(law, AdaptiveLaw):
@@ -51,7 +51,7 @@ def suggest_gains(
     return settings
 
 
-def _reduce(robot: Robot, motion: ReferenceSamples) -> tuple[Float[np.ndarray, "kept joints"], ...]:
+def _select_samples(robot: Robot, motion: ReferenceSamples) -> tuple[Float[np.ndarray, "kept joints"], ...]:
     """Return at most MAX_SAMPLES samples, evenly spaced."""
     q, qd, qdd = (np.asarray(values, dtype=float) for values in motion)
     shape = (len(q), len(robot.actuated))

@@ -165,7 +165,7 @@ def test_torques_at_their_limits_are_remarked() -> None:
     ("arguments", "words"),
     [
         (("--controller", "slotin"), "did you mean 'slotine-li'"),
-        (("--gain", "damping=-3"), "gains are greater than zero"),
+        (("--gain", "damping=-3"), "gains must be greater than zero"),
         (("--gain", "damping=1,2,3"), "one per actuated coordinate"),
         (("--gain", "dampin=1"), "did you mean 'damping'"),
         (("--gain", "damping=a"), "'a' is not a finite number"),
@@ -182,7 +182,7 @@ def test_torques_at_their_limits_are_remarked() -> None:
         (("--reference", "nowhere.csv"), "does not exist"),
         (("--controller", "pd_gravity", "--learn", "*.m"), "for adaptive controllers"),
         (("--controller", "walker", "--adaptation", "foo"), "no adaptation 'foo'"),
-        (("--learn", "nothing.m"), "has no parameter 'nothing.m' to learn"),
+        (("--learn", "nothing.m"), "has no parameter 'nothing.m'"),
         (("--learn", "link3.m", "--adaptation", "natural"), "all ten parameters of a link together"),
         (("--friction", "viscos"), "did you mean 'viscous'"),
         (("--engine", "das"), "did you mean 'dask'"),

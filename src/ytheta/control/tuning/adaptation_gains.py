@@ -40,7 +40,7 @@ from ytheta.control.adaptation.composite import Composite
 from ytheta.control.adaptation.natural import LINK_FROM_PSEUDO, POSITIVE_PARAMETERS, Natural
 from ytheta.control.laws.adaptive_law import AdaptiveLaw
 from ytheta.control.laws.craig import Craig
-from ytheta.control.tuning.feedback_gains import BACKEND, ReferenceSamples, TuningTask, generalized_eigenvalues
+from ytheta.control.tuning.feedback_gains import BACKEND, ReferenceSamples, TuningTask, compute_generalized_eigenvalues
 from ytheta.control.unknowns import Unknowns
 from ytheta.conventions import JOINT_PARAMETERS, LINK_PARAMETERS
 from ytheta.dynamics import kernels
@@ -114,14 +114,14 @@ class ErrorDynamics:
     @property
     def composite(self) -> Composite:
         """Composite adaptation with the gain of the gradient, and a filter as fast as the slowest decay of r."""
-        rate = float(generalized_eigenvalues(self.K_D, self.M).min())
+        rate = float(compute_generalized_eigenvalues(self.K_D, self.M).min())
         return Composite(self.gradient, prediction=self.torque_weights, bandwidth=rate)
 
     def compute_oscillation_ratio(self, Gamma: UnknownByUnknown) -> float:
         """Return the largest ratio of Y Gamma Yᵀ to K_D M^-1 K_D / 4; above 1 the system oscillates."""
         critical = 0.25 * self.K_D @ np.linalg.solve(self.M, self.K_D)
         stiffness = np.einsum("sju,uw,skw->sjk", self.Y, Gamma, self.Y, optimize=True)
-        return float(generalized_eigenvalues(stiffness, critical).max())
+        return float(compute_generalized_eigenvalues(stiffness, critical).max())
 
 
 ADAPTATIONS: dict[str, Callable[[ErrorDynamics], PerUnknown | Adaptation]] = {

@@ -116,7 +116,7 @@ class TuningTask:
         q, qd, _ = self.motion
         M = kernels.mass_matrix(self.robot, backend=BACKEND)
         M_rate = (M(q + DIFFERENCE_STEP * qd) - M(q - DIFFERENCE_STEP * qd)) / (2.0 * DIFFERENCE_STEP)
-        return float(generalized_eigenvalues(M_rate / 2.0, self.M).max())
+        return float(compute_generalized_eigenvalues(M_rate / 2.0, self.M).max())
 
     @cached_property
     def M_links(self) -> JointMatrices:
@@ -125,7 +125,7 @@ class TuningTask:
             return self.M
         without_rotors = self.robot.with_drives(lambda _, drive: replace(drive, rotor_inertia=0.0))
         M = kernels.mass_matrix(without_rotors, backend=BACKEND)(self.motion[0])
-        if not (generalized_eigenvalues(M, self.M)[:, 0] > MIN_SCALED_EIGENVALUE).all():
+        if not (compute_generalized_eigenvalues(M, self.M)[:, 0] > MIN_SCALED_EIGENVALUE).all():
             raise InputError(
                 f"robot {self.robot.name!r}: some motion of its joints moves only rotors. The feedback of walker uses "
                 "the inertias of the links and would not damp it; give the links inertias, or use slotine-li"
@@ -134,7 +134,7 @@ class TuningTask:
 
     def scale_damping(self, K: JointMatrices, rate: float) -> JointMatrices:
         """Scale K so that the smallest eigenvalue of M^-1 K is ``rate``, but the largest is at most ``max_rate``."""
-        rates = generalized_eigenvalues(K, self.M)
+        rates = compute_generalized_eigenvalues(K, self.M)
         return K * min(rate / float(rates.min()), self.max_rate / float(rates.max()))
 
 
@@ -193,7 +193,7 @@ FEEDBACK_RULES: dict[type[Law], Callable[[TuningTask], Feedback]] = {
 }
 
 
-def generalized_eigenvalues(
+def compute_generalized_eigenvalues(
     A: Shaped[np.ndarray, "_ joints joints"], M: Shaped[np.ndarray, "samples joints joints"]
 ) -> Shaped[np.ndarray, "samples joints"]:
     """Return the eigenvalues of M^-1 A, for symmetric A, in ascending order."""

@@ -21,7 +21,7 @@ import math
 
 import numpy as np
 
-from ytheta.control.tuning.feedback_gains import generalized_eigenvalues
+from ytheta.control.tuning.feedback_gains import compute_generalized_eigenvalues
 from ytheta.dynamics import kernels
 from ytheta.errors import InputError
 from ytheta.robot.parameters import FRICTION_PARAMETERS
@@ -51,7 +51,7 @@ def choose_substeps(
     D, M = compute_drive_jacobian(robot, samples), kernels.mass_matrix(robot, backend=BACKEND)(samples)
     try:
         viscous_rate, rate = (
-            float(generalized_eigenvalues(np.einsum("ska,k,skb->sab", D, friction, D), M).max())
+            float(compute_generalized_eigenvalues(np.einsum("ska,k,skb->sab", D, friction, D), M).max())
             for friction in (viscous, viscous + slopes)
         )
     except np.linalg.LinAlgError:

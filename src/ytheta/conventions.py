@@ -1,10 +1,10 @@
 """Conventions: order and names of parameters, gravity, units. Other conventions are converted when files are read.
 
 Units       SI and radians.
-Inertia     ten parameters per link in its link frame, the order of Pinocchio: mass, first moments, inertia about the
-            *origin* of the link frame. Products of inertia are tensor entries (Ixy = -integral of x y dm).
-Joints      rotor inertia at the joint side of the gear, viscous friction, Coulomb friction, constant offset.
-Forces      one parameter, the size, for each declared force (spring, counterbalance).
+Inertia     ten parameters per link, in the link frame and in the order of Pinocchio: mass, first moments, inertia about
+            the *origin* of the link frame. Products of inertia are tensor entries (Ixy = -integral of x y dm).
+Joints      rotor inertia reflected to the joint, viscous friction, Coulomb friction, constant offset.
+Forces      one factor k for each declared force, such as a spring or a counterbalance.
 Names       ``<link>.mx``, ``<joint>.fv``, ``<force>.k``. Input and output are matched by name, never by position.
 """
 
@@ -17,10 +17,10 @@ FORCE_PARAMETER = "k"
 # Rows and columns of the inertia tensor in the order of LINK_PARAMETERS[4:].
 INERTIA_ENTRIES = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))
 
-STANDARD_GRAVITY = (0.0, 0.0, -9.81)
+STANDARD_GRAVITY = (0.0, 0.0, -9.81)  # m/s^2
 
-# Readers replace an angle this close to a multiple of pi/6 by that multiple, since files round pi/2 to 1.5708.
-SNAP = 1e-4
+# Readers replace an angle within this tolerance of a multiple of pi/6 by that multiple: files round pi/2 to 1.5708.
+SNAP = 1e-4  # rad
 
 
 def parameter_name(owner: str, parameter: str) -> str:

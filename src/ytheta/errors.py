@@ -1,16 +1,16 @@
-"""The errors of ytheta, one tree.
+"""The errors of ytheta.
 
 ::
 
     YthetaError
-    ├── InputError              wrong input; the command line exits with 2
-    │   ├── RobotFileError      a file cannot be read as a robot: the file, the line or element, the remedy
-    │   ├── RobotError          an inconsistent robot: missing links, two roots, undeclared cycles …
+    ├── InputError              invalid input; the command line exits with status 2
+    │   ├── RobotFileError      a file cannot be read as a robot; the message names the line or element
+    │   ├── RobotError          an inconsistent robot description: missing links, two roots, undeclared cycles …
     │   │   └── ClosureError    a loop cannot close at this pose, or its actuated coordinates do not determine it
-    │   ├── UnsetLengthError    a symbolic length without a value where numbers are needed
+    │   ├── UnsetLengthError    a number is needed, but a symbolic length has no value
     │   ├── UnknownNameError    a name that does not exist; the message suggests similar names
-    │   └── UnstableError       a controller whose torque or estimate has diverged
-    └── MissingExtraError       an optional library is not installed; the message holds the command that installs it
+    │   └── UnstableError       the torque or the estimate of a controller has diverged
+    └── MissingExtraError       an optional library is not installed; the message contains the command that installs it
 
 Every message says what is wrong, where, and what to do.
 """
@@ -26,7 +26,7 @@ class YthetaError(Exception):
 
 
 class InputError(YthetaError):
-    """Wrong input."""
+    """Invalid input."""
 
 
 class RobotFileError(InputError):
@@ -42,7 +42,7 @@ class ClosureError(RobotError):
 
 
 class UnsetLengthError(InputError):
-    """A symbolic length without a value where numbers are needed."""
+    """A number is needed, but a symbolic length has no value."""
 
 
 class UnknownNameError(InputError):
@@ -58,7 +58,7 @@ class MissingExtraError(YthetaError):
 
 
 def suggest_names(name: object, known: Iterable[str]) -> str:
-    """Return a hint such as ``; did you mean 'alpha'?``, or a list of the known names if none is similar."""
+    """Return a hint such as ``; did you mean 'alpha'?``, or a list of the known names if no name is similar."""
     choices = sorted(set(known))
     close = difflib.get_close_matches(str(name), choices, n=2, cutoff=0.6)
     if close:

@@ -28,15 +28,15 @@ def find_repeated(names: Iterable[str]) -> list[str]:
 
 
 def check_link(link: Link) -> None:
-    """Check that the inertial parameters are finite. An identified model may have negative masses."""
-    if not _all_finite(link.inertia.parameters):
+    """Check that the inertial parameters are finite. Negative masses are allowed, for identified models."""
+    if not _are_finite(link.inertia.parameters):
         raise RobotError(
             f"link {link.name!r}: its inertial parameters are not finite numbers; correct mass, centre and inertia"
         )
 
 
 def check_joint(joint: Joint, *, cut: bool) -> None:
-    """Check the kind, the axis, the frames, the limits and the drive."""
+    """Check the kind, the axis, the frames, the limits and the drive of a joint; ``cut``: it is a cut joint."""
     place = f"joint {joint.name!r}"
     if joint.kind is JointKind.POINT and not cut:
         raise RobotError(f"{place}: a 'point' joint can only close a loop; declare it as a loop or change its type")
@@ -50,7 +50,7 @@ def check_joint(joint: Joint, *, cut: bool) -> None:
 
 
 def check_motor(motor: Motor) -> None:
-    """Check the limits and the drive."""
+    """Check the limits and the drive of a motor."""
     _check_limits(motor.limits, f"motor {motor.name!r}")
     _check_drive(motor.drive, f"motor {motor.name!r}")
 
@@ -69,21 +69,21 @@ def check_markers(markers: Sequence[Marker], links: Collection[str]) -> None:
 
 
 def check_frame(frame: Frame, what: str) -> None:
-    """Check that all numbers are finite, including the factors of symbolic lengths."""
+    """Check that all numbers of a frame are finite, including the factors of symbolic lengths."""
     if frame is IDENTITY:
         return
-    if not _all_finite(chain(*frame.rotation, *(_coefficients(entry) for entry in frame.translation))):
+    if not _are_finite(chain(*frame.rotation, *(_list_coefficients(entry) for entry in frame.translation))):
         raise RobotError(f"{what} contains numbers that are not finite; correct its position and rotation")
 
 
 def check_finite(numbers: Iterable[float], what: str) -> None:
     """Check that these numbers are finite."""
-    if not _all_finite(numbers):
+    if not _are_finite(numbers):
         raise RobotError(f"{what} should be finite; correct it")
 
 
 def check_lengths(lengths: Sequence[tuple[str, float | None]], used: Iterable[str]) -> None:
-    """Check names and values of symbolic lengths, and that all lengths in use are declared."""
+    """Check the names and values of symbolic lengths, and that all used lengths are declared."""
     check_unique((name for name, _ in lengths), "length")
     for name, value in lengths:
         if not is_length_name(name):
@@ -109,9 +109,9 @@ def _check_limits(limits: Limits, place: str) -> None:
 def _check_drive(drive: Drive, place: str) -> None:
     if drive.gear_ratio == 0.0:
         raise RobotError(f"{place}: its gear ratio is 0; give the ratio, or 1 if there is no gear")
-    if not _all_finite((*drive.parameters, drive.rotor_inertia, drive.gear_ratio)):
+    if not _are_finite((*drive.parameters, drive.rotor_inertia, drive.gear_ratio)):
         raise RobotError(
-            f"{place}: its drive is not finite (rotor inertia at the joint, friction, offset: "
+            f"{place}: its drive is not finite (rotor inertia at the joint, friction and offset are "
             f"{', '.join(f'{value:g}' for value in drive.parameters)}); correct it"
         )
     square = drive.coulomb_speed * drive.coulomb_speed
@@ -122,11 +122,11 @@ def _check_drive(drive: Drive, place: str) -> None:
         )
 
 
-def _coefficients(value: Scalar) -> tuple[float, ...]:
+def _list_coefficients(value: Scalar) -> tuple[float, ...]:
     if isinstance(value, Length):
         return value.constant, *(factor for _, factor in value.terms)
     return (value,)
 
 
-def _all_finite(numbers: Iterable[float]) -> bool:
+def _are_finite(numbers: Iterable[float]) -> bool:
     return all(map(math.isfinite, numbers))

@@ -1,6 +1,6 @@
-"""Coordinates of a robot: their names, the linear maps to joint and motor positions, and their consistency.
+"""Coordinates of a robot: their names, the linear maps to joint and motor positions, and checks.
 
-See ``robot.Robot`` for the notation: q = A x + b, x being the coordinates and q the positions of the movable joints.
+The joint positions are q = A x + b, x being the coordinates; see ``robot.robot``.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def check_motors(motors: Sequence[Motor], joints: Sequence[Joint], loops: Sequen
 
 
 def check_couplings(couplings: Sequence[Coupling], movable: Sequence[Joint], motors: Sequence[Motor]) -> None:
-    """Check that every coupling determines a movable joint of its own from coordinates that exist."""
+    """Check that every coupling determines a different movable joint from existing joints and motors."""
     names = {joint.name for joint in movable}
     known = names | {motor.name for motor in motors if motor.is_coordinate}
     dependent = {motor.name for motor in motors} - known
@@ -59,14 +59,14 @@ def check_couplings(couplings: Sequence[Coupling], movable: Sequence[Joint], mot
 def check_actuated(
     actuated: Sequence[str], coordinates: Sequence[str], in_loops: Collection[str], *, has_loops: bool
 ) -> None:
-    """Check that actuated coordinates exist, and that all coordinates outside of loops are actuated."""
+    """Check that actuated coordinates exist, and that all coordinates outside loops are actuated."""
     check_unique(actuated, "actuated coordinate")
     known, chosen = set(coordinates), set(actuated)
     for name in actuated:
         if name not in known:
             raise RobotError(f"the actuated coordinate {name!r} does not exist{suggest_names(name, known)}")
     if has_loops and not actuated:
-        return  # may be chosen later; functions that need the choice check for it
+        return  # they may be chosen later; functions that need them check for it
     free = [name for name in coordinates if name not in chosen and name not in in_loops]
     if free:
         raise RobotError(
@@ -75,7 +75,7 @@ def check_actuated(
 
 
 def check_home(home: Sequence[tuple[str, float]], coordinates: Sequence[str], robot: str) -> None:
-    """Check that the home configuration names coordinates, once each, with finite positions."""
+    """Check that the home configuration gives finite positions of existing coordinates, each once."""
     known = set(coordinates)
     for name in find_repeated(name for name, _ in home):
         raise RobotError(f"robot {robot!r}: 'home' names {name!r} more than once; keep one")
@@ -89,7 +89,7 @@ def check_home(home: Sequence[tuple[str, float]], coordinates: Sequence[str], ro
 def list_coordinates(
     movable: Sequence[Joint], couplings: Sequence[Coupling], motors: Sequence[Motor]
 ) -> tuple[str, ...]:
-    """Return the coordinates: movable joints that no coupling determines in tree order, then independent motors."""
+    """Return the coordinates: first the joints that no coupling determines, in tree order, then independent motors."""
     coupled = {coupling.joint for coupling in couplings}
     return (
         *(joint.name for joint in movable if joint.name not in coupled),
@@ -124,10 +124,10 @@ def build_motor_map(
     motors: Sequence[Motor],
     movable: Sequence[Joint],
     coordinates: Sequence[str],
-    joints: tuple[Float[np.ndarray, "joints coordinates"], Float[np.ndarray, "joints"]],
+    coupling_map: tuple[Float[np.ndarray, "joints coordinates"], Float[np.ndarray, "joints"]],
 ) -> tuple[Float[np.ndarray, "motors coordinates"], Float[np.ndarray, "motors"]]:
-    """Return factors and offsets of all motor positions as functions of x; ``joints`` is A and b of q = A x + b."""
-    joint_factors, joint_offset = joints
+    """Return factors F and offsets c of the motor positions F x + c; ``coupling_map`` is A and b of q = A x + b."""
+    joint_factors, joint_offset = coupling_map
     row = {joint.name: k for k, joint in enumerate(movable)}
     factors, offset = np.zeros((len(motors), len(coordinates))), np.zeros(len(motors))
     for k, motor in enumerate(motors):
@@ -146,7 +146,7 @@ def _sort_by_dependency(couplings: Sequence[Coupling]) -> Iterator[Coupling]:
     by_joint = {coupling.joint: coupling for coupling in couplings}
     done: set[str] = set()
     for start in by_joint:
-        path = {start: _term_names(by_joint[start])} if start not in done else {}
+        path = {start: _list_term_names(by_joint[start])} if start not in done else {}
         while path:
             name = next(reversed(path))
             term = next(path[name], None)
@@ -158,10 +158,10 @@ def _sort_by_dependency(couplings: Sequence[Coupling]) -> Iterator[Coupling]:
                 cycle = _format_cycle(list(path), term)
                 raise RobotError(f"couplings are circular: {cycle}; remove one of them")
             elif term in by_joint and term not in done:
-                path[term] = _term_names(by_joint[term])
+                path[term] = _list_term_names(by_joint[term])
 
 
-def _term_names(coupling: Coupling) -> Iterator[str]:
+def _list_term_names(coupling: Coupling) -> Iterator[str]:
     return (name for name, _ in coupling.terms)
 
 

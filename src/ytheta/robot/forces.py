@@ -1,8 +1,7 @@
-"""Declared forces of a robot: checks, evaluation of their shapes, and numbers for the symbolic lengths in them.
+"""Declared forces of a robot: checks, evaluation of their shapes, and replacement of symbolic lengths by numbers.
 
-A force adds ``k * shape(q)`` to the torque of each joint it acts on. Names in its expressions are looked up in its
-``where``, among the positions of joints and motors, and among the symbolic lengths, in this order. Ambiguous names are
-errors.
+A force adds ``k * shape(q)`` to the torque of each joint that it acts on. A name in its expressions refers to an entry
+of its ``where``, to the position of a joint or motor, or to a symbolic length. Ambiguous names are errors.
 """
 
 from __future__ import annotations
@@ -19,16 +18,16 @@ from ytheta.robot.parts import Force
 
 
 def check_forces(
-    forces: Sequence[Force], *, moving: Sequence[str], taken: Collection[str], lengths: Collection[str]
+    forces: Sequence[Force], *, moving: Sequence[str], reserved: Collection[str], lengths: Collection[str]
 ) -> None:
     """Check names, values and expressions of forces.
 
-    ``moving`` are the names of joints and motors with a position, ``taken`` the names that a force must not have.
+    ``moving`` are the names of joints and motors with a position; ``reserved`` are names that a force must not have.
     """
     check_unique((force.name for force in forces), "force")
     for force in forces:
         place = f"force {force.name!r}"
-        if force.name in taken:
+        if force.name in reserved:
             raise RobotError(
                 f"{place} has the name of a joint, motor or link; rename it, for example {force.name}_force"
             )
@@ -40,7 +39,7 @@ def check_forces(
 
 
 def evaluate_shapes(force: Force, positions: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the torque per unit of the force's parameter for every joint, for positions of any scalar type."""
+    """Return the torque of a force on each joint for k = 1; positions may be of any scalar type."""
     known: dict[str, Any] = {}
     for name, text in force.where:
         known[name] = parse_expression(text).evaluate(known, positions)
@@ -48,7 +47,7 @@ def evaluate_shapes(force: Force, positions: Mapping[str, Any]) -> dict[str, Any
 
 
 def find_lengths(force: Force, lengths: Collection[str]) -> frozenset[str]:
-    """Return the symbolic lengths that a force uses."""
+    """Return those of these symbolic lengths that a force uses."""
     used = {name for _, text in (*force.where, *force.torque) for name in parse_expression(text).names}
     return frozenset(used & set(lengths))
 
@@ -60,7 +59,7 @@ def with_numbers(force: Force, values: Mapping[str, float]) -> Force:
 
 
 def _check_where(force: Force, moving: Sequence[str], lengths: Collection[str]) -> dict[str, Any]:
-    """Return the values of ``where`` that do not depend on positions; UNKNOWN for the others."""
+    """Return the values of the names in ``where``; UNKNOWN if a value depends on positions or lengths."""
     names = [name for name, _ in force.where]
     for name in find_repeated(names):
         raise RobotError(f"force {force.name!r}: 'where' defines {name!r} more than once; keep one")
@@ -131,7 +130,7 @@ def _parse(text: str, place: str) -> Expression:
 
 
 def _evaluate_constants(expression: Expression, known: Mapping[str, Any], moving: Sequence[str], place: str) -> Any:
-    """Return the value if it does not depend on positions, else UNKNOWN; RobotError if a constant has no value."""
+    """Return the value, or UNKNOWN if it depends on positions; RobotError if a constant is not finite."""
     try:
         return expression.evaluate(known, dict.fromkeys(moving, UNKNOWN))
     except RobotError as error:

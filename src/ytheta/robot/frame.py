@@ -1,6 +1,6 @@
-"""Fixed frames: a rotation of numbers and a translation that may hold symbolic lengths.
+"""Fixed frames: a numeric rotation, and a translation that may contain symbolic lengths.
 
-The Frame F of B seen from A maps coordinates in B to coordinates in A: x_A = F.rotation x_B + F.translation. Frames
+The frame F of B seen from A maps coordinates in B to coordinates in A: x_A = F.rotation x_B + F.translation. Frames
 compose with ``@``, from the base towards the tip.
 """
 
@@ -25,9 +25,9 @@ ORIGIN: Vector = (0.0, 0.0, 0.0)
 IDENTITY_ROTATION: Matrix = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 ANGLE_STEP = math.pi / 6
-MAX_ANGLE = 1e6  # rad; larger doubles are too coarse to recognise multiples of pi/6
+MAX_ANGLE = 1e6  # rad; larger doubles are too coarse for multiples of pi/6 to be recognized
 
-# cos(k pi/6) for k = 0 … 11, exact to the last digit: a quarter turn has zeros instead of 6e-17.
+# cos(k pi/6) for k = 0 … 11, correctly rounded: the cosine of a quarter turn is 0, not 6e-17.
 _HALF_ROOT_3 = math.sqrt(3.0) / 2.0
 _COSINES = (1.0, _HALF_ROOT_3, 0.5, 0.0, -0.5, -_HALF_ROOT_3, -1.0, -_HALF_ROOT_3, -0.5, 0.0, 0.5, _HALF_ROOT_3)
 
@@ -91,12 +91,12 @@ class Frame:
 
     @staticmethod
     def from_rpy(roll: float, pitch: float, yaw: float) -> Frame:
-        """Rz(yaw) Ry(pitch) Rx(roll), the order of URDF."""
+        """The rotation Rz(yaw) Ry(pitch) Rx(roll), as in URDF."""
         return Frame.turn((0.0, 0.0, 1.0), yaw) @ Frame.turn((0.0, 1.0, 0.0), pitch) @ Frame.turn((1.0, 0.0, 0.0), roll)
 
     @staticmethod
     def from_quaternion(w: float, x: float, y: float, z: float) -> Frame:
-        """The rotation of a quaternion, scalar first, of any length; InputError if it is zero."""
+        """The rotation of a quaternion (scalar first), which need not have unit length; InputError if it is zero."""
         w, x, y, z = scale_to_order_one((w, x, y, z))
         if not any((w, x, y, z)):
             raise InputError("a quaternion of zeros is not a rotation; give a unit quaternion")
@@ -111,7 +111,7 @@ class Frame:
 
     @property
     def rpy(self) -> Vector:
-        """Roll, pitch and yaw of the rotation; yaw is 0 if pitch is a quarter turn."""
+        """Roll, pitch and yaw of the rotation, in radians; yaw is 0 if pitch is a quarter turn."""
         r = self.rotation
         level = math.hypot(r[0][0], r[1][0])
         pitch = math.atan2(-r[2][0], level)
@@ -124,7 +124,7 @@ IDENTITY = Frame()
 
 
 def cos_sin(angle: float) -> tuple[float, float]:
-    """Cosine and sine; exact if the angle is the nearest double to a multiple of pi/6."""
+    """Cosine and sine of an angle; exact if the angle is the double nearest to a multiple of pi/6."""
     if abs(angle) > MAX_ANGLE:
         return math.cos(angle), math.sin(angle)
     steps = angle / ANGLE_STEP
@@ -137,7 +137,8 @@ def cos_sin(angle: float) -> tuple[float, float]:
 def scale_to_order_one(values: Sequence[float]) -> tuple[float, ...]:
     """Scale a vector by a power of two so that its largest entry is of order one.
 
-    Squares of the result neither overflow nor vanish, and no digit changes. InputError if a number is not finite.
+    The scaling is exact, and the squared norm of the result neither overflows nor vanishes. InputError if a number is
+    not finite.
     """
     largest = max(abs(value) for value in values)
     if not all(math.isfinite(value) for value in values):
@@ -159,7 +160,7 @@ def to_rows(matrix: Sequence[Sequence[float]] | Float[np.ndarray, "3 3"]) -> Mat
 
 
 def _scale(factor: float, value: Scalar) -> Scalar:
-    """Multiply; zero times a symbolic length is the number zero."""
+    """Multiply a scalar by a number; zero times a symbolic length is the number zero."""
     if isinstance(value, Length):
         return value * factor if factor != 0.0 else 0.0
     return factor * value

@@ -6,8 +6,9 @@ Three equivalent descriptions:
     about the centre    mass, centre, inertia tensor about the centre
     pseudo-inertia      P = [[S, h], [h^T, m]] with S = integral of x x^T dm = tr(I)/2 1 - I and h = m c
 
-A change of frame is P_A = H P_B H^T with the homogeneous matrix H of B seen from A. It is linear in P, hence a 10 x 10
-matrix on theta. A mass distribution with these parameters exists if and only if P is positive semidefinite
+A change of frame is P_A = H P_B H^T, H being the homogeneous matrix of frame B seen from A. It is linear in P, so that
+a 10 x 10 matrix maps theta_B to theta_A. A mass distribution with these parameters exists if and only if P is positive
+semidefinite
 (Wensing, Kim, Slotine 2018, "Linear matrix inequalities for physically consistent inertial parameter identification").
 """
 
@@ -25,8 +26,8 @@ from ytheta.shapes import Float
 
 Ten: TypeAlias = Float[np.ndarray, "10"]
 
-# Relative to the largest moment. Files print three to six digits, so that a flat plate can violate the triangle
-# inequality by the last of them.
+# Relative to the largest principal moment. Files give moments with three to six digits; rounding the last one can make
+# a flat plate violate the triangle inequality.
 CONSISTENCY_TOLERANCE = 1e-6
 
 
@@ -53,21 +54,21 @@ class Inertia:
 
     @staticmethod
     def about_center(mass: float, center: Vector, tensor: Matrix) -> Inertia:
-        """The inertia of a body with this mass, centre of mass and tensor about the centre, all in link axes."""
+        """The inertia of a body, given its mass, centre of mass and inertia tensor about the centre, in link axes."""
         c = np.array(center)
         with np.errstate(over="ignore", invalid="ignore"):  # Robot refuses numbers that are not finite
-            origin = np.array(tensor) + mass * (c @ c * np.eye(3) - np.outer(c, c))
-            first = mass * c
-        return Inertia((mass, *(float(m) for m in first), *(float(origin[k]) for k in INERTIA_ENTRIES)))
+            about_origin = np.array(tensor) + mass * (c @ c * np.eye(3) - np.outer(c, c))
+            first_moments = mass * c
+        return Inertia((mass, *(float(m) for m in first_moments), *(float(about_origin[k]) for k in INERTIA_ENTRIES)))
 
     @staticmethod
     def point_mass(mass: float, center: Vector) -> Inertia:
-        """A point mass."""
+        """The inertia of a point mass."""
         return Inertia.about_center(mass, center, (ORIGIN, ORIGIN, ORIGIN))
 
     @staticmethod
     def from_names(values: Mapping[str, float]) -> Inertia:
-        """The inertia with these parameters by name; missing ones are zero."""
+        """The inertia with these parameters, given by name; missing parameters are zero."""
         return Inertia(tuple(float(values.get(name, 0.0)) for name in LINK_PARAMETERS))
 
     @staticmethod
@@ -85,7 +86,7 @@ class Inertia:
 
     @property
     def center(self) -> Vector:
-        """Centre of mass; the origin if the mass is zero."""
+        """Centre of mass in metres; the origin if the mass is zero."""
         if self.mass == 0.0:
             return (0.0, 0.0, 0.0)
         with np.errstate(over="ignore"):
@@ -111,7 +112,7 @@ class Inertia:
         return not any(self.parameters)
 
     def seen_from(self, frame: Frame) -> Inertia:
-        """Return the inertia of this body in frame A, given its present frame seen from A."""
+        """Return this inertia in another frame A; ``frame`` is the present frame seen from A."""
         with np.errstate(over="ignore", invalid="ignore"):
             return Inertia(tuple(float(p) for p in transport_matrix(frame) @ self.vector))
 
@@ -119,11 +120,11 @@ class Inertia:
         return Inertia(tuple(a + b for a, b in zip(self.parameters, other.parameters, strict=True)))
 
     def consistency(self, tolerance: float = CONSISTENCY_TOLERANCE) -> Consistency:
-        """Whether a rigid body can have these parameters; the tolerance is relative to the largest moment."""
+        """Whether a rigid body can have these parameters; ``tolerance`` is relative to the largest principal moment."""
         with np.errstate(over="ignore", invalid="ignore"):
-            return self._consistency(tolerance)
+            return self._check_consistency(tolerance)
 
-    def _consistency(self, tolerance: float) -> Consistency:
+    def _check_consistency(self, tolerance: float) -> Consistency:
         if self.massless:
             return Consistency(True, "no mass")
         if not all(np.isfinite(self.parameters)):
@@ -136,19 +137,19 @@ class Inertia:
         if not (np.isfinite(about_center).all() and np.isfinite(pseudo).all()):
             return Consistency(False, "the inertia about the centre of mass is too large to compute with")
         moments = np.linalg.eigvalsh(about_center)
-        printed = ", ".join(f"{moment:.4g}" for moment in moments)
-        # Moments about the centre are differences: they carry the rounding of the moments about the origin.
+        moments_text = ", ".join(f"{moment:.4g}" for moment in moments)
+        # Moments about the centre are differences of moments about the origin and contain their rounding errors.
         slack = tolerance * abs(moments).max() + 1e-13 * abs(self.vector).max()
         if moments[0] < -slack:
-            return Consistency(False, f"negative principal moment of inertia: {printed} kg m2")
+            return Consistency(False, f"negative principal moment of inertia: {moments_text} kg m2")
         if moments[0] + moments[1] < moments[2] - slack:
             return Consistency(
                 False,
-                f"triangle inequality violated: the largest of the principal moments {printed} kg m2 exceeds "
+                f"triangle inequality violated: the largest of the principal moments {moments_text} kg m2 exceeds "
                 "the sum of the others",
             )
-        # With positive mass, the conditions above are equivalent to P >= 0 (Schur complement); P is checked
-        # independently of them.
+        # For a positive mass, the conditions above are equivalent to P >= 0 (Schur complement). P is checked as well,
+        # as an independent computation.
         smallest = float(np.linalg.eigvalsh(pseudo)[0])
         if smallest < -slack - 1e-12 * float(np.trace(pseudo)):
             return Consistency(False, f"pseudo-inertia not positive: smallest eigenvalue {smallest:.3g}")
@@ -158,7 +159,10 @@ class Inertia:
 
 
 def transport_matrix(frame: Frame) -> Float[np.ndarray, "10 10"]:
-    """The 10 x 10 matrix T of theta_A = T theta_B, given frame B seen from A. T(F G) = T(F) T(G), T(F^-1) = T(F)^-1."""
+    """The 10 x 10 matrix T of theta_A = T theta_B; ``frame`` is frame B seen from frame A.
+
+    T(F G) = T(F) T(G) and T(F^-1) = T(F)^-1.
+    """
     h = frame.matrix
     return np.stack([_unpack_pseudo(h @ basis @ h.T) for basis in _BASIS], axis=1)
 
@@ -180,8 +184,8 @@ def _to_pseudo(theta: Ten) -> Float[np.ndarray, "4 4"]:
 
 
 def _unpack_pseudo(pseudo: Float[np.ndarray, "4 4"]) -> Ten:
-    second = pseudo[:3, :3]
-    tensor = np.trace(second) * np.eye(3) - second
+    second_moments = pseudo[:3, :3]
+    tensor = np.trace(second_moments) * np.eye(3) - second_moments
     return np.array([pseudo[3, 3], *pseudo[:3, 3], *(tensor[k] for k in INERTIA_ENTRIES)])
 
 

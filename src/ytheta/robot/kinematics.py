@@ -1,4 +1,4 @@
-"""Poses of the link frames at given joint positions, and robots with other link frames."""
+"""Poses of link frames at given joint positions, and changes of link frames."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ def link_poses(robot: Robot, q: Float[np.ndarray, "joints"]) -> dict[str, Float[
 
 def joint_pose(joint: Joint, q: float) -> Float[np.ndarray, "4 4"]:
     """The child link seen from the parent link at position q."""
-    pose: Float[np.ndarray, "4 4"] = joint.placement.matrix @ _displacement(joint, q) @ joint.seat.matrix
+    pose: Float[np.ndarray, "4 4"] = joint.placement.matrix @ _compute_displacement(joint, q) @ joint.seat.matrix
     return pose
 
 
-def _displacement(joint: Joint, q: float) -> Float[np.ndarray, "4 4"]:
+def _compute_displacement(joint: Joint, q: float) -> Float[np.ndarray, "4 4"]:
     """The moved frame seen from the joint frame."""
     if joint.kind is JointKind.REVOLUTE:
         return Frame.turn(joint.axis, float(q)).matrix
@@ -45,10 +45,10 @@ def _displacement(joint: Joint, q: float) -> Float[np.ndarray, "4 4"]:
 
 
 def change_link_frames(robot: Robot, frames: Mapping[str, Frame]) -> Robot:
-    """Return the robot with new link frames, each given as seen from the old one; other links keep theirs.
+    """Return the robot with new link frames, each seen from the old one. Links that are not named keep their frames.
 
-    Joint frames and axes stay at their places: placements and seats change instead, and the mounting if the base has a
-    new frame. The frames of links with mass must be numeric.
+    Joint axes do not move: placements and seats change instead. A new frame of the base changes the mounting. The new
+    frames of links with mass must be numeric.
     """
 
     def frame(link: str) -> Frame:

@@ -1,4 +1,4 @@
-"""Merging of links on fixed joints into the links that carry them, with exact transport of inertia."""
+"""Merges links on fixed joints into the links that carry them, and adds their inertias."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ytheta.robot.parts import Joint, JointKind, Link, Marker
 
 @dataclass(frozen=True)
 class Merge:
-    """The remaining links and joints, and for each original link its carrier and its frame in the carrier."""
+    """The remaining links and joints, and the carrier of each original link with the link's frame in it."""
 
     links: tuple[Link, ...]
     joints: tuple[Joint, ...]
@@ -32,27 +32,27 @@ class Merge:
     @property
     def markers(self) -> tuple[Marker, ...]:
         """Markers at the frames of the merged links."""
-        return tuple(Marker(name, on, frame) for name, (on, frame) in self.carrier.items() if name != on)
+        return tuple(Marker(name, holder, frame) for name, (holder, frame) in self.carrier.items() if name != holder)
 
 
 def merge_fixed_links(links: Sequence[Link], joints: Sequence[Joint], values: Mapping[str, float]) -> Merge:
-    """Merge links on fixed joints, except loads. ``values`` are symbolic lengths; links with mass need them."""
+    """Merge links on fixed joints, except loads. ``values`` are the symbolic lengths; links with mass need them."""
     by_name = {link.name: link for link in links}
     carrier: dict[str, tuple[str, Frame]] = {links[0].name: (links[0].name, IDENTITY)}
     inertia = {links[0].name: links[0].inertia}
     kept: list[Joint] = []
     for joint in joints:
-        on, place = carrier[joint.parent]
-        placement = place @ joint.placement
+        holder, parent_frame = carrier[joint.parent]
+        placement = parent_frame @ joint.placement
         link = by_name[joint.child]
         if joint.kind is JointKind.FIXED and not link.load:
             frame = placement @ joint.seat
-            carrier[link.name] = on, frame
+            carrier[link.name] = holder, frame
             if not link.inertia.massless:
-                inertia[on] = inertia[on] + link.inertia.seen_from(frame.numeric(values))
+                inertia[holder] = inertia[holder] + link.inertia.seen_from(frame.numeric(values))
         else:
             carrier[link.name] = link.name, IDENTITY
             inertia[link.name] = link.inertia
-            kept.append(replace(joint, parent=on, placement=placement))
+            kept.append(replace(joint, parent=holder, placement=placement))
     remaining = tuple(replace(by_name[name], inertia=inertia[name]) for name in inertia)
     return Merge(remaining, tuple(kept), carrier)

@@ -1,4 +1,4 @@
-"""The standard parameters of a robot: selection by kind or name, their units, and robots with other values."""
+"""The standard parameters of a robot: selection by kind or name, units, and replacement of values."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from ytheta.shapes import Float
 
 FRICTION_PARAMETERS = {"viscous": "fv", "coulomb": "fc", "offset": "fo"}
 
-# Exponent of length in the unit of a parameter per unit of mass; 2 for all others, which are inertias.
+# Exponent of length in the unit of a parameter, such as 1 in kg m. It is 2 for parameters that are not listed.
 LENGTH_EXPONENTS = {"m": 0.0, "mx": 1.0, "my": 1.0, "mz": 1.0}
 
 
 def select_parameters(robot: Robot, *, rotor_inertia: bool, friction: Sequence[str] = ()) -> tuple[str, ...]:
     """Return all link and force parameters, and the joint parameters of the chosen kinds, in the order of theta."""
-    wanted = {FRICTION_PARAMETERS[kind] for kind in friction} | ({"Ia"} if rotor_inertia else set())
-    left_out = set(JOINT_PARAMETERS) - wanted
+    included = {FRICTION_PARAMETERS[kind] for kind in friction} | ({"Ia"} if rotor_inertia else set())
+    left_out = set(JOINT_PARAMETERS) - included
     return tuple(name for name in robot.parameter_names if name.rpartition(".")[2] not in left_out)
 
 
 def match_parameters(robot: Robot, patterns: Sequence[str]) -> tuple[str, ...]:
-    """Return the parameters with these names or patterns such as ``joint_*.fv``, in the order of theta."""
+    """Return the parameters that match a name or a pattern such as ``joint_*.fv``, in the order of theta."""
     selected: set[str] = set()
     for pattern in patterns:
         matching = {name for name in robot.parameter_names if name == pattern or fnmatchcase(name, pattern)}
@@ -57,7 +57,7 @@ def is_dissipative(name: str) -> bool:
 
 
 def length_exponents(robot: Robot) -> Float[np.ndarray, "params"]:
-    """The exponent of length in the unit of every parameter; the rotor inertia of a sliding joint is a mass."""
+    """The exponent of length in the unit of every parameter; the rotor inertia of a prismatic joint is a mass."""
     exponents: list[float] = []
     for name in robot.parameter_names:
         owner, _, parameter = name.rpartition(".")
@@ -67,9 +67,9 @@ def length_exponents(robot: Robot) -> Float[np.ndarray, "params"]:
 
 
 def with_theta(robot: Robot, theta: Float[np.ndarray, "params"]) -> Robot:
-    """Return the robot, fixed links merged, with these parameters in the order of ``robot.parameter_names``.
+    """Return the robot with fixed links merged and with these parameters, in the order of ``robot.parameter_names``.
 
-    Physical consistency is not required: the estimates of least squares may lack it.
+    The parameters need not be physically consistent, since least-squares estimates may not be.
     """
     values = np.asarray(theta, dtype=float)
     if values.shape != (len(robot.parameter_names),) or not np.isfinite(values).all():
@@ -94,7 +94,7 @@ def with_theta(robot: Robot, theta: Float[np.ndarray, "params"]) -> Robot:
 
 
 def with_parameters(robot: Robot, values: Mapping[str, float]) -> Robot:
-    """Return the robot, fixed links merged, with other values for the parameters named."""
+    """Return the robot with fixed links merged and with new values for the named parameters."""
     check_parameter_names(robot, values)
     pairs = zip(robot.parameter_names, robot.theta.tolist(), strict=True)
-    return with_theta(robot, np.array([float(values.get(name, described)) for name, described in pairs]))
+    return with_theta(robot, np.array([float(values.get(name, value)) for name, value in pairs]))

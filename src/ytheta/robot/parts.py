@@ -4,10 +4,10 @@ Geometry of one joint, from the parent's link frame to the child's::
 
     parent ──placement──▶ joint frame ──turn or slide along axis by q──▶ moved frame ──seat──▶ child
 
-The seat is the identity in URDF, in modified DH and in most other descriptions. Standard DH (link frame at the far end)
-and MJCF (joint anchor anywhere in the body) need it, so that the link frames are those of the file.
+The seat is the identity in URDF and in modified DH. In standard DH, the link frame is at the far end of the link; in
+MJCF, the joint anchor can be anywhere in the body. Both need a seat, so that the link frames are those of the file.
 
-A loop is given by its cut joint, whose parent and child both belong to the tree already. The loop is closed if
+A loop is given by its cut joint, whose parent and child are both links of the tree. The loop is closed if
 ``T_parent placement motion(q) seat = T_child``.
 """
 
@@ -22,7 +22,7 @@ from ytheta.robot.inertia import Inertia
 
 
 class JointKind(StrEnum):
-    """The kinds of joints. POINT (equal positions, any orientation) is allowed for cut joints only."""
+    """The kinds of joints. POINT (equal positions, any orientation) is allowed only for cut joints."""
 
     REVOLUTE = "revolute"
     PRISMATIC = "prismatic"
@@ -32,7 +32,7 @@ class JointKind(StrEnum):
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of a joint or motor; infinite if the description gives none."""
+    """Limits of a joint or motor in SI units; infinite if the description does not give them."""
 
     lower: float = -math.inf
     upper: float = math.inf
@@ -43,10 +43,11 @@ class Limits:
 
 @dataclass(frozen=True)
 class Drive:
-    """Rotor inertia, gear and friction of a joint or motor. Friction is given at the joint, rotor inertia at the motor.
+    """Rotor inertia, gear and friction of a joint or motor.
 
-    ``coulomb_speed``: Coulomb friction changes sign gradually around rest and has 71 % of its size at this speed; 0
-    makes it the sign of the velocity. It belongs to the description, like geometry, and is not a parameter.
+    Rotor inertia is given at the motor, before the gear; friction and offset are given at the joint. ``coulomb_speed``
+    is the speed s of smooth Coulomb friction, ``coulomb * v / sqrt(v^2 + s^2)`` at velocity v. If s is 0, Coulomb
+    friction is ``coulomb * sign(v)``. s belongs to the description, like geometry, and is not a parameter.
     """
 
     rotor_inertia: float = 0.0
@@ -58,13 +59,13 @@ class Drive:
 
     @property
     def parameters(self) -> tuple[float, ...]:
-        """Ia, fv, fc, fo at the joint, in the order of ``conventions.JOINT_PARAMETERS``."""
+        """Ia, fv, fc and fo at the joint, in the order of ``conventions.JOINT_PARAMETERS``."""
         return self.rotor_inertia * (self.gear_ratio * self.gear_ratio), self.viscous, self.coulomb, self.offset
 
 
 @dataclass(frozen=True)
 class Link:
-    """A rigid body. A load keeps its own ten parameters when fixed joints are merged."""
+    """A rigid body. If ``load`` is true, it keeps its own ten parameters when fixed joints are merged."""
 
     name: str
     inertia: Inertia = Inertia()
@@ -94,7 +95,7 @@ class Joint:
 
 @dataclass(frozen=True)
 class Loop:
-    """A closed kinematic loop, given by its cut joint; both links of this joint belong to the tree already."""
+    """A closed kinematic loop, given by its cut joint; both links of this joint belong to the tree."""
 
     joint: Joint
 
@@ -105,9 +106,9 @@ class Loop:
 
 @dataclass(frozen=True)
 class Coupling:
-    """A joint position as a linear function of coordinates: ``q = sum(factor * coordinate) + offset``.
+    """A joint position as a linear function of other positions: ``q = sum(factor * position) + offset``.
 
-    It is one row of q = A q_motor. Examples are URDF ``mimic``, geared wrists and parallelograms with equal sides.
+    Examples are ``mimic`` of URDF, geared wrists, and parallelograms with equal sides.
     """
 
     joint: str
@@ -120,7 +121,8 @@ class Motor:
     """A coordinate that is not the position of a single joint, such as one motor of a differential wrist.
 
     A motor with ``turns_with`` is not a coordinate: its position is ``sum(factor * joint position)``, and its drive
-    acts on all of these joints. Logs and torques then refer to the joints, as for the wrist of a Staubli TX40.
+    acts on all of these joints. Logged positions and torques then belong to the joints, not to the motor. An example
+    is the wrist of a Staubli TX40.
     """
 
     name: str
@@ -135,11 +137,12 @@ class Motor:
 
 @dataclass(frozen=True)
 class Force:
-    """A declared force such as a spring or a counterbalance: a known shape times one parameter k, here ``value``.
+    """A declared force, such as a spring or a counterbalance: a known function of positions times a parameter k.
 
-    It adds ``k * shape`` to the actuator torque (sliding joints: force) of each joint or motor in ``torque``. The
-    shape is an expression in positions; see ``files.expressions``. ``where`` defines names for these expressions, each
-    in terms of those before it. A spring with rest position q0 is ``(("joint5", "joint5 - q0"),)``.
+    ``torque`` names joints or motors, each with an expression in positions, the shape of the force; see
+    ``files.expressions``. The force adds ``k * shape`` to the actuator torque of the joint (to its force if it is
+    prismatic). ``value`` is the value of k. ``where`` defines names for use in the expressions; each definition may use
+    those before it. A spring with rest position 0.3 rad has the torque ``(("joint5", "joint5 - 0.3"),)``.
     """
 
     name: str

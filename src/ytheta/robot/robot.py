@@ -4,8 +4,8 @@ Coordinates::
 
     actuated Q ──loops──▶ coordinates x ──couplings q = A x + b──▶ joint positions q
 
-x holds the positions of the joints that no coupling determines, and of the independent motors. Without loops, x is Q.
-The position of a motor with ``turns_with`` is not in x, since it depends on joints.
+x contains the positions of the joints that no coupling determines, and those of the independent motors. Without loops,
+x = Q. The position of a motor with ``turns_with`` is not in x, since it depends on joint positions.
 """
 
 from __future__ import annotations
@@ -31,12 +31,26 @@ from ytheta.shapes import Float
 
 @dataclass(frozen=True)
 class Robot:
-    """A robot description, frozen and consistent: the constructor refuses contradictions.
+    """An immutable robot description. The constructor raises an error if its parts contradict each other.
 
-    ``links[0]`` is the base; ``joints[i].child`` is ``links[i + 1]``, parents come before children. ``actuated`` is
-    optional for robots without loops, where it gives the coordinates an order. ``home`` is the configuration from which
-    loops are closed; coordinates that it does not name are 0. Gravity is given in the world, and ``mounting`` is the
-    base seen from the world. ``lengths`` are the declared symbolic lengths; the value None means that it is not set.
+    Attributes
+    ----------
+    name       name of the robot
+    links      rigid bodies; ``links[0]`` is the base
+    joints     joints of the tree, parents before children; the child of ``joints[i]`` is ``links[i + 1]``
+    loops      closed loops, each given by its cut joint
+    couplings  joint positions that are linear functions of other positions
+    motors     motors that drive several joints, such as those of a differential wrist
+    forces     declared forces, such as springs and counterbalances
+    actuated   names of the actuated coordinates; optional without loops, where it only determines their order
+    markers    named frames on links
+    home       configuration from which loops are closed; coordinates that it does not name are 0
+    gravity    in m/s^2, in the world frame
+    mounting   frame of the base, seen from the world
+    lengths    declared symbolic lengths and their values in metres; None is a length without a value
+    about      one line for lists of robots
+    source     origin of the numbers
+    findings   notes and warnings about the file from which the robot was read
     """
 
     name: str
@@ -80,7 +94,7 @@ class Robot:
         check_forces(
             self.forces,
             moving=self.moving,
-            taken={*self._links_by_name, *self._joints_by_name, *self.moving},
+            reserved={*self._links_by_name, *self._joints_by_name, *self.moving},
             lengths=[name for name, _ in self.lengths],
         )
         checks.check_markers(self.markers, self._links_by_name)
@@ -139,7 +153,7 @@ class Robot:
 
     @cached_property
     def _joint_above(self) -> dict[str, Joint]:
-        """The joint whose child each link is."""
+        """The joint above each link, by the name of the link."""
         return {joint.child: joint for joint in self.joints}
 
     def _require_joints_of(self, loop: Loop) -> tuple[Joint, ...]:
@@ -155,9 +169,9 @@ class Robot:
 
     @cached_property
     def coordinates(self) -> tuple[str, ...]:
-        """Names of x: the movable joints that no coupling determines, and the independent motors.
+        """Names of the coordinates x: the movable joints that no coupling determines, and the independent motors.
 
-        They are in the order of ``actuated`` if there are no loops, else in tree order with motors last.
+        Without loops, they have the order of ``actuated``; with loops, the order of the tree, motors last.
         """
         in_tree_order = coordinates.list_coordinates(self.movable, self.couplings, self.motors)
         if not self.loops and sorted(self.actuated) == sorted(in_tree_order):
@@ -174,7 +188,7 @@ class Robot:
 
     @cached_property
     def passive(self) -> tuple[str, ...]:
-        """The coordinates that the loops determine from the actuated ones."""
+        """The coordinates that the loops determine, given the actuated coordinates."""
         actuated = set(self.actuated)
         return tuple(name for name in self.coordinates if name not in actuated)
 
@@ -185,7 +199,7 @@ class Robot:
 
     @cached_property
     def motor_map(self) -> tuple[Float[np.ndarray, "motors coordinates"], Float[np.ndarray, "motors"]]:
-        """Factors and offsets of the positions of all motors as functions of x."""
+        """Factors F and offsets c of the motor positions, F x + c."""
         return coordinates.build_motor_map(self.motors, self.movable, self.coordinates, self.coupling_map)
 
     @cached_property
@@ -198,9 +212,10 @@ class Robot:
 
     @cached_property
     def parameter_names(self) -> tuple[str, ...]:
-        """Names of theta: ten per moving link and load, then four per joint, cut joint and motor, then one per force.
+        """Names of the standard parameters theta.
 
-        Links on fixed joints have no parameters of their own, since they are merged into the links that carry them.
+        There are ten for each moving link and load, then four for each movable joint, cut joint and motor, then one for
+        each force. Links on fixed joints have none, since they are merged into the links that carry them.
         """
         links = (joint.child for joint in self.joints if not self._is_merged(joint))
         bodies = (parameter_name(link, p) for link in links for p in LINK_PARAMETERS)
@@ -216,12 +231,12 @@ class Robot:
 
     @cached_property
     def consistency(self) -> dict[str, Consistency]:
-        """Whether the inertia of each link is physically consistent, in the order of ``links``."""
+        """Physical consistency of the inertia of each link, by name, in the order of ``links``."""
         return {link.name: link.inertia.consistency() for link in self.links}
 
     @property
     def drives(self) -> tuple[tuple[str, Drive], ...]:
-        """Names and drives of movable joints, movable cut joints and motors, in the order of their parameters."""
+        """Names and drives of movable joints, movable cut joints and motors, in the order of ``parameter_names``."""
         joints = (*self.movable, *(loop.joint for loop in self.loops if loop.joint.moves))
         return (
             *((joint.name, joint.drive) for joint in joints),
@@ -230,7 +245,7 @@ class Robot:
 
     @cached_property
     def sliding_joints(self) -> frozenset[str]:
-        """Names of the prismatic joints, cut joints included."""
+        """Names of the prismatic joints, including cut joints."""
         joints = (*self.movable, *(loop.joint for loop in self.loops))
         return frozenset(joint.name for joint in joints if joint.kind is JointKind.PRISMATIC)
 
@@ -243,25 +258,25 @@ class Robot:
 
     @property
     def gravity_in_base(self) -> Vector:
-        """Gravity in the axes of the base, which depend on the mounting."""
+        """Gravity in m/s^2, in the axes of the base, which ``mounting`` turns relative to the world."""
         r, g = self.mounting.rotation, self.gravity
         x, y, z = (r[0][k] * g[0] + r[1][k] * g[1] + r[2][k] * g[2] for k in range(3))
         return x, y, z
 
     @cached_property
     def symbols(self) -> frozenset[str]:
-        """The symbolic lengths in the geometry and in forces."""
+        """Names of the symbolic lengths that the geometry or a force uses."""
         declared = [name for name, _ in self.lengths]
         in_forces = (name for force in self.forces for name in find_lengths(force, declared))
-        return frozenset((*(name for frame in self._frames() for name in frame.symbols), *in_forces))
+        return frozenset((*(name for frame in self._iterate_frames() for name in frame.symbols), *in_forces))
 
     @property
     def unset_lengths(self) -> tuple[str, ...]:
-        """The symbolic lengths in use that have no value."""
+        """Names of the symbolic lengths that are used but have no value."""
         return tuple(sorted(self.symbols - self._length_values.keys()))
 
     def with_lengths(self, /, **values: float) -> Robot:
-        """Return this robot with values for some of its symbolic lengths, which remain symbols."""
+        """Return this robot with new values for some of its symbolic lengths. The lengths stay symbolic."""
         known = dict(self.lengths)
         for name in values:
             if name not in known:
@@ -270,7 +285,7 @@ class Robot:
 
     @cached_property
     def numeric(self) -> Robot:
-        """This robot with numbers for all symbolic lengths."""
+        """This robot with a number in place of every symbolic length."""
         if not self.symbols:
             return self
         for name in self.unset_lengths:
@@ -302,20 +317,23 @@ class Robot:
     def with_load(
         self, inertia: Inertia, *, name: str = "load", on: str | None = None, frame: Frame = IDENTITY
     ) -> Robot:
-        """Return this robot with a load: one more link, fixed to link ``on`` (default: the last link) at ``frame``."""
+        """Return this robot with a load, a new link that is fixed to link ``on`` (default: the last) at ``frame``."""
         holder = self.links[-1].name if on is None else self.link(on).name
         grasp = Joint(f"{name}_grasp", JointKind.FIXED, holder, name, placement=frame)
         return replace(self, links=(*self.links, Link(name, inertia, load=True)), joints=(*self.joints, grasp))
 
     def with_inertias(self, inertias: Mapping[str, Inertia]) -> Robot:
-        """Return this robot with new inertias for some links, by name."""
+        """Return this robot with new inertias for some links, given by name."""
         for name in inertias:
             self.link(name)
         links = tuple(replace(link, inertia=inertias.get(link.name, link.inertia)) for link in self.links)
         return replace(self, links=links)
 
     def with_drives(self, change: Callable[[str, Drive], Drive]) -> Robot:
-        """Return this robot with ``change(name, drive)`` for every drive of a joint, a cut joint or a motor."""
+        """Return this robot with every drive replaced by ``change(name, drive)``.
+
+        The name is that of the joint, cut joint or motor to which the drive belongs.
+        """
 
         def change_joint(joint: Joint) -> Joint:
             return replace(joint, drive=change(joint.name, joint.drive))
@@ -334,7 +352,7 @@ class Robot:
     def _length_values(self) -> dict[str, float]:
         return {name: value for name, value in self.lengths if value is not None}
 
-    def _frames(self) -> Iterator[Frame]:
+    def _iterate_frames(self) -> Iterator[Frame]:
         """Yield all fixed frames of the geometry."""
         for joint in (*self.joints, *(loop.joint for loop in self.loops)):
             yield joint.placement

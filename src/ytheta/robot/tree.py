@@ -1,4 +1,4 @@
-"""The kinematic tree: its order, and checks that it has one root and no undeclared cycle."""
+"""The kinematic tree: sorting, and checks that it has one root and no undeclared cycle."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from ytheta.errors import RobotError, suggest_names
 from ytheta.robot.checks import check_joint, check_unique
 from ytheta.robot.parts import Joint, Link, Loop, Motor
 
-# Ten times the largest humanoid; the matrix from coordinates to joint positions is dense.
+# Ten times as many as in the largest humanoids. The matrix from coordinates to joint positions is dense.
 MAX_JOINTS = 2000
 
 
 def check_size(joints: Sequence[Joint], loops: Sequence[Loop], motors: Sequence[Motor]) -> None:
-    """Check the number of joints and motors."""
+    """Check that the number of joints and motors is supported."""
     count = len(joints) + len(loops) + len(motors)
     if count > MAX_JOINTS:
         raise RobotError(
@@ -23,7 +23,7 @@ def check_size(joints: Sequence[Joint], loops: Sequence[Loop], motors: Sequence[
 
 
 def sort_tree(links: Sequence[Link], joints: Sequence[Joint]) -> tuple[tuple[Link, ...], tuple[Joint, ...]]:
-    """Return links and joints in depth-first order, children in the order of the description."""
+    """Return links and joints in depth-first order; the children of a link keep the order of the description."""
     if not links:
         raise RobotError("a robot needs at least one link, its base")
     check_unique((link.name for link in links), "link")

@@ -34,12 +34,12 @@ def load(
 ) -> Robot:
     """Load a robot from the catalog or from a ``.urdf``, ``.xml`` (MJCF or URDF) or ``.toml`` file.
 
-    ``snap``: angles this close to multiples of pi/6 are replaced by these multiples; 0 keeps all angles.
-    ``strict``: inertias that are not physically consistent are errors instead of warnings.
-    ``fix_base``: a floating base becomes fixed instead of being an error.
-    ``lengths``: values for symbolic lengths, which override those in the file.
+    ``snap``: angles within this tolerance (rad) of a multiple of pi/6 are replaced by it; 0 keeps all angles.
+    ``strict``: inertias that are not physically consistent raise an error instead of a warning.
+    ``fix_base``: a floating base is fixed at its position in the file; without this option, it is an error.
+    ``lengths``: values of symbolic lengths, which override those in the file.
 
-    Notes and warnings about the file are in ``robot.findings`` and are logged.
+    Notes and warnings about the file are logged and kept in ``robot.findings``.
     """
     path = _find_file(source)
     try:
@@ -49,7 +49,7 @@ def load(
             raise RobotError(f"{inconsistent[0].text}; correct it, or read without --strict")
         warnings = (*inconsistent, *_check_drives(robot))
         if warnings and _is_identified(path):
-            warnings = (_summarise(robot, warnings),)
+            warnings = (_summarize_warnings(robot, warnings),)
         robot = replace(robot, findings=(*robot.findings, *warnings))
         _close_at_home(robot)
     except RobotFileError:
@@ -84,11 +84,14 @@ def _exists(path: Path) -> bool:
         return False
 
 
-def _read(path: Path, *, snap: float, fix_base: bool, read_for: tuple[Path, ...] = ()) -> Robot:
-    """Read the robot of a file; ``read_for`` are the files that extend it, the last one directly."""
+def _read(path: Path, *, snap: float, fix_base: bool, extended_by: tuple[Path, ...] = ()) -> Robot:
+    """Read the robot of a file.
+
+    ``extended_by`` is a chain of files: each extends the next one, and the last one extends ``path``.
+    """
     content = read_bytes(path)
     if path.suffix.lower() == ".toml":
-        files = (*read_for, path)
+        files = (*extended_by, path)
         return read_toml(
             content,
             path,
@@ -101,7 +104,7 @@ def _read(path: Path, *, snap: float, fix_base: bool, read_for: tuple[Path, ...]
     if root.tag == "robot":
         return read_urdf(root, path, snap, fix_base=fix_base)
     if root.tag == "mujoco":
-        from ytheta.robot.reading.mjcf.reader import read_mjcf  # only MJCF files need its dozen modules
+        from ytheta.robot.reading.mjcf.reader import read_mjcf  # imported here, since only MJCF files need it
 
         return read_mjcf(root, path, snap, fix_base=fix_base)
     raise root.error(
@@ -110,7 +113,7 @@ def _read(path: Path, *, snap: float, fix_base: bool, read_for: tuple[Path, ...]
 
 
 def _read_extended(reference: str, files: tuple[Path, ...], *, snap: float, fix_base: bool) -> Robot:
-    """Read the robot that the last of these files extends, from its folder or from the catalog."""
+    """Read the robot that the last of these files extends. It is in the folder of that file or in the catalog."""
     where = f"{files[-1].name}, extends"
     path = resolve_reference(reference, files[-1], where)
     if path is None:
@@ -123,7 +126,7 @@ def _read_extended(reference: str, files: tuple[Path, ...], *, snap: float, fix_
     if len(files) > MAX_EXTENDED_FILES:
         raise RobotError(f"'extends' refers to more than {MAX_EXTENDED_FILES} files in a row; merge some of them")
     try:
-        return _read(path, snap=snap, fix_base=fix_base, read_for=files)
+        return _read(path, snap=snap, fix_base=fix_base, extended_by=files)
     except RobotFileError:
         raise  # its message names the file already
     except InputError as error:
@@ -131,32 +134,32 @@ def _read_extended(reference: str, files: tuple[Path, ...], *, snap: float, fix_
 
 
 def _close_at_home(robot: Robot) -> None:
-    """Raise ClosureError if the loops do not close; skipped if actuated coordinates or lengths are not set."""
+    """Raise ClosureError if the loops do not close; do nothing if actuated coordinates or lengths are not set."""
     if not robot.loops or not robot.actuated or robot.unset_lengths:
         return
-    from ytheta.robot.loops.closure import close_loops  # only robots with loops need its import time
+    from ytheta.robot.loops.closure import close_loops  # imported here, since only robots with loops need it
 
     close_loops(robot).or_raise()
 
 
 def _is_identified(path: Path) -> bool:
-    """Whether a file holds an identified model."""
+    """Whether a file contains an identified model."""
     if path.suffix.lower() != ".toml":
         return False
     return IDENTIFICATION in tomllib.loads(read_bytes(path).decode("utf-8-sig"))
 
 
-def _summarise(robot: Robot, warnings: tuple[Finding, ...]) -> Finding:
-    """One note instead of the warnings about an identified model, whose estimates need not be consistent."""
+def _summarize_warnings(robot: Robot, warnings: tuple[Finding, ...]) -> Finding:
+    """Return one note in place of the warnings about an identified model, whose estimates need not be consistent."""
     links = sum(not consistency for consistency in robot.consistency.values())
     parts = [f"physically inconsistent inertias in {links} of {len(robot.consistency)} links"] if links else []
     parts += ["negative friction or rotor inertia"] if len(warnings) > links else []
     statement = f"this identified model has {' and '.join(parts)}"
-    return Finding("identified", Severity.NOTE, statement, "its torques are valid nevertheless, see docs/identify.md")
+    return Finding("identified", Severity.NOTE, statement, "its torques are valid nevertheless; see docs/identify.md")
 
 
 def _check_inertias(robot: Robot) -> tuple[Finding, ...]:
-    """Warnings about links whose inertia is not physically consistent."""
+    """Return warnings about links whose inertia is not physically consistent."""
     return tuple(
         Finding("inertia", Severity.WARNING, f"link {name!r}: {consistency.reason}", names=(name,))
         for name, consistency in robot.consistency.items()
@@ -165,21 +168,21 @@ def _check_inertias(robot: Robot) -> tuple[Finding, ...]:
 
 
 def _check_drives(robot: Robot) -> tuple[Finding, ...]:
-    """Warnings about negative rotor inertia and friction."""
+    """Return warnings about negative rotor inertia and friction."""
     joints = (*robot.joints, *(loop.joint for loop in robot.loops))
-    named = [("joint", joint.name, joint.drive) for joint in joints]
-    named += [("motor", motor.name, motor.drive) for motor in robot.motors]
+    drives = [("joint", joint.name, joint.drive) for joint in joints]
+    drives += [("motor", motor.name, motor.drive) for motor in robot.motors]
     return tuple(
         Finding(
             "drive",
             Severity.WARNING,
-            f"{kind} {name!r}: its {what} {value:g} is negative",
+            f"{kind} {name!r}: its {quantity} {value:g} is negative",
             remedy="check the sign",
             names=(name,),
-            fields={what: value},
+            fields={quantity: value},
         )
-        for kind, name, drive in named
-        for what, value in (
+        for kind, name, drive in drives
+        for quantity, value in (
             ("rotor inertia", drive.rotor_inertia),
             ("viscous friction", drive.viscous),
             ("Coulomb friction", drive.coulomb),

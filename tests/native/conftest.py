@@ -11,7 +11,7 @@ from tests.support.kernel_cache import forget_machines
 
 
 @pytest.fixture(autouse=True)
-def cache_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def find_cache_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A cache on disk of its own for every test, and no machine code in memory from another test."""
     monkeypatch.setenv("YTHETA_CACHE", str(tmp_path / "kernels"))
     forget_machines()

@@ -10,7 +10,7 @@ import numpy as np
 
 from tests.support.kernel_graphs import integer_inputs, linear_graph, linear_result
 from ytheta.native import compile_graph
-from ytheta.native.buffers import BufferPool, empty_result
+from ytheta.native.buffers import BufferPool, allocate_result
 
 
 def test_buffers_are_reused_once_nothing_refers_to_them() -> None:
@@ -49,9 +49,9 @@ def test_a_new_buffer_is_not_handed_out_twice() -> None:
 
 
 def test_large_results_begin_at_a_cache_line() -> None:
-    assert empty_result((2, 3)).shape == (2, 3)
+    assert allocate_result((2, 3)).shape == (2, 3)
     for rows in (33, 1000, 4099):
-        array = empty_result((rows, 1001))
+        array = allocate_result((rows, 1001))
         assert (array.shape, array.flags.c_contiguous, array.flags.writeable) == ((rows, 1001), True, True)
         assert array.ctypes.data % 64 == 0
     x = integer_inputs(3000)

@@ -18,8 +18,8 @@ from ytheta.native import cache, compile_graph
 from ytheta.native.graph import Graph
 
 
-def only_file(cache_folder: Path) -> Path:
-    (file,) = cache_folder.iterdir()
+def only_file(find_cache_folder: Path) -> Path:
+    (file,) = find_cache_folder.iterdir()
     return file
 
 
@@ -33,16 +33,16 @@ def compile_and_check(graph: Graph) -> str:
     return kernel.about.origin
 
 
-def test_code_comes_from_the_compiler_then_memory_then_disk(cache_folder: Path) -> None:
+def test_code_comes_from_the_compiler_then_memory_then_disk(find_cache_folder: Path) -> None:
     graph = planar_chain(3)
     assert compile_and_check(graph) == "compiled"
     assert compile_graph(graph).about.origin == "memory"
     assert compile_and_check(graph) == "disk"
     assert compile_graph(graph, cache=False).about.origin == "compiled"
-    assert cache_folder.stat().st_mode & 0o777 == 0o700
-    assert only_file(cache_folder).stat().st_mode & 0o777 == 0o600
+    assert find_cache_folder.stat().st_mode & 0o777 == 0o700
+    assert only_file(find_cache_folder).stat().st_mode & 0o777 == 0o600
     assert compile_and_check(planar_chain(2)) == "compiled"
-    assert len(list(cache_folder.iterdir())) == 2
+    assert len(list(find_cache_folder.iterdir())) == 2
 
 
 def ways_to_damage() -> dict[str, Callable[[Path], object]]:
@@ -73,33 +73,33 @@ def ways_to_damage() -> dict[str, Callable[[Path], object]]:
 
 
 @pytest.mark.parametrize("kind", ways_to_damage())
-def test_a_damaged_file_is_replaced(cache_folder: Path, kind: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_damaged_file_is_replaced(find_cache_folder: Path, kind: str, caplog: pytest.LogCaptureFixture) -> None:
     graph = planar_chain(3)
     compile_and_check(graph)
-    good = only_file(cache_folder).read_bytes()
-    ways_to_damage()[kind](only_file(cache_folder))
+    good = only_file(find_cache_folder).read_bytes()
+    ways_to_damage()[kind](only_file(find_cache_folder))
     with caplog.at_level(logging.WARNING, "ytheta"):
         assert compile_and_check(graph) == "compiled"
     assert "compiling again" in caplog.text
-    assert only_file(cache_folder).read_bytes() == good
+    assert only_file(find_cache_folder).read_bytes() == good
     assert compile_and_check(graph) == "disk"
 
 
-def test_the_file_of_another_kernel_is_not_used(cache_folder: Path) -> None:
+def test_the_file_of_another_kernel_is_not_used(find_cache_folder: Path) -> None:
     graph, other = planar_chain(3), planar_chain(2)
     compile_and_check(graph)
-    file = only_file(cache_folder)
+    file = only_file(find_cache_folder)
     content = file.read_bytes()
     file.unlink()
     compile_and_check(other)
-    only_file(cache_folder).write_bytes(content)
+    only_file(find_cache_folder).write_bytes(content)
     assert compile_and_check(other) == "compiled"
 
 
-def test_a_link_or_a_folder_in_place_of_the_file(cache_folder: Path, tmp_path: Path) -> None:
+def test_a_link_or_a_folder_in_place_of_the_file(find_cache_folder: Path, tmp_path: Path) -> None:
     graph = planar_chain(3)
     compile_and_check(graph)
-    file = only_file(cache_folder)
+    file = only_file(find_cache_folder)
     moved = tmp_path / "elsewhere"
     file.rename(moved)
     file.symlink_to(moved)
@@ -107,26 +107,26 @@ def test_a_link_or_a_folder_in_place_of_the_file(cache_folder: Path, tmp_path: P
     file.unlink()
     file.mkdir()
     assert compile_and_check(graph) == "compiled"
-    assert [entry.name for entry in cache_folder.iterdir()] == [file.name]  # no temporary file is left
+    assert [entry.name for entry in find_cache_folder.iterdir()] == [file.name]  # no temporary file is left
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes on this system")
-def test_a_pipe_in_place_of_the_file_does_not_block(cache_folder: Path) -> None:
+def test_a_pipe_in_place_of_the_file_does_not_block(find_cache_folder: Path) -> None:
     graph = planar_chain(3)
     compile_and_check(graph)
-    file = only_file(cache_folder)
+    file = only_file(find_cache_folder)
     file.unlink()
     os.mkfifo(file)
     assert compile_and_check(graph) == "compiled"
 
 
-def test_the_file_of_another_user_is_not_used(cache_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_file_of_another_user_is_not_used(find_cache_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     graph = planar_chain(3)
     compile_and_check(graph)
     user = os.getuid()
     monkeypatch.setattr(os, "getuid", lambda: user + 1)
     assert compile_and_check(graph) == "compiled"
-    assert only_file(cache_folder).exists()
+    assert only_file(find_cache_folder).exists()
 
 
 def test_kernels_compile_if_the_folder_cannot_be_created(
@@ -140,29 +140,29 @@ def test_kernels_compile_if_the_folder_cannot_be_created(
     assert compile_and_check(planar_chain(3)) == "compiled"
 
 
-def test_a_full_disk_leaves_no_file(cache_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_leaves_no_file(find_cache_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "replace", full)
     assert compile_and_check(planar_chain(3)) == "compiled"
-    assert list(cache_folder.iterdir()) == []
+    assert list(find_cache_folder.iterdir()) == []
 
 
 def test_the_folder_follows_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("YTHETA_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert cache.cache_folder() == tmp_path / "ytheta" / "kernels"
+    assert cache.find_cache_folder() == tmp_path / "ytheta" / "kernels"
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert cache.cache_folder() == tmp_path / ".cache" / "ytheta" / "kernels"
+    assert cache.find_cache_folder() == tmp_path / ".cache" / "ytheta" / "kernels"
 
 
 def test_the_key_keeps_its_parts_apart() -> None:
     assert cache.make_key("a", "bc") != cache.make_key("ab", "c")
 
 
-def test_processes_may_compile_the_same_graph_at_once(cache_folder: Path) -> None:
+def test_processes_may_compile_the_same_graph_at_once(find_cache_folder: Path) -> None:
     code = (
         "import casadi, numpy as np\n"
         "from ytheta.native.graph import Input, trace\n"
@@ -180,4 +180,4 @@ def test_processes_may_compile_the_same_graph_at_once(cache_folder: Path) -> Non
     answers = [process.communicate() for process in running]
     assert [process.returncode for process in running] == [0] * 4, answers
     assert len({output for output, _ in answers}) == 1
-    assert only_file(cache_folder).suffix == ".o"
+    assert only_file(find_cache_folder).suffix == ".o"

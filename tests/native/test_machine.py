@@ -19,13 +19,13 @@ def test_every_scratch_buffer_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     assert isinstance(runner, Machine)
     nested: list[int] = []
 
-    def address_of(buffer: np.ndarray) -> int:
+    def find_address(buffer: np.ndarray) -> int:
         if not nested:
             nested.append(0)
             nested[0] = runner._scratch()
         return int(buffer.ctypes.data)
 
-    monkeypatch.setattr("ytheta.native.machine.address_of", address_of)
+    monkeypatch.setattr("ytheta.native.machine.find_address", find_address)
     address = runner._scratch()
     kept = [buffer.ctypes.data for buffer in runner._local.buffers]
     assert {address, nested[0], runner._scratch()} <= set(kept)

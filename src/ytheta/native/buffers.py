@@ -20,7 +20,7 @@ _address_of_buffer: Callable[[Any], int] = ctypes.addressof
 _buffer_of: Callable[[Any], Any] = (ctypes.c_char * 0).from_buffer
 
 
-def address_of(array: Any) -> int:
+def find_address(array: Any) -> int:
     """The address of an array's data; the buffer protocol is several times faster than ``array.ctypes``."""
     try:
         return _address_of_buffer(_buffer_of(array))
@@ -29,20 +29,20 @@ def address_of(array: Any) -> int:
         return address
 
 
-def aligned_zeros(count: int) -> np.ndarray:
+def allocate_aligned_zeros(count: int) -> np.ndarray:
     """Zeros at an address that is aligned for every vector register and every cache line."""
     raw = np.zeros(count + _CACHE_LINE)
-    first = -(address_of(raw) // 8) % _CACHE_LINE
+    first = -(find_address(raw) // 8) % _CACHE_LINE
     return raw[first : first + count]
 
 
-def empty_result(shape: tuple[int, ...]) -> np.ndarray:
+def allocate_result(shape: tuple[int, ...]) -> np.ndarray:
     """A new array that is not initialized; a large one starts at a cache line, because that makes stores faster."""
     count = math.prod(shape)
     if count < _MIN_ALIGNED_SIZE:
         return np.empty(shape)
     raw = np.empty(count + _CACHE_LINE)
-    first = -(address_of(raw) // 8) % _CACHE_LINE
+    first = -(find_address(raw) // 8) % _CACHE_LINE
     return raw[first : first + count].reshape(shape)
 
 
@@ -79,7 +79,7 @@ class BufferPool:
             if unused:
                 return view, address
         rows, columns = self._shape
-        array = aligned_zeros(rows * columns).reshape(self._shape)
-        view, address = array[:], address_of(array)
+        array = allocate_aligned_zeros(rows * columns).reshape(self._shape)
+        view, address = array[:], find_address(array)
         self._buffers.append((array, address))  # only after the view exists: else another thread could acquire it
         return view, address

@@ -26,7 +26,7 @@ _HEADER = struct.Struct(f"<{len(_MAGIC)}s32s32sQ")
 _LOG = logging.getLogger("ytheta")
 
 
-def cache_folder() -> Path:
+def find_cache_folder() -> Path:
     """The folder of the object code."""
     chosen = os.environ.get("YTHETA_CACHE")
     if chosen:
@@ -44,9 +44,9 @@ def make_key(*parts: str) -> bytes:
     return digest.digest()
 
 
-def cache_path(key: bytes) -> Path:
+def make_cache_path(key: bytes) -> Path:
     """The file of a key."""
-    return cache_folder() / f"{key.hex()}.o"
+    return find_cache_folder() / f"{key.hex()}.o"
 
 
 def read(key: bytes) -> bytes | None:
@@ -54,10 +54,10 @@ def read(key: bytes) -> bytes | None:
     # Links are not followed, and opening a pipe does not block.
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     try:
-        descriptor = os.open(cache_path(key), flags)
+        descriptor = os.open(make_cache_path(key), flags)
         with open(descriptor, "rb") as file:
             if not _is_trusted(os.fstat(descriptor)):
-                _LOG.warning("%s is not a file that only this user can write; compiling again", cache_path(key))
+                _LOG.warning("%s is not a file that only this user can write; compiling again", make_cache_path(key))
                 return None
             content = file.read()
     except FileNotFoundError:
@@ -67,7 +67,7 @@ def read(key: bytes) -> bytes | None:
         return None
     payload = content[_HEADER.size :]
     if content[: _HEADER.size] != _make_header(key, payload):
-        _LOG.warning("%s is damaged; compiling again", cache_path(key))
+        _LOG.warning("%s is damaged; compiling again", make_cache_path(key))
         return None
     return payload
 
@@ -75,7 +75,7 @@ def read(key: bytes) -> bytes | None:
 def write(key: bytes, payload: bytes) -> None:
     """Store a payload under a key."""
     try:
-        path = cache_path(key)
+        path = make_cache_path(key)
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix="new-")
         try:

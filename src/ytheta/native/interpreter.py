@@ -39,7 +39,7 @@ class Interpreter:
             flat[begin:end, self._places] = values.T
         return True
 
-    def block_writer(
+    def make_block_writer(
         self, arrays: Sequence[np.ndarray], values: np.ndarray, _address: int
     ) -> Callable[[int, int], bool]:
         """A function that writes samples first … last - 1 to ``values``; it returns False if an input is not finite."""
@@ -53,7 +53,7 @@ class Interpreter:
 
         return write
 
-    def sample_function(self, graph: Graph) -> Callable[[tuple[Any, ...]], np.ndarray | None]:
+    def make_sample_function(self, graph: Graph) -> Callable[[tuple[Any, ...]], np.ndarray | None]:
         """A function from the vectors of one sample to its array.
 
         It returns None if a vector is not plain or not finite, or if their number is wrong.

@@ -17,7 +17,7 @@ import numpy as np
 from ytheta.engine.local import count_processors
 from ytheta.errors import InputError
 from ytheta.native import arguments
-from ytheta.native.buffers import BufferPool, empty_result
+from ytheta.native.buffers import BufferPool, allocate_result
 from ytheta.native.operations import Operations, count_operations
 from ytheta.shapes import Float, Int
 
@@ -37,10 +37,10 @@ class Runner(Protocol):
 
     def fits(self, samples: int, out: Any, arrays: tuple[Any, ...]) -> bool: ...
     def write_dense(self, arrays: tuple[np.ndarray, ...], first: int, last: int, out: np.ndarray) -> bool: ...
-    def block_writer(
+    def make_block_writer(
         self, arrays: tuple[np.ndarray, ...], values: np.ndarray, address: int
     ) -> Callable[[int, int], bool]: ...
-    def sample_function(self, graph: Graph) -> Callable[[tuple[Any, ...]], np.ndarray | None]: ...
+    def make_sample_function(self, graph: Graph) -> Callable[[tuple[Any, ...]], np.ndarray | None]: ...
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class Kernel:
         self._runner = runner
         self._made = (cpu, lanes, origin, seconds)
         self._seconds_per_sample = (graph.function.n_instructions() + graph.size) * _SECONDS_PER_OPERATION
-        self._evaluate_one = runner.sample_function(graph)
+        self._evaluate_one = runner.make_sample_function(graph)
         self._first_batched = next((k for k, entry in enumerate(graph.inputs) if not entry.shared), None)
 
     def __call__(
@@ -103,7 +103,7 @@ class Kernel:
         inputs, samples, checked = self._check(arrays, out)
         shape = (samples, *self.graph.shape)
         if out is None:
-            result = empty_result(shape)
+            result = allocate_result(shape)
         else:
             result = out if checked else arguments.check_output(self.graph, shape, out, inputs)
         if result.size == 0:
@@ -178,7 +178,7 @@ class Kernel:
 
     def _iterate_blocks(self, inputs: tuple[np.ndarray, ...], samples: int, size: int) -> Iterator[Block]:
         values, address = self._block_buffers.acquire()
-        write = self._runner.block_writer(inputs, values, address)
+        write = self._runner.make_block_writer(inputs, values, address)
         size = min(size, self._runner.columns)
         for first in range(0, samples, size):
             last = min(first + size, samples)

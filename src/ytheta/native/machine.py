@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ytheta.native.buffers import address_of, aligned_zeros
+from ytheta.native.buffers import find_address, allocate_aligned_zeros
 from ytheta.native.codegen.array_access import find_type_addresses
 from ytheta.native.codegen.llvm import create_target_machine, load_llvm
 from ytheta.native.codegen.simd import C_FUNCTIONS
@@ -63,7 +63,7 @@ class Machine:
         """
         return not self._dense(_pack_five_words(first, last, id(out), self._scratch(), id(arrays)))
 
-    def block_writer(
+    def make_block_writer(
         self, arrays: tuple[np.ndarray, ...], _values: np.ndarray, address: int
     ) -> Callable[[int, int], bool]:
         """A function that writes samples first … last - 1 to the array of ``columns`` columns at ``address``.
@@ -73,7 +73,7 @@ class Machine:
         run, scratch, inputs = self._block, self._scratch, id(arrays)
         return lambda first, last: not run(_pack_five_words(first, last, address, scratch(), inputs))
 
-    def sample_function(self, graph: Graph) -> Callable[[tuple[Any, ...]], np.ndarray | None]:
+    def make_sample_function(self, graph: Graph) -> Callable[[tuple[Any, ...]], np.ndarray | None]:
         """A function from the vectors of one sample to its array.
 
         It returns None if a vector is not plain or not finite, or if their number is wrong.
@@ -96,9 +96,9 @@ class Machine:
             address: int = self._local.address
         except AttributeError:
             # A signal handler may interrupt these lines and allocate a buffer too: keep both, since both are in use.
-            buffer = aligned_zeros(self._scratch_size)
+            buffer = allocate_aligned_zeros(self._scratch_size)
             self._local.__dict__.setdefault("buffers", []).append(buffer)
-            address = self._local.address = address_of(buffer)
+            address = self._local.address = find_address(buffer)
         return address
 
 

@@ -40,7 +40,7 @@ class Operations:
         return sum(getattr(self, entry.name) for entry in fields(self))
 
 
-def operation_names() -> dict[int, str]:
+def list_operation_names() -> dict[int, str]:
     """CasADi's operation codes and their names."""
     import casadi
 
@@ -51,7 +51,7 @@ def count_operations(graph: Graph) -> Operations:
     """Count the operations of a graph."""
     function = graph.function
     codes = Counter(function.instruction_id(k) for k in range(function.n_instructions()))
-    names = operation_names()
+    names = list_operation_names()
     remaining = {names[code]: count for code, count in codes.items() if names[code] not in _NOT_COUNTED}
     counts = {kind: sum(remaining.pop(name, 0) for name in members) for kind, members in _KINDS.items()}
     return Operations(**counts, other=sum(remaining.values()))

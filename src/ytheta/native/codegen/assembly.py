@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 
 
-def double_literal(value: float) -> str:
+def format_double(value: float) -> str:
     """The exact literal of a double: its bits in hexadecimal."""
     return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
 
@@ -58,14 +58,14 @@ class FunctionBody:
 
     def constant(self, value: float) -> str:
         """Load the vector with this number in every lane, from the table of constants."""
-        index = self._constants.setdefault(double_literal(value), len(self._constants))
+        index = self._constants.setdefault(format_double(value), len(self._constants))
         return self.load(self.assign(f"getelementptr {self.vector}, ptr %constants, i64 {index}"))
 
-    def integer_literal(self, value: int) -> str:
+    def format_integers(self, value: int) -> str:
         """The literal of the vector with this integer in every lane."""
         return "<" + ", ".join([f"i64 {value}"] * self.lanes) + ">"
 
-    def bit_pattern(self, value: int) -> str:
+    def load_bits(self, value: int) -> str:
         """Load the vector with this integer in every lane, from the table of constants."""
         (number,) = struct.unpack("<d", struct.pack("<Q", value % 2**64))
         return self.assign(f"bitcast {self.vector} {self.constant(number)} to {self.integers}")
@@ -108,7 +108,7 @@ class FunctionBody:
         v = self.vector
         return self.assign(f"call {v} @llvm.fmuladd.{self.suffix}({v} {a}, {v} {b}, {v} {c})")
 
-    def constant_table(self, name: str) -> str:
+    def format_constant_table(self, name: str) -> str:
         """The table of constants of the function ``name``, as a global definition."""
         v = self.vector
         rows = ", ".join(f"{v} <" + ", ".join([f"double {number}"] * self.lanes) + ">" for number in self._constants)

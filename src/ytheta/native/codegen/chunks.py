@@ -62,7 +62,7 @@ class _ChunkWriter:
         code.emit("done:")
         code.emit("ret void")
         name = f"chunk{self.number}"
-        return f"{code.constant_table(name)}\ndefine internal void @{name}({ARGUMENTS}) #2 {{\nentry:\n{code}\n}}"
+        return f"{code.format_constant_table(name)}\ndefine internal void @{name}({ARGUMENTS}) #2 {{\nentry:\n{code}\n}}"
 
     def _store_output(self, k: int) -> None:
         value = self._value(k)
@@ -96,6 +96,6 @@ class _ChunkWriter:
             return code.load(code.offset("%slots.group", self.program.slots[k] * tile))
         index, element = arguments
         if self.layout.inputs[index].shared:
-            address = code.offset("%shared", self.layout.shared_offset(index) + element)
+            address = code.offset("%shared", self.layout.find_shared_offset(index) + element)
             return code.splat(code.assign(f"load double, ptr {address}, align 8, !invariant.load !0"))
-        return code.load(code.offset("%in.group", (self.layout.first_row(index) + element) * tile), invariant=True)
+        return code.load(code.offset("%in.group", (self.layout.find_first_row(index) + element) * tile), invariant=True)

@@ -43,11 +43,11 @@ class Layout:
     def of(graph: Graph, *, lanes: int, tile: int, slots: int) -> Layout:
         return Layout(lanes, tile, graph.inputs, slots, graph.places, graph.shape)
 
-    def first_row(self, k: int) -> int:
+    def find_first_row(self, k: int) -> int:
         """The first row of an input that is not shared."""
         return sum(entry.size for entry in self.inputs[:k] if not entry.shared)
 
-    def shared_offset(self, k: int) -> int:
+    def find_shared_offset(self, k: int) -> int:
         """The offset of a shared input in the section of shared inputs."""
         return sum(entry.size for entry in self.inputs[:k] if entry.shared)
 

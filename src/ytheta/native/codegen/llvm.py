@@ -55,7 +55,7 @@ class Host:
     def fingerprint(self) -> str:
         """Everything except the graph that determines the object code."""
         python = object.__basicsize__, tuple.__basicsize__, sys.platform, platform.machine()
-        return repr((self, MAX_CHUNK_STEPS, TILE_SAMPLES, _OPTIMIZATION_LEVEL, _generator_fingerprint(), python))
+        return repr((self, MAX_CHUNK_STEPS, TILE_SAMPLES, _OPTIMIZATION_LEVEL, _hash_generator(), python))
 
 
 @cache
@@ -142,7 +142,7 @@ def create_target_machine() -> Any:
 
 
 @cache
-def _generator_fingerprint() -> str:
+def _hash_generator() -> str:
     """A hash of the code generator's source files, so that no version number can be forgotten."""
     import hashlib
 

@@ -19,7 +19,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ytheta.errors import InputError
-from ytheta.native.operations import operation_names
+from ytheta.native.operations import list_operation_names
 
 if TYPE_CHECKING:
     from ytheta.native.graph import Graph
@@ -85,7 +85,7 @@ def check_function(graph: Graph) -> None:
 
 def _read_steps(graph: Graph) -> tuple[list[Step], list[int]]:
     check_function(graph)
-    names = operation_names()
+    names = list_operation_names()
     function = graph.function
     steps: list[Step] = []
     outputs = [0] * len(graph.places)

@@ -98,7 +98,7 @@ def emit_c_function(name: str, lanes: int) -> str:
     """The function ``@lanes_<name>``, which calls the C function of this name for every lane."""
     code = FunctionBody(lanes)
     v = code.vector
-    arguments = ("%x", "%y")[: _argument_count(name)]
+    arguments = ("%x", "%y")[: _count_arguments(name)]
     result = "poison"
     for lane in range(lanes):
         scalars = [code.assign(f"extractelement {v} {x}, i32 {lane}") for x in arguments]
@@ -117,11 +117,11 @@ def emit_declarations(lanes: int) -> str:
         f"declare {v} @llvm.fmuladd.{suffix}({v}, {v}, {v})",
     ]
     for name in sorted(set(_INTRINSICS.values())):
-        lines += [f"declare {v} @llvm.{name}.{suffix}({', '.join([v] * _argument_count(name))})"]
+        lines += [f"declare {v} @llvm.{name}.{suffix}({', '.join([v] * _count_arguments(name))})"]
     for name in ("sin", "cos", *sorted(set(C_FUNCTIONS.values()))):
-        lines += [f"declare double @{name}({', '.join(['double'] * _argument_count(name))}) #1"]
+        lines += [f"declare double @{name}({', '.join(['double'] * _count_arguments(name))}) #1"]
     return "\n".join(lines)
 
 
-def _argument_count(name: str) -> int:
+def _count_arguments(name: str) -> int:
     return 2 if name in _BINARY_FUNCTIONS else 1

@@ -31,8 +31,8 @@ def emit_pack(layout: Layout) -> str:
     samples = [code.assign(f"call i64 @llvm.umin.i64(i64 {index}, i64 %last)") for index in indices]
     to = code.offset("%to", "%j")
     sums = ["zeroinitializer"] * _INDEPENDENT_SUMS
-    for k in _packed_inputs(layout):
-        size, first = layout.inputs[k].size, layout.first_row(k)
+    for k in _list_packed_inputs(layout):
+        size, first = layout.inputs[k].size, layout.find_first_row(k)
         rows = [code.offset(f"%x{k}", code.assign(f"mul i64 {sample}, {size}")) for sample in samples]
         for element, value in enumerate(_load_columns(code, rows, size)):
             code.store(value, code.offset(to, (first + element) * layout.tile))
@@ -50,11 +50,11 @@ def emit_pack(layout: Layout) -> str:
     not_finite = code.assign(f"fcmp uno {v} %sum.next, zeroinitializer")
     word = code.assign(f"bitcast {code.flags} {not_finite} to i{lanes}")
     code.emit(f"ret i1 {code.assign(f'icmp ne i{lanes} {word}, 0')}")
-    arrays = "".join(f"ptr noalias %x{k}, " for k in _packed_inputs(layout))
+    arrays = "".join(f"ptr noalias %x{k}, " for k in _list_packed_inputs(layout))
     return f"define internal i1 @pack({arrays}i64 %valid, i64 %groups, ptr noalias %to) #0 {{\n{code}\n}}"
 
 
-def _packed_inputs(layout: Layout) -> list[int]:
+def _list_packed_inputs(layout: Layout) -> list[int]:
     """The inputs that are neither shared nor empty."""
     return [k for k, argument in enumerate(layout.inputs) if argument.size and not argument.shared]
 
@@ -202,7 +202,7 @@ def _emit_entry_point(layout: Layout, chunks: int, *, dense: bool) -> str:
         if argument.size:
             arrays[k] = load_data(code, load_item(code, "%inputs", k))
             if argument.shared:
-                to = code.offset("%shared", layout.shared_offset(k))
+                to = code.offset("%shared", layout.find_shared_offset(k))
                 found = code.assign(f"call i1 @copy(ptr {arrays[k]}, i64 {argument.size}, ptr {to})")
                 not_finite = code.assign(f"or i1 {not_finite}, {found}")
     code.emit(f"br i1 {not_finite}, label %refuse, label %tile")
@@ -212,7 +212,7 @@ def _emit_entry_point(layout: Layout, chunks: int, *, dense: bool) -> str:
     code.emit(f"%valid = call i64 @llvm.umin.i64(i64 {code.assign('sub i64 %last, %s')}, i64 {tile})")
     code.emit(f"%groups = udiv i64 {code.assign(f'add i64 %valid, {layout.lanes - 1}')}, {layout.lanes}")
     not_finite = "false"
-    if packed := _packed_inputs(layout):
+    if packed := _list_packed_inputs(layout):
         rows = [code.offset(arrays[k], code.assign(f"mul i64 %s, {layout.inputs[k].size}")) for k in packed]
         pointers = "".join(f"ptr {row}, " for row in rows)
         not_finite = code.assign(f"call i1 @pack({pointers}i64 %valid, i64 %groups, ptr %scratch)")

@@ -10,7 +10,7 @@ Beyond     lanes with |x| > MAX_ANGLE, infinite or NaN get the values of the C l
 
 from __future__ import annotations
 
-from ytheta.native.codegen.assembly import FunctionBody, double_literal
+from ytheta.native.codegen.assembly import FunctionBody, format_double
 
 MAX_ANGLE = 2.0**20
 
@@ -66,21 +66,21 @@ def emit_sine_cosine(lanes: int) -> str:
     cosine = code.assign(f"fadd {v} {head}, {tail}")
 
     quadrant = code.assign(f"bitcast {v} {shifted} to {n}")
-    lowest = code.assign(f"shl {n} {quadrant}, {code.integer_literal(63)}")
+    lowest = code.assign(f"shl {n} {quadrant}, {code.format_integers(63)}")
     odd = code.assign(f"icmp slt {n} {lowest}, zeroinitializer")
     results = []
     for in_even, in_odd, shift in ((sine, cosine, 0), (cosine, sine, 1)):
         value = code.assign(f"select {code.flags} {odd}, {v} {in_odd}, {v} {in_even}")
-        second = code.assign(f"shl {n} {quadrant}, {code.integer_literal(62)}")
+        second = code.assign(f"shl {n} {quadrant}, {code.format_integers(62)}")
         if shift:
-            second = code.assign(f"add {n} {second}, {code.bit_pattern(shift << 62)}")
-        sign = code.assign(f"and {n} {second}, {code.bit_pattern(_SIGN)}")
+            second = code.assign(f"add {n} {second}, {code.load_bits(shift << 62)}")
+        sign = code.assign(f"and {n} {second}, {code.load_bits(_SIGN)}")
         value_bits = code.assign(f"bitcast {v} {value} to {n}")
         signed_bits = code.assign(f"xor {n} {value_bits}, {sign}")
         results.append(code.assign(f"bitcast {n} {signed_bits} to {v}"))
 
     angle_bits = code.assign(f"bitcast {v} %x to {n}")
-    size = code.assign(f"bitcast {n} {code.assign(f'and {n} {angle_bits}, {code.bit_pattern(_SIGN - 1)}')} to {v}")
+    size = code.assign(f"bitcast {n} {code.assign(f'and {n} {angle_bits}, {code.load_bits(_SIGN - 1)}')} to {v}")
     beyond = code.assign(f"fcmp ugt {v} {size}, {code.constant(MAX_ANGLE)}")
     word = code.assign(f"bitcast {code.flags} {beyond} to i{lanes}")
     any_beyond = code.assign(f"icmp ne i{lanes} {word}, 0")
@@ -93,7 +93,7 @@ def emit_sine_cosine(lanes: int) -> str:
     code.emit(f"ret {code.pair} {both}")
     name = "sine_cosine"
     head = f"define internal {code.pair} @{name}({v} %x, ptr noalias %constants) #0"
-    return f"{code.constant_table(name)}\n{head} {{\nentry:\n{code}\n}}\n{_emit_far(lanes)}"
+    return f"{code.format_constant_table(name)}\n{head} {{\nentry:\n{code}\n}}\n{_emit_far(lanes)}"
 
 
 def _emit_far(lanes: int) -> str:
@@ -105,8 +105,8 @@ def _emit_far(lanes: int) -> str:
         for lane in range(lanes):
             angle = code.assign(f"extractelement {v} %x, i32 {lane}")
             size = code.assign(f"call double @llvm.fabs.f64(double {angle})")
-            beyond = code.assign(f"fcmp ugt double {size}, {double_literal(MAX_ANGLE)}")
-            argument = code.assign(f"select i1 {beyond}, double {angle}, double {double_literal(0.0)}")
+            beyond = code.assign(f"fcmp ugt double {size}, {format_double(MAX_ANGLE)}")
+            argument = code.assign(f"select i1 {beyond}, double {angle}, double {format_double(0.0)}")
             value = code.assign(f"call double @{name}(double {argument})")
             unchanged = code.assign(f"extractelement {v} {results[position]}, i32 {lane}")
             selected = code.assign(f"select i1 {beyond}, double {value}, double {unchanged}")

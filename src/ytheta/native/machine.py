@@ -61,7 +61,7 @@ class Machine:
 
         The arrays must be plain.
         """
-        return not self._dense(_pack_five_words(first, last, id(out), self._scratch(), id(arrays)))
+        return not self._dense(_pack_five_words(first, last, id(out), self._find_scratch(), id(arrays)))
 
     def make_block_writer(
         self, arrays: tuple[np.ndarray, ...], _values: np.ndarray, address: int
@@ -70,7 +70,7 @@ class Machine:
 
         It returns False if an input is not finite. The inputs must be plain, and all arrays must stay alive.
         """
-        run, scratch, inputs = self._block, self._scratch, id(arrays)
+        run, scratch, inputs = self._block, self._find_scratch, id(arrays)
         return lambda first, last: not run(_pack_five_words(first, last, address, scratch(), inputs))
 
     def make_sample_function(self, graph: Graph) -> Callable[[tuple[Any, ...]], np.ndarray | None]:
@@ -85,12 +85,12 @@ class Machine:
             try:
                 scratch = local.address
             except AttributeError:
-                scratch = self._scratch()
+                scratch = self._find_scratch()
             return None if run(pack(id(out), scratch, id(vectors))) else out
 
         return call
 
-    def _scratch(self) -> int:
+    def _find_scratch(self) -> int:
         """The address of this thread's scratch buffer."""
         try:
             address: int = self._local.address

@@ -109,7 +109,7 @@ def _emit_has_shape() -> str:
     code.emit("%more = icmp ult i64 %k, %count")
     code.emit("br i1 %more, label %compare, label %yes")
     code.emit("compare:")
-    equal = _emit_equal_words(code, code.offset(lengths, "%k"), code.offset("%shape", "%k"))
+    equal = _emit_equal_words(code, code.compute_address(lengths, "%k"), code.compute_address("%shape", "%k"))
     code.emit(f"br i1 {equal}, label %same, label %no")
     code.emit("same:")
     code.emit("%k.next = add i64 %k, 1")
@@ -130,8 +130,8 @@ def _emit_fits(layout: Layout) -> str:
     code.emit("entry:")
     shape = layout.shape
     code.emit(f"%shape = alloca i64, i64 {2 + len(shape)}, align 8")
-    samples, out = (code.assign(f"load i64, ptr {code.offset('%words', k)}, align 8") for k in range(2))
-    inputs = code.assign(f"load ptr, ptr {code.offset('%words', 2)}, align 8")
+    samples, out = (code.assign(f"load i64, ptr {code.compute_address('%words', k)}, align 8") for k in range(2))
+    inputs = code.assign(f"load ptr, ptr {code.compute_address('%words', 2)}, align 8")
     count = code.assign(f"load i64, ptr {_emit_field(code, inputs, _TUPLE_LENGTH)}, align 8")
     code.emit(f"br i1 {code.assign(f'icmp eq i64 {count}, {len(layout.inputs)}')}, label %arrays, label %no")
     code.emit("no:")
@@ -139,7 +139,7 @@ def _emit_fits(layout: Layout) -> str:
     code.emit("arrays:")
     code.emit(f"%one = icmp slt i64 {samples}, 0")
     code.emit(f"store i64 {samples}, ptr %shape, align 8")
-    second_length = code.offset("%shape", 1)
+    second_length = code.compute_address("%shape", 1)
     plain = _C_CONTIGUOUS | _ALIGNED
     conditions = []
     arrays: list[tuple[str, int, bool]] = []
@@ -160,7 +160,7 @@ def _emit_fits(layout: Layout) -> str:
     code.emit("result:")
     array = code.assign(f"inttoptr i64 {out} to ptr")
     for axis, length in enumerate(shape):
-        code.emit(f"store i64 {length}, ptr {code.offset('%shape', 1 + axis)}, align 8")
+        code.emit(f"store i64 {length}, ptr {code.compute_address('%shape', 1 + axis)}, align 8")
     flags = plain | _WRITABLE
     fits = code.assign(f"call i1 @has_shape(ptr {array}, i32 {1 + len(shape)}, i32 {flags}, ptr %shape)")
     code.emit(f"br i1 {fits}, label %overlap, label %no")

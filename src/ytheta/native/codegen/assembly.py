@@ -43,7 +43,7 @@ class FunctionBody:
         """Append a label, or an instruction that has no result or names its result itself."""
         self._lines.append(text if text.endswith(":") else f"  {text}")
 
-    def offset(self, pointer: str, index: str | int) -> str:
+    def compute_address(self, pointer: str, index: str | int) -> str:
         """Return the address ``index`` doubles after a pointer."""
         return self.assign(f"getelementptr double, ptr {pointer}, i64 {index}")
 
@@ -56,7 +56,7 @@ class FunctionBody:
         """Store a vector at an aligned address."""
         self.emit(f"store {self.vector} {value}, ptr {address}, align {8 * self.lanes}")
 
-    def constant(self, value: float) -> str:
+    def load_constant(self, value: float) -> str:
         """Load the vector with this number in every lane, from the table of constants."""
         index = self._constants.setdefault(format_double(value), len(self._constants))
         return self.load(self.assign(f"getelementptr {self.vector}, ptr %constants, i64 {index}"))
@@ -68,7 +68,7 @@ class FunctionBody:
     def load_bits(self, value: int) -> str:
         """Load the vector with this integer in every lane, from the table of constants."""
         (number,) = struct.unpack("<d", struct.pack("<Q", value % 2**64))
-        return self.assign(f"bitcast {self.vector} {self.constant(number)} to {self.integers}")
+        return self.assign(f"bitcast {self.vector} {self.load_constant(number)} to {self.integers}")
 
     def splat(self, scalar: str) -> str:
         """Copy a scalar into every lane of a vector."""

@@ -53,7 +53,7 @@ class _ChunkWriter:
         for k in chunk.steps:
             self._compute(k)
             if k in kept:
-                code.store(self.known[k], code.offset("%slots.group", self.program.slots[k] * self.layout.tile))
+                code.store(self.known[k], code.compute_address("%slots.group", self.program.slots[k] * self.layout.tile))
             if k in self.output_rows:
                 self._store_output(k)
         code.emit("%next = add i64 %g, 1")
@@ -67,7 +67,7 @@ class _ChunkWriter:
     def _store_output(self, k: int) -> None:
         value = self._value(k)
         for row in self.output_rows[k]:
-            self.code.store(value, self.code.offset("%out.group", self.layout.stride * row))
+            self.code.store(value, self.code.compute_address("%out.group", self.layout.stride * row))
 
     def _compute(self, k: int) -> None:
         name, arguments = self.program.steps[k]
@@ -91,11 +91,11 @@ class _ChunkWriter:
         code, tile = self.code, self.layout.tile
         name, arguments = self.program.steps[k]
         if name == "CONST":
-            return code.constant(float(arguments[0]))
+            return code.load_constant(float(arguments[0]))
         if name != "INPUT":
-            return code.load(code.offset("%slots.group", self.program.slots[k] * tile))
+            return code.load(code.compute_address("%slots.group", self.program.slots[k] * tile))
         index, element = arguments
         if self.layout.inputs[index].shared:
-            address = code.offset("%shared", self.layout.find_shared_offset(index) + element)
+            address = code.compute_address("%shared", self.layout.find_shared_offset(index) + element)
             return code.splat(code.assign(f"load double, ptr {address}, align 8, !invariant.load !0"))
-        return code.load(code.offset("%in.group", (self.layout.find_first_row(index) + element) * tile), invariant=True)
+        return code.load(code.compute_address("%in.group", (self.layout.find_first_row(index) + element) * tile), invariant=True)

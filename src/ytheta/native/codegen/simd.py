@@ -59,7 +59,7 @@ def emit_operation(code: FunctionBody, name: str, a: list[str]) -> str:
     if name == "TWICE":
         return code.assign(f"fadd contract {v} {a[0]}, {a[0]}")
     if name == "INV":
-        return code.assign(f"fdiv {v} {code.constant(1.0)}, {a[0]}")
+        return code.assign(f"fdiv {v} {code.load_constant(1.0)}, {a[0]}")
     if name in _INTRINSICS:
         return code.assign(f"call {v} @llvm.{_INTRINSICS[name]}.{code.suffix}({arguments})")
     if name in C_FUNCTIONS:
@@ -67,10 +67,10 @@ def emit_operation(code: FunctionBody, name: str, a: list[str]) -> str:
     if name == "SIGN":
         positive = code.assign(f"fcmp ogt {v} {a[0]}, zeroinitializer")
         negative = code.assign(f"fcmp olt {v} {a[0]}, zeroinitializer")
-        return _select(code, positive, code.constant(1.0), _select(code, negative, code.constant(-1.0), a[0]))
+        return _select(code, positive, code.load_constant(1.0), _select(code, negative, code.load_constant(-1.0), a[0]))
     if name == "IF_ELSE_ZERO":
         return _select(code, _is_nonzero(code, a[0]), a[1], "zeroinitializer")
-    return _select(code, _compare(code, name, a), code.constant(1.0), "zeroinitializer")
+    return _select(code, _compare(code, name, a), code.load_constant(1.0), "zeroinitializer")
 
 
 def _compare(code: FunctionBody, name: str, a: list[str]) -> str:

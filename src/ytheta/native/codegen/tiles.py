@@ -29,13 +29,13 @@ def emit_pack(layout: Layout) -> str:
     code.emit(f"%j = mul i64 %g, {lanes}")
     indices = [code.assign(f"add i64 %j, {lane}") for lane in range(lanes)]
     samples = [code.assign(f"call i64 @llvm.umin.i64(i64 {index}, i64 %last)") for index in indices]
-    to = code.offset("%to", "%j")
+    to = code.compute_address("%to", "%j")
     sums = ["zeroinitializer"] * _INDEPENDENT_SUMS
     for k in _list_packed_inputs(layout):
         size, first = layout.inputs[k].size, layout.find_first_row(k)
-        rows = [code.offset(f"%x{k}", code.assign(f"mul i64 {sample}, {size}")) for sample in samples]
+        rows = [code.compute_address(f"%x{k}", code.assign(f"mul i64 {sample}, {size}")) for sample in samples]
         for element, value in enumerate(_load_columns(code, rows, size)):
-            code.store(value, code.offset(to, (first + element) * layout.tile))
+            code.store(value, code.compute_address(to, (first + element) * layout.tile))
             # x times zero is zero, or NaN if x is not finite; then the sum stays NaN.
             zero = code.assign(f"fmul contract {v} {value}, zeroinitializer")
             sums.append(code.assign(f"fadd contract {v} {sums.pop(0)}, {zero}"))
@@ -63,11 +63,11 @@ def _load_columns(code: FunctionBody, rows: list[str], size: int) -> list[str]:
     """Load elements 0 … size - 1 of the rows at these addresses, one vector each."""
     lanes, v = code.lanes, code.vector
     if size < lanes:
-        return [code.gather([code.offset(row, element) for row in rows]) for element in range(size)]
+        return [code.gather([code.compute_address(row, element) for row in rows]) for element in range(size)]
     columns: list[str] = []
     while len(columns) < size:
         first = min(len(columns), size - lanes)  # the last square may overlap the one before it
-        square = [code.assign(f"load {v}, ptr {code.offset(row, first)}, align 8") for row in rows]
+        square = [code.assign(f"load {v}, ptr {code.compute_address(row, first)}, align 8") for row in rows]
         columns += code.transpose(square)[len(columns) - first :]
     return columns
 
@@ -102,8 +102,8 @@ def emit_unpack(layout: Layout) -> str:
     code.emit("br label %group")
     code.emit("group:")
     code.emit("%j = phi i64 [0, %entry], [%j.next, %group.end]")
-    source = code.offset("%from", "%j")
-    first = code.offset("%to", code.assign(f"mul i64 %j, {size}"))
+    source = code.compute_address("%from", "%j")
+    first = code.compute_address("%to", code.assign(f"mul i64 %j, {size}"))
     code.emit(f"%j.next = add i64 %j, {lanes}")
     code.emit("%full = icmp ule i64 %j.next, %valid")
     code.emit(f"br i1 {'%full' if size >= lanes else 'false'}, label %square, label %sample")
@@ -115,7 +115,7 @@ def emit_unpack(layout: Layout) -> str:
     columns = [code.transpose(_load_entries(code, layout, source, k * lanes)) for k in range(squares)]
     for lane in range(lanes):
         for k in range(squares):
-            to = code.offset(code.offset(first, lane * size + k * lanes), "%p")
+            to = code.compute_address(code.compute_address(first, lane * size + k * lanes), "%p")
             code.emit(f"store {code.vector} {columns[k][lane]}, ptr {to}, align 8")
     # The last squares may overlap those before them.
     last = max(size - squares * lanes, 0)
@@ -125,13 +125,13 @@ def emit_unpack(layout: Layout) -> str:
 
     code.emit("sample:")
     code.emit("%i = phi i64 [0, %group], [%i.next, %sample.end]")
-    sample = code.offset(source, "%i")
-    target = code.offset(first, code.assign(f"mul i64 %i, {size}"))
+    sample = code.compute_address(source, "%i")
+    target = code.compute_address(first, code.assign(f"mul i64 %i, {size}"))
     code.emit("br label %element")
     code.emit("element:")
     code.emit("%e = phi i64 [0, %sample], [%e.next, %element]")
-    value = code.assign(f"load double, ptr {code.offset(sample, _load_row_offset(code, '%e'))}, align 8")
-    code.emit(f"store double {value}, ptr {code.offset(target, '%e')}, align 8")
+    value = code.assign(f"load double, ptr {code.compute_address(sample, _load_row_offset(code, '%e'))}, align 8")
+    code.emit(f"store double {value}, ptr {code.compute_address(target, '%e')}, align 8")
     code.emit("%e.next = add i64 %e, 1")
     code.emit(f"%e.more = icmp ult i64 %e.next, {size}")
     code.emit("br i1 %e.more, label %element, label %sample.end")
@@ -157,7 +157,7 @@ def emit_unpack(layout: Layout) -> str:
 def _load_entries(code: FunctionBody, layout: Layout, source: str, begin: int) -> list[str]:
     """Load the values of as many entries as there are lanes, starting at entry %p + begin."""
     entries = [code.assign(f"add i64 %p, {begin + lane}") for lane in range(layout.lanes)]
-    return [code.load(code.offset(source, _load_row_offset(code, entry))) for entry in entries]
+    return [code.load(code.compute_address(source, _load_row_offset(code, entry))) for entry in entries]
 
 
 def _load_row_offset(code: FunctionBody, entry: str) -> str:
@@ -192,7 +192,7 @@ def _emit_entry_point(layout: Layout, chunks: int, *, dense: bool) -> str:
     code.emit("entry:")
     for k, name in enumerate(_ARGUMENT_WORDS):
         kind = "i64" if name in ("first", "last") else "ptr"
-        code.emit(f"%{name} = load {kind}, ptr {code.offset('%words', k)}, align 8")
+        code.emit(f"%{name} = load {kind}, ptr {code.compute_address('%words', k)}, align 8")
     out = load_data(code, "%out") if dense else "%out"
     for name, offset in zip(("shared", "slots", "values"), layout.section_offsets, strict=False):
         code.emit(f"%{name} = getelementptr double, ptr %scratch, i64 {offset}")
@@ -202,7 +202,7 @@ def _emit_entry_point(layout: Layout, chunks: int, *, dense: bool) -> str:
         if argument.size:
             arrays[k] = load_data(code, load_item(code, "%inputs", k))
             if argument.shared:
-                to = code.offset("%shared", layout.find_shared_offset(k))
+                to = code.compute_address("%shared", layout.find_shared_offset(k))
                 found = code.assign(f"call i1 @copy(ptr {arrays[k]}, i64 {argument.size}, ptr {to})")
                 not_finite = code.assign(f"or i1 {not_finite}, {found}")
     code.emit(f"br i1 {not_finite}, label %refuse, label %tile")
@@ -213,13 +213,13 @@ def _emit_entry_point(layout: Layout, chunks: int, *, dense: bool) -> str:
     code.emit(f"%groups = udiv i64 {code.assign(f'add i64 %valid, {layout.lanes - 1}')}, {layout.lanes}")
     not_finite = "false"
     if packed := _list_packed_inputs(layout):
-        rows = [code.offset(arrays[k], code.assign(f"mul i64 %s, {layout.inputs[k].size}")) for k in packed]
+        rows = [code.compute_address(arrays[k], code.assign(f"mul i64 %s, {layout.inputs[k].size}")) for k in packed]
         pointers = "".join(f"ptr {row}, " for row in rows)
         not_finite = code.assign(f"call i1 @pack({pointers}i64 %valid, i64 %groups, ptr %scratch)")
     code.emit(f"br i1 {not_finite}, label %refuse, label %work")
 
     code.emit("work:")
-    to = "%values" if dense else code.offset(out, code.assign("sub i64 %s, %first"))
+    to = "%values" if dense else code.compute_address(out, code.assign("sub i64 %s, %first"))
     kinds = [argument.split()[0] for argument in ARGUMENTS.split(", ")]
     for number in range(chunks):
         tables = (f"@chunk{number}.constants", "@sine_cosine.constants")
@@ -227,7 +227,7 @@ def _emit_entry_point(layout: Layout, chunks: int, *, dense: bool) -> str:
         arguments = ", ".join(f"{kind} {value}" for kind, value in zip(kinds, values, strict=True))
         code.emit(f"call void @chunk{number}({arguments})")
     if dense and layout.size:
-        to = code.offset(out, code.assign(f"mul i64 %s, {layout.size}"))
+        to = code.compute_address(out, code.assign(f"mul i64 %s, {layout.size}"))
         code.emit(f"call void @unpack(ptr %values, ptr {to}, i64 %valid)")
     code.emit("%s.next = add i64 %s, %valid")
     code.emit("%s.more = icmp ult i64 %s.next, %last")
@@ -243,9 +243,9 @@ def emit_one(layout: Layout) -> str:
     """``@one(address of: out, scratch, inputs)``: ``@dense`` for the vectors of one sample; 2 if they are not plain."""
     code = FunctionBody(layout.lanes)
     code.emit("entry:")
-    out, scratch, inputs = (code.assign(f"load i64, ptr {code.offset('%words', k)}, align 8") for k in range(3))
+    out, scratch, inputs = (code.assign(f"load i64, ptr {code.compute_address('%words', k)}, align 8") for k in range(3))
     code.emit(f"%call = alloca i64, i64 {len(_ARGUMENT_WORDS)}, align 8")
-    addresses = [code.offset("%call", k) for k in range(len(_ARGUMENT_WORDS))]
+    addresses = [code.compute_address("%call", k) for k in range(len(_ARGUMENT_WORDS))]
     for address, word in zip(addresses, ("-1", "0", inputs), strict=False):
         code.emit(f"store i64 {word}, ptr {address}, align 8")
     code.emit(f"br i1 {code.assign('call i1 @fits(ptr %call)')}, label %work, label %refuse")

@@ -42,10 +42,10 @@ def emit_sine_cosine(lanes: int) -> str:
     code = FunctionBody(lanes)
     v, n = code.vector, code.integers
 
-    shifted = code.multiply_add("%x", code.constant(_TWO_OVER_PI), code.constant(_ROUNDING_SHIFT))
-    quarters = code.assign(f"fsub {v} {shifted}, {code.constant(_ROUNDING_SHIFT)}")
+    shifted = code.multiply_add("%x", code.load_constant(_TWO_OVER_PI), code.load_constant(_ROUNDING_SHIFT))
+    quarters = code.assign(f"fsub {v} {shifted}, {code.load_constant(_ROUNDING_SHIFT)}")
     back = code.assign(f"fneg {v} {quarters}")
-    first, second, third = (code.constant(part) for part in _HALF_PI)
+    first, second, third = (code.load_constant(part) for part in _HALF_PI)
     coarse = code.multiply_add(back, first, "%x")  # exact
     fine = code.multiply_add(back, second, coarse)
     # The rounding error of the line before.
@@ -58,9 +58,9 @@ def emit_sine_cosine(lanes: int) -> str:
     sine = code.multiply_add(cube, p, r)
 
     p = _emit_polynomial(code, z, _COSINE)
-    half = code.assign(f"fmul {v} {z}, {code.constant(0.5)}")
-    head = code.assign(f"fsub {v} {code.constant(1.0)}, {half}")
-    rest = code.assign(f"fsub {v} {code.assign(f'fsub {v} {code.constant(1.0)}, {head}')}, {half}")
+    half = code.assign(f"fmul {v} {z}, {code.load_constant(0.5)}")
+    head = code.assign(f"fsub {v} {code.load_constant(1.0)}, {half}")
+    rest = code.assign(f"fsub {v} {code.assign(f'fsub {v} {code.load_constant(1.0)}, {head}')}, {half}")
     square = code.assign(f"fmul {v} {z}, {z}")
     tail = code.multiply_add(square, p, rest)
     cosine = code.assign(f"fadd {v} {head}, {tail}")
@@ -81,7 +81,7 @@ def emit_sine_cosine(lanes: int) -> str:
 
     angle_bits = code.assign(f"bitcast {v} %x to {n}")
     size = code.assign(f"bitcast {n} {code.assign(f'and {n} {angle_bits}, {code.load_bits(_SIGN - 1)}')} to {v}")
-    beyond = code.assign(f"fcmp ugt {v} {size}, {code.constant(MAX_ANGLE)}")
+    beyond = code.assign(f"fcmp ugt {v} {size}, {code.load_constant(MAX_ANGLE)}")
     word = code.assign(f"bitcast {code.flags} {beyond} to i{lanes}")
     any_beyond = code.assign(f"icmp ne i{lanes} {word}, 0")
     code.emit(f"br i1 {any_beyond}, label %far, label %near")
@@ -116,9 +116,9 @@ def _emit_far(lanes: int) -> str:
 
 
 def _emit_polynomial(code: FunctionBody, z: str, coefficients: tuple[float, ...]) -> str:
-    value = code.constant(coefficients[-1])
+    value = code.load_constant(coefficients[-1])
     for coefficient in coefficients[-2::-1]:
-        value = code.multiply_add(value, z, code.constant(coefficient))
+        value = code.multiply_add(value, z, code.load_constant(coefficient))
     return value
 
 

@@ -29,12 +29,12 @@ def test_outputs_are_checked_before_the_work(folder: Path) -> None:
             (("-o", "."), "extension .toml"),
             (("-o", "model.yaml"), "extension .toml"),
             (("--report", "none/page.html"), "none/page.html cannot be written"),
-            (("--report", "page.pdf"), "ending .html"),
+            (("--report", "page.pdf"), "extension .html"),
         ):
             assert words in refused("identify", "lu-two-link", "a.npz", *output, cwd=folder)
         assert "would be overwritten" in refused("identify", "true.toml", "a.npz", "-o", "./true.toml", cwd=folder)
     with mock.patch("ytheta.cli.predict.read_robot", side_effect=AssertionError):
-        assert "ending .csv or .parquet" in refused("predict", "lu-two-link", "a.npz", "-o", "t.txt", cwd=folder)
+        assert "extension .csv or .parquet" in refused("predict", "lu-two-link", "a.npz", "-o", "t.txt", cwd=folder)
         assert "would be overwritten" in refused("predict", "lu-two-link", "b.csv", "-o", "b.csv", cwd=folder)
 
 

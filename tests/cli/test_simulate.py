@@ -48,14 +48,14 @@ def test_it_prints_tracking_and_parameter_errors() -> None:
 
 
 @pytest.mark.parametrize("name", ["craig", "computed-torque", "PDGravity", "walker", "modified_slotine_li"])
-def test_controller_names_in_every_spelling(name: str) -> None:
+def test_controller_names_are_accepted_in_every_spelling(name: str) -> None:
     data = run_json("simulate", "lu-two-link", "--seconds", "0.5", "--controller", name)
     assert str(data["controller"]).replace("-", "") == name.lower().replace("-", "").replace("_", "")
     assert (data["parameter_error"] is None) == (name in ("computed-torque", "PDGravity"))
 
 
 def test_a_robot_is_identified_from_the_log(tmp_path: Path) -> None:
-    """The plant is the description, so that the fit finds its base parameters."""
+    """The plant has the parameters of the description, so that the fit finds its base parameters."""
     log = tmp_path / "log.parquet"
     result = ytheta("simulate", "lu-puma4", "-o", str(log), "--sensor", "tau.noise=0.01")
     assert result.returncode == 0, result.stderr
@@ -112,7 +112,7 @@ def test_both_plants_agree() -> None:
     assert (own["plant"], mujoco["plant"]) == ("own", "mujoco")
 
 
-def test_every_adaptation() -> None:
+def test_every_adaptation_law_tracks() -> None:
     errors = {}
     for name in ("gradient", "natural", "composite"):
         data = run_json(
@@ -221,7 +221,7 @@ def test_an_interruption_leaves_existing_files_unchanged(tmp_path: Path) -> None
     ]
     with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         maps = Path(f"/proc/{process.pid}/maps")
-        for _ in range(600):  # until the first run begins, which loads MuJoCo
+        for _ in range(600):  # wait until the first run begins, which loads MuJoCo
             time.sleep(0.1)
             if "libmujoco" in maps.read_text():
                 break
@@ -235,8 +235,8 @@ def test_an_interruption_leaves_existing_files_unchanged(tmp_path: Path) -> None
 
 
 def test_coulomb_friction_is_smoothed_with_a_note() -> None:
-    given = ("simulate", "five-bar", "--seconds", "0.2", "--controller", "computed-torque")
-    result = ytheta(*given)
+    arguments = ("simulate", "five-bar", "--seconds", "0.2", "--controller", "computed-torque")
+    result = ytheta(*arguments)
     assert result.returncode == 0, result.stderr
     (line,) = [line for line in result.stderr.splitlines() if "Coulomb friction" in line]
     assert line.startswith("note: ")
@@ -245,8 +245,8 @@ def test_coulomb_friction_is_smoothed_with_a_note() -> None:
     assert "Coulomb" not in ytheta("simulate", "lu-puma4", "--seconds", "0.2").stderr  # the twin has no friction
 
 
-def test_substeps() -> None:
-    given = ("simulate", "lu-puma4", "--seconds", "0.2", "--controller", "computed-torque", "--json")
-    assert ytheta(*given, "--substeps", "1").stdout == ytheta(*given).stdout
-    assert ytheta(*given, "--substeps", "2").stdout != ytheta(*given).stdout
-    assert "0 substeps per control period; give at least 1" in refused(*given, "--substeps", "0")
+def test_the_number_of_substeps_can_be_set() -> None:
+    arguments = ("simulate", "lu-puma4", "--seconds", "0.2", "--controller", "computed-torque", "--json")
+    assert ytheta(*arguments, "--substeps", "1").stdout == ytheta(*arguments).stdout
+    assert ytheta(*arguments, "--substeps", "2").stdout != ytheta(*arguments).stdout
+    assert "0 substeps per control period; give at least 1" in refused(*arguments, "--substeps", "0")

@@ -1,4 +1,4 @@
-"""Results of a simulation: tracking and parameter errors, true values, the Lyapunov function."""
+"""Results of a simulation: tracking and parameter errors, true values, and the Lyapunov function."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from ytheta.control.laws.computed_torque import ComputedTorque
 from ytheta.errors import InputError
 
 
-def test_a_log_holds_the_torques_of_its_motion() -> None:
+def test_a_log_contains_the_torques_of_its_motion() -> None:
     loop = make_puma_loop()
     q, qd = sample_starts(PUMA, 2)
     runs = loop.run(loop.init(q, qd), swing(PUMA), 0.5, every=1)
@@ -33,7 +33,7 @@ def test_a_log_holds_the_torques_of_its_motion() -> None:
 
 
 def test_the_torque_of_a_log_belongs_to_its_time() -> None:
-    """Identification from a log without noise finds the plant; a torque that is half a period late is noticed."""
+    """Identification from a log without noise finds the parameters, unless torques are half a period late."""
     robot = add_friction(yt.load("lu-puma4"))
     law = ComputedTorque(robot, stiffness=200.0, damping=30.0)
     simulation = yt.simulate(robot, law, seconds=10.0, every=2)
@@ -43,6 +43,6 @@ def test_the_torque_of_a_log_belongs_to_its_time() -> None:
     late = yt.identify(robot, replace(log, tau=simulation.runs.tau[0]), friction=("viscous", "coulomb"))
     truth = fit.base.K @ robot.theta
     large = abs(truth) > 0.05
-    error, late_error = (float(np.median(abs(each.beta[large] / truth[large] - 1.0))) for each in (fit, late))
+    error, late_error = (float(np.median(abs(beta[large] / truth[large] - 1.0))) for beta in (fit.beta, late.beta))
     assert error < 2e-4
     assert late_error > 5.0 * error  # the twin

@@ -78,7 +78,7 @@ def test_runs_diverge_at_the_same_time_on_both_plants() -> None:
     assert not own.finished.any()
     assert not mujoco.finished.any()
     np.testing.assert_allclose(mujoco.runs.diverged_at, own.runs.diverged_at)
-    # the last errors grow tenfold per step
+    # The last errors before divergence grow tenfold per step.
     np.testing.assert_allclose(mujoco.tracking_rms, own.tracking_rms, rtol=0.01)
     assert "2 of 2 runs diverged" in mujoco.advice
 
@@ -95,9 +95,9 @@ def test_sensor_errors_are_the_same_on_both_plants() -> None:
 
 @pytest.mark.parametrize("name", ["five-bar", "palletiser", "walker"])
 def test_robots_with_loops_move_as_in_mujoco(name: str) -> None:
-    """Under computed torque; the stiff forces with which MuJoCo closes loops yield by less than a micrometre."""
+    """Under computed torque, the stiff forces with which MuJoCo closes loops yield by less than a micrometre."""
     robot = yt.load(name)
-    # Without Coulomb friction, for which MuJoCo has its own law.
+    # Remove Coulomb friction, for which MuJoCo has its own law.
     robot = with_parameters(robot, {p: 0.0 for p in robot.parameter_names if p.endswith(".fc")})
     law, reference = ComputedTorque(robot, stiffness=200.0, damping=30.0), default_reference(robot, 2.0)
     own, mujoco = (yt.simulate(robot, law, seconds=2.0, reference=reference, plant=p) for p in ("own", "mujoco"))

@@ -1,4 +1,4 @@
-"""Control periods that an adaptation law does not allow."""
+"""Control periods that are too long for an adaptation law."""
 
 from __future__ import annotations
 

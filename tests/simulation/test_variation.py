@@ -46,4 +46,4 @@ def test_a_varied_link_stays_physically_consistent() -> None:
             assert np.linalg.eigvalsh(Inertia(tuple(theta[10 * k : 10 * k + 10].tolist())).pseudo).min() > 0.0
     perturbed = robot.numeric.theta[:10] * np.exp(0.8 * np.random.default_rng(0).normal(size=(20, 10)))
     smallest = [np.linalg.eigvalsh(Inertia(tuple(ten.tolist())).pseudo).min() for ten in perturbed]
-    assert min(smallest) < 0.0  # the twin: one factor per parameter makes inertias that no rigid body has
+    assert min(smallest) < 0.0  # the twin: with one factor per parameter, inertias are not physically consistent

@@ -1,4 +1,4 @@
-"""``ytheta simulate ROBOT``: closed-loop motion under a controller; tracking and parameter errors, a log, plots."""
+"""``ytheta simulate ROBOT``: simulate a robot under a controller, print errors, write logs and a report."""
 
 from __future__ import annotations
 
@@ -75,11 +75,11 @@ from ytheta.simulation.simulate import PLANTS
 from ytheta.simulation.simulate import simulate as simulate_robot
 from ytheta.simulation.variation import Variation, perturb_parameters
 
-RUN_FIELD = "{run}"  # in the name of a log: replaced by the number of each run
+RUN_FIELD = "{run}"  # in the name of a log; it is replaced by the number of each run
 DEFAULT_SECONDS = 10.0
-INSTANTS_PER_RUN = 500  # kept of each of many runs
+INSTANTS_PER_RUN = 500  # that are recorded if there are many runs
 MAX_LOGS = 100
-MAX_PERIODS = 2_000_000
+MAX_PERIODS = 2_000_000  # of a simulation, limited by memory
 DEFAULT_INITIAL_ERROR = 20.0  # percent, of the parameters that the controller estimates
 
 
@@ -116,7 +116,7 @@ def simulate(
     fix_base: FixBase = False,
     length: Lengths = None,
 ) -> None:
-    """Simulate a robot under a controller: tracking errors, estimated parameters, and a log for identify.
+    """Simulate a robot under a controller. Print tracking and parameter errors, and write a log for identify.
 
     Gains that are not given are chosen from the robot's masses, the reference and the rate. The exit code is 1 if a
     run diverged or does not follow the reference.
@@ -125,7 +125,7 @@ def simulate(
     """
     log_per_run = output is not None and RUN_FIELD in output
     if log_per_run and runs > MAX_LOGS:
-        raise InputError(f"{output} would write {runs} logs; write at most {MAX_LOGS}, or only the first run")
+        raise InputError(f"{output} would write {runs} logs; write at most {MAX_LOGS} logs, or only the first run")
     check_output(None if output is None else output.replace(RUN_FIELD, "0"), SUFFIXES, (robot, reference))
     check_output(report, PAGE_SUFFIXES, (robot, reference))
     write_page = load_report_writer(report, "ytheta.report.simulation.page", "write_simulation_report")
@@ -154,15 +154,15 @@ def simulate(
     with show_progress() as report_stage:
         report_stage("reading the robot")
         described = read_robot(robot, snap=snap, fix_base=fix_base, lengths=length)
-        model, parameter_changes = parse_grasp(grasp, _smooth(described))
-        trajectory, duration = _reference(reference, model, seconds, verbose=verbose)
+        model, parameter_changes = parse_grasp(grasp, _smooth_friction(described))
+        trajectory, duration = _load_reference(reference, model, seconds, verbose=verbose)
         report_stage("choosing gains")
-        every = _kept_interval(runs, duration, rate, log_per_run=log_per_run)
+        interval = _choose_interval(runs, duration, rate, log_per_run=log_per_run)
         samples = sample_reference(trajectory, model, np.linspace(0.0, duration, 1001))
-        known = model
+        controller_model = model
         if initial_error is not None:
-            known = perturb_parameters(model, 0.01 * initial_error, np.random.default_rng(seed))
-        law = create_controller(options, model, known, (samples.q, samples.qd, samples.qdd), 1.0 / rate)
+            controller_model = perturb_parameters(model, 0.01 * initial_error, np.random.default_rng(seed))
+        law = create_controller(options, model, controller_model, (samples.q, samples.qd, samples.qdd), 1.0 / rate)
         estimate_error = DEFAULT_INITIAL_ERROR if initial_error is None else initial_error
         variation = Variation(
             parameters=0.01 * spread,
@@ -170,7 +170,7 @@ def simulate(
             position=start_offset,
             estimate=0.01 * estimate_error if law.unknown_names else 0.0,
         )
-    with _progress_bar(runs) as progress:
+    with _show_progress_bar(runs) as progress:
         simulation = simulate_robot(
             model,
             law,
@@ -184,7 +184,7 @@ def simulate(
             sensors=sensors,
             parameter_changes=parameter_changes,
             rng=np.random.default_rng(seed),
-            every=every,
+            every=interval,
             engine=engine,
             threads=threads,
             progress=progress,
@@ -198,13 +198,13 @@ def simulate(
         raise typer.Exit(1)
 
 
-def _smooth(robot: Robot) -> Robot:
-    """Return the robot with smooth Coulomb friction, for plant and controller."""
+def _smooth_friction(robot: Robot) -> Robot:
+    """Return the robot with smooth Coulomb friction, and print a note if its friction was not smooth."""
     smooth = with_smooth_friction(robot)
     if smooth is not robot:
         print_note(
             f"Coulomb friction is smoothed over about {REVOLUTE_COULOMB_SPEED:g} rad/s ({PRISMATIC_COULOMB_SPEED:g} "
-            "m/s for sliding joints); set coulomb_speed in the description to change that"
+            "m/s for prismatic joints); set coulomb_speed in the description to change that"
         )
     return smooth
 
@@ -215,23 +215,25 @@ def _check_not_negative(options: Mapping[str, float | None]) -> None:
             raise InputError(f"{option} {value:g}: give 0 or more")
 
 
-def _kept_interval(runs: int, seconds: float, rate: float, *, log_per_run: bool) -> int:
-    """Return n such that every n-th instant is kept: 1 for logs, more for many runs."""
+def _choose_interval(runs: int, seconds: float, rate: float, *, log_per_run: bool) -> int:
+    """Return n such that every n-th control instant is recorded: 1 for logs, more for many runs."""
     periods = seconds * rate
     if not periods <= MAX_PERIODS:
         raise InputError(
-            f"{seconds:g} s at {rate:g} Hz are {periods:.3g} control periods; at most {MAX_PERIODS:,} fit into memory: "
-            "choose a shorter time or a lower rate"
+            f"{seconds:g} s at {rate:g} Hz are {periods:.3g} control periods, but at most {MAX_PERIODS:,} fit into "
+            "memory; choose a shorter time or a lower rate"
         )
     if log_per_run and runs * periods > MAX_PERIODS:
-        raise InputError(f"logs of {runs} runs with {periods:.3g} instants each do not fit into memory; write fewer")
+        raise InputError(
+            f"logs of {runs} runs with {periods:.3g} instants each do not fit into memory; write fewer logs"
+        )
     return 1 if runs == 1 or log_per_run else max(1, round(periods / INSTANTS_PER_RUN))
 
 
-def _reference(
+def _load_reference(
     path: str | None, robot: Robot, seconds: float | None, *, verbose: bool
 ) -> tuple[ReferenceTrajectory, float]:
-    """Return the reference, from a log if a path is given, and the duration of the simulation."""
+    """Return the reference, which is read from a log if there is a path, and the duration of the simulation."""
     if path is None:
         duration = DEFAULT_SECONDS if seconds is None else seconds
         return default_reference(robot, duration), duration
@@ -257,8 +259,8 @@ def _write_files(
 
 
 @contextmanager
-def _progress_bar(runs: int) -> Iterator[Callable[[int], None] | None]:
-    """Show a progress bar on stderr if that is a terminal and there is more than one run."""
+def _show_progress_bar(runs: int) -> Iterator[Callable[[int], None] | None]:
+    """Show a progress bar on stderr if stderr is a terminal and there is more than one run."""
     if runs == 1 or not sys.stderr.isatty():
         yield None
         return

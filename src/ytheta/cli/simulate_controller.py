@@ -31,7 +31,7 @@ DEFAULT_ADAPTATION = "gradient"
 
 @dataclass(frozen=True)
 class ControllerOptions:
-    """The options that select and set up the controller."""
+    """The options of the command that concern the controller."""
 
     name: str
     gains: Mapping[str, Any]
@@ -44,19 +44,19 @@ class ControllerOptions:
 
 
 def create_controller(
-    options: ControllerOptions, robot: Robot, known: Robot, motion: ReferenceSamples, period: float
+    options: ControllerOptions, robot: Robot, model: Robot, motion: ReferenceSamples, period: float
 ) -> Law:
-    """Create the controller; gains that are not given are suggested for this motion.
+    """Create the controller. Gains that are not given are suggested for this motion.
 
-    ``known`` is the description that a controller without adaptation uses.
+    ``model`` is the description that a controller without adaptation uses.
     """
     law = find_controller(options.name)
-    limits = _torque_limits(robot) if options.torque_limited else None
+    limits = _get_torque_limits(robot) if options.torque_limited else None
     settings: dict[str, Any] = {} if limits is None else {"torque_limits": limits}
     if not issubclass(law, AdaptiveLaw):
         _check_no_adaptation(options)
         settings |= suggest_gains(options.name, robot, motion=motion, period=period)
-        return law(known, **settings | _check_gains(law, options.gains))
+        return law(model, **settings | _check_gains(law, options.gains))
     base, learn = _select_unknowns(law, options, robot)
     settings |= suggest_gains(
         options.name, robot, base, learn=learn, motion=motion, period=period, adaptation=options.adaptation
@@ -67,8 +67,8 @@ def create_controller(
     return law(robot, base, **settings)
 
 
-def _torque_limits(robot: Robot) -> np.ndarray | None:
-    """The torque limits of the description; None if it has none."""
+def _get_torque_limits(robot: Robot) -> np.ndarray | None:
+    """Return the torque limits of the description, or None if it has none."""
     limits = np.array([limit.effort for limit in robot.actuated_limits])
     limited = np.isfinite(limits) & (limits > 0.0)
     return np.where(limited, limits, np.inf) if limited.any() else None
@@ -79,22 +79,20 @@ def _check_gains(law: type[Law], gains: Mapping[str, Any]) -> dict[str, Any]:
     names = (*law.GAINS, "adaptation") if issubclass(law, AdaptiveLaw) else tuple(law.GAINS)
     for name in gains:
         if name not in names:
-            raise UnknownNameError(
-                f"--gain {name}: this controller does not have this gain{suggest_names(name, names)}"
-            )
+            raise UnknownNameError(f"--gain {name}: this controller has no such gain{suggest_names(name, names)}")
     return dict(gains)
 
 
 def _check_no_adaptation(options: ControllerOptions) -> None:
     """Raise an error if an option of adaptive controllers is given."""
-    given = {
+    adaptive_options = {
         "--learn": options.learn,
         "--friction": options.friction,
         "--leakage": options.leakage,
         "--dead-zone": options.dead_zone,
         "--adaptation": options.adaptation != DEFAULT_ADAPTATION,
     }
-    for option, value in given.items():
+    for option, value in adaptive_options.items():
         if value:
             raise InputError(f"{option} is for adaptive controllers, and {options.name} is not adaptive; remove it")
 
@@ -102,7 +100,7 @@ def _check_no_adaptation(options: ControllerOptions) -> None:
 def _select_unknowns(
     law: type[Law], options: ControllerOptions, robot: Robot
 ) -> tuple[BaseParameters | None, tuple[str, ...] | None]:
-    """Return base parameters, if law and adaptation can use them, and the names of the unknown parameters."""
+    """Return the base parameters, or None if they are not adapted, and the names of the unknown parameters."""
     for name in options.friction:
         if name not in FRICTION_PARAMETERS:
             raise UnknownNameError(

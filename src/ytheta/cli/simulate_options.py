@@ -1,4 +1,4 @@
-"""Options of ``ytheta simulate``, and their values: sensors, gains, a grasped load."""
+"""The options of ``ytheta simulate``, and the parsing of sensor errors, gains and a grasped load."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from ytheta.robot.robot import Robot
 from ytheta.simulation.parameter_changes import ParameterChange, grasp
 from ytheta.simulation.sensors.sensors import Sensor, Sensors
 
-READINGS = ("q", "qd", "qdd", "tau")
-ERRORS = ("noise", "bias", "scale", "step", "delay")
+SENSOR_QUANTITIES = ("q", "qd", "qdd", "tau")
+SENSOR_ERRORS = ("noise", "bias", "scale", "step", "delay")
 
 ControllerName = Annotated[
     str, typer.Option("--controller", metavar="NAME", help=f"The control law: {', '.join(CONTROLLERS)}.")
@@ -32,32 +32,34 @@ Output = Annotated[
     ),
 ]
 PlantName = Annotated[
-    str, typer.Option("--plant", metavar="NAME", help="The simulated robot: own (ytheta's dynamics) or mujoco.")
+    str, typer.Option("--plant", metavar="NAME", help="The forward dynamics: own (those of ytheta) or mujoco.")
 ]
 Runs = Annotated[
     int,
     typer.Option(
-        metavar="N", help="Number of runs; they differ by --spread, --gain-spread, --start-offset, --initial-error."
+        metavar="N", help="Number of runs, which differ by --spread, --gain-spread, --start-offset and --initial-error."
     ),
 ]
 Seconds = Annotated[
-    float | None, typer.Option(metavar="S", help="Duration; by default 10 s, or the duration of the reference.")
+    float | None, typer.Option(metavar="S", help="Duration in s; by default 10, or the duration of --reference.")
 ]
-Rate = Annotated[float, typer.Option(metavar="HZ", help="Rate of the controller and of the log.")]
+Rate = Annotated[float, typer.Option(metavar="HZ", help="Rate of the controller and of the log, in Hz.")]
 Substeps = Annotated[
     int | None,
     typer.Option(metavar="N", help="Integration steps per control period; by default as many as the damping requires."),
 ]
 Reference = Annotated[
     str | None,
-    typer.Option(metavar="LOG", help="Follow the positions of this log; by default a motion within the limits."),
+    typer.Option(
+        metavar="LOG", help="Follow the positions of this log; by default, a motion within the limits of the robot."
+    ),
 ]
 Gains = Annotated[
     list[str] | None,
     typer.Option(
         "--gain",
         metavar="NAME=VALUE",
-        help="Set a gain: one number, or one per joint such as damping=35,20,5; may be given several times.",
+        help="Set a gain to one number, or to one per joint, such as damping=35,20,5; may be given several times.",
     ),
 ]
 AdaptationName = Annotated[
@@ -65,17 +67,17 @@ AdaptationName = Annotated[
 ]
 Learn = Annotated[
     str | None,
-    typer.Option(metavar="NAMES", help="Parameters to adapt, such as `link3.*,*.fv`; by default the base parameters."),
+    typer.Option(metavar="NAMES", help="Parameters to adapt, such as `link3.*,*.fv`; by default, the base parameters."),
 ]
 Friction = Annotated[
     str | None,
-    typer.Option(metavar="KINDS", help="Adapt this friction of all joints too: viscous, coulomb, offset."),
+    typer.Option(metavar="KINDS", help="Also adapt this friction of all joints: viscous, coulomb, offset."),
 ]
 InitialError = Annotated[
     float | None,
     typer.Option(
         metavar="PERCENT",
-        help="Initial error of the parameter estimates (standard deviation); by default 20, or 0 without adaptation.",
+        help="Standard deviation of the initial parameter error; by default 20, or 0 without adaptation.",
     ),
 ]
 Spread = Annotated[
@@ -93,23 +95,28 @@ SensorErrors = Annotated[
     typer.Option(
         "--sensor",
         metavar="READING.ERROR=VALUE",
-        help="Error of a sensor (q, qd, qdd, tau): noise, bias, scale (0.01: 1 % too large), step (quantization), "
-        "delay (s), such as q.noise=1e-4; may be given several times.",
+        help="Set a sensor error, such as q.noise=1e-4. Readings are q, qd, qdd and tau. Errors are noise, bias, scale "
+        "(0.01 is 1 % too large), step (quantization) and delay (s). May be given several times.",
     ),
 ]
 Grasp = Annotated[
     str | None,
-    typer.Option(metavar="KG@S", help="The last link grasps a point mass at this time; without @S, at the start."),
+    typer.Option(
+        metavar="KG@S",
+        help="Mass of a point load, and the time at which the last link grasps it; without @S, at the start.",
+    ),
 ]
 LeakageRate = Annotated[
     float | None,
     typer.Option(
-        "--leakage", metavar="RATE", help="Leakage: estimates return to the description at this rate, in 1/s."
+        "--leakage", metavar="RATE", help="Rate in 1/s at which estimates return to the values of the description."
     ),
 ]
 DeadZoneWidth = Annotated[
     float | None,
-    typer.Option("--dead-zone", metavar="WIDTH", help="No adaptation for errors below this, in rad/s or m/s."),
+    typer.Option(
+        "--dead-zone", metavar="WIDTH", help="Do not adapt if the error is smaller than this width, in rad/s or m/s."
+    ),
 ]
 NoTorqueLimits = Annotated[
     bool, typer.Option("--no-torque-limits", help="Ignore the torque limits of the description.")
@@ -124,22 +131,24 @@ Report = Annotated[
 
 
 def parse_sensors(texts: Sequence[str] | None) -> Sensors | None:
-    """Parse sensor errors such as ``q.noise=1e-4``; None without any."""
+    """Parse sensor errors such as ``q.noise=1e-4``; return None if there are none."""
     if not texts:
         return None
     errors: dict[str, dict[str, float]] = {}
     for text in texts:
         name, _, value = (piece.strip() for piece in text.partition("="))
-        reading, _, error = name.partition(".")
-        if reading not in READINGS or error not in ERRORS:
+        quantity, _, error = name.partition(".")
+        if quantity not in SENSOR_QUANTITIES or error not in SENSOR_ERRORS:
             raise InputError(
                 f"--sensor {text!r}: write READING.ERROR=NUMBER such as q.noise=1e-4, where READING is one of "
-                f"{', '.join(READINGS)} and ERROR one of {', '.join(ERRORS)}"
+                f"{', '.join(SENSOR_QUANTITIES)} and ERROR one of {', '.join(SENSOR_ERRORS)}"
             )
-        if error in errors.setdefault(reading, {}):
+        if error in errors.setdefault(quantity, {}):
             raise InputError(f"--sensor {text!r}: {name!r} was already given; keep one of the two")
-        errors[reading][error] = _parse_number(value, f"--sensor {text!r}", "READING.ERROR=NUMBER such as q.noise=1e-4")
-    return Sensors(**{reading: Sensor(**sizes) for reading, sizes in errors.items()})
+        errors[quantity][error] = _parse_number(
+            value, f"--sensor {text!r}", "READING.ERROR=NUMBER such as q.noise=1e-4"
+        )
+    return Sensors(**{quantity: Sensor(**sizes) for quantity, sizes in errors.items()})
 
 
 def parse_gains(texts: Sequence[str] | None) -> dict[str, Any]:
@@ -156,9 +165,9 @@ def parse_gains(texts: Sequence[str] | None) -> dict[str, Any]:
 
 
 def parse_grasp(text: str | None, robot: Robot) -> tuple[Robot, tuple[ParameterChange, ...]]:
-    """Parse a grasped load such as ``2.5@4``, 2.5 kg at 4 s; without ``@`` it is held from the start.
+    """Parse a grasped load such as ``2.5@4``, which is 2.5 kg at 4 s; without ``@``, the time is 0.
 
-    Return the robot with a load that has no mass yet, and the change that gives it its mass.
+    Return the robot with a load that has no mass, and the parameter change that gives the load its mass.
     """
     if text is None:
         return robot, ()
@@ -166,7 +175,7 @@ def parse_grasp(text: str | None, robot: Robot) -> tuple[Robot, tuple[ParameterC
     form = "KILOGRAMS@SECONDS such as 2.5@4"
     kilograms, seconds = (_parse_number(piece, f"--grasp {text!r}", form) for piece in (mass, t if at else "0"))
     if kilograms <= 0.0 or seconds < 0.0:
-        raise InputError(f"--grasp {text!r}: {kilograms:g} kg at {seconds:g} s; write {form}")
+        raise InputError(f"--grasp {text!r}: the mass must be positive and the time 0 or more; write {form}")
     name = "grasped"
     point_mass = Inertia((kilograms, *([0.0] * 9)))
     return robot.with_load(Inertia(), name=name), (grasp(seconds, point_mass, load=name),)

@@ -47,7 +47,7 @@ def test_compiled_and_plain_loops_agree(name: str) -> None:
 
 
 def test_a_plain_loop_with_another_period_differs() -> None:
-    """The twin: the comparison above notices another period."""
+    """The twin: the comparison above detects another period."""
     q, qd = sample_starts(PUMA, 1)
     loop = make_puma_loop(substeps=2)
     fast = loop.run(loop.init(q, qd), swing(PUMA), 0.1)
@@ -57,7 +57,7 @@ def test_a_plain_loop_with_another_period_differs() -> None:
 
 
 def test_runs_are_bit_identical_in_any_batch(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With noise, for any division of runs into batches and threads, and one by one."""
+    """Noisy runs do not depend on batches and threads, and a run that is simulated alone is the same."""
     q, qd = sample_starts(PUMA, 11)
     mass = np.linspace(0.3, 1.0, 11)
     sensors = Sensors(q=Sensor(noise=1e-4, step=1e-5, delay=2e-3), qd=Sensor(noise=1e-3, bias=1e-2 * qd))
@@ -88,7 +88,7 @@ def test_runs_are_bit_identical_in_any_batch(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_each_run_estimates_its_own_parameters() -> None:
-    """The estimate of each run approaches its own load."""
+    """The estimate of each run approaches the mass of its own load."""
     q, qd = sample_starts(PUMA, 3, spread=0.0)
     mass = np.array([0.2, 0.5, 0.9])
     loop = ClosedLoop(
@@ -104,7 +104,7 @@ def test_each_run_estimates_its_own_parameters() -> None:
 
 
 def test_continuous_loops_agree_with_an_adaptive_integrator() -> None:
-    """Controller and plant are one differential equation, which scipy integrates too if nothing is adapted."""
+    """Without adaptation, controller and plant are one differential equation, which scipy can integrate too."""
     controller = make_slotine_li(PUMA, ("load.m",))
     frozen = SlotineLi(PUMA, convergence=10.0, damping=8.0, adaptation=1e-12, learn=("load.m",))
     q, qd = sample_starts(PUMA, 1)
@@ -126,8 +126,8 @@ def test_continuous_loops_agree_with_an_adaptive_integrator() -> None:
 
 
 @pytest.mark.parametrize("name", ["five-bar", "craig"])
-def test_compiled_and_plain_loops_read_the_same(name: str) -> None:
-    """With loops, the readings are closed before the controller uses them."""
+def test_compiled_and_plain_loops_have_the_same_readings(name: str) -> None:
+    """With loops, the passive positions are computed from the readings before the controller uses them."""
     robot = ytheta.load("lu-puma4" if name == "craig" else name)
     masses = tuple(name for name in robot.parameter_names if name.endswith(".m"))[-2:]
     controller: Controller = make_slotine_li(robot, masses)
@@ -147,7 +147,7 @@ def test_compiled_and_plain_loops_read_the_same(name: str) -> None:
     slow = plain.run(q[0], qd[0], reference, 0.2, rng=np.random.default_rng(3), every=1)
     for array in ("q", "qd", "tau", "controller_state", "read_q", "read_qd", "read_tau", "final_controller_state"):
         np.testing.assert_allclose(getattr(fast, array), getattr(slow, array), rtol=1e-8, atol=1e-8, err_msg=array)
-    mean = 0.5 * (fast.tau[:, 1:] + fast.tau[:, :-1])  # around the instant
+    mean = 0.5 * (fast.tau[:, 1:] + fast.tau[:, :-1])  # of the torques before and after an instant
     np.testing.assert_allclose(fast.read_tau[:, 1:], 1.02 * mean, rtol=1e-12, atol=1e-12)
     exact = replace(loop, sensors=None).run(loop.init(q, qd), reference, 0.2)
     assert np.abs(exact.final_q - fast.final_q).max() > 1e-5
@@ -190,7 +190,7 @@ def test_invalid_input_is_rejected() -> None:
 
 @pytest.mark.parametrize(("name", "actuated"), [("walker", ("q5", "q3")), ("five-bar", ("left",))])
 def test_loops_with_too_few_actuated_coordinates_are_rejected(name: str, actuated: tuple[str, ...]) -> None:
-    """Loops leave more coordinates free than are actuated, so that nothing determines the others."""
+    """If the loops leave more coordinates free than are actuated, nothing determines the others."""
     robot = replace(ytheta.load(name), actuated=actuated)
     law = ComputedTorque(robot, stiffness=100.0, damping=20.0)
     count = len(actuated) + 1

@@ -1,4 +1,4 @@
-"""Runs that diverge: they stop with finite states, are reported, and do not affect others."""
+"""Runs that diverge stop with finite states, are reported, and do not affect other runs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ytheta.simulation.plants.own_plant import OwnPlant
 def test_a_diverged_run_is_reported_and_does_not_affect_others() -> None:
     controller = SlotineLi(PUMA, convergence=10.0, damping=8.0, adaptation=2.0, learn=LEARN)
     q, qd = sample_starts(PUMA, 6, spread=0.0)
-    qd[3] = 400.0  # too fast for steps of 50 ms
+    qd[3] = 400.0  # rad/s, too fast for steps of 1 ms
     loop = ClosedLoop(plant=PUMA, controller=controller, period=1e-3)
     runs = loop.run(loop.init(q, qd), swing(PUMA), 1.0)
     assert [bool(x) for x in runs.finished] == [True, True, True, False, True, True]
@@ -54,7 +54,7 @@ def test_a_run_without_a_torque_diverges_alone() -> None:
 
 @pytest.mark.parametrize("period", [0.05, 1.0])
 def test_a_period_that_is_too_long_diverges_in_every_loop(period: float) -> None:
-    """No loop results in NaN, held or continuous, on any plant."""
+    """No closed loop returns NaN, with held or continuous torques, on any plant."""
     q, qd = sample_starts(PUMA, 1)
     walker = ytheta.load("walker")
     law = make_slotine_li(PUMA, LEARN)

@@ -1,4 +1,4 @@
-"""Gains that differ between runs: a batch against controllers with these gains."""
+"""Gains that differ between runs: a batch is compared with controllers that have these gains."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ class OneStream(np.random.Generator):
         return [self.stream][:n_children]
 
 
-def _with_gains_of(law: Law, run: int) -> Law:
-    """The law with the gains of a run."""
+def _scale_gains(law: Law, run: int) -> Law:
+    """Return the law with the gains of a run."""
     return replace(law, **{name: getattr(law, name) * float(factor[run]) for name, factor in FACTORS.items()})
 
 
-def _difference(batch: Runs, run: int, alone: Runs) -> float:
+def _compute_difference(batch: Runs, run: int, alone: Runs) -> float:
     names = (
         "q",
         "qd",
@@ -69,30 +69,30 @@ def test_factors_act_like_gains_of_the_controller(settings: dict[str, Any]) -> N
     batch = loop.run(loop.init(q, qd, gains=FACTORS), swing(PUMA), 0.1, rng=np.random.default_rng(4))
     assert batch.finished.all()
     for run in range(3):
-        alone = replace(loop, controller=_with_gains_of(loop.controller, run), varied_gains=())  # type: ignore[arg-type]
+        alone = replace(loop, controller=_scale_gains(loop.controller, run), varied_gains=())  # type: ignore[arg-type]
         initial = alone.init(q[run : run + 1], qd[run : run + 1])
         single = alone.run(initial, swing(PUMA), 0.1, rng=OneStream(run))
         # The same products in another order; torques are of the order of ten.
-        assert _difference(batch, run, single) < 1e-12 * 100.0
+        assert _compute_difference(batch, run, single) < 1e-12 * 100.0
         twin = alone.run(initial, swing(PUMA), 0.1, rng=OneStream((run + 1) % 3))
         if loop.sensors is not None:
-            assert _difference(batch, run, twin) > 1e-5
+            assert _compute_difference(batch, run, twin) > 1e-5
     initial = replace(loop, varied_gains=()).init(q, qd)
     unscaled = replace(loop, varied_gains=()).run(initial, swing(PUMA), 0.1, rng=np.random.default_rng(4))
     assert np.abs(unscaled.final_q - batch.final_q).max() > 1e-5  # the twin: gains matter
 
 
-def test_the_plain_loop_agrees() -> None:
+def test_the_plain_loop_agrees_with_a_batch() -> None:
     loop = make_puma_loop(varied_gains=tuple(FACTORS), sensors=NOISE)
     q, qd = sample_starts(PUMA, 3)
     batch = loop.run(loop.init(q, qd, gains=FACTORS), swing(PUMA), 0.1, rng=np.random.default_rng(4))
-    law = _with_gains_of(make_slotine_li(PUMA, LEARN), 1)
+    law = _scale_gains(make_slotine_li(PUMA, LEARN), 1)
     plain = PlainLoop(plant=OwnPlant.of(PUMA), controller=law, sensors=NOISE)
     slow = plain.run(q[1], qd[1], swing(PUMA), 0.1, rng=OneStream(1))
-    assert _difference(batch, 1, slow) < 1e-9
+    assert _compute_difference(batch, 1, slow) < 1e-9
 
 
-def test_factors_that_are_not_given_are_one() -> None:
+def test_the_default_factor_is_one() -> None:
     q, qd = sample_starts(PUMA, 2)
     loop, plain = make_puma_loop(varied_gains=("damping", "convergence")), make_puma_loop()
     initial = loop.init(q, qd, gains={"convergence": np.array([1.0, 1.1])})

@@ -28,7 +28,7 @@ def test_varied_parameters_with_described_values_change_nothing() -> None:
 
 
 def test_loops_open_without_the_newton_step() -> None:
-    """The twin of loops that stay closed: long steps without the Newton step open the loops of the five-bar."""
+    """The twin of loops that stay closed: without the Newton step, long steps open the loops of the five-bar."""
     robot = ytheta.load("five-bar")
     plant = OwnPlant.of(robot)
     loops = plant.equations.loops

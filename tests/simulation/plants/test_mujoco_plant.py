@@ -36,8 +36,8 @@ def test_unsupported_robots_are_rejected(monkeypatch: pytest.MonkeyPatch) -> Non
         ("rx90", r"mass and inertia .*\(link 'link1'\)"),
     ],
 )
-def test_inertias_that_mujoco_rejects(name: str, reason: str) -> None:
-    """The error is one line that names the link; nothing is printed, and no warning raised (it would be an error)."""
+def test_inertias_that_mujoco_rejects_are_named(name: str, reason: str) -> None:
+    """The error is one line that names the link. A warning of MuJoCo would make the test fail."""
     plant, n = MujocoPlant(ytheta.load(name)), len(ytheta.load(name).movable)
     with pytest.raises(InputError, match=f"{reason}.*use plant 'own'$") as error:
         plant.compute_rates(np.zeros(2 * n), np.zeros(n))

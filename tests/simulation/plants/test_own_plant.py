@@ -1,4 +1,4 @@
-"""ytheta's own plant against MuJoCo and forward dynamics; energy; loads."""
+"""ytheta's own plant is compared with MuJoCo and forward dynamics; energy and loads are checked."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Q = np.array([0.3, -1.1, 0.9, -0.4, 0.7, 0.2])
 
 
 def _move(plant: Plant, q: np.ndarray, qd: np.ndarray, *, seconds: float = SECONDS, step: float = STEP) -> np.ndarray:
-    """Positions of the actuated coordinates every 50 steps, under sinusoidal torques."""
+    """Return the positions of the actuated coordinates every 50 steps, under sinusoidal torques."""
     state, positions = plant.init(q, qd), []
     for k in range(round(seconds / step)):
         tau = np.sin(3.0 * step * k + np.arange(len(q)))
@@ -47,12 +47,12 @@ def test_it_moves_as_in_mujoco(drive: Drive) -> None:
     robot = _with_drives(ytheta.load("ur10"), drive)
     own, mujoco = (_move(plant, Q, 0.2 * Q) for plant in (OwnPlant.of(robot), MujocoPlant(robot)))
     assert np.ptp(own, axis=0).min() > 0.05  # it moved
-    # Only rounding differs, which a free fall of 2 s amplifies. The requirement is 1e-6.
+    # Only rounding errors differ, which a free fall of 2 s amplifies. The requirement is 1e-6.
     np.testing.assert_allclose(own, mujoco, rtol=0.0, atol=1e-8)
 
 
 def test_another_mass_moves_differently() -> None:
-    """The twin: one percent more of one mass is far outside the tolerance above."""
+    """The twin: if one mass is 1 % larger, the difference is far outside the tolerance above."""
     robot = ytheta.load("ur10")
     mass = dict(zip(robot.parameter_names, robot.theta, strict=True))["forearm_link.m"]
     heavier = OwnPlant.of(robot).with_parameters({"forearm_link.m": 1.01 * mass})
@@ -60,7 +60,7 @@ def test_another_mass_moves_differently() -> None:
     assert np.abs(difference).max() > 1e-4
 
 
-def test_a_sliding_joint_moves_as_in_mujoco() -> None:
+def test_a_prismatic_joint_moves_as_in_mujoco() -> None:
     robot = ytheta.load("stanford")
     assert any(joint.kind is JointKind.PRISMATIC for joint in robot.joints)
     ball = Inertia.about_center(0.0, (0.0, 0.0, 0.0), ((0.01, 0.0, 0.0), (0.0, 0.01, 0.0), (0.0, 0.0, 0.01)))
@@ -76,7 +76,7 @@ def test_energy_is_conserved() -> None:
     state = advance(plant, plant.init(Q, 0.3 * Q), np.zeros(6), SECONDS, 4000)
     after = energy.one(*plant.get_motion(state)).sum()
     assert energy.one(*plant.get_motion(state))[0] > 1.0  # it moves
-    assert abs(after - before) < 1e-6 * abs(before)  # of the order of the error of RK4
+    assert abs(after - before) < 1e-6 * abs(before)  # the order of magnitude of the error of RK4
     # The twin: with friction it is not conserved.
     damped = OwnPlant.of(_with_drives(robot, Drive(viscous=0.1)))
     end = advance(damped, damped.init(Q, 0.3 * Q), np.zeros(6), SECONDS, 4000)
@@ -101,7 +101,7 @@ def test_rates_agree_with_forward_dynamics(name: str) -> None:
 @pytest.mark.parametrize("name", ["five-bar", "walker", "palletiser"])
 def test_loops_stay_closed_and_move_as_in_mujoco(name: str) -> None:
     robot = ytheta.load(name)
-    # Without Coulomb friction, for which MuJoCo has its own law.
+    # Remove Coulomb friction, for which MuJoCo has its own law.
     robot = with_parameters(robot, {p: 0.0 for p in robot.parameter_names if p.endswith(".fc")})
     loops = build_constraint(robot)
     q = loops.home[list(loops.actuated)]
@@ -109,7 +109,7 @@ def test_loops_stay_closed_and_move_as_in_mujoco(name: str) -> None:
     end = advance(plant, plant.init(q, np.zeros(len(q))), np.zeros(len(q)), 0.2, 200)
     gaps, _, _ = compute_closure_state(loops, end[None, : len(loops.home)])
     assert gaps.max() < 1e-12  # metres, radians
-    own, mujoco = (_move(each, q, np.zeros(len(q)), seconds=0.2) for each in (plant, MujocoPlant(robot)))
+    own, mujoco = (_move(compared, q, np.zeros(len(q)), seconds=0.2) for compared in (plant, MujocoPlant(robot)))
     assert np.ptp(own, axis=0).max() > 1e-2
     # The stiff forces with which MuJoCo closes loops yield a little.
     np.testing.assert_allclose(own, mujoco, rtol=0.0, atol=1e-6)

@@ -36,12 +36,12 @@ def test_only_nonsmooth_friction_is_changed() -> None:
     np.testing.assert_array_equal(smooth.theta, mixed.theta)
     assert with_smooth_friction(smooth) is smooth
     assert with_smooth_friction(PUMA) is PUMA
-    sliding = with_smooth_friction(one_joint(JointKind.PRISMATIC, coulomb=1.0))
-    assert sliding.joints[0].drive == Drive(coulomb=1.0, coulomb_speed=PRISMATIC_COULOMB_SPEED)
+    prismatic = with_smooth_friction(one_joint(JointKind.PRISMATIC, coulomb=1.0))
+    assert prismatic.joints[0].drive == Drive(coulomb=1.0, coulomb_speed=PRISMATIC_COULOMB_SPEED)
 
 
 def test_drives_chatter_if_a_wrong_sign_changes_their_speed() -> None:
-    """By h fc / M, if that is more than 0.01 rad/s."""
+    """A wrong sign changes the speed by h fc / M; drives chatter if that is more than 0.01 rad/s."""
     threshold = 0.01 * MASS / 1e-3
     assert find_chattering_drives(one_joint(coulomb=1.01 * threshold), POSE, 1e-3) == ("q1",)
     assert find_chattering_drives(one_joint(coulomb=0.99 * threshold), POSE, 1e-3) == ()

@@ -1,4 +1,4 @@
-"""The number of substeps: its formula, and stiff robots that need them."""
+"""The number of substeps: its formula, and stiff robots that need several substeps."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from ytheta.simulation.variation import Variation
 
 
 @pytest.mark.parametrize(("viscous", "period"), [(1.0, 1e-3), (50.0, 1e-3), (130.0, 1e-3), (60.0, 4e-3)])
-def test_the_formula_for_one_joint(viscous: float, period: float) -> None:
+def test_substeps_follow_the_formula_for_one_joint(viscous: float, period: float) -> None:
     expected = max(1, math.ceil(period * viscous / MASS))
     assert choose_substeps(one_joint(viscous=viscous), POSE, period) == expected
     with_rotor = one_joint(viscous=viscous, rotor_inertia=MASS / 4.0, gear_ratio=2.0)
@@ -58,7 +58,7 @@ def test_robots_that_are_too_stiff_are_rejected_with_a_remedy() -> None:
 
 
 def test_friction_of_all_drives_agrees_with_inverse_dynamics() -> None:
-    """With loops: the odd part of tau in qd is F qd."""
+    """The part of tau that is odd in qd is F qd, also with loops."""
     robot = damped_five_bar(100.0)
     q = default_reference(robot, SECONDS)(np.linspace(0.0, SECONDS, 20))[0]
     tau, rest = yt.inverse_dynamics(robot), np.zeros_like(q)
@@ -109,7 +109,7 @@ def test_variation_and_parameter_changes_are_allowed_for() -> None:
     assert not yt.simulate(damped, law, **changing, substeps=1).finished.all()
 
 
-def test_a_stiff_robot_with_a_loop() -> None:
+def test_a_stiff_robot_with_a_loop_tracks() -> None:
     robot = damped_five_bar(100.0)
     simulation, single = track(robot), track(robot, substeps=1)
     assert simulation.finished.all()
@@ -122,7 +122,7 @@ def test_a_stiff_robot_with_a_loop() -> None:
     assert choose_substeps(without_cut_friction, poses, 1e-3) < choose_substeps(robot, poses, 1e-3)
 
 
-def test_mujoco_takes_the_substeps_too() -> None:
+def test_mujoco_needs_substeps_too() -> None:
     pytest.importorskip("mujoco")
     stiff = track(one_joint(viscous=100.0), plant="mujoco")
     assert stiff.finished.all()
@@ -134,7 +134,7 @@ def test_mujoco_takes_the_substeps_too() -> None:
 
 @pytest.mark.parametrize("substeps", [2, 3, 7])
 def test_compiled_and_plain_substeps_agree(substeps: int) -> None:
-    """Also for a run that diverges within a period."""
+    """They also agree for a run that diverges within a period."""
     robot = replace(PUMA, joints=tuple(replace(joint, drive=Drive(viscous=2.0)) for joint in PUMA.joints))
     q, qd, _ = swing(robot)(np.zeros(1))
     for damping, finishes in ((30.0, True), (9e3, False)):

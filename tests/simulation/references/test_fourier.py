@@ -23,7 +23,7 @@ from ytheta.simulation.references.fourier import LIMIT_SHARE, MAX_CONDITION_RATI
 from ytheta.simulation.references.reference import ReferenceTrajectory, sample_reference
 
 CATALOG = tuple(list_names())
-MAX_CONDITION_NUMBER = 100.0  # of the scaled columns, which identification calls good
+MAX_CONDITION_NUMBER = 100.0  # of the scaled columns; identification calls this good
 
 
 @cache
@@ -35,7 +35,7 @@ def with_limits(robot: Robot, limits: Limits) -> Robot:
     return replace(robot, joints=tuple(replace(joint, limits=limits) for joint in robot.joints))
 
 
-def central_differences(
+def compute_central_differences(
     reference: ReferenceTrajectory, t: np.ndarray, h: float = 1e-4
 ) -> tuple[np.ndarray, np.ndarray]:
     after, before = reference(t + h), reference(t - h)
@@ -58,7 +58,9 @@ def test_it_stays_within_limits_and_returns_to_rest(name: str, seconds: float) -
         if np.isfinite(limit.lower):
             assert samples.q[:, k].min() > limit.lower + 0.09 * (limit.upper - limit.lower)
     inner = t[1:-1]
-    for differences, derivative in zip(central_differences(reference, inner), reference(inner)[1:], strict=True):
+    for differences, derivative in zip(
+        compute_central_differences(reference, inner), reference(inner)[1:], strict=True
+    ):
         np.testing.assert_allclose(differences, derivative, rtol=0.0, atol=1e-3 * (1.0 + abs(derivative).max()))
     assert (np.ptp(samples.q, axis=0) > (0.02 if seconds < 2.0 else 0.2)).all()
 
@@ -71,10 +73,10 @@ def test_loops_close_away_from_singular_poses(name: str) -> None:
     solution, home = solve(loops, Q), solve(loops, loops.home[list(loops.actuated)][None])
     assert solution.determined.all()
     assert solution.condition.max() < 1.1 * MAX_CONDITION_RATIO * home.condition[0]
-    assert (np.ptp(Q, axis=0) > 0.005).all()  # the home of the ring is close to a singular pose
+    assert (np.ptp(Q, axis=0) > 0.005).all()  # small, because the home of the ring is close to a singular pose
 
 
-def test_joints_move_differently_and_so_do_other_generators() -> None:
+def test_joints_and_random_generators_give_different_motions() -> None:
     robot = load_robot("ur10")
     t = np.linspace(0.0, 20.0, 2000)
     q = default_reference(robot, 20.0)(t)[0]
@@ -91,13 +93,13 @@ def test_slow_joints_move_more_slowly_before_they_move_less() -> None:
     reference = default_reference(robot, 30.0)
     q, qd, _ = reference(np.linspace(0.0, 30.0, 3000))
     assert abs(qd).max() <= 0.0601
-    assert np.ptp(q, axis=0).min() > 0.09  # it would be 0.05 at the usual frequencies
+    assert np.ptp(q, axis=0).min() > 0.09  # rad; it would be 0.05 at the usual frequencies
     fast = default_reference(load_robot("lu-two-link"), 30.0)
     assert reference.frequencies.max() < 0.3 * fast.frequencies.max()
 
 
 def test_a_home_outside_the_limits_is_replaced_by_the_closest_pose_inside() -> None:
-    """panda_joint4 goes from -3.07 to -0.07, and its home is 0."""
+    """The limits of panda_joint4 are -3.07 and -0.07, and its home is 0."""
     robot = load_robot("panda")
     reference = default_reference(robot, 10.0)
     q = reference(np.array([-1.0, 0.0, 10.0, 1e6]))[0]
@@ -107,7 +109,7 @@ def test_a_home_outside_the_limits_is_replaced_by_the_closest_pose_inside() -> N
 
 
 def test_passive_joints_stay_within_their_limits() -> None:
-    """A joint moves twice as far as another one that it is coupled to, within 0.4 rad."""
+    """A coupled joint moves twice as far as the actuated joint, and its limits are ±0.4 rad."""
     robot = load_robot("lu-two-link")
     first, second = (joint.name for joint in robot.movable)
     joints = tuple(
@@ -141,8 +143,8 @@ def test_limits_of_zero_are_placeholders() -> None:
     robot = load_robot("lu-two-link")
     t = np.linspace(0.0, 5.0, 300)
     free = default_reference(robot, 5.0)(t)[0]
-    blank = with_limits(robot, Limits(velocity=0.0, acceleration=0.0, effort=0.0))
-    np.testing.assert_array_equal(sample_reference(default_reference(blank, 5.0), blank, t).q, free)
+    placeholder = with_limits(robot, Limits(velocity=0.0, acceleration=0.0, effort=0.0))
+    np.testing.assert_array_equal(sample_reference(default_reference(placeholder, 5.0), placeholder, t).q, free)
     first = robot.actuated[0]
     joints = tuple(replace(j, limits=Limits(0.3, 0.3, velocity=0.0)) if j.name == first else j for j in robot.joints)
     one_fixed = replace(robot, joints=joints)

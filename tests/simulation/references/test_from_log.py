@@ -22,7 +22,7 @@ def with_limits(robot: Robot, limits: Limits) -> Robot:
 
 
 def test_a_quantized_log_is_followed() -> None:
-    """A log of 1 kHz with encoder steps: positions are followed to one step, accelerations have no noise."""
+    """In a log of 1 kHz with encoder steps, positions are followed to one step, and accelerations have no noise."""
     robot = ytheta.load("ur10")
     motion = default_reference(robot, 6.0)
     t = 1e-3 * np.arange(6001)
@@ -33,7 +33,11 @@ def test_a_quantized_log_is_followed() -> None:
     assert reference.seconds == pytest.approx(6.0)
     inner = t[100:-100] + 3e-4
     exact = motion(inner)
-    tolerances = [count, 0.01, 0.5]  # an interpolation would have counts per ms², 48 rad/s²
+    tolerances = [
+        count,
+        0.01,
+        0.5,
+    ]  # an interpolation would have errors of one encoder step per ms², which is 48 rad/s²
     for values, expected, tolerance in zip(reference(inner), exact, tolerances, strict=True):
         assert abs(values - expected).max() < tolerance
     sample_reference(reference, robot, 1e-3 * np.arange(6001))
@@ -42,12 +46,12 @@ def test_a_quantized_log_is_followed() -> None:
 def test_a_log_with_few_samples_is_followed() -> None:
     t = np.sort(np.concatenate([np.linspace(0.0, 5.0, 101), [0.013, 2.221]]))
     reference = LoggedReference(t, np.stack([np.sin(t), np.cos(2.0 * t)], axis=1))
-    at = np.linspace(0.0, 5.0, 333)
-    q, qd, qdd = reference(at)
+    times = np.linspace(0.0, 5.0, 333)
+    q, qd, qdd = reference(times)
     np.testing.assert_allclose(reference(t)[0], reference.q, rtol=0.0, atol=1e-7)
-    np.testing.assert_allclose(q, np.stack([np.sin(at), np.cos(2.0 * at)], axis=1), atol=1e-6)
-    np.testing.assert_allclose(qd, np.stack([np.cos(at), -2.0 * np.sin(2.0 * at)], axis=1), atol=1e-4)
-    np.testing.assert_allclose(qdd, np.stack([-np.sin(at), -4.0 * np.cos(2.0 * at)], axis=1), atol=2e-2)
+    np.testing.assert_allclose(q, np.stack([np.sin(times), np.cos(2.0 * times)], axis=1), atol=1e-6)
+    np.testing.assert_allclose(qd, np.stack([np.cos(times), -2.0 * np.sin(2.0 * times)], axis=1), atol=1e-4)
+    np.testing.assert_allclose(qdd, np.stack([-np.sin(times), -4.0 * np.cos(2.0 * times)], axis=1), atol=2e-2)
 
 
 def test_knots_of_20_ms_follow_5_hertz() -> None:
@@ -61,7 +65,7 @@ def test_knots_of_20_ms_follow_5_hertz() -> None:
 
 
 def test_few_samples_of_fast_motion_are_interpolated() -> None:
-    """Four samples per period: a spline with half as many knots could not follow the motion."""
+    """With four samples per period, a spline with half as many knots could not follow the motion."""
     t = 0.05 * np.arange(101)
     reference = LoggedReference(t, np.stack([np.sin(30.0 * t), np.sin(t)], axis=1))
     assert reference.knot_spacing[0] == 0.0
@@ -78,7 +82,7 @@ def test_six_samples_are_enough(samples: int) -> None:
         np.testing.assert_allclose(reference(t - t[0])[0], reference.q, rtol=0.0, atol=1e-4)
 
 
-LOGS = {  # rate in Hz, noise, steps of the encoder in rad
+LOGS = {  # rate in Hz, noise in rad, encoder steps in rad
     "slow": (100.0, 1e-4, 0.0),
     "fast": (1000.0, 1e-4, 0.0),
     "steps": (1000.0, 0.0, 1e-3),
@@ -89,22 +93,22 @@ LOGS = {  # rate in Hz, noise, steps of the encoder in rad
 @pytest.mark.parametrize("seconds", [3.0, 20.0])
 @pytest.mark.parametrize("kind", LOGS)
 def test_accelerations_follow_the_motion_and_not_the_noise(kind: str, seconds: float) -> None:
-    """Relative to the peak; with knots of 20 ms errors would be 3 to 45 % inside and 1 to 7 peaks at the ends."""
+    """Errors are relative to the peak. Knots of 20 ms would cause 0.03 to 0.45 inside and 1 to 7 at the ends."""
     rate, noise, step = LOGS[kind]
     t = np.arange(0.0, seconds + 1e-9, 1.0 / rate)
     q = np.sin(3.0 * t) + noise * np.random.default_rng(0).standard_normal(len(t))
     reference = reference_from_log(Log(("joint",), t, (step * np.round(q / step) if step else q)[:, None]))
-    at = np.linspace(0.0, reference.seconds, 3001)
-    q, _, qdd = (values[:, 0] for values in reference(at))
-    error = np.abs(qdd + 9.0 * np.sin(3.0 * at)) / 9.0
-    inside = (at > 0.3) & (at < reference.seconds - 0.3)
+    times = np.linspace(0.0, reference.seconds, 3001)
+    q, _, qdd = (values[:, 0] for values in reference(times))
+    error = np.abs(qdd + 9.0 * np.sin(3.0 * times)) / 9.0
+    inside = (times > 0.3) & (times < reference.seconds - 0.3)
     assert error[inside].max() < 0.01
     assert error.max() < 0.1
-    assert abs(q - np.sin(3.0 * at)).max() < 0.5 * (step or 8.0 * noise)
+    assert abs(q - np.sin(3.0 * times)).max() < 0.5 * (step or 8.0 * noise)
 
 
 def test_each_joint_is_smoothed_according_to_its_motion() -> None:
-    """One joint rests, one is slow, one is fast for a moment: smoothing removes the noise of all, but no motion."""
+    """One joint rests, one is slow, one is fast for a moment. Smoothing removes their noise, but not their motion."""
     t = 1e-2 * np.arange(3001)
     burst = np.exp(-(((t - 20.0) / 0.3) ** 2)) * np.sin(15.0 * (t - 20.0))
     true = np.stack([0.0 * t, np.sin(t), burst], axis=1)
@@ -112,7 +116,7 @@ def test_each_joint_is_smoothed_according_to_its_motion() -> None:
     resting, slow, fast = reference.knot_spacing
     assert resting >= slow > fast
     q, _, qdd = reference(t)
-    assert abs(q - true).max() < 4e-4  # the largest error of the noise
+    assert abs(q - true).max() < 4e-4  # the largest value of the noise
     assert abs(qdd[100:-100, :2] - [0.0, 1.0] * -true[100:-100, :2]).max() < 0.02
 
 
@@ -120,10 +124,10 @@ def test_motion_without_noise_is_followed_closely() -> None:
     for rate in (100.0, 1000.0):
         t = np.arange(0.0, 5.0, 1.0 / rate)
         reference = LoggedReference(t, np.sin(2.0 * np.pi * t)[:, None])
-        at = np.linspace(0.0, t[-1], 999)
-        q, _, qdd = (values[:, 0] for values in reference(at))
-        assert abs(q - np.sin(2.0 * np.pi * at)).max() < 1e-8
-        assert abs(qdd + 4.0 * np.pi**2 * np.sin(2.0 * np.pi * at)).max() < 1e-3
+        times = np.linspace(0.0, t[-1], 999)
+        q, _, qdd = (values[:, 0] for values in reference(times))
+        assert abs(q - np.sin(2.0 * np.pi * times)).max() < 1e-8
+        assert abs(qdd + 4.0 * np.pi**2 * np.sin(2.0 * np.pi * times)).max() < 1e-3
 
 
 def test_invalid_logs_and_times_are_rejected() -> None:
@@ -145,7 +149,7 @@ def test_invalid_logs_and_times_are_rejected() -> None:
     robot = with_limits(ytheta.load("lu-two-link"), Limits(-1.0, 1.0))
     for size in (1.0 + 1e-6, 1.0 + 5e-4):  # a spline may exceed a limit that its samples touch
         sample_reference(LoggedReference(t, np.full((50, 2), size)), robot, t)
-    with pytest.raises(InputError, match=r"is 1\.0011\d* at t = 0 s, outside its limits -1 … 1; choose"):
+    with pytest.raises(InputError, match=r"is 1\.0011\d* times t = 0 s, outside its limits -1 … 1; choose"):
         sample_reference(LoggedReference(t, np.full((50, 2), 1.0011)), robot, t)
     robot = ytheta.load("panda")
     far = LoggedReference(t, np.full((50, 7), 3.0))

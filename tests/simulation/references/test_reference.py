@@ -1,4 +1,4 @@
-"""Limits of the robot that every closed loop checks in its reference."""
+"""Every closed loop checks its reference against the limits of the robot."""
 
 from __future__ import annotations
 

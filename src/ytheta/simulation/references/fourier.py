@@ -1,20 +1,20 @@
-"""The default reference trajectory: every joint moves around within its limits and returns to rest at the start.
+"""The default reference trajectory: sums of sines within the limits of the joints, which start and end at rest.
 
 Identity      q(t) = start + scale window(t) (center - start + reach sum_k a_k sin(w_k t + phi_k)),  sum |a_k| = 1
 Accepts       every robot; with loops, the motion closes them and stays away from singular poses
 Notation      code      meaning                                                                  shape
-              start     home, or the closest pose that is well within the limits                 joints
+              start     home, or the closest pose that keeps the distance from the limits        joints
               center    the position around which a joint moves                                  joints
               reach     the largest distance from the center                                     joints
-              window    rises from 0 to 1, stays, and falls again; at rest at both ends          instants
+              window    rises smoothly from 0 to 1, stays there, and falls smoothly to 0         instants
 
-Positions keep a distance of a tenth of the joint's range from either limit; speeds and accelerations stay below 60 % of
+Positions keep a distance of a tenth of the joint's range from either limit. Speeds and accelerations stay below 60 % of
 their limits. If the description has no limits, the defaults are ±1 rad or ±0.3 m around home, 3 rad/s or 1 m/s, and
-15 rad/s² or 5 m/s². A limit of 0 for speed or acceleration, which exporters write as a placeholder, counts as none. A
-joint whose position limits are equal does not move. Each joint has five frequencies between 0.1 and 0.7 Hz: slow ones
-reveal weights, fast ones inertias. No two joints share a frequency, so that the joints never repeat a combination of
-positions. If the speed limit does not allow these frequencies, the joint first moves more slowly, and only then less
-far. Collisions are not considered.
+15 rad/s² or 5 m/s². A limit of 0 for speed or acceleration is treated as missing, because exporters write it as a
+placeholder. A joint whose position limits are equal does not move. Each joint has five frequencies between 0.1 and
+0.7 Hz: low frequencies show the effect of gravity, high frequencies that of inertia. No two joints share a frequency,
+so that the joints never repeat a combination of positions. If the speed limit does not allow these frequencies, the
+frequencies of the joint are reduced first, and its amplitude only if that is not enough. Collisions are not considered.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ from ytheta.shapes import Float, InstantsByJoint, PerInstant, PerJoint
 
 HARMONICS = 5
 MIN_FREQUENCY, MAX_FREQUENCY = 0.1, 0.7  # Hz
-RANGE_MARGIN = 0.1  # share of a joint's range, at either end
+RANGE_MARGIN = 0.1  # of a joint's range, at either end
 LIMIT_SHARE = 0.6  # of the limits of speed and acceleration
 DEFAULT_LIMITS = {JointKind.REVOLUTE: Limits(-1.0, 1.0, 3.0, 15.0), JointKind.PRISMATIC: Limits(-0.3, 0.3, 1.0, 5.0)}
-RAMP_SHARE, MAX_RAMP_SECONDS = 0.25, 3.0  # the window rises in this share of the time, at most so many seconds
-MAX_CONDITION_RATIO = 10.0  # condition number of the loops' Jacobian, relative to home
-SCALE_FACTOR = 0.8  # from one attempt to the next
-MIN_SCALE = 1e-3
-CHECK_INTERVAL, MAX_CHECKS = 0.02, 5000  # limits and loops are checked every so many s, at most so many times
+RAMP_SHARE, MAX_RAMP_SECONDS = 0.25, 3.0  # of the duration in which the window rises, and its maximum
+MAX_CONDITION_RATIO = 10.0  # of the condition number of the loops' Jacobian to that at home
+SCALE_FACTOR = 0.8  # by which an unreachable motion is reduced until it is reachable
+MIN_SCALE = 1e-3  # of the motion
+CHECK_INTERVAL, MAX_CHECKS = 0.02, 5000  # s between checks of limits and loops, and their maximum number
 
 
 @dataclass(frozen=True, eq=False)
 class FourierReference:
-    """A reference of windowed sines; before 0 and after ``seconds`` it stays at ``start``."""
+    """A reference of windowed sines, which stays at ``start`` before t = 0 and after t = ``seconds``."""
 
     seconds: float
     ramp: float
@@ -71,11 +71,14 @@ class FourierReference:
 def default_reference(
     robot: Robot, seconds: float, *, rng: np.random.Generator | None = None, scale: float = 1.0
 ) -> FourierReference:
-    """Return a reference of this duration; ``scale`` reduces the motion, another ``rng`` gives another motion."""
+    """Return a reference of this duration (s).
+
+    ``scale`` is a factor of the motion, at most 1. Another ``rng`` gives another motion.
+    """
     if not (seconds > 0.0 and np.isfinite(seconds)):
-        raise InputError(f"a reference of {seconds} s; give a positive number of seconds, such as 10")
+        raise InputError(f"the duration of a reference is {seconds} s; give a positive number of seconds, such as 10")
     if not 0.0 < scale <= 1.0:
-        raise InputError(f"a reference of scale {scale}; give a number between 0 and 1, relative to the limits")
+        raise InputError(f"the scale of a reference is {scale}; give a number between 0 and 1")
     loops = build_constraint(robot)
     limits = robot.actuated_limits
     home = loops.home[list(loops.actuated)]
@@ -103,11 +106,11 @@ def default_reference(
 def _describe_limits(robot: Robot, limits: tuple[Limits, ...]) -> str:
     pairs = list(zip(robot.actuated, limits, strict=True))
     text = ", ".join(f"{name!r} has the limits {limit.lower:g} … {limit.upper:g}" for name, limit in pairs[:3])
-    return f"{text}{f' and {len(pairs) - 3} more' if len(pairs) > 3 else ''}"
+    return f"{text}{f' and {len(pairs) - 3} more joints' if len(pairs) > 3 else ''}"
 
 
 def _find_allowed_motion(robot: Robot, limits: tuple[Limits, ...], home: PerJoint) -> tuple[PerJoint, ...]:
-    """Lower and upper position, speed, acceleration and reach of every actuated coordinate."""
+    """Return lower and upper position, speed, acceleration and reach of every actuated coordinate."""
     defaults = [_choose_default_limits(robot, name) for name in robot.actuated]
     reach = np.array([default.upper for default in defaults])
     lower, upper = np.array([limit.lower for limit in limits]), np.array([limit.upper for limit in limits])
@@ -115,7 +118,7 @@ def _find_allowed_motion(robot: Robot, limits: tuple[Limits, ...], home: PerJoin
     ranges = np.where(finite, upper, 1.0) - np.where(finite, lower, 0.0)
     margin = np.where(finite, RANGE_MARGIN * ranges, RANGE_MARGIN * reach)
     lower, upper = lower + margin, upper - margin
-    # A range that is open at one end extends as far as without limits, from home or from its finite end.
+    # If a limit is missing, the range extends by twice the default reach from home or from the other limit.
     lower = np.where(np.isfinite(lower), lower, np.minimum(home, upper) - 2.0 * reach)
     upper = np.where(np.isfinite(upper), upper, np.maximum(home, lower) + 2.0 * reach)
 
@@ -127,7 +130,7 @@ def _find_allowed_motion(robot: Robot, limits: tuple[Limits, ...], home: PerJoin
 
 
 def _choose_default_limits(robot: Robot, coordinate: str) -> Limits:
-    """The limits of a coordinate without any: no joint that it moves exceeds the default limits of a joint."""
+    """Return limits of a coordinate with which no joint that it moves exceeds the default limits of a joint."""
     factors = robot.coupling_map[0][:, robot.coordinates.index(coordinate)]
     pairs = zip(robot.movable, factors, strict=True)
     moved_joints = [(DEFAULT_LIMITS[joint.kind], abs(float(factor))) for joint, factor in pairs if factor]
@@ -141,9 +144,9 @@ def _choose_default_limits(robot: Robot, coordinate: str) -> Limits:
 
 
 def _compute_frequency_factors(reach: PerJoint, speed: PerJoint, seconds: float) -> PerJoint:
-    """Factors that lower the frequencies until speeds are within limits, but not until nothing moves."""
+    """Return factors that reduce the frequencies of joints with low speed limits."""
     typical_speed = 2.0 * np.pi * 0.5 * (MIN_FREQUENCY + MAX_FREQUENCY) * reach
-    min_factor = min(1.0, 1.0 / (MAX_FREQUENCY * seconds))  # one period of the highest frequency in the whole time
+    min_factor = min(1.0, 1.0 / (MAX_FREQUENCY * seconds))  # the highest frequency completes one period
     return np.clip(speed / np.maximum(typical_speed, 1e-300), min_factor, 1.0)
 
 
@@ -156,25 +159,25 @@ def _sample_harmonics(
     *,
     frequency_factors: PerJoint,
 ) -> FourierReference:
-    """Frequencies spread evenly over the band, one in each part of it, and random phases."""
+    """Return a reference with random phases and with one frequency in each of ``HARMONICS`` parts of the band."""
     shape = (HARMONICS, len(start))
-    # Within a part, the frequencies of the joints follow multiples of the golden section, which never coincide.
+    # Within a part, the joints are spaced by the golden ratio modulo 1, so that their frequencies never coincide.
     place = (0.618034 * np.arange(1, len(start) + 1) + rng.uniform(0.0, 0.1, shape)) % 1.0
     band = MAX_FREQUENCY - MIN_FREQUENCY
     w = 2.0 * np.pi * frequency_factors * (MIN_FREQUENCY + band * (np.arange(HARMONICS)[:, None] + place) / HARMONICS)
     phases = rng.uniform(0.0, 2.0 * np.pi, shape)
-    weights = rng.uniform(0.5, 1.0, shape) * (w[0] / w) ** 0.5  # fast harmonics are a little smaller
+    weights = rng.uniform(0.5, 1.0, shape) * (w[0] / w) ** 0.5  # higher harmonics have slightly smaller amplitudes
     amplitudes = reach * weights / weights.sum(axis=0)
     ramp = min(RAMP_SHARE * seconds, MAX_RAMP_SECONDS)
     reference = FourierReference(seconds, ramp, start, center, amplitudes, w, phases, np.ones(len(start)))
-    # The sines rarely reach their maxima together: enlarge them until they reach as far as allowed.
+    # The sines rarely reach their maxima at the same time, so enlarge them until their sum extends to ``reach``.
     t = np.linspace(0.0, seconds, 1000)
     farthest = np.abs((amplitudes * np.sin(t[:, None, None] * w + phases)).sum(axis=1)).max(axis=0)
     return replace(reference, amplitudes=amplitudes * reach / np.maximum(farthest * 1.02, 1e-300))
 
 
 def _evaluate_window(t: np.ndarray, seconds: float, ramp: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """10 x³ - 15 x⁴ + 6 x⁵ at the beginning and reversed at the end, with its derivatives."""
+    """Return the window and its first two derivatives; it rises as 10 x³ - 15 x⁴ + 6 x⁵ and falls likewise."""
     rising = t <= 0.5 * seconds
     x = np.clip(np.where(rising, t, seconds - t) / ramp, 0.0, 1.0)
     sign = np.where(rising, 1.0, -1.0)
@@ -183,7 +186,7 @@ def _evaluate_window(t: np.ndarray, seconds: float, ramp: float) -> tuple[np.nda
 
 
 def _scale_to_reachable(loops: Constraint, reference: FourierReference, t: np.ndarray) -> FourierReference:
-    """Reduce the reference until loops close and passive joints stay within their limits at all times."""
+    """Reduce the reference until loops close and passive joints stay within their limits at all of these times."""
     if not loops.robot.loops and not loops.robot.couplings:
         return reference
     while float(reference.scale.max()) >= MIN_SCALE:
@@ -197,7 +200,7 @@ def _scale_to_reachable(loops: Constraint, reference: FourierReference, t: np.nd
 
 
 def _is_reachable(loops: Constraint, Q: InstantsByJoint) -> bool:
-    """Whether loops close on the branch of home, away from singular poses, with passive joints within limits."""
+    """Return whether loops close on the branch of home, away from singular poses and joint limits."""
     solution, home = solve(loops, Q), solve(loops, loops.home[list(loops.actuated)][None])
     if not solution.determined.all() or solution.condition.max() > MAX_CONDITION_RATIO * home.condition[0]:
         return False

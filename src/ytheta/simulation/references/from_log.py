@@ -2,19 +2,20 @@
 
 Identity      q(t) = the least-squares spline of degree 5 through the samples; qd and qdd are its derivatives
 Notation      code      meaning
-              spacing   s between knots: constant in time, chosen for each joint
-              finest    the smallest spacing: ``MIN_KNOT_SPACING``, and at least two samples
+              spacing   time between knots in s, constant over the log, chosen for each joint
+              finest    the smallest spacing: ``MIN_KNOT_SPACING`` or two sample intervals, whichever is longer
               variance  of the samples about the spline with the finest spacing: noise, and motion it cannot follow
 
-The second derivative of an interpolation would consist of noise and encoder steps. The knots are therefore as far apart
-as the samples allow: the spacing grows as long as noise explains the residuals of the spline. With k knots less, the
-sum of squares grows by ``variance`` times a chi-square variable with k degrees of freedom, which exceeds
-k + 2 sqrt(k x) + 2 x with probability at most exp(-x) (B. Laurent and P. Massart, Annals of Statistics 28(5), 2000,
-lemma 1). This is tested over the whole time and over every window of ``KNOTS_PER_WINDOW`` knots, with
-x = ``RISK_EXPONENT`` for all windows together. If the positions are quantized, residuals up to ``MAX_RMS_IN_STEPS`` of
-an encoder step are accepted as well. Samples without noise keep the finest spacing: with 20 ms, motion of 5 Hz is
-followed to 1e-5 of its amplitude. The samples are interpolated if they are so few that the spline misses them by more
-than ``MAX_RELATIVE_MISFIT`` of the largest range of a joint. Time begins at the first sample.
+The second derivative of an interpolation would consist mainly of noise and encoder steps. The knots are therefore as
+far apart as the samples allow: the spacing grows as long as noise explains the residuals of the spline. If noise is the
+only cause and k knots are removed, the sum of squared residuals grows by ``variance`` times a chi-square variable with
+k degrees of freedom. This variable exceeds k + 2 sqrt(k x) + 2 x with probability at most exp(-x) (B. Laurent and
+P. Massart, Annals of Statistics 28(5), 2000, lemma 1). The growth is tested over the whole time and over every window
+of ``KNOTS_PER_WINDOW`` knots, where exp(-``RISK_EXPONENT``) bounds the probability for all windows together. If the
+positions are quantized, residuals up to ``MAX_RMS_IN_STEPS`` of an encoder step are accepted as well. Samples without
+noise keep the finest spacing: with 20 ms, motion of 5 Hz is followed to 1e-5 of its amplitude. The samples are
+interpolated if they are so few that the spline misses them by more than ``MAX_RELATIVE_MISFIT`` of the largest range of
+a joint. The first sample is at t = 0.
 """
 
 from __future__ import annotations
@@ -34,12 +35,12 @@ if TYPE_CHECKING:
 
 DEGREE = 5
 MIN_KNOT_SPACING, MAX_KNOT_SPACING = 0.02, 1.0  # s
-SPACING_FACTOR = 1.5  # from one attempt to the next
-RISK_EXPONENT = 7.0
+SPACING_FACTOR = 1.5  # between one spacing that is tried and the next
+RISK_EXPONENT = 7.0  # exp(-7) bounds the probability that noise is mistaken for motion
 KNOTS_PER_WINDOW = 50
-MAX_RMS_IN_STEPS = 0.35  # rounding alone causes 0.29
-MAX_RELATIVE_MISFIT = 1e-3
-TIME_TOLERANCE = 0.5  # of a mean sample interval: rounding of times before the first or after the last sample
+MAX_RMS_IN_STEPS = 0.35  # RMS residual in encoder steps; rounding alone causes 0.29
+MAX_RELATIVE_MISFIT = 1e-3  # RMS residual, relative to the largest range of a joint
+TIME_TOLERANCE = 0.5  # sample intervals by which a time may be outside the samples because of rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +54,8 @@ class LoggedReference:
     def __post_init__(self) -> None:
         if len(self.t) <= DEGREE or self.q.shape[:1] != self.t.shape:
             raise InputError(
-                f"{self.source}: {len(self.t)} instants and positions of shape {self.q.shape}; a reference needs one "
-                f"row for each of at least {DEGREE + 1} instants"
+                f"{self.source}: there are {len(self.t)} instants and positions of shape {self.q.shape}; a reference "
+                f"needs at least {DEGREE + 1} instants and one row of positions for each"
             )
         if not (np.isfinite(self.t).all() and np.isfinite(self.q).all()):
             raise InputError(f"{self.source}: some times or positions are not finite; remove these rows")
@@ -67,11 +68,11 @@ class LoggedReference:
 
     @property
     def seconds(self) -> float:
-        """The duration."""
+        """The duration in s."""
         return float(self.t[-1] - self.t[0])
 
     def __call__(self, t: PerInstant) -> tuple[InstantsByJoint, InstantsByJoint, InstantsByJoint]:
-        """Return q, qd and qdd; raise an error before the first and after the last sample."""
+        """Return q, qd and qdd. Raise an error for times before the first or after the last sample."""
         tolerance = TIME_TOLERANCE * self.seconds / (len(self.t) - 1)
         outside = np.flatnonzero((t < -tolerance) | (t > self.seconds + tolerance))
         if len(outside):
@@ -89,8 +90,8 @@ class LoggedReference:
 
     @cached_property
     def knot_spacing(self) -> PerJoint:
-        """Seconds between the knots of each joint; 0 if its samples are interpolated."""
-        # Two samples between knots, and more knot intervals than the degree, determine the spline.
+        """The time between the knots of each joint in s; 0 if its samples are interpolated."""
+        # A spline is determined if there are two samples between knots and more knot intervals than its degree.
         t, coarsest = self.t - self.t[0], min(MAX_KNOT_SPACING, self.seconds / (DEGREE + 1))
         finest = max(MIN_KNOT_SPACING, 2.0 * float(np.diff(t).max()))
         spacings = np.zeros(self.q.shape[1])
@@ -120,7 +121,7 @@ class LoggedReference:
 
     @cached_property
     def _splines(self) -> tuple[tuple[Shaped[np.ndarray, "some"], BSpline], ...]:
-        """Groups of joints with the same knot spacing, and the spline through their samples."""
+        """The splines, each with the indices of the joints that share its knots."""
         spacings = np.unique(self.knot_spacing)
         groups = ((np.flatnonzero(self.knot_spacing == spacing), float(spacing)) for spacing in spacings)
         return tuple((joints, self._fit_spline(joints, spacing)) for joints, spacing in groups)
@@ -152,8 +153,8 @@ def reference_from_log(log: Log) -> LoggedReference:
     source = log.source or "the log"
     if len(log.segments) != 1:
         raise InputError(
-            f"{source}: {log.describe_splits() or 'the log is empty; '}a reference must be one segment; choose one with "
-            "log.select_times(start, end), or repair the file"
+            f"{source}: {log.describe_splits() or 'the log is empty; '}a reference must be one segment; choose one "
+            "with log.select_times(start, end), or repair the file"
         )
     first, last = log.segments[0]
     t, q = log.t[first:last], log.q[first:last]
@@ -161,13 +162,13 @@ def reference_from_log(log: Log) -> LoggedReference:
 
 
 def _sum_windows(t: PerInstant, values: InstantsByJoint, seconds: float) -> Float[np.ndarray, "windows joints"]:
-    """Sums over windows of time; the last window may be shorter."""
+    """Return the sums of the values over windows of this duration; the last window may be shorter."""
     firsts = np.unique(np.searchsorted(t, np.arange(0.0, t[-1], seconds)))
     return np.add.reduceat(values, firsts, axis=0)
 
 
 def _find_encoder_steps(q: InstantsByJoint) -> PerJoint:
-    """The step of which all differences of a joint are multiples; 0 if there is none."""
+    """Return for each joint the step of which all its position differences are multiples; 0 if there is none."""
     differences = np.abs(np.diff(q, axis=0))
     smallest = np.where(differences > 0.0, differences, np.inf).min(axis=0)
     smallest = np.where(np.isfinite(smallest), smallest, 1.0)

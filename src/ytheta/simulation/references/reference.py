@@ -1,4 +1,4 @@
-"""Reference trajectories: functions of time, sampled once for all runs."""
+"""Reference trajectories as functions of time, and their samples, which all runs share."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from ytheta.errors import InputError
 from ytheta.robot.robot import Robot
 from ytheta.shapes import InstantsByJoint, PerInstant
 
-# Smoothed samples and rounding may exceed a limit by this share of the range, and by this many rad or m at most.
+# After smoothing and rounding, a reference may exceed a limit by this share of the range, and by at most this many
+# rad or m (rad/s or m/s for velocities).
 LIMIT_TOLERANCE = 1e-3
 
-# Returns q, qd and qdd at the given times.
+# A function that returns q, qd and qdd at some times.
 ReferenceTrajectory: TypeAlias = Callable[[PerInstant], tuple[InstantsByJoint, InstantsByJoint, InstantsByJoint]]
 
 
@@ -30,8 +31,10 @@ class SampledReference:
 
 
 def sample_reference(reference: ReferenceTrajectory, robot: Robot, t: PerInstant) -> SampledReference:
-    """Evaluate the reference at these times; raise an error if a shape is wrong, a value is not finite, or a limit of
-    the robot is exceeded."""
+    """Evaluate the reference at these times.
+
+    Raise an error if a shape is wrong, a value is not finite, or a limit of the robot is exceeded.
+    """
     shape = (len(t), len(robot.actuated))
     columns = [np.ascontiguousarray(values, dtype=float) for values in reference(t)]
     if [values.shape for values in columns] != [shape] * 3:
@@ -43,7 +46,9 @@ def sample_reference(reference: ReferenceTrajectory, robot: Robot, t: PerInstant
         not_finite = np.argwhere(~np.isfinite(values))
         if len(not_finite):
             k, joint = not_finite[0]
-            raise InputError(f"the reference {name} of {robot.actuated[joint]!r} is {values[k, joint]} at t = {t[k]:g}")
+            raise InputError(
+                f"the reference {name} of {robot.actuated[joint]!r} is {values[k, joint]} at t = {t[k]:g} s"
+            )
     _check_limits(robot, t, columns[0], columns[1])
     return SampledReference(t, *columns)
 

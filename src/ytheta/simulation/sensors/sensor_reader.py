@@ -1,9 +1,9 @@
 """The readings of sensors during a simulation.
 
-Each run has its own random stream, from which noise for many instants is generated at once, so that the readings of a
-run do not depend on other runs. Generating noise takes about 20 ns per number. No controller uses the measured torque;
-its errors are therefore added at the end, and only at the instants that are kept. The other readings do not depend on
-which instants are kept.
+Each run has its own random stream, so that its readings do not depend on other runs. Noise is generated for many
+instants at once and takes about 20 ns per number. No controller uses the measured torque. The errors of the torque are
+therefore added at the end, and only at the recorded instants. The readings of the motion do not depend on which
+instants are recorded.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from ytheta.shapes import Float, Shaped
 from ytheta.simulation.sensors.sensors import Sensor, Sensors
 
 Values: TypeAlias = Float[np.ndarray, "runs columns"]
-INSTANTS_PER_DRAW = 32  # noise is generated for so many instants at once
+INSTANTS_PER_DRAW = 32  # for which noise is generated at once
 
 
 @dataclass(frozen=True, eq=False)
 class SensorErrors:
-    """The errors of several sensors, such as those of q and qd, for some runs; one column per sensor and joint."""
+    """The errors of several sensors, such as those of q and qd, in some runs, with one column per sensor and joint."""
 
     sensors: tuple[Sensor, ...]
     joints: int
@@ -33,7 +33,7 @@ class SensorErrors:
 
     @cached_property
     def noisy_columns(self) -> Shaped[np.ndarray, "noisy"]:
-        """The columns of sensors with noise."""
+        """The indices of the columns with noise."""
         return np.flatnonzero(np.repeat(["noise" in sensor.nonzero_errors for sensor in self.sensors], self.joints))
 
     @cached_property
@@ -42,9 +42,9 @@ class SensorErrors:
         return self._expand_sizes("noise")[:, self.noisy_columns]
 
     def add_to(self, values: Float[np.ndarray, "*instants runs columns"], noise: np.ndarray | None) -> None:
-        """Add the errors to true values in place; errors of size 0 cost nothing.
+        """Add the errors to true values in place; errors of size 0 take no time.
 
-        ``noise`` are the random errors of the noisy columns.
+        ``noise`` contains the random errors of the noisy columns.
         """
         if "scale" in self._nonzero:
             values *= self._factor
@@ -79,7 +79,7 @@ class SensorErrors:
         return np.where(self._quantized, self._expand_sizes("step"), 1.0)
 
     def _expand_sizes(self, error: str) -> Values:
-        """The size of an error for every run and column."""
+        """Return the size of an error for every run and column."""
         columns = []
         for sensor in self.sensors:
             size = np.asarray(getattr(sensor, error), dtype=float)
@@ -89,7 +89,7 @@ class SensorErrors:
 
 
 class DelayLine:
-    """Delays values by whole periods; before the delay has passed, it returns the first values."""
+    """Delays values by a whole number of periods. Until the delay has passed, it returns the first values."""
 
     def __init__(self, sensors: tuple[Sensor, ...], joints: int, period: float) -> None:
         self._periods, self._joints = [sensor.count_delay_periods(period) for sensor in sensors], joints
@@ -107,7 +107,7 @@ class DelayLine:
 
 
 class SensorReader:
-    """Reads q and qd, and qdd if the controller needs it, at every instant, and tau at the end."""
+    """Reads q, qd and, if the controller uses it, qdd at every instant. Errors of tau are added at the end."""
 
     def __init__(
         self,
@@ -139,7 +139,7 @@ class SensorReader:
         return self._torque_delay.push(tau)
 
     def add_torque_errors(self, tau: Float[np.ndarray, "runs instants joints"]) -> None:
-        """Add the errors to the kept torques in place; called once, after all motion has been read."""
+        """Add the errors to the recorded torques in place; call this once, after all motion has been read."""
         errors, noise = self._torque_errors, None
         if len(errors.noisy_columns):
             normal = np.stack([stream.standard_normal(tau.shape[1:]) for stream in self._streams])

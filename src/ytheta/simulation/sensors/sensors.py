@@ -1,4 +1,4 @@
-"""Errors of the sensors that a controller and a log rely on: scale error, bias, noise, delay, quantization.
+"""Sensor errors: scale error, bias, noise, delay and quantization of measured values.
 
 Reading       step * round(((1 + scale) * value(t - delay) + bias + noise * normal) / step)
 """
@@ -21,9 +21,11 @@ Size: TypeAlias = float | Float[np.ndarray, "joints"] | Float[np.ndarray, "runs 
 
 @dataclass(frozen=True, eq=False)
 class Sensor:
-    """The errors of one kind of sensor: a number for all joints, one per joint, or one per run and joint.
+    """The errors of the sensors of one quantity.
 
-    ``delay`` is in s; the other errors are in the unit of the reading, ``scale`` is relative.
+    ``noise`` (standard deviation), ``bias`` and ``step`` (quantization) are in the unit of the reading. ``scale`` is
+    relative: 0.01 means readings that are 1 % too large. These errors are one number for all joints, one per joint, or
+    one per run and joint. ``delay`` is one number in s.
     """
 
     noise: Size = 0.0
@@ -45,7 +47,9 @@ class Sensor:
                 raise InputError(f"{name} of a sensor is negative; give 0 or more")
             if values.ndim > (0 if name == "delay" else 2):
                 allowed = (
-                    "one number of seconds" if name == "delay" else "one number, one per joint, or a row for every run"
+                    "one number of seconds"
+                    if name == "delay"
+                    else "one number, one per joint, or one row for every run"
                 )
                 raise InputError(f"{name} of a sensor has shape {values.shape}; give {allowed}")
 
@@ -55,9 +59,10 @@ class Sensor:
         return frozenset(name for name in ERRORS_PER_JOINT if np.any(getattr(self, name)))
 
     def check(self, quantity: str, joints: int, runs: int, *, allow_more_runs: bool = False) -> None:
-        """Raise an error if an error size does not fit the number of joints and runs.
+        """Raise an error if an array of error sizes does not fit the number of joints and runs.
 
-        ``quantity`` is measured, such as "qd". With ``allow_more_runs``, an array may have rows for further runs.
+        ``quantity`` is the measured quantity, such as "qd". With ``allow_more_runs``, an array may have rows for
+        further runs.
         """
         for name in ERRORS_PER_JOINT:
             shape = np.shape(getattr(self, name))
@@ -69,7 +74,7 @@ class Sensor:
                 )
 
     def count_delay_periods(self, period: float) -> int:
-        """Return the delay in control periods."""
+        """Return the delay as a number of control periods."""
         count = round(self.delay / period)
         if abs(count * period - self.delay) > 1e-6 * period:
             raise InputError(
@@ -89,7 +94,7 @@ class Sensors:
     tau: Sensor = Sensor()
 
     def check(self, joints: int, runs: int, *, allow_more_runs: bool = False) -> None:
-        """Raise an error if an error size of a sensor does not fit the number of joints and runs."""
+        """Raise an error if an array of error sizes does not fit the number of joints and runs."""
         for quantity in ("q", "qd", "qdd", "tau"):
             sensor: Sensor = getattr(self, quantity)
             sensor.check(quantity, joints, runs, allow_more_runs=allow_more_runs)

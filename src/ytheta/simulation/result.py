@@ -20,7 +20,7 @@ from ytheta.simulation.references.reference import SampledReference
 from ytheta.simulation.runs import Runs
 from ytheta.simulation.sensors.sensors import Sensors
 
-MAX_SATURATED_SHARE = 0.02  # of the control instants at which a torque is at its limit
+MAX_SATURATED_SHARE = 0.02  # of instants with a torque at its limit; a remark mentions larger shares
 MAX_RELATIVE_ERROR = 0.7  # RMS error of a run that tracks, relative to the RMS motion of the reference
 ERROR_TOLERANCE = 0.1  # rad or m; a run with a smaller RMS error tracks even if the motion is small
 FINAL_SHARE = 0.2  # of the time, at the end of a run, when a controller has had time to adapt
@@ -50,8 +50,8 @@ class Simulation:
         return len(self.runs)
 
     def __repr__(self) -> str:
-        done = f"{len(self)} x {self.runs.seconds:g} s, {np.count_nonzero(self.finished)} finished"
-        return f"Simulation({self.robot.name} under {self.controller.name}: {done})"
+        summary = f"{len(self)} x {self.runs.seconds:g} s, {np.count_nonzero(self.finished)} finished"
+        return f"Simulation({self.robot.name} under {self.controller.name}: {summary})"
 
     @property
     def finished(self) -> np.ndarray:
@@ -122,8 +122,8 @@ class Simulation:
     @cached_property
     def last_rms(self) -> Float[np.ndarray, "runs joints"]:
         """RMS tracking error of each run and joint in the last fifth of the time, in rad or m."""
-        late = self.runs.t >= min((1.0 - FINAL_SHARE) * self.runs.seconds, self.runs.t[-1])
-        return np.sqrt(np.mean(self.tracking_error[:, late] ** 2, axis=1))
+        is_final = self.runs.t >= min((1.0 - FINAL_SHARE) * self.runs.seconds, self.runs.t[-1])
+        return np.sqrt(np.mean(self.tracking_error[:, is_final] ** 2, axis=1))
 
     @property
     def tracking_error(self) -> Float[np.ndarray, "runs instants joints"]:

@@ -219,14 +219,14 @@ class PeriodGraphBuilder:
         start = (state[s.x], state[s.qd], state[s.controller_state])
         torques = []
 
-        def rates(v: tuple[Any, ...], stage: int) -> tuple[Any, ...]:
+        def compute_rates(v: tuple[Any, ...], stage: int) -> tuple[Any, ...]:
             motion, target = (self.plant.select_actuated(v[0]), v[1]), reference[(0, 1, 1, 2)[stage]]
             tau, rate = self._apply_controller(motion, target, v[2], varied, warm_start=v[0])
             torques.append(tau)
             return (*self.plant.compute_rates(v[0], v[1], tau, varied.theta), rate)
 
         stages = iter(range(4))
-        x, qd, controller = self._take_rk4_step(lambda v: rates(v, next(stages)), start, self.period)
+        x, qd, controller = self._take_rk4_step(lambda v: compute_rates(v, next(stages)), start, self.period)
         return self.plant.loops.take_newton_step(x), qd, controller, torques[0], state[s.qdd]
 
     @staticmethod

@@ -71,7 +71,7 @@ class PlainLoop:
         plant, state = self.plant, self.plant.init(q, qd)
         controller_state = self.controller.init(q, qd, estimate=estimate, t=-self.period)
         qdd, diverged_at, reason, squares = np.zeros_like(qd), np.inf, "", np.zeros_like(q)
-        recorded_rows: list[tuple[np.ndarray, ...]] = []
+        instant_rows: list[tuple[np.ndarray, ...]] = []
         changes = sort_changes(parameter_changes, self.period, steps)
         tau = np.zeros_like(q)
         for k in range(steps):
@@ -90,7 +90,7 @@ class PlainLoop:
             torque, next_controller_state, next_state = (tau, controller_state, state) if advanced is None else advanced
             mean_torque = torque if k == 0 else 0.5 * (tau + torque)
             read_torque = mean_torque if reader is None else reader.delay_torque(mean_torque[None])[0]
-            recorded_rows.append((q, qd, torque, controller_state.x, readings[0], readings[1], read_torque))
+            instant_rows.append((q, qd, torque, controller_state.x, readings[0], readings[1], read_torque))
             if advanced is None:
                 diverged_at = self.period * (k + 1)
                 break
@@ -100,8 +100,8 @@ class PlainLoop:
                 _, qdd = plant.get_motion(plant.compute_rates(state, tau))
         completed = min(steps, max(1, round(diverged_at / self.period) - 1)) if np.isfinite(diverged_at) else steps
         rms = np.sqrt(squares / completed)
-        recorded_rows += recorded_rows[-1:] * (steps - len(recorded_rows))
-        runs = self._to_runs(recorded_rows, state, controller_state.x, rms, diverged_at, reason, every)
+        instant_rows += instant_rows[-1:] * (steps - len(instant_rows))
+        runs = self._to_runs(instant_rows, state, controller_state.x, rms, diverged_at, reason, every)
         if reader is not None:
             reader.add_torque_errors(runs.read_tau)
         return runs

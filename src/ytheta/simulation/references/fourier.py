@@ -1,4 +1,4 @@
-"""The default reference trajectory: sums of sines within the limits of the joints, which start and end at rest.
+"""The default reference trajectory: each joint follows a sum of sines within its limits, from rest to rest.
 
 Identity      q(t) = start + scale window(t) (center - start + reach sum_k a_k sin(w_k t + phi_k)),  sum |a_k| = 1
 Accepts       every robot; with loops, the motion closes them and stays away from singular poses
@@ -36,11 +36,11 @@ MIN_FREQUENCY, MAX_FREQUENCY = 0.1, 0.7  # Hz
 RANGE_MARGIN = 0.1  # of a joint's range, at either end
 LIMIT_SHARE = 0.6  # of the limits of speed and acceleration
 DEFAULT_LIMITS = {JointKind.REVOLUTE: Limits(-1.0, 1.0, 3.0, 15.0), JointKind.PRISMATIC: Limits(-0.3, 0.3, 1.0, 5.0)}
-RAMP_SHARE, MAX_RAMP_SECONDS = 0.25, 3.0  # of the duration in which the window rises, and its maximum
+RAMP_SHARE, MAX_RAMP_SECONDS = 0.25, 3.0  # the window rises in this share of the time, but in at most 3 s
 MAX_CONDITION_RATIO = 10.0  # of the condition number of the loops' Jacobian to that at home
 SCALE_FACTOR = 0.8  # by which an unreachable motion is reduced until it is reachable
-MIN_SCALE = 1e-3  # of the motion
-CHECK_INTERVAL, MAX_CHECKS = 0.02, 5000  # s between checks of limits and loops, and their maximum number
+MIN_SCALE = 1e-3  # below which a motion is not reduced further
+CHECK_INTERVAL, MAX_CHECKS = 0.02, 5000  # s between two checks of limits and loops; maximum number of checks
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,7 +200,7 @@ def _scale_to_reachable(loops: Constraint, reference: FourierReference, t: np.nd
 
 
 def _is_reachable(loops: Constraint, Q: InstantsByJoint) -> bool:
-    """Return whether loops close on the branch of home, away from singular poses and joint limits."""
+    """Return whether loops close on the branch of home and away from singular poses, with joints within limits."""
     solution, home = solve(loops, Q), solve(loops, loops.home[list(loops.actuated)][None])
     if not solution.determined.all() or solution.condition.max() > MAX_CONDITION_RATIO * home.condition[0]:
         return False

@@ -1,8 +1,8 @@
-"""Control laws for robots with loops: the loops are closed from the coordinates of the step before (warm start).
+"""Control laws for robots with loops: Newton steps from the previous coordinates close the loops (warm start).
 
-Closing them from home, as the kernels of single poses do, takes milliseconds of Python. Newton steps from the
-coordinates of the step before are part of the law's machine code. The loops are closed from home only at the first
-step, and if these Newton steps do not converge or end far from where they started.
+The Newton steps are part of the law's machine code. Closing the loops from home, as the kernels of single poses do,
+takes milliseconds in Python. It is done only at the first step of the controller, and if the Newton steps do not
+converge or change the coordinates by more than ``MAX_CHANGE``.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from ytheta.native import Kernel, compile_graph
 from ytheta.native.graph import Graph, Input, trace
 from ytheta.shapes import Float, PerCoordinate, PerJoint
 
-MAX_RESIDUAL = 1e-11  # m or rad: loops with a larger residual are not closed
-MAX_CHANGE = 0.3  # rad or m: no robot moves farther within a step of its controller
+MAX_RESIDUAL = 1e-11  # m or rad, norm over all loops: with a larger residual the loops are not closed
+MAX_CHANGE = 0.3  # rad or m, norm over all coordinates: no robot moves farther in one step of its controller
 
 
 @dataclass(frozen=True, eq=False)
 class WarmStartKernel:
-    """The compiled graph of a law whose first input is the vector of all coordinates, closed."""
+    """The compiled graph of a control law whose first input is the vector of all coordinates, with closed loops."""
 
     loops: Constraint
     graph: Graph
@@ -33,9 +33,9 @@ class WarmStartKernel:
     def __call__(
         self, near: PerCoordinate | None, q: PerJoint, *others: np.ndarray
     ) -> tuple[Float[np.ndarray, "out"], PerCoordinate]:
-        """Evaluate the law at actuated coordinates q. Return its output, and all coordinates, closed.
+        """Evaluate the law at actuated coordinates q. Return its output, and all coordinates with closed loops.
 
-        ``near`` is the warm start, the coordinates of the step before; None if there was none.
+        ``near`` is the warm start: all coordinates at the previous step, or None at the first step.
         """
         size = self.graph.size
         result = self._kernel.one(q, self._close_from_home(q) if near is None else near, *others)
@@ -45,12 +45,15 @@ class WarmStartKernel:
 
     def _close_from_home(self, q: PerJoint) -> PerCoordinate:
         if not np.isfinite(q).all():
-            return self.loops.home  # the kernel refuses q with an error that says why
+            return self.loops.home  # only a placeholder: the kernel raises an error about q
         return solve(self.loops, q[None]).or_raise().x[0]
 
     @cached_property
     def _kernel(self) -> Kernel:
-        """(q, near, others) → output of the law, x, and a number that is above 1 if x is not to be trusted."""
+        """(q, near, others) → output of the law, x, and excess.
+
+        The excess is above 1 if the loops are not closed at x, or if x is too far from ``near``.
+        """
         import casadi
 
         loops, rest = self.loops, self.graph.inputs[1:]

@@ -25,7 +25,7 @@ def test_parallelograms_have_a_closed_form() -> None:
     assert rows["elbow"].tolist() == [0.0, -1.0, 1.0, 0.0]
     assert rows["rod_pin"].tolist() == [0.0, 1.0, -1.0, 0.0]
     assert not affine.offset.any()
-    assert solve(constraint_of("palletiser"), np.array([[0.3, 1.2, -0.4, 2.0]])).rounds == 0
+    assert solve(constraint_of("palletiser"), np.array([[0.3, 1.2, -0.4, 2.0]])).iterations == 0
     assert all(constraint_of(name).affine is None for name in NAMES if name != "palletiser")
     robot = ytheta.load("palletiser")
     cut = robot.loops[0].joint
@@ -35,7 +35,7 @@ def test_parallelograms_have_a_closed_form() -> None:
 
 def test_a_wrong_choice_of_actuated_coordinates_is_refused() -> None:
     robot = ytheta.load("five-bar")
-    with pytest.raises(ClosureError, match="leave 2 coordinates free, but 3 are actuated; leave 1 of"):
+    with pytest.raises(ClosureError, match="leave 2 coordinates free, but 3 are actuated; remove 1 of"):
         build_constraint(replace(robot, actuated=("left", "right", "left_elbow")))
     with pytest.raises(ClosureError, match="choose 2 of"):
         build_constraint(replace(robot, actuated=("left",)))

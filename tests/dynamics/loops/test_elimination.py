@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.support.loop_motion import is_close
-from ytheta.dynamics.loops.elimination import blocks, solve
+from ytheta.dynamics.loops.elimination import find_blocks, solve
 from ytheta.dynamics.mechanism import exact_array
 
 
@@ -21,7 +21,7 @@ def test_elimination_needs_no_pivots() -> None:
             solution = solve(matrix, right).astype(float)
             bound = 1e-13 * np.linalg.cond(full) ** 2
             assert is_close(full @ solution, right.astype(float), bound)
-            sizes |= {len(rows) for rows, _ in blocks(matrix)}
+            sizes |= {len(rows) for rows, _ in find_blocks(matrix)}
     assert sizes >= {1, 2, 3, 4, 5}
     with pytest.raises(ValueError, match="structure is singular"):
         solve(exact_array([(1.5, 0.0), (2.5, 0.0)]), exact_array([(1.0,), (1.0,)]))

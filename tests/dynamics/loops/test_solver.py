@@ -82,8 +82,8 @@ def test_unreachable_poses_are_an_outcome_with_advice() -> None:
     assert outcome.gap[1] > 0.1
     assert np.isfinite(outcome.x).all()
     assert "2 of 3 samples; the first is sample 1 at q5 = 0.77, q7 = 1.7" in outcome.advice
-    assert "loop 'q9' stays 0.1" in outcome.advice
-    with pytest.raises(ClosureError, match="keep to poses it can reach"):
+    assert "loop 'q9' stay 0.1" in outcome.advice
+    with pytest.raises(ClosureError, match="use poses that the robot can reach"):
         outcome.or_raise()
 
 

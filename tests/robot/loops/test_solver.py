@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ytheta.robot.loops.solver import NewtonStep, continue_to, compute_least_squares_step, linearize, newton
+from ytheta.robot.loops.solver import NewtonStep, compute_least_squares_step, continue_to, linearize, solve_by_newton
 
 DRIVING, FREE = [0], [1]
 
@@ -21,35 +21,35 @@ def find_step(x: np.ndarray) -> NewtonStep:
 
 
 def close_crank(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    x, _ = newton(find_step, x, FREE)
+    x, _ = solve_by_newton(find_step, x, FREE)
     return x, np.linalg.norm(crank(x), axis=1) < 1e-9
 
 
 def test_a_warm_start_decides_the_branch() -> None:
     driving = np.linspace(-0.9, 0.9, 50)
     x = np.stack([np.tile(driving, 2), np.repeat([1.2, -1.2], 50)], axis=1)
-    closed, rounds = newton(find_step, x, FREE)
+    closed, iterations = solve_by_newton(find_step, x, FREE)
     expected = np.concatenate([np.arccos(driving), -np.arccos(driving)])
     np.testing.assert_allclose(closed[:, 1], expected, atol=1e-12)
     np.testing.assert_array_equal(closed[:, 0], x[:, 0])
-    assert 0 < rounds < 15
-    again, rounds = newton(find_step, closed, FREE)
-    assert rounds == 0
+    assert 0 < iterations < 15
+    again, iterations = solve_by_newton(find_step, closed, FREE)
+    assert iterations == 0
     np.testing.assert_allclose(again, closed, atol=1e-15)
 
 
 def test_samples_do_not_influence_each_other() -> None:
     x = np.array([[0.3, 1.2], [1.5, 0.4], [-0.7, -2.0]])
-    together, _ = newton(find_step, x, FREE)
-    one_by_one = [newton(find_step, sample[None], FREE)[0][0] for sample in x]
+    together, _ = solve_by_newton(find_step, x, FREE)
+    one_by_one = [solve_by_newton(find_step, sample[None], FREE)[0][0] for sample in x]
     np.testing.assert_allclose(together, one_by_one, atol=1e-12)
 
 
 def test_equations_without_a_solution_get_as_near_as_they_can() -> None:
-    x, _ = newton(find_step, np.array([[1.5, 0.7]]), FREE, max_rounds=200)
+    x, _ = solve_by_newton(find_step, np.array([[1.5, 0.7]]), FREE, max_iterations=200)
     assert np.abs(np.cos(x[0, 1]) - 1.5) == pytest.approx(0.5, abs=1e-9)
     exact = NewtonStep(np.ones(1), np.full((1, 1), np.inf), np.ones(1))
-    stuck, _ = newton(lambda _: exact, x, FREE)  # a step that is not finite leaves the sample where it is
+    stuck, _ = solve_by_newton(lambda _: exact, x, FREE)  # a step that is not finite leaves the sample where it is
     np.testing.assert_array_equal(stuck, x)
 
 

@@ -1,1 +1,1 @@
-"""Closed loops in graphs and for many samples: the constraint between coordinates, and its solution."""
+"""Closed loops in graphs and for many samples: the constraints between coordinates, and their solution."""

@@ -1,4 +1,4 @@
-"""Construction of a Constraint: the choice of independent equations, and the test for a closed form."""
+"""Construction of a ``Constraint``: the choice of independent equations, and the search for a closed form."""
 
 from __future__ import annotations
 
@@ -15,37 +15,40 @@ from ytheta.robot.loops.cut_joint import locate_cut_joint
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, PerCoordinate, RowsByUnknown
 
-# Radians or metres from home at which the equations are tested; of these, the largest at which the loops close.
+# Radians or metres: offsets of an actuated coordinate from home. The largest one at which the loops close is tested.
 TEST_OFFSETS = (0.3, 0.1, 0.03)
-MAX_CHANGE = 2.0  # radians or metres: a pose that closes only farther away is not a test pose
-CLOSED_FORM_TOLERANCE = 1e-12  # metres and radians: the largest gap that a closed form leaves
-INTEGER_TOLERANCE = 1e-9  # entries of a constant E this close to an integer, and offsets this close to zero, are exact
+MAX_CHANGE = 2.0  # radians or metres: poses at which closing the loops changes a coordinate by more are not tested
+CLOSED_FORM_TOLERANCE = 1e-12  # metres and radians: the largest gap that a closed form may leave
+INTEGER_TOLERANCE = 1e-9  # entries of a constant E this close to an integer are rounded, and offsets this close to zero
 
 
 def build_constraint(robot: Robot) -> Constraint:
-    """The constraint of a robot. ClosureError if its loops do not close at home or leave coordinates undetermined."""
+    """Build the constraint of a robot.
+
+    Raise ClosureError if the loops do not close at home, or if the actuated coordinates do not determine the others.
+    """
     import casadi
 
     mech = build_mechanism(robot)
     numeric = mech.robot
     x = casadi.SX.sym("x", len(numeric.coordinates))
-    places = {name: k for k, name in enumerate(numeric.coordinates)}
+    indices = {name: k for k, name in enumerate(numeric.coordinates)}
     if not numeric.loops:
-        return Constraint(mech, x, tuple(places.values()), (), numeric.home_coordinates, (), casadi.SX(0, 1))
-    actuated = tuple(places[name] for name in numeric.actuated)
-    passive = tuple(places[name] for name in numeric.passive)
+        return Constraint(mech, x, tuple(indices.values()), (), numeric.home_coordinates, (), casadi.SX(0, 1))
+    actuated = tuple(indices[name] for name in numeric.actuated)
+    passive = tuple(indices[name] for name in numeric.passive)
     closure = close_loops(numeric).or_raise()
     poses = _close_around(numeric, np.array([closure.coordinates[name] for name in numeric.coordinates]))
-    angles = compute_joint_positions(numeric, scalars(x))
-    cuts = tuple(locate_cut_joint(numeric, loop, *angles) for loop in numeric.loops)
+    positions = compute_joint_positions(numeric, scalars(x))
+    cuts = tuple(locate_cut_joint(numeric, loop, *positions) for loop in numeric.loops)
     equations = column(np.concatenate([cut.residual for cut in cuts]))
-    kept = _choose_independent([compute_closure_jacobian(numeric, pose)[:, list(passive)] for pose in poses])
-    constraint = Constraint(mech, x, actuated, passive, poses[0], cuts, equations[kept])
+    independent = _choose_independent([compute_closure_jacobian(numeric, pose)[:, list(passive)] for pose in poses])
+    constraint = Constraint(mech, x, actuated, passive, poses[0], cuts, equations[independent])
     return replace(constraint, affine=_find_closed_form(constraint, poses))
 
 
 def _close_around(robot: Robot, home: PerCoordinate) -> list[PerCoordinate]:
-    """The home configuration and closed poses around it: each actuated coordinate moved both ways."""
+    """The home configuration and closed poses around it, with each actuated coordinate moved in both directions."""
     actuated, passive = ([robot.coordinates.index(name) for name in names] for names in (robot.actuated, robot.passive))
     units = np.eye(len(home))[actuated]
     offsets = np.array([sign * offset * unit for unit in units for sign in (1, -1) for offset in TEST_OFFSETS])
@@ -61,43 +64,44 @@ def _close_around(robot: Robot, home: PerCoordinate) -> list[PerCoordinate]:
 
 
 def _choose_independent(jacobians: list[RowsByUnknown]) -> list[int]:
-    """Equations, as many as passive coordinates, that stay independent at all poses.
+    """Choose as many equations as there are passive coordinates, so that they are independent at all poses.
 
-    ``jacobians`` are the derivatives of all equations by the passive coordinates, one matrix for each pose. Each pose
-    proposes its choice by a pivoted QR factorisation. The best choice has the largest least singular value, relative to
-    that of all equations, at its worst pose.
+    ``jacobians`` are the derivatives of all equations by the passive coordinates, one matrix for each pose. A pivoted
+    QR factorization at each pose gives one candidate. The strength of a candidate is the smallest singular value of its
+    equations, divided by that of all equations, at the pose where this ratio is smallest. Singular poses are left out.
+    Return the row indices of the candidate with the largest strength.
     """
     from scipy.linalg import qr
 
-    def strength(rows: list[int]) -> float:
-        return min(_least_singular_value(Jp[rows]) / least for Jp, least in regular)
+    def compute_strength(rows: list[int]) -> float:
+        return min(_compute_smallest_singular_value(Jp[rows]) / smallest for Jp, smallest in regular)
 
-    leasts = [_least_singular_value(Jp) for Jp in jacobians]
-    regular = [(Jp, least) for Jp, least in zip(jacobians, leasts, strict=True) if least > RANK_TOLERANCE]
+    smallest_values = [_compute_smallest_singular_value(Jp) for Jp in jacobians]
+    regular = [(Jp, value) for Jp, value in zip(jacobians, smallest_values, strict=True) if value > RANK_TOLERANCE]
     count = jacobians[0].shape[1]
-    choices = [sorted(int(k) for k in qr(Jp.T, mode="r", pivoting=True)[1][:count]) for Jp in jacobians]
-    return max(choices, key=strength)
+    candidates = [sorted(int(k) for k in qr(Jp.T, mode="r", pivoting=True)[1][:count]) for Jp in jacobians]
+    return max(candidates, key=compute_strength)
 
 
-def _least_singular_value(matrix: RowsByUnknown) -> float:
+def _compute_smallest_singular_value(matrix: RowsByUnknown) -> float:
     return float(np.linalg.svd(matrix, compute_uv=False)[-1])
 
 
 def _find_closed_form(constraint: Constraint, poses: list[PerCoordinate]) -> Affine | None:
-    """U in closed form if E is the same at all poses, and the loops close far from home too."""
+    """U in closed form, if E is the same at all poses and this form closes the loops far from home too; else None."""
     Es = [np.array(constraint.tangent(x)) for x in poses]
     E = np.where(np.abs(Es[0] - np.rint(Es[0])) < INTEGER_TOLERANCE, np.rint(Es[0]), Es[0])
     if max(np.abs(other - E).max() for other in Es) > INTEGER_TOLERANCE:
         return None
     offset = poses[0] - E @ poses[0][list(constraint.actuated)]
     offset = np.where(np.abs(offset) < INTEGER_TOLERANCE, 0.0, offset)
-    Q = _scatter(len(constraint.actuated))
+    Q = _spread_samples(len(constraint.actuated))
     gaps, _, _ = constraint.closure_state((Q @ E.T + offset).T)
     return Affine(E, offset) if np.abs(np.array(gaps)).max() < CLOSED_FORM_TOLERANCE else None
 
 
-def _scatter(size: int, count: int = 64) -> Float[np.ndarray, "samples actuated"]:
-    """Values between -3 and 3 that fill the cube evenly: multiples of irrational numbers, modulo 1."""
+def _spread_samples(size: int, count: int = 64) -> Float[np.ndarray, "samples actuated"]:
+    """Samples that fill the cube from -3 to 3 evenly: multiples of irrational numbers modulo 1, scaled."""
     steps = np.sqrt(np.arange(2.0, 2.0 + size) + 0.1)
     values: Float[np.ndarray, "samples actuated"] = 6.0 * ((np.arange(1, count + 1)[:, None] * steps) % 1.0) - 3.0
     return values

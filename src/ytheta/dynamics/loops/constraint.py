@@ -34,12 +34,12 @@ from ytheta.shapes import AnyPerCoordinate, Float, Shaped
 if TYPE_CHECKING:
     import casadi
 
-WARM_START_STEPS = 3  # Newton steps from the coordinates of the sample before; each one squares the error
+WARM_START_STEPS = 3  # Newton steps from the coordinates of the previous step; each step squares the error
 
 
 @dataclass(frozen=True, eq=False)
 class Affine:
-    """U in closed form, as in parallelograms: x = E Q + offset for every Q."""
+    """U in closed form, which exists for parallelograms: x = E Q + offset for every Q."""
 
     E: Float[np.ndarray, "coordinates actuated"]
     offset: Float[np.ndarray, "coordinates"]
@@ -47,10 +47,11 @@ class Affine:
 
 @dataclass(frozen=True, eq=False)
 class Constraint:
-    """The closure equations of a robot's loops in symbols x of its coordinates. Made by ``builder.build_constraint``.
+    """The closure equations of a robot's loops, in symbols x of its coordinates. Made by ``builder.build_constraint``.
 
-    ``actuated`` and ``passive`` are places in x. ``equations`` are the independent ones, as many as there are passive
-    coordinates. The coordinates ``home`` are closed. Without loops there are no cuts and no equations, and x is Q.
+    ``actuated`` and ``passive`` are indices into x. ``equations`` are independent closure equations, as many as there
+    are passive coordinates. The loops are closed at the coordinates ``home``. Without loops there are no cut joints and
+    no equations, and x is Q.
     """
 
     mechanism: Mechanism
@@ -64,18 +65,18 @@ class Constraint:
 
     @property
     def robot(self) -> Robot:
-        """The robot, with numbers for its lengths and without fixed joints."""
+        """The robot, with numeric lengths and without fixed joints."""
         return self.mechanism.robot
 
     @cached_property
     def A(self) -> Shaped[np.ndarray, "joints coordinates"]:
-        """Couplings: q = A x + b."""
+        """The matrix A of the couplings, q = A x + b."""
         factors, _ = self.robot.coupling_map
         return _keep_structure(factors)
 
     @cached_property
     def motors(self) -> Shaped[np.ndarray, "motors coordinates"]:
-        """Rates of the motors as rows over xd."""
+        """The matrix that maps xd to the velocities of the motors."""
         factors, _ = self.robot.motor_map
         return _keep_structure(factors)
 
@@ -93,16 +94,19 @@ class Constraint:
 
     @cached_property
     def driving(self) -> tuple[int, ...]:
-        """The actuated coordinates that move loops."""
-        return tuple(place for place in self.actuated if any(type(e) is not int or e for e in self._J[:, place]))
+        """The indices of the actuated coordinates that move loops."""
+        return tuple(k for k in self.actuated if any(type(e) is not int or e for e in self._J[:, k]))
 
     def Edot_times(self, xd: AnyPerCoordinate, y: AnyPerCoordinate) -> AnyPerCoordinate:
-        """Edot V along xd for y = E V: the acceleration of all coordinates if the actuated ones have none."""
+        """Edot V for y = E V, where Edot is the derivative of E along xd.
+
+        With V = Qd this is the acceleration of all coordinates if the actuated ones have none.
+        """
         import casadi
 
         result = zeros(len(self.home))
         if self.affine is None and self.passive:
-            constant = casadi.SX.sym("y", len(y))  # in the place of y, which is not differentiated
+            constant = casadi.SX.sym("y", len(y))  # stands for y, so that y is not differentiated
             derivative = casadi.jtimes(casadi.jtimes(self.equations, self.x, constant), self.x, column(xd))
             Jdot_y = scalars(casadi.densify(casadi.substitute(derivative, constant, column(y))))
             result[list(self.passive)] = -solve(self._Jp, Jdot_y[:, None])[:, 0]
@@ -110,18 +114,18 @@ class Constraint:
 
     @cached_property
     def cut_rates(self) -> Shaped[np.ndarray, "cuts coordinates"]:
-        """Rates of the moving cut joints as rows over xd, at closed coordinates x."""
+        """The matrix that maps xd to the velocities of revolute and prismatic cut joints, if x is closed."""
         rows = [zeros(0, len(self.home))]
         for cut in self.cuts:
             if cut.joint.kind is JointKind.REVOLUTE:
                 rows.append(dot(extract_entries(column(cut.rate(len(self.A))).T), self.A))
             elif cut.joint.kind is JointKind.PRISMATIC:
-                rows.append(extract_entries(_gradient(cut.displacement, self.x)))
+                rows.append(extract_entries(_differentiate(cut.displacement, self.x)))
         return np.concatenate(rows)
 
     @cached_property
     def cut_positions(self) -> Shaped[np.ndarray, "cuts"]:
-        """Positions of the moving cut joints, angles between -pi and pi."""
+        """Positions of revolute and prismatic cut joints; angles are between -pi and pi."""
         import casadi
 
         moving = [cut for cut in self.cuts if cut.joint.moves]
@@ -133,14 +137,17 @@ class Constraint:
 
     @cached_property
     def residual_and_step(self) -> casadi.Function:
-        """x → c and the Newton step Jp^-1 c: the passive coordinates minus it close the loops to first order."""
+        """x → c and the Newton step Jp^-1 c.
+
+        Subtracting the step from the passive coordinates closes the loops to first order.
+        """
         import casadi
 
         step = solve(self._Jp, scalars(self.equations)[:, None])[:, 0]
         return casadi.Function("residual_and_step", [self.x], [self.equations, column(step)], {"cse": True})
 
     def take_newton_step(self, x: casadi.SX) -> casadi.SX:
-        """Coordinates x after one Newton step of the passive ones; closed exactly if there is a closed form."""
+        """Coordinates x after one Newton step of the passive ones; the exact solution if there is a closed form."""
         import casadi
 
         if self.affine is not None:
@@ -154,10 +161,10 @@ class Constraint:
         return closed
 
     def close_near(self, Q: casadi.SX, near: casadi.SX) -> casadi.SX:
-        """Closed coordinates for actuated ones Q that are close to those of ``near`` (warm start).
+        """Coordinates with actuated ones Q and closed loops, from coordinates ``near`` the solution (warm start).
 
-        A graph cannot damp or repeat Newton steps as ``solver`` does. It takes a fixed number, and the caller checks
-        the result.
+        A graph cannot damp Newton steps or repeat them until they converge, as ``solver`` does. It takes a fixed number
+        of steps, and the caller checks the result.
         """
         import casadi
 
@@ -172,7 +179,7 @@ class Constraint:
 
     @cached_property
     def closure_state(self) -> casadi.Function:
-        """x → gap of each cut joint, condition number of Jp in Frobenius norms, and Jp by columns."""
+        """x → gap of each loop, condition number of Jp in the Frobenius norm, and Jp column by column."""
         import casadi
 
         inverse = solve(self._Jp, exact_array(np.eye(len(self.passive)).tolist()))
@@ -184,7 +191,7 @@ class Constraint:
     @cached_property
     def blocks(self) -> list[tuple[list[int], list[int]]]:
         """Rows and columns of the diagonal blocks of Jp; in most mechanisms each block is one loop."""
-        return blocks(self._Jp)
+        return find_blocks(self._Jp)
 
     @cached_property
     def tangent(self) -> casadi.Function:
@@ -196,7 +203,7 @@ class Constraint:
 
     @cached_property
     def _J(self) -> Shaped[np.ndarray, "passive coordinates"]:
-        return extract_entries(_gradient(self.equations, self.x))
+        return extract_entries(_differentiate(self.equations, self.x))
 
     @property
     def _Jp(self) -> Shaped[np.ndarray, "passive passive"]:
@@ -204,7 +211,7 @@ class Constraint:
 
 
 def compute_joint_positions(robot: Robot, x: AnyPerCoordinate) -> tuple[Shaped[np.ndarray, "joints"], ...]:
-    """q = A x + b with its cosines and sines, for CasADi scalars."""
+    """Joint positions q = A x + b, their cosines and their sines, for CasADi scalars."""
     import casadi
 
     factors, offset = robot.coupling_map
@@ -214,18 +221,18 @@ def compute_joint_positions(robot: Robot, x: AnyPerCoordinate) -> tuple[Shaped[n
 
 
 def column(values: Sequence[Any] | np.ndarray) -> casadi.SX:
-    """Scalars as a dense CasADi vector."""
+    """The dense CasADi column vector of scalars."""
     import casadi
 
     return casadi.densify(casadi.vertcat(casadi.SX(0, 1), *(casadi.SX(value) for value in values)))
 
 
 def _keep_structure(factors: Float[np.ndarray, "rows columns"]) -> Shaped[np.ndarray, "rows columns"]:
-    """A matrix in which the exact values 0, 1 and -1 are integers."""
+    """The same matrix with integers for the values 0, 1 and -1, so that products with them are left out of a graph."""
     return exact_array(factors.tolist()) if factors.size else zeros(*factors.shape)
 
 
-def _gradient(expression: Any, x: casadi.SX) -> casadi.SX:
+def _differentiate(expression: Any, x: casadi.SX) -> casadi.SX:
     import casadi
 
     return casadi.jacobian(casadi.SX(expression), x)

@@ -1,10 +1,10 @@
-"""Solution of small linear systems in a graph, where no pivot can be chosen by its value.
+"""Solution of small linear systems in a graph, in which pivots cannot be chosen by their values.
 
-The matrix is brought to block triangular form by its structure alone: in most mechanisms a block is one loop, with two
+The matrix is permuted to block triangular form by its structure alone. In most mechanisms a block is one loop, with two
 rows if the loop is planar. A block of up to three rows is solved by Cramer's rule, which divides by the determinant
-only. A larger block is solved by orthogonalisation (modified Gram-Schmidt, continued on the right-hand sides, without
-square roots), which divides by squared lengths that vanish only if the block is singular. Neither fails if the matrix
-is regular; if it is singular, the result is not finite.
+only. A larger block is solved by orthogonalization: modified Gram-Schmidt without square roots, which also transforms
+the right-hand sides. It divides by squared lengths, which vanish only if the block is singular. Both methods solve
+every regular system. If the matrix is singular, the result is not finite.
 """
 
 from __future__ import annotations
@@ -20,26 +20,28 @@ from ytheta.shapes import Shaped
 if TYPE_CHECKING:
     import casadi
 
-MAX_CRAMER_ROWS = 3  # for four rows Cramer's rule takes three times the operations of orthogonalisation
+MAX_CRAMER_ROWS = 3  # for four rows, Cramer's rule takes three times as many operations as orthogonalization
 
 
 def solve(
     matrix: Shaped[np.ndarray, "rows rows"], right: Shaped[np.ndarray, "rows columns"]
 ) -> Shaped[np.ndarray, "rows columns"]:
-    """matrix^-1 right; integer zeros are structure. Raises ValueError if the structure alone is singular."""
+    """matrix^-1 right, for object arrays of scalars in which structural zeros are the integer 0.
+
+    Raise ValueError if the matrix is singular for all values of its structurally non-zero entries.
+    """
     result = zeros(*right.shape)
     solved: list[int] = []
-    for rows, columns in blocks(matrix):
+    for rows, columns in find_blocks(matrix):
         known = dot(matrix[np.ix_(rows, solved)], result[solved]) if solved else zeros(len(rows), right.shape[1])
-        rest = right[rows] - known
         block = matrix[np.ix_(rows, columns)]
-        solve_block = _solve_by_cramer if len(rows) <= MAX_CRAMER_ROWS else _solve_by_orthogonalisation
-        result[columns] = solve_block(block, rest)
+        solve_block = _solve_by_cramer if len(rows) <= MAX_CRAMER_ROWS else _solve_by_orthogonalization
+        result[columns] = solve_block(block, right[rows] - known)
         solved += columns
     return result
 
 
-def blocks(matrix: Shaped[np.ndarray, "rows rows"]) -> list[tuple[list[int], list[int]]]:
+def find_blocks(matrix: Shaped[np.ndarray, "rows rows"]) -> list[tuple[list[int], list[int]]]:
     """Rows and columns of the diagonal blocks, in the order in which they can be solved."""
     import casadi
 
@@ -48,7 +50,7 @@ def blocks(matrix: Shaped[np.ndarray, "rows rows"]) -> list[tuple[list[int], lis
     nonzero = np.array([[type(entry) is not int or entry != 0 for entry in row] for row in matrix])
     pattern = casadi.sparsify(casadi.DM(nonzero.astype(float))).sparsity()
     if casadi.sprank(casadi.DM(pattern, 1.0)) < len(matrix):
-        raise ValueError("the equations cannot be solved for these unknowns: their structure is singular")
+        raise ValueError("the equations do not determine these unknowns: their structure is singular")
     _, row, column, row_ends, column_ends, _, _ = pattern.btf()
     return [
         (list(row[row_ends[k] : row_ends[k + 1]]), list(column[column_ends[k] : column_ends[k + 1]]))
@@ -57,7 +59,7 @@ def blocks(matrix: Shaped[np.ndarray, "rows rows"]) -> list[tuple[list[int], lis
 
 
 def extract_entries(matrix: casadi.SX) -> np.ndarray:
-    """A CasADi matrix as an object array: structural zeros and the constants 0, 1, -1 become integers."""
+    """Entries of a CasADi matrix as an object array; structural zeros and the constants 0, 1, -1 become integers."""
     result = zeros(*matrix.shape)
     rows, columns = matrix.sparsity().get_triplet()
     for row, column in zip(rows, columns, strict=True):
@@ -67,20 +69,20 @@ def extract_entries(matrix: casadi.SX) -> np.ndarray:
     return result
 
 
-def _determinant(block: np.ndarray) -> Any:
-    """The determinant by the Leibniz formula."""
+def _compute_determinant(block: np.ndarray) -> Any:
+    """The determinant, by the Leibniz formula."""
     total: Any = 0
-    for order in permutations(range(len(block))):
-        term: Any = _sign(order)
-        for row, column in enumerate(order):
+    for permutation in permutations(range(len(block))):
+        term: Any = _compute_permutation_sign(permutation)
+        for row, column in enumerate(permutation):
             term = dot(np.array([[term]], dtype=object), block[row : row + 1, column : column + 1])[0, 0]
         total = total + term
     return total
 
 
-def _sign(order: tuple[int, ...]) -> int:
-    swaps = sum(a > b for k, a in enumerate(order) for b in order[k + 1 :])
-    return -1 if swaps % 2 else 1
+def _compute_permutation_sign(permutation: tuple[int, ...]) -> int:
+    inversions = sum(a > b for k, a in enumerate(permutation) for b in permutation[k + 1 :])
+    return -1 if inversions % 2 else 1
 
 
 def _solve_by_cramer(block: np.ndarray, right: np.ndarray) -> np.ndarray:
@@ -89,17 +91,17 @@ def _solve_by_cramer(block: np.ndarray, right: np.ndarray) -> np.ndarray:
     for i in range(n):
         for j in range(n):
             minor = np.delete(np.delete(block, j, axis=0), i, axis=1)
-            cofactor = _determinant(minor) if n > 1 else 1
+            cofactor = _compute_determinant(minor) if n > 1 else 1
             adjugate[i, j] = -cofactor if (i + j) % 2 else cofactor
-    result, determinant = dot(adjugate, right), _determinant(block)
+    result, determinant = dot(adjugate, right), _compute_determinant(block)
     for place in np.ndindex(result.shape):
         numerator: Any = result[place]
         result[place] = numerator / determinant if type(numerator) is not int or numerator else 0
     return result
 
 
-def _solve_by_orthogonalisation(block: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """block = V R with orthogonal columns V and unit upper triangular R; right-hand sides are appended as columns."""
+def _solve_by_orthogonalization(block: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Solve with block = V R, orthogonal columns V and unit upper triangular R; ``right`` is appended as columns."""
     n = len(block)
     V = np.concatenate([block, right], axis=1)
     R = zeros(n, V.shape[1])

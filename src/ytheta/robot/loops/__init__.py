@@ -1,1 +1,1 @@
-"""Closed loops of a robot: the residual of a cut joint, the solver, and the closure of a description."""
+"""Closed loops of a robot: the residual of a cut joint, the numerical solver, and the closure of single poses."""

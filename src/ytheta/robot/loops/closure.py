@@ -1,4 +1,4 @@
-"""Closing the loops of a robot: from actuated coordinates to a pose at which all cut joints meet."""
+"""Closure of the loops of a robot: from actuated coordinates to a pose at which both sides of all cut joints meet."""
 
 from __future__ import annotations
 
@@ -10,7 +10,14 @@ import numpy as np
 
 from ytheta.errors import ClosureError, InputError, UnknownNameError, suggest_names
 from ytheta.robot.loops.cut_joint import CutJoint, locate_cut_joint
-from ytheta.robot.loops.solver import MAX_ROUNDS, MAX_STRIDE, continue_to, compute_least_squares_step, linearize, newton
+from ytheta.robot.loops.solver import (
+    MAX_ITERATIONS,
+    MAX_STRIDE,
+    compute_least_squares_step,
+    continue_to,
+    linearize,
+    solve_by_newton,
+)
 from ytheta.robot.parts import JointKind
 from ytheta.robot.robot import Robot
 from ytheta.shapes import (
@@ -23,18 +30,21 @@ from ytheta.shapes import (
     Shaped,
 )
 
-CLOSURE_TOLERANCE = 1e-9  # metres and radians: far below any mechanism, far above rounding
-MAX_STRIDES = 1000  # sixteen turns, more than any mechanism is asked for
-MAX_POSITION = 1e6  # radians, metres: positions and gaps beyond are mistakes, and nothing can be solved
-MAX_ROUNDS_TO_LEAST_GAP = 200  # of Newton's method: loops that cannot close approach their least gap slowly
-# Of the largest singular value. At a singular pose the gap grows with the square of the distance from it, so a pose
-# that closes to CLOSURE_TOLERANCE may be this far (the square root) from the singular one.
+CLOSURE_TOLERANCE = 1e-9  # metres and radians: far below the clearance of any mechanism, far above rounding errors
+MAX_STRIDES = 1000  # between home and the goal: sixteen turns, more than any mechanism needs
+MAX_POSITION = 1e6  # radians or metres: larger positions and gaps are mistakes, and too large for the solver
+MAX_ITERATIONS_TO_SMALLEST_GAP = 200  # of Newton's method, which converges slowly if the loops cannot close
+# Relative to the largest singular value. Near a singular pose the gap grows with the square of the distance from that
+# pose. A pose that is closed to CLOSURE_TOLERANCE may therefore be as far from it as the square root of the tolerance.
 RANK_TOLERANCE = math.sqrt(CLOSURE_TOLERANCE)
 
 
 @dataclass(frozen=True)
 class LoopState:
-    """One loop at a pose: the distance (metres, radians) between the sides of its cut joint, and its position."""
+    """One loop at a pose: the gap between both sides of its cut joint, and the position of this joint.
+
+    The gap is the norm of a residual of metres and radians; the position is in metres or radians.
+    """
 
     name: str
     gap: float
@@ -43,11 +53,11 @@ class LoopState:
 
 @dataclass(frozen=True)
 class Closure:
-    """The outcome of closing a robot's loops, with advice if it failed.
+    """The outcome of closing a robot's loops, with advice if they do not close.
 
-    ``freedom`` is the number of coordinates that the loops leave free at this pose. ``determined`` says whether the
-    actuated coordinates are that many and fix all others. If a loop opens on the way from home, the pose is the last
-    one that closes and ``reached`` is False.
+    ``freedom`` is the number of coordinates that the loops leave free at this pose. ``determined`` is True if there are
+    as many actuated coordinates and they determine all others. If a loop opens on the way from home, ``reached`` is
+    False and the pose is the last one at which all loops are closed.
     """
 
     coordinates: dict[str, float]
@@ -72,7 +82,7 @@ class Closure:
 def close_loops(robot: Robot, actuated: Mapping[str, float] | None = None) -> Closure:
     """Close all loops at the home configuration, then move the actuated coordinates to the given values.
 
-    They move in short strides, so that the mechanism stays in its assembly.
+    The coordinates move in short strides, so that the mechanism keeps the assembly that it has at home.
     """
     robot = robot.numeric
     home = robot.home_coordinates
@@ -80,9 +90,9 @@ def close_loops(robot: Robot, actuated: Mapping[str, float] | None = None) -> Cl
     _check_gaps_at_home(robot)
     prescribed = [k for k, name in enumerate(robot.coordinates) if name in robot.actuated]
     free = [k for k in range(len(home)) if k not in prescribed]
-    x, closed = close_near(robot, home[None], free, max_rounds=MAX_ROUNDS_TO_LEAST_GAP)
+    x, closed = close_near(robot, home[None], free, max_iterations=MAX_ITERATIONS_TO_SMALLEST_GAP)
     if not closed.all():
-        return _outcome(robot, x[0], free, _explain_open_home(robot, x[0]))
+        return _assess_pose(robot, x[0], free, _explain_open_home(robot, x[0]))
     in_loops = robot.coordinates_of(joint for loop in robot.loops for joint in robot.joints_of(loop))
     driving = [k for k in prescribed if robot.coordinates[k] in in_loops]
     distance = np.abs(goal - home)[driving].max(initial=0.0)
@@ -91,35 +101,38 @@ def close_loops(robot: Robot, actuated: Mapping[str, float] | None = None) -> Cl
     target[driving] = (home + share * (goal - home))[driving]
     x, covered = continue_to(lambda trial: close_near(robot, trial, free), x, target[None], driving, free)
     if covered[0] < 1.0:
-        return _outcome(robot, x[0], free, _explain_edge(robot, x[0], goal, free))
+        return _assess_pose(robot, x[0], free, _explain_stop(robot, x[0], goal, free))
     if share < 1.0:
         raise InputError(
-            "loops are closed step by step from [home], and this pose is too far from it; "
-            f"stay within {MAX_STRIDES * MAX_STRIDE:g} (metres or radians)"
+            "this pose is too far from [home], where the step-by-step closure of the loops starts; "
+            f"stay within {MAX_STRIDES * MAX_STRIDE:g} metres or radians of it"
         )
-    return _outcome(robot, x[0], free)
+    return _assess_pose(robot, x[0], free)
 
 
 def close_near(
-    robot: Robot, x: SamplesByCoordinate, free: Sequence[int], *, max_rounds: int = MAX_ROUNDS
+    robot: Robot, x: SamplesByCoordinate, free: Sequence[int], *, max_iterations: int = MAX_ITERATIONS
 ) -> tuple[SamplesByCoordinate, Shaped[np.ndarray, "samples"]]:
-    """Close samples from where they are by changing their free coordinates.
+    """Close the loops of samples by changing their free coordinates, which are the start of Newton's method.
 
-    Return the coordinates, and whether each sample is closed. Loops that cannot close get as near as they can.
+    Return the coordinates, and whether each sample is closed. If loops cannot close, the coordinates approach the pose
+    with the smallest gap.
     """
 
     def equations(samples: AnyBatchByCoordinate) -> AnyBatchByEquation:
         return compute_closure_residuals(robot, samples)
 
     if free and robot.loops:
-        x, _ = newton(lambda trial: compute_least_squares_step(equations, trial, free), x, free, max_rounds=max_rounds)
+        x, _ = solve_by_newton(
+            lambda trial: compute_least_squares_step(equations, trial, free), x, free, max_iterations=max_iterations
+        )
     return x, np.linalg.norm(equations(x), axis=1) <= CLOSURE_TOLERANCE
 
 
 def compute_closure_residuals(robot: Robot, x: AnyBatchByCoordinate) -> AnyBatchByEquation:
-    """The residuals of all loops at given coordinates."""
+    """The residuals of all loops at coordinates x."""
     factors, offset = robot.coupling_map
-    cuts = _cut_joints(robot, x @ factors.T + offset)
+    cuts = _locate_cut_joints(robot, x @ factors.T + offset)
     return np.concatenate([np.zeros((*x.shape[:-1], 0)), *(cut.residual for cut in cuts)], axis=-1)
 
 
@@ -132,26 +145,26 @@ def compute_closure_jacobian(robot: Robot, x: PerCoordinate) -> Float[np.ndarray
 
 
 def compute_loop_states(robot: Robot, q: PerJoint) -> tuple[LoopState, ...]:
-    """Gap and position of the cut joint of each loop at given joint positions."""
+    """Gap and position of the cut joint of each loop at joint positions q."""
     return tuple(
-        LoopState(cut.joint.name, float(np.linalg.norm(cut.residual)), _position(cut))
-        for cut in _cut_joints(robot.numeric, q)
+        LoopState(cut.joint.name, float(np.linalg.norm(cut.residual)), _compute_position(cut))
+        for cut in _locate_cut_joints(robot.numeric, q)
     )
 
 
-def _cut_joints(robot: Robot, q: Shaped[np.ndarray, "*batch joints"]) -> list[CutJoint]:
+def _locate_cut_joints(robot: Robot, q: Shaped[np.ndarray, "*batch joints"]) -> list[CutJoint]:
     cos, sin = np.cos(q), np.sin(q)
     return [locate_cut_joint(robot, loop, q, cos, sin) for loop in robot.loops]
 
 
-def _position(cut: CutJoint) -> float:
+def _compute_position(cut: CutJoint) -> float:
     if cut.joint.kind is JointKind.PRISMATIC:
         return float(cut.displacement)
     return math.atan2(*cut.sine_cosine) if cut.joint.kind is JointKind.REVOLUTE else 0.0
 
 
 def _make_goal(robot: Robot, positions: dict[str, float]) -> PerCoordinate:
-    """The home configuration with other positions of some actuated coordinates."""
+    """The home configuration, with the given positions in place of those of the actuated coordinates at home."""
     x = robot.home_coordinates.copy()
     for name, position in positions.items():
         if name not in robot.actuated:
@@ -160,27 +173,28 @@ def _make_goal(robot: Robot, positions: dict[str, float]) -> PerCoordinate:
     for name, position in zip(robot.coordinates, x, strict=True):
         if not abs(position) <= MAX_POSITION:
             raise InputError(
-                f"{name} = {position:g} is not a position of a joint; give a value within {MAX_POSITION:g}"
+                f"{name} = {position:g} is not a joint position; "
+                f"give a value between {-MAX_POSITION:g} and {MAX_POSITION:g}"
             )
     return x
 
 
 def _check_gaps_at_home(robot: Robot) -> None:
-    """Refuse loops that are too far from closing to be solved in floating point."""
+    """Raise ClosureError if the gaps at home are too large for floating-point arithmetic."""
     with np.errstate(all="ignore"):
         gap = np.abs(compute_closure_residuals(robot, robot.home_coordinates)).max(initial=0.0)
     if not gap <= MAX_POSITION:
         raise ClosureError(
-            f"the loops of robot {robot.name!r} are {gap:g} (metres or radians) apart at [home]; check its lengths"
+            f"the loops of robot {robot.name!r} have a gap of {gap:g} (metres or radians) at [home]; check its lengths"
         )
 
 
-def _outcome(robot: Robot, x: PerCoordinate, free: list[int], trouble: str = "") -> Closure:
+def _assess_pose(robot: Robot, x: PerCoordinate, free: list[int], trouble: str = "") -> Closure:
     factors, offset = robot.coupling_map
     q = factors @ x + offset
     jacobian = compute_closure_jacobian(robot, x)
-    freedom = len(x) - _rank(jacobian)
-    determined = _rank(jacobian[:, free]) == len(free) and freedom == len(robot.actuated)
+    freedom = len(x) - _compute_rank(jacobian)
+    determined = _compute_rank(jacobian[:, free]) == len(free) and freedom == len(robot.actuated)
     return Closure(
         coordinates=dict(zip(robot.coordinates, (float(value) for value in x), strict=True)),
         q=q,
@@ -192,7 +206,7 @@ def _outcome(robot: Robot, x: PerCoordinate, free: list[int], trouble: str = "")
     )
 
 
-def _rank(matrix: Float[np.ndarray, "rows columns"]) -> int:
+def _compute_rank(matrix: Float[np.ndarray, "rows columns"]) -> int:
     if matrix.size == 0:
         return 0
     values = np.linalg.svd(matrix, compute_uv=False)
@@ -200,45 +214,51 @@ def _rank(matrix: Float[np.ndarray, "rows columns"]) -> int:
 
 
 def _explain_open_home(robot: Robot, x: PerCoordinate) -> str:
-    """Explain open loops at home: too many coordinates are actuated if the loops close with all of them free."""
+    """Explain open loops at home: too many actuated coordinates, or lengths with which the loops cannot close.
+
+    Too many coordinates are actuated if the loops close as soon as all coordinates are free.
+    """
     released, closed = close_near(robot, robot.home_coordinates[None], range(len(x)))
-    freedom = len(x) - _rank(compute_closure_jacobian(robot, released[0]))
+    freedom = len(x) - _compute_rank(compute_closure_jacobian(robot, released[0]))
     if closed.all() and freedom < len(robot.actuated):
         return _explain_choice(robot, freedom)
     return _explain_gap(robot, x)
 
 
-def _explain_gap(robot: Robot, x: PerCoordinate, edge: str = "") -> str:
+def _explain_gap(robot: Robot, x: PerCoordinate, limit: str = "") -> str:
     factors, offset = robot.coupling_map
     worst = max(compute_loop_states(robot, factors @ x + offset), key=lambda state: state.gap)
     return (
-        f"loop {worst.name!r} of robot {robot.name!r} cannot close at this pose: its joint stays {worst.gap:.3g} "
-        f"(metres or radians) apart{edge}; change the pose, the [home] it starts from, or the lengths"
+        f"loop {worst.name!r} of robot {robot.name!r} cannot close at this pose: the sides of its cut joint stay "
+        f"{worst.gap:.3g} (metres or radians) apart{limit}; change the pose, the [home] configuration, or the lengths"
     )
 
 
-def _explain_edge(robot: Robot, edge: PerCoordinate, goal: PerCoordinate, free: list[int]) -> str:
-    """Explain why the loops open between home and the goal: they cannot close there, or only in another assembly."""
+def _explain_stop(robot: Robot, last: PerCoordinate, goal: PerCoordinate, free: list[int]) -> str:
+    """Explain why the motion from home stopped at the pose ``last``.
+
+    The loops cannot close at the goal, or only in another assembly.
+    """
     start = goal.copy()
-    start[free] = edge[free]
-    beyond, closed = close_near(robot, start[None], free, max_rounds=MAX_ROUNDS_TO_LEAST_GAP)
+    start[free] = last[free]
+    nearest, closed = close_near(robot, start[None], free, max_iterations=MAX_ITERATIONS_TO_SMALLEST_GAP)
     moved = np.flatnonzero(goal != robot.home_coordinates)
-    places = ", ".join(f"{robot.coordinates[k]} = {edge[k]:.4g}" for k in moved)
+    positions = ", ".join(f"{robot.coordinates[k]} = {last[k]:.4g}" for k in moved)
     if closed.all():
         return (
             f"the loops of robot {robot.name!r} close at this pose only in another assembly: from [home] they cannot "
-            f"be moved beyond {places}; change the pose, or the [home] it starts from"
+            f"be moved beyond {positions}; change the pose, or the [home] configuration"
         )
-    return _explain_gap(robot, beyond[0], f", and from [home] it cannot be moved beyond {places}")
+    return _explain_gap(robot, nearest[0], f", and from [home] the robot cannot be moved beyond {positions}")
 
 
 def _explain_choice(robot: Robot, freedom: int) -> str:
-    """Explain why the actuated coordinates do not fit the freedom that the loops leave."""
-    count, chosen = len(robot.actuated), ", ".join(robot.actuated) or "none"
-    leave = f"the loops of robot {robot.name!r} leave {freedom} coordinate{'s' if freedom != 1 else ''} free, but"
+    """Explain why the actuated coordinates do not determine a pose: they are too many, too few, or unsuitable."""
+    count, names = len(robot.actuated), ", ".join(robot.actuated) or "none"
+    statement = f"the loops of robot {robot.name!r} leave {freedom} coordinate{'s' if freedom != 1 else ''} free, but"
     if count > freedom:
-        return f"{leave} {count} are actuated; leave {count - freedom} of {chosen} to the loops"
+        return f"{statement} {count} are actuated; remove {count - freedom} of {names} from 'actuated'"
     return (
-        f"{leave} the actuated ones ({chosen}) do not determine the rest; choose {freedom} of "
-        f"{', '.join(robot.coordinates)} as 'actuated', or leave this singular pose"
+        f"{statement} the actuated ones ({names}) do not determine the rest; choose {freedom} of "
+        f"{', '.join(robot.coordinates)} as 'actuated', or change this pose if it is singular"
     )

@@ -1,25 +1,27 @@
-"""Cut joints: residual, position and rate of the joint at which a loop was cut, for scalars of any kind.
+"""Cut joints: residual, position and rate of the joint at which a loop is cut, for scalars of any kind.
 
-Both sides of a cut joint are followed from the last link that they share, so that the joints before it do not occur::
+A cut joint has two sides: one frame on its parent link and one on its child link. The poses of both frames are computed
+from the last link that the paths to parent and child share. Joints before that link have no influence::
 
-    gap       origin of the child's side minus origin of the parent's side, in the axes of the shared link
-    shift     the same vector in the axes of the parent's side
-    rotation  of the child's side seen from the parent's side; the joint's own motion if the loop is closed
+    gap       origin of the child's frame minus origin of the parent's frame, in the axes of the shared link
+    shift     the same vector in the axes of the parent's frame
+    rotation  of the child's frame relative to the parent's frame; in a closed loop, the motion of the cut joint itself
 
-The residual of a loop vanishes if and only if the loop is closed. With the joint's axis a, two unit vectors b1, b2 that
-complete it to an orthonormal basis, the angle of ``rotation``, and n the axis of that rotation::
+The residual of a loop vanishes if and only if the loop is closed. Let a be the axis of the joint, (a, b1, b2) an
+orthonormal basis, and n and angle the axis and the angle of ``rotation``. The entries of the residual are::
 
     point       gap
     revolute    gap, (a, b1, b2) · (rotation a - a)
     prismatic   (b1, b2) · shift, n sin(angle), 1 - cos(angle)
     fixed       gap, n sin(angle), 1 - cos(angle)
 
-Its norm is the distance that is left, in metres and radians. There are more entries than a joint has constraints: the
-entry along a and the one with the cosine have no gradient at a closed pose, but exclude a joint that is turned over.
-Planar loops make further entries redundant.
+The norm of the residual is called the gap of the loop (metres and radians). There are more entries than constraints of
+the joint: the entry along a and the entry with the cosine have a zero gradient at closed poses, but they exclude half
+turns that the joint does not allow, at which the other entries vanish too. In planar loops further entries are
+redundant.
 
-Positions q, with their cosines and sines, are floats or complex numbers with any leading axes, or an object array of
-CasADi or SymPy scalars without leading axes.
+Joint positions q, their cosines and their sines are arrays of floats or complex numbers with any leading axes, or
+object arrays of CasADi or SymPy scalars without leading axes.
 
 Reference     [walker1988] sec. 2.3, (8), (9): the loop closure equations
 """
@@ -50,10 +52,11 @@ _XYZ, _YZX, _ZXY = [0, 1, 2], [1, 2, 0], [2, 0, 1]  # indices
 
 @dataclass(frozen=True, eq=False)
 class CutJoint:
-    """A cut joint at given joint positions; see the module docstring.
+    """A cut joint at given joint positions. The module docstring defines ``gap``, ``shift`` and ``rotation``.
 
-    ``axis`` is the joint's axis in the axes of the shared link. ``loop_axes`` are those of the loop's revolute joints,
-    by their indices in q; the axes of joints on the parent's side are reversed.
+    ``axis`` is the joint's axis in the axes of the shared link. ``loop_axes`` maps the index in q of every revolute
+    joint of the loop to the axis of that joint, also in the axes of the shared link. The axes of joints on the path to
+    the parent are reversed.
     """
 
     joint: Joint
@@ -65,7 +68,7 @@ class CutJoint:
 
     @property
     def residual(self) -> Shaped[np.ndarray, "*batch equations"]:
-        """Entries that all vanish if and only if the loop is closed."""
+        """The residual of the loop, which vanishes if and only if the loop is closed."""
         basis = _complete_basis(np.array(self.joint.axis))
         if self.joint.kind is JointKind.POINT:
             return self.gap
@@ -87,7 +90,10 @@ class CutJoint:
         return self.shift @ np.array(self.joint.axis)
 
     def rate(self, joints: int) -> AnyPerJoint:
-        """A row over qd, without leading axes: the rate of a revolute joint is rate @ qd if the loop is closed."""
+        """The row r with which the velocity of a revolute cut joint is r @ qd, if the loop is closed.
+
+        Only for joint positions without leading axes.
+        """
         row = np.zeros(joints, dtype=object)
         for k, axis in self.loop_axes.items():
             row[k] = self.axis @ axis
@@ -109,20 +115,20 @@ class CutJoint:
 def locate_cut_joint(
     robot: Robot, loop: Loop, q: AnyBatchByJoint, cos: AnyBatchByJoint, sin: AnyBatchByJoint
 ) -> CutJoint:
-    """The cut joint of a loop, from the positions of the movable joints and their cosines and sines."""
+    """The cut joint of a loop at positions q of the movable joints, with their cosines and sines."""
     joint = loop.joint
     paths = robot.path(joint.parent), robot.path(joint.child)
     shared = sum(a.name == b.name for a, b in zip(*paths, strict=False))
-    places = {movable.name: k for k, movable in enumerate(robot.movable)}
+    indices = {movable.name: k for k, movable in enumerate(robot.movable)}
 
     def follow(path: Iterable[Joint], last: Frame) -> tuple[AnyBatchOfMatrix3, AnyBatchOfVector3, dict[int, Any]]:
-        """Rotation and origin of a frame on the last link of a path, and the axes of its revolute joints."""
+        """Rotation and origin of a frame on the last link of a path, and the axes of the path's revolute joints."""
         batch = q.shape[:-1]
         R, p = np.broadcast_to(np.eye(3), (*batch, 3, 3)), np.zeros((*batch, 3))
         axes = {}
         for step in path:
             R, p = _attach(R, p, step.placement)
-            k, axis = places.get(step.name), R @ np.array(step.axis)
+            k, axis = indices.get(step.name), R @ np.array(step.axis)
             if k is not None and step.kind is JointKind.REVOLUTE:
                 axes[k] = axis
                 R = R @ _make_rotation(np.array(step.axis), cos[..., k, None, None], sin[..., k, None, None])
@@ -145,7 +151,10 @@ def locate_cut_joint(
 
 
 def _attach(R: AnyBatchOfMatrix3, p: AnyBatchOfVector3, frame: Frame) -> tuple[AnyBatchOfMatrix3, AnyBatchOfVector3]:
-    """Rotation and origin of a frame that is fixed to the frame (R, p); tracing trivial products would cost time."""
+    """Rotation and origin of a frame that is fixed to the frame (R, p).
+
+    Products with an identity are left out, because tracing them takes time.
+    """
     if frame.translation != ORIGIN:
         p = p + R @ np.array(frame.translation)
     if frame.rotation != IDENTITY_ROTATION:
@@ -163,7 +172,10 @@ def _make_rotation(
 
 
 def _complete_basis(axis: Vector3) -> Matrix3:
-    """An orthonormal basis as rows that starts with a unit axis; base vectors if the axis is a base vector."""
+    """An orthonormal basis, as rows, whose first vector is the unit vector ``axis``.
+
+    If the axis is a coordinate axis, so are the others.
+    """
     cross = _skew(axis)
     normal = cross[:, np.argmin(np.abs(axis))]
     normal = normal / np.linalg.norm(normal)
@@ -171,6 +183,6 @@ def _complete_basis(axis: Vector3) -> Matrix3:
 
 
 def _skew(vector: Vector3) -> Matrix3:
-    """The matrix with skew(x) @ y = x × y. On small batches np.cross would take most of the time."""
+    """The matrix with skew(x) @ y = x × y; np.cross would dominate the computing time of small batches."""
     x, y, z = vector
     return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])

@@ -1,10 +1,11 @@
 """The numerical solver of loop closures: a damped Newton method and continuation, for many samples at once.
 
-``newton`` closes samples from where they are (warm start). ``continue_to`` moves closed samples to other actuated
-coordinates in short strides, which keeps a mechanism on its branch. Both take the equations as callables:
-``robot.loops.closure`` gives those of a robot's description, ``dynamics.loops.solver`` compiled ones.
+``solve_by_newton`` closes the loops of samples that are already near a solution (warm start). ``continue_to`` moves
+closed samples to other actuated coordinates in short strides. Short strides keep a mechanism on its branch, the
+continuous set of solutions to which its home configuration belongs. The equations are arguments of both functions:
+``robot.loops.closure`` evaluates them in NumPy, ``dynamics.loops.solver`` in compiled code.
 
-A sample is a row of coordinates x; ``free`` lists the indices of those that the solver may change.
+A sample is a row of coordinates x. ``free`` lists the indices of the coordinates that the solver may change.
 """
 
 from __future__ import annotations
@@ -16,19 +17,20 @@ import numpy as np
 
 from ytheta.shapes import AnyBatchByCoordinate, AnyBatchByEquation, Float, PerSample, SamplesByCoordinate, Shaped
 
-STEP_TOLERANCE = 1e-8  # radians or metres: a Newton step this small leaves an error of its square
-MAX_STEP_LENGTH = 0.5  # radians or metres: of a Newton step, and of a change within one stride
-MAX_ROUNDS = 40  # of Newton's method
-MIN_STEP_SHARE = 2.0**-6  # of a Newton step that is halved because it does not help
-MAX_STRIDE = 0.1  # radians or metres by which actuated coordinates move at once
-MIN_STRIDE_SHARE = 2.0**-10  # of a stride that is halved because the loops open or the branch is lost
-DAMPING = 0.1  # of least-squares steps; see ``compute_least_squares_step``
+STEP_TOLERANCE = 1e-8  # radians or metres: the error after a Newton step is about the square of the step
+MAX_STEP_LENGTH = 0.5  # radians or metres: for a Newton step, and for the change of free coordinates in one stride
+MAX_ITERATIONS = 40  # of Newton's method
+MIN_DECREASE_SHARE = 0.1  # of the decrease that the slope predicts for a Newton step; a step with less is halved
+MIN_STEP_SHARE = 2.0**-6  # smallest fraction of a Newton step that is tried
+MAX_STRIDE = 0.1  # radians or metres: the change of actuated coordinates in one stride
+MIN_STRIDE_SHARE = 2.0**-10  # a stride is halved, down to this fraction, if the loops open or leave their branch
+DAMPING = 0.1  # dimensionless factor; see ``compute_least_squares_step``
 
 
 class NewtonStep(NamedTuple):
     """The Newton step of every sample: ``x[free] - step`` closes its loops to first order.
 
-    ``size`` is the norm of the equations, ``slope`` the rate at which it decreases along the step.
+    ``size`` is the norm of the residual. ``slope`` is the decrease of this norm for a full step, to first order.
     """
 
     size: PerSample
@@ -41,18 +43,19 @@ FindStep: TypeAlias = Callable[[SamplesByCoordinate], NewtonStep]
 Close: TypeAlias = Callable[[SamplesByCoordinate], tuple[SamplesByCoordinate, Shaped[np.ndarray, "samples"]]]
 
 
-def newton(
-    find_step: FindStep, x: SamplesByCoordinate, free: Sequence[int], *, max_rounds: int = MAX_ROUNDS
+def solve_by_newton(
+    find_step: FindStep, x: SamplesByCoordinate, free: Sequence[int], *, max_iterations: int = MAX_ITERATIONS
 ) -> tuple[SamplesByCoordinate, int]:
-    """Close samples by Newton steps, which are halved until they help.
+    """Close samples by Newton steps, which are halved until the residual decreases sufficiently.
 
-    Return the coordinates and the number of rounds. Samples that do not converge are left at their best pose.
+    Return the coordinates and the number of iterations. A sample that does not converge keeps the coordinates with the
+    smallest residual.
     """
     x = x.copy()
     active = np.arange(len(x))
     size, step, slope = find_step(x)
     share = np.ones(len(x))
-    for k in range(max_rounds):
+    for k in range(max_iterations):
         length = np.abs(step).max(axis=1, initial=0.0)
         converged = length <= STEP_TOLERANCE
         x[np.ix_(active[converged], free)] -= step[converged]
@@ -64,12 +67,12 @@ def newton(
         trial = x[active]
         trial[:, free] -= step * (share * np.minimum(1.0, MAX_STEP_LENGTH / length))[:, None]
         ahead = find_step(trial)
-        better = ahead.size < size - 0.1 * share * slope
+        better = ahead.size < size - MIN_DECREASE_SHARE * share * slope
         x[active[better]] = trial[better]
         step = np.where(better[:, None], ahead.step, step)
         size, slope = np.where(better, ahead.size, size), np.where(better, ahead.slope, slope)
         share = np.where(better, np.minimum(1.0, 2.0 * share), 0.5 * share)
-    return x, max_rounds
+    return x, max_iterations
 
 
 def continue_to(
@@ -79,11 +82,12 @@ def continue_to(
     driving: Sequence[int],
     free: Sequence[int],
 ) -> tuple[SamplesByCoordinate, Shaped[np.ndarray, "samples"]]:
-    """Move closed samples towards goals in strides, shorter ones if the loops move fast.
+    """Move closed samples towards their goals in strides, which are shortened if the free coordinates change fast.
 
-    ``driving`` lists the coordinates that move loops; those that are neither driving nor free move to their goals at
-    once. ``close`` returns samples with their loops closed, and whether this succeeded on their branch. Return the last
-    closed pose of each sample and the share of the distance that it covered, 1 if it reached the goal.
+    ``driving`` lists the indices of the actuated coordinates that move loops. Coordinates that are neither driving nor
+    free are set to their goals at the start. ``close`` closes the loops of samples and returns the new coordinates, and
+    for each sample whether it is closed and on its branch. Return the last closed pose of each sample, and the fraction
+    of the distance to the goal that it covered (1 if it reached the goal).
     """
     start, x = x[:, driving], x.copy()
     at_once = [k for k in range(x.shape[1]) if k not in driving and k not in free]
@@ -108,10 +112,11 @@ def continue_to(
 
 
 def compute_least_squares_step(equations: Equations, x: SamplesByCoordinate, free: Sequence[int]) -> NewtonStep:
-    """The Newton step of equations that are redundant or have no solution: (J^T J + mu 1)^-1 J^T c.
+    """The damped Newton step (J^T J + mu 1)^-1 J^T c, also for equations that are redundant or have no solution.
 
-    The damping mu is proportional to the norm of c (Levenberg-Marquardt), so that it vanishes as the loops close. If
-    they cannot close, J is singular at the pose with the least gap, and only damped steps converge to it.
+    The damping mu is proportional to the norm of the residual c (Levenberg-Marquardt), so that it vanishes as the loops
+    close. If the loops cannot close, J is singular at the pose with the smallest gap, and only damped steps converge to
+    this pose.
     """
     c, J = linearize(equations, x, free)
     U, s, Vt = np.linalg.svd(J, full_matrices=False)
@@ -125,9 +130,12 @@ def compute_least_squares_step(equations: Equations, x: SamplesByCoordinate, fre
 
 
 def linearize(
-    equations: Equations, x: SamplesByCoordinate, places: Sequence[int]
-) -> tuple[Float[np.ndarray, "samples equations"], Float[np.ndarray, "samples equations places"]]:
-    """The equations and their derivatives by some coordinates, by complex steps, which have no truncation error."""
+    equations: Equations, x: SamplesByCoordinate, indices: Sequence[int]
+) -> tuple[Float[np.ndarray, "samples equations"], Float[np.ndarray, "samples equations indices"]]:
+    """Values of the equations, and their derivatives by the coordinates ``indices``.
+
+    The derivatives are computed with complex steps, so that there is no cancellation and no truncation error.
+    """
     step = 1e-30
-    values = equations(x[:, None, :] + 1j * step * np.eye(x.shape[1])[list(places)])
+    values = equations(x[:, None, :] + 1j * step * np.eye(x.shape[1])[list(indices)])
     return values.real[:, 0], values.imag.swapaxes(1, 2) / step

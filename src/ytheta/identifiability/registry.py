@@ -55,7 +55,7 @@ def base_parameters(
         accepting = [name for name, refusal in refusals.items() if refusal is None]
         if not accepting:
             raise InputError(reason)
-        raise InputError(f"{chosen} does not accept this: {reason} (accepted by: {', '.join(accepting)})")
+        raise InputError(f"{chosen} does not accept this robot: {reason} (accepted by: {', '.join(accepting)})")
     if chosen == "qr":
         if parameters:
             return numeric.base_parameters(robot, selected=match_parameters(robot, parameters))

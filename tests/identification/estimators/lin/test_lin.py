@@ -143,7 +143,7 @@ def test_other_robots_are_refused() -> None:
         (spring, "has a declared force, 'spring'"),
     ):
         base = ytheta.base_parameters(robot)
-        with pytest.raises(InputError, match=rf"lin does not accept this: .*{reason}.*; {others}"):
+        with pytest.raises(InputError, match=rf"lin does not accept this robot: .*{reason}.*; {others}"):
             SerialArm.of(base)
 
 

@@ -71,7 +71,7 @@ class SerialArm:
         robot = base.robot.numeric
         reason = explain_refusal(robot)
         if reason is not None:
-            raise InputError(f"lin does not accept this: {reason}; {OTHER_ESTIMATORS}")
+            raise InputError(f"lin does not accept this robot: {reason}; {OTHER_ESTIMATORS}")
         rotors = any(name.endswith(".Ia") for name in base.selected)
         combinations = lin.find_minimal_combinations(robot, rotor_inertia=rotors)
         unit = dict(zip(robot.parameter_names, np.eye(len(robot.parameter_names)), strict=True))

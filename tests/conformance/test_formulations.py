@@ -19,7 +19,7 @@ from tests.support.formulation_cases import (
 )
 from tests.support.random_robots import robots
 from ytheta.dynamics.formulations import newton_euler
-from ytheta.dynamics.formulations.registry import FORMULATIONS, explain_refusals, choose_formulation
+from ytheta.dynamics.formulations.registry import FORMULATIONS, choose_formulation, explain_refusals
 from ytheta.dynamics.mechanism import build_mechanism
 from ytheta.dynamics.motion import numeric_motion
 from ytheta.errors import InputError

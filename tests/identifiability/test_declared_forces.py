@@ -11,7 +11,7 @@ from tests.support.driven_robots import evaluate
 from tests.support.forced_robots import CABLE, SPRING, with_forces
 from ytheta.dynamics import graphs
 from ytheta.errors import InputError
-from ytheta.identifiability.registry import explain_refusals, base_parameters
+from ytheta.identifiability.registry import base_parameters, explain_refusals
 from ytheta.robot.parts import Force
 
 

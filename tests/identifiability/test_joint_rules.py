@@ -34,6 +34,6 @@ def test_a_wrong_rule_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
     assert is_detected("are_parallel", lambda *_: True, RULES["square s"][0])
     assert is_detected("are_perpendicular", lambda *_: True, RULES["skew s"][0])
     assert is_detected("gravity_is_perpendicular", lambda *_: True, RULES["lift"][0])
-    assert is_detected("contain", lambda *_: True, RULES["parallel"][0])
+    assert is_detected("pass_through", lambda *_: True, RULES["parallel"][0])
     assert is_detected("_find_meeting", lambda *_: None, RULES["meeting axes"][0])
     assert not is_detected("_find_meeting", lambda *_: None, RULES["meeting axes, weight"][0])

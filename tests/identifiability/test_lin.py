@@ -80,7 +80,7 @@ def test_rounded_angles_give_the_textbook_count(tmp_path: Path, monkeypatch: pyt
     rounded = ytheta.load(file, snap=0.0)
     with pytest.raises(InputError, match=r"a difference below 2e-05; .*; use method qr"):
         lin.base_parameters(rounded)
-    monkeypatch.setattr(lin, "ROUNDED_ANGLE", TOLERANCE)  # the twin: rounded angles count as geometry
+    monkeypatch.setattr(lin, "MAX_ANGLE_ROUNDING", TOLERANCE)  # the twin: rounded angles count as geometry
     assert len(lin.base_parameters(rounded)) > 43
 
 

@@ -113,10 +113,10 @@ def test_scara_functions_and_combinations_as_printed(scara: Regrouping) -> None:
 
 
 def test_scara_models_as_printed(scara: Regrouping) -> None:
-    assert equal_as_printed(scara.expressions("differential").tolist(), PRINTED_U)
-    assert equal_as_printed(scara.expressions("boundary").tolist(), PRINTED_BOUNDARY)
-    assert equal_as_printed(scara.expressions("integrand").tolist(), PRINTED_INTEGRAND)
-    assert not equal_as_printed(scara.expressions("boundary").tolist(), PRINTED_INTEGRAND)
+    assert equal_as_printed(scara.make_expressions("differential").tolist(), PRINTED_U)
+    assert equal_as_printed(scara.make_expressions("boundary").tolist(), PRINTED_BOUNDARY)
+    assert equal_as_printed(scara.make_expressions("integrand").tolist(), PRINTED_INTEGRAND)
+    assert not equal_as_printed(scara.make_expressions("boundary").tolist(), PRINTED_INTEGRAND)
 
 
 def test_scara_values_are_those_of_table_1(scara: Regrouping) -> None:
@@ -198,7 +198,7 @@ def test_model_gives_the_torque(name: str) -> None:
     robot = CASES[name]()
     regrouping = ha.regroup(robot, rotor_inertia=True)
     q, qd, qdd = states(len(robot.movable), 20)
-    U = compile_graph(regrouping.graph("differential"), backend="interpreter")(q, qd, qdd)
+    U = compile_graph(regrouping.make_graph("differential"), backend="interpreter")(q, qd, qdd)
     tau = torque(robot, q, qd, qdd)
     scale = np.abs(tau).max()
     assert np.abs(U @ regrouping.values - tau).max() < 1e-11 * scale  # rotations of fork are rational within 1e-13
@@ -226,7 +226,9 @@ def test_properties_of_the_regrouping(name: str) -> None:
     sizes = np.linalg.svd(F / np.linalg.norm(F, axis=0), compute_uv=False)
     assert sizes[-1] > 1e-4  # (16)
     assert all(count >= 1 for count in regrouping.counts)  # (17)
-    U = compile_graph(regrouping.graph("differential"), backend="interpreter")(q, qd, qdd).reshape(-1, regrouping.p)
+    U = compile_graph(regrouping.make_graph("differential"), backend="interpreter")(q, qd, qdd).reshape(
+        -1, regrouping.p
+    )
     assert np.linalg.svd(U / np.linalg.norm(U, axis=0), compute_uv=False)[-1] > 1e-5  # (26)
 
 
@@ -251,23 +253,25 @@ def test_integral_form(name: str) -> None:
     t, weights = 1.0 + nodes, weights  # from 0 to 2 s
     q, qd, qdd = motion(t)
     ends = motion(np.array([0.0, 2.0]))
-    boundary, integrand = (compile_graph(regrouping.graph(f), backend="interpreter") for f in ("boundary", "integrand"))
+    boundary, integrand = (
+        compile_graph(regrouping.make_graph(f), backend="interpreter") for f in ("boundary", "integrand")
+    )
     first, last = boundary(ends[0], ends[1])
     integral = np.tensordot(weights, integrand(q, qd), axes=1)
     expected = weights @ torque(robot, q, qd, qdd)
     np.testing.assert_allclose((last - first + integral) @ regrouping.values, expected, rtol=1e-9, atol=1e-9)
     assert not np.allclose((last - first) @ regrouping.values, expected, rtol=1e-3)
-    assert [i.name for i in regrouping.graph("boundary").inputs] == ["q", "qd"]
+    assert [i.name for i in regrouping.make_graph("boundary").inputs] == ["q", "qd"]
 
 
 def test_model_in_machine_code() -> None:
     robot = ytheta.load("lu-puma4")
     regrouping = ha.regroup(robot)
     q, qd, qdd = states(4, 50)
-    U = compile_graph(regrouping.graph("differential"))(q, qd, qdd)
+    U = compile_graph(regrouping.make_graph("differential"))(q, qd, qdd)
     np.testing.assert_allclose(U @ regrouping.values, torque(robot, q, qd, qdd), rtol=1e-9, atol=1e-9)
     signs = np.sign(qd[0]).astype(object)
-    one = regrouping.columns("differential", numeric_motion(q[0], qd[0], qdd[0]), signs)
+    one = regrouping.evaluate_columns("differential", numeric_motion(q[0], qd[0], qdd[0]), signs)
     np.testing.assert_allclose(one.astype(float), U[0], rtol=1e-12, atol=1e-12)
 
 

@@ -35,6 +35,8 @@ def test_bad_selections_are_refused() -> None:
     ):
         ytheta.base_parameters(robot, parameters="link1.m")
     for method in ("lin", "ha"):
-        assert "not a selection of parameters; method qr does" in str(explain_refusals(robot, parameters=["link1.m"])[method])
+        assert "not a selection of parameters; method qr does" in str(
+            explain_refusals(robot, parameters=["link1.m"])[method]
+        )
         with pytest.raises(InputError, match="not a selection of parameters"):
             ytheta.base_parameters(robot, method=method, parameters=["link1.m"])

@@ -1,12 +1,12 @@
 """BaseParameters: the combinations of standard parameters that can be identified from a robot's motion.
 
 Identity      tau = Y theta = Y_b beta   with beta = K theta and Y_b = the independent columns of Y, for every theta
-Notation      K             (base, params): row b holds the coefficients of base parameter b; columns in the order of
+Notation      K             (base, params): row b contains the coefficients of base parameter b; columns in the order of
                             ``robot.parameter_names``
               independent   one standard parameter per row, with K[:, independent] = 1
 
-Given the independent parameters, K is unique. Therefore all methods give the same numbers, and the base regressor
-consists of some columns of the standard regressor.
+For a given choice of independent parameters, K is unique: all methods give the same numbers. The base regressor
+consists of the independent columns of the standard regressor.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _UNIT_FACTOR = re.compile(r"(?<![\w.])1\.0*\*(?!\*)")  # a factor 1.0 that SymPy
 
 
 class Identifiability(Enum):
-    """How one standard parameter affects the motion: in a base parameter of its own, with others, or not at all."""
+    """How one standard parameter affects the motion: alone, only in combination with others, or not at all."""
 
     ALONE = "known alone"
     COMBINED = "only in combination"
@@ -39,10 +39,10 @@ class Identifiability(Enum):
 class BaseParameters:
     """A minimal set of parameters; see the module docstring.
 
-    ``entries`` holds floats, or SymPy expressions in the robot's symbolic lengths. ``selected`` are the standard
+    ``entries`` contains floats, or SymPy expressions in the robot's symbolic lengths. ``selected`` are the standard
     parameters that were considered; the columns of all others, such as friction, are zero. ``gap`` is set by methods
-    that measure a rank: the smallest singular value that counts towards the rank and the largest that does not, both
-    relative to the largest of all.
+    that measure a rank: the smallest singular value that counts towards the rank and the largest one that does not,
+    both relative to the largest singular value.
     """
 
     robot: Robot
@@ -57,17 +57,17 @@ class BaseParameters:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Names of beta: the independent parameter of each, with a star if the combination has other parameters too."""
+        """The names of the independent parameters, with a star if the base parameter contains other parameters too."""
         alone = np.count_nonzero(self._occurs, axis=1) == 1
-        return tuple(name if only else f"{name}*" for name, only in zip(self.independent, alone, strict=True))
+        return tuple(name if is_alone else f"{name}*" for name, is_alone in zip(self.independent, alone, strict=True))
 
     @cached_property
     def expressions(self) -> tuple[str, ...]:
-        """Every base parameter as a text such as ``link2.mx + 0.4318·link3.m``, with six digits."""
+        """Every base parameter as text, such as ``link2.mx + 0.4318·link3.m``, with six significant digits."""
         return self.format_expressions(digits=6)
 
     def format_expressions(self, *, digits: int) -> tuple[str, ...]:
-        """The expressions with this many significant digits; 17 are exact."""
+        """Return the expressions with this many significant digits; 17 digits represent every double exactly."""
         return tuple(
             _format_combination(row, self.robot.parameter_names, head=int(head), digits=digits)
             for row, head in zip(self.entries, self.places, strict=True)
@@ -90,7 +90,7 @@ class BaseParameters:
 
     @cached_property
     def beta(self) -> Float[np.ndarray, "base"]:
-        """The values that follow from the robot description."""
+        """The values of the base parameters in the robot description."""
         return self.K @ self.robot.theta
 
     @cached_property
@@ -112,23 +112,24 @@ class BaseParameters:
         return result
 
     def check_robot(self, robot: Robot) -> None:
-        """Raise unless the robot has the same geometry; inertias and drive parameters may differ."""
-        if self.robot is not robot and _geometry(self.robot) != _geometry(robot):
+        """Raise an InputError unless the robot has the same geometry; inertias and drive parameters may differ."""
+        if self.robot is not robot and _collect_geometry(self.robot) != _collect_geometry(robot):
             raise InputError(
                 f"these base parameters belong to robot {self.robot.name!r}, whose joints, lengths, gravity or "
                 f"mounting differ from those of {robot.name!r}; use base_parameters of that robot"
             )
 
-    # Standard parameters for a given beta. Physically consistent ones need semidefinite programming; see ``identify``.
+    # The next two methods return standard parameters for a given beta. They need not be physically consistent:
+    # consistent ones require semidefinite programming, see ``identify``.
 
     def minimum_norm(self, beta: Float[np.ndarray, "base"]) -> Float[np.ndarray, "params"]:
-        """The standard parameters of smallest norm with K theta = beta; those not selected are zero."""
+        """Return the standard parameters of smallest norm with K theta = beta; parameters not selected are zero."""
         return self.nearest(beta, np.zeros(self.K.shape[1]))
 
     def nearest(
         self, beta: Float[np.ndarray, "base"], prior: Float[np.ndarray, "params"], *, scale: np.ndarray | None = None
     ) -> Float[np.ndarray, "params"]:
-        """The standard parameters nearest to ``prior`` with K theta = beta.
+        """Return the standard parameters nearest to ``prior`` with K theta = beta.
 
         The distance is Euclidean; ``scale`` gives a unit for every parameter, since kg and kg m2 are not comparable.
         """
@@ -146,7 +147,9 @@ class BaseParameters:
     def _check_vector(self, name: str, values: np.ndarray, size: int) -> Float[np.ndarray, "size"]:
         vector = np.asarray(values, dtype=float)
         if vector.shape != (size,) or not np.isfinite(vector).all():
-            raise InputError(f"{name} must be {size} finite numbers; this one has shape {vector.shape}, or holds NaN")
+            raise InputError(
+                f"{name} must be {size} finite numbers; it has shape {vector.shape}, or contains NaN or inf"
+            )
         return vector
 
     @cached_property
@@ -164,8 +167,8 @@ class BaseParameters:
         return {name: value for name, value in self.robot.lengths if value is not None}
 
 
-def _geometry(robot: Robot) -> tuple[object, ...]:
-    """Everything that base parameters depend on: all of a robot except inertias and drive parameters."""
+def _collect_geometry(robot: Robot) -> tuple[object, ...]:
+    """Return everything that base parameters depend on: all of a robot except inertias and drive parameters."""
     joints = (*robot.joints, *(loop.joint for loop in robot.loops))
     places = tuple((j.name, j.kind, j.parent, j.child, j.placement, j.axis, j.seat) for j in joints)
     drives = tuple((name, drive.coulomb_speed) for name, drive in robot.drives)
@@ -175,7 +178,7 @@ def _geometry(robot: Robot) -> tuple[object, ...]:
 
 
 def _format_combination(row: Shaped[np.ndarray, "params"], names: Sequence[str], *, head: int, digits: int) -> str:
-    """``link2.mx + 0.4318·link3.m``: the parameter with index ``head`` first, then the others in their order."""
+    """Return text such as ``link2.mx + 0.4318·link3.m``: the parameter with index ``head`` first, then the others."""
     order = [head, *(k for k in range(len(row)) if k != head)]
     text = ""
     for k in order:
@@ -188,16 +191,16 @@ def _format_combination(row: Shaped[np.ndarray, "params"], names: Sequence[str],
 
 
 def _format_factor(value: Any, digits: int) -> tuple[str, str]:
-    """The sign and the absolute value of a coefficient; the text of 1 is empty."""
+    """Return the sign and the absolute value of a coefficient as text; the text of 1 is empty."""
     if isinstance(value, int | float | np.floating | np.integer):
         sign, text = "-" if value < 0 else "+", f"{abs(value):.{digits}g}"
         return sign, "" if text == "1" else text
     if value.could_extract_minus_sign():
-        sign, size = "-", -value
+        sign, magnitude = "-", -value
     else:
-        sign, size = "+", value
-    if size == 1:
+        sign, magnitude = "+", value
+    if magnitude == 1:
         return sign, ""
-    rounded = size.xreplace({number: number.n(digits) for number in size.atoms() if number.is_Float})
+    rounded = magnitude.xreplace({number: number.n(digits) for number in magnitude.atoms() if number.is_Float})
     text = _UNIT_FACTOR.sub("", str(rounded)).replace("**", "^").replace("*", "·")
-    return sign, f"({text})" if size.is_Add else text
+    return sign, f"({text})" if magnitude.is_Add else text

@@ -1,10 +1,10 @@
-"""The unique K from any basis of the row space: the independent parameters, and the others in terms of them.
+"""Reduction of any basis of the row space to the unique K, by a choice of the independent parameters.
 
 Columns are visited in a fixed order, and a column is kept if it is independent of those kept before. The order goes
-from the base to the tips, and within a link from the parameters that a motion about its own axis identifies best to
-those that it identifies worst. For z axes this keeps the parameters that textbooks keep: Ixx, Ixy, Ixz, Iyz, Izz, mx,
-my of a link on a revolute joint, and m, mx, my, mz of a link on a prismatic one. Joint parameters come after the link
-parameters, magnitudes of declared forces last.
+from the base to the tips. Within a link, the parameters that a motion of its joint identifies best come first. For z
+axes this keeps the parameters that textbooks keep: Ixx, Ixy, Ixz, Iyz, Izz, mx, my of a link on a revolute joint, and
+m, mx, my, mz of a link on a prismatic one. Joint parameters come after the link parameters, magnitudes of declared
+forces last.
 """
 
 from __future__ import annotations
@@ -19,20 +19,21 @@ from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
 
 AXES = "xyz"
-DEPENDENCE_TOLERANCE = 1e-7  # far above rounding errors, far below the columns of a real geometry
-ROUNDING_TOLERANCE = 1e-10
+# Relative to the largest column: far above rounding errors, far below the independent columns of a real robot.
+DEPENDENCE_TOLERANCE = 1e-7
+ROUNDING_TOLERANCE = 1e-10  # relative to the largest coefficient of a row
 
 
 def order_columns(robot: Robot, selected: Sequence[str]) -> list[int]:
-    """The indices of the selected parameters in theta, in the order in which columns are visited."""
+    """Return the indices of the selected parameters in theta, in the order in which columns are visited."""
     index = {name: k for k, name in enumerate(robot.parameter_names)}
     names = [parameter_name(joint.child, p) for joint in robot.merged.joints for p in _order_parameters(joint)]
     links = len(names)
     others = robot.parameter_names[links:]
     for parameter in (*JOINT_PARAMETERS, FORCE_PARAMETER):
         names += [name for name in others if name.rpartition(".")[2] == parameter]
-    chosen = set(selected)
-    return [index[name] for name in names if name in chosen]
+    selected_names = set(selected)
+    return [index[name] for name in names if name in selected_names]
 
 
 def reduce_to_independent(
@@ -51,13 +52,15 @@ def reduce_to_independent(
         if len(independent) == rank:
             break
         rest = rows[:, k] - basis @ (basis.T @ rows[:, k])
-        rest -= basis @ (basis.T @ rest)  # Gram-Schmidt twice is accurate
+        rest -= basis @ (basis.T @ rest)  # a second Gram-Schmidt step, because one alone loses orthogonality
         size = np.linalg.norm(rest)
         if size > smallest:
             independent.append(k)
             basis = np.column_stack([basis, rest / size])
     if len(independent) < rank:
-        raise ArithmeticError(f"only {len(independent)} of {rank} independent columns; the geometry is badly scaled")
+        raise ArithmeticError(
+            f"only {len(independent)} of {rank} independent columns found; the geometry is badly scaled"
+        )
     independent.sort()
     projected = basis.T @ rows
     K = np.linalg.solve(projected[:, independent], projected)
@@ -69,7 +72,7 @@ def reduce_to_independent(
 
 
 def _order_parameters(joint: Joint) -> list[str]:
-    """The ten parameters of the link behind a joint, the most identifiable first."""
+    """Return the names of the ten parameters of the link behind a joint, the most identifiable first."""
     if joint.kind is not JointKind.REVOLUTE:
         return ["m", "mx", "my", "mz", *LINK_PARAMETERS[4:]]
     axis = np.abs(np.array(joint.seat.rotation).T @ np.array(joint.axis))

@@ -1,11 +1,11 @@
 """Regrouping of the Lagrangian, after Ha, Ko and Kwon: minimal model parameters, with and without known geometry.
 
-Identity      L(q, qd) = sum_i F_i(q_1..q_i, qd_1..qd_i)ᵀ X_i up to a constant, F and X each linearly independent over
-              the reals. ``regroup``: X depends on parameters and unknown lengths. ``base_parameters``: lengths are
-              numbers, X = K theta
+Identity      L(q, qd) = sum_i F_i(q_1..q_i, qd_1..qd_i)ᵀ X_i up to a constant. All F_ij are linearly independent over
+              the reals, and so are all X_ij. ``regroup``: X depends on parameters and unknown lengths.
+              ``base_parameters``: all lengths are numbers, and X = K theta
 Reference     [ha1989] sec. II, (12)-(20), steps 1 and 2; sec. III for the SCARA arm
 Accepts       trees of revolute and prismatic joints with any axes; loads; any gravity; rotor inertia. Not: loops,
-              couplings, motors that are not part of a joint (use method qr). Angles are always numbers
+              couplings, motors that are not part of a joint (use method qr). Angles must be numbers
 Notation      code      paper          meaning
               monomial  F_ij of (12)   a product of cosines, sines, positions and rates, sin² written as 1 - cos²
               row       X_ij of (12)   its factor: coefficients of (standard parameter, powers of lengths)
@@ -13,22 +13,23 @@ Notation      code      paper          meaning
               zero      (50)           link parameters that vanish by symmetry
 Differs from  the paper in:
               - Order of the steps. The factors of all monomials are rows of a matrix over the rationals. From the last
-                level to the first, rows that are not a combination of rows already kept are kept, short ones first. The
-                paper's steps 1 and 2 remove dependent terms one after the other. Both end in a set of the same number
-                with the properties (15)-(17), since these require independent rows and p_i = rank of levels >= i minus
-                rank of levels > i. For the arm of sec. III both give (57), (58).
+                level to the first, and within a level from short rows to long ones, a row is kept if it is not a linear
+                combination of the rows kept before. The paper's steps 1 and 2 remove dependent terms one after the
+                other. Both give the same p_i, since (15)-(17) require independent rows, which implies that p_i is the
+                rank of levels >= i minus the rank of levels > i. For the arm of sec. III both give (57), (58).
               - X_ij are scaled so that their first coefficient, in the order of theta, is one.
               - Ten parameters with inertia about the frame origin, trees, prismatic joints, rotor inertia.
               - (17), p_i >= 1, is proved in the paper for bodies with mass; with ``zero`` it can fail.
-              - (27) concerns functions with all geometry unknown; here angles (alpha) are known.
-              - ``base_parameters`` never forms the Lagrangian (``energy_span``): the same rank, found joint by joint.
+              - (27) is about functions with all geometry unknown; here the angles (alpha) are known.
+              - ``base_parameters`` does not expand the Lagrangian: ``energy_span`` finds the same rank joint by joint.
 Exactness     Ranks are those of rational matrices, by elimination: no sampling, no tolerance. ``exact.geometry`` makes
               angles and lengths rational, within 2e-12. Only the last step, from the rational basis to K, is in
-              floats. ``regroup`` works in the robot's own link frames. It detects a coincidence of axes if it consists
-              of quarter turns and zeros, as in tables of Denavit and Hartenberg, or lies in one frame; for others p is
-              too large. If all lengths are known, this is detected and refused.
+              floats. ``regroup`` works in the link frames of the robot description. Axes that are parallel,
+              perpendicular or intersecting are detected there if only quarter turns and zeros are involved, as in
+              tables of Denavit and Hartenberg, or only one frame. If others are not detected, p is too large; if all
+              lengths are known, ``regroup`` notices this and raises an error.
 Run time      Measured on one core. ``base_parameters``: RX90, PUMA 560, UR10, Panda 0.05 s each, 7 joints at general
-              angles 0.2 s, a humanoid with 29 joints 1-2 s; it grows with the number of joints, not with that of
+              angles 0.2 s, a humanoid with 29 joints 1-2 s; it depends on the number of joints, not on that of
               functions. ``regroup``: RX90 (1083 terms -> 36) 0.1 s, Panda (4705 -> 43) 0.2 s; with all lengths unknown
               UR10 (7 lengths, 1439 -> 56) 0.3 s, Panda (6, 4705 -> 71) 0.5 s. With general angles everywhere, all
               functions appear: 4 joints 0.3 s, 5 joints 2.4 s, 6 joints (12474 -> 38) 13 s. U is an expanded
@@ -69,8 +70,8 @@ Row: TypeAlias = dict[Place, Any]
 
 
 def explain_refusal(robot: Robot) -> str | None:
-    """None, or the reason why the robot is not accepted."""
-    reason = _refusal(robot)
+    """Return the reason why the robot is not accepted, or None if it is."""
+    reason = _explain_refused_regrouping(robot)
     if reason is None and robot.unset_lengths:
         return (
             f"robot {robot.name!r} has a length without a value, {robot.unset_lengths[0]!r}; set it with "
@@ -99,8 +100,8 @@ def base_parameters(robot: Robot, *, rotor_inertia: bool = False) -> BaseParamet
     return BaseParameters(robot, "ha", tuple(names[k] for k in independent), K.astype(object), selected)
 
 
-def _refusal(robot: Robot) -> str | None:
-    """None, or the reason why the Lagrangian of the robot cannot be regrouped."""
+def _explain_refused_regrouping(robot: Robot) -> str | None:
+    """Return the reason why the Lagrangian of the robot cannot be regrouped, or None if it can."""
     if robot.loops:
         return f"robot {robot.name!r} has closed loops, which the Lagrangian of a tree does not cover; use method qr"
     if robot.couplings or robot.motors:
@@ -131,9 +132,9 @@ def _reduce(
 def regroup(robot: Robot, *, zero: Collection[str] = (), rotor_inertia: bool = False) -> Regrouping:
     """Return the regrouped Lagrangian; symbolic lengths count as unknown even if they have values.
 
-    ``zero``: link parameters that are known to be zero and left out, such as those of symmetric links.
+    ``zero``: names of link parameters that are known to be zero, for example by symmetry; they are left out.
     """
-    reason = _refusal(robot)
+    reason = _explain_refused_regrouping(robot)
     if reason is not None:
         raise InputError(reason)
     for name in zero:
@@ -143,12 +144,12 @@ def regroup(robot: Robot, *, zero: Collection[str] = (), rotor_inertia: bool = F
             )
     lengths = sorted(robot.symbols)
     ring = make_ring(robot, lengths)
-    mechanism = to_exact_mechanism(robot, {name: ring.length(name) for name in lengths}, ring.to_fractions)
+    mechanism = to_exact_mechanism(robot, {name: ring.get_length(name) for name in lengths}, ring.to_fractions)
     rows, terms = _collect_terms(robot, ring, compute_lagrangians(mechanism, ring), set(zero))
     if rotor_inertia:
         half = ring.ring.domain(1, 2)
         for k, joint in enumerate(robot.movable):
-            monomial, powers = ring.split_monomial(ring.monomial(k, ONE, 2))
+            monomial, powers = ring.split_monomial(ring.make_monomial(k, ONE, 2))
             place = robot.parameter_names.index(parameter_name(joint.name, "Ia"))
             rows.setdefault(monomial, {})[place, powers] = half
     regrouping = _select_terms(robot, ring, rows, terms)
@@ -158,7 +159,7 @@ def regroup(robot: Robot, *, zero: Collection[str] = (), rotor_inertia: bool = F
 
 
 def _check_minimal(regrouping: Regrouping, *, rotors: bool) -> None:
-    """Raise if the robot's own frames hide coincidences of its axes that the canonical frames show."""
+    """Raise an InputError if fewer terms are enough, as more axes coincide exactly in the canonical frames."""
     robot = regrouping.robot
     span = compute_energy_span(to_canonical_frames(robot).mechanism, rotors=rotors)
     minimum = sum(len(rows) for rows in span)
@@ -173,7 +174,7 @@ def _check_minimal(regrouping: Regrouping, *, rotors: bool) -> None:
 def _collect_terms(
     robot: Robot, ring: TrigonometricRing, bodies: Sequence[Sequence[Function]], zero: Collection[str]
 ) -> tuple[dict[Monomial, Row], tuple[int, ...]]:
-    """Return the factor of every monomial in the joint variables, a row (13), and the number of terms per body (12)."""
+    """Return the factor (13) of every monomial in the joint variables, and the number of terms (12) of every body."""
     rows: dict[Monomial, Row] = {}
     counts: list[int] = []
     for k, functions in enumerate(bodies):
@@ -193,11 +194,11 @@ def _collect_terms(
 def _select_terms(
     robot: Robot, ring: TrigonometricRing, rows: Mapping[Monomial, Row], terms: tuple[int, ...]
 ) -> Regrouping:
-    """Steps 1 and 2, from the last joint to the first: each level keeps rows that later levels do not span."""
+    """Do steps 1 and 2 from the last joint to the first: a level keeps the rows that later levels do not span."""
     scaled = {monomial: _scale(row) for monomial, row in rows.items()}
     levels: dict[int, list[Monomial]] = {}
     for monomial in sorted(rows, key=ring.make_sort_key):
-        levels.setdefault(ring.level(monomial), []).append(monomial)
+        levels.setdefault(ring.find_level(monomial), []).append(monomial)
     span = RowSpan()
     selected: list[list[int]] = []
     for level in range(len(ring.revolute), 0, -1):
@@ -214,7 +215,9 @@ def _select_terms(
         robot=robot,
         ring=ring,
         functions=tuple(tuple(ring.from_terms(functions[k]) for k in indices) for indices in selected),
-        combinations=tuple(tuple(_make_combination(robot, ring, span.rows[k]) for k in each) for each in selected),
+        combinations=tuple(
+            tuple(_make_combination(robot, ring, span.rows[k]) for k in indices) for indices in selected
+        ),
         terms=terms,
     )
 
@@ -227,12 +230,12 @@ def _scale(row: Row) -> tuple[Any, FrozenRow]:
 
 
 def _make_combination(robot: Robot, ring: TrigonometricRing, row: FrozenRow) -> Combination:
-    def powers(exponents: Monomial) -> tuple[tuple[str, int], ...]:
+    def list_powers(exponents: Monomial) -> tuple[tuple[str, int], ...]:
         return tuple((name, power) for name, power in zip(ring.lengths, exponents, strict=True) if power)
 
     return Combination(
         tuple(
-            (robot.parameter_names[k], powers(exponents), Fraction(int(x.numerator), int(x.denominator)))
+            (robot.parameter_names[k], list_powers(exponents), Fraction(int(x.numerator), int(x.denominator)))
             for (k, exponents), x in row
         )
     )

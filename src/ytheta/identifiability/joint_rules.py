@@ -24,9 +24,10 @@ REVOLUTE_CONSTANTS = ("U33", "U11-U22", "U12", "U13", "U23")
 class JointRule:
     """The identifiable constants of the composite body behind one joint.
 
-    ``names`` as in Theorem 2, first the constant that multiplies qd^2. ``rotor_merges``: rotor inertia is identifiable
-    only in a sum with that constant. ``u_r`` is the axis of joint r in the joint frame. ``meeting`` is (r, s) if the
-    first moment has no effect because all axes meet in the point where those of r and s do.
+    ``names``: the constants as in Theorem 2, beginning with the one that multiplies qd^2. ``rotor_merges``: whether
+    rotor inertia is identifiable only in a sum with that constant. ``u_r`` is the axis of joint r in the joint frame.
+    ``meeting`` is (r, s) if all axes pass through the intersection of the axes of joints r and s, so that the first
+    moment has no effect.
     """
 
     names: tuple[str, ...]
@@ -39,7 +40,8 @@ class JointRule:
 class JointAxes:
     """The joint frames R, o at q = 0 and gravity g, in base axes, as numbers.
 
-    ``size`` is the longest offset of the robot; angles below ``tolerance`` count as zero, lengths relative to ``size``.
+    Angles up to ``tolerance`` (rad) and lengths up to ``tolerance * size`` (m) count as zero; ``size`` is the longest
+    offset of the robot.
     """
 
     R: Float[np.ndarray, "links 3 3"]
@@ -61,14 +63,16 @@ class JointAxes:
         """Whether the axes of these joints are perpendicular to that of joint j."""
         return all(abs(self.u[k] @ self.u[j]) <= self.tolerance for k in joints)
 
-    def contain(self, point: Vector3, joints: Sequence[int]) -> bool:
+    def pass_through(self, point: Vector3, joints: Sequence[int]) -> bool:
         """Whether the axes of these joints pass through a point."""
         return all(np.linalg.norm(np.cross(point - self.o[k], self.u[k])) <= self.tolerance * self.size for k in joints)
 
     def gravity_is_parallel(self, j: int) -> bool:
+        """Whether gravity is parallel to the axis of joint j, or zero."""
         return bool(np.linalg.norm(np.cross(self.g, self.u[j])) <= self.tolerance * np.linalg.norm(self.g))
 
     def gravity_is_perpendicular(self, j: int) -> bool:
+        """Whether gravity is perpendicular to the axis of joint j, or zero."""
         return bool(abs(self.g @ self.u[j]) <= self.tolerance * np.linalg.norm(self.g))
 
 
@@ -80,7 +84,7 @@ def find_joint_axes(mechanism: Mechanism, tolerance: float = TOLERANCE) -> Joint
 
 
 def apply_rules(mechanism: Mechanism, axes: JointAxes) -> Iterator[tuple[int, JointRule]]:
-    """Iterate over the bodies behind moving joints, each with its rule."""
+    """Iterate over the bodies that moving joints carry: the index of the body and its rule."""
     for j, body in enumerate(mechanism.bodies):
         before = [k for k in mechanism.path(j)[:-1] if mechanism.bodies[k].joint is not None]
         revolute = [k for k in before if mechanism.bodies[k].revolute]
@@ -93,7 +97,7 @@ def _make_revolute_rule(axes: JointAxes, j: int, revolute: list[int], prismatic:
     rotor_merges = axes.are_parallel(revolute) and axes.are_perpendicular(revolute, j)
     u_r = axes.R[j].T @ axes.u[[*revolute, j][0]]
     if axes.are_parallel([*revolute, j]):  # item 1: r <= j < s
-        at_rest = axes.are_parallel([*revolute, *prismatic, j]) and axes.contain(axes.o[j], revolute)
+        at_rest = axes.are_parallel([*revolute, *prismatic, j]) and axes.pass_through(axes.o[j], revolute)
         delta = not (at_rest and axes.gravity_is_parallel(j))
         return JointRule(("U33", "kx", "ky") if delta else ("U33",), rotor_merges, u_r)
     meeting = None if prismatic or axes.g.any() else _find_meeting(axes, [*revolute, j])
@@ -111,22 +115,25 @@ def _make_prismatic_rule(axes: JointAxes, i: int, revolute: list[int], prismatic
 
 
 def _find_meeting(axes: JointAxes, joints: list[int]) -> tuple[int, int] | None:
-    """Return r and s if the axes of all these joints meet in one point."""
+    """Return (r, s) if the axes of all these joints meet in one point, else None."""
     r = joints[0]
     s = next(k for k in joints if not axes.are_parallel([r, k]))
     point = axes.o[s] - axes.u[s] * compute_height_above_meeting(axes.u, list(axes.o), r, s, s)
-    return (r, s) if axes.contain(point, joints) else None
+    return (r, s) if axes.pass_through(point, joints) else None
 
 
-def compute_height_above_meeting(u: Float[np.ndarray, "links 3"], o: Sequence[np.ndarray], r: int, s: int, j: int) -> Any:
-    """The distance, along the axis of joint j, of its origin from the point where the axes of r and s meet."""
+def compute_height_above_meeting(
+    u: Float[np.ndarray, "links 3"], o: Sequence[np.ndarray], r: int, s: int, j: int
+) -> Any:
+    """Return the distance along the axis of joint j from the intersection of the axes of r and s to the origin of j."""
     normal = np.cross(u[r], u[s])
-    along = np.cross(u[s], normal) / (normal @ normal)  # from r's origin to the meeting point, per offset of s
+    # The product of ``along`` and the offset of s from r is the distance from the origin of r to the intersection.
+    along = np.cross(u[s], normal) / (normal @ normal)
     return inner(o[j] - o[r], u[j]) - inner(o[s] - o[r], along) * float(u[r] @ u[j])
 
 
 def compute_frames_at_zero(mechanism: Mechanism) -> list[tuple[np.ndarray, np.ndarray]]:
-    """The joint frames at q = 0: rotation and origin in base axes."""
+    """Return the joint frames at q = 0: rotation and origin in base axes."""
     frames: list[tuple[np.ndarray, np.ndarray]] = []
     for body, (R, p) in zip(mechanism.bodies, compute_joint_frames(mechanism), strict=True):
         if body.parent is not None:
@@ -137,6 +144,6 @@ def compute_frames_at_zero(mechanism: Mechanism) -> list[tuple[np.ndarray, np.nd
 
 
 def find_longest_offset(mechanism: Mechanism) -> float:
-    """The longest offset of the geometry, the unit of length for tolerances; 1 if all offsets are zero."""
+    """Return the longest offset of the geometry, the unit of length for tolerances; 1 if all offsets are zero."""
     offsets = (np.array(offset, dtype=float) for body in mechanism.bodies for offset in (body.p, body.s))
     return max((float(np.linalg.norm(offset)) for offset in offsets), default=0.0) or 1.0

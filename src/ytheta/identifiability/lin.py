@@ -6,23 +6,25 @@ Accepts       trees of revolute and prismatic joints with any axes; loads; symbo
               Not: loops, couplings, motors that are not part of a joint
 Notation      code      paper        meaning
               m, k, U   m hat, k, U  constants of a composite body in its joint frame, see ``inertia_constants``
-              u, o      u, s         axes and origins of the joints at q = 0, in base axes. Angles between axes matter
-                                     only if all revolute joints between are parallel: q does not change them
-              r, s                   the first revolute joint of a path, the first that is not parallel to it
+              u, o      u, s         axes and origins of the joints at q = 0, in base axes. The rules use an angle
+                                     between two axes only if all revolute joints between them are parallel, so
+                                     that the angle does not depend on q
+              r, s                   the first revolute joint of a path, and the first one not parallel to it
               delta     delta_j      whether the first moment of a body on a revolute joint affects the motion
               sigma     sigma_i      whether a prismatic joint moves its body towards the axis of r or away from it
 Differs from  the paper in:
               trees: every body follows the rules along its own path, and the constants of its children are added to it
-              (the identifiable constants of a body act through its own q or qd, so branches share nothing);
-              delta from joint s on, where the paper always has 1: without gravity, if all axes up to joint j meet in
-              one point, that point does not move and no force acts on the body; then U13 and U23 are about that point,
-              and k_x, k_y have no effect;
+              (the identifiable constants of a body act through its own q or qd, so those of different branches are
+              independent);
+              delta from joint s on, where the paper always has 1: if there is no gravity and all axes up to joint j
+              meet in one point, that point does not move. Then k_x and k_y have no effect, and U13 and U23 refer to
+              that point;
               [1 - (u_r)_z^2] in item 5, as in (87); rotor inertia.
 
 Proof of minimality. theta has no effect if and only if its kinetic energy is zero and its potential energy constant,
 for all q and qd. The energy of body j is the sum of two parts: that of the constants that it passes on to its parent,
-as if fixed to it, and a rest that depends on q or qd of joint j. With the parent's w, and v at the joint's origin, in
-the axes of joint j, that rest is
+as if fixed to it, and a rest that depends on q or qd of joint j. Let w be the angular velocity of the parent and v its
+velocity at the joint's origin, both in the axes of joint j. Then the rest consists of
 
     revolute    U33 (qd^2/2 + qd w_z), (U11 - U22) w'_x^2/2, U12 w'_x w'_y, U13 w'_x w'_z, U23 w'_y w'_z,
                 and for k_x, k_y  v . (w' x k) - g . k,   where w' is w rotated by q, plus qd along z
@@ -33,9 +35,9 @@ Theorem 2 lists which of these are zero if w is zero (before r), along u_r (befo
 Rotor inertia adds Ia qd^2/2. Only U33 or m of the same joint also multiplies qd^2. If that constant has no other
 effect, only its sum with Ia is identifiable; otherwise both are. It has no other effect in these cases:
 
-    revolute    w_z is always 0: the revolute joints before are parallel to one another and perpendicular to joint j (of
-                two directions, one rotated about the other, one would reach z). This holds for r, and for s if it is
-                perpendicular to r.
+    revolute    w_z is always 0: the revolute joints before are parallel to one another and perpendicular to joint j (if
+                two of them were not parallel, a rotation about the first would give the second a component along z).
+                This is the case for r, and for s if it is perpendicular to r.
     prismatic   |w x z|, v_z and g_z are always 0: the revolute joints before are parallel to the axis of joint j, the
                 prismatic joints before are perpendicular to it, and so is gravity.
 """
@@ -57,9 +59,9 @@ from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identifiability.echelon import order_columns, reduce_to_independent
 from ytheta.identifiability.joint_rules import (
     apply_rules,
-    find_joint_axes,
     compute_frames_at_zero,
     compute_height_above_meeting,
+    find_joint_axes,
     find_longest_offset,
 )
 from ytheta.robot.inertia import Inertia
@@ -72,13 +74,14 @@ TENSOR_ENTRIES = {"U12": (0, 1), "U13": (0, 2), "U23": (1, 2), "U33": (2, 2)}
 MOMENT_ENTRIES = {"kx": 0, "ky": 1, "kz": 2}
 # Exponents of length in the unit of a combination; the others are inertias, with exponent 2.
 LENGTH_EXPONENTS = {"m": 0, "kx": 1, "ky": 1, "kz": 1, "kappa1": 1, "kappa2": 1}
-GOLDEN_RATIO = (5**0.5 - 1) / 2
-ROUNDED_ANGLE = 2e-5  # 3.1416 misses half a turn by 7.3e-6, 0.7071 a diagonal by 1.0e-5
+INVERSE_GOLDEN_RATIO = (5**0.5 - 1) / 2
+# In rad. 3.1416 differs from half a turn by 7.3e-6, an angle with cosine 0.7071 from an eighth of a turn by 1.0e-5.
+MAX_ANGLE_ROUNDING = 2e-5
 
 
 @dataclass(frozen=True, eq=False)
 class Combination:
-    """One minimal linear combination: the link whose joint it belongs to, its name in Theorem 2, its coefficients.
+    """One minimal linear combination: the link whose joint it belongs to, its name in Theorem 2, and its coefficients.
 
     Names: U33, U11-U22, U12, U13, U23, kx, ky, kz, m, kappa1, kappa2 and, not in the paper, Ia. ``row`` has one entry
     per name in ``robot.parameter_names``: a float, or a SymPy expression in the robot's symbolic lengths.
@@ -90,7 +93,7 @@ class Combination:
 
 
 def explain_refusal(robot: Robot) -> str | None:
-    """None, or the reason why the robot is not accepted."""
+    """Return the reason why the robot is not accepted, or None if it is."""
     if robot.loops:
         return f"robot {robot.name!r} has closed loops, for which Theorem 2 has no rule; use method qr"
     if robot.couplings:
@@ -102,27 +105,27 @@ def explain_refusal(robot: Robot) -> str | None:
         return f"robot {robot.name!r} has no moving joint, so nothing can be identified"
     numbers = _make_numerical_mechanism(robot)
     exact, rounded = (
-        list(apply_rules(numbers, find_joint_axes(numbers, tolerance))) for tolerance in (TOLERANCE, ROUNDED_ANGLE)
+        list(apply_rules(numbers, find_joint_axes(numbers, tolerance))) for tolerance in (TOLERANCE, MAX_ANGLE_ROUNDING)
     )
     for (j, rule), (_, rounded_rule) in zip(exact, rounded, strict=True):
         if (rule.names, rule.rotor_merges) != (rounded_rule.names, rounded_rule.rotor_merges):
             return (
-                f"before link {numbers.bodies[j].name!r} of robot {robot.name!r}, axes or gravity are parallel, "
-                f"perpendicular or intersecting up to a difference below {ROUNDED_ANGLE:g}; the closed form would take "
-                "this rounding for geometry; use method qr"
+                f"on the path to link {numbers.bodies[j].name!r} of robot {robot.name!r}, axes or gravity are "
+                f"parallel, perpendicular or intersecting except for a difference below {MAX_ANGLE_ROUNDING:g}; "
+                "the closed form would treat this rounding error as geometry; use method qr"
             )
     return None
 
 
 def base_parameters(robot: Robot, *, rotor_inertia: bool = False) -> BaseParameters:
     """Return the base parameters among all link parameters and, if requested, all rotor inertias."""
-    numbers, combinations = _combine(robot, rotor_inertia=rotor_inertia)
+    numbers, combinations = _compute_combinations(robot, rotor_inertia=rotor_inertia)
     selected = select_parameters(robot, rotor_inertia=rotor_inertia)
     rows = np.array([each.row for each in combinations], dtype=object)
     if robot.symbols:
         from ytheta.identifiability.exact import length_field  # imports SymPy, which few robots need
 
-        numerical_rows = length_field.evaluate_rows(rows, _length_values(robot))
+        numerical_rows = length_field.evaluate_rows(rows, _choose_length_values(robot))
         independent, _ = _reduce(numbers, combinations, numerical_rows, selected)
         entries = length_field.solve_for_independent(rows, independent, sorted(robot.symbols))
     else:
@@ -132,17 +135,17 @@ def base_parameters(robot: Robot, *, rotor_inertia: bool = False) -> BaseParamet
 
 
 def find_minimal_combinations(robot: Robot, *, rotor_inertia: bool = False) -> tuple[Combination, ...]:
-    """Return the combinations of Theorem 2, joint by joint, as the paper has them."""
-    return _combine(robot, rotor_inertia=rotor_inertia)[1]
+    """Return the combinations of Theorem 2, joint by joint, as in the paper."""
+    return _compute_combinations(robot, rotor_inertia=rotor_inertia)[1]
 
 
-def _combine(robot: Robot, *, rotor_inertia: bool) -> tuple[Mechanism, tuple[Combination, ...]]:
+def _compute_combinations(robot: Robot, *, rotor_inertia: bool) -> tuple[Mechanism, tuple[Combination, ...]]:
     """Return the mechanism with numerical geometry, and the combinations."""
     reason = explain_refusal(robot)
     if reason is not None:
         raise InputError(reason)
     numbers = arm = _make_numerical_mechanism(robot)
-    theta, to_row = _make_unit_forms(PER_LINK * len(numbers.bodies)), _identity
+    theta, to_row = _make_unit_forms(PER_LINK * len(numbers.bodies)), _to_row
     if robot.symbols:
         from ytheta.identifiability.exact import length_field
 
@@ -173,11 +176,11 @@ def _remove_inertias(robot: Robot) -> Robot:
 
 
 def _make_numerical_mechanism(robot: Robot) -> Mechanism:
-    return build_mechanism(_remove_inertias(robot), lengths=_length_values(robot))
+    return build_mechanism(_remove_inertias(robot), lengths=_choose_length_values(robot))
 
 
 def _make_linear_form(name: str, body: Constants, u_r: Vector3) -> Any:
-    """One combination of a composite body's constants, as a linear form in theta."""
+    """Return one combination of a composite body's constants, as a linear form in theta."""
     k, U = body.k, body.U
     if name == "m":
         return body.m[0]
@@ -194,21 +197,22 @@ def _make_linear_form(name: str, body: Constants, u_r: Vector3) -> Any:
 
 
 def _make_unit_forms(count: int) -> Shaped[np.ndarray, "link_params"]:
-    """The parameters as linear forms of themselves: entry k is row k of the unit matrix."""
+    """Return the parameters as linear forms in theta: entry k is row k of the unit matrix."""
     forms = zeros(count)
     for k, row in enumerate(np.eye(count)):
         forms[k] = row
     return forms
 
 
-def _identity(form: Float[np.ndarray, "link_params"]) -> Float[np.ndarray, "link_params"]:
+def _to_row(form: Float[np.ndarray, "link_params"]) -> Float[np.ndarray, "link_params"]:
+    """Return the coefficients of a linear form with numerical lengths, which is already a row of numbers."""
     return form
 
 
-def _length_values(robot: Robot) -> dict[str, float]:
-    """Numbers for all symbolic lengths: their values, or generic numbers that make no axes meet by chance."""
+def _choose_length_values(robot: Robot) -> dict[str, float]:
+    """Return numbers for all symbolic lengths: their values, or generic numbers for which no axes meet by chance."""
     known = dict(robot.lengths)
-    generic = {name: 0.5 + GOLDEN_RATIO * k % 1.0 for k, name in enumerate(sorted(robot.symbols), start=1)}
+    generic = {name: 0.5 + INVERSE_GOLDEN_RATIO * k % 1.0 for k, name in enumerate(sorted(robot.symbols), start=1)}
     return {name: number if (value := known.get(name)) is None else value for name, number in generic.items()}
 
 
@@ -220,13 +224,14 @@ def _reduce(
 ) -> tuple[list[int], Float[np.ndarray, "base params"]]:
     """Return the independent parameters and K. All combinations are independent, so their number is the rank.
 
-    Every combination has parameters of its own link with factors of about one, and none of links before it. In units of
-    the robot's size, the factors of the links behind it are of about one too.
+    Every combination contains parameters of its own link, with factors near one, and none of the links before it. In
+    units of the robot's size, its factors of the links behind are of the order of one too, as ``reduce_to_independent``
+    requires.
     """
     L = find_longest_offset(numbers)
     units = L ** length_exponents(numbers.robot)
     row_units = np.array([L ** LENGTH_EXPONENTS.get(each.name, 2.0) for each in combinations])
-    rotors = [k for k, each in enumerate(combinations) if each.name == "Ia"]  # a mass or an inertia, by its joint
+    rotors = [k for k, each in enumerate(combinations) if each.name == "Ia"]  # in kg or kg m2, depending on the joint
     row_units[rotors] = units[np.argmax(rows[rotors], axis=1)] if rotors else 1.0
     order = order_columns(numbers.robot, selected)
     independent, K = reduce_to_independent(rows * units / row_units[:, None], order, len(rows))

@@ -10,7 +10,7 @@ Differs from  the paper in: no velocities. Y theta vanishes for all motions if a
               gravity torque of theta vanish for all poses. So the states are poses at rest, each with no acceleration
               and with one joint accelerated at a time; velocities are used for friction only. Units are the robot's
               size, unit mass and gravity, so that a singular value measures the effect of a parameter independently of
-              the sample. The unit of a declared force is the one for which its largest torque is the unit of torque.
+              the sample. The unit of a declared force is chosen such that its largest torque is one unit of torque.
               Independent columns are searched in a fixed order: a robot gives the same basis in every run.
 """
 
@@ -35,15 +35,15 @@ from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
 
 G = 9.81  # the unit of acceleration
-MIN_POSES, MIN_ROWS = 12, 1500  # every pose gives as many rows as the square of the number of joints
-# Smaller singular values, relative to the largest, are rounding: 3.1416 misses half a turn by 7.3e-6.
+MIN_POSES, MIN_ROWS = 12, 1500  # with n actuated coordinates, every pose gives n (n + 1) rows
+# Smaller singular values, relative to the largest, count as rounding errors: 3.1416 differs from half a turn by 7.3e-6.
 MIN_SINGULAR_VALUE = 1e-5
-MAX_HALVINGS = 12  # of the workspace, after which a loop counts as unable to move
-MAX_CONDITION = 1e3  # of a loop's equations; poses nearer to a singularity are left out, as their rows are huge
+MAX_HALVINGS = 12  # of the workspace; a loop that then still closes in too few poses counts as unable to move
+MAX_CONDITION = 1e3  # of a loop's equations; poses nearer to a singularity are left out, because their rows are huge
 
 
 def explain_refusal(robot: Robot) -> str | None:
-    """None, or the reason why the robot is not accepted."""
+    """Return the reason why the robot is not accepted, or None if it is."""
     if robot.loops and not robot.actuated:
         return (
             f"robot {robot.name!r} has loops but no actuated coordinates; choose them with 'actuated' in the robot "
@@ -127,7 +127,7 @@ def _choose_units(robot: Robot) -> _Units:
 
 
 def _compute_motor_levers(robot: Robot, sliding: Collection[str], length: float) -> dict[str, float]:
-    """The displacement of the robot, as a length, per unit of rotation of each motor; it depends on the gear ratio."""
+    """Return for each motor the displacement of the robot, as a length, per rad of the motor (by its gear ratio)."""
     factors, _ = robot.motor_map
     levers = np.array([1.0 if name in sliding else length for name in robot.coordinates])
     rotations = (np.abs(factors) / levers).max(axis=1, initial=0.0)
@@ -149,7 +149,7 @@ def _drop_undefined_states(Y: Float[np.ndarray, "states actuated params"], robot
 
 
 def _add_force_units(units: _Units, Y: Float[np.ndarray, "states actuated params"], forces: int) -> _Units:
-    """Return the units with those of the declared forces; a force without effect keeps 1."""
+    """Return the units completed by those of the declared forces; a force without effect keeps the unit 1."""
     before = len(units.parameters) - forces
     largest = np.abs(Y[:, :, before:] / units.torques[:, None]).max(axis=(0, 1))
     force_units = 1.0 / np.where(largest > 0.0, largest, 1.0)
@@ -157,7 +157,7 @@ def _add_force_units(units: _Units, Y: Float[np.ndarray, "states actuated params
 
 
 def _combine_states(poses: np.ndarray, units: _Units, *, velocities: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return q, qd, qdd: every pose at rest, with one joint accelerated at a time, and with velocities if requested."""
+    """Return x, qd, qdd: every pose at rest, with one joint accelerated at a time, and with velocities if requested."""
     size = len(units.torques)
     rest, single = np.zeros((1, size)), np.diag(units.accelerations)
     rates, accelerations = [rest, np.zeros_like(single)], [rest, single]
@@ -171,9 +171,9 @@ def _combine_states(poses: np.ndarray, units: _Units, *, velocities: bool) -> tu
 
 
 def _sample_poses(loops: Constraint, length: float) -> Float[np.ndarray, "poses coordinates"]:
-    """Sample closed configurations of the whole workspace.
+    """Sample configurations of the whole workspace in which all loops are closed.
 
-    Coordinates of joints in loops are sampled around the home configuration, as far as the loops can be closed.
+    Coordinates of joints in loops are sampled in a range around the home configuration, in which the loops can close.
     """
     robot = loops.robot
     size = len(robot.actuated)
@@ -200,7 +200,7 @@ def _sample_poses(loops: Constraint, length: float) -> Float[np.ndarray, "poses 
 
 
 def _fill_cube(count: int, size: int) -> Float[np.ndarray, "count size"]:
-    """Points that fill the unit cube evenly, the same in every run (additive recurrence, Roberts 2018)."""
+    """Return points that fill the unit cube evenly, the same in every run (additive recurrence, Roberts 2018)."""
     ratio = 2.0
     for _ in range(60):
         ratio = (1.0 + ratio) ** (1.0 / (size + 1))

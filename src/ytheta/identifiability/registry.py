@@ -15,9 +15,11 @@ from ytheta.robot.robot import Robot
 METHODS = ("lin", "qr", "ha")
 
 
-def explain_refusals(robot: Robot, *, friction: Sequence[str] = (), parameters: Sequence[str] = ()) -> dict[str, str | None]:
-    """For every method None, or the reason why it does not accept this robot."""
-    return {method: _reason(robot, method, friction, parameters) for method in METHODS}
+def explain_refusals(
+    robot: Robot, *, friction: Sequence[str] = (), parameters: Sequence[str] = ()
+) -> dict[str, str | None]:
+    """Return for every method the reason why it does not accept this robot, or None if it does."""
+    return {method: _explain_refusal(robot, method, friction, parameters) for method in METHODS}
 
 
 def base_parameters(
@@ -31,10 +33,10 @@ def base_parameters(
     """Return the combinations of standard parameters that can be identified from motion.
 
     ``method``: "lin" (closed form), "ha" (regrouping of the Lagrangian), "qr" (numerical rank; accepts every robot), or
-    "auto". By default all link parameters are selected, and the magnitudes of declared forces, which act in any case.
+    "auto". By default all link parameters and the magnitudes of declared forces are selected.
     ``rotor_inertia`` and ``friction`` ("viscous", "coulomb", "offset") add the drive parameters.
     ``parameters``: names or patterns ("link_*", "joint_*.f?", "motor_4.Ia") that select the standard parameters instead
-    of these options; all others count as known.
+    of these options. All other parameters count as known.
     """
     for option, value, content in (("friction", friction, "kinds"), ("parameters", parameters, "names or patterns")):
         if isinstance(value, str):
@@ -46,26 +48,28 @@ def base_parameters(
             raise UnknownNameError(f"there is no friction {kind!r}{suggest_names(kind, FRICTION_PARAMETERS)}")
     if method not in ("auto", *METHODS):
         raise UnknownNameError(f"there is no method {method!r}{suggest_names(method, ('auto', *METHODS))}")
-    chosen = method
+    method_name = method
     if method == "auto":
-        chosen = next((name for name in METHODS if _reason(robot, name, friction, parameters) is None), "qr")
-    reason = _reason(robot, chosen, friction, parameters)
+        method_name = next(
+            (name for name in METHODS if _explain_refusal(robot, name, friction, parameters) is None), "qr"
+        )
+    reason = _explain_refusal(robot, method_name, friction, parameters)
     if reason is not None:
         refusals = explain_refusals(robot, friction=friction, parameters=parameters)
         accepting = [name for name, refusal in refusals.items() if refusal is None]
         if not accepting:
             raise InputError(reason)
-        raise InputError(f"{chosen} does not accept this robot: {reason} (accepted by: {', '.join(accepting)})")
-    if chosen == "qr":
+        raise InputError(f"{method_name} does not accept this robot: {reason} (accepted by: {', '.join(accepting)})")
+    if method_name == "qr":
         if parameters:
             return numeric.base_parameters(robot, selected=match_parameters(robot, parameters))
         selected = select_parameters(robot, rotor_inertia=rotor_inertia, friction=friction)
         return numeric.base_parameters(robot, selected=selected)
-    compute: Callable[..., BaseParameters] = import_module(f"ytheta.identifiability.{chosen}").base_parameters
+    compute: Callable[..., BaseParameters] = import_module(f"ytheta.identifiability.{method_name}").base_parameters
     return compute(robot, rotor_inertia=rotor_inertia)
 
 
-def _reason(robot: Robot, method: str, friction: Sequence[str], parameters: Sequence[str]) -> str | None:
+def _explain_refusal(robot: Robot, method: str, friction: Sequence[str], parameters: Sequence[str]) -> str | None:
     if method == "qr":
         return numeric.explain_refusal(robot)
     if parameters:

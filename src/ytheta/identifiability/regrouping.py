@@ -1,4 +1,4 @@
-"""Regrouping: a Lagrangian as a sum of few functions of the motion times as many combinations of parameters.
+"""Regrouping: a Lagrangian as a sum of products, each of a function of the motion and a combination of parameters.
 
 Identity      L(q, qd) = sum_i F_iᵀ X_i, up to a constant; U(q, qd, qdd) values = tau with viscous and Coulomb
               friction; boundary |_t0^t + integral of integrand dt = integral of U dt, without accelerations
@@ -37,7 +37,7 @@ FRICTION_COLUMNS = 2  # per joint: viscous, Coulomb
 
 @dataclass(frozen=True)
 class Combination:
-    """X_ij: a sum of terms, each a standard parameter and powers of unknown lengths, by name, and a factor."""
+    """X_ij: a sum of terms. A term is the name of a standard parameter, powers of unknown lengths, and a factor."""
 
     terms: tuple[tuple[str, tuple[tuple[str, int], ...], Fraction], ...]
 
@@ -54,7 +54,7 @@ class Combination:
 
 @dataclass(frozen=True, eq=False)
 class Regrouping:
-    """A regrouped Lagrangian; see the module docstring. ``terms``: n_i of (12), before regrouping, per body."""
+    """A regrouped Lagrangian; see the module docstring. ``terms``: n_i of (12) for each body."""
 
     robot: Robot
     ring: TrigonometricRing
@@ -74,7 +74,7 @@ class Regrouping:
 
     @cached_property
     def starts(self) -> tuple[int, ...]:
-        """The first column of each joint's block in U, and p."""
+        """The first column of each joint's block in U; the last entry is p."""
         starts = [0]
         for count in self.counts:
             starts.append(starts[-1] + count + FRICTION_COLUMNS)
@@ -82,13 +82,13 @@ class Regrouping:
 
     @cached_property
     def values(self) -> Float[np.ndarray, "p"]:
-        """The model parameters by the robot description; raises UnsetLengthError if a length has no value."""
+        """The model parameters of the robot description; raises UnsetLengthError if a length has no value."""
         _ = self.robot.numeric
         lengths = {name: value for name, value in self.robot.lengths if value is not None}
         theta = dict(zip(self.robot.parameter_names, self.robot.theta.tolist(), strict=True))
         values: list[float] = []
         for joint, combinations in zip(self.robot.movable, self.combinations, strict=True):
-            values += [float(each.evaluate(theta, lengths)) for each in combinations]
+            values += [float(x.evaluate(theta, lengths)) for x in combinations]
             values += [theta[parameter_name(joint.name, p)] for p in ("fv", "fc")]
         return np.array(values, dtype=float)
 
@@ -105,34 +105,36 @@ class Regrouping:
 
         theta = {name: sympy.Symbol(name) for name in self.robot.parameter_names}
         lengths = {name: sympy.Symbol(name) for name, _ in self.robot.lengths}
-        return tuple(tuple(each.evaluate(theta, lengths) for each in row) for row in self.combinations)
+        return tuple(tuple(x.evaluate(theta, lengths) for x in row) for row in self.combinations)
 
-    def expressions(self, form: Form) -> Columns:
-        """U of (25), or one of the two parts of (36), as SymPy expressions in q1, qd1, qdd1, …"""
+    def make_expressions(self, form: Form) -> Columns:
+        """Return U of (25), or one of the two parts of (36), as SymPy expressions in q1, qd1, qdd1, …"""
         import sympy
 
         motion = sympy_motion(len(self.counts))
-        return self.columns(form, motion, array([sympy.sign(x) for x in motion.qd]), _to_sympy)
+        return self.evaluate_columns(form, motion, array([sympy.sign(x) for x in motion.qd]), _to_sympy)
 
-    def graph(self, form: Form) -> Graph:
-        """The graph (q, qd, qdd) → U, or (q, qd) → a part of (36), in the order of ``robot.movable``."""
+    def make_graph(self, form: Form) -> Graph:
+        """Return the graph (q, qd, qdd) → U, or (q, qd) → a part of (36); joints in the order of ``robot.movable``."""
         import casadi
 
         size = len(self.counts)
         q, qd, qdd = (casadi.SX.sym(name, size) for name in ("q", "qd", "qdd"))
         signs = scalars(casadi.sign(qd))
-        output = self.columns(form, casadi_motion(q, qd, qdd), signs, float)
+        output = self.evaluate_columns(form, casadi_motion(q, qd, qdd), signs, float)
         inputs = [(Input("q", size), q), (Input("qd", size), qd)]
         if form == "differential":
             inputs.append((Input("qdd", size), qdd))
         return trace(f"{form} regrouping", inputs, output, made_from=f"regrouping of {self.robot.name}")
 
-    def columns(self, form: Form, motion: Motion, signs: Scalars, number: Callable[[Any], Any] = float) -> Columns:
+    def evaluate_columns(
+        self, form: Form, motion: Motion, signs: Scalars, number: Callable[[Any], Any] = float
+    ) -> Columns:
         """Evaluate U or a part of (36) on the scalars of a motion; ``signs`` are those of qd."""
         result = zeros(len(self.counts), self.p)
         for j, start in enumerate(self.starts[:-1]):
             for i in range(j + 1):  # (23): zeros below the diagonal
-                entries = self._entries(form, i, j, motion, number)
+                entries = self._compute_entries(form, i, j, motion, number)
                 result[i, start : start + len(entries)] = array(entries)
             friction = {
                 "differential": (motion.qd[j], signs[j]),
@@ -142,8 +144,8 @@ class Regrouping:
             result[j, self.starts[j + 1] - FRICTION_COLUMNS : self.starts[j + 1]] = array(friction)
         return result
 
-    def _entries(self, form: Form, i: int, j: int, motion: Motion, number: Callable[[Any], Any]) -> list[Any]:
-        """The block of joint i and functions F_j, without friction."""
+    def _compute_entries(self, form: Form, i: int, j: int, motion: Motion, number: Callable[[Any], Any]) -> list[Any]:
+        """Return the entries of joint i and functions F_j in U or a part of (36), without friction."""
         ring, functions = self.ring, self.functions[j]
         if form == "integrand":
             return ring.evaluate([-ring.differentiate_by_position(f, i) for f in functions], motion, number)
@@ -151,7 +153,10 @@ class Regrouping:
         if form == "boundary":
             return ring.evaluate(momenta, motion, number)
         rest = [
-            sum((ring.differentiate_by_position(g, k) * ring.rate(k) for k in range(j + 1)), -ring.differentiate_by_position(f, i))
+            sum(
+                (ring.differentiate_by_position(g, k) * ring.get_rate(k) for k in range(j + 1)),
+                -ring.differentiate_by_position(f, i),
+            )
             for f, g in zip(functions, momenta, strict=True)
         ]
         total = ring.evaluate(rest, motion, number)

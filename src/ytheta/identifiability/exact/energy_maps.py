@@ -1,6 +1,6 @@
 """The dependence of a body's energy on one joint, exactly and in normal form: sin² is replaced by 1 - cos².
 
-The Lagrangian of body j is h_jᵀ theta_j, ten functions times its ten parameters. With the body i that carries it,
+The Lagrangian of body j is h_jᵀ theta_j, ten functions times its ten parameters. If body i carries body j,
 
     h_jᵀ = h_iᵀ Lambda(q_j) + qd_j V_iᵀ G Lambda(q_j) + qd_j² k Lambda(q_j),        V_j = X(q_j) V_i + S qd_j
 
@@ -8,9 +8,9 @@ where Lambda transforms parameters from frame j to frame i, V is the twist of a 
 velocity) in its own axes, S that of the joint, G theta the momentum of a body that moves with S alone, and k theta its
 energy per qd_j². Lambda and X are polynomials in functions of q_j alone: 1, c, s, c², c s of a revolute joint; 1, q, q²
 of a prismatic one. These are linearly independent, and so are their products with independent functions of the joints
-before. Hence constant matrices decide about all linear dependence of energies, one joint at a time.
+before. Hence all linear dependence of energies follows from constant matrices, one joint at a time.
 
-Scalars are fractions, or polynomials in unknown lengths with such coefficients.
+Scalars are fractions, or polynomials in unknown lengths with rational coefficients.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class EnergyMaps:
 
 
 def compute_energy_maps(body: Body) -> EnergyMaps:
-    """Return the maps of the joint that carries a body; a fixed joint has S = 0, G = 0, k = 0 and constants."""
+    """Return the maps of the joint that carries a body; for a fixed joint S, G, k are zero and Lambda, X constant."""
     poses = _compute_pose_polynomial(body)
     axis_i, axis_j = dot(body.P, body.axis), dot(body.S.T, body.axis)
     if body.joint is None:
@@ -63,13 +63,13 @@ def compute_energy_maps(body: Body) -> EnergyMaps:
 
 
 def multiply_powers(first: Powers, second: Powers) -> dict[Powers, int]:
-    """The product of two functions of one joint in normal form: sin² is replaced by 1 - cos²."""
+    """Return the product of two functions of one joint in normal form: sin² is replaced by 1 - cos²."""
     c, s, q = (a + b for a, b in zip(first, second, strict=True))
     return {(c, s, q): 1} if s < 2 else {(c, s - 2, q): 1, (c + 2, s - 2, q): -1}
 
 
 def _compute_pose_polynomial(body: Body) -> dict[Powers, np.ndarray]:
-    """The 4 x 4 matrix of frame j relative to frame i."""
+    """Return the 4 x 4 matrix of frame j relative to frame i."""
     before, after = _make_homogeneous(body.P, body.p, 1), _make_homogeneous(body.S, body.s, 1)
     u, zero = body.axis, zeros(3)
     identity = array([[int(i == j) for j in range(3)] for i in range(3)])
@@ -88,7 +88,7 @@ def _compute_pose_polynomial(body: Body) -> dict[Powers, np.ndarray]:
 
 
 def _compute_transport_polynomial(poses: Polynomial) -> Polynomial:
-    """Lambda: the parameters of a body in frame i from those in frame j, by H P Hᵀ of the pseudo-inertia P."""
+    """Return Lambda, from the parameters of a body in frame j to those in frame i: H P Hᵀ with the pseudo-inertia P."""
     total: dict[Powers, np.ndarray] = {}
     for first, A in poses.items():
         for second, B in poses.items():
@@ -100,7 +100,7 @@ def _compute_transport_polynomial(poses: Polynomial) -> Polynomial:
 
 
 def _compute_twist_polynomial(poses: Polynomial) -> Polynomial:
-    """X: V_j = X V_i with the joint at rest, that is v_j = Rᵀ (v_i + w_i × p), w_j = Rᵀ w_i."""
+    """Return X of V_j = X V_i with the joint at rest, that is v_j = Rᵀ (v_i + w_i × p), w_j = Rᵀ w_i."""
     total: dict[Powers, np.ndarray] = {}
     for first, A in poses.items():
         for second, B in poses.items():
@@ -114,7 +114,7 @@ def _compute_twist_polynomial(poses: Polynomial) -> Polynomial:
 
 
 def _make_momentum_matrix(twist: Shaped[np.ndarray, "6"]) -> Shaped[np.ndarray, "6 10"]:
-    """G, such that G theta is the momentum of a body with this twist: m v + w × h, then h × v + I w."""
+    """Return G, such that G theta is the momentum of a body with this twist: m v + w × h, then h × v + I w."""
     v, w = twist[:3], twist[3:]
     G = zeros(6, PER_LINK)
     G[:3, 0] = v
@@ -133,7 +133,7 @@ def _make_homogeneous(R: np.ndarray, p: np.ndarray, last: int) -> Shaped[np.ndar
 
 
 def _make_unit_pseudo_inertia(k: int) -> Shaped[np.ndarray, "4 4"]:
-    """[[S, h], [hᵀ, m]] with S = tr(I)/2 1 - I, for parameter k equal to one and the others zero."""
+    """Return [[S, h], [hᵀ, m]] with S = tr(I)/2 1 - I, for parameter k equal to one and the others zero."""
     P = zeros(4, 4)
     if k < 4:
         P[3, k - 1] = P[k - 1, 3] = 1  # k = 0, the mass: [3, -1] is [3, 3]
@@ -147,7 +147,7 @@ def _make_unit_pseudo_inertia(k: int) -> Shaped[np.ndarray, "4 4"]:
 
 
 def _extract_parameters(P: Shaped[np.ndarray, "4 4 n"]) -> Shaped[np.ndarray, "10 n"]:
-    """The ten parameters of pseudo-inertias, with I = tr(S) 1 - S."""
+    """Return the ten parameters of pseudo-inertias, with I = tr(S) 1 - S."""
     trace = P[0, 0] + P[1, 1] + P[2, 2]
     tensor = [trace - P[i, j] if i == j else -P[i, j] for i, j in INERTIA_ENTRIES]
     return np.stack([P[3, 3], P[3, 0], P[3, 1], P[3, 2], *tensor])

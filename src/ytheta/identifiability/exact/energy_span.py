@@ -2,11 +2,11 @@
 
 Functions h_i and twists V_i are represented by their span: h_iᵀ = fᵀ B with independent functions f and a matrix B of
 at most ten rows. At the next joint, the functions are f times functions of that joint (see ``energy_maps``), hence
-independent again, and the coefficients of each are a row; dependent rows are eliminated. So no polynomial in all joints
-is ever formed, and the work is the same for every joint, in chains and in trees.
+independent again. The coefficients of each function are a row, and dependent rows are eliminated. So no polynomial in
+all joints is ever formed, and the work is the same for every joint, in chains and in trees.
 
 The part that does not depend on q_j and qd_j is h_iᵀ Lambda_1 theta_j; it is added to the parameters of body i. The
-functions of the base are constants. They have no effect on the motion, so the part that remains at the base has none.
+functions of the base are constants, which have no effect on the motion. So the part that is added to the base has none.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ def compute_energy_span(mechanism: Mechanism, *, rotors: bool) -> list[Shaped[np
     maps = [compute_energy_maps(body) for body in bodies]
     spans, twists = _compute_carrier_spans(mechanism, maps)
     width = PER_LINK * len(bodies) + mechanism.joints * rotors
-    composites = [_make_unit_rows(k, width) for k in range(len(bodies))]  # parameters of body k and of the bodies it carries
+    composites = [
+        _make_unit_rows(k, width) for k in range(len(bodies))
+    ]  # parameters of body k and of the bodies it carries
     result: list[np.ndarray] = [zeros(0, width)] * len(bodies)
     for k in reversed(range(len(bodies))):
         body, joint_maps = bodies[k], maps[k]
@@ -42,7 +44,7 @@ def compute_energy_span(mechanism: Mechanism, *, rotors: bool) -> list[Shaped[np
         rows = [dot(B, L) for powers, L in Lambda.items() if powers != ONE]
         rows += [dot(dot(V, joint_maps.G), L) for L in Lambda.values()]
         rows += [dot(joint_maps.k, L) for powers, L in Lambda.items() if powers != ONE]
-        quadratic = dot(joint_maps.k, Lambda[ONE])  # the row of qd_j² alone, which rotor inertia also has
+        quadratic = dot(joint_maps.k, Lambda[ONE])  # the row of qd_j² alone, which rotor inertia also multiplies
         stacked = np.concatenate([*rows, quadratic])
         if rotors and body.joint is not None:
             rotor = zeros(len(stacked), 1)
@@ -73,12 +75,17 @@ def _compute_carrier_spans(
         factors = (B, dot(V, joint_maps.G), joint_maps.k)
         energies = [dot(rows, L) for L in joint_maps.Lambda.values() for rows in factors]
         twists = [dot(V, X.T) for X in joint_maps.X.values()]
-        spans.append((compute_row_basis(np.concatenate(energies)), compute_row_basis(np.concatenate([*twists, joint_maps.S[None]]))))
+        spans.append(
+            (
+                compute_row_basis(np.concatenate(energies)),
+                compute_row_basis(np.concatenate([*twists, joint_maps.S[None]])),
+            )
+        )
     return carrier_energies, carrier_twists
 
 
 def compute_row_basis(matrix: Shaped[np.ndarray, "rows columns"]) -> Shaped[np.ndarray, "rank columns"]:
-    """The reduced row echelon form of a matrix of fractions, without rows of zeros."""
+    """Return the reduced row echelon form of a matrix of fractions, without rows of zeros."""
     pivots: list[tuple[int, list[Any]]] = []  # column and row of each pivot
     for row in {tuple(entries): None for entries in matrix.tolist()}:
         rest = list(row)
@@ -101,7 +108,7 @@ def _eliminate(row: list[Any], pivot: list[Any], column: int) -> list[Any]:
 
 
 def _make_unit_rows(body: int, width: int) -> Shaped[np.ndarray, "10 columns"]:
-    """The rows of the unit matrix for the ten parameters of a body."""
+    """Return the rows of the unit matrix for the ten parameters of a body."""
     result = zeros(PER_LINK, width)
     for k in range(PER_LINK):
         result[k, PER_LINK * body + k] = 1

@@ -3,14 +3,14 @@
 A number becomes the nearest fraction with a denominator up to ``MAX_DENOMINATOR``: decimals of up to twelve digits stay
 unchanged, and no number changes by more than 1e-12. A rotation becomes Rz Rx Rz with each angle at a rational point of
 the unit circle, cos = (1 - t²) / (1 + t²), sin = 2 t / (1 + t²): quarter turns are exact, other angles (also those with
-cosines such as sqrt(3)/2) are within 2e-12 rad. An angle within ``ANGLE_TOLERANCE`` of a quarter turn or of zero is
-replaced by it.
+cosines such as sqrt(3)/2) are within 2e-12 rad. An angle within ``ANGLE_TOLERANCE`` of zero or of a quarter turn is
+replaced by zero or a quarter turn.
 
-A change of an angle can only destroy a coincidence. ``to_canonical_frames`` therefore chooses frames in which every
-relevant coincidence is a zero, which stays exact: parallel, perpendicular, intersecting and coincident axes, gravity
-along an axis, common normals that meet. The frames are those of ``robot.modified_dh`` with two changes: the base has z
-opposite to gravity, and links that do not rotate against their parent (on prismatic joints, loads) keep its directions.
-So there is one rotation from one revolute joint to the next, even with prismatic joints between them.
+Changing an angle can destroy a coincidence: parallel, perpendicular, intersecting or coincident axes, gravity along an
+axis, common normals that meet. ``to_canonical_frames`` therefore chooses frames in which every relevant coincidence is
+a zero, which stays exact. The frames are those of ``robot.modified_dh`` with two changes: the base has z opposite to
+gravity, and links that do not rotate relative to their parent (those on prismatic joints, and loads) keep its axes.
+Thus there is one rotation from one revolute joint to the next, even with prismatic joints between them.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, Shaped
 
 MAX_DENOMINATOR = 10**12
-ANGLE_TOLERANCE = 1e-9
+ANGLE_TOLERANCE = 1e-9  # rad
 _X, _Z = np.array([1.0, 0.0, 0.0]), np.array([0.0, 0.0, 1.0])
 
 
 @dataclass(frozen=True, eq=False)
 class CanonicalMechanism:
-    """An exact mechanism, and its link frames (without that of the base) relative to the robot's own."""
+    """An exact mechanism, and its link frames (without the base) relative to those of the robot description."""
 
     mechanism: Mechanism
     frames: tuple[Frame, ...]
@@ -48,7 +48,8 @@ def to_canonical_frames(robot: Robot) -> CanonicalMechanism:
     dh = to_modified_dh(robot)
     numbers = build_mechanism(dh.robot)
     g = np.array(numbers.gravity, dtype=float)
-    rotated = [_to_frame(_make_upright_axes(g))]  # canonical frames relative to those of modified_dh; first that of the base
+    # Canonical frames relative to those of modified_dh, beginning with the base.
+    rotated = [_to_frame(_make_upright_axes(g))]
     bodies: list[Body] = []
     for body, row in zip(numbers.bodies, dh.rows, strict=True):
         parent = rotated[0 if body.parent is None else body.parent + 1]
@@ -70,7 +71,7 @@ def to_canonical_frames(robot: Robot) -> CanonicalMechanism:
 def to_exact_mechanism(robot: Robot, lengths: Mapping[str, Any], to_fractions: Callable[[Any], Any]) -> Mechanism:
     """Return the mechanism of a robot in its own frames; ``lengths`` are scalars that can be combined with fractions.
 
-    ``to_fractions`` does for linear forms in these scalars what ``to_fraction`` does for numbers.
+    ``to_fractions`` applies ``to_fraction`` to the coefficients of a linear form in these scalars.
     """
     inexact = build_mechanism(robot, lengths) if lengths else build_mechanism(robot)
 
@@ -137,7 +138,7 @@ def _rotate_about_z(c: Any, s: Any) -> Shaped[np.ndarray, "3 3"]:
 
 
 def _make_upright_axes(g: Float[np.ndarray, "3"]) -> Float[np.ndarray, "3 3"]:
-    """Axes with z opposite to gravity, in base axes; the base axes themselves if there is no gravity."""
+    """Return axes with z opposite to gravity, in base axes; the base axes themselves if there is no gravity."""
     if not g.any():
         return np.eye(3)
     z = -g / np.linalg.norm(g)
@@ -146,7 +147,7 @@ def _make_upright_axes(g: Float[np.ndarray, "3"]) -> Float[np.ndarray, "3 3"]:
 
 
 def _find_perpendicular(z: Float[np.ndarray, "3"]) -> Float[np.ndarray, "3"]:
-    """A unit vector perpendicular to z, along a coordinate axis if possible."""
+    """Return a unit vector perpendicular to z, along a coordinate axis if possible."""
     unit = _X if abs(z[0]) < 0.7 else _Z
     across = unit - z * (z @ unit)
     return np.asarray(across / np.linalg.norm(across))

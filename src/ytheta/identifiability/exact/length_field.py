@@ -68,9 +68,9 @@ def solve_for_independent(
     """Return K with K[:, independent] = 1 by elimination; rows and columns go from the base to the tips.
 
     Every pivot is a number, so all entries of K are polynomials in the lengths. Such pivots exist if the parameters of
-    a link are eliminated in the order inertias, first moments, mass. The inertias have numerical coefficients, those of
-    a rotation, in the link's rows for U, the first moments in its rows for k, and the mass in its row for m. The rows
-    of the links before are used up by then.
+    a link are eliminated in the order inertias, first moments, mass: in the link's rows for U the inertias have
+    coefficients that are numbers, namely entries of a rotation, and so have the first moments in its rows for k and
+    the mass in its row for m. At that point, all rows of the links before are already eliminated.
     """
     ring = PolyRing([sympy.Symbol(name) for name in names], sympy.RR, lex)
     remaining = [{k: ring.from_expr(sympy.sympify(e)) for k, e in enumerate(row) if e != 0} for row in rows]
@@ -92,7 +92,7 @@ def solve_for_independent(
 
 
 def _measure_pivot(entry: Any) -> float:
-    """The absolute value of a number; 0 for a polynomial, which cannot be a pivot."""
+    """Return the absolute value of a number; 0 for a polynomial, which cannot be a pivot."""
     return abs(float(entry.LC)) if entry is not None and entry.is_ground else 0.0
 
 
@@ -109,7 +109,7 @@ def _eliminate(row: dict[int, Any], column: int, pivot: dict[int, Any]) -> dict[
 
 
 def _to_expression(terms: Sequence[tuple[tuple[int, ...], Any]], symbols: Sequence[Any]) -> Any:
-    """A polynomial in the first symbols as an expression, without rounding errors; a float if it has no length."""
+    """Return a polynomial in the lengths as an expression without rounding errors; a float if it contains no length."""
     factors = [(powers, float(factor)) for powers, factor in terms]
     smallest = ROUNDING_TOLERANCE * max([1.0, *(abs(factor) for _, factor in factors)])
     total: Any = 0

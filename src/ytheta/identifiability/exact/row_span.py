@@ -10,7 +10,7 @@ _Sparse: TypeAlias = dict[Any, Any]
 
 
 class RowSpan:
-    """A basis that grows by added rows, and its echelon form with the combinations of basis rows that give it."""
+    """A basis to which rows are added, and its echelon form, each row with its combination of basis rows."""
 
     def __init__(self) -> None:
         self.rows: list[FrozenRow] = []
@@ -21,7 +21,7 @@ class RowSpan:
         return len(self.rows)
 
     def index(self, row: FrozenRow) -> int:
-        """The index of a row in the basis."""
+        """Return the index of a row in the basis."""
         return self.rows.index(row)
 
     def add(self, row: FrozenRow) -> bool:

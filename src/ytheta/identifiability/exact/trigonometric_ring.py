@@ -40,7 +40,7 @@ class TrigonometricRing:
 
         of_revolute, of_prismatic = ("cos(q{})", "sin(q{})", "rate {}"), ("position {}", "rate {}")
         patterns = [of_revolute if revolute else of_prismatic for revolute in self.revolute]
-        # No length can have such a name.
+        # These names contain parentheses or spaces, so no length can have one of them.
         joints = [pattern.format(k) for k, names in enumerate(patterns, start=1) for pattern in names]
         return PolyRing([Symbol(name) for name in (*joints, *self.lengths)], QQ)
 
@@ -52,18 +52,18 @@ class TrigonometricRing:
             starts.append(starts[-1] + (3 if revolute else 2))
         return tuple(starts)
 
-    def length(self, name: str) -> Function:
-        """The generator of a length."""
+    def get_length(self, name: str) -> Function:
+        """Return the generator of a length."""
         return self.ring.gens[self._starts[-1] + self.lengths.index(name)]
 
     def to_fractions(self, value: Any) -> Any:
-        """Convert a number, or the coefficients of a linear form in lengths, by ``geometry.to_fraction``."""
+        """Apply ``geometry.to_fraction`` to a number, or to the coefficients of a linear form in lengths."""
         if isinstance(value, int | float):
             return to_fraction(value)
         return self.ring.from_dict({m: self.ring.domain.convert(to_fraction(x)) for m, x in value.items()})
 
-    def monomial(self, joint: int, powers: Powers, rate: int) -> Monomial:
-        """cos^a sin^b or q^c of a joint, times a power of its rate."""
+    def make_monomial(self, joint: int, powers: Powers, rate: int) -> Monomial:
+        """Return the monomial cos^a sin^b (revolute) or q^c (prismatic) of a joint, times a power of its rate."""
         exponents = [0] * len(self.ring.gens)
         start = self._starts[joint]
         of_joint = (*powers[:2], rate) if self.revolute[joint] else (powers[2], rate)
@@ -74,13 +74,13 @@ class TrigonometricRing:
         """Return the exponents of the joint variables, and those of the lengths."""
         return monomial[: self._starts[-1]], monomial[self._starts[-1] :]
 
-    def level(self, monomial: Monomial) -> int:
-        """The last joint, counted from 1, on which a monomial depends; 0 if on none."""
+    def find_level(self, monomial: Monomial) -> int:
+        """Return the last joint, counted from 1, on which a monomial depends; 0 if it depends on none."""
         last = max((k for k, exponent in enumerate(monomial[: self._starts[-1]]) if exponent), default=-1)
         return sum(start <= last for start in self._starts[:-1])
 
     def make_sort_key(self, monomial: Monomial) -> tuple[Any, ...]:
-        """A key for sorting: few factors of position first, so rates alone come first; cosines before sines."""
+        """Return a key that sorts monomials by the number of their position factors, and then cosines before sines."""
         rates = {start - 1 for start in self._starts[1:]}
         return sum(m for k, m in enumerate(monomial) if k not in rates), tuple(-m for m in monomial)
 
@@ -90,7 +90,7 @@ class TrigonometricRing:
         return self.ring.from_dict({monomial + padding: value for monomial, value in terms.items() if value})
 
     def differentiate_by_position(self, function: Function, joint: int) -> Function:
-        """The derivative with respect to q of a joint."""
+        """Return the derivative with respect to q of a joint."""
         first = self.ring.gens[self._starts[joint]]
         if not self.revolute[joint]:
             return function.diff(first)
@@ -98,11 +98,11 @@ class TrigonometricRing:
         return self._replace_squared_sine(function.diff(s) * c - function.diff(c) * s, joint)
 
     def differentiate_by_rate(self, function: Function, joint: int) -> Function:
-        """The derivative with respect to qd of a joint."""
+        """Return the derivative with respect to qd of a joint."""
         return function.diff(self.ring.gens[self._starts[joint + 1] - 1])
 
-    def rate(self, joint: int) -> Function:
-        """qd of a joint."""
+    def get_rate(self, joint: int) -> Function:
+        """Return the generator qd of a joint."""
         return self.ring.gens[self._starts[joint + 1] - 1]
 
     def _replace_squared_sine(self, function: Function, joint: int) -> Function:
@@ -122,23 +122,23 @@ class TrigonometricRing:
             values += [motion.cos[k], motion.sin[k], motion.qd[k]] if revolute else [motion.q[k], motion.qd[k]]
         products: dict[Monomial, Any] = {}
 
-        def product(monomial: Monomial) -> Any:
+        def compute_product(monomial: Monomial) -> Any:
             """Compute each product of generators once: the last factor times the rest."""
             if monomial not in products:
                 last = max(k for k, exponent in enumerate(monomial) if exponent)
                 rest = (*monomial[:last], monomial[last] - 1, *monomial[last + 1 :])
-                products[monomial] = product(rest) * values[last] if any(rest) else values[last]
+                products[monomial] = compute_product(rest) * values[last] if any(rest) else values[last]
             return products[monomial]
 
-        def total(function: Function) -> Any:
+        def compute_total(function: Function) -> Any:
             result: Any = 0
             for monomial, factor in function.terms():
                 joints, _ = self.split_monomial(monomial)
-                term = number(factor) * product(joints) if any(joints) else number(factor)
+                term = number(factor) * compute_product(joints) if any(joints) else number(factor)
                 result = term if type(result) is int else result + term
             return result
 
-        return [total(function) for function in functions]
+        return [compute_total(function) for function in functions]
 
 
 def make_ring(robot: Robot, lengths: Sequence[str]) -> TrigonometricRing:
@@ -147,7 +147,7 @@ def make_ring(robot: Robot, lengths: Sequence[str]) -> TrigonometricRing:
 
 
 def compute_lagrangians(mechanism: Mechanism, ring: TrigonometricRing) -> list[list[Function]]:
-    """L_i of (3) for every body: the functions that multiply its ten parameters, joint by joint (``energy_maps``)."""
+    """Return L_i of (3) for every body: the functions that multiply its ten parameters (see ``energy_maps``)."""
     zero = ring.ring.zero
     ground = [zero, *(ring.ring(x) for x in mechanism.gravity), *[zero] * 6]
     energies: list[list[Function]] = []
@@ -171,7 +171,7 @@ def compute_lagrangians(mechanism: Mechanism, ring: TrigonometricRing) -> list[l
 
 
 def _combine(factors: Shaped[np.ndarray, "n"], functions: Sequence[Function]) -> Function:
-    """A linear combination of functions."""
+    """Return a linear combination of functions."""
     terms = [f if type(x) is int and x == 1 else f * x for x, f in zip(factors, functions, strict=True) if x and f]
     return sum(terms[1:], terms[0]) if terms else functions[0].ring.zero
 
@@ -187,5 +187,5 @@ def _add_multiple(
     """Add functions, each multiplied by the same monomial in the variables of one joint."""
     if joint is None:
         return [f + g for f, g in zip(functions, more, strict=True)]
-    monomial = ring.monomial(joint, powers, rate)
+    monomial = ring.make_monomial(joint, powers, rate)
     return [f + g.mul_monom(monomial) if g else f for f, g in zip(functions, more, strict=True)]

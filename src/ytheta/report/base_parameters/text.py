@@ -12,7 +12,7 @@ from rich.table import Table
 from ytheta.identifiability.base_parameters import BaseParameters, Identifiability
 from ytheta.report.terminal import safe_text, safe_texts
 
-MAX_RELATIVE_ROUNDING = 1e-13  # relative to the terms of a sum; a smaller value is zero
+MAX_RELATIVE_ROUNDING = 1e-13  # relative to the sum of the absolute terms; a smaller value is printed as 0
 
 
 def print_base_parameters(console: Console, base: BaseParameters, data: dict[str, Any]) -> None:
@@ -36,7 +36,7 @@ def print_base_parameters(console: Console, base: BaseParameters, data: dict[str
 
 
 def _sum_sizes(base: BaseParameters) -> list[float]:
-    """Return the sum of the absolute terms of each base parameter, to report_stage rounding errors from values."""
+    """Return the sum of the absolute terms of each base parameter, to distinguish rounding errors from values."""
     if base.robot.unset_lengths:
         return [0.0] * len(base)
     sizes: list[float] = (abs(base.K) @ abs(base.robot.theta)).tolist()
@@ -44,9 +44,9 @@ def _sum_sizes(base: BaseParameters) -> list[float]:
 
 
 def _summarize(base: BaseParameters) -> Iterator[str]:
-    for verdict in Identifiability:
-        names = [name for name, given in base.identifiability.items() if given is verdict]
-        yield f"{verdict.value}: {', '.join(names) or 'nothing'}"
+    for identifiability in Identifiability:
+        names = [name for name, parameter_kind in base.identifiability.items() if parameter_kind is identifiability]
+        yield f"{identifiability.value}: {', '.join(names) or 'nothing'}"
     gap = ""
     if base.gap is not None:
         gap = f"; smallest singular value counted {base.gap[0]:.1e}, largest left out {base.gap[1]:.1e}"

@@ -45,5 +45,7 @@ def test_rotation_about_an_axis(axis: tuple[float, ...]) -> None:
 def test_centripetal_matrix_is_symmetric_in_two_velocities() -> None:
     w, u, x = (random_array(3, seed=seed) for seed in range(3))
     product = vectors.cross(w, vectors.cross(u, x)) + vectors.cross(u, vectors.cross(w, x))
-    assert np.allclose(vectors.dot(vectors.centripetal(w, u), x).astype(float), 0.5 * product.astype(float))
-    assert np.allclose(vectors.centripetal(w, w).astype(float), np.outer(w, w).astype(float) - float(w @ w) * np.eye(3))
+    assert np.allclose(vectors.dot(vectors.centripetal_matrix(w, u), x).astype(float), 0.5 * product.astype(float))
+    assert np.allclose(
+        vectors.centripetal_matrix(w, w).astype(float), np.outer(w, w).astype(float) - float(w @ w) * np.eye(3)
+    )

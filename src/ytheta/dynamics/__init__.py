@@ -1,1 +1,1 @@
-"""Dynamics of robots: formulations, loops, graphs of whole robots, and their kernels."""
+"""Robot dynamics: formulations, closed loops, graphs of whole robots, and the kernels compiled from them."""

@@ -1,7 +1,7 @@
-"""Mass matrix by composite rigid bodies, and accelerations by a factorisation that follows the tree.
+"""Mass matrix by composite rigid bodies, and accelerations by a factorization that follows the tree.
 
 Identity      M = M(q, theta) with kinetic energy ½ qdᵀ M qd; qdd = M⁻¹ (tau - bias)
-Reference     Featherstone, Rigid Body Dynamics Algorithms (2008), tables 6.2 and 6.3, in the ten parameters
+Reference     Featherstone, Rigid Body Dynamics Algorithms (2008), tables 6.2 and 6.3, with the ten parameters of a link
 Accepts       trees of revolute and prismatic joints with any axis; loads
 Notation      code      meaning                                                              shape
               m, h, I   mass, first moment and inertia of a body and all bodies behind it, in its frame
@@ -26,29 +26,30 @@ Composite = tuple[Any, np.ndarray, np.ndarray]
 def mass_matrix(mechanism: Mechanism, motion: Motion, theta: Shaped[np.ndarray, "params"]) -> AnyJointsByJoint:
     """The joint-space mass matrix of the links."""
     poses = [pose(body, motion) for body in mechanism.bodies]
-    composites = [_from_parameters(theta[PER_LINK * i : PER_LINK * (i + 1)]) for i in range(len(mechanism.bodies))]
+    composites = [_make_composite(theta[PER_LINK * i : PER_LINK * (i + 1)]) for i in range(len(mechanism.bodies))]
     M = zeros(mechanism.joints, mechanism.joints)
     for i in reversed(range(len(mechanism.bodies))):
         body = mechanism.bodies[i]
         if body.joint is not None:
             _fill_column(mechanism, poses, i, composites[i], M)
         if body.parent is not None:
-            composites[body.parent] = _add(composites[body.parent], _transform(composites[i], *poses[i]))
+            composite = _transform_to_parent(composites[i], *poses[i])
+            composites[body.parent] = _add_composites(composites[body.parent], composite)
     return M
 
 
 def solve(mechanism: Mechanism, M: AnyJointsByJoint, b: Shaped[np.ndarray, "joints"]) -> Shaped[np.ndarray, "joints"]:
-    """Solve M x = b by M = Lᵀ D L, from the tips inwards: L keeps the zeros that the branches of the tree give M."""
-    return _solve(M, b, _joint_parents(mechanism))
+    """Solve M x = b with M = Lᵀ D L, factorized from the tips inward. L keeps the zeros of M between branches."""
+    return _solve(M, b, _find_joint_parents(mechanism))
 
 
 def solve_dense(M: AnyJointsByJoint, b: Shaped[np.ndarray, "joints"]) -> Shaped[np.ndarray, "joints"]:
-    """Solve M x = b for a full M, such as couplings and loops give."""
+    """Solve M x = b for a dense M, as couplings and loops produce it."""
     return _solve(M, b, [k - 1 if k else None for k in range(len(b))])
 
 
 def _solve(M: AnyJointsByJoint, b: np.ndarray, parents: list[int | None]) -> np.ndarray:
-    """Factorise and substitute; row k of L has entries only for k and its ancestors."""
+    """Factorize M and substitute. Row k of L has entries only in the columns of k and its ancestors."""
     L, D, x = M.copy(), zeros(len(b)), b.copy()
     for k in reversed(range(len(b))):
         D[k] = L[k, k]
@@ -71,8 +72,8 @@ def _solve(M: AnyJointsByJoint, b: np.ndarray, parents: list[int | None]) -> np.
     return x
 
 
-def _joint_parents(mechanism: Mechanism) -> list[int | None]:
-    """The next movable joint towards the base, for every joint."""
+def _find_joint_parents(mechanism: Mechanism) -> list[int | None]:
+    """For every joint, the next movable joint towards the base, or None."""
     parents: list[int | None] = [None] * mechanism.joints
     for i, body in enumerate(mechanism.bodies):
         if body.joint is not None:
@@ -81,16 +82,16 @@ def _joint_parents(mechanism: Mechanism) -> list[int | None]:
     return parents
 
 
-def _from_parameters(theta: Shaped[np.ndarray, "10"]) -> Composite:
+def _make_composite(theta: Shaped[np.ndarray, "10"]) -> Composite:
     return theta[0], array(list(theta[1:4])), inertia_matrix(theta)
 
 
-def _add(a: Composite, b: Composite) -> Composite:
+def _add_composites(a: Composite, b: Composite) -> Composite:
     return a[0] + b[0], a[1] + b[1], a[2] + b[2]
 
 
-def _transform(composite: Composite, R: np.ndarray, p: np.ndarray) -> Composite:
-    """A composite body in its parent's frame."""
+def _transform_to_parent(composite: Composite, R: np.ndarray, p: np.ndarray) -> Composite:
+    """Express a composite body in the frame of its parent."""
     m, h, inertia = composite
     Rh = dot(R, h)
     # The parallel-axis rule in terms of the first moment needs no division by m.
@@ -100,7 +101,10 @@ def _transform(composite: Composite, R: np.ndarray, p: np.ndarray) -> Composite:
 
 
 def _fill_column(mechanism: Mechanism, poses: list[Any], i: int, composite: Composite, M: AnyJointsByJoint) -> None:
-    """Project the force for a unit acceleration of the joint of body i on it and on all joints towards the base."""
+    """Compute the entries of M for the joint of body i and all joints towards the base.
+
+    They are the components, along the axes of these joints, of the force for a unit acceleration of joint i.
+    """
     body = mechanism.bodies[i]
     assert body.joint is not None
     m, h, inertia = composite
@@ -117,8 +121,8 @@ def _fill_column(mechanism: Mechanism, poses: list[Any], i: int, composite: Comp
     while current is not None:
         ancestor = mechanism.bodies[current]
         if ancestor.joint is not None:
-            load = n - cross(joint_origin(ancestor), f) if ancestor.revolute else f
-            entry = dot(joint_axis(ancestor)[None], load)[0]
+            moment_or_force = n - cross(joint_origin(ancestor), f) if ancestor.revolute else f
+            entry = dot(joint_axis(ancestor)[None], moment_or_force)[0]
             M[ancestor.joint, body.joint] = M[body.joint, ancestor.joint] = entry
         R, p = poses[current]
         f = dot(R, f)

@@ -1,12 +1,12 @@
 """Declared forces of a robot as columns of Y: springs, counterbalances and others of known shape and unknown size.
 
 Identity      tau += D^T @ shapes @ k,   D the drive Jacobian (``drive_motion``), k the last parameters of theta
-Accepts       every robot; forces may act on passive and coupled joints, cut joints and motors, and depend on them
+Accepts       every robot; forces may act on, and depend on, passive and coupled joints, cut joints and motors
 Notation      code      meaning                                                             shape
               shapes    torque of every drive per unit of each force                        drives x forces
 
-Shapes depend on positions alone: they are the same in the two-velocity form, contribute to the torque that holds the
-arm at rest, and do not contribute to momentum.
+Shapes depend only on positions. Therefore they do not change if there is a reference velocity, they contribute to the
+torque that holds the arm at rest, and they do not contribute to the momentum.
 """
 
 from __future__ import annotations
@@ -23,13 +23,15 @@ from ytheta.robot.forces import evaluate_shapes
 from ytheta.shapes import Shaped
 
 
-def compute_force_shapes(constraint: Constraint, q: Shaped[np.ndarray, "joints"]) -> Shaped[np.ndarray, "drives forces"]:
-    """The shapes of all forces at the joint positions q and the coordinates ``constraint.x``."""
+def compute_force_shapes(
+    constraint: Constraint, q: Shaped[np.ndarray, "joints"]
+) -> Shaped[np.ndarray, "drives forces"]:
+    """Compute the shapes of all forces at the joint positions q and the coordinates ``constraint.x``."""
     robot = constraint.robot
     result = zeros(len(robot.moving), len(robot.forces))
     if not robot.forces:
         return result
-    positions = _positions(constraint, q)
+    positions = _collect_positions(constraint, q)
     row = {name: k for k, name in enumerate(positions)}
     for k, force in enumerate(robot.forces):
         for name, shape in evaluate_shapes(force, positions).items():
@@ -37,8 +39,8 @@ def compute_force_shapes(constraint: Constraint, q: Shaped[np.ndarray, "joints"]
     return result
 
 
-def _positions(constraint: Constraint, q: np.ndarray) -> dict[str, Any]:
-    """The positions of all drives by name, in the order of ``robot.moving``; angles of cut joints are in [-pi, pi]."""
+def _collect_positions(constraint: Constraint, q: np.ndarray) -> dict[str, Any]:
+    """The positions of all drives by name, in the order of ``robot.moving``. Angles of cut joints are in [-pi, pi]."""
     robot = constraint.robot
     _, offset = robot.motor_map
     motors = dot(constraint.motors, scalars(constraint.x)) + exact_array(offset.tolist()) if len(offset) else ()

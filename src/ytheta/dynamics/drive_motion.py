@@ -4,17 +4,18 @@ Identity      qd = A E Qd, qdd = A (E Qdd + Edot Qd) for joints; likewise for mo
 Reference     [walker1988] sec. 2.3, (4)-(9)
 Accepts       every robot; without loops and couplings no operation is added
 Notation      code              meaning                                                       shape
-              E                 dx/dQ of the constraint; 1 without loops                      coordinates x actuated
+              E                 dx/dQ of the constraint; identity without loops               coordinates x actuated
               joint_jacobian    dq/dQ = A E                                                   joints x actuated
               drive_jacobian    velocities of joints, moving cut joints and motors per Qd     drives x actuated
 
-Two velocities: controllers of the Slotine-Li kind need Y(x, Qd, V, Vd). Joints then have v = E V and
-vd = E Vd + Edot V, where Edot belongs to the real motion Qd. Rotor inertia takes the acceleration that follows from V
-and Vd, viscous friction the *reference* velocity, so that both are linear in the reference as M vd + C v is. Coulomb
-friction takes the sign of the *real* velocity, smooth or not, because it opposes the real motion.
+Control laws of the Slotine-Li kind need Y(x, Qd, V, Vd) with a reference velocity V. The joints then have v = A E V
+and vd = A (E Vd + Edot V), where Edot belongs to the real motion Qd. The torque of a rotor inertia uses the
+acceleration that follows from V and Vd, and viscous friction uses the *reference* velocity. Both are then linear in V
+and Vd, like M vd + C v. Coulomb friction uses the *real* velocity, because it opposes the real motion.
 
-A drive with a ``coulomb_speed`` s has qd / sqrt(qd^2 + s^2) instead of the sign: odd, smooth, and 1 far from rest.
-Root and division are SIMD instructions; tanh would be a function call per lane.
+The factor of Coulomb friction is the sign of the velocity qd of the drive. If the drive has a ``coulomb_speed`` s, it
+is qd / sqrt(qd^2 + s^2) instead, a smooth function that approaches the sign at speeds far above s. Square root and
+division are SIMD instructions, whereas tanh would need one function call per SIMD lane.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from ytheta.shapes import AnyPerActuated, AnyPerDrive, Shaped
 
 @dataclass(frozen=True, eq=False)
 class DriveMotion:
-    """The motion of the joints, and real and reference velocity and acceleration of every drive.
+    """The motion of the joints, and the real velocity, reference velocity and acceleration of every drive.
 
     Drives are in the order of ``robot.moving``: joints, moving cut joints, motors.
     """
@@ -52,14 +53,17 @@ class DriveMotion:
         factors = zeros(len(self.velocity), len(JOINT_PARAMETERS))
         factors[:, 0], factors[:, 1], factors[:, 3] = self.acceleration, self.reference_velocity, 1
         for k, (velocity, speed) in enumerate(zip(self.velocity, self.coulomb_speeds, strict=True)):
-            factors[k, 2] = _sign(velocity, speed)
+            factors[k, 2] = _compute_sign(velocity, speed)
         return factors
 
 
 def compute_drive_motion(
     constraint: Constraint, Qd: AnyPerActuated, Vd: AnyPerActuated, V: AnyPerActuated | None = None
 ) -> DriveMotion:
-    """The motion of joints and drives at the closed coordinates ``constraint.x``; without V the reference is Qd."""
+    """Compute the motion of joints and drives at the closed coordinates ``constraint.x``.
+
+    Qd is the real velocity, V the reference velocity (Qd if it is None), and Vd the derivative of V.
+    """
     A, E, cuts, motors = constraint.A, constraint.E, constraint.cut_rates, constraint.motors
     xd = dot(E, Qd)
     y = xd if V is None else dot(E, V)
@@ -69,7 +73,7 @@ def compute_drive_motion(
     q, cos, sin = compute_joint_positions(constraint.robot, scalars(constraint.x))
     velocity = np.concatenate([qd, dot(cuts, xd), dot(motors, xd)])
     joint_jacobian = dot(A, E)
-    cut_acceleration = dot(cuts, xdd) + _cut_bias(constraint, xd, y)
+    cut_acceleration = dot(cuts, xdd) + _compute_cut_bias(constraint, xd, y)
     return DriveMotion(
         joints=Motion(q, cos, sin, qd, v, vd),
         joint_jacobian=joint_jacobian,
@@ -81,8 +85,8 @@ def compute_drive_motion(
     )
 
 
-def _sign(velocity: Any, speed: float) -> Any:
-    """The sign of a velocity; if ``speed`` is not 0, it changes gradually over about that speed."""
+def _compute_sign(velocity: Any, speed: float) -> Any:
+    """The sign of a velocity. If ``speed`` is not 0, it changes smoothly from about -speed to +speed."""
     import casadi
 
     if type(velocity) is int:  # zero by structure: a drive at rest
@@ -90,8 +94,8 @@ def _sign(velocity: Any, speed: float) -> Any:
     return velocity / casadi.sqrt(velocity * velocity + speed * speed) if speed else casadi.sign(velocity)
 
 
-def _cut_bias(constraint: Constraint, xd: np.ndarray, y: np.ndarray) -> Shaped[np.ndarray, "cuts"]:
-    """(d/dt cut_rates) y along xd; zero if the rates are constant, as in planar mechanisms."""
+def _compute_cut_bias(constraint: Constraint, xd: np.ndarray, y: np.ndarray) -> Shaped[np.ndarray, "cuts"]:
+    """The time derivative of ``cut_rates`` along xd, times y. It is zero in planar mechanisms."""
     import casadi
 
     rows = constraint.cut_rates

@@ -1,12 +1,12 @@
-"""The regressor of all standard parameters: links of any formulation, drives, forces, couplings and loops.
+"""The regressor of all standard parameters: links by any formulation, drives, forces, couplings and loops.
 
 Identity      tau = Y @ theta   for every theta, in the order of ``robot.parameter_names``
 Reference     [walker1988] sec. 3: tau = E^T rho; (13) and (22) for friction, which cut joints have too
-Accepts       every robot; without loops and couplings nothing is added to the formulation's own operations
+Accepts       every robot; without loops and couplings no operation is added to those of the formulation
 
-By virtual work a torque on a drive contributes its row of the drive Jacobian, transposed. The four columns of a drive
-are that row times the drive's acceleration (Ia), its velocity (fv), the sign of its velocity (fc), and one (fo); see
-``drive_motion``. Declared forces have one column each, after all others; see ``declared_forces``.
+By virtual work, a unit torque on a drive contributes the drive's row of the drive Jacobian, transposed, to tau. The
+four columns of a drive are this vector times the drive's acceleration (Ia), its velocity (fv), the sign of its velocity
+(fc), and one (fo); see ``drive_motion``. Each declared force has one column, after all others; see ``declared_forces``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Inertia constants of composite bodies: the inertia of all bodies behind a joint that is independent of their motion.
+"""Inertia constants: the part of the inertia of all bodies behind a joint that does not depend on their motion.
 
 Identity      the first moment and the inertia of composite body i are k_i and U_i plus parts that need only constants
               of the bodies behind it (8), (9)
@@ -8,12 +8,12 @@ Notation      code    paper     meaning                                       fr
               m, k    m hat, k  mass and constant first moment                joint i
               U       U         constant inertia about the frame's origin     joint i
               R, p    R, s      joint frame of a body in that of its parent, at q = 0
-Differs from  the paper in: trees, where the constants of all children add up; joint frames with z along the axis and
+Differs from  the paper in: trees, in which the constants of all children add up; joint frames with z along the axis and
               any x, which are the paper's for a robot in modified Denavit-Hartenberg frames; a load passes all its
               constants to its parent.
 
-The ten parameters of a link become constants by a change from its link frame to its joint frame. Parameters and lengths
-may be floats or symbols; the constants are linear in the parameters and polynomial in the lengths.
+The constants of a single link are its ten parameters, transformed from the link frame to the joint frame. Parameters
+and lengths may be floats or symbols. The constants are linear in the parameters and polynomial in the lengths.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Constants:
         return Constants(self.m + other.m, self.k + other.k, self.U + other.U)
 
     def seen_from(self, R: AnyMatrix3, p: AnyVector3) -> Constants:
-        """The same constants in a frame A, given the present frame in A."""
+        """The same constants in another frame; R and p are rotation and position of the present frame in it."""
         k = dot(R, self.k)
         moment = k + scale(p, self.m)
         product = dot(p[:, None], moment[None]) + dot(k[:, None], p[None])
@@ -78,7 +78,7 @@ def compute_inertia_constants(mechanism: Mechanism, theta: Shaped[np.ndarray, "l
 
 
 def pass_to_parent(body: Body, constants: Constants, R: AnyMatrix3, p: AnyVector3) -> Constants:
-    """The part of a body's constants that is constant for its parent too, in the joint frame of the parent."""
+    """The part of a body's constants that is also constant for its parent, in the joint frame of the parent."""
     if body.joint is None:
         return constants.seen_from(R, p)
     if body.prismatic:
@@ -92,14 +92,14 @@ def pass_to_parent(body: Body, constants: Constants, R: AnyMatrix3, p: AnyVector
 
 
 def link_in_joint(body: Body) -> tuple[AnyMatrix3, AnyVector3]:
-    """The link frame of a body in its joint frame, which moves with it."""
+    """The pose of a body's link frame in its joint frame, which moves with the body."""
     R = rotation_to_axis(body).T
     return dot(R, body.S), dot(R, body.s)
 
 
 def rotation_to_axis(body: Body) -> AnyMatrix3:
-    """A constant rotation that takes z to the joint axis; the identity for a load and for a joint axis along z."""
-    if body.joint is None or _is(body.axis, (0, 0, 1)):
+    """A constant rotation that maps z to the joint axis; the identity for a load and for a joint axis along z."""
+    if body.joint is None or _equals(body.axis, (0, 0, 1)):
         return exact_array(np.eye(3).tolist())
     x, y, z = (float(entry) for entry in body.axis)
     smallest = min(range(3), key=lambda k: abs((x, y, z)[k]))
@@ -109,5 +109,5 @@ def rotation_to_axis(body: Body) -> AnyMatrix3:
     return exact_array(np.column_stack([first, np.cross(axis, first), axis]).tolist())
 
 
-def _is(vector: AnyVector3, values: Sequence[int]) -> bool:
+def _equals(vector: AnyVector3, values: Sequence[int]) -> bool:
     return all(entry == value for entry, value in zip(vector, values, strict=True))

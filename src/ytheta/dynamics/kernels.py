@@ -1,7 +1,8 @@
-"""Kernels of a robot's dynamics: regressor, inverse and forward dynamics, and related quantities in machine code.
+"""Kernels: regressor, inverse dynamics, forward dynamics and related quantities of a robot, as machine code.
 
-q, qd, qdd and tau have the shape (samples, actuated coordinates), in the order of ``robot.actuated``. For a robot with
-closed loops the functions return a ClosedKernel, which closes the loops first, else a Kernel.
+q, qd, qdd and tau have the shape (samples, actuated coordinates), in the order of ``robot.actuated``. Every function
+returns a Kernel, or a ClosedKernel if the robot has closed loops. A ClosedKernel closes the loops before it calls its
+kernel.
 ``backend="interpreter"`` is the slow reference implementation.
 """
 
@@ -27,9 +28,10 @@ from ytheta.shapes import Float, Int
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ClosedKernel:
-    """A kernel of a robot with loops: it takes actuated coordinates, closes the loops and evaluates all coordinates.
+    """A kernel of a robot with loops, called with the actuated coordinates only.
 
-    ClosureError names the sample that cannot be closed, and the reason.
+    It closes the loops for every sample and passes all coordinates to ``kernel``. If a sample cannot be closed, it
+    raises ClosureError with the number of the sample and the reason.
     """
 
     loops: Constraint
@@ -37,7 +39,7 @@ class ClosedKernel:
 
     @cached_property
     def graph(self) -> Graph:
-        """The graph with the inputs of this kernel: q of the actuated coordinates instead of all coordinates x."""
+        """The graph of ``kernel``, with the actuated coordinates q as first input instead of all coordinates x."""
         graph = self.kernel.graph
         return replace(graph, inputs=(Input("q", len(self.loops.actuated)), *graph.inputs[1:]))
 
@@ -73,7 +75,7 @@ class ClosedKernel:
         return self.kernel.blocks(*self._close(arrays), size=size)
 
     def _close(self, arrays: Sequence[Any]) -> list[np.ndarray]:
-        """Replace the actuated coordinates by all coordinates."""
+        """Check the arguments and replace the actuated coordinates by all coordinates."""
         values, _ = arguments.check_batch(self.graph, arrays)
         if not np.isfinite(values[0]).all():
             arguments.raise_not_finite(self.graph, values)
@@ -83,7 +85,7 @@ class ClosedKernel:
         return f"Closed{self.kernel!r}"
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a ClosedKernel is machine code of this process; send the robot and compile it there")
+        raise TypeError("a ClosedKernel is machine code of this process; send the robot and compile the kernel there")
 
 
 AnyKernel = Kernel | ClosedKernel
@@ -91,7 +93,7 @@ AnyKernel = Kernel | ClosedKernel
 
 @runtime_checkable
 class ParameterBasis(Protocol):
-    """The part of ``BaseParameters`` that a regressor needs: the independent parameters and a check of the robot."""
+    """The part of ``BaseParameters`` that a regressor needs: the independent parameters and the check of the robot."""
 
     @property
     def independent(self) -> tuple[str, ...]: ...
@@ -110,10 +112,11 @@ def regressor(
 ) -> AnyKernel:
     """(q, qd, qdd) → Y of the base parameters, of the named parameters, or of all in ``robot.parameter_names``.
 
-    ``reference``: (q, qd, v, vd) → the regressor of two velocities that controllers of the Slotine-Li kind need.
+    If ``reference`` is true, the kernel is (q, qd, v, vd) → Y(q, qd, v, vd), the regressor with a reference velocity v
+    that control laws of the Slotine-Li kind need.
     """
     if base is not None:
-        parameters = _independent_columns(robot, base, parameters)
+        parameters = _list_independent_parameters(robot, base, parameters)
     graph = graphs.regressor_graph(robot, formulation=formulation, parameters=parameters, reference=reference)
     return _compile(robot, graph, backend)
 
@@ -121,9 +124,10 @@ def regressor(
 def inverse_dynamics(
     robot: Robot, *, theta_input: bool = False, formulation: str = "", backend: str = "llvm"
 ) -> AnyKernel:
-    """(q, qd, qdd) → tau; with ``theta_input`` the standard parameters are a fourth argument, shared by all samples.
+    """(q, qd, qdd) → tau.
 
-    ``formulation``: newton_euler or minimal_newton_euler; by default the cheaper one that accepts the robot.
+    If ``theta_input`` is true, the standard parameters are a fourth argument, shared by all samples. ``formulation`` is
+    newton_euler or minimal_newton_euler; the default is the one with fewer operations that can be used.
     """
     return _compile(
         robot, graphs.inverse_dynamics_graph(robot, theta_input=theta_input, formulation=formulation), backend
@@ -146,12 +150,12 @@ def gravity(robot: Robot, *, backend: str = "llvm") -> AnyKernel:
 
 
 def bias(robot: Robot, *, backend: str = "llvm") -> AnyKernel:
-    """(q, qd) → the torque without acceleration, friction included."""
+    """(q, qd) → the torque at zero acceleration, friction included."""
     return _compile(robot, graphs.bias_graph(robot), backend)
 
 
 def coriolis_matrix(robot: Robot, *, backend: str = "llvm") -> AnyKernel:
-    """(q, qd) → C with tau = M qdd + C qd + g and Mdot - 2 C skew."""
+    """(q, qd) → C such that tau = M qdd + C qd + g and Mdot - 2 C is skew-symmetric."""
     return _compile(robot, graphs.coriolis_graph(robot), backend)
 
 
@@ -172,9 +176,9 @@ def momentum_regressor(
     parameters: Sequence[str] | None = None,
     backend: str = "llvm",
 ) -> AnyKernel:
-    """(q, qd) → W with W theta = M qd and Y = dW/dt + Yhat; columns as for ``regressor``."""
+    """(q, qd) → W such that W theta = M qd and Y = dW/dt + Yhat. The columns are those of ``regressor``."""
     if base is not None:
-        parameters = _independent_columns(robot, base, parameters)
+        parameters = _list_independent_parameters(robot, base, parameters)
     return _compile(robot, graphs.momentum_regressor_graph(robot, parameters=parameters), backend)
 
 
@@ -187,12 +191,17 @@ def remainder(
 ) -> AnyKernel:
     """(q, qd) → Yhat = Y - dW/dt: gravity, friction, declared forces and -∂T/∂q."""
     if base is not None:
-        parameters = _independent_columns(robot, base, parameters)
+        parameters = _list_independent_parameters(robot, base, parameters)
     return _compile(robot, graphs.remainder_graph(robot, parameters=parameters), backend)
 
 
-def _independent_columns(robot: Robot, base: ParameterBasis, parameters: Sequence[str] | None) -> tuple[str, ...]:
-    """The columns of Y that belong to beta: since K[:, independent] = 1, those of the independent parameters."""
+def _list_independent_parameters(
+    robot: Robot, base: ParameterBasis, parameters: Sequence[str] | None
+) -> tuple[str, ...]:
+    """Return the parameters whose columns of Y form the regressor of beta.
+
+    These are the independent parameters, because the columns of K that belong to them form the identity matrix.
+    """
     if parameters is not None:
         raise InputError("give base parameters or names of standard parameters, not both")
     base.check_robot(robot)

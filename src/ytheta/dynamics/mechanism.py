@@ -1,7 +1,7 @@
 """Mechanism: the tree of moving bodies of a robot, with arrays for its geometry.
 
-Bodies are the moving links and the loads of the merged robot, parents before children. The geometry of a body leads
-from its parent's link frame to its own (see ``robot.parts``)::
+Bodies are the moving links and the loads of the merged robot, parents before children. The geometry of a body is the
+transform from its parent's link frame to its own (see ``robot.parts``)::
 
     parent ──P, p──▶ joint frame ──motion about or along axis by q──▶ moved frame ──S, s──▶ body
 
@@ -24,15 +24,16 @@ from ytheta.robot.parts import Joint, JointKind
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Shaped
 
-PER_LINK = len(LINK_PARAMETERS)
-PER_DRIVE = len(JOINT_PARAMETERS)
+PER_LINK = len(LINK_PARAMETERS)  # standard parameters of one link
+PER_DRIVE = len(JOINT_PARAMETERS)  # standard parameters of one drive
 
 
 @dataclass(frozen=True, eq=False)
 class Body:
     """One moving link or load.
 
-    ``parent`` is the index of a body, None for the base. ``joint`` is the index of the joint in q, None if it is fixed.
+    ``parent`` is the index of the parent body, or None for the base. ``joint`` is the index of the joint in q, or None
+    if the body is fixed to its parent.
     """
 
     name: str
@@ -64,7 +65,7 @@ class Mechanism:
         return len(self.robot.movable)
 
     def path(self, body: int) -> tuple[int, ...]:
-        """The bodies from the base to a body, the latter included."""
+        """The indices of the bodies from the base to ``body``, which is included."""
         path: list[int] = []
         current: int | None = body
         while current is not None:
@@ -74,11 +75,11 @@ class Mechanism:
 
 
 def build_mechanism(robot: Robot, lengths: Mapping[str, Any] | None = None) -> Mechanism:
-    """The mechanism of a robot; ``lengths`` maps names of symbolic lengths to scalars of SymPy or CasADi."""
+    """Build the mechanism of a robot. ``lengths`` maps names of symbolic lengths to scalars of SymPy or CasADi."""
     merged = robot.merged if lengths else robot.numeric.merged
     index = {link.name: k for k, link in enumerate(merged.links[1:])}
     q = {joint.name: k for k, joint in enumerate(merged.movable)}
-    bodies = tuple(_body(joint, index, q, lengths or {}) for joint in merged.joints)
+    bodies = tuple(_make_body(joint, index, q, lengths or {}) for joint in merged.joints)
     return Mechanism(merged, bodies, exact_array(merged.gravity_in_base))
 
 
@@ -92,7 +93,7 @@ def exact_array(values: Any) -> np.ndarray:
     return result
 
 
-def _body(joint: Joint, index: Mapping[str, int], q: Mapping[str, int], lengths: Mapping[str, Any]) -> Body:
+def _make_body(joint: Joint, index: Mapping[str, int], q: Mapping[str, int], lengths: Mapping[str, Any]) -> Body:
     return Body(
         name=joint.child,
         parent=index.get(joint.parent),
@@ -100,11 +101,11 @@ def _body(joint: Joint, index: Mapping[str, int], q: Mapping[str, int], lengths:
         revolute=joint.kind is JointKind.REVOLUTE,
         axis=exact_array(joint.axis),
         P=exact_array(joint.placement.rotation),
-        p=exact_array([_scalar(entry, lengths) for entry in joint.placement.translation]),
+        p=exact_array([_evaluate_length(entry, lengths) for entry in joint.placement.translation]),
         S=exact_array(joint.seat.rotation),
-        s=exact_array([_scalar(entry, lengths) for entry in joint.seat.translation]),
+        s=exact_array([_evaluate_length(entry, lengths) for entry in joint.seat.translation]),
     )
 
 
-def _scalar(value: Scalar, lengths: Mapping[str, Any]) -> Any:
+def _evaluate_length(value: Scalar, lengths: Mapping[str, Any]) -> Any:
     return value.evaluate(lengths) if isinstance(value, Length) else value

@@ -1,7 +1,8 @@
-"""Motion: positions, velocities and accelerations as vectors of any scalar.
+"""Motion: positions, velocities and accelerations as vectors of any scalar type.
 
-Formulations are NumPy code on object arrays. With CasADi scalars they trace a graph, with SymPy symbols they print
-equations, with floats they compute. Sines and cosines are computed here, once, because each scalar type has its own.
+Formulations are NumPy code on object arrays. With CasADi scalars they trace a graph, with SymPy symbols they derive
+equations, and with floats they compute numbers. Sines and cosines are computed here, because each scalar type has its
+own functions for them.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Motion:
-    """q with its sines and cosines, qd, and the two vectors v, vd that take the place of qd and qdd.
+    """Positions q with their cosines and sines, velocities qd, and the reference velocity v with its derivative vd.
 
-    The ordinary regressor is Y(q, qd, v = qd, vd = qdd); controllers of the Slotine-Li kind need Y(q, qd, v, vd) with a
-    reference velocity v. If v *is* qd (the same object), the shorter formulas are used.
+    The ordinary regressor is Y(q, qd, v = qd, vd = qdd). Control laws of the Slotine-Li kind need Y(q, qd, v, vd) with
+    another v. If v *is* qd (the same object), the shorter formulas are used.
     """
 
     q: AnyPerJoint
@@ -35,7 +36,7 @@ class Motion:
 
     @property
     def ordinary(self) -> bool:
-        """Whether there is no separate reference velocity."""
+        """Whether v is qd, that is, there is no separate reference velocity."""
         return self.v is self.qd
 
     @property
@@ -52,7 +53,7 @@ def numeric_motion(q: Any, qd: Any, qdd: Any, v: Any = None) -> Motion:
 
 
 def sympy_motion(joints: int, *, reference: bool = False) -> Motion:
-    """A motion of SymPy symbols q1, qd1, qdd1 …, for printing equations; with ``reference``, v1 and vd1 … too."""
+    """A motion of SymPy symbols q1, qd1, qdd1 …, for printing equations; with ``reference`` v1, vd1 … too."""
     import sympy
 
     def symbols(name: str) -> np.ndarray:

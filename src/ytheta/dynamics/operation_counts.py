@@ -1,4 +1,4 @@
-"""Operation counts of each formulation on a robot: of the regressor and of inverse dynamics."""
+"""Operation counts of all formulations of the regressor and of inverse dynamics for one robot."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from ytheta.dynamics.graphs import inverse_dynamics_graph, regressor_graph
 from ytheta.native import count_operations
 from ytheta.robot.robot import Robot
 
-# Tracing time of the closed forms grows with the square of the joints; beyond this number only the first formulation
-# that accepts the robot is counted.
-MAX_JOINTS = 12
+# The tracing time of the closed forms grows with the square of the number of joints. If a robot has more joints than
+# this, only the first formulation that accepts it is counted.
+MAX_JOINTS_TO_COUNT_ALL = 12
 
 
 def count_regressor_operations(robot: Robot) -> dict[str, dict[str, Any]]:
     """Return ``multiplications`` and ``additions`` of each formulation, or the ``reason`` why they are not counted."""
     counts: dict[str, dict[str, Any]] = {}
     for name, reason in explain_refusals(robot).items():
-        if reason is None and counts and len(robot.movable) > MAX_JOINTS:
-            reason = f"accepted, but not counted: {len(robot.movable)} joints"
+        if reason is None and counts and len(robot.movable) > MAX_JOINTS_TO_COUNT_ALL:
+            reason = f"accepted, but not counted for more than {MAX_JOINTS_TO_COUNT_ALL} joints"
         if reason is None:
             count = count_operations(regressor_graph(robot, formulation=name))
             counts[name] = {"multiplications": count.multiplications, "additions": count.additions}
@@ -30,7 +30,7 @@ def count_regressor_operations(robot: Robot) -> dict[str, dict[str, Any]]:
 
 
 def count_inverse_dynamics_operations(robot: Robot) -> dict[str, dict[str, int]]:
-    """Return ``multiplications`` and ``additions`` of inverse dynamics with constant parameters, the fewest first."""
+    """Return ``multiplications`` and ``additions`` of inverse dynamics with constant parameters, fewest first."""
     accepted = ["newton_euler"] + ["minimal_newton_euler"] * (minimal_newton_euler.explain_refusal(robot) is None)
     counts = {name: count_operations(inverse_dynamics_graph(robot, formulation=name)) for name in accepted}
     order = sorted(counts, key=lambda name: counts[name].multiplications + counts[name].additions)

@@ -1,4 +1,4 @@
-"""Mass matrix, Coriolis matrix, gravity, energies and forward dynamics of the links of a mechanism, for any scalar.
+"""Gravity, Coriolis matrix, momentum, energies and forward dynamics of the links of a mechanism, for any scalar type.
 
 Identity      tau = M(q) qdd + C(q, qd) qd + g(q)
 Reference     [lu1993] sec. V, "Evaluation of qdd in simulations", steps 1-4, for ``forward_dynamics_by_steps``
@@ -26,21 +26,21 @@ def gravity(mechanism: Mechanism, motion: Motion, theta: AnyPerParameter) -> Any
 
 
 def bias(mechanism: Mechanism, motion: Motion, theta: AnyPerParameter) -> AnyPerJoint:
-    """The torque without acceleration, C(q, qd) v + g."""
+    """The torque at zero acceleration, C(q, qd) v + g."""
     return inverse_dynamics(mechanism, replace(motion, vd=zeros(mechanism.joints)), theta)
 
 
 def coriolis_matrix(mechanism: Mechanism, motion: Motion, theta: AnyPerParameter) -> AnyJointsByJoint:
-    """C(q, qd) of Christoffel symbols; its columns are the bias for unit vectors v, without gravity."""
+    """C(q, qd) of Christoffel symbols. Column k is the bias, without gravity, if v is the k-th unit vector."""
     weightless = replace(mechanism, gravity=zeros(3))
     C = zeros(mechanism.joints, mechanism.joints)
     for k in range(mechanism.joints):
-        C[:, k] = bias(weightless, replace(motion, v=_unit_vector(mechanism.joints, k)), theta)
+        C[:, k] = bias(weightless, replace(motion, v=_make_unit_vector(mechanism.joints, k)), theta)
     return C
 
 
 def momentum(mechanism: Mechanism, motion: Motion, theta: AnyPerParameter) -> AnyPerJoint:
-    """The generalised momentum M qd."""
+    """The generalized momentum M qd."""
     return dot(composite_body.mass_matrix(mechanism, motion, theta), motion.qd)
 
 
@@ -49,7 +49,7 @@ def kinetic_energy(mechanism: Mechanism, motion: Motion, theta: AnyPerParameter)
 
 
 def potential_energy(mechanism: Mechanism, motion: Motion, theta: AnyPerParameter) -> Any:
-    """The sum of -m gᵀ c over all links; zero for a mass at the base origin."""
+    """The sum of -m gᵀ c over all links, where c is the centre of mass in the base frame."""
     poses: list[tuple[np.ndarray, np.ndarray]] = []
     energy: Any = 0
     for i, body in enumerate(mechanism.bodies):
@@ -65,7 +65,7 @@ def potential_energy(mechanism: Mechanism, motion: Motion, theta: AnyPerParamete
 
 
 def forward_dynamics(mechanism: Mechanism, motion: Motion, theta: AnyPerParameter, tau: AnyPerJoint) -> AnyPerJoint:
-    """qdd from tau, by composite bodies and a factorisation that follows the tree."""
+    """qdd from tau, by composite bodies and a factorization that follows the tree."""
     M = composite_body.mass_matrix(mechanism, motion, theta)
     return composite_body.solve(mechanism, M, tau - bias(mechanism, motion, theta))
 
@@ -73,16 +73,16 @@ def forward_dynamics(mechanism: Mechanism, motion: Motion, theta: AnyPerParamete
 def forward_dynamics_by_steps(
     mechanism: Mechanism, motion: Motion, theta: AnyPerParameter, tau: AnyPerJoint
 ) -> AnyPerJoint:
-    """qdd from tau by the paper's four steps: n + 1 inverse dynamics give M, whatever the tree."""
+    """qdd from tau by the paper's four steps: bias and M follow from n + 1 evaluations of inverse dynamics."""
     h = bias(mechanism, motion, theta)  # step 1
     M = zeros(mechanism.joints, mechanism.joints)
     for k in range(mechanism.joints):
-        accelerated = replace(motion, vd=_unit_vector(mechanism.joints, k))
+        accelerated = replace(motion, vd=_make_unit_vector(mechanism.joints, k))
         M[:, k] = inverse_dynamics(mechanism, accelerated, theta) - h  # steps 2 and 3
     return composite_body.solve(mechanism, M, tau - h)  # step 4
 
 
-def _unit_vector(size: int, k: int) -> np.ndarray:
+def _make_unit_vector(size: int, k: int) -> np.ndarray:
     unit = zeros(size)
     unit[k] = 1
     return unit

@@ -1,14 +1,14 @@
-"""The equations of motion of a whole robot, in symbols of its coordinates and for parameters of any scalar.
+"""The equations of motion of a whole robot, with symbolic coordinates and parameters of any scalar type.
 
 Identity      torque(qd, vd, v) = Y(q, qd, v, vd) theta = M vd + C(q, qd) v + g + friction + declared forces
               multiply_transposed_regressor(torque, unknowns, w) = Y_uᵀ w, the gradient of wᵀ tau by the unknowns
 Reference     [lu1993] (1), (12); [fernandez2000] (28), (30); [walker1988] sec. 3 for tau = E^T rho
-Accepts       every robot; with loops q stands for all coordinates, closed
+Accepts       every robot; with loops, q stands for all coordinates, which must be closed
 Notation      code       meaning                                                            shape
               q          actuated coordinates                                               actuated
               theta      standard parameters in the order of Y, numbers or symbols          params
-Differs from  the papers in: the regressor is not formed. tau is a recursion in theta, and Yᵀ w comes from it by
-              reverse automatic differentiation, so that the work grows with the number of joints, not its square.
+Differs from  the papers in: the regressor is not formed. A recursion computes tau, and Yᵀ w follows from it by reverse
+              automatic differentiation, so that the work grows with the number of joints, not with its square.
 """
 
 from __future__ import annotations
@@ -63,10 +63,11 @@ class SymbolicModel:
     def torque(
         self, qd: AnyPerActuated, vd: AnyPerActuated, v: AnyPerActuated | None = None, *, minimal: bool = False
     ) -> AnyPerActuated:
-        """M vd + C v + g, friction and declared forces; without v the second velocity is qd.
+        """M vd + C v + g, plus friction and declared forces. Without v, the reference velocity is qd.
 
-        Viscous friction is that of v, Coulomb friction that of qd. ``minimal``: links by the recursion in minimal
-        parameters, which takes the numbers of the robot instead of ``theta`` and needs v = qd.
+        Viscous friction depends on v, Coulomb friction on qd. If ``minimal`` is true, the torque of the links comes
+        from the recursion in minimal parameters, which uses the robot's parameter values instead of ``theta`` and needs
+        v = qd.
         """
         m = compute_drive_motion(self.loops, qd, vd, v)
         if minimal:
@@ -83,7 +84,7 @@ class SymbolicModel:
 
     @cached_property
     def mass_matrix(self) -> Shaped[np.ndarray, "actuated actuated"]:
-        """Eᵀ M E of the links, and the rotor inertia of all drives."""
+        """The mass matrix of the actuated coordinates, from the links and the rotor inertia of all drives."""
         links = composite_body.mass_matrix(self.loops.mechanism, self._at_rest.joints, self.link_theta)
         joints, drives = self._at_rest.joint_jacobian, self._at_rest.drive_jacobian
         return dot(dot(joints.T, links), joints) + dot(dot(drives.T, np.diag(self.drive_theta[:, 0])), drives)
@@ -106,7 +107,7 @@ class SymbolicModel:
 
 
 def multiply_transposed_regressor(torque: AnyPerActuated, unknowns: casadi.SX, w: AnyPerActuated) -> AnyPerUnknown:
-    """Y_uᵀ w for the torque Y_k theta_k + Y_u theta_u; w is treated as a constant, whatever it depends on."""
+    """Y_uᵀ w for the torque Y_k theta_k + Y_u theta_u. w is treated as a constant, whatever it depends on."""
     import casadi
 
     if not unknowns.numel():
@@ -116,7 +117,7 @@ def multiply_transposed_regressor(torque: AnyPerActuated, unknowns: casadi.SX, w
 
 
 def _add_offsets(motion: Motion, offsets: Shaped[np.ndarray, "joints"]) -> Motion:
-    """The same motion with constant angles added to q; at quarter turns sine and cosine only change places."""
+    """Replace cos q and sin q by those of q + offsets. For quarter turns, they are only swapped or negated."""
     import casadi
 
     cos, sin = motion.cos.copy(), motion.sin.copy()

@@ -33,9 +33,10 @@ def zeros(*shape: int) -> np.ndarray:
 
 
 def dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """a @ b without operations on structural zeros and ones: a symbolic operation costs as much as a thousand checks.
+    """a @ b, skipping structural zeros and ones: a symbolic operation costs as much as a thousand such checks.
 
-    The integers 0, 1 and -1 are structural, whatever the other scalars are. An entry without terms is the integer 0.
+    The integers 0, 1 and -1 are structural, whatever the type of the other scalars. An entry without terms is the
+    integer 0.
     """
     matrix = b.reshape(len(b), math.prod(b.shape[1:]))
     result = zeros(len(a), matrix.shape[1])
@@ -60,7 +61,7 @@ def skew(x: AnyVector3) -> AnyMatrix3:
 
 def cross(a: AnyVector3, b: AnyVector3) -> AnyVector3:
     """a × b, skipping structural zeros."""
-    return array([_two_by_two(a, b, i, j) for i, j in ((1, 2), (2, 0), (0, 1))])
+    return array([_compute_minor(a, b, i, j) for i, j in ((1, 2), (2, 0), (0, 1))])
 
 
 def inner(a: Shaped[np.ndarray, "n"], b: Shaped[np.ndarray, "n"]) -> Any:
@@ -107,15 +108,15 @@ def axis_rotation(axis: AnyVector3, c: Any, s: Any) -> AnyMatrix3:
 
 
 def _find_coordinate_axis(axis: AnyVector3) -> tuple[int, int] | None:
-    """Index and sign of the coordinate axis that a unit vector lies on, or None."""
+    """Return index and sign of the coordinate axis that a unit vector is parallel to, or None."""
     for k in range(3):
         if axis[k] in (1, -1) and not any(axis[j] for j in range(3) if j != k):
             return k, int(axis[k])
     return None
 
 
-def centripetal(w: AnyVector3, u: AnyVector3) -> AnyMatrix3:
-    """The matrix of x ↦ w × (u × x), made symmetric in w and u: for w = u it is w wᵀ − |w|² 1."""
+def centripetal_matrix(w: AnyVector3, u: AnyVector3) -> AnyMatrix3:
+    """The matrix of x ↦ ½ (w × (u × x) + u × (w × x)). For w = u it is w wᵀ − |w|² 1."""
     if w is u:
         xx, yy, zz = w[0] * w[0], w[1] * w[1], w[2] * w[2]
         xy, xz, yz = w[0] * w[1], w[0] * w[2], w[1] * w[2]
@@ -130,7 +131,7 @@ def _is_zero(x: Any) -> bool:
     return type(x) is int and not x
 
 
-def _two_by_two(a: AnyVector3, b: AnyVector3, i: int, j: int) -> Any:
+def _compute_minor(a: AnyVector3, b: AnyVector3, i: int, j: int) -> Any:
     """a_i b_j - a_j b_i."""
     left, right = (dot(array([[x]]), array([y]))[0] for x, y in ((a[i], b[j]), (a[j], b[i])))
     if _is_zero(right):

@@ -96,7 +96,10 @@ def as_printed(robot: Robot, sign: float = 1.0) -> EquivalentBodies:
     """The bodies of a chain of revolute joints from k_i and D_i of (38)-(43)."""
     arm = find_minimal_bodies(robot)
     mech = build_mechanism(to_modified_dh(robot).robot)
-    constants, frames = compute_inertia_constants(mech, exact_array(link_parameters(mech).tolist())), compute_joint_frames(mech)
+    constants, frames = (
+        compute_inertia_constants(mech, exact_array(link_parameters(mech).tolist())),
+        compute_joint_frames(mech),
+    )
     bodies: list[np.ndarray] = []
     G = np.zeros((3, 3))
     for i in reversed(range(len(constants))):

@@ -1,10 +1,10 @@
 """Walker's binary tree of the links of a robot.
 
 Reference     [walker1988] sec. 2.1-2.2
-Accepts       every robot; loops are cut at their joints
+Accepts       every robot; loops are cut at their cut joints
 Notation      code         paper    meaning
               successor    -        node of the next link, or of the joint at which a loop is cut; the right branch
-              connector    -        node that locates another joint on the same link; the left branch
+              connector    -        node that locates a further joint on the same link; the left branch
               predecessor  phi_i    the node towards the base
               path         Phi_i    nodes from i to the base
               descendants  Psi_i    i and all nodes behind it
@@ -65,10 +65,10 @@ class BinaryTree:
 def build_binary_tree(robot: Robot) -> BinaryTree:
     """Build the tree of sec. 2.1, with connectors on the left and successors on the right.
 
-    Links are numbered in tree order, terminating links in the order of the loops. The first joint behind a link is its
-    successor's. Every other joint on the link, and every loop that ends on it, gets a connector. Connectors are
-    numbered from the last joint to the first, then from the last loop to the first, and are chained in that order. On
-    Walker's example this gives the numbers of the paper.
+    Links are numbered in tree order, terminating links in the order of the loops. The first joint on a link leads to
+    the successor of the link. Every other joint on the link, and every loop that ends on it, gets a connector.
+    Connectors are numbered from the last joint to the first, then from the last loop to the first, and are chained in
+    that order. For Walker's example, the numbers are those of the paper.
     """
     robot = robot.merged
     links = {link.name: k for k, link in enumerate(robot.links)}

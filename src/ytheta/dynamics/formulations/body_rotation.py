@@ -1,4 +1,4 @@
-"""The rotation of a body about one constant direction or about any: products with Omega, and moments.
+"""The rotation of a body about one constant direction or about any direction: products with Omega, and moments.
 
 Reference     [lin1995] sec. III, (59), (65), (85)-(90)
 Notation      code     paper      meaning                                             frame
@@ -6,7 +6,7 @@ Notation      code     paper      meaning                                       
               O        Omega_i    force per unit first moment (59)                    i
               S, k     D_i, k_i   second and first moments of ``equivalent_bodies``   i
 
-Both classes have the same methods. In planar rotation only the moment about u matters: it is an array of one entry.
+Both classes have the same methods. In planar rotation only the moment about u is needed; it is an array of one entry.
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ from ytheta.shapes import AnyMatrix3, AnyPerMoment, AnyVector3
 
 @dataclass(frozen=True, eq=False)
 class PlanarRotation:
-    """Rotation about the constant direction u only, r <= i < s; without rotation (i < r) u is zero, (77)-(79)."""
+    """Rotation about the constant direction u (bodies r <= i < s). For bodies that do not rotate (i < r), u is zero.
+
+    Reference: (77)-(79).
+    """
 
     u: AnyVector3
     w: Any
@@ -37,7 +40,7 @@ class PlanarRotation:
         return self.w * self.w
 
     def times(self, p: AnyVector3) -> AnyVector3:
-        """Omega p, with constants as in (86) and (87)."""
+        """Omega p, with constant vectors as in (86) and (87)."""
         tangential = exact_array(cross(self.u, p))
         radial = exact_array(scale(self.u, array([inner(self.u, p)])) - p)
         return array([sum_products((x, self.wd), (y, self.ww)) for x, y in zip(tangential, radial, strict=True)])
@@ -47,12 +50,12 @@ class PlanarRotation:
         about_u = sum(S.diagonal()) - inner(self.u, dot(S, self.u))
         return array([sum_products((about_u, self.wd), *zip(exact_array(cross(self.u, k)), a, strict=True))])
 
-    def lever(self, p: AnyVector3, f: AnyVector3) -> AnyPerMoment:
+    def force_moment(self, p: AnyVector3, f: AnyVector3) -> AnyPerMoment:
         """The moment of a force f at the point p."""
         return array([inner(cross(self.u, p), f)])
 
     def project(self, n: AnyVector3) -> AnyPerMoment:
-        """The part of a moment vector that matters to this body."""
+        """The component of a moment vector that this body needs, along u."""
         return array([inner(self.u, n)])
 
     def along_z(self, n: AnyPerMoment) -> Any:
@@ -62,7 +65,7 @@ class PlanarRotation:
 
 @dataclass(frozen=True, eq=False)
 class SpatialRotation:
-    """Rotation about any direction, i >= s. ``columns``: those of Omega that are needed for other terms too."""
+    """Rotation about any direction (bodies i >= s). ``columns`` says which columns of Omega other terms need too."""
 
     w: AnyVector3
     wd: AnyVector3
@@ -92,7 +95,7 @@ class SpatialRotation:
         """The vector of the skew matrix Omega S - (Omega S)^T, which is Psi psi(D) of (65), and k x a."""
         O, (xx, yy, zz), (Sxx, Syy, Szz) = self.O, self.squares, S.diagonal()  # noqa: E741
         Sxy, Sxz, Syz = S[0, 1], S[0, 2], S[1, 2]
-        # One of the entries xy + wd_z and xy - wd_z is enough, and none if they are not needed for other terms.
+        # One of the entries xy + wd_z and xy - wd_z is enough. If no other term needs either, both are avoided.
         if self.columns[0] or Sxz:
             about_z = (O[1, 0], exact_array([Sxx - Syy])[0]), (self.wd[2], 2 * Syy)
         elif self.columns[1] or Syz:
@@ -104,12 +107,12 @@ class SpatialRotation:
         z = *about_z, (O[1, 2], Sxz), (O[0, 2], -Syz), (yy - xx, Sxy)
         return array([sum_products(*x), sum_products(*y), sum_products(*z)]) + cross(k, a)
 
-    def lever(self, p: AnyVector3, f: AnyVector3) -> AnyPerMoment:
+    def force_moment(self, p: AnyVector3, f: AnyVector3) -> AnyPerMoment:
         """The moment of a force f at the point p."""
         return cross(p, f)
 
     def project(self, n: AnyVector3) -> AnyPerMoment:
-        """The part of a moment vector that matters to this body: all of it."""
+        """The components of a moment vector that this body needs: all three."""
         return n
 
     def along_z(self, n: AnyPerMoment) -> Any:

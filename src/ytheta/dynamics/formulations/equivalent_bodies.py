@@ -7,14 +7,15 @@ Notation      code        paper        meaning                                  
               P           D_i, k_i     pseudo-inertia [[S, k], [k^T, m]], S = integral of x x^T dm  i, its origin
               foot, d, u  b_i, d_i     see ``joint_axes``
               foot_mass   -            mass at the foot of axis i; m of P is the mass at the origin
-Differs from  the paper in: bodies instead of constants of composite bodies, so that the terms that (38)-(43) subtract
-              from U_i again are never added; trees; masses moved back outward.
+Differs from  the paper in: bodies instead of constants of composite bodies, so that terms that (38)-(43) subtract
+              again from U_i are never added; trees; masses moved back outward.
 
-Mass on a revolute axis may belong to either of the two links at this axis: the lower right block (Szz, kz, m) of P is
-free. S of a prismatic link is free too, because the link rotates as its parent does. Moved inward, towards the base,
-these parameters disappear, and the rest is that of Theorem 2. Then masses at the foot and at the origin of an axis, and
-a second moment along it, are moved back outward if that removes more expensive parameters of the link before the axis:
-kx, ky and Syz. A mass costs a product with an acceleration that is computed anyway; a first moment also needs a lever.
+Mass on a revolute axis can be assigned to either of the two links that the joint connects, so the lower right block
+(Szz, kz, m) of P is free. S of a link behind a prismatic joint is free too, because the link rotates with its parent.
+If these free parameters are moved inward, towards the base, the parameters of Theorem 2 remain. After that, masses at
+the foot and at the origin of an axis, and a second moment along it, are moved back outward if this removes more
+expensive parameters (kx, ky and Syz) of the link before the axis. A mass costs only a product with an acceleration that
+is computed anyway, whereas a first moment also contributes to the moment of the link.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ytheta.dynamics.formulations.joint_axes import Axis, RotationKind, Z, clean, joint_axes
+from ytheta.dynamics.formulations.joint_axes import Axis, RotationKind, Z, compute_joint_axes, remove_rounding
 from ytheta.robot.frame import Frame, cos_sin
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, Matrix4
@@ -35,9 +36,12 @@ from ytheta.shapes import Float, Matrix4
 # Whether the mass at the foot, the mass at the origin and the second moment are moved outward across an axis.
 Transfer: TypeAlias = tuple[bool, ...]
 
-MIN_RELATIVE_LEVER = 1e-2  # below this, lengths (relative to the largest) and sines would need very large masses
-MAX_SEARCHED_AXES = 15  # the search grows with the cube of their number and gains a few per cent
-MAX_MASS_RATIO = 10.0  # of a mass that is moved outward to the mass behind
+# Smaller lengths (relative to the largest) and sines would require very large masses.
+MIN_RELATIVE_LEVER = 1e-2
+# The time of the search grows with the cube of the number of axes, and it saves only a few per cent of the operations.
+MAX_SEARCHED_AXES = 15
+# Ratio of a mass that is moved outward to the mass of the body before the axis and of the bodies behind it.
+MAX_MASS_RATIO = 10.0
 # Entries of Omega, as row and column, that are multiplied by a second moment in (65).
 OMEGA_ENTRIES = {
     (0, 0): "20 10",
@@ -77,12 +81,12 @@ class EquivalentBodies:
 
 def find_minimal_bodies(robot: Robot) -> EquivalentBodies:
     """The bodies of Theorem 2, with nothing moved outward."""
-    return _transfer_masses(*joint_axes(robot), {})
+    return _transfer_masses(*compute_joint_axes(robot), {})
 
 
 def find_equivalent_bodies(robot: Robot) -> EquivalentBodies:
-    """The bodies with the lowest cost that a search over transfers across each axis finds."""
-    axes, inertias = joint_axes(robot)
+    """Search for the transfers across the axes that give the bodies with the lowest cost."""
+    axes, inertias = compute_joint_axes(robot)
     for i, axis in enumerate(axes):
         if _is_tip(axes, i):
             axis, inertias[i] = _rotate_tip(axis, inertias[i])
@@ -95,7 +99,7 @@ def find_equivalent_bodies(robot: Robot) -> EquivalentBodies:
     while cost < previous_cost:
         previous_cost = cost
         for i in reversed(range(len(axes))):
-            for transfer in _possible_transfers(axes, i):
+            for transfer in _list_possible_transfers(axes, i):
                 candidate = _transfer_masses(axes, inertias, {**transfers, i: transfer})
                 if estimate_cost(candidate) < cost:
                     best, transfers, cost = candidate, {**transfers, i: transfer}, estimate_cost(candidate)
@@ -103,15 +107,15 @@ def find_equivalent_bodies(robot: Robot) -> EquivalentBodies:
 
 
 def estimate_cost(arm: EquivalentBodies) -> int:
-    """The number of operations that depends on which parameters are not zero."""
+    """Estimate the number of operations, as far as it depends on which parameters are zero."""
     total = 0
-    needs_force: list[bool] = []  # whether the force at the foot of an axis is needed, for a lever or a prismatic joint
+    needs_force: list[bool] = []  # whether a moment or a prismatic joint needs the force at the foot of an axis
     for axis in arm.axes:
         above = axis.parent is not None and (
             needs_force[axis.parent] or (arm.axes[axis.parent].rotation is not RotationKind.NONE and axis.foot.any())
         )
         needs_force.append(bool(above) or not axis.revolute)
-    has_force = [False] * len(needs_force)  # whether there is a force at the foot, and an acceleration is needed
+    has_force = [False] * len(needs_force)  # whether there is a force at the foot, which needs an acceleration
     for i, (axis, P, foot_mass) in reversed(list(enumerate(zip(arm.axes, arm.P, arm.foot_masses, strict=True)))):
         k, m = P[:3, 3] != 0.0, P[3, 3] != 0.0
         feet = [other.foot for j, other in enumerate(arm.axes) if other.parent == i and has_force[j]]
@@ -138,7 +142,7 @@ def _is_tip(axes: Sequence[Axis], i: int) -> bool:
 
 
 def _rotate_first_axis(axis: Axis) -> Axis:
-    """Rotate the frame behind the base about its joint until gravity has no y component."""
+    """Rotate the frame of a body on the base about its joint axis so that gravity has no y component."""
     x, y, z = axis.base_acceleration
     if axis.parent is not None or not axis.revolute or not (x and y):
         return axis
@@ -147,7 +151,7 @@ def _rotate_first_axis(axis: Axis) -> Axis:
 
 
 def _rotate_tip(axis: Axis, inertia: Matrix4) -> tuple[Axis, Matrix4]:
-    """Rotate the frame of a tip about z, which is free to choose, until ky is zero; without kx and ky, Syz or Sxy."""
+    """Rotate the frame of a tip about z so that ky is zero. If kx and ky are zero, make Syz zero, or else Sxy."""
     S, k = inertia[:3, :3], inertia[:3, 3]
     if k[0] and k[1]:
         angle = math.atan2(k[1], k[0])
@@ -158,14 +162,14 @@ def _rotate_tip(axis: Axis, inertia: Matrix4) -> tuple[Axis, Matrix4]:
     else:
         return axis, inertia
     R = Frame.turn(Z, angle).matrix
-    rotated = clean(R.T @ inertia @ R, abs(R.T) @ abs(inertia) @ abs(R))
+    rotated = remove_rounding(R.T @ inertia @ R, abs(R.T) @ abs(inertia) @ abs(R))
     return replace(axis, offset=axis.offset + angle, H=axis.H @ R), rotated
 
 
 def _transfer_masses(
     axes: Sequence[Axis], inertias: Sequence[Matrix4], transfers: Mapping[int, Transfer]
 ) -> EquivalentBodies:
-    """Move free parameters inward, tips first, and the masses and moments chosen by ``transfers`` outward."""
+    """Move the free parameters inward, tips first, and the masses and moments that ``transfers`` selects outward."""
     P = list(inertias)
     size = [abs(inertia) for inertia in inertias]  # sum of the magnitudes added and subtracted, to measure rounding
     foot_masses = [0.0] * len(axes)
@@ -174,14 +178,14 @@ def _transfer_masses(
     for j in reversed(range(len(axes))):
         for i, transfer in transfers.items():
             if axes[i].parent == j:
-                H, before = axes[i].H, clean(P[j], size[j])
+                H, before = axes[i].H, remove_rounding(P[j], size[j])
                 max_mass = MAX_MASS_RATIO * float(size[j][3, 3])
-                foot_masses[i], moved = _outward_masses(axes[i], before, transfer, min_lever, max_mass)
+                foot_masses[i], moved = _compute_outward_masses(axes[i], before, transfer, min_lever, max_mass)
                 P[i] = P[i] + moved
-                moved = moved + foot_masses[i] * _point_mass(-axes[i].d)
+                moved = moved + foot_masses[i] * _make_point_mass(-axes[i].d)
                 P[j], size[j] = P[j] - H @ moved @ H.T, size[j] + abs(H) @ abs(moved) @ abs(H.T)
-        P[j] = clean(P[j], size[j])
-        free = _free_part(axes[j], P[j])
+        P[j] = remove_rounding(P[j], size[j])
+        free = _extract_free_part(axes[j], P[j])
         P[j] = P[j] - free
         parent, H = axes[j].parent, axes[j].H
         if parent is not None:
@@ -189,8 +193,8 @@ def _transfer_masses(
     return EquivalentBodies(tuple(axes), tuple(P), tuple(foot_masses))
 
 
-def _free_part(axis: Axis, P: Matrix4) -> Matrix4:
-    """The part of a body's pseudo-inertia that may belong to its parent instead."""
+def _extract_free_part(axis: Axis, P: Matrix4) -> Matrix4:
+    """The part of a body's pseudo-inertia that can be assigned to its parent instead."""
     free = np.zeros((4, 4))
     if axis.revolute:
         free[2:, 2:] = P[2:, 2:]
@@ -202,7 +206,7 @@ def _free_part(axis: Axis, P: Matrix4) -> Matrix4:
     return free
 
 
-def _possible_transfers(axes: Sequence[Axis], i: int) -> list[Transfer]:
+def _list_possible_transfers(axes: Sequence[Axis], i: int) -> list[Transfer]:
     """The transfers that the common normal, the offset and the angle of an axis allow."""
     axis, parent = axes[i], axes[i].parent
     if not axis.revolute or parent is None or axes[parent].rotation is not RotationKind.SPATIAL:
@@ -212,10 +216,10 @@ def _possible_transfers(axes: Sequence[Axis], i: int) -> list[Transfer]:
     return list(product(*((False, True) if lever else (False,) for lever in levers)))
 
 
-def _outward_masses(
+def _compute_outward_masses(
     axis: Axis, before: Matrix4, transfer: Transfer, min_lever: float, max_mass: float
 ) -> tuple[float, Matrix4]:
-    """Masses at foot and origin that remove kx and ky of the body before an axis, and Szz that removes its Syz."""
+    """Compute masses at foot and origin that remove kx and ky of the body before an axis, and Szz that removes Syz."""
     at_foot, at_origin, second_moment = transfer
     foot, origin, z = axis.foot, axis.H[:3, 3], axis.H[:3, 2]
     foot_mass = origin_mass = 0.0
@@ -225,14 +229,14 @@ def _outward_masses(
         foot_mass = float((before[0, 3] - origin_mass * origin[0]) / foot[0])
     if max(abs(foot_mass), abs(origin_mass)) > max_mass:
         foot_mass = origin_mass = 0.0
-    moved = origin_mass * _point_mass(0.0)
+    moved = origin_mass * _make_point_mass(0.0)
     if second_moment and abs(z[1] * z[2]) > MIN_RELATIVE_LEVER:
-        rest = before - axis.H @ (moved + foot_mass * _point_mass(-axis.d)) @ axis.H.T
+        rest = before - axis.H @ (moved + foot_mass * _make_point_mass(-axis.d)) @ axis.H.T
         moved[2, 2] = rest[1, 2] / (z[1] * z[2])
     return foot_mass, moved
 
 
-def _point_mass(height: float) -> Matrix4:
-    """The pseudo-inertia of a unit mass on the z axis."""
+def _make_point_mass(height: float) -> Matrix4:
+    """The pseudo-inertia of a unit mass on the z axis at this height."""
     position = np.array([0.0, 0.0, height, 1.0])
     return np.outer(position, position)

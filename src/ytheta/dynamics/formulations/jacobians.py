@@ -8,7 +8,8 @@ The joint is a point of a revolute axis, which is fixed in the parent. A body th
 its reach ends at its own origin and its arm is zero.
 
 All derivatives are cross products: for a joint velocity x, an axis changes at the rate zd = w × z, with w the angular
-velocity of the body that carries it, and R at w × R. No automatic differentiation is needed, so any scalar works.
+velocity of the body that carries it, and R changes at w × R. No automatic differentiation is needed, so any scalar
+type works.
 """
 
 from __future__ import annotations
@@ -39,8 +40,8 @@ class BodyPose:
 class BodyVelocities:
     """The velocities of all bodies for a joint velocity x.
 
-    Angular velocity w, in link axes d; velocity v of the origin and u of the joint; rate of change zd of the joint
-    axis.
+    w is the angular velocity in base axes and d the same in link axes, v the velocity of the frame origin, u that of
+    the joint, and zd the rate of change of the joint axis.
     """
 
     x: AnyPerJoint
@@ -65,8 +66,8 @@ class Column:
     lever: AnyVector3
 
 
-def body_poses(mechanism: Mechanism, motion: Motion) -> list[BodyPose]:
-    """The poses of all bodies."""
+def compute_body_poses(mechanism: Mechanism, motion: Motion) -> list[BodyPose]:
+    """Compute the poses of all bodies."""
     poses: list[BodyPose] = []
     for body in mechanism.bodies:
         R, p = pose(body, motion)
@@ -80,8 +81,8 @@ def body_poses(mechanism: Mechanism, motion: Motion) -> list[BodyPose]:
     return poses
 
 
-def jacobian_columns(mechanism: Mechanism, poses: list[BodyPose], i: int) -> Iterator[tuple[int, Column]]:
-    """The non-zero columns of body i's Jacobian, each with its joint, from the body to the base."""
+def compute_jacobian_columns(mechanism: Mechanism, poses: list[BodyPose], i: int) -> Iterator[tuple[int, Column]]:
+    """Yield the non-zero columns of body i's Jacobian, each with its joint, from the body to the base."""
     lever = zeros(3)
     at: int | None = i
     while at is not None:
@@ -94,7 +95,8 @@ def jacobian_columns(mechanism: Mechanism, poses: list[BodyPose], i: int) -> Ite
         at = body.parent
 
 
-def body_velocities(mechanism: Mechanism, poses: list[BodyPose], x: AnyPerJoint) -> BodyVelocities:
+def compute_body_velocities(mechanism: Mechanism, poses: list[BodyPose], x: AnyPerJoint) -> BodyVelocities:
+    """Compute the velocities of all bodies for the joint velocity x."""
     result = BodyVelocities(x, [], [], [], [], [])
     for body, place in zip(mechanism.bodies, poses, strict=True):
         w, v = (zeros(3), zeros(3)) if body.parent is None else (result.w[body.parent], result.v[body.parent])
@@ -110,14 +112,14 @@ def body_velocities(mechanism: Mechanism, poses: list[BodyPose], x: AnyPerJoint)
     return result
 
 
-def body_accelerations(
+def compute_body_accelerations(
     mechanism: Mechanism,
     poses: list[BodyPose],
     carrier: BodyVelocities,
-    of: BodyVelocities,
+    bodies: BodyVelocities,
     rate: AnyPerJoint,
 ) -> list[tuple[AnyVector3, AnyVector3]]:
-    """Time derivatives of v and w of ``of`` while q moves with ``carrier`` and x of ``of`` changes at ``rate``."""
+    """Time derivatives of ``bodies.v`` and ``bodies.w``; q changes at ``carrier.x``, and ``bodies.x`` at ``rate``."""
     result: list[tuple[np.ndarray, np.ndarray]] = []
     for k, (body, place) in enumerate(zip(mechanism.bodies, poses, strict=True)):
         if body.parent is None:
@@ -125,21 +127,21 @@ def body_accelerations(
         else:
             a, alpha = result[body.parent]
             swing = cross(carrier.w[body.parent], place.reach)
-            a = a + cross(alpha, place.reach) + cross(of.w[body.parent], swing)
+            a = a + cross(alpha, place.reach) + cross(bodies.w[body.parent], swing)
         if body.joint is not None:
             joint = slice(body.joint, body.joint + 1)
-            change = scale(place.z, rate[joint]) + scale(carrier.zd[k], of.x[joint])
+            change = scale(place.z, rate[joint]) + scale(carrier.zd[k], bodies.x[joint])
             if body.revolute:
                 alpha = alpha + change
             else:
-                a = a + change + scale(of.zd[k], carrier.x[joint])
-        a = a + cross(alpha, place.arm) + cross(of.w[k], cross(carrier.w[k], place.arm))
+                a = a + change + scale(bodies.zd[k], carrier.x[joint])
+        a = a + cross(alpha, place.arm) + cross(bodies.w[k], cross(carrier.w[k], place.arm))
         result.append((a, alpha))
     return result
 
 
-def column_rate(carrier: BodyVelocities, i: int, J: Column) -> tuple[AnyVector3, AnyVector3]:
-    """The time derivative of a column of body i's Jacobian while q moves with ``carrier``."""
+def compute_column_rate(carrier: BodyVelocities, i: int, J: Column) -> tuple[AnyVector3, AnyVector3]:
+    """The time derivative of a column of body i's Jacobian; q changes at ``carrier.x``."""
     zd = carrier.zd[J.at]
     if not J.revolute:
         return zd, zeros(3)

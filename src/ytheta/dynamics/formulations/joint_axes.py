@@ -1,13 +1,13 @@
-"""Joint axes by their common normals, and the rotation that the bodies behind them are capable of.
+"""Joint axes described by their common normals, and the possible rotation of the bodies behind them.
 
 Reference     [lin1995] sec. II: r is the first revolute joint, s the first revolute joint that is not parallel to it
 Accepts       trees of revolute and prismatic joints; loads
 Notation      code      paper      meaning                                                         frame
               foot      b_i        point of axis i on the common normal with the axis before it    parent
               d         d_i        distance along z from the foot to the origin of frame i
-              u         u_r        constant direction that a body in PLANAR rotation turns about   i
+              u         u_r        constant direction that a body in PLANAR rotation rotates about i
               H                    pose of frame i in the frame of the parent, at q = 0
-Differs from  the paper in: trees; any joint frames, brought to modified Denavit-Hartenberg frames (``modified_dh``).
+Differs from  the paper in: trees; any joint frames, converted to modified Denavit-Hartenberg frames (``modified_dh``).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ytheta.robot.parts import JointKind
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Matrix4, Vector3
 
-ROUNDING = 5e-15  # relative to the sum of magnitudes: smaller values are zero
+ROUNDING_TOLERANCE = 5e-15  # relative to the sum of magnitudes; smaller values are treated as zero
 X, Z = (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)
 
 
@@ -41,7 +41,7 @@ class RotationKind(StrEnum):
 class Axis:
     """A joint: placement = shift(foot) Rz(gamma) Rx(alpha) Rz(offset) shift(z=d), which is H at q = 0.
 
-    ``accelerates_across``: a body in planar rotation can be accelerated across ``u`` (delta_j in item 1 of Theorem 2).
+    ``accelerates_across``: whether the body can be accelerated perpendicular to ``u`` (delta_j in item 1 of Theorem 2).
     ``base_acceleration``: minus gravity, in axes after Rx(alpha), for joints on the base; zero for the others.
     """
 
@@ -60,8 +60,8 @@ class Axis:
     base_acceleration: Vector3
 
 
-def joint_axes(robot: Robot) -> tuple[list[Axis], list[Matrix4]]:
-    """The axes, and the pseudo-inertias of the links behind them, loads included."""
+def compute_joint_axes(robot: Robot) -> tuple[list[Axis], list[Matrix4]]:
+    """Compute the axes, and the pseudo-inertias of the links behind them, loads included."""
     table = to_modified_dh(robot)
     frames = dict(zip((link.name for link in table.original.links), table.frames, strict=True))
     size = max((float(np.linalg.norm(row.placement.matrix[:3, 3])) for row in table.rows), default=0.0)
@@ -74,15 +74,15 @@ def joint_axes(robot: Robot) -> tuple[list[Axis], list[Matrix4]]:
         parent = index.get(joint.parent)
         if joint.moves:
             revolute = joint.kind is JointKind.REVOLUTE
-            gamma, alpha, offset, d = _angles_and_offset(row, H)
+            gamma, alpha, offset, d = _compute_angles_and_offset(row, H)
             if revolute and parent is not None and axes[parent].rotation is not RotationKind.SPATIAL:
-                d = 0.0  # for a parent in planar rotation two columns of Omega are cheaper than one for its child
-            foot = clean(H[:3, 3] - d * H[:3, 2], 10.0 * size)
+                d = 0.0  # two columns of Omega of a parent in planar rotation are cheaper than one of its child
+            foot = remove_rounding(H[:3, 3] - d * H[:3, 2], 10.0 * size)
             base_acceleration = np.zeros(3)
             if parent is None:
                 R = (Frame.turn(Z, gamma) @ Frame.turn(X, alpha)).matrix[:3, :3]
-                base_acceleration = clean(-R.T @ gravity, 10.0 * float(np.linalg.norm(gravity)))
-            rotation, u, across = _classify_rotation([*_path(axes, parent), (revolute, foot, H)], gravity)
+                base_acceleration = remove_rounding(-R.T @ gravity, 10.0 * float(np.linalg.norm(gravity)))
+            rotation, u, across = _classify_rotation([*_list_path(axes, parent), (revolute, foot, H)], gravity)
             index[joint.child] = len(axes)
             number = table.original.movable.index(joint)
             angles = (gamma, alpha, offset)
@@ -93,21 +93,21 @@ def joint_axes(robot: Robot) -> tuple[list[Axis], list[Matrix4]]:
     return axes, inertias
 
 
-def clean(values: np.ndarray, size: np.ndarray | float) -> np.ndarray:
-    """Replace entries that are zero up to rounding by zero; ``size`` is the sum of magnitudes they were made of."""
-    return np.where(abs(values) <= ROUNDING * size, 0.0, values)
+def remove_rounding(values: np.ndarray, size: np.ndarray | float) -> np.ndarray:
+    """Set entries that are zero up to rounding to zero; ``size`` is the sum of the magnitudes of their terms."""
+    return np.where(abs(values) <= ROUNDING_TOLERANCE * size, 0.0, values)
 
 
-def _angles_and_offset(row: Row, H: Matrix4) -> tuple[float, float, float, float]:
-    """gamma, alpha, offset and d. Nearly parallel axes get d = 0: the feet of their normal are far outside."""
+def _compute_angles_and_offset(row: Row, H: Matrix4) -> tuple[float, float, float, float]:
+    """gamma, alpha, offset and d. Nearly parallel axes have d = 0, because the feet of their normal are far away."""
     d = 0.0 if 0.0 < abs(cos_sin(row.alpha)[1]) <= NEARLY_PARALLEL else row.d
     R = Frame.turn(Z, row.gamma) @ Frame.turn(X, row.alpha) @ Frame.turn(Z, row.theta)
-    if abs(R.matrix - H)[:3, :3].max() <= 10 * ROUNDING:
+    if abs(R.matrix - H)[:3, :3].max() <= 10 * ROUNDING_TOLERANCE:
         return row.gamma, row.alpha, row.theta, d
-    # The row has removed more rounding than is allowed here. If the sine is small, gamma is inaccurate; theta is
-    # computed with this gamma and compensates for it.
+    # The angles of the row are rounded more coarsely than is allowed here. If the sine is small, gamma is inaccurate;
+    # theta is computed with this gamma and compensates for its error.
     sine = math.hypot(H[0, 2], H[1, 2])
-    parallel = sine <= ROUNDING
+    parallel = sine <= ROUNDING_TOLERANCE
     gamma = row.gamma if parallel else math.atan2(H[0, 2], -H[1, 2])
     c, s = math.cos(gamma), math.sin(gamma)
     theta = math.atan2(-c * H[0, 1] - s * H[1, 1], c * H[0, 0] + s * H[1, 0])
@@ -115,7 +115,7 @@ def _angles_and_offset(row: Row, H: Matrix4) -> tuple[float, float, float, float
     return gamma, alpha, theta, 0.0
 
 
-def _path(axes: Sequence[Axis], last: int | None) -> list[tuple[bool, Vector3, Matrix4]]:
+def _list_path(axes: Sequence[Axis], last: int | None) -> list[tuple[bool, Vector3, Matrix4]]:
     """(revolute, foot, H) of the axes from the base to a body."""
     steps: list[tuple[bool, Vector3, Matrix4]] = []
     while last is not None:
@@ -130,7 +130,7 @@ def _classify_rotation(
 ) -> tuple[RotationKind, Vector3 | None, bool]:
     """The rotation of the last body of a path, its direction u, and whether it can be accelerated across u.
 
-    Computed in base axes at q = 0: the directions that matter here are constant.
+    All vectors are in base axes at q = 0, because the directions that are compared are constant.
     """
     R, u, rotation = np.eye(3), None, RotationKind.NONE
     accelerations = [gravity]
@@ -142,10 +142,11 @@ def _classify_rotation(
             accelerations.append(R[:, 2])
         elif u is None:
             u, rotation = R[:, 2], RotationKind.PLANAR
-        elif np.linalg.norm(np.cross(u, R[:, 2])) > 10 * ROUNDING:
+        elif np.linalg.norm(np.cross(u, R[:, 2])) > 10 * ROUNDING_TOLERANCE:
             rotation = RotationKind.SPATIAL
     if u is None or rotation is RotationKind.SPATIAL:
         return rotation, None, True
-    across = any(np.linalg.norm(np.cross(u, a)) > 10 * ROUNDING * np.linalg.norm(a) for a in accelerations)
-    direction = clean(R.T @ u, 10.0)
-    return rotation, np.where(abs(abs(direction) - 1.0) <= 10 * ROUNDING, np.sign(direction), direction), across
+    across = any(np.linalg.norm(np.cross(u, a)) > 10 * ROUNDING_TOLERANCE * np.linalg.norm(a) for a in accelerations)
+    direction = remove_rounding(R.T @ u, 10.0)
+    near_one = abs(abs(direction) - 1.0) <= 10 * ROUNDING_TOLERANCE
+    return rotation, np.where(near_one, np.sign(direction), direction), across

@@ -11,8 +11,8 @@ Notation      code   paper      meaning                                         
               The last rows of U and X are zero and left out.
 Differs from  the paper in: the factor qd_j in (40), missing in print; the minus of (18), missing in (23); the block
               index of (25) is the body's; U_jl is zero if joint j is not on the path to body l (trees).
-              ⊗ is linear, so (13) and (16), (36) and (40) are summed before the product, not after; of U_jl ⊗ X only
-              the rows that the row-trace uses are computed: rtr(A ⊗ B) = ν(Bᵀ A)ᵀ. U_kjl = z_k × U_jl (k the joint
+              ⊗ is linear, so (13) and (16), or (36) and (40), are summed before the product, not after. Of U_jl ⊗ X
+              only the rows that the row-trace uses are computed: rtr(A ⊗ B) = ν(Bᵀ A)ᵀ. U_kjl = z_k × U_jl (k the joint
               nearer to the base; zero if it slides), so the sum over k is computed once per joint, for all bodies.
               After (25) one more linear step leads from J_l to inertia tensor entries about the frame origin.
 C(q, qd) is the matrix of Christoffel symbols, since U_kjl = U_jkl.
@@ -24,7 +24,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ytheta.dynamics.formulations.jacobians import BodyPose, Column, body_poses, jacobian_columns
+from ytheta.dynamics.formulations.jacobians import BodyPose, Column, compute_body_poses, compute_jacobian_columns
 from ytheta.dynamics.mechanism import PER_LINK, Mechanism
 from ytheta.dynamics.motion import Motion
 from ytheta.dynamics.vectors import dot, halve, scale, skew, zeros
@@ -35,7 +35,7 @@ Matrix: TypeAlias = Shaped[np.ndarray, "rows columns"]
 Sixteen: TypeAlias = Shaped[np.ndarray, "joints entries"]
 _ByJoint: TypeAlias = dict[int, np.ndarray]
 
-ENTRIES = 16
+ENTRIES_PER_BODY = 16
 
 
 def explain_refusal(robot: Robot) -> str | None:
@@ -47,28 +47,30 @@ def explain_refusal(robot: Robot) -> str | None:
 
 def regressor(mechanism: Mechanism, motion: Motion) -> Shaped[np.ndarray, "joints params"]:
     """Y_tau, or Y_S if the motion has a reference velocity: ten columns per body (24), (25)."""
-    poses = body_poses(mechanism, motion)
-    U = _derivatives(mechanism, poses)
-    inertial, velocity = _inertial_factors(mechanism, motion), _velocity_factors(mechanism, motion, poses)
+    poses = compute_body_poses(mechanism, motion)
+    U = _compute_derivatives(mechanism, poses)
+    inertial = _compute_inertial_factors(mechanism, motion)
+    velocity = _compute_velocity_factors(mechanism, motion, poses)
     K = [a + b for a, b in zip(inertial, velocity, strict=True)]
-    return to_inertia_columns(fold(_row_traces(mechanism, U, K) + _gravity_columns(mechanism, U)))
+    return to_inertia_columns(fold(_compute_row_traces(mechanism, U, K) + _compute_gravity_columns(mechanism, U)))
 
 
 def inertial_part(mechanism: Mechanism, motion: Motion) -> Sixteen:
     """Y_D of (11), (13), or of (34), (36): D(q) vd = Y_D ν(J)."""
-    U = _derivatives(mechanism, body_poses(mechanism, motion))
-    return _row_traces(mechanism, U, _inertial_factors(mechanism, motion))
+    U = _compute_derivatives(mechanism, compute_body_poses(mechanism, motion))
+    return _compute_row_traces(mechanism, U, _compute_inertial_factors(mechanism, motion))
 
 
 def velocity_part(mechanism: Mechanism, motion: Motion) -> Sixteen:
     """Y_H of (14), (16), or of (38), (40): h(q, qd) v = Y_H ν(J)."""
-    poses = body_poses(mechanism, motion)
-    return _row_traces(mechanism, _derivatives(mechanism, poses), _velocity_factors(mechanism, motion, poses))
+    poses = compute_body_poses(mechanism, motion)
+    K = _compute_velocity_factors(mechanism, motion, poses)
+    return _compute_row_traces(mechanism, _compute_derivatives(mechanism, poses), K)
 
 
 def gravity_part(mechanism: Mechanism, motion: Motion) -> Sixteen:
     """Y_c of (18), with its blocks as in (21)-(23): c(q) = Y_c ν(J)."""
-    return _gravity_columns(mechanism, _derivatives(mechanism, body_poses(mechanism, motion)))
+    return _compute_gravity_columns(mechanism, _compute_derivatives(mechanism, compute_body_poses(mechanism, motion)))
 
 
 # --- operators of section 2 -----------------------------------------------------------------------------------------
@@ -98,7 +100,7 @@ def vector_trace(b: Shaped[np.ndarray, "entries"]) -> object:
 
 
 def row_trace(A: Matrix) -> Shaped[np.ndarray, "columns"]:
-    """rtr(A): the traces of the columns of A (definition 2), so that tr(A ν(B)) = rtr(A) ν(B) (proposition 1)."""
+    """rtr(A): the traces of the columns of A (definition 2). tr(A ν(B)) = rtr(A) ν(B) (proposition 1)."""
     m = round(len(A) ** 0.5)
     total = zeros(A.shape[1])
     for k in range(0, m * m, m + 1):
@@ -116,10 +118,10 @@ def row_trace_of_product(A: Matrix, B: Matrix) -> Shaped[np.ndarray, "entries"]:
 
 def fold(Y16: Sixteen) -> Shaped[np.ndarray, "joints params"]:
     """16 n → 10 n columns (25): add the columns of equal entries of J; the order is xx xy xz x yy yz y zz z 1."""
-    bodies = Y16.shape[1] // ENTRIES
+    bodies = Y16.shape[1] // ENTRIES_PER_BODY
     Y = zeros(len(Y16), PER_LINK * bodies)
     for link in range(bodies):
-        block = Y16[:, ENTRIES * link : ENTRIES * (link + 1)]
+        block = Y16[:, ENTRIES_PER_BODY * link : ENTRIES_PER_BODY * (link + 1)]
         z = PER_LINK * link
         for r in range(4):
             for s in range(r, 4):
@@ -140,23 +142,23 @@ def to_inertia_columns(Y: Shaped[np.ndarray, "joints params"]) -> Shaped[np.ndar
     return result
 
 
-def _derivatives(mechanism: Mechanism, poses: list[BodyPose]) -> list[_ByJoint]:
-    """For every body l its U_jl, keyed by the body behind joint j, for the joints on the path to body l."""
+def _compute_derivatives(mechanism: Mechanism, poses: list[BodyPose]) -> list[_ByJoint]:
+    """For every body l, U_jl of the joints on the path to body l, keyed by the body behind joint j."""
     return [
-        {J.at: _derivative(place.R, J) for _, J in jacobian_columns(mechanism, poses, link)}
+        {J.at: _compute_derivative(place.R, J) for _, J in compute_jacobian_columns(mechanism, poses, link)}
         for link, place in enumerate(poses)
     ]
 
 
-def _derivative(R: np.ndarray, J: Column) -> Shaped[np.ndarray, "3 4"]:
-    """U_jl without its last row, which is zero: ∂R/∂q_j = z_j × R, and the Jacobian's column under the origin."""
+def _compute_derivative(R: np.ndarray, J: Column) -> Shaped[np.ndarray, "3 4"]:
+    """U_jl without its last row, which is zero: ∂R/∂q_j = z_j × R, and the velocity column of the Jacobian."""
     U = zeros(3, 4)
     U[:, :3] = dot(skew(J.w), R)
     U[:, 3] = J.v
     return U
 
 
-def _inertial_factors(mechanism: Mechanism, motion: Motion) -> list[np.ndarray]:
+def _compute_inertial_factors(mechanism: Mechanism, motion: Motion) -> list[np.ndarray]:
     """K of (13) and (36) for every joint, in the order of the bodies: vd_j 1."""
     K: list[np.ndarray] = []
     for body in mechanism.bodies:
@@ -168,10 +170,10 @@ def _inertial_factors(mechanism: Mechanism, motion: Motion) -> list[np.ndarray]:
     return K
 
 
-def _velocity_factors(mechanism: Mechanism, motion: Motion, poses: list[BodyPose]) -> list[np.ndarray]:
-    """K of (16) and (40): Σ_k of qd_j v_k + v_j qd_k over the joints k above j, and qd_j v_j of j itself, on z_k ×."""
-    w = _summed_angular_velocities(mechanism, motion.qd, poses)
-    u = w if motion.ordinary else _summed_angular_velocities(mechanism, motion.v, poses)
+def _compute_velocity_factors(mechanism: Mechanism, motion: Motion, poses: list[BodyPose]) -> list[np.ndarray]:
+    """K of (16) and (40): the sum of (qd_j v_k + v_j qd_k) z_k × over the joints k before j, plus qd_j v_j z_j ×."""
+    w = _sum_angular_velocities(mechanism, motion.qd, poses)
+    u = w if motion.ordinary else _sum_angular_velocities(mechanism, motion.v, poses)
     K: list[np.ndarray] = []
     for k, body in enumerate(mechanism.bodies):
         if body.joint is None:
@@ -185,8 +187,8 @@ def _velocity_factors(mechanism: Mechanism, motion: Motion, poses: list[BodyPose
     return K
 
 
-def _summed_angular_velocities(mechanism: Mechanism, x: np.ndarray, poses: list[BodyPose]) -> list[np.ndarray]:
-    """For each joint the sum of the angular velocities before and behind it, in base axes."""
+def _sum_angular_velocities(mechanism: Mechanism, x: np.ndarray, poses: list[BodyPose]) -> list[np.ndarray]:
+    """For each joint, the sum of the angular velocities of the bodies before and behind it, in base axes."""
     behind: list[np.ndarray] = []
     sums: list[np.ndarray] = []
     for body, place in zip(mechanism.bodies, poses, strict=True):
@@ -199,24 +201,24 @@ def _summed_angular_velocities(mechanism: Mechanism, x: np.ndarray, poses: list[
     return sums
 
 
-def _row_traces(mechanism: Mechanism, U: list[_ByJoint], K: list[np.ndarray]) -> Sixteen:
+def _compute_row_traces(mechanism: Mechanism, U: list[_ByJoint], K: list[np.ndarray]) -> Sixteen:
     """rtr(U_il ⊗ X_l) for every joint i and body l, with X_l = Σ_j K_j U_jl."""
-    Y = zeros(mechanism.joints, ENTRIES * len(mechanism.bodies))
+    Y = zeros(mechanism.joints, ENTRIES_PER_BODY * len(mechanism.bodies))
     for link, derivatives in enumerate(U):
         X = zeros(3, 4)
         for at, derivative in derivatives.items():
             X = X + dot(K[at], derivative)
         for at, derivative in derivatives.items():
-            block = slice(ENTRIES * link, ENTRIES * (link + 1))
+            block = slice(ENTRIES_PER_BODY * link, ENTRIES_PER_BODY * (link + 1))
             Y[mechanism.bodies[at].joint, block] = row_trace_of_product(derivative, X)
     return Y
 
 
-def _gravity_columns(mechanism: Mechanism, U: list[_ByJoint]) -> Sixteen:
-    """-gᵀ U_il in the columns of the last column of J_l, which is m times the homogeneous centre: (18), (22)."""
-    Y = zeros(mechanism.joints, ENTRIES * len(mechanism.bodies))
+def _compute_gravity_columns(mechanism: Mechanism, U: list[_ByJoint]) -> Sixteen:
+    """-gᵀ U_il in the columns that belong to the last column of J_l, m times the homogeneous centre: (18), (22)."""
+    Y = zeros(mechanism.joints, ENTRIES_PER_BODY * len(mechanism.bodies))
     for link, derivatives in enumerate(U):
         for at, derivative in derivatives.items():
-            last = slice(ENTRIES * link + 12, ENTRIES * (link + 1))
+            last = slice(ENTRIES_PER_BODY * link + 12, ENTRIES_PER_BODY * (link + 1))
             Y[mechanism.bodies[at].joint, last] = -dot(mechanism.gravity[None], derivative)[0]
     return Y

@@ -1,6 +1,6 @@
 """Closed-form regressor of Lu and Meng, from link Jacobians by Lagrange's equation.
 
-Identity      tau = Y theta with Y = d/dt W(q, qd) + Yhat(q, qd); W theta = M qd is the generalised momentum and
+Identity      tau = Y theta with Y = d/dt W(q, qd) + Yhat(q, qd); W theta = M qd is the generalized momentum and
               Yhat theta = -∂(T - U)/∂q. With two velocities W(q, v) theta = M v, Yhat theta = -C(q, qd)ᵀ v + g, and
               tau = M vd + C(q, qd) v + g with C the matrix of Christoffel symbols
 Reference     [lu1993] sec. III, (21)-(59), appendix (97)-(129)
@@ -13,15 +13,15 @@ Notation      code       paper            meaning                               
               inertia_columns  B(d)       B(d) theta_3 = I d (107), (108)                     3 x 6   i
               D_v, D_w   D_v, D_omega     ∂(J_v qd)/∂q_j, ∂(J_w qd)/∂q_j (37)                 3       0
 Columns       Eleven are computed per link: mass, three first moments, J_wᵀ J_w qd of (128), and the six of B. The ten
-              parameters need all but the fifth; the paper's sixteen (``sixteen``) repeat them with other signs.
+              parameters need all but the fifth; the paper's sixteen (``sixteen``) use some twice, with other signs.
 Differs from  the paper in: inertia about the frame *origin* and products as tensor entries, unless sixteen parameters
-              are asked for; trees instead of chains, any axis, any seat of the link frame; two velocities.
+              are requested; trees instead of chains, any axis, any seat of the link frame; two velocities.
               Derivatives are in closed form (``jacobians``): D_v is the time derivative of J_v's column, since mixed
               derivatives commute; ∂R/∂q_j = z_j × R; ∂d/∂q_j is the time derivative of z_j seen from the link.
-              Misprints, read as: in (25) and (28) R is the transpose of that in (24); (38) and (42) are transposed; in
-              (40) and (59) the first factor is J_w qd qdᵀ ∂J_wᵀ/∂q_j; Y_13 multiplies m |p|², so in (48) it is added to
-              the first three columns of Y_14 as (55) has it, not set beside them (eleven columns for ten parameters);
-              the second term of (56) is J_v qd × [...]; (57) has the sign of (46).
+              Corrected misprints: in (25) and (28) R is the transpose of that in (24); (38) and (42) are transposed;
+              in (40) and (59) the first factor is J_w qd qdᵀ ∂J_wᵀ/∂q_j; Y_13 multiplies m |p|², so in (48) it is added
+              to the first three columns of Y_14 as (55) has it, not set next to them (eleven columns for ten
+              parameters); the second term of (56) is J_v qd × [...]; (57) has the sign of (46).
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ from ytheta.dynamics.formulations.jacobians import (
     BodyPose,
     BodyVelocities,
     Column,
-    body_accelerations,
-    body_poses,
-    body_velocities,
-    column_rate,
-    jacobian_columns,
+    compute_body_accelerations,
+    compute_body_poses,
+    compute_body_velocities,
+    compute_column_rate,
+    compute_jacobian_columns,
 )
 from ytheta.dynamics.formulations.newton_euler import inertia_columns
 from ytheta.dynamics.formulations.sixteen import POINT_MASS, PRINCIPAL_AXES, SIXTEEN_PARAMETERS, SYMMETRIC_ENTRIES
@@ -54,7 +54,7 @@ from ytheta.shapes import Shaped
 
 Columns: TypeAlias = Shaped[np.ndarray, "joints params"]
 Eleven: TypeAlias = Shaped[np.ndarray, "joints eleven"]
-ELEVEN = 11
+COLUMNS_PER_BODY = 11
 
 
 def explain_refusal(robot: Robot) -> str | None:
@@ -66,34 +66,37 @@ def explain_refusal(robot: Robot) -> str | None:
 
 def regressor(mechanism: Mechanism, motion: Motion) -> Columns:
     """The regressor of all link parameters, ten columns per body (47)."""
-    return _change_layout(_torque(_kinematics(mechanism, motion), _all_bodies(mechanism)), _TEN)
+    kin = _compute_kinematics(mechanism, motion)
+    return _change_layout(_compute_torque_columns(kin, _list_bodies(mechanism)), _TEN)
 
 
 def momentum(mechanism: Mechanism, motion: Motion) -> Columns:
-    """W(q, v) of (30): W theta = M v, the generalised momentum if v is qd. Does not depend on accelerations."""
-    kin = _kinematics(mechanism, motion)
-    return _change_layout(_collect(kin, _all_bodies(mechanism), _momentum_row(kin)), _TEN)
+    """W(q, v) of (30): W theta = M v, the generalized momentum if v is qd. It does not depend on accelerations."""
+    kin = _compute_kinematics(mechanism, motion)
+    return _change_layout(_collect(kin, _list_bodies(mechanism), _make_momentum_row(kin)), _TEN)
 
 
 def momentum_rate(mechanism: Mechanism, motion: Motion) -> Columns:
     """The time derivative of W(q, v) along the motion: q changes at the rate qd and v at the rate vd."""
-    kin = _kinematics(mechanism, motion)
-    return _change_layout(_collect(kin, _all_bodies(mechanism), _rate_row(kin, kin.qd, kin.v, kin.vd)), _TEN)
+    kin = _compute_kinematics(mechanism, motion)
+    return _change_layout(_collect(kin, _list_bodies(mechanism), _make_rate_row(kin, kin.qd, kin.v, kin.vd)), _TEN)
 
 
 def remainder(mechanism: Mechanism, motion: Motion) -> Columns:
-    """Yhat(q, qd, v) = Y - dW/dt, the rest of (47). Does not depend on accelerations."""
-    return _change_layout(_remainder(_kinematics(mechanism, motion), _all_bodies(mechanism)), _TEN)
+    """Yhat(q, qd, v) = Y - dW/dt, the remainder of (47). It does not depend on accelerations."""
+    kin = _compute_kinematics(mechanism, motion)
+    return _change_layout(_compute_remainder_columns(kin, _list_bodies(mechanism)), _TEN)
 
 
 def regressor_sixteen(mechanism: Mechanism, motion: Motion) -> Columns:
     """The regressor in the paper's own parameters (31), sixteen columns per body."""
-    return _change_layout(_torque(_kinematics(mechanism, motion), _all_bodies(mechanism)), _SIXTEEN)
+    kin = _compute_kinematics(mechanism, motion)
+    return _change_layout(_compute_torque_columns(kin, _list_bodies(mechanism)), _SIXTEEN)
 
 
 def point_mass_columns(mechanism: Mechanism, motion: Motion, link: str) -> Shaped[np.ndarray, "joints 10"]:
     """Y of one link that is a point mass (49): the columns of theta_5 (125)."""
-    return _sixteen_columns(mechanism, motion, link)[:, POINT_MASS]
+    return _compute_sixteen_columns(mechanism, motion, link)[:, POINT_MASS]
 
 
 def principal_axes_columns(
@@ -103,13 +106,14 @@ def principal_axes_columns(
 
     The parameters are (m, m p, m p², Ixx, Iyy, Izz) of (51), with p along the axis and inertia about the centre.
     """
-    return _sixteen_columns(mechanism, motion, link)[:, PRINCIPAL_AXES[center]]
+    return _compute_sixteen_columns(mechanism, motion, link)[:, PRINCIPAL_AXES[center]]
 
 
 def link_jacobian(mechanism: Mechanism, motion: Motion, link: str) -> Shaped[np.ndarray, "6 joints"]:
-    """J of (21): the velocity of the link's frame origin, then its angular velocity, per unit of each joint's."""
+    """J of (21): velocity of the link's frame origin and angular velocity, per unit velocity of each joint."""
     J = zeros(6, mechanism.joints)
-    for joint, column in jacobian_columns(mechanism, body_poses(mechanism, motion), _body_index(mechanism, link)):
+    poses = compute_body_poses(mechanism, motion)
+    for joint, column in compute_jacobian_columns(mechanism, poses, _find_body(mechanism, link)):
         J[:3, joint] = column.v
         J[3:, joint] = column.w
     return J
@@ -122,7 +126,7 @@ def link_jacobian(mechanism: Mechanism, motion: Motion, link: str) -> Shaped[np.
 class _Kinematics:
     """Poses, columns of all link Jacobians with their joints, and body velocities for qd and for v.
 
-    If v is qd, both are the same object.
+    If v is qd, ``qd`` and ``v`` are the same object.
     """
 
     mechanism: Mechanism
@@ -136,21 +140,21 @@ class _Kinematics:
 _Row: TypeAlias = Callable[[int, Column], np.ndarray]
 
 
-def _kinematics(mechanism: Mechanism, motion: Motion) -> _Kinematics:
-    poses = body_poses(mechanism, motion)
-    qd = body_velocities(mechanism, poses, motion.qd)
-    v = qd if motion.ordinary else body_velocities(mechanism, poses, motion.v)
-    columns = [list(jacobian_columns(mechanism, poses, i)) for i in _all_bodies(mechanism)]
+def _compute_kinematics(mechanism: Mechanism, motion: Motion) -> _Kinematics:
+    poses = compute_body_poses(mechanism, motion)
+    qd = compute_body_velocities(mechanism, poses, motion.qd)
+    v = qd if motion.ordinary else compute_body_velocities(mechanism, poses, motion.v)
+    columns = [list(compute_jacobian_columns(mechanism, poses, i)) for i in _list_bodies(mechanism)]
     return _Kinematics(mechanism, poses, columns, qd, v, motion.vd)
 
 
-def _momentum_row(kin: _Kinematics) -> _Row:
+def _make_momentum_row(kin: _Kinematics) -> _Row:
     """W: (127)-(129) and (29)."""
 
     def row(i: int, J: Column) -> np.ndarray:
         R, v, w = kin.poses[i].R, kin.v.v[i], kin.v.w[i]
         moment = cross(J.v, w) + cross(v, J.w)
-        return _eleven(
+        return _join_eleven(
             inner(J.v, v),
             dot(moment[None], R)[0],
             inner(J.w, w),
@@ -160,37 +164,40 @@ def _momentum_row(kin: _Kinematics) -> _Row:
     return row
 
 
-def _rate_row(kin: _Kinematics, carrier: BodyVelocities, of: BodyVelocities, rate: np.ndarray) -> _Row:
-    """dW/dt by the product rule on (127)-(129) and (29), while q moves with ``carrier`` and x of ``of`` at ``rate``."""
-    accelerations = body_accelerations(kin.mechanism, kin.poses, carrier, of, rate)
+def _make_rate_row(kin: _Kinematics, carrier: BodyVelocities, bodies: BodyVelocities, rate: np.ndarray) -> _Row:
+    """dW(q, x)/dt by the product rule on (127)-(129) and (29), where x is the joint velocity of ``bodies``.
+
+    q changes at the joint velocity of ``carrier``, and x changes at ``rate``.
+    """
+    accelerations = compute_body_accelerations(kin.mechanism, kin.poses, carrier, bodies, rate)
 
     def row(i: int, J: Column) -> np.ndarray:
-        R, v, w, carrier_w = kin.poses[i].R, of.v[i], of.w[i], carrier.w[i]
+        R, v, w, d, carrier_w = kin.poses[i].R, bodies.v[i], bodies.w[i], bodies.d[i], carrier.w[i]
         a, alpha = accelerations[i]
-        v_rate, w_rate = column_rate(carrier, i, J)
+        v_rate, w_rate = compute_column_rate(carrier, i, J)
         moment = cross(v_rate, w) + cross(J.v, alpha) + cross(a, J.w) + cross(v, w_rate)
         moment = moment + cross(cross(J.v, w) + cross(v, J.w), carrier_w)  # dR/dt = carrier_w × R
         axis_rate = dot(R.T, w_rate - cross(carrier_w, J.w))
-        d_rate = dot(R.T, alpha if carrier is of else alpha - cross(carrier_w, w))
-        return _eleven(
+        d_rate = dot(R.T, alpha if carrier is bodies else alpha - cross(carrier_w, w))
+        return _join_eleven(
             inner(J.v, a) + inner(v_rate, v),
             dot(moment[None], R)[0],
             inner(J.w, alpha) + inner(w_rate, w),
-            dot(dot(R.T, J.w)[None], inertia_columns(d_rate))[0] + dot(axis_rate[None], inertia_columns(of.d[i]))[0],
+            dot(dot(R.T, J.w)[None], inertia_columns(d_rate))[0] + dot(axis_rate[None], inertia_columns(d))[0],
         )
 
     return row
 
 
-def _kinetic_row(kin: _Kinematics, first: BodyVelocities, second: BodyVelocities) -> _Row:
+def _make_kinetic_row(kin: _Kinematics, first: BodyVelocities, second: BodyVelocities) -> _Row:
     """-∂T/∂q of (32), as a bilinear form of two velocities: (33)-(42)."""
 
     def row(i: int, J: Column) -> np.ndarray:
         R, v, w = kin.poses[i].R, first.v[i], second.w[i]
-        D_v, D_d = column_rate(first, i, J)  # (37); D_d is ∂d/∂q_j in base axes
+        D_v, D_d = compute_column_rate(first, i, J)  # (37); D_d is ∂d/∂q_j in base axes
         D_w, D_w_second = (cross(J.w, x.w[i] - x.w[J.at]) for x in (first, second))  # (37)
         moment = cross(D_v, w) + cross(v, D_w_second) + cross(cross(v, w), J.w)  # (35), (38)
-        return _eleven(
+        return _join_eleven(
             -inner(D_v, second.v[i]),  # (34)
             -dot(moment[None], R)[0],
             -inner(D_w, w),  # (36)
@@ -200,81 +207,83 @@ def _kinetic_row(kin: _Kinematics, first: BodyVelocities, second: BodyVelocities
     return row
 
 
-def _gravity_row(kin: _Kinematics) -> _Row:
+def _make_gravity_row(kin: _Kinematics) -> _Row:
     """∂U/∂q: (45), (46)."""
     g = kin.mechanism.gravity
 
     def row(i: int, J: Column) -> np.ndarray:
-        return _eleven(-inner(J.v, g), dot(cross(J.w, g)[None], kin.poses[i].R)[0], 0, zeros(6))
+        return _join_eleven(-inner(J.v, g), dot(cross(J.w, g)[None], kin.poses[i].R)[0], 0, zeros(6))
 
     return row
 
 
-def _eleven(mass: Any, moment: np.ndarray, trace: Any, inertia: np.ndarray) -> Shaped[np.ndarray, "11"]:
+def _join_eleven(mass: Any, moment: np.ndarray, trace: Any, inertia: np.ndarray) -> Shaped[np.ndarray, "11"]:
     return array([mass, *moment, trace, *inertia])
 
 
 # --- assembly of the rows --------------------------------------------------------------------------------------------
 
 
-def _torque(kin: _Kinematics, links: Sequence[int]) -> Eleven:
+def _compute_torque_columns(kin: _Kinematics, links: Sequence[int]) -> Eleven:
     qd, v, vd = kin.qd, kin.v, kin.vd
     if qd is v:
-        return _collect(kin, links, _rate_row(kin, qd, qd, vd)) + _remainder(kin, links)  # (47)
-    # Every product of qd with itself becomes the mean of (qd, v) and (v, qd): equal to dW/dt + Yhat, with fewer terms.
-    rates = _both_orders(kin, links, lambda a, b: _rate_row(kin, a, b, vd))
-    kinetic = _both_orders(kin, links, lambda a, b: _kinetic_row(kin, a, b))
-    return halve(rates[0] + rates[1] + kinetic[0] + kinetic[1]) + _collect(kin, links, _gravity_row(kin))
+        return _collect(kin, links, _make_rate_row(kin, qd, qd, vd)) + _compute_remainder_columns(kin, links)  # (47)
+    # Every product of qd with itself is replaced by the mean of the products (qd, v) and (v, qd). The sum is equal to
+    # dW/dt + Yhat, but has fewer terms.
+    rates = _collect_both_orders(kin, links, lambda a, b: _make_rate_row(kin, a, b, vd))
+    kinetic = _collect_both_orders(kin, links, lambda a, b: _make_kinetic_row(kin, a, b))
+    return halve(rates[0] + rates[1] + kinetic[0] + kinetic[1]) + _collect(kin, links, _make_gravity_row(kin))
 
 
-def _remainder(kin: _Kinematics, links: Sequence[int]) -> Eleven:
+def _compute_remainder_columns(kin: _Kinematics, links: Sequence[int]) -> Eleven:
     qd, v = kin.qd, kin.v
-    gravity = _collect(kin, links, _gravity_row(kin))
+    gravity = _collect(kin, links, _make_gravity_row(kin))
     if qd is v:
-        return _collect(kin, links, _kinetic_row(kin, qd, qd)) + gravity
+        return _collect(kin, links, _make_kinetic_row(kin, qd, qd)) + gravity
     # -C(q, qd)ᵀ v = ½ (dM(v) qd - dM(qd) v) - ½ ∂(qdᵀ M v)/∂q, where dM(x) is the derivative of M along x.
     zero = zeros(kin.mechanism.joints)
-    rates = _both_orders(kin, links, lambda a, b: _rate_row(kin, a, b, zero))
-    kinetic = _both_orders(kin, links, lambda a, b: _kinetic_row(kin, a, b))
+    rates = _collect_both_orders(kin, links, lambda a, b: _make_rate_row(kin, a, b, zero))
+    kinetic = _collect_both_orders(kin, links, lambda a, b: _make_kinetic_row(kin, a, b))
     return halve(rates[1] - rates[0] + kinetic[0] + kinetic[1]) + gravity
 
 
-def _both_orders(
+def _collect_both_orders(
     kin: _Kinematics, links: Sequence[int], form: Callable[[BodyVelocities, BodyVelocities], _Row]
 ) -> tuple[Eleven, Eleven]:
-    """A bilinear form of two velocities for (qd, v) and for (v, qd)."""
+    """Collect the columns of a bilinear form of two velocities, for (qd, v) and for (v, qd)."""
     return _collect(kin, links, form(kin.qd, kin.v)), _collect(kin, links, form(kin.v, kin.qd))
 
 
 def _collect(kin: _Kinematics, links: Sequence[int], row: _Row) -> Eleven:
-    """Eleven columns per body; rows of joints that do not move the body stay zero."""
-    result = zeros(kin.mechanism.joints, ELEVEN * len(links))
+    """Collect eleven columns per body. The rows of joints that do not move the body stay zero."""
+    result = zeros(kin.mechanism.joints, COLUMNS_PER_BODY * len(links))
     for k, i in enumerate(links):
         for joint, J in kin.columns[i]:
-            result[joint, ELEVEN * k : ELEVEN * (k + 1)] = row(i, J)
+            result[joint, COLUMNS_PER_BODY * k : COLUMNS_PER_BODY * (k + 1)] = row(i, J)
     return result
 
 
 def _change_layout(eleven: Eleven, layout: Shaped[np.ndarray, "11 width"]) -> Columns:
     """Change from eleven columns per body to ten or sixteen."""
-    bodies = eleven.shape[1] // ELEVEN
+    bodies = eleven.shape[1] // COLUMNS_PER_BODY
     width = layout.shape[1]
     result = zeros(len(eleven), width * bodies)
     for k in range(bodies):
-        result[:, width * k : width * (k + 1)] = dot(eleven[:, ELEVEN * k : ELEVEN * (k + 1)], layout)
+        columns = eleven[:, COLUMNS_PER_BODY * k : COLUMNS_PER_BODY * (k + 1)]
+        result[:, width * k : width * (k + 1)] = dot(columns, layout)
     return result
 
 
-def _ten_layout() -> Shaped[np.ndarray, "11 10"]:
-    layout = zeros(ELEVEN, len(LINK_PARAMETERS))
+def _make_ten_layout() -> Shaped[np.ndarray, "11 10"]:
+    layout = zeros(COLUMNS_PER_BODY, len(LINK_PARAMETERS))
     for k in range(len(LINK_PARAMETERS)):
         layout[k if k < 4 else k + 1, k] = 1
     return layout
 
 
-def _sixteen_layout() -> Shaped[np.ndarray, "11 16"]:
+def _make_sixteen_layout() -> Shaped[np.ndarray, "11 16"]:
     """theta_5 by (127), (128) and (48), theta_3 by (29) and (42)."""
-    layout = zeros(ELEVEN, len(SIXTEEN_PARAMETERS))
+    layout = zeros(COLUMNS_PER_BODY, len(SIXTEEN_PARAMETERS))
     for k in range(4):
         layout[k, k] = 1
     for k, (a, b) in enumerate(SYMMETRIC_ENTRIES):
@@ -285,19 +294,20 @@ def _sixteen_layout() -> Shaped[np.ndarray, "11 16"]:
     return layout
 
 
-_TEN = _ten_layout()
-_SIXTEEN = _sixteen_layout()
+_TEN = _make_ten_layout()
+_SIXTEEN = _make_sixteen_layout()
 
 
-def _all_bodies(mechanism: Mechanism) -> range:
+def _list_bodies(mechanism: Mechanism) -> range:
     return range(len(mechanism.bodies))
 
 
-def _sixteen_columns(mechanism: Mechanism, motion: Motion, link: str) -> Shaped[np.ndarray, "joints 16"]:
-    return _change_layout(_torque(_kinematics(mechanism, motion), [_body_index(mechanism, link)]), _SIXTEEN)
+def _compute_sixteen_columns(mechanism: Mechanism, motion: Motion, link: str) -> Shaped[np.ndarray, "joints 16"]:
+    kin = _compute_kinematics(mechanism, motion)
+    return _change_layout(_compute_torque_columns(kin, [_find_body(mechanism, link)]), _SIXTEEN)
 
 
-def _body_index(mechanism: Mechanism, link: str) -> int:
+def _find_body(mechanism: Mechanism, link: str) -> int:
     names = [body.name for body in mechanism.bodies]
     if link not in names:
         raise UnknownNameError(

@@ -14,8 +14,8 @@ Differs from  the paper in: equivalent bodies instead of constants of composite 
               products, instead of Psi psi(D) (60); planar rotations instead of rotation matrices; d_i of revolute
               joints in frame i, where Omega_i z = Omega_i-1 z (30), as (69) has it for prismatic joints; trees.
 
-Scalars may be floats, CasADi or SymPy. Structural zeros cost nothing: links before joint s need only the components
-of (77)-(90), and the frame of a tip that is rotationally symmetric does not follow its joint.
+Scalars may be floats or symbols of CasADi or SymPy. Structural zeros cost nothing: links before joint s need only the
+components of (77)-(90), and the frame of a tip that is rotationally symmetric does not follow its joint.
 """
 
 from __future__ import annotations
@@ -69,20 +69,20 @@ class Recursion:
 
 
 def run_recursion(arm: EquivalentBodies, motion: Motion) -> Recursion:
-    """Outward for the motion of all bodies, inward for forces and moments."""
+    """Compute the motion of all bodies outward, then forces and moments inward."""
     r = Recursion(zeros(len(arm.axes)))
     for i, axis in enumerate(arm.axes):
-        transform = _axis_transform(axis, motion, follows_joint=not _is_rotationally_symmetric(arm, i))
+        transform = _make_axis_transform(axis, motion, follows_joint=not _is_rotationally_symmetric(arm, i))
         parent = PlanarRotation(zeros(3), 0, 0) if axis.parent is None else r.rotations[axis.parent]
         r.transforms.append(transform)
-        r.rotations.append(_next_rotation(arm, i, transform, parent, motion))
+        r.rotations.append(_compute_rotation(arm, i, transform, parent, motion))
         if axis.parent is None:
             a = transform.about_z(exact_array(axis.base_acceleration.tolist()))  # (76)
         else:
             foot = exact_array(axis.foot.tolist())
             a = transform.down(r.origin_accelerations[axis.parent] + parent.times(foot))  # (70)
         r.foot_accelerations.append(a)
-        r.offset_accelerations.append(_offset_acceleration(axis, r.rotations[i], motion))
+        r.offset_accelerations.append(_compute_offset_acceleration(axis, r.rotations[i], motion))
         r.origin_accelerations.append(a + r.offset_accelerations[i])  # (71)
     force, moment = [zeros(3) for _ in arm.axes], [rotation.zero_moment for rotation in r.rotations]
     for i in reversed(range(len(arm.axes))):
@@ -91,7 +91,8 @@ def run_recursion(arm: EquivalentBodies, motion: Motion) -> Recursion:
         r.own_forces[i] = scale(a, P[3, 3:]) + rotation.times(P[:3, 3])  # (64); (63) is its z
         r.own_moments[i] = rotation.moment(P[:3, :3], P[:3, 3], a)  # (65)
         f = force[i] + r.own_forces[i]  # (66)
-        n = moment[i] + r.own_moments[i] + rotation.lever(array([0, 0, _offset(axis, motion)]), f)  # (67), (74), (89)
+        origin = array([0, 0, _compute_offset(axis, motion)])
+        n = moment[i] + r.own_moments[i] + rotation.force_moment(origin, f)  # (67), (74), (89)
         f = f + scale(r.foot_accelerations[i], exact_array([arm.foot_masses[i]]))
         r.forces[i], r.moments[i] = f, n
         r.tau[axis.joint] = rotation.along_z(n) if axis.revolute else f[2]  # (68)
@@ -99,7 +100,7 @@ def run_recursion(arm: EquivalentBodies, motion: Motion) -> Recursion:
             parent = r.rotations[axis.parent]
             f = r.transforms[i].up(f)
             n = n if isinstance(rotation, PlanarRotation) else parent.project(r.transforms[i].up(n))  # (88)
-            n = n + parent.lever(exact_array(axis.foot.tolist()), f)  # (75), (90)
+            n = n + parent.force_moment(exact_array(axis.foot.tolist()), f)  # (75), (90)
             r.on_parent[i] = f, n
             force[axis.parent], moment[axis.parent] = force[axis.parent] + f, moment[axis.parent] + n
     return r
@@ -107,10 +108,11 @@ def run_recursion(arm: EquivalentBodies, motion: Motion) -> Recursion:
 
 @dataclass(frozen=True, eq=False)
 class AxisTransform:
-    """Rz(gamma) Rx(alpha) Rz(q), each as cosine and sine: ``down`` from the parent's axes to the body's, ``up`` back.
+    """The rotation Rz(gamma) Rx(alpha) Rz(q), with each angle stored as cosine and sine.
 
-    Rx makes y' = ca y + sa z, which is ca times y + (sa / ca) z. The factor ca is merged with the sine and the cosine
-    that y' is multiplied by next, once for all vectors. If sa is larger than ca, sa is the factor instead.
+    ``down`` transforms from the parent's axes to the body's, ``up`` back. Rx gives y' = ca y + sa z, which equals
+    ca (y + (sa / ca) z). The factor ca is multiplied, once for all vectors, with the cosine and sine of q by which y'
+    is multiplied next. If |sa| > |ca|, sa is the factor instead.
     """
 
     gamma: tuple[Any, Any]
@@ -144,26 +146,26 @@ class AxisTransform:
         return _rotate_about_z(array([x, y, z]), (self.gamma[0], -self.gamma[1]))
 
     def about_z(self, v: AnyVector3) -> AnyVector3:
-        """The last rotation, by q, alone."""
+        """Apply only the last rotation, by q."""
         return _rotate_about_z(v, self.q)
 
     def before_joint(self, u: AnyVector3) -> AnyVector3:
-        """A constant direction of the parent in the axes before the rotation by q."""
+        """Express a constant direction of the parent in the axes before the rotation by q."""
         (ca, sa), (x, y, z) = self.alpha, _rotate_about_z(u, self.gamma)
         return exact_array([x, sum_products((ca, y), (sa, z)), sum_products((ca, z), (-sa, y))])
 
 
-def _axis_transform(axis: Axis, motion: Motion, *, follows_joint: bool) -> AxisTransform:
+def _make_axis_transform(axis: Axis, motion: Motion, *, follows_joint: bool) -> AxisTransform:
     gamma, alpha, (c, s) = (exact_array(cos_sin(angle)) for angle in (axis.gamma, axis.alpha, axis.offset))
     if axis.revolute:
         c, s = (motion.cos[axis.joint], motion.sin[axis.joint]) if follows_joint else (1, 0)
     return AxisTransform(tuple(gamma), tuple(alpha), (c, s))
 
 
-def _next_rotation(
+def _compute_rotation(
     arm: EquivalentBodies, i: int, transform: AxisTransform, parent: BodyRotation, motion: Motion
 ) -> BodyRotation:
-    """The rotation of the body behind an axis from that of its parent."""
+    """Compute the rotation of the body behind an axis from the rotation of its parent."""
     axis = arm.axes[i]
     qd, qdd = (motion.qd[axis.joint], motion.vd[axis.joint]) if axis.revolute else (0, 0)
     if isinstance(parent, PlanarRotation):
@@ -185,9 +187,9 @@ def _next_rotation(
     return SpatialRotation(w + scale(Z, array([qd])), wd, arm.needed_columns(i))  # (57)
 
 
-def _offset_acceleration(axis: Axis, rotation: BodyRotation, motion: Motion) -> AnyVector3:
+def _compute_offset_acceleration(axis: Axis, rotation: BodyRotation, motion: Motion) -> AnyVector3:
     """The acceleration of the origin minus that of the foot: (69), and Omega_i d_i for revolute joints as well."""
-    centripetal = scale(rotation.times(Z), array([_offset(axis, motion)]))
+    centripetal = scale(rotation.times(Z), array([_compute_offset(axis, motion)]))
     if axis.revolute:
         return centripetal
     qd, qdd = motion.qd[axis.joint], motion.vd[axis.joint]
@@ -195,14 +197,14 @@ def _offset_acceleration(axis: Axis, rotation: BodyRotation, motion: Motion) -> 
     return centripetal + array([sum_products((w[1], 2 * qd)), -sum_products((w[0], 2 * qd)), qdd])  # (61), (77), (82)
 
 
-def _offset(axis: Axis, motion: Motion) -> Any:
+def _compute_offset(axis: Axis, motion: Motion) -> Any:
     """The distance along z from the foot to the origin."""
     d = exact_array([axis.d])[0]
     return d if axis.revolute else d + motion.q[axis.joint]
 
 
 def _is_rotationally_symmetric(arm: EquivalentBodies, i: int) -> bool:
-    """Whether body i is a tip with rotational symmetry about z: then its frame need not follow its joint."""
+    """Whether body i is a tip with rotational symmetry about z, so that its frame need not follow its joint."""
     P = arm.P[i]
     asymmetric = (P[0, 0] - P[1, 1], P[0, 1], P[0, 2], P[1, 2], P[0, 3], P[1, 3])
     return arm.is_tip(i) and not any(asymmetric)
@@ -218,6 +220,6 @@ def _is_flat(arm: EquivalentBodies, i: int) -> bool:
 
 
 def _rotate_about_z(v: AnyVector3, angle: tuple[Any, Any]) -> AnyVector3:
-    """The coordinates of a vector in axes that are rotated about z; ``angle`` is its cosine and sine."""
+    """The coordinates of a vector in axes that are rotated about z; ``angle`` contains cosine and sine."""
     c, s = angle
     return array([sum_products((c, v[0]), (s, v[1])), sum_products((c, v[1]), (-s, v[0])), v[2]])

@@ -13,7 +13,7 @@ Notation      code   paper     meaning                                        sh
               v                velocity of the frame origin per unit rate     3         i
                                of that joint
 Differs from  the paper in: |w|^2 in (68), not |wd|^2 (a misprint); inertia about the frame *origin* by
-              default, so that theta_4 of (112) and theta_3 of (106) merge and ten parameters are left
+              default, so that theta_4 of (112) and theta_3 of (106) merge and ten parameters remain
               (``regressor_sixteen`` keeps the paper's own); trees instead of chains; any axis and any seat of the link
               frame; velocity products made symmetric in qd and v, which makes C the matrix of Christoffel symbols
               (Mdot - 2 C is skew); joint axes transformed outward to the body, by virtual work, instead of columns
@@ -32,17 +32,17 @@ from ytheta.conventions import INERTIA_ENTRIES
 from ytheta.dynamics.formulations.sixteen import SIXTEEN_PARAMETERS, SYMMETRIC_ENTRIES
 from ytheta.dynamics.mechanism import PER_LINK, Body, Mechanism
 from ytheta.dynamics.motion import Motion
-from ytheta.dynamics.vectors import array, axis_rotation, centripetal, cross, dot, skew, zeros
+from ytheta.dynamics.vectors import array, axis_rotation, centripetal_matrix, cross, dot, skew, zeros
 from ytheta.robot.robot import Robot
 from ytheta.shapes import AnyMatrix3, AnyVector3, AnyVector3Columns, Shaped
 
-Screw: TypeAlias = tuple[AnyVector3, AnyVector3]  # z and v below
+Screw: TypeAlias = tuple[AnyVector3, AnyVector3]  # z and v of the notation
 SIXTEEN = len(SIXTEEN_PARAMETERS)
 
 
 @dataclass(frozen=True, eq=False)
 class Twist:
-    """The motion of one body, see the notation above. Without a separate reference velocity u *is* w."""
+    """The motion of one body, in the notation above. Without a separate reference velocity, u *is* w."""
 
     w: AnyVector3
     u: AnyVector3
@@ -51,10 +51,10 @@ class Twist:
 
     @property
     def H(self) -> AnyMatrix3:
-        return skew(self.wd) + centripetal(self.w, self.u)  # (68)
+        return skew(self.wd) + centripetal_matrix(self.w, self.u)  # (68)
 
     def moment(self, inertia: AnyMatrix3) -> AnyVector3:
-        """I wd + w × I w, the latter symmetric in the two velocities."""
+        """I wd + w × I w, with the second term symmetric in w and u."""
         if self.w is self.u:
             return dot(inertia, self.wd) + cross(self.w, dot(inertia, self.w))
         both = cross(self.w, dot(inertia, self.u)) + cross(self.u, dot(inertia, self.w))
@@ -70,18 +70,18 @@ def explain_refusal(robot: Robot) -> str | None:
 
 def regressor(mechanism: Mechanism, motion: Motion) -> Shaped[np.ndarray, "joints params"]:
     """The regressor of all link parameters, ten columns per body."""
-    return _regressor(mechanism, motion, _ten_columns, PER_LINK)
+    return _assemble_regressor(mechanism, motion, _compute_ten_columns, PER_LINK)
 
 
 def regressor_sixteen(mechanism: Mechanism, motion: Motion) -> Shaped[np.ndarray, "joints params"]:
     """The regressor in the paper's own parameters, (theta_2, theta_4, theta_3) of (101), (112) and (106) per body."""
-    return _regressor(mechanism, motion, _sixteen_columns, SIXTEEN)
+    return _assemble_regressor(mechanism, motion, _compute_sixteen_columns, SIXTEEN)
 
 
 def inverse_dynamics(
     mechanism: Mechanism, motion: Motion, theta: Shaped[np.ndarray, "params"]
 ) -> Shaped[np.ndarray, "joints"]:
-    """tau for given link parameters without forming Y: the same recursion on forces instead of columns."""
+    """tau from the link parameters theta without forming Y: the same recursion, on forces instead of columns."""
     poses, twists = _propagate_outward(mechanism, motion)
     forces = [wrench(theta[PER_LINK * i : PER_LINK * (i + 1)], twist) for i, twist in enumerate(twists)]
     tau = zeros(mechanism.joints)
@@ -89,8 +89,8 @@ def inverse_dynamics(
         body = mechanism.bodies[i]
         f, n = forces[i]
         if body.joint is not None:
-            lever = n - cross(joint_origin(body), f) if body.revolute else f
-            tau[body.joint] = dot(joint_axis(body)[None], lever)[0]
+            moment_or_force = n - cross(joint_origin(body), f) if body.revolute else f
+            tau[body.joint] = dot(joint_axis(body)[None], moment_or_force)[0]
         if body.parent is not None:
             R, p = poses[i]
             f = dot(R, f)  # (81)
@@ -144,7 +144,7 @@ def joint_origin(body: Body) -> AnyVector3:
 
 
 def _propagate_outward(mechanism: Mechanism, motion: Motion) -> tuple[list[tuple[AnyMatrix3, AnyVector3]], list[Twist]]:
-    """Poses of all bodies in their parents, and their motion (66)-(70)."""
+    """Compute the poses of all bodies in their parents, and their motion (66)-(70)."""
     at_rest = zeros(3)
     base = Twist(at_rest, at_rest, zeros(3), -mechanism.gravity)
     poses: list[tuple[AnyMatrix3, AnyVector3]] = []
@@ -152,12 +152,12 @@ def _propagate_outward(mechanism: Mechanism, motion: Motion) -> tuple[list[tuple
     for body in mechanism.bodies:
         parent = base if body.parent is None else twists[body.parent]
         poses.append(pose(body, motion))
-        twists.append(_next_twist(body, motion, *poses[-1], parent))
+        twists.append(_compute_twist(body, motion, *poses[-1], parent))
     return poses, twists
 
 
-def _next_twist(body: Body, motion: Motion, R: AnyMatrix3, p: AnyVector3, parent: Twist) -> Twist:
-    """The motion of a body from that of its parent."""
+def _compute_twist(body: Body, motion: Motion, R: AnyMatrix3, p: AnyVector3, parent: Twist) -> Twist:
+    """Compute the motion of a body from the motion of its parent."""
     down = R.T
     # The acceleration is that of a point of the revolute axis, which is fixed in the parent, or of the frame origin.
     point = body.p if body.joint is not None and body.revolute else p
@@ -171,7 +171,7 @@ def _next_twist(body: Body, motion: Motion, R: AnyMatrix3, p: AnyVector3, parent
     qd, v, vd = motion.qd[joint], motion.v[joint], motion.vd[joint]
     z = joint_axis(body)
     ordinary = u is w and motion.ordinary
-    # Twice the velocity product, symmetric in the two velocities.
+    # Twice the velocity product, symmetric in w and u.
     twice = cross(w, z) * (qd * 2) if ordinary else cross(w, z) * v + cross(u, z) * qd
     if not body.revolute:
         return Twist(w, w if ordinary else u, wd, a + z * vd + twice)
@@ -184,7 +184,7 @@ def _next_twist(body: Body, motion: Motion, R: AnyMatrix3, p: AnyVector3, parent
     return Twist(twist.w, twist.u, wd, a - dot(twist.H, joint_origin(body)))
 
 
-def _regressor(
+def _assemble_regressor(
     mechanism: Mechanism,
     motion: Motion,
     columns: Callable[[Twist], tuple[AnyVector3Columns, AnyVector3Columns]],
@@ -194,15 +194,15 @@ def _regressor(
     Y = zeros(mechanism.joints, width * len(mechanism.bodies))
     screws: list[dict[int, Screw]] = []
     for i, (body, (R, p), twist) in enumerate(zip(mechanism.bodies, poses, twists, strict=True)):
-        screws.append(_screws(body, R, p, {} if body.parent is None else screws[body.parent]))
+        screws.append(_compute_screws(body, R, p, {} if body.parent is None else screws[body.parent]))
         moment_and_force = np.concatenate(columns(twist)[::-1])
         for joint, screw in screws[i].items():
             Y[joint, width * i : width * (i + 1)] = dot(np.concatenate(screw)[None], moment_and_force)[0]  # (82)-(85)
     return Y
 
 
-def _screws(body: Body, R: AnyMatrix3, p: AnyVector3, parent: dict[int, Screw]) -> dict[int, Screw]:
-    """The screws of all joints that move a body, in its frame, from those of its parent."""
+def _compute_screws(body: Body, R: AnyMatrix3, p: AnyVector3, parent: dict[int, Screw]) -> dict[int, Screw]:
+    """Compute the screws of all joints that move a body, in its frame, from those of its parent."""
     down = R.T
     screws = {joint: (dot(down, z), dot(down, v + cross(z, p))) for joint, (z, v) in parent.items()}
     if body.joint is not None:
@@ -211,7 +211,7 @@ def _screws(body: Body, R: AnyMatrix3, p: AnyVector3, parent: dict[int, Screw]) 
     return screws
 
 
-def _ten_columns(twist: Twist) -> tuple[AnyVector3Columns, AnyVector3Columns]:
+def _compute_ten_columns(twist: Twist) -> tuple[AnyVector3Columns, AnyVector3Columns]:
     """Force and moment about the frame origin per unit of the ten parameters."""
     force, moment = zeros(3, PER_LINK), zeros(3, PER_LINK)
     force[:, 0] = twist.a  # (67)
@@ -224,8 +224,8 @@ def _ten_columns(twist: Twist) -> tuple[AnyVector3Columns, AnyVector3Columns]:
     return force, moment
 
 
-def _sixteen_columns(twist: Twist) -> tuple[AnyVector3Columns, AnyVector3Columns]:
-    """The same per unit of (theta_2, theta_4, theta_3)."""
+def _compute_sixteen_columns(twist: Twist) -> tuple[AnyVector3Columns, AnyVector3Columns]:
+    """Force and moment about the frame origin per unit of (theta_2, theta_4, theta_3)."""
     force, moment = zeros(3, SIXTEEN), zeros(3, SIXTEEN)
     H = twist.H
     force[:, 0] = twist.a  # (67)

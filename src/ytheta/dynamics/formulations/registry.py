@@ -1,4 +1,4 @@
-"""The registry of formulations of the regressor, and which of them accept a robot."""
+"""The registry of formulations of the regressor."""
 
 from __future__ import annotations
 
@@ -8,27 +8,30 @@ from types import ModuleType
 from ytheta.errors import InputError, UnknownNameError, suggest_names
 from ytheta.robot.robot import Robot
 
-# In the order of preference: the first that accepts a robot is the default.
+# In order of preference: the first formulation that accepts a robot is the default.
 FORMULATIONS = ("newton_euler", "spatial_tree", "lagrange", "kronecker")
 
 
 def explain_refusals(robot: Robot) -> dict[str, str | None]:
-    """For every formulation None if it accepts the robot, else the reason why not."""
-    return {name: _module(name).explain_refusal(robot) for name in FORMULATIONS}
+    """For every formulation, None if it accepts the robot, else the reason why not."""
+    return {name: _import_formulation(name).explain_refusal(robot) for name in FORMULATIONS}
 
 
 def choose_formulation(robot: Robot, name: str = "") -> ModuleType:
-    """The named formulation, or the first that accepts the robot; InputError if the named one does not accept it."""
+    """Return the named formulation, or the first that accepts the robot.
+
+    Raise InputError if the named formulation does not accept the robot.
+    """
     if not name:
-        return _module(next(name for name, reason in explain_refusals(robot).items() if reason is None))
+        return _import_formulation(next(name for name, reason in explain_refusals(robot).items() if reason is None))
     if name not in FORMULATIONS:
         raise UnknownNameError(f"there is no formulation {name!r}{suggest_names(name, FORMULATIONS)}")
-    reason = _module(name).explain_refusal(robot)
+    reason = _import_formulation(name).explain_refusal(robot)
     if reason is not None:
         accepting = [other for other, refusal in explain_refusals(robot).items() if refusal is None]
         raise InputError(f"{name} does not accept this robot: {reason} (accepted by: {', '.join(accepting)})")
-    return _module(name)
+    return _import_formulation(name)
 
 
-def _module(name: str) -> ModuleType:
+def _import_formulation(name: str) -> ModuleType:
     return import_module(f"ytheta.dynamics.formulations.{name}")

@@ -3,11 +3,12 @@
 Identity      theta_10 = L theta_16, hence Y_16 = Y_10 L;   Y_10 = Y_16 RIGHT_INVERSE with L RIGHT_INVERSE = 1
 Reference     [lu1993] (31): theta_16 = (theta_5, theta_3) of (125) and (106); special cases (49)-(51)
 Notation      code          paper     meaning
-              m, mp, mpp    theta_5   mass, first moments m p_a, second moments m p_a p_b of all mass at the centre
+              m, mp, mpp    theta_5   mass, first moments m p_a, second moments m p_a p_b; p is the centre of mass
               I             theta_3   inertia about the *centre*; products with the sign of (105): minus tensor entries
 
-For parameters only the map from sixteen to ten is linear; the inverse divides by the mass (``sixteen_parameters``). For
-regressors both maps are linear: the columns of theta_3 are those of the inertia about the origin, products negated.
+For parameters, only the map from sixteen to ten is linear; its inverse divides by the mass (``sixteen_parameters``).
+For regressors, both maps are linear: the columns of theta_3 are those of the inertia about the origin, with the
+opposite sign for products of inertia.
 """
 
 from __future__ import annotations
@@ -27,12 +28,13 @@ SIXTEEN_PARAMETERS = (
     "Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz",
 )  # fmt: skip
 
-# Indices in theta_16 of the reduced vectors: theta_5 (49), and (51) for a centre on the x or on the z axis.
+# Indices of the reduced parameter vectors in theta_16: theta_5 (49), and (51) for a centre on the x or the z axis.
 POINT_MASS = tuple(range(10))
 PRINCIPAL_AXES = {"x": (0, 1, 4, 10, 11, 12), "z": (0, 3, 6, 10, 11, 12)}
 
 
-def _map_to_ten() -> Float[np.ndarray, "10 16"]:
+def _make_map_to_ten() -> Float[np.ndarray, "10 16"]:
+    """L of theta_10 = L theta_16."""
     L = np.zeros((len(LINK_PARAMETERS), len(SIXTEEN_PARAMETERS)))
     L[:4, :4] = np.eye(4)
     for row, (a, b) in enumerate(INERTIA_ENTRIES, start=4):
@@ -45,7 +47,8 @@ def _map_to_ten() -> Float[np.ndarray, "10 16"]:
     return L
 
 
-def _right_inverse() -> Float[np.ndarray, "16 10"]:
+def _make_right_inverse() -> Float[np.ndarray, "16 10"]:
+    """A right inverse of L; it sets the second moments of theta_5 to zero."""
     inverse = np.zeros((len(SIXTEEN_PARAMETERS), len(LINK_PARAMETERS)))
     inverse[:4, :4] = np.eye(4)
     for column, (a, b) in enumerate(INERTIA_ENTRIES, start=4):
@@ -53,8 +56,8 @@ def _right_inverse() -> Float[np.ndarray, "16 10"]:
     return inverse
 
 
-L = _map_to_ten()
-RIGHT_INVERSE = _right_inverse()
+L = _make_map_to_ten()
+RIGHT_INVERSE = _make_right_inverse()
 
 
 def sixteen_parameters(inertia: Inertia) -> Float[np.ndarray, "16"]:

@@ -1,6 +1,6 @@
 """Spatial algebra in Walker's notation (Featherstone 1983), on object arrays of any scalar.
 
-Motions are (w, v), angular velocity first, with v the velocity of the point at the frame's origin. Momenta and forces
+Motions are (w, v): angular velocity first, then the velocity v of the point at the frame's origin. Momenta and forces
 are (force, moment about the origin). The prime is the *spatial* transpose, which swaps the halves, so that the product
 of a motion and a force is a power: s' f = s_w . f_moment + s_v . f_force. Motions and forces then share one transform
 and one cross product::
@@ -8,7 +8,7 @@ and one cross product::
     X = | A      0 |      X' = X^-1 = | A^T         0   |      v x = | K(w)  0    |
         | K(p)A  A |                  | -A^T K(p)   A^T |            | K(v)  K(w) |
 
-A and p: rotation and position of the moved frame in the other frame; K(a) b = a x b.
+A and p are the rotation and position of the moved frame in the other frame; K(a) b = a x b.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 
 from ytheta.dynamics.formulations.newton_euler import inertia_columns
 from ytheta.dynamics.mechanism import PER_LINK
-from ytheta.dynamics.vectors import centripetal, dot, skew, zeros
+from ytheta.dynamics.vectors import centripetal_matrix, dot, skew, zeros
 from ytheta.shapes import AnySpatialColumns, AnySpatialVector, Shaped
 
 
@@ -76,7 +76,7 @@ def momentum_columns(v: AnySpatialVector) -> Shaped[np.ndarray, "6 10"]:
 def gyroscopic_columns(v: AnySpatialVector, u: AnySpatialVector) -> Shaped[np.ndarray, "6 10"]:
     """v × I v per unit of the ten parameters, as the bilinear form ½ (v × I u + u × I v) that is symmetric in v and u.
 
-    The product is multiplied out: v × v = 0 leaves no moment per mass, and K(v) K(w) - K(w) K(v) = K(v × w).
+    The product is expanded: v × v = 0, so the mass causes no moment, and K(v) K(w) - K(w) K(v) = K(v × w).
     """
     w, u_w = v[:3], u[:3]
     product = dot(skew(w), u[3:])
@@ -86,7 +86,7 @@ def gyroscopic_columns(v: AnySpatialVector, u: AnySpatialVector) -> Shaped[np.nd
         inertia = (inertia + dot(skew(u_w), inertia_columns(w))) * 0.5
     result = zeros(6, PER_LINK)
     result[:3, 0] = product
-    result[:3, 1:4] = centripetal(w, w if v is u else u_w)
+    result[:3, 1:4] = centripetal_matrix(w, w if v is u else u_w)
     result[3:, 1:4] = -skew(product)
     result[3:, 4:] = inertia
     return result

@@ -6,19 +6,19 @@ Accepts       trees of revolute and prismatic joints with any axis, loads, loops
 Notation      code   paper     meaning                                          shape   frame
               v      v_i       spatial velocity for qd                          6       i
               u      vhat_i    spatial velocity for the reference v             6       i
-              ud     vhatdot   its spatial acceleration, minus gravity          6       i
-              s      s_i       axis of joint i; constant there                  6       i
+              ud     vhatdot   spatial acceleration of u, minus gravity         6       i
+              s      s_i       axis of joint i, constant in frame i             6       i
               F      F_i       inertial force per unit of the ten parameters    6 x 10  i
               f      f_i       force of a link and all links behind it          6 x n   i
               X f    l_i       the same in the frame of the predecessor         6 x n   phi_i
 Two forms     If the reference v is not qd, ``regressor`` makes every velocity product symmetric in qd and v, which is
               the form with Christoffel symbols, equal to ``newton_euler``. ``walker_regressor`` is the paper's own:
-              (19) with v_i × s_i vhat and (21) with vhat × I vhat. Both give (qd - v)^T Y the same value, hence the
-              same adaptation and the same stability, but not the same torque. If v is qd, they are equal.
+              (19) with v_i × s_i vhat and (21) with vhat × I vhat. Both have the same (qd - v)^T Y, hence the same
+              adaptation and the same stability, but not the same torque. If v is qd, they are equal.
 Differs from  the paper in: any joint axis and link frame instead of Denavit-Hartenberg; the paper's m_i in the order of
-              ``conventions``; g is (0, 0, 0, 0, 0, -9.8): the print lost a zero, and its prime swaps the halves;
+              ``conventions``; g is (0, 0, 0, 0, 0, -9.8), since the print lacks a zero and its prime swaps the halves;
               the frame of a connector is that of its link; terminating links carry no force and are not visited;
-              s_i in the axes of link i, where it is constant too and often a unit vector, not in its predecessor's.
+              s_i in the axes of link i, in which it is constant too and often a unit vector.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from ytheta.shapes import AnySpatialColumns, AnySpatialVector, Shaped
 
 @dataclass(frozen=True, eq=False)
 class LinkMotion:
-    """Spatial velocities and acceleration of a link, see the notation above. If the reference is qd, u *is* v."""
+    """Spatial velocities and acceleration of a link, in the notation above. If the reference is qd, u *is* v."""
 
     v: AnySpatialVector
     u: AnySpatialVector
@@ -55,7 +55,7 @@ class LinkMotion:
 
     @property
     def inertial_columns(self) -> Shaped[np.ndarray, "6 10"]:
-        """F of (11), (21), with vhat × I vhat; gravity is inside the acceleration."""
+        """F of (11), (21), with vhat × I vhat; gravity is part of the acceleration."""
         return momentum_columns(self.ud) + gyroscopic_columns(self.u, self.u)
 
     @property
@@ -66,7 +66,7 @@ class LinkMotion:
 
 @dataclass(frozen=True, eq=False)
 class JointForce:
-    """The row s' f of one joint (13); ``links`` are the links that f is the force of, in the order of its columns."""
+    """The row s' f of one joint (13). ``links`` are the links whose forces f contains, in the order of its columns."""
 
     joint: int
     links: tuple[int, ...]
@@ -89,27 +89,28 @@ def regressor(mechanism: Mechanism, motion: Motion) -> Shaped[np.ndarray, "joint
     if motion.ordinary:
         return walker_regressor(mechanism, motion)
     forces = traverse(mechanism, motion, lambda _, m: m.symmetric_inertial_columns, concatenate_forces, symmetric=True)
-    return _regressor(mechanism, forces)
+    return _assemble_regressor(mechanism, forces)
 
 
 def walker_regressor(mechanism: Mechanism, motion: Motion) -> Shaped[np.ndarray, "joints params"]:
     """The regressor of Walker's controller, (18)-(21); the w_jk of (25) are Y^T (qd - v)."""
-    return _regressor(mechanism, traverse(mechanism, motion, lambda _, m: m.inertial_columns, concatenate_forces))
+    forces = traverse(mechanism, motion, lambda _, m: m.inertial_columns, concatenate_forces)
+    return _assemble_regressor(mechanism, forces)
 
 
 def traverse(
     mechanism: Mechanism, motion: Motion, link_force: LinkForce, combine: Combine, *, symmetric: bool = False
 ) -> list[JointForce]:
-    """Walker's recursion (sec. 5): the motion of the links from the base outward, their forces back inward.
+    """Walker's recursion (sec. 5): the motion of the links from the base outward, then their forces inward.
 
-    ``link_force(link, motion)`` returns the force of one link as columns. ``combine`` joins the forces of a link and of
-    those behind it (12): ``concatenate_forces`` for forces per parameter, ``add_forces`` for forces.
+    ``link_force(link, motion)`` returns the force of one link as columns. ``combine`` joins the forces of a link and
+    of the links behind it (12): ``concatenate_forces`` if the columns belong to parameters, else ``add_forces``.
     """
     nodes = build_binary_tree(mechanism.robot).nodes
     result: list[JointForce] = []
 
     def visit(number: int | None, above: LinkMotion) -> tuple[list[int], list[np.ndarray]]:
-        """The links at and behind a node, and their forces in the frame of the link that the node belongs to."""
+        """Return the links at and behind a node, and their forces in the frame of the link before the node."""
         if number is None or nodes[number].kind is NodeKind.TERMINATING:
             return [], []
         node = nodes[number]
@@ -118,16 +119,17 @@ def traverse(
         link = number - 1
         body = mechanism.bodies[link]
         X = Transform(*pose(body, motion))
-        link_motion = _forward(body, X, above, motion, symmetric=symmetric)
+        link_motion = _propagate_motion(body, X, above, motion, symmetric=symmetric)
         behind, forces = visit_both(number, link_motion)
         links = [link, *behind]
         f = combine([link_force(link, link_motion), *forces])  # (12)
         if body.joint is not None:
-            result.append(JointForce(body.joint, tuple(links), dot(spatial_transpose(_axis(body)[:, None]), f)[0]))
+            s = _compute_spatial_axis(body)
+            result.append(JointForce(body.joint, tuple(links), dot(spatial_transpose(s[:, None]), f)[0]))
         return links, [X.up(f)]
 
     def visit_both(number: int, above: LinkMotion) -> tuple[list[int], list[np.ndarray]]:
-        """The same for the connector and the successor of a node."""
+        """Visit the connector and the successor of a node, and return both results together."""
         left, right = (visit(k, above) for k in (nodes[number].connector, nodes[number].successor))
         return [*left[0], *right[0]], [*left[1], *right[1]]
 
@@ -136,13 +138,13 @@ def traverse(
     return result
 
 
-def _forward(body: Body, X: Transform, above: LinkMotion, motion: Motion, *, symmetric: bool) -> LinkMotion:
+def _propagate_motion(body: Body, X: Transform, above: LinkMotion, motion: Motion, *, symmetric: bool) -> LinkMotion:
     """Velocities and acceleration of a link from those of the link before it: (2), (3), (18), (19)."""
     v, ud = X.down(above.v), X.down(above.ud)
     u = v if motion.ordinary else X.down(above.u)
     if body.joint is None:
         return LinkMotion(v, u, ud)
-    joint, s = slice(body.joint, body.joint + 1), _axis(body)
+    joint, s = slice(body.joint, body.joint + 1), _compute_spatial_axis(body)
     product = scale(spatial_cross(v, s), motion.v[joint])
     if symmetric:
         product = (product + scale(spatial_cross(u, s), motion.qd[joint])) * 0.5
@@ -151,14 +153,14 @@ def _forward(body: Body, X: Transform, above: LinkMotion, motion: Motion, *, sym
     return LinkMotion(v, v if motion.ordinary else u + scale(s, motion.v[joint]), ud)
 
 
-def _axis(body: Body) -> AnySpatialVector:
-    """s of a body's joint, constant in the body's own axes."""
+def _compute_spatial_axis(body: Body) -> AnySpatialVector:
+    """The spatial axis s of a body's joint, which is constant in the body's frame."""
     z = joint_axis(body)
     return np.concatenate([z, dot(skew(joint_origin(body)), z)] if body.revolute else [zeros(3), z])
 
 
 def concatenate_forces(forces: Sequence[np.ndarray]) -> AnySpatialColumns:
-    """Set the columns of several links side by side."""
+    """Concatenate the columns of several links."""
     return np.concatenate(forces, axis=1)
 
 
@@ -170,7 +172,7 @@ def add_forces(forces: Sequence[np.ndarray]) -> AnySpatialColumns:
     return total
 
 
-def _regressor(mechanism: Mechanism, forces: Sequence[JointForce]) -> Shaped[np.ndarray, "joints params"]:
+def _assemble_regressor(mechanism: Mechanism, forces: Sequence[JointForce]) -> Shaped[np.ndarray, "joints params"]:
     Y = zeros(mechanism.joints, PER_LINK * len(mechanism.bodies))
     for force in forces:
         columns = [PER_LINK * link + k for link in force.links for k in range(PER_LINK)]

@@ -19,7 +19,7 @@ def main() -> None:
     rows: list[Row] = []
     for benchmark in BENCHMARKS:
         if not names or benchmark.__name__.rpartition(".")[2] in names:
-            rows += benchmark.rows()
+            rows += benchmark.measure_rows()
     table = Table("what", "ytheta", "peer", "peer's name", "faster", box=box.SIMPLE_HEAD)
     for row in rows:
         table.add_row(row.name, *row.times, row.peer_name, f"{row.ratio:.1f}×")

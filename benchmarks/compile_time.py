@@ -17,10 +17,10 @@ from ytheta.native.graph import Graph, Input, trace
 JOINTS = (1, 3, 6, 12, 24, 36)
 
 
-def rows() -> list[Row]:
+def measure_rows() -> list[Row]:
     result = []
     for joints in JOINTS:
-        graph = arm_regressor(joints)
+        graph = make_arm_regressor(joints)
         runs = 3 if joints < 12 else 1
         seconds = measure_best(lambda graph=graph: compile_graph(graph, cache=False), runs=runs)  # type: ignore[misc]
         c_seconds = measure_best(lambda graph=graph: _write_c_source(graph), runs=runs)  # type: ignore[misc]
@@ -30,7 +30,7 @@ def rows() -> list[Row]:
     return result
 
 
-def arm_regressor(joints: int) -> Graph:
+def make_arm_regressor(joints: int) -> Graph:
     """The Newton–Euler regressor of a serial arm with a quarter turn between successive axes."""
     import casadi
 
@@ -51,7 +51,7 @@ def arm_regressor(joints: int) -> Graph:
         w = w_parent + axis * qd[i]
         W = casadi.skew(w)
         force = casadi.horzcat(a, casadi.skew(wd) + W @ W, casadi.SX(3, 6))
-        moment = casadi.horzcat(casadi.SX(3, 1), -casadi.skew(a), _inertia_matrix(wd) + W @ _inertia_matrix(w))
+        moment = casadi.horzcat(casadi.SX(3, 1), -casadi.skew(a), _make_inertia_matrix(wd) + W @ _make_inertia_matrix(w))
         for j in range(i, -1, -1):
             for column in range(10):
                 regressor[j, 10 * i + column] = moment[2, column]
@@ -61,7 +61,7 @@ def arm_regressor(joints: int) -> Graph:
     return trace(f"regressor of {joints} joints", inputs, regressor)
 
 
-def _inertia_matrix(w: Any) -> Any:
+def _make_inertia_matrix(w: Any) -> Any:
     """The matrix L with L (Ixx, Ixy, Iyy, Ixz, Iyz, Izz) = I w."""
     import casadi
 

@@ -13,7 +13,7 @@ import pinocchio as pin
 
 import ytheta
 from benchmarks.clock import Row, measure_best
-from benchmarks.reading import example_urdf
+from benchmarks.reading import find_example_urdf
 from ytheta.dynamics.kernels import AnyKernel
 
 SAMPLES = 1024  # a block, as the estimators stream it
@@ -27,13 +27,13 @@ ROBOTS = {
 START = "import numpy as np, ytheta; r = ytheta.load('ur10'); x = np.zeros((1, 6)); ytheta.regressor(r)(x, x, x)"
 
 
-def rows() -> list[Row]:
-    robot_rows = [row for name, robot in ROBOTS.items() for row in _robot_rows(name, *robot)]
-    return [*robot_rows, *_start_rows()]
+def measure_rows() -> list[Row]:
+    robot_rows = [row for name, robot in ROBOTS.items() for row in _measure_robot(name, *robot)]
+    return [*robot_rows, *_measure_start()]
 
 
-def _robot_rows(name: str, catalog_name: str, file: str, locked: tuple[str, ...]) -> list[Row]:
-    robot, whole = ytheta.load(catalog_name), pin.buildModelFromUrdf(str(example_urdf(file)))
+def _measure_robot(name: str, catalog_name: str, file: str, locked: tuple[str, ...]) -> list[Row]:
+    robot, whole = ytheta.load(catalog_name), pin.buildModelFromUrdf(str(find_example_urdf(file)))
     model = pin.buildReducedModel(whole, [whole.getJointId(joint) for joint in locked], pin.neutral(whole))
     data = model.createData()
     q, qd, last = np.random.default_rng(0).uniform(-1.0, 1.0, (3, SAMPLES, len(robot.coordinates)))
@@ -77,20 +77,20 @@ def _robot_rows(name: str, catalog_name: str, file: str, locked: tuple[str, ...]
             regressor,
             "computeJointTorqueRegressor",
         ),
-        *(_batch_row(f"{name} inverse dynamics", inverse, x, rnea, "rnea") for x in (few, many)),
-        *(_batch_row(f"{name} forward dynamics", forward, x, aba, "aba") for x in (few, many)),
+        *(_measure_batch(f"{name} inverse dynamics", inverse, x, rnea, "rnea") for x in (few, many)),
+        *(_measure_batch(f"{name} forward dynamics", forward, x, aba, "aba") for x in (few, many)),
         Row(f"{name} inverse dynamics, one call", one, peer_one, "rnea"),
     ]
 
 
-def _batch_row(name: str, kernel: AnyKernel, arrays: list[np.ndarray], peer: float, peer_name: str) -> Row:
+def _measure_batch(name: str, kernel: AnyKernel, arrays: list[np.ndarray], peer: float, peer_name: str) -> Row:
     samples = len(arrays[0])
     out = np.empty((samples, *kernel.graph.shape))
     seconds = measure_best(lambda: kernel(*arrays, out=out, threads=1), runs=15) / samples
     return Row(f"{name}, batch of {samples}", seconds, peer, peer_name)
 
 
-def _start_rows() -> list[Row]:
+def _measure_start() -> list[Row]:
     """Start a new process and evaluate the first UR10 regressor, with an empty cache and with a filled one."""
 
     def start(folder: str) -> None:

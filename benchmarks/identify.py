@@ -43,11 +43,11 @@ MAX_DIFFERENCE = 1e-6  # between the predicted torques of both, relative to the 
 ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OPENBLAS", "MKL", "OMP")}
 
 
-def rows() -> list[Row]:
-    return [*_fit_rows("one thread", 1), *_fit_rows("all cores", None), *_hour_rows()]
+def measure_rows() -> list[Row]:
+    return [*_measure_fits("one thread", 1), *_measure_fits("all cores", None), *_measure_hour()]
 
 
-def _fit_rows(label: str, threads: int | None) -> list[Row]:
+def _measure_fits(label: str, threads: int | None) -> list[Row]:
     """Seconds per sample, in a process with this number of threads."""
     seconds = _run_job("fit", *SAMPLES, RUNS, threads or 0, settings=ONE_THREAD if threads == 1 else {})
     name = f"UR10 with friction, regressor and least squares, {label}"
@@ -62,7 +62,7 @@ def _fit_rows(label: str, threads: int | None) -> list[Row]:
     ]
 
 
-def _hour_rows() -> list[Row]:
+def _measure_hour() -> list[Row]:
     """From a Parquet file to the result; the peer is four times a quarter of it, to show that the time is linear."""
     with tempfile.TemporaryDirectory() as folder:
         seconds = {}
@@ -92,13 +92,13 @@ def fit(few: int, many: int, runs: int, threads: int) -> dict[str, float]:
     """Return the seconds per sample of ytheta and of the usual script."""
     from ytheta.identification.estimators.least_squares import LeastSquares
 
-    form = Differential(_base())
+    form = Differential(_make_base())
     assert form.kernel is not None  # compiled, as the usual script's model is built
     # On one thread, measure processor time: the usual script takes long, and shared machines interrupt it more often.
     clock = time.process_time if threads == 1 else time.perf_counter
     script, seconds = _UsualScript(), {}
     for samples in (few, many):
-        source = ArraySource(_random_motion(form.base.robot, samples), RATE)
+        source = ArraySource(_draw_motion(form.base.robot, samples), RATE)
 
         def fit_ytheta(source: ArraySource = source) -> np.ndarray:
             return LeastSquares().fit(EstimationProblem(form, (source,), threads=threads or None)).beta
@@ -118,7 +118,7 @@ def record(path: str, samples: int) -> dict[str, float]:
 
     from ytheta.dynamics.kernels import inverse_dynamics
 
-    rng, robot = np.random.default_rng(0), _robot()
+    rng, robot = np.random.default_rng(0), _make_robot()
     t, joints = np.arange(samples) / RATE, len(robot.actuated)
     sines, cosines = rng.uniform(-0.35, 0.35, (2, 5, joints))
     q, qd, qdd = np.zeros((3, samples, joints))
@@ -141,14 +141,14 @@ def file(path: str) -> dict[str, float]:
     from ytheta.identification.identify import identify
     from ytheta.logs.reading.read import read_log
 
-    robot = _robot()
+    robot = _make_robot()
     start = time.perf_counter()
     identification = identify(robot, read_log(path, robot))
     assert identification.verdict.solved
-    return {"seconds": time.perf_counter() - start, "megabytes": _peak_memory() / 1e6}
+    return {"seconds": time.perf_counter() - start, "megabytes": _read_peak_memory() / 1e6}
 
 
-def _peak_memory() -> float:
+def _read_peak_memory() -> float:
     """The peak memory of this process in bytes."""
     status = Path("/proc/self/status")
     if status.exists():  # on Linux, ru_maxrss includes the peak of the parent process
@@ -163,10 +163,10 @@ class _UsualScript:
     def __init__(self) -> None:
         import pinocchio as pin
 
-        from benchmarks.reading import example_urdf
+        from benchmarks.reading import find_example_urdf
 
         self.pin = pin
-        self.model = pin.buildModelFromUrdf(str(example_urdf("ur10_robot.urdf")))
+        self.model = pin.buildModelFromUrdf(str(find_example_urdf("ur10_robot.urdf")))
         self.data = self.model.createData()
 
     def fit(self, motion: MotionSamples) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -199,18 +199,18 @@ def _check_agreement(script: _UsualScript, base: BaseParameters, beta: np.ndarra
     assert difference < MAX_DIFFERENCE, f"the torques differ by {difference:.1e} of the largest torque"
 
 
-def _robot() -> Robot:
+def _make_robot() -> Robot:
     robot = load("ur10")
     drives = (Drive(viscous=4.0 + k, coulomb=3.0 + k, offset=0.2 * k) for k in range(len(robot.joints)))
     pairs = zip(robot.joints, drives, strict=True)
     return replace(robot, joints=tuple(replace(j, drive=drive) if j.moves else j for j, drive in pairs))
 
 
-def _base() -> BaseParameters:
-    return base_parameters(_robot(), friction=FRICTION)
+def _make_base() -> BaseParameters:
+    return base_parameters(_make_robot(), friction=FRICTION)
 
 
-def _random_motion(robot: Robot, samples: int) -> MotionSamples:
+def _draw_motion(robot: Robot, samples: int) -> MotionSamples:
     from ytheta.dynamics.kernels import inverse_dynamics
 
     rng = np.random.default_rng(0)

@@ -10,7 +10,7 @@ from pathlib import Path
 from benchmarks.clock import Row, measure_best
 
 
-def rows() -> list[Row]:
+def measure_rows() -> list[Row]:
     import pinocchio as pin
 
     import ytheta
@@ -30,13 +30,13 @@ def rows() -> list[Row]:
         Row(
             "import and load the catalog's UR10",
             measure_start("import ytheta; ytheta.load('ur10')") - idle,
-            measure_start(f"import pinocchio as p; p.buildModelFromUrdf({str(example_urdf('ur10_robot.urdf'))!r})")
+            measure_start(f"import pinocchio as p; p.buildModelFromUrdf({str(find_example_urdf('ur10_robot.urdf'))!r})")
             - idle,
             "import pinocchio, buildModelFromUrdf",
         ),
     ]
     for name in ("ur10_robot.urdf", "talos_full_v2.urdf"):
-        path = example_urdf(name)
+        path = find_example_urdf(name)
         result.append(
             Row(
                 f"read {name}",
@@ -48,7 +48,7 @@ def rows() -> list[Row]:
     return result
 
 
-def example_urdf(name: str) -> Path:
+def find_example_urdf(name: str) -> Path:
     """The path of a URDF file of the package example-robot-data."""
     spec = importlib.util.find_spec("pinocchio")
     assert spec is not None

@@ -39,7 +39,7 @@ LINK = Inertia((1.0, 0.1, 0.02, 0.03, 0.2, 0.0, 0.2, 0.0, 0.0, 0.2))
 QUARTER_TURN = Frame(translation=(0.3, 0.0, 0.0), rotation=((1.0, 0.0, 0.0), (0.0, 0.0, -1.0), (0.0, 1.0, 0.0)))
 
 
-def rows() -> list[Row]:
+def measure_rows() -> list[Row]:
     ur10 = ytheta.load("ur10")
     base = ytheta.base_parameters(ur10)
     peer = _measure_mujoco(ur10)
@@ -47,18 +47,18 @@ def rows() -> list[Row]:
     controller = SlotineLi(ur10, base, convergence=8.0, damping=damping, adaptation=0.5)
     varied = ClosedLoop(plant=ur10, controller=controller, varied=ur10.parameter_names)
     return [
-        _step_row("UR10 closed loop", ClosedLoop(plant=ur10, controller=controller), peer),
-        _step_row("UR10 closed loop, own parameters in each run", varied, peer),
+        _measure_step("UR10 closed loop", ClosedLoop(plant=ur10, controller=controller), peer),
+        _measure_step("UR10 closed loop, own parameters in each run", varied, peer),
         *(
-            _run_row(name, ClosedLoop(plant=ur10, controller=controller, sensors=s), peer)
+            _measure_run(name, ClosedLoop(plant=ur10, controller=controller, sensors=s), peer)
             for name, s in SENSORS.items()
         ),
-        *_puma_rows(),
-        *(_control_row(n) for n in JOINTS),
+        *_measure_puma(),
+        *(_measure_control(n) for n in JOINTS),
     ]
 
 
-def _step_row(name: str, loop: ClosedLoop, peer: float) -> Row:
+def _measure_step(name: str, loop: ClosedLoop, peer: float) -> Row:
     """One control period of a batch: controller, four stages of the plant, bookkeeping; per run."""
     rng = np.random.default_rng(0)
     n = len(loop.plant.actuated)
@@ -71,7 +71,7 @@ def _step_row(name: str, loop: ClosedLoop, peer: float) -> Row:
     return Row(f"{name}, one run-step (RK4, Slotine–Li)", seconds, peer, "mj_step with RK4, no controller")
 
 
-def _run_row(name: str, loop: ClosedLoop, peer: float) -> Row:
+def _measure_run(name: str, loop: ClosedLoop, peer: float) -> Row:
     """A batch of whole runs, with every tenth instant kept, on one core; per run and step."""
     n = len(loop.plant.actuated)
     at_rest = np.zeros((RUNS_PER_BATCH, n))
@@ -89,7 +89,7 @@ def _run_row(name: str, loop: ClosedLoop, peer: float) -> Row:
     return Row(f"UR10 whole runs, {name}, one run-step", seconds, peer, "mj_step with RK4, no controller")
 
 
-def _control_row(n: int) -> Row:
+def _measure_control(n: int) -> Row:
     """One step of a controller, called from Python."""
     links = [Link("base"), *(Link(f"link{k}", LINK) for k in range(n))]
     joints = [
@@ -100,7 +100,7 @@ def _control_row(n: int) -> Row:
     q, qd, qdd = np.random.default_rng(0).uniform(-1.0, 1.0, (3, n))
     reference, state = Reference(qd, q, qdd), law.init(q, qd)
     seconds = measure_best(lambda: law.step(state, STEP, q, qd, reference), calls=CALLS, clock=time.process_time)
-    model, theta = _pinocchio_chain(n), state.x
+    model, theta = _make_pinocchio_chain(n), state.x
     data = model.createData()
 
     def peer() -> tuple[np.ndarray, np.ndarray]:
@@ -114,7 +114,7 @@ def _control_row(n: int) -> Row:
     return Row(name, seconds, peer_seconds, "computeJointTorqueRegressor and NumPy")
 
 
-def _pinocchio_chain(n: int) -> pin.Model:
+def _make_pinocchio_chain(n: int) -> pin.Model:
     """The same chain as a Pinocchio model."""
     model, parent = pin.Model(), 0
     mass, mx, my, mz, xx, xy, yy, xz, yz, zz = LINK.parameters
@@ -127,7 +127,7 @@ def _pinocchio_chain(n: int) -> pin.Model:
     return model
 
 
-def _puma_rows() -> list[Row]:
+def _measure_puma() -> list[Row]:
     """Many whole runs, with different loads and start offsets, on all cores."""
     robot = ytheta.load("lu-puma4")
     controller = SlotineLi(robot, convergence=10.0, damping=8.0, adaptation=1.0, learn=("load.m",))
@@ -144,13 +144,13 @@ def _puma_rows() -> list[Row]:
 
     _ = loop.kernel
     whole = measure_best(lambda: loop.run(start, reference_motion, SECONDS, every=100), runs=2)
-    peer = _measure_mujoco(_with_volume(robot))
+    peer = _measure_mujoco(_add_volume(robot))
     steps = RUNS * round(SECONDS / STEP)
     name = f"{RUNS} runs of {SECONDS:g} s at 1 kHz, four joints, {count_processors()} cores"
     return [Row(name, whole, peer * steps, "as many mj_steps on one core")]
 
 
-def _with_volume(robot: Robot) -> Robot:
+def _add_volume(robot: Robot) -> Robot:
     """Replace point masses by small balls and merge loads, since MuJoCo does not accept bodies without inertia."""
     merged = replace(robot, links=tuple(replace(link, load=False) for link in robot.links)).merged
     ball = (1e-6, 0.0, 0.0), (0.0, 1e-6, 0.0), (0.0, 0.0, 1e-6)

@@ -18,16 +18,16 @@ def _small_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_dynamics() -> None:
-    rows = dynamics._robot_rows("UR10", *dynamics.ROBOTS["UR10"])
+    rows = dynamics._measure_robot("UR10", *dynamics.ROBOTS["UR10"])
     assert "base regressor (36)" in rows[0].name
     assert all(row.ytheta > 0.0 and row.peer > 0.0 for row in rows)
 
 
 def test_compile_time() -> None:
-    assert len(compile_time.rows()) == 2
+    assert len(compile_time.measure_rows()) == 2
 
 
 def test_identify() -> None:
-    rows = [*identify._fit_rows("one thread", 1), *identify._hour_rows()]
+    rows = [*identify._measure_fits("one thread", 1), *identify._measure_hour()]
     assert len(rows) == 3
     assert all(row.ytheta > 0.0 and row.peer > 0.0 for row in rows)

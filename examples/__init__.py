@@ -1,1 +1,1 @@
-"""Examples: run by ``make demo``, by the tests, and as modules such as ``python -m examples.lu1993_control``."""
+"""Examples, run by ``make demo`` and by the tests. Each is a module: ``python -m examples.lu1993_control``."""

@@ -1,4 +1,4 @@
-"""Identified base parameters beside the true ones: their errors in standard deviations.
+"""Compare identified base parameters with the true ones: their errors in standard deviations.
 
 python -m examples.compare_with_truth report/ur10.model.toml report/ur10.truth.json
 """
@@ -21,7 +21,7 @@ KINDS = {"Ia": "rotor inertia", "fv": "viscous friction", "fc": "Coulomb frictio
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Base parameters of a model and of the truth; ``std`` are the standard deviations in the model."""
+    """Identified and true base parameters; ``std`` are the standard deviations that the model states."""
 
     names: tuple[str, ...]
     identified: np.ndarray
@@ -35,12 +35,12 @@ class Comparison:
 
     @property
     def kinds(self) -> np.ndarray:
-        """The kind of each parameter."""
+        """The kind of each parameter, such as Coulomb friction."""
         return np.array([KINDS.get(name.rpartition(".")[2], "links") for name in self.names])
 
 
 def compare(model: Path, truth: Path) -> Comparison:
-    """Compare with K theta of the truth, where K is that of the description from which the model was identified."""
+    """Compare with K theta of the true theta, where K is that of the description that the model was identified from."""
     table, true = read_identification_table(model), json.loads(truth.read_text())
     if table is None:
         raise SystemExit(f"{model} is not an identified model; write one with ytheta identify -o {model}")
@@ -57,11 +57,11 @@ def format_table(comparison: Comparison) -> Iterator[str]:
     z, kinds = comparison.deviations, comparison.kinds
     yield f"{'':18}{'within 2 std':>14}   furthest from the truth"
     for kind in dict.fromkeys(kinds.tolist()):
-        same = np.flatnonzero(kinds == kind)
-        k = same[np.argmax(z[same])]
+        rows = np.flatnonzero(kinds == kind)
+        k = rows[np.argmax(z[rows])]
         value = f"{comparison.identified[k]:.4g} ± {comparison.std[k]:.2g}, truly {comparison.true[k]:.4g}"
-        counted = f"{(z[same] <= 2.0).sum()} of {len(same)}"
-        yield f"{kind:18}{counted:>14}   {comparison.names[k]} {value}: {z[k]:.2g} std off"
+        within_two = f"{(z[rows] <= 2.0).sum()} of {len(rows)}"
+        yield f"{kind:18}{within_two:>14}   {comparison.names[k]} {value}: {z[k]:.2g} std off"
     one, two, three = ((z <= limit).sum() for limit in (1.0, 2.0, 3.0))
     yield f"of {len(z)} base parameters {one} are within one std of the truth, {two} within two, {three} within three"
 

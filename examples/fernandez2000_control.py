@@ -3,9 +3,13 @@
     python -m examples.fernandez2000_control -o report
 
 The paper gives Lambda = 39, Gamma = 0.075 (its inverse is the gain in (31)) and K_D = 35. It does not give the data of
-its PUMA 600, the points of its polynomial trajectories, the initial estimate and the initial position; Fig. 4 relies on
-another publication. Chosen here: the PUMA 560 of the catalog; random points half a second apart, with a stop at each;
-an initial estimate of half of every parameter of the description; a start on the reference.
+its PUMA 600, the points of its polynomial trajectories, the initial estimate or the initial position. For Fig. 4 it
+refers to another publication. Chosen here:
+
+- the PUMA 560 of the catalog,
+- random points half a second apart, with a stop at each point,
+- an initial estimate of half of every parameter of the description,
+- a start on the reference trajectory.
 """
 
 from __future__ import annotations
@@ -33,14 +37,14 @@ POINT_INTERVAL = 0.5  # s
 JOINTS = tuple(f"joint {k}" for k in range(1, 7))
 ABOUT = (
     "J. C. Fernández, L. Peñalver, V. Hernández and J. Tornero (2000), section 5. Λ = 39, Γ = 0.075 and K_D = 35 are "
-    "from the paper. It does not give the data of its PUMA 600, the points of the trajectory and the initial "
+    "from the paper. It does not give the data of its PUMA 600, the points of the trajectory or the initial "
     "estimate. Chosen here: the PUMA 560 of the catalog, random points half a second apart, and an initial estimate of "
     "half of every parameter."
 )
 
 
-def point_to_point_reference(seed: int, joints: int, seconds: float, *, reach: float = 0.6) -> ReferenceTrajectory:
-    """Return quintic polynomials between random points, one every half second, with a stop at each."""
+def make_point_to_point_reference(seed: int, joints: int, seconds: float, *, reach: float = 0.6) -> ReferenceTrajectory:
+    """Return quintic polynomials between random points, one every half second, with a stop at each point."""
     rng = np.random.default_rng(seed)
     points = rng.uniform(-reach, reach, (int(seconds / POINT_INTERVAL) + 2, joints))
 
@@ -55,7 +59,7 @@ def point_to_point_reference(seed: int, joints: int, seconds: float, *, reach: f
 
 
 def make_puma_law(adaptation: float = 1.0 / GAMMA) -> SlotineLi:
-    """All 60 parameters of the links are unknown; friction and rotor inertias are known."""
+    """Return the law with 60 unknown parameters, those of the links; friction and rotor inertia are known."""
     return SlotineLi(yt.load("puma560"), convergence=LAMBDA, damping=K_D, adaptation=adaptation)
 
 
@@ -83,7 +87,7 @@ class TrackingRun:
 
     @cached_property
     def base(self) -> tuple[Float[np.ndarray, "instants base"], Float[np.ndarray, "base"]]:
-        """Estimated and true base parameters, the combinations of the 60 parameters that have an effect."""
+        """Estimated and true base parameters: the combinations of the 60 parameters that have an effect."""
         unknowns = self.law.unknowns
         K = yt.base_parameters(self.law.robot).K[:, list(unknowns.indices)]  # noqa: N806
         return self.runs.estimate[0] @ K.T, K @ unknowns.nominal
@@ -93,13 +97,13 @@ class TrackingRun:
         return evaluate_lyapunov(self.law, self.runs, self.reference)
 
     def rms_error(self, derivative: int, begin: float, end: float) -> float:
-        """Return the error of q, qd or qdd over all joints between two times."""
+        """Return the rms error of q, qd or qdd over all joints between two times."""
         within = (self.t >= begin) & (self.t < end)
         return float(rms((self.motion[derivative] - self.reference[derivative])[within]))
 
 
 def simulate(law: SlotineLi, seconds: float) -> TrackingRun:
-    trajectory = point_to_point_reference(1, 6, SECONDS, reach=1.2)
+    trajectory = make_point_to_point_reference(1, 6, SECONDS, reach=1.2)
     loop = ClosedLoop(plant=law.robot, controller=law, period=STEP, continuous=True)
     q, qd, _ = trajectory(np.zeros(1))
     start = loop.init(q, qd, estimate=0.5 * law.unknowns.nominal[None])
@@ -111,12 +115,12 @@ def compare_with_paper() -> PaperComparison:
     return PaperComparison(
         "fernandez2000: Slotine–Li on a PUMA with six joints",
         ABOUT,
-        tuple(_rows(run, twin)),
-        (*_motion_figures(run), *_parameter_figures(run)),
+        tuple(_compare_statements(run, twin)),
+        (*_make_motion_figures(run), *_make_parameter_figures(run)),
     )
 
 
-def _rows(run: TrackingRun, twin: TrackingRun) -> Iterator[Row]:
+def _compare_statements(run: TrackingRun, twin: TrackingRun) -> Iterator[Row]:
     last = float(run.runs.seconds)
     yield Row(
         "parameters of the links, 10 n",
@@ -139,22 +143,23 @@ def _rows(run: TrackingRun, twin: TrackingRun) -> Iterator[Row]:
             if figure == "1"
             else "",
         )
-    late, constant = (1e3 * each.rms_error(0, PLOTTED_SECONDS - 1.0, PLOTTED_SECONDS) for each in (run, twin))
+    late, constant = (1e3 * simulated.rms_error(0, PLOTTED_SECONDS - 1.0, PLOTTED_SECONDS) for simulated in (run, twin))
     yield Row(
         "… because of the adaptation",
         "-",
         f"without it {constant:.2g} instead of {late:.2g} mrad in second {PLOTTED_SECONDS:.0f}",
         Agreement.of(agrees=late < 0.25 * constant),
     )
-    error = _base_parameter_error(run)
+    error = _compute_base_parameter_error(run)
     yield Row(
         "Fig. 4: parameters converge",
         "yes, in a figure",
         f"base parameters {100 * error[0]:.0f} % off at the start, {100 * error[-1]:.1f} % at the end",
         Agreement.of(agrees=bool(error[-1] < 0.1)),
         f"after {last:.0f} s of exciting motion. The standard parameters do not converge and are "
-        f"{100 * _standard_parameter_error(run)[-1]:.0f} % off: {len(run.law.unknown_names) - len(run.base[1])} of "
-        "their combinations have no effect. For its figure the paper refers to another publication",
+        f"{100 * _compute_standard_parameter_error(run)[-1]:.0f} % off: "
+        f"{len(run.law.unknown_names) - len(run.base[1])} of their combinations have no effect. For this figure, the "
+        "paper refers to another publication",
     )
     yield Row(
         "the Lyapunov function falls",
@@ -164,30 +169,30 @@ def _rows(run: TrackingRun, twin: TrackingRun) -> Iterator[Row]:
     )
 
 
-def _base_parameter_error(run: TrackingRun) -> np.ndarray:
+def _compute_base_parameter_error(run: TrackingRun) -> np.ndarray:
     estimate, truth = run.base
     return np.linalg.norm(estimate - truth, axis=1) / np.linalg.norm(truth)
 
 
-def _standard_parameter_error(run: TrackingRun) -> np.ndarray:
+def _compute_standard_parameter_error(run: TrackingRun) -> np.ndarray:
     truth = run.law.unknowns.nominal
     return np.linalg.norm(run.runs.estimate[0] - truth, axis=1) / np.linalg.norm(truth)
 
 
-def _motion_figures(run: TrackingRun) -> Iterator[Figure]:
-    shown = run.t <= PLOTTED_SECONDS
+def _make_motion_figures(run: TrackingRun) -> Iterator[Figure]:
+    plotted = run.t <= PLOTTED_SECONDS
     kinds = (
         ("positions", "position", "rad"),
         ("velocities", "velocity", "rad/s"),
         ("accelerations", "acceleration", "rad/s²"),
     )
     for k, (title, quantity, unit) in enumerate(kinds):
-        values, reference = run.motion[k][shown], run.reference[k][shown]
+        values, reference = run.motion[k][plotted], run.reference[k][plotted]
         yield Figure(
             f"Fig. {k + 1}: {title} and references",
             "Dashed: the reference. Below: the error.",
             plot_joints(
-                run.t[shown],
+                run.t[plotted],
                 values,
                 JOINTS,
                 Axis(quantity, unit),
@@ -198,11 +203,11 @@ def _motion_figures(run: TrackingRun) -> Iterator[Figure]:
     yield Figure(
         "Torques",
         "Not in the paper.",
-        plot_joints(run.t[shown], run.runs.tau[0][shown], JOINTS, Axis("torque", "N m")),
+        plot_joints(run.t[plotted], run.runs.tau[0][plotted], JOINTS, Axis("torque", "N m")),
     )
 
 
-def _parameter_figures(run: TrackingRun) -> Iterator[Figure]:
+def _make_parameter_figures(run: TrackingRun) -> Iterator[Figure]:
     estimate, truth = run.base
     names = yt.base_parameters(run.law.robot).names
     largest = np.argsort(-np.abs(truth))[:6]
@@ -220,13 +225,13 @@ def _parameter_figures(run: TrackingRun) -> Iterator[Figure]:
     )
     yield Figure(
         "Fig. 4: distance from the truth",
-        "Norm of the error divided by that of the truth. Torques depend on 36 combinations of the 60 parameters; the "
-        "estimates of these converge, those of the parameters themselves cannot.",
+        "Norm of the error divided by the norm of the truth. Torques depend on 36 combinations of the 60 parameters. "
+        "The estimates of these combinations converge, those of the single parameters cannot.",
         line_plot(
             run.t,
             [
-                Line("36 base parameters", _base_parameter_error(run)),
-                Line("60 standard parameters", _standard_parameter_error(run)),
+                Line("36 base parameters", _compute_base_parameter_error(run)),
+                Line("60 standard parameters", _compute_standard_parameter_error(run)),
             ],
             [Axis("relative distance", log=True)],
         ),

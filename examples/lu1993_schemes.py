@@ -1,14 +1,18 @@
 """The arm, the trajectory and the two adaptive schemes of lu1993 V-B, and batches of runs with other settings.
 
 The paper gives the masses, the shape of the trajectory, 20 % initial error and the initial estimate m4 = 0.5 kg. It
-does not give omega, lambda, Gamma, the gains of Craig's scheme, the initial velocity, nor the tolerance of
-"converging"; Fig. 3 to 5 are missing in the scan. Chosen here: omega = 4 pi, the one of pi, 2 pi and 4 pi with which m4
-converges within two seconds; lambda = 20 for both, whose double pole settles to one degree in 0.3 s; for each scheme
-the Gamma, of eight values, that settles first; the reference's velocity at the start.
+does not give omega, lambda, Gamma, the gains of Craig's scheme, the initial velocity or the tolerance of "converging".
+Fig. 3 to 5 are missing in the scan. Chosen here:
 
-Both schemes run in continuous time, and Craig's gets exact accelerations. They depend on the torque, but the torque
-does not depend on them, so they are computed in between. The scanned gains and Gamma are part of the controller's
-state, with a rate of zero, so that one compiled step serves all runs.
+- omega = 4 pi: of pi, 2 pi and 4 pi, the one with which m4 converges within two seconds,
+- lambda = 20 for both schemes: its double pole settles to one degree in 0.3 s,
+- for each scheme the Gamma, of eight values, with which it settles first,
+- the velocity of the reference at the start.
+
+Both schemes run in continuous time, and Craig's scheme gets exact accelerations. The accelerations depend on the
+torque, but the torque does not depend on them: torque, accelerations and rates are computed in this order. The gains
+and Gamma of each run are part of the controller's state, with a rate of zero, so that one compiled step serves all
+runs.
 """
 
 from __future__ import annotations
@@ -44,7 +48,7 @@ SCHEMES = ("modified", "Craig")
 
 
 def make_reference(omega: float = OMEGA) -> ReferenceTrajectory:
-    """Return the trajectory of sec. V-B; joints 2 and 4 have cosines."""
+    """Return the trajectory of sec. V-B. Joints 1 and 3 follow sines, joints 2 and 4 cosines."""
     c = np.pi * np.array([8 / 9, 2 / 3, 3 / 4, 15 / 18])
     a = np.pi * np.array([4 / 9, 1 / 3, 1 / 4, 8 / 18])
     w = omega / np.array([1.0, 2.0, 3.0, 4.0])
@@ -70,7 +74,7 @@ def make_craig(gamma: float = GAMMAS["Craig"], convergence: float = LAMBDA) -> C
 
 @dataclass(frozen=True, eq=False)
 class BatchSettings:
-    """BatchSettings of runs on one trajectory, one row per run.
+    """Settings of runs on one trajectory, one entry per run.
 
     ``initial_error`` is relative to the initial position, ``initial_velocity`` relative to that of the reference.
     """
@@ -89,7 +93,7 @@ class BatchSettings:
         return BatchSettings(omega, lam, gammas, error, velocity)
 
     def factors(self, scheme: str) -> Float[np.ndarray, "runs gains"]:
-        """Return factors of the gains of ``make_modified(1, 1)`` or ``make_craig(1, 1)``, ordered as gain_names."""
+        """Return factors for the gains of ``make_modified(1, 1)`` or ``make_craig(1, 1)``, ordered like gain_names."""
         lam = self.convergence
         rows = (lam,) if scheme == "modified" else (lam**2, lam, self.filtering * lam)
         return np.stack([*rows, self.gamma], axis=1)
@@ -97,7 +101,7 @@ class BatchSettings:
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """A batch of runs. Errors are infinite once a run has diverged: its estimated mass matrix has no inverse."""
+    """A batch of runs. A run diverges if its estimated mass matrix has no inverse; its errors are then infinite."""
 
     t: Float[np.ndarray, "instants"]
     reference: Float[np.ndarray, "instants joints"]
@@ -110,7 +114,7 @@ class Batch:
 
     @property
     def largest_error(self) -> Float[np.ndarray, "instants runs"]:
-        """The error of the joint with the largest one."""
+        """The largest error of all joints."""
         return np.abs(self.error).max(axis=2)
 
 
@@ -143,7 +147,7 @@ def _compile_step(scheme: str) -> tuple[PeriodGraphBuilder, Kernel]:
 
 
 def _add_gains_to_state(law: Law) -> Graph:
-    """Return (q, qd, qr, qrd, qrdd, x) → (tau, dx/dt), where x holds the estimate and the factors of all gains."""
+    """Return (q, qd, qr, qrd, qrdd, x) → (tau, dx/dt), where x are the estimate and the factors of all gains."""
     import casadi
 
     graph, n, unknown = law.graph_with(law.gain_names), len(law.robot.actuated), len(law.unknown_names)

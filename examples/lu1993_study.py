@@ -22,7 +22,7 @@ from examples.lu1993_schemes import (
     make_reference,
     simulate_scheme,
 )
-from examples.paper_comparison import rms, settling_times
+from examples.paper_comparison import compute_settling_times, rms
 from ytheta.control.laws.law import Law
 from ytheta.shapes import Float, Shaped
 from ytheta.simulation.closed_loop.compiled import ClosedLoop
@@ -31,16 +31,16 @@ from ytheta.simulation.sensors.sensors import Sensor, Sensors
 DEGREE = np.pi / 180.0
 OMEGAS = (1.0, 2.0, np.pi, 2.0 * np.pi, 4.0 * np.pi)
 LAMBDAS = (10.0, 15.0, 20.0, 30.0, 40.0)
-INITIAL_VELOCITIES = (0.0, 1.0)  # relative to that of the reference
+INITIAL_VELOCITIES = (0.0, 1.0)  # relative to the velocity of the reference
 INITIAL_ERRORS = (INITIAL_ERROR, -INITIAL_ERROR)
 GAMMAS = 10.0 ** np.linspace(-4.0, -1.0, 13)
 FILTERINGS = {"Craig": 1.0, "Craig, Psi = 1.5 lambda": 1.5}
-TIME_TOLERANCE = 5e-3  # s, between settling times that count as equal
-M4_TOLERANCE = 0.05  # kg, between m4 and its estimate
+TIME_TOLERANCE = 5e-3  # s, largest difference of settling times that count as equal
+M4_TOLERANCE = 0.05  # kg, largest error of m4 once it has settled
 MAX_TIME_RATIO = 1.5  # of a good settling time to the best one
 
 NOISES = (0.0, 50.0, 100.0, 200.0, 400.0)  # rad/s²; the mean acceleration of the reference is 80
-BIASES = (0.0, 10.0, 20.0, 40.0)
+BIASES = (0.0, 10.0, 20.0, 40.0)  # rad/s²
 SEEDS = 16
 PERIOD = 5e-4  # s, of a controller with sensors
 
@@ -49,7 +49,7 @@ Times = Float[np.ndarray, "settings gammas"]
 
 @dataclass(frozen=True, eq=False)
 class SettlingTimes:
-    """SettlingTimes times of one scheme over the grid: one row for each of 100 settings, one column for each Gamma."""
+    """Settling times of one scheme over the grid, in s: one row for each of 100 settings, one column for each Gamma."""
 
     one_degree: Times
     two_degrees: Times
@@ -59,7 +59,7 @@ class SettlingTimes:
 
 @dataclass(frozen=True, eq=False)
 class Count:
-    """In how many cases each scheme is faster."""
+    """The number of cases in which each scheme is faster, both are equally fast, or neither settles."""
 
     modified: int
     craig: int
@@ -68,9 +68,10 @@ class Count:
 
     @staticmethod
     def of(modified: np.ndarray, craig: np.ndarray) -> Count:
-        ours, theirs = modified < craig - TIME_TOLERANCE, craig < modified - TIME_TOLERANCE
+        modified_faster, craig_faster = modified < craig - TIME_TOLERANCE, craig < modified - TIME_TOLERANCE
         neither = np.isinf(modified) & np.isinf(craig)
-        return Count(ours.sum(), theirs.sum(), (~(ours | theirs | neither)).sum(), neither.sum())
+        equal = ~(modified_faster | craig_faster | neither)
+        return Count(modified_faster.sum(), craig_faster.sum(), equal.sum(), neither.sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,15 +87,15 @@ class Study:
 
     def count_consistent(self, measure: str) -> int:
         """Return the number of settings that agree with all statements of the paper, for some Gamma of each scheme."""
-        ours, theirs = self.times["modified"], self.times["Craig"]
-        a, b = getattr(ours, measure), getattr(theirs, measure)
+        modified, craig = self.times["modified"], self.times["Craig"]
+        a, b = getattr(modified, measure), getattr(craig, measure)
         in_time = ((a >= 0.25) & (a < 0.3))[:, :, None] & ((b >= 0.33) & (b < 0.37))[:, None, :]
-        return int((in_time & (ours.m4[:, :, None] < theirs.m4[:, None, :])).any(axis=(1, 2)).sum())
+        return int((in_time & (modified.m4[:, :, None] < craig.m4[:, None, :])).any(axis=(1, 2)).sum())
 
     def count_diverged(self, scheme: str) -> int:
         return int(self.times[scheme].diverged.sum())
 
-    def mean_good_gammas(self, scheme: str) -> float:
+    def compute_mean_good_gammas(self, scheme: str) -> float:
         """Return the mean number of Gammas that settle nearly as fast as the best, over settings that settle at all."""
         times = self.times[scheme].one_degree
         best = times.min(axis=1, keepdims=True)
@@ -117,26 +118,26 @@ def _simulate_grid(scheme: str, filtering: float) -> SettlingTimes:
     batches = (
         simulate_scheme(scheme, BatchSettings(omega, lam, gamma, error, velocity, filtering)) for omega in OMEGAS
     )
-    parts = [_settling_times(batch) for batch in batches]
-    return SettlingTimes(*(_by_setting(np.array(part)) for part in zip(*parts, strict=True)))
+    parts = [_measure_settling(batch) for batch in batches]
+    return SettlingTimes(*(_arrange_by_setting(np.array(part)) for part in zip(*parts, strict=True)))
 
 
-def _settling_times(batch: Batch) -> tuple[np.ndarray, ...]:
+def _measure_settling(batch: Batch) -> tuple[np.ndarray, ...]:
     error, m4_error = batch.largest_error, np.abs(batch.m4 - TRUE_M4)
     outside = (error > DEGREE, error > 2.0 * DEGREE, m4_error > M4_TOLERANCE)
-    return (*(settling_times(batch.t, each) for each in outside), batch.diverged)
+    return (*(compute_settling_times(batch.t, exceeds) for exceeds in outside), batch.diverged)
 
 
-def _by_setting(values: Shaped[np.ndarray, "omegas runs"]) -> Times:
+def _arrange_by_setting(values: Shaped[np.ndarray, "omegas runs"]) -> Times:
     grid = values.reshape(len(OMEGAS), len(LAMBDAS), len(GAMMAS), -1)
     return np.moveaxis(grid, 2, 3).reshape(-1, len(GAMMAS))
 
 
 def format_study(study: Study) -> Iterator[str]:
     settings, runs = study.size
-    yield f"Which scheme is faster? {settings} settings: omega 1, 2, pi, 2 pi, 4 pi; lambda 10, 15, 20, 30, 40; at rest"
-    yield "or with the reference's velocity at the start; 20 % too far or too near at the start; each with"
-    yield f"{len(GAMMAS)} Gammas from 1e-4 to 0.1. Their units differ, so equal values mean little."
+    yield f"Which scheme is faster? {settings} settings: omega 1, 2, pi, 2 pi, 4 pi; lambda 10, 15, 20, 30, 40; start"
+    yield "at rest or with the velocity of the reference, 20 % beyond or short of its position. Each setting has"
+    yield f"{len(GAMMAS)} Gammas from 1e-4 to 0.1. Gamma has another unit in each scheme, so equal values mean little."
     yield f"{'':28}{'Gamma':14}{'modified':>9}{'Craig':>7}{'equal':>7}{'neither':>9}{'of':>6}"
     measures = (
         ("one_degree", "tracking within 1 degree"),
@@ -153,7 +154,7 @@ def format_study(study: Study) -> Iterator[str]:
         yield _format_count(label, "best of each", study.count(measure, other, tuned=True), settings)
     diverged = ", ".join(f"{scheme} {study.count_diverged(scheme)}" for scheme in study.times)
     yield f"diverged runs, of {runs} each: {diverged}"
-    good = ", ".join(f"{scheme} {study.mean_good_gammas(scheme):.1f}" for scheme in ("modified", "Craig"))
+    good = ", ".join(f"{scheme} {study.compute_mean_good_gammas(scheme):.1f}" for scheme in ("modified", "Craig"))
     yield f"Gammas within {MAX_TIME_RATIO} times the best settling time, of {len(GAMMAS)}: {good}"
     one, two = study.count_consistent("one_degree"), study.count_consistent("two_degrees")
     yield "settings that agree with all statements of the paper at once, for some Gamma of each scheme:"
@@ -161,8 +162,8 @@ def format_study(study: Study) -> Iterator[str]:
 
 
 def _format_count(label: str, gammas: str, count: Count, total: int) -> str:
-    figures = f"{count.modified:9}{count.craig:7}{count.equal:7}{count.neither:9}{total:6}"
-    return f"{label:28}{gammas:14}{figures}"
+    counts = f"{count.modified:9}{count.craig:7}{count.equal:7}{count.neither:9}{total:6}"
+    return f"{label:28}{gammas:14}{counts}"
 
 
 # --- sensor errors ----------------------------------------------------------------------------------------------------

@@ -1,9 +1,9 @@
 """Logs of an arm simulated by MuJoCo, and its true parameters: the data that ``make demo`` identifies.
 
 The arm is a robot of the catalog whose inertias differ from its description, and whose drives have rotor inertia,
-damping and dry friction. A controller that knows the description only makes it track two Fourier series: one for the
-fit, one for validation. The logs contain what a drive reports: time stamps, encoder counts, and a quantized noisy
-torque.
+damping and dry friction. A controller that knows only the description makes it track two Fourier series, one for the
+fit and one for validation. The logs contain the signals that a drive reports: time stamps, encoder counts, and a
+quantized, noisy torque.
 
 Writes   NAME.fit.parquet, NAME.validate.parquet    columns t, q1 …, tau1 …
          NAME.truth.json                            standard parameters by name
@@ -27,14 +27,14 @@ from ytheta.robot.parts import Drive, Joint
 from ytheta.robot.writing.mjcf import to_mjcf
 
 STEP = 1e-3  # s, of simulation, controller and log
-MAX_FREQUENCY = 0.7  # Hz, of the harmonics
+MAX_FREQUENCY = 0.7  # Hz, of the highest harmonic
 MAX_AMPLITUDE = 1.6  # rad, from the middle of the range
-SPEED_SHARE = 0.7  # of the speed limit
-BANDWIDTH = 2.0 * np.pi * 20.0  # rad/s, of the controller; with a lower one the wrist sticks when it reverses
+SPEED_SHARE = 0.7  # largest speed, relative to the speed limit
+BANDWIDTH = 2.0 * np.pi * 20.0  # rad/s, of the controller; with less, the wrist sticks when it reverses
 ENCODER_STEP = 2.0 * np.pi / 2**17  # rad per count
 JITTER = 2e-5  # s, of the time stamps
-TORQUE_NOISE = 0.002  # of the torque limit
-TORQUE_STEPS = 2**12  # between the torque limits
+TORQUE_NOISE = 0.002  # standard deviation, relative to the torque limit
+TORQUE_STEPS = 2**12  # quantization steps between the torque limits
 DRIVE = {"rotor_inertia": 0.002, "viscous": 0.03, "coulomb": 0.03}  # kg m², Nm s and Nm, per Nm of the torque limit
 
 
@@ -74,8 +74,8 @@ def make_reference(robot: yt.Robot, seconds: float, rng: np.random.Generator) ->
     lower, upper, speed = np.array([(j.limits.lower, j.limits.upper, j.limits.velocity) for j in robot.movable]).T
     w = 2.0 * np.pi / seconds * np.arange(1, max(4, round(MAX_FREQUENCY * seconds)) + 1)
     a, b = rng.normal(size=(2, len(w), len(lower)))
-    a = project_out(a, w[None])  # at the start, qd = sum w a …
-    b = project_out(b, np.stack([np.ones_like(w), w**2]))  # … q = sum b, and qdd = -sum w² b
+    a = project_out(a, w[None])  # so that qd = sum w a is zero at the start …
+    b = project_out(b, np.stack([np.ones_like(w), w**2]))  # … and so are q = sum b and qdd = -sum w² b
     angle = np.outer(STEP * np.arange(round(seconds / STEP)), w)
     sin, cos, w = np.sin(angle), np.cos(angle), w[:, None]
     q, qd, qdd = sin @ a + cos @ b, cos @ (w * a) - sin @ (w * b), -sin @ (w**2 * a) - cos @ (w**2 * b)
@@ -90,7 +90,7 @@ def project_out(coefficients: np.ndarray, rows: np.ndarray) -> np.ndarray:
 
 
 def simulate(true: yt.Robot, nominal: yt.Robot, reference: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return positions and torques of the arm in MuJoCo under computed torque of the description and PD control."""
+    """Return positions and torques of the arm in MuJoCo, with feedforward torques of the description and PD control."""
     q, qd, _ = reference
     feedforward = yt.inverse_dynamics(nominal)(*reference)
     limits = np.array([joint.limits.effort for joint in nominal.movable])
@@ -113,8 +113,9 @@ def simulate(true: yt.Robot, nominal: yt.Robot, reference: np.ndarray) -> tuple[
 def record(robot: yt.Robot, q: np.ndarray, tau: np.ndarray, rng: np.random.Generator) -> pl.DataFrame:
     """Return the log: time stamps with jitter, encoder counts, and quantized torques with noise.
 
-    A torque is held from one reading of the positions to the next, so it acts half a step late. The mean of the two
-    torques around a stamp is the torque at the stamp; without it, friction is wrong by some standard deviations.
+    A torque is held from one reading of the positions to the next, so it acts half a step late. The torque at a time
+    stamp is therefore the mean of the torques before and after it. Otherwise, the identified friction would be wrong by
+    several standard deviations.
     """
     tau = 0.5 * (tau + np.concatenate([tau[:1], tau[:-1]]))
     t = STEP * np.arange(len(q)) + JITTER * rng.normal(size=len(q))

@@ -1,4 +1,4 @@
-"""The results of a paper's simulations beside those of ytheta: a table, and a page of figures."""
+"""Comparison of a paper's simulations with those of ytheta: a table, and a page of figures."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ytheta.report.line_plot import HEIGHT, Axis, Line, line_plot
 from ytheta.shapes import Float, Shaped
 from ytheta.simulation.runs import Runs
 
-TWO_PLOTS_HEIGHT = 420  # pixels, of a plot with another one below
+TWO_PLOTS_HEIGHT = 420  # pixels, of a figure with two plots
 
 
 class Agreement(Enum):
@@ -90,10 +90,10 @@ def plot_joints(
     return line_plot(t, drawn, [axis] if below is None else [axis, below[1]], height=height, marks=marks)
 
 
-def settling_times(
+def compute_settling_times(
     t: Float[np.ndarray, "instants"], outside: Shaped[np.ndarray, "instants runs"]
 ) -> Float[np.ndarray, "runs"]:
-    """Return the time after which each run stays inside; infinite if it is outside at the end."""
+    """Return the time after which each run is never ``outside`` its tolerance, or infinity if there is none."""
     later = np.append(t[1:], np.inf)
     last = len(t) - 1 - np.argmax(outside[::-1], axis=0)
     return np.where(outside.any(axis=0), later[last], 0.0)

@@ -1,4 +1,4 @@
-"""Every control law: it is a controller of the registry, factors scale its gains, and it tracks with unknown masses."""
+"""Every control law is in the registry of controllers, has gains that factors scale, and tracks with unknown masses."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from ytheta.robot.robot import Robot
 FACTORS = (2.0, 1.5, 0.7, 3.0)
 
 
-def every_law(robot: Robot) -> list[Law]:
-    """One law of each kind; all adaptive laws have the same unknown parameters."""
+def make_every_law(robot: Robot) -> list[Law]:
+    """Return one law of each kind."""
     return [
         SlotineLi(robot, convergence=5.0, damping=3.0, adaptation=0.5),
         ModifiedSlotineLi(robot, convergence=5.0, damping=3.0, adaptation=0.5),
@@ -44,7 +44,7 @@ def every_law(robot: Robot) -> list[Law]:
 
 
 def test_every_law_is_a_controller_and_in_the_registry() -> None:
-    laws = every_law(two_link_arm())
+    laws = make_every_law(two_link_arm())
     assert [law.name for law in laws] == [
         "slotine-li",
         "modified-slotine-li",
@@ -74,7 +74,7 @@ def scale_gains(law: Law, factors: dict[str, float]) -> Law:
 def test_factors_scale_the_gains_of_every_law() -> None:
     """As in batches in which every run has its own gains."""
     rng = np.random.default_rng(0)
-    for law in every_law(two_link_arm()):
+    for law in make_every_law(two_link_arm()):
         assert set(law.gain_names) == {"adaptation"} & {f.name for f in fields(law)} | set(law.GAINS)
         factors = dict(zip(law.gain_names, FACTORS, strict=False))
         q, qd, qr, qrd, qrdd = rng.normal(size=(5, 2))
@@ -95,7 +95,7 @@ def test_factors_scale_the_gains_of_every_law() -> None:
 
 def test_init_and_step_of_every_law_refuse_invalid_inputs() -> None:
     q, reference = np.zeros(2), Reference(np.zeros(2), np.zeros(2), np.zeros(2))
-    for law in every_law(two_link_arm()):
+    for law in make_every_law(two_link_arm()):
         with pytest.raises(InputError, match=r"q has shape \(3,\)"):
             law.init(np.zeros(3), np.zeros(3))
         with pytest.raises(InputError, match="estimate has shape"):
@@ -107,7 +107,7 @@ def test_init_and_step_of_every_law_refuse_invalid_inputs() -> None:
             law.step(state, 1.0, np.array([0.0, np.nan]), q, reference, q)
 
 
-def adaptive_laws(
+def make_adaptive_laws(
     robot: Robot, learn: Sequence[str], lam: float, damping: Gain, adaptations: Sequence[float]
 ) -> list[Law]:
     slotine_li, modified, quasi, craig = adaptations
@@ -125,7 +125,7 @@ def test_two_link_arm_tracks_and_estimates_unknown_masses(index: int) -> None:
     robot, learn, estimate = two_link_arm(), ("link2.m", "load.m"), [1.0, 0.5]
     reference = sines([0.6, 0.8], [4.0, 6.0], [0.3, -0.4])
     adaptive, constant = (
-        adaptive_laws(robot, learn, 10.0, 20.0, gains)[index] for gains in ((5.0, 5.0, 1.0, 0.1), (1e-9,) * 4)
+        make_adaptive_laws(robot, learn, 10.0, 20.0, gains)[index] for gains in ((5.0, 5.0, 1.0, 0.1), (1e-9,) * 4)
     )
     run, twin = (
         simulate_continuous(law, reference, plant=robot, seconds=6.0, estimate=estimate) for law in (adaptive, constant)
@@ -141,7 +141,8 @@ def test_ur10_tracks_with_unknown_masses(index: int) -> None:
     robot = ur10()
     learn = tuple(name for name in robot.parameter_names if name.endswith(".m"))[3:]
     adaptive, constant = (
-        adaptive_laws(robot, learn, 8.0, ur10_damping(), gains)[index] for gains in ((5.0, 5.0, 3.0, 0.5), (1e-9,) * 4)
+        make_adaptive_laws(robot, learn, 8.0, ur10_damping(), gains)[index]
+        for gains in ((5.0, 5.0, 3.0, 0.5), (1e-9,) * 4)
     )
     run, twin = (
         simulate_continuous(

@@ -51,6 +51,6 @@ def test_gains_of_wrong_size_or_sign_are_refused(setting: str, value: Any, messa
             law(two_link_arm(), **settings)
 
 
-def test_a_gain_that_must_be_one_number() -> None:
+def test_a_negative_gain_that_must_be_one_number_is_refused() -> None:
     with pytest.raises(InputError, match="convergence has the entry -2"):
         QuasiComputedTorque(two_link_arm(), convergence=-2.0, adaptation=1.0)

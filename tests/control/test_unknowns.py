@@ -1,4 +1,4 @@
-"""Unknown parameters: how they are selected, and base parameters against standard parameters."""
+"""Unknown parameters: their selection, and base parameters compared with standard parameters."""
 
 from __future__ import annotations
 

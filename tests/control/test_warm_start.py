@@ -18,7 +18,7 @@ from ytheta.errors import ClosureError, InputError
 
 @pytest.mark.parametrize("name", ["five-bar", "walker", "palletiser"])
 def test_a_warm_start_gives_the_same_torque(name: str) -> None:
-    """As if the loops were closed from home each time; if the coordinates are far off, home is used."""
+    """The torque is the same as if the loops were closed from home; if the warm start is far off, home is used."""
     robot = ytheta.load(name)
     rng, start = np.random.default_rng(0), home_position(robot)
     n = len(start)

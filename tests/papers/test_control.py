@@ -1,7 +1,7 @@
-"""The control simulations of the papers in continuous time; the examples compare them with the papers.
+"""The control simulations of the papers in continuous time. The examples compare them with the papers.
 
-lu1993 does not give the gains that decide which of its two schemes is faster. With those chosen here both settle at the
-same time (0.291 and 0.293 s), so their order is not tested. fernandez2000 gives its three gains, but neither the
+lu1993 does not give the gains that decide which of its two schemes is faster. With those chosen here, both settle at
+the same time (0.291 and 0.293 s), so their order is not tested. fernandez2000 gives its three gains, but neither the
 trajectory nor the initial estimate.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from examples.fernandez2000_control import make_puma_law, point_to_point_reference
+from examples.fernandez2000_control import make_point_to_point_reference, make_puma_law
 from examples.lu1993_schemes import LINK4_MASS, make_craig, make_modified
 from examples.lu1993_study import DEGREE
 
@@ -35,14 +35,14 @@ def test_lu1993_both_schemes_track_and_estimate_the_load() -> None:
 
 
 def test_lu1993_with_a_gamma_far_too_large_the_estimated_mass_matrix_of_craigs_scheme_has_no_inverse() -> None:
-    """A hundred times too large: the modified scheme still estimates m4. Near the best Gamma it is more sensitive."""
+    """With a Gamma that is a hundred times too large, the modified scheme still estimates m4."""
     run = simulate_lu1993(make_modified, 0.6)
     assert LINK4_MASS + run.x[-1, 0] == pytest.approx(1.0, rel=0.01)
     with pytest.raises(InputError, match="input 'x' is nan"):  # the graph yields NaN if H_hat has no inverse
         simulate_lu1993(make_craig, 0.11)
 
 
-def rms_errors(
+def compute_rms_errors(
     law: Law, noise: float, *, seed: int = 0, seconds: float = 1.0, step: float = 5e-4
 ) -> tuple[float, float]:
     """Return the rms errors of tracking and of m4 in the second half of a run with held torques and noise on qdd."""
@@ -63,11 +63,11 @@ def rms_errors(
 
 def test_noise_in_measured_accelerations_affects_craigs_scheme_only() -> None:
     """Noise as large as the accelerations themselves, about 200 rad/s2; the modified scheme does not use them."""
-    exact = np.array(rms_errors(make_craig(), 0.0))
-    noisy = np.mean([rms_errors(make_craig(), 200.0, seed=seed) for seed in range(4)], axis=0)
+    exact = np.array(compute_rms_errors(make_craig(), 0.0))
+    noisy = np.mean([compute_rms_errors(make_craig(), 200.0, seed=seed) for seed in range(4)], axis=0)
     assert noisy[0] > 1.2 * exact[0]
     assert noisy[1] > 3.0 * exact[1]
-    assert rms_errors(make_modified(), 200.0) == rms_errors(make_modified(), 0.0)
+    assert compute_rms_errors(make_modified(), 200.0) == compute_rms_errors(make_modified(), 0.0)
 
 
 def test_noise_can_make_the_estimated_mass_matrix_of_craigs_scheme_singular() -> None:
@@ -75,7 +75,7 @@ def test_noise_can_make_the_estimated_mass_matrix_of_craigs_scheme_singular() ->
     failures = 0
     for seed in range(8):
         try:
-            rms_errors(make_craig(0.03), 500.0, seed=seed)
+            compute_rms_errors(make_craig(0.03), 500.0, seed=seed)
         except InputError as error:
             assert "the estimated mass matrix is not positive definite" in str(error)  # noqa: PT017
             failures += 1
@@ -84,7 +84,7 @@ def test_noise_can_make_the_estimated_mass_matrix_of_craigs_scheme_singular() ->
 
 def test_fernandez2000_puma() -> None:
     """Lambda = 39, K_D = 35 and Gamma = 0.075, whose inverse is the gain; estimates start at half the description."""
-    reference, late_errors = evaluate_at(point_to_point_reference(1, 6, 8.0)), []
+    reference, late_errors = evaluate_at(make_point_to_point_reference(1, 6, 8.0)), []
     for law in (make_puma_law(), make_puma_law(1e-9)):
         truth = law.unknowns.nominal
         run = simulate_continuous(

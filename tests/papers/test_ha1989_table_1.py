@@ -21,8 +21,8 @@ from ytheta.robot.inertia import Inertia
 TABLE = np.array([5.0, 1.0, 1.0, 2.5, 1.0, 0.3, 0.7, 0.7, 3.0, 0.3, 0.3, 0.5, 0.3, 0.3])
 
 
-def printed_regressor(q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
-    """U of (59), (60), as printed."""
+def evaluate_printed_regressor(q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
+    """Return U of (59) and (60), as printed."""
     U = np.zeros((len(q), 4, 14))
     (v1, v2, v3, v4), (a1, a2, a3, a4), C2, S2 = qd.T, qdd.T, np.cos(q[:, 1]), np.sin(q[:, 1])
     U[:, 0, 0], U[:, 0, 3], U[:, 0, 11] = a1, a2, a4
@@ -37,21 +37,21 @@ def printed_regressor(q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndar
 
 @pytest.mark.parametrize("name", ["sequential", "lin", "least-squares"])
 def test_table_1_without_measurement_errors(name: str) -> None:
-    """Torques of the printed model give the true values of the table back, without described masses."""
+    """From torques of the printed model, the estimators find the values of the table; the description has no masses."""
     scara = ytheta.load("ha-scara")
     grouped = ha.regroup(scara, zero=SYMMETRIC)
     massless = scara.with_inertias({link.name: Inertia() for link in scara.links})
     base = ytheta.base_parameters(massless, friction=("viscous", "coulomb"))
     motion = smooth_motion(4, 400)
-    U = printed_regressor(motion.q, motion.qd, motion.qdd)
+    U = evaluate_printed_regressor(motion.q, motion.qd, motion.qdd)
 
     def identify_table(truth: np.ndarray) -> np.ndarray:
         source = ArraySource(replace(motion, tau=U @ truth), 100.0)
         beta = get_estimator(name).fit(EstimationProblem(Differential(base), (source,))).beta
         names, lengths = scara.parameter_names, {name: float(value or 0.0) for name, value in scara.lengths}
         X = np.zeros((sum(grouped.counts), len(names)))
-        for row, each in zip(X, (c for joint in grouped.combinations for c in joint), strict=True):
-            for parameter, powers, factor in each.terms:
+        for row, combination in zip(X, (c for joint in grouped.combinations for c in joint), strict=True):
+            for parameter, powers, factor in combination.terms:
                 product = math.prod(lengths[symbol] ** power for symbol, power in powers)
                 row[names.index(parameter)] += float(factor) * product
         unit = np.eye(len(names))

@@ -1,4 +1,4 @@
-"""Composite adaptation: its filters against numerical integration, its Lyapunov function, and convergence."""
+"""Composite adaptation: its filters compared with numerical integration, its Lyapunov function, and convergence."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ BANDWIDTH = 8.0
 FILTER = Composite(1.0, prediction=1.0, bandwidth=BANDWIDTH)
 SIMPSON_TOLERANCE = 1e-9  # relative, of integrals with steps of a millisecond
 LOOPED = ("five-bar", "palletiser", "slide")
-UNKNOWN_ENDINGS = (".m", ".mx", ".Izz", ".Ia", ".fv", ".fc", ".fo", "spring")  # all others are known, and not zero
+# All other parameters are known, and not zero.
+UNKNOWN_ENDINGS = (".m", ".mx", ".Izz", ".Ia", ".fv", ".fc", ".fo", "spring")
 
 
 def smooth_friction(drive: Drive) -> Drive:
@@ -44,7 +45,7 @@ def smooth_friction(drive: Drive) -> Drive:
 
 @cache
 def make_robot(name: str) -> Robot:
-    """A robot with friction, offsets and rotor inertia at every joint, and a spring at the first."""
+    """Return a robot with friction, offsets and rotor inertia at every joint, and a spring at the first joint."""
     robot = make_looped_robot(name) if name in LOOPED else add_friction(fork() if name == "fork" else ytheta.load(name))
     spring = Force("spring", ((robot.actuated[0], f"{robot.actuated[0]} - 0.3"),), value=25.0)
     return replace(
@@ -57,19 +58,19 @@ def make_robot(name: str) -> Robot:
     )
 
 
-def unknown_names(robot: Robot) -> tuple[str, ...]:
+def select_unknown_names(robot: Robot) -> tuple[str, ...]:
     return tuple(name for name in robot.parameter_names if name.endswith(UNKNOWN_ENDINGS))
 
 
 def make_law(robot: Robot, adaptation: Any = FILTER, **settings: Any) -> SlotineLi:
-    defaults: dict[str, Any] = {"learn": unknown_names(robot), "convergence": 5.0, "damping": 5.0}
+    defaults: dict[str, Any] = {"learn": select_unknown_names(robot), "convergence": 5.0, "damping": 5.0}
     return SlotineLi(robot, adaptation=adaptation, **{**defaults, **settings})
 
 
 # --- the filters ------------------------------------------------------------------------------------------------------
 
 
-def low_pass(t: np.ndarray, inputs: np.ndarray, start: Any = 0.0) -> np.ndarray:
+def apply_low_pass(t: np.ndarray, inputs: np.ndarray, start: Any = 0.0) -> np.ndarray:
     """Return z of dz/dt = input - a z at every other instant, by Simpson's rule for the convolution integral."""
     h = t[1] - t[0]
     half, whole = np.exp(-BANDWIDTH * h), np.exp(-2.0 * BANDWIDTH * h)
@@ -83,7 +84,8 @@ def low_pass(t: np.ndarray, inputs: np.ndarray, start: Any = 0.0) -> np.ndarray:
 class FilterRun:
     """The filter states of a law along its reference, with the true parameters as the estimate.
 
-    Its torque is then that of the robot. The filters are linear, so z is an integral of dz/dt at z = 0.
+    The torque of the law is then that of the robot. ``inputs`` are dz/dt at z = 0; the filters are linear, so z is an
+    integral of them.
     """
 
     law: Law
@@ -105,7 +107,7 @@ class FilterRun:
 
     @property
     def z(self) -> np.ndarray:
-        return low_pass(self.t, self.inputs, self.initial_z)
+        return apply_low_pass(self.t, self.inputs, self.initial_z)
 
     def filtered_regressor(self, k: int, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         q, qd, _ = self.motion
@@ -119,12 +121,12 @@ class FilterRun:
 
     @property
     def z_with_negated_Yhat(self) -> np.ndarray:
-        """z of the twin, with the opposite sign of Yhat in W_f."""
+        """The z of the twin, which has the opposite sign of Yhat in W_f."""
         size, (q, qd, _) = len(self.law.unknown_names), self.motion
         momenta = -np.array([self.law.init(*row).x[size:] for row in zip(q, qd, strict=True)])  # a (W, -W_k theta_k)
         rest = self.inputs / BANDWIDTH + momenta
         rest[:, : len(self.initial_z) - self.tau.shape[1]] *= -1.0
-        return low_pass(self.t, BANDWIDTH * (rest - momenta), self.initial_z)
+        return apply_low_pass(self.t, BANDWIDTH * (rest - momenta), self.initial_z)
 
 
 @pytest.mark.parametrize("name", ["lu-puma4", "ur10", "stanford", "fork", *LOOPED])
@@ -136,7 +138,7 @@ def test_the_true_parameters_predict_the_filtered_torque(name: str) -> None:
     z = run.z
     assert run.prediction_error(z) < SIMPSON_TOLERANCE
     Y = kernels.regressor(robot, parameters=run.law.unknown_names)(*run.motion)
-    expected = low_pass(run.t, BANDWIDTH * Y)
+    expected = apply_low_pass(run.t, BANDWIDTH * Y)
     for k in (0, 50, 500):
         np.testing.assert_allclose(
             run.filtered_regressor(k, z)[0], expected[k], rtol=0.0, atol=SIMPSON_TOLERANCE * float(abs(expected).max())
@@ -149,14 +151,14 @@ def test_wrong_filters_do_not_predict_the_torque(name: str) -> None:
     run = FilterRun.of(make_law(make_robot(name)), steps=200)
     assert run.prediction_error(run.z) < 1e-5
     assert run.prediction_error(run.z_with_negated_Yhat) > 1e-2
-    tau_f = low_pass(run.t, BANDWIDTH * run.tau)
+    tau_f = apply_low_pass(run.t, BANDWIDTH * run.tau)
     W_f, y_f = run.filtered_regressor(len(tau_f) - 1, run.z)
     assert abs(W_f @ run.law.unknowns.nominal - y_f).max() < 1e-5 * abs(tau_f).max()
     assert abs(y_f - tau_f[-1]).max() > 1e-2 * abs(tau_f).max()
 
 
-def other_laws(robot: Robot, adaptation: Any) -> list[Law]:
-    shared = {"learn": unknown_names(robot), "adaptation": adaptation}
+def make_other_laws(robot: Robot, adaptation: Any) -> list[Law]:
+    shared = {"learn": select_unknown_names(robot), "adaptation": adaptation}
     return [
         ModifiedSlotineLi(robot, convergence=5.0, damping=5.0, **shared),
         QuasiComputedTorque(robot, convergence=5.0, **shared),
@@ -168,16 +170,16 @@ def other_laws(robot: Robot, adaptation: Any) -> list[Law]:
 def test_every_adaptive_law_has_the_same_filters() -> None:
     robot = make_robot("lu-two-link")
     expected = FilterRun.of(make_law(robot)).z
-    for law in other_laws(robot, FILTER):
+    for law in make_other_laws(robot, FILTER):
         run = FilterRun.of(law)
         assert run.prediction_error(run.z) < SIMPSON_TOLERANCE
         np.testing.assert_allclose(run.z, expected, rtol=1e-9, atol=1e-8)
 
 
 def test_rate_is_the_formula() -> None:
-    """With W_f and y_f of the state, full gain matrices, and a wrong estimate."""
+    """With W_f and y_f of a random state, full gain matrices, and a wrong estimate."""
     robot, rng = make_robot("lu-puma4"), np.random.default_rng(0)
-    A, B = rng.normal(size=(len(unknown_names(robot)),) * 2), rng.normal(size=(4, 4))
+    A, B = rng.normal(size=(len(select_unknown_names(robot)),) * 2), rng.normal(size=(4, 4))
     Gamma, R = A @ A.T + np.eye(len(A)), B @ B.T + np.eye(4)
     law = make_law(robot, Composite(Gamma, R, BANDWIDTH))
     gradient = make_law(robot, Gamma)
@@ -186,15 +188,15 @@ def test_rate_is_the_formula() -> None:
     x = law.init(q, qd).x + rng.normal(size=len(law.init(q, qd).x))
     W_f, y_f = FILTER.filtered_regressor(robot, law.unknowns, q, qd, x[size:])
     rates = [
-        each.step(State(0.0, start), 1.0, q, qd, reference)[1].x - start
-        for each, start in ((law, x), (gradient, x[:size]))
+        controller.step(State(0.0, start), 1.0, q, qd, reference)[1].x - start
+        for controller, start in ((law, x), (gradient, x[:size]))
     ]
     expected = rates[1] - Gamma @ W_f.T @ R @ (W_f @ x[:size] - y_f)
     np.testing.assert_allclose(rates[0][:size], expected, rtol=1e-9, atol=1e-9 * float(abs(expected).max()))
 
 
 def test_structural_zeros_have_no_state() -> None:
-    """A link acts on the joints before it only; coordinates without unknown parameters have no torque to predict."""
+    """A link affects only the joints before it. Coordinates without unknown parameters have no torque to predict."""
     robot, zeros = ytheta.load("ur10"), np.zeros(6)
     base = base_parameters(robot)
     law = make_law(robot, base=base, learn=None)
@@ -212,7 +214,7 @@ def test_structural_zeros_have_no_state() -> None:
 # --- the Lyapunov function --------------------------------------------------------------------------------------------
 
 
-def sum_of_sines(amplitudes: np.ndarray, rates: np.ndarray) -> ReferenceTrajectory:
+def make_sum_of_sines(amplitudes: np.ndarray, rates: np.ndarray) -> ReferenceTrajectory:
     """Return a sum of sines, one column per joint."""
 
     def evaluate(t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -223,7 +225,7 @@ def sum_of_sines(amplitudes: np.ndarray, rates: np.ndarray) -> ReferenceTrajecto
     return evaluate
 
 
-TRAJECTORY = sum_of_sines(np.array([[0.6, 0.8]]), np.array([[2.0, 3.0]]))
+TRAJECTORY = make_sum_of_sines(np.array([[0.6, 0.8]]), np.array([[2.0, 3.0]]))
 
 
 def simulate(
@@ -237,7 +239,7 @@ def simulate(
 
 
 def test_lyapunov_function_falls_at_the_proven_rate() -> None:
-    """dV/dt = -rᵀ (K_D + F_v) r - eᵀ R e, with unknown friction too; without prediction V is larger."""
+    """dV/dt = -rᵀ (K_D + F_v) r - eᵀ R e, also with unknown friction. Without prediction, V is larger."""
     robot, learn = add_friction(ytheta.load("lu-two-link")), (*UNKNOWNS, "joint1.fv", "joint2.fc")
     K, R = np.array([[5.0, 1.0], [1.0, 3.0]]), np.array([[0.4, 0.1], [0.1, 0.6]])
     F = np.diag([drive.viscous for _, drive in robot.drives])
@@ -263,7 +265,7 @@ def test_lyapunov_function_falls_at_the_proven_rate() -> None:
         if kind is adaptation:
             dissipated = cumulative_simpson(np.array(power), x=runs.t, axis=0, initial=0.0)
             assert abs(V - V[0] + dissipated.sum(axis=1)).max() < 1e-7 * V[0]
-            assert abs(V - V[0] + dissipated[:, 0]).max() > 1e-2 * V[0]  # the twin without prediction
+            assert abs(V - V[0] + dissipated[:, 0]).max() > 1e-2 * V[0]  # the twin: without the term of the prediction
     composite, gradient = values
     assert (composite <= gradient).all()
     assert composite[-1] < 0.7 * gradient[-1]
@@ -271,24 +273,24 @@ def test_lyapunov_function_falls_at_the_proven_rate() -> None:
 
 # --- convergence ------------------------------------------------------------------------------------------------------
 
-EXCITING = sum_of_sines(
+EXCITING = make_sum_of_sines(
     np.array([[0.25, -0.2], [0.3, 0.25], [-0.15, 0.3]]),
     np.array([[2.1, 2.7], [3.3, 4.1], [5.2, 5.9]]),
 )
 
 
-def suitable_gain(robot: Robot, unknown: tuple[str, ...], rate: float) -> np.ndarray:
-    """Return the gain with which prediction alone makes all parameters converge at one rate, in the mean."""
+def compute_suitable_gain(robot: Robot, unknown: tuple[str, ...], rate: float) -> np.ndarray:
+    """Return the gain with which prediction alone makes all parameters converge at the same mean rate."""
     Y = kernels.regressor(robot, parameters=unknown)(*EXCITING(np.linspace(0.0, 20.0, 801)))
     gain = rate * np.linalg.inv(np.einsum("tji,tjk->ik", Y, Y) / len(Y))
     return np.asarray((gain + gain.T) / 2.0)
 
 
 def test_parameters_converge_even_if_tracking_errors_are_small() -> None:
-    """A stiff loop that starts on its reference: only the torque has enough information. All base parameters."""
+    """All base parameters of a stiff loop that starts on its reference: only the torque has enough information."""
     robot = ytheta.load("lu-two-link")
     base = base_parameters(robot)
-    gain = suitable_gain(robot, base.independent, 0.7)
+    gain = compute_suitable_gain(robot, base.independent, 0.7)
     estimates = []
     for kind, seconds in ((gain, 15.0), (Composite(gain, 1.0, 10.0), 15.0), (Composite(gain, 1e-12, 10.0), 2.0)):
         law = make_law(robot, kind, base=base, learn=None, convergence=10.0, damping=60.0)
@@ -297,17 +299,19 @@ def test_parameters_converge_even_if_tracking_errors_are_small() -> None:
     errors = [np.linalg.norm(x[-1] - base.beta) / np.linalg.norm(0.4 * base.beta) for x in (gradient, composite)]
     assert errors[0] > 0.5
     assert errors[1] < 0.01
-    np.testing.assert_allclose(tiny, gradient[: len(tiny)], rtol=0.0, atol=1e-8)  # without weight it is the gradient
+    np.testing.assert_allclose(
+        tiny, gradient[: len(tiny)], rtol=0.0, atol=1e-8
+    )  # with a weight of almost zero, it is the gradient
     assert abs(composite[: len(tiny)] - tiny).max() > 0.1
 
 
 def test_prediction_uses_the_limited_torque() -> None:
-    """The limits are active half of the time. They mislead the slope, which has little weight here, not the prediction.
+    """The limits are active much of the time. The slope is then wrong, but has little weight here.
 
     The twin predicts from the torque without limits.
     """
     robot, period, learn, limits = ytheta.load("lu-two-link"), 2e-3, ("link2.m", "load.m"), np.array([30.0, 8.0])
-    gain, forward = suitable_gain(robot, learn, 0.07), kernels.forward_dynamics(robot)
+    gain, forward = compute_suitable_gain(robot, learn, 0.07), kernels.forward_dynamics(robot)
     t, truth, errors, limited = period * np.arange(2500), np.array([2.0, 1.2]), [], 0
     for torque_limits in (limits, None):
         law = make_law(
@@ -324,7 +328,7 @@ def test_prediction_uses_the_limited_torque() -> None:
             qdd = forward.one(q + period / 2 * qd, middle, tau)
             q, qd = q + period * middle, qd + period * qdd
         errors.append(np.linalg.norm(state.x[:2] - truth) / np.linalg.norm(0.4 * truth))
-    assert limited > 0.7 * len(t)  # of both
+    assert limited > 0.7 * len(t)  # in both runs together
     assert errors[0] < 0.1
     assert errors[1] > 5.0
 

@@ -17,7 +17,7 @@ from ytheta.errors import InputError
 
 @pytest.mark.parametrize("width", [0.7, [0.4, 1.5]])
 def test_rate_is_the_formula(width: Any) -> None:
-    """Zero inside, the fraction (|r| - width) / |r| outside, continuous at the border."""
+    """The rate is zero inside, reduced by (|r| - width) / |r| outside, and continuous at the border."""
     rate = make_rate_function(DeadZone(Gradient(2.0), width), two_link_arm(), UNKNOWNS)
     inside = 0
     for seed in range(20):
@@ -38,7 +38,7 @@ def test_a_dead_zone_stops_the_drift() -> None:
     np.testing.assert_array_equal(run.x[-1], run.x[0])
     law = two_link_law(DeadZone(Gradient(1.0), 0.2))
     narrow = simulate_sampled(law, AT_REST, plant=two_link_arm(), seconds=4.0, noise=NOISE)
-    assert narrow.x[-1, 3] > 2.0 * TRUTH[3]  # the twin: a zone that is smaller than the noise
+    assert narrow.x[-1, 3] > 2.0 * TRUTH[3]  # the twin: a zone smaller than the noise
 
 
 def test_a_small_zone_hardly_affects_tracking() -> None:

@@ -31,7 +31,7 @@ def test_rate_is_the_formula() -> None:
 
 
 def test_leakage_bounds_the_drift() -> None:
-    """The estimate settles where the leak cancels the drift: drift rate / leak from the prior."""
+    """The estimate settles where the leak cancels the drift, at the distance drift rate / leak from the prior."""
     run = simulate_noise_at_rest("leakage")
     half = len(run.t) // 2
     error = run.x[:, 3] - TRUTH[3]

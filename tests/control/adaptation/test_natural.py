@@ -1,4 +1,4 @@
-"""Natural adaptation: rate, Lyapunov function, physical consistency, independence of frames and units."""
+"""Natural adaptation: its rate and Lyapunov function, physical consistency, independence of frames and units."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ LINKS = ("link1.*", "link2.*", "load.*")
 
 
 @cache
-def solid_arm(*, friction: bool = False) -> Robot:
+def make_solid_arm(*, friction: bool = False) -> Robot:
     """Return the two-link arm with links of finite extent, and a spring."""
     robot = ytheta.load("lu-two-link")
     tensor = ((0.02, 0.002, 0.0), (0.002, 0.03, -0.001), (0.0, -0.001, 0.025))
@@ -44,34 +44,34 @@ def solid_arm(*, friction: bool = False) -> Robot:
     return add_friction(robot) if friction else robot
 
 
-def pseudo(ten: np.ndarray) -> np.ndarray:
-    return Inertia(tuple(ten.tolist())).pseudo
+def to_pseudo(parameters: np.ndarray) -> np.ndarray:
+    return Inertia(tuple(parameters.tolist())).pseudo
 
 
-def ten(P: np.ndarray) -> np.ndarray:
+def from_pseudo(P: np.ndarray) -> np.ndarray:
     return Inertia.from_pseudo(P).vector
 
 
 def perturb_inertia(row: np.ndarray, rng: np.random.Generator, size: float) -> np.ndarray:
-    """Return another consistent inertia, whose P differs by factors of about exp(size)."""
-    C, N = np.linalg.cholesky(pseudo(row)), rng.normal(size=(4, 4))
-    return ten(C @ scipy.linalg.expm(size * (N + N.T) / 2) @ C.T)
+    """Return another physically consistent inertia, whose P differs by factors of about exp(size)."""
+    C, N = np.linalg.cholesky(to_pseudo(row)), rng.normal(size=(4, 4))
+    return from_pseudo(C @ scipy.linalg.expm(size * (N + N.T) / 2) @ C.T)
 
 
-def perturbed_inertias(robot: Robot, seed: int, size: float = 0.5) -> np.ndarray:
+def perturb_inertias(robot: Robot, seed: int, size: float = 0.5) -> np.ndarray:
     """Return physically consistent estimates of all links."""
     rng = np.random.default_rng(seed)
     rows = robot.numeric.theta[: 10 * (len(robot.merged.links) - 1)].reshape(-1, 10)
     return np.concatenate([perturb_inertia(row, rng, size) for row in rows])
 
 
-def smallest_eigenvalue(x: np.ndarray) -> float:
+def compute_smallest_eigenvalue(x: np.ndarray) -> float:
     """Return the smallest eigenvalue of all pseudo-inertias at all instants."""
-    return min(float(np.linalg.eigvalsh(pseudo(row))[0]) for row in x.reshape(-1, 10))
+    return min(float(np.linalg.eigvalsh(to_pseudo(row))[0]) for row in x.reshape(-1, 10))
 
 
-def slope_matrix(slope: np.ndarray) -> np.ndarray:
-    """Return the symmetric L with tr(L E_k) = slope_k: by its definition, not as the module computes it."""
+def make_slope_matrix(slope: np.ndarray) -> np.ndarray:
+    """Return the symmetric L with tr(L E_k) = slope_k, by its definition and not as the module computes it."""
     pairs = [(i, j) for i in range(4) for j in range(i, 4)]
     weights = [[E[i, j] * (1 if i == j else 2) for i, j in pairs] for E in UNITS]
     L = np.zeros((4, 4))
@@ -83,22 +83,22 @@ def slope_matrix(slope: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("step", [0.0, 1e-2])
 def test_rate_is_the_formula(step: float) -> None:
     """For links, positive parameters, and parameters of either sign."""
-    robot = solid_arm(friction=True)
+    robot = make_solid_arm(friction=True)
     learn = ("load.*", "joint1.*", "spring.k")
     rate = make_rate_function(Natural(0.3, step=step, signed=0.7), robot, learn)
     for seed in range(5):
         rng = np.random.default_rng(seed)
         slope, positive = 3.0 * rng.normal(size=15), rng.uniform(0.1, 2.0, 3)
-        x = np.concatenate([perturbed_inertias(robot, seed)[20:], positive, rng.normal(size=2)])
-        P, L = pseudo(x[:10]), slope_matrix(slope[:10])
+        x = np.concatenate([perturb_inertias(robot, seed)[20:], positive, rng.normal(size=2)])
+        P, L = to_pseudo(x[:10]), make_slope_matrix(slope[:10])
         size = np.sqrt(np.trace(L @ P @ L @ P))
-        body = -0.3 * ten(P @ L @ P) / (1.0 + 2.0 * step * 0.3 * size)
+        body = -0.3 * from_pseudo(P @ L @ P) / (1.0 + 2.0 * step * 0.3 * size)
         single = -0.3 * positive**2 * slope[10:13] / (1.0 + 2.0 * step * 0.3 * abs(positive * slope[10:13]))
         expected = np.concatenate([body, single, -0.7 * slope[13:]])
         np.testing.assert_allclose(rate(x, slope, np.zeros(2)), expected, rtol=1e-10, atol=1e-12)
 
 
-def divergence(A: np.ndarray, B: np.ndarray) -> float:
+def compute_divergence(A: np.ndarray, B: np.ndarray) -> float:
     ratio = np.linalg.solve(B, A)
     return float(np.trace(ratio) - np.linalg.slogdet(ratio)[1] - len(A))
 
@@ -108,7 +108,7 @@ def test_lyapunov_function_falls_at_the_proven_rate() -> None:
 
     The twins: the divergence with swapped arguments, and a step that is not zero.
     """
-    robot, Lambda, K = solid_arm(friction=True), 4.0, np.array([[5.0, 1.0], [1.0, 3.0]])
+    robot, Lambda, K = make_solid_arm(friction=True), 4.0, np.array([[5.0, 1.0], [1.0, 3.0]])
     learn = (*LINKS, "joint1.*", "joint2.fv", "joint2.fc", "spring.k")
     F = np.diag([drive.viscous for _, drive in robot.drives])
 
@@ -120,7 +120,7 @@ def test_lyapunov_function_falls_at_the_proven_rate() -> None:
         adaptation = Natural(2.0, step=step, signed=2.0)
         return SlotineLi(robot, convergence=Lambda, damping=K, adaptation=adaptation, learn=learn)
 
-    start = np.concatenate([perturbed_inertias(robot, 0), [0.3, 0.2, 0.5, 0.0, 0.1, 0.6, -0.2]])
+    start = np.concatenate([perturb_inertias(robot, 0), [0.3, 0.2, 0.5, 0.0, 0.1, 0.6, -0.2]])
     run = simulate_continuous(law(0.0), REFERENCE, plant=robot, seconds=2.0, estimate=start, power=power)
     assert never_grows(run)
     assert balance_error(run) < 1e-7
@@ -129,8 +129,8 @@ def test_lyapunov_function_falls_at_the_proven_rate() -> None:
 
     def swap_arguments(x: np.ndarray) -> float:
         """Return the change of V if the arguments of every link's divergence were swapped."""
-        links = [(pseudo(x[k : k + 10]), pseudo(true[k : k + 10])) for k in (0, 10, 20)]
-        return sum(divergence(P, P_true) - divergence(P_true, P) for P, P_true in links) / 2.0
+        links = [(to_pseudo(x[k : k + 10]), to_pseudo(true[k : k + 10])) for k in (0, 10, 20)]
+        return sum(compute_divergence(P, P_true) - compute_divergence(P_true, P) for P, P_true in links) / 2.0
 
     swapped = V + np.array([swap_arguments(x) for x in run.x])
     assert abs(swapped - swapped[0] + run.dissipated).max() > 1e-3 * V[0]
@@ -138,7 +138,7 @@ def test_lyapunov_function_falls_at_the_proven_rate() -> None:
     assert balance_error(sampled) > 1e-4
 
 
-def adaptive_laws(robot: Robot, adaptation: Any) -> list[Law]:
+def make_adaptive_laws(robot: Robot, adaptation: Any) -> list[Law]:
     settings: dict[str, Any] = {"adaptation": adaptation, "learn": LINKS}
     return [
         SlotineLi(robot, convergence=5.0, damping=20.0, **settings),
@@ -151,46 +151,46 @@ def adaptive_laws(robot: Robot, adaptation: Any) -> list[Law]:
 
 @pytest.mark.parametrize("index", range(5))
 def test_lyapunov_function_falls_with_every_adaptive_law(index: int) -> None:
-    robot = solid_arm()
-    law = adaptive_laws(robot, Natural(0.02 if index in (2, 4) else 0.3, step=0.0))[index]
+    robot = make_solid_arm()
+    law = make_adaptive_laws(robot, Natural(0.02 if index in (2, 4) else 0.3, step=0.0))[index]
     run = simulate_continuous(
-        law, REFERENCE, plant=robot, seconds=1.0, estimate=perturbed_inertias(robot, 1, 0.3), rtol=1e-8, points=101
+        law, REFERENCE, plant=robot, seconds=1.0, estimate=perturb_inertias(robot, 1, 0.3), rtol=1e-8, points=101
     )
     assert never_grows(run, tolerance=1e-7)
     assert abs(run.x[-1] - run.x[0]).max() > 1e-3
-    assert smallest_eigenvalue(run.x) > 0.0
+    assert compute_smallest_eigenvalue(run.x) > 0.0
 
 
-LOAD_RATES = {step: make_rate_function(Natural(0.5, step=step), solid_arm(), ("load.*",)) for step in (0.0, 1e-3)}
+LOAD_RATES = {step: make_rate_function(Natural(0.5, step=step), make_solid_arm(), ("load.*",)) for step in (0.0, 1e-3)}
 
 
 @given(st.integers(0, 100_000), st.floats(-3.0, 25.0), st.booleans())
 def test_every_step_keeps_P_positive_definite(seed: int, exponent: float, thin: bool) -> None:
-    """At least half of P remains for any slope; not so without the bound, or with longer steps."""
+    """At least half of P remains for any slope. Without the bound, or with longer steps, P becomes indefinite."""
     rng = np.random.default_rng(seed)
     P = scipy.linalg.expm(1.5 * rng.normal(size=(4, 4)))
     P = P @ P.T
     v = rng.normal(size=4)
     slope = np.array([v @ E @ v for E in UNITS]) if thin else rng.normal(size=10)
-    slope *= 10.0**exponent / np.sqrt(abs(np.trace(slope_matrix(slope) @ P @ slope_matrix(slope) @ P)))
-    x = ten(P)
+    slope *= 10.0**exponent / np.sqrt(abs(np.trace(make_slope_matrix(slope) @ P @ make_slope_matrix(slope) @ P)))
+    x = from_pseudo(P)
     bounded, free = (LOAD_RATES[step](x, slope, np.zeros(2)) for step in (1e-3, 0.0))
-    # The condition number of P is up to 1e8 and more, and amplifies rounding by as much.
+    # The condition number of P, which amplifies rounding, reaches 1e8 and more.
     rounding = 1e-15 * np.linalg.cond(P)
     for fraction in (1.0, 0.5, 1e-3):
-        after = pseudo(x + fraction * 1e-3 * bounded)
+        after = to_pseudo(x + fraction * 1e-3 * bounded)
         assert scipy.linalg.eigh(after, P, eigvals_only=True)[0] >= 0.5 - 100.0 * rounding
     if thin and exponent > 5.0:  # the only eigenvalue of A is |A|, and positive
-        assert np.linalg.eigvalsh(pseudo(x + 1e-3 * free))[0] < 0.0
-        assert np.linalg.eigvalsh(pseudo(x + 1.0 * bounded))[0] < 0.0
+        assert np.linalg.eigvalsh(to_pseudo(x + 1e-3 * free))[0] < 0.0
+        assert np.linalg.eigvalsh(to_pseudo(x + 1.0 * bounded))[0] < 0.0
 
 
 @cache
-def law_for(robot: str, adaptation: Natural | float) -> SlotineLi:
-    """Laws that several tests simulate, compiled once."""
+def make_law(robot: str, adaptation: Natural | float) -> SlotineLi:
+    """Return a law that several tests simulate; cached, so that it is compiled once."""
     if robot == "ur10":
         return SlotineLi(ur10(), convergence=8.0, damping=ur10_damping(), adaptation=adaptation)
-    return SlotineLi(solid_arm(), convergence=10.0, damping=20.0, adaptation=adaptation, learn=LINKS)
+    return SlotineLi(make_solid_arm(), convergence=10.0, damping=20.0, adaptation=adaptation, learn=LINKS)
 
 
 NATURAL = {"solid": Natural(2.0, step=2e-3), "ur10": Natural(50.0, step=2e-3)}
@@ -199,29 +199,33 @@ NATURAL = {"solid": Natural(2.0, step=2e-3), "ur10": Natural(50.0, step=2e-3)}
 @pytest.mark.parametrize("seed", range(3))
 def test_estimates_stay_consistent_in_a_closed_loop(seed: int) -> None:
     """The estimates of natural adaptation are consistent at every instant, those of the gradient are not."""
-    settings: dict[str, Any] = {"plant": solid_arm(), "seconds": 2.0, "estimate": perturbed_inertias(solid_arm(), seed)}
+    settings: dict[str, Any] = {
+        "plant": make_solid_arm(),
+        "seconds": 2.0,
+        "estimate": perturb_inertias(make_solid_arm(), seed),
+    }
     natural, gradient, constant = (
-        simulate_sampled(law_for("solid", adaptation), REFERENCE, offset=0.2, **settings)
+        simulate_sampled(make_law("solid", adaptation), REFERENCE, offset=0.2, **settings)
         for adaptation in (NATURAL["solid"], 0.5, 1e-9)
     )
-    assert smallest_eigenvalue(natural.x) > 0.0
-    assert smallest_eigenvalue(gradient.x) < 0.0
+    assert compute_smallest_eigenvalue(natural.x) > 0.0
+    assert compute_smallest_eigenvalue(gradient.x) < 0.0
     assert abs(natural.error[-300:]).max() < 0.5 * abs(constant.error[-300:]).max()
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_estimates_of_the_ur10_stay_consistent(seed: int) -> None:
-    """All sixty parameters. With a gain of 0.2 the gradient makes the sampled loop diverge: the wrist is light."""
-    settings: dict[str, Any] = {"plant": ur10(), "seconds": 0.6, "estimate": perturbed_inertias(ur10(), seed)}
+    """All sixty parameters are unknown. With a larger gain of the gradient, 0.2, the loop diverges: the wrist is light."""
+    settings: dict[str, Any] = {"plant": ur10(), "seconds": 0.6, "estimate": perturb_inertias(ur10(), seed)}
     natural, gradient = (
-        simulate_sampled(law_for("ur10", adaptation), UR10_REFERENCE, offset=0.1, **settings)
+        simulate_sampled(make_law("ur10", adaptation), UR10_REFERENCE, offset=0.1, **settings)
         for adaptation in (NATURAL["ur10"], 0.02)
     )
-    assert smallest_eigenvalue(natural.x) > 0.0
-    assert smallest_eigenvalue(gradient.x) < 0.0
+    assert compute_smallest_eigenvalue(natural.x) > 0.0
+    assert compute_smallest_eigenvalue(gradient.x) < 0.0
 
 
-def rate_of(law: Law, x: np.ndarray, scale: float = 1.0) -> np.ndarray:
+def evaluate_rate(law: Law, x: np.ndarray, scale: float = 1.0) -> np.ndarray:
     """Return the rate at a state away from the reference."""
     rng = np.random.default_rng(3)
     q, qd, qr, qrd, qrdd = rng.normal(size=(5, 6))
@@ -230,21 +234,24 @@ def rate_of(law: Law, x: np.ndarray, scale: float = 1.0) -> np.ndarray:
 
 @pytest.mark.parametrize("adaptation", [Natural(0.2), 0.2])
 def test_the_rate_does_not_depend_on_link_frames(adaptation: Any) -> None:
-    """The rate of a body is the same in another frame; that of the gradient is not."""
+    """The natural rate of a body is the same in another frame; the rate of the gradient is not."""
     robot, rng = ur10(), np.random.default_rng(0)
     links = [link.name for link in robot.merged.links[1:]]
     frames = {name: Frame.shift(*rng.normal(size=3).tolist()) @ Frame.from_rpy(*rng.normal(size=3)) for name in links}
     turned = change_link_frames(robot, frames)
     T = scipy.linalg.block_diag(*(transport_matrix(frames[name].inverse()) for name in links))
-    x = perturbed_inertias(robot, 0)
+    x = perturb_inertias(robot, 0)
     settings: dict[str, Any] = {"convergence": 5.0, "damping": 3.0, "adaptation": adaptation}
-    expected, rate = T @ rate_of(SlotineLi(robot, **settings), x), rate_of(SlotineLi(turned, **settings), T @ x)
+    expected, rate = (
+        T @ evaluate_rate(SlotineLi(robot, **settings), x),
+        evaluate_rate(SlotineLi(turned, **settings), T @ x),
+    )
     difference = abs(rate - expected).max() / abs(expected).max()
     assert difference < 1e-10 if isinstance(adaptation, Natural) else difference > 0.1
 
 
 def convert_units(robot: Robot, length: float, mass: float) -> Robot:
-    """Return the robot in units of which ``length`` make a metre and ``mass`` a kilogram."""
+    """Return the robot in other units: 1 m is ``length`` units of length, 1 kg is ``mass`` units of mass."""
 
     def convert(frame: Frame) -> Frame:
         x, y, z = (float(entry) * length for entry in frame.translation)  # type: ignore[arg-type]
@@ -262,16 +269,16 @@ def convert_units(robot: Robot, length: float, mass: float) -> Robot:
 
 @pytest.mark.parametrize("natural", [True, False])
 def test_the_rate_does_not_depend_on_units(natural: bool) -> None:
-    """With gain (1/J) and damping in the new units the rate is the same; that of the gradient is not."""
+    """With gain (1/J) and damping in the new units, the natural rate is the same; the rate of the gradient is not."""
     robot, length, mass = ur10(), 3.0, 0.2
     joule = mass * length**2
     power = {"m": 0, "mx": 1, "my": 1, "mz": 1}
     units = np.array([mass * length ** power.get(name.rpartition(".")[2], 2) for name in robot.parameter_names[:60]])
-    x = perturbed_inertias(robot, 0)
+    x = perturb_inertias(robot, 0)
 
     def rate(robot: Robot, x: np.ndarray, unit: float) -> np.ndarray:
         adaptation = Natural(0.2 / unit) if natural else 0.2 / unit
-        return rate_of(SlotineLi(robot, convergence=5.0, damping=3.0 * unit, adaptation=adaptation), x)
+        return evaluate_rate(SlotineLi(robot, convergence=5.0, damping=3.0 * unit, adaptation=adaptation), x)
 
     expected, converted = units * rate(robot, x, 1.0), rate(convert_units(robot, length, mass), units * x, joule)
     difference = abs(converted - expected).max() / abs(expected).max()
@@ -280,14 +287,14 @@ def test_the_rate_does_not_depend_on_units(natural: bool) -> None:
 
 @pytest.mark.parametrize("step", [0.0, 0.1])
 def test_a_factor_scales_the_gain(step: float) -> None:
-    """A factor scales the gain, in the bound on the rate too."""
-    robot, factor = solid_arm(friction=True), 3.0
+    """A factor also scales the gain in the bound on the rate."""
+    robot, factor = make_solid_arm(friction=True), 3.0
     learn = (*LINKS, "joint1.*")
     law, scaled = (
         SlotineLi(robot, convergence=5.0, damping=3.0, adaptation=Natural(gain, step), learn=learn)
         for gain in (0.5, 0.5 * factor)
     )
-    x = np.concatenate([perturbed_inertias(robot, 2), [0.3, 0.2, 0.5, 0.1]])
+    x = np.concatenate([perturb_inertias(robot, 2), [0.3, 0.2, 0.5, 0.1]])
     r = REFERENCE(0.3)
     inputs = (r.q + 0.3, r.qd - 0.2, r.q, r.qd, r.qdd, x)
     output = law.compile(law.graph_with(("adaptation",))).one(*inputs, np.array([factor]))
@@ -298,7 +305,7 @@ def test_a_factor_scales_the_gain(step: float) -> None:
 
 
 def test_estimates_stay_consistent_with_loops_and_a_leak() -> None:
-    """Two links of the five-bar, from a wrong estimate and back to the description."""
+    """Two links of the five-bar start from a wrong estimate, which decays to the description."""
     robot = ytheta.load("five-bar")
     learn = ("left_crank.*", "right_rod.*")
     law = SlotineLi(robot, convergence=8.0, damping=2.0, adaptation=Leakage(Natural(0.5, step=5e-3), 2.0), learn=learn)
@@ -309,7 +316,7 @@ def test_estimates_stay_consistent_with_loops_and_a_leak() -> None:
     start = np.concatenate([perturb_inertia(row, rng, 0.5) for row in rows])
     still = Reference(at, np.zeros(2), np.zeros(2))
     run = simulate_sampled(law, lambda _: still, plant=robot, seconds=0.25, period=5e-3, estimate=start, offset=0.1)
-    assert smallest_eigenvalue(run.x) > 0.0
+    assert compute_smallest_eigenvalue(run.x) > 0.0
     assert np.linalg.norm(run.x[-1] - start) > 0.1 * np.linalg.norm(start)
 
 
@@ -335,7 +342,7 @@ def test_invalid_selections_and_settings_are_refused() -> None:
 
 
 def test_inconsistent_initial_estimates_are_refused() -> None:
-    q, robot = np.zeros(2), solid_arm(friction=True)
+    q, robot = np.zeros(2), make_solid_arm(friction=True)
     law = SlotineLi(robot, convergence=5.0, damping=3.0, adaptation=Natural(0.5), learn=(*LINKS, "joint*.fv"))
     good = true_parameters(law)
     law.init(q, q)

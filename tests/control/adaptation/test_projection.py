@@ -53,7 +53,7 @@ def test_wide_bounds_hardly_affect_tracking() -> None:
 
 @given(st.integers(0, 10_000), st.floats(-3.0, 9.0))
 def test_no_step_leaves_the_bounds(seed: int, exponent: float) -> None:
-    """For slopes of any size; with a step ten times as long some steps do."""
+    """For slopes of any size. Steps ten times as long as the setting leave the bounds."""
     x, slope, error = random_inputs(seed)
     slope = slope / abs(slope).max() * 10.0**exponent
     rate = PROJECTED(x, slope, error)
@@ -66,7 +66,7 @@ def test_no_step_leaves_the_bounds(seed: int, exponent: float) -> None:
 
 
 def test_projection_does_not_increase_the_rate_of_the_lyapunov_function() -> None:
-    """theta_tildeᵀ Gamma^-1 rate is at most the gradient's if the truth is inside the layers, but not near a bound."""
+    """theta_tildeᵀ Gamma^-1 rate is at most that of the gradient; for a truth at a bound, it may exceed it."""
     Gamma, layer = np.array([1.0, 2.0, 3.0, 4.0]), 0.1 * (UPPER - LOWER)
     projection = Projection(Gradient(Gamma), LOWER, UPPER, margin=0.1, step=0.0)
     rate = make_rate_function(projection, two_link_arm(), UNKNOWNS)
@@ -81,7 +81,7 @@ def test_projection_does_not_increase_the_rate_of_the_lyapunov_function() -> Non
 
 
 def test_lyapunov_function_falls_if_the_truth_is_within_the_bounds() -> None:
-    """The estimate starts in a layer and is driven against its bound. The truth of the twin is outside."""
+    """The estimate starts in a layer and is driven towards its bound. In the twin, the truth is outside the bounds."""
     settings: dict[str, Any] = {"plant": two_link_arm(), "seconds": 1.5, "rtol": 1e-8}
     estimate = np.array([1.0, 0.5, 0.05, 0.07])
     lower, upper = np.array([0.9, 0.45, 0.0, 0.0]), np.array([3.0, 2.0, 0.4, 0.075])

@@ -74,7 +74,7 @@ def test_filters_of_a_wrapped_composite_adaptation_are_unchanged(index: int) -> 
 
 
 def test_nested_wrappers_track_with_a_bounded_disturbance() -> None:
-    """A torque that the model does not contain: the error stays small."""
+    """The error stays small although a torque acts that the model does not contain."""
 
     def disturbance(t: float) -> np.ndarray:
         return 0.5 * np.array([np.sin(11.0 * t), np.cos(7.0 * t)])
@@ -112,7 +112,7 @@ def test_a_factor_scales_gain_and_leak() -> None:
 
 
 def test_all_wrappers_nested_on_a_robot_with_loops() -> None:
-    """The masses of the five-bar: the rate by its formula from the gradient's, and a short run within the bounds."""
+    """The masses of the five-bar: the rate follows from that of the gradient, and the bounds hold in a short run."""
     robot = ytheta.load("five-bar")
     learn = tuple(name for name in robot.parameter_names if name.endswith(".m"))
     truth = select_unknowns(robot, None, learn).nominal
@@ -125,7 +125,9 @@ def test_all_wrappers_nested_on_a_robot_with_loops() -> None:
     reference, x = trajectory(0.1), 0.3 * truth
     q, qd = reference.q + 0.05, reference.qd - 0.3
     r = qd - reference.qd + 8.0 * (q - reference.q)
-    gradient, rate = ((each.step(State(0.0, x), 1.0, q, qd, reference)[1].x - x) for each in (gradient_law, law))
+    gradient, rate = (
+        controller.step(State(0.0, x), 1.0, q, qd, reference)[1].x - x for controller in (gradient_law, law)
+    )
     norm = float(np.linalg.norm(r))
     inner_rate = 200.0 * gradient * (norm - 0.1) / norm - 0.5 * (x - truth)
     distance = np.where(inner_rate > 0.0, upper - x, x - lower)

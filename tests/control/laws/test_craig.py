@@ -18,7 +18,7 @@ from ytheta.errors import InputError
 
 
 def test_torque_and_rate_are_the_formulas_with_the_regressor() -> None:
-    """H_hat by steps 1 to 3 of lu1993, from Pinocchio's regressor and a wrong estimate."""
+    """H_hat is computed by steps 1 to 3 of lu1993, with Pinocchio's regressor and a wrong estimate."""
     robot = ytheta.load("ur10")
     pinocchio, s = peer(robot), random_sample(robot, 7)
     K_p, K_v, Psi = np.full(6, 90.0) + np.arange(6), np.full(6, 20.0), np.full(6, 8.0) - np.arange(6)
@@ -46,7 +46,7 @@ def test_step_raises_if_the_estimated_mass_matrix_has_no_inverse() -> None:
 
 
 def test_lyapunov_function_falls_at_the_proven_rate() -> None:
-    """dV/dt = -eᵀ K_p Psi e - edᵀ (K_v - Psi) ed with exact accelerations, with unknown friction too."""
+    """dV/dt = -eᵀ K_p Psi e - edᵀ (K_v - Psi) ed with exact accelerations, also with unknown friction."""
     robot = two_link_arm(friction=True)
     law = Craig(robot, stiffness=49.0, damping=14.0, filtering=7.0, adaptation=0.02, learn=(*UNKNOWNS, "joint1.fv"))
 

@@ -1,4 +1,4 @@
-"""The base of all laws: explicit Euler steps, torque limits, and the growth of the work with the joints."""
+"""The base of all laws: explicit Euler steps, torque limits, and operations per joint."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_divergence_raises() -> None:
 
 
 def make_chain(n: int) -> Robot:
-    """n joints, each axis at a right angle to the previous one."""
+    """Return a chain of n joints, each axis at a right angle to the previous one."""
     links = [
         Link("base"),
         *(Link(f"link{k}", Inertia((1.0, 0.1, 0.02, 0.03, 0.2, 0.0, 0.2, 0.0, 0.0, 0.2))) for k in range(n)),
@@ -79,7 +79,7 @@ def make_chain(n: int) -> Robot:
 
 
 def test_work_grows_linearly_with_the_number_of_joints() -> None:
-    """Every further joint costs the same; in a regressor, the twin, each costs more than the one before."""
+    """Every further joint of a law costs the same; in a regressor, the twin, each costs more than the one before."""
     sizes = (4, 8, 12)
     laws = [SlotineLi(make_chain(n), convergence=4.0, damping=2.0, adaptation=1.0).graph for n in sizes]
     regressors = [kernels.regressor(make_chain(n), reference=True).graph for n in sizes]

@@ -44,7 +44,7 @@ def test_quasi_computed_torque_is_the_formula_with_pinocchio() -> None:
 
 
 def test_quasi_computed_torque_is_the_modified_law_with_the_mass_matrix_as_gain() -> None:
-    """K = lambda H_hat in (88), at one pose, where it is a constant matrix."""
+    """K = lambda H_hat in (88), at one pose, at which K is a constant matrix."""
     robot, lam = ytheta.load("lu-puma4"), 6.0
     s = random_sample(robot, 6)
     K = lam * kernels.mass_matrix(robot).one(s.q)
@@ -90,7 +90,7 @@ def test_lyapunov_function_of_quasi_computed_torque_falls_at_the_proven_rate() -
 
 
 def test_modified_law_has_no_proof_if_its_gain_is_too_small() -> None:
-    """K < C: V grows at times. The paper asks for a K that is large enough; the original law does not need this."""
+    """If K < C, V grows at times. The paper asks for a K that is large enough; the original law does not need this."""
     robot, fast = two_link_arm(), sines([1.5, 1.5], [9.0, 13.0], [0.3, -0.4])
     settings: dict[str, Any] = {"convergence": 1.0, "damping": 0.02, "adaptation": 1e-3, "learn": UNKNOWNS}
     modified, original = (

@@ -1,4 +1,4 @@
-"""Slotine–Li: the law against its formula, and the rate of its Lyapunov function."""
+"""Slotine–Li: the law compared with its formula, and the rate of its Lyapunov function."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ ROBOTS = ("lu-two-link", "lu-puma4", "ur10", "five-bar")
 
 
 @cache
-def robot_with_friction(name: str) -> Robot:
+def load_with_friction(name: str) -> Robot:
     return add_friction(ytheta.load(name))
 
 
-def without_drives(robot: Robot) -> Robot:
+def remove_drives(robot: Robot) -> Robot:
     loops = [replace(loop, joint=replace(loop.joint, drive=Drive())) for loop in robot.loops]
     return replace(robot, joints=tuple(replace(j, drive=Drive()) for j in robot.joints), loops=tuple(loops))
 
@@ -42,8 +42,8 @@ def without_drives(robot: Robot) -> Robot:
 @pytest.mark.parametrize("name", ROBOTS)
 def test_torque_is_the_formula_with_M_C_and_g(name: str) -> None:
     """(28) with separate kernels. Friction is computed here for serial arms, whose drives move with the joints."""
-    robot = robot_with_friction(name)
-    robot = without_drives(robot) if robot.loops else robot
+    robot = load_with_friction(name)
+    robot = remove_drives(robot) if robot.loops else robot
     s = random_sample(robot)
     law = SlotineLi(robot, convergence=s.Lambda, damping=s.K, adaptation=1.0)
     tau, _ = evaluate_law(law, s, law.init(s.q, s.qd).x)
@@ -61,8 +61,8 @@ def test_torque_is_the_formula_with_M_C_and_g(name: str) -> None:
 
 @pytest.mark.parametrize("name", ROBOTS + CATALOG)
 def test_torque_and_rate_are_the_formulas_with_the_regressor(name: str) -> None:
-    """(31) and (32) with a wrong estimate, friction among the unknown parameters."""
-    robot = robot_with_friction(name)
+    """(31) and (32) with a wrong estimate; friction is among the unknown parameters."""
+    robot = load_with_friction(name)
     s = random_sample(robot, 2)
     learn = tuple(n for n in robot.parameter_names if n.endswith((".m", ".mx", ".Izz", ".Ia", ".fv", ".fc", ".fo")))
     Gamma = random_positive_definite(np.random.default_rng(3), len(learn))
@@ -84,7 +84,7 @@ def test_torque_and_rate_are_the_formulas_with_the_regressor(name: str) -> None:
 
 @pytest.mark.parametrize("friction", [False, True])
 def test_lyapunov_function_falls_at_the_proven_rate(friction: bool) -> None:
-    """dV/dt = -rᵀ (K_D + F_v) r, with unknown friction too; with 10 % less dissipation the balance does not hold."""
+    """dV/dt = -rᵀ (K_D + F_v) r, also with unknown friction. With 10 % less dissipation, the balance does not hold."""
     robot, learn = two_link_arm(friction=friction), UNKNOWNS + (("joint1.fv", "joint2.fc") if friction else ())
     Lambda, K = np.diag([4.0, 6.0]), np.array([[5.0, 1.0], [1.0, 3.0]])
     law = SlotineLi(robot, convergence=Lambda, damping=K, adaptation=2.0, learn=learn)

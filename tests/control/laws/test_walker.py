@@ -1,4 +1,4 @@
-"""Walker's controller: its formula with link Jacobians, the recursion on floats, closed loops, invalid settings."""
+"""Walker's controller: its formula with link Jacobians, the recursion on floats, simulations, invalid settings."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 from examples.paper_comparison import evaluate_lyapunov
-from examples.walker1988_control import make_law, without_coulomb
+from examples.walker1988_control import load_without_coulomb, make_law
 
 import ytheta
 from tests.support.control_loop import ContinuousRun, ReferenceFunction, simulate_continuous
@@ -49,22 +49,22 @@ LOOPED = ("walker", "palletiser", "five-bar", "slide")
 
 
 @cache
-def robot_with_friction(name: str) -> Robot:
-    """With smooth friction at every joint, those that close loops included."""
+def load_with_friction(name: str) -> Robot:
+    """Return a robot with smooth friction at every joint, including those that close loops."""
     robot = add_friction(make_looped_robot(name) if name in LOOPED else ytheta.load(name))
     loops = [replace(o, joint=replace(o.joint, drive=replace(o.joint.drive, viscous=0.7))) for o in robot.loops]
     return replace(robot, loops=tuple(loops))
 
 
-def feedback_gains(robot: Robot) -> np.ndarray:
+def make_feedback_gains(robot: Robot) -> np.ndarray:
     return np.linspace(2.0, 5.0, len(build_constraint(robot).mechanism.bodies))
 
 
 # --- formula ----------------------------------------------------------------------------------------------------------
 
 
-def link_damping(mech: Mechanism, q: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Sum of gamma_j J_jᵀ I0_j J_j from link Jacobians in base axes; ``weights`` are gamma_j times the parameters."""
+def compute_link_damping(mech: Mechanism, q: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return the sum of gamma_j J_jᵀ I0_j J_j, with link Jacobians in base axes; ``weights`` are gamma_j m0_j."""
     robot = mech.robot
     poses = link_poses(robot, q)
     total = np.zeros((len(q), len(q)))
@@ -112,7 +112,7 @@ def evaluate_formula(law: Walker, s: ControlSample, x: np.ndarray, gamma: np.nda
     weights = theta[:count] * np.repeat(gamma, 10)
     columns = [robot.parameter_names.index(name) for name in law.unknown_names]
     theta[columns] = x
-    m = compute_drive_motion(loops, *(as_objects(e) for e in (s.qd, vd, v)))
+    m = compute_drive_motion(loops, *(to_objects(e) for e in (s.qd, vd, v)))
     vectors = [m.joints.q, m.joints.qd, m.joints.vd, m.joints.v, m.velocity, m.reference_velocity, m.acceleration]
     matrices = [casadi.reshape(column(t.ravel(order="F")), *t.shape) for t in (m.drive_jacobian, m.joint_jacobian)]
     values = casadi.Function("m", [loops.x], [*map(column, vectors), *matrices])(close_loops(loops, s.q))
@@ -126,11 +126,11 @@ def evaluate_formula(law: Walker, s: ControlSample, x: np.ndarray, gamma: np.nda
     factors = np.stack([acceleration, rate, signs, np.ones(len(rate))], axis=1)  # (22): viscous friction of qd
     drive_theta = theta[count : count + factors.size].reshape(factors.shape)
     w = np.concatenate([Y.T @ (qd - jv), (factors * (rate - reference)[:, None]).ravel()])
-    K_D = J.T @ link_damping(mech, q, weights) @ J
+    K_D = J.T @ compute_link_damping(mech, q, weights) @ J
     return Expected(J.T @ (Y @ theta[:count]), D.T @ (factors * drive_theta).sum(axis=1), K_D, w[columns])
 
 
-def as_objects(values: np.ndarray) -> np.ndarray:
+def to_objects(values: np.ndarray) -> np.ndarray:
     return np.array([float(value) for value in values], dtype=object)
 
 
@@ -141,8 +141,8 @@ def close_loops(loops: Constraint, Q: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("name", SERIAL + LOOPED)
 def test_torque_and_rate_are_those_of_slotine_li_with_its_own_regressor_and_damping(name: str) -> None:
     """(17)-(25), with friction of joints that close loops, a wrong estimate, and full matrices as gains."""
-    robot = robot_with_friction(name)
-    s, gamma = random_sample(robot), feedback_gains(robot)
+    robot = load_with_friction(name)
+    s, gamma = random_sample(robot), make_feedback_gains(robot)
     learn = tuple(n for n in robot.parameter_names if n.endswith((".m", ".mx", ".Ixy", ".Izz", ".fv", ".fc", ".fo")))
     Gamma = random_positive_definite(np.random.default_rng(3), len(learn)) / len(learn)
     law = Walker(robot, convergence=s.Lambda, feedback=gamma, adaptation=Gamma, learn=learn)
@@ -158,9 +158,9 @@ def test_torque_and_rate_are_those_of_slotine_li_with_its_own_regressor_and_damp
 
 @pytest.mark.parametrize("name", ["ur10", "walker"])
 def test_both_forms_have_the_same_rates_and_different_torques(name: str) -> None:
-    """vhat × I vhat against the symmetric form of ``SlotineLi``: equal rates of link parameters, other torques."""
-    robot = robot_with_friction(name)
-    s, gamma = random_sample(robot, 3), feedback_gains(robot)
+    """vhat × I vhat, and the symmetric form of ``SlotineLi``: equal rates of link parameters, different torques."""
+    robot = load_with_friction(name)
+    s, gamma = random_sample(robot, 3), make_feedback_gains(robot)
     learn = tuple(n for n in robot.parameter_names if n.endswith((".m", ".my", ".Ixz")))
     law = Walker(robot, convergence=s.Lambda, feedback=gamma, adaptation=1.0, learn=learn)
     x = law.init(s.q, s.qd).x
@@ -173,7 +173,7 @@ def test_both_forms_have_the_same_rates_and_different_torques(name: str) -> None
 
 @pytest.mark.parametrize("robot", [MOTORS, with_forces(MOTORS, SPRING), COUPLED], ids=["motors", "forces", "couplings"])
 def test_motors_forces_and_couplings(robot: Robot) -> None:
-    """Not in the paper. Without errors tau is inverse dynamics; dx/dt = -(d tau/dx)ᵀ r."""
+    """Not in the paper. Without tracking errors, tau is the inverse dynamics; dx/dt = -(d tau/dx)ᵀ r."""
     robot, s = robot.numeric, random_sample(robot, 6)
     law = Walker(
         robot,
@@ -197,7 +197,7 @@ def test_motors_forces_and_couplings(robot: Robot) -> None:
 
 @pytest.mark.parametrize("name", SERIAL + LOOPED)
 def test_recursion_on_floats_is_the_graph(name: str) -> None:
-    robot = robot_with_friction(name)
+    robot = load_with_friction(name)
     s = random_sample(robot, 4)
     law = Walker(robot, convergence=s.Lambda, feedback=3.0, adaptation=0.5)
     assert {n for n in law.unknown_names if n.endswith(".fv")} == {f"{n}.fv" for n in robot.moving}
@@ -212,7 +212,7 @@ def test_recursion_on_floats_is_the_graph(name: str) -> None:
 # --- closed loops -----------------------------------------------------------------------------------------------------
 
 
-def smooth_robot(name: str) -> Robot:
+def load_smooth_robot(name: str) -> Robot:
     robot = ytheta.load(name)
     joints = [replace(j, drive=replace(j.drive, coulomb_speed=0.05)) for j in robot.joints]
     return replace(robot, joints=tuple(joints))
@@ -220,8 +220,8 @@ def smooth_robot(name: str) -> Robot:
 
 @pytest.mark.parametrize("name", ["walker", "palletiser"])
 def test_robots_with_loops_track_and_the_lyapunov_function_falls(name: str) -> None:
-    """With adaptation, against the twin without."""
-    robot = smooth_robot(name)
+    """The twin does not adapt and has larger errors."""
+    robot = load_smooth_robot(name)
     law, reference = make_law(robot, name), swing(robot, size=0.05)
     q, qd, _ = reference(np.zeros(1))
     errors = []
@@ -241,7 +241,7 @@ def test_robots_with_loops_track_and_the_lyapunov_function_falls(name: str) -> N
 
 @pytest.mark.parametrize("name", ["walker", "palletiser"])
 def test_robots_with_loops_track_in_mujoco(name: str) -> None:
-    robot = without_coulomb(name)  # MuJoCo has another law of Coulomb friction
+    robot = load_without_coulomb(name)  # MuJoCo models Coulomb friction differently
     law, reference = make_law(robot, name, speed=0.1), swing(robot, size=0.05)
     q, qd, _ = reference(np.zeros(1))
     loop = PlainLoop(plant=MujocoPlant(robot), controller=law)
@@ -256,8 +256,8 @@ def test_robots_with_loops_track_in_mujoco(name: str) -> None:
 @pytest.mark.parametrize("name", ["lu-two-link", "five-bar", "walker"])
 def test_lyapunov_function_falls_at_the_proven_rate(name: str) -> None:
     """dV/dt = -rᵀ K_D r: friction (22) has no part in it at any joint. The twin dissipates a tenth less."""
-    robot = without_coulomb(name)
-    loops, gamma = build_constraint(robot), feedback_gains(robot)
+    robot = load_without_coulomb(name)
+    loops, gamma = build_constraint(robot), make_feedback_gains(robot)
     learn = tuple(n for n in robot.parameter_names if n.endswith((".m", ".fv")))
     law = Walker(robot, convergence=5.0, feedback=gamma, adaptation=0.5, learn=learn)
     weights = robot.numeric.theta[: 10 * len(gamma)] * np.repeat(gamma, 10)
@@ -267,17 +267,18 @@ def test_lyapunov_function_falls_at_the_proven_rate(name: str) -> None:
     def power(_: float, q: np.ndarray, qd: np.ndarray, r: Reference) -> float:
         x = close_loops(loops, q)
         xd = np.array(loops.tangent(x)) @ (qd - r.qd + 5.0 * (q - r.q))
-        return float(xd @ link_damping(loops.mechanism, x, weights) @ xd)  # no couplings: x are the joint positions
+        damping = compute_link_damping(loops.mechanism, x, weights)  # no couplings: x are the joint positions
+        return float(xd @ damping @ xd)
 
     estimate = np.where([n.endswith(".fv") for n in learn], 0.1, 0.8 * law.unknowns.nominal)
     run = simulate_continuous(
         law, reference, plant=robot, seconds=0.3, offset=0.03, estimate=estimate, power=power, points=31, rtol=1e-8
     )
-    assert balance_error(run) < 1e-6
-    assert balance_error(replace(run, dissipated=0.9 * run.dissipated)) > 1e-4
+    assert compute_balance_error(run) < 1e-6
+    assert compute_balance_error(replace(run, dissipated=0.9 * run.dissipated)) > 1e-4
 
 
-def balance_error(run: ContinuousRun) -> float:
+def compute_balance_error(run: ContinuousRun) -> float:
     V = run.lyapunov(run.law.unknowns.nominal)
     return float(abs(V - V[0] + run.dissipated).max() / run.dissipated[-1])
 
@@ -295,11 +296,11 @@ def test_initial_inertias_weight_the_feedback() -> None:
     np.testing.assert_array_equal(half.init(s.q, s.qd, estimate=x).x, x)
     np.testing.assert_allclose(evaluate_law(half, s, x)[0], evaluate_law(full, s, x)[0], rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(
-        full.lyapunov(State(0.0, x), s.q, s.qd, s.reference, x), lyapunov_term(robot, s), rtol=1e-12
+        full.lyapunov(State(0.0, x), s.q, s.qd, s.reference, x), compute_lyapunov_term(robot, s), rtol=1e-12
     )
 
 
-def lyapunov_term(robot: Robot, s: ControlSample) -> float:
+def compute_lyapunov_term(robot: Robot, s: ControlSample) -> float:
     r = s.ed + 4.0 * s.e
     return float(r @ kernels.mass_matrix(robot).one(s.q) @ r) / 2.0
 

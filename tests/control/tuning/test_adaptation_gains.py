@@ -1,4 +1,4 @@
-"""Suggested adaptation gains: natural and composite adaptation, parameters that the motion does not excite."""
+"""Suggested adaptation gains: natural and composite adaptation, and parameters without excitation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Suggested feedback gains: poles of small robots and of long periods, robots without inertia."""
+"""Suggested feedback gains: poles for small robots and for long periods, and robots without inertia."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ytheta.simulation.references.fourier import default_reference
 
 
 def test_small_robots_get_faster_poles() -> None:
-    """A tenth of the length gives ten times the angular acceleration by gravity."""
+    """An arm of a tenth of the length has ten times the angular acceleration by gravity."""
     motion = sample(reference_of("lu-two-link"))
     robot = load_robot("lu-two-link").numeric
     small, normal, large = (

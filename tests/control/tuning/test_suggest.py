@@ -1,4 +1,4 @@
-"""Suggested gains: every law tracks robots of every kind with a wrong model; scaling laws; invalid arguments."""
+"""Suggested gains: tracking with a wrong model, scaled robots, other periods, and invalid arguments."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ from ytheta.robot.robot import Robot
 ADAPTIVE_LAWS = tuple(name for name, law in CONTROLLERS.items() if issubclass(law, AdaptiveLaw))
 BALL = ((0.1, 0.0, 0.0), (0.0, 0.1, 0.0), (0.0, 0.0, 0.1))  # kg m²
 
-# Every law on a serial arm, on one with a prismatic joint, and on one with a loop; slotine-li on all others. Compiling
-# takes most of the time, and seven laws on arms with six and seven joints would take minutes.
+# All laws are tested on a serial arm, on an arm with a prismatic joint and on one with a loop, slotine-li on all other
+# robots. Compilation takes most of the time: all laws on arms with six and seven joints would take minutes.
 ROBOTS_FOR_ALL_LAWS = ("lu-two-link", "ha-scara", "five-bar")
 OTHER_ROBOTS = ("ur10", "iiwa14", "lu-puma4", "palletiser", "panda", "puma560-mdh", "puma560", "stanford", "walker")
 PAIRS = [
@@ -72,7 +72,7 @@ def test_much_larger_gains_diverge(factors: dict[str, float]) -> None:
 
 @pytest.mark.parametrize("robot", ["ha-scara", "five-bar"])
 def test_friction_can_be_unknown_as_well(robot: str) -> None:
-    """The model has half the friction. If friction is not adapted, the error is larger; if it is, it converges."""
+    """The model has half the friction. With adaptation of friction, its estimate converges and tracking is better."""
     plant, reference, base = load_robot(robot), reference_of(robot), base_of(robot)
 
     def halve_friction(drive: Drive) -> Drive:
@@ -92,12 +92,12 @@ def test_friction_can_be_unknown_as_well(robot: str) -> None:
     indices = [with_friction.unknown_names.index(name) for name in names]
     truth = plant.theta[[plant.parameter_names.index(name) for name in names]]
     errors = np.abs(runs.final_estimate[0, indices] - truth)
-    assert np.median(errors / truth) < 0.4  # it was 0.5, and some joints hardly reverse in five seconds
+    assert np.median(errors / truth) < 0.4  # 0.5 at the start; some joints hardly reverse in five seconds
 
 
 @pytest.mark.parametrize("law", ["slotine-li", "craig", "pd-gravity"])
 def test_masses_times_a_thousand_give_the_same_motion(law: str) -> None:
-    """Gains in Nm grow by the same factor, those in 1/s stay; friction is scaled too."""
+    """Gains in N m grow by the same factor, those in 1/s do not change. Friction is scaled too."""
 
     def scale_robot(robot: Robot, factor: float) -> Robot:
         def scale_drive(drive: Drive) -> Drive:
@@ -148,9 +148,9 @@ def test_other_periods(law: str, period: float) -> None:
 
 
 def test_a_heavy_unknown_load() -> None:
-    """10 kg on the flange of a UR10, its limit, as base parameters of a load that is described without mass.
+    """A UR10 carries its maximum load, 10 kg. The description has a load without mass.
 
-    A wrist without rotors is as light as its links, and so are its gains: the load causes large errors at first, but
+    The described wrist has no rotors and is light, so its gains are small: the load causes large errors at first, but
     the loop does not diverge.
     """
     model = load_robot("ur10").with_load(Inertia())

@@ -29,7 +29,7 @@ class Plant(Protocol):
         """Return d state / dt."""
 
     def close_loops(self, state: PerState) -> PerState:
-        """Return the state with its loops closed again, which an integration step has opened slightly."""
+        """Return the state with its loops closed; an integration step opens them slightly."""
 
     def get_motion(self, state: PerState) -> tuple[PerJoint, PerJoint]:
         """Return q and qd of the actuated coordinates."""

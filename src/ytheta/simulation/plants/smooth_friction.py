@@ -41,9 +41,9 @@ def find_nonsmooth_drives(robot: Robot) -> tuple[str, ...]:
 
 
 def find_chattering_drives(robot: Robot, q: SamplesByJoint, period: float) -> tuple[str, ...]:
-    """Return the names of drives whose speed a wrong sign changes too much at one of these poses.
+    """Return the names of nonsmooth drives that chatter at one of these poses.
 
-    The limit is ``MAX_SPEED_ERROR``. Only nonsmooth drives can chatter.
+    A drive chatters if a wrong sign changes its speed by more than ``MAX_SPEED_ERROR`` in one period.
     """
     nonsmooth = set(find_nonsmooth_drives(robot))
     if not nonsmooth:

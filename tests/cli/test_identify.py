@@ -47,13 +47,13 @@ def test_the_table(folder: Path) -> None:
     lines = result.stdout.splitlines()
     assert lines[0].startswith("lu-two-link: 2 joints, 12 base parameters; estimator weighted, differential form")
     assert lines[1].startswith("fitted to     a.npz: ")
-    assert lines[2].startswith("judged by   b.csv: ")
+    assert lines[2].startswith("validated on  b.csv: ")
     assert any(line.split()[:1] == ["joint2.fv"] and "yes" in line for line in lines)
     assert any("torque RMS" in line and "of variation %" in line and "validation %" in line for line in lines)
     assert lines[-1].startswith("Good: the torque error is ")
     narrow = ytheta("identify", "lu-two-link", "a.npz", cwd=folder, columns=60).stdout
-    assert "* with" in result.stdout
-    assert "* with" not in narrow
+    assert "combined with" in result.stdout
+    assert "combined with" not in narrow
     assert "validation %" not in narrow
     assert "joint2.fv" in narrow
     assert "--verbose" in narrow

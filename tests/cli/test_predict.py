@@ -39,7 +39,7 @@ def test_predict_equals_the_validation(folder: Path, tmp_path: Path) -> None:
     assert without_friction["relative_error_percent"] > 5.0 * answer["relative_error_percent"]
     result = ytheta("predict", "true.toml", "b.csv", "-o", str(tmp_path / "t.parquet"), cwd=folder)
     assert result.returncode == 0
-    assert result.stdout.splitlines()[-1].startswith("predicts the torque to 0.0")
+    assert result.stdout.splitlines()[-1].startswith("torque error 0.0")
     assert result.stderr.splitlines()[-1] == f"note: wrote {tmp_path / 't.parquet'}"
     assert pl.read_parquet(tmp_path / "t.parquet").columns == torques.columns
 

@@ -1,4 +1,4 @@
-"""A page of figures with captions, such as the figures of a paper redrawn.
+"""A page of figures with captions, such as those of a paper.
 
 If a library that pages need is missing, importing this module raises MissingExtraError.
 """

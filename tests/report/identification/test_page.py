@@ -79,7 +79,7 @@ def test_unseen_parameters_and_no_validation(identification: Identification) -> 
     assert data["parameters"][0]["std"] is None
     assert data["validation"] is None
     assert data["verdict"] == "not exciting"
-    for text in ("∞", "not seen", "not exciting", "no validation log was given", "Nothing."):
+    for text in ("∞", "not seen", "not exciting", "no validation log was given", "No findings."):
         assert text in page.text
 
 

@@ -1,4 +1,4 @@
-"""identify: from a robot and logs of its motion to an Identification."""
+"""Identification of the base parameters of a robot from logs of its motion."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ from ytheta.robot.robot import Robot
 from ytheta.shapes import PerJoint
 
 FRICTION = ("viscous", "coulomb", "offset")
-ASYMMETRIC = "asymmetric"  # friction that depends on the direction: Coulomb friction and offset together
-NOISE_BANDWIDTH = 0.898  # of the low-pass, relative to its cut-off: the integral of 1 / (1 + x^8)²
+ASYMMETRIC = "asymmetric"  # short for Coulomb friction and offset: friction that differs between the directions
+NOISE_BANDWIDTH = 0.898  # of the low-pass over its cut-off: the integral of 1 / (1 + x^8)² from 0 to infinity
 
 
 def identify(
@@ -59,11 +59,21 @@ def identify(
 ) -> Identification:
     """Identify the base parameters of a robot from measured motion.
 
-    ``validate``: logs of other motion to validate the model with. ``estimator``: a name, or an estimator with its own
-    settings such as ``Recursive(forgetting=0.999)``. ``friction``: kinds among "viscous", "coulomb", "offset" and
-    "asymmetric" (coulomb and offset). ``parameters``: names or patterns such as "*.fv" of the parameters to estimate,
-    instead of ``friction`` and ``rotor_inertia``; all others keep the description's values. ``min_speed``: one speed
-    per joint; equations of slower joints are left out. ``report_stage`` is called with the name of each stage.
+    Parameters
+    ----------
+    robot          a robot whose description contains at least geometry and gravity
+    logs           one or several logs with torques, to which the model is fitted
+    validate       logs of other motion, on which the errors of the model are computed
+    estimator      a name, or an estimator with its settings, such as ``Recursive(forgetting=0.999)``
+    form           equation form: "differential", "integral" or "momentum"
+    friction       kinds of friction to estimate: "viscous", "coulomb", "offset", "asymmetric" (coulomb and offset)
+    rotor_inertia  whether to estimate the rotor inertias of the drives
+    parameters     names or patterns, such as "*.fv", of the standard parameters to estimate. They replace ``friction``
+                   and ``rotor_inertia``; all other parameters keep the values of the description
+    settings       how the logs are prepared: cut-off, derivatives, decimation and others
+    min_speed      one speed per joint, in rad/s or m/s; the equations of a joint that is slower are left out
+    threads        number of threads; None uses all cores
+    report_stage   called with the name of each stage when it starts
     """
     if not isinstance(robot, Robot):
         raise InputError(f"{robot!r} is not a robot; load it with load(name or path)")
@@ -83,8 +93,8 @@ def identify(
     if not len(base):
         raise InputError(f"robot {robot.name!r}: no parameter has any effect on its torques; nothing can be identified")
     directions, known, differential = make_drive_directions(robot), KnownTorque(base), Differential(base, speeds)
-    held = find_held_joints(robot, fit_logs)
-    sources: tuple[Source, ...] = tuple(LogSource(each, directions, held) for each in preparations)
+    held_joints = find_held_joints(robot, fit_logs)
+    sources: tuple[Source, ...] = tuple(LogSource(each, directions, held_joints) for each in preparations)
     equation_form = create_form(form, base, min_speed=speeds)
     problem = EstimationProblem(equation_form, subtract_known_torque(sources, known), threads=threads)
     if not any(True for _ in problem.tasks()):
@@ -92,7 +102,7 @@ def identify(
     report_stage("estimating")
     estimate = method.fit(problem)
     if not problem.normal_equations().counts.any():
-        raise InputError("no equation is left: all joints are always slower than min_speed; lower it")
+        raise InputError("no equation is left: all joints are always slower than min_speed; lower min_speed")
     report_stage("computing the errors")
     fit = compute_errors(differential, sources, estimate.beta, known=known, threads=threads)
     validation = None
@@ -107,7 +117,7 @@ def identify(
         parameters=base.selected,
         min_speed=None if speeds is None else tuple(speeds.tolist()),
         settings=tuple(each.settings for each in preparations),
-        expected_autocorrelation_time=_expected_autocorrelation_time(preparations[0]),
+        expected_autocorrelation_time=_compute_expected_autocorrelation_time(preparations[0]),
     )
     findings = (
         *_collect_log_findings((*fit_logs, *validation_logs), (*preparations, *validation_preparations)),
@@ -131,9 +141,9 @@ def _to_logs(logs: Log | Sequence[Log]) -> tuple[Log, ...]:
 
 
 def _expand_friction(friction: Sequence[str]) -> tuple[str, ...]:
-    """Kinds of friction for ``base_parameters``, each once; unknown kinds are left for it to refuse."""
+    """Return the kinds of friction without duplicates and abbreviations; ``base_parameters`` refuses unknown kinds."""
     if isinstance(friction, str) or not isinstance(friction, Sequence):
-        raise InputError(f"friction is a list of kinds, such as {FRICTION}, or empty; it is {friction!r}")
+        raise InputError(f"friction must be a list of kinds such as {FRICTION}, or empty; it is {friction!r}")
     kinds = [each for kind in friction for each in (("coulomb", "offset") if kind == ASYMMETRIC else (kind,))]
     return tuple(dict.fromkeys(kinds))
 
@@ -150,24 +160,24 @@ def _check_min_speed(robot: Robot, min_speed: Sequence[float] | None) -> PerJoin
     return speeds
 
 
-def _expected_autocorrelation_time(preparation: Preparation) -> float:
-    """Autocorrelation time of white noise after the low-pass in samples: half the rate over the noise bandwidth."""
+def _compute_expected_autocorrelation_time(preparation: Preparation) -> float:
+    """Return the autocorrelation time of low-passed white noise, in samples: half the rate over the noise bandwidth."""
     return max(1.0, 0.5 * preparation.rate / (NOISE_BANDWIDTH * float(preparation.settings.cutoff)))
 
 
 def _collect_log_findings(logs: Sequence[Log], preparations: Sequence[Preparation]) -> Iterator[Finding]:
-    """Findings of the reader and of the preparation, with the name of the log if there are several."""
+    """Yield the findings of reading and preparing the logs; each names its log if there are several."""
     for log, preparation in zip(logs, preparations, strict=True):
         for finding in (*log.findings, *preparation.findings):
             yield replace(finding, source=Path(log.source).name) if len(logs) > 1 else finding
 
 
 def _find_unfiltered_friction(base: BaseParameters) -> Iterator[Finding]:
-    """A finding about Coulomb friction of robots with loops, which does not pass the low-pass; see ``friction``."""
+    """Yield a finding if Coulomb friction does not pass the low-pass, as in robots with loops; see ``friction``."""
     if base.robot.loops and any(name.endswith(COULOMB) for name in base.selected):
         statement = (
-            "the robot has closed loops, and its Coulomb friction is compared with the low-passed torque without "
-            "passing the low-pass itself"
+            "the robot has closed loops, so its Coulomb friction does not pass the low-pass, although the torque with "
+            "which it is compared does"
         )
-        remedy = "expect errors of Coulomb and viscous friction beyond their standard deviations"
+        remedy = "expect errors of Coulomb and viscous friction that exceed their standard deviations"
         yield Finding(FitFindingCode.FRICTION, Severity.WARNING, statement, remedy)

@@ -1,4 +1,4 @@
-"""Checks of all logs before a fit, and one common preparation for them."""
+"""Checks of all logs before a fit, and their preparations with a common cut-off."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from ytheta.logs.preparing.preparation import Preparation, PreparationSettings, 
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Bool
 
-MAX_HELD_RANGE = (np.radians(2.0), 0.005)  # rad for revolute joints, m for prismatic ones; less motion is noise
+# Range of positions up to which a joint counts as held; smaller ranges are encoder noise.
+MAX_HELD_RANGE = (np.radians(2.0), 0.005)  # rad for revolute joints, m for prismatic joints
 
 
 def check_logs(robot: Robot, logs: Sequence[Log]) -> None:
@@ -32,7 +33,7 @@ def check_logs(robot: Robot, logs: Sequence[Log]) -> None:
                 f"{', '.join(robot.actuated)}; read it with read_log(path, robot)"
             )
         if log.tau is None:
-            raise InputError(f"{name}: the log has no torques; name their columns")
+            raise InputError(f"{name}: the log has no torques; name the columns that contain them")
         for quantity, values in (("time", log.t[:, None]), ("q", log.q), ("tau", log.tau), ("qd", log.qd)):
             if values is not None and not np.isfinite(values.sum()):
                 for row in np.flatnonzero(~np.isfinite(values).all(axis=1))[:1]:
@@ -44,7 +45,7 @@ def check_logs(robot: Robot, logs: Sequence[Log]) -> None:
 
 
 def find_held_joints(robot: Robot, logs: Sequence[Log]) -> Bool[np.ndarray, "joints"]:
-    """True for joints that move in no log."""
+    """Return True for every joint that does not move in any log."""
     low = np.min([log.q.min(axis=0) for log in logs], axis=0)
     high = np.max([log.q.max(axis=0) for log in logs], axis=0)
     limits = [MAX_HELD_RANGE[name in robot.sliding_joints] for name in robot.actuated]
@@ -54,39 +55,39 @@ def find_held_joints(robot: Robot, logs: Sequence[Log]) -> Bool[np.ndarray, "joi
 def choose_preparations(
     fit: Sequence[Log], validation: Sequence[Log], settings: PreparationSettings
 ) -> tuple[list[Preparation], list[Preparation]]:
-    """Choose the preparation of all logs, with one cut-off: the highest of the logs of the fit that all logs allow."""
+    """Choose the preparations of the logs of the fit and of the validation logs, with one common cut-off.
+
+    A cut-off of "auto" is the highest that is chosen for any log of the fit, or the highest that all rates allow if
+    that is lower.
+    """
     if not fit:
         raise InputError("there is no log to identify from")
-    first = [choose_preparation(log, settings) for log in fit]
-    cutoff = max(float(each.settings.cutoff) for each in first)
+    preparations = [choose_preparation(log, settings) for log in fit]
+    cutoff = max(float(preparation.settings.cutoff) for preparation in preparations)
     if settings.cutoff == "auto":
         cutoff = min([cutoff, *(MAX_CUTOFF_RATIO * log.rate for log in (*fit, *validation))])
     common = replace(settings, cutoff=cutoff)
-
-    def prepare(log: Log) -> Preparation:
-        try:
-            return choose_preparation(log, common)
-        except InputError as error:
-            name = log.source or "log"
-            raise InputError(str(error) if name in str(error) else f"{name}: {error}") from None
-
-    pairs = zip(fit, first, strict=True)
-    fit_preparations = [each if each.settings.cutoff == cutoff else prepare(log) for log, each in pairs]
-    return fit_preparations, [prepare(log) for log in validation]
+    fit_preparations = [
+        preparation if preparation.settings.cutoff == cutoff else choose_preparation(log, common)
+        for log, preparation in zip(fit, preparations, strict=True)
+    ]
+    return fit_preparations, [choose_preparation(log, common) for log in validation]
 
 
 def find_zero_torques(logs: Sequence[Log]) -> Iterator[Finding]:
-    """Findings about joints whose torque is zero throughout; the estimators give their equations no weight."""
+    """Yield findings about joints whose torque is always zero; the estimators give their equations no weight."""
     for log in logs:
         assert log.tau is not None
         names = tuple(name for name, column in zip(log.joints, log.tau.T, strict=True) if not column.any())
         if names:
-            statement = f"{log.source or 'log'}: the torque of {', '.join(names)} is zero throughout"
-            yield Finding(LogFindingCode.TORQUE, Severity.WARNING, statement, "its equations are left out", names)
+            statement = f"the torque of {', '.join(names)} is always zero"
+            remedy = "equations of joints without torque are left out"
+            source = log.source or "log"
+            yield Finding(LogFindingCode.TORQUE, Severity.WARNING, statement, remedy, names, source)
 
 
 def find_repetitions(fit: Sequence[Log], validation: Sequence[Log]) -> Iterator[Finding]:
-    """Findings about validation logs that repeat the motion of the fit; an error if a log of the fit is given twice."""
+    """Yield findings about validation logs that repeat the motion of the fit; refuse a log of the fit given twice."""
     for k, log in enumerate(fit):
         for other in fit[k + 1 :]:
             if other is log or (np.array_equal(log.q, other.q) and np.array_equal(log.t, other.t)):

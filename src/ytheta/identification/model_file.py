@@ -1,7 +1,8 @@
-"""Identified models as files: a robot in TOML that every command accepts, with a table ``[identification]``.
+"""Model files: robots in TOML that every command accepts, with an additional table ``[identification]``.
 
-The robot has the standard parameters nearest to its description. The table contains the base parameters with their
-covariance, the errors, and the settings; docs/identify.md describes its keys.
+Of all standard parameters that give the identified base parameters, the robot has those nearest to its description. The
+table contains the base parameters with their covariance, the torque errors and the settings; docs/identify.md describes
+its keys.
 """
 
 from __future__ import annotations
@@ -31,12 +32,12 @@ if TYPE_CHECKING:
 
 TABLE = "identification"
 SUFFIX = ".toml"
-TOLERANCE = 1e-8  # relative; numbers are written with all their digits
+RELATIVE_TOLERANCE = 1e-8  # of consistent values in a file; all digits are written, so that only edits exceed it
 
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """The content of a model file: the robot, its base parameters with their covariance, and the whole table."""
+    """The content of a model file: the robot, its base parameters with their covariance, and the complete table."""
 
     robot: Robot
     names: tuple[str, ...]
@@ -52,7 +53,9 @@ def save_model(identification: Identification, path: str | Path) -> Path:
         content = model_to_toml(identification).encode("utf-8")
     except UnicodeEncodeError as error:
         text = error.object[error.start : error.end]
-        raise InputError(f"{path}: {text!r} is not a valid character; rename the log or part that has it") from None
+        raise InputError(
+            f"{path}: {text!r} is not a valid character; rename the log or robot part whose name contains it"
+        ) from None
     with write_atomically(path) as file:
         file.write_bytes(content)
     return path
@@ -60,7 +63,7 @@ def save_model(identification: Identification, path: str | Path) -> Path:
 
 def model_to_toml(identification: Identification) -> str:
     """Return a model as TOML text."""
-    return "\n".join([to_toml(identification.robot), *_lines(identification), ""])
+    return "\n".join([to_toml(identification.robot), *_format_table(identification), ""])
 
 
 def summarize_errors(errors: TorqueErrors) -> dict[str, Any]:
@@ -79,7 +82,7 @@ def summarize_errors(errors: TorqueErrors) -> dict[str, Any]:
 
 
 def summarize_selection(parameters: Iterable[str]) -> dict[str, Any]:
-    """Return the kinds of friction among standard parameters, and whether rotor inertia is, as plain data."""
+    """Return the kinds of friction among the standard parameters, and whether there are rotor inertias, as plain data."""
     kinds = {name.rpartition(".")[2] for name in parameters}
     return {
         "friction": [kind for kind, symbol in FRICTION_PARAMETERS.items() if symbol in kinds],
@@ -87,10 +90,10 @@ def summarize_selection(parameters: Iterable[str]) -> dict[str, Any]:
     }
 
 
-def _lines(fit: Identification) -> Iterator[str]:
+def _format_table(fit: Identification) -> Iterator[str]:
     origin = fit.origin
     yield f"[{TABLE}]"
-    yield from _entries(
+    yield from _format_entries(
         {
             "ytheta": ytheta.__version__,
             "verdict": fit.verdict.grade.value,
@@ -113,37 +116,37 @@ def _lines(fit: Identification) -> Iterator[str]:
     rows = zip(fit.names, fit.beta, fit.std, fit.seen, fit.base.expressions, strict=True)
     for name, value, std, seen, expression in rows:
         row = {"name": name, "value": value, "std": std, "seen": seen.value, "expression": expression}
-        yield f"    {_inline(row)},"
+        yield f"    {_format_inline_table(row)},"
     yield "]"
     yield "\n# Covariance of the base parameters, in their order; each row ends at the diagonal."
     yield "covariance = ["
     for k, row in enumerate(fit.covariance):
-        yield f"    {_value(row[: k + 1].tolist())},"
+        yield f"    {_format_value(row[: k + 1].tolist())},"
     yield "]"
     for key, errors in (("fit", fit.fit), ("validation", fit.validation)):
         if errors is not None:
             yield f"\n[{TABLE}.{key}]"
-            yield from _entries(summarize_errors(errors))
+            yield from _format_entries(summarize_errors(errors))
     yield f"\n[{TABLE}.standard_parameters]"
-    yield from _entries({name: seen.value for name, seen in fit.standard_seen.items()})
+    yield from _format_entries({name: seen.value for name, seen in fit.standard_seen.items()})
 
 
-def _entries(values: Mapping[str, Any]) -> Iterable[str]:
-    return (f"{_key(key)} = {_value(value)}" for key, value in values.items())
+def _format_entries(values: Mapping[str, Any]) -> Iterable[str]:
+    return (f"{_format_key(key)} = {_format_value(value)}" for key, value in values.items())
 
 
-def _inline(values: Mapping[str, Any]) -> str:
-    return f"{{ {', '.join(_entries(values))} }}"
+def _format_inline_table(values: Mapping[str, Any]) -> str:
+    return f"{{ {', '.join(_format_entries(values))} }}"
 
 
-def _key(key: str) -> str:
-    return key if key.isascii() and key.replace("_", "").isalnum() else _value(key)
+def _format_key(key: str) -> str:
+    return key if key.isascii() and key.replace("_", "").isalnum() else _format_value(key)
 
 
-def _value(value: object) -> str:
-    """A TOML value; floats with all their digits."""
+def _format_value(value: object) -> str:
+    """Return a value as TOML text; floats are written with all their digits."""
     if isinstance(value, list):
-        return f"[{', '.join(map(_value, value))}]"
+        return f"[{', '.join(map(_format_value, value))}]"
     if isinstance(value, float):
         return repr(float(value))
     return tomlkit.item(value).as_string()
@@ -153,7 +156,7 @@ def _value(value: object) -> str:
 
 
 def read_model(path: str | Path) -> Model:
-    """Read a file that ``save_model`` wrote; ``load`` reads its robot alone."""
+    """Read a file that ``save_model`` wrote. To read only its robot, use ``load``."""
     path = Path(path)
     robot = load(path)
     table = read_identification_table(path)
@@ -172,7 +175,7 @@ def read_model(path: str | Path) -> Model:
 
 
 def read_identification_table(path: str | Path) -> Mapping[str, Any] | None:
-    """Read the table of an identification; None if the file has none."""
+    """Return the table ``[identification]`` of a file, or None if the file does not have one."""
     path = Path(path)
     if path.suffix.lower() != SUFFIX or not path.is_file():
         return None
@@ -181,11 +184,13 @@ def read_identification_table(path: str | Path) -> Mapping[str, Any] | None:
         return None
     cutoff, min_speed = table.get("cutoff"), table.get("min_speed")
     if cutoff is not None and not (_is_number(cutoff) and cutoff > 0.0):
-        raise InputError(f"{path}: the cutoff of its identification is {cutoff!r}; write a number of Hz above zero")
+        raise InputError(f"{path}: the cutoff of its identification is {cutoff!r}; write a positive frequency in Hz")
     if min_speed is not None and not (
         isinstance(min_speed, list) and all(_is_number(s) and s >= 0.0 for s in min_speed)
     ):
-        raise InputError(f"{path}: min_speed of its identification is {min_speed!r}; write a speed for each joint")
+        raise InputError(
+            f"{path}: min_speed of its identification is {min_speed!r}; write one non-negative speed for each joint"
+        )
     return table
 
 
@@ -196,7 +201,7 @@ def _is_number(value: object) -> bool:
 def _find_contradictions(
     robot: Robot, names: Sequence[str], beta: PerBase, std: PerBase, covariance: BaseByBase
 ) -> Iterator[str]:
-    """Contradictions that show that a file was edited."""
+    """Yield contradictions between the values of a file; they occur only if the file was edited."""
     known = set(robot.parameter_names)
     for name in names:
         if name.removesuffix("*") not in known:
@@ -213,15 +218,15 @@ def _find_contradictions(
         yield f"the variance of {names[int(np.argmin(variances))]} is negative"
         return
     scale = np.where(variances > 0.0, np.sqrt(variances), 1.0)
-    if len(names) and np.linalg.eigvalsh(covariance / np.outer(scale, scale))[0] < -TOLERANCE:
+    if len(names) and np.linalg.eigvalsh(covariance / np.outer(scale, scale))[0] < -RELATIVE_TOLERANCE:
         yield "the covariance has a negative eigenvalue"
-    differs = np.isfinite(std) & ~np.isclose(std, np.sqrt(variances), rtol=TOLERANCE, atol=0.0)
+    differs = np.isfinite(std) & ~np.isclose(std, np.sqrt(variances), rtol=RELATIVE_TOLERANCE, atol=0.0)
     if differs.any() or np.isnan(std).any() or (std < 0.0).any():
         yield f"std of {names[int(np.argmax(differs | ~(std >= 0.0)))]} is not the root of its variance"
 
 
 def _to_symmetric_matrix(rows: Sequence[Sequence[float]], size: int) -> BaseByBase:
-    """Return the matrix with this lower triangle; ValueError if rows have other lengths."""
+    """Return the symmetric matrix with these rows of its lower triangle; ValueError if a row has a wrong length."""
     lower = np.zeros((size, size))
     for k, row in zip(range(size), rows, strict=True):
         lower[k, : k + 1] = np.array(row, dtype=float).reshape(k + 1)

@@ -1,7 +1,7 @@
-"""Torques that a robot's own parameters predict for the motion of a log.
+"""Torques that the parameters of a robot description or model predict for the motion of a log.
 
-All standard parameters contribute with the description's values; nothing is estimated, so they need not be independent.
-Coulomb friction passes the same low-pass as the measured torque.
+All standard parameters contribute with their described values. Nothing is estimated, so the parameters need not be
+independent. Coulomb friction passes the same low-pass as the measured torque.
 """
 
 from __future__ import annotations
@@ -27,7 +27,16 @@ from ytheta.shapes import PerJoint, PerSample, SamplesByJoint
 
 @dataclass(frozen=True, eq=False)
 class Prediction:
-    """Predicted torques of a log; ``errors`` and ``measured`` are None if the log has no torques."""
+    """The predicted torques of a log.
+
+    Attributes
+    ----------
+    preparation  how the log was prepared
+    errors       torque errors; None if the log has no torques
+    t            times of the kept samples
+    measured     low-passed measured torques; None if the log has no torques
+    predicted    predicted torques
+    """
 
     preparation: Preparation
     errors: TorqueErrors | None
@@ -44,9 +53,9 @@ def predict_torques(
     min_speed: PerJoint | None = None,
     threads: int | None = None,
 ) -> Prediction:
-    """Predict the torques of all kept samples and compare them with the measured ones, both behind the same low-pass.
+    """Predict the torques of all kept samples, and compare them with the measured torques after the same low-pass.
 
-    ``min_speed``: joints that move more slowly do not count for the errors.
+    ``min_speed``: one speed per joint, in rad/s or m/s; samples at which a joint is slower are left out of its errors.
     """
     if not robot.theta.any():
         raise InputError(f"robot {robot.name!r} has no inertias, so its torques are unknown; use an identified model")
@@ -55,7 +64,7 @@ def predict_torques(
     form, theta = Differential(without_regrouping(robot, robot.parameter_names), min_speed), robot.theta
     errors = None if log.tau is None else compute_errors(form, (source,), theta, threads=threads)
     if errors is not None and not errors.counts.any():
-        raise InputError(f"{source.name}: no joint ever reaches its min_speed; give lower speeds")
+        raise InputError(f"{source.name}: no joint ever reaches its min_speed; lower min_speed")
     parts = [(motion.t, motion.tau, form.torque(motion, theta).T) for motion in _iterate_motion(source)]
     return Prediction(
         preparation,

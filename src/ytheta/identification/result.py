@@ -1,8 +1,11 @@
-"""Identification: the identified parameters, their certainty, and a verdict.
+"""The result of an identification: base parameters with their covariance, torque errors, and a verdict.
 
-Covariance    cov = sum_j v_j c_j P_j with the matrices P_j of the estimator, the variance v_j of joint j's residuals
-              (of n_j residuals less c_j per degree of freedom) and their autocorrelation time c_j; see
-              ``autocorrelation``. Model errors enter the standard deviations as far as they look like noise.
+Covariance    cov = sum_j v_j c_j P_j
+              P_j   covariance of beta for unit noise of joint j, from the estimator
+              c_j   autocorrelation time of the residuals of joint j; see ``autocorrelation``
+              v_j   variance of these residuals: the sum of their squares over n_j - c_j d_j, with the number n_j of
+                    equations and the degrees of freedom d_j
+              Model errors enlarge the residuals and therefore the standard deviations, as far as they vary like noise.
 """
 
 from __future__ import annotations
@@ -36,9 +39,10 @@ from ytheta.robot.parameters import with_theta
 from ytheta.robot.robot import Robot
 from ytheta.shapes import BaseByBase, Float, PerBase, PerJoint
 
-# After these findings the model describes another robot than the one that moved.
+# Findings after which the model describes a robot other than the one that moved.
 CONTRADICTIONS = (FitFindingCode.TORQUE_SIGN, FitFindingCode.GRAVITY)
-UNIDENTIFIED_COMPONENT = 1e-6  # of a unit vector, from which it makes a parameter's standard deviation infinite
+# Component of a unit vector along an unidentified direction; a parameter with a larger one has an infinite std.
+MAX_UNIDENTIFIED_COMPONENT = 1e-6
 
 
 @dataclass(frozen=True)
@@ -50,8 +54,8 @@ class Origin:
     form: str
     estimator: str
     parameters: tuple[str, ...]  # the selected standard parameters
-    min_speed: tuple[float, ...] | None  # equations of slower joints were left out
-    settings: tuple[PreparationSettings, ...]  # one per log, with numbers in the place of "auto"
+    min_speed: tuple[float, ...] | None  # in rad/s or m/s; equations of slower joints were left out
+    settings: tuple[PreparationSettings, ...]  # one per log of the fit; "auto" is replaced by values
     expected_autocorrelation_time: float = 1.0  # of white noise after the low-pass, in samples
 
 
@@ -63,12 +67,14 @@ class Identification:
     ----------
     base              the base parameters that were identified
     estimate          the result of the estimator
-    normal_equations  of all equations of the fit
+    normal_equations  normal equations of the fit, without weights
     fit               torque errors on the logs of the fit
-    validation        torque errors on the validation logs, None without such logs
+    validation        torque errors on the validation logs; None without such logs
     origin            logs and settings
-    findings          what a user should know about the logs and the fit
-    equation_autocorrelation_time  of the residuals, None if every sample is an equation
+    findings          facts about the logs and the fit that a user should know
+    equation_autocorrelation_time
+                      autocorrelation time of the residuals in equations; None for the differential form, in which
+                      every sample is an equation and ``fit`` contains that time
     """
 
     base: BaseParameters
@@ -92,23 +98,23 @@ class Identification:
 
     @property
     def samples(self) -> int:
-        """Equations of the joint that has most: samples, or windows of the integral and momentum forms."""
+        """The largest number of equations of a joint; an equation is a sample, or a window of the other two forms."""
         return round(float(self.normal_equations.counts.max(initial=0.0)))
 
     @cached_property
     def noise(self) -> PerJoint:
-        """Standard deviation of each joint's residuals."""
+        """Standard deviation of each joint's residuals, in Nm or N."""
         used = self.autocorrelation_time * self.estimate.degrees_of_freedom
         return np.sqrt(self.residual_squares / np.maximum(self.normal_equations.counts - used, 1.0))
 
     @property
     def residual_squares(self) -> PerJoint:
-        """Sums of squares of the residuals of the fit."""
+        """Sum of the squared residuals of the fit for each joint."""
         return self.normal_equations.residual_squares(self.beta)
 
     @cached_property
     def covariance(self) -> BaseByBase:
-        """Covariance of beta in identified directions; see ``std`` for the others."""
+        """Covariance of beta in the identified directions; it is zero in the others, for which ``std`` is infinite."""
         return self.estimate.covariance(self.noise**2 * self.autocorrelation_time)
 
     @property
@@ -120,19 +126,19 @@ class Identification:
 
     @cached_property
     def std(self) -> PerBase:
-        """Standard deviations; infinite if a parameter has a component along an unidentified direction."""
-        unidentified = abs(self.estimate.unidentified).max(axis=1, initial=0.0) > UNIDENTIFIED_COMPONENT
+        """Standard deviations of beta; infinite for parameters with a component along an unidentified direction."""
+        unidentified = abs(self.estimate.unidentified).max(axis=1, initial=0.0) > MAX_UNIDENTIFIED_COMPONENT
         return np.where(unidentified, np.inf, np.sqrt(np.maximum(np.diag(self.covariance), 0.0)))
 
     @property
     def relative_std_percent(self) -> PerBase:
-        """Standard deviations relative to the values."""
+        """Standard deviations relative to the absolute values of beta, in percent."""
         size = abs(self.beta)
         return 100.0 * self.std / np.where(size > 0.0, size, np.finfo(float).tiny)
 
     @cached_property
     def correlation(self) -> BaseByBase:
-        """Correlation of the errors of base parameters."""
+        """Correlation matrix of the errors of beta."""
         std = np.sqrt(np.maximum(np.diag(self.covariance), np.finfo(float).tiny))
         return self.covariance / np.outer(std, std)
 
@@ -143,7 +149,7 @@ class Identification:
 
     @property
     def condition_number(self) -> float:
-        """Condition number of all equations, columns scaled to length one; infinite without full rank."""
+        """Condition number of all equations with columns scaled to length one; infinite if the rank is not full."""
         return self.decomposition.condition_number
 
     @cached_property
@@ -159,12 +165,12 @@ class Identification:
 
     @cached_property
     def missing(self) -> tuple[MotionAdvice, ...]:
-        """Motion that would determine parameters that are not seen or weak."""
+        """Motion that would determine the parameters that are not seen or weakly determined."""
         return advise_motion(self.base, self.seen, self.fit.motion_range)
 
     @cached_property
     def theta(self) -> Float[np.ndarray, "params"]:
-        """Standard parameters with this beta, nearest to the description's."""
+        """The standard parameters that give beta and are nearest to those of the description."""
         return find_standard_parameters(self.base, self.beta)
 
     @cached_property
@@ -174,7 +180,7 @@ class Identification:
 
     @cached_property
     def inconsistent(self) -> dict[str, str]:
-        """Links and drives whose standard parameters are not physically consistent, and why."""
+        """Links and drives whose standard parameters are not physically consistent, each with the reason."""
         return find_inconsistent_parts(self.robot)
 
     @property
@@ -213,7 +219,7 @@ class Identification:
         return identification_text(self)
 
     def __repr__(self) -> str:
-        figure = f"{self.fit.relative_percent:.2f} % fit"
+        errors = f"{self.fit.relative_percent:.2f} % fit"
         if self.validation is not None:
-            figure += f", {self.validation.relative_percent:.2f} % validation"
-        return f"Identification({len(self.base)} base parameters of {self.base.robot.name!r}, {figure})"
+            errors += f", {self.validation.relative_percent:.2f} % validation"
+        return f"Identification({len(self.base)} base parameters of {self.base.robot.name!r}, {errors})"

@@ -49,7 +49,7 @@ class EstimationProblem:
             raise InputError(f"piece_length is {self.piece_length} samples; give at least 1")
         for source in self.sources:
             if not source.has_torque:
-                raise InputError(f"{source.name}: the log has no torques; name their columns")
+                raise InputError(f"{source.name}: the log has no torques; name the columns that contain them")
 
     @property
     def base(self) -> BaseParameters:

@@ -101,7 +101,7 @@ def choose_preparation(log: Log, settings: PreparationSettings = DEFAULT_SETTING
         choice = choose_cutoff(log, grid)
         cutoff, band = choice.cutoff, choice.band
         findings.append(choice.finding)
-    differentiator = make_differentiator(settings.derivative, cutoff, grid.rate)
+    differentiator = _make_differentiator(log, settings.derivative, cutoff, grid.rate)
     uses_recorded_velocity, velocity_findings = choose_velocity_source(log, grid, differentiator, settings.velocity)
     decimate = settings.decimate
     if isinstance(decimate, str):
@@ -118,7 +118,7 @@ def choose_preparation(log: Log, settings: PreparationSettings = DEFAULT_SETTING
     if period is not None:
         trimmed_samples = differentiator.memory
         log, grid = average_periods(log, grid, period, trimmed_samples)
-        differentiator = make_differentiator(settings.derivative, cutoff, grid.rate)
+        differentiator = _make_differentiator(log, settings.derivative, cutoff, grid.rate)
         findings.append(log.findings[-1])
     chosen = PreparationSettings(cutoff, settings.derivative, uses_recorded_velocity, decimate, trim, period)
     findings += [*velocity_findings, *_report_kept_samples(log, grid, trimmed_samples, decimate)]
@@ -133,6 +133,14 @@ def choose_preparation(log: Log, settings: PreparationSettings = DEFAULT_SETTING
         band=band,
         findings=tuple(findings),
     )
+
+
+def _make_differentiator(log: Log, kind: str, cutoff: float, rate: float) -> Differentiator:
+    """Return the differentiator of a log; errors name the log, because the highest cut-off depends on its rate."""
+    try:
+        return make_differentiator(kind, cutoff, rate)
+    except InputError as error:
+        raise InputError(f"{log.source or 'log'}: {error}") from None
 
 
 def _choose_period(log: Log, grid: Grid, period: float | str | None) -> float | None:

@@ -10,7 +10,7 @@ import pytest
 import sympy
 
 from ytheta.errors import RobotError
-from ytheta.files.expressions import FUNCTIONS, MAX_LENGTH, UNKNOWN, format_position, parse_expression
+from ytheta.files.expressions import FUNCTIONS, MAX_EXPRESSION_LENGTH, UNKNOWN, format_position, parse_expression
 
 CASES = [
     ("2 + 3*4 - 6/4", 12.5),
@@ -112,7 +112,7 @@ def test_results_of_unknown_numbers_are_unknown() -> None:
         ("...", "Ellipsis is not a number"),
         ("1e999", "no finite real value"),
         ("1" + "0" * 400, "too large"),
-        ("a" + "+a" * MAX_LENGTH, "it is longer than 5000 characters"),
+        ("a" + "+a" * MAX_EXPRESSION_LENGTH, "it is longer than 5000 characters"),
         ("+".join("a" * 260), "more than 500 parts|nested too deeply"),
         ("sin(a)*(" + "+".join(f"({'+'.join('a' * 20)})" for _ in range(20)) + ")", "more than 500 parts"),
         ("-" * 150 + "a", "nested too deeply; name parts of it under 'where'"),

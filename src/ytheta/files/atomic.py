@@ -13,9 +13,9 @@ from ytheta.errors import InputError
 
 
 def check_writable(path: str | Path, *endings: str) -> Path:
-    """Raise InputError if this file cannot be written. An existing file stays as it is.
+    """Raise InputError if this file cannot be written. An existing file is not changed.
 
-    ``endings`` are the allowed file name extensions; without them, every name is allowed.
+    ``endings`` are the allowed file name extensions; if there are none, every extension is allowed.
     """
     path = Path(path)
     if endings and path.suffix.lower() not in endings:
@@ -26,37 +26,37 @@ def check_writable(path: str | Path, *endings: str) -> Path:
                 raise InputError(f"{path} is a folder; give the name of a file in it")
             if not os.access(path, os.W_OK):
                 raise InputError(f"{path} is write-protected; remove it or choose another name")
-        trial = _temporary_path(path)
+        trial = _make_temporary_path(path)
         with open(trial, "xb"):
             pass
         trial.unlink()
     except (OSError, ValueError) as error:  # no such folder, no permission, disk full; a null character
-        raise _write_error(path, error) from None
+        raise _make_write_error(path, error) from None
     return path
 
 
 @contextmanager
 def write_atomically(path: str | Path) -> Iterator[Path]:
-    """Yield a temporary file next to ``path``, which is renamed to ``path`` once it is on the disk."""
+    """Yield the path of a temporary file in the same folder, which is renamed to ``path`` after it has been written."""
     path = Path(path)
-    temporary = _temporary_path(path)
+    temporary = _make_temporary_path(path)
     try:
         yield temporary
         with open(temporary, "rb+") as file:
             os.fsync(file.fileno())
         os.replace(temporary, path)
     except OSError as error:
-        raise _write_error(path, error) from None
+        raise _make_write_error(path, error) from None
     finally:
-        with suppress(OSError):  # there is nothing to remove after success, or if it was never created
+        with suppress(OSError):  # the temporary file does not exist after success, or if it was never created
             temporary.unlink()
 
 
-def _temporary_path(path: Path) -> Path:
-    """A new name in the same folder, so that renaming is atomic; some writers depend on the extension."""
+def _make_temporary_path(path: Path) -> Path:
+    """Return a new name in the same folder, so that renaming is atomic. Some writers depend on the extension."""
     return path.with_name(f".ytheta-{secrets.token_hex(8)}{path.suffix}")
 
 
-def _write_error(path: Path, error: Exception) -> InputError:
+def _make_write_error(path: Path, error: Exception) -> InputError:
     reason = getattr(error, "strerror", None) or error
     return InputError(f"{path} cannot be written: {reason}; check the folder")

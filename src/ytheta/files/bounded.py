@@ -1,4 +1,4 @@
-"""Bounded reading: kind and size of a file are checked first, and references must not leave the robot's folder."""
+"""Bounded reading: the kind and size of a file are checked first, and references must not leave the robot's folder."""
 
 from __future__ import annotations
 
@@ -25,20 +25,18 @@ def read_bytes(path: Path) -> bytes:
             )
         content = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
-        raise RobotFileError(
-            f"{path} does not exist; check the path, or list the catalog: ytheta robots"
-        ) from None
+        raise RobotFileError(f"{path} does not exist; check the path, or list the catalog: ytheta robots") from None
     except PermissionError as error:
         raise RobotFileError(f"{path} cannot be read: {error.strerror or error}; check its permissions") from None
     except (OSError, ValueError) as error:  # a name that is too long, circular links, a null character
-        raise RobotFileError(f"{path} cannot be read: {_reason(error)}; check the path") from None
+        raise RobotFileError(f"{path} cannot be read: {_describe_cause(error)}; check the path") from None
     if not content.strip():
         raise RobotFileError(f"{path} is empty; write the robot description into it or name another file")
     return content
 
 
 def find_robot_folder(path: Path) -> Path:
-    """Return the folder of the ROS package of a file (the nearest parent with a package.xml), else its own folder."""
+    """Return the ROS package that contains a file (the nearest parent folder with a package.xml), else its folder."""
     parent = path.resolve().parent
     for folder in (parent, *parent.parents):
         if (folder / "package.xml").is_file():
@@ -49,13 +47,13 @@ def find_robot_folder(path: Path) -> Path:
 def resolve_reference(reference: str, path: Path, where: str) -> Path | None:
     """Return the path of a mesh or included file, or None for a ``package://`` reference.
 
-    Opens nothing. Raises RobotFileError if the reference leaves the robot's folder.
+    No file is opened. Raises RobotFileError if the reference leaves the robot's folder.
     """
     try:
         inside, target = _locate(reference, path)
     except (OSError, RuntimeError, ValueError) as error:
         raise RobotFileError(
-            f"{where}: the path {reference!r} cannot be resolved: {_reason(error)}; correct or remove it"
+            f"{where}: the path {reference!r} cannot be resolved: {_describe_cause(error)}; correct or remove it"
         ) from None
     if inside:
         return target
@@ -66,7 +64,7 @@ def resolve_reference(reference: str, path: Path, where: str) -> Path | None:
 
 
 def _locate(reference: str, path: Path) -> tuple[bool, Path | None]:
-    """Whether a reference stays inside the robot's folder, and the path of its file if it is known."""
+    """Return whether a reference stays inside the robot's folder, and the path of its file if it is known."""
     if reference.startswith(("package://", "model://")):
         inside = PurePosixPath(reference.partition("://")[2])
         return ".." not in inside.parts, None
@@ -76,8 +74,8 @@ def _locate(reference: str, path: Path) -> tuple[bool, Path | None]:
     return target.is_relative_to(find_robot_folder(path)), target
 
 
-def _reason(error: Exception) -> str:
-    """The message of the operating system, without the path."""
+def _describe_cause(error: Exception) -> str:
+    """Return the message of the operating system, without the path."""
     if isinstance(error, RuntimeError):  # Path.resolve
         return "its symbolic links are circular"
     return str(getattr(error, "strerror", None) or error)

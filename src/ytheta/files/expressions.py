@@ -3,9 +3,9 @@
 An expression consists of numbers, ``pi``, names, ``+ - * / **``, brackets, the FUNCTIONS below, and ``q("any name")``
 for the position of a joint whose name is not an identifier. Comparisons, attributes and other calls are errors.
 
-The same evaluator accepts floats, NumPy arrays, CasADi's SX and SymPy expressions. Plain floats are constants of the
-text: an error is raised if one of them has no finite value, since that holds in every configuration. UNKNOWN stands for
-a number that is not known yet; evaluating with it checks the constants alone.
+The same evaluator accepts floats, NumPy arrays, CasADi's SX and SymPy expressions. A plain float is a constant of the
+expression. If it is not finite, an error is raised, because the value would be invalid in every configuration. UNKNOWN
+stands for a number that is not known yet; evaluating an expression with it checks only the constants.
 """
 
 from __future__ import annotations
@@ -29,20 +29,22 @@ FUNCTIONS = {
     "atan2": 2,
 }
 POSITION = "q"
-MAX_LENGTH = 5000  # characters
+MAX_EXPRESSION_LENGTH = 5000  # characters
 MAX_PARTS = 500  # numbers, names and operations
-MAX_DEPTH = 100
-ALLOWED = f"numbers, names, pi, + - * / ** and brackets, {', '.join(FUNCTIONS)}, and {POSITION}('name of a joint')"
+MAX_DEPTH = 100  # nested operations
+ALLOWED_SYNTAX = (
+    f"numbers, names, pi, + - * / ** and brackets, {', '.join(FUNCTIONS)}, and {POSITION}('name of a joint')"
+)
 
 
 class Unknown:
     """A number that is not known yet. Every result computed from it is unknown, too."""
 
-    def _same(self, *_: Any) -> Unknown:
+    def _return_self(self, *_: Any) -> Unknown:
         return self
 
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __neg__ = __pos__ = _same
-    __truediv__ = __rtruediv__ = __pow__ = __rpow__ = _same
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __neg__ = __pos__ = _return_self
+    __truediv__ = __rtruediv__ = __pow__ = __rpow__ = _return_self
 
 
 UNKNOWN = Unknown()
@@ -50,7 +52,7 @@ UNKNOWN = Unknown()
 
 @dataclass(frozen=True)
 class Expression:
-    """A parsed text, the names in it, and the joints in it that are written as ``q("name")``."""
+    """A parsed expression: its text, the names in it, and the joints that it refers to as ``q("name")``."""
 
     text: str
     names: frozenset[str]
@@ -58,17 +60,17 @@ class Expression:
     tree: ast.expr = field(repr=False, compare=False)
 
     def evaluate(self, names: Mapping[str, Any], positions: Mapping[str, Any]) -> Any:
-        """Return the value for scalars of any type; a name that is not in ``names`` is a position.
+        """Return the value, given scalars of any type. A name that is not in ``names`` is a position.
 
-        Entries of NumPy arrays become infinite or NaN if they have no value. RobotError if a constant has none.
+        Entries of NumPy arrays that have no value become infinite or NaN. RobotError if a constant is not finite.
         """
         try:
             with np.errstate(all="ignore"):
                 return _evaluate(self.tree, names, positions)
         except OverflowError:
-            raise _parse_error(self.text, "a constant in it has no finite value") from None
+            raise _make_parse_error(self.text, "a constant in it has no finite value") from None
         except (ValueError, ZeroDivisionError) as error:
-            raise _parse_error(self.text, str(error)) from None
+            raise _make_parse_error(self.text, str(error)) from None
 
     @property
     def uses_pi(self) -> bool:
@@ -77,18 +79,18 @@ class Expression:
 
 @lru_cache(maxsize=1024)
 def parse_expression(text: str) -> Expression:
-    """Parse a text. The message of a RobotError holds the text and a remedy; the caller adds the place."""
+    """Parse an expression. The message of a RobotError contains the text and a remedy; the caller adds the place."""
     try:
-        if len(text) > MAX_LENGTH:
-            raise ValueError(f"it is longer than {MAX_LENGTH} characters; name parts of it under 'where'")
+        if len(text) > MAX_EXPRESSION_LENGTH:
+            raise ValueError(f"it is longer than {MAX_EXPRESSION_LENGTH} characters; name parts of it under 'where'")
         tree = _parse_tree(text)
         return Expression(text, *_collect_names(tree), tree)
     except SyntaxError:
-        raise _parse_error(text, f"it is not an arithmetic expression; write {ALLOWED}") from None
+        raise _make_parse_error(text, f"it is not an arithmetic expression; write {ALLOWED_SYNTAX}") from None
     except (RecursionError, MemoryError):
-        raise _parse_error(text, "it is nested too deeply; name parts of it under 'where'") from None
+        raise _make_parse_error(text, "it is nested too deeply; name parts of it under 'where'") from None
     except (ValueError, OverflowError) as error:
-        raise _parse_error(text, str(error)) from None
+        raise _make_parse_error(text, str(error)) from None
 
 
 def format_position(name: str) -> str:
@@ -96,7 +98,7 @@ def format_position(name: str) -> str:
     return name if is_length_name(name) else f"{POSITION}({name!r})"
 
 
-def _parse_error(text: str, reason: str) -> RobotError:
+def _make_parse_error(text: str, reason: str) -> RobotError:
     return RobotError(f"{shorten(text)!r} is not understood: {reason}")
 
 
@@ -142,7 +144,7 @@ def _collect_names(tree: ast.expr) -> tuple[frozenset[str], frozenset[str]]:
                 for argument in arguments:
                     visit(argument)
             case _:
-                raise ValueError(f"only these are allowed: {ALLOWED}")
+                raise ValueError(f"only these are allowed: {ALLOWED_SYNTAX}")
 
     visit(tree)
     return frozenset(names), frozenset(positions)
@@ -159,7 +161,7 @@ def _check_call(name: str, arguments: int) -> None:
 
 def _to_number(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueError(f"{value!r} is not a number; write {ALLOWED}")
+        raise ValueError(f"{value!r} is not a number; write {ALLOWED_SYNTAX}")
     try:
         return _check_finite(float(value))
     except OverflowError:
@@ -199,21 +201,21 @@ def _combine(left: Any, op: ast.operator, right: Any) -> Any:
                 raise ValueError("it divides by zero")
             return left / right
     if type(right) is float and right.is_integer() and type(left) is not float:
-        return left ** int(right)  # SymPy keeps x**2 apart from x**2.0
+        return left ** int(right)  # SymPy distinguishes x**2 from x**2.0
     return left**right
 
 
 def _call(name: str, arguments: Sequence[Any]) -> Any:
     if any(argument is UNKNOWN for argument in arguments):
         return UNKNOWN
-    library = _library(arguments)
+    library = _find_library(arguments)
     spelling = {"casadi": "fabs", "sympy": "Abs"}.get(library.__name__, name) if name == "abs" else name
     result = getattr(library, spelling)(*arguments)
-    # In operations with CasADi scalars, a NumPy scalar would treat them as arrays.
+    # A NumPy scalar would treat CasADi scalars as arrays in later operations.
     return float(result) if all(type(argument) is float for argument in arguments) else result
 
 
-def _library(arguments: Sequence[Any]) -> ModuleType:
+def _find_library(arguments: Sequence[Any]) -> ModuleType:
     """Return the library whose functions accept these scalars."""
     for argument in arguments:
         kind = type(argument).__module__.partition(".")[0]

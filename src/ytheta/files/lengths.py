@@ -1,7 +1,7 @@
-"""Symbolic lengths: linear forms such as ``l1``, ``-0.5*l1 + 0.1``.
+"""Symbolic lengths: linear forms such as ``l1`` or ``-0.5*l1 + 0.1``.
 
-The rotations of a robot's fixed frames are numbers, so every length stays *linear* in the symbols when frames are
-composed. Products of lengths arise only in the dynamics, on the scalars of the formulation.
+The rotations of a robot's fixed frames are numeric, so that lengths stay *linear* in the symbols when frames are
+composed. Products of lengths arise only in the dynamics, which use other types of scalars.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ytheta.errors import RobotFileError, UnsetLengthError, suggest_names
 
 Scalar: TypeAlias = "float | Length"
 
-MAX_EXPRESSION_LENGTH = 5000
+MAX_EXPRESSION_LENGTH = 5000  # characters
 MAX_PARTS = 500  # numbers, names and operations of one expression
 
 
@@ -34,7 +34,7 @@ class Length:
         return tuple(symbol for symbol, _ in self.terms)
 
     def evaluate(self, values: Mapping[str, Any]) -> Any:
-        """Return the value for these lengths, which may be numbers or symbolic scalars."""
+        """Return the value of this form, given the lengths as numbers or symbolic scalars."""
         missing = [symbol for symbol in self.symbols if symbol not in values]
         if missing:
             raise UnsetLengthError(
@@ -79,24 +79,24 @@ def is_length_name(name: str) -> bool:
 
 
 def symbol(name: str) -> Length:
-    """The length with this name."""
+    """Return the symbolic length with this name."""
     return Length(0.0, ((name, 1.0),))
 
 
 def find_symbols(values: tuple[Scalar, ...]) -> set[str]:
-    """Return the symbols in some scalars."""
+    """Return the names of the symbols in these scalars."""
     return {name for value in values if isinstance(value, Length) for name in value.symbols}
 
 
 def to_number(value: Scalar, values: Mapping[str, float]) -> float:
-    """Return a scalar as a number, its symbols replaced by these values."""
+    """Return a scalar as a number, with its symbols replaced by these values."""
     return value.evaluate(values) if isinstance(value, Length) else value
 
 
 def parse_scalar(text: str, known: frozenset[str]) -> Scalar:
-    """Parse ``"l1"``, ``"-pi/2"`` or ``"0.5*l1 + 0.1"``: sums and multiples, never executed.
+    """Parse a text such as ``"l1"``, ``"-pi/2"`` or ``"0.5*l1 + 0.1"``, without executing it.
 
-    The message of a RobotFileError holds the text and a remedy; the caller adds the place.
+    The message of a RobotFileError contains the text and a remedy; the caller adds the place.
     """
     try:
         if len(text) > MAX_EXPRESSION_LENGTH:
@@ -117,7 +117,7 @@ def parse_scalar(text: str, known: frozenset[str]) -> Scalar:
 
 
 def parse_arithmetic(text: str) -> ast.expr:
-    """Return the syntax tree of a text in Python's grammar, without warnings about it."""
+    """Parse a text with Python's grammar and return its syntax tree. Warnings about the text are suppressed."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return ast.parse(text.strip(), mode="eval").body

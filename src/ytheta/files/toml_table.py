@@ -1,4 +1,4 @@
-"""A TOML table that is read key by key. Each value is checked when it is read; keys that nothing reads are errors."""
+"""A TOML table that is read key by key. Each value is checked when it is read. Keys that are never read are errors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ytheta.files.lengths import Length, Scalar, parse_scalar, shorten
 
 
 class Table:
-    """One table of a TOML file, its place in the file, and the lengths that its numbers may use."""
+    """One table of a TOML file, its place in the file, and the symbolic lengths that its numbers may use."""
 
     def __init__(self, values: dict[str, Any], where: str, lengths: frozenset[str] = frozenset()) -> None:
         self.where = where
@@ -21,7 +21,7 @@ class Table:
 
     @property
     def name(self) -> str:
-        """The value of the key ``name``, which still has to be read; empty if there is none."""
+        """The value of the key ``name``, empty if there is none. The key does not count as read."""
         name = self._remaining.get("name", "")
         return name if isinstance(name, str) else ""
 
@@ -53,14 +53,14 @@ class Table:
         """Return a number, or the value of an expression in pi and the declared lengths."""
         if default is not None and not self.has(key):
             return default
-        return self._scalar(key, self._take(key, object, "a number", None))
+        return self._to_scalar(key, self._take(key, object, "a number", None))
 
     def number(self, key: str, default: float | None = None) -> float:
         """Return a finite number; an expression may use pi but not lengths."""
-        return self._number(key, self.scalar(key, default))
+        return self._to_number(key, self.scalar(key, default))
 
     def numbers(self, key: str, count: int, default: tuple[float, ...] | None = None) -> tuple[float, ...]:
-        return tuple(self._number(key, value) for value in self.scalars(key, count, default))
+        return tuple(self._to_number(key, value) for value in self.scalars(key, count, default))
 
     def scalars(self, key: str, count: int, default: tuple[float, ...] | None = None) -> tuple[Scalar, ...]:
         if default is not None and not self.has(key):
@@ -68,36 +68,36 @@ class Table:
         values = self._take(key, list, f"a list of {count} numbers", None)
         if len(values) != count:
             raise self.error(f"{key!r} should be a list of {count} numbers, not {len(values)}")
-        return tuple(self._scalar(key, value) for value in values)
+        return tuple(self._to_scalar(key, value) for value in values)
 
     def matrix(self, key: str) -> tuple[tuple[float, ...], ...]:
         rows = self._take(key, list, "a list of three rows", None)
         if len(rows) != 3 or not all(isinstance(row, list) and len(row) == 3 for row in rows):
             raise self.error(f"{key!r} should be three rows of three numbers")
-        return tuple(tuple(self._number(key, self._scalar(key, value)) for value in row) for row in rows)
+        return tuple(tuple(self._to_number(key, self._to_scalar(key, value)) for value in row) for row in rows)
 
     def bounds(self, key: str) -> tuple[float, float]:
-        """Return a list [lower, upper] that may hold infinities."""
+        """Return a list [lower, upper] that may contain infinities."""
         values = self._take(key, list, "a list [lower, upper]", [-math.inf, math.inf])
         if len(values) != 2:
             raise self.error(f"{key!r} should be a list [lower, upper] of two numbers")
         lower, upper = (
-            float(value) if value in (-math.inf, math.inf) else self._number(key, self._scalar(key, value))
+            float(value) if value in (-math.inf, math.inf) else self._to_number(key, self._to_scalar(key, value))
             for value in values
         )
         return lower, upper
 
     def items(self) -> list[tuple[str, Any]]:
-        """Return all remaining keys and values, for tables whose keys are names."""
+        """Return all remaining keys and values of a table whose keys are names."""
         remaining, self._remaining = self._remaining, {}
         return list(remaining.items())
 
     def named_numbers(self) -> tuple[tuple[str, float], ...]:
-        """Return the pairs of a table from names to finite numbers."""
-        return tuple((key, self._number(key, self._scalar(key, value))) for key, value in self.items())
+        """Return the names and values of a table whose values are finite numbers."""
+        return tuple((key, self._to_number(key, self._to_scalar(key, value))) for key, value in self.items())
 
     def named_texts(self) -> tuple[tuple[str, str], ...]:
-        """Return the pairs of a table from names to texts."""
+        """Return the names and values of a table whose values are strings."""
         for key, value in self._remaining.items():
             if not isinstance(value, str):
                 raise self.error(f"{key!r} should be an expression in quotes, not {describe_value(value)}")
@@ -109,7 +109,7 @@ class Table:
         return Table(values, f"{self.where}, {key}", self.lengths)
 
     def tables(self, key: str) -> list[Table]:
-        """Return an array of tables. Messages refer to each by its ``name`` or ``joint``."""
+        """Return an array of tables. Messages identify each table by its ``name`` or ``joint``."""
         values = self._take(key, list, f"an array of tables: write [[{key}]]", [])
         if not all(isinstance(value, dict) for value in values):
             raise self.error(f"{key!r} should be an array of tables: write [[{key}]]")
@@ -133,7 +133,7 @@ class Table:
             raise self.error(f"{key!r} should be {what}, not {describe_value(value)}")
         return value
 
-    def _scalar(self, key: str, value: Any) -> Scalar:
+    def _to_scalar(self, key: str, value: Any) -> Scalar:
         if isinstance(value, str):
             try:
                 return parse_scalar(value, self.lengths)
@@ -144,10 +144,10 @@ class Table:
             raise self.error(f"{key!r} should be a finite number, not {describe_value(value)}")
         return finite
 
-    def _number(self, key: str, value: Scalar) -> float:
+    def _to_number(self, key: str, value: Scalar) -> float:
         if isinstance(value, Length):
             raise self.error(
-                f"{key} = '{value}' uses a symbolic length, which is allowed in positions (a, b, d, xyz) only; "
+                f"{key} = '{value}' uses a symbolic length, which is allowed only in positions (a, b, d, xyz); "
                 "give a number"
             )
         return value

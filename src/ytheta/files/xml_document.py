@@ -1,7 +1,7 @@
 """XML documents as frozen nodes with line numbers; DOCTYPE and entities are refused.
 
-The parser is expat of the standard library. A document type declaration stops the parser before its content is read,
-so that no entity is expanded and no file is fetched.
+The parser is expat of the standard library. It stops at a document type declaration, before reading the content of the
+declaration, so that no entity is expanded and no file is fetched.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from xml.parsers import expat
 
 from ytheta.errors import RobotFileError
 
-MAX_DEPTH = 500
+MAX_DEPTH = 500  # nested elements
 
 
 @dataclass(frozen=True)
@@ -29,20 +29,20 @@ class Node:
 
     @property
     def where(self) -> str:
-        """The beginning of every error message, such as ``panda.urdf, line 12, <joint name='q1'>``."""
+        """The place of the element for error messages, such as ``panda.urdf, line 12, <joint name='q1'>``."""
         name = self.attributes.get("name")
         return f"{self.path.name}, line {self.line}, <{self.tag}{f' name={name!r}' if name is not None else ''}>"
 
     def all(self, tag: str) -> Iterator[Node]:
-        """The children with this tag."""
+        """Return the children with this tag."""
         return (child for child in self.children if child.tag == tag)
 
     def first(self, tag: str) -> Node | None:
-        """The first child with this tag."""
+        """Return the first child with this tag, if there is one."""
         return next(self.all(tag), None)
 
     def descendants(self) -> Iterator[Node]:
-        """All elements below this one, in the order of the document."""
+        """Yield all elements below this one, in the order of the document."""
         waiting = list(reversed(self.children))
         while waiting:
             node = waiting.pop()

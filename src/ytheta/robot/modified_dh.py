@@ -1,6 +1,6 @@
 """Modified Denavit-Hartenberg frames of any tree, after Khalil and Kleinfinger.
 
-Every joint rotates about or slides along the z axis of the frame of its own link and is given by a row of six numbers::
+Every joint rotates about or slides along the z axis of the frame of its child link. Six numbers, a row, describe it::
 
     placement = Rz(gamma) Tz(b) Rx(alpha) Tx(a) Rz(theta) Tz(d),   then Rz(q) or Tz(q)
 
@@ -13,16 +13,16 @@ Notation      z, x    axis of the joint that moves the link; normal from it to t
 The axes do not determine the frames completely. The remaining choices are:
 
 - The base keeps its frame. Its rows, and those of second and further children of a link, use gamma and b.
-- q keeps its sense: z points along the axis of the joint. The sense of x is chosen so that theta of the row, and gamma,
-  lie within a quarter turn; if both senses do, so that a > 0, and if a = 0, so that alpha > 0.
+- q keeps its sense: z points along the axis of the joint. x can point in two directions. It has the one for which
+  theta and gamma are at most a quarter turn; if both satisfy this, the one with a > 0; if a = 0, that with alpha > 0.
 - A link without movable children has theta = d = 0.
-- If the first child of a revolute link is parallel to it, d = 0 in the row of the link; if coincident, also theta = 0.
-  Rows of parallel axes have b = 0.
+- If the axes of a revolute link and its first child are parallel, d = 0 in the row of the link; if the axes coincide,
+  theta = 0, too. Rows of parallel axes have b = 0.
 - The position of a prismatic axis is arbitrary. Its frame has the origin of its first child's frame (a = d = 0 in the
   row of the child); if only prismatic joints follow, the origin of its parent's frame.
 - If the first child is nearly parallel (TOLERANCE < sin alpha <= NEARLY_PARALLEL, as in calibrated arms), the foot of
-  the normal is far outside the robot, and inertias about it are inaccurate. The link is treated like one without
-  children; rows of nearly parallel axes use gamma, b and d and are accurate to about 1e-16 m / alpha.
+  the normal is far outside the robot, and inertias about it are inaccurate. The link is treated like a link without
+  children. Rows of nearly parallel axes use gamma, b and d and are accurate to about 1e-16 m / alpha.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ from ytheta.shapes import Float
 
 Vec3: TypeAlias = Float[np.ndarray, "3"]
 
-TOLERANCE = 1e-9  # sine of the angle of parallel axes, and lengths that are zero, relative to the largest offset
-NEARLY_PARALLEL = 1e-2  # sine of the angle
-ANGLE_TOLERANCE = 1e-12  # angles this close to a multiple of pi/6 become this multiple
+TOLERANCE = 1e-9  # bounds the sine between parallel axes, and lengths treated as zero, relative to the largest offset
+NEARLY_PARALLEL = 1e-2  # largest sine of the angle between nearly parallel axes
+ANGLE_TOLERANCE = 1e-12  # rad; an angle within this of a multiple of pi/6 is replaced by that multiple
 QUARTER_TURN = math.pi / 2 + TOLERANCE
 MAX_OFFSET = 1e60  # metres; inertias of composite bodies contain fourth powers of lengths
 
@@ -76,8 +76,8 @@ class Row:
 class ModifiedDH:
     """A robot in modified Denavit-Hartenberg frames: one row for each joint of ``robot``, in the same order.
 
-    ``original`` is the robot in its own frames, numeric and merged; ``frames`` are the new link frames, each seen from
-    the original one.
+    ``original`` is the robot in its original frames, numeric and with fixed links merged. ``frames`` are the new link
+    frames, each seen from the original one.
     """
 
     rows: tuple[Row, ...]
@@ -99,13 +99,15 @@ class ModifiedDH:
 
 
 def to_modified_dh(robot: Robot) -> ModifiedDH:
-    """Convert a robot to modified Denavit-Hartenberg frames; lengths become numbers, fixed joints are merged."""
+    """Convert a robot to modified Denavit-Hartenberg frames. Lengths become numbers, and fixed links are merged."""
     original = robot.numeric.merged
-    tol = TOLERANCE * _largest_offset(original)
+    tol = TOLERANCE * _find_largest_offset(original)
     axes: dict[str, _Axis] = {}  # the axis of each link's joint, in the original frame of the link
     below: dict[str, _Axis] = {}  # the axis of its first child's joint, in the same frame
-    for joint in reversed(original.movable):  # tips first; the first of several siblings last, so that it is kept
-        axes[joint.child] = _axis(joint, below.get(joint.child))
+    for joint in reversed(
+        original.movable
+    ):  # from the tips; the first of several siblings comes last and overwrites the others
+        axes[joint.child] = _find_axis(joint, below.get(joint.child))
         below[joint.parent] = axes[joint.child].seen_from(joint.placement @ joint.seat)
     frames = {original.base.name: IDENTITY}
     table: list[Row] = []
@@ -114,9 +116,9 @@ def to_modified_dh(robot: Robot) -> ModifiedDH:
         above = frames[joint.parent].inverse() @ joint.placement @ joint.seat
         frame = IDENTITY
         if joint.moves:
-            frame = _frame(joint, above, axes[joint.child], below.get(joint.child), tol)
+            frame = _choose_frame(joint, above, axes[joint.child], below.get(joint.child), tol)
         frames[joint.child] = frame
-        table.append(_row(joint, above @ frame, tol))
+        table.append(_compute_row(joint, above @ frame, tol))
     reframed = change_link_frames(original, frames)
     joints = tuple(
         replace(joint, placement=row.placement, axis=(0.0, 0.0, 1.0), seat=IDENTITY)
@@ -129,7 +131,7 @@ def to_modified_dh(robot: Robot) -> ModifiedDH:
 class _Axis:
     """The axis of a joint at q = 0: its direction, a point on it, and the origin of the link frame.
 
-    ``point`` is None for a prismatic axis if only prismatic joints follow, ``origin`` if the parent determines it.
+    ``point`` is None for a prismatic axis if only prismatic joints follow; ``origin`` is None if the parent gives it.
     """
 
     z: Vec3
@@ -137,14 +139,14 @@ class _Axis:
     origin: Vec3 | None
 
     def seen_from(self, frame: Frame) -> _Axis:
-        """Return this axis in frame A, given its present frame seen from A."""
+        """Return this axis in another frame A; ``frame`` is the present frame seen from A."""
         h = frame.matrix
         point, origin = (None if p is None else h[:3, :3] @ p + h[:3, 3] for p in (self.point, self.origin))
         return _Axis(h[:3, :3] @ self.z, point, origin)
 
 
-def _axis(joint: Joint, below: _Axis | None) -> _Axis:
-    """The axis of a joint in the original frame of its child."""
+def _find_axis(joint: Joint, below: _Axis | None) -> _Axis:
+    """Return the axis of a joint in the original frame of its child link; ``below`` is the next joint's axis."""
     moved_frame = joint.seat.inverse().matrix
     z, point = moved_frame[:3, :3] @ np.array(joint.axis), moved_frame[:3, 3]
     z /= np.linalg.norm(z)
@@ -158,13 +160,13 @@ def _axis(joint: Joint, below: _Axis | None) -> _Axis:
 
 
 def _project(z: Vec3, point: Vec3, other: Vec3) -> Vec3:
-    """Project another point on an axis."""
+    """Project another point onto an axis."""
     projection: Vec3 = point + z * (z @ (other - point))
     return projection
 
 
 def _find_foot(z: Vec3, point: Vec3, other_z: Vec3, other_point: Vec3) -> Vec3 | None:
-    """Return the foot of the common normal with another axis; None if it is not unique or far away."""
+    """Return the foot of the common normal with another axis; None if the axes are parallel or nearly so."""
     normal = np.cross(z, other_z)
     if np.linalg.norm(normal) <= NEARLY_PARALLEL:
         return None
@@ -172,21 +174,32 @@ def _find_foot(z: Vec3, point: Vec3, other_z: Vec3, other_point: Vec3) -> Vec3 |
     return foot
 
 
-def _frame(joint: Joint, above: Frame, axis: _Axis, below: _Axis | None, tol: float) -> Frame:
-    """The new frame of the child seen from its original one; ``above`` is the latter seen from the parent's new one."""
+def _choose_frame(joint: Joint, above: Frame, axis: _Axis, below: _Axis | None, tol: float) -> Frame:
+    """Return the new frame of the child link, seen from its original frame.
+
+    ``above`` is the original frame of the child link, seen from the new frame of its parent.
+    """
     parent = above.inverse().matrix
     origin = _choose_origin(axis, parent[:3, 2], parent[:3, 3])
     x = None if below is None else _choose_x(axis.z, origin, below, tol)
     if x is None:
         some_x = parent[:3, 0] if abs(parent[:3, 0] @ axis.z) < 0.9 else parent[:3, 1]
         frame = _build_frame(origin, some_x, axis.z)
-        return frame @ Frame.turn((0.0, 0.0, 1.0), -_row(joint, above @ frame, tol).theta)
+        return frame @ Frame.turn((0.0, 0.0, 1.0), -_compute_row(joint, above @ frame, tol).theta)
     frame = _build_frame(origin, x, axis.z)
-    return frame if abs(_row(joint, above @ frame, tol).theta) <= QUARTER_TURN else _build_frame(origin, -x, axis.z)
+    return (
+        frame
+        if abs(_compute_row(joint, above @ frame, tol).theta) <= QUARTER_TURN
+        else _build_frame(origin, -x, axis.z)
+    )
 
 
 def _choose_origin(axis: _Axis, parent_z: Vec3, parent_origin: Vec3) -> Vec3:
-    """The origin that the first child determines, else the foot of the normal to the parent's z, else a projection."""
+    """Return the origin of a link frame.
+
+    If the first child does not determine it, it is the foot of the normal to the parent's z axis, or the point nearest
+    to the parent's origin if these axes are nearly parallel.
+    """
     if axis.origin is not None:
         return axis.origin
     if axis.point is None:
@@ -196,7 +209,7 @@ def _choose_origin(axis: _Axis, parent_z: Vec3, parent_origin: Vec3) -> Vec3:
 
 
 def _choose_x(z: Vec3, origin: Vec3, below: _Axis, tol: float) -> Vec3 | None:
-    """The direction of x in the preferred sense; None if the axis of the child does not determine it."""
+    """Return the direction of x, in the preferred sense; None if the axis of the first child does not determine it."""
     offset = np.zeros(3) if below.point is None else below.point - origin
     normal = np.cross(z, below.z)
     sine = float(np.linalg.norm(normal))
@@ -213,14 +226,14 @@ def _build_frame(origin: Vec3, x: Vec3, z: Vec3) -> Frame:
     return Frame(to_vector(origin + 0.0), to_rows(np.column_stack([np.cross(y, z), y, z]) + 0.0))  # + 0.0: no -0.0
 
 
-def _row(joint: Joint, frame: Frame, tol: float) -> Row:
-    """The row of a placement; the preferred one of two, since the normal has two senses."""
+def _compute_row(joint: Joint, frame: Frame, tol: float) -> Row:
+    """Return the row of a placement; of the two rows for the two senses of the normal, the preferred one."""
     (r11, r12, r13), (r21, r22, r23), (_, _, r33) = frame.rotation
     x, y, z = to_vector(frame.matrix[:3, 3])
     parallel = math.hypot(r13, r23) <= TOLERANCE
     normal = math.atan2(r13, -r23) if not parallel else math.atan2(y, x) if abs(y) > tol else 0.0
     candidates: list[Row] = []
-    for gamma in (_angle(normal), _angle(normal + math.pi)):
+    for gamma in (_wrap_angle(normal), _wrap_angle(normal + math.pi)):
         c, s = cos_sin(gamma)
         a, across = c * x + s * y, c * y - s * x
         theta = math.atan2(-c * r12 - s * r22, c * r11 + s * r21)
@@ -231,12 +244,14 @@ def _row(joint: Joint, frame: Frame, tol: float) -> Row:
             alpha, d = math.atan2(sine, r33), -across / sine
             b = z - r33 * d
         b, a, d = (0.0 if abs(length) <= tol else length for length in (b, a, d))
-        candidates.append(Row(joint.name, joint.parent, joint.kind, gamma, b, _angle(alpha), a, _angle(theta), d))
+        candidates.append(
+            Row(joint.name, joint.parent, joint.kind, gamma, b, _wrap_angle(alpha), a, _wrap_angle(theta), d)
+        )
     return min(candidates, key=lambda row: (abs(row.gamma) > QUARTER_TURN, row.a < 0.0, row.alpha < 0.0))
 
 
-def _angle(value: float) -> float:
-    """An angle in (-pi, pi], exact at multiples of pi/6."""
+def _wrap_angle(value: float) -> float:
+    """Return an angle in (-pi, pi], exact at multiples of pi/6."""
     value = math.remainder(value, 2 * math.pi)
     k = round(value / (math.pi / 6))
     if abs(value - k * (math.pi / 6)) > ANGLE_TOLERANCE:
@@ -244,7 +259,7 @@ def _angle(value: float) -> float:
     return math.pi if k == -6 else k * (math.pi / 6)
 
 
-def _largest_offset(robot: Robot) -> float:
+def _find_largest_offset(robot: Robot) -> float:
     offsets = [math.hypot(*f.matrix[:3, 3]) for joint in robot.joints for f in (joint.placement, joint.seat)]
     largest = max(offsets, default=0.0) or 1.0
     if largest > MAX_OFFSET:

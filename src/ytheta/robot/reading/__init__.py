@@ -1,1 +1,1 @@
-"""Robot descriptions: URDF, MJCF, TOML."""
+"""Readers of robot descriptions: URDF, MJCF, TOML."""

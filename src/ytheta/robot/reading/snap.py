@@ -1,7 +1,7 @@
-"""Snapping of rounded angles: files contain 1.5708 where pi/2 is meant.
+"""Snapping of rounded angles, such as 1.5708 instead of pi/2.
 
-A twist of 4e-6 rad between perpendicular axes creates parameters that no experiment can identify. Readers therefore
-replace angles, axes and rotations within a tolerance of multiples of pi/6, and report this in a finding.
+A rounding error of 4e-6 rad between perpendicular axes creates base parameters that no experiment can identify. Readers
+therefore replace angles, axes and rotations within a tolerance of multiples of pi/6, and report this in a finding.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from ytheta.findings import Finding, Severity
 from ytheta.robot.frame import ANGLE_STEP, MAX_ANGLE, Frame, Vector, scale_to_order_one, to_rows
 from ytheta.shapes import Float
 
-MAX_TOLERANCE = ANGLE_STEP / 2  # every angle is within this of a multiple
+MAX_TOLERANCE = ANGLE_STEP / 2  # every angle is within this distance of a multiple
+MIN_REPORTED_CHANGE = 4e-15  # rad; a few units in the last place
 _UNIT_AXES: tuple[Vector, ...] = (
     (1.0, 0.0, 0.0),
     (0.0, 1.0, 0.0),
@@ -40,13 +41,13 @@ class Snapper:
         self._changed: list[tuple[float, str]] = []
 
     def snap_angle(self, value: float, where: str) -> float:
-        """Return the multiple of pi/6 within the tolerance, else the angle itself."""
+        """Return the multiple of pi/6 that is within the tolerance of this angle, else the angle itself."""
         if not abs(value) < MAX_ANGLE:
             raise RobotFileError(f"{where}: the angle {value!r} rad is larger than {MAX_ANGLE:g} rad; check its unit")
         exact = round(value / ANGLE_STEP) * ANGLE_STEP
         if not 0.0 < abs(value - exact) <= self.tolerance:
             return value
-        self._note(abs(value - exact), f"{where}: {value!r} → {format_angle(exact)}")
+        self._record_change(abs(value - exact), f"{where}: {value!r} → {format_angle(exact)}")
         return exact
 
     def snap_rpy(self, roll: float, pitch: float, yaw: float, where: str) -> Frame:
@@ -54,31 +55,31 @@ class Snapper:
         return Frame.from_rpy(*(self.snap_angle(angle, where) for angle in (roll, pitch, yaw)))
 
     def snap_axis(self, axis: Vector, where: str) -> Vector:
-        """Return the coordinate axis within the tolerance of a unit vector, else the vector itself."""
+        """Return the coordinate axis that is within the tolerance of this unit vector, else the vector itself."""
         unit = min(_UNIT_AXES, key=lambda unit: math.dist(axis, unit))
         tilt = math.dist(axis, unit)
         if not 0.0 < tilt <= self.tolerance:
             return axis
-        self._note(tilt, f"{where}: axis {axis} → {unit}")
+        self._record_change(tilt, f"{where}: axis {axis} → {unit}")
         return unit
 
     def snap_rotation(self, frame: Frame, where: str) -> Frame:
-        """Return a rotation by multiples of pi/6 (roll, pitch, yaw) within the tolerance, else the frame itself."""
+        """Return the frame, its roll, pitch and yaw set to multiples of pi/6 if these are within the tolerance."""
         if self.tolerance == 0.0:
             return frame
-        candidates = _exact_rotations()
+        candidates = _list_exact_rotations()
         # The Frobenius distance of two rotations by a small angle phi is sqrt(2) phi.
         angles = np.linalg.norm(candidates - np.array(frame.rotation), axis=(1, 2)) / math.sqrt(2.0)
         best = int(np.argmin(angles))
         if not 0.0 < angles[best] <= self.tolerance:
             return frame
-        self._note(float(angles[best]), f"{where}: rotation by {angles[best]:.1e} rad")
+        self._record_change(float(angles[best]), f"{where}: rotation by {angles[best]:.1e} rad")
         return Frame(frame.translation, to_rows(candidates[best]))
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """One finding about all changes that exceed a few units in the last place."""
-        changes = [(change, text) for change, text in self._changed if change > 4e-15]
+        """One finding about all changes that are larger than rounding errors."""
+        changes = [(change, text) for change, text in self._changed if change > MIN_REPORTED_CHANGE]
         if not changes:
             return ()
         largest, example = max(changes)
@@ -93,12 +94,12 @@ class Snapper:
             ),
         )
 
-    def _note(self, change: float, text: str) -> None:
+    def _record_change(self, change: float, text: str) -> None:
         self._changed.append((change, text))
 
 
 def normalize_axis(axis: Vector) -> Vector:
-    """Return a direction as a unit vector; vectors of length 1 stay exact. InputError for the zero vector."""
+    """Return a direction as a unit vector; vectors of length 1 are not changed. InputError for the zero vector."""
     length = math.hypot(*axis)
     if length == 0.0:
         raise InputError("the axis is zero; give a direction such as 0 0 1")
@@ -110,7 +111,7 @@ def normalize_axis(axis: Vector) -> Vector:
 
 
 @cache
-def _exact_rotations() -> Float[np.ndarray, "candidates 3 3"]:
+def _list_exact_rotations() -> Float[np.ndarray, "candidates 3 3"]:
     """All rotations whose roll, pitch and yaw are multiples of pi/6."""
     full_turn = [k * ANGLE_STEP for k in range(-5, 7)]
     half_turn = [k * ANGLE_STEP for k in range(-3, 4)]

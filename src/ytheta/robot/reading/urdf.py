@@ -1,8 +1,8 @@
-"""URDF → Robot.
+"""Reads URDF, following the specification as implemented by urdfdom.
 
-Follows the URDF specification as implemented by urdfdom: the default axis is (1, 0, 0), ``continuous`` is revolute
-without position limits, a link without ``inertial`` has no mass, ``mimic`` is a coupling. Elements of other tools
-(``gazebo``, ``transmission``, ``ros2_control`` …), visuals and collisions are ignored; meshes are never opened.
+The default axis is (1, 0, 0), ``continuous`` is revolute without position limits, a link without ``inertial`` has no
+mass, and ``mimic`` is a coupling. Visuals, collisions and elements of other tools (``gazebo``, ``transmission``,
+``ros2_control`` …) are ignored. Meshes are never opened.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from ytheta.robot.parts import Coupling, Drive, Joint, JointKind, Limits, Link
 from ytheta.robot.reading.snap import Snapper, normalize_axis
 from ytheta.robot.robot import Robot
 
-KINDS = {
+KINDS_BY_TYPE = {
     "revolute": JointKind.REVOLUTE,
     "continuous": JointKind.REVOLUTE,
     "prismatic": JointKind.PRISMATIC,
     "fixed": JointKind.FIXED,
 }
-KNOWN = ", ".join(KINDS)
-UNSUPPORTED = {
+KNOWN_TYPES = ", ".join(KINDS_BY_TYPE)
+UNSUPPORTED_TYPES = {
     "floating": "joints of type 'floating' are not supported, since a robot needs a fixed base; read the file with "
     "--fix-base or fix_base=True, which fixes the link at its position in the file",
     "planar": "joints of type 'planar' are not supported; write the motion as a chain of prismatic and revolute joints",
@@ -47,7 +47,7 @@ def read_urdf(root: Node, path: Path, snap: float, *, fix_base: bool = False) ->
     findings: list[Finding] = []
     joint_nodes = list(root.all("joint"))
     links = tuple(_read_link(node) for node in root.all("link"))
-    kinds = KINDS | {"floating": JointKind.FIXED} if fix_base else KINDS
+    kinds = KINDS_BY_TYPE | {"floating": JointKind.FIXED} if fix_base else KINDS_BY_TYPE
     joints = tuple(_read_joint(node, kinds, snapper, findings) for node in joint_nodes)
     couplings = tuple(
         _read_mimic(node, mimic)
@@ -93,7 +93,9 @@ def _read_inertia(node: Node) -> Inertia:
 def _read_joint(node: Node, kinds: Mapping[str, JointKind], snapper: Snapper, findings: list[Finding]) -> Joint:
     kind_name = node.text("type")
     if kind_name not in kinds:
-        raise node.error(UNSUPPORTED.get(kind_name, f"the joint type '{kind_name}' is unknown; use one of {KNOWN}"))
+        raise node.error(
+            UNSUPPORTED_TYPES.get(kind_name, f"the joint type '{kind_name}' is unknown; use one of {KNOWN_TYPES}")
+        )
     if kind_name == "floating":
         name = node.text("name")
         statement = f"the floating joint is fixed at its position in the file (fix_base): {name}"
@@ -150,13 +152,13 @@ def _read_limits(node: Node, findings: list[Finding], *, continuous: bool) -> Li
     if limit is None:
         return Limits()
     bounded = not continuous and ("lower" in limit.attributes or "upper" in limit.attributes)
-    if not bounded and not continuous and KINDS[node.text("type")] is not JointKind.FIXED:
+    if not bounded and not continuous and KINDS_BY_TYPE[node.text("type")] is not JointKind.FIXED:
         name = node.text("name")
         statement = f"joint {name!r} has a <limit> without lower and upper and is treated as unbounded"
         findings.append(Finding("limits", Severity.NOTE, statement, names=(name,)))
     return Limits(
-        lower=_read_number_or(-math.inf, limit, "lower", 0.0) if bounded else -math.inf,
-        upper=_read_number_or(math.inf, limit, "upper", 0.0) if bounded else math.inf,
+        lower=_read_limit(-math.inf, limit, "lower", 0.0) if bounded else -math.inf,
+        upper=_read_limit(math.inf, limit, "upper", 0.0) if bounded else math.inf,
         velocity=_read_bound(limit, "velocity"),
         acceleration=_read_bound(limit, "acceleration"),
         effort=_read_bound(limit, "effort"),
@@ -164,19 +166,19 @@ def _read_limits(node: Node, findings: list[Finding], *, continuous: bool) -> Li
 
 
 def _read_bound(limit: Node, key: str) -> float:
-    value = _read_number_or(math.inf, limit, key, math.inf)
+    value = _read_limit(math.inf, limit, key, math.inf)
     if value < 0.0:
         raise limit.error(f"the {key} limit {value:g} is negative; give its magnitude")
     return value
 
 
-def _read_number_or(unlimited: float, limit: Node, key: str, default: float) -> float:
-    """Return a finite number, or ``unlimited`` if the file gives this infinity."""
+def _read_limit(unlimited: float, limit: Node, key: str, default: float) -> float:
+    """Return a finite number, or the infinity ``unlimited`` if the file contains it."""
     try:
         if float(limit.get(key, "nan")) == unlimited:
             return unlimited
     except ValueError:
-        pass  # limit.number below raises an error with the place
+        pass  # limit.number below raises an error that names the place
     return limit.number(key, default)
 
 

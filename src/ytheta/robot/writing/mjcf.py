@@ -1,8 +1,8 @@
-"""Robot → MJCF: bodies, joints, inertias, drives; cut joints and couplings become equality constraints.
+"""Writes a robot as MJCF: bodies, joints, inertias and drives. Cut joints and couplings become equality constraints.
 
 MuJoCo models dry friction as a constraint that stops a joint with a time constant, not as the sign of the velocity.
-With its default of 20 ms, it behaves like viscous friction up to 0.08 rad/s in the wrist of a UR10; with the 2 ms
-written here, up to 0.006 rad/s. Damping is viscous friction and armature is rotor inertia, both exactly.
+With the default time constant of 20 ms, it behaves like viscous friction up to 0.08 rad/s in the wrist of a UR10; with
+the 2 ms written here, up to 0.006 rad/s. Damping is exactly viscous friction, and armature is exactly rotor inertia.
 
 A coupling becomes a tendon of fixed length over its joints. Motors, offsets, drives of cut joints and declared forces
 are not written.
@@ -21,7 +21,7 @@ from ytheta.robot.parts import Drive, Joint, JointKind, Link
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
 
-FRICTION_SOLVER = 'solreffriction="0.002 1" solimpfriction="0.99 0.99 0.001"'
+FRICTION_SOLVER_ATTRIBUTES = 'solreffriction="0.002 1" solimpfriction="0.99 0.99 0.001"'
 HINGE_POINT_DISTANCE = 0.3  # metres between the two points of a cut revolute joint
 
 
@@ -31,7 +31,7 @@ def to_mjcf(robot: Robot, *, drives: bool = False) -> str:
     connects = []
     for loop in robot.loops:
         joint = loop.joint
-        # A revolute joint is two points of its axis that coincide, a point joint is one.
+        # A cut revolute joint makes two points on its axis coincide, a cut point joint one.
         for k in range(2 if joint.kind is JointKind.REVOLUTE else 1):
             point = (*(HINGE_POINT_DISTANCE * k * a for a in joint.axis), 1.0)
             sides = ((joint.parent, joint.placement), (joint.child, joint.seat.inverse()))
@@ -41,12 +41,12 @@ def to_mjcf(robot: Robot, *, drives: bool = False) -> str:
             connects.append(f'<connect site1="{joint.name}{k}{joint.parent}" site2="{joint.name}{k}{joint.child}"/>')
     children = {link.name: [joint for joint in robot.joints if joint.parent == link.name] for link in robot.links}
 
-    def body_element(joint: Joint) -> str:
+    def format_body(joint: Joint) -> str:
         link = robot.link(joint.child)
-        inside = "".join([*sites[link.name], *(body_element(child) for child in children[link.name])])
+        inside = "".join([*sites[link.name], *(format_body(child) for child in children[link.name])])
         return (
-            f'<body name="{link.name}" {_pose_attributes(joint_pose(joint, 0.0))}>'
-            f"{_joint_element(joint, drives=drives)}{_inertial_element(link)}{inside}</body>"
+            f'<body name="{link.name}" {_format_pose(joint_pose(joint, 0.0))}>'
+            f"{_format_joint(joint, drives=drives)}{_format_inertial(link)}{inside}</body>"
         )
 
     tendons = []
@@ -55,7 +55,7 @@ def to_mjcf(robot: Robot, *, drives: bool = False) -> str:
         inside = "".join(f'<joint joint="{name}" coef="{factor!r}"/>' for name, factor in joints)
         tendons.append(f'<fixed name="{coupling.joint}">{inside}</fixed>')
         connects.append(f'<tendon tendon1="{coupling.joint}" polycoef="{coupling.offset!r} 0 0 0 0"/>')
-    base = "".join([*sites[robot.base.name], *(body_element(joint) for joint in children[robot.base.name])])
+    base = "".join([*sites[robot.base.name], *(format_body(joint) for joint in children[robot.base.name])])
     return (
         '<mujoco><compiler angle="radian" balanceinertia="false" inertiafromgeom="false"/>'
         f'<option gravity="{_format_numbers(robot.gravity_in_base)}" jacobian="dense"/>'
@@ -63,24 +63,26 @@ def to_mjcf(robot: Robot, *, drives: bool = False) -> str:
     )
 
 
-def _joint_element(joint: Joint, *, drives: bool) -> str:
-    """The joint element; empty for a fixed joint, since a body without joints is fixed to its parent."""
+def _format_joint(joint: Joint, *, drives: bool) -> str:
+    """Return the joint element; empty for a fixed joint, since a body without joints is fixed to its parent."""
     if not joint.moves:
         return ""
     seat = joint.seat.inverse()
     kind = "hinge" if joint.kind is JointKind.REVOLUTE else "slide"
     axis = np.array(seat.rotation) @ joint.axis
     geometry = f'axis="{_format_numbers(axis)}" pos="{_format_numbers(seat.matrix[:3, 3])}"'
-    return f'<joint name="{joint.name}" type="{kind}" {geometry}{_drive_attributes(joint.drive) if drives else ""}/>'
+    return f'<joint name="{joint.name}" type="{kind}" {geometry}{_format_drive(joint.drive) if drives else ""}/>'
 
 
-def _drive_attributes(drive: Drive) -> str:
+def _format_drive(drive: Drive) -> str:
     armature, damping, frictionloss, _ = drive.parameters
-    return f' armature="{armature!r}" damping="{damping!r}" frictionloss="{frictionloss!r}" {FRICTION_SOLVER}'
+    return (
+        f' armature="{armature!r}" damping="{damping!r}" frictionloss="{frictionloss!r}" {FRICTION_SOLVER_ATTRIBUTES}'
+    )
 
 
-def _inertial_element(link: Link) -> str:
-    """The inertial element; empty for a link without mass, such as a load before it is grasped."""
+def _format_inertial(link: Link) -> str:
+    """Return the inertial element; empty for a link without mass, such as a load before it is grasped."""
     if link.inertia.massless:
         return ""
     body = link.inertia
@@ -96,7 +98,7 @@ def _inertial_element(link: Link) -> str:
     )
 
 
-def _pose_attributes(matrix: Float[np.ndarray, "4 4"]) -> str:
+def _format_pose(matrix: Float[np.ndarray, "4 4"]) -> str:
     frame = Frame.from_matrix(matrix)
     columns = np.array(frame.rotation)[:, :2].T.ravel()
     return f'pos="{_format_numbers(matrix[:3, 3])}" xyaxes="{_format_numbers(columns)}"'

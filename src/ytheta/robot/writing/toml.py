@@ -1,4 +1,4 @@
-"""Robot → TOML. Reading the text back gives an equal robot, to the last digit."""
+"""Writes a robot as TOML. Reading the text gives an equal robot, to the last digit."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def _format_frame(frame: Frame) -> InlineTable:
         entry["xyz"] = [_format_scalar(value) for value in frame.translation]
     if frame.rotation != IDENTITY_ROTATION:
         rpy = frame.rpy
-        # Three angles are easier to read; the matrix is written only if they are not exact.
+        # Angles are easier to read than a matrix. The matrix is written only if they do not reproduce it exactly.
         if Frame.from_rpy(*rpy).rotation == frame.rotation:
             entry["rpy"] = [_format_angle(angle) for angle in rpy]
         else:
@@ -160,7 +160,7 @@ def _format_scalar(value: Scalar) -> str | float:
 
 
 def _format_angle(angle: float) -> str | float:
-    """Return an exact multiple of pi/6 as text, other angles as numbers."""
+    """Return an exact multiple of pi/6 as text, and any other angle as a number."""
     return format_angle(angle) if angle and round(angle / ANGLE_STEP) * ANGLE_STEP == angle else angle
 
 

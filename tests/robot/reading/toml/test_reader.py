@@ -84,7 +84,7 @@ def test_symbolic_lengths_remain_symbols_until_numbers_are_needed() -> None:
         (("alpha = 1.5708", "alhpa = 1.5708"), r"modified_dh: the key 'alhpa' is unknown; did you mean 'alpha'"),
         (('name = "two"', 'nmae = "two"'), "the key 'nmae' is unknown; did you mean 'name'"),
         (("mass = 1.5", "mass = -1.5"), "the mass -1.5 kg is negative"),
-        (("mass = 1.5", 'mass = "l1"'), "uses a symbolic length, which is allowed in positions"),
+        (("mass = 1.5", 'mass = "l1"'), "uses a symbolic length, which is allowed only in positions"),
         (("mass = 1.5", "mass = nan"), "'mass' should be a finite number"),
         (("mass = 1.5", "mass = true"), "'mass' should be a finite number, not True"),
         (("mass = 1.5", "parameters = { m = 1, mxx = 2 }"), "the parameter 'mxx' is unknown"),

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from ytheta.errors import suggest_names
 from ytheta.files.xml_document import Node
 from ytheta.robot.reading.mjcf.compiler import Compiler, read_leading, read_limits
-from ytheta.robot.reading.mjcf.defaults import Defaults, kind_of
+from ytheta.robot.reading.mjcf.defaults import Defaults, find_kind
 
 
 @dataclass(frozen=True)
 class Actuation:
-    """The sum of all actuators of one joint, at the joint."""
+    """The sum of all actuators of one joint, on the joint side of their gears."""
 
     effort: float = 0.0
     rotor_inertia: float = 0.0
@@ -27,7 +27,7 @@ def read_actuators(
     """Return the actuation by joint, in the order of the file. Actuators of tendons, sites and bodies are ignored."""
     actuation: dict[str, Actuation] = {}
     for element in nodes:
-        node = defaults.apply(element, kind_of(element.tag))
+        node = defaults.apply(element, find_kind(element.tag))
         joint = node.attributes.get("joint", node.attributes.get("jointinparent"))
         if joint is None:
             continue
@@ -37,15 +37,15 @@ def read_actuators(
         gear, _ = read_leading(node, "gear", 1.0)
         damping, _ = read_leading(node, "damping", 0.0)
         actuation[joint] = Actuation(
-            effort=total.effort + (abs(gear) * _max_force(node, compiler) if gear else 0.0),
+            effort=total.effort + (abs(gear) * _find_max_force(node, compiler) if gear else 0.0),
             rotor_inertia=total.rotor_inertia + gear * gear * node.number("armature", 0.0),
             viscous=total.viscous + gear * gear * damping,
         )
     return actuation
 
 
-def _max_force(node: Node, compiler: Compiler) -> float:
-    """The largest force before the gear; the control signal of a motor is its force."""
+def _find_max_force(node: Node, compiler: Compiler) -> float:
+    """Return the largest force before the gear. The control signal of a motor is its force."""
     bounds = [read_limits(node, "force", compiler)]
     if node.tag == "motor":
         bounds.append(read_limits(node, "ctrl", compiler))

@@ -14,12 +14,12 @@ from ytheta.robot.reading.mjcf.orientation import read_pose
 from ytheta.robot.reading.snap import Snapper
 
 WORLD = "world"
-_GENERATORS = ("replicate", "attach", "composite", "flexcomp")
+_GENERATING_TAGS = ("replicate", "attach", "composite", "flexcomp")
 
 
 @dataclass(frozen=True)
 class Placed:
-    """An element with the pose and the default class given by the bodies and frames around it."""
+    """An element, the pose of the frames around it in its body, and the default class that it inherits."""
 
     node: Node
     around: Frame
@@ -28,7 +28,7 @@ class Placed:
 
 @dataclass(frozen=True)
 class Body:
-    """One body; ``pose`` is its initial frame seen from its parent, ``start`` the same seen from the world."""
+    """One body. ``pose`` is its initial frame seen from its parent, ``start`` is the same frame seen from the world."""
 
     name: str
     parent: str
@@ -52,7 +52,7 @@ def read_bodies(worldbody: Node, compiler: Compiler, defaults: Defaults, snapper
         local = placed.around @ read_pose(node, compiler, snapper)
         start = parent_start @ local
         content = list(_flatten(node, node.attributes.get("childclass", placed.childclass), compiler, snapper))
-        inertials = _elements(content, "inertial", defaults)
+        inertials = _select_elements(content, "inertial", defaults)
         if len(inertials) > 1:
             raise inertials[1][0].error("the body has two <inertial> elements; keep one")
         bodies.append(
@@ -62,9 +62,12 @@ def read_bodies(worldbody: Node, compiler: Compiler, defaults: Defaults, snapper
                 node,
                 local,
                 start,
-                joints=(*_elements(content, "freejoint", defaults), *_elements(content, "joint", defaults)),
-                sites=_elements(content, "site", defaults),
-                content=Content(inertials[0] if inertials else None, _elements(content, "geom", defaults)),
+                joints=(
+                    *_select_elements(content, "freejoint", defaults),
+                    *_select_elements(content, "joint", defaults),
+                ),
+                sites=_select_elements(content, "site", defaults),
+                content=Content(inertials[0] if inertials else None, _select_elements(content, "geom", defaults)),
             )
         )
         children = [(item, name, start) for item in content if item.node.tag == "body"]
@@ -85,19 +88,19 @@ def _collect_names(worldbody: Node) -> set[str]:
     return names
 
 
-def _elements(content: Iterable[Placed], tag: str, defaults: Defaults) -> tuple[tuple[Node, Frame], ...]:
+def _select_elements(content: Iterable[Placed], tag: str, defaults: Defaults) -> tuple[tuple[Node, Frame], ...]:
     return tuple(
         (defaults.apply(item.node, tag, item.childclass), item.around) for item in content if item.node.tag == tag
     )
 
 
 def _flatten(body: Node, childclass: str | None, compiler: Compiler, snapper: Snapper) -> Iterator[Placed]:
-    """Yield the elements of a body, including those inside of frames, in the order of the file."""
+    """Yield the elements of a body, including those inside frames, in the order of the file."""
     waiting = [Placed(child, IDENTITY, childclass) for child in reversed(body.children)]
     while waiting:
         item = waiting.pop()
         node = item.node
-        if node.tag in _GENERATORS:
+        if node.tag in _GENERATING_TAGS:
             raise node.error(
                 f"<{node.tag}> generates elements when MuJoCo compiles the model, which is not supported; load the "
                 "model with MuJoCo, save it with mj_saveLastXML, and read the saved file"
@@ -112,12 +115,12 @@ def _flatten(body: Node, childclass: str | None, compiler: Compiler, snapper: Sn
                     "and read the saved file"
                 )
         around = item.around @ read_pose(node, compiler, snapper)
-        inside = node.attributes.get("childclass", item.childclass)
-        waiting.extend(Placed(child, around, inside) for child in reversed(node.children))
+        childclass = node.attributes.get("childclass", item.childclass)
+        waiting.extend(Placed(child, around, childclass) for child in reversed(node.children))
 
 
 def make_unique(proposal: str, taken: set[str]) -> str:
-    """Return a name that is not taken, with a number if necessary, and add it to the taken names."""
+    """Return the proposed name, with a number appended if it is taken, and add it to the taken names."""
     name, count = proposal, 2
     while name in taken:
         name, count = f"{proposal}_{count}", count + 1

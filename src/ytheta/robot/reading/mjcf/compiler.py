@@ -10,7 +10,7 @@ from ytheta.files.xml_document import Node
 
 @dataclass(frozen=True)
 class Compiler:
-    """Settings that determine the meaning of numbers in the file; the defaults are those of MuJoCo."""
+    """Settings that determine how the file is interpreted; the defaults are those of MuJoCo."""
 
     degrees: bool = True
     eulerseq: str = "xyz"
@@ -39,7 +39,7 @@ def read_compiler(node: Node) -> Compiler:
         )
     sequence = node.get("eulerseq", "xyz")
     if len(sequence) != 3 or set(sequence) - set("xyzXYZ"):
-        raise node.error(f"eulerseq={sequence[:20]!r} should be three letters out of x, y, z, X, Y, Z")
+        raise node.error(f"eulerseq={sequence[:20]!r} should be three of the letters x, y, z, X, Y, Z")
     first, last = node.numbers("inertiagrouprange", 2, default=(0.0, 5.0))
     assets = node.get("assetdir", "")
     return Compiler(
@@ -72,7 +72,7 @@ def read_flag(node: Node, key: str, *, default: bool) -> bool:
 
 
 def read_leading(node: Node, key: str, default: float) -> tuple[float, tuple[float, ...]]:
-    """Return the first number of a list that may be incomplete, and the numbers after it."""
+    """Return the first number of a list, and the numbers after it, which may be missing."""
     numbers = node.numbers(key, default=(default,))
     if not numbers:
         raise node.error(f"{key}='' should contain numbers; give at least one, or remove it")
@@ -80,7 +80,7 @@ def read_leading(node: Node, key: str, default: float) -> tuple[float, tuple[flo
 
 
 def read_limits(node: Node, prefix: str, compiler: Compiler) -> tuple[float, float] | None:
-    """Return the pair ``<prefix>range`` if ``<prefix>limited`` or autolimits make it a limit, else None."""
+    """Return ``<prefix>range`` if ``<prefix>limited`` or ``autolimits`` makes it a limit, else None."""
     key = f"{prefix}range"
     limited = read_choice(node, f"{prefix}limited", "auto", ("true", "false", "auto"))
     if limited == "false" or (limited == "auto" and key not in node.attributes):

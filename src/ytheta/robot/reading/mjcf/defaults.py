@@ -1,4 +1,4 @@
-"""Default classes of MJCF: attributes that an element inherits from its class, and a class from its parent class."""
+"""Default classes of MJCF. An element inherits attributes from its class, and a class from its parent class."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Defaults:
     classes: Mapping[str, Mapping[str, Attributes]]
 
     def apply(self, node: Node, kind: str, childclass: str | None = None) -> Node:
-        """Return the element with inherited attributes; its own class precedes that of bodies and frames around it."""
+        """Return the element with inherited attributes; its own class overrides ``childclass``."""
         name = node.attributes.get("class", childclass or MAIN)
         if name not in self.classes:
             raise node.error(f"the default class {name!r} does not exist{suggest_names(name, self.classes)}")
@@ -46,7 +46,7 @@ def read_defaults(sections: Iterable[Node]) -> Defaults:
         if section.get("class", MAIN) != MAIN:
             raise section.error(
                 f"the outermost default class must be called 'main'; put class {section.text('class')!r} into a "
-                "<default> inside of it"
+                "<default> inside it"
             )
         _read_section(section, classes)
     return Defaults(classes)
@@ -58,7 +58,7 @@ def _read_section(section: Node, classes: dict[str, dict[str, Attributes]]) -> N
         node, attributes = waiting.pop()
         for child in node.children:
             if child.tag != "default":
-                kind = kind_of(child.tag)
+                kind = find_kind(child.tag)
                 attributes[kind] = _merge(attributes.get(kind, {}), child.attributes)
         for child in node.all("default"):
             name = child.text("class")
@@ -68,8 +68,8 @@ def _read_section(section: Node, classes: dict[str, dict[str, Attributes]]) -> N
             waiting.append((child, classes[name]))
 
 
-def kind_of(tag: str) -> str:
-    """The kind of element that shares its defaults with this tag."""
+def find_kind(tag: str) -> str:
+    """Return the kind under which the defaults of this tag are stored."""
     return "general" if tag in _ACTUATORS else tag
 
 

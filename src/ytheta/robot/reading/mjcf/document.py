@@ -1,4 +1,4 @@
-"""The MJCF document: inserts included files, merges repeated sections, checks the paths of assets.
+"""The MJCF document: insertion of included files, merging of repeated sections, checks of the paths of assets.
 
 As in MuJoCo, an included file is searched for in the folder of the main file, then in the folder of the file that
 includes it; its root element is removed. A file can be included only once, so that includes cannot be circular.
@@ -48,7 +48,7 @@ def insert_includes(root: Node, path: Path) -> Node:
             open_elements[-1].children.extend(node.children if closed.included else (node,))
             continue
         if len(open_elements) > MAX_DEPTH:
-            raise child.error("elements are nested too deeply, includes counted; flatten the document")
+            raise child.error("elements are nested too deeply, counting included files; flatten the document")
         included = child.tag == "include"
         child = _read_included(child, path, seen) if included else child
         open_elements.append(_OpenElement(child, included, iter(child.children), []))
@@ -86,7 +86,7 @@ def merge_sections(root: Node, tag: str) -> Node:
 
 
 def check_assets(root: Node, path: Path, compiler: Compiler) -> None:
-    """Raise an error if a mesh, height field, texture or skin lies outside of the robot's folder; opens no file."""
+    """Raise an error if a mesh, height field, texture or skin is outside the robot's folder. No file is opened."""
     for node in (child for tag in ("asset", "deformable") for child in merge_sections(root, tag).children):
         folder = {"texture": compiler.texturedir, "model": ""}.get(node.tag, compiler.meshdir)
         for key in _ASSET_FILES.get(node.tag, ()):

@@ -1,7 +1,7 @@
-"""Equality constraints of MJCF: connect and weld close loops, joint equalities couple joints.
+"""Equality constraints of MJCF. Connect and weld constraints close loops, joint equalities couple joints.
 
-A loop is cut at the constraint. Constraints between bodies hold in the initial configuration, where every joint is at
-its ``ref``; constraints between sites make the sites coincide.
+A loop is cut at the constraint. Constraints between bodies are satisfied in the initial configuration, in which every
+joint is at its ``ref``. Constraints between sites make the sites coincide.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _IDENTITY_POLYNOMIAL = (0.0, 1.0, 0.0, 0.0, 0.0)
 
 @dataclass(frozen=True)
 class EqualityReader:
-    """Reads the constraints between bodies and joints of a tree; ``refs`` holds the ``ref`` of every movable joint."""
+    """Reads the constraints between bodies and joints of a tree; ``refs`` is the ``ref`` of every movable joint."""
 
     compiler: Compiler
     snapper: Snapper
@@ -66,7 +66,7 @@ class EqualityReader:
                 "constraints to mocap bodies, which are moved from outside, are ignored: {}", _describe(node)
             )
             return None
-        if not self._movable_joints(parent) ^ self._movable_joints(child):
+        if not self._find_movable_joints(parent) ^ self._find_movable_joints(child):
             self.findings.note(
                 "constraints between links that cannot move relative to each other are ignored: {}", _describe(node)
             )
@@ -77,7 +77,7 @@ class EqualityReader:
         return Loop(Joint(name, kind, parent, child, placement=placement, seat=seat))
 
     def _read_anchor(self, node: Node, parent: str, child: str) -> tuple[Frame, Frame]:
-        """Return placement and seat; their product is the child seen from the parent when the constraint holds."""
+        """Return placement and seat. Their product is the child seen from the parent if the constraint is satisfied."""
         relative = self.bodies[parent].start.inverse() @ self.bodies[child].start
         if node.tag == "connect":
             on_child = relative.inverse() @ Frame.shift(*node.numbers("anchor", 3))
@@ -110,8 +110,8 @@ class EqualityReader:
         local = read_segment(site)[0] if "fromto" in site.attributes else read_pose(site, self.compiler, self.snapper)
         return body, around @ local
 
-    def _movable_joints(self, link: str) -> frozenset[str]:
-        """The movable joints between the world and a link."""
+    def _find_movable_joints(self, link: str) -> frozenset[str]:
+        """Return the names of the movable joints between the world and a link."""
         above = {joint.child: joint for joint in self.joints}
         names: set[str] = set()
         while link in above:
@@ -120,7 +120,7 @@ class EqualityReader:
         return frozenset(names)
 
     def _read_coupling(self, node: Node) -> Coupling:
-        """MuJoCo's constraint is y - y0 = a0 + a1 (x - x0) + …, where x0 and y0 are the ``ref`` of the joints."""
+        """Read MuJoCo's constraint y - y0 = a0 + a1 (x - x0) + …, where x0 and y0 are the ``ref`` of the joints."""
         polycoef = node.numbers("polycoef", default=_IDENTITY_POLYNOMIAL)
         a0, a1, *higher = (*polycoef, *_IDENTITY_POLYNOMIAL[len(polycoef) :])
         y = self._find_joint(node, "joint1")

@@ -1,4 +1,4 @@
-"""Findings about an MJCF file: one for each kind, with the names of all elements concerned."""
+"""Findings about an MJCF file: one for each statement, with the names of all elements concerned."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ MAX_NAMES = 12  # in the text of a finding
 
 
 class FindingCollector:
-    """Collects names for statements that contain one ``{}``."""
+    """Collects element names for statements; ``{}`` in a statement is replaced by the names."""
 
     def __init__(self) -> None:
         self._names: dict[tuple[str, Severity], list[str]] = {}
 
     def warn(self, statement: str, name: str) -> None:
-        """Add a name to a warning: something in the file that the robot lacks."""
+        """Add a name to a warning, which reports a part of the file that the robot lacks."""
         self._names.setdefault((statement, Severity.WARNING), []).append(name)
 
     def note(self, statement: str, name: str) -> None:

@@ -1,6 +1,6 @@
-"""Inertia of an MJCF body: read from ``<inertial>`` or inferred from geoms, then bounded by the compiler settings.
+"""Inertia of an MJCF body, read from ``<inertial>`` or inferred from geoms, then bounded by the compiler settings.
 
-Meshes are never opened; a body whose inertia depends on a mesh is an error.
+Meshes are never opened. A body whose inertia depends on a mesh is an error.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from ytheta.robot.reading.snap import Snapper
 from ytheta.shapes import Float
 
 _NO_SNAPPING = Snapper(0.0)
-_MIN_MEASURE = 1e-14  # smaller volumes and areas are zero for MuJoCo
-_MIN_SIZE, _MAX_SIZE = 1e-15, 1e10  # MuJoCo treats other lengths as zero or infinite
+_MIN_MEASURE = 1e-14  # m^3 or m^2; MuJoCo treats smaller volumes and areas as zero
+_MIN_SIZE, _MAX_SIZE = 1e-15, 1e10  # metres; MuJoCo treats smaller lengths as zero and larger ones as infinite
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ MASSLESS = BodyInertia(0.0, np.zeros(3), np.zeros((3, 3)))
 
 @dataclass(frozen=True)
 class Content:
-    """The elements that determine the inertia of a body, each with the frame of the ``<frame>`` elements around it."""
+    """The elements that determine the inertia of a body, each with the pose of the ``<frame>`` elements around it."""
 
     inertial: tuple[Node, Frame] | None
     geoms: tuple[tuple[Node, Frame], ...]
@@ -108,7 +108,7 @@ def _read_inertial(node: Node, around: Frame, compiler: Compiler) -> BodyInertia
 
 
 def _rotate(mass: float, tensor: Float[np.ndarray, "3 3"], frame: Frame) -> BodyInertia:
-    """The inertia in body axes of a tensor in the axes of this frame."""
+    """Return the inertia in body axes, given the tensor in the axes of this frame."""
     rotation = np.array(frame.rotation)
     return BodyInertia(mass, frame.matrix[:3, 3], rotation @ tensor @ rotation.T)
 
@@ -118,13 +118,13 @@ def _read_shape(node: Node) -> str:
 
 
 def _read_amount(node: Node) -> tuple[str, float]:
-    """Return "mass" or "density" and its value."""
+    """Return the key "mass" or "density", and its value."""
     key = "mass" if "mass" in node.attributes else "density"
     return key, node.number(key, 1000.0)
 
 
 def _has_mass(node: Node, compiler: Compiler) -> bool:
-    """Whether a geom contributes to the inertia: by its group, its mass and its shape."""
+    """Whether a geom contributes to the inertia, which depends on its group, its mass and its shape."""
     first, last = compiler.inertiagroups
     in_group = first <= node.number("group", 0.0) <= last
     return in_group and _read_amount(node)[1] != 0.0 and _read_shape(node) not in ("plane", "hfield")

@@ -1,11 +1,11 @@
 """The joints of an MJCF body as a chain of joints.
 
-The joints of a body move it in their order. The axis and anchor of each are fixed in the body and are moved by the
-joints before it::
+The joints of a body move it one after the other, in the order of the file. The axis and the anchor of a joint are given
+in the frame of the body; the joints before it move them, too::
 
     parent ── body's pose ──▶ J1 ──▶ J2 ──▶ … ──▶ body,      J = shift(anchor) turn(axis, q - ref) shift(-anchor)
 
-Every J but the last moves a massless link called ``<body>.<joint>``. If q = ref, all J are identities.
+Each J except the last moves a massless link called ``<body>.<joint>``. If q = ref, J is the identity.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class MjcfJoint:
 
 @dataclass(frozen=True)
 class JointReader:
-    """Reads the joints of bodies; joints without a name get one that is not in the file."""
+    """Reads the joints of bodies. A joint without a name gets a name that does not occur in the file."""
 
     compiler: Compiler
     snapper: Snapper
@@ -71,7 +71,7 @@ class JointReader:
         return tuple(chain)
 
     def _becomes_fixed(self, node: Node, body: Body) -> bool:
-        """Whether this is a free joint that ``fix_base`` makes fixed; raises an error for unsupported joints."""
+        """Whether this is a free joint that ``fix_base`` makes fixed. Raises an error if the joint is not supported."""
         kind = (
             "free"
             if node.tag == "freejoint"
@@ -151,7 +151,7 @@ class JointReader:
         )
 
     def _read_springs(self, node: Node, name: str, *, revolute: bool) -> tuple[Force, ...]:
-        """Return the spring as forces, one for each power of the deflection with a stiffness."""
+        """Return the forces of the spring, one for each power of the deflection that has a stiffness."""
         if _has_springdamper(node):
             return ()
         rest = node.number("springref", 0.0)

@@ -1,6 +1,6 @@
-"""The pose of an MJCF element: its position and its orientation, which can be given in five ways.
+"""The pose of an MJCF element: its position, and its orientation in one of five notations.
 
-The poses of bodies and frames are snapped, those of geoms and inertials are not.
+The poses of bodies and frames are snapped. The poses of geoms and inertials are not.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from ytheta.shapes import Float
 
 _AXES: dict[str, Vector] = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 _MIN_LENGTH = 1e-14
-_MAX_COORDINATE = 1e100  # squares of smaller numbers do not overflow
+_MAX_COORDINATE = 1e100  # metres; squares of smaller numbers do not overflow
 
 
 def read_pose(node: Node, compiler: Compiler, snapper: Snapper) -> Frame:
     """Return the frame of a body, frame, geom, site or inertial seen from its parent element."""
     position = Frame.shift(*node.numbers("pos", 3, default=(0.0, 0.0, 0.0)))
-    given = [key for key in ORIENTATIONS if key in node.attributes]
-    if not given:
+    keys = [key for key in ORIENTATIONS if key in node.attributes]
+    if not keys:
         return position
-    if len(given) > 1:
-        raise node.error(f"the orientation is given twice, by '{given[0]}' and '{given[1]}'; keep one")
-    if given == ["euler"]:
+    if len(keys) > 1:
+        raise node.error(f"the orientation is given twice, by '{keys[0]}' and '{keys[1]}'; keep one")
+    if keys == ["euler"]:
         return position @ _read_euler(node, compiler, snapper)
-    turn = _READERS[given[0]](node, compiler)
+    turn = _READERS[keys[0]](node, compiler)
     return position @ snapper.snap_rotation(turn, node.where)
 
 

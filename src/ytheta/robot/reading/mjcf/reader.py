@@ -1,9 +1,9 @@
-"""MJCF → Robot.
+"""Reads MJCF, following the XML reference of MuJoCo.
 
-Follows the XML reference of MuJoCo: degrees unless ``angle="radian"``, default classes, includes, frames, inertia from
-geoms if there is no ``<inertial>``, several joints in one body, connect and weld as loops, joint equalities as
-couplings, springs of joints as forces. The world becomes the base link. Contacts, tendons, sensors and visual elements
-are ignored; meshes are never opened.
+Angles are in degrees unless ``angle="radian"``. Default classes, includes, frames and several joints in one body are
+supported. The inertia comes from the geoms if there is no ``<inertial>``. Connect and weld constraints become loops,
+joint equalities become couplings, and springs of joints become forces. The world becomes the base link. Contacts,
+tendons, sensors and visual elements are ignored. Meshes are never opened.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def read_mjcf(root: Node, path: Path, snap: float, *, fix_base: bool) -> Robot:
     loops, couplings = equality.read(equalities, defaults)
     robot = Robot(
         name=root.get("model", path.stem),
-        links=tuple(Link(name, inertias.get(name, MASSLESS).inertia) for name in _link_names(joints)),
+        links=tuple(Link(name, inertias.get(name, MASSLESS).inertia) for name in _list_link_names(joints)),
         joints=tuple(joints),
         loops=loops,
         couplings=couplings,
@@ -81,14 +81,14 @@ def read_mjcf(root: Node, path: Path, snap: float, *, fix_base: bool) -> Robot:
     )
 
 
-def _link_names(joints: Sequence[Joint]) -> tuple[str, ...]:
+def _list_link_names(joints: Sequence[Joint]) -> tuple[str, ...]:
     return (WORLD, *(joint.child for joint in joints))
 
 
 def _read_inertias(
     bodies: Sequence[Body], joints: Sequence[Joint], compiler: Compiler, findings: FindingCollector
 ) -> dict[str, BodyInertia]:
-    """Return the inertia of every body; that of bodies fixed to the world has no effect and may be unknown."""
+    """Return the inertia of every body. It may be unknown for bodies fixed to the world, where it has no effect."""
     moves = {WORLD: False}
     for joint in joints:
         moves[joint.child] = moves[joint.parent] or joint.moves
@@ -106,7 +106,7 @@ def _read_inertias(
 
 
 def _report_ignored_forces(root: Node, bodies: Iterable[Body], findings: FindingCollector) -> None:
-    """Add warnings about forces that exist in MuJoCo but not in a robot description."""
+    """Add warnings about forces in the file that a robot description cannot contain."""
     for body in bodies:
         if body.node.number("gravcomp", 0.0) != 0.0:
             findings.warn("the gravity compensation (gravcomp) of bodies is ignored: {}", body.name)
@@ -130,7 +130,7 @@ def _is_disabled(root: Node, effect: str) -> bool:
 
 
 def _read_home(keyframe: Node, movable: Sequence[str]) -> dict[str, float]:
-    """Return the positions of the key called ``home`` if it has one position for each of these joints."""
+    """Return the positions of the keyframe ``home`` if it has one position for each of these joints."""
     for key in keyframe.all("key"):
         if key.get("name", "") == HOME_KEY and "qpos" in key.attributes:
             qpos = key.numbers("qpos")
@@ -140,7 +140,7 @@ def _read_home(keyframe: Node, movable: Sequence[str]) -> dict[str, float]:
 
 
 def _choose_actuated(robot: Robot, driven: Iterable[str]) -> tuple[str, ...]:
-    """Return the coordinates with actuators and those outside of loops; empty if a loop has no actuator."""
+    """Return the coordinates with actuators and those outside loops; empty if a loop has no actuator."""
     if not robot.loops:
         return robot.actuated
     joints = [joint for name in driven for joint in robot.movable if joint.name == name]

@@ -1,1 +1,1 @@
-"""The TOML format of ytheta."""
+"""Reader of the TOML format of ytheta."""

@@ -1,8 +1,9 @@
 """TOML files that extend another robot, such as a vendor's URDF, with parts that URDF cannot describe.
 
 Couplings, motors, forces, markers, and links and joints with new names are added. A table with the name of an existing
-joint replaces its drive or its limits, one with the name of an existing link its inertia. The geometry is that of the
-extended file. Top-level keys override those of the extended file; symbolic lengths are overridden one by one.
+joint replaces the drive or the limits of this joint; a table with the name of an existing link replaces its inertia.
+The geometry of the extended robot does not change. Top-level keys override those of the extended file; symbolic lengths
+are overridden individually.
 """
 
 from __future__ import annotations
@@ -38,15 +39,15 @@ _Part = TypeVar("_Part", Link, Joint)
 def extend_robot(base: Robot, top: Table, snapper: Snapper, *, lengths: Sequence[tuple[str, float | None]]) -> Robot:
     """Return the robot ``base`` extended by the file ``top``; ``lengths`` are those of ``top``."""
 
-    def joint(table: Table) -> Joint:
+    def read_new_joint(table: Table) -> Joint:
         return read_joint(table, snapper)
 
-    joints = _merge_parts(base.joints, top.tables("joint"), _change_joint, joint)
-    cuts = _merge_parts([loop.joint for loop in base.loops], top.tables("loop"), _change_joint, joint)
+    joints = _merge_parts(base.joints, top.tables("joint"), _change_joint, read_new_joint)
+    cuts = _merge_parts([loop.joint for loop in base.loops], top.tables("loop"), _change_joint, read_new_joint)
     couplings = (*base.couplings, *map(read_coupling, top.tables("coupling")))
     motors = (*base.motors, *map(read_motor, top.tables("motor")))
     coordinates = list_coordinates([joint for joint in joints if joint.moves], couplings, motors)
-    # After a new loop, the actuated coordinates must be chosen again; without loops, all coordinates are actuated.
+    # If a loop is added, the actuated coordinates must be chosen again. Without loops, all coordinates are actuated.
     keep_actuated = len(cuts) == len(base.loops) and (base.loops or set(coordinates) == set(base.coordinates))
     home = tuple((name, value) for name, value in base.home if name in coordinates)
     return replace(
@@ -76,7 +77,7 @@ def _merge_parts(
     change: Callable[[_Part, Table], _Part],
     read: Callable[[Table], _Part],
 ) -> tuple[_Part, ...]:
-    """Return the parts, changed if a table has their name, followed by those with new names."""
+    """Return the parts, changed if a table has their name, followed by the parts of tables with new names."""
     known = {part.name: part for part in parts}
     changed: dict[str, _Part] = {}
     added: list[_Part] = []
@@ -100,20 +101,20 @@ def _change_joint(joint: Joint, table: Table) -> Joint:
         limits=read_limits(limits) if has_limits else joint.limits,
         source=table.text("source", joint.source),
     )
-    _finish(table, "joint", "its 'drive' and its 'limits'", any_change=has_drive or has_limits)
+    _check_finished(table, "joint", "its 'drive' and its 'limits'", any_change=has_drive or has_limits)
     return changed
 
 
 def _change_link(link: Link, table: Table) -> Link:
     inertia_keys = [key for key in INERTIA_KEYS if table.has(key)]
     changed = replace(link, inertia=read_inertia(table), source=table.text("source", ""))
-    _finish(
+    _check_finished(
         table, "link", "its inertia ('mass', 'center' and 'inertia', or 'parameters')", any_change=bool(inertia_keys)
     )
     return changed
 
 
-def _finish(table: Table, what: str, changeable: str, *, any_change: bool) -> None:
+def _check_finished(table: Table, what: str, changeable: str, *, any_change: bool) -> None:
     table.text("name")
     remaining = table.items()
     if remaining:

@@ -1,4 +1,4 @@
-"""Tables of our TOML format → the parts of a robot: links, joints, couplings, motors, forces, markers.
+"""Reads the tables of the TOML format: links, joints, couplings, motors, forces, markers.
 
 docs/robot-format.md describes the keys. Unknown keys are errors.
 """
@@ -20,11 +20,11 @@ from ytheta.robot.reading.snap import Snapper, normalize_axis
 GEOMETRIES = ("standard_dh", "modified_dh", "frame")
 
 
-def read_link(table: Table, *, measured: bool = False) -> Link:
-    """Read a link; ``measured`` allows a negative mass, which an identification can give."""
+def read_link(table: Table, *, identified: bool = False) -> Link:
+    """Read a link. ``identified`` allows a negative mass, which an identification may return."""
     link = Link(
         name=table.text("name"),
-        inertia=read_inertia(table, measured=measured),
+        inertia=read_inertia(table, identified=identified),
         load=table.flag("load", default=False),
         source=table.text("source", ""),
     )
@@ -32,7 +32,7 @@ def read_link(table: Table, *, measured: bool = False) -> Link:
     return link
 
 
-def read_inertia(table: Table, *, measured: bool = False) -> Inertia:
+def read_inertia(table: Table, *, identified: bool = False) -> Inertia:
     if table.has("parameters"):
         parameters = table.table("parameters")
         values = dict(parameters.named_numbers())
@@ -47,7 +47,7 @@ def read_inertia(table: Table, *, measured: bool = False) -> Inertia:
         moments.finish()
         tensor = ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
         inertia = Inertia.about_center(table.number("mass", 0.0), center, tensor)
-    if inertia.mass < 0.0 and not measured:
+    if inertia.mass < 0.0 and not identified:
         raise table.error(f"the mass {inertia.mass:g} kg is negative; give a positive mass, or 0 for none")
     return inertia
 
@@ -75,18 +75,18 @@ def read_joint(table: Table, snapper: Snapper) -> Joint:
 
 
 def _read_geometry(table: Table, snapper: Snapper) -> tuple[Frame, Frame]:
-    """Return placement and seat, which can be given in three ways."""
-    given = [key for key in GEOMETRIES if table.has(key)]
-    if len(given) > 1:
-        raise table.error(f"{given[0]!r} and {given[1]!r} exclude each other; keep one")
+    """Return placement and seat, read from one of the keys in GEOMETRIES."""
+    geometry = [key for key in GEOMETRIES if table.has(key)]
+    if len(geometry) > 1:
+        raise table.error(f"{geometry[0]!r} and {geometry[1]!r} exclude each other; keep one")
     if table.has("seat") and table.has("child_frame"):
         raise table.error("'seat' and 'child_frame' are inverses of each other; keep one")
-    if given and given[0] != "frame":
+    if geometry and geometry[0] != "frame":
         for key in ("axis", "seat", "child_frame"):
             if table.has(key):
-                raise table.error(f"{given[0]!r} determines {key!r} already; remove {key!r}, or use 'frame'")
-        row = table.table(given[0])
-        frames = _read_standard_dh(row, snapper) if given[0] == "standard_dh" else _read_modified_dh(row, snapper)
+                raise table.error(f"{geometry[0]!r} determines {key!r} already; remove {key!r}, or use 'frame'")
+        row = table.table(geometry[0])
+        frames = _read_standard_dh(row, snapper) if geometry[0] == "standard_dh" else _read_modified_dh(row, snapper)
         row.finish()
         return frames
     if table.has("child_frame"):
@@ -97,14 +97,14 @@ def _read_geometry(table: Table, snapper: Snapper) -> tuple[Frame, Frame]:
 
 
 def _read_standard_dh(row: Table, snapper: Snapper) -> tuple[Frame, Frame]:
-    """Rz(theta) Tz(d) Tx(a) Rx(alpha): the joint moves first, so that this is the seat."""
+    """Return placement and seat. The seat is Rz(theta) Tz(d) Tx(a) Rx(alpha), since the joint moves before it."""
     theta, alpha = (snapper.snap_angle(row.number(key, 0.0), f"{row.where}, {key}") for key in ("theta", "alpha"))
     turn = Frame.turn((0.0, 0.0, 1.0), theta)
-    return IDENTITY, turn @ Frame.shift(row.scalar("a", 0.0), 0.0, row.scalar("d", 0.0)) @ _about_x(alpha)
+    return IDENTITY, turn @ Frame.shift(row.scalar("a", 0.0), 0.0, row.scalar("d", 0.0)) @ _turn_about_x(alpha)
 
 
 def _read_modified_dh(row: Table, snapper: Snapper) -> tuple[Frame, Frame]:
-    """Rz(gamma) Tz(b) Rx(alpha) Tx(a) Rz(theta) Tz(d); the joint moves along the last z, so that this is the placement.
+    """Return placement and seat. The placement is Rz(gamma) Tz(b) Rx(alpha) Tx(a) Rz(theta) Tz(d).
 
     Khalil and Kleinfinger (1986) introduced gamma and b for links that carry several joints.
     """
@@ -112,31 +112,31 @@ def _read_modified_dh(row: Table, snapper: Snapper) -> tuple[Frame, Frame]:
         snapper.snap_angle(row.number(key, 0.0), f"{row.where}, {key}") for key in ("gamma", "alpha", "theta")
     )
     branch = Frame.turn((0.0, 0.0, 1.0), gamma) @ Frame.shift(z=row.scalar("b", 0.0))
-    twist = _about_x(alpha) @ Frame.shift(row.scalar("a", 0.0))
+    twist = _turn_about_x(alpha) @ Frame.shift(row.scalar("a", 0.0))
     return branch @ twist @ Frame.turn((0.0, 0.0, 1.0), theta) @ Frame.shift(z=row.scalar("d", 0.0)), IDENTITY
 
 
-def _about_x(angle: float) -> Frame:
+def _turn_about_x(angle: float) -> Frame:
     return Frame.turn((1.0, 0.0, 0.0), angle)
 
 
 def read_frame(table: Table, snapper: Snapper) -> Frame:
     x, y, z = table.scalars("xyz", 3, (0.0, 0.0, 0.0))
-    given = [key for key in ("rpy", "quaternion", "rotation") if table.has(key)]
-    if len(given) > 1:
-        raise table.error(f"{given[0]!r} and {given[1]!r} exclude each other; keep one")
+    rotation_keys = [key for key in ("rpy", "quaternion", "rotation") if table.has(key)]
+    if len(rotation_keys) > 1:
+        raise table.error(f"{rotation_keys[0]!r} and {rotation_keys[1]!r} exclude each other; keep one")
     turn = IDENTITY
-    if given == ["rpy"]:
+    if rotation_keys == ["rpy"]:
         roll, pitch, yaw = table.numbers("rpy", 3)
         turn = snapper.snap_rpy(roll, pitch, yaw, table.where)
-    elif given == ["quaternion"]:
+    elif rotation_keys == ["quaternion"]:
         w, i, j, k = table.numbers("quaternion", 4)
         try:
             turn = Frame.from_quaternion(w, i, j, k)
         except InputError as error:
             raise table.error(f"{error}, scalar first") from None
         turn = snapper.snap_rotation(turn, table.where)
-    elif given == ["rotation"]:
+    elif rotation_keys == ["rotation"]:
         matrix = np.array(table.matrix("rotation"))
         is_bounded = abs(matrix).max() <= 1.0 + 1e-6  # else the product below may overflow
         if not is_bounded or abs(matrix @ matrix.T - np.eye(3)).max() > 1e-6 or np.linalg.det(matrix) < 0.0:

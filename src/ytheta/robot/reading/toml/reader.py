@@ -1,8 +1,8 @@
-"""TOML → Robot: our own format, for DH tables, symbolic lengths, loops, couplings, drives and forces.
+"""Reads the TOML format of ytheta, which describes DH tables, symbolic lengths, loops, couplings, drives and forces.
 
-docs/robot-format.md describes the keys. ``exact = true``, which the writer sets, turns snapping off. A file may extend
+docs/robot-format.md describes the keys. ``exact = true``, which the writer sets, disables snapping. A file may extend
 another robot; see ``extension``. The content of ``[identification]`` is not read here, but its presence means that the
-parameters were identified, so that masses may be negative.
+parameters were identified. Masses may then be negative.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def _read_base(top: Table, extended: Callable[[str], Robot] | None) -> Robot:
 
 def _read_robot(top: Table, path: Path, snapper: Snapper, lengths: tuple[tuple[str, float | None], ...]) -> Robot:
     """Read a robot that does not extend another one."""
-    measured = top.has(IDENTIFICATION)
+    identified = top.has(IDENTIFICATION)
     top.table(IDENTIFICATION)
     return Robot(
         name=top.text("name", path.stem),
@@ -67,7 +67,7 @@ def _read_robot(top: Table, path: Path, snapper: Snapper, lengths: tuple[tuple[s
         gravity=to_vector(top.numbers("gravity", 3, STANDARD_GRAVITY)),
         mounting=read_frame(top.table("mounting"), snapper),
         lengths=lengths,
-        links=tuple(read_link(table, measured=measured) for table in top.tables("link")),
+        links=tuple(read_link(table, identified=identified) for table in top.tables("link")),
         joints=tuple(read_joint(table, snapper) for table in top.tables("joint")),
         loops=tuple(Loop(read_joint(table, snapper)) for table in top.tables("loop")),
         couplings=tuple(read_coupling(table) for table in top.tables("coupling")),

@@ -1,1 +1,1 @@
-"""Benchmarks: ratios to a peer in the same run, the best of several runs each, since shared machines are noisy."""
+"""Benchmarks: times relative to a peer in the same run, each the best of several, because shared machines are noisy."""

@@ -1,4 +1,4 @@
-"""``make bench``: every benchmark, one table."""
+"""``make bench``: run every benchmark, or those named on the command line, and print one table."""
 
 from __future__ import annotations
 

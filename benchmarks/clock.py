@@ -35,8 +35,8 @@ def measure_best(
 ) -> float:
     """Return the seconds per call: the best of several runs, which take at least MIN_TOTAL_SECONDS in total.
 
-    ``clock``: use time.process_time for work on one thread, so that other processes do not disturb the measurement. A
-    long job is disturbed more than a short one, which would distort the ratio of the two.
+    ``clock``: use time.process_time for work on one thread, so that other processes do not disturb the measurement.
+    They disturb a long job more than a short one, which would distort the ratio of the two.
     """
     times: list[float] = []
     while len(times) < runs or (runs > 1 and sum(times) * calls < MIN_TOTAL_SECONDS):

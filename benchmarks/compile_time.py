@@ -1,6 +1,6 @@
 """Compile time versus the number of operations, from one joint to more than a humanoid: it grows about linearly.
 
-The peer only writes C source of the same graph and does not compile it. The relevant figure, the time per operation, is
+The peer only writes C source of the same graph and does not compile it. The relevant number, the time per operation, is
 in the name of a row.
 """
 
@@ -31,7 +31,7 @@ def measure_rows() -> list[Row]:
 
 
 def make_arm_regressor(joints: int) -> Graph:
-    """The Newton–Euler regressor of a serial arm with a quarter turn between successive axes."""
+    """Return the Newton–Euler regressor of a serial arm with a quarter turn between successive axes."""
     import casadi
 
     names = ("q", "qd", "qdd")
@@ -51,7 +51,9 @@ def make_arm_regressor(joints: int) -> Graph:
         w = w_parent + axis * qd[i]
         W = casadi.skew(w)
         force = casadi.horzcat(a, casadi.skew(wd) + W @ W, casadi.SX(3, 6))
-        moment = casadi.horzcat(casadi.SX(3, 1), -casadi.skew(a), _make_inertia_matrix(wd) + W @ _make_inertia_matrix(w))
+        moment = casadi.horzcat(
+            casadi.SX(3, 1), -casadi.skew(a), _make_inertia_matrix(wd) + W @ _make_inertia_matrix(w)
+        )
         for j in range(i, -1, -1):
             for column in range(10):
                 regressor[j, 10 * i + column] = moment[2, column]
@@ -62,7 +64,7 @@ def make_arm_regressor(joints: int) -> Graph:
 
 
 def _make_inertia_matrix(w: Any) -> Any:
-    """The matrix L with L (Ixx, Ixy, Iyy, Ixz, Iyz, Izz) = I w."""
+    """Return the matrix L with L (Ixx, Ixy, Iyy, Ixz, Iyz, Izz) = I w."""
     import casadi
 
     x, y, z = w[0], w[1], w[2]

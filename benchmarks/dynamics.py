@@ -16,9 +16,9 @@ from benchmarks.clock import Row, measure_best
 from benchmarks.reading import find_example_urdf
 from ytheta.dynamics.kernels import AnyKernel
 
-SAMPLES = 1024  # a block, as the estimators stream it
-BATCH = 16 * SAMPLES  # both sizes are shown: in 1024 samples, the overhead of Python is about 10 ns per sample
-# The robot of the catalog, the file for the peer, and joints of the file that are not part of the arm.
+SAMPLES = 1024  # the size of a block in the estimators
+BATCH = 16 * SAMPLES  # both sizes are measured: with 1024 samples, Python costs about 10 ns per sample
+# The name in the catalog, the file for the peer, and the joints of the file that are not part of the arm.
 ROBOTS = {
     "UR10": ("ur10", "ur10_robot.urdf", ()),
     "Panda": ("panda", "panda.urdf", ("panda_finger_joint1", "panda_finger_joint2")),

@@ -1,7 +1,7 @@
 """Identification: regressor and least squares compared with the usual script, and an hour of raw data.
 
 The usual script fills W sample by sample with Pinocchio's regressor and friction columns, finds the independent columns
-by a QR decomposition and solves for them. Both must agree.
+by a QR decomposition, and solves for their parameters. The torques predicted by both must agree.
 
 Every job runs in its own process: the number of BLAS threads is fixed when NumPy starts, and the peak memory is that of
 one job.
@@ -39,7 +39,7 @@ HOUR = 3_600_000
 RATE = 1000.0
 ENCODER_STEP = 2.0 * np.pi / 2**17  # rad
 FRICTION = ("viscous", "coulomb", "offset")
-MAX_DIFFERENCE = 1e-6  # between the predicted torques of both, relative to the largest torque
+MAX_DIFFERENCE = 1e-6  # between the torques predicted by both, relative to the largest torque
 ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OPENBLAS", "MKL", "OMP")}
 
 
@@ -48,7 +48,7 @@ def measure_rows() -> list[Row]:
 
 
 def _measure_fits(label: str, threads: int | None) -> list[Row]:
-    """Seconds per sample, in a process with this number of threads."""
+    """Measure the seconds per sample in a process with this number of threads."""
     seconds = _run_job("fit", *SAMPLES, RUNS, threads or 0, settings=ONE_THREAD if threads == 1 else {})
     name = f"UR10 with friction, regressor and least squares, {label}"
     return [
@@ -63,7 +63,7 @@ def _measure_fits(label: str, threads: int | None) -> list[Row]:
 
 
 def _measure_hour() -> list[Row]:
-    """From a Parquet file to the result; the peer is four times a quarter of it, to show that the time is linear."""
+    """Measure the time from a Parquet file to the result; the peer is four times the time of a quarter of the data."""
     with tempfile.TemporaryDirectory() as folder:
         seconds = {}
         for samples in (HOUR // 4, HOUR):
@@ -93,8 +93,8 @@ def fit(few: int, many: int, runs: int, threads: int) -> dict[str, float]:
     from ytheta.identification.estimators.least_squares import LeastSquares
 
     form = Differential(_make_base())
-    assert form.kernel is not None  # compiled, as the usual script's model is built
-    # On one thread, measure processor time: the usual script takes long, and shared machines interrupt it more often.
+    assert form.kernel is not None  # compiles before the measurement, as the usual script builds its model before it
+    # On one thread, measure processor time: the usual script takes long, so other processes interrupt it more often.
     clock = time.process_time if threads == 1 else time.perf_counter
     script, seconds = _UsualScript(), {}
     for samples in (few, many):
@@ -149,7 +149,7 @@ def file(path: str) -> dict[str, float]:
 
 
 def _read_peak_memory() -> float:
-    """The peak memory of this process in bytes."""
+    """Return the peak memory of this process in bytes."""
     status = Path("/proc/self/status")
     if status.exists():  # on Linux, ru_maxrss includes the peak of the parent process
         return 1024.0 * float(status.read_text().split("VmHWM:")[1].split()[0])

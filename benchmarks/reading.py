@@ -49,7 +49,7 @@ def measure_rows() -> list[Row]:
 
 
 def find_example_urdf(name: str) -> Path:
-    """The path of a URDF file of the package example-robot-data."""
+    """Return the path of a URDF file of the package example-robot-data."""
     spec = importlib.util.find_spec("pinocchio")
     assert spec is not None
     assert spec.origin is not None

@@ -1,8 +1,8 @@
 """Closed loops in batches, compared with MuJoCo's ``mj_step`` of the same arm without a controller, on one core.
 
 The controller is Slotine–Li and adapts all base parameters. MuJoCo integrates with RK4 and the same time step; its
-model has no contacts, limits or sensors, so they cost nothing. One step of a controller that adapts all parameters of a
-chain of n links, called from Python, is compared with the same step by Pinocchio's regressor and NumPy:
+model has no contacts, limits or sensors, so they cost nothing. In addition, one step of a controller that adapts all
+parameters of a chain of n links, called from Python, is compared with the same step by Pinocchio's regressor and NumPy:
 tau = Y theta - K s and Yᵀ s.
 """
 
@@ -59,7 +59,7 @@ def measure_rows() -> list[Row]:
 
 
 def _measure_step(name: str, loop: ClosedLoop, peer: float) -> Row:
-    """One control period of a batch: controller, four stages of the plant, bookkeeping; per run."""
+    """Measure one control period of a batch, per run: controller, four stages of the plant, bookkeeping."""
     rng = np.random.default_rng(0)
     n = len(loop.plant.actuated)
     start = loop.init(rng.uniform(-1.0, 1.0, (RUNS_PER_BATCH, n)), np.zeros((RUNS_PER_BATCH, n)))
@@ -72,7 +72,7 @@ def _measure_step(name: str, loop: ClosedLoop, peer: float) -> Row:
 
 
 def _measure_run(name: str, loop: ClosedLoop, peer: float) -> Row:
-    """A batch of whole runs, with every tenth instant kept, on one core; per run and step."""
+    """Measure a batch of whole runs on one core, per run and step; every tenth instant is kept."""
     n = len(loop.plant.actuated)
     at_rest = np.zeros((RUNS_PER_BATCH, n))
     start, steps = loop.init(at_rest, at_rest), round(SECONDS / 8 / STEP)
@@ -90,7 +90,7 @@ def _measure_run(name: str, loop: ClosedLoop, peer: float) -> Row:
 
 
 def _measure_control(n: int) -> Row:
-    """One step of a controller, called from Python."""
+    """Measure one step of a controller, called from Python."""
     links = [Link("base"), *(Link(f"link{k}", LINK) for k in range(n))]
     joints = [
         Joint(f"joint{k}", JointKind.REVOLUTE, links[k].name, links[k + 1].name, QUARTER_TURN, axis=(0.0, 0.0, 1.0))
@@ -115,7 +115,7 @@ def _measure_control(n: int) -> Row:
 
 
 def _make_pinocchio_chain(n: int) -> pin.Model:
-    """The same chain as a Pinocchio model."""
+    """Return the same chain as a Pinocchio model."""
     model, parent = pin.Model(), 0
     mass, mx, my, mz, xx, xy, yy, xz, yz, zz = LINK.parameters
     c = np.array([mx, my, mz]) / mass
@@ -128,7 +128,7 @@ def _make_pinocchio_chain(n: int) -> pin.Model:
 
 
 def _measure_puma() -> list[Row]:
-    """Many whole runs, with different loads and start offsets, on all cores."""
+    """Measure many whole runs with different loads and start offsets, on all cores."""
     robot = ytheta.load("lu-puma4")
     controller = SlotineLi(robot, convergence=10.0, damping=8.0, adaptation=1.0, learn=("load.m",))
     loop = ClosedLoop(plant=robot, controller=controller, period=STEP, varied=("load.m",))

@@ -33,17 +33,17 @@ def test_results_come_in_order_from_several_processes(cluster: Engine) -> None:
     assert [value for value, _ in Local(2).map_in_order(square, range(40))] == [k * k for k in range(40)]
 
 
-def test_few_items_are_taken_ahead(cluster: Engine) -> None:
-    taken: list[int] = []
+def test_few_items_are_read_ahead(cluster: Engine) -> None:
+    read_items: list[int] = []
 
     def items() -> Iterator[int]:
         for k in range(100):
-            taken.append(k)
+            read_items.append(k)
             yield k
 
     results = cluster.map_in_order(square, items())
     assert next(results)[0] == 0
-    assert len(taken) <= 4
+    assert len(read_items) <= 4
     results.close()  # type: ignore[attr-defined]
 
 
@@ -59,7 +59,7 @@ def test_an_error_of_the_work_is_raised_unchanged(cluster: Engine, capfd: pytest
 def test_closed_loops_are_bit_identical(
     cluster: Engine, loop: ClosedLoop, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """With noise, gains and parameters of each run, a parameter change, and another batch size."""
+    """Every run has its own noise, gains and parameters; there is a parameter change, and batches differ in size."""
     local = run_puma_loop(loop, "local", [])
     monkeypatch.setattr(closed_loop, "RUNS_PER_BATCH", 2)
     progress: list[int] = []
@@ -86,7 +86,7 @@ def test_work_is_sent_once_per_worker(cluster: Engine, loop: ClosedLoop) -> None
 
 
 def test_processes_and_settings_are_cleaned_up() -> None:
-    """Also after an error."""
+    """They are also cleaned up after an error."""
     before = logging.getLogger("distributed").level
     with open_engine("dask", threads=1) as workers:
         _, process = next(workers.map_in_order(square, [2]))
@@ -118,7 +118,7 @@ def test_addresses_without_a_scheduler(monkeypatch: pytest.MonkeyPatch) -> None:
             "dask://127.0.0.1:1": "no Dask scheduler answers at tcp://127.0.0.1:1: .* with: dask scheduler",
             "dask://127.0.0.1": "missing port",
             f"tcp://127.0.0.1:{silent.getsockname()[1]}": "no answer within 0.3 s",
-            "dask://": "has no address; give one such as",
+            "dask://": "has no address; add one, as in",
         }.items():
             with pytest.raises(InputError, match=message), open_engine(name):
                 pass

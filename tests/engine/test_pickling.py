@@ -13,7 +13,7 @@ from ytheta.simulation.closed_loop.compiled import ClosedLoop
 
 
 def test_cached_values_are_not_pickled(loop: ClosedLoop) -> None:
-    """After use, when kernels, which cannot be pickled, are cached."""
+    """The loop has been used, so that it has cached kernels, which cannot be pickled."""
     q, qd = sample_starts(PUMA, 11)
     _ = loop.kernel, loop.controller.graph, PUMA.numeric
     copy = pickle.loads(pickle.dumps(loop))

@@ -26,7 +26,7 @@ from ytheta.robot.robot import Robot
 COUNTS = {
     "rx90": (36, 40), "puma560": (36, 40), "puma560-mdh": (36, 40), "stanford": (33, 37), "ur10": (36, 40),
     "lu-two-link": (6, 7), "lu-puma4": (22, 24), "ha-scara": (8, 11), "panda": (43, 48), "iiwa14": (43, 48),
-}  # fmt: skip  # fmt: skip
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", COUNTS)

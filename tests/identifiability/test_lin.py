@@ -58,7 +58,7 @@ def test_the_set_is_complete_and_minimal(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["stanford", "ha-scara"])
 def test_no_base_parameter_can_be_left_out(name: str) -> None:
-    """With the regressor of this project."""
+    """The check uses the regressor of this project."""
     base = lin.base_parameters(ytheta.load(name), rotor_inertia=True)
     Y = regressors(base.robot, base.selected)
     assert explains(Y, base, base.K)
@@ -142,8 +142,8 @@ def test_mounting_matters() -> None:
 def combination_names(robot: Robot) -> dict[str, list[str]]:
     """The names of the combinations by link."""
     names: dict[str, list[str]] = {}
-    for each in lin.find_minimal_combinations(robot):
-        names.setdefault(each.link, []).append(each.name)
+    for combination in lin.find_minimal_combinations(robot):
+        names.setdefault(combination.link, []).append(combination.name)
     return names
 
 

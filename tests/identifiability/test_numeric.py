@@ -39,7 +39,7 @@ def test_published_counts(shared_data: Path) -> None:
 
 @pytest.mark.parametrize("name", ["ur10", "stanford", "ha-scara", *LOOPED, *URDFS])
 def test_the_set_is_complete_and_minimal(name: str) -> None:
-    """The states of the sample are at rest; the check is on motions with velocities."""
+    """The method uses states at rest; the check uses motions with velocities."""
     robot = ytheta.load(example_robots.urdf(name)) if name.endswith(".urdf") else ytheta.load(name)
     base = qr(robot, rotor_inertia=True)
     assert is_complete_and_minimal(robot, base)
@@ -58,7 +58,7 @@ def test_a_set_that_is_not_minimal_is_detected() -> None:
 
 
 def test_a_wrong_coefficient_is_detected() -> None:
-    """Another twin."""
+    """Another twin of the check above: one coefficient of K differs by 1e-6."""
     robot = ytheta.load("ur10")
     base = qr(robot)
     K = base.K.copy()
@@ -77,10 +77,10 @@ def test_loops(name: str) -> None:
     assert base.gap[1] < 1e-12
 
 
-# Within its limits the angles of Walker's robot change little, so offset torques hardly differ from gravity torques.
+# Within its limits, the angles of Walker's robot change little. So offset torques hardly differ from gravity torques.
 @pytest.mark.parametrize(("friction", "apart"), [(("viscous",), 1e-7), (("offset",), 1e-9)])
 def test_friction_in_loops(friction: tuple[str, ...], apart: float) -> None:
-    """Near singular poses of the loops, passive joints rotate without bounds; they must not dominate the others."""
+    """Near singular poses of the loops, passive joints rotate very fast; their rows must not dominate the others."""
     robot = ytheta.load("walker")
     base = qr(robot, rotor_inertia=True, friction=friction)
     assert len(base) == rank(robot, base.selected)
@@ -141,7 +141,7 @@ def test_gravity_and_mounting() -> None:
 
 @pytest.mark.parametrize("snap", [1e-4, 0.0])
 def test_rounded_angles_add_no_parameters(snap: float, tmp_path: Path) -> None:
-    """A vendor's file with 1.5708 and 3.1416 gives the textbook count, snapped by the reader or not."""
+    """A vendor's file with 1.5708 and 3.1416 gives the textbook count, whether the reader snaps angles or not."""
     file = tmp_path / "gen3.urdf"
     file.write_text(gen3())
     base = qr(ytheta.load(file, snap=snap))

@@ -128,7 +128,7 @@ def test_scara_values_are_those_of_table_1(scara: Regrouping) -> None:
 
 
 def test_scara_with_any_inertia() -> None:
-    """Links 3 and 4 with centres off their axes: link 4 adds four terms if lengths are unknown, else two."""
+    """The centres of links 3 and 4 are off their axes: link 4 adds four terms if lengths are unknown, else two."""
     general = ha.regroup(ytheta.load("ha-scara"))
     assert (general.terms, general.counts, general.p) == ((1, 7, 9, 32), (1, 3, 1, 5), 18)
     moments = [a * sympy.Symbol(f"link4.{m}") for a in (a2, a1) for m in ("mx", "my")]
@@ -283,15 +283,15 @@ def test_the_expanded_lagrangian_and_the_recursion_agree(name: str) -> None:
         regrouping = ha.regroup(robot, rotor_inertia=rotors)
         base = ha.base_parameters(robot, rotor_inertia=rotors)
         X = np.zeros((sum(regrouping.counts), len(robot.parameter_names)))
-        for row, each in zip(X, (c for level in regrouping.combinations for c in level), strict=True):
-            for parameter, _, x in each.terms:
+        for row, combination in zip(X, (c for level in regrouping.combinations for c in level), strict=True):
+            for parameter, _, x in combination.terms:
                 row[robot.parameter_names.index(parameter)] = float(x)
         assert len(X) == len(base)
         np.testing.assert_allclose(X[:, base.places] @ base.K, X, rtol=1e-10, atol=1e-10)
 
 
 def test_lengths_may_have_any_name() -> None:
-    """Also names that look like those of functions of the joints."""
+    """A length may even have a name that looks like a function of a joint."""
     scara = with_unknown_lengths(ytheta.load("ha-scara"))
     names = {"l1": "c1", "l2": "qd2"}
 
@@ -307,7 +307,7 @@ def test_lengths_may_have_any_name() -> None:
 
 
 def test_regrouping_in_frames_that_hide_the_axes() -> None:
-    """The sum of three angles is zero, but 1e-12 remains after each has become rational."""
+    """The sum of three angles is zero, but about 1e-12 after each angle is converted to a rational one."""
     with pytest.raises(InputError, match=r"terms would remain, although \d+ are enough; regroup ytheta.to_modified_dh"):
         ha.regroup(arm_with_slides(0.7, -0.3, -0.4))
     assert sum(ha.regroup(arm_with_slides(0.7, -0.7)).counts) == 7

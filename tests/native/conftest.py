@@ -11,8 +11,8 @@ from tests.support.kernel_cache import forget_machines
 
 
 @pytest.fixture(autouse=True)
-def find_cache_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A cache on disk of its own for every test, and no machine code in memory from another test."""
+def cache_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Give every test its own cache on disk, and remove the machine code of other tests from memory."""
     monkeypatch.setenv("YTHETA_CACHE", str(tmp_path / "kernels"))
     forget_machines()
     yield tmp_path / "kernels"

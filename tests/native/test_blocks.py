@@ -29,12 +29,12 @@ def test_blocks_fit_into_the_cache_for_any_size(rows: int) -> None:
 
 def test_a_block_that_is_still_in_use_is_not_overwritten_by_another_call() -> None:
     kernel, x = compile_graph(linear_graph(5)), integer_inputs(50)
-    held = next(kernel.blocks(x)).values[2:4]  # its iterator is gone, and this is a view of a view
-    kept = held.copy()
+    view = next(kernel.blocks(x)).values[2:4]  # its iterator is gone, and this is a view of a view
+    expected = view.copy()
     for _ in range(4):
         for block in kernel.blocks(-x):
             np.testing.assert_array_equal(block.values, linear_result(-x, 5).T)
-    np.testing.assert_array_equal(held, kept)
+    np.testing.assert_array_equal(view, expected)
     for block, negated in zip(kernel.blocks(x, size=9), kernel.blocks(-x, size=9), strict=True):
         np.testing.assert_array_equal(block.values, -negated.values)
 
@@ -69,8 +69,8 @@ def test_blocks_in_several_threads_at_once() -> None:
 
 def test_more_blocks_than_the_pool_has_may_be_in_use() -> None:
     kernel, x = compile_graph(linear_graph(5)), integer_inputs(50)
-    held = [next(kernel.blocks(k * x)).values for k in range(9)]
-    for k, values in enumerate(held):
+    arrays = [next(kernel.blocks(k * x)).values for k in range(9)]
+    for k, values in enumerate(arrays):
         np.testing.assert_array_equal(values, linear_result(k * x, 5).T)
 
 

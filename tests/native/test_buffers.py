@@ -1,4 +1,4 @@
-"""Buffers: aligned results, and a pool whose buffers are used again."""
+"""Buffers: aligned results, and a pool of reusable buffers."""
 
 from __future__ import annotations
 

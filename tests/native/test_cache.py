@@ -18,13 +18,13 @@ from ytheta.native import cache, compile_graph
 from ytheta.native.graph import Graph
 
 
-def only_file(find_cache_folder: Path) -> Path:
-    (file,) = find_cache_folder.iterdir()
+def find_only_file(cache_folder: Path) -> Path:
+    (file,) = cache_folder.iterdir()
     return file
 
 
 def compile_and_check(graph: Graph) -> str:
-    """Compile without the codes in memory, check the result, and return the origin of the code."""
+    """Compile without the machine code in memory, check the result, and return the origin of the code."""
     forget_machines()
     kernel = compile_graph(graph)
     inputs = draw_inputs(graph, 9)
@@ -33,19 +33,19 @@ def compile_and_check(graph: Graph) -> str:
     return kernel.about.origin
 
 
-def test_code_comes_from_the_compiler_then_memory_then_disk(find_cache_folder: Path) -> None:
+def test_code_comes_from_the_compiler_then_memory_then_disk(cache_folder: Path) -> None:
     graph = planar_chain(3)
     assert compile_and_check(graph) == "compiled"
     assert compile_graph(graph).about.origin == "memory"
     assert compile_and_check(graph) == "disk"
     assert compile_graph(graph, cache=False).about.origin == "compiled"
-    assert find_cache_folder.stat().st_mode & 0o777 == 0o700
-    assert only_file(find_cache_folder).stat().st_mode & 0o777 == 0o600
+    assert cache_folder.stat().st_mode & 0o777 == 0o700
+    assert find_only_file(cache_folder).stat().st_mode & 0o777 == 0o600
     assert compile_and_check(planar_chain(2)) == "compiled"
-    assert len(list(find_cache_folder.iterdir())) == 2
+    assert len(list(cache_folder.iterdir())) == 2
 
 
-def ways_to_damage() -> dict[str, Callable[[Path], object]]:
+def list_ways_to_damage() -> dict[str, Callable[[Path], object]]:
     def flip_bit(index: int) -> Callable[[Path], object]:
         def flip(path: Path) -> None:
             content = bytearray(path.read_bytes())
@@ -72,34 +72,34 @@ def ways_to_damage() -> dict[str, Callable[[Path], object]]:
     }
 
 
-@pytest.mark.parametrize("kind", ways_to_damage())
-def test_a_damaged_file_is_replaced(find_cache_folder: Path, kind: str, caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize("kind", list_ways_to_damage())
+def test_a_damaged_file_is_replaced(cache_folder: Path, kind: str, caplog: pytest.LogCaptureFixture) -> None:
     graph = planar_chain(3)
     compile_and_check(graph)
-    good = only_file(find_cache_folder).read_bytes()
-    ways_to_damage()[kind](only_file(find_cache_folder))
+    good = find_only_file(cache_folder).read_bytes()
+    list_ways_to_damage()[kind](find_only_file(cache_folder))
     with caplog.at_level(logging.WARNING, "ytheta"):
         assert compile_and_check(graph) == "compiled"
     assert "compiling again" in caplog.text
-    assert only_file(find_cache_folder).read_bytes() == good
+    assert find_only_file(cache_folder).read_bytes() == good
     assert compile_and_check(graph) == "disk"
 
 
-def test_the_file_of_another_kernel_is_not_used(find_cache_folder: Path) -> None:
+def test_the_file_of_another_kernel_is_not_used(cache_folder: Path) -> None:
     graph, other = planar_chain(3), planar_chain(2)
     compile_and_check(graph)
-    file = only_file(find_cache_folder)
+    file = find_only_file(cache_folder)
     content = file.read_bytes()
     file.unlink()
     compile_and_check(other)
-    only_file(find_cache_folder).write_bytes(content)
+    find_only_file(cache_folder).write_bytes(content)
     assert compile_and_check(other) == "compiled"
 
 
-def test_a_link_or_a_folder_in_place_of_the_file(find_cache_folder: Path, tmp_path: Path) -> None:
+def test_a_link_or_a_folder_in_place_of_the_file(cache_folder: Path, tmp_path: Path) -> None:
     graph = planar_chain(3)
     compile_and_check(graph)
-    file = only_file(find_cache_folder)
+    file = find_only_file(cache_folder)
     moved = tmp_path / "elsewhere"
     file.rename(moved)
     file.symlink_to(moved)
@@ -107,26 +107,26 @@ def test_a_link_or_a_folder_in_place_of_the_file(find_cache_folder: Path, tmp_pa
     file.unlink()
     file.mkdir()
     assert compile_and_check(graph) == "compiled"
-    assert [entry.name for entry in find_cache_folder.iterdir()] == [file.name]  # no temporary file is left
+    assert [entry.name for entry in cache_folder.iterdir()] == [file.name]  # no temporary file is left
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes on this system")
-def test_a_pipe_in_place_of_the_file_does_not_block(find_cache_folder: Path) -> None:
+def test_a_pipe_in_place_of_the_file_does_not_block(cache_folder: Path) -> None:
     graph = planar_chain(3)
     compile_and_check(graph)
-    file = only_file(find_cache_folder)
+    file = find_only_file(cache_folder)
     file.unlink()
     os.mkfifo(file)
     assert compile_and_check(graph) == "compiled"
 
 
-def test_the_file_of_another_user_is_not_used(find_cache_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_file_of_another_user_is_not_used(cache_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     graph = planar_chain(3)
     compile_and_check(graph)
     user = os.getuid()
     monkeypatch.setattr(os, "getuid", lambda: user + 1)
     assert compile_and_check(graph) == "compiled"
-    assert only_file(find_cache_folder).exists()
+    assert find_only_file(cache_folder).exists()
 
 
 def test_kernels_compile_if_the_folder_cannot_be_created(
@@ -140,13 +140,13 @@ def test_kernels_compile_if_the_folder_cannot_be_created(
     assert compile_and_check(planar_chain(3)) == "compiled"
 
 
-def test_a_full_disk_leaves_no_file(find_cache_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_leaves_no_file(cache_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "replace", full)
     assert compile_and_check(planar_chain(3)) == "compiled"
-    assert list(find_cache_folder.iterdir()) == []
+    assert list(cache_folder.iterdir()) == []
 
 
 def test_the_folder_follows_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -162,7 +162,7 @@ def test_the_key_keeps_its_parts_apart() -> None:
     assert cache.make_key("a", "bc") != cache.make_key("ab", "c")
 
 
-def test_processes_may_compile_the_same_graph_at_once(find_cache_folder: Path) -> None:
+def test_processes_may_compile_the_same_graph_at_once(cache_folder: Path) -> None:
     code = (
         "import casadi, numpy as np\n"
         "from ytheta.native.graph import Input, trace\n"
@@ -180,4 +180,4 @@ def test_processes_may_compile_the_same_graph_at_once(find_cache_folder: Path) -
     answers = [process.communicate() for process in running]
     assert [process.returncode for process in running] == [0] * 4, answers
     assert len({output for output, _ in answers}) == 1
-    assert only_file(find_cache_folder).suffix == ".o"
+    assert find_only_file(cache_folder).suffix == ".o"

@@ -22,13 +22,13 @@ def test_every_scratch_buffer_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     def find_address(buffer: np.ndarray) -> int:
         if not nested:
             nested.append(0)
-            nested[0] = runner._scratch()
+            nested[0] = runner._find_scratch()
         return int(buffer.ctypes.data)
 
     monkeypatch.setattr("ytheta.native.machine.find_address", find_address)
-    address = runner._scratch()
+    address = runner._find_scratch()
     kept = [buffer.ctypes.data for buffer in runner._local.buffers]
-    assert {address, nested[0], runner._scratch()} <= set(kept)
+    assert {address, nested[0], runner._find_scratch()} <= set(kept)
 
 
 def test_a_call_can_be_interrupted_by_a_call_of_the_same_kernel() -> None:

@@ -1,7 +1,7 @@
 """The Dask engine: processes of this machine or of a cluster.
 
 The work is sent once to every worker and stays there for all items, so that values that it caches, such as kernels, are
-computed once per worker. The scheduler holds a few items for every thread of the cluster.
+computed once per worker. At any time, the scheduler has only a few items for every thread of the cluster.
 
 The workers of a local cluster are new processes that import the program which started them. A script that opens such an
 engine must do so under ``if __name__ == "__main__":``, as with ``multiprocessing``.
@@ -27,7 +27,7 @@ from ytheta.errors import InputError, MissingExtraError
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-CONNECT_TIMEOUT = 5.0  # seconds that a scheduler and its workers have to answer
+CONNECT_TIMEOUT = 5.0  # seconds within which a scheduler and its workers must answer
 DASK_SETTINGS = {
     "distributed.admin.large-graph-warning-threshold": "1TiB",  # no warnings about large items
     "distributed.scheduler.http.routes": [],
@@ -54,14 +54,14 @@ class Dask:
             while waiting:
                 yield waiting.popleft().result()
         except (distributed.KilledWorker, distributed.CancelledError) as error:
-            raise InputError(f"the cluster lost its workers, perhaps for lack of memory: {error}") from None
+            raise InputError(f"the cluster lost its workers, perhaps because they ran out of memory: {error}") from None
         finally:  # after an error or an interruption no further items are started
             self.client.cancel([*waiting, remote_work], force=True)
 
 
 @contextmanager
 def start_cluster(workers: int) -> Iterator[Engine]:
-    """Start processes of this machine, one thread each; they end with the ``with`` block."""
+    """Start processes on this machine, with one thread each; they end with the ``with`` block."""
     distributed = _import_distributed()
     if getattr(multiprocessing.current_process(), "_inheriting", False):
         raise InputError(_MAIN_GUARD_ADVICE)
@@ -126,22 +126,27 @@ def _start_local_cluster(workers: int) -> Any:
 
 
 def _check_scheduler(address: str) -> None:
-    """Raise if there is no scheduler at an address; a client would keep trying, even after it is closed."""
+    """Raise an InputError if there is no scheduler at an address.
+
+    Without this check a client would keep trying to connect, even after it is closed.
+    """
     distributed = _import_distributed()
 
-    async def identity() -> dict[str, Any]:
+    async def ask_identity() -> dict[str, Any]:
         async with asyncio.timeout(CONNECT_TIMEOUT):
             async with distributed.rpc(address, timeout=CONNECT_TIMEOUT) as remote:
                 return await remote.identity()
 
     try:
         with ThreadPoolExecutor(1) as pool:  # this thread may already run an event loop, as in notebooks
-            answer = pool.submit(asyncio.run, identity()).result()
+            answer = pool.submit(asyncio.run, ask_identity()).result()
     except (OSError, ValueError, RuntimeError) as error:
         reason = str(error) or f"no answer within {CONNECT_TIMEOUT:g} s"
         raise InputError(f"no Dask scheduler answers at {address}: {reason}; start one with: dask scheduler") from None
     if answer.get("type") != "Scheduler":
-        raise InputError(f"{address} is not a Dask scheduler but a {answer.get('type')}; give the scheduler's address")
+        raise InputError(
+            f"{address} is not a Dask scheduler but a {answer.get('type')}; use the address of the scheduler"
+        )
 
 
 def _apply_settings() -> Any:

@@ -1,11 +1,11 @@
 """The local engine: threads of this process.
 
 Kernels, filters and BLAS release Python's global lock while they compute, so threads are sufficient. Results come in
-the order of the items: merged in that order, sums do not depend on the number of threads.
+the order of the items. If they are merged in that order, sums do not depend on the number of threads.
 
-BLAS would start its own threads for each product of some hundred samples. They wait for each other in busy loops; on
-processors that are shared with other programs, a product then takes ten times as long. Therefore BLAS is limited to one
-thread while the threads of the engine work.
+By default, BLAS starts its own threads for each product of some hundred samples. They wait for each other in busy
+loops. If other programs use the same processors, a product then takes ten times as long. Therefore BLAS is limited to
+one thread while the threads of the engine work.
 """
 
 from __future__ import annotations
@@ -60,10 +60,10 @@ def map_in_order(
 
 
 def choose_workers(threads: int | None) -> int:
-    """Return this number of threads, or by default the number of usable processors."""
+    """Return ``threads``, or by default the number of usable processors."""
     count = count_processors() if threads is None else threads
     if count < 1:
-        raise InputError(f"threads is {count}; give at least 1")
+        raise InputError(f"threads is {count}; use at least 1")
     return count
 
 
@@ -71,17 +71,17 @@ def count_processors() -> int:
     """Return the number of processors that this process may use."""
     try:
         return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on every system
+    except AttributeError:  # this function does not exist on every system
         return os.cpu_count() or 1
 
 
 def limit_blas_threads() -> AbstractContextManager[None]:
-    """A context in which BLAS and LAPACK use one thread; for small matrices, more would only slow them down."""
+    """Return a context in which BLAS and LAPACK use one thread; for small matrices, more would only slow them down."""
     return _BLAS.limit_to_one_thread()
 
 
 class _Blas:
-    """The number of BLAS threads, a setting of the whole process that several threads may limit at once."""
+    """The limit on BLAS threads: a setting of the whole process, which several threads may request at once."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -90,7 +90,7 @@ class _Blas:
 
     @contextmanager
     def limit_to_one_thread(self) -> Iterator[None]:
-        """The first user changes the setting, the last one restores it."""
+        """Limit BLAS to one thread: the first user changes the setting, the last one restores it."""
         with self._lock:
             self._users += 1
             if self._users == 1:

@@ -16,13 +16,14 @@ SCHEMES = {"dask": "tcp", "tcp": "tcp", "tls": "tls"}
 def open_engine(name: str | Engine = "local", *, threads: int | None = None) -> AbstractContextManager[Engine]:
     """Open an engine for a ``with`` block, which ends the threads or processes that it starts.
 
-    An engine that is already open is used as it is. "local": threads of this process. "dask": processes of this
-    machine, one thread each. "dask://HOST:PORT", or with Dask's own schemes "tcp://HOST:PORT" or "tls://HOST:PORT": a
-    running cluster. ``threads``: the number of threads or processes of this machine, by default all its processors.
+    ``name``: "local" (threads of this process), "dask" (processes of this machine with one thread each), or a running
+    cluster: "dask://HOST:PORT", or with Dask's own schemes "tcp://HOST:PORT" or "tls://HOST:PORT". An engine that is
+    already open is used as it is. ``threads``: the number of threads or processes of this machine, by default one for
+    each of its processors.
     """
     if not isinstance(name, str):
         if threads is not None:
-            raise InputError(f"{threads} threads with an engine that is already open; give threads when it is opened")
+            raise InputError(f"threads is {threads}, but the engine is already open; set threads where it is opened")
         return nullcontext(name)
     if name == "local":
         return nullcontext(Local(threads))
@@ -32,9 +33,9 @@ def open_engine(name: str | Engine = "local", *, threads: int | None = None) -> 
     if scheme not in SCHEMES:
         raise UnknownNameError(f"there is no engine {name!r}{suggest_names(name, NAMES)}")
     if not address:
-        raise InputError(f"the engine {name!r} has no address; give one such as dask://10.0.0.5:8786")
+        raise InputError(f"the engine {name!r} has no address; add one, as in dask://10.0.0.5:8786")
     if threads is not None:
         raise InputError(
-            f"{threads} threads with the engine {name!r}: a running cluster has its own; leave threads out"
+            f"threads is {threads}, but the running cluster {name!r} has its own number of threads; leave threads out"
         )
     return connect_cluster(f"{SCHEMES[scheme]}://{address}")

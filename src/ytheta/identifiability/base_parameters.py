@@ -3,7 +3,7 @@
 Identity      tau = Y theta = Y_b beta   with beta = K theta and Y_b = the independent columns of Y, for every theta
 Notation      K             (base, params): row b contains the coefficients of base parameter b; columns in the order of
                             ``robot.parameter_names``
-              independent   one standard parameter per row, with K[:, independent] = 1
+              independent   one standard parameter per row; these columns of K form an identity matrix
 
 For a given choice of independent parameters, K is unique: all methods give the same numbers. The base regressor
 consists of the independent columns of the standard regressor.

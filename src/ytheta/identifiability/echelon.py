@@ -39,7 +39,7 @@ def order_columns(robot: Robot, selected: Sequence[str]) -> list[int]:
 def reduce_to_independent(
     rows: Float[np.ndarray, "rows params"], order: Sequence[int], rank: int, *, tolerance: float = DEPENDENCE_TOLERANCE
 ) -> tuple[list[int], Float[np.ndarray, "rank params"]]:
-    """Return the independent columns of a matrix of known rank, sorted, and K with K[:, independent] = 1.
+    """Return the independent columns of a matrix of known rank, sorted, and K with an identity matrix in these columns.
 
     The columns of ``rows`` should be of comparable size. A column is dependent if its component orthogonal to the
     columns kept before is at most ``tolerance`` times the largest column. Entries of K that are rounding errors become

@@ -8,9 +8,9 @@ Notation      code   meaning
               W      the regressors of all states, stacked and dimensionless
 Differs from  the paper in: no velocities. Y theta vanishes for all motions if and only if the mass matrix and the
               gravity torque of theta vanish for all poses. So the states are poses at rest, each with no acceleration
-              and with one joint accelerated at a time; velocities are used for friction only. Units are the robot's
-              size, unit mass and gravity, so that a singular value measures the effect of a parameter independently of
-              the sample. The unit of a declared force is chosen such that its largest torque is one unit of torque.
+              and with one joint accelerated at a time; velocities are used for friction only. The units are the
+              robot's size, 1 kg and G, so that a singular value measures the effect of a parameter independently of the
+              sample. The unit of a declared force is chosen such that its largest torque is one unit of torque.
               Independent columns are searched in a fixed order: a robot gives the same basis in every run.
 """
 
@@ -76,7 +76,7 @@ def base_parameters(robot: Robot, *, selected: Sequence[str]) -> BaseParameters:
         units = _add_force_units(units, Y, len(robot.forces))
     W = (Y * units.parameters / units.torques[:, None]).reshape(-1, Y.shape[2])
     W[:, [name not in set(selected) for name in robot.parameter_names]] = 0.0
-    # Near singular poses of loops, passive joints move without bounds; such rows must not dominate the others.
+    # Near singular poses of loops, passive joints move very fast; such rows must not dominate the others.
     W /= np.maximum(np.abs(W).max(axis=1, keepdims=True, initial=0.0), 1.0)
     R = np.linalg.qr(W, mode="r")
     _, sizes, directions = np.linalg.svd(R, full_matrices=False)

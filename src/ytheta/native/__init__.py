@@ -1,7 +1,7 @@
 """Compilation of a Graph into a Kernel: machine code for batches of samples, or CasADi's interpreter as the reference.
 
-``compile_graph(graph)`` returns a Kernel. LLVM and CasADi are imported by the first compilation, not by this package:
-both take longer to load than most commands run.
+``compile_graph(graph)`` returns a Kernel. This package does not import LLVM and CasADi; the first compilation does,
+because both take longer to load than most commands run.
 """
 
 from __future__ import annotations

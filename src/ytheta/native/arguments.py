@@ -97,7 +97,7 @@ def raise_not_finite(graph: Graph, arrays: Sequence[np.ndarray]) -> NoReturn:
                 f"kernel {graph.name!r}: input {entry.name!r} is {array[index]} at {where} "
                 f"({len(not_finite)} such values in total); repair or remove them"
             )
-    raise InputError(f"kernel {graph.name!r}: an input was not finite, and was changed while the kernel ran")
+    raise InputError(f"kernel {graph.name!r}: an input was not finite, but was changed while the kernel ran")
 
 
 def _to_doubles(graph: Graph, entry: Input, argument: Any) -> np.ndarray:

@@ -1,11 +1,11 @@
-"""The cache of object code on disk. It is optional: without it every process compiles for itself.
+"""The cache of object code on disk. It is optional: without it, every process compiles its own code.
 
 Folder     ``YTHETA_CACHE``, or ``ytheta/kernels`` in ``XDG_CACHE_HOME`` or ``~/.cache``; created with mode 0700
 File       named after its key; a header (magic, key, SHA-256 and length of the payload), then the payload
 Trust      a file is used only if it is a regular file, belongs to this user, is not writable by anybody else, and every
            field of its header agrees; any other file is treated as missing and replaced
-Writing    to a temporary file, then an atomic rename: readers see a complete file or none. Several writers of one key
-           write the same content
+Writing    to a temporary file, then an atomic rename: readers see a complete file or none. If several processes write
+           the file of the same key, they write the same content
 Errors     if the folder cannot be created or written, or the disk is full, the next process compiles again; the log
            says so
 """
@@ -27,10 +27,10 @@ _LOG = logging.getLogger("ytheta")
 
 
 def find_cache_folder() -> Path:
-    """The folder of the object code."""
-    chosen = os.environ.get("YTHETA_CACHE")
-    if chosen:
-        return Path(chosen)
+    """Return the folder of the object code."""
+    configured_folder = os.environ.get("YTHETA_CACHE")
+    if configured_folder:
+        return Path(configured_folder)
     base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
     return Path(base).expanduser() / "ytheta" / "kernels"
 
@@ -45,7 +45,7 @@ def make_key(*parts: str) -> bytes:
 
 
 def make_cache_path(key: bytes) -> Path:
-    """The file of a key."""
+    """Return the path of the file of a key."""
     return find_cache_folder() / f"{key.hex()}.o"
 
 

@@ -23,20 +23,20 @@ if TYPE_CHECKING:
 
 BACKENDS = ("llvm", "interpreter")
 
-# Machine code of this process lives while a kernel uses it; the most recent codes are kept longer, since the same
-# graphs are often compiled again.
+# Machine code stays in memory as long as a kernel uses it. The most recent code is kept longer, because the same graphs
+# are often compiled again.
 _machines: WeakValueDictionary[bytes, Machine] = WeakValueDictionary()
 _recent_machines: deque[Machine] = deque(maxlen=64)
 _lock = threading.Lock()
 
 
 def _replace_lock() -> None:
-    """Replace the lock in a forked child: if another thread of the parent held it, nobody would release it."""
+    """Replace the lock in a forked child; otherwise it stays locked if another thread of the parent has locked it."""
     global _lock
     _lock = threading.Lock()
 
 
-if hasattr(os, "register_at_fork"):  # not on every system
+if hasattr(os, "register_at_fork"):  # this function does not exist on every system
     os.register_at_fork(after_in_child=_replace_lock)
 
 

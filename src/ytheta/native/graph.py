@@ -1,6 +1,6 @@
 """Graph: a traced computation from the input vectors of one sample to one array.
 
-A graph is a CasADi ``Function`` of SX scalars with names and shapes, and a note of what it was made from.
+A graph is a CasADi ``Function`` of SX scalars with names and shapes, and a note about its origin (``made_from``).
 ``compile_graph`` turns it into a Kernel. Graphs can be sent to other processes, kernels cannot.
 """
 
@@ -31,7 +31,7 @@ class Graph:
     """The map from the inputs of one sample to an array of ``shape``.
 
     ``function`` maps one column vector per input to one dense column: the structural nonzeros of the array in C order.
-    ``places`` are their flat indices. Entries that are not listed there are zero for all inputs.
+    ``places`` are the flat indices of these nonzeros. All other entries of the array are zero for all inputs.
     """
 
     name: str

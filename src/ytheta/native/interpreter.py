@@ -14,7 +14,7 @@ _MAX_SAMPLES_PER_CALL = 4096  # CasADi copies every number several times
 
 
 class Interpreter:
-    """Evaluates a graph with CasADi."""
+    """The evaluation of a graph by CasADi."""
 
     backend = "interpreter"
     columns = 1024
@@ -24,7 +24,7 @@ class Interpreter:
         self._places = np.array(graph.places, dtype=int)
 
     def fits(self, _samples: int, _out: Any, _arrays: tuple[Any, ...]) -> bool:
-        """Whether the arrays need no further check; here they are always checked."""
+        """Whether the arrays need no further check; always False here, so that they are checked in Python."""
         return False
 
     def write_dense(self, arrays: Sequence[np.ndarray], first: int, last: int, out: np.ndarray) -> bool:
@@ -42,7 +42,10 @@ class Interpreter:
     def make_block_writer(
         self, arrays: Sequence[np.ndarray], values: np.ndarray, _address: int
     ) -> Callable[[int, int], bool]:
-        """A function that writes samples first … last - 1 to ``values``; it returns False if an input is not finite."""
+        """Return a function that writes samples first … last - 1 to ``values``.
+
+        The function returns False if an input is not finite.
+        """
 
         def write(first: int, last: int) -> bool:
             computed = self._evaluate(arrays, first, last)
@@ -54,9 +57,9 @@ class Interpreter:
         return write
 
     def make_sample_function(self, graph: Graph) -> Callable[[tuple[Any, ...]], np.ndarray | None]:
-        """A function from the vectors of one sample to its array.
+        """Return a function from the vectors of one sample to its array.
 
-        It returns None if a vector is not plain or not finite, or if their number is wrong.
+        It returns None if a vector is not plain or not finite, or if the number of vectors is wrong.
         """
 
         def call(vectors: tuple[Any, ...]) -> np.ndarray | None:
@@ -70,7 +73,7 @@ class Interpreter:
         return call
 
     def _evaluate(self, arrays: Sequence[np.ndarray], first: int, last: int) -> np.ndarray | None:
-        """The structural nonzeros of samples first … last - 1, one column each; None if an input is not finite."""
+        """Return the structural nonzeros of samples first … last - 1 as columns; None if an input is not finite."""
         import casadi
 
         matrices: list[Any] = []

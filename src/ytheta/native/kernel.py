@@ -1,7 +1,7 @@
 """Kernel: a compiled graph, to be called with many samples or with one.
 
-Every sample runs through the same instructions. So the results are bit-identical, however the samples are divided
-into batches, blocks and threads, and for ``one``.
+Every sample runs through the same instructions. So the results do not depend on how samples are divided into batches,
+blocks and threads, or on whether ``one`` computes them: they are bit-identical.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from ytheta.shapes import Float, Int
 if TYPE_CHECKING:
     from ytheta.native.graph import Graph
 
-_SECONDS_PER_OPERATION = 6e-11  # on one sample, about
-_MIN_SECONDS_PER_THREAD = 1e-3  # a thread with less work is not worth its start
+_SECONDS_PER_OPERATION = 6e-11  # approximate time per sample
+_MIN_SECONDS_PER_THREAD = 1e-3  # for less work, starting a thread does not pay off
 
 
 @runtime_checkable
@@ -60,8 +60,8 @@ class About:
     seconds: float
 
 
-class Block(NamedTuple):  # created in half the time of a frozen dataclass
-    """Samples first, first + 1, …: row k of ``values`` is the entry at ``Kernel.places[k]``, one column per sample.
+class Block(NamedTuple):  # created in half the time that a frozen dataclass needs
+    """The nonzeros of some samples: ``values[k, j]`` is the entry at ``Kernel.places[k]`` of sample first + j.
 
     The next block overwrites the array; copy values that are needed longer.
     """
@@ -70,7 +70,7 @@ class Block(NamedTuple):  # created in half the time of a frozen dataclass
     values: Float[np.ndarray, "nonzeros samples"]
 
     def __eq__(self, other: object) -> bool:
-        return self is other  # comparing arrays does not give a single truth value
+        return self is other  # a comparison of arrays would not give a single truth value
 
     def __ne__(self, other: object) -> bool:
         return self is not other
@@ -96,7 +96,7 @@ class Kernel:
     def __call__(
         self, *arrays: Any, out: np.ndarray | None = None, threads: int | None = None
     ) -> Float[np.ndarray, "samples *shape"]:
-        """Return the dense array of every sample, zeros included; written to ``out`` if given.
+        """Return the dense array of every sample, zeros included; it is written to ``out``, if given.
 
         By default the amount of work determines ``threads``. After an error the content of ``out`` is undefined.
         """
@@ -130,7 +130,7 @@ class Kernel:
         """
         inputs, samples, _ = self._check(arrays)
         if size < 1:
-            raise InputError(f"kernel {self.graph.name!r}: blocks of {size} samples; give at least 1")
+            raise InputError(f"kernel {self.graph.name!r}: blocks of {size} samples; use at least 1")
         return self._iterate_blocks(inputs, samples, size)
 
     @property
@@ -189,7 +189,7 @@ class Kernel:
     def _choose_threads(self, samples: int, threads: int | None) -> int:
         if threads is not None:
             if threads < 1:
-                raise InputError(f"kernel {self.graph.name!r}: {threads} threads; give at least 1")
+                raise InputError(f"kernel {self.graph.name!r}: {threads} threads; use at least 1")
             return min(threads, samples)
         worthwhile = int(samples * self._seconds_per_sample / _MIN_SECONDS_PER_THREAD)
         return 1 if worthwhile < 2 or self._runner.backend == "interpreter" else min(worthwhile, count_processors())
@@ -198,7 +198,7 @@ class Kernel:
         if threads == 1:
             return self._runner.write_dense(inputs, 0, samples, result)
         ends = [samples * k // threads for k in range(threads + 1)]
-        # A new pool costs far less than the work, and needs no care when the process forks.
+        # A new pool costs far less time than the work, and unlike a permanent pool it is safe if the process forks.
         with ThreadPoolExecutor(threads) as pool:
             parts = pool.map(lambda first, last: self._runner.write_dense(inputs, first, last, result), ends, ends[1:])
             return all(list(parts))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ytheta.native.buffers import find_address, allocate_aligned_zeros
+from ytheta.native.buffers import allocate_aligned_zeros, find_address
 from ytheta.native.codegen.array_access import find_type_addresses
 from ytheta.native.codegen.llvm import create_target_machine, load_llvm
 from ytheta.native.codegen.simd import C_FUNCTIONS
@@ -30,7 +30,7 @@ class Machine:
     def __init__(self, code: bytes) -> None:
         llvm = load_llvm()
         _register_c_functions()
-        # The code lives as long as the engine, so the engine is kept.
+        # The code stays in memory as long as the engine exists, so the engine is kept.
         self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), create_target_machine())
         self._engine.add_object_file(llvm.ObjectFileRef.from_data(code))
         self._engine.finalize_object()
@@ -39,7 +39,7 @@ class Machine:
             ctypes.c_int64.from_address(self._engine.get_global_value_address(name)).value
             for name in ("scratch", "columns")
         )
-        # The words of a call are passed as one bytes object: ctypes converts it several times faster than single words.
+        # The arguments of a call are passed as one bytes object: ctypes converts it several times faster than integers.
         self._dense, self._block = (ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_char_p)(f) for f in (dense, block))
         # PYFUNCTYPE keeps Python's global lock: for one sample, releasing it would cost more than the computation.
         self._one = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_char_p)(one)
@@ -66,17 +66,17 @@ class Machine:
     def make_block_writer(
         self, arrays: tuple[np.ndarray, ...], _values: np.ndarray, address: int
     ) -> Callable[[int, int], bool]:
-        """A function that writes samples first … last - 1 to the array of ``columns`` columns at ``address``.
+        """Return a function that writes samples first … last - 1 to the array of ``columns`` columns at ``address``.
 
-        It returns False if an input is not finite. The inputs must be plain, and all arrays must stay alive.
+        The function returns False if an input is not finite. The inputs must be plain, and all arrays must stay alive.
         """
         run, scratch, inputs = self._block, self._find_scratch, id(arrays)
         return lambda first, last: not run(_pack_five_words(first, last, address, scratch(), inputs))
 
     def make_sample_function(self, graph: Graph) -> Callable[[tuple[Any, ...]], np.ndarray | None]:
-        """A function from the vectors of one sample to its array.
+        """Return a function from the vectors of one sample to its array.
 
-        It returns None if a vector is not plain or not finite, or if their number is wrong.
+        It returns None if a vector is not plain or not finite, or if the number of vectors is wrong.
         """
         shape, run, local, empty, pack = graph.shape, self._one, self._local, np.empty, _pack_three_words
 
@@ -91,7 +91,7 @@ class Machine:
         return call
 
     def _find_scratch(self) -> int:
-        """The address of this thread's scratch buffer."""
+        """Return the address of this thread's scratch buffer; the first call allocates the buffer."""
         try:
             address: int = self._local.address
         except AttributeError:
@@ -104,7 +104,7 @@ class Machine:
 
 @cache
 def _register_c_functions() -> None:
-    """Tell LLVM the addresses of C library functions that it does not find itself, as on some systems."""
+    """Register the addresses of C library functions that LLVM does not find by itself on some systems."""
     llvm = load_llvm()
     missing = [name for name in ("sin", "cos", *C_FUNCTIONS.values()) if llvm.address_of_symbol(name) is None]
     if missing:

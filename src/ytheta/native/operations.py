@@ -1,8 +1,8 @@
 """Operation counts of a graph, as papers count them: scalar operations for one sample.
 
 Constants are folded and common subexpressions are shared before counting. A square counts as a multiplication, a
-doubling as an addition, an inverse as a division. Negations are counted separately, because most of them disappear
-into the addition that follows.
+doubling as an addition, an inverse as a division. Negations are counted separately, because most of them become
+part of the next addition.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Operations:
 
 
 def list_operation_names() -> dict[int, str]:
-    """CasADi's operation codes and their names."""
+    """Return the names of CasADi's operations by their codes."""
     import casadi
 
     return {getattr(casadi, key): key[3:] for key in dir(casadi) if key.startswith("OP_")}

@@ -97,7 +97,7 @@ def test_symbols_and_numbers_agree() -> None:
 
 
 def test_a_length_of_zero_is_zero() -> None:
-    """The value of a length decides; without a value it is not zero."""
+    """A length with the value zero counts as zero; a length without a value does not."""
     robot = ytheta.load("ha-scara")
     folded = robot.with_lengths(a1=0.0)
     assert (

@@ -35,7 +35,7 @@ def test_functions_have_a_bounded_length() -> None:
 def test_the_fingerprint_covers_the_processor_and_the_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     host = detect_host()
     changed = [type(host)(**{**vars(host), field: "other"}) for field in ("cpu", "features", "triple", "compiler")]
-    fingerprints = {host.fingerprint, *(each.fingerprint for each in changed)}
+    fingerprints = {host.fingerprint, *(other.fingerprint for other in changed)}
     assert len(fingerprints) == 5
     monkeypatch.setattr("ytheta.native.codegen.llvm.MAX_CHUNK_STEPS", 77)
     assert host.fingerprint not in fingerprints

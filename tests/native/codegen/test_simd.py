@@ -16,8 +16,8 @@ from ytheta.errors import InputError
 from ytheta.native import compile_graph
 from ytheta.native.graph import Input, trace
 
-# Operations of random graphs: how CasADi writes them, and the slopes that carry errors of their arguments on. Arguments
-# are kept where the operation is defined and mild.
+# Operations of random graphs: the CasADi function, and the derivatives by which errors of the arguments propagate.
+# Arguments are restricted to ranges in which the operation is defined and its derivatives are small.
 SMOOTH: dict[str, tuple[Callable[..., Any], Callable[..., tuple[Any, ...]]]] = {
     "add": (lambda a, b: a + b, lambda _a, _b: (1, 1)),
     "sub": (lambda a, b: a - b, lambda _a, _b: (1, 1)),
@@ -54,7 +54,7 @@ SMOOTH: dict[str, tuple[Callable[..., Any], Callable[..., tuple[Any, ...]]]] = {
     "power": (lambda a, b: (2 + casadi.sin(a)) ** casadi.sin(b), lambda _a, _b: (4, 4)),
     "copysign": (lambda a: casadi.copysign(a, casadi.SX(-0.0)), lambda _: (1,)),
 }
-# Jumps are only tried on inputs, which are exact: a rounding error before a jump is not an error of the jump.
+# Functions with jumps are applied to inputs only, which are exact: a rounding error of an argument could cause a jump.
 JUMPS: dict[str, Callable[..., Any]] = {
     "sign": lambda a, _: casadi.sign(a),
     "floor": lambda a, b: casadi.floor(a) - casadi.ceil(b),

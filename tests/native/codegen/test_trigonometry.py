@@ -14,10 +14,10 @@ from ytheta.native.codegen.trigonometry import MAX_ANGLE
 
 
 def compute_pi(digits: int = 60) -> Fraction:
-    """pi by Machin's formula, exact to that many digits."""
+    """Return pi to this many digits, by Machin's formula."""
     one = 10**digits
 
-    def arctangent(n: int) -> int:
+    def compute_arctangent(n: int) -> int:
         total = power = one // n
         k = 1
         while power:
@@ -26,11 +26,11 @@ def compute_pi(digits: int = 60) -> Fraction:
             total += power // k
         return total
 
-    return Fraction(4 * (4 * arctangent(5) - arctangent(239)), one)
+    return Fraction(4 * (4 * compute_arctangent(5) - compute_arctangent(239)), one)
 
 
-def exact_sine(x: float, quarter: int) -> Fraction:
-    """sin(x + quarter pi/2) far more exactly than any double."""
+def compute_exact_sine(x: float, quarter: int) -> Fraction:
+    """Return sin(x + quarter pi/2) far more accurately than in doubles."""
     pi = compute_pi()
     rest = Fraction(x) + quarter * pi / 2
     rest -= round(rest / (2 * pi)) * 2 * pi
@@ -50,7 +50,7 @@ def test_sine_and_cosine_are_within_two_units_in_the_last_place() -> None:
     graphs = elementwise(casadi.sin, size=1), elementwise(casadi.cos, size=1)
     for quarter, graph in enumerate(graphs):
         result = compile_graph(graph)(x[:, np.newaxis])[:, 0]
-        exact = [exact_sine(value, quarter) for value in x]
+        exact = [compute_exact_sine(value, quarter) for value in x]
         units = [
             abs(Fraction(f) - e) / Fraction(float(np.spacing(abs(float(e)))))
             for f, e in zip(result, exact, strict=True)
@@ -59,7 +59,7 @@ def test_sine_and_cosine_are_within_two_units_in_the_last_place() -> None:
 
 
 @pytest.mark.skipif(
-    np.finfo(np.longdouble).nmant < 63, reason="long doubles of this platform are no better than doubles"
+    np.finfo(np.longdouble).nmant < 63, reason="long doubles of this platform are not more accurate than doubles"
 )
 def test_sine_and_cosine_of_many_angles() -> None:
     rng = np.random.default_rng(4)
@@ -80,5 +80,5 @@ def test_large_angles_use_the_c_library_and_do_not_change_their_neighbours() -> 
 
 
 def test_a_nan_inside_the_graph_stays_nan() -> None:
-    graph = elementwise(lambda x: casadi.sin(1 / x), size=1)  # 1/0 is infinite, and its sine is none
+    graph = elementwise(lambda x: casadi.sin(1 / x), size=1)  # 1/0 is infinite, and its sine is NaN
     assert np.isnan(compile_graph(graph)(np.zeros((3, 1)))).all()

@@ -6,7 +6,7 @@ independent again. The coefficients of each function are a row, and dependent ro
 all joints is ever formed, and the work is the same for every joint, in chains and in trees.
 
 The part that does not depend on q_j and qd_j is h_iᵀ Lambda_1 theta_j; it is added to the parameters of body i. The
-functions of the base are constants, which have no effect on the motion. So the part that is added to the base has none.
+functions of the base are constants, so a part that is added to the base has no effect on the motion.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def _compute_carrier_spans(
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """Return B of h_i and of V_i for the carrier i of every body."""
     ground = zeros(1, PER_LINK)
-    ground[0, 1:4] = mechanism.gravity  # the Lagrangian has + gᵀ (m p + R h)
+    ground[0, 1:4] = mechanism.gravity  # the Lagrangian contains + gᵀ (m p + R h)
     carrier_energies: list[np.ndarray] = []
     carrier_twists: list[np.ndarray] = []
     spans: list[tuple[np.ndarray, np.ndarray]] = []

@@ -3,8 +3,8 @@
 A number becomes the nearest fraction with a denominator up to ``MAX_DENOMINATOR``: decimals of up to twelve digits stay
 unchanged, and no number changes by more than 1e-12. A rotation becomes Rz Rx Rz with each angle at a rational point of
 the unit circle, cos = (1 - t²) / (1 + t²), sin = 2 t / (1 + t²): quarter turns are exact, other angles (also those with
-cosines such as sqrt(3)/2) are within 2e-12 rad. An angle within ``ANGLE_TOLERANCE`` of zero or of a quarter turn is
-replaced by zero or a quarter turn.
+cosines such as sqrt(3)/2) are within 2e-12 rad. An angle within ``ANGLE_TOLERANCE`` of a multiple of a quarter
+turn is rounded to it.
 
 Changing an angle can destroy a coincidence: parallel, perpendicular, intersecting or coincident axes, gravity along an
 axis, common normals that meet. ``to_canonical_frames`` therefore chooses frames in which every relevant coincidence is

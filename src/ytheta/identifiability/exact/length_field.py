@@ -65,7 +65,7 @@ def evaluate_rows(
 def solve_for_independent(
     rows: Shaped[np.ndarray, "base params"], independent: Sequence[int], names: Iterable[str]
 ) -> Shaped[np.ndarray, "base params"]:
-    """Return K with K[:, independent] = 1 by elimination; rows and columns go from the base to the tips.
+    """Return K with an identity matrix in the independent columns, by elimination from the base to the tips.
 
     Every pivot is a number, so all entries of K are polynomials in the lengths. Such pivots exist if the parameters of
     a link are eliminated in the order inertias, first moments, mass: in the link's rows for U the inertias have

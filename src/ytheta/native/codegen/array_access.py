@@ -1,12 +1,12 @@
 """Access to NumPy arrays from machine code: it reads addresses, shapes and flags from the array objects themselves.
 
-Python needs a third of a microsecond for the address of one array, and as long for its shape and flags; in that time
-machine code evaluates more than ten samples of an arm. So it gets the address of the tuple of the inputs, and reads the
-objects in it.
+Python needs a third of a microsecond to get the address of one array, and as long for its shape and flags. In that time
+machine code evaluates more than ten samples of an arm. So machine code gets only the address of the tuple of the
+inputs, and reads the array objects itself.
 
 Fields     of PyTupleObject, and of PyArrayObject in the order of NumPy's ndarraytypes.h, after the object header.
-           Inline functions of both compile these offsets into every extension module, so they are stable;
-           ``find_type_addresses`` checks that they are as expected.
+           Inline functions of Python and NumPy compile these offsets into every extension module, so they are
+           stable; ``find_type_addresses`` checks that they are as expected.
 Plain      array: of class numpy.ndarray itself, with NumPy's own dtype object for doubles, aligned, in C order. All
            other arguments go through ``native.arguments``, which converts them or raises an error.
 """
@@ -34,7 +34,7 @@ _DOUBLE = np.dtype(np.float64)
 
 @cache
 def find_type_addresses() -> tuple[int, int]:
-    """The addresses of the class numpy.ndarray and of NumPy's dtype of doubles in this process.
+    """Return the addresses of the class numpy.ndarray and of NumPy's dtype of doubles in this process.
 
     Raises an InputError if the fields of arrays and tuples are not where this module expects them.
     """
@@ -55,10 +55,10 @@ def find_type_addresses() -> tuple[int, int]:
         and [read_int64(start + offset) for offset in (_TYPE, _DATA, _DTYPE)]
         == [id(np.ndarray), array.ctypes.data, id(_DOUBLE)]
         and read_int32(start + _NDIM) == 2
-        # NumPy stores the strides right after the shape. Unless this holds, the two words may not be addresses.
+        # NumPy stores the strides right after the shape. If they are elsewhere, the two words may not be addresses.
         and read_int64(start + _SHAPE) + 16 == read_int64(start + _STRIDES)
         and [read_int64(read_int64(start + _SHAPE) + 8 * k) for k in range(2)] == [2, 3]
-        and [read_int32(id(each) + _FLAGS) for each in pair] == [each.flags.num for each in pair]
+        and [read_int32(id(x) + _FLAGS) for x in pair] == [x.flags.num for x in pair]
     )
     if not as_expected:
         raise InputError(
@@ -78,7 +78,7 @@ def load_data(code: FunctionBody, array: str) -> str:
 
 
 def emit_checks(layout: Layout) -> str:
-    """The functions ``@has_shape`` and ``@fits``.
+    """Return the functions ``@has_shape`` and ``@fits``.
 
     ``@types`` is filled with the result of ``find_type_addresses`` when the code is loaded.
     """
@@ -86,7 +86,7 @@ def emit_checks(layout: Layout) -> str:
 
 
 def _emit_has_shape() -> str:
-    """``@has_shape(array, ndim, flags, shape)``: whether an array is plain and has this shape."""
+    """Return ``@has_shape(array, ndim, flags, shape)``: whether an array is plain and has this shape."""
     code = FunctionBody(1)
     code.emit("entry:")
     # Other objects may be too short to have the fields that are read next.
@@ -124,7 +124,8 @@ def _emit_has_shape() -> str:
 def _emit_fits(layout: Layout) -> str:
     """``@fits(address of: samples, result or 0, inputs)``: whether all arrays are plain and have matching shapes.
 
-    The result, if there is one, must not share memory with an input. -1 samples stand for one sample, given as vectors.
+    The result, if there is one, must not share memory with an input. If the number of samples is -1, the inputs are the
+    vectors of one sample.
     """
     code = FunctionBody(1)
     code.emit("entry:")
@@ -177,7 +178,7 @@ def _emit_fits(layout: Layout) -> str:
 
 
 def _emit_extent(code: FunctionBody, array: str, length: str) -> tuple[str, str]:
-    """The addresses at which an array of this many bytes begins and ends."""
+    """Return the addresses at which an array of this many bytes begins and ends."""
     begin = code.assign(f"ptrtoint ptr {load_data(code, array)} to i64")
     return begin, code.assign(f"add i64 {begin}, {length}")
 

@@ -1,7 +1,7 @@
 """LLVM assembly as text: exact literals, vectors of SIMD lanes, instructions with unique names.
 
-Python writes text several times faster than it builds the objects of an IR builder. LLVM parses it fast, and people can
-read it.
+Writing text is several times faster in Python than building the objects of an IR builder. LLVM parses the text fast,
+and people can read it.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ import struct
 
 
 def format_double(value: float) -> str:
-    """The exact literal of a double: its bits in hexadecimal."""
+    """Return the exact literal of a double: its bits in hexadecimal."""
     return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
 
 
 class FunctionBody:
     """The instructions of one function on vectors of ``lanes`` doubles.
 
-    Constants are kept in one table per function, a full vector each, so that an instruction can use them directly from
-    memory, at small offsets from one address.
+    The constants of a function are in one table, each as a full vector, so that an instruction can use them directly
+    from memory, at small offsets from one address.
     """
 
     def __init__(self, lanes: int) -> None:
@@ -62,7 +62,7 @@ class FunctionBody:
         return self.load(self.assign(f"getelementptr {self.vector}, ptr %constants, i64 {index}"))
 
     def format_integers(self, value: int) -> str:
-        """The literal of the vector with this integer in every lane."""
+        """Return the literal of the vector with this integer in every lane."""
         return "<" + ", ".join([f"i64 {value}"] * self.lanes) + ">"
 
     def load_bits(self, value: int) -> str:
@@ -104,12 +104,12 @@ class FunctionBody:
         return rows
 
     def multiply_add(self, a: str, b: str, c: str) -> str:
-        """a b + c, with one rounding if the processor supports it."""
+        """Append a b + c, with a single rounding if the processor supports it; return the name of the result."""
         v = self.vector
         return self.assign(f"call {v} @llvm.fmuladd.{self.suffix}({v} {a}, {v} {b}, {v} {c})")
 
     def format_constant_table(self, name: str) -> str:
-        """The table of constants of the function ``name``, as a global definition."""
+        """Return the table of constants of the function ``name``, as a global definition."""
         v = self.vector
         rows = ", ".join(f"{v} <" + ", ".join([f"double {number}"] * self.lanes) + ">" for number in self._constants)
         return f"@{name}.constants = internal constant [{len(self._constants)} x {v}] [{rows}], align {8 * self.lanes}"

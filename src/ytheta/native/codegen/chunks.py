@@ -17,7 +17,7 @@ ARGUMENTS = ", ".join(
 
 
 def emit_chunks(program: Program, layout: Layout) -> list[str]:
-    """The functions ``@chunk<k>``.
+    """Return the functions ``@chunk<k>``.
 
     Their arguments are the inputs, the shared inputs, the slots, the outputs, the chunk's constants, the constants of
     ``@sine_cosine`` and the number of groups.
@@ -29,7 +29,7 @@ def emit_chunks(program: Program, layout: Layout) -> list[str]:
 
 
 class _ChunkWriter:
-    """Writes the function of one chunk; ``known`` maps steps to the values that the function has already computed."""
+    """The writer of one chunk's function; ``known`` maps steps to values that the function has already computed."""
 
     def __init__(self, program: Program, layout: Layout, output_rows: dict[int, list[int]], number: int) -> None:
         self.program, self.layout, self.output_rows, self.number = program, layout, output_rows, number
@@ -53,7 +53,9 @@ class _ChunkWriter:
         for k in chunk.steps:
             self._compute(k)
             if k in kept:
-                code.store(self.known[k], code.compute_address("%slots.group", self.program.slots[k] * self.layout.tile))
+                code.store(
+                    self.known[k], code.compute_address("%slots.group", self.program.slots[k] * self.layout.tile)
+                )
             if k in self.output_rows:
                 self._store_output(k)
         code.emit("%next = add i64 %g, 1")
@@ -62,10 +64,12 @@ class _ChunkWriter:
         code.emit("done:")
         code.emit("ret void")
         name = f"chunk{self.number}"
-        return f"{code.format_constant_table(name)}\ndefine internal void @{name}({ARGUMENTS}) #2 {{\nentry:\n{code}\n}}"
+        return (
+            f"{code.format_constant_table(name)}\ndefine internal void @{name}({ARGUMENTS}) #2 {{\nentry:\n{code}\n}}"
+        )
 
     def _store_output(self, k: int) -> None:
-        value = self._value(k)
+        value = self._get_value(k)
         for row in self.output_rows[k]:
             self.code.store(value, self.code.compute_address("%out.group", self.layout.stride * row))
 
@@ -74,7 +78,7 @@ class _ChunkWriter:
         code, pair = self.code, self.code.pair
         if name == "COS":
             return  # its sine comes just before it and computes both
-        values = [self._value(argument) for argument in arguments]
+        values = [self._get_value(argument) for argument in arguments]
         if name == "SIN":
             both = code.assign(f"call {pair} @sine_cosine({code.vector} {values[0]}, ptr %angles)")
             self.known[k] = code.assign(f"extractvalue {pair} {both}, 0")
@@ -82,7 +86,7 @@ class _ChunkWriter:
         else:
             self.known[k] = emit_operation(code, name, values)
 
-    def _value(self, k: int) -> str:
+    def _get_value(self, k: int) -> str:
         if k not in self.known:
             self.known[k] = self._fetch(k)
         return self.known[k]
@@ -98,4 +102,6 @@ class _ChunkWriter:
         if self.layout.inputs[index].shared:
             address = code.compute_address("%shared", self.layout.find_shared_offset(index) + element)
             return code.splat(code.assign(f"load double, ptr {address}, align 8, !invariant.load !0"))
-        return code.load(code.compute_address("%in.group", (self.layout.find_first_row(index) + element) * tile), invariant=True)
+        return code.load(
+            code.compute_address("%in.group", (self.layout.find_first_row(index) + element) * tile), invariant=True
+        )

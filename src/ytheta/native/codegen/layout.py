@@ -8,8 +8,8 @@
     values              rows of results, in the order of Graph.places, before they become a dense array
     zeros               one row, never written: copied to entries of the dense array that are structural zeros
 
-A row holds one number for every sample of a tile. Rows of values have the stride of a block, so that the same code can
-write blocks.
+A row contains one number for every sample of a tile. Rows of values have the stride of a block, so that the same code
+can write blocks.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _MAX_BLOCK_SAMPLES = 1024
 
 @dataclass(frozen=True)
 class Layout:
-    """All sizes are counted in doubles, except ``tile``, which is counted in samples."""
+    """The sizes of a kernel. They are counted in doubles, except ``tile``, which is counted in samples."""
 
     lanes: int
     tile: int
@@ -44,11 +44,11 @@ class Layout:
         return Layout(lanes, tile, graph.inputs, slots, graph.places, graph.shape)
 
     def find_first_row(self, k: int) -> int:
-        """The first row of an input that is not shared."""
+        """Return the first row of input k, which is not shared."""
         return sum(entry.size for entry in self.inputs[:k] if not entry.shared)
 
     def find_shared_offset(self, k: int) -> int:
-        """The offset of a shared input in the section of shared inputs."""
+        """Return the offset of input k, which is shared, in the section of shared inputs."""
         return sum(entry.size for entry in self.inputs[:k] if entry.shared)
 
     @property

@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 
 # Measured: a regressor of 36 000 operations compiles in 2.7 s in chunks of 2000 steps, 3.2 s in chunks of 500, 4.0 s in
 # chunks of 5000 and 18 s as one function; up to 2000, longer chunks make the code a few percent faster. Shorter tiles
-# cost up to 6 % for the calls of the chunks; longer ones cost as much if dense arrays or many slots exceed the level-1
-# cache.
+# cost up to 6 % because of the calls of the chunks; longer ones cost as much if dense arrays or many slots exceed the
+# level-1 cache.
 MAX_CHUNK_STEPS = 2000
 TILE_SAMPLES = 32
 _OPTIMIZATION_LEVEL = 2
 # LLVM orders instructions by its model of a processor. With its model of an AMD EPYC, far more values are live at once
-# than there are registers: a Panda's base regressor spills 350 values, with the Skylake model 180, and it took 78
-# instead of 65 ns on that very EPYC. Shorter graphs hardly differ.
+# than there are registers: a Panda's base regressor spills 350 values, but only 180 with the model of a Skylake. On
+# that EPYC it took 78 ns with the first model and 65 ns with the second. Shorter graphs hardly differ.
 _SCHEDULING_MODEL = "skylake"
 
 
@@ -60,7 +60,7 @@ class Host:
 
 @cache
 def detect_host() -> Host:
-    """The processor of this computer."""
+    """Return the processor of this computer."""
     llvm = load_llvm()
     import llvmlite
 
@@ -71,7 +71,7 @@ def detect_host() -> Host:
 
 
 def emit_module(graph: Graph, *, lanes: int, max_steps: int = MAX_CHUNK_STEPS, tile: int = TILE_SAMPLES) -> str:
-    """The LLVM module of a graph, as text, with at most ``max_steps`` steps per chunk and ``tile`` samples per tile."""
+    """Return the LLVM module of a graph as text, with chunks of ``max_steps`` steps and tiles of ``tile`` samples."""
     program = build_program(graph, max_steps=max_steps)
     layout = Layout.of(graph, lanes=lanes, tile=tile, slots=program.slot_count)
     c_functions = sorted({C_FUNCTIONS[name] for name, _ in program.steps if name in C_FUNCTIONS})
@@ -104,7 +104,7 @@ def emit_module(graph: Graph, *, lanes: int, max_steps: int = MAX_CHUNK_STEPS, t
 def emit_object(
     graph: Graph, *, lanes: int | None = None, max_steps: int = MAX_CHUNK_STEPS, tile: int = TILE_SAMPLES
 ) -> bytes:
-    """The object code of a graph for this computer."""
+    """Return the object code of a graph for this computer."""
     text = emit_module(graph, lanes=lanes or detect_host().lanes, max_steps=max_steps, tile=tile)
     module = load_llvm().parse_assembly(text)
     module.verify()
@@ -131,7 +131,7 @@ def _initialize_llvm() -> None:
 
 
 def create_target_machine() -> Any:
-    """Return a new code generator for this computer; an execution engine takes ownership of the one it gets."""
+    """Return a new code generator for this computer; it is used once, since an execution engine takes ownership."""
     llvm = load_llvm()
     _initialize_llvm()
     host = detect_host()
@@ -143,7 +143,7 @@ def create_target_machine() -> Any:
 
 @cache
 def _hash_generator() -> str:
-    """A hash of the code generator's source files, so that no version number can be forgotten."""
+    """Return a hash of the code generator's source files; unlike a version number, it cannot be forgotten."""
     import hashlib
 
     folder = Path(__file__).parent

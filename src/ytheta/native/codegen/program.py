@@ -3,8 +3,8 @@
 Steps      single assignment: step k defines value k from earlier values. Constants and inputs are steps that compute
            nothing; every chunk that needs them loads them itself.
 Angles     the sine and the cosine of an angle are adjacent steps, sine first, even if the graph needs only one of them:
-           one range reduction serves both. All of them, and the steps that they depend on, come first, because a call
-           in the middle of other steps would spill the registers.
+           one range reduction serves both. All sines and cosines, and the steps that they depend on, come first,
+           because a call in the middle of other steps would spill the registers.
 Chunks     runs of at most ``max_steps`` steps, not counting constants and inputs. Time and memory of a compiler grow
            faster than linearly with the length of one straight-line function; with chunks of bounded length they grow
            linearly with the size of the graph.
@@ -61,12 +61,12 @@ def build_program(graph: Graph, *, max_steps: int) -> Program:
 
 
 def check_function(graph: Graph) -> None:
-    """Raise unless the function is a list of scalar operations from dense columns to one dense column."""
+    """Raise an InputError unless the function consists of scalar operations, from dense columns to one dense column."""
     function = graph.function
     if not function.is_a("SXFunction"):
         raise InputError(
-            f"graph {graph.name!r} holds a CasADi {function.class_name()}; native code needs scalars: expand it first "
-            "(function.expand())"
+            f"graph {graph.name!r} contains a CasADi {function.class_name()}; native code needs scalars: expand it "
+            "first (function.expand())"
         )
     if function.has_free():
         raise InputError(f"graph {graph.name!r} uses symbols that are not among its inputs: {function.get_free()}")
@@ -89,11 +89,11 @@ def _read_steps(graph: Graph) -> tuple[list[Step], list[int]]:
     function = graph.function
     steps: list[Step] = []
     outputs = [0] * len(graph.places)
-    held: dict[int, int] = {}  # the value that each entry of CasADi's work vector holds now
+    work_vector: dict[int, int] = {}  # the current value of each entry of CasADi's work vector
     leaves: dict[Step, int] = {}
     angles: dict[int, int] = {}
 
-    def leaf(step: Step) -> int:
+    def add_leaf(step: Step) -> int:
         if step not in leaves:
             leaves[step] = len(steps)
             steps.append(step)
@@ -103,21 +103,21 @@ def _read_steps(graph: Graph) -> tuple[list[Step], list[int]]:
         name = names[function.instruction_id(k)]
         arguments, results = function.instruction_input(k), function.instruction_output(k)
         if name == "OUTPUT":
-            outputs[results[1]] = held[arguments[0]]
+            outputs[results[1]] = work_vector[arguments[0]]
         elif name == "INPUT":
-            held[results[0]] = leaf(("INPUT", tuple(arguments)))
+            work_vector[results[0]] = add_leaf(("INPUT", tuple(arguments)))
         elif name == "CONST":
-            # repr distinguishes -0.0 from 0.0 and makes NaN equal to itself
-            held[results[0]] = leaf(("CONST", (repr(function.instruction_constant(k)),)))
+            # A text distinguishes -0.0 from 0.0, and the text of NaN is equal to itself.
+            work_vector[results[0]] = add_leaf(("CONST", (repr(function.instruction_constant(k)),)))
         elif name in ("SIN", "COS"):
-            angle = held[arguments[0]]
+            angle = work_vector[arguments[0]]
             if angle not in angles:
                 angles[angle] = len(steps)
                 steps += [("SIN", (angle,)), ("COS", (angle,))]
-            held[results[0]] = angles[angle] + (name == "COS")
+            work_vector[results[0]] = angles[angle] + (name == "COS")
         else:
-            steps.append((name, tuple(held[place] for place in arguments)))
-            held[results[0]] = len(steps) - 1
+            steps.append((name, tuple(work_vector[place] for place in arguments)))
+            work_vector[results[0]] = len(steps) - 1
     return steps, outputs
 
 
@@ -132,7 +132,7 @@ def _order_angles_first(steps: list[Step]) -> list[int]:
 
 
 def _find_cuts(steps: list[Step], order: list[int], max_steps: int) -> list[int]:
-    """The ends of the chunks: each is the place with the fewest live values in the last quarter that is allowed."""
+    """Return the ends of the chunks. Each is the place with the fewest live values in the last quarter of the limit."""
     place = {k: position for position, k in enumerate(order)}
     last = dict(place)
     for k in order:

@@ -1,6 +1,6 @@
 """SIMD operations: one operation of a graph on all lanes.
 
-Operations that processors have for vectors become one or a few instructions. The others, which are rare in robot
+Operations that processors support on vectors become one or a few instructions. The others, which are rare in robot
 dynamics, call the C library lane by lane. A multiplication and an addition may be fused; nothing is reassociated.
 """
 
@@ -95,7 +95,7 @@ def _select(code: FunctionBody, condition: str, yes: str, no: str) -> str:
 
 
 def emit_c_function(name: str, lanes: int) -> str:
-    """The function ``@lanes_<name>``, which calls the C function of this name for every lane."""
+    """Return the function ``@lanes_<name>``, which calls the C function of this name for every lane."""
     code = FunctionBody(lanes)
     v = code.vector
     arguments = ("%x", "%y")[: _count_arguments(name)]
@@ -109,7 +109,7 @@ def emit_c_function(name: str, lanes: int) -> str:
 
 
 def emit_declarations(lanes: int) -> str:
-    """Declarations of the functions that the code calls but does not define: LLVM intrinsics and C functions."""
+    """Return declarations of the functions that the code calls but does not define: LLVM intrinsics and C functions."""
     v, suffix = f"<{lanes} x double>", f"v{lanes}f64"
     lines = [
         "declare i64 @llvm.umin.i64(i64, i64)",

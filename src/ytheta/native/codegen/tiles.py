@@ -13,11 +13,11 @@ from ytheta.native.codegen.assembly import FunctionBody
 from ytheta.native.codegen.chunks import ARGUMENTS
 from ytheta.native.codegen.layout import Layout
 
-_INDEPENDENT_SUMS = 4  # a single sum would wait for every addition to finish
+_INDEPENDENT_SUMS = 4  # with a single sum, every addition would have to wait for the previous one
 
 
 def emit_pack(layout: Layout) -> str:
-    """``@pack(arrays of the inputs …, valid, groups, to)``: true if a number is not finite."""
+    """Return ``@pack(arrays of the inputs …, valid, groups, to)``; its result is true if a number is not finite."""
     lanes, code = layout.lanes, FunctionBody(layout.lanes)
     v = code.vector
     code.emit("entry:")
@@ -36,7 +36,7 @@ def emit_pack(layout: Layout) -> str:
         rows = [code.compute_address(f"%x{k}", code.assign(f"mul i64 {sample}, {size}")) for sample in samples]
         for element, value in enumerate(_load_columns(code, rows, size)):
             code.store(value, code.compute_address(to, (first + element) * layout.tile))
-            # x times zero is zero, or NaN if x is not finite; then the sum stays NaN.
+            # x times zero is zero if x is finite, else NaN, which makes the sum NaN.
             zero = code.assign(f"fmul contract {v} {value}, zeroinitializer")
             sums.append(code.assign(f"fadd contract {v} {sums.pop(0)}, {zero}"))
     total = "%sum"
@@ -55,7 +55,7 @@ def emit_pack(layout: Layout) -> str:
 
 
 def _list_packed_inputs(layout: Layout) -> list[int]:
-    """The inputs that are neither shared nor empty."""
+    """Return the inputs that are neither shared nor empty."""
     return [k for k, argument in enumerate(layout.inputs) if argument.size and not argument.shared]
 
 
@@ -73,7 +73,7 @@ def _load_columns(code: FunctionBody, rows: list[str], size: int) -> list[str]:
 
 
 def emit_copy() -> str:
-    """``@copy(from, size, to)`` for shared inputs: true if a number is not finite."""
+    """Return ``@copy(from, size, to)`` for shared inputs; its result is true if a number is not finite."""
     return """define internal i1 @copy(ptr noalias %from, i64 %size, ptr noalias %to) #0 {
 entry:
   br label %element
@@ -96,7 +96,7 @@ done:
 
 
 def emit_unpack(layout: Layout) -> str:
-    """``@unpack(from, to, valid)``: by squares of lanes x lanes for full groups, by single samples for the rest."""
+    """Return ``@unpack(from, to, valid)``: full groups by squares of lanes x lanes, other samples one by one."""
     lanes, size, code = layout.lanes, layout.size, FunctionBody(layout.lanes)
     code.emit("entry:")
     code.emit("br label %group")
@@ -165,24 +165,25 @@ def _load_row_offset(code: FunctionBody, entry: str) -> str:
     return code.assign(f"zext i32 {code.assign(f'load i32, ptr {address}, align 4, !invariant.load !0')} to i64")
 
 
-# The arguments of an entry point, one word each. They are passed by one address, because passing an argument from
-# Python takes as long as several samples.
+# The arguments of an entry point, one word each. The caller passes only the address of these words, because passing an
+# argument from Python takes as long as the computation of several samples.
 _ARGUMENT_WORDS = ("first", "last", "out", "scratch", "inputs")
 
 
 def emit_dense(layout: Layout, chunks: int) -> str:
-    """``@dense(address of: first, last, out, scratch, inputs)``: 1 if an input is not finite, else 0.
+    """Return ``@dense(address of: first, last, out, scratch, inputs)``.
 
-    Inputs are a tuple of plain arrays (see ``array_access``), and so is ``out``. Writes the dense arrays of samples
-    first … last - 1 to ``out``. There must be at least one sample.
+    It writes the dense arrays of samples first … last - 1, at least one sample, to ``out``. Its result is 1 if an input
+    is not finite, else 0. ``inputs`` is a tuple of plain arrays (see ``array_access``), and ``out`` is a plain array.
     """
     return _emit_entry_point(layout, chunks, dense=True)
 
 
 def emit_block(layout: Layout, chunks: int) -> str:
-    """``@block(address of: first, last, out, scratch, inputs)``: like ``@dense``; ``out`` is the address of a block.
+    """Return ``@block(address of: first, last, out, scratch, inputs)``.
 
-    Writes value k of sample s to ``out[k * stride + s - first]``, with the stride of the layout.
+    It is like ``@dense``, but ``out`` is the address of a block: value k of sample s is written to
+    ``out[k * stride + s - first]``, with the stride of the layout.
     """
     return _emit_entry_point(layout, chunks, dense=False)
 
@@ -203,8 +204,8 @@ def _emit_entry_point(layout: Layout, chunks: int, *, dense: bool) -> str:
             arrays[k] = load_data(code, load_item(code, "%inputs", k))
             if argument.shared:
                 to = code.compute_address("%shared", layout.find_shared_offset(k))
-                found = code.assign(f"call i1 @copy(ptr {arrays[k]}, i64 {argument.size}, ptr {to})")
-                not_finite = code.assign(f"or i1 {not_finite}, {found}")
+                copy_not_finite = code.assign(f"call i1 @copy(ptr {arrays[k]}, i64 {argument.size}, ptr {to})")
+                not_finite = code.assign(f"or i1 {not_finite}, {copy_not_finite}")
     code.emit(f"br i1 {not_finite}, label %refuse, label %tile")
 
     code.emit("tile:")
@@ -240,10 +241,12 @@ def _emit_entry_point(layout: Layout, chunks: int, *, dense: bool) -> str:
 
 
 def emit_one(layout: Layout) -> str:
-    """``@one(address of: out, scratch, inputs)``: ``@dense`` for the vectors of one sample; 2 if they are not plain."""
+    """Return ``@one(address of: out, scratch, inputs)``: ``@dense`` for one sample, or 2 if a vector is not plain."""
     code = FunctionBody(layout.lanes)
     code.emit("entry:")
-    out, scratch, inputs = (code.assign(f"load i64, ptr {code.compute_address('%words', k)}, align 8") for k in range(3))
+    out, scratch, inputs = (
+        code.assign(f"load i64, ptr {code.compute_address('%words', k)}, align 8") for k in range(3)
+    )
     code.emit(f"%call = alloca i64, i64 {len(_ARGUMENT_WORDS)}, align 8")
     addresses = [code.compute_address("%call", k) for k in range(len(_ARGUMENT_WORDS))]
     for address, word in zip(addresses, ("-1", "0", inputs), strict=False):

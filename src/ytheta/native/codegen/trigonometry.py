@@ -1,11 +1,12 @@
 """Sine and cosine on SIMD lanes: one range reduction and two polynomials for both.
 
-Method     n = nearest integer to 2 x / pi; r = x - n pi/2 with pi/2 in three parts (Cody and Waite), the first two of
-           33 bits, so that n times them is exact up to |n| < 2**20, with and without fused multiply-add; then the
-           minimax polynomials of fdlibm on |r| <= pi/4, exchanged and negated by the two lowest bits of n.
+Method     n is the nearest integer to 2 x / pi, and r = x - n pi/2 with pi/2 in three parts (Cody and Waite). The first
+           two parts have 33 bits, so that n times them is exact for |n| < 2**20, with and without fused multiply-add.
+           Sine and cosine are the minimax polynomials of fdlibm on |r| <= pi/4. The two lowest bits of n determine
+           whether they are exchanged or negated.
 Accuracy   2 units in the last place for |x| <= MAX_ANGLE (1.5 measured); the sine of -0 is +0.
-Beyond     lanes with |x| > MAX_ANGLE, infinite or NaN get the values of the C library, each lane separately: the result
-           of a sample never depends on its neighbours.
+Beyond     lanes with |x| > MAX_ANGLE, infinity or NaN get the values of the C library, each lane separately: the
+           result of a sample never depends on its neighbours.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ MAX_ANGLE = 2.0**20
 
 _TWO_OVER_PI = 0.6366197723675814
 _HALF_PI = (1.5707963267341256, 6.077100506303966e-11, 2.0222662487959506e-21)
-# Adding and subtracting it rounds to the nearest integer; after the addition, the integer is in the lowest bits.
+# Adding and then subtracting this number rounds to the nearest integer. After the addition, the lowest bits are that
+# integer.
 _ROUNDING_SHIFT = 1.5 * 2.0**52
 _SINE = (
     -1.66666666666666324348e-01,
@@ -38,7 +40,7 @@ _SIGN = 2**63
 
 
 def emit_sine_cosine(lanes: int) -> str:
-    """The function ``@sine_cosine``, from a vector of angles to the vectors of their sines and cosines."""
+    """Return the function ``@sine_cosine``, from a vector of angles to the vectors of their sines and cosines."""
     code = FunctionBody(lanes)
     v, n = code.vector, code.integers
 
@@ -48,7 +50,7 @@ def emit_sine_cosine(lanes: int) -> str:
     first, second, third = (code.load_constant(part) for part in _HALF_PI)
     coarse = code.multiply_add(back, first, "%x")  # exact
     fine = code.multiply_add(back, second, coarse)
-    # The rounding error of the line before.
+    # The rounding error of ``fine``.
     lost = code.multiply_add(back, second, code.assign(f"fsub {v} {coarse}, {fine}"))
     r = code.assign(f"fadd {v} {fine}, {code.multiply_add(back, third, lost)}")
     z = code.assign(f"fmul {v} {r}, {r}")
@@ -97,7 +99,7 @@ def emit_sine_cosine(lanes: int) -> str:
 
 
 def _emit_far(lanes: int) -> str:
-    """``@sine_cosine_far``: lanes beyond MAX_ANGLE from the C library, the others unchanged."""
+    """Return ``@sine_cosine_far``: lanes beyond MAX_ANGLE from the C library, the others unchanged."""
     code = FunctionBody(lanes)
     v = code.vector
     results = ["%s", "%c"]

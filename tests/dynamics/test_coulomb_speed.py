@@ -10,7 +10,7 @@ import pytest
 
 import ytheta
 from tests.support.driven_robots import coupled_robot, driven_robot, evaluate
-from tests.support.loop_motion import close_pose, random_motion
+from tests.support.loop_motion import close_pose, draw_motion
 from tests.support.loop_robots import make_looped_robot
 from tests.support.states import close, state
 from tests.support.toml_robots import read
@@ -83,7 +83,7 @@ def test_cut_joints_have_smooth_friction() -> None:
     robot = make_looped_robot("five-bar")
     loops = tuple(Loop(replace(loop.joint, drive=Drive(coulomb_speed=0.4))) for loop in robot.loops)
     robot = replace(robot, loops=loops)
-    Q, Qd, Qdd = random_motion("five-bar")
+    Q, Qd, Qdd = draw_motion("five-bar")
     x = close_pose(build_constraint(robot), Q)
     cut = next(loop.name for loop in robot.loops if loop.joint.moves)
     Y = evaluate(graphs.regressor_graph(robot, parameters=[f"{cut}.fv", f"{cut}.fc"]), x, Qd, Qdd)

@@ -14,7 +14,7 @@ import pytest
 import ytheta
 from tests.support.driven_robots import coupled_robot, driven_robot, evaluate
 from tests.support.forced_robots import CABLE, SPRING, with_forces
-from tests.support.loop_motion import ROUNDING_TOLERANCE, close_pose, random_motion
+from tests.support.loop_motion import ROUNDING_TOLERANCE, close_pose, draw_motion
 from tests.support.loop_robots import make_looped_robot
 from tests.support.mjcf_models import spring_text
 from tests.support.paths import ROOT
@@ -144,7 +144,7 @@ def test_loops(name: str) -> None:
     ]
     robot = with_forces(bare, *springs)
     loops = build_constraint(robot)
-    Q, Qd, Qdd = random_motion(name)
+    Q, Qd, Qdd = draw_motion(name)
     Y = evaluate(graphs.regressor_graph(robot), close_pose(loops, Q), Qd, Qdd)
     cuts = graphs.cut_motion_graph(bare)
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.support.driven_robots import coupled_robot
-from tests.support.loop_motion import close_pose, random_motion
+from tests.support.loop_motion import close_pose, draw_motion
 from tests.support.loop_robots import make_looped_robot
 from ytheta.dynamics.drive_motion import compute_drive_motion
 from ytheta.dynamics.loops.builder import build_constraint
@@ -27,7 +27,7 @@ def test_joint_velocities_and_accelerations(name: str) -> None:
     """Along Q + t Qd + t² Qdd / 2, by central differences."""
     robot = coupled_robot() if name == "coupled" else make_looped_robot(name)
     loops = build_constraint(robot)
-    Q, Qd, Qdd = np.random.default_rng(2).uniform(-0.5, 0.5, (3, 6)) if name == "coupled" else random_motion(name)
+    Q, Qd, Qdd = np.random.default_rng(2).uniform(-0.5, 0.5, (3, 6)) if name == "coupled" else draw_motion(name)
     m = compute_drive_motion(loops, Qd.astype(object), Qdd.astype(object))
     outputs = [column(m.joints.qd), column(m.joints.vd), column(m.joint_jacobian.ravel())]
     x = close_pose(loops, Q) if loops.passive else Q

@@ -14,7 +14,7 @@ from tests.support.base_checks import is_complete_and_minimal, rank
 from tests.support.command import ytheta as command
 from tests.support.driven_robots import driven_robot, evaluate
 from tests.support.kernel_calls import KERNELS, call, draw_samples
-from tests.support.loop_motion import close_pose, random_motion
+from tests.support.loop_motion import close_pose, draw_motion
 from tests.support.loop_robots import make_looped_robot
 from tests.support.motor_robots import COUPLED, PUMA, wrist
 from tests.support.random_robots import robots
@@ -134,7 +134,7 @@ def test_loops() -> None:
     bare = make_looped_robot("five-bar")
     first, second = bare.movable[0].name, bare.movable[1].name
     robot = wrist(bare, (first, 1.0), (second, -2.0))
-    Q, Qd, Qdd = random_motion("five-bar")
+    Q, Qd, Qdd = draw_motion("five-bar")
     x = close_pose(build_constraint(robot), Q)
     names = [f"{first}.fv", f"{second}.fv", "m.fv", f"{first}.fo", f"{second}.fo", "m.fo", "m.Ia"]
     fv1, fv2, fv, fo1, fo2, fo, ia = evaluate(graphs.regressor_graph(robot, parameters=names), x, Qd, Qdd).T

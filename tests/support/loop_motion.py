@@ -48,7 +48,7 @@ def is_close(a: np.ndarray, b: np.ndarray, tolerance: float) -> bool:
     return bool(np.abs(a - b).max(initial=0.0) <= tolerance * (1.0 + np.abs(b).max(initial=0.0)))
 
 
-def random_motion(name: str, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def draw_motion(name: str, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Random Q, Qd and Qdd at which the loops of a robot close."""
     rng = np.random.default_rng(seed)
     loops = constraint_of(name)
@@ -64,7 +64,7 @@ def close_pose(loops: Constraint, Q: np.ndarray) -> np.ndarray:
 
 def differentiate_motion(name: str, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """x, xd and xdd of a random motion, by differences of closed poses."""
-    loops, (Q, Qd, Qdd) = constraint_of(name), random_motion(name, seed)
+    loops, (Q, Qd, Qdd) = constraint_of(name), draw_motion(name, seed)
     h = 1e-3
     times = h * np.arange(-3, 4)
     x = solve(loops, Q + times[:, None] * Qd + times[:, None] ** 2 / 2 * Qdd).or_raise().x

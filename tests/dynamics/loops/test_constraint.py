@@ -14,7 +14,7 @@ from tests.support.loop_motion import (
     differentiate_motion,
     evaluate,
     is_close,
-    random_motion,
+    draw_motion,
 )
 from tests.support.loop_robots import NAMES, make_looped_robot
 from ytheta.dynamics.graphs import cut_motion_graph
@@ -26,7 +26,7 @@ def test_E_and_its_derivative_by_differences(name: str) -> None:
     import casadi
 
     loops = constraint_of(name)
-    Q, Qd, Qdd = random_motion(name)
+    Q, Qd, Qdd = draw_motion(name)
     x, xd, xdd = differentiate_motion(name)
     E = np.array(loops.tangent(x))
     units = 1e-5 * np.eye(len(Q))
@@ -50,7 +50,7 @@ def test_E_and_its_derivative_by_differences(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_positions_and_rates_of_cut_joints_by_differences(name: str) -> None:
     loops, graph = constraint_of(name), cut_motion_graph(make_looped_robot(name))
-    Q, Qd, Qdd = random_motion(name)
+    Q, Qd, Qdd = draw_motion(name)
     A, b = loops.robot.coupling_map
 
     def positions(t: float) -> np.ndarray:

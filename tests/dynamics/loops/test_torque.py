@@ -21,7 +21,7 @@ from tests.support.loop_motion import (
     differentiate_motion,
     evaluate,
     is_close,
-    random_motion,
+    draw_motion,
     regressor_of,
 )
 from tests.support.loop_robots import NAMES, make_looped_robot
@@ -90,7 +90,7 @@ def test_torque_by_lagrange_multipliers(name: str) -> None:
     robot = make_looped_robot(name)
     graph = inverse_dynamics_graph(robot)
     for seed in (0, 1):
-        Q, Qd, Qdd = random_motion(name, seed)
+        Q, Qd, Qdd = draw_motion(name, seed)
         x = close_pose(constraint_of(name), Q)
         expected = torque_by_multipliers(name, robot, seed)
         Y = evaluate(regressor_of(name), x, Qd, Qdd)
@@ -102,7 +102,7 @@ def test_torque_by_lagrange_multipliers(name: str) -> None:
 
 def test_multipliers_show_faults() -> None:
     robot = make_looped_robot("walker")
-    Q, Qd, Qdd = random_motion("walker")
+    Q, Qd, Qdd = draw_motion("walker")
     x = close_pose(constraint_of("walker"), Q)
     tau = evaluate(regressor_of("walker"), x, Qd, Qdd) @ robot.theta
     assert not is_close(tau, torque_by_multipliers("walker", robot, dropped=1), 0.01)
@@ -115,7 +115,7 @@ def test_multipliers_show_faults() -> None:
 def test_an_opened_loop_changes_the_torque() -> None:
     robot = make_looped_robot("walker")
     opened = replace(robot, loops=robot.loops[:1], actuated=(*robot.actuated, "q2", "q6"))
-    _, Qd, Qdd = random_motion("walker")
+    _, Qd, Qdd = draw_motion("walker")
     x, xd, xdd = differentiate_motion("walker")
     actuated = [robot.coordinates.index(name) for name in opened.actuated]
     tau = evaluate(inverse_dynamics_graph(robot), x, Qd, Qdd)
@@ -129,7 +129,7 @@ def test_torque_by_mujoco(name: str) -> None:
     robot = make_looped_robot(name).numeric.merged
     links = 10 * (len(robot.links) - 1)
     for seed in (0, 1):
-        _, Qd, Qdd = random_motion(name, seed)
+        _, Qd, Qdd = draw_motion(name, seed)
         x, xd, xdd = differentiate_motion(name, seed)
         A, b = robot.coupling_map
         rho, J = tree_torque(robot, A @ x + b, A @ xd, A @ xdd)
@@ -150,7 +150,7 @@ def test_power_equals_energy_rate_and_friction(name: str) -> None:
     """Along a closed motion: tau^T Qd = d/dt (kinetic + potential) + friction, rotors and cut joints included."""
     robot = make_looped_robot(name).numeric.merged
     mech, loops = build_mechanism(robot), constraint_of(name)
-    Q, Qd, Qdd = random_motion(name, 3)
+    Q, Qd, Qdd = draw_motion(name, 3)
     bodies = 10 * len(mech.bodies)
     drives = robot.theta[bodies:].reshape(-1, 4)
     rates_of = make_drive_rates(loops)
@@ -197,7 +197,7 @@ def make_drive_rates(loops: Constraint):  # type: ignore[no-untyped-def]
 def test_friction_columns_do_virtual_work(name: str) -> None:
     """The column of a drive parameter times Qd is the drive's rate times the factor of that parameter."""
     loops = constraint_of(name)
-    Q, Qd, Qdd = random_motion(name, 4)
+    Q, Qd, Qdd = draw_motion(name, 4)
     x = close_pose(loops, Q)
     rates = make_drive_rates(loops)(x, Qd)
     columns = Qd @ evaluate(regressor_of(name), x, Qd, Qdd)[:, 10 * len(loops.mechanism.bodies) :]
@@ -218,7 +218,7 @@ def test_theta_as_an_input() -> None:
     graph = inverse_dynamics_graph(robot, theta_input=True)
     assert [entry.shared for entry in graph.inputs] == [False, False, False, True]
     assert [entry.name for entry in graph.inputs] == ["x", "qd", "qdd", "theta"]
-    Q, Qd, Qdd = random_motion("walker")
+    Q, Qd, Qdd = draw_motion("walker")
     x = close_pose(constraint_of("walker"), Q)
     theta = np.random.default_rng(0).normal(size=len(robot.parameter_names))
     assert is_close(
@@ -234,7 +234,7 @@ def wrap_regressor(robot: Robot, links: LinkRegressor) -> Graph:
 
 @pytest.mark.parametrize("name", ["walker", "slide"])
 def test_every_formulation_can_be_wrapped(name: str) -> None:
-    Q, Qd, Qdd = random_motion(name)
+    Q, Qd, Qdd = draw_motion(name)
     x = close_pose(constraint_of(name), Q)
     expected = evaluate(regressor_of(name), x, Qd, Qdd)
     for links in (spatial_tree.regressor, lagrange.regressor, kronecker.regressor):
@@ -250,7 +250,7 @@ def test_reference_velocity(name: str) -> None:
     mech, loops = build_mechanism(robot), constraint_of(name)
     graph = regressor_graph(robot, reference=True)
     assert [entry.name for entry in graph.inputs] == ["x", "qd", "v", "vd"]
-    Q, Qd, Qdd = random_motion(name)
+    Q, Qd, Qdd = draw_motion(name)
     x = close_pose(loops, Q)
     ordinary = evaluate(regressor_of(name), x, Qd, Qdd)
     assert is_close(evaluate(graph, x, Qd, Qd, Qdd), ordinary, ROUNDING_TOLERANCE)

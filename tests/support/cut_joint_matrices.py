@@ -1,8 +1,8 @@
-"""Cut joints by homogeneous matrices of the links: an oracle for ``robot.loops.cut_joint``, which follows loops only.
+"""Cut joints computed from homogeneous matrices of the links: an oracle for ``robot.loops.cut_joint``.
 
-With D the child's side of a cut joint seen from the parent's side, D = (T_parent placement)^-1 T_child seat^-1, D is
-a rotation about the axis of a closed revolute joint, a translation along that of a prismatic one, the identity for a
-fixed one, and any rotation for a point.
+D is the pose of the child's side of a cut joint relative to the parent's side, D = (T_parent placement)^-1 T_child
+seat^-1. If the loop is closed, D is a rotation about the axis of a revolute joint, a translation along the axis of a
+prismatic joint, the identity for a fixed joint, and any rotation for a point joint.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from ytheta.robot.parts import JointKind, Loop
 from ytheta.robot.robot import Robot
 
 
-def residuals_by_matrices(robot: Robot, x: np.ndarray) -> np.ndarray:
-    """Entries that vanish if all loops are closed, at coordinates x."""
+def compute_residuals_by_matrices(robot: Robot, x: np.ndarray) -> np.ndarray:
+    """Residuals at coordinates x, which vanish if all loops are closed."""
     A, b = robot.coupling_map
-    return np.concatenate([_residual(loop, D) for loop, D in _displacements(robot, A @ x + b)])
+    return np.concatenate([_compute_residual(loop, D) for loop, D in _compute_displacements(robot, A @ x + b)])
 
 
-def positions_by_matrices(robot: Robot, q: np.ndarray) -> np.ndarray:
-    """Positions of the cut joints that move."""
-    return np.array([_position(loop, D) for loop, D in _displacements(robot, q) if loop.joint.moves])
+def compute_positions_by_matrices(robot: Robot, q: np.ndarray) -> np.ndarray:
+    """Positions of revolute and prismatic cut joints at joint positions q."""
+    return np.array([_compute_position(loop, D) for loop, D in _compute_displacements(robot, q) if loop.joint.moves])
 
 
-def _displacements(robot: Robot, q: np.ndarray) -> list[tuple[Loop, np.ndarray]]:
-    """Every loop with its D."""
+def _compute_displacements(robot: Robot, q: np.ndarray) -> list[tuple[Loop, np.ndarray]]:
+    """Every loop with the matrix D of its cut joint."""
     poses = link_poses(robot, q)
     sides = [
         (poses[joint.parent] @ joint.placement.matrix, poses[joint.child] @ joint.seat.inverse().matrix)
@@ -37,7 +37,7 @@ def _displacements(robot: Robot, q: np.ndarray) -> list[tuple[Loop, np.ndarray]]
     return [(loop, np.linalg.solve(parent, child)) for loop, (parent, child) in zip(robot.loops, sides, strict=True)]
 
 
-def _residual(loop: Loop, D: np.ndarray) -> np.ndarray:
+def _compute_residual(loop: Loop, D: np.ndarray) -> np.ndarray:
     rotation, translation, axis = D[:3, :3], D[:3, 3], np.array(loop.joint.axis)
     if loop.joint.kind is JointKind.POINT:
         return translation
@@ -48,7 +48,7 @@ def _residual(loop: Loop, D: np.ndarray) -> np.ndarray:
     return np.concatenate([translation, (rotation - np.eye(3)).ravel()])
 
 
-def _position(loop: Loop, D: np.ndarray) -> float:
+def _compute_position(loop: Loop, D: np.ndarray) -> float:
     rotation, translation, axis = D[:3, :3], D[:3, 3], np.array(loop.joint.axis)
     if loop.joint.kind is JointKind.PRISMATIC:
         return float(translation @ axis)

@@ -13,10 +13,11 @@ from ytheta.dynamics.loops.constraint import Constraint
 from ytheta.dynamics.loops.solver import solve
 from ytheta.native.graph import Graph
 
-DIFFERENCE_TOLERANCE = 1e-6  # central differences, relative: steps of 1e-4 to 1e-5 in positions of order one
-ROUNDING_TOLERANCE = 1e-9  # relative: the same values by another computation
+DIFFERENCE_TOLERANCE = 1e-6  # relative error of central differences: steps of 1e-5 to 1e-4, positions of order one
+ROUNDING_TOLERANCE = 1e-9  # relative difference of the same values from two computations
 
-# Offsets from home of the actuated coordinates at which the loops close, away from singular poses.
+# Lower and upper bounds of the offsets of actuated coordinates from home, between which the loops close without
+# singular poses.
 OFFSETS = {
     "walker": ((-0.12, -0.12, -0.5), (0.12, 0.12, 0.5)),
     "five-bar": ((-0.5, -0.5), (0.5, 0.5)),
@@ -28,12 +29,12 @@ OFFSETS = {
 
 
 @cache
-def constraint_of(name: str) -> Constraint:
+def get_constraint(name: str) -> Constraint:
     return build_constraint(make_looped_robot(name))
 
 
 @cache
-def regressor_of(name: str) -> Graph:
+def get_regressor(name: str) -> Graph:
     return regressor_graph(make_looped_robot(name))
 
 
@@ -51,7 +52,7 @@ def is_close(a: np.ndarray, b: np.ndarray, tolerance: float) -> bool:
 def draw_motion(name: str, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Random Q, Qd and Qdd at which the loops of a robot close."""
     rng = np.random.default_rng(seed)
-    loops = constraint_of(name)
+    loops = get_constraint(name)
     Q = loops.home[list(loops.actuated)] + rng.uniform(*OFFSETS[name])
     Qd, Qdd = rng.uniform(-1.0, 1.0, (2, len(Q)))
     return Q, Qd, Qdd
@@ -63,8 +64,8 @@ def close_pose(loops: Constraint, Q: np.ndarray) -> np.ndarray:
 
 
 def differentiate_motion(name: str, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """x, xd and xdd of a random motion, by differences of closed poses."""
-    loops, (Q, Qd, Qdd) = constraint_of(name), draw_motion(name, seed)
+    """x, xd and xdd of a random motion, from central differences of sixth order between closed poses."""
+    loops, (Q, Qd, Qdd) = get_constraint(name), draw_motion(name, seed)
     h = 1e-3
     times = h * np.arange(-3, 4)
     x = solve(loops, Q + times[:, None] * Qd + times[:, None] ** 2 / 2 * Qdd).or_raise().x

@@ -18,13 +18,13 @@ CATALOG = ("walker", "five-bar", "palletiser")
 
 
 def add_drives(robot: Robot) -> Robot:
-    """The same robot with rotor inertia and all kinds of friction at every joint, cut joints included."""
+    """The same robot with rotor inertia and all kinds of friction at every joint, also at cut joints."""
 
-    def drive(joint: Joint, k: int) -> Joint:
+    def add_drive(joint: Joint, k: int) -> Joint:
         return replace(joint, drive=Drive(0.02 + 0.01 * k, 2.0, 0.7 + 0.2 * k, 0.3 + 0.1 * k, 0.1 - 0.05 * k))
 
-    joints = tuple(drive(joint, k) if joint.moves else joint for k, joint in enumerate(robot.joints))
-    loops = tuple(Loop(drive(loop.joint, k)) if loop.joint.moves else loop for k, loop in enumerate(robot.loops))
+    joints = tuple(add_drive(joint, k) if joint.moves else joint for k, joint in enumerate(robot.joints))
+    loops = tuple(Loop(add_drive(loop.joint, k)) if loop.joint.moves else loop for k, loop in enumerate(robot.loops))
     return replace(robot, joints=joints, loops=loops)
 
 
@@ -38,7 +38,7 @@ def make_link(name: str, seed: int) -> Link:
 
 
 def make_ring() -> Robot:
-    """Seven revolute joints in a spatial ring, one of them cut: five passive joints in one block."""
+    """Seven revolute joints in a spatial ring, one of which is cut; Jp has one block of five passive joints."""
     rng = np.random.default_rng(4)
     joints = tuple(
         Joint(f"j{k}", R, f"l{k - 1}" if k > 1 else "base", f"l{k}", _draw_frame(rng), axis)
@@ -64,7 +64,7 @@ AXES = (
 
 
 def make_ball_loop() -> Robot:
-    """Two chains of three joints and one joint that meet in a ball joint: one spatial block of three."""
+    """A chain of three joints and one of a single joint that meet in a ball joint; Jp has one block of three rows."""
     rng = np.random.default_rng(7)
     links = (Link("base"), *(make_link(name, k) for k, name in enumerate("abcd", 11)))
     joints = (
@@ -82,7 +82,7 @@ def make_ball_loop() -> Robot:
 
 
 def make_slide_loop() -> Robot:
-    """A triangle in a tilted plane, cut at its slide, which carries a coupled joint and a motor."""
+    """A triangle in a tilted plane, cut at its slide, with a wrist that is coupled to a joint and a motor."""
     tilt, along_x = Frame.from_rpy(0.4, -0.7, 1.1), Frame.from_rpy(0.0, np.pi / 2, 0.0)
     return Robot(
         "slide",
@@ -107,7 +107,7 @@ def _draw_frame(rng: np.random.Generator) -> Frame:
 
 
 def make_looped_robot(name: str) -> Robot:
-    """A robot with loops by its name, with drives at all joints."""
+    """The robot with loops of this name, with drives at all joints."""
     artificial = {"ring": make_ring, "ball": make_ball_loop, "slide": make_slide_loop}
     return add_drives(artificial[name]() if name in artificial else ytheta.load(name))
 

@@ -1,4 +1,4 @@
-"""Construction of constraints: closed forms, and choices of actuated coordinates that are refused."""
+"""Construction of constraints: closed forms, and actuated coordinates that do not suit the loops."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import ytheta
-from tests.support.loop_motion import constraint_of
+from tests.support.loop_motion import get_constraint
 from tests.support.loop_robots import NAMES
 from ytheta.dynamics.loops.builder import build_constraint
 from ytheta.dynamics.loops.solver import solve
@@ -18,15 +18,15 @@ from ytheta.robot.parts import Loop
 
 
 def test_parallelograms_have_a_closed_form() -> None:
-    affine = constraint_of("palletiser").affine
+    affine = get_constraint("palletiser").affine
     assert affine is not None
-    names = constraint_of("palletiser").robot.coordinates
+    names = get_constraint("palletiser").robot.coordinates
     rows = dict(zip(names, affine.E, strict=True))
     assert rows["elbow"].tolist() == [0.0, -1.0, 1.0, 0.0]
     assert rows["rod_pin"].tolist() == [0.0, 1.0, -1.0, 0.0]
     assert not affine.offset.any()
-    assert solve(constraint_of("palletiser"), np.array([[0.3, 1.2, -0.4, 2.0]])).iterations == 0
-    assert all(constraint_of(name).affine is None for name in NAMES if name != "palletiser")
+    assert solve(get_constraint("palletiser"), np.array([[0.3, 1.2, -0.4, 2.0]])).iterations == 0
+    assert all(get_constraint(name).affine is None for name in NAMES if name != "palletiser")
     robot = ytheta.load("palletiser")
     cut = robot.loops[0].joint
     uneven = replace(robot, loops=(Loop(replace(cut, placement=Frame.shift(1.15))),))

@@ -1,18 +1,18 @@
-"""E, its derivative, and the motion of cut joints: against differences of closed poses."""
+"""E, its derivative, and the motion of cut joints: compared with differences of closed poses."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from tests.support.cut_joint_matrices import positions_by_matrices
+from tests.support.cut_joint_matrices import compute_positions_by_matrices
 from tests.support.loop_motion import (
     DIFFERENCE_TOLERANCE,
     ROUNDING_TOLERANCE,
     close_pose,
-    constraint_of,
     differentiate_motion,
     evaluate,
+    get_constraint,
     is_close,
     draw_motion,
 )
@@ -25,7 +25,7 @@ from ytheta.dynamics.motion import scalars
 def test_E_and_its_derivative_by_differences(name: str) -> None:
     import casadi
 
-    loops = constraint_of(name)
+    loops = get_constraint(name)
     Q, Qd, Qdd = draw_motion(name)
     x, xd, xdd = differentiate_motion(name)
     E = np.array(loops.tangent(x))
@@ -49,18 +49,18 @@ def test_E_and_its_derivative_by_differences(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_positions_and_rates_of_cut_joints_by_differences(name: str) -> None:
-    loops, graph = constraint_of(name), cut_motion_graph(make_looped_robot(name))
+    loops, graph = get_constraint(name), cut_motion_graph(make_looped_robot(name))
     Q, Qd, Qdd = draw_motion(name)
     A, b = loops.robot.coupling_map
 
-    def positions(t: float) -> np.ndarray:
+    def compute_positions(t: float) -> np.ndarray:
         x = close_pose(loops, Q + t * Qd + t * t / 2 * Qdd)
-        return positions_by_matrices(loops.robot, A @ x + b)
+        return compute_positions_by_matrices(loops.robot, A @ x + b)
 
     motion = evaluate(graph, close_pose(loops, Q), Qd, Qdd)
     assert motion.shape == (0 if name == "ball" else len(loops.cuts), 3)
     h = 1e-4
-    before, now, after = (positions(t) for t in (-h, 0.0, h))
+    before, now, after = (compute_positions(t) for t in (-h, 0.0, h))
     assert is_close(motion[:, 0], now, ROUNDING_TOLERANCE)
     assert is_close(motion[:, 1], (after - before) / (2 * h), DIFFERENCE_TOLERANCE)
     assert is_close(motion[:, 2], (after - 2 * now + before) / h**2, 1e-5)

@@ -1,4 +1,4 @@
-"""Symbolic elimination against residuals of random systems."""
+"""Elimination in graphs: random systems are solved to rounding errors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ytheta.dynamics.loops.elimination import find_blocks, solve
 from ytheta.dynamics.mechanism import exact_array
 
 
-def test_elimination_needs_no_pivots() -> None:
+def test_elimination_needs_no_pivoting() -> None:
     """Random sparse systems with zeros on the diagonal and blocks of all sizes."""
     rng = np.random.default_rng(0)
     sizes = set()

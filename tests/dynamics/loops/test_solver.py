@@ -1,4 +1,4 @@
-"""x = U(Q) for many samples: against the law of cosines, and against the closure of single poses."""
+"""x = U(Q) for many samples: compared with the law of cosines and with the closure of single poses."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import ytheta
-from tests.support.loop_motion import ROUNDING_TOLERANCE, constraint_of, is_close
+from tests.support.loop_motion import ROUNDING_TOLERANCE, get_constraint, is_close
 from tests.support.loop_robots import CATALOG
 from ytheta.dynamics.loops.builder import build_constraint
 from ytheta.dynamics.loops.solver import solve
@@ -19,7 +19,7 @@ from ytheta.robot.parts import JointKind
 
 @pytest.mark.parametrize("name", CATALOG)
 def test_loops_close_over_the_range_of_the_catalog(name: str) -> None:
-    loops = constraint_of(name)
+    loops = get_constraint(name)
     limits = [loops.robot.joint(joint).limits for joint in loops.robot.actuated]
     axes = np.meshgrid(*(np.linspace(limit.lower, limit.upper, 11) for limit in limits))
     Q = np.stack([axis.ravel() for axis in axes], axis=1)[:20000]
@@ -32,9 +32,9 @@ def test_loops_close_over_the_range_of_the_catalog(name: str) -> None:
         assert outcome.q[k] == pytest.approx(single.q, abs=1e-6)
 
 
-def test_branches_are_kept_to_the_edge() -> None:
-    """Walker's boom by the law of cosines, far beyond the stated range: which poses exist, and on which branch."""
-    loops = constraint_of("walker")
+def test_samples_stay_on_their_branch_up_to_singular_poses() -> None:
+    """Walker's robot far beyond its stated range. The law of cosines tells which poses exist, and gives q1."""
+    loops = get_constraint("walker")
     Q = np.random.default_rng(0).uniform([0.2, 0.5, -1.0], [1.16, 2.0, 1.0], (3000, 3))
     pivot10, pivot11, eye = complex(-0.2, 0.15), complex(0.45, -0.25), complex(0.65, -0.08)
     cosine = (abs(pivot11) ** 2 + abs(eye) ** 2 - Q[:, 0] ** 2) / (2 * abs(pivot11) * abs(eye))
@@ -44,12 +44,12 @@ def test_branches_are_kept_to_the_edge() -> None:
     outcome = solve(loops, Q)
     assert 0.2 < exists.mean() < 0.8
     assert not (outcome.closed & ~exists).any()
-    assert np.count_nonzero(outcome.closed != exists) <= 3  # within a millimetre of stretched
+    assert np.count_nonzero(outcome.closed != exists) <= 3  # at poses within a millimetre of a stretched linkage
     assert outcome.x[outcome.closed, 0] == pytest.approx(q1[outcome.closed], abs=1e-6)
 
 
-def test_warm_starts_keep_their_own_branch() -> None:
-    loops = constraint_of("five-bar")
+def test_a_warm_start_decides_the_branch() -> None:
+    loops = get_constraint("five-bar")
     home = loops.home[list(loops.actuated)]
     Q = home + 0.3 * np.sin(np.linspace(0.0, 6.0, 200))[:, None] * [1.0, -0.5]
     up = solve(loops, Q).or_raise()
@@ -61,8 +61,8 @@ def test_warm_starts_keep_their_own_branch() -> None:
 
 
 def test_samples_are_reached_from_their_neighbours() -> None:
-    """On the straight line from home the elbows of the five-bar meet; a log may go around that pose."""
-    loops = constraint_of("five-bar")
+    """On the straight line from home to the target the elbows of the five-bar meet. A log may go around that pose."""
+    loops = get_constraint("five-bar")
     home = loops.home[list(loops.actuated)]
     meet = np.array([np.arccos(0.6), np.pi - np.arccos(0.6)])
     target = home + 1.5 * (meet - home)
@@ -74,7 +74,7 @@ def test_samples_are_reached_from_their_neighbours() -> None:
 
 
 def test_unreachable_poses_are_an_outcome_with_advice() -> None:
-    loops = constraint_of("walker")
+    loops = get_constraint("walker")
     Q = np.array([[0.77, 1.22, 0.0], [0.77, 1.7, 0.0], [3.0, 1.22, 0.0]])
     outcome = solve(loops, Q)
     assert outcome.closed.tolist() == [True, False, False]
@@ -87,8 +87,8 @@ def test_unreachable_poses_are_an_outcome_with_advice() -> None:
         outcome.or_raise()
 
 
-def test_singular_poses_are_flagged() -> None:
-    outcome = solve(constraint_of("palletiser"), np.array([[0.0, 0.5, 0.5, 0.0], [0.0, 1.5, 0.0, 0.0]]))
+def test_singular_poses_are_not_determined() -> None:
+    outcome = solve(get_constraint("palletiser"), np.array([[0.0, 0.5, 0.5, 0.0], [0.0, 1.5, 0.0, 0.0]]))
     assert outcome.closed.all()
     assert outcome.determined.tolist() == [False, True]
     assert outcome.condition[0] > 1e6 > outcome.condition[1]
@@ -98,8 +98,8 @@ def test_singular_poses_are_flagged() -> None:
 
 def test_the_number_of_actuated_coordinates_is_checked() -> None:
     with pytest.raises(InputError, match="has 3 actuated coordinates, not 2"):
-        solve(constraint_of("walker"), np.zeros((1, 2)))
-    assert solve(constraint_of("walker"), np.zeros((0, 3))).x.shape == (0, 7)
+        solve(get_constraint("walker"), np.zeros((1, 2)))
+    assert solve(get_constraint("walker"), np.zeros((0, 3))).x.shape == (0, 7)
 
 
 def test_without_loops_x_is_Q() -> None:

@@ -1,4 +1,4 @@
-"""The loops of the catalog close over their stated ranges: against closed-form solutions of their geometry."""
+"""The loops of catalog robots close over their stated ranges: compared with closed-form solutions of the geometry."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ytheta.robot.robot import Robot
 Pose: TypeAlias = dict[str, float]
 
 
-def enclosed_angle(a: float, b: float, c: float) -> float:
+def compute_enclosed_angle(a: float, b: float, c: float) -> float:
     """The angle between the sides a and b of a triangle with the third side c."""
     return math.acos((a * a + b * b - c * c) / (2 * a * b))
 
@@ -29,20 +29,20 @@ def wrap_angle(angle: float) -> float:
     return math.remainder(angle, 2 * math.pi)
 
 
-def walker_pose(q5: float, q7: float) -> Pose:
-    """From the lengths of the cylinders by the law of cosines; points of the plane are complex numbers."""
+def solve_walker(q5: float, q7: float) -> Pose:
+    """The pose for cylinder lengths q5 and q7, by the law of cosines; points of the plane are complex numbers."""
     pivot10, pivot11, eye13, lever = complex(-0.2, 0.15), complex(0.45, -0.25), complex(0.65, -0.08), 0.35
-    q1 = enclosed_angle(abs(pivot11), abs(eye13), q5) + cmath.phase(pivot11) - cmath.phase(eye13)
+    q1 = compute_enclosed_angle(abs(pivot11), abs(eye13), q5) + cmath.phase(pivot11) - cmath.phase(eye13)
     elbow = cmath.rect(1.2, q1)
-    to_lever = cmath.phase(pivot10 - elbow) - enclosed_angle(abs(pivot10 - elbow), lever, q7)
+    to_lever = cmath.phase(pivot10 - elbow) - compute_enclosed_angle(abs(pivot10 - elbow), lever, q7)
     q4 = cmath.phase(cmath.rect(1.0, q1) * eye13 - pivot11)
     q6 = cmath.phase(elbow + cmath.rect(lever, to_lever) - pivot10)
     q2 = wrap_angle(to_lever - math.pi - q1)
     return {"q1": q1, "q2": q2, "q3": -0.8, "q4": q4, "q5": q5, "q6": q6, "q7": q7}
 
 
-def five_bar_pose(left: float, right: float) -> Pose:
-    """The tip is the upper intersection of the circles about the two elbows."""
+def solve_five_bar(left: float, right: float) -> Pose:
+    """The pose for two crank angles; the tip is the upper intersection of the circles about the two elbows."""
     left_elbow, right_elbow = -0.15 + cmath.rect(0.25, left), 0.15 + cmath.rect(0.25, right)
     half = (right_elbow - left_elbow) / 2
     tip = left_elbow + half + 1j * half / abs(half) * math.sqrt(0.45**2 - abs(half) ** 2)
@@ -50,8 +50,8 @@ def five_bar_pose(left: float, right: float) -> Pose:
     return {"left": left, "left_elbow": angles[0], "right": right, "right_elbow": angles[1]}
 
 
-def palletiser_pose(shoulder: float, crank: float) -> Pose:
-    """A parallelogram keeps its sides parallel."""
+def solve_palletiser(shoulder: float, crank: float) -> Pose:
+    """The pose for the angles of shoulder and crank; opposite sides of the parallelogram stay parallel."""
     difference = shoulder - crank
     return {
         "yaw": 0.0,
@@ -63,21 +63,22 @@ def palletiser_pose(shoulder: float, crank: float) -> Pose:
     }
 
 
-LOOPED: dict[str, tuple[Callable[[float, float], Pose], tuple[str, str], int]] = {
-    "walker": (walker_pose, ("q5", "q7"), 3),
-    "five-bar": (five_bar_pose, ("left", "right"), 2),
-    "palletiser": (palletiser_pose, ("shoulder", "crank_pin"), 4),
+# The function that solves a pose, the actuated coordinates that are its arguments, and the freedom of each robot.
+LOOPED_ROBOTS: dict[str, tuple[Callable[[float, float], Pose], tuple[str, str], int]] = {
+    "walker": (solve_walker, ("q5", "q7"), 3),
+    "five-bar": (solve_five_bar, ("left", "right"), 2),
+    "palletiser": (solve_palletiser, ("shoulder", "crank_pin"), 4),
 }
 
 
-def grid(name: str, steps: int) -> list[tuple[float, float]]:
-    """Values of the two actuated coordinates over the stated range, their limits, with its corners."""
-    limits = (robot(name).joint(joint).limits for joint in LOOPED[name][1])
+def make_grid(name: str, steps: int) -> list[tuple[float, float]]:
+    """Values of the two actuated coordinates on a grid between their limits, corners included."""
+    limits = (robot(name).joint(joint).limits for joint in LOOPED_ROBOTS[name][1])
     values = (np.linspace(limit.lower, limit.upper, steps).tolist() for limit in limits)
     return list(itertools.product(*values))
 
 
-def gap(model: Robot, pose: Pose) -> float:
+def compute_gap(model: Robot, pose: Pose) -> float:
     """The largest gap of the loops at a pose."""
     model = model.numeric
     factors, offset = model.coupling_map
@@ -85,33 +86,34 @@ def gap(model: Robot, pose: Pose) -> float:
     return max(state.gap for state in compute_loop_states(model, q))
 
 
-def with_home(model: Robot, pose: Pose) -> Robot:
+def set_home(model: Robot, pose: Pose) -> Robot:
     return replace(model, home=tuple(pose.items()))
 
 
-@pytest.mark.parametrize("name", LOOPED)
+@pytest.mark.parametrize("name", LOOPED_ROBOTS)
 def test_loops_close_over_the_stated_range(name: str) -> None:
-    expected, _, freedom = LOOPED[name]
+    solve_pose, _, freedom = LOOPED_ROBOTS[name]
     model = robot(name).numeric
-    for values in grid(name, 9):
-        assert gap(model, expected(*values)) < EXACT
-    for values in grid(name, 3):
-        closure = close_loops(with_home(model, expected(*values)))
+    for values in make_grid(name, 9):
+        assert compute_gap(model, solve_pose(*values)) < EXACT
+    for values in make_grid(name, 3):
+        closure = close_loops(set_home(model, solve_pose(*values)))
         assert closure.closed
         assert closure.determined, closure.advice
         assert closure.freedom == freedom
-        assert closure.coordinates == pytest.approx(expected(*values), abs=DIFFERENCED)
+        assert closure.coordinates == pytest.approx(solve_pose(*values), abs=DIFFERENCED)
 
 
-@pytest.mark.parametrize("name", LOOPED)
+@pytest.mark.parametrize("name", LOOPED_ROBOTS)
 def test_corners_of_the_range_are_reached_from_home(name: str) -> None:
-    expected, actuated, _ = LOOPED[name]
-    for values in grid(name, 2):
+    solve_pose, actuated, _ = LOOPED_ROBOTS[name]
+    for values in make_grid(name, 2):
         closure = close_loops(robot(name), dict(zip(actuated, values, strict=True)))
-        assert closure.coordinates == pytest.approx(expected(*values), abs=DIFFERENCED)
+        assert closure.coordinates == pytest.approx(solve_pose(*values), abs=DIFFERENCED)
 
 
-CHANGED = [
+# Edits of catalog files: the robot, the old text, and the text with one length changed by 10 %.
+CHANGED_LENGTHS = [
     ("walker", "standard_dh = { a = 1.2 }", "standard_dh = { a = 1.32 }"),
     ("walker", "child_frame = { xyz = [-0.55, -0.08, 0.0] }", "child_frame = { xyz = [-0.605, -0.08, 0.0] }"),
     ("five-bar", "l2 = 0.45", "l2 = 0.495"),
@@ -121,13 +123,13 @@ CHANGED = [
 ]
 
 
-@pytest.mark.parametrize(("name", "old", "new"), CHANGED)
+@pytest.mark.parametrize(("name", "old", "new"), CHANGED_LENGTHS)
 def test_other_lengths_close_at_another_pose(name: str, old: str, new: str) -> None:
-    expected, _, _ = LOOPED[name]
+    solve_pose, _, _ = LOOPED_ROBOTS[name]
     other = edited(name, old, new).numeric
-    middle = expected(*grid(name, 3)[4])
-    assert gap(other, middle) > 0.01
-    closure = close_loops(with_home(other, middle))
+    middle = solve_pose(*make_grid(name, 3)[4])
+    assert compute_gap(other, middle) > 0.01
+    closure = close_loops(set_home(other, middle))
     assert closure.closed
     assert max(abs(closure.coordinates[joint] - value) for joint, value in middle.items()) > 0.01
 
@@ -139,35 +141,35 @@ def test_walker_does_not_close_beyond_its_range() -> None:
 
 
 def test_five_bar_with_short_rods_does_not_close() -> None:
-    start = five_bar_pose(3.0, 0.14)
-    assert not close_loops(with_home(robot("five-bar").with_lengths(l2=0.3), start)).closed
+    start = solve_five_bar(3.0, 0.14)
+    assert not close_loops(set_home(robot("five-bar").with_lengths(l2=0.3), start)).closed
 
 
-def test_palletiser_is_undetermined_if_its_crank_meets_the_arm() -> None:
-    closure = close_loops(with_home(robot("palletiser"), palletiser_pose(0.5, 0.5)))
+def test_palletiser_is_undetermined_if_its_crank_is_in_line_with_the_arm() -> None:
+    closure = close_loops(set_home(robot("palletiser"), solve_palletiser(0.5, 0.5)))
     assert closure.closed
     assert not closure.determined
 
 
 def test_five_bar_elbows_stay_outside() -> None:
-    poses = [five_bar_pose(*values) for values in grid("five-bar", 9)]
+    poses = [solve_five_bar(*values) for values in make_grid("five-bar", 9)]
     assert max(pose["left_elbow"] for pose in poses) < 0.0 < min(pose["right_elbow"] for pose in poses)
 
 
 def test_palletiser_keeps_its_hand_level_for_all_lengths() -> None:
-    def tilt(model: Robot) -> float:
+    def compute_tilt(model: Robot) -> float:
         worst = 0.0
-        for values in grid("palletiser", 3):
-            pose = palletiser_pose(*values)
-            assert gap(model, pose) < EXACT
+        for values in make_grid("palletiser", 3):
+            pose = solve_palletiser(*values)
+            assert compute_gap(model, pose) < EXACT
             factors, offset = model.coupling_map
             flange = link_poses(model, factors @ [pose[name] for name in model.coordinates] + offset)["flange"]
             worst = max(worst, float(abs(flange[:3, 2] - [0.0, 0.0, -1.0]).max()))
         return worst
 
-    assert tilt(robot("palletiser")) < EXACT
-    assert tilt(robot("palletiser").with_lengths(arm=1.21, lever=0.3)) < EXACT
-    assert tilt(edited("palletiser", "elbow = -1 }", "elbow = -1.1 }")) > 0.01
+    assert compute_tilt(robot("palletiser")) < EXACT
+    assert compute_tilt(robot("palletiser").with_lengths(arm=1.21, lever=0.3)) < EXACT
+    assert compute_tilt(edited("palletiser", "elbow = -1 }", "elbow = -1.1 }")) > 0.01
 
 
 def test_walker_has_the_structure_of_the_paper() -> None:
@@ -180,7 +182,7 @@ def test_walker_has_the_structure_of_the_paper() -> None:
     }
     assert arm.actuated == ("q5", "q7", "q3")
     assert all(joint.drive.viscous > 0.0 for joint in (*arm.joints, *(loop.joint for loop in arm.loops)))
-    pose = walker_pose(0.7, 1.3)
+    pose = solve_walker(0.7, 1.3)
     poses = link_poses(arm, np.array([pose[joint.name] for joint in arm.movable]))
     place = {name: frame[:3, 3] for name, frame in poses.items()}
     assert place["link5"] == pytest.approx(place["connector13"], abs=EXACT)  # (8)

@@ -1,4 +1,4 @@
-"""Closure of single poses: against the law of cosines, and the advice about poses that cannot be reached."""
+"""Closure of single poses: compared with the law of cosines, and the advice about poses that cannot be reached."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from ytheta.robot.robot import Robot
 R, P = JointKind.REVOLUTE, JointKind.PRISMATIC
 
 
-def triangle(kind: JointKind = R, actuated: tuple[str, ...] = ("slide",)) -> Robot:
-    """A beam on a pivot, held by a cylinder: a triangle whose third side is the length of the cylinder."""
+def make_triangle(kind: JointKind = R, actuated: tuple[str, ...] = ("slide",)) -> Robot:
+    """A beam on a pivot, supported by a cylinder: a triangle whose third side is the length of the cylinder."""
     along_x = Frame.from_rpy(0.0, math.pi / 2, 0.0)
     return Robot(
         "triangle",
@@ -37,7 +37,7 @@ def triangle(kind: JointKind = R, actuated: tuple[str, ...] = ("slide",)) -> Rob
 @pytest.mark.parametrize("kind", [R, JointKind.POINT])
 @pytest.mark.parametrize("length", [0.45, 0.6, 0.9, 1.2])
 def test_a_triangle_closes_by_the_law_of_cosines(kind: JointKind, length: float) -> None:
-    closure = close_loops(triangle(kind), {"slide": length}).or_raise()
+    closure = close_loops(make_triangle(kind), {"slide": length}).or_raise()
     expected = math.acos((0.5**2 + 0.8**2 - length**2) / (2 * 0.5 * 0.8))
     assert closure.coordinates["beam"] == pytest.approx(expected, abs=1e-9)
     assert closure.freedom == 1
@@ -47,13 +47,13 @@ def test_a_triangle_closes_by_the_law_of_cosines(kind: JointKind, length: float)
 
 
 def test_the_assembly_of_home_is_kept() -> None:
-    mirrored = replace(triangle(), home=(("beam", -1.0), ("pivot", -1.3), ("slide", 0.6)))
-    assert close_loops(mirrored).coordinates["beam"] == pytest.approx(-close_loops(triangle()).coordinates["beam"])
+    mirrored = replace(make_triangle(), home=(("beam", -1.0), ("pivot", -1.3), ("slide", 0.6)))
+    assert close_loops(mirrored).coordinates["beam"] == pytest.approx(-close_loops(make_triangle()).coordinates["beam"])
 
 
 @pytest.mark.parametrize("length", [0.1, 1.5])
 def test_a_pose_that_cannot_close_is_reported(length: float) -> None:
-    closure = close_loops(triangle(), {"slide": length})
+    closure = close_loops(make_triangle(), {"slide": length})
     assert not closure.closed
     with pytest.raises(
         ClosureError, match=r"loop 'pin' .* cannot close at this pose: the sides of its cut joint stay 0\.2 .* apart"
@@ -61,7 +61,7 @@ def test_a_pose_that_cannot_close_is_reported(length: float) -> None:
         closure.or_raise()
 
 
-def five_bar(*actuated: str) -> Robot:
+def make_five_bar(*actuated: str) -> Robot:
     return Robot(
         "five-bar",
         links=tuple(Link(name) for name in ("base", "a", "b", "c", "d")),
@@ -79,25 +79,24 @@ def five_bar(*actuated: str) -> Robot:
 
 def test_too_few_actuated_coordinates_do_not_determine_the_rest() -> None:
     with pytest.raises(ClosureError, match=r"leave 2 coordinates free, but the actuated ones \(q1\) do not"):
-        close_loops(five_bar("q1")).or_raise()
-    assert close_loops(five_bar("q1", "q3")).or_raise().freedom == 2
+        close_loops(make_five_bar("q1")).or_raise()
+    assert close_loops(make_five_bar("q1", "q3")).or_raise().freedom == 2
     with pytest.raises(InputError, match="'q2' is not an actuated coordinate"):
-        close_loops(five_bar("q1"), {"q2": 0.0})
+        close_loops(make_five_bar("q1"), {"q2": 0.0})
 
 
 @pytest.mark.parametrize("closed_at_home", [True, False], ids=["closed at home", "open at home"])
 def test_too_many_actuated_coordinates_are_reported(closed_at_home: bool) -> None:
-    """Whether the loop is closed at home or not."""
-    closed = tuple(close_loops(five_bar("q1", "q3")).or_raise().coordinates.items())
+    closed = tuple(close_loops(make_five_bar("q1", "q3")).or_raise().coordinates.items())
     for actuated in (("q1", "q2", "q3"), ("q1", "q2", "q3", "q4")):
-        robot = replace(five_bar(*actuated), home=closed if closed_at_home else five_bar().home)
+        robot = replace(make_five_bar(*actuated), home=closed if closed_at_home else make_five_bar().home)
         reason = f"leave 2 coordinates free, but {len(actuated)} are actuated; remove {len(actuated) - 2} of q1, q2, q3"
         with pytest.raises(ClosureError, match=reason):
             close_loops(robot).or_raise()
 
 
-def four_bar(a: float, b: float, c: float, d: float) -> Robot:
-    """Crank a, rod b and lever c on a base of length d, with the lever up."""
+def make_four_bar(a: float, b: float, c: float, d: float) -> Robot:
+    """A four-bar linkage in the assembly with the lever up; the lengths of crank, rod, lever and base in metres."""
     return Robot(
         "four-bar",
         links=tuple(Link(name) for name in ("base", "crank", "rod", "lever")),
@@ -112,9 +111,9 @@ def four_bar(a: float, b: float, c: float, d: float) -> Robot:
     )
 
 
-def test_a_pose_behind_an_arc_that_cannot_close_is_not_reached() -> None:
-    """The crank cannot turn past the angle at which rod and lever are stretched; one turn later it would close."""
-    robot = four_bar(1.0, 0.6, 0.6, 1.0)
+def test_a_pose_beyond_a_range_that_cannot_close_is_not_reached() -> None:
+    """The crank cannot turn past the angle at which rod and lever are in line; after one turn the loop could close."""
+    robot = make_four_bar(1.0, 0.6, 0.6, 1.0)
     edge = 2 * math.asin(0.6)
     assert close_loops(robot, {"crank": edge - 0.01}).closed
     closure = close_loops(robot, {"crank": 2 * math.pi + 0.5})
@@ -125,11 +124,11 @@ def test_a_pose_behind_an_arc_that_cannot_close_is_not_reached() -> None:
     with pytest.raises(ClosureError, match=r"only in another assembly: .* cannot be moved beyond crank = 1\.28"):
         closure.or_raise()
     with pytest.raises(ClosureError, match=r"only in another assembly: .* cannot be moved beyond slide = 0\.3;"):
-        close_loops(triangle(), {"slide": -0.6}).or_raise()
+        close_loops(make_triangle(), {"slide": -0.6}).or_raise()
 
 
-def test_a_crank_can_make_whole_turns() -> None:
-    robot = four_bar(0.3, 1.0, 0.8, 1.0)
+def test_a_crank_can_make_full_turns() -> None:
+    robot = make_four_bar(0.3, 1.0, 0.8, 1.0)
     once, again = (close_loops(robot, {"crank": 0.5 + turns * 2 * math.pi}).or_raise() for turns in (0, 2))
     for name in ("rod", "lever"):
         difference = math.remainder(again.coordinates[name] - once.coordinates[name], 2 * math.pi)
@@ -138,16 +137,16 @@ def test_a_crank_can_make_whole_turns() -> None:
 
 def test_poses_that_are_too_far_are_refused() -> None:
     with pytest.raises(ClosureError, match=r"cannot be moved beyond slide = 1\.3;"):
-        close_loops(triangle(), {"slide": 1e5}).or_raise()
+        close_loops(make_triangle(), {"slide": 1e5}).or_raise()
     for far in (math.nan, math.inf, 1e308):
         with pytest.raises(InputError, match="is not a joint position"):
-            close_loops(triangle(), {"slide": far})
+            close_loops(make_triangle(), {"slide": far})
     with pytest.raises(InputError, match=r"the loops of robot 'four-bar' have a gap of .* at"):
-        close_loops(four_bar(1e300, 1.0, 1.0, -1e300))
+        close_loops(make_four_bar(1e300, 1.0, 1.0, -1e300))
 
 
 def test_a_coordinate_outside_the_loops_moves_at_once() -> None:
-    robot = triangle()
+    robot = make_triangle()
     with_drum = replace(
         robot,
         links=(*robot.links, Link("drum")),
@@ -157,16 +156,16 @@ def test_a_coordinate_outside_the_loops_moves_at_once() -> None:
     assert close_loops(with_drum, {"drum": 900.0}).or_raise().coordinates["drum"] == 900.0
 
 
-def test_no_actuated_coordinate_is_reported() -> None:
-    closure = close_loops(replace(triangle(), actuated=()))
+def test_a_missing_actuated_coordinate_is_reported() -> None:
+    closure = close_loops(replace(make_triangle(), actuated=()))
     assert closure.closed
     assert not closure.determined
     assert "leave 1 coordinate free, but the actuated ones (none)" in closure.advice
 
 
 @pytest.mark.parametrize("kind", [P, JointKind.FIXED])
-def test_prismatic_and_fixed_cuts(kind: JointKind) -> None:
-    """The loop is cut at its slide, or at a weld that cannot close."""
+def test_prismatic_and_fixed_cut_joints(kind: JointKind) -> None:
+    """The loop is cut at its prismatic joint, or at a fixed joint with which it cannot close."""
     along_x = Frame.from_rpy(0.0, math.pi / 2, 0.0)
     robot = Robot(
         "inverted",

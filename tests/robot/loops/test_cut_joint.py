@@ -1,4 +1,4 @@
-"""The residual of a cut joint: against homogeneous matrices, and the same for every kind of scalar."""
+"""The residual of a cut joint: compared with homogeneous matrices, and equal for all kinds of scalars."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import sympy
 
-from tests.support.cut_joint_matrices import positions_by_matrices, residuals_by_matrices
+from tests.support.cut_joint_matrices import compute_positions_by_matrices, compute_residuals_by_matrices
 from tests.support.loop_robots import NAMES, make_looped_robot
 from ytheta.dynamics.motion import Motion, casadi_motion, sympy_motion
 from ytheta.robot.frame import Frame
@@ -20,7 +20,7 @@ from ytheta.robot.loops.cut_joint import locate_cut_joint
 from ytheta.robot.parts import Joint, JointKind, Link, Loop
 from ytheta.robot.robot import Robot
 
-ROUNDING = 1e-12  # metres and radians: a dozen products of numbers of order one
+ROUNDING_TOLERANCE = 1e-12  # metres and radians: rounding errors of a dozen products of numbers of order one
 KINDS = [JointKind.REVOLUTE, JointKind.PRISMATIC, JointKind.FIXED, JointKind.POINT]
 
 
@@ -28,8 +28,8 @@ def draw_coordinates(robot: Robot, samples: int) -> np.ndarray:
     return np.random.default_rng(0).uniform(-1.0, 1.0, (samples, len(robot.coordinates)))
 
 
-def hinge(kind: JointKind) -> Robot:
-    """A link on three joints whose tip is cut from the base: open except at zero."""
+def make_hinge(kind: JointKind) -> Robot:
+    """A chain of three joints whose last link is joined to the base by the cut joint; closed at zero positions."""
     links = tuple(Link(name) for name in ("base", "a", "b", "c"))
     axis = (0.6, 0.0, 0.8)
     joints = (
@@ -48,34 +48,34 @@ def test_gaps_and_positions_by_homogeneous_matrices(name: str) -> None:
     for x in draw_coordinates(robot, 5):
         states = compute_loop_states(robot, A @ x + b)
         moving = [state.position for state, loop in zip(states, robot.loops, strict=True) if loop.joint.moves]
-        np.testing.assert_allclose(moving, positions_by_matrices(robot, A @ x + b), atol=ROUNDING)
+        np.testing.assert_allclose(moving, compute_positions_by_matrices(robot, A @ x + b), atol=ROUNDING_TOLERANCE)
         if all(loop.joint.kind in (JointKind.REVOLUTE, JointKind.POINT) for loop in robot.loops):
             gap = np.linalg.norm([state.gap for state in states])
-            assert gap == pytest.approx(np.linalg.norm(residuals_by_matrices(robot, x)), abs=ROUNDING)
+            assert gap == pytest.approx(np.linalg.norm(compute_residuals_by_matrices(robot, x)), abs=ROUNDING_TOLERANCE)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_norm_is_the_distance_that_is_left(kind: JointKind) -> None:
-    """A rotation that a joint does not allow counts as its chord, a displacement as its length."""
-    robot = hinge(kind)
+def test_the_gap_is_a_distance_or_a_chord(kind: JointKind) -> None:
+    """A displacement contributes its length, and a rotation that the joint does not allow contributes its chord."""
+    robot = make_hinge(kind)
 
     def gap(**positions: float) -> float:
         q = np.array([positions.get(joint.name, 0.0) for joint in robot.movable])
         return compute_loop_states(robot, q)[0].gap
 
-    assert gap() == pytest.approx(0.0, abs=ROUNDING)
-    # Of a revolute joint only the axis counts, whose tip is 0.8 from the axis of the turn.
+    assert gap() == pytest.approx(0.0, abs=ROUNDING_TOLERANCE)
+    # A revolute joint only constrains its axis. The tip of this unit vector is 0.8 away from the axis of ``turn``.
     chord = {JointKind.POINT: 0.0, JointKind.REVOLUTE: 2 * 0.8 * math.sin(0.15)}.get(kind, 2 * math.sin(0.15))
-    assert gap(turn=0.3) == pytest.approx(chord, abs=ROUNDING)
-    assert gap(slide=0.2) == pytest.approx(0.2, abs=ROUNDING)
-    free = kind in (JointKind.REVOLUTE, JointKind.POINT)
-    assert gap(spin=0.5) == pytest.approx(0.0 if free else 2 * math.sin(0.25), abs=ROUNDING)
+    assert gap(turn=0.3) == pytest.approx(chord, abs=ROUNDING_TOLERANCE)
+    assert gap(slide=0.2) == pytest.approx(0.2, abs=ROUNDING_TOLERANCE)
+    spin_is_free = kind in (JointKind.REVOLUTE, JointKind.POINT)
+    assert gap(spin=0.5) == pytest.approx(0.0 if spin_is_free else 2 * math.sin(0.25), abs=ROUNDING_TOLERANCE)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_joint_that_is_turned_over_is_not_closed(kind: JointKind) -> None:
-    """Half a turn leaves some entries zero, but not the residual; only a point allows it."""
-    robot = hinge(kind)
+    """After half a turn some entries of the residual vanish, but not all. Only a point joint allows this turn."""
+    robot = make_hinge(kind)
     residual = compute_closure_residuals(robot, np.array([math.pi, 0.0, 0.0]))
     assert (np.linalg.norm(residual) > 1.0) == (kind is not JointKind.POINT)
 
@@ -86,17 +86,17 @@ def test_every_kind_of_scalar_gives_the_same_residual(name: str) -> None:
     x = draw_coordinates(robot, 6)
     batch = compute_closure_residuals(robot, x)
     nested = compute_closure_residuals(robot, x.reshape(2, 3, -1))
-    np.testing.assert_allclose(nested.reshape(batch.shape), batch, atol=ROUNDING)
-    np.testing.assert_allclose(compute_closure_residuals(robot, x[0]), batch[0], atol=ROUNDING)
+    np.testing.assert_allclose(nested.reshape(batch.shape), batch, atol=ROUNDING_TOLERANCE)
+    np.testing.assert_allclose(compute_closure_residuals(robot, x[0]), batch[0], atol=ROUNDING_TOLERANCE)
     A, b = robot.coupling_map
     q = A @ x[0] + b
     by_sympy, symbols = sympy_motion(len(q)), casadi.SX.sym("q", len(q))
     values = dict(zip(by_sympy.q, q, strict=True))
-    entries = [float(sympy.sympify(entry).subs(values)) for entry in trace_residuals(robot, by_sympy)]
-    np.testing.assert_allclose(entries, batch[0], atol=ROUNDING)
+    substituted = [float(sympy.sympify(entry).subs(values)) for entry in trace_residuals(robot, by_sympy)]
+    np.testing.assert_allclose(substituted, batch[0], atol=ROUNDING_TOLERANCE)
     column = casadi.vertcat(*trace_residuals(robot, casadi_motion(symbols, symbols, symbols)))
-    entries = np.array(casadi.Function("residuals", [symbols], [column])(q))[:, 0]
-    np.testing.assert_allclose(entries, batch[0], atol=ROUNDING)
+    traced = np.array(casadi.Function("residuals", [symbols], [column])(q))[:, 0]
+    np.testing.assert_allclose(traced, batch[0], atol=ROUNDING_TOLERANCE)
 
 
 def trace_residuals(robot: Robot, motion: Motion) -> list[Any]:
@@ -110,7 +110,8 @@ def test_the_jacobian_by_differences(name: str) -> None:
     x = draw_coordinates(robot, 1)[0]
     steps = 1e-6 * np.eye(len(x))
     differences = (compute_closure_residuals(robot, x + steps) - compute_closure_residuals(robot, x - steps)) / 2e-6
-    np.testing.assert_allclose(compute_closure_jacobian(robot, x), differences.T, atol=1e-8)  # of central differences
+    jacobian = compute_closure_jacobian(robot, x)
+    np.testing.assert_allclose(jacobian, differences.T, atol=1e-8)  # the error of central differences
     assert np.abs(compute_closure_jacobian(move_cut_joints(robot), x) - differences.T).max() > 1e-3  # the twin
 
 

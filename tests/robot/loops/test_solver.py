@@ -10,19 +10,22 @@ from ytheta.robot.loops.solver import NewtonStep, compute_least_squares_step, co
 DRIVING, FREE = [0], [1]
 
 
-def crank(x: np.ndarray) -> np.ndarray:
-    """cos(x1) = x0, twice: redundant, on two branches x1 = ± arccos(x0), and without a solution beyond |x0| = 1."""
+def compute_crank_residual(x: np.ndarray) -> np.ndarray:
+    """The equation cos(x1) = x0 twice, scaled differently.
+
+    The second equation is redundant. The branches are x1 = ± arccos(x0); there is no solution if |x0| > 1.
+    """
     c = np.cos(x[..., 1]) - x[..., 0]
     return np.stack([c, -0.5 * c], axis=-1)
 
 
 def find_step(x: np.ndarray) -> NewtonStep:
-    return compute_least_squares_step(crank, x, FREE)
+    return compute_least_squares_step(compute_crank_residual, x, FREE)
 
 
 def close_crank(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     x, _ = solve_by_newton(find_step, x, FREE)
-    return x, np.linalg.norm(crank(x), axis=1) < 1e-9
+    return x, np.linalg.norm(compute_crank_residual(x), axis=1) < 1e-9
 
 
 def test_a_warm_start_decides_the_branch() -> None:
@@ -45,16 +48,32 @@ def test_samples_do_not_influence_each_other() -> None:
     np.testing.assert_allclose(together, one_by_one, atol=1e-12)
 
 
-def test_equations_without_a_solution_get_as_near_as_they_can() -> None:
+def test_equations_without_a_solution_reach_their_smallest_residual() -> None:
     x, _ = solve_by_newton(find_step, np.array([[1.5, 0.7]]), FREE, max_iterations=200)
     assert np.abs(np.cos(x[0, 1]) - 1.5) == pytest.approx(0.5, abs=1e-9)
-    exact = NewtonStep(np.ones(1), np.full((1, 1), np.inf), np.ones(1))
-    stuck, _ = solve_by_newton(lambda _: exact, x, FREE)  # a step that is not finite leaves the sample where it is
-    np.testing.assert_array_equal(stuck, x)
+    infinite = NewtonStep(np.ones(1), np.full((1, 1), np.inf), np.ones(1))
+    unchanged, _ = solve_by_newton(lambda _: infinite, x, FREE)  # a step that is not finite does not change a sample
+    np.testing.assert_array_equal(unchanged, x)
+
+
+@pytest.mark.parametrize("power", [0.51, 0.4])
+def test_steps_with_little_decrease_are_halved(power: float) -> None:
+    """c = sign(x) |x|^power: a full Newton step overshoots to x (1 - 1/power).
+
+    It decreases |c| by 2 % for the power 0.51 and increases |c| for 0.4. Half a step leads close to the solution.
+    """
+
+    def find_power_step(x: np.ndarray) -> NewtonStep:
+        size = np.abs(x[:, 0]) ** power
+        return NewtonStep(size, x / power, slope=size)
+
+    x, iterations = solve_by_newton(find_power_step, np.array([[0.2], [-0.1]]), [0])
+    np.testing.assert_allclose(x, 0.0, atol=1e-8)
+    assert iterations < 40
 
 
 def test_damping_vanishes_at_a_solution() -> None:
-    """Near a solution the step is that of Newton's method, far from one it is shorter."""
+    """Near a solution the damped step equals the Newton step; far from a solution it is shorter."""
     angle = 1.0
     for offset, tolerance in ((1e-8, 1e-6), (1e-4, 1e-2)):
         step = find_step(np.array([[np.cos(angle), angle + offset]])).step[0, 0]
@@ -71,11 +90,11 @@ def test_continuation_stops_at_the_edge() -> None:
     np.testing.assert_allclose(x[[0, 2], 1], np.arccos([0.9, -0.95]), atol=1e-12)
     np.testing.assert_allclose(x[[1, 3], 0], [1.0, -1.0], atol=1e-3)
     np.testing.assert_allclose(covered * goals[:, 0], x[:, 0], atol=1e-12)
-    assert (np.linalg.norm(crank(x), axis=1) < 1e-9).all()
+    assert (np.linalg.norm(compute_crank_residual(x), axis=1) < 1e-9).all()
 
 
 def test_a_jump_to_another_branch_is_not_accepted() -> None:
-    """Strides above 0.06 lead to the other branch here, so continuation takes shorter ones."""
+    """In this example strides above 0.06 lead to the other branch, so the continuation takes shorter strides."""
 
     def close(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         jumps = np.abs(x[:, 0] - np.cos(x[:, 1])) > 0.06
@@ -100,8 +119,8 @@ def test_coordinates_outside_the_loops_take_their_goals_at_once() -> None:
 
 def test_derivatives_have_no_truncation_error() -> None:
     x = np.array([[0.3, 1.2], [-0.4, 2.0]])
-    values, derivatives = linearize(crank, x, [0, 1])
-    np.testing.assert_array_equal(values, crank(x))
+    values, derivatives = linearize(compute_crank_residual, x, [0, 1])
+    np.testing.assert_array_equal(values, compute_crank_residual(x))
     expected = np.stack([-np.ones(2), -np.sin(x[:, 1])], axis=1)
     np.testing.assert_allclose(derivatives[:, 0], expected, rtol=1e-15)
     np.testing.assert_allclose(derivatives[:, 1], -0.5 * expected, rtol=1e-15)

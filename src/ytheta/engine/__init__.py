@@ -1,1 +1,1 @@
-"""Engines: parallel execution of the same work on many items, by threads or by Dask; independent of robots."""
+"""Engines: parallel execution of the same work on many items of any kind, by threads or by Dask."""

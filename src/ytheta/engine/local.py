@@ -63,7 +63,7 @@ def choose_workers(threads: int | None) -> int:
     """Return ``threads``, or by default the number of usable processors."""
     count = count_processors() if threads is None else threads
     if count < 1:
-        raise InputError(f"threads is {count}; use at least 1")
+        raise InputError(f"threads is {count}; give at least 1")
     return count
 
 

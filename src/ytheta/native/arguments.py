@@ -61,7 +61,7 @@ def check_vectors(graph: Graph, arrays: Sequence[Any]) -> list[np.ndarray]:
 
 
 def check_count(graph: Graph, arrays: Sequence[Any]) -> None:
-    """Raise if there are not as many arrays as the graph has inputs."""
+    """Raise an InputError unless there are as many arrays as the graph has inputs."""
     if len(arrays) != len(graph.inputs):
         names = ", ".join(entry.name for entry in graph.inputs)
         raise InputError(f"kernel {graph.name!r} takes {len(graph.inputs)} arrays ({names}), not {len(arrays)}")

@@ -130,7 +130,7 @@ class Kernel:
         """
         inputs, samples, _ = self._check(arrays)
         if size < 1:
-            raise InputError(f"kernel {self.graph.name!r}: blocks of {size} samples; use at least 1")
+            raise InputError(f"kernel {self.graph.name!r}: blocks of {size} samples; give at least 1")
         return self._iterate_blocks(inputs, samples, size)
 
     @property
@@ -189,7 +189,7 @@ class Kernel:
     def _choose_threads(self, samples: int, threads: int | None) -> int:
         if threads is not None:
             if threads < 1:
-                raise InputError(f"kernel {self.graph.name!r}: {threads} threads; use at least 1")
+                raise InputError(f"kernel {self.graph.name!r}: {threads} threads; give at least 1")
             return min(threads, samples)
         worthwhile = int(samples * self._seconds_per_sample / _MIN_SECONDS_PER_THREAD)
         return 1 if worthwhile < 2 or self._runner.backend == "interpreter" else min(worthwhile, count_processors())

@@ -122,7 +122,7 @@ def _emit_has_shape() -> str:
 
 
 def _emit_fits(layout: Layout) -> str:
-    """``@fits(address of: samples, result or 0, inputs)``: whether all arrays are plain and have matching shapes.
+    """Return ``@fits(address of: samples, result or 0, inputs)``: whether all arrays are plain and their shapes match.
 
     The result, if there is one, must not share memory with an input. If the number of samples is -1, the inputs are the
     vectors of one sample.
@@ -188,7 +188,7 @@ def _emit_field(code: FunctionBody, array: str, offset: int) -> str:
 
 
 def _emit_equal_words(code: FunctionBody, *addresses: str) -> str:
-    """Compare the words at two addresses."""
+    """Compare the words at two addresses; return the name of the result."""
     words = [code.assign(f"load i64, ptr {address}, align 8") for address in addresses]
     return code.assign(f"icmp eq i64 {words[0]}, {words[1]}")
 

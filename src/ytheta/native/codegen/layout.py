@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ytheta.native.graph import Graph, Input
 
 _CACHE_LINE = 8  # doubles
-# A block of values should stay in the level-2 cache, often half a megabyte, and leave room for the work on it.
+# A block of values should stay in the level-2 cache, often half a megabyte, and leave space for the work on it.
 _MAX_BLOCK_DOUBLES = 400 * 1024 // 8
 _MAX_BLOCK_SAMPLES = 1024
 
@@ -67,7 +67,7 @@ class Layout:
 
     @property
     def stride(self) -> int:
-        """The distance from one row of values to the next: room for a tile, and for a block that fits into the cache.
+        """The distance from one row of values to the next: enough for a tile, and for a block that fits into the cache.
 
         It is a constant of the generated code. It is an odd number of cache lines, because with powers of two all rows
         would compete for a few cache sets.

@@ -143,7 +143,7 @@ def create_target_machine() -> Any:
 
 @cache
 def _hash_generator() -> str:
-    """Return a hash of the code generator's source files; unlike a version number, it cannot be forgotten."""
+    """Return a hash of the code generator's source files; it replaces a version number, which could be forgotten."""
     import hashlib
 
     folder = Path(__file__).parent

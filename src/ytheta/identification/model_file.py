@@ -82,7 +82,7 @@ def summarize_errors(errors: TorqueErrors) -> dict[str, Any]:
 
 
 def summarize_selection(parameters: Iterable[str]) -> dict[str, Any]:
-    """Return the kinds of friction among the standard parameters, and whether there are rotor inertias, as plain data."""
+    """Return the kinds of friction among these parameters, and whether there are rotor inertias, as plain data."""
     kinds = {name.rpartition(".")[2] for name in parameters}
     return {
         "friction": [kind for kind, symbol in FRICTION_PARAMETERS.items() if symbol in kinds],

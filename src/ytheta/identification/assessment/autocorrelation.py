@@ -1,8 +1,9 @@
 """Autocorrelation time of residuals: the number of samples that carry the information of one independent sample.
 
-With autocorrelations rho_k the mean of n residuals varies like that of n / c independent ones, c = 1 + 2 sum_k rho_k.
-The sum ends before the first pair of neighbours with a negative sum, beyond which there is only noise to add
-(Geyer 1992, "Practical Markov chain Monte Carlo", initial positive sequence).
+Let rho_k be the autocorrelation of the residuals at lag k, and c = 1 + 2 sum_k rho_k. The mean of n residuals then has
+the variance of the mean of n / c independent residuals. The sum ends before the first pair rho_2i + rho_2i+1 that is
+not positive; beyond it, estimated autocorrelations are only noise (Geyer 1992, "Practical Markov chain Monte Carlo",
+initial positive sequence).
 """
 
 from __future__ import annotations
@@ -12,11 +13,11 @@ import numpy as np
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.shapes import Float, JointsBySample, PerBase, PerJoint
 
-LAGS = 200  # samples, of which there are at least eight per period of the low-pass
+LAG_COUNT = 200  # in samples; the period of the cut-off frequency has at least eight samples
 
 
 def compute_autocorrelation_time(autocovariance: Float[np.ndarray, "lags joints"]) -> PerJoint:
-    """c of the module docstring in samples, at least 1."""
+    """Return c of the module docstring for each joint, in samples; it is at least 1."""
     rho = autocovariance / np.where(autocovariance[0] > 0.0, autocovariance[0], 1.0)
     pairs = rho[:-1:2] + rho[1::2]  # rho_0 + rho_1, rho_2 + rho_3, …
     positive = np.cumprod(pairs > 0.0, axis=0)
@@ -24,7 +25,7 @@ def compute_autocorrelation_time(autocovariance: Float[np.ndarray, "lags joints"
 
 
 def compute_equation_autocorrelation_time(problem: EstimationProblem, beta: PerBase) -> PerJoint:
-    """The autocorrelation time of the residuals of any form, in equations."""
+    """Return the autocorrelation time of the residuals of any equation form, in equations."""
     accumulator = AutocovarianceAccumulator(len(problem.layout.slices))
     for task in problem.tasks():
         for rows in problem.rows_of(task):
@@ -35,15 +36,15 @@ def compute_equation_autocorrelation_time(problem: EstimationProblem, beta: PerB
 
 
 class AutocovarianceAccumulator:
-    """Sums of r(t) r(t + k) over residuals that are added in the order of time, piece by piece."""
+    """Sums of r(t) r(t + k) over t; residuals r are added piece by piece, in the order of time."""
 
     def __init__(self, joints: int) -> None:
-        self.autocovariance = np.zeros((LAGS, joints))
+        self.autocovariance = np.zeros((LAG_COUNT, joints))
         self._segment: tuple[int, int] | None = None
         self._tail = np.zeros((joints, 0))
 
     def add(self, segment: tuple[int, int], residual: JointsBySample) -> None:
-        """Add the products of new residuals with those up to LAGS before them in the same segment."""
+        """Add the products of new residuals with residuals of the same segment that are less than LAG_COUNT earlier."""
         if segment != self._segment:
             self._tail = residual[:, :0]
         self._segment = segment
@@ -51,8 +52,8 @@ class AutocovarianceAccumulator:
         joined = np.concatenate([self._tail, residual], axis=1)
         for j, series in enumerate(joined):
             new = series[before:]
-            for lag in range(min(LAGS, len(series))):
+            for lag in range(min(LAG_COUNT, len(series))):
                 start = max(before - lag, 0)
                 earlier = series[start : len(series) - lag]
                 self.autocovariance[lag, j] += float(new[len(new) - len(earlier) :] @ earlier)
-        self._tail = joined[:, max(0, joined.shape[1] - LAGS) :]
+        self._tail = joined[:, max(0, joined.shape[1] - LAG_COUNT) :]

@@ -1,8 +1,8 @@
-"""Which parameters the motion determines, and which motion would determine the others.
+"""Certainty of the parameters, and advice on motion that would determine the uncertain ones.
 
-A base parameter is *determined* if its standard deviation is small relative to its value. If an error of one standard
-deviation changes no torque noticeably, the parameter is *too small to matter*: a tiny inertia cannot be known to a
-tenth, and need not be.
+A base parameter is *determined* if its standard deviation is small relative to its value. Otherwise it is *too small to
+matter* if an error of one standard deviation changes no torque noticeably: the relative error of a tiny inertia may be
+large without any effect on the torques.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from ytheta.robot.parts import JointKind
 from ytheta.robot.robot import Robot
 from ytheta.shapes import PerBase
 
-MAX_RELATIVE_STD = 0.15  # standard deviation over value of a parameter that is determined
-MAX_TORQUE_SHARE = 0.01  # of a joint's torque, per standard deviation of a parameter that is too small to matter
-MIN_JOINT_RANGE = (np.radians(10.0), 0.05)  # rad for revolute joints, m for prismatic ones; less is hardly any motion
-MAX_ADVICE = 3  # pieces of advice; more would not be read
+MAX_RELATIVE_STD = 0.15  # standard deviation over value, for a parameter that is determined
+MAX_TORQUE_SHARE = 0.01  # effect of one standard deviation over a joint's torque, for a parameter too small to matter
+MIN_JOINT_RANGE = (np.radians(10.0), 0.05)  # of a joint that moved: rad for revolute, m for prismatic joints
+MAX_ADVICE = 3  # pieces of advice in a result; nobody would read more
 
 
 class Certainty(Enum):
@@ -40,7 +40,7 @@ class Certainty(Enum):
 
 @dataclass(frozen=True)
 class MotionAdvice:
-    """Motion that would determine some parameters."""
+    """Advice on motion that would determine some parameters."""
 
     parameters: tuple[str, ...]
     text: str
@@ -49,9 +49,9 @@ class MotionAdvice:
 def classify_base_parameters(
     base: BaseParameters, equations: NormalEquations, motion_range: MotionRange, beta: PerBase, std: PerBase
 ) -> tuple[Certainty, ...]:
-    """The certainty of every base parameter.
+    """Return the certainty of every base parameter.
 
-    A parameter of a joint that hardly moved is never too small to matter: it may not be small in another log.
+    A parameter of a joint that hardly moved is never too small to matter: its effect may be large if the joint moves.
     """
     still = {name for name, _ in find_still_joints(base.robot, motion_range)}
     still |= {joint.child for joint in base.robot.merged.joints if joint.name in still}
@@ -59,8 +59,8 @@ def classify_base_parameters(
     share = np.zeros(equations.base_count)  # the largest share of a joint's torque, per unit of a parameter
     for joint in equations.joints:
         if joint.torque_squares > 0.0:
-            own = np.sqrt(np.diag(joint.gram) / joint.torque_squares)
-            share[joint.columns] = np.maximum(share[joint.columns], own)
+            joint_share = np.sqrt(np.diag(joint.gram) / joint.torque_squares)
+            share[joint.columns] = np.maximum(share[joint.columns], joint_share)
     with np.errstate(invalid="ignore"):
         determined, small = std <= MAX_RELATIVE_STD * abs(beta), (std * share <= MAX_TORQUE_SHARE) & moves
 
@@ -75,63 +75,64 @@ def classify_base_parameters(
 
 
 def classify_standard_parameters(base: BaseParameters, certainty: Sequence[Certainty]) -> Mapping[str, Certainty]:
-    """The certainty of every selected standard parameter, from the model's structure and from the data."""
-    alone = dict(zip(base.independent, certainty, strict=True))
+    """Return the certainty of every selected standard parameter, from the structure of the model and from the data."""
+    by_data = dict(zip(base.independent, certainty, strict=True))
     by_structure = {
         Identifiability.NO_EFFECT: Certainty.NO_EFFECT,
         Identifiability.COMBINED: Certainty.COMBINED,
     }
     return {
-        name: by_structure[kind] if kind in by_structure else alone[name] for name, kind in base.identifiability.items()
+        name: by_structure[kind] if kind in by_structure else by_data[name]
+        for name, kind in base.identifiability.items()
     }
 
 
 def advise_motion(
     base: BaseParameters, certainty: Sequence[Certainty], motion_range: MotionRange
 ) -> tuple[MotionAdvice, ...]:
-    """Motion that would determine parameters that are not seen or weak: those not seen first, at most a few."""
-    wanted = {
-        name: own
-        for name, own in zip(base.independent, certainty, strict=True)
-        if own in (Certainty.UNSEEN, Certainty.WEAK)
+    """Return advice for parameters that are not seen or weakly determined: at most MAX_ADVICE, those not seen first."""
+    uncertain = {
+        name: kind
+        for name, kind in zip(base.independent, certainty, strict=True)
+        if kind in (Certainty.UNSEEN, Certainty.WEAK)
     }
     parameters: dict[str, list[str]] = {}
-    for name in wanted:
-        parameters.setdefault(_missing_motion(base.robot, name, motion_range), []).append(name)
+    for name in uncertain:
+        parameters.setdefault(_describe_missing_motion(base.robot, name, motion_range), []).append(name)
 
-    def priority(item: tuple[str, list[str]]) -> tuple[bool, int]:
+    def compute_sort_key(item: tuple[str, list[str]]) -> tuple[bool, int]:
         _, names = item
-        return all(wanted[name] is Certainty.WEAK for name in names), -len(names)
+        return all(uncertain[name] is Certainty.WEAK for name in names), -len(names)
 
-    ordered = sorted(parameters.items(), key=priority)
+    ordered = sorted(parameters.items(), key=compute_sort_key)
     return tuple(MotionAdvice(tuple(names), text) for text, names in ordered[:MAX_ADVICE])
 
 
 def find_still_joints(robot: Robot, motion_range: MotionRange) -> Iterator[tuple[str, float]]:
-    """Joints that hardly moved, and their range."""
+    """Yield the joints that hardly moved, each with its range of positions in rad or m."""
     for name, low, high in zip(robot.actuated, motion_range.lower, motion_range.upper, strict=True):
         if high - low < MIN_JOINT_RANGE[name in robot.sliding_joints]:
             yield name, float(high - low)
 
 
-def _missing_motion(robot: Robot, parameter: str, motion_range: MotionRange) -> str:
-    """The motion that determines a standard parameter."""
+def _describe_missing_motion(robot: Robot, parameter: str, motion_range: MotionRange) -> str:
+    """Describe the motion that would determine a standard parameter."""
     owner, _, kind = parameter.rpartition(".")
     if kind in JOINT_PARAMETERS or owner in {force.name for force in robot.forces}:
-        return _missing_motion_of_drive(owner, kind)
-    chain = _joints_to(robot, owner)
+        return _describe_motion_for_drive(owner, kind)
+    chain = _list_joints_to(robot, owner)
     still = [name for name, _ in find_still_joints(robot, motion_range) if name in chain]
     if still:
-        return f"move {_join(still)} through a wider range"
+        return f"move {_join_names(still)} through a wider range"
     last = chain[-1] if chain else owner
     if kind in ("m", "mx", "my", "mz"):
-        others = f", with {_join(chain[:-1])} in several poses" if len(chain) > 1 else ""
+        others = f", with {_join_names(chain[:-1])} in several poses" if len(chain) > 1 else ""
         return f"move {last} slowly through its whole range{others}: gravity shows masses and first moments"
-    others = f" together with {_join(chain[-3:-1])}" if len(chain) > 1 else ""
+    others = f" together with {_join_names(chain[-3:-1])}" if len(chain) > 1 else ""
     return f"accelerate {last} harder{others}, in several poses: inertias show in fast motion"
 
 
-def _missing_motion_of_drive(owner: str, kind: str) -> str:
+def _describe_motion_for_drive(owner: str, kind: str) -> str:
     return {
         "Ia": f"accelerate {owner} harder while the other joints move slowly: this shows its rotor inertia",
         "fv": f"move {owner} at clearly different speeds, in both directions",
@@ -140,8 +141,8 @@ def _missing_motion_of_drive(owner: str, kind: str) -> str:
     }.get(kind, f"move the joints on which {owner} acts through a wider range")
 
 
-def _joints_to(robot: Robot, link: str) -> list[str]:
-    """The movable joints from the base to a link."""
+def _list_joints_to(robot: Robot, link: str) -> list[str]:
+    """Return the names of the movable joints from the base to a link."""
     above = {joint.child: joint for joint in robot.merged.joints}
     chain: list[str] = []
     while link in above:
@@ -152,5 +153,5 @@ def _joints_to(robot: Robot, link: str) -> list[str]:
     return chain
 
 
-def _join(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

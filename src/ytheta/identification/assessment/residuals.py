@@ -1,7 +1,8 @@
-"""TorqueErrors: how well a model predicts the torques of some motion, and how far its residuals are from white noise.
+"""Torque errors of a model on some motion, and the autocovariance of its residuals.
 
-Relative error = 100 |tau - tau_hat| / |tau| over all joints, both sides behind the same low-pass; the error against the
-raw torque is computed beside it. One pass over the motion; only sums are stored, and a decimated trace for plots.
+The relative error is 100 |tau - tau_hat| / |tau| over all joints, with measured and predicted torques after the same
+low-pass. The error against the raw torque is computed as well. One pass over the motion is enough, because only sums
+and a decimated trace for plots are stored.
 """
 
 from __future__ import annotations
@@ -20,14 +21,14 @@ from ytheta.identification.equations.motion_sources import Source
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.shapes import Float, JointsBySample, PerBase, PerJoint
 
-TRACE_LENGTH = 2000  # samples, about
+TRACE_LENGTH = 2000  # approximate number of samples
 
 SUMS = ("counts", "residual", "torque", "raw_residual", "raw_torque", "mean")
 
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """Evenly chosen samples for plots; a row of NaN separates segments."""
+    """Samples for plots, evenly selected from the motion; a row of NaN separates segments."""
 
     t: Float[np.ndarray, "shown"]
     measured: Float[np.ndarray, "shown joints"]
@@ -37,7 +38,7 @@ class Trace:
 
 @dataclass(frozen=True, eq=False)
 class MotionRange:
-    """Ranges of positions, largest speeds and largest accelerations of the joints."""
+    """Ranges of positions, highest speeds and highest accelerations of the joints."""
 
     lower: PerJoint
     upper: PerJoint
@@ -51,35 +52,35 @@ class TorqueErrors:
 
     samples: int
     seconds: float
-    counts: PerJoint  # samples of each joint that count
-    residual: PerJoint  # sums of squares
+    counts: PerJoint  # samples at which the joint was not too slow
+    residual: PerJoint  # sums of the squared residuals r, and of the squared torques
     torque: PerJoint
-    raw_residual: PerJoint
+    raw_residual: PerJoint  # the same with the measured torque before the low-pass
     raw_torque: PerJoint
-    mean: PerJoint  # of the torque
-    autocovariance: Float[np.ndarray, "lags joints"]  # sums of r(t) r(t + k)
+    mean: PerJoint  # mean torque
+    autocovariance: Float[np.ndarray, "lags joints"]  # sums of r(t) r(t + k) over t, for lags k
     motion_range: MotionRange
     trace: Trace
 
     @property
     def relative_percent(self) -> float:
-        """Relative error over all joints."""
-        return _percent(self.residual.sum(), self.torque.sum())
+        """Relative error over all joints, in percent."""
+        return _compute_percent(self.residual.sum(), self.torque.sum())
 
     @property
     def per_joint_percent(self) -> PerJoint:
-        """Relative error of every joint."""
-        return np.array([_percent(r, t) for r, t in zip(self.residual, self.torque, strict=True)])
+        """Relative error of every joint, in percent."""
+        return np.array([_compute_percent(r, t) for r, t in zip(self.residual, self.torque, strict=True)])
 
     @property
     def raw_relative_percent(self) -> float:
         """Relative error against the torque before the low-pass."""
-        return _percent(self.raw_residual.sum(), self.raw_torque.sum())
+        return _compute_percent(self.raw_residual.sum(), self.raw_torque.sum())
 
     @property
     def raw_per_joint_percent(self) -> PerJoint:
         """Relative error of every joint against the torque before the low-pass."""
-        return np.array([_percent(r, t) for r, t in zip(self.raw_residual, self.raw_torque, strict=True)])
+        return np.array([_compute_percent(r, t) for r, t in zip(self.raw_residual, self.raw_torque, strict=True)])
 
     @property
     def rms(self) -> PerJoint:
@@ -98,17 +99,17 @@ class TorqueErrors:
 
     @property
     def of_variation_percent(self) -> PerJoint:
-        """Residual relative to the variation of the torque about its mean, which a constant gravity load leaves out."""
+        """RMS of the residual over the standard deviation of the torque, which excludes constant gravity loads; percent."""
         variation = np.maximum(self.torque - self.counts * self.mean**2, 0.0)
-        return np.array([_percent(r, v) for r, v in zip(self.residual, variation, strict=True)])
+        return np.array([_compute_percent(r, v) for r, v in zip(self.residual, variation, strict=True)])
 
     @cached_property
     def autocorrelation_time(self) -> PerJoint:
-        """Autocorrelation time of the residuals in samples, at least 1."""
+        """Autocorrelation time of the residuals, in samples; at least 1."""
         return compute_autocorrelation_time(self.autocovariance)
 
 
-def _percent(part: float, whole: float) -> float:
+def _compute_percent(part: float, whole: float) -> float:
     if whole > 0.0:
         return float(100.0 * np.sqrt(part / whole))
     return np.inf if part > 0.0 else 0.0
@@ -122,9 +123,9 @@ def compute_errors(
     known: KnownTorque | None = None,
     threads: int | None = None,
 ) -> TorqueErrors:
-    """Compare the torques that beta and the known torque predict with the measured ones.
+    """Compare the measured torques with Y beta plus the known torque.
 
-    Joints slower than ``form.min_speed`` are left out.
+    Samples at which a joint is slower than ``form.min_speed`` are left out of its errors.
     """
     problem = EstimationProblem(form, sources, threads=threads, max_cached_bytes=0)  # one pass: no cache
     accumulator = _ErrorAccumulator(problem, len(form.base.robot.actuated))
@@ -142,13 +143,13 @@ def compute_errors(
 def predict_torque(
     form: Differential, motion: MotionSamples, beta: PerBase, *, known: KnownTorque | None = None
 ) -> JointsBySample:
-    """Y beta of some motion, plus the known torque."""
+    """Return Y beta plus the known torque."""
     predicted = form.torque(motion, beta)
     return predicted + known.torque(motion) if known else predicted
 
 
 class _ErrorAccumulator:
-    """Running sums of TorqueErrors. Pieces are added in the order of time; residuals of one correlate with the next."""
+    """Running sums of TorqueErrors. Pieces must be added in the order of time, as the autocovariance requires."""
 
     def __init__(self, problem: EstimationProblem, joints: int) -> None:
         self.problem = problem
@@ -186,7 +187,7 @@ class _ErrorAccumulator:
         self.seconds += len(motion) / self.problem.sources[task.source].rate
 
     def _add_to_trace(self, task: Task, motion: MotionSamples, predicted: JointsBySample, raw: JointsBySample) -> None:
-        """Add every ``step``-th sample to the trace, and NaN between segments."""
+        """Add every ``step``-th sample to the trace, and a row of NaN between segments."""
         if self.segment not in (None, (task.source, task.samples.segment)):
             self.trace.append((np.full(1, np.nan), *(np.full((1, len(raw)), np.nan) for _ in range(3))))
         pick = slice(-task.samples.first % self.step, None, self.step)

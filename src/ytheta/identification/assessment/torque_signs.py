@@ -1,12 +1,13 @@
-"""Signs of the torques: those that fit best, and among signs that fit equally well, the physical ones.
+"""Signs of the torques: those that fit best, and among signs that fit equally well, those that are physically possible.
 
 Notation      s     one sign per joint; changing the sign of joint j's torque changes the sign of its b_j
-              A     A_ij = b_iᵀ N⁻¹ b_j: the signs s explain the squared torque sᵀ A s, so that all signs are compared
-                    without another pass over the data
+              A     A_ij = b_iᵀ N⁻¹ b_j: with the signs s, sᵀ A s of the squared torque is explained, so that all signs
+                    can be compared without another pass over the data
 
-Signs that differ in all joints fit equally well, and so do some that differ in one joint if joints hardly affect each
-other. Then friction decides: its columns belong to one joint alone and fit either sign, but friction must dissipate
-energy. If friction is not estimated or too uncertain, the diagonal of the mass matrix decides, which must be positive.
+If all signs are reversed, the fit is equally good. If joints hardly affect each other, the same is true of a single
+reversed sign. Friction then decides: its columns belong to one joint alone and fit either sign, but friction must
+dissipate energy. If friction is not estimated or too uncertain, the diagonal of the mass matrix decides: it must be
+positive.
 """
 
 from __future__ import annotations
@@ -25,24 +26,33 @@ from ytheta.identification.estimators.weighted import compute_joint_weights
 from ytheta.robot.parameters import is_dissipative
 from ytheta.shapes import Float, PerBase, PerJoint
 
-# Ratios of errors. Other signs or directions of gravity beat right descriptions of recorded arms by 1.1 at most.
-MIN_IMPROVEMENT = 1.5  # by which other signs or directions must be better to be believed
-MAX_SIMILAR_RATIO = 1.25  # over the best; smaller errors cannot be distinguished from it
-# Errors relative to all torque.
-ERROR_FLOOR = 1e-3  # rounding errors of sums, or too small for a comparison to matter
-MAX_PLAUSIBLE_ERROR = 0.08  # recorded arms with complete models have 1 to 6 %, with gravity to the side 10 to 64 %
-MIN_SIGNIFICANCE = (
-    8.0  # white standard deviations, about 3 of correlated noise; friction of recorded arms has 12 to 700
+# Ratios of errors. For recorded arms with correct descriptions, the error with the described signs and gravity is at
+# most 1.1 times the smallest error with any others.
+MIN_IMPROVEMENT = (
+    1.5  # error with the described signs or gravity over that with others, for which the others are chosen
 )
-MAX_EXHAUSTIVE_JOINTS = 12  # up to which all signs are tried; beyond, changes of one, two or all joints
-MAX_CANDIDATES = 24  # signs whose friction and inertia are examined, those with the smallest errors
+MAX_SIMILAR_RATIO = 1.25  # error over the smallest one, up to which the two cannot be distinguished
+# Errors relative to the RMS of the torque.
+ERROR_FLOOR = 1e-3  # smaller errors are rounding errors of sums, or too small to be compared
+MAX_PLAUSIBLE_ERROR = 0.08  # recorded arms with complete models have 1 to 6 %, with horizontal gravity 10 to 64 %
+# Friction or inertia over its standard deviation for white noise. Noise after a low-pass is correlated: then 8 such
+# deviations are about 3 real ones. Friction of recorded arms has 12 to 700.
+MIN_SIGNIFICANCE = 8.0
+MAX_EXHAUSTIVE_JOINTS = 12  # number of joints up to which all signs are tried; beyond it, one, two or all are reversed
+MAX_CANDIDATES = 24  # sets of signs with the smallest errors, whose friction and inertia are examined
 
 
 @dataclass(frozen=True, eq=False)
 class SignTest:
-    """Normal equations, the names of their parameters, and the parameters' part in the mass matrix.
+    """Normal equations with which signs of the torques are tested.
 
-    Row j of ``inertia`` times beta is diagonal entry j of the mass matrix, averaged over poses of the log.
+    Attributes
+    ----------
+    equations  normal equations with the recorded signs
+    joints     names of the joints
+    names      names of the parameters
+    start      values that the parameters keep along directions that the data do not identify
+    inertia    row j times beta is diagonal entry j of the mass matrix, averaged over poses of the log
     """
 
     equations: NormalEquations
@@ -52,7 +62,7 @@ class SignTest:
     inertia: Float[np.ndarray, "joints base"]
 
     def with_signs(self, signs: PerJoint) -> SignTest:
-        """Return the test after a change of the signs of torques."""
+        """Return the test with the torques multiplied by these signs."""
         if (signs > 0.0).all():
             return self
         pairs = zip(self.equations.joints, signs, strict=True)
@@ -60,7 +70,7 @@ class SignTest:
         return replace(self, equations=NormalEquations(self.equations.base_count, joints))
 
     def error(self, signs: PerJoint) -> float:
-        """Root mean square of the torque that is not explained with these signs, relative to all torque."""
+        """Return the RMS of the torque that is not explained with these signs, relative to the RMS of the torque."""
         total = float(self.equations.torque_squares.sum())
         unexplained = max(0.0, 1.0 - float(signs @ self._explained @ signs) / total) if total else 0.0
         return float(np.hypot(np.sqrt(unexplained), ERROR_FLOOR))
@@ -68,7 +78,7 @@ class SignTest:
     @cached_property
     def smallest_error(self) -> float:
         """The error of the signs that fit best."""
-        return min(self.error(signs) for signs in _sign_patterns(len(self.joints)))
+        return min(self.error(signs) for signs in _iterate_sign_patterns(len(self.joints)))
 
     @property
     def beta(self) -> PerBase:
@@ -77,17 +87,17 @@ class SignTest:
 
     @cached_property
     def friction(self) -> PerJoint:
-        """Mean friction against the motion of every joint; 0 if friction is not estimated."""
+        """Mean friction torque of every joint, positive if it opposes the motion; 0 if friction is not estimated."""
         return self._friction_rows @ self.beta
 
     @cached_property
     def physical_signs(self) -> PerJoint:
-        """+1 if a joint's friction or inertia is significantly positive, -1 if negative, 0 if neither."""
+        """+1 if a joint's friction or inertia is significantly positive, -1 if significantly negative, 0 otherwise."""
         equations, beta = self.equations, self.beta
         squares = np.maximum(equations.torque_squares, np.finfo(float).tiny)
         fits = equations.residual_squares(beta) <= MAX_PLAUSIBLE_ERROR**2 * squares
         rows = np.concatenate([self._friction_rows, self.inertia])
-        friction, inertia = np.split(_significant_signs(rows @ beta, self._deviation(rows)), 2)
+        friction, inertia = np.split(_find_significant_signs(rows @ beta, self._compute_deviations(rows)), 2)
         return np.where(friction != 0.0, friction, np.where(fits, inertia, 0.0))
 
     @cached_property
@@ -111,28 +121,28 @@ class SignTest:
         dissipative = np.array([is_dissipative(name) for name in self.names], dtype=float)
         for row, name, joint in zip(rows, self.joints, self.equations.joints, strict=True):
             columns = [self.names[column] for column in joint.columns]
-            own = next((columns.index(f"{name}.{k}") for k in ("fc", "fv") if f"{name}.{k}" in columns), None)
-            if own is not None and joint.gram[own, own] > 0.0:
-                row[joint.columns] = dissipative[joint.columns] * joint.gram[own] / joint.gram[own, own]
+            k = next((columns.index(f"{name}.{p}") for p in ("fc", "fv") if f"{name}.{p}" in columns), None)
+            if k is not None and joint.gram[k, k] > 0.0:
+                row[joint.columns] = dissipative[joint.columns] * joint.gram[k] / joint.gram[k, k]
         return rows
 
-    def _deviation(self, rows: Float[np.ndarray, "rows base"]) -> Float[np.ndarray, "rows"]:
-        """Standard deviations of rows times beta for white noise."""
+    def _compute_deviations(self, rows: Float[np.ndarray, "rows base"]) -> Float[np.ndarray, "rows"]:
+        """Return the standard deviations of ``rows @ beta`` for white noise."""
         (beta, weights), equations = self._weighted, self.equations
         squares = np.maximum(equations.residual_squares(beta), ERROR_FLOOR**2 * equations.torque_squares)
         variances = squares / np.maximum(equations.counts, 1.0)
         gain = rows @ NormalDecomposition.of(equations.matrix(weights)).inverse
         total = np.zeros(len(rows))
         for weight, variance, joint in zip(weights, variances, equations.joints, strict=True):
-            own = gain[:, joint.columns]
-            total += weight**2 * variance * np.sum((own @ joint.gram) * own, axis=1)
+            joint_gain = gain[:, joint.columns]
+            total += weight**2 * variance * np.sum((joint_gain @ joint.gram) * joint_gain, axis=1)
         return np.sqrt(total)
 
 
 def choose_signs(test: SignTest) -> PerJoint:
-    """Choose signs that fit, contradict friction and inertia least, and change the fewest torques, in that order."""
+    """Choose, among the signs that fit, those with the fewest physical contradictions, then those with most +1."""
     unchanged = np.ones(len(test.joints))
-    patterns = _sign_patterns(len(unchanged))
+    patterns = _iterate_sign_patterns(len(unchanged))
     candidates = [signs for signs in patterns if test.error(signs) <= MAX_SIMILAR_RATIO * test.smallest_error]
     candidates = sorted(sorted(candidates, key=test.error)[:MAX_CANDIDATES], key=lambda signs: -signs.sum())
     if test.error(unchanged) <= MIN_IMPROVEMENT * test.smallest_error:
@@ -150,8 +160,8 @@ def choose_signs(test: SignTest) -> PerJoint:
     return chosen
 
 
-def _sign_patterns(joints: int) -> Iterator[PerJoint]:
-    """Signs of all joints, those with the fewest changes first."""
+def _iterate_sign_patterns(joints: int) -> Iterator[PerJoint]:
+    """Yield signs of all joints, those with the fewest changes first."""
     counts = range(joints + 1) if joints <= MAX_EXHAUSTIVE_JOINTS else (0, 1, 2, joints)
     for count in counts:
         for changed in combinations(range(joints), count):
@@ -160,5 +170,5 @@ def _sign_patterns(joints: int) -> Iterator[PerJoint]:
             yield signs
 
 
-def _significant_signs(values: np.ndarray, deviations: np.ndarray) -> np.ndarray:
+def _find_significant_signs(values: np.ndarray, deviations: np.ndarray) -> np.ndarray:
     return np.where(abs(values) > MIN_SIGNIFICANCE * deviations, np.sign(values), 0.0)

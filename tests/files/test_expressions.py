@@ -135,7 +135,7 @@ def test_constants_without_a_value_are_errors(text: str) -> None:
 
 
 def test_numbers_without_a_value_are_not_finite() -> None:
-    """Positions outside of the domain of a function give NaN or infinity without a warning."""
+    """Positions outside the domain of a function give NaN or infinity without a warning."""
     a = np.array([-1.0, 0.0, 4.0])
     assert np.array_equal(parse_expression("sqrt(a)").evaluate({"a": a}, {}), [np.nan, 0.0, 2.0], equal_nan=True)
     assert np.array_equal(parse_expression("1/a").evaluate({"a": a}, {}), [-1.0, np.inf, 0.25])

@@ -85,7 +85,7 @@ def test_round_trip_of_any_robot(robot: Robot, data: st.DataObject) -> None:
 
 
 def test_lengths() -> None:
-    """A length may be used in forces only; numbers replace it if numbers are needed."""
+    """A length may occur only in a force. It is replaced by its value if numbers are needed."""
     robot = read(TWO + TEXT)
     assert robot.numeric.forces[0].where[0] == ("l1", "0.4")
     assert robot.numeric.lengths == ()

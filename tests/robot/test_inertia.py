@@ -70,7 +70,7 @@ def test_parameters_are_sums_over_points(points: list[tuple[float, Vector]]) -> 
     assert body.consistency()
 
 
-def body(mass: float, *moments: float) -> Inertia:
+def make_body(mass: float, *moments: float) -> Inertia:
     xx, yy, zz = moments
     return Inertia.about_center(mass, (0.1, 0.2, 0.3), ((xx, 0.0, 0.0), (0.0, yy, 0.0), (0.0, 0.0, zz)))
 
@@ -78,12 +78,12 @@ def body(mass: float, *moments: float) -> Inertia:
 @pytest.mark.parametrize(
     ("inertia", "reason"),
     [
-        (body(-1.0, 1.0, 1.0, 1.0), "negative mass -1 kg"),
-        (body(0.0, 1.0, 1.0, 1.0), "inertia or first moment without mass"),
+        (make_body(-1.0, 1.0, 1.0, 1.0), "negative mass -1 kg"),
+        (make_body(0.0, 1.0, 1.0, 1.0), "inertia or first moment without mass"),
         (Inertia.from_names({"mx": 0.1}), "inertia or first moment without mass"),
-        (body(1.0, 1.0, -0.5, 1.0), "negative principal moment of inertia: -0.5, 1, 1 kg m2"),
+        (make_body(1.0, 1.0, -0.5, 1.0), "negative principal moment of inertia: -0.5, 1, 1 kg m2"),
         (
-            body(1.0, 1.0, 1.0, 2.1),
+            make_body(1.0, 1.0, 1.0, 2.1),
             "triangle inequality violated: the largest of the principal moments 1, 1, 2.1 kg m2",
         ),
         (Inertia.from_names({"m": 1.0, "Ixx": float("nan")}), "not finite"),
@@ -101,9 +101,9 @@ def test_inconsistent_inertias(inertia: Inertia, reason: str) -> None:
 @pytest.mark.parametrize(
     ("inertia", "reason"),
     [
-        (body(1.0, 1.0, 1.0, 1.0), "physically consistent"),
-        (body(1.0, 1.0, 1.0, 2.0), "limit case"),
-        (body(1.0, 1.0, 1.0, 2.000001), "limit case"),
+        (make_body(1.0, 1.0, 1.0, 1.0), "physically consistent"),
+        (make_body(1.0, 1.0, 1.0, 2.0), "limit case"),
+        (make_body(1.0, 1.0, 1.0, 2.000001), "limit case"),
         (Inertia.point_mass(1.0, (1.0, 2.0, 3.0)), "limit case"),
         (Inertia(), "no mass"),
     ],

@@ -1,4 +1,4 @@
-"""Poses of links, and robots with other link frames."""
+"""Poses of links, and changes of link frames."""
 
 from __future__ import annotations
 

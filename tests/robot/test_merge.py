@@ -1,4 +1,4 @@
-"""Merging of fixed links keeps poses and inertia."""
+"""Merging fixed links changes neither poses nor inertia."""
 
 from __future__ import annotations
 

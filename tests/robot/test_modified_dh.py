@@ -1,4 +1,4 @@
-"""Modified Denavit-Hartenberg frames against Pinocchio, link poses and published tables, and back again."""
+"""Modified Denavit-Hartenberg frames against Pinocchio, link poses and published tables, and their inversion."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ Z: Vector = (0.0, 0.0, 1.0)
 X: Vector = (1.0, 0.0, 0.0)
 
 
-def urdf_file(name: str) -> Path:
+def find_urdf(name: str) -> Path:
     inside = Path("cmeel.prefix", "share", "example-robot-data", "robots", ARMS[name])
     for folder in (Path(pinocchio.__file__).parents[5], *map(Path, sys.path)):
         for candidate in (folder / inside, folder / Path(*inside.parts[1:])):
@@ -70,8 +70,8 @@ def convert(robot: Robot) -> ModifiedDH:
 # --- oracle: Pinocchio ----------------------------------------------------------------------------------------------
 
 
-def pinocchio_model(converted: ModifiedDH) -> Any:
-    """A Pinocchio model from the rows and the ten parameters only."""
+def build_pinocchio_model(converted: ModifiedDH) -> Any:
+    """A Pinocchio model, built only from the rows and the inertial parameters."""
     model = pinocchio.Model()
     model.gravity = pinocchio.Motion(np.array([*converted.robot.gravity, 0.0, 0.0, 0.0]))
     carriers = {converted.robot.base.name: (0, pinocchio.SE3.Identity())}
@@ -88,7 +88,7 @@ def pinocchio_model(converted: ModifiedDH) -> Any:
     return model
 
 
-def torques(model: Any, states: dict[str, tuple[float, float, float]]) -> dict[str, float]:
+def compute_torques(model: Any, states: dict[str, tuple[float, float, float]]) -> dict[str, float]:
     q, qd, qdd = pinocchio.neutral(model), np.zeros(model.nv), np.zeros(model.nv)
     for name, (position, velocity, acceleration) in states.items():
         joint = model.joints[model.getJointId(name)]
@@ -101,48 +101,50 @@ def torques(model: Any, states: dict[str, tuple[float, float, float]]) -> dict[s
     return {name: tau[model.joints[model.getJointId(name)].idx_v] for name in states}
 
 
-def largest_difference(model: Any, peer: Any, joints: tuple[str, ...]) -> float:
-    """The largest difference of torques over the largest torque, at ten random states."""
+def compute_largest_difference(model: Any, peer: Any, joints: tuple[str, ...]) -> float:
+    """The largest difference of torques at ten random states, relative to the largest torque."""
     rng, worst = np.random.default_rng(7), 0.0
     for _ in range(10):
         states = {name: tuple(rng.uniform(-2.0, 2.0, 3)) for name in joints}
-        a, b = torques(model, states), torques(peer, states)
+        a, b = compute_torques(model, states), compute_torques(peer, states)
         worst = max(worst, max(abs(a[k] - b[k]) for k in joints) / max(abs(v) for v in a.values()))
     return worst
 
 
 @pytest.mark.parametrize("name", ARMS)
 def test_torques_are_those_of_the_urdf(name: str) -> None:
-    path = urdf_file(name)
+    path = find_urdf(name)
     converted = convert(read(path, 0.0))
     joints = tuple(joint.name for joint in converted.robot.movable)
     expected = pinocchio.buildModelFromUrdf(str(path))
     assert expected.nv == len(joints)
     # 1e-9: distances below a nanometre and angles below a nanoradian become zero, see TOLERANCE
-    assert largest_difference(expected, pinocchio_model(converted), joints) < 1e-9
+    assert compute_largest_difference(expected, build_pinocchio_model(converted), joints) < 1e-9
 
 
 @pytest.mark.parametrize("parameter", range(10))
 def test_one_wrong_inertial_parameter_is_detected(parameter: int) -> None:
-    path = urdf_file("ur10")
+    path = find_urdf("ur10")
     converted = convert(read(path, 0.0))
     last = converted.robot.links[-1]
     ten = list(last.inertia.parameters)
     ten[parameter] += 1e-3
     wrong = replace(converted, robot=converted.robot.with_inertias({last.name: Inertia(tuple(ten))}))
     joints = tuple(joint.name for joint in converted.robot.movable)
-    assert largest_difference(pinocchio.buildModelFromUrdf(str(path)), pinocchio_model(wrong), joints) > 1e-6
+    assert (
+        compute_largest_difference(pinocchio.buildModelFromUrdf(str(path)), build_pinocchio_model(wrong), joints) > 1e-6
+    )
 
 
 @pytest.mark.parametrize("key", ["alpha", "a", "theta", "d", "gamma", "b"])
 def test_one_wrong_entry_of_a_row_is_detected(key: str) -> None:
-    path = urdf_file("ur10")
+    path = find_urdf("ur10")
     converted = convert(read(path, 0.0))
     row = converted.rows[3]
     table = (*converted.rows[:3], replace(row, **{key: getattr(row, key) + 1e-3}), *converted.rows[4:])
     joints = tuple(joint.name for joint in converted.robot.movable)
     expected = pinocchio.buildModelFromUrdf(str(path))
-    assert largest_difference(expected, pinocchio_model(replace(converted, rows=table)), joints) > 1e-6
+    assert compute_largest_difference(expected, build_pinocchio_model(replace(converted, rows=table)), joints) > 1e-6
 
 
 # --- structure ------------------------------------------------------------------------------------------------------
@@ -157,7 +159,7 @@ def check_structure(converted: ModifiedDH) -> None:
     by_child = {joint.child: joint for joint in robot.joints}
     for row, joint in zip(converted.rows, robot.joints, strict=True):
         assert (joint.axis, joint.seat, joint.kind, joint.parent) == (Z, IDENTITY, row.kind, row.parent)
-        np.testing.assert_allclose(joint.placement.matrix, row_product(row), rtol=0.0, atol=1e-12)
+        np.testing.assert_allclose(joint.placement.matrix, multiply_row(row), rtol=0.0, atol=1e-12)
         assert all(-math.pi < angle <= math.pi for angle in (row.gamma, row.alpha, row.theta))
         assert abs(row.gamma) <= math.pi / 2 + TOLERANCE
         parallel = abs(math.sin(row.alpha)) <= TOLERANCE
@@ -176,7 +178,7 @@ def check_structure(converted: ModifiedDH) -> None:
             assert row.d == 0.0 or nearly_parallel
 
 
-def row_product(row: Row) -> Float[np.ndarray, "4 4"]:
+def multiply_row(row: Row) -> Float[np.ndarray, "4 4"]:
     """Rz(gamma) Tz(b) Rx(alpha) Tx(a) Rz(theta) Tz(d), multiplied by hand."""
     cg, sg, ca, sa = math.cos(row.gamma), math.sin(row.gamma), math.cos(row.alpha), math.sin(row.alpha)
     ct, st_ = math.cos(row.theta), math.sin(row.theta)
@@ -225,7 +227,7 @@ def check_restored(converted: ModifiedDH, merged: Robot, *, atol: float = 1e-12)
 @pytest.mark.parametrize("snap", [0.0, 1e-4])
 @pytest.mark.parametrize("name", ARMS)
 def test_urdf_structure_poses_and_restored_robot(name: str, snap: float) -> None:
-    robot = read(urdf_file(name), snap)
+    robot = read(find_urdf(name), snap)
     converted = convert(robot)
     check_structure(converted)
     check_poses(converted, robot, atol=1e-9)
@@ -237,7 +239,7 @@ def test_urdf_structure_poses_and_restored_robot(name: str, snap: float) -> None
 @pytest.mark.parametrize("name", ARMS)
 def test_snapped_robots_need_no_gamma_and_b_in_chains(name: str) -> None:
     """With snapped angles, no axis of a first child is nearly parallel, so that gamma = b = 0 in every chain."""
-    converted = convert(read(urdf_file(name), 1e-4))
+    converted = convert(read(find_urdf(name), 1e-4))
     seen: set[str] = {converted.robot.base.name}
     for row in converted.rows:
         assert row.parent in seen or (row.gamma, row.b) == (0.0, 0.0)
@@ -267,13 +269,13 @@ def read_table(path: Path) -> tuple[Row, ...]:
     )
 
 
-def robot_of(table: tuple[Row, ...]) -> Robot:
-    links = tuple(Link(f"link{k}", brick(k)) for k in range(len(table) + 1))
+def make_robot(table: tuple[Row, ...]) -> Robot:
+    links = tuple(Link(f"link{k}", make_brick(k)) for k in range(len(table) + 1))
     joints = tuple(Joint(row.joint, row.kind, row.parent, f"link{k + 1}", row.placement) for k, row in enumerate(table))
     return Robot("table", links, joints)
 
 
-def brick(k: int) -> Inertia:
+def make_brick(k: int) -> Inertia:
     """A body whose ten parameters differ from those of all others."""
     x, y, z = (0.3 * math.sin(step * k + step) for step in (1.0, 2.0, 3.0))
     corners: tuple[Vector, ...] = ((x, y, z), (y, z, x), (-x, y, 0.1), (z, -0.2, y))
@@ -282,21 +284,21 @@ def brick(k: int) -> Inertia:
 
 @pytest.mark.parametrize("name", ["rx90", "iiwa14", "planar_2r"])
 def test_published_tables_are_reproduced(name: str, shared_data: Path) -> None:
-    """Exactly, except d of the last row, which belongs to a tool and is 0 here."""
+    """All rows agree exactly, except d of the last row, which belongs to a tool and is 0 here."""
     published = read_table(shared_data / "reference" / f"{name}_mdh.csv")
-    found = to_modified_dh(robot_of(published)).rows
-    for row, expected in zip(found[:-1], published[:-1], strict=True):
+    rows = to_modified_dh(make_robot(published)).rows
+    for row, expected in zip(rows[:-1], published[:-1], strict=True):
         assert row == expected
-    assert found[-1] == replace(published[-1], d=0.0)
+    assert rows[-1] == replace(published[-1], d=0.0)
 
 
 def test_puma_table_is_reproduced_except_for_parallel_axes(shared_data: Path) -> None:
-    """Axes 2 and 3 are parallel: only d2 + d3 is determined, and here it is d3."""
+    """Axes 2 and 3 are parallel, so that only d2 + d3 is determined; the conversion puts it into d3."""
     published = read_table(shared_data / "reference" / "puma560_mdh.csv")
-    found = to_modified_dh(robot_of(published)).rows
-    assert found[1].d == 0.0
-    assert found[2].d == pytest.approx(published[1].d + published[2].d, abs=1e-15)
-    for row, expected in zip(found, published, strict=True):
+    rows = to_modified_dh(make_robot(published)).rows
+    assert rows[1].d == 0.0
+    assert rows[2].d == pytest.approx(published[1].d + published[2].d, abs=1e-15)
+    for row, expected in zip(rows, published, strict=True):
         for key in ("gamma", "b", "alpha", "a", "theta"):
             assert getattr(row, key) == getattr(expected, key)
         assert row.joint in ("joint2", "joint3") or row.d == expected.d
@@ -306,7 +308,7 @@ def test_puma_table_is_reproduced_except_for_parallel_axes(shared_data: Path) ->
 def test_prismatic_robots_have_no_lengths(name: str, shared_data: Path) -> None:
     published = read_table(shared_data / "reference" / f"{name}_mdh.csv")
     moved = tuple(replace(row, a=0.1, d=-0.2) for row in published)
-    for row, expected in zip(to_modified_dh(robot_of(moved)).rows, published, strict=True):
+    for row, expected in zip(to_modified_dh(make_robot(moved)).rows, published, strict=True):
         assert (row.b, row.a, row.d) == (0.0, 0.0, 0.0)
         assert abs(row.alpha) == abs(expected.alpha)
 
@@ -317,13 +319,13 @@ def test_panda_urdf_gives_the_published_table(shared_data: Path) -> None:
     assert [replace(row, joint="", parent="") for row in arm] == [
         replace(row, joint="", parent="") for row in published
     ]
-    with_hand = convert(read(urdf_file("panda"), 1e-4)).rows[:7]
+    with_hand = convert(read(find_urdf("panda"), 1e-4)).rows[:7]
     for row, expected in zip(with_hand, published, strict=True):
         assert (abs(row.alpha), abs(row.a), row.d) == (abs(expected.alpha), abs(expected.a), expected.d)
 
 
-def standard_dh(table: list[tuple[JointKind, float, float, float, float]]) -> Robot:
-    """From alpha, a, theta, d in the standard convention: Rz(theta) Tz(d) Tx(a) Rx(alpha), the link at the far end."""
+def make_standard_dh_robot(table: list[tuple[JointKind, float, float, float, float]]) -> Robot:
+    """A robot from rows of alpha, a, theta, d in the standard convention, Rz(theta) Tz(d) Tx(a) Rx(alpha)."""
     joints = tuple(
         Joint(
             f"joint{k + 1}",
@@ -338,13 +340,13 @@ def standard_dh(table: list[tuple[JointKind, float, float, float, float]]) -> Ro
         )
         for k, (kind, alpha, a, theta, d) in enumerate(table)
     )
-    return Robot("standard", tuple(Link(f"link{k}", brick(k)) for k in range(len(table) + 1)), joints)
+    return Robot("standard", tuple(Link(f"link{k}", make_brick(k)) for k in range(len(table) + 1)), joints)
 
 
 def test_stanford_arm_from_standard_dh() -> None:
     """Stanford arm (Paul 1981): the origin of the prismatic link is the intersection of the three wrist axes."""
     R, P, quarter = JointKind.REVOLUTE, JointKind.PRISMATIC, math.pi / 2
-    robot = standard_dh(
+    robot = make_standard_dh_robot(
         [
             (R, -quarter, 0.0, 0.0, 0.412),
             (R, quarter, 0.0, 0.0, 0.154),
@@ -380,7 +382,7 @@ def test_everything_but_geometry_is_kept() -> None:
     )
     robot = Robot(
         "full",
-        tuple(Link(name, brick(k)) for k, name in enumerate(("base", "post", "arm", "hand"))),
+        tuple(Link(name, make_brick(k)) for k, name in enumerate(("base", "post", "arm", "hand"))),
         joints,
         couplings=(Coupling("bend", (("motor", 0.5), ("turn", -1.0)), 0.1),),
         motors=(Motor("motor", drive=Drive(2e-4, 50.0)),),
@@ -400,7 +402,7 @@ def test_everything_but_geometry_is_kept() -> None:
 
 
 def test_changed_parameters_are_restored_in_the_original_frames() -> None:
-    robot = read(urdf_file("ur10"), 1e-4)
+    robot = read(find_urdf("ur10"), 1e-4)
     converted = to_modified_dh(robot)
     link = converted.robot.links[3]
     heavier = converted.robot.with_inertias({link.name: link.inertia + Inertia.point_mass(1.0, (0.0, 0.0, 0.0))})
@@ -410,7 +412,7 @@ def test_changed_parameters_are_restored_in_the_original_frames() -> None:
     np.testing.assert_allclose(added[:4], [1.0, *origin], rtol=0.0, atol=1e-12)
 
 
-def four_bar() -> Robot:
+def make_four_bar() -> Robot:
     seat = Frame.from_rpy(0.2, 0.0, 0.0) @ Frame.shift(0.0, 0.1, 0.05)
     joints = (
         Joint("left", JointKind.REVOLUTE, "base", "a", Frame.shift(0.0), Z, seat),
@@ -418,12 +420,12 @@ def four_bar() -> Robot:
         Joint("right", JointKind.REVOLUTE, "base", "c", Frame.shift(1.0), Z),
     )
     cut = Joint("cut", JointKind.REVOLUTE, "b", "c", Frame.shift(1.0), Z, seat=Frame.shift(0.0, -1.0, 0.0))
-    links = tuple(Link(name, brick(k)) for k, name in enumerate(("base", "a", "b", "c")))
+    links = tuple(Link(name, make_brick(k)) for k, name in enumerate(("base", "a", "b", "c")))
     return Robot("four-bar", links, joints, loops=(Loop(cut),), actuated=("left",))
 
 
-def cut_joint_residual(robot: Robot, q: Float[np.ndarray, "joints"]) -> Float[np.ndarray, "4 4"]:
-    """The frame of the cut joint on the parent's side, seen from that on the child's side."""
+def compute_cut_joint_residual(robot: Robot, q: Float[np.ndarray, "joints"]) -> Float[np.ndarray, "4 4"]:
+    """The frame of the cut joint on its parent, seen from the frame of the cut joint on its child."""
     poses, cut = link_poses(robot, q), robot.loops[0].joint
     gap: Float[np.ndarray, "4 4"] = (
         np.linalg.inv(poses[cut.child] @ cut.seat.inverse().matrix) @ poses[cut.parent] @ cut.placement.matrix
@@ -432,7 +434,7 @@ def cut_joint_residual(robot: Robot, q: Float[np.ndarray, "joints"]) -> Float[np
 
 
 def test_loops_are_cut_at_the_same_place() -> None:
-    robot = four_bar()
+    robot = make_four_bar()
     converted = to_modified_dh(robot)
     assert len(converted.rows) == 3
     assert converted.robot.loops[0].joint.axis == robot.loops[0].joint.axis
@@ -440,32 +442,32 @@ def test_loops_are_cut_at_the_same_place() -> None:
     for _ in range(5):
         q = rng.uniform(-2.0, 2.0, 3)
         np.testing.assert_allclose(
-            cut_joint_residual(converted.robot, q), cut_joint_residual(robot, q), rtol=0.0, atol=1e-12
+            compute_cut_joint_residual(converted.robot, q), compute_cut_joint_residual(robot, q), rtol=0.0, atol=1e-12
         )
     check_restored(converted, robot)
 
 
 def test_loads_keep_their_frames_in_fixed_rows() -> None:
     place = Frame.from_rpy(0.3, -0.4, 1.9) @ Frame.shift(0.02, 0.03, 0.1)
-    path = urdf_file("ur10")
-    robot = read(path, 0.0).with_load(brick(9), on="tool0", frame=place)
+    path = find_urdf("ur10")
+    robot = read(path, 0.0).with_load(make_brick(9), on="tool0", frame=place)
     converted = to_modified_dh(robot)
     assert converted.rows[-1].kind is JointKind.FIXED
     assert converted.frames[-1] == IDENTITY
-    assert converted.robot.link("load").inertia.parameters == brick(9).parameters
+    assert converted.robot.link("load").inertia.parameters == make_brick(9).parameters
     check_structure(converted)
     check_poses(converted, robot, atol=1e-9)
     check_restored(converted, robot.merged)
     bare = pinocchio.buildModelFromUrdf(str(path))
     tool = bare.frames[bare.getFrameId("tool0")]
-    body = pinocchio.Inertia.FromDynamicParameters(brick(9).vector)
+    body = pinocchio.Inertia.FromDynamicParameters(make_brick(9).vector)
     bare.appendBodyToJoint(tool.parentJoint, body, tool.placement * pinocchio.SE3(place.matrix))
     joints = tuple(joint.name for joint in robot.movable)
-    assert largest_difference(bare, pinocchio_model(converted), joints) < 1e-9
+    assert compute_largest_difference(bare, build_pinocchio_model(converted), joints) < 1e-9
 
 
 def test_a_robot_without_movable_joints() -> None:
-    links = (Link("base", brick(0)), Link("plate", brick(1)))
+    links = (Link("base", make_brick(0)), Link("plate", make_brick(1)))
     robot = Robot("table", links, (Joint("bolt", JointKind.FIXED, "base", "plate", Frame.shift(0.1)),))
     converted = to_modified_dh(robot)
     assert converted.rows == ()
@@ -474,7 +476,7 @@ def test_a_robot_without_movable_joints() -> None:
 
 def test_symbolic_lengths_need_values() -> None:
     joint = Joint("joint", JointKind.REVOLUTE, "base", "arm", Frame.shift(symbol("l1")), X)
-    robot = Robot("symbolic", (Link("base"), Link("arm", brick(1))), (joint,), lengths=(("l1", None),))
+    robot = Robot("symbolic", (Link("base"), Link("arm", make_brick(1))), (joint,), lengths=(("l1", None),))
     with pytest.raises(UnsetLengthError, match="l1"):
         to_modified_dh(robot)
     converted = to_modified_dh(robot.with_lengths(l1=0.4))
@@ -488,7 +490,7 @@ def test_nearly_parallel_axes(tilt: float) -> None:
         Joint(f"joint{k}", JointKind.REVOLUTE, f"link{k}", f"link{k + 1}", shift @ Frame.turn(X, tilt))
         for k in range(4)
     )
-    robot = Robot("tilted", tuple(Link(f"link{k}", brick(k)) for k in range(5)), joints)
+    robot = Robot("tilted", tuple(Link(f"link{k}", make_brick(k)) for k in range(5)), joints)
     converted = to_modified_dh(robot)
     check_structure(converted)
     # The error is the tilt itself (below TOLERANCE) or the rounding of lengths of 1 m / tilt.
@@ -524,7 +526,7 @@ def trees(draw: st.DrawFn) -> Robot:
     for k in range(1, count + 1):
         kind = draw(kinds)
         load = kind is JointKind.FIXED and draw(st.booleans())
-        links.append(Link(f"link{k}", draw(st.sampled_from([Inertia(), brick(k)])), load=load))
+        links.append(Link(f"link{k}", draw(st.sampled_from([Inertia(), make_brick(k)])), load=load))
         parent = max(0, k - 1 - draw(st.sampled_from([0, 0, 0, 1, 2])))
         seat = draw(st.one_of(st.just(IDENTITY), frames))
         joints.append(Joint(f"joint{k}", kind, f"link{parent}", f"link{k}", draw(frames), draw(axes), seat))

@@ -32,19 +32,19 @@ ROBOTS = [PUMA, COUPLED, PANDA]
 IDS = ["puma560", "coupled puma560", "panda"]
 
 
-def motor_row(robot: Robot) -> np.ndarray:
+def compute_motor_row(robot: Robot) -> np.ndarray:
     """The row J of the last motor: its velocity is J @ xd."""
     A, _ = robot.coupling_map
     names = [joint.name for joint in robot.movable]
     return sum((c * A[names.index(name)] for name, c in robot.motors[-1].turns_with), np.zeros(A.shape[1]))
 
 
-def without_last_motor(robot: Robot) -> Robot:
+def remove_last_motor(robot: Robot) -> Robot:
     return replace(robot, motors=robot.motors[:-1])
 
 
-def motor_torque(robot: Robot, xd: np.ndarray, xdd: np.ndarray, J: np.ndarray) -> np.ndarray:
-    """The torque that the drive of the last motor adds: J^T times its own."""
+def compute_motor_torque(robot: Robot, xd: np.ndarray, xdd: np.ndarray, J: np.ndarray) -> np.ndarray:
+    """The torque that the drive of the last motor adds at the joints, J^T times the torque of the motor."""
     ia, fv, fc, fo = robot.motors[-1].drive.parameters
     rate, speed = J @ xd, robot.motors[-1].drive.coulomb_speed
     return J * (ia * (J @ xdd) + fv * rate + fc * rate / np.hypot(rate, speed) + fo)
@@ -52,7 +52,7 @@ def motor_torque(robot: Robot, xd: np.ndarray, xdd: np.ndarray, J: np.ndarray) -
 
 @pytest.mark.parametrize("robot", ROBOTS, ids=IDS)
 def test_the_motor_is_not_a_coordinate(robot: Robot) -> None:
-    bare = without_last_motor(robot)
+    bare = remove_last_motor(robot)
     assert (robot.coordinates, robot.actuated) == (bare.coordinates, bare.actuated)
     assert robot.moving == (*bare.moving, "m")
     assert robot.parameter_names == (*bare.parameter_names, "m.Ia", "m.fv", "m.fc", "m.fo")
@@ -61,14 +61,14 @@ def test_the_motor_is_not_a_coordinate(robot: Robot) -> None:
 
 @pytest.mark.parametrize("robot", ROBOTS, ids=IDS)
 def test_motors_in_every_graph(robot: Robot) -> None:
-    bare, J = without_last_motor(robot), motor_row(robot)
+    bare, J = remove_last_motor(robot), compute_motor_row(robot)
     x, xd, xdd = state(len(robot.coordinates))
-    extra = motor_torque(robot, xd, xdd, J)
+    extra = compute_motor_torque(robot, xd, xdd, J)
     tau = evaluate(graphs.inverse_dynamics_graph(robot), x, xd, xdd)
     assert close(tau, evaluate(graphs.inverse_dynamics_graph(bare), x, xd, xdd) + extra)
     alone = np.where(np.abs(J) == np.abs(J).max(), J, 0.0)  # the twin that must fail: the motor acts on one joint only
     assert not close(
-        tau, evaluate(graphs.inverse_dynamics_graph(bare), x, xd, xdd) + motor_torque(robot, xd, xdd, alone)
+        tau, evaluate(graphs.inverse_dynamics_graph(bare), x, xd, xdd) + compute_motor_torque(robot, xd, xdd, alone)
     )
     Y = evaluate(graphs.regressor_graph(robot), x, xd, xdd)
     assert close(Y @ robot.theta, tau)
@@ -157,21 +157,21 @@ def test_forces_on_the_motor() -> None:
     A, b = robot.coupling_map
     q = A @ x + b
     m = -0.5 * q[4] + 2.0 * q[5]
-    extra = 2.0 * (motor_row(robot) * m**2 + A[4] * np.sin(m))
+    extra = 2.0 * (compute_motor_row(robot) * m**2 + A[4] * np.sin(m))
     tau, bare = (evaluate(graphs.inverse_dynamics_graph(r), x, xd, xdd) for r in (robot, COUPLED))
     assert close(tau, bare + extra)
     assert not close(tau, bare - extra)
 
 
 def test_base_parameters() -> None:
-    """Puma: 36 and the rotors of four joints; the motor adds its inertia, and with friction all except its offset."""
+    """The motor adds its rotor inertia, viscous and Coulomb friction to the base parameters, but not its offset."""
     robot = PUMA
     friction = ("viscous", "coulomb", "offset")
     plain, rotors, with_friction = (
         ytheta.base_parameters(robot, **kind)
         for kind in ({}, {"rotor_inertia": True}, {"rotor_inertia": True, "friction": friction})
     )
-    bare = ytheta.base_parameters(without_last_motor(robot), method="qr", rotor_inertia=True)
+    bare = ytheta.base_parameters(remove_last_motor(robot), method="qr", rotor_inertia=True)
     assert (len(plain), len(rotors), len(with_friction)) == (36, len(bare) + 1, len(bare) + 1 + 18 + 2)
     assert len(with_friction) == rank(robot, with_friction.selected)
     assert is_complete_and_minimal(robot, with_friction)
@@ -181,7 +181,7 @@ def test_base_parameters() -> None:
 
 @pytest.mark.parametrize("factor", [1e-2, 45.0, 1e3])
 def test_factors_of_any_size(factor: float) -> None:
-    """Gears in the factors instead of the gear ratio give the same number of base parameters."""
+    """If the factors contain the gear ratio, the number of base parameters is the same."""
     robot = wrist(driven_robot("puma560"), ("joint5", factor), ("joint6", factor))
     base = ytheta.base_parameters(robot, rotor_inertia=True, friction=("viscous", "coulomb", "offset"))
     assert len(base) == 40 + 1 + 18 + 2
@@ -191,7 +191,7 @@ def test_factors_of_any_size(factor: float) -> None:
 
 def test_kernels_refuse_base_parameters_of_other_factors() -> None:
     base = ytheta.base_parameters(PUMA, rotor_inertia=True)
-    different = wrist(without_last_motor(PUMA), ("joint5", 1.0), ("joint6", -0.8))
+    different = wrist(remove_last_motor(PUMA), ("joint5", 1.0), ("joint6", -0.8))
     with pytest.raises(InputError, match="use base_parameters of that robot"):
         ytheta.regressor(different, base)
 

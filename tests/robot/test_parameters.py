@@ -1,4 +1,4 @@
-"""Standard parameters: selection by kind and name, units, and robots with other values."""
+"""Standard parameters: selection by kind and name, units, and replacement of values."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from ytheta.robot.reading.load import load
 ARM = load("stanford")  # joint 3 is prismatic
 
 
-def kinds(names: tuple[str, ...]) -> set[str]:
+def list_kinds(names: tuple[str, ...]) -> set[str]:
     return {name.rpartition(".")[2] for name in names}
 
 
 def test_parameters_are_selected_by_kind() -> None:
     links = select_parameters(ARM, rotor_inertia=False)
     assert links == ARM.parameter_names[:60]
-    assert kinds(select_parameters(ARM, rotor_inertia=True)) == kinds(links) | {"Ia"}
+    assert list_kinds(select_parameters(ARM, rotor_inertia=True)) == list_kinds(links) | {"Ia"}
     with_friction = select_parameters(ARM, rotor_inertia=False, friction=("viscous", "offset"))
-    assert kinds(with_friction) == kinds(links) | {"fv", "fo"}
+    assert list_kinds(with_friction) == list_kinds(links) | {"fv", "fo"}
     assert list(with_friction) == [name for name in ARM.parameter_names if name in with_friction]
 
 

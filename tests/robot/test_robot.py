@@ -68,7 +68,7 @@ def test_lengths_of_any_name_take_finite_values_only() -> None:
 
 
 def test_an_identified_model_may_have_a_negative_mass() -> None:
-    """Readers refuse negative masses, but an identified model may have them; they are not consistent."""
+    """Readers refuse negative masses, but an identified model may have them. They are not physically consistent."""
     robot = revolute_chain(("q1", "base", "arm")).with_inertias({"arm": Inertia((-1.0, *[0.0] * 9))})
     assert not robot.consistency["arm"]
     assert robot.consistency["arm"].reason == "negative mass -1 kg"

@@ -30,11 +30,11 @@ def read(path: Path, snap: float = 0.0) -> Robot:
     return read_urdf(parse_xml(path.read_bytes(), path), path, snap)
 
 
-def ten_parameters(inertia: pin.Inertia) -> np.ndarray:
+def to_ten_parameters(inertia: pin.Inertia) -> np.ndarray:
     return np.array(inertia.toDynamicParameters())
 
 
-def inertia_difference(robot: Robot, model: pin.Model) -> float:
+def compute_inertia_difference(robot: Robot, model: pin.Model) -> float:
     """The largest difference of the inertias of single links and of merged bodies.
 
     Pinocchio stores the inertia of a link on a fixed joint with the frame of this joint, and merges it into the body
@@ -42,19 +42,19 @@ def inertia_difference(robot: Robot, model: pin.Model) -> float:
     """
     fixed = {frame.name: frame.inertia for frame in model.frames if frame.type == pin.FrameType.FIXED_JOINT}
     single = [
-        abs(ten_parameters(fixed[joint.name]) - robot.link(joint.child).inertia.vector).max()
+        abs(to_ten_parameters(fixed[joint.name]) - robot.link(joint.child).inertia.vector).max()
         for joint in robot.joints
         if joint.kind is JointKind.FIXED
     ]
     carrier = {joint.child: model.getJointId(joint.name) for joint in robot.merged.joints}
     merged = [
-        abs(ten_parameters(model.inertias[carrier.get(link.name, 0)]) - link.inertia.vector).max()
+        abs(to_ten_parameters(model.inertias[carrier.get(link.name, 0)]) - link.inertia.vector).max()
         for link in robot.merged.links
     ]
     return float(max([*single, *merged]))
 
 
-def pose_difference(robot: Robot, model: pin.Model, rng: np.random.Generator) -> float:
+def compute_pose_difference(robot: Robot, model: pin.Model, rng: np.random.Generator) -> float:
     """The largest difference of the poses of all links at one random position."""
     q = rng.uniform(-3.0, 3.0, len(robot.movable))
     tangent = np.zeros(model.nv)
@@ -83,11 +83,11 @@ def test_equals_pinocchio(path: Path) -> None:
     assert sum(link.inertia.mass for link in robot.links) == pytest.approx(
         sum(inertia.mass for inertia in model.inertias), abs=TOLERANCE
     )
-    assert inertia_difference(robot, model) <= TOLERANCE
+    assert compute_inertia_difference(robot, model) <= TOLERANCE
     rng = np.random.default_rng(1)
-    assert max(pose_difference(robot, model, rng) for _ in range(3)) <= TOLERANCE
+    assert max(compute_pose_difference(robot, model, rng) for _ in range(3)) <= TOLERANCE
     perturbed = robot.with_inertias(_perturb_heaviest_link(robot))
-    assert inertia_difference(perturbed, model) > TOLERANCE  # the twin that must fail
+    assert compute_inertia_difference(perturbed, model) > TOLERANCE  # the twin that must fail
     assert np.isfinite(robot.theta).all()
 
 
@@ -102,8 +102,8 @@ def test_a_wrong_axis_is_detected() -> None:
     robot, model = read(path), pin.buildModelFromUrdf(str(path))
     other = path.read_text().replace('<axis xyz="0 0 1"/>', '<axis xyz="0 1 0"/>', 1)
     twisted = read_urdf(parse_xml(other.encode(), path), path, 0.0)
-    assert pose_difference(robot, model, np.random.default_rng(1)) <= TOLERANCE
-    assert pose_difference(twisted, model, np.random.default_rng(1)) > TOLERANCE
+    assert compute_pose_difference(robot, model, np.random.default_rng(1)) <= TOLERANCE
+    assert compute_pose_difference(twisted, model, np.random.default_rng(1)) > TOLERANCE
 
 
 @pytest.mark.parametrize(("name", "reason"), example_robots.REFUSED.items())
@@ -176,13 +176,13 @@ def test_other_angles_are_not_snapped() -> None:
 # --- single features -------------------------------------------------------------------------------------------------
 
 
-def one_joint(kind: str, inside: str = "") -> bytes:
+def format_urdf(kind: str, inside: str = "") -> bytes:
     text = f'<robot name="r"><link name="a"/><link name="b"/><joint name="j" type="{kind}"><parent link="a"/>'
     return f'{text}<child link="b"/>{inside}</joint></robot>'.encode()
 
 
 def read_joint(kind: str, inside: str = "", *, fix_base: bool = False) -> Robot:
-    return read_urdf(parse_xml(one_joint(kind, inside), Path("r.urdf")), Path("r.urdf"), SNAP, fix_base=fix_base)
+    return read_urdf(parse_xml(format_urdf(kind, inside), Path("r.urdf")), Path("r.urdf"), SNAP, fix_base=fix_base)
 
 
 def test_fix_base_fixes_a_floating_base(tmp_path: Path) -> None:
@@ -195,7 +195,7 @@ def test_fix_base_fixes_a_floating_base(tmp_path: Path) -> None:
         "the floating joint is fixed at its position in the file (fix_base): j"
     ]
     path = tmp_path / "r.urdf"
-    path.write_bytes(one_joint("floating"))
+    path.write_bytes(format_urdf("floating"))
     assert ytheta.load(path, fix_base=True).movable == ()
     with pytest.raises(InputError, match="'planar' are not supported"):
         read_joint("planar", fix_base=True)

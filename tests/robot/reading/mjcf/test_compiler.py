@@ -21,7 +21,7 @@ from tests.support.mjcf_models import (
         ('<body><joint limited="maybe"/></body>', "", "limited='maybe' is unknown; use one of true, false, auto"),
         ("", '<compiler coordinate="global"/>', r"coordinate='global' is no longer part of MJCF.*save it"),
         ("", '<compiler angle="grad"/>', "angle='grad' is unknown; use one of degree, radian"),
-        ("", '<compiler eulerseq="xyw"/>', "eulerseq='xyw' should be three letters out of"),
+        ("", '<compiler eulerseq="xyw"/>', "eulerseq='xyw' should be three of the letters"),
     ],
 )
 def test_mistakes(content: str, top: str, message: str) -> None:

@@ -40,7 +40,11 @@ def test_default_classes_inherit() -> None:
 @pytest.mark.parametrize(
     ("content", "top", "message"),
     [
-        ('<body><geom class="nope" size="1"/></body>', "", "the default class 'nope' does not exist; choose from: main"),
+        (
+            '<body><geom class="nope" size="1"/></body>',
+            "",
+            "the default class 'nope' does not exist; choose from: main",
+        ),
         ("", "<default><default/></default>", "the attribute 'class' is missing"),
         (
             "",

@@ -18,7 +18,7 @@ from ytheta.errors import RobotFileError
 
 
 def write_files(folder: Path, **contents: str) -> Path:
-    """Files by stem; a double underscore goes into a folder. The main file is ``main.xml``."""
+    """Write files, given by stem, in which a double underscore separates folders; return the path of ``main.xml``."""
     for name, content in contents.items():
         path = folder / (name.replace("__", "/") + ".xml")
         path.parent.mkdir(exist_ok=True, parents=True)

@@ -25,7 +25,7 @@ from ytheta.robot.parts import JointKind
 from ytheta.robot.robot import Robot
 
 
-def residuals(text: str) -> Iterator[tuple[Robot, Float[np.ndarray, "joints"], Float[np.ndarray, "rows"]]]:
+def compute_residuals(text: str) -> Iterator[tuple[Robot, Float[np.ndarray, "joints"], Float[np.ndarray, "rows"]]]:
     """The robot, joint positions, and MuJoCo's residual of the constraint; the initial configuration comes first."""
     robot, model = read_both(text)
     data, rng = mujoco.MjData(model), np.random.default_rng(3)
@@ -51,7 +51,7 @@ LOOPS = [
 
 @pytest.mark.parametrize("equality", LOOPS)
 def test_loop_residuals_are_those_of_mujoco(equality: str) -> None:
-    for robot, q, residual in residuals(mechanism_text(equality)):
+    for robot, q, residual in compute_residuals(mechanism_text(equality)):
         cut = robot.loops[0].joint
         assert (cut.name, cut.kind) == ("loop", JointKind.POINT if "connect" in equality else JointKind.FIXED)
         poses = link_poses(robot, q)
@@ -65,7 +65,7 @@ def test_loop_residuals_are_those_of_mujoco(equality: str) -> None:
 
 @pytest.mark.parametrize("equality", [loop for loop in LOOPS if "site" not in loop and "1 2 3 4" not in loop])
 def test_loops_between_bodies_close_in_the_initial_configuration(equality: str) -> None:
-    robot, q, residual = next(residuals(mechanism_text(equality)))
+    robot, q, residual = next(compute_residuals(mechanism_text(equality)))
     assert residual == pytest.approx(0.0, abs=TOLERANCE)
     cut, poses = robot.loops[0].joint, link_poses(robot, q)
     closed = poses[cut.parent] @ cut.placement.matrix @ cut.seat.matrix
@@ -73,7 +73,7 @@ def test_loops_between_bodies_close_in_the_initial_configuration(equality: str) 
 
 
 def test_a_slightly_wrong_loop_is_detected() -> None:
-    robot, q, residual = next(residuals(mechanism_text(LOOPS[0])))
+    robot, q, residual = next(compute_residuals(mechanism_text(LOOPS[0])))
     cut, poses = robot.loops[0].joint, link_poses(robot, q)
     wrong = Frame.shift(1e-6) @ cut.placement
     difference = (poses[cut.parent] @ wrong.matrix @ cut.seat.matrix - poses[cut.child])[:3, 3]
@@ -114,7 +114,7 @@ def test_a_weld_without_torque_is_a_point_joint() -> None:
     ],
 )
 def test_joint_equalities_are_couplings(equality: str) -> None:
-    for robot, q, residual in residuals(mechanism_text(equality)):
+    for robot, q, residual in compute_residuals(mechanism_text(equality)):
         factors, offset = robot.coupling_map
         positions = {joint.name: value for joint, value in zip(robot.movable, q, strict=True)}
         x = np.array([positions[name] for name in robot.coordinates])

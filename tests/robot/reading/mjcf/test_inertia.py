@@ -56,14 +56,14 @@ def test_inertia_from_two_ends(shape: str, ends: str) -> None:
     ],
 )
 def test_compiler_settings(compiler: str) -> None:
-    given = '<inertial pos="0.1 0 0" mass="0.5" diaginertia="0.2 0.3 0.4" euler="10 20 30"/>'
+    inertial = '<inertial pos="0.1 0 0" mass="0.5" diaginertia="0.2 0.3 0.4" euler="10 20 30"/>'
     text = world_text(
         f"""
-        <body><joint armature="1"/>{given}
+        <body><joint armature="1"/>{inertial}
           <geom type="box" size=".1 .2 .3" pos="1 0 0" euler="3 2 1"/><geom size="0.2" group="2"/>
           <geom size="1" mass="0"/><geom size="1" density="0"/></body>
-        <body><joint armature="1"/>{given}<geom size="0.1" mass="0"/></body>
-        <body><joint armature="1"/>{given}</body>
+        <body><joint armature="1"/>{inertial}<geom size="0.1" mass="0"/></body>
+        <body><joint armature="1"/>{inertial}</body>
         <body><joint armature="1"/>
           <inertial pos="0 0 1" mass="0.1" fullinertia="0.1 0.2 0.25 0.01 -0.02 0.03"/></body>""",
         f"<compiler {compiler}/>",

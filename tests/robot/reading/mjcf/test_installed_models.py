@@ -29,7 +29,7 @@ from ytheta.robot.parts import Joint
 from ytheta.robot.robot import Robot
 
 
-def package_folder(package: str) -> Path:
+def find_package_folder(package: str) -> Path:
     spec = importlib.util.find_spec(package)
     assert spec is not None
     assert spec.submodule_search_locations
@@ -56,34 +56,34 @@ UNSUPPORTED = {
 }
 
 
-def installed_models() -> Iterator[tuple[str, str]]:
+def list_installed_models() -> Iterator[tuple[str, str]]:
     for package, folder in PACKAGES.items():
-        for path in sorted((package_folder(package) / folder).rglob("*.xml")):
+        for path in sorted((find_package_folder(package) / folder).rglob("*.xml")):
             if path.stem not in FRAGMENTS and "item_assets" not in path.parts:
-                yield package, str(path.relative_to(package_folder(package) / folder))
+                yield package, str(path.relative_to(find_package_folder(package) / folder))
 
 
 @cache
 def copy_models(package: str, target: Path) -> Path:
     """Copy the XML files of a package into a folder with a package.xml, since their meshes are in sibling folders."""
     folder = target / package
-    source = package_folder(package) / PACKAGES[package]
+    source = find_package_folder(package) / PACKAGES[package]
 
-    def not_xml(parent: str, names: list[str]) -> list[str]:
+    def list_other_files(parent: str, names: list[str]) -> list[str]:
         return [name for name in names if not name.endswith(".xml") and not (Path(parent) / name).is_dir()]
 
-    shutil.copytree(source, folder, ignore=not_xml)
+    shutil.copytree(source, folder, ignore=list_other_files)
     (folder / "package.xml").write_text("<package/>")
     return folder
 
 
 @cache
 def read_pair(package: str, file: str, target: Path) -> tuple[Robot, mujoco.MjModel]:
-    model = mujoco.MjModel.from_xml_path(str(package_folder(package) / PACKAGES[package] / file))
+    model = mujoco.MjModel.from_xml_path(str(find_package_folder(package) / PACKAGES[package] / file))
     return read(copy_models(package, target) / file, fix_base=True), model
 
 
-SUPPORTED = [entry for entry in installed_models() if Path(entry[1]).stem not in UNSUPPORTED]
+SUPPORTED = [entry for entry in list_installed_models() if Path(entry[1]).stem not in UNSUPPORTED]
 
 
 @pytest.fixture(scope="module")
@@ -117,7 +117,7 @@ def test_installed_model_has_the_joints_of_mujoco(package: str, file: str, copie
 
 
 @pytest.mark.parametrize(
-    ("package", "file"), [entry for entry in installed_models() if Path(entry[1]).stem in UNSUPPORTED]
+    ("package", "file"), [entry for entry in list_installed_models() if Path(entry[1]).stem in UNSUPPORTED]
 )
 def test_unsupported_installed_model_is_an_error(package: str, file: str, copies: Path) -> None:
     with pytest.raises(RobotFileError, match=UNSUPPORTED[Path(file).stem]):
@@ -125,7 +125,7 @@ def test_unsupported_installed_model_is_an_error(package: str, file: str, copies
 
 
 def test_assets_outside_of_the_folder_need_a_package() -> None:
-    path = package_folder("gymnasium_robotics") / "envs/assets/fetch/reach.xml"
+    path = find_package_folder("gymnasium_robotics") / "envs/assets/fetch/reach.xml"
     with pytest.raises(RobotFileError, match=r"the path '\.\./textures/block\.png' leaves the robot's folder") as error:
         read(path, fix_base=True)
     assert "put a package.xml into the folder that contains both" in str(error.value)

@@ -82,17 +82,17 @@ def extend(folder: Path, text: str, *, urdf: str = URDF) -> Robot:
     return load(folder / "ours.toml")
 
 
-def minimal(extra: str = "", top: str = "") -> str:
+def format_extension(extra: str = "", top: str = "") -> str:
     return f'extends = "vendor.urdf"\n{top}\n{extra}'
 
 
 def test_an_empty_extension_changes_nothing(tmp_path: Path) -> None:
-    robot = extend(tmp_path, minimal())
+    robot = extend(tmp_path, format_extension())
     vendor = load(tmp_path / "vendor.urdf")
     assert robot == vendor
     assert robot.findings == vendor.findings
-    assert robot.findings  # the rounded angle of q2, snapped as it is in a URDF
-    assert extend(tmp_path, minimal(top='name = "ours"')) != vendor
+    assert robot.findings  # the rounded angle of q2 is snapped, as in a URDF
+    assert extend(tmp_path, format_extension(top='name = "ours"')) != vendor
 
 
 def test_all_tables_and_keys(tmp_path: Path) -> None:
@@ -118,19 +118,19 @@ def test_all_tables_and_keys(tmp_path: Path) -> None:
 
 
 def test_drives_and_limits_are_replaced_as_a_whole(tmp_path: Path) -> None:
-    robot = extend(tmp_path, minimal('[[joint]]\nname = "q1"\ndrive = { viscous = 0.1 }'))
+    robot = extend(tmp_path, format_extension('[[joint]]\nname = "q1"\ndrive = { viscous = 0.1 }'))
     assert robot.joint("q1").drive == Drive(viscous=0.1)
     assert robot.joint("q1").limits == Limits(-1.0, 1.0, 2.0, effort=9.0)
-    robot = extend(tmp_path, minimal('[[joint]]\nname = "q1"\nlimits = { velocity = 3.0 }'))
+    robot = extend(tmp_path, format_extension('[[joint]]\nname = "q1"\nlimits = { velocity = 3.0 }'))
     assert robot.joint("q1").limits == Limits(velocity=3.0)
     assert robot.joint("q1").drive == Drive(viscous=0.5, coulomb=0.7)
 
 
 def test_options_apply_to_the_extended_file(tmp_path: Path) -> None:
-    extend(tmp_path, minimal())
-    exactly = load(tmp_path / "ours.toml", snap=0.0)
-    assert exactly == load(tmp_path / "vendor.urdf", snap=0.0)
-    assert exactly != load(tmp_path / "ours.toml")
+    extend(tmp_path, format_extension())
+    unsnapped = load(tmp_path / "ours.toml", snap=0.0)
+    assert unsnapped == load(tmp_path / "vendor.urdf", snap=0.0)
+    assert unsnapped != load(tmp_path / "ours.toml")
     (tmp_path / "vendor.urdf").write_text(FLOATING)
     with pytest.raises(InputError, match="read the file with --fix-base"):
         load(tmp_path / "ours.toml")
@@ -159,8 +159,8 @@ def test_extending_toml_mjcf_and_the_catalog(tmp_path: Path) -> None:
 
 def test_actuated_coordinates(tmp_path: Path) -> None:
     coupled = '[[motor]]\nname = "m"\n[[coupling]]\njoint = "q2"\nterms = { q1 = -1.0, m = 1.0 }'
-    assert extend(tmp_path, minimal(coupled)).actuated == ("q1", "m")
-    assert extend(tmp_path, minimal(coupled, 'actuated = ["m", "q1"]')).actuated == ("m", "q1")
+    assert extend(tmp_path, format_extension(coupled)).actuated == ("q1", "m")
+    assert extend(tmp_path, format_extension(coupled, 'actuated = ["m", "q1"]')).actuated == ("m", "q1")
     (tmp_path / "turned.toml").write_text('extends = "ours.toml"\n[[force]]\nname = "f"\ntorque = { m = "1" }')
     assert load(tmp_path / "turned.toml").actuated == ("m", "q1")
     (tmp_path / "walker.toml").write_text('extends = "walker"\nname = "ours"')
@@ -195,7 +195,7 @@ def test_home_of_newly_coupled_joints_is_dropped(tmp_path: Path) -> None:
 def test_mistakes(text: str, reason: str, tmp_path: Path) -> None:
     top, extra = ("", text) if text.startswith("[[") else (text, "")
     with pytest.raises(InputError, match=reason):
-        extend(tmp_path, minimal(extra, top))
+        extend(tmp_path, format_extension(extra, top))
 
 
 def test_circular_and_long_extensions_are_errors(tmp_path: Path) -> None:
@@ -204,7 +204,7 @@ def test_circular_and_long_extensions_are_errors(tmp_path: Path) -> None:
     circle = r"'extends' is circular: a.toml → b.toml → c.toml → a.toml; remove 'extends' from one of these files"
     with pytest.raises(RobotError, match=circle):
         load(tmp_path / "a.toml")
-    with pytest.raises(RobotError, match=r"circle: d.toml → d.toml"):
+    with pytest.raises(RobotError, match=r"circular: d.toml → d.toml"):
         load(tmp_path / "d.toml")
     for k in range(40):
         (tmp_path / f"f{k}.toml").write_text(f'extends = "f{k + 1}.toml"')
@@ -245,6 +245,6 @@ def test_a_package_may_contain_both_files(tmp_path: Path) -> None:
 
 def test_errors_name_the_file_they_are_in(tmp_path: Path) -> None:
     with pytest.raises(RobotError, match=r"^ours.toml: vendor.urdf: .*'nowhere' does not exist"):
-        extend(tmp_path, minimal(), urdf=URDF.replace('parent link="base"', 'parent link="nowhere"'))
+        extend(tmp_path, format_extension(), urdf=URDF.replace('parent link="base"', 'parent link="nowhere"'))
     with pytest.raises(RobotFileError, match=r"^vendor.urdf.*is unknown"):
-        extend(tmp_path, minimal(), urdf=URDF.replace('type="revolute"', 'type="round"'))
+        extend(tmp_path, format_extension(), urdf=URDF.replace('type="revolute"', 'type="round"'))

@@ -1,4 +1,4 @@
-"""Our TOML format: geometry, snapping, lengths and mistakes."""
+"""The TOML format: geometry, snapping, lengths and mistakes."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from ytheta.robot.frame import Frame
 from ytheta.robot.kinematics import link_poses
 
 
-def standard_matrix(theta: float, d: float, a: float, alpha: float) -> np.ndarray:
-    """The textbook matrix of standard_matrix Denavit-Hartenberg parameters, as printed in walker1988 section 2.2."""
+def compute_standard_matrix(theta: float, d: float, a: float, alpha: float) -> np.ndarray:
+    """The textbook matrix of standard Denavit-Hartenberg parameters, as printed in [walker1988] section 2.2."""
     ct, st, ca, sa = math.cos(theta), math.sin(theta), math.cos(alpha), math.sin(alpha)
     return np.array([[ct, -st * ca, st * sa, a * ct], [st, ct * ca, -ct * sa, a * st], [0, sa, ca, d], [0, 0, 0, 1]])
 
 
-def modified_matrix(theta: float, d: float, a: float, alpha: float) -> np.ndarray:
-    """The textbook matrix of modified_matrix parameters (Craig)."""
+def compute_modified_matrix(theta: float, d: float, a: float, alpha: float) -> np.ndarray:
+    """The textbook matrix of modified Denavit-Hartenberg parameters (Craig)."""
     ct, st, ca, sa = math.cos(theta), math.sin(theta), math.cos(alpha), math.sin(alpha)
     return np.array([[ct, -st, 0, a], [st * ca, ct * ca, -sa, -sa * d], [st * sa, ct * sa, ca, ca * d], [0, 0, 0, 1]])
 
@@ -43,17 +43,17 @@ child = "link"
     robot = read(text)
     q = 0.7
     theta, d = (0.3 + q, 0.4) if kind == "revolute" else (0.3, 0.4 + q)
-    textbook = standard_matrix if convention == "standard_dh" else modified_matrix
+    textbook = compute_standard_matrix if convention == "standard_dh" else compute_modified_matrix
     pose = link_poses(robot, np.array([q]))["link"]
     np.testing.assert_allclose(pose, textbook(theta, d, 0.5, 0.6), rtol=0, atol=1e-15)
-    wrong = modified_matrix if convention == "standard_dh" else standard_matrix
+    wrong = compute_modified_matrix if convention == "standard_dh" else compute_standard_matrix
     assert abs(pose - wrong(theta, d, 0.5, 0.6)).max() > 0.01
 
 
 def test_gamma_and_b_of_modified_dh() -> None:
     robot = read(TWO.replace("alpha = 1.5708", "gamma = 0.2, b = 0.7, alpha = 0.9"))
     turn = Frame.turn((0.0, 0.0, 1.0), 0.2) @ Frame.shift(z=0.7)
-    expected = turn.matrix @ modified_matrix(0.0, 0.2, 0.4, 0.9)
+    expected = turn.matrix @ compute_modified_matrix(0.0, 0.2, 0.4, 0.9)
     np.testing.assert_allclose(robot.numeric.joint("q2").placement.matrix, expected, rtol=0, atol=1e-15)
 
 

@@ -11,7 +11,7 @@ from ytheta.robot.parts import Joint, JointKind, Link, Marker
 
 @dataclass(frozen=True)
 class Merge:
-    """The remaining links and joints, and the carrier of each original link with the link's frame in it."""
+    """The remaining links and joints. ``carrier`` is the remaining link for each original link, and the frame in it."""
 
     links: tuple[Link, ...]
     joints: tuple[Joint, ...]

@@ -45,7 +45,7 @@ Vec3: TypeAlias = Float[np.ndarray, "3"]
 TOLERANCE = 1e-9  # bounds the sine between parallel axes, and lengths treated as zero, relative to the largest offset
 NEARLY_PARALLEL = 1e-2  # largest sine of the angle between nearly parallel axes
 ANGLE_TOLERANCE = 1e-12  # rad; an angle within this of a multiple of pi/6 is replaced by that multiple
-QUARTER_TURN = math.pi / 2 + TOLERANCE
+MAX_PREFERRED_ANGLE = math.pi / 2 + TOLERANCE  # rad, of theta and gamma
 MAX_OFFSET = 1e60  # metres; inertias of composite bodies contain fourth powers of lengths
 
 
@@ -146,7 +146,7 @@ class _Axis:
 
 
 def _find_axis(joint: Joint, below: _Axis | None) -> _Axis:
-    """Return the axis of a joint in the original frame of its child link; ``below`` is the next joint's axis."""
+    """Return the axis of a joint in the original frame of its child link; ``below`` is the axis of the first child."""
     moved_frame = joint.seat.inverse().matrix
     z, point = moved_frame[:3, :3] @ np.array(joint.axis), moved_frame[:3, 3]
     z /= np.linalg.norm(z)
@@ -187,11 +187,8 @@ def _choose_frame(joint: Joint, above: Frame, axis: _Axis, below: _Axis | None, 
         frame = _build_frame(origin, some_x, axis.z)
         return frame @ Frame.turn((0.0, 0.0, 1.0), -_compute_row(joint, above @ frame, tol).theta)
     frame = _build_frame(origin, x, axis.z)
-    return (
-        frame
-        if abs(_compute_row(joint, above @ frame, tol).theta) <= QUARTER_TURN
-        else _build_frame(origin, -x, axis.z)
-    )
+    theta = _compute_row(joint, above @ frame, tol).theta
+    return frame if abs(theta) <= MAX_PREFERRED_ANGLE else _build_frame(origin, -x, axis.z)
 
 
 def _choose_origin(axis: _Axis, parent_z: Vec3, parent_origin: Vec3) -> Vec3:
@@ -247,7 +244,7 @@ def _compute_row(joint: Joint, frame: Frame, tol: float) -> Row:
         candidates.append(
             Row(joint.name, joint.parent, joint.kind, gamma, b, _wrap_angle(alpha), a, _wrap_angle(theta), d)
         )
-    return min(candidates, key=lambda row: (abs(row.gamma) > QUARTER_TURN, row.a < 0.0, row.alpha < 0.0))
+    return min(candidates, key=lambda row: (abs(row.gamma) > MAX_PREFERRED_ANGLE, row.a < 0.0, row.alpha < 0.0))
 
 
 def _wrap_angle(value: float) -> float:

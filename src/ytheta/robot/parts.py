@@ -8,7 +8,7 @@ The seat is the identity in URDF and in modified DH. In standard DH, the link fr
 MJCF, the joint anchor can be anywhere in the body. Both need a seat, so that the link frames are those of the file.
 
 A loop is given by its cut joint, whose parent and child are both links of the tree. The loop is closed if
-``T_parent placement motion(q) seat = T_child``.
+``T_parent placement motion(q) seat = T_child`` for a position q of the cut joint.
 """
 
 from __future__ import annotations
@@ -139,10 +139,11 @@ class Motor:
 class Force:
     """A declared force, such as a spring or a counterbalance: a known function of positions times a parameter k.
 
-    ``torque`` names joints or motors, each with an expression in positions, the shape of the force; see
-    ``files.expressions``. The force adds ``k * shape`` to the actuator torque of the joint (to its force if it is
-    prismatic). ``value`` is the value of k. ``where`` defines names for use in the expressions; each definition may use
-    those before it. A spring with rest position 0.3 rad has the torque ``(("joint5", "joint5 - 0.3"),)``.
+    ``torque`` contains the names of joints or motors and, for each, the shape of the force: an expression in positions
+    (see ``files.expressions``). The force adds ``k * shape`` to the actuator torque of the joint, or to the actuator
+    force if the joint is prismatic. ``value`` is the value of k. ``where`` defines names for the expressions; each
+    definition may use those before it. A spring with rest position 0.3 rad has the torque
+    ``(("joint5", "joint5 - 0.3"),)``.
     """
 
     name: str

@@ -24,7 +24,7 @@ from ytheta.files.xml_document import parse_xml
 from ytheta.robot.frame import IDENTITY, Frame, Vector
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.kinematics import link_poses
-from ytheta.robot.modified_dh import NEARLY_PARALLEL, TOLERANCE, ModifiedDH, Row, to_modified_dh
+from ytheta.robot.modified_dh import NEARLY_PARALLEL_SINE, TOLERANCE, ModifiedDH, Row, to_modified_dh
 from ytheta.robot.parts import Coupling, Drive, Joint, JointKind, Limits, Link, Loop, Marker, Motor
 from ytheta.robot.reading.urdf import read_urdf
 from ytheta.robot.robot import Robot
@@ -166,7 +166,7 @@ def check_structure(converted: ModifiedDH) -> None:
         assert not parallel or (row.b == 0.0 and row.alpha in (0.0, math.pi))
         if row.kind is JointKind.FIXED:
             continue
-        nearly_parallel = TOLERANCE < abs(math.sin(row.alpha)) <= NEARLY_PARALLEL
+        nearly_parallel = TOLERANCE < abs(math.sin(row.alpha)) <= NEARLY_PARALLEL_SINE
         if row.parent not in parents and not nearly_parallel:
             assert (row.gamma, row.b) == (0.0, 0.0), row
             assert abs(row.theta) <= math.pi / 2 + TOLERANCE
@@ -495,8 +495,8 @@ def test_nearly_parallel_axes(tilt: float) -> None:
     check_structure(converted)
     # The error is the tilt itself (below TOLERANCE) or the rounding of lengths of 1 m / tilt.
     check_poses(converted, robot, atol=1e-12 + 20 * (tilt if tilt < TOLERANCE else 1e-16 / tilt))
-    assert max(np.abs(frame.matrix).max() for frame in converted.frames) < (5.0 if tilt < NEARLY_PARALLEL else 100.0)
-    check_restored(converted, robot, atol=1e-12 if tilt < NEARLY_PARALLEL else 1e-9)
+    assert max(np.abs(frame.matrix).max() for frame in converted.frames) < (5.0 if tilt < NEARLY_PARALLEL_SINE else 100.0)
+    check_restored(converted, robot, atol=1e-12 if tilt < NEARLY_PARALLEL_SINE else 1e-9)
 
 
 # --- properties -----------------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ The axes do not determine the frames completely. The remaining choices are:
   theta = 0, too. Rows of parallel axes have b = 0.
 - The position of a prismatic axis is arbitrary. Its frame has the origin of its first child's frame (a = d = 0 in the
   row of the child); if only prismatic joints follow, the origin of its parent's frame.
-- If the first child is nearly parallel (TOLERANCE < sin alpha <= NEARLY_PARALLEL, as in calibrated arms), the foot of
+- If the first child is nearly parallel (TOLERANCE < sin alpha <= NEARLY_PARALLEL_SINE, as in calibrated arms), the foot of
   the normal is far outside the robot, and inertias about it are inaccurate. The link is treated like a link without
   children. Rows of nearly parallel axes use gamma, b and d and are accurate to about 1e-16 m / alpha.
 """
@@ -43,7 +43,7 @@ from ytheta.shapes import Float
 Vec3: TypeAlias = Float[np.ndarray, "3"]
 
 TOLERANCE = 1e-9  # bounds the sine between parallel axes, and lengths treated as zero, relative to the largest offset
-NEARLY_PARALLEL = 1e-2  # largest sine of the angle between nearly parallel axes
+NEARLY_PARALLEL_SINE = 1e-2  # largest sine of the angle between nearly parallel axes
 ANGLE_TOLERANCE = 1e-12  # rad; an angle within this of a multiple of pi/6 is replaced by that multiple
 MAX_PREFERRED_ANGLE = math.pi / 2 + TOLERANCE  # rad, of theta and gamma
 MAX_OFFSET = 1e60  # metres; inertias of composite bodies contain fourth powers of lengths
@@ -168,7 +168,7 @@ def _project(z: Vec3, point: Vec3, other: Vec3) -> Vec3:
 def _find_foot(z: Vec3, point: Vec3, other_z: Vec3, other_point: Vec3) -> Vec3 | None:
     """Return the foot of the common normal with another axis; None if the axes are parallel or nearly so."""
     normal = np.cross(z, other_z)
-    if np.linalg.norm(normal) <= NEARLY_PARALLEL:
+    if np.linalg.norm(normal) <= NEARLY_PARALLEL_SINE:
         return None
     foot: Vec3 = point + z * (np.cross(other_point - point, other_z) @ normal / (normal @ normal))
     return foot
@@ -210,7 +210,7 @@ def _choose_x(z: Vec3, origin: Vec3, below: _Axis, tol: float) -> Vec3 | None:
     offset = np.zeros(3) if below.point is None else below.point - origin
     normal = np.cross(z, below.z)
     sine = float(np.linalg.norm(normal))
-    if sine > NEARLY_PARALLEL:
+    if sine > NEARLY_PARALLEL_SINE:
         return np.divide(normal, -sine if offset @ normal < -tol * sine else sine)
     across = offset - z * (z @ offset)
     length = float(np.linalg.norm(across))

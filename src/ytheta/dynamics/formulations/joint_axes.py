@@ -20,7 +20,7 @@ from enum import StrEnum
 import numpy as np
 
 from ytheta.robot.frame import Frame, cos_sin
-from ytheta.robot.modified_dh import NEARLY_PARALLEL, Row, to_modified_dh
+from ytheta.robot.modified_dh import NEARLY_PARALLEL_SINE, Row, to_modified_dh
 from ytheta.robot.parts import JointKind
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Matrix4, Vector3
@@ -100,7 +100,7 @@ def remove_rounding(values: np.ndarray, size: np.ndarray | float) -> np.ndarray:
 
 def _compute_angles_and_offset(row: Row, H: Matrix4) -> tuple[float, float, float, float]:
     """gamma, alpha, offset and d. Nearly parallel axes have d = 0, because the feet of their normal are far away."""
-    d = 0.0 if 0.0 < abs(cos_sin(row.alpha)[1]) <= NEARLY_PARALLEL else row.d
+    d = 0.0 if 0.0 < abs(cos_sin(row.alpha)[1]) <= NEARLY_PARALLEL_SINE else row.d
     R = Frame.turn(Z, row.gamma) @ Frame.turn(X, row.alpha) @ Frame.turn(Z, row.theta)
     if abs(R.matrix - H)[:3, :3].max() <= 10 * ROUNDING_TOLERANCE:
         return row.gamma, row.alpha, row.theta, d

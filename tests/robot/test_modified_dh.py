@@ -495,7 +495,9 @@ def test_nearly_parallel_axes(tilt: float) -> None:
     check_structure(converted)
     # The error is the tilt itself (below TOLERANCE) or the rounding of lengths of 1 m / tilt.
     check_poses(converted, robot, atol=1e-12 + 20 * (tilt if tilt < TOLERANCE else 1e-16 / tilt))
-    assert max(np.abs(frame.matrix).max() for frame in converted.frames) < (5.0 if tilt < NEARLY_PARALLEL_SINE else 100.0)
+    assert max(np.abs(frame.matrix).max() for frame in converted.frames) < (
+        5.0 if tilt < NEARLY_PARALLEL_SINE else 100.0
+    )
     check_restored(converted, robot, atol=1e-12 if tilt < NEARLY_PARALLEL_SINE else 1e-9)
 
 

@@ -20,8 +20,8 @@ The axes do not determine the frames completely. The remaining choices are:
   theta = 0, too. Rows of parallel axes have b = 0.
 - The position of a prismatic axis is arbitrary. Its frame has the origin of its first child's frame (a = d = 0 in the
   row of the child); if only prismatic joints follow, the origin of its parent's frame.
-- If the first child is nearly parallel (TOLERANCE < sin alpha <= NEARLY_PARALLEL_SINE, as in calibrated arms), the foot of
-  the normal is far outside the robot, and inertias about it are inaccurate. The link is treated like a link without
+- If the first child is nearly parallel (TOLERANCE < sin alpha <= NEARLY_PARALLEL_SINE, as in calibrated arms), the foot
+  of the normal is far outside the robot, and inertias about it are inaccurate. The link is treated like a link without
   children. Rows of nearly parallel axes use gamma, b and d and are accurate to about 1e-16 m / alpha.
 """
 

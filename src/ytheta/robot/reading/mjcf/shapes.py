@@ -1,7 +1,7 @@
 """Volume or area of the primitive shapes of MJCF, and their moments of inertia about the centre per unit of mass.
 
-Sizes are half-sizes, as in MJCF. ``shell`` puts the mass on the surface. The area of an ellipsoid has no closed form: as
-in MuJoCo, the area is Thomsen's approximation, and the mass fills a layer of 1e-6 m between two ellipsoids.
+Sizes are half-sizes, as in MJCF. ``shell`` puts the mass on the surface. The area of an ellipsoid has no closed form.
+As in MuJoCo, the area is Thomsen's approximation, and the mass fills a layer of 1e-6 m between two ellipsoids.
 """
 
 from __future__ import annotations

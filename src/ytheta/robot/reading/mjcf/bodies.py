@@ -42,13 +42,13 @@ class Body:
 
 def read_bodies(worldbody: Node, compiler: Compiler, defaults: Defaults, snapper: Snapper) -> tuple[Body, ...]:
     """Return the world and all bodies, parents before children, in MuJoCo's order."""
-    taken = _collect_names(worldbody)
+    used_names = _collect_names(worldbody)
     bodies: list[Body] = []
     waiting = [(Placed(worldbody, IDENTITY, None), "", IDENTITY)]
     while waiting:
         placed, parent, parent_start = waiting.pop()
         node = placed.node
-        name = (node.get("name", "") or make_unique(f"body{len(bodies)}", taken)) if bodies else WORLD
+        name = (node.get("name", "") or make_unique(f"body{len(bodies)}", used_names)) if bodies else WORLD
         local = placed.around @ read_pose(node, compiler, snapper)
         start = parent_start @ local
         content = list(_flatten(node, node.attributes.get("childclass", placed.childclass), compiler, snapper))
@@ -119,10 +119,10 @@ def _flatten(body: Node, childclass: str | None, compiler: Compiler, snapper: Sn
         waiting.extend(Placed(child, around, childclass) for child in reversed(node.children))
 
 
-def make_unique(proposal: str, taken: set[str]) -> str:
-    """Return the proposed name, with a number appended if it is taken, and add it to the taken names."""
+def make_unique(proposal: str, used_names: set[str]) -> str:
+    """Return the proposed name, with a number appended if it is already used, and add it to the used names."""
     name, count = proposal, 2
-    while name in taken:
+    while name in used_names:
         name, count = f"{proposal}_{count}", count + 1
-    taken.add(name)
+    used_names.add(name)
     return name

@@ -47,7 +47,7 @@ def evaluate_shapes(force: Force, positions: Mapping[str, Any]) -> dict[str, Any
 
 
 def find_lengths(force: Force, lengths: Collection[str]) -> frozenset[str]:
-    """Return those of these symbolic lengths that a force uses."""
+    """Return the symbolic lengths that a force uses; ``lengths`` are all declared ones."""
     used = {name for _, text in (*force.where, *force.torque) for name in parse_expression(text).names}
     return frozenset(used & set(lengths))
 

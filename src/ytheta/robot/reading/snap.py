@@ -64,7 +64,7 @@ class Snapper:
         return unit
 
     def snap_rotation(self, frame: Frame, where: str) -> Frame:
-        """Return the frame, its roll, pitch and yaw set to multiples of pi/6 if these are within the tolerance."""
+        """Return the frame, with roll, pitch and yaw set to multiples of pi/6 if these are within the tolerance."""
         if self.tolerance == 0.0:
             return frame
         candidates = _list_exact_rotations()

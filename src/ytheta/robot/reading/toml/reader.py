@@ -1,4 +1,4 @@
-"""Reads the TOML format of ytheta, which describes DH tables, symbolic lengths, loops, couplings, drives and forces.
+"""Reads the TOML format of ytheta: DH tables, symbolic lengths, loops, couplings, drives and forces.
 
 docs/robot-format.md describes the keys. ``exact = true``, which the writer sets, disables snapping. A file may extend
 another robot; see ``extension``. The content of ``[identification]`` is not read here, but its presence means that the

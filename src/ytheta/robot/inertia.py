@@ -8,8 +8,8 @@ Three equivalent descriptions:
 
 A change of frame is P_A = H P_B H^T, H being the homogeneous matrix of frame B seen from A. It is linear in P, so that
 a 10 x 10 matrix maps theta_B to theta_A. A mass distribution with these parameters exists if and only if P is positive
-semidefinite
-(Wensing, Kim, Slotine 2018, "Linear matrix inequalities for physically consistent inertial parameter identification").
+semidefinite (Wensing, Kim, Slotine 2018, "Linear matrix inequalities for physically consistent inertial parameter
+identification").
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from ytheta.shapes import Float
 
 
 def link_poses(robot: Robot, q: Float[np.ndarray, "joints"]) -> dict[str, Float[np.ndarray, "4 4"]]:
-    """The homogeneous matrix of every link and marker seen from the base; q in the order of ``robot.movable``."""
+    """The homogeneous matrix of every link and marker, seen from the base; q has the order of ``robot.movable``."""
     robot = robot.numeric
     if len(q) != len(robot.movable):
         count = f"{len(robot.movable)} movable joint{'s' if len(robot.movable) != 1 else ''}"

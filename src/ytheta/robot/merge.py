@@ -11,7 +11,11 @@ from ytheta.robot.parts import Joint, JointKind, Link, Marker
 
 @dataclass(frozen=True)
 class Merge:
-    """The remaining links and joints. ``carrier`` is the remaining link for each original link, and the frame in it."""
+    """The links and joints that remain after merging.
+
+    ``carrier`` contains, for each original link, the link into which it is merged and its frame seen from that link. A
+    link that is not merged is its own carrier.
+    """
 
     links: tuple[Link, ...]
     joints: tuple[Joint, ...]

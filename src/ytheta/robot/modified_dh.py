@@ -13,8 +13,9 @@ Notation      z, x    axis of the joint that moves the link; normal from it to t
 The axes do not determine the frames completely. The remaining choices are:
 
 - The base keeps its frame. Its rows, and those of second and further children of a link, use gamma and b.
-- q keeps its sense: z points along the axis of the joint. x can point in two directions. It has the one for which
-  theta and gamma are at most a quarter turn; if both satisfy this, the one with a > 0; if a = 0, that with alpha > 0.
+- q keeps its sense: z points along the axis of the joint. x has two possible directions. The preferred one
+  has theta and gamma of at most a quarter turn; if both directions have, it is the one with a > 0 or, if a = 0, the one
+  with alpha > 0.
 - A link without movable children has theta = d = 0.
 - If the axes of a revolute link and its first child are parallel, d = 0 in the row of the link; if the axes coincide,
   theta = 0, too. Rows of parallel axes have b = 0.
@@ -224,7 +225,7 @@ def _build_frame(origin: Vec3, x: Vec3, z: Vec3) -> Frame:
 
 
 def _compute_row(joint: Joint, frame: Frame, tol: float) -> Row:
-    """Return the row of a placement; of the two rows for the two senses of the normal, the preferred one."""
+    """Return the row of a placement. Of the two rows, one for each sense of the normal, it is the preferred one."""
     (r11, r12, r13), (r21, r22, r23), (_, _, r33) = frame.rotation
     x, y, z = to_vector(frame.matrix[:3, 3])
     parallel = math.hypot(r13, r23) <= TOLERANCE

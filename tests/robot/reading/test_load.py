@@ -124,7 +124,7 @@ def test_negative_friction_and_rotor_inertia_are_warnings(tmp_path: Path, caplog
     [
         (FOUR_BAR + "[[marker]]\nname = 'mk'\nlink = 'hand'", "robot.toml: marker 'mk': the robot has no link 'hand'"),
         (FOUR_BAR.replace("crank = 1.0", "krank = 1.0"), "robot.toml: robot 'robot': 'home' names 'krank'"),
-        (FOUR_BAR.replace("crank = 1.0", "crank = 1e200"), "robot.toml: crank = 1e+200 is not a position"),
+        (FOUR_BAR.replace("crank = 1.0", "crank = 1e200"), "robot.toml: crank = 1e+200 is not a joint position"),
     ],
 )
 def test_every_error_names_the_file(tmp_path: Path, text: str, reason: str) -> None:

@@ -152,7 +152,7 @@ def test_constraints_without_a_loop_are_ignored() -> None:
     ("equality", "message"),
     [
         ('<connect body1="bb" anchor="0 0 0"/>', r"body1='bb' is not a body; did you mean"),
-        ('<weld body1="b" body2="q"/>', r"body2='q' is not a body; there are"),
+        ('<weld body1="b" body2="q"/>', r"body2='q' is not a body; choose from"),
         ('<connect body1="b"/>', "the attribute 'anchor' is missing"),
         ("<weld/>", "the attribute 'body1' is missing"),
         ('<weld site1="tip"/>', "the attribute 'site2' is missing"),

@@ -9,7 +9,7 @@ from scipy.integrate import quad_vec
 from tests.support.form_cases import RATE, negated_momentum_regressor, planar_arm, stacked_rows, weighted_equations
 from ytheta.errors import InputError
 from ytheta.identification.equations import windows
-from ytheta.identification.equations.integral import END_REACH, Integral, quadrature_weights
+from ytheta.identification.equations.integral import END_REACH, Integral, compute_quadrature_weights
 
 
 def test_rows_equal_adaptive_quadrature(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -28,7 +28,7 @@ def test_rows_equal_adaptive_quadrature(monkeypatch: pytest.MonkeyPatch) -> None
 
 @pytest.mark.parametrize("steps", [1, 3, 12, 51])
 def test_quadrature_weights(steps: int) -> None:
-    weights, t = quadrature_weights(steps), np.arange(-END_REACH, steps + END_REACH + 1) - 0.5 * steps
+    weights, t = compute_quadrature_weights(steps), np.arange(-END_REACH, steps + END_REACH + 1) - 0.5 * steps
     half = 0.5 * steps + END_REACH
     for degree in range(10):
         exact = (0.5**degree if degree % 2 == 0 else 0.0) * (steps / half) ** (degree + 1) / (degree + 1)
@@ -44,7 +44,7 @@ def test_impossible_windows_are_refused() -> None:
         with pytest.raises(InputError, match="give its length in seconds"):
             Integral(base, window)
     with pytest.raises(InputError, match=r"shorter than the 0\.01 s between samples"):
-        Integral(base, 0.004).steps(100.0)
+        Integral(base, 0.004).count_steps(100.0)
     assert list(Integral(base).split(0, 20, RATE, 10)) == []
-    assert Integral(base).steps(1000.0) == 100
-    assert Integral(base).steps(80.0) == 12
+    assert Integral(base).count_steps(1000.0) == 100
+    assert Integral(base).count_steps(80.0) == 12

@@ -44,8 +44,8 @@ def test_the_gain_at_the_corner_is_one_half() -> None:
     wave = np.cos(2.0 * np.pi * 12.0 * motion.t)
     source = ArraySource(replace(motion, tau=np.column_stack([wave, np.ones_like(wave)])), RATE)
     tau = np.concatenate([rows.tau for rows in EstimationProblem(form, (source,)).rows()], axis=1)
-    span = 2 * int(np.ceil(7.434 * form.width(RATE))) + 1
-    center = span // 2 + np.arange(tau.shape[1]) * round(1.5 * form.width(RATE))
+    span = 2 * int(np.ceil(7.434 * form.compute_width(RATE))) + 1
+    center = span // 2 + np.arange(tau.shape[1]) * round(1.5 * form.compute_width(RATE))
     assert np.allclose(tau, [0.5 * wave[center], np.ones(len(center))], rtol=0.0, atol=1e-10)
 
 
@@ -54,4 +54,4 @@ def test_impossible_corners_are_refused() -> None:
     with pytest.raises(InputError, match="give a frequency above 0"):
         Momentum(base, 0.0)
     with pytest.raises(InputError, match=r"too high for 100 samples per second; choose at most 12\.5 Hz"):
-        Momentum(base, 20.0).width(100.0)
+        Momentum(base, 20.0).compute_width(100.0)

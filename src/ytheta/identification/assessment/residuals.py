@@ -99,7 +99,7 @@ class TorqueErrors:
 
     @property
     def of_variation_percent(self) -> PerJoint:
-        """RMS of the residual over the standard deviation of the torque, which excludes constant gravity loads; percent."""
+        """RMS of the residual over the standard deviation of the torque, in percent; constant loads do not count."""
         variation = np.maximum(self.torque - self.counts * self.mean**2, 0.0)
         return np.array([_compute_percent(r, v) for r, v in zip(self.residual, variation, strict=True)])
 

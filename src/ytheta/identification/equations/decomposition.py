@@ -1,8 +1,9 @@
-"""Eigendecomposition of the normal matrix N, which separates identified directions of beta from the others.
+"""Eigendecomposition of the matrix N of the normal equations. It separates identified from unidentified directions.
 
-Columns are first scaled to length one, so that kg and kg m² compare. The square roots of the eigenvalues are then the
-singular values of the scaled equations. Directions with singular values below ``RANK_TOLERANCE`` of the largest cannot
-be distinguished from rounding errors of the products; the solution has no component along them.
+Columns are first scaled to length one, so that parameters in kg and in kg m² are comparable. The square roots of the
+eigenvalues are then the singular values of the scaled equations. Directions whose singular values are below
+``RANK_TOLERANCE`` times the largest cannot be distinguished from rounding errors of N; the solution has no component
+along them.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 from ytheta.shapes import BaseByBase, Float, PerBase
 
 RANK_TOLERANCE = 1e-6
-ZERO_COLUMN = 1e-12  # length of a column, relative to the longest, below which it is regarded as zero
+ZERO_COLUMN_TOLERANCE = 1e-12  # length of a column over that of the longest; shorter columns are treated as zero
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +32,7 @@ class NormalDecomposition:
         """Decompose N."""
         scale = np.sqrt(np.maximum(np.diag(N), 0.0))
         largest = scale.max(initial=0.0)
-        scale = np.where(scale > ZERO_COLUMN * largest, scale, np.inf)  # a zero column is a direction of its own
+        scale = np.where(scale > ZERO_COLUMN_TOLERANCE * largest, scale, np.inf)  # a zero column becomes a direction
         values, V = np.linalg.eigh(N / np.outer(scale, scale))
         return cls(scale, np.sqrt(np.maximum(values[::-1], 0.0)), V[:, ::-1])
 

@@ -20,7 +20,8 @@ from ytheta.shapes import JointsBySample, NonzerosBySample, PerBase, PerJoint
 class Differential:
     """The form that uses accelerations.
 
-    ``min_speed``: equations of a joint that moves more slowly are left out, because stiction dominates there.
+    ``min_speed``: one speed per joint; equations of a joint that is slower are left out, because stiction dominates
+    them.
     """
 
     base: BaseParameters
@@ -45,7 +46,7 @@ class Differential:
             yield SampleRange(segment, first, min(first + size, length))
 
     def rows(self, motion: MotionSamples, rate: float) -> Iterator[EquationRows]:
-        """The equations of all samples, in blocks that fit into the processor's cache."""
+        """Yield the equations of all samples, in blocks that fit into the processor's cache."""
         del rate
         assert motion.tau is not None
         tau = np.ascontiguousarray(motion.tau.T)
@@ -55,13 +56,13 @@ class Differential:
             yield EquationRows(values, tau[:, block], None if mask is None else mask[:, block])
 
     def mask(self, motion: MotionSamples) -> JointsBySample | None:
-        """1 for equations that count, 0 for those of slow joints; None if all count."""
+        """Return 1 for equations that are used and 0 for those of slow joints, or None if all are used."""
         if self.min_speed is None:
             return None
         return np.ascontiguousarray((abs(motion.qd) >= self.min_speed).T, dtype=float)
 
     def regressor_blocks(self, motion: MotionSamples) -> Iterator[tuple[int, NonzerosBySample]]:
-        """The first sample of each block and the non-zeros of Y, with low-passed directions for Coulomb friction."""
+        """Yield the first sample and the non-zeros of Y of each block; Coulomb friction uses low-passed directions."""
         directions = None if motion.direction is None else np.ascontiguousarray(motion.direction.T)
         for block in self.kernel.blocks(motion.q, motion.qd, motion.qdd):
             if directions is not None:
@@ -69,7 +70,7 @@ class Differential:
             yield block.first, block.values
 
     def torque(self, motion: MotionSamples, beta: PerBase) -> JointsBySample:
-        """Y beta."""
+        """Return Y beta."""
         tau = np.empty((len(self.layout.slices), len(motion)))
         for first, values in self.regressor_blocks(motion):
             tau[:, first : first + values.shape[1]] = self.layout.torque(values, beta)

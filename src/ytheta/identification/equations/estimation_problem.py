@@ -1,7 +1,8 @@
-"""EstimationProblem: a form and sources of motion, and with them all equations that an estimator may request.
+"""The equations of an identification: an equation form applied to sources of motion.
 
-Equations are streamed: pieces of motion become blocks of Y in the processor's cache and at once normal equations.
-Nothing of the size samples x parameters is stored. Small motion is cached from one pass to the next.
+Equations are streamed: a piece of motion gives blocks of Y, and each block is added to the normal equations while it is
+in the processor's cache. No array of size samples x parameters is stored. If all prepared motion is small, it is cached
+between passes.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.shapes import PerBase
 
 PIECE_LENGTH = 1024  # samples: ten times the margin that a low-pass needs, and short enough to occupy all threads
-MAX_CACHED_BYTES = 16 * 2**20  # motion is cached between passes if all of it is smaller
+MAX_CACHED_BYTES = 16 * 2**20  # size of all prepared motion up to which it is cached between passes
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Task:
 
 @dataclass(frozen=True, eq=False)
 class EstimationProblem:
-    """What to estimate, and from which motion; see the module docstring."""
+    """An equation form and the motion from which its parameters are estimated; see the module docstring."""
 
     form: Form
     sources: tuple[Source, ...]
@@ -46,7 +47,7 @@ class EstimationProblem:
         if not self.sources:
             raise InputError("there is no log to identify from")
         if self.piece_length < 1:
-            raise InputError(f"piece_length is {self.piece_length} samples; give at least 1")
+            raise InputError(f"piece_length is {self.piece_length}; give at least 1 sample")
         for source in self.sources:
             if not source.has_torque:
                 raise InputError(f"{source.name}: the log has no torques; name the columns that contain them")
@@ -61,7 +62,7 @@ class EstimationProblem:
 
     @cached_property
     def sample_count(self) -> int:
-        """Samples of all sources."""
+        """The number of samples of all sources."""
         return sum(sum(source.lengths) for source in self.sources)
 
     def normal_equations(
@@ -77,7 +78,7 @@ class EstimationProblem:
         return self._accumulate(None, None)
 
     def _accumulate(self, around: PerBase | None, weigh: WeightFunction | None) -> NormalEquations:
-        # Residuals do not change the products of Y: without weights these are known from the first pass.
+        # Without weights, the products YᵀY do not depend on the residuals and are known from the first pass.
         plain = self._plain_normal_equations if around is not None and weigh is None else None
 
         def work(task: Task) -> NormalEquations:
@@ -88,33 +89,33 @@ class EstimationProblem:
         return total if plain is None else total.with_grams(plain)
 
     def rows(self) -> Iterator[EquationRows]:
-        """All equations in the order of time."""
+        """Yield all equations, in the order of time."""
         for task in self.tasks():
             yield from self.rows_of(task)
 
     def tasks(self) -> Iterator[Task]:
-        """All ranges of samples, in the order of time."""
+        """Yield all ranges of samples, in the order of time."""
         for k, source in enumerate(self.sources):
             for segment, length in enumerate(source.lengths):
                 for samples in self.form.split(segment, length, source.rate, self.piece_length):
                     yield Task(k, samples)
 
     def rows_of(self, task: Task) -> Iterator[EquationRows]:
-        """The equations of one range of samples."""
+        """Return the equations of one range of samples."""
         return self.form.rows(self.motion(task), self.sources[task.source].rate)
 
     def motion(self, task: Task) -> MotionSamples:
-        """The motion of one range of samples, from the cache if it is there."""
+        """Return the motion of one range of samples, from the cache if possible."""
         cached = self._cache.get(task)
         if cached is not None:
             return cached
         samples = task.samples
         motion = self.sources[task.source].motion(samples.segment, samples.first, samples.last)
-        if self.sample_count * _bytes_per_sample(motion) <= self.max_cached_bytes:
+        if self.sample_count * _count_bytes_per_sample(motion) <= self.max_cached_bytes:
             self._cache[task] = motion
         return motion
 
 
-def _bytes_per_sample(motion: MotionSamples) -> int:
+def _count_bytes_per_sample(motion: MotionSamples) -> int:
     directions = 0 if motion.direction is None else motion.direction.shape[1]
     return 8 * (5 * motion.q.shape[1] + directions + 2)

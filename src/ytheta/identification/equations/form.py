@@ -1,6 +1,6 @@
-"""Equation forms: the interface, and the rows tau = Y beta that a form builds from motion.
+"""Interface of the equation forms, and the equations tau = Y beta that a form makes from motion.
 
-Notation      values    (nonzeros, samples): row k holds structural non-zero k of Y; those of one joint are adjacent
+Notation      values    (nonzeros, samples): row k contains structural non-zero k of Y; those of one joint are adjacent
               columns   for every joint, the base parameters of its non-zeros
 """
 
@@ -29,7 +29,7 @@ class SampleRange:
 
 @dataclass(frozen=True, eq=False)
 class RegressorLayout:
-    """Positions of the non-zeros of Y: for every joint its rows of ``values`` and its base parameters."""
+    """Positions of the non-zeros of Y: for every joint its rows in ``values`` and the base parameters of these rows."""
 
     base_count: int
     slices: tuple[slice, ...]
@@ -44,7 +44,7 @@ class RegressorLayout:
         return cls(base_count, slices, tuple(columns[part] for part in slices))
 
     def torque(self, values: NonzerosBySample, beta: PerBase) -> JointsBySample:
-        """Y beta."""
+        """Return Y beta."""
         tau = np.zeros((len(self.slices), values.shape[1]))
         for joint, (part, columns) in enumerate(zip(self.slices, self.columns, strict=True)):
             if len(columns):
@@ -52,7 +52,7 @@ class RegressorLayout:
         return tau
 
     def dense(self, values: NonzerosBySample) -> SamplesByJointByBase:
-        """Y of every sample, zeros included."""
+        """Return Y of every sample, including its zeros."""
         Y = np.zeros((values.shape[1], len(self.slices), self.base_count))
         for joint, (part, columns) in enumerate(zip(self.slices, self.columns, strict=True)):
             Y[:, joint, columns] = values[part].T
@@ -63,8 +63,8 @@ class RegressorLayout:
 class EquationRows:
     """Equations of some samples: non-zeros of the regressor, torques, and a mask.
 
-    ``mask`` is 1 for equations that count and 0 for the others, or None if all count. ``values`` may be overwritten
-    when the next rows are requested.
+    ``mask`` is 1 for equations that are used and 0 for the others, or None if all are used. ``values`` may be
+    overwritten when the next rows are requested.
     """
 
     values: NonzerosBySample
@@ -74,9 +74,9 @@ class EquationRows:
 
 @runtime_checkable
 class Form(Protocol):
-    """An equation form: turns motion into equations that are linear in beta.
+    """An equation form: makes equations that are linear in beta from motion.
 
-    Sample ranges are independent of each other: the equations do not depend on how a segment is split.
+    The equations do not depend on how a segment is split into sample ranges.
     """
 
     @property
@@ -89,4 +89,4 @@ class Form(Protocol):
         """Split a segment of ``length`` samples into ranges of about ``size`` samples."""
 
     def rows(self, motion: MotionSamples, rate: float) -> Iterator[EquationRows]:
-        """The equations of the motion of one sample range."""
+        """Yield the equations of the motion of one sample range."""

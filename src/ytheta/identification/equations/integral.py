@@ -7,17 +7,19 @@ Notation      code      paper                      meaning                      
               W         ∂F/∂qd                     momentum per unit of beta                    joints x base
               Yhat      -∂F/∂q, q, ∫ sgn(qd)       the rest of (36), under one integral         joints x base
               window    t - t0                     seconds
-Window        In the paper t0 is fixed and t grows: a lasting error of tau then grows in all later equations, and each
-              equation repeats the one before. Here windows follow each other, t of one being t0 of the next: every
-              torque is used once, so that white torque noise leaves the equations independent. Neighbouring windows
-              share one momentum; its noise enters both with opposite signs, the minimum for consecutive windows.
-              A window divides the noise of W by its length, and multiplies motion of frequency f by sin(x) / x,
-              x = pi f window. By default a window lasts a tenth of a second: motion up to 3 Hz keeps 85 %, and the
-              noise of velocities is that of differences over a tenth of a second. It has at least 12 samples: logs
-              are kept at 8 to 16 samples per period of their low-pass, and an average needs about one period.
-Quadrature    Trapezoidal rule with the end corrections of Euler and Maclaurin, their derivatives from ``END_REACH``
-              samples on either side of an end: exact for polynomials of degree 9, with almost equal weights, so that
-              noise is averaged well. The weights of Newton-Cotes rules of that degree differ by a factor of 10.
+Window        In the paper t0 is fixed and t grows: a constant error of tau then accumulates in later equations, and each
+              equation repeats the data of the one before. Here windows follow each other: t of one window is t0 of the
+              next. Every torque is used once, so white torque noise leaves the equations independent. Neighbouring
+              windows share the momentum at their common end, and its noise enters both with opposite signs.
+              The window divides the noise of W by its length, and multiplies motion of frequency f by sin(x) / x,
+              x = pi f window. By default a window lasts a tenth of a second: motion up to 3 Hz keeps 85 % of its size,
+              and the noise of W enters as if differentiated over a tenth of a second. A window has at least 12 steps:
+              logs are decimated to 8 to 16 samples per period of the cut-off, and a window should cover about one
+              period.
+Quadrature    Trapezoidal rule with the end corrections of Euler and Maclaurin. The derivatives at an end are computed
+              from ``END_REACH`` samples on either side of it. The rule is exact for polynomials of degree 9, and its
+              weights are almost equal, so that noise is averaged well. The weights of Newton-Cotes rules of that
+              degree differ by a factor of 10.
 Differs from  the paper in: windows; equations divided by their length, so that residuals are torques; the quadrature
               uses ``END_REACH`` samples beyond the window, which are lost at the ends of a segment
 """
@@ -38,14 +40,14 @@ from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.shapes import PerSample
 
 DEFAULT_WINDOW = 0.1  # s
-MIN_STEPS = 12  # of a window whose length is not given
-END_REACH = 4
+MIN_STEPS = 12  # steps in a window of default length
+END_REACH = 4  # samples on either side of an end of the window that its correction uses
 BERNOULLI = np.array([1 / 6, -1 / 30, 1 / 42, -1 / 30])  # B_2, …, B_(2 END_REACH)
 
 
 @dataclass(frozen=True, eq=False)
 class Integral:
-    """The integral form; ``window`` in seconds, by default chosen as the module docstring says."""
+    """The integral form; ``window`` is in seconds. The module docstring describes its default."""
 
     base: BaseParameters
     window: float | None = None
@@ -67,13 +69,13 @@ class Integral:
         return self._windows(rate).split(segment, length, size)
 
     def rows(self, motion: MotionSamples, rate: float) -> Iterator[EquationRows]:
-        hop = self.steps(rate)
+        hop = self.count_steps(rate)
         ends = Stencil(np.array([-1.0, 1.0]) * rate / hop, hop=1, start=END_REACH, step=hop)
-        inside = Stencil(quadrature_weights(hop) / hop, hop=hop)
+        inside = Stencil(compute_quadrature_weights(hop) / hop, hop=hop)
         yield self._terms.rows(motion, self._windows(rate).count(len(motion)), ends, inside)
 
-    def steps(self, rate: float) -> int:
-        """Sampling steps in a window."""
+    def count_steps(self, rate: float) -> int:
+        """Return the number of sampling steps in a window."""
         if self.window is None:
             return max(MIN_STEPS, round(DEFAULT_WINDOW * rate))
         steps = round(self.window * rate)
@@ -82,7 +84,7 @@ class Integral:
         return steps
 
     def _windows(self, rate: float) -> Windows:
-        hop = self.steps(rate)
+        hop = self.count_steps(rate)
         return Windows(span=hop + 1 + 2 * END_REACH, hop=hop)
 
     @cached_property
@@ -90,13 +92,13 @@ class Integral:
         return Terms(self.base, self.name)
 
 
-def quadrature_weights(steps: int) -> PerSample:
-    """Weights of samples -END_REACH, …, steps + END_REACH for the integral from 0 to ``steps``."""
+def compute_quadrature_weights(steps: int) -> PerSample:
+    """Return the weights of samples -END_REACH, …, steps + END_REACH for the integral from 0 to ``steps``."""
     weights = np.zeros(steps + 1 + 2 * END_REACH)
     inside = weights[END_REACH : len(weights) - END_REACH]
     inside += 1.0
     inside[[0, -1]] -= 0.5
-    # ∫ f = trapezoids - sum_i B_2i / (2i)! (f^(2i-1)(end) - f^(2i-1)(start)), and f^(2i-1) from f(j) - f(-j)
+    # ∫ f = trapezoids - sum_i B_2i / (2i)! (f^(2i-1)(end) - f^(2i-1)(start)), with f^(2i-1) computed from f(j) - f(-j)
     distance, order = np.arange(1, END_REACH + 1), np.arange(1, END_REACH + 1)
     correction = np.linalg.solve(2.0 * distance ** (2.0 * order[:, None] - 1), -BERNOULLI / (2 * order))
     for end, sign in ((END_REACH, -1.0), (END_REACH + steps, 1.0)):

@@ -1,10 +1,10 @@
-"""Known torque: the contribution of the parameters that are not estimated, with the values of the description.
+"""Known torque: the contribution of the parameters that are not estimated and keep the values of the description.
 
 Identity      tau - Y_k theta_k = Y_u theta_u
 Reference     [lu1993] (15)-(18): known and unknown parameters
 
 Examples are a cable force that was measured separately, or friction from a data sheet. The known torque is subtracted
-from the measured one before the fit.
+from the measured torque before the fit.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class KnownTorque:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Parameters that are not estimated and not zero."""
+        """The names of the parameters that are neither estimated nor zero."""
         robot, selected = self.base.robot, set(self.base.selected)
         values = zip(robot.parameter_names, robot.theta, strict=True)
         return tuple(name for name, value in values if value and name not in selected)
@@ -40,7 +40,7 @@ class KnownTorque:
         return bool(self.names)
 
     def torque(self, motion: MotionSamples) -> JointsBySample:
-        """The known torque of some motion; its Coulomb friction passes the low-pass too."""
+        """Return the known torque of some motion; its Coulomb friction passes the low-pass too."""
         return self._form.torque(motion, self._form.base.beta)
 
     @cached_property
@@ -49,7 +49,7 @@ class KnownTorque:
 
 
 def without_regrouping(robot: Robot, names: Sequence[str]) -> BaseParameters:
-    """Return standard parameters in the place of base parameters; whether they are independent is not checked."""
+    """Return standard parameters as base parameters, without checking whether they are independent."""
     K = np.eye(len(robot.parameter_names))
     rows = [robot.parameter_names.index(name) for name in names]
     return BaseParameters(robot, "none", tuple(names), K[rows], selected=tuple(names))
@@ -57,7 +57,7 @@ def without_regrouping(robot: Robot, names: Sequence[str]) -> BaseParameters:
 
 @dataclass(frozen=True, eq=False)
 class ResidualSource:
-    """A source whose known torque is subtracted."""
+    """A source of motion from whose torques the known torque is subtracted."""
 
     source: Source
     known: KnownTorque
@@ -86,5 +86,5 @@ class ResidualSource:
 
 
 def subtract_known_torque(sources: tuple[Source, ...], known: KnownTorque) -> tuple[Source, ...]:
-    """Return the sources without the known torque; unchanged if there is none."""
+    """Return sources from whose torques the known torque is subtracted."""
     return tuple(ResidualSource(source, known) for source in sources) if known else sources

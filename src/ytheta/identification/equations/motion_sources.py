@@ -1,6 +1,6 @@
-"""Sources of motion at equal time steps: a log that is prepared piece by piece, or arrays.
+"""Sources of motion with equal time steps: logs that are prepared piece by piece, and arrays.
 
-Motion is requested by segment and range of samples; it does not depend on which other ranges are requested.
+Motion is requested by segment and range of samples. The motion of a sample does not depend on the requested range.
 """
 
 from __future__ import annotations
@@ -36,9 +36,10 @@ class Source(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class LogSource:
-    """A log and its preparation; ``directions`` are the drives whose directions are needed.
+    """A log and its preparation.
 
-    ``held`` is true for joints that do not move in the log; their encoders show noise only.
+    ``directions``: how the low-passed drive directions are computed; None if they are not needed. ``held``: True for
+    joints that do not move; their velocities and accelerations are only noise and are set to zero.
     """
 
     preparation: Preparation
@@ -59,7 +60,7 @@ class LogSource:
 
     @cached_property
     def lengths(self) -> tuple[int, ...]:
-        """Kept samples of every segment; 0 for a segment shorter than the samples cut off at its ends."""
+        """The number of kept samples of every segment; 0 if the segment is too short for the trimming of its ends."""
         preparation = self.preparation
         lengths = (preparation.grid.count_samples(preparation.log, segment) for segment in preparation.log.segments)
         return tuple(
@@ -88,7 +89,7 @@ class LogSource:
 
 @dataclass(frozen=True, eq=False)
 class ArraySource:
-    """Motion that needs no preparation: simulated, or prepared elsewhere. ``segments`` are ranges of its samples."""
+    """Motion that needs no preparation, such as simulated motion. ``segments`` are ranges of its samples."""
 
     whole: MotionSamples
     rate: float

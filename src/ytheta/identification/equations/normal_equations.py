@@ -1,11 +1,11 @@
-"""Normal equations: all that least squares needs to know of any number of samples.
+"""Normal equations: the sums that least squares needs, for any number of samples.
 
-For every joint j: G_j = sum Y_jᵀ Y_j, b_j = sum Y_jᵀ tau_j, sum tau_j² and the number of equations. Joints are kept
-apart, so that weights per joint, block-triangular estimators and their covariances need no further pass over the data.
-Normal equations of parts of the data add up to those of the whole.
+For every joint j they contain G_j = sum Y_jᵀ Y_j, b_j = sum Y_jᵀ tau_j, sum tau_j² and the number of equations. The
+sums of the joints are kept separate, so that weights per joint, block-triangular estimators and their covariances need
+no further pass over the data. The normal equations of parts of the data add up to those of all data.
 
-Products square the condition number. Estimators therefore end with a pass over the *residuals* of their first solution,
-which restores the accuracy of a QR decomposition of all equations; see ``least_squares.refine``.
+The products Yᵀ Y square the condition number. Estimators therefore end with a pass over the *residuals* of their first
+solution, which restores the accuracy of a QR decomposition of all equations; see ``least_squares.refine``.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class NormalEquations:
 
     @classmethod
     def empty(cls, layout: RegressorLayout) -> NormalEquations:
-        """Return the normal equations of no equations at all."""
+        """Return the normal equations of an empty set of equations."""
         return _Accumulator(layout).result()
 
     def __add__(self, other: NormalEquations) -> NormalEquations:
@@ -61,7 +61,7 @@ class NormalEquations:
         return NormalEquations(self.base_count, joints)
 
     def with_grams(self, other: NormalEquations) -> NormalEquations:
-        """Return these normal equations with the G_j of others of the same equations."""
+        """Return these normal equations with the matrices G_j of ``other``."""
         pairs = zip(self.joints, other.joints, strict=True)
         return NormalEquations(self.base_count, tuple(replace(a, gram=b.gram) for a, b in pairs))
 
@@ -72,25 +72,25 @@ class NormalEquations:
 
     @property
     def torque_squares(self) -> PerJoint:
-        """sum tau_j² of every joint."""
+        """The sum of tau_j² for every joint."""
         return np.array([joint.torque_squares for joint in self.joints])
 
     def matrix(self, weights: PerJoint) -> BaseByBase:
-        """N = sum_j w_j G_j."""
+        """Return N = sum_j w_j G_j."""
         N = np.zeros((self.base_count, self.base_count))
         for weight, joint in zip(weights, self.joints, strict=True):
             N[joint.columns[:, None], joint.columns] += weight * joint.gram
         return N
 
     def right_side(self, weights: PerJoint) -> PerBase:
-        """b = sum_j w_j b_j."""
+        """Return b = sum_j w_j b_j."""
         b = np.zeros(self.base_count)
         for weight, joint in zip(weights, self.joints, strict=True):
             b[joint.columns] += weight * joint.right_side
         return b
 
     def residual_squares(self, beta: PerBase) -> PerJoint:
-        """sum (tau_j - Y_j beta)² of every joint, accurate to about 1e-8 of sum tau_j²."""
+        """Return the sum of (tau_j - Y_j beta)² for every joint, accurate to about 1e-8 times the sum of tau_j²."""
         return np.array(
             [
                 max(
@@ -114,8 +114,8 @@ def accumulate(
 ) -> NormalEquations:
     """Return the normal equations of some rows.
 
-    ``around``: a beta; its residuals take the place of the torques. ``weigh``: weights of the equations as a function
-    of these residuals. Without ``grams`` all G_j are zero: they take most of the time and do not depend on residuals.
+    ``around``: a beta whose residuals replace the torques. ``weigh``: computes weights of the equations from these
+    residuals. ``grams``: whether to compute G_j, which takes most of the time; otherwise they are zero.
     """
     total = _Accumulator(layout, grams=grams)
     for block in rows:
@@ -133,7 +133,7 @@ def merge(parts: Iterable[NormalEquations], *, empty: NormalEquations) -> Normal
 
 
 class _Accumulator:
-    """Running sums. Those of all joints lie in one array, so that a block is added by one operation."""
+    """Running sums. The sums of all joints are in one array, so that a block is added by one operation."""
 
     def __init__(self, layout: RegressorLayout, *, grams: bool = True) -> None:
         self.layout = layout
@@ -161,14 +161,10 @@ class _Accumulator:
     def result(self) -> NormalEquations:
         columns = self.layout.columns
         sums = [self.sums[part] for part in self.slices]
-        joints = (
-            JointNormalEquations(
-                own,
-                sums[j].reshape(len(own), len(own)) if self.grams else np.zeros((len(own), len(own))),
-                sums[len(columns) + j],
-                float(self.squares[j]),
-                float(self.counts[j]),
-            )
-            for j, own in enumerate(columns)
-        )
+        joints: list[JointNormalEquations] = []
+        for j, joint_columns in enumerate(columns):
+            n = len(joint_columns)
+            gram = sums[j].reshape(n, n) if self.grams else np.zeros((n, n))
+            squares, count = float(self.squares[j]), float(self.counts[j])
+            joints.append(JointNormalEquations(joint_columns, gram, sums[len(columns) + j], squares, count))
         return NormalEquations(self.layout.base_count, tuple(joints))

@@ -1,8 +1,8 @@
-"""The equation forms by name.
+"""Registry of the equation forms.
 
-differential   uses every sample and accelerations; for logs whose low-pass leaves little noise in the accelerations
-integral       no accelerations; two velocities per window
-momentum       no accelerations; velocities are averaged like torques, so it tolerates the most noise
+differential   uses accelerations and every sample; for logs whose low-pass leaves little noise in the accelerations
+integral       needs no accelerations; uses the velocities at the two ends of each window
+momentum       needs no accelerations; averages velocities like torques, so it tolerates the most noise
 """
 
 from __future__ import annotations

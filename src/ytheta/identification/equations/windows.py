@@ -7,8 +7,8 @@ Accepts       trees, with drives, couplings and declared forces. Not: closed loo
 Notation      code    meaning
               W       momentum per unit of beta: W beta = M qd
               Yhat    the rest of Y: gravity, friction, declared forces, -∂T/∂q; free of accelerations too
-Quadrature    Only dW/dt must be smooth for the sums to be as exact as the weights are. Yhat and tau are summed with the
-              same weights, so a jump of Coulomb friction between two samples is on both sides and cancels.
+Quadrature    The sums are as exact as the weights if dW/dt is smooth. Yhat and tau need not be smooth: they are summed
+              with the same weights, so a jump of Coulomb friction is on both sides and cancels.
 Windows       are counted from the start of a segment, so the equations do not depend on how the segment is split.
 """
 
@@ -29,7 +29,7 @@ from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.native import Block
 from ytheta.shapes import Float, Int
 
-MIN_CHUNK = 64  # samples: enough for one matrix product, few enough for most windows to contain all of them
+MIN_CHUNK = 64  # samples: enough for an efficient matrix product, few enough for most windows to contain all of them
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,19 +42,20 @@ class Stencil:
     step: int = 1
 
     def samples(self, count: int) -> slice:
-        """The samples that the first ``count`` windows use."""
+        """Return the slice of samples that the first ``count`` windows use."""
         last = self.hop * (count - 1) + len(self.weights) - 1
         return slice(self.start, self.start + self.step * last + 1, self.step)
 
     def sums(self, blocks: Iterable[Block], height: int, count: int) -> Float[np.ndarray, "height windows"]:
-        """Weighted sums of ``count`` windows, each block while it is in the processor's cache.
+        """Return the weighted sums of the first ``count`` windows.
 
-        ``blocks`` hold the ``samples(count)``, ``height`` values each.
+        ``blocks`` contain ``height`` values for each of ``samples(count)``. Each block is used while it is in the
+        processor's cache.
         """
         band = self._band
-        chunk, reach = band.shape  # reach: windows that contain samples of a chunk
+        chunk, reach = band.shape  # reach: number of windows that contain samples of a chunk
         before = reach - chunk // self.hop
-        total = np.zeros((height, before + count + before + reach))  # column k is of window k - before
+        total = np.zeros((height, before + count + before + reach))  # column k belongs to window k - before
         for block in blocks:
             end = block.first + block.values.shape[1]
             for first in range(block.first - block.first % chunk, end, chunk):
@@ -66,7 +67,7 @@ class Stencil:
 
     @cached_property
     def _band(self) -> Float[np.ndarray, "chunk reach"]:
-        """Weights of consecutive samples (rows) in all windows that contain any of them (columns)."""
+        """Weights of the samples of a chunk (rows) in all windows that contain any of them (columns)."""
         chunk = self.hop * -(-MIN_CHUNK // self.hop)
         before = (len(self.weights) - 1) // self.hop
         places = np.arange(chunk)[:, None] - self.hop * np.arange(-before, chunk // self.hop)
@@ -82,11 +83,11 @@ class Windows:
     hop: int
 
     def count(self, length: int) -> int:
-        """The number of complete windows in ``length`` samples."""
+        """Return the number of complete windows in ``length`` samples."""
         return max(0, (length - self.span) // self.hop + 1)
 
     def split(self, segment: int, length: int, size: int) -> Iterator[SampleRange]:
-        """Ranges of complete windows that begin within about ``size`` samples; neighbouring ranges overlap."""
+        """Yield ranges of complete windows that begin within about ``size`` samples; neighbouring ranges overlap."""
         total, per_range = self.count(length), max(1, size // self.hop)
         for first in range(0, total, per_range):
             last = min(first + per_range, total)
@@ -121,19 +122,19 @@ class Terms:
         return RegressorLayout.of(indices, joints=len(self.base.robot.actuated), base_count=len(self.base))
 
     def rows(self, motion: MotionSamples, count: int, a: Stencil, b: Stencil) -> EquationRows:
-        """The equations of the first ``count`` windows, with weights a of W and weights b of Yhat and tau."""
+        """Return the equations of the first ``count`` windows, with weights a of W and weights b of Yhat and tau."""
         assert motion.tau is not None
         values = np.zeros((len(self._places), count))
         samples = a.samples(count)
         momenta = self.W.blocks(motion.q[samples], motion.qd[samples])
         values[self._rows_of_W] += a.sums(momenta, len(self._rows_of_W), count)
-        remainders = self._remainders(motion, b.samples(count))
+        remainders = self._compute_remainders(motion, b.samples(count))
         values[self._rows_of_Yhat] += b.sums(remainders, len(self._rows_of_Yhat), count)
         tau = np.ascontiguousarray(motion.tau[b.samples(count)].T)
         return EquationRows(values, b.sums([Block(0, tau)], len(tau), count))
 
-    def _remainders(self, motion: MotionSamples, samples: slice) -> Iterator[Block]:
-        """Blocks of Yhat, with low-passed directions for Coulomb friction."""
+    def _compute_remainders(self, motion: MotionSamples, samples: slice) -> Iterator[Block]:
+        """Yield blocks of Yhat; Coulomb friction uses low-passed directions."""
         directions = None if motion.direction is None else np.ascontiguousarray(motion.direction[samples].T)
         for block in self.Yhat.blocks(motion.q[samples], motion.qd[samples]):
             if directions is not None:

@@ -149,7 +149,7 @@ def test_invalid_logs_and_times_are_rejected() -> None:
     robot = with_limits(ytheta.load("lu-two-link"), Limits(-1.0, 1.0))
     for size in (1.0 + 1e-6, 1.0 + 5e-4):  # a spline may exceed a limit that its samples touch
         sample_reference(LoggedReference(t, np.full((50, 2), size)), robot, t)
-    with pytest.raises(InputError, match=r"is 1\.0011\d* times t = 0 s, outside its limits -1 … 1; choose"):
+    with pytest.raises(InputError, match=r"is 1\.0011\d* at t = 0 s, outside its limits -1 … 1; choose"):
         sample_reference(LoggedReference(t, np.full((50, 2), 1.0011)), robot, t)
     robot = ytheta.load("panda")
     far = LoggedReference(t, np.full((50, 7), 3.0))

@@ -215,7 +215,7 @@ def test_estimates_stay_consistent_in_a_closed_loop(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_estimates_of_the_ur10_stay_consistent(seed: int) -> None:
-    """All sixty parameters are unknown. With a larger gain of the gradient, 0.2, the loop diverges: the wrist is light."""
+    """All sixty parameters are unknown. With a gradient gain of 0.2, the loop diverges, because the wrist is light."""
     settings: dict[str, Any] = {"plant": ur10(), "seconds": 0.6, "estimate": perturb_inertias(ur10(), seed)}
     natural, gradient = (
         simulate_sampled(make_law("ur10", adaptation), UR10_REFERENCE, offset=0.1, **settings)

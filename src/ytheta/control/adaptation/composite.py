@@ -6,7 +6,7 @@ Identity      d estimate/dt = -Gamma (slope + W_fᵀ R e),   e = W_f estimate - 
               V = theta_tildeᵀ Gamma^-1 theta_tilde / 2,   whose rate is that of the gradient minus eᵀ R e
 Reference     J.-J. E. Slotine and W. Li, Composite Adaptive Control of Robot Manipulators, Automatica 25(4), 1989;
               [lu1993] (47) and remark 2 for W and Yhat
-Accepts       every robot, with loops and friction; every adaptive law, since e does not depend on the law
+Accepts       every robot, with loops and friction; every adaptive law, since W_f and y_f are those of the robot
 Notation      code         paper      meaning                                                       shape
               gain         P          Gamma, the factor of the slopes                               unknown x unknown
               prediction   R          weights of the prediction errors                              actuated x actuated

@@ -5,14 +5,14 @@ Identity      dP/dt = -gain P L P,   tr(L dP) = slopeᵀ dphi,   V = sum of F(P_
 Reference     T. Lee, J. Kwon and F. C. Park, A Natural Adaptive Control Law for Robot Manipulators, IROS 2018;
               P. M. Wensing, S. Kim and J.-J. E. Slotine, Linear Matrix Inequalities for Physically Consistent
               Inertial Parameter Identification, IEEE Robotics and Automation Letters 3(1), 2018
-Accepts       whole links (all ten parameters), rotor inertia and friction, which are positive, and parameters of
-              either sign
+Accepts       whole links (all ten parameters); rotor inertia and friction, which are positive; offsets and declared
+              forces, which have either sign
 Notation      code     meaning                                                                     shape
               P        pseudo-inertia of a link (see ``robot.inertia``), n = 4; for a single       n x n
                        positive parameter (Ia, fv, fc) the parameter itself, n = 1
               L        the slope as a matrix, dual to P                                            n x n
               gain     of P, in 1/J; it does not depend on the frames of the links
-              signed   gain of offsets and declared forces, which have either sign and follow the gradient
+              signed   gain of offsets and declared forces, which are adapted by the gradient
               step     the longest time between two steps of the controller, in s
 Differs from  the paper in: friction and rotor inertia in addition to the links; ``step``.
 

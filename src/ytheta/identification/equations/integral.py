@@ -7,10 +7,10 @@ Notation      code      paper                      meaning                      
               W         ∂F/∂qd                     momentum per unit of beta                    joints x base
               Yhat      -∂F/∂q, q, ∫ sgn(qd)       the rest of (36), under one integral         joints x base
               window    t - t0                     seconds
-Window        In the paper t0 is fixed and t grows: a constant error of tau then accumulates in later equations, and each
-              equation repeats the data of the one before. Here windows follow each other: t of one window is t0 of the
-              next. Every torque is used once, so white torque noise leaves the equations independent. Neighbouring
-              windows share the momentum at their common end, and its noise enters both with opposite signs.
+Window        In the paper t0 is fixed and t grows: a constant error of tau then accumulates in later equations, and
+              each equation repeats the data of the one before. Here windows follow each other: t of one window is t0
+              of the next. Every torque is used once, so white torque noise leaves the equations independent.
+              Neighbouring windows share the momentum at their common end; its noise enters both with opposite signs.
               The window divides the noise of W by its length, and multiplies motion of frequency f by sin(x) / x,
               x = pi f window. By default a window lasts a tenth of a second: motion up to 3 Hz keeps 85 % of its size,
               and the noise of W enters as if differentiated over a tenth of a second. A window has at least 12 steps:

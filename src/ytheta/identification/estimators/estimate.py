@@ -1,8 +1,9 @@
-"""Estimator: the interface of all estimators. Estimate: the result of a fit.
+"""Interface of the estimators, and the result of a fit.
 
-Every estimate is linear in the torques (near the solution if weights depend on residuals): beta = sum_j L_j tau_j. With
-independent joints the covariance is therefore sum_j v_j L_j L_jᵀ for noise variances v_j. Estimators return the
-matrices P_j = L_j L_jᵀ; the size of the noise and its autocorrelation are determined from the residuals afterwards.
+Every estimate is linear in the torques, at least near the solution if weights depend on residuals: beta = sum_j L_j
+tau_j. If the noise of different joints is independent and has the variances v_j, the covariance of beta is therefore
+sum_j v_j L_j L_jᵀ. Estimators return the matrices P_j = L_j L_jᵀ. The variances and autocorrelation times of the noise
+are determined from the residuals afterwards.
 """
 
 from __future__ import annotations
@@ -19,18 +20,18 @@ from ytheta.shapes import BaseByBase, Float, PerBase, PerJoint
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """beta and the matrices of its covariance.
+    """Estimated base parameters and the matrices of their covariance.
 
     Attributes
     ----------
     beta                the estimated base parameters
     spread              P_j of the module docstring
-    degrees_of_freedom  parameters that each joint's equations determine: the trace of its part of the hat matrix
+    degrees_of_freedom  parameters that each joint's equations determine, as the trace of its part of the hat matrix
     weights             weights of the joints' equations
     unidentified        directions of beta that the data do not identify, one per column; the description's values are
                         kept along them
-    rounds              how many times the equations were solved
-    findings            what a user should know about this fit
+    rounds              number of times that the equations were solved
+    findings            facts about this fit that a user should know
     """
 
     beta: PerBase
@@ -42,7 +43,7 @@ class Estimate:
     findings: tuple[Finding, ...] = ()
 
     def covariance(self, variances: PerJoint) -> BaseByBase:
-        """The covariance of beta for these noise variances of the joints."""
+        """Return the covariance of beta for these noise variances of the joints."""
         total: np.ndarray = np.einsum("j,jab->ab", variances, self.spread)
         return 0.5 * (total + total.T)
 

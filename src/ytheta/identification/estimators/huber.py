@@ -4,8 +4,8 @@ Identity      sum_j sum_t psi(r_jt / s_j) Y_jt / s_j = 0,   psi(x) = max(-k, min
 Reference     P. J. Huber, "Robust Statistics", Wiley 1981, ch. 7: sec. 7.6 covariance, sec. 7.8 modified weights
 Accepts       every robot and form
 Notation      code          book    meaning
-              bound         k       bend of psi in units of the scale: 1.345 has 95 % efficiency under normal noise
-              scales        s_j     1.4826 times the median of a joint's |r|, its standard deviation if noise is normal
+              bound         k       |x| at which psi bends; 1.345 has 95 % efficiency under normal noise
+              scales        s_j     1.4826 times the median of a joint's |r|: the standard deviation of normal noise
               inside_share  E psi'  share of a joint's residuals below k s_j
               weights       w       psi(x) / x
 Differs from  the book in: one scale per joint; the scale is read from a histogram with logarithmic bins of 0.1 %, which
@@ -34,22 +34,22 @@ from ytheta.identification.finding_codes import FitFindingCode
 from ytheta.shapes import JointsBySample, PerBase, PerJoint
 
 DEVIATION_PER_MEDIAN = 1.482602218505602  # standard deviation of a normal variable over the median of its magnitude
-BINS_PER_OCTAVE = 693  # 0.1 %
-OCTAVES = 48  # from the smallest scale on
-SCALE_TOLERANCE = 1e-3  # relative change of a scale that fixes it: the width of a bin
-STEP_TOLERANCE = 1e-4  # step of beta, in standard deviations, that ends the iteration
+BINS_PER_OCTAVE = 693  # a bin is 0.1 % wide
+OCTAVES = 48  # range of the histogram above the smallest scale
+SCALE_TOLERANCE = 1e-3  # relative change of the scales below which they are fixed: the width of a bin
+STEP_TOLERANCE = 1e-4  # step of beta, in standard deviations, below which the iteration ends
 
 
 @dataclass(frozen=True)
 class Huber:
-    """One weight per equation, from its residual; reweighted at most ``rounds`` times."""
+    """Least squares with one weight per equation, computed from its residual; reweighted at most ``rounds`` times."""
 
     bound: float = 1.345
     rounds: int = 50
 
     def __post_init__(self) -> None:
         if not self.bound > 0.0:
-            raise InputError(f"bound is {self.bound}; it is a positive number of standard deviations")
+            raise InputError(f"bound is {self.bound}; give a positive number of standard deviations")
         if self.rounds < 1:
             raise InputError(f"rounds is {self.rounds}; reweight at least once")
 
@@ -62,36 +62,36 @@ class Huber:
         ones = np.ones(len(equations.joints))
         beta = refine(problem, ones, solve_weighted(equations, ones, problem.base.beta))
         torque = np.sqrt(equations.torque_squares / np.maximum(equations.counts, 1.0))
-        smallest = MIN_RELATIVE_RESIDUAL * np.maximum(torque, torque.max(initial=np.finfo(float).tiny ** 0.25))
-        scales, fixed, done = ones, False, 0
+        min_scales = MIN_RELATIVE_RESIDUAL * np.maximum(torque, torque.max(initial=np.finfo(float).tiny ** 0.25))
+        scales, fixed, rounds = ones, False, 0
         findings: tuple[Finding, ...] = ()
-        for done in range(1, self.rounds + 1):
+        for rounds in range(1, self.rounds + 1):
             if not fixed:
-                before, scales = scales, estimate_scales(problem, beta, smallest)
-                fixed = done > 1 and bool(np.all(abs(scales - before) <= SCALE_TOLERANCE * scales))
-            weighted = problem.normal_equations(around=beta, weigh=_weight_function(self.bound * scales))
+                before, scales = scales, estimate_scales(problem, beta, min_scales)
+                fixed = rounds > 1 and bool(np.all(abs(scales - before) <= SCALE_TOLERANCE * scales))
+            weighted = problem.normal_equations(around=beta, weigh=_make_weight_function(self.bound * scales))
             N = weighted.matrix(scales**-2.0)
             step = NormalDecomposition.of(N).solve(weighted.right_side(scales**-2.0))
             beta = beta + step
             if fixed and step @ N @ step <= STEP_TOLERANCE**2 * len(beta):
                 break
         else:
-            findings = (_not_converged(self.rounds),)
-        return self._make_estimate(problem, beta, scales, done, findings)
+            findings = (_make_convergence_finding(self.rounds),)
+        return self._make_estimate(problem, beta, scales, rounds, findings)
 
     def _make_estimate(
-        self, problem: EstimationProblem, beta: PerBase, scales: PerJoint, done: int, findings: tuple[Finding, ...]
+        self, problem: EstimationProblem, beta: PerBase, scales: PerJoint, rounds: int, findings: tuple[Finding, ...]
     ) -> Estimate:
-        """Sec. 7.6 joint by joint. P_j is for v_j = the mean square of *all* its residuals, outliers included."""
+        """Compute the covariance of sec. 7.6; P_j is for v_j = mean square of *all* residuals of joint j."""
         limits = self.bound * scales[:, None]
 
-        def tally(residuals: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        def compute_sums(residuals: np.ndarray, mask: np.ndarray) -> np.ndarray:
             sizes = abs(residuals)
-            each = np.stack([(sizes <= limits).astype(float), np.minimum(sizes, limits) ** 2, sizes**2])
-            return np.asarray((each * mask).sum(axis=2))
+            terms = np.stack([(sizes <= limits).astype(float), np.minimum(sizes, limits) ** 2, sizes**2])
+            return np.asarray((terms * mask).sum(axis=2))
 
         equations = problem.normal_equations()
-        inside, clipped, squares = _sum_over_residuals(problem, tally, beta)
+        inside, clipped, squares = _sum_over_residuals(problem, compute_sums, beta)
         inside_share = inside / np.maximum(equations.counts, 1.0)
         ratios = np.where(squares > 0.0, clipped / np.where(squares > 0.0, squares, 1.0), 1.0)
         weights = scales**-2.0
@@ -104,17 +104,17 @@ class Huber:
             degrees_of_freedom[j] = inside_share[j] * weights[j] * float(np.sum(gain[joint.columns] * joint.gram))
         relative_weights = np.median(scales) ** 2 * weights
         unidentified = decomposition.null_space
-        return Estimate(beta, spread, degrees_of_freedom, relative_weights, unidentified, done, findings)
+        return Estimate(beta, spread, degrees_of_freedom, relative_weights, unidentified, rounds, findings)
 
 
-def _not_converged(rounds: int) -> Finding:
+def _make_convergence_finding(rounds: int) -> Finding:
     statement = f"huber did not converge in {rounds} round{'s' if rounds > 1 else ''}"
     remedy = "allow more rounds, or inspect the residuals"
     return Finding(FitFindingCode.ESTIMATOR, Severity.WARNING, statement, remedy, fields={"rounds": rounds})
 
 
-def _weight_function(bounds: PerJoint) -> WeightFunction:
-    """psi(x) / x = min(1, k s / |r|)."""
+def _make_weight_function(bounds: PerJoint) -> WeightFunction:
+    """Return the function that computes the weights psi(x) / x = min(1, k s / |r|)."""
 
     def weigh(residuals: JointsBySample) -> JointsBySample:
         limits = bounds[:, None]
@@ -123,16 +123,16 @@ def _weight_function(bounds: PerJoint) -> WeightFunction:
     return weigh
 
 
-def estimate_scales(problem: EstimationProblem, beta: PerBase, smallest: PerJoint) -> PerJoint:
-    """1.4826 times the median of |r| of every joint, and at least ``smallest``."""
+def estimate_scales(problem: EstimationProblem, beta: PerBase, min_scales: PerJoint) -> PerJoint:
+    """Return 1.4826 times the median of |r| for every joint, but at least ``min_scales``."""
 
-    def histogram(residuals: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        octaves = np.log2(np.maximum(abs(residuals) * (DEVIATION_PER_MEDIAN / smallest[:, None]), 1.0))
+    def count_sizes(residuals: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        octaves = np.log2(np.maximum(abs(residuals) * (DEVIATION_PER_MEDIAN / min_scales[:, None]), 1.0))
         bins = np.minimum(octaves * BINS_PER_OCTAVE, OCTAVES * BINS_PER_OCTAVE - 1.0).astype(np.intp)
         return np.stack([np.bincount(*each, OCTAVES * BINS_PER_OCTAVE) for each in zip(bins, mask, strict=True)])
 
-    scales = smallest.copy()
-    for j, count in enumerate(_sum_over_residuals(problem, histogram, beta)):
+    scales = min_scales.copy()
+    for j, count in enumerate(_sum_over_residuals(problem, count_sizes, beta)):
         total = np.cumsum(count)
         k = int(np.searchsorted(total, 0.5 * total[-1]))
         if count[k] > 0.0:
@@ -144,7 +144,7 @@ def estimate_scales(problem: EstimationProblem, beta: PerBase, smallest: PerJoin
 def _sum_over_residuals(
     problem: EstimationProblem, measure: Callable[[np.ndarray, np.ndarray], np.ndarray], beta: PerBase
 ) -> np.ndarray:
-    """Add up a measure of the residuals and their mask over all equations."""
+    """Return the sum over all equations of ``measure``, a function of residuals and their mask."""
 
     def work(task: Task) -> np.ndarray:
         residuals: list[np.ndarray] = []

@@ -19,7 +19,7 @@ from ytheta.identification.equations.normal_equations import NormalEquations
 from ytheta.identification.estimators.estimate import Estimate
 from ytheta.shapes import PerBase, PerJoint
 
-MAX_ROUNDING_ERROR = 1e-11  # relative, of beta; a refining pass is worth its time above it
+MAX_ROUNDING_ERROR = 1e-11  # relative error of beta up to which no refining pass is made
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class WeightedSolution:
 
 
 def solve_weighted(equations: NormalEquations, weights: PerJoint, start: PerBase) -> WeightedSolution:
-    """Solve the weighted normal equations; directions that are not identified keep the values of ``start``."""
+    """Solve the weighted normal equations; beta keeps the values of ``start`` along unidentified directions."""
     N = equations.matrix(weights)
     decomposition = NormalDecomposition.of(N)
     step = decomposition.solve(equations.right_side(weights) - N @ start)

@@ -11,12 +11,13 @@ Notation      code       meaning                                                
               G          F rotated to the innovation's principal axes, over V             joints x base
               J          information: the inverse of P                                    base x base
 Differs from  them in: all joints of a sample at once; the root of P is updated, so that P always stays symmetric and
-              positive definite; forgetting pauses while P is as large as ``largest_spread``, as after a long rest
+              positive definite; forgetting pauses while P exceeds ``largest_spread``, as during a long rest
 
-``RecursiveLeastSquares`` is for use on-line and takes 6 joints base² operations per step. ``Recursive`` computes the
-same estimate for a whole log, in information form: normal equations of blocks, older ones discounted.
-``initial_spread`` = inf means that the initial values are kept only in directions that the data do not identify. With
-forgetting, P is not the covariance of beta; the spread of the estimate is, as it squares the weight of every equation.
+``RecursiveLeastSquares`` is for on-line use and needs about 6 · joints · base² operations per step. ``Recursive``
+computes the same estimate for a whole log in information form: it adds the normal equations of blocks and discounts
+older ones. If ``initial_spread`` is infinite, the initial values are kept only along directions that the data do not
+identify. With forgetting, P is not the covariance of beta. The spread that ``Recursive`` returns is the covariance,
+because it uses the squared weights of the equations.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from ytheta.shapes import BaseByBase, Float, PerBase, PerJoint, PerSample
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """beta, and the root of its covariance in units of the columns."""
+    """beta, and the root S of its covariance, scaled by the sizes of the columns of Y."""
 
     beta: PerBase
     units: PerBase
@@ -54,8 +55,8 @@ class State:
 class RecursiveLeastSquares:
     """The on-line estimator.
 
-    ``forgetting``: factor by which the weight of an equation decreases per sample. Spreads are variances, for noise of
-    variance one.
+    ``forgetting``: factor by which the weight of an equation decreases per sample. ``initial_spread``: variance of the
+    initial beta. ``largest_spread``: mean variance above which nothing is forgotten. Both assume noise of variance one.
     """
 
     forgetting: float = 1.0
@@ -66,20 +67,20 @@ class RecursiveLeastSquares:
         _check_forgetting(self.forgetting)
         if not 0.0 < self.initial_spread <= self.largest_spread < math.inf:
             raise InputError(
-                f"initial_spread is {self.initial_spread} and largest_spread {self.largest_spread}; on-line both must "
-                "be positive and finite, and the second not below the first"
+                f"initial_spread is {self.initial_spread} and largest_spread is {self.largest_spread}; both must be "
+                "positive and finite, and largest_spread must not be below initial_spread"
             )
 
     def init(self, beta: PerBase, columns: PerBase | None = None) -> State:
-        """Return the initial state from initial values of beta and typical sizes of the columns of Y, 1 by default."""
+        """Return the initial state; ``columns`` are typical sizes of the columns of Y, by default 1."""
         sizes = np.ones(len(beta)) if columns is None else columns
         if not (np.isfinite(sizes) & (sizes > 0.0)).all():
-            raise InputError("the sizes of columns must be positive; give 1 for a column that is always zero")
+            raise InputError("the sizes of columns must be positive and finite; give 1 for a zero column")
         root = math.sqrt(self.initial_spread) * np.eye(len(beta))
         return State(np.array(beta, dtype=float), 1.0 / sizes, root)
 
     def step(self, state: State, Y: Float[np.ndarray, "joints base"], tau: PerJoint) -> tuple[PerJoint, State]:
-        """Return the residual of the prediction and the state after the sample."""
+        """Return the residual of the predicted torque and the state after the sample."""
         root = state.root
         saturated = float(np.vdot(root, root)) > self.largest_spread * len(state.beta)
         f = 1.0 if saturated else self.forgetting
@@ -104,7 +105,7 @@ class Recursive:
     def __post_init__(self) -> None:
         _check_forgetting(self.forgetting)
         if not self.initial_spread > 0.0:
-            raise InputError(f"initial_spread is {self.initial_spread}; it is a variance above 0, or inf")
+            raise InputError(f"initial_spread is {self.initial_spread}; give a positive variance, or inf")
 
     @property
     def name(self) -> str:
@@ -130,7 +131,7 @@ class Recursive:
         return Estimate(beta, spread, degrees_of_freedom, ones, decomposition.null_space)
 
     def _discount(self, problem: EstimationProblem) -> tuple[NormalEquations, NormalEquations]:
-        """Normal equations with weights f^age, and with f^(2 age) for the covariance."""
+        """Return the normal equations with weights f^age, and those with f^(2 age) for the covariance."""
         once = twice = NormalEquations.empty(problem.layout)
         for rows in problem.rows():
             count = rows.tau.shape[1]
@@ -143,7 +144,7 @@ class Recursive:
 
 def _check_forgetting(forgetting: float) -> None:
     if not 0.0 < forgetting <= 1.0:
-        raise InputError(f"forgetting is {forgetting}; give a factor above 0 and at most 1, which forgets nothing")
+        raise InputError(f"forgetting is {forgetting}; give a factor above 0 and at most 1 (1 forgets nothing)")
 
 
 def _accumulate(problem: EstimationProblem, rows: EquationRows, weights: PerSample) -> NormalEquations:

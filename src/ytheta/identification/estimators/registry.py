@@ -1,4 +1,4 @@
-"""The estimators by name."""
+"""Registry of the estimators."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from ytheta.identification.estimators.weighted import Weighted
 
 ALL: tuple[Estimator, ...] = (LeastSquares(), Weighted(), Sequential(), Huber(), Recursive(), Lin())
 ESTIMATORS: dict[str, Estimator] = {each.name: each for each in ALL}
-DEFAULT = "weighted"  # uses all equations at once and the noise of each joint
+DEFAULT = "weighted"  # uses all equations at once, weighted by the noise of each joint
 
 
 def get_estimator(name: str) -> Estimator:
-    """Return the estimator of this name with default settings; "auto" is ``DEFAULT``."""
+    """Return the estimator with this name and default settings; "auto" means ``DEFAULT``."""
     chosen = DEFAULT if name == "auto" else name
     if chosen not in ESTIMATORS:
         raise UnknownNameError(f"there is no estimator {name!r}{suggest_names(name, ('auto', *ESTIMATORS))}")

@@ -1,4 +1,4 @@
-"""Sequential least squares: joint by joint from the last to the first, each from its own equations alone.
+"""Sequential least squares: joint by joint from the last to the first, each from its equations alone.
 
 Identity      beta_i = (U_iiᵀ U_ii)⁻¹ U_iiᵀ (tau_i - sum_{j>i} U_ij beta_j),   i = n, n - 1, …, 1
 Reference     [ha1989] (37)-(41)
@@ -30,12 +30,12 @@ from ytheta.identification.finding_codes import FitFindingCode
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, Int, PerBase, PerJoint
 
-MIN_NAMED_SHARE = 0.1  # of the largest entry of an unidentified direction; parameters with less are not named
+MIN_NAMED_SHARE = 0.1  # component along an unidentified direction over the largest; findings name these parameters
 
 
 @dataclass(frozen=True)
 class Sequential:
-    """One joint after the other, the last one first."""
+    """Least squares joint by joint, starting with the last joint."""
 
     @property
     def name(self) -> str:
@@ -51,9 +51,9 @@ class Sequential:
         spread, degrees_of_freedom = propagate_noise(chain)
         names, joints = problem.base.names, problem.base.robot.actuated
         findings = tuple(
-            rank_finding(joints[each.joint], [names[k] for k in each.own], each.decomposition)
-            for each in chain
-            if each.decomposition.rank < len(each.own)
+            make_rank_finding(joints[part.joint], [names[k] for k in part.own], part.decomposition)
+            for part in chain
+            if part.decomposition.rank < len(part.own)
         )
         weights, unidentified = np.ones(len(chain)), find_unidentified(chain)
         return Estimate(beta, spread, degrees_of_freedom, weights, unidentified, findings=findings)
@@ -61,10 +61,18 @@ class Sequential:
 
 @dataclass(frozen=True, eq=False)
 class JointEquations:
-    """The normal equations of one joint, split into its ``own`` parameters and those solved already, ``later``.
+    """The normal equations of one joint, split into parameters to solve for and parameters that are already known.
 
-    ``places`` are the places of its own among its columns, ``crossed`` is U_iiᵀ U_ij, and ``base_count`` is the number
-    of all base parameters.
+    Attributes
+    ----------
+    joint          index of the joint
+    base_count     number of all base parameters
+    own            base parameters that this joint solves for
+    later          base parameters that the joints before it in the chain have solved for
+    places         positions of ``own`` among the columns of the joint
+    gram           U_iiᵀ U_ii
+    crossed        U_iiᵀ U_ij
+    decomposition  decomposition of ``gram``
     """
 
     joint: int
@@ -78,7 +86,7 @@ class JointEquations:
 
 
 def order_joints(robot: Robot) -> list[int]:
-    """Places in ``robot.actuated``, those at the tips of the tree first; a motor counts as the last joint it moves."""
+    """Return indices into ``robot.actuated``, joints at the tips first; a motor counts as the last joint it moves."""
     place = {joint.name: k for k, joint in enumerate(robot.movable)}
     factors, _ = robot.coupling_map
     last_moved = {
@@ -115,45 +123,45 @@ def split_by_joint(equations: NormalEquations, order: Sequence[int]) -> list[Joi
 
 
 def solve_chain(chain: Sequence[JointEquations], right_sides: Sequence[np.ndarray]) -> PerBase:
-    """(38) for the right sides Uᵀ tau of every joint; zero in directions that are not identified."""
+    """Solve (38) for the right sides Uᵀ tau of all joints; beta is zero along unidentified directions."""
     beta = np.zeros(chain[0].base_count)
-    for each in chain:
-        right_side = right_sides[each.joint][each.places] - each.crossed @ beta[each.later]
-        beta[each.own] = each.decomposition.solve(right_side)
+    for part in chain:
+        right_side = right_sides[part.joint][part.places] - part.crossed @ beta[part.later]
+        beta[part.own] = part.decomposition.solve(right_side)
     return beta
 
 
 def propagate_noise(chain: Sequence[JointEquations]) -> tuple[Float[np.ndarray, "joints base base"], PerJoint]:
-    """P_j = L_j L_jᵀ of every joint, and its degrees of freedom.
+    """Return P_j = L_j L_jᵀ and the degrees of freedom of every joint.
 
-    L_j is H U_jjᵀ in the joint's own rows; from there its errors enter every joint that is solved after it.
+    L_j is H U_jjᵀ in the joint's own rows; through them its errors enter every joint that is solved after it.
     """
     size, joints = chain[0].base_count, len(chain)
     spread, degrees_of_freedom = np.zeros((joints, size, size)), np.zeros(joints)
-    for k, each in enumerate(chain):
-        B = np.zeros((size, len(each.own)))
-        B[each.own] = each.decomposition.inverse
-        for after in chain[k + 1 :]:
-            B[after.own] = -after.decomposition.inverse @ (after.crossed @ B[after.later])
-        spread[each.joint] = B @ each.gram @ B.T
-        degrees_of_freedom[each.joint] = each.decomposition.rank
+    for k, part in enumerate(chain):
+        B = np.zeros((size, len(part.own)))
+        B[part.own] = part.decomposition.inverse
+        for successor in chain[k + 1 :]:
+            B[successor.own] = -successor.decomposition.inverse @ (successor.crossed @ B[successor.later])
+        spread[part.joint] = B @ part.gram @ B.T
+        degrees_of_freedom[part.joint] = part.decomposition.rank
     return spread, degrees_of_freedom
 
 
 def find_unidentified(chain: Sequence[JointEquations]) -> Float[np.ndarray, "base unidentified"]:
-    """Directions that a joint could not solve for, and parameters that occur in no equation."""
+    """Return the directions that a joint could not solve for, and the parameters that do not occur in any equation."""
     size = chain[0].base_count
     columns: list[np.ndarray] = []
-    for each in chain:
-        directions = np.zeros((size, each.decomposition.null_space.shape[1]))
-        directions[each.own] = each.decomposition.null_space
+    for part in chain:
+        directions = np.zeros((size, part.decomposition.null_space.shape[1]))
+        directions[part.own] = part.decomposition.null_space
         columns.append(directions)
-    absent = np.setdiff1d(np.arange(size), np.concatenate([each.own for each in chain]))
+    absent = np.setdiff1d(np.arange(size), np.concatenate([part.own for part in chain]))
     return np.concatenate([*columns, np.eye(size)[:, absent]], axis=1)
 
 
-def rank_finding(joint: str, parameters: Sequence[str], decomposition: NormalDecomposition) -> Finding:
-    """The finding that a joint's own equations do not identify all of its parameters."""
+def make_rank_finding(joint: str, parameters: Sequence[str], decomposition: NormalDecomposition) -> Finding:
+    """Return the finding that the equations of a joint do not identify all parameters that it solves for."""
     shares = abs(decomposition.null_space).max(axis=1)
     pairs = zip(parameters, shares, strict=True)
     named = [name for name, share in pairs if share > MIN_NAMED_SHARE * shares.max()]
@@ -161,7 +169,7 @@ def rank_finding(joint: str, parameters: Sequence[str], decomposition: NormalDec
     missing = "1 combination" if count - rank == 1 else f"{count - rank} combinations"
     statement = (
         f"condition (40) fails for {joint!r}: its own equations identify {rank} of {count} parameters; {missing} of "
-        f"{', '.join(named)} kept the description's value, and the joints solved after it rely on that"
+        f"{', '.join(named)} kept the description's value, which the joints solved after it use"
     )
     remedy = "move the joint more, or use the estimator weighted"
     fields = {"rank": rank, "count": count, "parameters": named}

@@ -19,9 +19,9 @@ from ytheta.identification.estimators.estimate import Estimate
 from ytheta.identification.estimators.least_squares import make_estimate, solve_weighted
 from ytheta.shapes import PerBase, PerJoint
 
-WEIGHT_TOLERANCE = 1e-3  # relative change of the weights that ends the reweighting
-MIN_RELATIVE_RESIDUAL = 1e-10  # of a joint's torque; smaller residuals are rounding errors, not noise
-MAX_WEIGHT_RATIO = 1e8  # of two joints; beyond it one joint would vanish in the rounding errors of the other
+WEIGHT_TOLERANCE = 1e-3  # relative change of the weights below which the reweighting ends
+MIN_RELATIVE_RESIDUAL = 1e-10  # residual over a joint's torque; smaller residuals are rounding errors, not noise
+MAX_WEIGHT_RATIO = 1e8  # of two joints; with a larger one, a joint would vanish in the rounding errors of the other
 
 
 @dataclass(frozen=True)
@@ -53,9 +53,9 @@ class Weighted:
 
 
 def compute_joint_weights(equations: NormalEquations, beta: PerBase) -> PerJoint:
-    """Inverse variances of the residuals, scaled so that their median is one.
+    """Return the inverse variances of the joints' residuals, scaled so that their median is one.
 
-    A joint without equations, or with zero torque throughout, gets weight zero.
+    A joint without equations, or whose torque is always zero, gets weight zero.
     """
     informative = (equations.counts > 0.0) & (equations.torque_squares > 0.0)
     if not informative.any():

@@ -19,7 +19,7 @@ from ytheta.errors import InputError
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.motion_sources import ArraySource
-from ytheta.identification.estimators.lin.lin import Lin, joint_equations
+from ytheta.identification.estimators.lin.lin import Lin, compute_joint_equations
 from ytheta.identification.estimators.lin.recursion import OuterBodies
 from ytheta.identification.estimators.lin.serial_arm import SerialArm
 from ytheta.identification.estimators.sequential import Sequential
@@ -87,8 +87,8 @@ def test_94_is_the_torque(name: str) -> None:
     arm_model = SerialArm.of(known.base)
     w = np.linalg.lstsq(arm_model.C, known.truth, rcond=None)[0]
     for i in range(len(arm_model.places)):
-        rows = joint_equations(arm_model, i, w, replace(known.motion, tau=known.tau), i)
-        residual = rows[:, -1] - rows[:, :-1] @ w[arm_model.own(i)]
+        rows = compute_joint_equations(arm_model, i, w, replace(known.motion, tau=known.tau), i)
+        residual = rows[:, -1] - rows[:, :-1] @ w[arm_model.find_slice(i)]
         assert abs(residual).max() < 1e-9 * abs(known.tau).max()
 
 
@@ -134,7 +134,7 @@ def test_combinations_that_do_not_affect_beta() -> None:
 
 
 def test_other_robots_are_refused() -> None:
-    others = "the estimators weighted, least-squares, sequential, huber and recursive do"
+    others = "use the estimator weighted, least-squares, sequential, huber or recursive"
     spring = replace(ytheta.load("stanford"), forces=(Force("spring", (("joint2", "joint2 - 0.1"),)),))
     for robot, reason in (
         (fork(), "has branches"),
@@ -155,7 +155,7 @@ def test_forms_without_accelerations_are_refused() -> None:
     problem = catalog("stanford").problem()
     object.__setattr__(problem, "form", Other())
     with pytest.raises(
-        InputError, match="lin needs accelerations, which the integral form does not have; the estimators"
+        InputError, match="lin needs accelerations, which the integral form does not have; use the estimator"
     ):
         Lin().fit(problem)
 

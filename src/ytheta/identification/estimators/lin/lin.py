@@ -7,7 +7,7 @@ Accepts       serial arms of revolute and prismatic joints, in the differential 
 Notation      code   paper    meaning
               w      w_i      combinations of Theorem 2, and parameters that occur in joint i's equation alone; see
                               ``serial_arm``
-              A      A_i      v_i of all samples, one per row; only the triangle R of its QR decomposition is stored
+              A      A_i      v_i of all samples, one per row; only the factor R of its QR decomposition is stored
               C      -        beta = C w
 Differs from  the paper in: motion is computed again for every joint instead of being stored, so that logs may be long;
               friction, offset and rotor inertia; directions that A_i does not identify keep the values of the
@@ -32,19 +32,20 @@ from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem, Task
 from ytheta.identification.equations.normal_equations import JointNormalEquations, NormalEquations
 from ytheta.identification.estimators.estimate import Estimate
-from ytheta.identification.estimators.lin.recursion import OuterBodies, constant_columns, propagate_motion
+from ytheta.identification.estimators.lin.recursion import OuterBodies, compute_constant_columns, propagate_motion
 from ytheta.identification.estimators.lin.serial_arm import OTHER_ESTIMATORS, SerialArm
-from ytheta.identification.estimators.sequential import propagate_noise, rank_finding, split_by_joint
+from ytheta.identification.estimators.sequential import make_rank_finding, propagate_noise, split_by_joint
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.shapes import Float
 
-# Relative to the largest entry of C: an unidentified direction of w with a smaller image does not affect beta.
-MIN_IMAGE = 1e-9
+# Length of the image C x of an unidentified direction x of w, over the largest entry of C; shorter images do not affect
+# beta.
+MIN_IMAGE_LENGTH = 1e-9
 
 
 @dataclass(frozen=True)
 class Lin:
-    """Joint by joint, by the inverse dynamics in minimal parameters."""
+    """Least squares joint by joint, with the inverse dynamics in minimal combinations instead of a regressor."""
 
     @property
     def name(self) -> str:
@@ -60,17 +61,17 @@ class Lin:
         findings: list[Finding] = []
         unidentified = [np.zeros((len(problem.base), 0))]
         for i, joint in reversed(list(enumerate(arm.joints))):
-            own = arm.own(i)
+            part = arm.find_slice(i)
             triangle = _triangularize(problem, problem.form, arm, i, w)
             R, z = triangle[:, :-1], triangle[:, -1]
             decomposition = NormalDecomposition.of(R.T @ R)  # (117)
-            for _ in range(3):  # the first solves, the others restore the accuracy lost by squaring R
-                w[own] += decomposition.solve(R.T @ (z - R @ w[own]))  # (111), (116)
-            directions = arm.C[:, own] @ decomposition.null_space
+            for _ in range(3):  # the first round solves; the others restore the accuracy lost by squaring R
+                w[part] += decomposition.solve(R.T @ (z - R @ w[part]))  # (111), (116)
+            directions = arm.C[:, part] @ decomposition.null_space
             sizes = np.linalg.norm(directions, axis=0)
-            affects_beta = sizes > MIN_IMAGE * abs(arm.C).max()
+            affects_beta = sizes > MIN_IMAGE_LENGTH * abs(arm.C).max()
             if affects_beta.any():
-                findings.append(rank_finding(joint.name, joint.names, decomposition))
+                findings.append(make_rank_finding(joint.name, joint.names, decomposition))
                 unidentified.append(directions[:, affects_beta] / sizes[affects_beta])
         in_w = _change_basis(problem.normal_equations(), arm)
         spread, degrees_of_freedom = propagate_noise(split_by_joint(in_w, arm.places[::-1]))
@@ -88,12 +89,12 @@ class Lin:
 def _triangularize(
     problem: EstimationProblem, form: Differential, arm: SerialArm, i: int, w: Float[np.ndarray, "combinations"]
 ) -> Float[np.ndarray, "rows columns"]:
-    """The triangle of the QR decomposition of [A_i gamma_i], steps 2 to 4 for all samples."""
+    """Return the factor R of the QR decomposition of [A_i gamma_i]: steps 2 to 4 for all samples."""
     place, drive = arm.places[i], problem.base.robot.moving.index(arm.joints[i].name)
 
     def work(task: Task) -> np.ndarray:
         motion = problem.motion(task)
-        equations = joint_equations(arm, i, w, motion, drive)
+        equations = compute_joint_equations(arm, i, w, motion, drive)
         if form.min_speed is not None:
             equations = equations[abs(motion.qd[:, place]) >= form.min_speed[place]]
         return np.asarray(np.linalg.qr(equations, mode="r"))
@@ -105,10 +106,10 @@ def _triangularize(
     return reduce(merge, map_in_order(work, problem.tasks(), threads=problem.threads), empty)
 
 
-def joint_equations(
+def compute_joint_equations(
     arm: SerialArm, i: int, w: Float[np.ndarray, "combinations"], motion: MotionSamples, drive: int
 ) -> Float[np.ndarray, "samples columns"]:
-    """A_i (107) and gamma_i (108) of some samples; ``drive`` is the joint's place among the drive directions."""
+    """Return A_i (107) and gamma_i (108) of some samples; ``drive`` is the joint's column of ``motion.direction``."""
     assert motion.tau is not None
     tau = motion.tau[:, arm.places[i]]
     direction = None if motion.direction is None else motion.direction[:, drive]
@@ -118,19 +119,19 @@ def joint_equations(
     outer = OuterBodies.none(len(tau))
     for j in reversed(range(i + 1, len(frames))):
         E = arm.joints[j].E
-        outer = outer.add(frames[j], bodies[j], E @ w[arm.own(j)][: E.shape[1]])
+        outer = outer.add(frames[j], bodies[j], E @ w[arm.find_slice(j)][: E.shape[1]])
     joint = arm.joints[i]
-    v = joint.E.T @ constant_columns(frames[i], bodies[i])  # (109)
+    v = joint.E.T @ compute_constant_columns(frames[i], bodies[i])  # (109)
     gamma = tau - outer.phi(frames[i], bodies[i])
-    return np.concatenate([v, joint.drive_columns(qd[i], qdd[i], direction), gamma[None]]).T
+    return np.concatenate([v, joint.compute_drive_columns(qd[i], qdd[i], direction), gamma[None]]).T
 
 
 def _change_basis(equations: NormalEquations, arm: SerialArm) -> NormalEquations:
-    """Normal equations in w: every joint's equations contain its own combinations and those of all outer joints."""
+    """Return the normal equations in w; a joint's equations contain its own combinations and those of outer joints."""
     joints = list(equations.joints)
     for i, place in enumerate(arm.places):
         joint = equations.joints[place]
-        columns = np.arange(arm.own(i).start, arm.C.shape[1])
+        columns = np.arange(arm.find_slice(i).start, arm.C.shape[1])
         C = arm.C[np.ix_(joint.columns, columns)]
         joints[place] = JointNormalEquations(
             columns, C.T @ joint.gram @ C, C.T @ joint.right_side, joint.torque_squares, joint.count

@@ -1,4 +1,4 @@
-"""The equation of one joint in minimal linear combinations, given those of the joints outside it; many samples at once.
+"""Recursion for the torque of one joint from its minimal combinations and those of the joints outside it.
 
 Identity      tau_i = v_i · w_i + phi_i(w_{i+1}, …, w_n)
 Reference     [lin1995] (57)-(70), (94)-(99), (110)
@@ -6,16 +6,16 @@ Accepts       serial arms of revolute and prismatic joints with any axes
 Notation      code      paper         meaning                                                    frame   shape
               w, wd     omega_i       angular velocity and acceleration                          i       3 x samples
               a         a_i - g       acceleration of the origin                                 i       3 x samples
-              foot, h   a*_i, h_i     the same without sliding, acceleration by sliding          i       3 x samples
-              mu, zeta  mu, zeta      force and moment of the outer bodies, passed on            i       3 x samples
-              R, b      R, b_i        joint frame in the one before at q = 0; its origin without sliding
+              foot, h   a*_i, h_i     a at displacement zero, and acceleration due to sliding    i       3 x samples
+              mu, zeta  mu, zeta      accumulated force and moment of the outer bodies           i       3 x samples
+              R, b      R, b_i        joint frame in the one before it, at q = 0; its origin without sliding
               d         d_i           displacement of a prismatic joint                                  samples
-              fixed     D_i, D~_i     constant part of D; ``slides`` hold its parts d_k W_k      i       3 x 3
+              fixed     D_i, D~_i     constant part of D; ``slides`` has the parts d_k W_k       i       3 x 3
               G         G_m           part that the next revolute outer body takes from U_i (40) i       3 x 3
-Differs from  the paper in: joint frames have z along the axis and x anywhere, so that b is a vector; gravity is in a
-              from the start (76); joints before s need no formulas of their own, (77)-(90) and (100)-(106): the
-              constants without a combination are zero, and a prismatic joint between r and s has a k that is
-              perpendicular to u_r and given by kappa_1 and kappa_2
+Differs from  the paper in: joint frames have z along the axis and x in any direction, so that b is a vector; a
+              includes gravity from the start (76); joints before s do not need the formulas (77)-(90) and (100)-(106):
+              the constants without a combination are zero, and the k of a prismatic joint between r and s is
+              perpendicular to u_r and follows from kappa_1 and kappa_2
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ PRISMATIC_CONSTANTS = ("m", "kx", "ky", "kz")  # (95)
 
 @dataclass(frozen=True, eq=False)
 class JointFrame:
-    """The frame of a joint at q = 0, in the frame before it."""
+    """The frame of a joint at q = 0, in the frame of the joint before it."""
 
     revolute: bool
     R: Matrix3
@@ -41,14 +41,15 @@ class JointFrame:
 
     @property
     def b(self) -> Vector3:
+        """Origin without sliding: p, or its part perpendicular to a prismatic axis."""
         return self.p if self.revolute else self.p - self.R[:, 2] * (self.R[:, 2] @ self.p)
 
     def to_parent(self, body: BodyMotion, v: Vector3BySample) -> Vector3BySample:
-        """Transform vectors to the frame before."""
+        """Transform vectors to the frame of the joint before."""
         return np.asarray(self.R @ (_rotate_about_z(v, body.cos, body.sin) if self.revolute else v))
 
     def from_parent(self, cos: PerSample, sin: PerSample, v: Vector3BySample) -> Vector3BySample:
-        """Transform vectors from the frame before to this one."""
+        """Transform vectors from the frame of the joint before to this frame."""
         rotated = self.R.T @ v
         return _rotate_about_z(rotated, cos, -sin) if self.revolute else rotated
 
@@ -67,7 +68,7 @@ class BodyMotion:
     a: Vector3BySample
 
     def times(self, v: np.ndarray) -> Vector3BySample:
-        """Omega v (59)."""
+        """Return Omega v (59)."""
         v = np.broadcast_to(v.reshape(3, -1), self.w.shape)
         return _cross(self.wd, v) + _cross(self.w, _cross(self.w, v))
 
@@ -79,7 +80,7 @@ def propagate_motion(
     qd: JointsBySample,
     qdd: JointsBySample,
 ) -> list[BodyMotion]:
-    """(57)-(62) for all joints."""
+    """Compute the motion of all bodies by (57)-(62)."""
     zeros = np.zeros((3, q.shape[1]))
     a = np.repeat(-gravity[:, None], q.shape[1], axis=1)  # (76)
     before = BodyMotion(zeros[0], zeros[0], zeros[0], zeros, zeros, a, zeros, a)
@@ -104,7 +105,7 @@ def propagate_motion(
 
 @dataclass(frozen=True, eq=False)
 class OuterBodies:
-    """Force and moment of the bodies outside a joint, in its axes, and their part of D."""
+    """Force and moment of the bodies outside a joint, along the axes of the joint's frame, and their part of D."""
 
     mu: Vector3BySample
     zeta: Vector3BySample
@@ -116,11 +117,11 @@ class OuterBodies:
         return cls(np.zeros((3, samples)), np.zeros((3, samples)), np.zeros((3, 3)))
 
     def fixed(self) -> Matrix3:
-        """D~ (99) without the parts of prismatic joints."""
+        """Return D~ (99) without the parts of prismatic joints."""
         return self.G - np.diag([self.G[1, 1], self.G[1, 1], 0.0])
 
     def moment(self, body: BodyMotion, D: Matrix3) -> Vector3BySample:
-        """Psi psi(D): D wd + w x (D w), (60)."""
+        """Return Psi psi(D) = D wd + w x (D w), (60)."""
 
         def times(v: Vector3BySample) -> Vector3BySample:
             return np.asarray(D @ v + sum(d * (W @ v) for d, W in self.slides))
@@ -128,13 +129,13 @@ class OuterBodies:
         return times(body.wd) + _cross(body.w, times(body.w))
 
     def phi(self, frame: JointFrame, body: BodyMotion) -> PerSample:
-        """(110)."""
+        """Return phi_i (110)."""
         if not frame.revolute:
             return self.mu[2]
         return np.asarray(self.moment(body, self.fixed())[2] + self.zeta[2])
 
     def add(self, frame: JointFrame, body: BodyMotion, values: PerConstant) -> OuterBodies:
-        """Add the body of a joint with these constants, and pass the sum on to the joint before: step 3.1."""
+        """Add the body of a joint with these constants, and transform the sum to the joint before it: step 3.1."""
         slides: tuple[tuple[PerSample, Matrix3], ...] = ()
         if frame.revolute:
             kx, ky, U11_U22, U33, U12, U13, U23 = values
@@ -161,16 +162,16 @@ class OuterBodies:
         )
 
 
-def constant_columns(frame: JointFrame, body: BodyMotion) -> Float[np.ndarray, "constants samples"]:
-    """v_i for the constants of ``REVOLUTE_CONSTANTS`` or ``PRISMATIC_CONSTANTS``."""
+def compute_constant_columns(frame: JointFrame, body: BodyMotion) -> Float[np.ndarray, "constants samples"]:
+    """Return v_i for the constants of ``REVOLUTE_CONSTANTS`` or ``PRISMATIC_CONSTANTS``."""
     (wx, wy, wz), (ax, ay, az), (x, y, _) = body.w, body.wd, body.a
     if frame.revolute:
         return np.stack([y, -x, -wx * wy, az, wx * wx - wy * wy, ax - wy * wz, ay + wx * wz])  # (98)
     return np.stack([body.a[2], wx * wz - ay, wy * wz + ax, -wx * wx - wy * wy])  # (97)
 
 
-def kappa_moment(u: Vector3) -> Float[np.ndarray, "3 2"]:
-    """First moment of a prismatic joint's body per kappa_1 and kappa_2 (86), (87), perpendicular to u = u_r."""
+def compute_kappa_moment(u: Vector3) -> Float[np.ndarray, "3 2"]:
+    """Return the first moment of a prismatic joint's body per kappa_1 and kappa_2 (86), (87); u is u_r."""
     z = np.array([0.0, 0.0, 1.0])
     return np.column_stack([np.cross(z, u), z - u[2] * u]) / (1.0 - u[2] * u[2])
 

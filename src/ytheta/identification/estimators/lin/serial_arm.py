@@ -1,4 +1,4 @@
-"""A serial arm in minimal linear combinations, as Lin's procedure needs it.
+"""Model of a serial arm in the minimal linear combinations of Lin's procedure.
 
 Identity      w = M theta,   beta = C w,   tau_i = (v_i E_i) · w_i + phi_i
 Reference     [lin1995] Theorem 2, (95), (96), (101), (102)
@@ -23,17 +23,17 @@ from ytheta.identification.estimators.lin.recursion import (
     PRISMATIC_CONSTANTS,
     REVOLUTE_CONSTANTS,
     JointFrame,
-    kappa_moment,
+    compute_kappa_moment,
 )
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, PerSample, Vector3
 
-OTHER_ESTIMATORS = "the estimators weighted, least-squares, sequential, huber and recursive do"
+OTHER_ESTIMATORS = "use the estimator weighted, least-squares, sequential, huber or recursive"
 
 
 @dataclass(frozen=True, eq=False)
 class ArmJoint:
-    """One joint; ``names`` are those of w_i, the last of which are the parameters ``drive`` of its drive."""
+    """One joint; ``names`` are the names of w_i, the last of which belong to the drive parameters ``drive``."""
 
     name: str
     frame: JointFrame
@@ -42,13 +42,13 @@ class ArmJoint:
     drive: tuple[str, ...]
     coulomb_speed: float
 
-    def drive_columns(
+    def compute_drive_columns(
         self,
         qd: PerSample,
         qdd: PerSample,
         direction: PerSample | None,
     ) -> Float[np.ndarray, "drive samples"]:
-        """The columns of the drive's parameters; ``direction`` is the low-passed direction, if there is one."""
+        """Return the columns of the drive's parameters; ``direction`` is the low-passed direction, None if unknown."""
         if direction is None:
             direction = qd / np.hypot(qd, self.coulomb_speed) if self.coulomb_speed else np.sign(qd)
         values = {"Ia": qdd, "fv": qd, "fc": direction, "fo": np.ones_like(qd)}
@@ -57,7 +57,15 @@ class ArmJoint:
 
 @dataclass(frozen=True, eq=False)
 class SerialArm:
-    """Joints from the base on, their ``places`` in the columns of a log, gravity in base axes, M and C."""
+    """A serial arm.
+
+    Attributes
+    ----------
+    joints   the joints, from the base to the tip
+    places   index of each joint in the columns of a log
+    gravity  gravity in the frame of the base, in m/s²
+    M, C     matrices of the module docstring
+    """
 
     joints: tuple[ArmJoint, ...]
     places: list[int]
@@ -67,7 +75,7 @@ class SerialArm:
 
     @classmethod
     def of(cls, base: BaseParameters) -> SerialArm:
-        """Create the arm; InputError if the procedure does not accept the robot."""
+        """Create the arm; raise InputError if the procedure does not accept the robot."""
         robot = base.robot.numeric
         reason = explain_refusal(robot)
         if reason is not None:
@@ -78,35 +86,35 @@ class SerialArm:
         joints: list[ArmJoint] = []
         rows: list[np.ndarray] = []
         rotation, u_r = np.eye(3), None  # u_r: the first revolute axis, at q = 0
-        frames = [frame for _, frame in _joint_frames(robot)]
+        frames = [frame for _, frame in _list_joint_frames(robot)]
         for joint, frame in zip(robot.merged.movable, frames, strict=True):
             rotation = rotation @ frame.R
             u_r = rotation[:, 2] if u_r is None and frame.revolute else u_r
-            own = {each.name: each.row for each in combinations if each.link == joint.child}
+            joint_rows = {each.name: each.row for each in combinations if each.link == joint.child}
             separate = {p for p in JOINT_PARAMETERS[1:] if parameter_name(joint.name, p) in base.selected}
-            separate |= {"Ia"} & {*own}
+            separate |= {"Ia"} & {*joint_rows}
             drive = tuple(p for p in JOINT_PARAMETERS if p in separate)
-            kinds = [name for name in own if name != "Ia"]
-            E = _constants_per_combination(frame, kinds, np.zeros(3) if u_r is None else rotation.T @ u_r)
+            kinds = [name for name in joint_rows if name != "Ia"]
+            E = _compute_constants_per_combination(frame, kinds, np.zeros(3) if u_r is None else rotation.T @ u_r)
             drive_names = [parameter_name(joint.name, p) for p in drive]
             names = (*(parameter_name(joint.child, kind) for kind in kinds), *drive_names)
-            rows += [np.array(own[kind], dtype=float) for kind in kinds] + [unit[name] for name in drive_names]
+            rows += [np.array(joint_rows[kind], dtype=float) for kind in kinds] + [unit[name] for name in drive_names]
             joints.append(ArmJoint(joint.name, frame, names, E, drive, joint.drive.coulomb_speed))
         M = np.array(rows)
         C = np.linalg.lstsq(M.T, base.K.T, rcond=None)[0].T
         if not np.allclose(C @ M, base.K, rtol=0.0, atol=1e-9 * abs(base.K).max()):
-            raise InputError(f"these base parameters are not those of Theorem 2 for {robot.name!r}; {OTHER_ESTIMATORS}")
+            raise InputError(f"the base parameters of {robot.name!r} are not those of Theorem 2; {OTHER_ESTIMATORS}")
         places = [robot.actuated.index(joint.name) for joint in joints]
         return cls(tuple(joints), places, np.array(robot.gravity_in_base), M, C)
 
-    def own(self, i: int) -> slice:
-        """The place of w_i in w."""
+    def find_slice(self, i: int) -> slice:
+        """Return the slice of w that contains w_i."""
         first = sum(len(joint.names) for joint in self.joints[:i])
         return slice(first, first + len(self.joints[i].names))
 
 
 def explain_refusal(robot: Robot) -> str | None:
-    """None if the procedure accepts the robot, or the reason why not."""
+    """Return the reason why the procedure does not accept the robot, or None if it does."""
     if robot.loops:
         return f"robot {robot.name!r} has closed loops, for which Theorem 2 has no rule"
     if robot.couplings:
@@ -117,14 +125,14 @@ def explain_refusal(robot: Robot) -> str | None:
         return f"robot {robot.name!r} has a motor that is not part of a joint, {robot.motors[0].name!r}"
     if robot.forces:
         return f"robot {robot.name!r} has a declared force, {robot.forces[0].name!r}, for which Theorem 2 has no rule"
-    parents = [parent for parent, _ in _joint_frames(robot)]
+    parents = [parent for parent, _ in _list_joint_frames(robot)]
     if len({*parents}) < len(parents):
         return f"robot {robot.name!r} has branches, but the procedure is for serial arms"
     return lin.explain_refusal(robot)
 
 
-def _joint_frames(robot: Robot) -> list[tuple[int | None, JointFrame]]:
-    """For every moving body its moving parent, loads between them skipped, and its joint frame in that parent."""
+def _list_joint_frames(robot: Robot) -> list[tuple[int | None, JointFrame]]:
+    """Return for every body with a joint its nearest ancestor with a joint, and its joint frame in that ancestor."""
     arm = build_mechanism(robot)
     placements = [(np.array(R, dtype=float), np.array(p, dtype=float)) for R, p in compute_joint_frames(arm)]
     frames: list[tuple[int | None, JointFrame]] = []
@@ -139,15 +147,15 @@ def _joint_frames(robot: Robot) -> list[tuple[int | None, JointFrame]]:
     return frames
 
 
-def _constants_per_combination(
+def _compute_constants_per_combination(
     frame: JointFrame, kinds: list[str], u_r: Vector3
 ) -> Float[np.ndarray, "constants combinations"]:
-    """E: a combination is a constant itself, except for the two of a prismatic joint between r and s."""
+    """Return E. Combinations equal constants, except for kappa_1 and kappa_2 of a prismatic joint between r and s."""
     constants = REVOLUTE_CONSTANTS if frame.revolute else PRISMATIC_CONSTANTS
     E = np.zeros((len(constants), len(kinds)))
     for column, kind in enumerate(kinds):
         if kind in constants:
             E[constants.index(kind), column] = 1.0
         else:
-            E[1:, column] = kappa_moment(u_r)[:, ("kappa1", "kappa2").index(kind)]
+            E[1:, column] = compute_kappa_moment(u_r)[:, ("kappa1", "kappa2").index(kind)]
     return E

@@ -86,8 +86,8 @@ class Constraint:
         if self.affine is not None:
             return exact_array(self.affine.E.tolist())
         E = zeros(len(self.home), len(self.actuated))
-        for k, place in enumerate(self.actuated):
-            E[place, k] = 1
+        for k, row in enumerate(self.actuated):
+            E[row, k] = 1
         if self.passive:
             E[list(self.passive)] = -solve(self._Jp, self._J[:, list(self.actuated)])
         return E
@@ -156,8 +156,8 @@ class Constraint:
             return x
         _, step = self.residual_and_step(x)
         closed = casadi.SX(x)
-        for k, place in enumerate(self.passive):
-            closed[place] -= step[k]
+        for k, index in enumerate(self.passive):
+            closed[index] -= step[k]
         return closed
 
     def close_near(self, Q: casadi.SX, near: casadi.SX) -> casadi.SX:
@@ -171,8 +171,8 @@ class Constraint:
         if not self.cuts:
             return Q
         x = casadi.SX(near)
-        for k, place in enumerate(self.actuated):
-            x[place] = Q[k]
+        for k, index in enumerate(self.actuated):
+            x[index] = Q[k]
         for _ in range(1 if self.affine is not None else WARM_START_STEPS):
             x = self.take_newton_step(x)
         return x

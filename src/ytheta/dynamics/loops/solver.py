@@ -45,7 +45,7 @@ class Outcome:
     gap          largest gap of the loops of a sample, metres and radians
     condition    condition number of Jp
     iterations   iterations of Newton's method for all samples together, without those of the continuation
-    advice       the first sample that failed, the reason and a remedy; "closed" if no sample failed
+    advice       how many samples failed, the first of them, the reason and a remedy; "closed" if no sample failed
     """
 
     x: Float[np.ndarray, "samples coordinates"]

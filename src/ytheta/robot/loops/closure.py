@@ -189,7 +189,7 @@ def _check_gaps_at_home(robot: Robot) -> None:
         )
 
 
-def _assess_pose(robot: Robot, x: PerCoordinate, free: list[int], trouble: str = "") -> Closure:
+def _assess_pose(robot: Robot, x: PerCoordinate, free: list[int], failure: str = "") -> Closure:
     factors, offset = robot.coupling_map
     q = factors @ x + offset
     jacobian = compute_closure_jacobian(robot, x)
@@ -201,8 +201,8 @@ def _assess_pose(robot: Robot, x: PerCoordinate, free: list[int], trouble: str =
         loops=compute_loop_states(robot, q),
         freedom=freedom,
         determined=determined,
-        reached=not trouble,
-        advice=trouble or ("closed" if determined else _explain_choice(robot, freedom)),
+        reached=not failure,
+        advice=failure or ("closed" if determined else _explain_choice(robot, freedom)),
     )
 
 

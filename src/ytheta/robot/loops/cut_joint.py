@@ -1,19 +1,20 @@
 """Cut joints: residual, position and rate of the joint at which a loop is cut, for scalars of any kind.
 
 A cut joint has two sides: one frame on its parent link and one on its child link. The poses of both frames are computed
-from the last link that the paths to parent and child share. Joints before that link have no influence::
+from the last link that the paths to parent and child share. Joints before that link have no influence.
+The relative pose of both frames is described by::
 
-    gap       origin of the child's frame minus origin of the parent's frame, in the axes of the shared link
-    shift     the same vector in the axes of the parent's frame
-    rotation  of the child's frame relative to the parent's frame; in a closed loop, the motion of the cut joint itself
+    separation  origin of the child's frame minus origin of the parent's frame, in the axes of the shared link
+    shift       the same vector in the axes of the parent's frame
+    rotation    of the child's frame relative to the parent's frame; in a closed loop, the motion of the cut joint
 
 The residual of a loop vanishes if and only if the loop is closed. Let a be the axis of the joint, (a, b1, b2) an
 orthonormal basis, and n and angle the axis and the angle of ``rotation``. The entries of the residual are::
 
-    point       gap
-    revolute    gap, (a, b1, b2) · (rotation a - a)
+    point       separation
+    revolute    separation, (a, b1, b2) · (rotation a - a)
     prismatic   (b1, b2) · shift, n sin(angle), 1 - cos(angle)
-    fixed       gap, n sin(angle), 1 - cos(angle)
+    fixed       separation, n sin(angle), 1 - cos(angle)
 
 The norm of the residual is called the gap of the loop (metres and radians). There are more entries than constraints of
 the joint: the entry along a and the entry with the cosine have a zero gradient at closed poses, but they exclude half
@@ -52,7 +53,7 @@ _XYZ, _YZX, _ZXY = [0, 1, 2], [1, 2, 0], [2, 0, 1]  # indices
 
 @dataclass(frozen=True, eq=False)
 class CutJoint:
-    """A cut joint at given joint positions. The module docstring defines ``gap``, ``shift`` and ``rotation``.
+    """A cut joint at given joint positions. The module docstring defines ``separation``, ``shift`` and ``rotation``.
 
     ``axis`` is the joint's axis in the axes of the shared link. ``loop_axes`` maps the index in q of every revolute
     joint of the loop to the axis of that joint, also in the axes of the shared link. The axes of joints on the path to
@@ -60,7 +61,7 @@ class CutJoint:
     """
 
     joint: Joint
-    gap: AnyBatchOfVector3
+    separation: AnyBatchOfVector3
     shift: AnyBatchOfVector3
     rotation: AnyBatchOfMatrix3
     axis: AnyBatchOfVector3
@@ -71,12 +72,12 @@ class CutJoint:
         """The residual of the loop, which vanishes if and only if the loop is closed."""
         basis = _complete_basis(np.array(self.joint.axis))
         if self.joint.kind is JointKind.POINT:
-            return self.gap
+            return self.separation
         if self.joint.kind is JointKind.REVOLUTE:
             tilt = self.rotation @ basis[0] @ basis.T - np.array([1.0, 0.0, 0.0])
-            return np.concatenate([self.gap, tilt], axis=-1)
+            return np.concatenate([self.separation, tilt], axis=-1)
         turn = np.concatenate([0.5 * self._twice_sine, 1.0 - 0.5 * self._twice_cosine], axis=-1)
-        distance = self.shift @ basis[1:].T if self.joint.kind is JointKind.PRISMATIC else self.gap
+        distance = self.shift @ basis[1:].T if self.joint.kind is JointKind.PRISMATIC else self.separation
         return np.concatenate([distance, turn], axis=-1)
 
     @property
@@ -139,11 +140,11 @@ def locate_cut_joint(
 
     R1, p1, parent_axes = follow(paths[0][shared:], joint.placement)
     R2, p2, child_axes = follow(paths[1][shared:], joint.seat.inverse())
-    gap = p2 - p1
+    separation = p2 - p1
     return CutJoint(
         joint,
-        gap=gap,
-        shift=(gap[..., None, :] @ R1)[..., 0, :],
+        separation=separation,
+        shift=(separation[..., None, :] @ R1)[..., 0, :],
         rotation=np.swapaxes(R1, -1, -2) @ R2,
         axis=R1 @ np.array(joint.axis),
         loop_axes={k: -axis for k, axis in parent_axes.items()} | child_axes,

@@ -93,7 +93,7 @@ def test_equal_velocities_and_a_rotated_base(formulation: str, name: str) -> Non
 @settings(max_examples=25)
 @given(robots(loops=False, symbols=False))
 def test_random_trees(robot: Robot) -> None:
-    # Sums in another order may lose a digit of the sixteen for random placements, axes and gravity.
+    # A different order of summation may lose one digit of sixteen for random placements, axes and gravity.
     if build_mechanism(robot).joints:
         for name in FORMULATIONS:
             regressor = choose_formulation(robot, name).regressor
@@ -102,7 +102,7 @@ def test_random_trees(robot: Robot) -> None:
 
 @pytest.mark.parametrize("name", list_names())
 def test_two_velocities_are_the_bilinear_form_of_one(name: str) -> None:
-    """Newton-Euler's Y(q, qd, v, vd), the reference of the other tests, by polarisation of the quadratic form in qd."""
+    """Newton-Euler's Y(q, qd, v, vd), the reference of the other tests, by polarization of the quadratic form in qd."""
     mech = build_mechanism(load(name))
     q, qd, qdd, v = state(mech.joints, seed=12)
 
@@ -111,9 +111,9 @@ def test_two_velocities_are_the_bilinear_form_of_one(name: str) -> None:
 
     zero = 0 * q
     at_rest = Y(zero, zero)
-    polarised = (Y(qd + v, zero) - Y(qd, zero) - Y(v, zero) + at_rest) / 2
+    polarized = (Y(qd + v, zero) - Y(qd, zero) - Y(v, zero) + at_rest) / 2
     two = newton_euler.regressor(mech, numeric_motion(q, qd, qdd, v))
-    assert close(two, Y(zero, qdd) + polarised, 1e-9)
+    assert close(two, Y(zero, qdd) + polarized, 1e-9)
     assert close(newton_euler.regressor(mech, numeric_motion(q, qd, qdd, qd.copy())), Y(qd, qdd))
 
 

@@ -35,30 +35,31 @@ def add_coulomb_speeds(robot: Robot) -> Robot:
     return replace(robot, joints=joints, motors=motors)
 
 
-def smooth_signs(robot: Robot, velocities: np.ndarray) -> np.ndarray:
-    """The formula, drive by drive."""
+def compute_smooth_signs(robot: Robot, velocities: np.ndarray) -> np.ndarray:
+    """qd / sqrt(qd² + s²), or the sign of qd without a speed s, drive by drive."""
     speeds = np.array([drive.coulomb_speed for _, drive in robot.drives])
     return np.array([v / math.hypot(v, s) if s else np.sign(v) for v, s in zip(velocities, speeds, strict=True)])
 
 
-def drive_velocities(robot: Robot, xd: np.ndarray) -> np.ndarray:
+def compute_drive_velocities(robot: Robot, xd: np.ndarray) -> np.ndarray:
     A, _ = robot.coupling_map
     M, _ = robot.motor_map
     return np.concatenate([A, M]) @ xd
 
 
 @pytest.mark.parametrize("make", [lambda: driven_robot("ur10"), lambda: driven_robot("stanford"), coupled_robot])
-def test_the_column_follows_the_formula(make: object) -> None:
+def test_the_coulomb_column_follows_the_formula(make: object) -> None:
     robot = add_coulomb_speeds(make())  # type: ignore[operator]
     x, xd, xdd = state(len(robot.coordinates))
     names = [f"{name}.fc" for name, _ in robot.drives]
     Y = evaluate(graphs.regressor_graph(robot, parameters=names), x, xd, xdd)
-    expected = drive_velocities(robot, np.eye(len(x))).T * smooth_signs(robot, drive_velocities(robot, xd))
+    signs = compute_smooth_signs(robot, compute_drive_velocities(robot, xd))
+    expected = compute_drive_velocities(robot, np.eye(len(x))).T * signs
     assert close(Y, expected, 1e-14)
     sharp = evaluate(graphs.regressor_graph(make(), parameters=names), x, xd, xdd)  # type: ignore[operator]
     assert not close(sharp, expected, 1e-3)  # the twin: a plain sign
     two_velocities = evaluate(graphs.regressor_graph(robot, parameters=names, reference=True), x, xd, -3 * xd, xdd)
-    assert close(two_velocities, expected, 1e-14)  # of the real velocity, not of the reference
+    assert close(two_velocities, expected, 1e-14)  # the sign of the real velocity, not of the reference velocity
 
 
 @pytest.mark.parametrize("make", [lambda: driven_robot("ur10"), coupled_robot])
@@ -108,8 +109,8 @@ def test_machine_code_near_rest() -> None:
     assert np.all(np.diff(fast[np.argsort(qd[:, 0])]) >= 0.0)
 
 
-def test_base_parameters_depend_on_it() -> None:
-    """Base parameters of the same arm without smooth friction are refused."""
+def test_base_parameters_depend_on_smooth_friction() -> None:
+    """Base parameters of the arm without smooth friction are refused for the arm with smooth friction."""
     robot = driven_robot("ur10")
     base = ytheta.base_parameters(robot, method="qr", friction=("coulomb",))
     assert ytheta.regressor(replace(robot, name="same"), base).shape == (6, len(base))

@@ -34,7 +34,7 @@ def flip_forces(robot: Robot) -> Robot:
     return replace(robot, forces=tuple(replace(force, value=-force.value) for force in robot.forces))
 
 
-def force_torques(robot: Robot, q: np.ndarray) -> np.ndarray:
+def compute_force_torques(robot: Robot, q: np.ndarray) -> np.ndarray:
     """Torques of SPRING and CABLE at the joints of a six-joint arm."""
     _, q2, q3, _, q5, _ = q
     x = q2 + 0.67 * q3
@@ -49,7 +49,7 @@ def test_forces_in_every_graph(make: Any) -> None:
     robot = with_forces(bare, SPRING, CABLE)
     x, xd, xdd = state(len(robot.coordinates))
     A, b = robot.coupling_map
-    extra = A.T @ force_torques(robot, A @ x + b)
+    extra = A.T @ compute_force_torques(robot, A @ x + b)
     for name, arguments in (("inverse_dynamics", (x, xd, xdd)), ("bias", (x, xd)), ("gravity", (x,))):
         graph = getattr(graphs, f"{name}_graph")
         assert close(evaluate(graph(robot), *arguments), evaluate(graph(bare), *arguments) + extra)
@@ -71,7 +71,7 @@ def test_columns_of_the_regressor(formulation: str) -> None:
     x, xd, xdd = state(6)
     Y = evaluate(graphs.regressor_graph(robot, formulation=formulation), x, xd, xdd)
     assert close(Y @ robot.theta, evaluate(graphs.inverse_dynamics_graph(robot), x, xd, xdd))
-    assert close(Y[:, -2:] @ robot.theta[-2:], force_torques(robot, x))
+    assert close(Y[:, -2:] @ robot.theta[-2:], compute_force_torques(robot, x))
     assert not close(Y @ flip_forces(robot).theta, evaluate(graphs.inverse_dynamics_graph(robot), x, xd, xdd))
     graph = graphs.regressor_graph(robot, formulation=formulation, parameters=["cable.k", "joint2.fv"])
     assert close(evaluate(graph, x, xd, xdd), Y[:, [-1, robot.parameter_names.index("joint2.fv")]])
@@ -137,7 +137,7 @@ def test_forces_on_motors() -> None:
 
 @pytest.mark.parametrize("name", ["walker", "five-bar", "palletiser", "slide"])
 def test_loops(name: str) -> None:
-    """A spring on every joint, cut ones included: its torque is the slope of its energy along closed poses."""
+    """Springs on all joints, cut joints included: their torque is the slope of their energy along closed poses."""
     bare = make_looped_robot(name)
     springs = [
         Force(f"s{k}", ((j, f"{format_position(j)} - 0.{k}"),), value=k + 1.0) for k, j in enumerate(bare.moving)
@@ -201,7 +201,7 @@ def test_springs_of_mujoco(text: str, tmp_path: Path) -> None:
             assert not close(flip, data.qfrc_inverse, 1e-6)
 
 
-def counterbalance() -> Force:
+def read_counterbalance() -> Force:
     """The counterbalance of the KR300 in the docs."""
     page = (ROOT / "docs" / "robot-format.md").read_text()
     (text,) = [block for block in re.findall(r"```toml\n(.*?)```", page, flags=re.DOTALL) if "counterbalance" in block]
@@ -215,18 +215,18 @@ def test_counterbalance_agrees_with_the_table(shared_data: Path) -> None:
     angles = np.radians([float(cell) for cell in rows["q2 [deg]"]])
     printed = np.array([float(cell) for cell in rows["tau_cb [Nm]"]])
     assert len(printed) == 6
-    computed = evaluate_shapes(counterbalance(), {"joint_1": 0 * angles, "joint_2": angles})["joint_2"]
+    computed = evaluate_shapes(read_counterbalance(), {"joint_1": 0 * angles, "joint_2": angles})["joint_2"]
     np.testing.assert_allclose(computed, printed, rtol=0, atol=0.005 + 1e-9)  # half of the last printed digit
     assert not np.allclose(-computed, printed, rtol=0, atol=0.005)
 
 
 @pytest.mark.parametrize("run", ["a", "b"])
 def test_gravity_torque_with_counterbalance(shared_data: Path, run: str) -> None:
-    """Gravity torque of the CAD model with counterbalance, which the source gives with four decimals."""
+    """The gravity torque of the CAD model with counterbalance, which the source states with four decimals."""
     polars = pytest.importorskip("polars", reason="polars reads the Parquet files of the shared data folder")
     folder = shared_data / "kr300"
     poses = polars.read_parquet(folder / f"kr300_run_{run}_gravity_check.parquet")
     q, expected = (poses.select([f"{name}{k}" for k in range(1, 7)]).to_numpy() for name in ("q", "taug"))
-    robot = with_forces(ytheta.load(folder / "kr300.urdf"), counterbalance())
+    robot = with_forces(ytheta.load(folder / "kr300.urdf"), read_counterbalance())
     assert np.abs(ytheta.gravity(robot)(q) - expected).max() < 1e-3
     assert np.abs(ytheta.gravity(flip_forces(robot))(q) - expected).max() > 100.0

@@ -14,7 +14,7 @@ from ytheta.dynamics.loops.builder import build_constraint
 from ytheta.dynamics.loops.constraint import Constraint, column
 
 
-def positions(loops: Constraint, Q: np.ndarray) -> np.ndarray:
+def compute_positions(loops: Constraint, Q: np.ndarray) -> np.ndarray:
     """Joint positions q at actuated coordinates Q."""
     zero = np.zeros(len(Q), dtype=object)
     motion = compute_drive_motion(loops, zero, zero)
@@ -24,7 +24,7 @@ def positions(loops: Constraint, Q: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("name", ["five-bar", "walker", "coupled"])
 def test_joint_velocities_and_accelerations(name: str) -> None:
-    """Along Q + t Qd + t² Qdd / 2, by central differences."""
+    """Against central differences along Q + t Qd + t² Qdd / 2."""
     robot = coupled_robot() if name == "coupled" else make_looped_robot(name)
     loops = build_constraint(robot)
     Q, Qd, Qdd = np.random.default_rng(2).uniform(-0.5, 0.5, (3, 6)) if name == "coupled" else draw_motion(name)
@@ -33,7 +33,7 @@ def test_joint_velocities_and_accelerations(name: str) -> None:
     x = close_pose(loops, Q) if loops.passive else Q
     qd, qdd, J = (np.array(part)[:, 0] for part in casadi.Function("m", [loops.x], outputs)(x))
     step = 1e-4
-    before, now, after = (positions(loops, Q + t * Qd + t * t / 2 * Qdd) for t in (-step, 0.0, step))
+    before, now, after = (compute_positions(loops, Q + t * Qd + t * t / 2 * Qdd) for t in (-step, 0.0, step))
     np.testing.assert_allclose((after - before) / (2 * step), qd, rtol=0.0, atol=1e-5 * abs(qd).max())
     np.testing.assert_allclose((after - 2 * now + before) / step**2, qdd, rtol=0.0, atol=1e-4 * abs(qdd).max())
     np.testing.assert_allclose(J.reshape(len(qd), -1) @ Qd, qd, rtol=0.0, atol=1e-12 * abs(qd).max())
@@ -51,7 +51,7 @@ def test_drives_are_joints_cut_joints_and_motors() -> None:
 
 
 def test_friction_follows_the_two_velocities() -> None:
-    """Viscous friction takes the reference velocity, Coulomb friction the sign of the real one."""
+    """Viscous friction uses the reference velocity, Coulomb friction the sign of the real velocity."""
     loops = build_constraint(coupled_robot())
     qd, v = np.full(6, 2.0, dtype=object), np.full(6, -3.0, dtype=object)
     factors = compute_drive_motion(loops, qd, 0 * qd, v).parameter_factors

@@ -16,13 +16,13 @@ from ytheta.errors import InputError
 from ytheta.robot.robot import Robot
 
 
-def reordered_robot() -> Robot:
+def make_reordered_robot() -> Robot:
     """The coupled robot with its motor first in the order of the coordinates."""
     return replace(coupled_robot(), actuated=("m6", "joint1", "joint2", "joint3", "joint5", "joint4"))
 
 
 DRIVEN = ("ur10", "stanford", "panda", "lu-two-link")
-ROBOTS = [*(driven_robot(name) for name in DRIVEN), reordered_robot(), coupled_robot()]
+ROBOTS = [*(driven_robot(name) for name in DRIVEN), make_reordered_robot(), coupled_robot()]
 IDS = [*DRIVEN, "coupled and reordered", "coupled puma560"]
 
 

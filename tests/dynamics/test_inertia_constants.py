@@ -1,4 +1,4 @@
-"""Constants of composite bodies: the constants that a body passes on may as well belong to its parent."""
+"""Inertia constants: torques do not change if the constants that a body passes on belong to its parent."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ytheta.dynamics.motion import numeric_motion
 from ytheta.robot.robot import Robot
 
 
-def link_parameters(constants: Constants, body: Body) -> np.ndarray:
+def to_link_parameters(constants: Constants, body: Body) -> np.ndarray:
     """Constants in a body's joint frame as the ten parameters of its link."""
     S, s = link_in_joint(body)
     in_link = constants.seen_from(S.T, -(S.T @ s))
@@ -31,8 +31,8 @@ def link_parameters(constants: Constants, body: Body) -> np.ndarray:
     return np.array([in_link.m[0], *in_link.k, *entries], dtype=float)
 
 
-def transferable_constants(body: Body) -> Constants:
-    """Constants that a joint passes on completely: symmetric about a revolute axis, massless behind a prismatic one."""
+def make_transferable_constants(body: Body) -> Constants:
+    """Constants that a joint passes on completely: symmetric about a revolute axis, massless on a prismatic joint."""
     m, k, U = 2.0, [0.0, 0.0, 0.3], np.diag([0.7, 0.7, 0.4])
     if body.prismatic:
         m, k = 0.0, [0.0, 0.0, 0.0]
@@ -41,7 +41,7 @@ def transferable_constants(body: Body) -> Constants:
     return Constants(np.array([m], dtype=object), np.array(k, dtype=object), U.astype(object))
 
 
-def torques(arm: Mechanism, theta: np.ndarray, resting: int | None) -> np.ndarray:
+def compute_torques(arm: Mechanism, theta: np.ndarray, resting: int | None) -> np.ndarray:
     """The torques of all joints but one, which is at rest."""
     q, qd, qdd = np.random.default_rng(1).uniform(-1.5, 1.5, (3, arm.joints))
     others = [k for k in range(arm.joints) if k != resting]
@@ -51,40 +51,40 @@ def torques(arm: Mechanism, theta: np.ndarray, resting: int | None) -> np.ndarra
     return np.array(Y[others] @ theta)
 
 
-def same_torques_on_parent(arm: Mechanism, child: int, error: float = 0.0) -> bool:
+def gives_same_torques_on_parent(arm: Mechanism, child: int, error: float = 0.0) -> bool:
     """Whether the constants of a body and those that it passes to its parent give the same torques."""
     body = arm.bodies[child]
     if body.parent is None:
         return True
-    whole = transferable_constants(body)
-    passed = pass_to_parent(body, whole, *compute_joint_frames(arm)[child])
+    constants = make_transferable_constants(body)
+    passed = pass_to_parent(body, constants, *compute_joint_frames(arm)[child])
     passed = Constants(passed.m, passed.k + error, passed.U)
     with_child, with_parent = np.zeros((2, len(arm.bodies), PER_LINK))
-    with_child[child] = link_parameters(whole, body)
-    with_parent[body.parent] = link_parameters(passed, arm.bodies[body.parent])
-    before, after = (torques(arm, theta.ravel(), body.joint) for theta in (with_child, with_parent))
+    with_child[child] = to_link_parameters(constants, body)
+    with_parent[body.parent] = to_link_parameters(passed, arm.bodies[body.parent])
+    before, after = (compute_torques(arm, theta.ravel(), body.joint) for theta in (with_child, with_parent))
     return bool(np.allclose(before, after, rtol=0.0, atol=1e-10 * max(1.0, float(np.abs(before).max(initial=0.0)))))
 
 
 @pytest.mark.parametrize("name", ["stanford", "puma560", "kinova.urdf"])
 def test_constants_passed_on_belong_to_the_parent(name: str) -> None:
     arm = build_mechanism(load(name))
-    assert all(same_torques_on_parent(arm, child) for child in range(len(arm.bodies)))
-    assert not same_torques_on_parent(arm, len(arm.bodies) - 1, error=1e-6)  # the twin
+    assert all(gives_same_torques_on_parent(arm, child) for child in range(len(arm.bodies)))
+    assert not gives_same_torques_on_parent(arm, len(arm.bodies) - 1, error=1e-6)  # the twin
 
 
 @given(robots(loops=False, symbols=False))
 @settings(max_examples=12)
 def test_constants_passed_on_belong_to_the_parent_in_random_trees(robot: Robot) -> None:
     arm = build_mechanism(robot)
-    assert all(same_torques_on_parent(arm, child) for child in range(len(arm.bodies)))
+    assert all(gives_same_torques_on_parent(arm, child) for child in range(len(arm.bodies)))
 
 
 def test_masses_behind_a_joint_add_up() -> None:
     arm = build_mechanism(fork())
     masses = np.array([link.inertia.mass for link in arm.robot.links[1:]])
     theta = np.concatenate([link.inertia.vector for link in arm.robot.links[1:]]).astype(object)
-    trunk, slider, swing, held = (float(each.m[0]) for each in compute_inertia_constants(arm, theta))
+    trunk, slider, swing, held = (float(constants.m[0]) for constants in compute_inertia_constants(arm, theta))
     assert (trunk, slider, swing, held) == pytest.approx((masses.sum(), masses[1], masses[2:].sum(), masses[3]))
 
 

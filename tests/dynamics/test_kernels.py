@@ -50,10 +50,10 @@ def test_kernels_are_consistent_with_each_other(name: str) -> None:
     assert close(ytheta.momentum(robot)(q, qd), np.einsum("sij,sj->si", M, qd))
     kinetic = ytheta.energy(robot)(q, qd)[:, 0]
     assert close(kinetic, np.einsum("si,sij,sj->s", qd, M, qd) / 2)
-    frictionless = without_friction(robot)
+    frictionless = remove_friction(robot)
     C, g = ytheta.coriolis_matrix(frictionless)(q, qd), ytheta.gravity(frictionless)(q)
     assert close(np.einsum("sij,sj->si", C, qd) + g, ytheta.bias(frictionless)(q, qd))
-    # Mdot - 2 C is skew, with Mdot along qd by central differences.
+    # Mdot - 2 C is skew-symmetric, with Mdot along qd by central differences.
     step = 1e-6
     rate = (ytheta.mass_matrix(frictionless)(q + step * qd) - ytheta.mass_matrix(frictionless)(q - step * qd)) / (
         2 * step
@@ -62,7 +62,7 @@ def test_kernels_are_consistent_with_each_other(name: str) -> None:
     assert abs(skew + skew.transpose(0, 2, 1)).max() < 1e-6 * max(1.0, abs(C).max())
 
 
-def without_friction(robot: Robot) -> Robot:
+def remove_friction(robot: Robot) -> Robot:
     def strip(drive: Drive) -> Drive:
         return replace(drive, viscous=0.0, coulomb=0.0, offset=0.0)
 
@@ -76,8 +76,8 @@ def without_friction(robot: Robot) -> Robot:
 
 @pytest.mark.parametrize(("name", "steps"), [("five-bar", 500), ("walker", 200)])
 def test_a_frictionless_loop_conserves_energy(name: str, steps: int) -> None:
-    """By Runge-Kutta of fourth order, without torques; an energy with reversed gravity is not conserved."""
-    robot = without_friction(ytheta.load(name))
+    """Simulated by Runge-Kutta of fourth order without torques. An energy with reversed gravity is not conserved."""
+    robot = remove_friction(ytheta.load(name))
     forward, energy = ytheta.forward_dynamics(robot), ytheta.energy(robot)
     gx, gy, gz = robot.gravity
     reversed_gravity = ytheta.energy(replace(robot, gravity=(-gx, -gy, -gz)))
@@ -117,7 +117,7 @@ def test_two_velocities(name: str) -> None:
     v = draw_samples(robot, 7, seed=3)[1]
     two = ytheta.regressor(robot, reference=True)
     assert close(two(q, qd, qd, vd), ytheta.regressor(robot)(q, qd, vd))
-    frictionless = without_friction(robot)
+    frictionless = remove_friction(robot)
     tau = ytheta.regressor(frictionless, reference=True)(q, qd, v, vd) @ frictionless.theta
     M, C, g = (
         ytheta.mass_matrix(frictionless)(q),

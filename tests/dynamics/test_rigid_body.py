@@ -20,7 +20,7 @@ from ytheta.robot.parts import Joint, JointKind, Link
 from ytheta.robot.robot import Robot
 
 
-def pendulum() -> Robot:
+def make_pendulum() -> Robot:
     """A rod of 1 m and 2 kg that hangs along -z at q = 0 and rotates about y."""
     rod = Inertia.about_center(2.0, (0.0, 0.0, -0.5), ((1 / 6, 0.0, 0.0), (0.0, 1 / 6, 0.0), (0.0, 0.0, 0.0)))
     return Robot(
@@ -32,7 +32,7 @@ def pendulum() -> Robot:
 
 def test_signs_of_the_torques_of_a_pendulum() -> None:
     """A positive q moves the rod to -x; holding it there and accelerating it need positive torques."""
-    mech = build_mechanism(pendulum())
+    mech = build_mechanism(make_pendulum())
     theta = link_parameters(mech)
     holding = rigid_body.gravity(mech, numeric_motion([0.3], [0.0], [0.0]), theta)
     assert holding[0] == pytest.approx(2.0 * 9.81 * 0.5 * math.sin(0.3))
@@ -59,7 +59,7 @@ def test_two_velocities(name: str) -> None:
     C = rigid_body.coriolis_matrix(mech, ordinary, theta).astype(float)
     g = rigid_body.gravity(mech, ordinary, theta).astype(float)
     assert close(Y @ theta, M @ qdd + C @ v + g)
-    assert close(C @ qd, coriolis_torque(robot, q, qd))
+    assert close(C @ qd, compute_coriolis_torque(robot, q, qd))
     # Mdot - 2 C is skew, Mdot along qd by central differences.
     step = 1e-6
     ahead, behind = (
@@ -70,7 +70,7 @@ def test_two_velocities(name: str) -> None:
     assert abs(skewness + skewness.T).max() < 1e-6 * max(1.0, abs(C).max())
 
 
-def coriolis_torque(robot: Robot, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+def compute_coriolis_torque(robot: Robot, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
     pinocchio = peer(robot)
     return pinocchio.torque(q, qd, 0 * q) - pinocchio.torque(q, 0 * q, 0 * q)
 

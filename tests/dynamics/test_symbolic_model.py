@@ -20,14 +20,14 @@ ROBOTS = [driven_robot("ur10"), coupled_robot(), with_forces(driven_robot("puma5
 IDS = ["ur10", "coupled puma560", "puma560 with a spring"]
 
 
-def model_with_symbols(robot: Robot) -> tuple[SymbolicModel, casadi.SX]:
+def make_symbolic_model(robot: Robot) -> tuple[SymbolicModel, casadi.SX]:
     theta = casadi.SX.sym("theta", len(robot.parameter_names))
     return SymbolicModel(build_constraint(robot), scalars(theta)), theta
 
 
 @pytest.mark.parametrize("robot", ROBOTS, ids=IDS)
 def test_equals_the_kernels(robot: Robot) -> None:
-    model, theta = model_with_symbols(robot)
+    model, theta = make_symbolic_model(robot)
     q, qd, qdd = state(len(robot.actuated))
     torque = model.torque(qd.astype(object), qdd.astype(object))
     outputs = [column(torque), column(model.holding_torque), column(model.mass_matrix.ravel())]
@@ -50,7 +50,7 @@ def test_parts_of_theta_follow_the_parameter_names(robot: Robot) -> None:
 @pytest.mark.parametrize("robot", ROBOTS, ids=IDS)
 def test_product_with_the_transposed_regressor(robot: Robot) -> None:
     """Yᵀ w by automatic differentiation equals the regressor of two velocities, transposed, times w."""
-    model, theta = model_with_symbols(robot)
+    model, theta = make_symbolic_model(robot)
     q, qd, vd = state(len(robot.actuated))
     v, w, _ = state(len(robot.actuated), seed=1)
     torque = model.torque(*(vector.astype(object) for vector in (qd, vd, v)))

@@ -10,12 +10,12 @@ from ytheta.dynamics import vectors
 from ytheta.dynamics.mechanism import exact_array
 
 
-def random_array(*shape: int, seed: int = 0) -> np.ndarray:
+def draw_array(*shape: int, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).normal(size=shape).astype(object)
 
 
 def test_products_equal_those_of_numpy() -> None:
-    A, B, a, b = random_array(3, 4), random_array(4, 2, seed=1), random_array(3, seed=2), random_array(3, seed=3)
+    A, B, a, b = draw_array(3, 4), draw_array(4, 2, seed=1), draw_array(3, seed=2), draw_array(3, seed=3)
     assert np.allclose(vectors.dot(A, B).astype(float), (A @ B).astype(float))
     expected = np.cross(a.astype(float), b.astype(float))
     assert np.allclose(vectors.cross(a, b).astype(float), expected)
@@ -34,7 +34,7 @@ def test_structural_zeros_stay_and_ones_cost_nothing() -> None:
 
 @pytest.mark.parametrize("axis", [(1.0, 0.0, 0.0), (0.0, -1.0, 0.0), (0.0, 0.0, 1.0), (0.6, 0.0, 0.8)])
 def test_rotation_about_an_axis(axis: tuple[float, ...]) -> None:
-    """By Rodrigues' formula; the rotation by the opposite angle is another one."""
+    """The rotation equals Rodrigues' formula; the rotation by the opposite angle does not."""
     c, s = np.cos(0.7), np.sin(0.7)
     R = vectors.axis_rotation(exact_array(axis), c, s).astype(float)
     K = np.cross(np.eye(3), np.array(axis))
@@ -43,7 +43,7 @@ def test_rotation_about_an_axis(axis: tuple[float, ...]) -> None:
 
 
 def test_centripetal_matrix_is_symmetric_in_two_velocities() -> None:
-    w, u, x = (random_array(3, seed=seed) for seed in range(3))
+    w, u, x = (draw_array(3, seed=seed) for seed in range(3))
     product = vectors.cross(w, vectors.cross(u, x)) + vectors.cross(u, vectors.cross(w, x))
     assert np.allclose(vectors.dot(vectors.centripetal_matrix(w, u), x).astype(float), 0.5 * product.astype(float))
     assert np.allclose(

@@ -1,4 +1,4 @@
-"""Equivalent bodies: as few parameters as there are base parameters, and the constants that the paper prints."""
+"""Equivalent bodies: no more parameters than base parameters, and the same torques as the constants of the paper."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from ytheta.robot.modified_dh import to_modified_dh
 from ytheta.robot.robot import Robot
 
 
-def relevant_parameters(arm: EquivalentBodies) -> np.ndarray:
+def collect_relevant_parameters(arm: EquivalentBodies) -> np.ndarray:
     """All parameters of the bodies that a torque can depend on."""
     values: list[float] = []
     for axis, P, foot_mass in zip(arm.axes, arm.P, arm.foot_masses, strict=True):
@@ -56,18 +56,17 @@ CHAINS = ("R", "P", "PRR", "RPR", "RRPRRR", "PPR", "RPRP")
 def test_chains_have_no_more_parameters_than_base_parameters(kinds: str) -> None:
     robot = build_chain(kinds, gravity=(1.0, 2.0, -9.0))
     rank = np.linalg.matrix_rank(stack_regressors(robot), tol=1e-8)
-    assert np.count_nonzero(relevant_parameters(find_minimal_bodies(robot))) == rank
-    assert (
-        np.count_nonzero(relevant_parameters(find_equivalent_bodies(robot))) <= rank
-    )  # the angle of the tip's frame replaces one
+    assert np.count_nonzero(collect_relevant_parameters(find_minimal_bodies(robot))) == rank
+    # The angle of the tip's frame may replace one parameter.
+    assert np.count_nonzero(collect_relevant_parameters(find_equivalent_bodies(robot))) <= rank
 
 
 @pytest.mark.parametrize("name", ["ur10", "panda", "stanford", "ha-scara"])
 def test_arms_have_no_more_parameters_than_base_parameters(name: str) -> None:
     robot = with_any_inertias(load(name))
     rank = np.linalg.matrix_rank(stack_regressors(robot), tol=1e-8)
-    assert np.count_nonzero(relevant_parameters(find_minimal_bodies(robot))) == rank
-    assert np.count_nonzero(relevant_parameters(find_equivalent_bodies(robot))) <= rank
+    assert np.count_nonzero(collect_relevant_parameters(find_minimal_bodies(robot))) == rank
+    assert np.count_nonzero(collect_relevant_parameters(find_equivalent_bodies(robot))) <= rank
 
 
 @pytest.mark.parametrize("kinds", ["RRR", "RRPRRR", "PRPRR"])
@@ -82,24 +81,24 @@ def test_unidentifiable_changes_of_the_links_change_no_parameter(kinds: str) -> 
     other = replace(robot, links=(robot.links[0], *links))
     for bodies in (find_minimal_bodies, find_equivalent_bodies):
         np.testing.assert_allclose(
-            relevant_parameters(bodies(other)), relevant_parameters(bodies(robot)), rtol=1e-9, atol=1e-9
+            collect_relevant_parameters(bodies(other)), collect_relevant_parameters(bodies(robot)), rtol=1e-9, atol=1e-9
         )
     changed = replace(
         robot, links=(*robot.links[:-1], replace(robot.links[-1], inertia=random_body(np.random.default_rng(7))))
     )
     assert not np.allclose(
-        relevant_parameters(find_minimal_bodies(changed)), relevant_parameters(find_minimal_bodies(robot)), atol=1e-3
+        collect_relevant_parameters(find_minimal_bodies(changed)),
+        collect_relevant_parameters(find_minimal_bodies(robot)),
+        atol=1e-3,
     )
 
 
-def as_printed(robot: Robot, sign: float = 1.0) -> EquivalentBodies:
+def make_printed_bodies(robot: Robot, sign: float = 1.0) -> EquivalentBodies:
     """The bodies of a chain of revolute joints from k_i and D_i of (38)-(43)."""
     arm = find_minimal_bodies(robot)
     mech = build_mechanism(to_modified_dh(robot).robot)
-    constants, frames = (
-        compute_inertia_constants(mech, exact_array(link_parameters(mech).tolist())),
-        compute_joint_frames(mech),
-    )
+    constants = compute_inertia_constants(mech, exact_array(link_parameters(mech).tolist()))
+    frames = compute_joint_frames(mech)
     bodies: list[np.ndarray] = []
     G = np.zeros((3, 3))
     for i in reversed(range(len(constants))):
@@ -118,5 +117,5 @@ def as_printed(robot: Robot, sign: float = 1.0) -> EquivalentBodies:
 @pytest.mark.parametrize("robot", [load("puma560"), load("panda"), build_chain("RRRRRR")], ids=lambda r: r.name)
 def test_constants_as_printed(robot: Robot) -> None:
     """k_i and D_i of the paper give the same torques; with the wrong sign of (40) they do not."""
-    assert agree(minimal_torque(robot, bodies=as_printed), expected_torque(robot))
-    assert not agree(minimal_torque(robot, bodies=lambda r: as_printed(r, -1.0)), expected_torque(robot))
+    assert agree(minimal_torque(robot, bodies=make_printed_bodies), expected_torque(robot))
+    assert not agree(minimal_torque(robot, bodies=lambda r: make_printed_bodies(r, -1.0)), expected_torque(robot))

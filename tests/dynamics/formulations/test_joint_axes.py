@@ -15,7 +15,7 @@ from ytheta.robot.parts import Joint, JointKind, Link
 from ytheta.robot.robot import Robot
 
 
-def bent_chain(angle: float) -> Robot:
+def make_bent_chain(angle: float) -> Robot:
     """A chain with two axes that are parallel up to an angle."""
     robot = build_chain("RRRR", parallel=(3,))
     joint = robot.joints[2]
@@ -25,20 +25,19 @@ def bent_chain(angle: float) -> Robot:
 
 @pytest.mark.parametrize("angle", [1e-14, 1e-11, 1e-9, 1e-7, 1e-4, 9e-3, 1.1e-2])
 def test_nearly_parallel_axes(angle: float) -> None:
-    assert agree(minimal_torque(bent_chain(angle)), expected_torque(bent_chain(angle)))
+    assert agree(minimal_torque(make_bent_chain(angle)), expected_torque(make_bent_chain(angle)))
     if angle >= 1e-7:
-        assert not agree(
-            minimal_torque(bent_chain(angle)), expected_torque(bent_chain(0.0))
-        )  # the angle changes the torque
+        straight = expected_torque(make_bent_chain(0.0))
+        assert not agree(minimal_torque(make_bent_chain(angle)), straight)  # the angle changes the torque
 
 
 @pytest.mark.parametrize("error", [0.0, 1e-15, 3e-13, 1e-12, 1e-11, 1e-9])
 @pytest.mark.parametrize("twelfths", [1, 3, 4, 6])
 def test_angles_close_to_a_multiple_of_30_degrees(twelfths: int, error: float) -> None:
-    """As in files with twelve digits that are not snapped: rotations about parallel axes, and tilts."""
+    """Rotations about parallel axes, and tilts, with angles as in files with twelve digits that are not snapped."""
     angle = twelfths * np.pi / 6 + error
     for frame in (Frame.from_rpy(0.0, 0.0, angle), Frame.from_rpy(error, 0.0, 0.7), Frame.from_rpy(angle, error, 0.4)):
-        robot = chain_of_equal_frames(Frame.shift(0.3, 0.1, 0.2) @ frame)
+        robot = make_chain_of_equal_frames(Frame.shift(0.3, 0.1, 0.2) @ frame)
         assert agree(minimal_torque(robot), expected_torque(robot))
         for axis in find_equivalent_bodies(robot).axes:  # the angles of the recursion are those of the robot
             R = (
@@ -50,7 +49,7 @@ def test_angles_close_to_a_multiple_of_30_degrees(twelfths: int, error: float) -
                 np.testing.assert_allclose(R.matrix[:3, :3], axis.H[:3, :3], atol=1e-13)
 
 
-def chain_of_equal_frames(frame: Frame) -> Robot:
+def make_chain_of_equal_frames(frame: Frame) -> Robot:
     """Four joints, the third prismatic, each with the same placement in its parent and the same seat."""
     kinds = (JointKind.REVOLUTE, JointKind.REVOLUTE, JointKind.PRISMATIC, JointKind.REVOLUTE)
     seat = Frame.shift(0.05, -0.02, 0.1) @ Frame.from_rpy(0.0, 0.0, 0.9)

@@ -49,18 +49,18 @@ def test_accepts() -> None:
 # --- section 2 ------------------------------------------------------------------------------------------------------
 
 
-def random_matrix(*shape: int, seed: int = 0) -> np.ndarray:
+def draw_matrix(*shape: int, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).normal(size=shape)
 
 
 def test_vectorization() -> None:
-    A = random_matrix(3, 5)
+    A = draw_matrix(3, 5)
     assert kronecker.vectorize(A)[1 + 2 * 3] == A[1, 2]  # b_k = a_ij with k = i + (j - 1) m
     assert (kronecker.unvectorize(kronecker.vectorize(A), 3) == A).all()
 
 
 def test_kronecker_product() -> None:
-    A, B, C = random_matrix(3, 4), random_matrix(4, 2, seed=1), random_matrix(2, 5, seed=2)
+    A, B, C = draw_matrix(3, 4), draw_matrix(4, 2, seed=1), draw_matrix(2, 5, seed=2)
     assert (kronecker.kronecker(A, B).astype(float) == np.kron(A, B)).all()
     product = kronecker.kronecker(C.T, A).astype(float)
     assert product @ kronecker.vectorize(B) == pytest.approx(kronecker.vectorize(A @ B @ C))
@@ -68,9 +68,9 @@ def test_kronecker_product() -> None:
 
 
 def test_traces() -> None:
-    A = random_matrix(4, 4)
+    A = draw_matrix(4, 4)
     assert kronecker.vector_trace(kronecker.vectorize(A)) == pytest.approx(np.trace(A))
-    wide, B = random_matrix(9, 8), random_matrix(2, 4, seed=1)  # proposition 1
+    wide, B = draw_matrix(9, 8), draw_matrix(2, 4, seed=1)  # proposition 1
     expected = kronecker.vector_trace(wide @ kronecker.vectorize(B))
     assert kronecker.row_trace(wide).astype(float) @ kronecker.vectorize(B) == pytest.approx(expected)
     shifted = np.roll(wide, 1, axis=0)
@@ -78,17 +78,17 @@ def test_traces() -> None:
 
 
 def test_row_trace_of_a_kronecker_product() -> None:
-    A, B = random_matrix(4, 4), random_matrix(4, 4, seed=1)
+    A, B = draw_matrix(4, 4), draw_matrix(4, 4, seed=1)
     expected = kronecker.row_trace(kronecker.kronecker(A, B)).astype(float)
     assert kronecker.row_trace_of_product(A, B).astype(float) == pytest.approx(expected)
     assert kronecker.row_trace_of_product(B, A).astype(float) != pytest.approx(expected)
-    J = random_matrix(4, 4, seed=2)
+    J = draw_matrix(4, 4, seed=2)
     assert expected @ kronecker.vectorize(J) == pytest.approx(np.trace(B @ J @ A.T))  # (5) becomes (13)
 
 
 def test_folding() -> None:
-    """(25) with its own index: z = 10 (l - 1) + 4 (r - 1) - r (r - 1) / 2 + s."""
-    Y16 = random_matrix(3, 32)
+    """(25) with the index of the paper: z = 10 (l - 1) + 4 (r - 1) - r (r - 1) / 2 + s."""
+    Y16 = draw_matrix(3, 32)
     Y10 = kronecker.fold(Y16.astype(object)).astype(float)
     for link in (1, 2):
         for r in range(1, 5):
@@ -97,16 +97,16 @@ def test_folding() -> None:
                 upper, lower = (16 * (link - 1) + a + 4 * (b - 1) for a, b in ((r, s), (s, r)))
                 expected = Y16[:, upper - 1] + (Y16[:, lower - 1] if r != s else 0.0)
                 assert Y10[:, z - 1] == pytest.approx(expected)
-    symmetric = random_matrix(4, 4) + random_matrix(4, 4).T
+    symmetric = draw_matrix(4, 4) + draw_matrix(4, 4).T
     entries = symmetric[np.triu_indices(4)]
     assert Y10[:, :10] @ entries == pytest.approx(Y16[:, :16] @ kronecker.vectorize(symmetric))
 
 
-# --- section 3 and 4 by their definitions -----------------------------------------------------------------------------
+# --- sections 3 and 4 by their definitions ----------------------------------------------------------------------------
 
 
-def joint_transform(body: Body, q: float, order: int) -> np.ndarray:
-    """The 4 x 4 transform of a joint, differentiated ``order`` times by its position."""
+def compute_joint_transform(body: Body, q: float, order: int) -> np.ndarray:
+    """The 4 x 4 transform of a joint, differentiated ``order`` times with respect to its position."""
     T = np.eye(4) if order == 0 else np.zeros((4, 4))
     axis = body.axis.astype(float)
     if not body.revolute:
@@ -119,8 +119,8 @@ def joint_transform(body: Body, q: float, order: int) -> np.ndarray:
     return T
 
 
-def body_transform(mech: Mechanism, q: np.ndarray, link: int, *by: int) -> np.ndarray:
-    """T of a body, differentiated by the given joints: U_jl and U_kjl without the formulas of the module."""
+def compute_body_transform(mech: Mechanism, q: np.ndarray, link: int, *by: int) -> np.ndarray:
+    """T of a body, differentiated with respect to joints ``by``: U_jl and U_kjl, without formulas of the module."""
     orders = Counter(by)
     T = np.eye(4)
     path = [mech.bodies[k] for k in mech.path(link)]
@@ -130,7 +130,7 @@ def body_transform(mech: Mechanism, q: np.ndarray, link: int, *by: int) -> np.nd
         placement, seat = np.eye(4), np.eye(4)
         placement[:3, :3], placement[:3, 3] = body.P.astype(float), body.p.astype(float)
         seat[:3, :3], seat[:3, 3] = body.S.astype(float), body.s.astype(float)
-        motion = np.eye(4) if body.joint is None else joint_transform(body, q[body.joint], orders[body.joint])
+        motion = np.eye(4) if body.joint is None else compute_joint_transform(body, q[body.joint], orders[body.joint])
         T = T @ placement @ motion @ seat
     return T
 
@@ -146,8 +146,8 @@ def test_parts_by_their_definitions(name: str) -> None:
     Y_D, Y_H, Y_S, Y_S_printed, Y_c = (np.zeros((n, 16 * len(mech.bodies))) for _ in range(5))
     for link in range(len(mech.bodies)):
         block = slice(16 * link, 16 * (link + 1))
-        U = [body_transform(mech, q, link, j) for j in range(n)]
-        UU = [[body_transform(mech, q, link, k, j) for j in range(n)] for k in range(n)]
+        U = [compute_body_transform(mech, q, link, j) for j in range(n)]
+        UU = [[compute_body_transform(mech, q, link, k, j) for j in range(n)] for k in range(n)]
         acceleration = sum(U[j] * vd[j] for j in range(n))
         velocity, reference, printed = (
             sum(UU[k][j] * a[j] * b[k] for j in range(n) for k in range(n))

@@ -51,7 +51,7 @@ def test_accepts() -> None:
 
 @pytest.mark.parametrize("name", ["stanford", "lu-two-link", "tiago_no_hand.urdf", "fork"])
 def test_momentum_rate_and_remainder_add_up_to_the_regressor(name: str) -> None:
-    """(47), for one velocity and for two; one velocity given twice is the ordinary case."""
+    """(47), for one velocity and for two; two equal velocities are the ordinary case."""
     mech = build_mechanism(fork() if name == "fork" else load(name))
     q, qd, qdd, v = state(mech.joints)
     ordinary = numeric_motion(q, qd, qdd)
@@ -72,7 +72,7 @@ def test_momentum_rate_and_remainder_add_up_to_the_regressor(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["stanford", "iiwa14", "fork"])
 def test_regressor_along_a_trajectory(name: str) -> None:
-    """d/dt W + Yhat = Y with W differentiated by central differences of fourth order along smooth q(t) and v(t)."""
+    """d/dt W + Yhat = Y, with d/dt W by central differences of fourth order along smooth q(t) and v(t)."""
     mech = build_mechanism(fork() if name == "fork" else load(name))
     phase = np.arange(mech.joints) + 1.0
 
@@ -136,15 +136,15 @@ def test_link_jacobian(name: str) -> None:
     q, qd, qdd, _ = state(mech.joints)
     step = 1e-6
     for i, body in enumerate(mech.bodies):
-        ahead, behind = (body_pose(mech, q + s * qd, i) for s in (step, -step))
+        ahead, behind = (compute_body_pose(mech, q + s * qd, i) for s in (step, -step))
         rate = (ahead - behind) / (2 * step)
         J = lagrange.link_jacobian(mech, numeric_motion(q, qd, qdd), body.name).astype(float)
         v, w = np.split(J @ qd, 2)
         assert close(rate[:3, 3], v, 1e-8)
-        assert close(rate[:3, :3], np.cross(w, body_pose(mech, q, i)[:3, :3].T).T, 1e-8)
+        assert close(rate[:3, :3], np.cross(w, compute_body_pose(mech, q, i)[:3, :3].T).T, 1e-8)
 
 
-def body_pose(mech: Mechanism, q: np.ndarray, i: int) -> np.ndarray:
+def compute_body_pose(mech: Mechanism, q: np.ndarray, i: int) -> np.ndarray:
     T = np.eye(4)
     for k in mech.path(i):
         R, p = newton_euler.pose(mech.bodies[k], numeric_motion(q, 0 * q, 0 * q))
@@ -189,7 +189,7 @@ def motion() -> Motion:
     return sympy_motion(2)
 
 
-def load_columns(ten: np.ndarray) -> sympy.Matrix:
+def reduce_load_columns(ten: np.ndarray) -> sympy.Matrix:
     """The load's columns of (m3, m3 px, m3 px², Izz) (62), from those of its ten parameters."""
     return sympy.Matrix(ten[:, 20:30]) * sympy.Matrix(sixteen.L[:, [0, 1, 4, 12]].astype(int))
 
@@ -232,7 +232,7 @@ def test_momentum_of_the_example(arm: Mechanism, motion: Motion) -> None:
         [coupling * qd1 + l2**2 * qd2, (l1 * c2 + 2 * l2) * qd1 + 2 * l2 * qd2, qd1 + qd2],
     ]
     W = lagrange.momentum(arm, motion)
-    assert identical(load_columns(W)[:, :3], W1)
+    assert identical(reduce_load_columns(W)[:, :3], W1)
     inertia = sympy.Matrix(W[:, 20:30]) * sympy.Matrix(sixteen.L[:, 10:16].astype(int))
     assert identical(inertia[:, :3], [[0, 0, qd1 + qd2], [0, 0, qd1 + qd2]])
 
@@ -242,7 +242,7 @@ def test_remainder_of_the_example(arm: Mechanism, motion: Motion) -> None:
     swing = l1 * s2 * qd1 * (qd1 + qd2)
     first = [(l1 * c1 + l2 * c12) * g, l2 * swing + l2 * c12 * g]
     second = [c12 * g, swing + c12 * g]
-    rest = load_columns(lagrange.remainder(arm, motion))
+    rest = reduce_load_columns(lagrange.remainder(arm, motion))
     assert identical(rest, [[first[0], second[0], 0, 0], [first[1], second[1], 0, 0]])
     # The sign of (57) as printed contradicts the paper's own example.
     assert not identical(rest[:, 1], [-c12 * g, swing - c12 * g])
@@ -251,7 +251,7 @@ def test_remainder_of_the_example(arm: Mechanism, motion: Motion) -> None:
 def test_regressor_of_the_example(arm: Mechanism, motion: Motion) -> None:
     """(63), (64) and their union (65), which is (61)."""
     Y = lagrange.regressor(arm, motion)
-    assert identical(load_columns(Y), Y3)
+    assert identical(reduce_load_columns(Y), Y3)
     assert identical(Y[:, 0:1], [[0], [0]])
     assert identical(Y[:, 10:11], [[l1**2 * a1 + l1 * c1 * g], [0]])
     columns = lagrange.principal_axes_columns(arm, motion, "load", center="x")
@@ -261,7 +261,7 @@ def test_regressor_of_the_example(arm: Mechanism, motion: Motion) -> None:
 
 
 def test_the_misprints_of_the_example_are_misprints(arm: Mechanism, motion: Motion) -> None:
-    ours = load_columns(lagrange.regressor(arm, motion))
+    ours = reduce_load_columns(lagrange.regressor(arm, motion))
     one_dot = Y3.subs({a1: qd1, a2: qd2})
     no_c2 = Y3 + sympy.Matrix([[2 * l1 * l2 * (1 - c2) * a1, 0, 0, 0], [0, 0, 0, 0]])
     l2_squared = Y3 + sympy.Matrix([[0, 0, 0, 0], [0, 2 * l2**2 * a2 - 2 * l2 * a2, 0, 0]])
@@ -278,7 +278,7 @@ def test_conventional_approach_of_the_example(arm: Mechanism, motion: Motion) ->
     Yc = sympy.Matrix([[0, l1 * l2 * swing, l1 * swing, 0, 0], [0, l1 * l2 * s2 * qd1**2, l1 * s2 * qd1**2, 0, 0]])
     YG = sympy.Matrix([[l1 * c1 * g, (l1 * c1 + l2 * c12) * g, c12 * g, 0, 0], [0, l2 * c12 * g, c12 * g, 0, 0]])
     Y = lagrange.regressor(arm, motion)
-    ours = sympy.Matrix(Y[:, 10:11]).row_join(load_columns(Y))
+    ours = sympy.Matrix(Y[:, 10:11]).row_join(reduce_load_columns(Y))
     assert identical(ours, (h11 * a1 + h12 * a2).col_join(h12 * a1 + h22 * a2) + Yc + YG)
     assert not identical(ours, (h11 * a1 + h12 * a2).col_join(h12 * a1 + h11 * a2) + Yc + YG)  # h11 as printed
 
@@ -302,10 +302,10 @@ def test_newton_euler_example(arm: Mechanism, motion: Motion) -> None:
     p34 = (l2 + l1 * c2) * bend - l1 * s2 * turn + B2
     printed = sympy.Matrix([[p32, p33, p34, bend, bend], [0, l2 * B2, l2 * bend + B2, bend, bend]])
     assert identical(Pi1[2, :].col_join(Pi2[2, :]), printed)
-    # In print row 2 of Pi_2 has an entry -(qd1 + qd2), and beta_2 is missing below it.
+    # In the paper, row 2 of Pi_2 has an entry -(qd1 + qd2), and beta_2 is missing below it.
     assert identical(Pi2, sympy.zeros(2, 5).col_join(printed[1, :]))
     for formulation in (lagrange.regressor, newton_euler.regressor):
         Y = formulation(arm, motion)
-        ours = sympy.Matrix(Y[:, 10:11]).row_join(load_columns(Y))
+        ours = sympy.Matrix(Y[:, 10:11]).row_join(reduce_load_columns(Y))
         assert identical(ours, printed)
         assert not identical(ours, printed.subs(g, -g))

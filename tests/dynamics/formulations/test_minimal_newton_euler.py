@@ -77,7 +77,7 @@ KINDS = st.text("RP", min_size=1, max_size=6)
 def test_equals_newton_euler_on_chains_with_parallel_axes(
     kinds: str, parallel: set[int], gravity: tuple[float, ...], data: st.DataObject
 ) -> None:
-    """The groups i < r, r <= i < s and i >= s in all lengths, with full and with sparse inertias."""
+    """The groups i < r, r <= i < s and i >= s of all lengths, with full and with sparse inertias."""
     robot = build_chain(kinds, parallel=tuple(parallel), gravity=gravity, seed=len(kinds))
     assert agree(minimal_torque(robot), expected_torque(robot))
     sparse = tuple(replace(link, inertia=data.draw(inertias())) for link in robot.links)
@@ -152,12 +152,12 @@ def test_twins_that_must_fail() -> None:
 # --- operations ------------------------------------------------------------------------------------------------------
 
 
-def count(robot: Robot, formulation: str = "minimal_newton_euler") -> Operations:
+def count_formulation(robot: Robot, formulation: str = "minimal_newton_euler") -> Operations:
     return count_operations(inverse_dynamics_graph(robot, formulation=formulation))
 
 
 def assert_at_most(robot: Robot, multiplications: int, additions: int) -> None:
-    operations = count(robot)
+    operations = count_formulation(robot)
     assert operations.multiplications <= multiplications, operations
     assert operations.additions <= additions, operations
     assert operations.divisions == operations.other == 0
@@ -167,7 +167,7 @@ def assert_at_most(robot: Robot, multiplications: int, additions: int) -> None:
 def test_general_chains_are_below_table_three(n: int, oblique: bool) -> None:
     """Table III, with all operations: the paper's counts leave out the 4 n multiplications of its rotation matrices."""
     robot = build_chain("R" * n, gravity=(3.0, -2.0, -8.0) if oblique else (0.0, 0.0, -9.81))
-    operations = count(robot)
+    operations = count_formulation(robot)
     assert operations.multiplications <= 89 * n - 82, operations
     assert operations.additions <= 77 * n - 71, operations
     if n == 6:
@@ -186,7 +186,7 @@ def test_arms_are_below_table_three() -> None:
 
 @pytest.mark.parametrize("name", TREES)
 def test_never_needs_more_operations_than_newton_euler(name: str) -> None:
-    minimal, standard = count(load(name)), count(load(name), "newton_euler")
+    minimal, standard = count_formulation(load(name)), count_formulation(load(name), "newton_euler")
     assert minimal.multiplications <= standard.multiplications
     assert minimal.additions <= standard.additions
     assert minimal.total <= standard.total
@@ -196,7 +196,7 @@ def test_never_needs_more_operations_than_newton_euler(name: str) -> None:
 
 MULTIPLICATIONS, ADDITIONS = (casadi.OP_MUL, casadi.OP_SQ), (casadi.OP_ADD, casadi.OP_SUB, casadi.OP_TWICE)
 Counts = dict[str, tuple[int, int]]
-# As printed, Psi with Omega and rho with mu bar; for i = n where the last two rows have a second line.
+# As printed. Psi is counted with Omega, and rho with mu bar. Of rows with two lines, the line for i = n is used.
 PRINTED: dict[str, Counts] = {
     "i < r": {"a": (8, 5), "mu bar": (2, 0), "tau": (0, 1)},
     "r < i < s R": {
@@ -219,7 +219,7 @@ PRINTED: dict[str, Counts] = {
 
 
 def count_table_two(robot: Robot) -> list[Counts]:
-    """For every body the multiplications and additions of every variable, as far as a torque needs them."""
+    """For every body, the multiplications and additions of every variable that the torques depend on."""
     arm = find_equivalent_bodies(robot)
     r = run_recursion(arm, casadi_motion(*(casadi.SX.sym(name, len(arm.axes)) for name in ("q", "qd", "qdd"))))
     alive = collect_operations(list(r.tau))
@@ -256,7 +256,7 @@ def list_variables(arm: EquivalentBodies, r: Recursion) -> Iterator[tuple[int, s
 
 
 def collect_operations(values: Sequence[Any]) -> dict[int, int]:
-    """The operations behind some values, by the identity of their results."""
+    """All operations that some values depend on, keyed by the hash of their results."""
     operations: dict[int, int] = {}
     pending = [casadi.SX(value) for value in values]
     while pending:
@@ -268,43 +268,46 @@ def collect_operations(values: Sequence[Any]) -> dict[int, int]:
     return operations
 
 
-def sum_counts(counts: Counts, *wanted: str) -> tuple[int, int]:
-    chosen = [count for name, count in counts.items() if not wanted or name in wanted]
+def sum_counts(counts: Counts, *names: str) -> tuple[int, int]:
+    chosen = [count for name, count in counts.items() if not names or name in names]
     return sum(m for m, _ in chosen), sum(a for _, a in chosen)
 
 
 def test_table_two_variable_by_variable() -> None:
-    """A joint in the middle of a general chain: no variable costs more than printed.
+    """For a joint in the middle of a general chain, no variable needs more operations than printed.
 
-    The factors of the rotation are left out as in the paper, which needs 4 multiplications where these are 2. The mass
-    at the foot counts with mu; differences of squares count with zeta bar, in the paper with Psi.
+    As in the paper, the factors of the rotation are left out: 2 multiplications here, 4 in the paper. The mass at the
+    foot is counted with mu. Differences of squares are counted with zeta bar, in the paper with Psi.
     """
     counts = count_table_two(build_chain("RRRRRR", gravity=(1.0, 2.0, -9.0)))[3]
     assert counts.pop("R") == (2, 0)
-    for wanted in (["omega"], ["omegadot"], ["Omega"], ["a", "h"], ["mu bar", "mu"], ["zeta bar"], ["zeta", "tau"]):
-        (m, a), (printed_m, printed_a) = sum_counts(counts, *wanted), sum_counts(PRINTED["i > s R"], *wanted)
-        assert m <= printed_m, (wanted, counts)
-        assert a <= printed_a, (wanted, counts)
+    for names in (["omega"], ["omegadot"], ["Omega"], ["a", "h"], ["mu bar", "mu"], ["zeta bar"], ["zeta", "tau"]):
+        (m, a), (printed_m, printed_a) = sum_counts(counts, *names), sum_counts(PRINTED["i > s R"], *names)
+        assert m <= printed_m, (names, counts)
+        assert a <= printed_a, (names, counts)
     assert sum_counts(counts) == (71, 61)
     assert sum_counts(PRINTED["i > s R"]) == (89, 77)
 
 
 @pytest.mark.parametrize(
-    ("kinds", "parallel", "place", "group", "more"),
+    ("kinds", "parallel", "place", "group", "extra"),
     [
-        ("PPRR", (), 1, "i < r", (8, 7)),  # (66), which the print leaves out
+        ("PPRR", (), 1, "i < r", (8, 7)),  # (66), which the table leaves out
         ("RRRR", (2,), 1, "r < i < s R", (3, 2)),  # the footnote, for joint s - 1
         ("RPRR", (), 1, "r < i < s T", (11, 6)),  # the footnote
         ("RRRRRR", (), 4, "i > s R", (0, 0)),
         # d_i is q_i plus a constant, 2 qd is counted, and the force of k_i is included: 4 additions. The paper adds
-        # d_i W_i of (91) to the D of a joint before instead, up to five of each kind that the table leaves out.
+        # d_i W_i of (91) to the D of a preceding joint instead. The table leaves out these operations, up to five
+        # multiplications and five additions.
         ("RRRPRR", (), 3, "i > s T", (0, 4)),
     ],
 )
-def test_table_two(kinds: str, parallel: tuple[int, ...], place: int, group: str, more: tuple[int, int]) -> None:
-    """Joint by joint: masses moved outward move operations from zeta bar to mu bar, so only the sums are compared."""
+def test_table_two_joint_by_joint(
+    kinds: str, parallel: tuple[int, ...], place: int, group: str, extra: tuple[int, int]
+) -> None:
+    """Sums over all variables of a joint, because masses moved outward shift operations from zeta bar to mu bar."""
     counts = count_table_two(build_chain(kinds, parallel=parallel, gravity=(1.0, 2.0, -9.0)))[place]
     assert counts.pop("R")[0] <= 2
     (m, a), (printed_m, printed_a) = sum_counts(counts), sum_counts(PRINTED[group])
-    assert m <= printed_m + more[0], counts
-    assert a <= printed_a + more[1], counts
+    assert m <= printed_m + extra[0], counts
+    assert a <= printed_a + extra[1], counts

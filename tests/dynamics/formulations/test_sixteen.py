@@ -66,14 +66,14 @@ def test_momentum_of_a_point_mass_is_that_of_its_centre() -> None:
     for i, body in enumerate(mech.bodies):
         # (118): the Jacobian of the centre is that of a link whose frame origin is at the centre.
         link_jacobian = lagrange.link_jacobian(mech, motion, body.name).astype(float)
-        R = _rotation(mech, motion, i)
+        R = _compute_rotation(mech, motion, i)
         J = link_jacobian[:3] - np.cross(R @ p, link_jacobian[3:].T).T
         W5 = W[:, 10 * i : 10 * (i + 1)] @ sixteen.L[:, sixteen.POINT_MASS]
         assert close(W5 @ sixteen.sixteen_parameters(point)[list(sixteen.POINT_MASS)], m * J.T @ (J @ qd))
         assert not close(W5 @ sixteen.sixteen_parameters(point)[list(sixteen.POINT_MASS)], m * J.T @ (J @ qd[::-1]))
 
 
-def _rotation(mech, motion, i: int) -> np.ndarray:  # type: ignore[no-untyped-def]
+def _compute_rotation(mech, motion, i: int) -> np.ndarray:  # type: ignore[no-untyped-def]
     R = np.eye(3)
     for k in mech.path(i):
         R = R @ newton_euler.pose(mech.bodies[k], motion)[0].astype(float)

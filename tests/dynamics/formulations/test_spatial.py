@@ -10,13 +10,13 @@ from ytheta.dynamics.formulations import spatial
 from ytheta.dynamics.mechanism import exact_array
 
 
-def random_transform(seed: int = 0) -> spatial.Transform:
+def draw_transform(seed: int = 0) -> spatial.Transform:
     R, _ = np.linalg.qr(np.random.default_rng(seed).normal(size=(3, 3)))
     return spatial.Transform(exact_array((R * np.sign(np.linalg.det(R))).tolist()), exact_array([0.3, -0.7, 1.1]))
 
 
 def test_the_spatial_transpose_is_the_inverse() -> None:
-    X = random_transform()
+    X = draw_transform()
     product = spatial.spatial_transpose(X.matrix) @ X.matrix
     assert close(product, np.eye(6))
     assert not close(X.matrix.T @ X.matrix, np.eye(6))
@@ -26,7 +26,7 @@ def test_the_spatial_transpose_is_the_inverse() -> None:
 
 
 def test_power_is_the_same_in_every_frame() -> None:
-    X = random_transform()
+    X = draw_transform()
     v, f = np.random.default_rng(2).normal(size=(2, 6)).astype(object)
     power = spatial.spatial_transpose(v[:, None]) @ f
     transformed = spatial.spatial_transpose(X.up(v[:, None])) @ X.up(f[:, None])[:, 0]

@@ -26,30 +26,30 @@ from ytheta.robot.frame import Frame
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.robot import Robot
 
-ROUNDING = 1e-10  # both recursions carry doubles through ten links
+ROUNDING_TOLERANCE = 1e-10  # both recursions accumulate rounding over ten links
 
 
-def state(joints: int, seed: int = 0) -> tuple[np.ndarray, ...]:
-    """q, qd, v, vd."""
+def draw_state(joints: int, seed: int = 0) -> tuple[np.ndarray, ...]:
+    """Random q, qd, v, vd."""
     q, qd, v, vd = np.random.default_rng(seed).uniform(-1.5, 1.5, (4, joints))
     return q, qd, v, vd
 
 
-def motions(joints: int, seed: int = 0) -> list[Motion]:
+def draw_motions(joints: int, seed: int = 0) -> list[Motion]:
     """An ordinary motion and one with a reference velocity."""
-    q, qd, v, vd = state(joints, seed)
+    q, qd, v, vd = draw_state(joints, seed)
     return [numeric_motion(q, qd, vd), numeric_motion(q, qd, vd, v)]
 
 
 def close(a: np.ndarray, b: np.ndarray) -> bool:
     a, b = a.astype(float), b.astype(float)
-    return bool(np.abs(a - b).max(initial=0.0) <= ROUNDING * (1.0 + np.abs(b).max(initial=0.0)))
+    return bool(np.abs(a - b).max(initial=0.0) <= ROUNDING_TOLERANCE * (1.0 + np.abs(b).max(initial=0.0)))
 
 
 @pytest.mark.parametrize("name", catalog.list_names())
 def test_equals_newton_euler_on_the_catalog(name: str) -> None:
     mech = build_mechanism(ytheta.load(name))
-    for motion in motions(mech.joints):
+    for motion in draw_motions(mech.joints):
         assert close(regressor(mech, motion), newton_euler.regressor(mech, motion))
 
 
@@ -57,7 +57,7 @@ def test_equals_newton_euler_on_the_catalog(name: str) -> None:
 @given(robots(loops=False, symbols=False), st.integers(0, 1000))
 def test_equals_newton_euler_on_random_trees(robot: Robot, seed: int) -> None:
     mech = build_mechanism(robot)
-    for motion in motions(mech.joints, seed):
+    for motion in draw_motions(mech.joints, seed):
         assert close(regressor(mech, motion), newton_euler.regressor(mech, motion))
 
 
@@ -67,9 +67,9 @@ def test_equals_newton_euler_on_random_trees(robot: Robot, seed: int) -> None:
 def test_equals_newton_euler_and_pinocchio_on_real_robots(name: str) -> None:
     robot = ytheta.load(urdf(name))
     mech = build_mechanism(robot)
-    for motion in motions(mech.joints):
+    for motion in draw_motions(mech.joints):
         assert close(regressor(mech, motion), newton_euler.regressor(mech, motion))
-    q, qd, _, qdd = state(mech.joints)
+    q, qd, _, qdd = draw_state(mech.joints)
     assert close(regressor(mech, numeric_motion(q, qd, qdd)), peer(robot).regressor(q, qd, qdd))
 
 
@@ -78,27 +78,27 @@ def test_loads_have_their_own_columns() -> None:
     robot = ytheta.load("walker").with_load(bucket, name="bucket", on="link2", frame=Frame.from_rpy(0.1, 0.2, 0.3))
     mech = build_mechanism(robot)
     place = 10 * [body.name for body in mech.bodies].index("bucket")
-    for motion in motions(mech.joints):
+    for motion in draw_motions(mech.joints):
         Y = regressor(mech, motion)
         assert close(Y, newton_euler.regressor(mech, motion))
         assert np.abs(Y[:2, place : place + 10].astype(float)).max() > 0.1
 
 
-@pytest.mark.parametrize("wrong", ["gravity flipped", "gravity as printed", "columns swapped"])
-def test_faults_are_detected(wrong: str) -> None:
+@pytest.mark.parametrize("fault", ["gravity flipped", "gravity as printed", "columns swapped"])
+def test_faults_are_detected(fault: str) -> None:
     mech = build_mechanism(ytheta.load("puma560"))
-    motion = motions(mech.joints)[0]
+    motion = draw_motions(mech.joints)[0]
     expected = newton_euler.regressor(mech, motion)
     faulty = replace(mech, gravity=-mech.gravity)
-    Y = regressor(faulty if "flipped" in wrong else mech, motion)
-    if wrong == "columns swapped":
+    Y = regressor(faulty if "flipped" in fault else mech, motion)
+    if fault == "columns swapped":
         Y[:, [31, 32]] = Y[:, [32, 31]]
-    if wrong == "gravity as printed":  # (0, 0, -9.8, 0, 0, 0): no weight, but a rotating base
+    if fault == "gravity as printed":  # (0, 0, -9.8, 0, 0, 0): no weight, but a rotating base
         Y = regressor(replace(mech, gravity=mech.gravity * 0), motion)
     assert not close(Y, expected)
 
 
-def test_traces_the_same_structure() -> None:
+def test_the_traced_graph_has_the_structure_of_newton_euler() -> None:
     import casadi
 
     mech = build_mechanism(ytheta.load("walker"))
@@ -106,7 +106,7 @@ def test_traces_the_same_structure() -> None:
     inputs = [(Input(name, mech.joints), s) for name, s in zip(("q", "qd", "qdd"), symbols, strict=True)]
     graph = trace("regressor", inputs, regressor(mech, casadi_motion(*symbols)))
     peer_graph = trace("regressor", inputs, newton_euler.regressor(mech, casadi_motion(*symbols)))
-    q, qd, _, qdd = state(mech.joints)
+    q, qd, _, qdd = draw_state(mech.joints)
     flat = np.zeros(graph.size)
     flat[list(graph.places)] = np.array(graph.function(q, qd, qdd)).ravel()
     assert close(flat.reshape(graph.shape), regressor(mech, numeric_motion(q, qd, qdd)))
@@ -114,8 +114,8 @@ def test_traces_the_same_structure() -> None:
 
 
 @pytest.mark.parametrize("name", ["lu-two-link", "five-bar"])
-def test_prints_equations(name: str) -> None:
-    """With SymPy symbols for the motion and for a length; evaluated, the equations give the numbers."""
+def test_symbolic_equations_give_the_numeric_regressor(name: str) -> None:
+    """Equations with SymPy symbols for the motion and for a length give the numeric regressor when evaluated."""
     mech = build_mechanism(ytheta.load(name))
     length = mech.bodies[1].p[0]
     first, second, *others = mech.bodies
@@ -123,7 +123,7 @@ def test_prints_equations(name: str) -> None:
     symbolic = replace(second, p=array([l1, *second.p[1:]]))
     symbols = sympy_motion(mech.joints, reference=True)
     Y = regressor(replace(mech, bodies=(first, symbolic, *others)), symbols)
-    q, qd, v, vd = state(mech.joints)
+    q, qd, v, vd = draw_state(mech.joints)
     values = {l1: length}
     for vector, numbers in ((symbols.q, q), (symbols.qd, qd), (symbols.v, v), (symbols.vd, vd)):
         values |= dict(zip(vector, numbers, strict=True))
@@ -139,7 +139,7 @@ def test_prints_equations(name: str) -> None:
 def test_walkers_form_equals_his_printed_equations(name: str) -> None:
     mech = build_mechanism(ytheta.load(name))
     theta = np.random.default_rng(5).normal(size=10 * len(mech.bodies))
-    ordinary, reference = motions(mech.joints)
+    ordinary, reference = draw_motions(mech.joints)
     for motion in (ordinary, reference):
         assert close(walker_regressor(mech, motion) @ theta, printed_torque(mech, motion, theta))
     assert not close(regressor(mech, reference) @ theta, printed_torque(mech, reference, theta))
@@ -148,9 +148,9 @@ def test_walkers_form_equals_his_printed_equations(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["walker", "panda"])
 def test_both_forms_give_the_same_adaptation(name: str) -> None:
-    """(25) and the step before (27): along qd - v they are equal, parameter by parameter; the torques are not."""
+    """(25) and the step before (27): (qd - v)^T Y is equal for every parameter; the torques are not."""
     mech = build_mechanism(ytheta.load(name))
-    motion = motions(mech.joints)[1]
+    motion = draw_motions(mech.joints)[1]
     symmetric, walker = regressor(mech, motion).astype(float), walker_regressor(mech, motion).astype(float)
     assert close((motion.qd - motion.v) @ symmetric, (motion.qd - motion.v) @ walker)
     assert not close(motion.qd @ symmetric, motion.qd @ walker)

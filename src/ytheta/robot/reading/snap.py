@@ -89,7 +89,7 @@ class Snapper:
                 Severity.NOTE,
                 f"{len(changes)} rounded angle{'s' if len(changes) > 1 else ''} interpreted as multiples of pi/6 "
                 f"(largest change {largest:.1e} rad, {example})",
-                remedy="snap 0 keeps them as they are",
+                remedy="--snap 0 (snap=0) keeps them unchanged",
                 fields={"count": len(changes), "largest": largest},
             ),
         )

@@ -2,8 +2,7 @@
 
 q, qd, qdd and tau have the shape (samples, actuated coordinates), in the order of ``robot.actuated``. Every function
 returns a Kernel, or a ClosedKernel if the robot has closed loops. A ClosedKernel closes the loops before it calls its
-kernel.
-``backend="interpreter"`` is the slow reference implementation.
+kernel. ``backend="interpreter"`` is the slow reference implementation.
 """
 
 from __future__ import annotations
@@ -165,7 +164,7 @@ def momentum(robot: Robot, *, backend: str = "llvm") -> AnyKernel:
 
 
 def energy(robot: Robot, *, backend: str = "llvm") -> AnyKernel:
-    """(q, qd) → kinetic and potential energy of links and rotors, without declared forces."""
+    """(q, qd) → kinetic energy of links and rotors, and potential energy of the links, without declared forces."""
     return _compile(robot, graphs.energy_graph(robot), backend)
 
 

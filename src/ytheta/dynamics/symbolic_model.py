@@ -1,7 +1,7 @@
 """The equations of motion of a whole robot, with symbolic coordinates and parameters of any scalar type.
 
 Identity      torque(qd, vd, v) = Y(q, qd, v, vd) theta = M vd + C(q, qd) v + g + friction + declared forces
-              multiply_transposed_regressor(torque, unknowns, w) = Y_uᵀ w, the gradient of wᵀ tau by the unknowns
+              multiply_transposed_regressor(torque, unknowns, w) = Y_uᵀ w, the gradient of wᵀ tau in the unknowns
 Reference     [lu1993] (1), (12); [fernandez2000] (28), (30); [walker1988] sec. 3 for tau = E^T rho
 Accepts       every robot; with loops, q stands for all coordinates, which must be closed
 Notation      code       meaning                                                            shape

@@ -85,7 +85,7 @@ def find_minimal_bodies(robot: Robot) -> EquivalentBodies:
 
 
 def find_equivalent_bodies(robot: Robot) -> EquivalentBodies:
-    """Search for the transfers across the axes that give the bodies with the lowest cost."""
+    """Search for the transfers across the axes that give bodies with the lowest estimated cost."""
     axes, inertias = compute_joint_axes(robot)
     for i, axis in enumerate(axes):
         if _is_tip(axes, i):

@@ -49,7 +49,7 @@ def test_viscous_and_coulomb_friction_are_dissipative() -> None:
 
 def test_length_exponents_are_those_of_the_units() -> None:
     exponents = dict(zip(ARM.parameter_names, length_exponents(ARM).tolist(), strict=True))
-    assert ARM.sliding_joints == {"joint3"}
+    assert ARM.prismatic_joints == {"joint3"}
     assert [exponents[f"link1.{kind}"] for kind in ("m", "my", "Ixx", "Iyz")] == [0.0, 1.0, 2.0, 2.0]
     assert (exponents["joint2.Ia"], exponents["joint3.Ia"]) == (2.0, 0.0)
 

@@ -113,7 +113,7 @@ def _choose_units(robot: Robot) -> _Units:
         for link in numeric.links
     )
     L = length or 1.0
-    sliding = robot.sliding_joints
+    sliding = robot.prismatic_joints
     lever = np.array([1.0 if name in sliding else L for name in robot.actuated])
     sizes = L ** length_exponents(robot)
     motor_levers = _compute_motor_levers(robot, sliding, L)
@@ -179,7 +179,7 @@ def _sample_poses(loops: Constraint, length: float) -> Float[np.ndarray, "poses 
     size = len(robot.actuated)
     rows_per_pose = size * (size + 1)
     count = max(MIN_POSES, -(-MIN_ROWS // rows_per_pose), -(-4 * len(robot.parameter_names) // rows_per_pose))
-    sliding = robot.sliding_joints
+    sliding = robot.prismatic_joints
     reach = np.array([length if name in sliding else np.pi for name in robot.actuated])
     home = loops.home[list(loops.actuated)]
     if not robot.loops:

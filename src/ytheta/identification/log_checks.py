@@ -48,7 +48,7 @@ def find_held_joints(robot: Robot, logs: Sequence[Log]) -> Bool[np.ndarray, "joi
     """Return True for every joint that does not move in any log."""
     low = np.min([log.q.min(axis=0) for log in logs], axis=0)
     high = np.max([log.q.max(axis=0) for log in logs], axis=0)
-    limits = [MAX_HELD_RANGE[name in robot.sliding_joints] for name in robot.actuated]
+    limits = [MAX_HELD_RANGE[name in robot.prismatic_joints] for name in robot.actuated]
     return np.array([b - a < limit for limit, a, b in zip(limits, low, high, strict=True)])
 
 

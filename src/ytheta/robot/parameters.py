@@ -61,7 +61,7 @@ def length_exponents(robot: Robot) -> Float[np.ndarray, "params"]:
     exponents: list[float] = []
     for name in robot.parameter_names:
         owner, _, parameter = name.rpartition(".")
-        is_mass = parameter == "Ia" and owner in robot.sliding_joints
+        is_mass = parameter == "Ia" and owner in robot.prismatic_joints
         exponents.append(0.0 if is_mass else LENGTH_EXPONENTS.get(parameter, 2.0))
     return np.array(exponents)
 

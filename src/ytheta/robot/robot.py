@@ -244,7 +244,7 @@ class Robot:
         )
 
     @cached_property
-    def sliding_joints(self) -> frozenset[str]:
+    def prismatic_joints(self) -> frozenset[str]:
         """Names of the prismatic joints, including cut joints."""
         joints = (*self.movable, *(loop.joint for loop in self.loops))
         return frozenset(joint.name for joint in joints if joint.kind is JointKind.PRISMATIC)

@@ -140,7 +140,7 @@ def suggest_adaptation(name: str, dynamics: ErrorDynamics) -> PerUnknown | Adapt
 
 def _add_tracking_errors(task: TuningTask) -> ReferenceSamples:
     """Return the motion twice: as it is, and with tracking errors."""
-    prismatic = task.robot.sliding_joints
+    prismatic = task.robot.prismatic_joints
     size = np.array([LENGTH_ERROR if name in prismatic else ANGLE_ERROR for name in task.robot.actuated])
     q, qd, qdd = task.motion
     signs = np.random.default_rng(0).choice([-1.0, 1.0], (2, *q.shape))  # a fixed seed: the same gains every time

@@ -57,7 +57,7 @@ def check_position_units(log: Log, robot: Robot) -> list[Finding]:
     worst = 0.0
     for k, (joint, limits) in enumerate(zip(log.joints, robot.actuated_limits, strict=True)):
         low, high = float(log.q[:, k].min()), float(log.q[:, k].max())
-        if joint in robot.sliding_joints or high - low < MIN_JUDGED_RANGE:
+        if joint in robot.prismatic_joints or high - low < MIN_JUDGED_RANGE:
             continue
         judged.append(joint)
         if _exceeds_radians(low, high, limits):
@@ -87,7 +87,7 @@ def format_units(robot: Robot, in_degrees: Collection[str], *, in_radians: Colle
     """
 
     def get_unit(joint: str) -> str:
-        if joint in robot.sliding_joints:
+        if joint in robot.prismatic_joints:
             return "metres"
         return "degrees" if joint in in_degrees or not in_radians else "radians"
 
@@ -97,7 +97,7 @@ def format_units(robot: Robot, in_degrees: Collection[str], *, in_radians: Colle
 
 def get_min_motion_range(robot: Robot, joint: str) -> float:
     """Return the range of motion, in rad or m, below which a joint counts as resting."""
-    return MIN_LENGTH_RANGE if joint in robot.sliding_joints else MIN_ANGLE_RANGE
+    return MIN_LENGTH_RANGE if joint in robot.prismatic_joints else MIN_ANGLE_RANGE
 
 
 def _compute_crossing_time(log: Log, robot: Robot) -> float:

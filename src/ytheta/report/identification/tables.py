@@ -82,11 +82,11 @@ def list_joint_rows(identification: Identification) -> Iterator[dict[str, Any]]:
 
 
 def get_torque_unit(identification: Identification, joint: str) -> str:
-    return parameter_unit(f"{joint}.fc", identification.base.robot.sliding_joints)
+    return parameter_unit(f"{joint}.fc", identification.base.robot.prismatic_joints)
 
 
 def list_parameter_rows(identification: Identification) -> Iterator[dict[str, Any]]:
-    sliding = identification.base.robot.sliding_joints
+    sliding = identification.base.robot.prismatic_joints
     relative = identification.relative_std_percent
     for k, name in enumerate(identification.names):
         value, std = float(identification.beta[k]), float(identification.std[k])

@@ -81,7 +81,7 @@ def print_joint_errors(
 ) -> None:
     """Print the errors of each joint; with a validation, all columns after the percentages belong to it."""
     errors = fit if validation is None else validation
-    units = ["N" if name in robot.sliding_joints else "Nm" for name in robot.actuated]
+    units = ["N" if name in robot.prismatic_joints else "Nm" for name in robot.actuated]
 
     def percents(values: Iterable[float], total: float | None = None) -> list[Text]:
         return safe_texts([*map(_format_percent, values), "" if total is None else _format_percent(total)])

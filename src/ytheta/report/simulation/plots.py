@@ -39,7 +39,7 @@ def plot_tracking(statistics: SimulationStatistics) -> Iterator[tuple[str, str]]
 def plot_torques(statistics: SimulationStatistics) -> Iterator[tuple[str, str]]:
     """Yield the torque of each joint, with its limits if it comes near them."""
     simulation, t = statistics.simulation, statistics.simulation.runs.t
-    sliding = simulation.robot.sliding_joints
+    sliding = simulation.robot.prismatic_joints
     for j, name in enumerate(simulation.robot.actuated):
         tau, limit = _hide_diverged(statistics, simulation.runs.tau[statistics.shown, :, j]), statistics.limits[j]
         lines = [Line("torque", tau, colour=1)]
@@ -59,7 +59,7 @@ def is_near_limit(statistics: SimulationStatistics, joint: int) -> bool:
 def plot_parameters(statistics: SimulationStatistics) -> Iterator[tuple[str, str]]:
     """Yield each estimate and its truth; if there are many, the errors of those of one unit together."""
     simulation, run = statistics.simulation, statistics.shown
-    sliding = simulation.robot.sliding_joints
+    sliding = simulation.robot.prismatic_joints
     truth, t = simulation.truth_of(run), simulation.runs.t
     units = [parameter_unit(name, sliding) for name in simulation.unknown_names]
     estimates = [_hide_diverged(statistics, column) for column in simulation.runs.estimate[run].T]

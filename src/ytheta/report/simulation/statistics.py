@@ -180,7 +180,7 @@ class SimulationStatistics:
     @property
     def units(self) -> list[str]:
         """Units of the positions."""
-        sliding = self.simulation.robot.sliding_joints
+        sliding = self.simulation.robot.prismatic_joints
         return ["m" if name in sliding else "rad" for name in self.simulation.robot.actuated]
 
     @property
@@ -225,7 +225,7 @@ class SimulationStatistics:
 
     def by_decreasing_error(self) -> list[Parameter]:
         """Return the parameters by decreasing error, relative to the largest value of the same unit."""
-        sliding = self.simulation.robot.sliding_joints
+        sliding = self.simulation.robot.prismatic_joints
         kinds = [parameter_unit(each.unknown, sliding) for each in self.parameters]
         sizes: dict[str, float] = {}
         for kind, each in zip(kinds, self.parameters, strict=True):

@@ -53,7 +53,7 @@ def list_key_numbers(statistics: SimulationStatistics) -> Iterator[tuple[str, st
 
 
 def list_joint_rows(statistics: SimulationStatistics) -> Iterator[dict[str, Any]]:
-    sliding = statistics.simulation.robot.sliding_joints
+    sliding = statistics.simulation.robot.prismatic_joints
     columns = [statistics.tracking, statistics.last_tracking, statistics.largest_torque]
     if np.isfinite(statistics.limits).any():
         columns.append(statistics.limits)
@@ -70,7 +70,7 @@ def list_joint_rows(statistics: SimulationStatistics) -> Iterator[dict[str, Any]
 
 
 def list_parameter_rows(statistics: SimulationStatistics) -> Iterator[dict[str, Any]]:
-    sliding = statistics.simulation.robot.sliding_joints
+    sliding = statistics.simulation.robot.prismatic_joints
     for each in statistics.parameters:
         cells = [(format_number(value, SIGNIFICANT_DIGITS), value) for value in (each.truth, each.start, each.end)]
         yield {

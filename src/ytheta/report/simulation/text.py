@@ -49,7 +49,7 @@ def print_simulation(console: Console, simulation: Simulation, *, verbose: bool)
 def _print_joints(console: Console, statistics: SimulationStatistics) -> None:
     """Print the errors of each joint over all runs that did not diverge; the last row covers all joints."""
     robot = statistics.simulation.robot
-    torque_units = ["N" if name in robot.sliding_joints else "Nm" for name in robot.actuated]
+    torque_units = ["N" if name in robot.prismatic_joints else "Nm" for name in robot.actuated]
     unlimited = not statistics.enforces_limits and math.isinf(min(statistics.limits, default=math.inf))
 
     def positions(values: Iterable[float], total: float) -> list[Text]:
@@ -76,7 +76,7 @@ def _print_joints(console: Console, statistics: SimulationStatistics) -> None:
 
 
 def _print_parameters(console: Console, statistics: SimulationStatistics, *, verbose: bool) -> None:
-    sliding = statistics.simulation.robot.sliding_joints
+    sliding = statistics.simulation.robot.prismatic_joints
     complete = verbose or len(statistics.parameters) <= MAX_PARAMETERS
     rows = statistics.parameters if complete else statistics.by_decreasing_error()[:MAX_PARAMETERS]
     columns = [

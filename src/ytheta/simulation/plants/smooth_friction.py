@@ -29,7 +29,7 @@ def with_smooth_friction(robot: Robot) -> Robot:
         return robot
 
     def smooth(name: str, drive: Drive) -> Drive:
-        speed = PRISMATIC_COULOMB_SPEED if name in robot.sliding_joints else REVOLUTE_COULOMB_SPEED
+        speed = PRISMATIC_COULOMB_SPEED if name in robot.prismatic_joints else REVOLUTE_COULOMB_SPEED
         return replace(drive, coulomb_speed=speed) if _is_nonsmooth(drive) else drive
 
     return robot.with_drives(smooth)

@@ -168,7 +168,7 @@ def _link_tables(console: Console, data: dict[str, Any]) -> list[Table]:
 def _print_operation_counts(console: Console, data: dict[str, Any]) -> None:
     rows = [[name, str(cost["multiplications"]), str(cost["additions"])] for name, cost in data["operations"].items()]
     if rows:
-        console.print(_build_table(("regressor of", "multiplications", "additions"), (1, 2), rows))
+        console.print(_build_table(("formulation", "multiplications", "additions"), (1, 2), rows))
     for name, reason in data["not_counted"].items():
         console.print(_make_text((f"{name}: {reason}", "dim")))
 

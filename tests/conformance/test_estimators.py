@@ -1,4 +1,4 @@
-"""One list of demands on every estimator: recovery, pieces and threads, unidentified parameters, covariances."""
+"""Requirements on every estimator: recovery, pieces and threads, unidentified parameters, covariances."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def with_less_gravity() -> ytheta.BaseParameters:
 
 
 def draw_noise(known: Case, size: float, seed: int) -> np.ndarray:
-    """Noise of a different size for each joint."""
+    """Return noise with a different standard deviation for each joint."""
     deviations = size * np.linspace(0.5, 2.0, known.tau.shape[1])
     return deviations * np.random.default_rng(seed).normal(size=known.tau.shape)
 
@@ -55,7 +55,7 @@ def test_exact_data_give_exact_parameters(name: str, robot: str) -> None:
 
 @every
 def test_a_wrong_model_does_not_recover_the_parameters(name: str) -> None:
-    """The twin: a model with a twelfth less gravity."""
+    """The twin: a model in which gravity is a twelfth smaller."""
     known = catalog("stanford")
     base = with_less_gravity()
     assert base.independent == known.base.independent
@@ -63,7 +63,7 @@ def test_a_wrong_model_does_not_recover_the_parameters(name: str) -> None:
 
 
 @every
-def test_pieces_and_threads_do_not_matter(name: str) -> None:
+def test_the_estimate_does_not_depend_on_pieces_and_threads(name: str) -> None:
     known = catalog("stanford")
     noise = draw_noise(known, 0.5, 1)
     noise[::17] += 20.0
@@ -81,7 +81,7 @@ def test_pieces_and_threads_do_not_matter(name: str) -> None:
 @every
 @pytest.mark.parametrize("robot", ["ur10", "stanford"])
 def test_unidentified_parameters_keep_the_described_values(name: str, robot: str) -> None:
-    """The last joint does not move: its rotor and its friction are not identified, and all others are right."""
+    """The last joint does not move: its rotor inertia and friction are not identified, and all others are right."""
     known = catalog(robot, still=(5,))
     estimate = get_estimator(name).fit(known.problem())
     last = known.base.robot.actuated[-1]
@@ -98,10 +98,10 @@ def test_unidentified_parameters_keep_the_described_values(name: str, robot: str
     assert moving.beta[still[0]] != known.base.beta[still[0]]
 
 
-def pooled_chi_square(
+def compute_pooled_chi_square(
     known: Case, fit: Callable[[EstimationProblem], Estimate], times: int, scale: float = 1.0
 ) -> float:
-    """Mean of (beta - truth)ᵀ cov⁻¹ (beta - truth) per parameter over draws of noise: 1 if covariances are right."""
+    """Return the mean of (beta - truth)ᵀ cov⁻¹ (beta - truth) per parameter over draws of noise; 1 if cov is right."""
     variances = (scale * np.linspace(0.5, 2.0, known.tau.shape[1])) ** 2
     total = 0.0
     for seed in range(times):
@@ -115,17 +115,17 @@ def pooled_chi_square(
 
 @every
 def test_covariances_are_calibrated(name: str) -> None:
-    """Pooled chi-square: 24 x 22 squares, so 1 with a standard deviation of 0.06."""
+    """The pooled chi-square has 24 x 22 terms: its mean is 1, its standard deviation 0.06."""
     known = catalog("ha-scara", 300)
-    assert abs(pooled_chi_square(known, get_estimator(name).fit, 24) - 1.0) < 0.25
+    assert abs(compute_pooled_chi_square(known, get_estimator(name).fit, 24) - 1.0) < 0.25
     assert (
-        abs(pooled_chi_square(known, get_estimator(name).fit, 4, scale=0.7) - 1.0) > 0.5
+        abs(compute_pooled_chi_square(known, get_estimator(name).fit, 4, scale=0.7) - 1.0) > 0.5
     )  # the twin: less noise than there is
 
 
 @pytest.mark.parametrize("estimator", [LeastSquares(), Sequential(), Recursive(), Recursive(forgetting=0.97)])
-def test_spread_is_that_of_a_linear_estimate(estimator: Estimator) -> None:
-    """P_j = L_j L_jᵀ, with the columns of L by changes of single torques."""
+def test_the_spread_is_that_of_a_linear_estimate(estimator: Estimator) -> None:
+    """P_j = L_j L_jᵀ, where the columns of L_j are computed by changing single torques."""
     known = catalog("ha-scara", 40)
     unchanged = estimator.fit(known.problem())
     samples, joints = known.tau.shape

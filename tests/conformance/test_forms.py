@@ -1,4 +1,4 @@
-"""One list of demands on every equation form."""
+"""Requirements on every equation form."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ from ytheta.logs.preparing.preparation import PreparationSettings, choose_prepar
 
 @pytest.mark.parametrize("robot", ROBOTS)
 @pytest.mark.parametrize("name", FORMS)
-def test_exact_motion_gives_the_parameters_back(name: str, robot: str) -> None:
+def test_exact_motion_gives_exact_parameters(name: str, robot: str) -> None:
     problem = EstimationProblem(create_form(name, base_of(robot)), (ArraySource(exact_motion(robot), RATE),), threads=1)
     fit = LeastSquares().fit(problem)
     assert fit.unidentified.shape[1] == 0
     assert estimation_error(problem, fit.beta) < 1e-9  # 1e-6 is required
 
 
-def test_forms_agree() -> None:
+def test_all_forms_give_the_same_estimate() -> None:
     source = ArraySource(exact_motion("ur10"), RATE)
     problems = [EstimationProblem(create_form(name, base_of("ur10")), (source,)) for name in FORMS]
     betas = [LeastSquares().fit(problem).beta for problem in problems]
@@ -67,12 +67,12 @@ def test_accelerations_are_not_used(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FORMS)
-def test_pieces_and_threads_change_nothing(name: str) -> None:
+def test_the_equations_do_not_depend_on_pieces_and_threads(name: str) -> None:
     source = ArraySource(exact_motion("ur10"), RATE, ((0, 3001), (3001, 5000)))
     form = create_form(name, base_of("ur10"))
     whole = EstimationProblem(form, (source,), threads=1, piece_length=10**6).normal_equations()
 
-    def difference(problem: EstimationProblem) -> float:
+    def compute_difference(problem: EstimationProblem) -> float:
         ones = np.ones(6)
         equations = problem.normal_equations()
         a, b = equations.matrix(ones), whole.matrix(ones)
@@ -81,16 +81,16 @@ def test_pieces_and_threads_change_nothing(name: str) -> None:
 
     for size, threads in ((61, 2), (500, 1), (1024, 2)):
         problem = EstimationProblem(form, (source,), threads=threads, piece_length=size)
-        assert difference(problem) < 1e-12
+        assert compute_difference(problem) < 1e-12
         assert np.array_equal(problem.normal_equations().counts, whole.counts)
-    if name != "differential":  # the twin: other segments are other windows
+    if name != "differential":  # the twin: other segments give other windows
         other = replace(source, segments=((0, 2990), (2990, 5000)))
-        assert difference(EstimationProblem(form, (other,))) > 1e-6
+        assert compute_difference(EstimationProblem(form, (other,))) > 1e-6
 
 
 @pytest.mark.parametrize("name", FORMS)
 def test_windows_do_not_cross_segments(name: str) -> None:
-    """Two motions with a jump between them."""
+    """The motion consists of two segments with a jump between them."""
     first, second = exact_motion("ur10", 0), exact_motion("ur10", 1)
     joined = make_motion(
         *(np.concatenate(pair) for pair in zip(*((m.t, m.q, m.qd, m.qdd, m.tau) for m in (first, second)), strict=True))
@@ -106,7 +106,7 @@ def test_windows_do_not_cross_segments(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FORMS)
-def test_names_layouts_and_residuals(name: str) -> None:
+def test_layouts_are_complete_and_residuals_of_exact_motion_are_zero(name: str) -> None:
     form = create_form(name, base_of("ur10"))
     assert form.name == name
     assert form.layout.base_count == len(base_of("ur10"))
@@ -119,7 +119,7 @@ def test_names_layouts_and_residuals(name: str) -> None:
 
 @pytest.mark.parametrize("name", WITHOUT_ACCELERATIONS)
 def test_directions_of_the_log_are_used(name: str) -> None:
-    """If motion has directions, they are the Coulomb columns."""
+    """If motion contains drive directions, they replace the signs of velocities in the Coulomb columns."""
     exact = exact_motion("two links")
     form = create_form(name, base_of("two links"))
 
@@ -133,8 +133,8 @@ def test_directions_of_the_log_are_used(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", WITHOUT_ACCELERATIONS)
-def test_logs_with_low_pass_and_decimation(name: str) -> None:
-    """Results are right and do not depend on the pieces of the log."""
+def test_logs_with_low_pass_and_decimation_give_the_parameters(name: str) -> None:
+    """The equations do not depend on the pieces of the log, and the parameters are right."""
     robot = base_of("ur10").robot
     exact = exact_motion("ur10")
     log = Log(robot.actuated, exact.t, exact.q, exact.tau)
@@ -145,12 +145,12 @@ def test_logs_with_low_pass_and_decimation(name: str) -> None:
     problems = [EstimationProblem(form, (source,), piece_length=length) for length in (10**6, 400)]
     whole, pieces = (problem.normal_equations().matrix(ones) for problem in problems)
     assert abs(whole - pieces).max() < 1e-9 * abs(whole).max()
-    # Sharp Coulomb friction cannot be known better behind a low-pass.
+    # Coulomb friction that jumps cannot be determined more accurately after a low-pass.
     assert estimation_error(EstimationProblem(form, (source,))) < 2e-2
 
 
-def noisy_source(seed: int, cutoff: float) -> ArraySource:
-    """Positions with noise, low-passed, and their differences as velocities and accelerations."""
+def make_noisy_source(seed: int, cutoff: float) -> ArraySource:
+    """Return motion from noisy, low-passed positions, with differences as velocities and accelerations."""
     exact = exact_motion("rigid")
     assert exact.tau is not None
     q = exact.q + 2e-5 * np.random.default_rng(seed).normal(size=exact.q.shape)
@@ -164,20 +164,21 @@ def noisy_source(seed: int, cutoff: float) -> ArraySource:
 
 @pytest.mark.parametrize(("name", "ratio"), [("integral", 30.0), ("momentum", 1000.0)])
 def test_noise_of_accelerations_does_not_matter(name: str, ratio: float) -> None:
-    """Torque errors on the exact motion, over four seeds, relative to the differential form."""
+    """Compare torque errors on the exact motion, over four seeds, with those of the differential form."""
     base = ytheta.base_parameters(base_of("rigid").robot)
     exact = EstimationProblem(Differential(base), (ArraySource(exact_motion("rigid"), RATE),))
     N = exact.normal_equations().matrix(np.ones(6))
 
-    def torque_error(form: Form, cutoff: float) -> float:
+    def compute_torque_error(form: Form, cutoff: float) -> float:
         errors = [
-            LeastSquares().fit(EstimationProblem(form, (noisy_source(k, cutoff),))).beta - base.beta for k in range(4)
+            LeastSquares().fit(EstimationProblem(form, (make_noisy_source(k, cutoff),))).beta - base.beta
+            for k in range(4)
         ]
         return float(np.sqrt(np.mean([e @ N @ e for e in errors]) / (base.beta @ N @ base.beta)))
 
-    # The twin: after a low-pass that removes the noise no form is much better than another.
+    # The twin: after a low-pass that removes the noise, no form is much better than the others.
     noisy, quiet = (
-        torque_error(Differential(base), cutoff) / torque_error(create_form(name, base), cutoff)
+        compute_torque_error(Differential(base), cutoff) / compute_torque_error(create_form(name, base), cutoff)
         for cutoff in (150.0, 8.0)
     )
     assert noisy > ratio
@@ -193,7 +194,7 @@ def test_loops_are_refused(name: str) -> None:
 
 @pytest.mark.parametrize("name", FORMS)
 def test_torques_of_mujoco_give_the_parameters(name: str) -> None:
-    """The true links, rotors and friction are not those of the description, which is the twin."""
+    """The true links, rotors and friction differ from the description, which serves as the twin."""
     known = make_case(ytheta.load("ur10"), 1500)
     source = ArraySource(known.motion, CASE_RATE)
     beta = LeastSquares().fit(EstimationProblem(create_form(name, known.base), (source,))).beta

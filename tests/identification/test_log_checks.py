@@ -13,7 +13,7 @@ from ytheta.identification.identify import identify
 from ytheta.logs.log import Log
 
 
-def test_logs_of_different_rates_have_one_cutoff() -> None:
+def test_logs_with_different_rates_get_the_same_cutoff() -> None:
     """The cut-off is the highest that the log with the lowest rate allows."""
     arm = known_arm()
     slow = arm.log(every=10)

@@ -23,7 +23,7 @@ def identified(tmp_path_factory: pytest.TempPathFactory) -> tuple[Identification
     return identified_arm(tmp_path_factory.mktemp("logs"))
 
 
-def test_errors_are_those_of_the_validation(identified: tuple[Identification, Log], tmp_path: Path) -> None:
+def test_errors_equal_those_of_the_validation(identified: tuple[Identification, Log], tmp_path: Path) -> None:
     fit, log = identified
     fit.save(tmp_path / "arm.model.toml")
     robot = yt.load(tmp_path / "arm.model.toml")
@@ -38,7 +38,7 @@ def test_errors_are_those_of_the_validation(identified: tuple[Identification, Lo
     assert described.relative_percent > 2.0 * errors.relative_percent  # the twin
 
 
-def test_logs_without_torques_are_predicted(identified: tuple[Identification, Log]) -> None:
+def test_torques_are_predicted_for_logs_without_torques(identified: tuple[Identification, Log]) -> None:
     fit, log = identified
     robot = fit.robot
     with_torques, without = (predict_torques(robot, each) for each in (log, replace(log, tau=None)))

@@ -1,4 +1,4 @@
-"""The certainty of an identification: intervals against draws of noise, and the autocorrelation of residuals."""
+"""Standard deviations of an identification against repeated draws of noise, and the autocorrelation of residuals."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from tests.support.known_arm import known_arm
 
 
-def coverage(
+def compute_coverage(
     draws: int,
     cutoff: float | None,
     *,
@@ -16,7 +16,7 @@ def coverage(
     estimator: str = "weighted",
     form: str = "differential",
 ) -> float:
-    """The share of 95 % intervals, scaled by ``factor``, that contain the truth, over all parameters and draws."""
+    """Return the share of 95 % intervals, scaled by ``factor``, that contain the true value."""
     arm, rng = known_arm(), np.random.default_rng(1)
     inside = []
     for _ in range(draws):
@@ -25,26 +25,26 @@ def coverage(
     return float(np.mean(inside))
 
 
-def test_95_percent_intervals_contain_the_truth_in_95_percent() -> None:
-    assert 0.93 <= coverage(500, None) <= 0.97
-    assert coverage(60, None, factor=0.7) < 0.93  # the twin: intervals that are too short
+def test_95_percent_intervals_contain_95_percent_of_the_true_values() -> None:
+    assert 0.93 <= compute_coverage(500, None) <= 0.97
+    assert compute_coverage(60, None, factor=0.7) < 0.93  # the twin: intervals that are too short
 
 
-def test_95_percent_intervals_after_a_low_pass() -> None:
+def test_95_percent_intervals_are_right_after_a_low_pass() -> None:
     """Low-passed noise is correlated: the autocorrelation time widens the intervals."""
-    assert 0.93 <= coverage(80, 8.0) <= 0.97
+    assert 0.93 <= compute_coverage(80, 8.0) <= 0.97
 
 
 @pytest.mark.parametrize(
     ("estimator", "form"),
     [("sequential", "differential"), ("lin", "differential"), ("weighted", "integral"), ("weighted", "momentum")],
 )
-def test_95_percent_intervals_of_other_estimators_and_forms(estimator: str, form: str) -> None:
-    """40 draws of 12 parameters: the share varies by about one percent by chance."""
-    assert 0.91 <= coverage(40, 8.0, estimator=estimator, form=form) <= 0.99
+def test_95_percent_intervals_of_other_estimators_and_forms_are_right(estimator: str, form: str) -> None:
+    """With 40 draws of 12 parameters, the share has a standard deviation of about one percent."""
+    assert 0.91 <= compute_coverage(40, 8.0, estimator=estimator, form=form) <= 0.99
 
 
-def test_the_autocorrelation_time_tells_white_noise_from_low_passed_noise() -> None:
+def test_the_autocorrelation_time_distinguishes_white_from_low_passed_noise() -> None:
     arm, rng = known_arm(), np.random.default_rng(2)
     white = arm.identify(arm.draw_source(rng, None))
     low_passed = arm.identify(arm.draw_source(rng, 8.0))

@@ -19,9 +19,9 @@ from ytheta.logs.preparing.preparation import PreparationSettings
 from ytheta.logs.reading.read import read_log
 from ytheta.robot.robot import Robot
 
-# Speeds below which the source of the TX40's log leaves out equations; rad/s.
+# Speeds in rad/s below which the publishers of the TX40's log leave out equations.
 TX40_MIN_SPEED = (0.0501, 0.0501, 0.0750, 0.0716, 0.0559, 0.1222)
-# Torque of the cable at joint 4 of the MTM, measured separately by the source: a known force.
+# Torque of the cable at joint 4 of the MTM, which the publishers measured separately: a known force.
 CABLE = """
 [[force]]
 name = "cable"
@@ -61,13 +61,13 @@ class Case:
         return ytheta.load(scratch / "extended.toml")
 
     def logs(self, data: Path, robot: Robot) -> tuple[Log, Log]:
-        fit = _read(data / self.folder / self.fit, robot, self.fit_rows)
+        fit = _read_rows(data / self.folder / self.fit, robot, self.fit_rows)
         if self.split is not None:
             return fit.select_times(-np.inf, self.split), fit.select_times(self.split, np.inf)
-        return fit, _read(data / self.folder / self.validation, robot, self.validation_rows)
+        return fit, _read_rows(data / self.folder / self.validation, robot, self.validation_rows)
 
 
-def _read(path: Path, robot: Robot, rows: tuple[int, int] | None) -> Log:
+def _read_rows(path: Path, robot: Robot, rows: tuple[int, int] | None) -> Log:
     return read_log(path, robot, mapping={"rows": list(rows)} if rows else None)
 
 
@@ -132,7 +132,7 @@ CASES = {
 
 @pytest.mark.parametrize("name", CASES)
 def test_validation_errors_are_below_the_published_ones(name: str, shared_data: Path, tmp_path: Path) -> None:
-    """All settings of the preparation are chosen from the log."""
+    """All preparation settings are chosen automatically from the log."""
     case = CASES[name]
     robot = case.robot(shared_data, tmp_path)
     fit, validation = case.logs(shared_data, robot)
@@ -144,7 +144,7 @@ def test_validation_errors_are_below_the_published_ones(name: str, shared_data: 
 
 
 def test_torques_of_other_joints_give_a_useless_model(shared_data: Path, tmp_path: Path) -> None:
-    """The twin of the errors above."""
+    """The twin of the validation errors: torques are assigned to joints in reverse order."""
     case = CASES["lwr4"]
     robot = case.robot(shared_data, tmp_path)
     fit, validation = case.logs(shared_data, robot)
@@ -156,10 +156,10 @@ def test_torques_of_other_joints_give_a_useless_model(shared_data: Path, tmp_pat
 
 
 def test_published_parameters_of_the_tx40(shared_data: Path, tmp_path: Path) -> None:
-    """Sixty base parameters that another program identified from this log, within three of its standard deviations.
+    """Sixty base parameters agree with those of another program to within three of its standard deviations.
 
-    A repetition of its own procedure agrees to within 2.3 of them (README of the data). Here the low-pass is at 20 Hz,
-    which corresponds to the decimation to 50 Hz of that procedure.
+    A repetition of that program's procedure agrees to within 2.3 standard deviations (README of the data). Here the
+    low-pass is at 20 Hz, which corresponds to the decimation to 50 Hz in that procedure.
     """
     case = CASES["tx40"]
     robot = case.robot(shared_data, tmp_path)
@@ -174,7 +174,7 @@ def test_published_parameters_of_the_tx40(shared_data: Path, tmp_path: Path) -> 
         settings=PreparationSettings(cutoff=20.0),
     )
     values = dict(zip(identification.base.independent, identification.beta.tolist(), strict=True))
-    # In the source motor 6 belongs to joints 5 and 6, and has only the remaining parameters of its own.
+    # In the published model, joints 5 and 6 include the parameters of motor 6, which has only the remaining ones.
     for kind in ("Ia", "fv"):
         values[f"joint_5.{kind}"] += values[f"motor_6.{kind}"]
     values["joint_6.fv"] += values["motor_6.fv"]
@@ -183,11 +183,11 @@ def test_published_parameters_of_the_tx40(shared_data: Path, tmp_path: Path) -> 
     deviations = {}
     for line in lines:
         value, percent = float(line["ols_value"]), float(line["ols_rel_sigma_pct"])
-        value_here = values[_to_our_name(line["base_parameter"].split()[0])]
-        deviations[line["base_parameter"].split()[0]] = (value_here - value) / abs(value * percent / 100.0)
+        our_value = values[_to_our_name(line["base_parameter"].split()[0])]
+        deviations[line["base_parameter"].split()[0]] = (our_value - value) / abs(value * percent / 100.0)
     assert max(abs(each) for each in deviations.values()) < 3.0, deviations
     assert np.mean([abs(each) < 1.0 for each in deviations.values()]) > 0.8
-    shifted = list(deviations)[1:] + list(deviations)[:1]  # the twin: names that do not belong together
+    shifted = list(deviations)[1:] + list(deviations)[:1]  # the twin: values compared with those of other parameters
     by_name = {line["base_parameter"].split()[0]: line for line in lines}
     mismatches = [
         abs(values[_to_our_name(name)] - float(by_name[other]["ols_value"]))

@@ -1,4 +1,4 @@
-"""Robots of three vendors, with parts that URDF cannot describe, against published figures."""
+"""Robots of three vendors, with parts that URDF cannot describe, against published values."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def extended(shared_data: Path, tmp_path: Path) -> Extended:
     return load_extended
 
 
-def test_counterbalance_of_the_kr300(extended: Extended, shared_data: Path) -> None:
-    """Gravity torques that the source stored with four decimals."""
+def test_gravity_torques_of_the_kr300_with_its_counterbalance(extended: Extended, shared_data: Path) -> None:
+    """Gravity torques equal the published ones, which have four decimals."""
     polars = pytest.importorskip("polars", reason="polars reads the Parquet files of the shared data folder")
     robot = extended("kr300", "kr300.urdf", KR300)
     poses = polars.read_parquet(shared_data / "kr300" / "kr300_run_a_gravity_check.parquet")
@@ -46,7 +46,7 @@ def test_counterbalance_of_the_kr300(extended: Extended, shared_data: Path) -> N
     assert len(ytheta.base_parameters(robot, rotor_inertia=True)) == 40 + 1
 
 
-def test_the_wrist_of_the_tx40_is_the_published_one(extended: Extended) -> None:
+def test_the_wrist_of_the_tx40_equals_the_published_one(extended: Extended) -> None:
     """The three columns of the published model are combinations of those of motor 6 and of joints 5 and 6."""
     robot = extended("tx40", "tx40.urdf", TX40)
     assert robot.actuated == tuple(f"joint_{k}" for k in range(1, 7))
@@ -62,13 +62,14 @@ def test_the_wrist_of_the_tx40_is_the_published_one(extended: Extended) -> None:
 
 
 def test_base_parameters_of_the_tx40(extended: Extended) -> None:
-    """61 with all drives, and 60, the published count, if joint 6 has no rotor besides its motor 6.
+    """There are 61 base parameters with all drives, and 60, as published, if joint 6 has no rotor besides motor 6.
 
-    The published 60 have no Ia6 either, but Iam6 occurs only off the diagonal, while the motor here is in both places.
-    The counts are equal, the spans are not; the span of the 61 contains both.
+    The published 60 do not contain Ia6 either, but Iam6 occurs only off the diagonal of the mass matrix, while motor 6
+    is in both places here. The counts are equal, but the spans are not; the span of the 61 contains both.
 
-    36 of links; rotors of joints 3, 4, 5 and of motor 6 (those of joints 1 and 2 merge with links); viscous and Coulomb
-    friction of six joints and of the motor; six offsets, with which that of the motor merges.
+    The 60 are: 36 parameters of links; rotors of joints 3, 4, 5 and of motor 6 (those of joints 1 and 2 merge with
+    links); viscous and Coulomb friction of six joints and of the motor; six offsets (that of the motor merges with
+    them).
     """
     robot = extended("tx40", "tx40.urdf", TX40)
     assert len(ytheta.base_parameters(robot, method="qr")) == 36
@@ -85,8 +86,10 @@ def test_base_parameters_of_the_tx40(extended: Extended) -> None:
     assert base.identifiability["motor_6.fo"].value == "only in combination"
 
 
-def test_the_complete_model_of_the_dvrk(extended: Extended, shared_data: Path) -> None:
-    """122 columns and 73 base parameters as published; the friction columns follow from the published matrix."""
+def test_the_complete_model_of_the_dvrk_has_the_published_counts_and_columns(
+    extended: Extended, shared_data: Path
+) -> None:
+    """122 columns and 73 base parameters, as published; the friction columns follow from the published matrix."""
     robot = extended("dvrk_mtm", "mtm_tree.urdf", MTM)
     selected = ("link_*", "*.fv", "*.fc", "*.fo", "motor_4.Ia", "spring.k")
     base = ytheta.base_parameters(robot, parameters=selected)
@@ -109,8 +112,8 @@ def test_the_complete_model_of_the_dvrk(extended: Extended, shared_data: Path) -
     assert not np.allclose(spring, -pulled[:, None] * np.eye(7)[4], rtol=1e-3, atol=0)
 
 
-def test_other_selections_of_the_dvrk(extended: Extended) -> None:
-    """Rotors of all joints add parameters: 78 with motor 4, 75 without."""
+def test_base_parameters_of_other_selections_of_the_dvrk(extended: Extended) -> None:
+    """The rotors of all joints add base parameters: there are 78 with motor 4 and 75 without it."""
     robot = extended("dvrk_mtm", "mtm_tree.urdf", MTM)
     assert len(ytheta.base_parameters(robot, rotor_inertia=True, friction=FRICTION)) == 78
     assert len(ytheta.base_parameters(robot, friction=FRICTION)) == 72

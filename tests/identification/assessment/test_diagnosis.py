@@ -1,4 +1,4 @@
-"""Torques with the wrong sign and gravity along the wrong axis are found; right descriptions give no findings."""
+"""Torques with the wrong sign and gravity along the wrong axis are found; correct descriptions give no findings."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ def recorded(shared_data: Path, request: pytest.FixtureRequest) -> Run:
     return Run(robot, prepared.motion, prepared.rate, rotor=rotor)
 
 
-def _codes(findings: list[Finding]) -> list[str]:
+def _list_codes(findings: list[Finding]) -> list[str]:
     assert all(finding.severity is Severity.WARNING for finding in findings)
     return [finding.code for finding in findings]
 
 
-def _signs_in(findings: list[Finding]) -> list[float]:
+def _get_signs(findings: list[Finding]) -> list[float]:
     (signs,) = (finding.fields["signs"] for finding in findings if finding.code == "torque sign")
     return list(signs)
 
 
 @pytest.mark.parametrize("recorded", LOGS, indirect=True)
-def test_right_descriptions_of_recorded_arms_give_no_findings(recorded: Run) -> None:
+def test_correct_descriptions_of_recorded_arms_give_no_findings(recorded: Run) -> None:
     assert recorded.diagnose() == []
 
 
@@ -58,40 +58,40 @@ def test_wrong_signs_of_recorded_arms_are_found(recorded: Run) -> None:
     n = len(recorded.robot.actuated)
     for wrong in [(0,), (2,), (n - 1,), tuple(range(n))]:
         findings = recorded.diagnose(wrong=wrong)
-        assert _codes(findings) == ["torque sign"], wrong
-        assert [k for k, sign in enumerate(_signs_in(findings)) if sign < 0.0] == list(wrong)
+        assert _list_codes(findings) == ["torque sign"], wrong
+        assert [k for k, sign in enumerate(_get_signs(findings)) if sign < 0.0] == list(wrong)
 
 
 @pytest.mark.parametrize("recorded", ["ur10e", "ur10e ptp", "panda", "lwr4"], indirect=True)
 def test_wrong_gravity_of_recorded_arms_is_found(recorded: Run) -> None:
     for gravity, name in ((SIDEWAYS, "+x"), (UPWARD, "+z")):
         findings = recorded.diagnose(gravity=gravity)
-        assert _codes(findings) == ["gravity"], gravity
+        assert _list_codes(findings) == ["gravity"], gravity
         assert "but along −z in the log" in findings[0].text
         assert f"gravity is along {name} of the base" in findings[0].text
         assert ("fall upwards" in findings[0].text) is (gravity == UPWARD)
 
 
 @pytest.mark.parametrize("recorded", ["ur10e"], indirect=True)
-def test_wrong_signs_and_gravity_at_once(recorded: Run) -> None:
+def test_wrong_signs_and_wrong_gravity_are_found_together(recorded: Run) -> None:
     findings = recorded.diagnose(wrong=(0,), gravity=SIDEWAYS)
-    assert _codes(findings) == ["gravity", "torque sign"]
-    assert _signs_in(findings) == [-1.0, 1.0, 1.0, 1.0, 1.0, 1.0]
+    assert _list_codes(findings) == ["gravity", "torque sign"]
+    assert _get_signs(findings) == [-1.0, 1.0, 1.0, 1.0, 1.0, 1.0]
 
 
 @pytest.mark.parametrize(("friction", "noise"), [(0.0, 0.0), (0.0, 0.03), (2.0, 0.03)])
-def test_simulated_arms(friction: float, noise: float) -> None:
+def test_wrong_signs_and_gravity_of_simulated_arms_are_found(friction: float, noise: float) -> None:
     run = simulate_run("ur10", friction, noise)
     assert run.diagnose() == []
-    # The sign of a wrist without friction, and with less torque than noise, cannot be found.
+    # The sign of a wrist joint cannot be found if it has no friction and its torque is smaller than the noise.
     for wrong in [(1,), (0, 2) if noise and not friction else (0, 3), (0, 1, 2, 3, 4, 5)]:
         findings = run.diagnose(wrong=wrong)
-        assert _codes(findings) == ["torque sign"]
-        assert [k for k, sign in enumerate(_signs_in(findings)) if sign < 0.0] == list(wrong)
-    assert _codes(run.diagnose(gravity=UPWARD)) == ["gravity"]
+        assert _list_codes(findings) == ["torque sign"]
+        assert [k for k, sign in enumerate(_get_signs(findings)) if sign < 0.0] == list(wrong)
+    assert _list_codes(run.diagnose(gravity=UPWARD)) == ["gravity"]
 
 
-def test_the_finding_has_figures_and_a_remedy() -> None:
+def test_findings_have_values_and_a_remedy() -> None:
     run = simulate_run("ur10")
     (finding,) = run.diagnose(wrong=(1,))
     assert finding.names == (run.robot.actuated[1],)
@@ -105,15 +105,15 @@ def test_the_finding_has_figures_and_a_remedy() -> None:
 
 
 def test_gravity_is_compared_in_the_frame_of_the_base() -> None:
-    """If mounting and gravity are both reversed, the log contradicts nothing."""
+    """If mounting and gravity are both reversed, the log does not contradict the description."""
     upright = simulate_run("ur10")
     half_turn = Frame.from_rpy(np.pi, 0.0, 0.0)
     assert replace(upright, robot=replace(upright.robot, mounting=half_turn, gravity=UPWARD)).diagnose() == []
-    assert _codes(replace(upright, robot=replace(upright.robot, mounting=half_turn)).diagnose()) == ["gravity"]
+    assert _list_codes(replace(upright, robot=replace(upright.robot, mounting=half_turn)).diagnose()) == ["gravity"]
 
 
 def test_without_described_masses_reversed_gravity_cannot_be_found() -> None:
-    """The twin: only the weight of the described masses decides."""
+    """The twin: only the weight of the described masses distinguishes the two directions."""
     run = simulate_run("ur10")
     massless = run.robot.with_inertias({link.name: Inertia() for link in run.robot.links})
     assert replace(run, robot=massless).diagnose(gravity=UPWARD) == []

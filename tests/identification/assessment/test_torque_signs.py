@@ -15,8 +15,8 @@ from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.motion_sources import ArraySource
 
 
-def test_signs_that_fit_alike_are_decided_by_friction() -> None:
-    """All signs reversed fit as well; without friction and inertia, the twin, the signs stay unchanged."""
+def test_friction_decides_between_signs_that_fit_equally_well() -> None:
+    """Reversing all signs fits equally well. The twin: without friction and inertia, the signs stay unchanged."""
     run = simulate_run("ur10")
     base = base_parameters(run.robot, friction=FRICTION)
     assert run.motion.tau is not None

@@ -1,4 +1,4 @@
-"""The integral form: its windows against adaptive quadrature, its quadrature weights, and windows that are refused."""
+"""The integral form: its equations against adaptive quadrature, its quadrature weights, and refused windows."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_rows_equal_adaptive_quadrature(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.mark.parametrize("steps", [1, 3, 12, 51])
-def test_quadrature_weights(steps: int) -> None:
+def test_quadrature_is_exact_up_to_degree_9_with_almost_equal_weights(steps: int) -> None:
     weights, t = compute_quadrature_weights(steps), np.arange(-END_REACH, steps + END_REACH + 1) - 0.5 * steps
     half = 0.5 * steps + END_REACH
     for degree in range(10):

@@ -11,7 +11,7 @@ from ytheta.robot.parameters import with_theta
 
 
 def test_the_known_torque_is_subtracted() -> None:
-    """Friction that is not estimated keeps its value, and the links are identified as if there were none."""
+    """Friction that is not estimated keeps its value, and the links are identified as if there were no friction."""
     arm = known_arm()
     theta = arm.form.base.minimum_norm(arm.beta)
     robot = with_theta(arm.robot, theta)

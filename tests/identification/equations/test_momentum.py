@@ -1,4 +1,4 @@
-"""The momentum form: its windows against adaptive quadrature, its corner, and corners that are refused."""
+"""The momentum form: its equations against adaptive quadrature, its corner, and refused corners."""
 
 from __future__ import annotations
 

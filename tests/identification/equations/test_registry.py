@@ -13,7 +13,7 @@ from ytheta.identification.equations.momentum import Momentum
 from ytheta.identification.equations.registry import create_form
 
 
-def test_forms_by_name() -> None:
+def test_forms_are_created_by_name_with_their_settings() -> None:
     base, _ = planar_arm()
     integral, momentum = create_form("integral", base, window=0.25), create_form("momentum", base, corner=3.0)
     assert isinstance(integral, Integral)

@@ -22,19 +22,19 @@ def scara() -> Case:
     return make_case(ytheta.load("ha-scara"), 400)
 
 
-def normal_noise(seed: int) -> np.ndarray:
+def draw_normal_noise(seed: int) -> np.ndarray:
     return np.random.default_rng(seed).normal(size=scara().tau.shape)
 
 
-def gross_errors(seed: int) -> np.ndarray:
-    """Noise with 5 % of the torques off by thirty times its size, to either side."""
+def draw_gross_errors(seed: int) -> np.ndarray:
+    """Return noise in which 5 % of the values are replaced by errors of thirty standard deviations, of either sign."""
     rng = np.random.default_rng(1000 + seed)
-    noise = normal_noise(seed)
+    noise = draw_normal_noise(seed)
     return np.where(rng.random(noise.shape) < 0.05, rng.choice([-30.0, 30.0], noise.shape), noise)
 
 
-def mean_square_error(estimator: Estimator, noise: list[np.ndarray]) -> float:
-    """Mean square error of beta, in units of the standard deviations of plain least squares."""
+def compute_mean_square_error(estimator: Estimator, noise: list[np.ndarray]) -> float:
+    """Return the mean square error of beta, in units of the standard deviations of plain least squares."""
     reference = LeastSquares().fit(scara().problem())
     units = np.sqrt(np.diag(reference.covariance(np.ones(4))))
     errors = [(estimator.fit(scara().problem(each)).beta - scara().truth) / units for each in noise]
@@ -42,36 +42,36 @@ def mean_square_error(estimator: Estimator, noise: list[np.ndarray]) -> float:
 
 
 def test_gross_errors_hardly_change_the_estimate() -> None:
-    noise = [gross_errors(seed) for seed in range(5)]
-    assert mean_square_error(LeastSquares(), noise) > 20.0
-    assert mean_square_error(Weighted(), noise) > 20.0
-    assert mean_square_error(Huber(), noise) < 3.0
-    assert mean_square_error(Huber(bound=100.0), noise) > 20.0  # the twin: a bound that nothing reaches
+    noise = [draw_gross_errors(seed) for seed in range(5)]
+    assert compute_mean_square_error(LeastSquares(), noise) > 20.0
+    assert compute_mean_square_error(Weighted(), noise) > 20.0
+    assert compute_mean_square_error(Huber(), noise) < 3.0
+    assert compute_mean_square_error(Huber(bound=100.0), noise) > 20.0  # the twin: a bound that nothing reaches
 
 
-def test_efficiency_under_normal_noise() -> None:
-    """95 % in theory; the errors of both estimators are nearly equal, so that a few draws are enough."""
-    noise = [normal_noise(seed) for seed in range(25)]
-    plain = mean_square_error(LeastSquares(), noise)
-    assert 0.9 < plain / mean_square_error(Huber(), noise) < 1.0
-    assert plain / mean_square_error(Huber(bound=0.3), noise) < 0.85  # the twin: 73 %
+def test_efficiency_under_normal_noise_is_about_95_percent() -> None:
+    """The errors of both estimators are nearly equal, so that a few draws are enough."""
+    noise = [draw_normal_noise(seed) for seed in range(25)]
+    plain = compute_mean_square_error(LeastSquares(), noise)
+    assert 0.9 < plain / compute_mean_square_error(Huber(), noise) < 1.0
+    assert plain / compute_mean_square_error(Huber(bound=0.3), noise) < 0.85  # the twin: 73 %
 
 
-def test_covariance_with_gross_errors() -> None:
+def test_the_covariance_is_right_with_gross_errors() -> None:
     """P_j times the mean square of all residuals is the covariance of the errors."""
     ratios = []
     for seed in range(30):
-        estimate = Huber().fit(scara().problem(gross_errors(seed)))
-        residuals = scara().tau + gross_errors(seed) - scara().Y @ estimate.beta
+        estimate = Huber().fit(scara().problem(draw_gross_errors(seed)))
+        residuals = scara().tau + draw_gross_errors(seed) - scara().Y @ estimate.beta
         variances = np.square(residuals).sum(axis=0) / (len(residuals) - estimate.degrees_of_freedom)
         error = estimate.beta - scara().truth
         ratios.append(error @ np.linalg.solve(estimate.covariance(variances), error) / len(error))
-    assert abs(np.mean(ratios) - 1.0) < 0.25  # a deviation of 0.055 by chance, and 400 equations a joint
-    assert variances.min() > 10.0  # the twin: as if they were noise of least squares
+    assert abs(np.mean(ratios) - 1.0) < 0.25  # the mean has a standard deviation of 0.055
+    assert variances.min() > 10.0  # the twin: outliers dominate the variances that least squares would use
 
 
 def test_scales_are_medians() -> None:
-    noise = gross_errors(1) * np.array([0.1, 1.0, 10.0, 0.0])
+    noise = draw_gross_errors(1) * np.array([0.1, 1.0, 10.0, 0.0])
     problem = scara().problem(noise, min_speed=np.full(4, 0.2), piece_length=123)
     scales = estimate_scales(problem, scara().truth, np.full(4, 1e-9))
     for j in range(3):
@@ -81,15 +81,15 @@ def test_scales_are_medians() -> None:
     assert scales[3] < 1e-8
 
 
-def test_convergence_and_settings() -> None:
-    (finding,) = Huber(rounds=1).fit(scara().problem(gross_errors(0))).findings
+def test_missing_convergence_gives_a_finding_and_bad_settings_are_refused() -> None:
+    (finding,) = Huber(rounds=1).fit(scara().problem(draw_gross_errors(0))).findings
     assert (finding.code, finding.severity, finding.fields) == ("estimator", Severity.WARNING, {"rounds": 1})
     assert finding.text == "huber did not converge in 1 round; allow more rounds, or inspect the residuals"
-    converged = Huber().fit(scara().problem(gross_errors(0)))
+    converged = Huber().fit(scara().problem(draw_gross_errors(0)))
     assert not converged.findings
     assert 2 < converged.rounds < 50
     longer = Huber(rounds=200)
-    np.testing.assert_array_equal(longer.fit(scara().problem(gross_errors(0))).beta, converged.beta)
+    np.testing.assert_array_equal(longer.fit(scara().problem(draw_gross_errors(0))).beta, converged.beta)
     with pytest.raises(InputError, match="bound is 0"):
         Huber(bound=0.0)
     with pytest.raises(InputError, match="rounds is 0"):

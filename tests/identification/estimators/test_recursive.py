@@ -1,4 +1,4 @@
-"""Recursive least squares: the closed form, blocks and steps, a grasped load, rest, and misuse."""
+"""Recursive least squares: the closed form, blocks and steps, a grasped load, rest, and bad settings."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def run_steps(rule: RecursiveLeastSquares, tau: np.ndarray, columns: np.ndarray 
     return state
 
 
-def closed_form(forgetting: float, tau: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """beta and its covariance by NumPy's least squares of the weighted equations, stacked on those of the start."""
+def solve_closed_form(forgetting: float, tau: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Solve the weighted equations, stacked below those of the initial values, with NumPy's least squares."""
     weights = np.sqrt(forgetting ** np.arange(len(tau))[::-1])
     start = np.diag(columns) * np.sqrt(forgetting ** len(tau) / 1e6)
     A = np.concatenate([start, (weights[:, None, None] * scara().Y).reshape(-1, len(columns))])
@@ -43,15 +43,15 @@ def test_steps_give_the_closed_form(forgetting: float) -> None:
     columns = np.linspace(0.5, 20.0, len(scara().base))
     tau = scara().tau + draw_noise()
     state = run_steps(RecursiveLeastSquares(forgetting), tau, columns)
-    beta, covariance = closed_form(forgetting, tau, columns)
+    beta, covariance = solve_closed_form(forgetting, tau, columns)
     np.testing.assert_allclose(state.beta, beta, rtol=1e-9, atol=1e-9 * abs(beta).max())
     np.testing.assert_allclose(state.covariance, covariance, rtol=0.0, atol=1e-8 * abs(covariance).max())
-    other, _ = closed_form(0.99, tau, columns)
+    other, _ = solve_closed_form(0.99, tau, columns)
     assert abs(state.beta - other).max() > 1e-3  # the twin
 
 
 @pytest.mark.parametrize("forgetting", [1.0, 0.98])
-def test_blocks_give_the_same_as_steps(forgetting: float) -> None:
+def test_blocks_and_steps_give_the_same_estimate(forgetting: float) -> None:
     tau = scara().tau + draw_noise()
     state = run_steps(RecursiveLeastSquares(forgetting), tau)
     for size in (64, 8192):
@@ -73,7 +73,7 @@ def test_equations_of_slow_joints_do_not_count() -> None:
 
 
 def test_forgetting_follows_a_grasped_load() -> None:
-    """Some parameters change at half time: with forgetting the estimate follows, without it does not."""
+    """Some parameters change halfway. With forgetting the estimate follows; without forgetting it does not."""
     half = len(scara().tau) // 2
     grasped = scara().truth + np.where([name.startswith("link4") for name in scara().base.names], 0.5, 0.0)
     tau = np.concatenate([scara().Y[:half] @ scara().truth, scara().Y[half:] @ grasped])
@@ -82,7 +82,7 @@ def test_forgetting_follows_a_grasped_load() -> None:
     assert abs(steady - grasped).max() > 0.05
 
 
-def test_the_residual_is_that_of_the_state_before_the_step() -> None:
+def test_the_residual_is_computed_with_the_state_before_the_step() -> None:
     rule = RecursiveLeastSquares()
     start = rule.init(scara().base.beta)
     residual, after = rule.step(start, scara().Y[0], scara().tau[0])
@@ -92,7 +92,7 @@ def test_the_residual_is_that_of_the_state_before_the_step() -> None:
 
 
 def test_the_spread_is_bounded_at_rest() -> None:
-    """At rest the spread grows to its bound; afterwards the estimate is as good as before."""
+    """At rest the spread grows to its bound; after new motion the estimate is as good as before."""
     rule = RecursiveLeastSquares(0.9, initial_spread=1e3, largest_spread=1e6)
     state = run_steps(rule, scara().tau)
     nothing = np.zeros_like(scara().Y[0])

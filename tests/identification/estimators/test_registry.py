@@ -8,7 +8,7 @@ from ytheta.errors import UnknownNameError
 from ytheta.identification.estimators.registry import DEFAULT, ESTIMATORS, get_estimator
 
 
-def test_estimators_by_name() -> None:
+def test_estimators_are_found_by_name() -> None:
     assert list(ESTIMATORS) == ["least-squares", "weighted", "sequential", "huber", "recursive", "lin"]
     assert get_estimator("auto") is ESTIMATORS[DEFAULT] is ESTIMATORS["weighted"]
     with pytest.raises(UnknownNameError, match=r"no estimator 'hubr'; did you mean 'huber'\?"):

@@ -24,8 +24,8 @@ def puma() -> Case:
     return make_case(ytheta.load("lu-puma4"), 300)
 
 
-def reference_solution(known: Case, tau: np.ndarray, mask: np.ndarray, order: list[int]) -> np.ndarray:
-    """(38) with stacked equations and NumPy's least squares."""
+def solve_reference(known: Case, tau: np.ndarray, mask: np.ndarray, order: list[int]) -> np.ndarray:
+    """Solve (38) with stacked equations and NumPy's least squares."""
     beta, solved = np.zeros(len(known.base)), np.zeros(len(known.base), dtype=bool)
     for j in order:
         U, y = known.Y[mask[:, j], j], tau[mask[:, j], j]
@@ -35,15 +35,15 @@ def reference_solution(known: Case, tau: np.ndarray, mask: np.ndarray, order: li
     return beta
 
 
-def test_the_estimate_is_38_with_separate_samples_for_every_joint(puma: Case) -> None:
+def test_the_estimate_solves_equation_38_with_separate_samples_for_every_joint(puma: Case) -> None:
     noise = np.random.default_rng(0).normal(size=puma.tau.shape)
     min_speed = np.array([0.1, 0.3, 0.5, 0.7])
     mask = abs(puma.motion.qd) >= min_speed
     assert 0.3 < mask.mean() < 0.95
     beta = Sequential().fit(puma.problem(noise, min_speed=min_speed)).beta
-    expected = reference_solution(puma, puma.tau + noise, mask, [3, 2, 1, 0])
+    expected = solve_reference(puma, puma.tau + noise, mask, [3, 2, 1, 0])
     np.testing.assert_allclose(beta, expected, rtol=1e-9, atol=1e-9)
-    all_samples = reference_solution(puma, puma.tau + noise, np.ones_like(mask), [3, 2, 1, 0])
+    all_samples = solve_reference(puma, puma.tau + noise, np.ones_like(mask), [3, 2, 1, 0])
     assert abs(beta - all_samples).max() > 1e-3  # the twin
     assert abs(beta - LeastSquares().fit(puma.problem(noise, min_speed=min_speed)).beta).max() > 1e-3
 
@@ -64,11 +64,11 @@ def test_the_covariance_includes_errors_of_later_joints(puma: Case) -> None:
     first = [puma.base.names.index(name) for name in puma.base.names if name.startswith("link2.")]
     assert (variances[first] > 0.0).all()
     ratios = variances / np.diag(spread[3])
-    assert 0.8 < ratios.mean() < 1.2  # entries are correlated; each has a deviation of 0.18
-    assert not (np.diag(spread[0])[first] > 0.0).any()  # the twin: nothing goes the other way
+    assert 0.8 < ratios.mean() < 1.2  # the ratios are correlated; each has a standard deviation of 0.18
+    assert not (np.diag(spread[0])[first] > 0.0).any()  # the twin: errors of the first joint do not affect later joints
 
 
-def test_a_joint_that_hardly_moves_fails_40(puma: Case) -> None:
+def test_a_joint_that_hardly_moves_does_not_fulfil_condition_40(puma: Case) -> None:
     still = make_case(puma.base.robot, 300, still=(2,))
     (finding,) = Sequential().fit(still.problem()).findings
     joint = puma.base.robot.actuated[2]
@@ -81,8 +81,8 @@ def test_a_joint_that_hardly_moves_fails_40(puma: Case) -> None:
     assert not Sequential().fit(puma.problem()).findings
 
 
-def random_problem(robot: Robot) -> tuple[EstimationProblem, np.ndarray]:
-    """Motion of a robot with the torques of a random beta, by its regressor."""
+def make_random_problem(robot: Robot) -> tuple[EstimationProblem, np.ndarray]:
+    """Return motion of a robot with torques from its regressor and a random beta, and this beta."""
     base = ytheta.base_parameters(robot, rotor_inertia=True, friction=("viscous", "coulomb"))
     motion = smooth_motion(len(robot.actuated), 300)
     home_coordinates = dict(zip(robot.coordinates, robot.home_coordinates, strict=True))
@@ -96,17 +96,17 @@ def random_problem(robot: Robot) -> tuple[EstimationProblem, np.ndarray]:
 
 
 @pytest.mark.parametrize("robot", [fork(), coupled_robot()], ids=["fork", "coupled"])
-def test_branches_and_couplings(robot: Robot) -> None:
-    problem, beta = random_problem(robot)
+def test_branches_and_couplings_are_accepted(robot: Robot) -> None:
+    problem, beta = make_random_problem(robot)
     estimate = Sequential().fit(problem)
     assert not estimate.findings
     np.testing.assert_allclose(estimate.beta, beta, rtol=1e-7, atol=1e-7)
     assert abs(estimate.beta - problem.base.beta).max() > 0.1
 
 
-def test_loops() -> None:
+def test_loops_are_accepted() -> None:
     """The equations are not triangular: the second motor solves for all parameters that the first has not."""
-    problem, beta = random_problem(ytheta.load("five-bar"))
+    problem, beta = make_random_problem(ytheta.load("five-bar"))
     estimate = Sequential().fit(problem)
     np.testing.assert_array_equal(estimate.degrees_of_freedom, [5.0, 19.0])
     assert not estimate.findings

@@ -1,4 +1,4 @@
-"""Lin's procedure: the same estimate as (38) of Ha for every kind of joint; robots that are refused."""
+"""Lin's procedure: the same estimate as (38) of Ha for every kind of joint, and refused robots."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ ARMS = {
 
 
 @cache
-def catalog(name: str) -> Case:
+def make_catalog_case(name: str) -> Case:
     return make_case(ytheta.load(name), 300)
 
 
-def random_problem(robot: Robot, seed: int = 2) -> tuple[EstimationProblem, np.ndarray]:
-    """Motion of a robot with the torques of a random theta, by its regressor, and noise."""
+def make_random_problem(robot: Robot, seed: int = 2) -> tuple[EstimationProblem, np.ndarray]:
+    """Return motion of a robot with noisy torques, computed from its regressor and a random theta."""
     base = ytheta.base_parameters(robot, rotor_inertia=True, friction=("viscous", "coulomb"))
     motion = smooth_motion(len(robot.actuated), 250)
     rng = np.random.default_rng(seed)
@@ -55,7 +55,7 @@ def random_problem(robot: Robot, seed: int = 2) -> tuple[EstimationProblem, np.n
     return EstimationProblem(form, (ArraySource(replace(motion, tau=tau), RATE),), threads=1), theta
 
 
-def agree(problem: EstimationProblem) -> bool:
+def lin_agrees_with_sequential(problem: EstimationProblem) -> bool:
     """Whether Lin gives the same beta and the same covariance as Sequential."""
     lin, sequential = Lin().fit(problem), Sequential().fit(problem)
     assert lin.findings == sequential.findings == ()
@@ -68,22 +68,22 @@ def agree(problem: EstimationProblem) -> bool:
 
 @pytest.mark.parametrize("name", ["ur10", "stanford", "panda"])
 def test_lin_and_ha_give_the_same_estimate(name: str) -> None:
-    known = catalog(name)
+    known = make_catalog_case(name)
     noise = np.random.default_rng(1).normal(size=known.tau.shape)
-    assert agree(known.problem(noise))
-    assert agree(known.problem(noise, min_speed=np.full(known.tau.shape[1], 0.2)))
+    assert lin_agrees_with_sequential(known.problem(noise))
+    assert lin_agrees_with_sequential(known.problem(noise, min_speed=np.full(known.tau.shape[1], 0.2)))
     assert known.error(Lin().fit(known.problem(noise)).beta) > 1e-4
 
 
 @pytest.mark.parametrize("name", ARMS)
-def test_prismatic_joints_and_special_axes(name: str) -> None:
-    assert agree(random_problem(ARMS[name])[0])
+def test_lin_and_ha_agree_for_prismatic_joints_and_special_axes(name: str) -> None:
+    assert lin_agrees_with_sequential(make_random_problem(ARMS[name])[0])
 
 
 @pytest.mark.parametrize("name", ["stanford", "panda"])
-def test_94_is_the_torque(name: str) -> None:
-    """tau_i = v_i · w_i + phi_i for w = M theta of the true arm, against MuJoCo and for every joint."""
-    known = catalog(name)
+def test_equation_94_gives_the_torque(name: str) -> None:
+    """tau_i = v_i · w_i + phi_i with w = M theta of the true arm equals MuJoCo's torque of every joint."""
+    known = make_catalog_case(name)
     arm_model = SerialArm.of(known.base)
     w = np.linalg.lstsq(arm_model.C, known.truth, rcond=None)[0]
     for i in range(len(arm_model.places)):
@@ -92,17 +92,17 @@ def test_94_is_the_torque(name: str) -> None:
         assert abs(residual).max() < 1e-9 * abs(known.tau).max()
 
 
-def test_wrong_recursions_do_not_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_recursions_do_not_agree_with_ha(monkeypatch: pytest.MonkeyPatch) -> None:
     """The twins: without D~ of (99), without the prismatic joints in D, with gravity reversed."""
-    problem = random_problem(ARMS["two slides between turns"])[0]
-    assert agree(problem)
+    problem = make_random_problem(ARMS["two slides between turns"])[0]
+    assert lin_agrees_with_sequential(problem)
     for place, value in (("fixed", lambda _: np.zeros((3, 3))), ("moment", _without_slides(OuterBodies.moment))):
         with monkeypatch.context() as change:
             change.setattr(OuterBodies, place, value)
-            assert not agree(problem)
+            assert not lin_agrees_with_sequential(problem)
     create = SerialArm.of.__func__  # type: ignore[attr-defined]
     monkeypatch.setattr(SerialArm, "of", classmethod(lambda cls, base: _with_reversed_gravity(create(cls, base))))
-    assert not agree(problem)
+    assert not lin_agrees_with_sequential(problem)
 
 
 def _without_slides(moment: Callable[..., np.ndarray]) -> Callable[..., np.ndarray]:
@@ -113,17 +113,17 @@ def _with_reversed_gravity(arm: SerialArm) -> SerialArm:
     return replace(arm, gravity=-arm.gravity)
 
 
-def test_another_order_of_joints_loads_and_smooth_friction() -> None:
+def test_reordered_joints_loads_and_smooth_friction_are_accepted() -> None:
     robot = ytheta.load("stanford")
     joints = tuple(replace(joint, drive=Drive(coulomb_speed=0.3)) for joint in robot.joints)
     robot = replace(robot, joints=joints, actuated=("joint6", "joint1", "joint3", "joint2", "joint5", "joint4"))
     robot = robot.with_load(Inertia(), frame=Frame.shift(0.1, 0.2, 0.3))
-    assert agree(random_problem(robot)[0])
+    assert lin_agrees_with_sequential(make_random_problem(robot)[0])
 
 
-def test_combinations_that_do_not_affect_beta() -> None:
-    """Mass, rotor and offset of a vertical prismatic joint are three in w and two in beta: (40) does not fail."""
-    known = catalog("ha-scara")
+def test_combinations_that_do_not_affect_beta_give_no_finding() -> None:
+    """Mass, rotor and offset of a vertical prismatic joint are three entries of w but two of beta: (40) holds."""
+    known = make_catalog_case("ha-scara")
     arm_model = SerialArm.of(known.base)
     assert arm_model.C.shape == (22, 23)
     assert "joint3.fo" in arm_model.joints[2].names
@@ -133,7 +133,7 @@ def test_combinations_that_do_not_affect_beta() -> None:
     assert known.error(fit.beta) < 1e-9
 
 
-def test_other_robots_are_refused() -> None:
+def test_robots_that_are_not_serial_arms_are_refused() -> None:
     others = "use the estimator weighted, least-squares, sequential, huber or recursive"
     spring = replace(ytheta.load("stanford"), forces=(Force("spring", (("joint2", "joint2 - 0.1"),)),))
     for robot, reason in (
@@ -150,9 +150,9 @@ def test_other_robots_are_refused() -> None:
 def test_forms_without_accelerations_are_refused() -> None:
     class Other:
         name = "integral"
-        base = catalog("stanford").base
+        base = make_catalog_case("stanford").base
 
-    problem = catalog("stanford").problem()
+    problem = make_catalog_case("stanford").problem()
     object.__setattr__(problem, "form", Other())
     with pytest.raises(
         InputError, match="lin needs accelerations, which the integral form does not have; use the estimator"

@@ -27,7 +27,7 @@ def test_friction_decides_between_signs_that_fit_equally_well() -> None:
     assert (choose_signs(test) < 0.0).all()
     nameless = tuple(f"p{k}" for k in range(len(base)))
     assert (choose_signs(replace(test, names=nameless)) > 0.0).all()
-    assert test.error(np.ones(6)) == pytest.approx(test.error(-np.ones(6)), rel=1e-9)
+    assert test.compute_error(np.ones(6)) == pytest.approx(test.compute_error(-np.ones(6)), rel=1e-9)
     corrected = test.with_signs(-np.ones(6))
     assert (corrected.friction > 0.0).all()
     assert corrected.friction == pytest.approx(-test.friction, rel=1e-6)

@@ -88,7 +88,7 @@ class Hypothesis:
     @property
     def error(self) -> float:
         """The torque error with these signs, relative to the RMS of the torque."""
-        return self.test.error(self.signs)
+        return self.test.compute_error(self.signs)
 
     @cached_property
     def weight_cosine(self) -> float:
@@ -140,7 +140,7 @@ def find_wrong_torque_signs(hypothesis: Hypothesis) -> Iterator[Finding]:
     """Yield a finding that names the torques with the wrong sign, if there are any."""
     test, signs = hypothesis.test, hypothesis.signs
     wrong = tuple(name for name, sign in zip(test.joints, signs, strict=True) if sign < 0.0)
-    before, after = test.error(np.ones(len(signs))), hypothesis.error
+    before, after = test.compute_error(np.ones(len(signs))), hypothesis.error
     if not wrong or after > MAX_ERROR_RATIO * before:
         return
     subject = "all torques have" if len(wrong) == len(signs) else f"the torque of {', '.join(wrong)} has"

@@ -137,7 +137,7 @@ def compute_errors(
     predictions = map_in_order(work, problem.tasks(), threads=threads)
     for task, (motion, predicted) in zip(problem.tasks(), predictions, strict=True):
         accumulator.add(task, motion, predicted, form.mask(motion))
-    return accumulator.result()
+    return accumulator.make_errors()
 
 
 def predict_torque(
@@ -194,7 +194,7 @@ class _ErrorAccumulator:
         assert motion.tau is not None
         self.trace.append((motion.t[pick], motion.tau[pick], predicted.T[pick], raw.T[pick]))
 
-    def result(self) -> TorqueErrors:
+    def make_errors(self) -> TorqueErrors:
         t, measured, predicted, raw = (np.concatenate(parts) for parts in zip(*self.trace, strict=True))
         sums = self.sums | {"mean": self.sums["mean"] / np.maximum(self.sums["counts"], 1.0)}
         return TorqueErrors(

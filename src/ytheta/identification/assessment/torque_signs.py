@@ -1,8 +1,8 @@
 """Signs of the torques: those that fit best, and among signs that fit equally well, those that are physically possible.
 
 Notation      s     one sign per joint; changing the sign of joint j's torque changes the sign of its b_j
-              A     A_ij = b_iᵀ N⁻¹ b_j: with the signs s, sᵀ A s of the squared torque is explained, so that all signs
-                    can be compared without another pass over the data
+              A     A_ij = b_iᵀ N⁻¹ b_j. With the signs s, the model explains the part sᵀ A s of the squared torque; all
+                    signs are compared in this way, without another pass over the data
 
 If all signs are reversed, the fit is equally good. If joints hardly affect each other, the same is true of a single
 reversed sign. Friction then decides: its columns belong to one joint alone and fit either sign, but friction must
@@ -28,9 +28,7 @@ from ytheta.shapes import Float, PerBase, PerJoint
 
 # Ratios of errors. For recorded arms with correct descriptions, the error with the described signs and gravity is at
 # most 1.1 times the smallest error with any others.
-MIN_IMPROVEMENT = (
-    1.5  # error with the described signs or gravity over that with others, for which the others are chosen
-)
+MIN_IMPROVEMENT = 1.5  # error as described over the error with other signs or gravity, above which these are chosen
 MAX_SIMILAR_RATIO = 1.25  # error over the smallest one, up to which the two cannot be distinguished
 # Errors relative to the RMS of the torque.
 ERROR_FLOOR = 1e-3  # smaller errors are rounding errors of sums, or too small to be compared
@@ -69,7 +67,7 @@ class SignTest:
         joints = tuple(replace(joint, right_side=sign * joint.right_side) for joint, sign in pairs)
         return replace(self, equations=NormalEquations(self.equations.base_count, joints))
 
-    def error(self, signs: PerJoint) -> float:
+    def compute_error(self, signs: PerJoint) -> float:
         """Return the RMS of the torque that is not explained with these signs, relative to the RMS of the torque."""
         total = float(self.equations.torque_squares.sum())
         unexplained = max(0.0, 1.0 - float(signs @ self._explained @ signs) / total) if total else 0.0
@@ -78,7 +76,7 @@ class SignTest:
     @cached_property
     def smallest_error(self) -> float:
         """The error of the signs that fit best."""
-        return min(self.error(signs) for signs in _iterate_sign_patterns(len(self.joints)))
+        return min(self.compute_error(signs) for signs in _iterate_sign_patterns(len(self.joints)))
 
     @property
     def beta(self) -> PerBase:
@@ -143,9 +141,9 @@ def choose_signs(test: SignTest) -> PerJoint:
     """Choose, among the signs that fit, those with the fewest physical contradictions, then those with most +1."""
     unchanged = np.ones(len(test.joints))
     patterns = _iterate_sign_patterns(len(unchanged))
-    candidates = [signs for signs in patterns if test.error(signs) <= MAX_SIMILAR_RATIO * test.smallest_error]
-    candidates = sorted(sorted(candidates, key=test.error)[:MAX_CANDIDATES], key=lambda signs: -signs.sum())
-    if test.error(unchanged) <= MIN_IMPROVEMENT * test.smallest_error:
+    candidates = [signs for signs in patterns if test.compute_error(signs) <= MAX_SIMILAR_RATIO * test.smallest_error]
+    candidates = sorted(sorted(candidates, key=test.compute_error)[:MAX_CANDIDATES], key=lambda signs: -signs.sum())
+    if test.compute_error(unchanged) <= MIN_IMPROVEMENT * test.smallest_error:
         physical = test.physical_signs
         if not (physical < 0.0).any():
             return unchanged

@@ -51,7 +51,7 @@ class Differential:
         assert motion.tau is not None
         tau = np.ascontiguousarray(motion.tau.T)
         mask = self.mask(motion)
-        for first, values in self.regressor_blocks(motion):
+        for first, values in self.compute_regressor_blocks(motion):
             block = slice(first, first + values.shape[1])
             yield EquationRows(values, tau[:, block], None if mask is None else mask[:, block])
 
@@ -61,7 +61,7 @@ class Differential:
             return None
         return np.ascontiguousarray((abs(motion.qd) >= self.min_speed).T, dtype=float)
 
-    def regressor_blocks(self, motion: MotionSamples) -> Iterator[tuple[int, NonzerosBySample]]:
+    def compute_regressor_blocks(self, motion: MotionSamples) -> Iterator[tuple[int, NonzerosBySample]]:
         """Yield the first sample and the non-zeros of Y of each block; Coulomb friction uses low-passed directions."""
         directions = None if motion.direction is None else np.ascontiguousarray(motion.direction.T)
         for block in self.kernel.blocks(motion.q, motion.qd, motion.qdd):
@@ -72,7 +72,7 @@ class Differential:
     def torque(self, motion: MotionSamples, beta: PerBase) -> JointsBySample:
         """Return Y beta."""
         tau = np.empty((len(self.layout.slices), len(motion)))
-        for first, values in self.regressor_blocks(motion):
+        for first, values in self.compute_regressor_blocks(motion):
             tau[:, first : first + values.shape[1]] = self.layout.torque(values, beta)
         return tau
 

@@ -8,8 +8,8 @@ Notation      code      paper                      meaning                      
               Yhat      -∂F/∂q, q, ∫ sgn(qd)       the rest of (36), under one integral         joints x base
               window    t - t0                     seconds
 Window        In the paper t0 is fixed and t grows: a constant error of tau then accumulates in later equations, and
-              each equation repeats the data of the one before. Here windows follow each other: t of one window is t0
-              of the next. Every torque is used once, so white torque noise leaves the equations independent.
+              each equation repeats the data of the equation before. Here windows follow each other: t of one window
+              is t0 of the next. Every torque is used once, so white torque noise leaves the equations independent.
               Neighbouring windows share the momentum at their common end; its noise enters both with opposite signs.
               The window divides the noise of W by its length, and multiplies motion of frequency f by sin(x) / x,
               x = pi f window. By default a window lasts a tenth of a second: motion up to 3 Hz keeps 85 % of its size,
@@ -66,13 +66,13 @@ class Integral:
         return self._terms.layout
 
     def split(self, segment: int, length: int, rate: float, size: int) -> Iterator[SampleRange]:
-        return self._windows(rate).split(segment, length, size)
+        return self._make_windows(rate).split(segment, length, size)
 
     def rows(self, motion: MotionSamples, rate: float) -> Iterator[EquationRows]:
         hop = self.count_steps(rate)
         ends = Stencil(np.array([-1.0, 1.0]) * rate / hop, hop=1, start=END_REACH, step=hop)
         inside = Stencil(compute_quadrature_weights(hop) / hop, hop=hop)
-        yield self._terms.rows(motion, self._windows(rate).count(len(motion)), ends, inside)
+        yield self._terms.rows(motion, self._make_windows(rate).count(len(motion)), ends, inside)
 
     def count_steps(self, rate: float) -> int:
         """Return the number of sampling steps in a window."""
@@ -83,7 +83,7 @@ class Integral:
             raise InputError(f"a window of {self.window:g} s is shorter than the {1.0 / rate:.3g} s between samples")
         return steps
 
-    def _windows(self, rate: float) -> Windows:
+    def _make_windows(self, rate: float) -> Windows:
         hop = self.count_steps(rate)
         return Windows(span=hop + 1 + 2 * END_REACH, hop=hop)
 

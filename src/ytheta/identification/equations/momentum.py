@@ -65,10 +65,10 @@ class Momentum:
         return self._terms.layout
 
     def split(self, segment: int, length: int, rate: float, size: int) -> Iterator[SampleRange]:
-        return self._windows(rate).split(segment, length, size)
+        return self._make_windows(rate).split(segment, length, size)
 
     def rows(self, motion: MotionSamples, rate: float) -> Iterator[EquationRows]:
-        windows, sigma = self._windows(rate), self.compute_width(rate)
+        windows, sigma = self._make_windows(rate), self.compute_width(rate)
         k = np.arange(windows.span) - windows.span // 2
         g = np.exp(-0.5 * (k / sigma) ** 2)
         g /= g.sum()
@@ -86,7 +86,7 @@ class Momentum:
             )
         return CORNER_TIMES_SIGMA * rate / corner
 
-    def _windows(self, rate: float) -> Windows:
+    def _make_windows(self, rate: float) -> Windows:
         sigma = self.compute_width(rate)
         reach = math.ceil(sigma * math.sqrt(-2.0 * math.log(TRUNCATION)))
         return Windows(span=2 * reach + 1, hop=max(1, round(HOP * sigma)))

@@ -54,7 +54,7 @@ class NormalEquations:
     @classmethod
     def empty(cls, layout: RegressorLayout) -> NormalEquations:
         """Return the normal equations of an empty set of equations."""
-        return _Accumulator(layout).result()
+        return _Accumulator(layout).make_normal_equations()
 
     def __add__(self, other: NormalEquations) -> NormalEquations:
         joints = tuple(a + b for a, b in zip(self.joints, other.joints, strict=True))
@@ -124,7 +124,7 @@ def accumulate(
         if weigh is not None:
             weights = weigh(tau) if weights is None else weights * weigh(tau)
         total.add(block.values, tau, weights)
-    return total.result()
+    return total.make_normal_equations()
 
 
 def merge(parts: Iterable[NormalEquations], *, empty: NormalEquations) -> NormalEquations:
@@ -158,7 +158,7 @@ class _Accumulator:
         self.squares += np.vecdot(weighted, weighted)
         self.counts += tau.shape[1] if weights is None else weights.sum(axis=1)
 
-    def result(self) -> NormalEquations:
+    def make_normal_equations(self) -> NormalEquations:
         columns = self.layout.columns
         sums = [self.sums[part] for part in self.slices]
         joints: list[JointNormalEquations] = []

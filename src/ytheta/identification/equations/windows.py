@@ -77,7 +77,7 @@ class Stencil:
 
 @dataclass(frozen=True)
 class Windows:
-    """Windows of ``span`` samples in a segment, each ``hop`` samples after the one before."""
+    """Windows of ``span`` samples in a segment, each starting ``hop`` samples after the window before it."""
 
     span: int
     hop: int

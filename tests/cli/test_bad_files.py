@@ -45,7 +45,11 @@ BAD_FILES = {
     ),
     "include outside": ("r.xml", '<mujoco><include file="../../x.xml"/></mujoco>', "leaves the robot's folder"),
     "negative mass": ("r.urdf", ARM.replace('value="2"', 'value="-2"'), "the mass -2 kg is negative"),
-    "mass that is not a number": ("r.urdf", ARM.replace('value="2"', 'value="two"'), "value='two' should contain numbers"),
+    "mass that is not a number": (
+        "r.urdf",
+        ARM.replace('value="2"', 'value="two"'),
+        "value='two' should contain numbers",
+    ),
     "mass that is not finite": ("r.urdf", ARM.replace('value="2"', 'value="nan"'), "should contain finite numbers"),
     "missing link": (
         "r.urdf",

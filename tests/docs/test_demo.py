@@ -1,4 +1,4 @@
-"""The steps of ``make demo`` on shorter motion: an arm simulated by MuJoCo is identified, and compared with the truth."""
+"""The steps of ``make demo`` on shorter motion: an arm simulated by MuJoCo is identified and compared to the truth."""
 
 from __future__ import annotations
 

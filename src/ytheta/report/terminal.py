@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 _UNLIMITED = Console(file=io.StringIO(), width=100_000)  # measures tables
-MIN_NAME_LENGTH = 12  # characters that a shortened name keeps, to report_stage names apart
+MIN_NAME_LENGTH = 12  # characters that a shortened name keeps, to distinguish names
 
 
 @dataclass(frozen=True)

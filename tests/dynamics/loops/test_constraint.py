@@ -11,10 +11,10 @@ from tests.support.loop_motion import (
     ROUNDING_TOLERANCE,
     close_pose,
     differentiate_motion,
+    draw_motion,
     evaluate,
     get_constraint,
     is_close,
-    draw_motion,
 )
 from tests.support.loop_robots import NAMES, make_looped_robot
 from ytheta.dynamics.graphs import cut_motion_graph

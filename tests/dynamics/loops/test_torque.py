@@ -18,11 +18,11 @@ from tests.support.loop_motion import (
     ROUNDING_TOLERANCE,
     close_pose,
     differentiate_motion,
+    draw_motion,
     evaluate,
     get_constraint,
     get_regressor,
     is_close,
-    draw_motion,
 )
 from tests.support.loop_robots import NAMES, make_looped_robot
 from tests.support.mujoco_peer import tree_torque

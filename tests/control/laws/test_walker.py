@@ -172,7 +172,7 @@ def test_both_forms_have_the_same_rates_and_different_torques(name: str) -> None
 
 
 @pytest.mark.parametrize("robot", [MOTORS, with_forces(MOTORS, SPRING), COUPLED], ids=["motors", "forces", "couplings"])
-def test_motors_forces_and_couplings(robot: Robot) -> None:
+def test_motors_forces_and_couplings_are_accepted(robot: Robot) -> None:
     """Not in the paper. Without tracking errors, tau is the inverse dynamics; dx/dt = -(d tau/dx)ᵀ r."""
     robot, s = robot.numeric, random_sample(robot, 6)
     law = Walker(

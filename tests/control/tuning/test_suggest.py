@@ -139,7 +139,7 @@ def test_lengths_and_gravity_times_ten_give_the_same_motion() -> None:
 
 @pytest.mark.parametrize("period", [4e-3, 2.5e-4])
 @pytest.mark.parametrize("law", ["slotine-li", "quasi-computed-torque", "computed-torque"])
-def test_other_periods(law: str, period: float) -> None:
+def test_a_robot_tracks_with_other_periods(law: str, period: float) -> None:
     plant, reference = load_robot("ha-scara"), reference_of("ha-scara")
     motion = sample(reference)
     controller = make_law(law, scale_inertias(plant, MODEL_SCALE), base_of("ha-scara"), motion, period=period)
@@ -147,7 +147,7 @@ def test_other_periods(law: str, period: float) -> None:
     assert error < error_bound(controller, plant, motion)
 
 
-def test_a_heavy_unknown_load() -> None:
+def test_a_heavy_unknown_load_is_tracked_better_with_adaptation() -> None:
     """A UR10 carries its maximum load, 10 kg. The description has a load without mass.
 
     The described wrist has no rotors and is light, so its gains are small: the load causes large errors at first, but

@@ -40,7 +40,7 @@ class Comparison:
 
 
 def compare(model: Path, truth: Path) -> Comparison:
-    """Compare with K theta of the true theta, where K is that of the description that the model was identified from."""
+    """Compare with K theta, where theta are the true parameters, and K belongs to the description of the robot."""
     table, true = read_identification_table(model), json.loads(truth.read_text())
     if table is None:
         raise SystemExit(f"{model} is not an identified model; write one with ytheta identify -o {model}")

@@ -32,8 +32,8 @@ from ytheta.simulation.runs import Runs
 
 LAMBDA, GAMMA, K_D = 39.0, 0.075, 35.0  # from the paper
 STEP = 5e-4  # s
-SECONDS, PLOTTED_SECONDS = 30.0, 8.0  # Fig. 4, and the other figures
-POINT_INTERVAL = 0.5  # s
+SECONDS, PLOTTED_SECONDS = 30.0, 8.0  # time plotted in Fig. 4, and in the other figures
+POINT_INTERVAL = 0.5  # s, between two points of the trajectory
 JOINTS = tuple(f"joint {k}" for k in range(1, 7))
 ABOUT = (
     "J. C. Fernández, L. Peñalver, V. Hernández and J. Tornero (2000), section 5. Λ = 39, Γ = 0.075 and K_D = 35 are "
@@ -97,7 +97,7 @@ class TrackingRun:
         return evaluate_lyapunov(self.law, self.runs, self.reference)
 
     def rms_error(self, derivative: int, begin: float, end: float) -> float:
-        """Return the rms error of q, qd or qdd over all joints between two times."""
+        """Return the rms error of q, qd or qdd of all joints between two times."""
         within = (self.t >= begin) & (self.t < end)
         return float(rms((self.motion[derivative] - self.reference[derivative])[within]))
 

@@ -2,8 +2,8 @@
 
     python -m examples.lu1993_control -o report
 
-``lu1993_schemes`` chooses the settings that the paper does not give. ``lu1993_study`` varies them, to find out which
-parts of the paper's comparison do not depend on the choice.
+``lu1993_schemes`` chooses the settings that the paper does not give. ``lu1993_study`` varies these settings, to find
+out which parts of the paper's comparison do not depend on the choice.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from ytheta.report.figures_page import Figure
 from ytheta.report.line_plot import Axis, Band, Line, line_plot
 
 JOINTS = ("joint 1", "joint 2", "joint 3", "joint 4")
-EARLY_SECONDS = 0.6  # time over which m4 is plotted for runs with sensor errors
+EARLY_SECONDS = 0.6  # duration of the plots of m4 for runs with sensor errors
 ABOUT = (
     "W.-S. Lu and Q.-H. Meng (1993), section V-B. The paper does not give omega, lambda, Gamma, Craig's gains or the "
     "initial velocity, and its figures are missing in the scan. Chosen here: omega = 4π, λ = 20 for both, "

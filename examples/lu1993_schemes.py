@@ -5,14 +5,14 @@ does not give omega, lambda, Gamma, the gains of Craig's scheme, the initial vel
 Fig. 3 to 5 are missing in the scan. Chosen here:
 
 - omega = 4 pi: of pi, 2 pi and 4 pi, the one with which m4 converges within two seconds,
-- lambda = 20 for both schemes: its double pole settles to one degree in 0.3 s,
-- for each scheme the Gamma, of eight values, with which it settles first,
-- the velocity of the reference at the start.
+- lambda = 20 for both schemes: errors with a double pole at -lambda settle to one degree in 0.3 s,
+- for each scheme, the one of eight values of Gamma with which the scheme settles first,
+- an initial velocity equal to that of the reference.
 
 Both schemes run in continuous time, and Craig's scheme gets exact accelerations. The accelerations depend on the
-torque, but the torque does not depend on them: torque, accelerations and rates are computed in this order. The gains
-and Gamma of each run are part of the controller's state, with a rate of zero, so that one compiled step serves all
-runs.
+torque, but the torque does not depend on the accelerations, so torque, accelerations and rates are computed in this
+order. The gains and Gamma of each run are part of the controller's state, with a rate of zero, so that one compiled
+step serves all runs.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ OMEGA = 4.0 * np.pi  # rad/s
 GAMMAS = {"modified": 0.006, "Craig": 0.0011}
 LINK4_MASS = 0.5  # kg, m4 without the load
 TRUE_M4 = 1.0  # kg, with the load
-INITIAL_ERROR = 0.2  # relative, of the positions
+INITIAL_ERROR = 0.2  # of every joint position, relative to the reference position
 SECONDS, STEP = 2.0, 1e-3
 LEARN = ("load.m",)
 SCHEMES = ("modified", "Craig")
@@ -76,7 +76,7 @@ def make_craig(gamma: float = GAMMAS["Craig"], convergence: float = LAMBDA) -> C
 class BatchSettings:
     """Settings of runs on one trajectory, one entry per run.
 
-    ``initial_error`` is relative to the initial position, ``initial_velocity`` relative to that of the reference.
+    ``initial_error`` and ``initial_velocity`` are relative to the initial position and velocity of the reference.
     """
 
     omega: float

@@ -1,4 +1,4 @@
-"""A study of lu1993 V-B: which scheme is faster over a grid of settings, and the effect of sensor errors on each."""
+"""A study of lu1993 V-B: which scheme is faster for each setting of a grid, and the effect of sensor errors."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ INITIAL_VELOCITIES = (0.0, 1.0)  # relative to the velocity of the reference
 INITIAL_ERRORS = (INITIAL_ERROR, -INITIAL_ERROR)
 GAMMAS = 10.0 ** np.linspace(-4.0, -1.0, 13)
 FILTERINGS = {"Craig": 1.0, "Craig, Psi = 1.5 lambda": 1.5}
-TIME_TOLERANCE = 5e-3  # s, largest difference of settling times that count as equal
+TIME_TOLERANCE = 5e-3  # s; settling times that differ by no more count as equal
 M4_TOLERANCE = 0.05  # kg, largest error of m4 once it has settled
-MAX_TIME_RATIO = 1.5  # of a good settling time to the best one
+MAX_TIME_RATIO = 1.5  # ratio of a settling time to the best one; up to it, a Gamma counts as good
 
 NOISES = (0.0, 50.0, 100.0, 200.0, 400.0)  # rad/s²; the mean acceleration of the reference is 80
 BIASES = (0.0, 10.0, 20.0, 40.0)  # rad/s²
@@ -49,7 +49,7 @@ Times = Float[np.ndarray, "settings gammas"]
 
 @dataclass(frozen=True, eq=False)
 class SettlingTimes:
-    """Settling times of one scheme over the grid, in s: one row for each of 100 settings, one column for each Gamma."""
+    """Settling times of one scheme, in s: one row for each of the 100 settings, one column for each Gamma."""
 
     one_degree: Times
     two_degrees: Times
@@ -76,12 +76,12 @@ class Count:
 
 @dataclass(frozen=True, eq=False)
 class Study:
-    """Both schemes over the grid, Craig's with two values of Psi."""
+    """Settling times of both schemes for all settings; Craig's scheme is simulated with two values of Psi."""
 
     times: dict[str, SettlingTimes]
 
     def count(self, measure: str, other: str = "Craig", *, tuned: bool) -> Count:
-        """Count over settings with the best Gamma of each scheme, or over all runs with the same Gamma."""
+        """Compare the schemes with the best Gamma of each in every setting, or in all runs with the same Gamma."""
         pair = (getattr(self.times[scheme], measure) for scheme in ("modified", other))
         return Count.of(*(times.min(axis=1) if tuned else times for times in pair))
 
@@ -96,7 +96,7 @@ class Study:
         return int(self.times[scheme].diverged.sum())
 
     def compute_mean_good_gammas(self, scheme: str) -> float:
-        """Return the mean number of Gammas that settle nearly as fast as the best, over settings that settle at all."""
+        """Return the mean number of good Gammas per setting, without settings in which no Gamma settles."""
         times = self.times[scheme].one_degree
         best = times.min(axis=1, keepdims=True)
         return float((times <= MAX_TIME_RATIO * best)[np.isfinite(best[:, 0])].sum(axis=1).mean())
@@ -173,7 +173,7 @@ def _format_count(label: str, gammas: str, count: Count, total: int) -> str:
 class SensorErrorRuns:
     """Runs of a sampled scheme with errors in the measured accelerations, one row per size of the error.
 
-    ``tracking`` (rad, over all joints) and ``m4_error`` (kg) are rms values while the arm settles, from 0.1 to 0.5 s.
+    ``tracking`` (rad, of all joints) and ``m4_error`` (kg) are rms values while the arm settles, from 0.1 to 0.5 s.
     """
 
     sizes: tuple[float, ...]
@@ -184,7 +184,7 @@ class SensorErrorRuns:
 
 
 def simulate_sensor_errors(law: Law, kind: str, sizes: tuple[float, ...], runs: int) -> SensorErrorRuns:
-    """Simulate ``runs`` equal starts for every size of the noise or the bias, in rad/s²."""
+    """Simulate ``runs`` runs from the same start for every size of the noise or the bias, in rad/s²."""
     rows = np.repeat(sizes, runs)
     per_joint = np.tile(rows[:, None], (1, len(law.robot.actuated)))
     sensors = Sensors(qdd=Sensor(noise=per_joint) if kind == "noise" else Sensor(bias=per_joint))

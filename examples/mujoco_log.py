@@ -1,9 +1,9 @@
 """Logs of an arm simulated by MuJoCo, and its true parameters: the data that ``make demo`` identifies.
 
 The arm is a robot of the catalog whose inertias differ from its description, and whose drives have rotor inertia,
-damping and dry friction. A controller that knows only the description makes it track two Fourier series, one for the
-fit and one for validation. The logs contain the signals that a drive reports: time stamps, encoder counts, and a
-quantized, noisy torque.
+viscous friction and Coulomb friction. A controller that knows only the description makes the arm track two Fourier
+series, one for the fit and one for validation. The logs contain the signals that a drive reports: time stamps, encoder
+counts, and a quantized, noisy torque.
 
 Writes   NAME.fit.parquet, NAME.validate.parquet    columns t, q1 …, tau1 …
          NAME.truth.json                            standard parameters by name
@@ -26,13 +26,13 @@ import ytheta as yt
 from ytheta.robot.parts import Drive, Joint
 from ytheta.robot.writing.mjcf import to_mjcf
 
-STEP = 1e-3  # s, of simulation, controller and log
+STEP = 1e-3  # s, step of simulation, controller and log
 MAX_FREQUENCY = 0.7  # Hz, of the highest harmonic
 MAX_AMPLITUDE = 1.6  # rad, from the middle of the range
 SPEED_SHARE = 0.7  # largest speed, relative to the speed limit
-BANDWIDTH = 2.0 * np.pi * 20.0  # rad/s, of the controller; with less, the wrist sticks when it reverses
+BANDWIDTH = 2.0 * np.pi * 20.0  # rad/s, of the controller; with a smaller one, the wrist sticks when it reverses
 ENCODER_STEP = 2.0 * np.pi / 2**17  # rad per count
-JITTER = 2e-5  # s, of the time stamps
+JITTER = 2e-5  # s, standard deviation of the time stamps
 TORQUE_NOISE = 0.002  # standard deviation, relative to the torque limit
 TORQUE_STEPS = 2**12  # quantization steps between the torque limits
 DRIVE = {"rotor_inertia": 0.002, "viscous": 0.03, "coulomb": 0.03}  # kg m², Nm s and Nm, per Nm of the torque limit
@@ -70,7 +70,7 @@ def perturb_robot(nominal: yt.Robot, rng: np.random.Generator) -> yt.Robot:
 
 
 def make_reference(robot: yt.Robot, seconds: float, rng: np.random.Generator) -> np.ndarray:
-    """Return q, qd and qdd of one period of a Fourier series within the limits that starts and ends at rest."""
+    """Return q, qd and qdd of one period of a Fourier series that respects the limits and starts and ends at rest."""
     lower, upper, speed = np.array([(j.limits.lower, j.limits.upper, j.limits.velocity) for j in robot.movable]).T
     w = 2.0 * np.pi / seconds * np.arange(1, max(4, round(MAX_FREQUENCY * seconds)) + 1)
     a, b = rng.normal(size=(2, len(w), len(lower)))
@@ -95,7 +95,7 @@ def simulate(true: yt.Robot, nominal: yt.Robot, reference: np.ndarray) -> tuple[
     feedforward = yt.inverse_dynamics(nominal)(*reference)
     limits = np.array([joint.limits.effort for joint in nominal.movable])
     links = np.diagonal(yt.mass_matrix(nominal)(q), axis1=1, axis2=2).mean(axis=0)
-    inertia = links + DRIVE["rotor_inertia"] * limits  # gains are tuned to the drives as well
+    inertia = links + DRIVE["rotor_inertia"] * limits  # the gains allow for rotor inertia as well
     model = mujoco.MjModel.from_xml_string(to_mjcf(true, drives=True))
     model.opt.timestep, model.opt.integrator = STEP, mujoco.mjtIntegrator.mjINT_RK4
     data = mujoco.MjData(model)

@@ -24,7 +24,7 @@ class Agreement(Enum):
 
     AGREES = "yes"
     DIFFERS = "no"
-    OPEN = "open"  # the paper does not give the settings that decide it
+    OPEN = "open"  # the paper does not give the settings on which the result depends
 
     @staticmethod
     def of(*, agrees: bool) -> Agreement:
@@ -93,7 +93,7 @@ def plot_joints(
 def compute_settling_times(
     t: Float[np.ndarray, "instants"], outside: Shaped[np.ndarray, "instants runs"]
 ) -> Float[np.ndarray, "runs"]:
-    """Return the time after which each run is never ``outside`` its tolerance, or infinity if there is none."""
+    """Return the time after which each run is never ``outside`` its tolerance, or infinity if there is no such time."""
     later = np.append(t[1:], np.inf)
     last = len(t) - 1 - np.argmax(outside[::-1], axis=0)
     return np.where(outside.any(axis=0), later[last], 0.0)

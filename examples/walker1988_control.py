@@ -44,7 +44,7 @@ from ytheta.simulation.closed_loop.plain import PlainLoop
 from ytheta.simulation.plants.mujoco_plant import MujocoPlant
 from ytheta.simulation.runs import Runs
 
-OUTERMOST_LINK = {"walker": "link3", "palletiser": "flange"}  # light, so it gets more feedback
+OUTERMOST_LINK = {"walker": "link3", "palletiser": "flange"}  # a light link, so it gets a larger feedback gain
 SECONDS, MUJOCO_SECONDS = 4.0, 0.4
 START_OFFSET = 0.02  # m or rad
 TRANSIENT = 0.05  # s, in which the controller corrects the start offset
@@ -64,7 +64,7 @@ def make_initial_estimate(law: Walker) -> Float[np.ndarray, "unknown"]:
 
 
 def make_law(robot: Robot, name: str, *, speed: float = 1.0) -> Walker:
-    """Return a law with unknown links and viscous friction; adaptation gains grow with the squared parameters."""
+    """Return a law with unknown links and viscous friction; adaptation gains grow with the square of the parameters."""
     unit_law = Walker(robot, convergence=10.0, feedback=1.0, adaptation=1.0)
     names = [body.name for body in build_constraint(robot).mechanism.bodies]
     gamma = np.where(np.array(names) == OUTERMOST_LINK[name], 2000.0, 200.0)
@@ -117,7 +117,7 @@ class TrackingRun:
         return bool((np.diff(self.V) < 0.0).all())
 
     def largest_error(self, seconds: float) -> float:
-        """Return the largest error in the last tenth of this time."""
+        """Return the largest error in the last tenth of the first ``seconds``."""
         late = (self.runs.t <= seconds) & (self.runs.t > 0.9 * seconds)
         return float(np.abs(self.error[late]).max())
 

@@ -32,8 +32,8 @@ class Reference:
 class State:
     """The state of a controller at time t; x starts with the estimate of the unknown parameters.
 
-    ``warm_start`` contains all coordinates of a robot with loops at the last step. From them, the next step closes the
-    loops.
+    ``warm_start`` contains all coordinates of a robot with loops at the last step. The next step starts from these
+    coordinates to close the loops.
     """
 
     t: float
@@ -49,7 +49,7 @@ class Controller(Protocol):
     def name(self) -> str: ...
     @property
     def robot(self) -> Robot:
-        """The robot description; parameters that are not unknown have its values."""
+        """The robot description; known parameters have the values of this description."""
 
     @property
     def unknown_names(self) -> tuple[str, ...]:
@@ -68,7 +68,7 @@ class Controller(Protocol):
         """The longest time between two steps, in s, for which the controller keeps its guarantees."""
 
     def graph_with(self, factors: Sequence[str]) -> Graph:
-        """Return the graph with one more input at the end, the factors by which these gains are multiplied."""
+        """Return the graph with an additional last input: the factors by which these gains are multiplied."""
 
     def check_factors(self, factors: Mapping[str, Float[np.ndarray, "runs"]]) -> None:
         """Raise if the factors, one per run, lead to gains that the law refuses."""
@@ -79,7 +79,7 @@ class Controller(Protocol):
     def step(
         self, state: State, t: float, q: PerJoint, qd: PerJoint, reference: Reference, qdd: PerJoint | None = None
     ) -> tuple[PerJoint, State]:
-        """Return the torque from t on, and the state advanced by t - state.t."""
+        """Return the torque to apply from time t on, and the state at time t."""
 
     def lyapunov(self, state: State, q: PerJoint, qd: PerJoint, reference: Reference, truth: PerUnknown) -> float:
         """Return the Lyapunov function of the law's stability proof, for known true parameters."""

@@ -18,7 +18,7 @@ from ytheta.shapes import Float, Shaped, SquareMatrix
 
 Gain: TypeAlias = float | Sequence[float] | Sequence[Sequence[float]] | np.ndarray
 
-SYMMETRY_TOLERANCE = 1e-9  # relative to the largest entry; allows for rounding errors
+SYMMETRY_TOLERANCE = 1e-9  # largest entry of G - Gᵀ, relative to the largest entry of G; allows for rounding errors
 PER_COORDINATE = "actuated coordinate"
 
 

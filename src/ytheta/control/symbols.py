@@ -79,7 +79,7 @@ def make_symbols(
     """Return the inputs (q, qd, qr, qrd, qrdd, x) of a law's graph, and their symbols.
 
     If the robot has loops, q contains all coordinates, and the loops must be closed. With ``acceleration``, qdd follows
-    qd. ``factors`` names gains that are multiplied by factors; these factors are one more input at the end.
+    qd. ``factors`` names gains that are multiplied by factors; these factors are an additional last input.
     """
     import casadi
 

@@ -4,8 +4,8 @@ Identity      tau = Y_k theta_k + Y_u theta_u
 Reference     [lu1993] (15)-(18): the known and the unknown columns of Y
 
 With base parameters, the columns of the independent parameters are multiplied by beta = K theta, and the dependent
-parameters are zero: tau = Y_b beta. This also holds for the regressor Y(q, qd, v, vd): its C consists of Christoffel
-symbols, so a parameter without effect on M has no effect on C. Parameters outside the base parameters (usually
+parameters are zero: tau = Y_b beta. This is also true of the regressor Y(q, qd, v, vd): C consists of Christoffel
+symbols of M, so a parameter without effect on M has no effect on C. Parameters outside the base parameters (usually
 friction) keep their own columns and can be unknown as well.
 """
 
@@ -95,8 +95,6 @@ def _match_unknowns(robot: Robot, patterns: Sequence[str], dependent: set[str]) 
     for pattern in patterns:
         matching = set(match_parameters(robot, (pattern,))) - dependent
         if not matching:
-            raise InputError(
-                f"{pattern!r} matches only dependent parameters; give independent ones, or leave base out"
-            )
+            raise InputError(f"{pattern!r} matches only dependent parameters; give independent ones, or leave base out")
         names |= matching
     return names

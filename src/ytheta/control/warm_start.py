@@ -1,8 +1,8 @@
 """Control laws for robots with loops: Newton steps from the previous coordinates close the loops (warm start).
 
 The Newton steps are part of the law's machine code. Closing the loops from home, as the kernels of single poses do,
-takes milliseconds in Python. It is done only at the first step of the controller, and if the Newton steps do not
-converge or change the coordinates by more than ``MAX_CHANGE``.
+takes milliseconds in Python. The loops are closed from home only at the first step of the controller, and if the Newton
+steps do not converge or change the coordinates by more than ``MAX_CHANGE``.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from ytheta.native import Kernel, compile_graph
 from ytheta.native.graph import Graph, Input, trace
 from ytheta.shapes import Float, PerCoordinate, PerJoint
 
-MAX_RESIDUAL = 1e-11  # m or rad, norm over all loops: with a larger residual the loops are not closed
-MAX_CHANGE = 0.3  # rad or m, norm over all coordinates: no robot moves farther in one step of its controller
+MAX_RESIDUAL = 1e-11  # m or rad, norm of the residual of all loops; above it, the loops are not closed
+MAX_CHANGE = 0.3  # rad or m, norm of the change of all coordinates; robots move less in one controller step
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,10 +1,12 @@
-"""The interface of adaptation laws, which compute the rate of the estimate from the slope of a control law.
+"""The interface of adaptation laws, which compute the rate of the estimate from the gradient of a control law.
 
-A control law reduces an error r. Its slope is Y_uᵀ r, where Y_u is the regressor of the unknown parameters. The error
-of the estimate is theta_tilde = estimate - truth. The stability proof of the control law needs a Lyapunov function with
-a term in theta_tilde whose rate is -theta_tildeᵀ slope. For the gradient, this term is a quadratic form with a constant
-metric. Other adaptation laws use another metric, or give up a part of the proof in return for another property; their
-docstrings say which.
+A control law reduces an error r and passes the gradient Y_uᵀ r to its adaptation law, where Y_u is the regressor of the
+unknown parameters. In Craig's law, the gradient is Y_uᵀ H_hat^-1 r. Code and equations call the gradient ``slope``.
+
+The error of the estimate is theta_tilde = estimate - truth. The stability proof of the control law needs a Lyapunov
+function with a term in theta_tilde whose rate is -theta_tildeᵀ slope. In gradient adaptation, this term is a quadratic
+form with a constant metric. Other adaptation laws use a different metric, or lose part of the stability proof in
+exchange for another property; the docstrings of their modules name the metric or the property.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from ytheta.shapes import AnyPerActuated, AnyPerState, AnyPerUnknown, PerJoint, 
 
 @dataclass(frozen=True, eq=False)
 class AdaptationInputs:
-    """The inputs of an adaptation law, in symbols: the symbols of the control law, and its error, slope and torque."""
+    """The inputs of an adaptation law: symbols, error, gradient (``slope``) and torque of the control law."""
 
     symbols: Symbols
     error: AnyPerActuated

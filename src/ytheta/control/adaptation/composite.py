@@ -3,32 +3,35 @@
 Identity      d estimate/dt = -Gamma (slope + W_fᵀ R e),   e = W_f estimate - y_f
               W_f = a/(p + a) Y_u and y_f = a/(p + a) (tau - Y_k theta_k), without accelerations: with
               tau = d/dt (W theta) + Yhat theta,   W_f = a W + z,   dz/dt = a (Yhat - W_f)
-              V = theta_tildeᵀ Gamma^-1 theta_tilde / 2,   whose rate is that of the gradient minus eᵀ R e
+              V = theta_tildeᵀ Gamma^-1 theta_tilde / 2,   dV/dt is that of gradient adaptation minus eᵀ R e
 Reference     J.-J. E. Slotine and W. Li, Composite Adaptive Control of Robot Manipulators, Automatica 25(4), 1989;
               [lu1993] (47) and remark 2 for W and Yhat
-Accepts       every robot, with loops and friction; every adaptive law, since W_f and y_f are those of the robot
+Accepts       every robot, with loops and friction; every adaptive law, since W_f and y_f do not depend on the law
 Notation      code         paper      meaning                                                       shape
-              gain         P          Gamma, the factor of the slopes                               unknown x unknown
+              slope                   gradient Y_uᵀ r of the control law                            unknown
+              gain         P          Gamma, the factor of both gradients                           unknown x unknown
               prediction   R          weights of the prediction errors                              actuated x actuated
               bandwidth               a, the bandwidth of the filter in rad/s                       number
               W                       momentum regressor: W theta = M qd                            actuated x unknown
               Yhat                    remainder: Yhat theta = -∂T/∂Q + gravity + friction + forces  actuated x unknown
               filtered     W, y       the structural non-zeros of W_f, then y_f                     states
               z                       the state: filtered - a (W, -W_k theta_k)                     states
-Loops         The kinetic energy T is a function of all coordinates x, with closed loops, and Qd; ∂T/∂Q = Eᵀ ∂T/∂x.
+Loops         The kinetic energy T is a function of Qd and of all coordinates x with closed loops: ∂T/∂Q = Eᵀ ∂T/∂x.
 Gain          The prediction error alone gives d estimate/dt = -Gamma W_fᵀ R W_f theta_tilde. If Gamma is c times the
-              inverse of the mean of Yᵀ R Y over the motion, all parameters converge at the rate c, provided that c is
-              slower than the motion. If Gamma is one number, the rates differ by up to the condition number of that
-              mean: the parameters that the motion excites least converge last.
-Limits        tau is the applied torque, so the prediction stays right when torque limits are active. The slope of the
-              control law is then wrong: if limits are often active, increase R and decrease Gamma.
+              inverse of the mean of Yᵀ R Y during the motion, all parameters converge at the rate c (1/s), provided
+              that c is small compared with the frequencies of the motion. If Gamma is one number, the rates differ by
+              a factor of up to the condition number of that mean: the parameters that the motion excites least converge
+              last.
+Limits        tau is the applied torque, so the prediction stays right while torque limits are active. The gradient of
+              the control law is wrong during that time: if limits are often active, increase R and decrease Gamma.
 Sampled       If the torque is held between steps, explicit Euler is exact for the momentum's part of z. Yhat is
               evaluated at the start of each step, so e has an error of half a period times the rate of Yhat. Coulomb
-              friction is discontinuous: near rest its sign is held for a whole period, and e is wrong by up to the
-              friction torque (on a puma560 by half of it at a = 20/s and by all of it at 500/s). A ``coulomb_speed`` of
-              0.05 rad/s reduces these errors to 2 and 8 %. For stability, a and the eigenvalues of Gamma W_fᵀ R W_f
-              must be below 2 / period; W_f is about as large as Y. The time of ``init`` is one period before the first
-              step, as in simulated closed loops; any other time causes an error that decays with exp(-a t).
+              friction is discontinuous: near rest its sign is constant for a whole period, and e is wrong by up to
+              the friction torque (on a puma560 by 50 % of that torque at a = 20/s, and by 100 % at a = 500/s). A
+              ``coulomb_speed`` of 0.05 rad/s reduces these errors to 2 and 8 %. For stability, a and the eigenvalues of
+              Gamma W_fᵀ R W_f must be below 2 / period; W_f is about as large as Y. The time given to ``init`` should
+              be one period before the first step, as in simulated closed loops; any other time causes an error that
+              decays with exp(-a t).
 Differs from  the paper in: the torque of the known parameters and tau share a filter with n states; structural zeros of
               Y have no state; R and the gain are constant. The paper's P(t), least squares with forgetting, would need
               unknown² more states, and a Lyapunov term that depends on them.
@@ -72,7 +75,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Composite(Adaptation):
-    """Gradient adaptation, driven by the error of the predicted, filtered torque as well."""
+    """Gradient adaptation that is also driven by the error of the predicted, filtered torque."""
 
     gain: Gain
     prediction: Gain
@@ -131,7 +134,7 @@ class _FilterTerms:
     """The terms of tau = d/dt (W theta) + Yhat theta in symbols, in the order of the filter's states.
 
     The structural non-zeros of W and Yhat come first; ``nonzeros`` are their positions (coordinate, unknown). The terms
-    of the known parameters follow, for the coordinates on which some unknown parameter acts (``rows``).
+    of the known parameters follow, one for each coordinate on which an unknown parameter acts (``rows``).
     """
 
     nonzeros: list[tuple[int, int]]
@@ -144,7 +147,7 @@ class _FilterTerms:
 
     @property
     def momenta(self) -> AnyPerState:
-        """The terms under d/dt: those of W_f, then those of y_f."""
+        """The terms that are differentiated with respect to time: first those of W_f, then those of y_f."""
         return np.concatenate([self.W, -self.known_momentum])
 
     def unpack(self, filtered: AnyPerState) -> tuple[Shaped[np.ndarray, "rows unknown"], Shaped[np.ndarray, "rows"]]:
@@ -178,7 +181,7 @@ def _compute_momentum_and_rest(model: SymbolicModel, qd: AnyPerActuated) -> tupl
 
     loops, no_acceleration = model.loops, zeros(len(qd))
     m, drives = compute_drive_motion(loops, qd, no_acceleration), model.drive_theta
-    # M qd is the torque for the acceleration qd, at rest and without gravity: a recursion as cheap as that of tau.
+    # M qd is the torque for the acceleration qd, at rest and without gravity. It costs as little as tau.
     weightless = replace(loops.mechanism, gravity=zeros(3))
     links = inverse_dynamics(weightless, replace(m.joints.at_rest, vd=m.joints.qd), model.link_theta)
     momenta = array([inner(theta[:1], rate) for theta, rate in zip(drives, m.velocity[:, None], strict=True)])
@@ -211,7 +214,7 @@ class _FilterMomenta:
 
 @lru_cache(maxsize=16)
 def _make_filter_momenta(robot: Robot, unknowns: Unknowns) -> _FilterMomenta:
-    """Return the terms of the filter, with their function. Cached, because every start of a run needs them."""
+    """Return the terms of the filter, with their function. Cached, because every call of ``init`` needs them."""
     import casadi
 
     inputs, s = make_symbols(robot, unknowns, {})

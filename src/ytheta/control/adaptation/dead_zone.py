@@ -6,15 +6,15 @@ Reference     B. B. Peterson and K. S. Narendra, Bounded Error Adaptive Control,
 Accepts       every inner adaptation law
 Notation      code    meaning                                                                       shape
               r       the error of the control law: ed + Lambda e, or ed + Psi e in Craig's law     actuated
-              width   of the zone, in units of r                                                    actuated
+              width   radius of the zone, in the units of r                                         actuated
 Differs from  the papers in: the rate is continuous, as in Ioannou and Sun, instead of switched. All coordinates share
               one zone, the ball |r| <= width. With one width per coordinate, the zone is the ellipsoid
               sum of (r_k / width_k)² <= 1, and |r| / width is the root of that sum.
 
-Proof. Inside the zone the estimate is constant, whatever the disturbance. Outside, with |r|² = rᵀ M r, the function
-(|r| - width)² / 2 + the inner Lyapunov term falls if the damping exceeds the disturbance. But M is unknown, so another
-norm is used here, and the proof is not complete: choose the width with a margin. Errors as large as the zone remain
-even without disturbances. The state of the inner adaptation law is not affected.
+Proof. Inside the zone, the estimate is constant, whatever the disturbance. Outside the zone, with |r|² = rᵀ M r, the
+sum of (|r| - width)² / 2 and the inner Lyapunov term falls if the damping exceeds the disturbance. But M is unknown, so
+another norm is used here, and the proof is not complete: choose the width with a margin. Errors as large as the zone
+remain even without disturbances. The zone does not affect the states of the inner adaptation law besides the estimate.
 """
 
 from __future__ import annotations

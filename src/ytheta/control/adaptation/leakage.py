@@ -7,18 +7,18 @@ Accepts       every inner adaptation law
 Notation      code      paper   meaning                                                          shape
               leak      sigma   rate of decay in 1/s; the time constant is 1 / leak
               towards   theta0  the prior; None for the values of the robot description          unknown
-Differs from  the paper in: the prior is not zero; sigma is not multiplied by Gamma, so that it is the same rate for
-              every parameter, whatever its unit. Factors of the adaptation gain multiply sigma too.
+Differs from  the paper in: the prior is not zero; sigma is not multiplied by Gamma, so that every estimate decays at
+              the same rate, whatever its unit. Factors of the adaptation gain multiply sigma too.
 
-Proof. With the metric Gamma^-1 of a gradient, dV/dt has one more term,
+Proof. With the metric Gamma^-1 of gradient adaptation, dV/dt has one more term,
 
     -sigma theta_tildeᵀ Gamma^-1 (estimate - prior) <= -sigma/2 theta_tildeᵀ Gamma^-1 theta_tilde
                                                        + sigma/2 (truth - prior)ᵀ Gamma^-1 (truth - prior),
 
 so V stays bounded under disturbances. The cost is a bias: without disturbances, V vanishes only if the prior is the
-truth. Pseudo-inertias of ``Natural`` stay positive definite, because they move towards another positive definite
-matrix. ``Projection`` should be the outermost wrapper: inside a leakage it does not limit the leak, which may then move
-the estimate slightly past the bounds.
+truth. Pseudo-inertias of ``Natural`` stay positive definite, because the leak moves them towards the pseudo-inertias of
+the prior, which are positive definite too. ``Projection`` should be the outermost wrapper: a projection inside a
+leakage does not limit the leak, and the leak may then move the estimate slightly past the bounds.
 """
 
 from __future__ import annotations

@@ -10,27 +10,31 @@ Accepts       whole links (all ten parameters); rotor inertia and friction, whic
 Notation      code     meaning                                                                     shape
               P        pseudo-inertia of a link (see ``robot.inertia``), n = 4; for a single       n x n
                        positive parameter (Ia, fv, fc) the parameter itself, n = 1
-              L        the slope as a matrix, dual to P                                            n x n
-              gain     of P, in 1/J; it does not depend on the frames of the links
-              signed   gain of offsets and declared forces, which are adapted by the gradient
+              phi      the parameters of P: ten for a link, or one                                 group
+              slope    gradient Y_uᵀ r of the control law                                          unknown
+              L        the gradient as a matrix, dual to P                                         n x n
+              gain     factor of P L P, in 1/J; it does not depend on the frames of the links
+              signed   gain of offsets and declared forces, which have gradient adaptation
               step     the longest time between two steps of the controller, in s
-Differs from  the paper in: friction and rotor inertia in addition to the links; ``step``.
+Differs from  the paper in: friction and rotor inertia are adapted too; ``step`` limits the rate.
 
 Proof. F is the Bregman divergence of -log det: zero for P = P_true and positive otherwise. Along the law,
 dF/dt = tr(P^-1 dP/dt) - tr(P^-1 dP/dt P^-1 P_true) = -gain tr(L (P - P_true)) = -gain theta_tildeᵀ slope, as the proof
 of a control law requires. P_true must be positive definite, which excludes point masses and zero friction.
 
 Steps. Explicit Euler can leave the cone of positive definite matrices, so the rate of each P is divided by
-1 + 2 step gain |A|, where A = P^½ L P^½ and |A|² = tr(L P L P) is the sum of its squared eigenvalues. A step h <= step
-then turns P into P^½ (1 - c A) P^½ with c |A| <= step gain |A| / (1 + 2 step gain |A|) < ½: at least half of P remains
-in every direction, whatever the slope. This fails by rounding if eigenvalues of P differ by a factor of 1e16. (Without
-the factor 2, P would stay positive definite in exact arithmetic only.) |A|² is computed as slopeᵀ phi, where phi are
-the parameters of P L P; this needs no matrix root and does not depend on frames. The proof above is for step = 0. With
-a step, it holds up to a relative error of 2 step gain |A|, about the relative change of P in one step.
+1 + 2 step gain |A|, where A = P^½ L P^½, and |A|² = tr(L P L P) is the sum of the squared eigenvalues of A. A step
+h <= step then turns P into P^½ (1 - c A) P^½ with c |A| <= step gain |A| / (1 + 2 step gain |A|) < ½. Whatever the
+gradient, the new P is at least half of the old P and therefore positive definite. Rounding errors break this guarantee
+if eigenvalues of P differ by a factor of 1e16. (Without the factor 2, P would stay positive definite in exact
+arithmetic only.) |A|² is computed as slopeᵀ psi, where psi are the parameters of the matrix P L P; this product needs
+no matrix root and does not depend on frames. The proof above is for step = 0. With a step, the proof holds up to a
+relative error of 2 step gain |A|, about the relative change of P in one step.
 
-Gain. The relative rate of P is gain L P, and tr(L P) is the power of the link's torque at the velocity r. Light links
-have little power and need larger gains: on the UR10, 1 / J suits the arm and 50 / J the wrist. ``Leakage`` and
-``DeadZone`` around this law keep estimates consistent too; ``Leakage`` does so for steps shorter than half of 1 / leak.
+Gain. The relative rate of P is -gain L P, in 1/s, with the trace -gain tr(L P). tr(L P) = slopeᵀ phi is rᵀ times the
+estimated torque of the link, in W. This product is small for light links, so that their estimates change slowly unless
+the gain is larger: on the UR10, a gain of 1 / J suits the links of the arm, and 50 / J those of the wrist. ``Leakage``
+and ``DeadZone`` around this law keep estimates consistent too; ``Leakage`` does so for steps shorter than 1 / (2 leak).
 """
 
 from __future__ import annotations
@@ -55,8 +59,8 @@ from ytheta.robot.robot import Robot
 from ytheta.shapes import AnyPerState, AnyPerUnknown, Float, PerJoint, PerState, PerUnknown, Shaped
 
 POSITIVE_PARAMETERS = ("Ia", "fv", "fc")
-# Smallest second moment about the centre of mass, relative to the largest moment about the origin. Smaller ones are
-# rounding errors.
+# Ratio of the smallest second moment about the centre of mass to the largest entry of the inertia tensor about the
+# origin; below it, the second moment is considered a rounding error.
 MIN_RELATIVE_MOMENT = 1e-9
 
 _UNITS = np.eye(16).reshape(16, 4, 4)
@@ -98,8 +102,8 @@ class PositiveGroup:
 class Natural(Adaptation):
     """Keeps the estimate of every link physically consistent, and friction positive.
 
-    ``step`` is the longest time between two steps of the controller; 0 is the law in continuous time. ``signed`` is the
-    gain of parameters of either sign; it defaults to ``gain``.
+    ``step`` is the longest time between two steps of the controller, in s; 0 stands for continuous time. ``signed`` is
+    the gain of parameters that may be negative (offsets and declared forces); it defaults to ``gain``.
     """
 
     gain: float
@@ -193,7 +197,7 @@ def _compute_divergence(P_true: Shaped[np.ndarray, "n n"], P: Shaped[np.ndarray,
 
 
 def _check_start(name: str, values: Float[np.ndarray, "group"]) -> None:
-    """Raise if P of the initial estimate is not positive definite: the adaptation law cannot start there."""
+    """Raise if P of the initial estimate is not positive definite: the adaptation law cannot start from it."""
     if len(values) == 1:
         if not values[0] > 0.0:
             raise InputError(

@@ -1,25 +1,25 @@
 """Smooth projection: estimates stay within known bounds.
 
 Identity      d estimate/dt = s rate for each parameter, with the rate of the inner adaptation law and
-              s = min(1, distance / max(layer, step |rate|)); distance is that to the bound to which the rate points
+              s = min(1, distance / max(layer, step |rate|)), with the distance to the bound that is approached
 Reference     J.-B. Pomet and L. Praly, Adaptive Nonlinear Regulation: Estimation from the Lyapunov Equation, IEEE
               Transactions on Automatic Control 37(6), 1992; P. A. Ioannou and J. Sun, Robust Adaptive Control, 1996,
               sec. 4.4
 Accepts       inner adaptation laws whose Lyapunov term is a sum over the parameters: Gradient or Composite with a
-              number or a vector as gain, Natural with single parameters
+              number or a vector as gain, Natural if no link is unknown
 Notation      code           meaning                                                                    shape
               lower, upper   the bounds                                                                 unknown
               margin         thickness of the layer inside each bound, as a fraction of upper - lower
               step           the longest time between two steps of the controller, in s
 Differs from  the papers in: every parameter has its own bounds; the layer lies inside the bounds, so that the estimate
-              never leaves them; with ``step`` this also holds for the sampled law, since no step h <= step moves an
-              estimate by more than its distance to the bound.
+              never leaves them. This is also true of the sampled law, since no step h <= ``step`` moves an estimate
+              by more than its distance to the bound.
 
 Proof for step = 0. s < 1 only within the layer of a bound, and only if the inner rate points outwards. If the truth is
 inside the bounds by more than the layer, theta_tilde has the sign of the part of the rate that is removed there. That
 part would have increased V, so dV/dt is at most that of the inner law. The proof treats each parameter by itself, so V
-must be a sum over the parameters. It does not cover true values that are closer to a bound, as with any continuous
-projection that keeps its bounds.
+must be a sum over the parameters. The proof does not cover true values within the layer of a bound; no continuous
+projection that keeps estimates within their bounds has a proof for them.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class Projection(AdaptationWrapper):
 
 
 def _slow_down(rate: Any, x: Any, lower: float, upper: float, layer: float, step: Any) -> Any:
-    """Return the rate of one parameter, reduced near the bound that it moves towards."""
+    """Return the rate of one parameter, reduced near the bound that the parameter approaches."""
     import casadi
 
     up, down = casadi.fmax(rate, 0.0), casadi.fmax(-rate, 0.0)

@@ -17,7 +17,7 @@ from ytheta.shapes import AnyPerUnknown, PerJoint, PerState, PerUnknown
 
 @dataclass(frozen=True, eq=False)
 class AdaptationWrapper(Adaptation, ABC):
-    """An adaptation law with the states and the Lyapunov term of the inner one; only the rate is different."""
+    """An adaptation law with the states and the Lyapunov term of its inner law; only the rate is different."""
 
     inner: Adaptation
 
@@ -43,7 +43,7 @@ class AdaptationWrapper(Adaptation, ABC):
 
 
 def broadcast_to_unknowns(name: str, setting: Any, unknowns: Unknowns) -> PerUnknown:
-    """Return one number for each unknown parameter. ``setting`` is one number for all, or one for each."""
+    """Return one number for each unknown parameter. ``setting`` is one number for all of them, or one for each."""
     size = len(unknowns.names)
     try:
         values = np.asarray(setting, dtype=float)

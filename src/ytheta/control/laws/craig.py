@@ -11,9 +11,9 @@ Notation      code         paper   meaning                                      
               damping      K_v     gain of ed                                                  joints
               filtering    Psi     gain of e in ed + Psi e, the error that drives adaptation   joints
               adaptation   Gamma                                                               unknown x unknown
-Differs from  the paper in: estimates are not reset to known bounds, by which the paper keeps H_hat invertible. If H_hat
-              is not positive definite, the rates are NaN in the graph and ``step`` raises an error; the torque needs no
-              inverse.
+Differs from  the paper in: estimates are not reset to known bounds; the paper resets them to keep H_hat invertible. If
+              H_hat is not positive definite, the rates are NaN in the graph and ``step`` raises an error. The torque
+              needs no inverse.
 
 With exact accelerations, edd + K_v ed + K_p e = H_hat^-1 Y_u theta_tilde. (p + Psi) / (p² + K_v p + K_p) is strictly
 positive real if K_v > Psi. Then V = (Xᵀ P X + theta_tildeᵀ Gamma^-1 theta_tilde) / 2 with X = (e, ed) and

@@ -51,7 +51,10 @@ ADAPTATION = "adaptation"
 
 
 class LawEquations(NamedTuple):
-    """The torque of a law without limits, the error that drives its adaptation, and the slope Y_uᵀ error."""
+    """The torque of a law before clipping, and the error and the gradient that it passes to its adaptation law.
+
+    The gradient ``slope`` is Y_uᵀ error, or Y_uᵀ H_hat^-1 error in Craig's law.
+    """
 
     tau: AnyPerActuated
     error: AnyPerActuated
@@ -62,7 +65,7 @@ class LawEquations(NamedTuple):
 class Law(PickledByFields, ABC):
     """A ``Controller`` that is defined in symbols. Implementations are frozen dataclasses and are not subclassed.
 
-    ``GAINS`` names the fields that are gains, and the forms they may take.
+    ``GAINS`` lists the fields that are gains, and the form that each gain may have.
     """
 
     robot: Robot
@@ -99,7 +102,7 @@ class Law(PickledByFields, ABC):
 
     @property
     def max_torque(self) -> Float[np.ndarray, "actuated"] | None:
-        """The torque limit of each actuated coordinate; some may be infinite."""
+        """The torque limit of each actuated coordinate, which may be infinite; None without limits."""
         if self.torque_limits is None:
             return None
         return to_torque_limits(self.torque_limits, len(self.robot.actuated))
@@ -139,11 +142,11 @@ class Law(PickledByFields, ABC):
 
     @cached_property
     def graph(self) -> Graph:
-        """(q, qd, qr, qrd, qrdd, x) → (tau, dx/dt). If the robot has loops, q are all coordinates, closed."""
+        """(q, qd, qr, qrd, qrdd, x) → (tau, dx/dt). With loops, q contains all coordinates, with loops closed."""
         return self.graph_with(())
 
     def graph_with(self, factors: Sequence[str]) -> Graph:
-        """Return the graph with one more input at the end, the factors by which these gains are multiplied."""
+        """Return the graph with an additional last input: the factors by which these gains are multiplied."""
         inputs, s = self._make_symbols(factors, acceleration=self.needs_acceleration)
         tau, error, slope = self.equations(s)
         if self.max_torque is not None:
@@ -203,7 +206,7 @@ class Law(PickledByFields, ABC):
         return float(kernel.one(q, qd, reference.q, reference.qd, reference.qdd, state.x, truth)[0])
 
     def compile(self, graph: Graph) -> AnyKernel:
-        """Compile a graph of this law; the kernel takes actuated coordinates and closes the loops if there are any."""
+        """Compile a graph of this law. The kernel needs only actuated coordinates as q, and closes the loops."""
         kernel = compile_graph(graph)
         return ClosedKernel(build_constraint(self.robot), kernel) if self.robot.loops else kernel
 

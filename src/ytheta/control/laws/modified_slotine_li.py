@@ -10,12 +10,12 @@ Notation      code          paper      meaning                                  
               convergence   Lambda     gain of e in s; lambda in the variant           joints x joints, or a number
               damping       K          gain of s                                       joints x joints
               adaptation    Gamma      the factor of Yᵀ s (89)                         unknown x unknown
-Differs from  the printed paper in: accelerations have the second dot that the print lost: Y(q, qd, qdd_r) in
+Differs from  the printed paper in: accelerations have the second dot that is missing in print: Y(q, qd, qdd_r) in
               (87)-(92), and qdd* = qdd_d - 2 lambda ed - lambda² e in (96).
 
-Y is the ordinary regressor, with C qd instead of C v. This leaves a term in the proof: dV/dt = -sᵀ (K - C) s (91), or
--sᵀ (lambda H - C) s (93). dV/dt is negative if K, or lambda, is large enough for the velocities that occur: C grows
-with qd.
+Y is the ordinary regressor, with C qd instead of C v. C therefore remains in the proof: dV/dt = -sᵀ (K - C) s (91), or
+-sᵀ (lambda H - C) s (93) in the variant. C grows with qd, so dV/dt is negative only if K, or lambda in the variant, is
+large enough for the velocities that occur.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class ModifiedSlotineLi(AdaptiveLaw):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class QuasiComputedTorque(AdaptiveLaw):
-    """The variant K = lambda H_hat: computed torque with the estimate, and two poles at -lambda if it is right."""
+    """The variant K = lambda H_hat: computed torque with the estimate; with the truth, both poles are at -lambda."""
 
     convergence: float
 

@@ -3,7 +3,7 @@
 Identity      tau = Y_S(q, qd, v, vd) theta_hat - K_D r,   d theta_hat/dt = -Gamma Y_Sᵀ r
 Reference     [fernandez2000] (26)-(32); J.-J. E. Slotine and W. Li, On the Adaptive Control of Robot Manipulators,
               International Journal of Robotics Research 6(3), 1987
-Accepts       every robot; standard or base parameters; friction, with its viscous part at the velocity v
+Accepts       every robot; standard or base parameters; friction, whose viscous part is computed with v instead of qd
 Notation      code          paper      meaning                                         shape
               convergence   Lambda     v = qrd - Lambda e                              joints x joints
               damping       K_D        gain of r                                       joints x joints
@@ -12,7 +12,7 @@ Notation      code          paper      meaning                                  
               r             r          qd - v = ed + Lambda e
 Differs from  the paper in: gains may be full matrices; ``adaptation`` is the *inverse* of the paper's Gamma (31), as in
               the other laws here (1 / 0.075 for the paper's PUMA); any subset of the parameters may be unknown. The
-              paper does not print the Lyapunov function but cites its sources. It is
+              paper cites sources for the Lyapunov function but does not print it. The function is
               V = (rᵀ D r + theta_tildeᵀ Gamma theta_tilde) / 2, with dV/dt = -rᵀ (K_D + F_v) r.
 """
 

@@ -11,18 +11,18 @@ Notation      code          paper               meaning                         
               adaptation    1/alpha_j, 1/beta_j the factor of w                                  unknown x unknown
               v             Qhatdot             reference velocity of the actuated coordinates
               r             Qtildedot           qd - v
-              w             w_jk, qtildedot qd  (25), and the same for friction                  params
-              F             -                   Fhat_j per unit of the ten parameters            6 x 10
-              weights       gamma_j m0_j        parameters of the feedback's inertias            link params
+              w             w_jk, qtildedot qd  gradient (25), with entries for friction         params
+              F             -                   derivative of Fhat_j by the ten parameters       6 x 10
+              weights       gamma_j m0_j        parameters of the inertias gamma_j I0_j          link params
               rho           rhohat              torque of every drive, so that tau = Eᵀ rho      drives
 Two forms     (21) is used as printed, with vhat_j × I_j vhat_j instead of v_j × I_j vhat_j. Both forms have the same
               proof and the same adaptation, but different torques. See ``spatial_tree``.
 Differs from  the paper in: Lambda and the adaptation may be full matrices; any subset of the parameters may be
-              unknown, rotor inertia, Coulomb friction and declared forces included; I0 is a setting, independent of the
-              estimate given to ``init``. Viscous friction is that of the *measured* velocity (22), so that friction
-              has no part in dV/dt = -rᵀ K_D r.
+              unknown, also rotor inertia, Coulomb friction and declared forces; I0 is a setting, independent of the
+              estimate given to ``init``. Viscous friction is computed with the *measured* velocity (22), so that
+              dV/dt = -rᵀ K_D r contains no friction.
               Drives and declared forces are added after the recursion over the tree of links (``spatial_tree``).
-Two ways      ``_run_recursion`` runs on symbols for the graph, and on floats, as in the paper, in ``evaluate``.
+Two ways      ``_run_recursion`` evaluates symbols for the graph. In ``evaluate``, it evaluates floats, as in the paper.
 """
 
 from __future__ import annotations
@@ -62,12 +62,12 @@ if TYPE_CHECKING:
     import casadi
 
 VISCOUS = JOINT_PARAMETERS.index("fv")
-EIGENVALUE_TOLERANCE = 1e-9  # relative to the largest: point masses and rods have eigenvalues of zero
+EIGENVALUE_TOLERANCE = 1e-9  # relative to the largest eigenvalue; smaller ones count as zero (point masses, rods)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Walker(AdaptiveLaw):
-    """Tracks with robots that have loops. By default, all links and the viscous friction of all joints are unknown."""
+    """Walker's law for robots with loops. By default, all links and the viscous friction of all joints are unknown."""
 
     convergence: Gain
     feedback: Gain
@@ -105,14 +105,14 @@ class Walker(AdaptiveLaw):
         return LawEquations(dot(m.drive_jacobian.T, rho), s.qd - v, w[list(self.unknowns.indices)])  # (23), (24)
 
     def lyapunov_term(self, s: Symbols, true: SymbolicModel) -> Any:
-        """Return (26), where the sum over links is rᵀ M r."""
+        """Return the term of (26) that does not depend on the estimate: the sum over all links, rᵀ M r / 2."""
         r = s.error_rate + s.apply_gain("convergence", s.error)
         return compute_quadratic_form(true.mass_matrix, r) * 0.5
 
     def evaluate(
         self, x: PerUnknown, q: PerJoint, qd: PerJoint, reference: Reference
     ) -> tuple[PerJoint, Float[np.ndarray, "unknown"]]:
-        """Return tau without torque limits and Yᵀ r, by the paper's recursion on floats: slow, but not compiled."""
+        """Return tau before clipping, and Yᵀ r, by the paper's recursion on floats: slow, but without a compiler."""
         Lambda = self.gains["convergence"]
         v, vd = reference.qd - Lambda @ (q - reference.q), reference.qdd - Lambda @ (qd - reference.qd)  # (17)
         closed = solve(self._loops, q[None]).or_raise().x[0] if self.robot.loops else q
@@ -205,7 +205,7 @@ def _run_recursion(
 
 
 def _check_feedback(loops: Constraint, weights: Float[np.ndarray, "link_params"]) -> None:
-    """Raise if K_D is not positive definite: I0 is not physically consistent, or some coordinate does not move mass."""
+    """Raise if K_D is not positive definite: I0 is not physically consistent, or a coordinate moves no mass."""
     import casadi
 
     for body, parameters in zip(loops.mechanism.bodies, weights.reshape(-1, PER_LINK), strict=True):

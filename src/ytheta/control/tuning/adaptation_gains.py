@@ -3,7 +3,8 @@
 Notation      code     meaning                                                      shape
               Y        regressor of the unknown parameters                          samples x joints x unknown
               M, K_D   mass and damping: M rdot + K_D r = Y theta_tilde             samples x joints x joints
-              S        metric of natural adaptation at the nominal inertias:        unknown x unknown
+              slope    gradient that the law passes to its adaptation law: Yᵀ r     unknown
+              S        matrix of natural adaptation at the nominal parameters:      unknown x unknown
                        d estimate/dt = -gain S slope
 
 If adaptation is slow, r = K_D^-1 Y theta_tilde, and theta_tilde decays at the rates of Gamma Yᵀ K_D^-1 Y. With
@@ -12,19 +13,21 @@ Feedback and adaptation together are the second-order system
 
     M rdot + K_D r = Y theta_tilde,   d theta_tilde/dt = -Gamma Yᵀ r,   so   M rddot + K_D rdot + Y Gamma Yᵀ r = 0
 
-for constant M and Y. It oscillates if Y Gamma Yᵀ exceeds K_D M^-1 K_D / 4 in some direction. g is chosen so that the
-largest ratio of the two on the motion is MAX_OSCILLATION_RATIO = 8. With this choice no run diverged, on any robot of
-the catalog, that started with estimates of 0 to 3 times the truth and errors of 0.2 rad (0.04 rad with loops).
+for constant M and Y. This system oscillates if the oscillation ratio, the largest eigenvalue of Y Gamma Yᵀ relative to
+K_D M^-1 K_D / 4, exceeds 1. g is chosen so that the largest oscillation ratio on the motion is 8
+(``MAX_OSCILLATION_RATIO``). With this choice, no simulated run diverged on any robot of the catalog. The runs started
+with estimates of 0 to 3 times the truth and position errors of 0.2 rad (0.04 rad for robots with loops).
 
 Y is evaluated on the motion and on the same motion with tracking errors of 0.05 rad or 0.02 m. A parameter that the
-reference hardly excites thus does not get a gain that makes the loop unstable with the first tracking error. The effect
-Y_jᵀ K_D^-1 Y_j of a parameter is assumed to be at least 1e-6 of the largest effect of its kind (masses, first
-moments, …).
+reference hardly excites thus does not get a gain that makes the loop unstable at the first tracking error. The effect
+of parameter j is mean(Y_jᵀ K_D^-1 Y_j). This effect is raised to at least 1e-6 of the largest effect among parameters
+of the same kind (masses, first moments, …).
 
-The slope of craig is Yᵀ H_hat^-1 times a filtered error. With filtering = lambda, this error is H^-1 Y theta_tilde,
-filtered by 1 / (p + kappa). This is the same system with H^-1 Y instead of Y, 1 instead of M and kappa instead of K_D.
-H_hat must stay positive definite during adaptation, so the ratio is at most 1. Of the runs above, those that started at
-half the truth diverged on the five-bar only, and those that started at 0.3 of the truth on half of the catalog.
+In the law ``craig``, the gradient is Yᵀ H_hat^-1 times the filtered error ed + Psi e. With Psi = lambda (the setting
+``filtering``), this error is H^-1 Y theta_tilde, filtered by 1 / (p + kappa). The result is the system above with
+H^-1 Y instead of Y, 1 instead of M, and kappa instead of K_D. H_hat must stay positive definite during adaptation, so
+the oscillation ratio is at most 1. With ``craig``, runs that started at half the true parameters diverged on the
+five-bar only; runs that started at 0.3 times the true parameters diverged on half of the robots of the catalog.
 """
 
 from __future__ import annotations
@@ -48,9 +51,9 @@ from ytheta.errors import UnknownNameError, suggest_names
 from ytheta.robot.inertia import Inertia
 from ytheta.shapes import Float, JointMatrices, PerUnknown, UnknownByUnknown
 
-MAX_OSCILLATION_RATIO = 8.0  # at the worst instant of the motion; the damping ratio there is 0.35
-MAX_OSCILLATION_RATIO_CRAIG = 1.0  # because H_hat is inverted
-MIN_RELATIVE_EFFECT = 1e-6  # relative to the parameter of the same kind with the largest effect
+MAX_OSCILLATION_RATIO = 8.0  # largest ratio on the motion; the damping ratio at that instant is 0.35
+MAX_OSCILLATION_RATIO_CRAIG = 1.0  # smaller, because H_hat must stay invertible
+MIN_RELATIVE_EFFECT = 1e-6  # of a parameter, relative to the largest effect of its kind; smaller effects are raised
 ANGLE_ERROR, LENGTH_ERROR = 0.05, 0.02  # rad and m, the tracking errors with which Y is evaluated
 
 
@@ -58,8 +61,8 @@ ANGLE_ERROR, LENGTH_ERROR = 0.05, 0.02  # rad and m, the tracking errors with wh
 class ErrorDynamics:
     """Feedback and adaptation on a motion: M rdot + K_D r = Y theta_tilde.
 
-    With ``torque_weights``, a torque error has the same weight as the error r that it causes. ``max_oscillation_ratio``
-    bounds the ratio of Y Gamma Yᵀ to the value at which the system begins to oscillate.
+    ``torque_weights`` give a torque error the same weight as the error r that the torque error causes.
+    ``max_oscillation_ratio`` bounds the ratio of Y Gamma Yᵀ to the value at which the system begins to oscillate.
     """
 
     unknowns: Unknowns
@@ -75,7 +78,7 @@ class ErrorDynamics:
         Y = kernels.regressor(task.robot, parameters=unknowns.names, backend=BACKEND)(*_add_tracking_errors(task))
         M, K_D = np.concatenate([task.M, task.M]), np.broadcast_to(K_D, task.M.shape)
         weights, ratio = np.linalg.inv(K_D.mean(axis=0)), MAX_OSCILLATION_RATIO
-        if law is Craig:  # its errors are accelerations: M^-1 times torque errors
+        if law is Craig:  # errors of Craig's law are accelerations: M^-1 times torque errors
             Y, M = np.linalg.solve(M, Y), np.broadcast_to(np.eye(M.shape[1]), M.shape)
             weights = np.linalg.inv(task.M_mean @ task.M_mean) / task.kappa
             ratio = MAX_OSCILLATION_RATIO_CRAIG
@@ -83,7 +86,7 @@ class ErrorDynamics:
 
     @cached_property
     def gradient(self) -> PerUnknown:
-        """gamma_j = g / mean(Y_jᵀ K_D^-1 Y_j)."""
+        """The gains of gradient adaptation: gamma_j = g / mean(Y_jᵀ K_D^-1 Y_j)."""
         effect = np.einsum("sju,sju->u", self.Y, np.linalg.solve(self.K_D, self.Y)) / len(self.Y)
         kinds = np.array([name.rpartition(".")[2] for name in self.unknowns.names])
         for kind in np.unique(kinds):
@@ -96,12 +99,15 @@ class ErrorDynamics:
 
     @property
     def natural(self) -> Natural:
-        """Natural adaptation with the same ratio in the metric S. Offsets and forces get their least gradient gain."""
+        """Natural adaptation with the same oscillation ratio, where Gamma = gain S.
+
+        Offsets and declared forces get the smallest of their gains for gradient adaptation.
+        """
         S, signed = np.zeros((len(self.unknowns.names),) * 2), np.ones(len(self.unknowns.names), dtype=bool)
         owners = [name.rpartition(".") for name in self.unknowns.names]
         for link in dict.fromkeys(owner for owner, _, kind in owners if kind in LINK_PARAMETERS):
             group = [k for k, (owner, _, kind) in enumerate(owners) if owner == link and kind in LINK_PARAMETERS]
-            if len(group) == len(LINK_PARAMETERS):  # ``Natural`` refuses all others
+            if len(group) == len(LINK_PARAMETERS):  # ``Natural`` refuses links with fewer unknown parameters
                 P = Inertia(tuple(self.unknowns.nominal[group].tolist())).pseudo
                 S[np.ix_(group, group)] = LINK_FROM_PSEUDO @ np.kron(P, P) @ LINK_FROM_PSEUDO.T
             signed[group] = False
@@ -113,12 +119,12 @@ class ErrorDynamics:
 
     @property
     def composite(self) -> Composite:
-        """Composite adaptation with the gain of the gradient, and a filter as fast as the slowest decay of r."""
+        """Composite adaptation with the gains of gradient adaptation; the bandwidth is the slowest decay rate of r."""
         rate = float(compute_generalized_eigenvalues(self.K_D, self.M).min())
         return Composite(self.gradient, prediction=self.torque_weights, bandwidth=rate)
 
     def compute_oscillation_ratio(self, Gamma: UnknownByUnknown) -> float:
-        """Return the largest ratio of Y Gamma Yᵀ to K_D M^-1 K_D / 4; above 1 the system oscillates."""
+        """Return the largest ratio of Y Gamma Yᵀ to K_D M^-1 K_D / 4; above 1, the system oscillates."""
         critical = 0.25 * self.K_D @ np.linalg.solve(self.M, self.K_D)
         stiffness = np.einsum("sju,uw,skw->sjk", self.Y, Gamma, self.Y, optimize=True)
         return float(compute_generalized_eigenvalues(stiffness, critical).max())

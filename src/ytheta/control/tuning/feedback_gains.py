@@ -1,34 +1,36 @@
 """Suggested feedback gains, for each control law.
 
 Identity      with the right model every law has the same error dynamics: (p + lambda) (p + kappa) e = 0
-Accepts       robots on which every coordinate moves some inertia; every control law of the registry
+Accepts       robots on which every coordinate moves a mass or an inertia; every control law of the registry
 Notation      code     meaning                                                                  shape
               lam      lambda in 1/s, the rate at which the position error follows the law's error r
               kappa    rate at which r decays, in 1/s
               M        mass matrix of the description at samples of the motion                  samples x joints²
-              M_mean   its mean over the motion                                                 joints x joints
+              M_mean   mean of M on the motion                                                  joints x joints
               K_D      damping of r at the same samples; one matrix if it is constant           samples x joints²
 
 Poles. kappa = 2 lambda. A model with an error of 20 % causes the tracking error 0.2 a / (lambda kappa), where a is the
-largest acceleration M^-1 tau on the motion, gravity included. lambda² = a limits this error to 0.1 rad, which matters
-for arms of 10 cm and less. All other arms get lambda = 10/s, with which errors decay within half a second. A torque
-that is held for a period h acts h/2 late and costs the velocity feedback a phase of h (lambda + kappa) / 2. lambda is
-at most 0.04 / h, which costs 3.4 degrees.
+largest acceleration M^-1 tau on the motion, gravity included. lambda = sqrt(a) limits this error to 0.1 rad. sqrt(a)
+exceeds 10/s only for arms of at most 10 cm. All other arms get lambda = 10/s, with which errors decay within half a
+second. A torque that is held for a period h acts h/2 late, so that the velocity feedback has a phase lag of
+h (lambda + kappa) / 2. lambda is at most 0.04 / h, so this lag is at most 3.4 degrees.
 
-Damping. Laws with a damping matrix (slotine-li, modified-slotine-li, pd-gravity) get K_D = c M_mean. The rates at
-which r decays depend on the pose: they are the eigenvalues of M(q)^-1 K_D. c is chosen so that the smallest rate on the
-motion is kappa, unless the largest would then exceed 0.5 / h. A sampled loop becomes unstable at 2 / h, so it stays
-stable even if links are half as heavy as described. On arms that pass poses with coinciding axes (panda, iiwa14), the
-rates differ by a factor of 60 to 80, so the smallest rate is below kappa; a diagonal K_D is not better for any
-robot of the catalog. In laws in which C acts against the damping, dV/dt = -sᵀ (K - C) s, the rate is at least twice the
-largest eigenvalue of M^-1 (C + Cᵀ) / 2 on the motion.
+Damping. Laws with a damping matrix (slotine-li, modified-slotine-li, pd-gravity) get K_D = c M_mean. The rates at which
+r decays depend on the pose: they are the eigenvalues of M(q)^-1 K_D. c is chosen so that the smallest rate on the
+motion is kappa, unless the largest rate would then exceed 0.5 / h. A sampled loop becomes unstable at a rate of 2 / h.
+With rates up to 0.5 / h, the loop stays stable even if links are half as heavy as described. On arms that pass poses
+with coinciding axes (panda, iiwa14), the rates differ by a factor of 60 to 80, so the smallest rate is below kappa. A
+diagonal K_D is not better for any robot of the catalog. In modified-slotine-li and quasi-computed-torque, C acts
+against the damping: dV/dt = -sᵀ (K - C) s. For these laws, the chosen rate is therefore at least twice the largest
+eigenvalue of M^-1 (C + Cᵀ) / 2 on the motion.
 
-Other laws. quasi-computed-torque has K_D = lambda M(q) and both poles at the geometric mean of lambda and kappa. walker
-has K_D = feedback M_l(q), where M_l is M without rotors: joints whose rotors are heavier than their links (the wrist of
-a puma560) are damped slowly, and slotine-li is better for them.
+Other laws. The law quasi-computed-torque has K_D = convergence M(q) and two equal poles at -convergence, the geometric
+mean of lambda and kappa. The law walker has K_D = feedback M_l(q), where M_l is M without rotors. Joints whose
+rotors are heavier than their links (the wrist of a puma560) are therefore damped slowly; slotine-li is better for such
+joints.
 
-Units. The units of M_mean and K_D depend on the coordinates, radians or metres; lambda is in 1/s for all. If all masses
-are multiplied by 1000, so are the gains, and the motion is the same.
+Units. The units of M_mean and K_D depend on the coordinates, radians or metres; lambda is always in 1/s. If all masses
+and inertias are multiplied by 1000, K_D is multiplied by 1000 too, and the motion is the same.
 """
 
 from __future__ import annotations
@@ -59,9 +61,9 @@ MAX_LAMBDA_TIMES_PERIOD = 0.04
 KAPPA_PER_LAMBDA = 2.0
 MAX_RATE_TIMES_PERIOD = 0.5
 MIN_KAPPA_PER_CORIOLIS_RATE = 2.0
-DIFFERENCE_STEP = 1e-4  # s, of the central difference for dM/dt
-MIN_SCALED_EIGENVALUE = 1e-9  # of M, scaled to a diagonal of ones
-BACKEND = "interpreter"  # for a few hundred samples, it is faster than a compilation
+DIFFERENCE_STEP = 1e-4  # s, step of the central difference for dM/dt
+MIN_SCALED_EIGENVALUE = 1e-9  # of M scaled to a diagonal of ones, or of M_links relative to M; below it, no mass moves
+BACKEND = "interpreter"  # faster than compiling, for a few hundred samples
 
 
 @dataclass(frozen=True, eq=False)

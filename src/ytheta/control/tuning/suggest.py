@@ -1,7 +1,7 @@
 """Suggested gains: the settings of a controller for a robot, a motion and a period.
 
-The inertias are those of the robot description, the poses and speeds those of samples of the reference trajectory. The
-rules are in ``feedback_gains`` and ``adaptation_gains``.
+The gains are computed from the inertias of the robot description, at samples of the reference trajectory. The rules are
+in ``feedback_gains`` and ``adaptation_gains``.
 """
 
 from __future__ import annotations

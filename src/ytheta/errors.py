@@ -6,9 +6,9 @@
     ├── InputError              invalid input; the command line exits with status 2
     │   ├── RobotFileError      a file cannot be read as a robot; the message names the line or element
     │   ├── RobotError          an inconsistent robot description: missing links, two roots, undeclared cycles …
-    │   │   └── ClosureError    a loop cannot close at this pose, or its actuated coordinates do not determine it
+    │   │   └── ClosureError    a loop cannot close, or the actuated coordinates do not determine the other coordinates
     │   ├── UnsetLengthError    a number is needed, but a symbolic length has no value
-    │   ├── UnknownNameError    a name that does not exist; the message suggests similar names
+    │   ├── UnknownNameError    a name does not exist; the message suggests similar names
     │   └── UnstableError       the torque or the estimate of a controller has diverged
     └── MissingExtraError       an optional library is not installed; the message contains the command that installs it
 
@@ -38,7 +38,7 @@ class RobotError(InputError):
 
 
 class ClosureError(RobotError):
-    """A loop cannot close, or its actuated coordinates do not determine it."""
+    """A loop cannot close, or the actuated coordinates do not determine the other coordinates."""
 
 
 class UnsetLengthError(InputError):
@@ -46,7 +46,7 @@ class UnsetLengthError(InputError):
 
 
 class UnknownNameError(InputError):
-    """A name that does not exist."""
+    """A name does not exist."""
 
 
 class UnstableError(InputError):

@@ -1,7 +1,7 @@
 """Findings: facts about a robot, a log or an identification that a user should know, as data.
 
-Code branches on ``code`` and ``severity`` and reads values from ``fields``; it never takes sentences apart. The code
-that makes a finding words it once, in two parts: a statement of the fact, and a remedy.
+Programs branch on ``code`` and ``severity`` and read values from ``fields``; they never parse sentences. A finding is
+worded once, where it is created, in two parts: a statement of the fact, and a remedy.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import Any
 class Severity(Enum):
     """How serious a finding is."""
 
-    NOTE = "note"  # worth knowing
-    REPAIRED = "repaired"  # was wrong and has been repaired safely
-    WARNING = "warning"  # makes results worse and has no safe repair
-    ERROR = "error"  # makes results wrong; the input is refused
+    NOTE = "note"  # a fact worth knowing
+    REPAIRED = "repaired"  # a fault that has been repaired safely
+    WARNING = "warning"  # a fault that makes results worse and has no safe repair
+    ERROR = "error"  # a fault that makes results wrong; the input is refused
 
 
 @dataclass(frozen=True)
@@ -28,11 +28,11 @@ class Finding:
     Attributes
     ----------
     code       kind of the finding, such as ``"gap"`` or ``"torque sign"``
-    severity   how serious it is
+    severity   how serious the finding is
     statement  the fact, with numbers
     remedy     the repair that was made or is recommended; empty if there is none
-    names      joints or links concerned, if only some of them are
-    source     log or file concerned; empty if that is clear from the context
+    names      joints or links that the finding concerns; empty if it concerns none in particular
+    source     log or file that the finding concerns; empty if the context identifies it
     fields     the values in the statement, for programs
     """
 

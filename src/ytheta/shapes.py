@@ -1,7 +1,7 @@
 """Array shapes in annotations, with one vocabulary of axes: samples joints params base links loops.
 
-They are jaxtyping's if jaxtyping is loaded, as in the tests, which check every call against them. Otherwise they are
-plain array types, because importing jaxtyping takes a tenth of a second.
+If jaxtyping is loaded, the shapes are its types. The tests load jaxtyping and check the shapes at every call. Otherwise
+the shapes are plain array types, because importing jaxtyping takes a tenth of a second.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ else:
 
     Bool = Float = Int = Shaped
 
-# Numbers. "AByB" has one row for each A and one column for each B.
+# Arrays of numbers. ``SamplesByJoint`` has one row for each sample and one column for each joint.
 PerSample = Float[np.ndarray, "samples"]
 PerJoint = Float[np.ndarray, "joints"]
 PerCoordinate = Float[np.ndarray, "coordinates"]

@@ -30,14 +30,14 @@ def check_writable(path: str | Path, *endings: str) -> Path:
         with open(trial, "xb"):
             pass
         trial.unlink()
-    except (OSError, ValueError) as error:  # no such folder, no permission, disk full; a null character
+    except (OSError, ValueError) as error:  # no such folder, no permission, disk full, or a null character in the path
         raise _make_write_error(path, error) from None
     return path
 
 
 @contextmanager
 def write_atomically(path: str | Path) -> Iterator[Path]:
-    """Yield the path of a temporary file in the same folder, which is renamed to ``path`` after it has been written."""
+    """Yield the path of a temporary file in the same folder. After writing, this file is renamed to ``path``."""
     path = Path(path)
     temporary = _make_temporary_path(path)
     try:
@@ -53,7 +53,10 @@ def write_atomically(path: str | Path) -> Iterator[Path]:
 
 
 def _make_temporary_path(path: Path) -> Path:
-    """Return a new name in the same folder, so that renaming is atomic. Some writers depend on the extension."""
+    """Return a new path in the same folder, so that renaming is atomic.
+
+    The new path has the same extension, because some writers depend on it.
+    """
     return path.with_name(f".ytheta-{secrets.token_hex(8)}{path.suffix}")
 
 

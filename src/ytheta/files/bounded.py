@@ -36,7 +36,7 @@ def read_bytes(path: Path) -> bytes:
 
 
 def find_robot_folder(path: Path) -> Path:
-    """Return the ROS package that contains a file (the nearest parent folder with a package.xml), else its folder."""
+    """Return a file's ROS package, the nearest folder above it with a package.xml, else the file's own folder."""
     parent = path.resolve().parent
     for folder in (parent, *parent.parents):
         if (folder / "package.xml").is_file():
@@ -64,7 +64,7 @@ def resolve_reference(reference: str, path: Path, where: str) -> Path | None:
 
 
 def _locate(reference: str, path: Path) -> tuple[bool, Path | None]:
-    """Return whether a reference stays inside the robot's folder, and the path of its file if it is known."""
+    """Return whether a reference stays inside the robot's folder, and the path of the file (None if unknown)."""
     if reference.startswith(("package://", "model://")):
         inside = PurePosixPath(reference.partition("://")[2])
         return ".." not in inside.parts, None
@@ -76,6 +76,6 @@ def _locate(reference: str, path: Path) -> tuple[bool, Path | None]:
 
 def _describe_cause(error: Exception) -> str:
     """Return the message of the operating system, without the path."""
-    if isinstance(error, RuntimeError):  # Path.resolve
+    if isinstance(error, RuntimeError):  # raised by Path.resolve
         return "its symbolic links are circular"
     return str(getattr(error, "strerror", None) or error)

@@ -3,9 +3,10 @@
 An expression consists of numbers, ``pi``, names, ``+ - * / **``, brackets, the FUNCTIONS below, and ``q("any name")``
 for the position of a joint whose name is not an identifier. Comparisons, attributes and other calls are errors.
 
-The same evaluator accepts floats, NumPy arrays, CasADi's SX and SymPy expressions. A plain float is a constant of the
-expression. If it is not finite, an error is raised, because the value would be invalid in every configuration. UNKNOWN
-stands for a number that is not known yet; evaluating an expression with it checks only the constants.
+The same evaluator accepts floats, NumPy arrays, CasADi's SX and SymPy expressions. A result that is a plain
+float is constant. A constant that is not finite is an error, because the expression would be invalid in every
+configuration. UNKNOWN stands for a number that is not known yet. With UNKNOWN in place of positions and lengths, the
+evaluation checks only the constants.
 """
 
 from __future__ import annotations
@@ -62,7 +63,8 @@ class Expression:
     def evaluate(self, names: Mapping[str, Any], positions: Mapping[str, Any]) -> Any:
         """Return the value, given scalars of any type. A name that is not in ``names`` is a position.
 
-        Entries of NumPy arrays that have no value become infinite or NaN. RobotError if a constant is not finite.
+        RobotError if a constant is not finite. Entries of NumPy arrays become infinite or NaN where the expression is
+        undefined.
         """
         try:
             with np.errstate(all="ignore"):
@@ -79,7 +81,10 @@ class Expression:
 
 @lru_cache(maxsize=1024)
 def parse_expression(text: str) -> Expression:
-    """Parse an expression. The message of a RobotError contains the text and a remedy; the caller adds the place."""
+    """Parse an expression; RobotError if it is invalid.
+
+    The message contains the text and a remedy; the caller adds the place in the file.
+    """
     try:
         if len(text) > MAX_EXPRESSION_LENGTH:
             raise ValueError(f"it is longer than {MAX_EXPRESSION_LENGTH} characters; name parts of it under 'where'")

@@ -1,7 +1,7 @@
 """Symbolic lengths: linear forms such as ``l1`` or ``-0.5*l1 + 0.1``.
 
 The rotations of a robot's fixed frames are numeric, so that lengths stay *linear* in the symbols when frames are
-composed. Products of lengths arise only in the dynamics, which use other types of scalars.
+composed. Products of lengths arise only in the dynamics, where lengths are scalars of other types.
 """
 
 from __future__ import annotations
@@ -96,7 +96,8 @@ def to_number(value: Scalar, values: Mapping[str, float]) -> float:
 def parse_scalar(text: str, known: frozenset[str]) -> Scalar:
     """Parse a text such as ``"l1"``, ``"-pi/2"`` or ``"0.5*l1 + 0.1"``, without executing it.
 
-    The message of a RobotFileError contains the text and a remedy; the caller adds the place.
+    RobotFileError if the text is invalid. The message contains the text and a remedy; the caller adds the place in the
+    file.
     """
     try:
         if len(text) > MAX_EXPRESSION_LENGTH:

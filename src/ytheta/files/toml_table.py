@@ -21,7 +21,7 @@ class Table:
 
     @property
     def name(self) -> str:
-        """The value of the key ``name``, empty if there is none. The key does not count as read."""
+        """The value of the key ``name``, empty if there is none. Using it does not mark the key as read."""
         name = self._remaining.get("name", "")
         return name if isinstance(name, str) else ""
 

@@ -63,7 +63,7 @@ class Node:
         return value
 
     def number(self, key: str, default: float | None = None) -> float:
-        """Return an attribute that is one finite number; required if there is no default."""
+        """Return an attribute that is one finite number. Without a default, the attribute is required."""
         if default is not None and key not in self.attributes:
             return default
         return self.numbers(key, 1)[0]
@@ -71,7 +71,7 @@ class Node:
     def numbers(
         self, key: str, count: int | None = None, default: tuple[float, ...] | None = None
     ) -> tuple[float, ...]:
-        """Return an attribute that is a list of finite numbers, with ``count`` entries if it is given."""
+        """Return an attribute that is a list of finite numbers, with ``count`` entries if ``count`` is given."""
         if default is not None and key not in self.attributes:
             return default
         text = self.text(key)

@@ -36,7 +36,7 @@ def check_link(link: Link) -> None:
 
 
 def check_joint(joint: Joint, *, cut: bool) -> None:
-    """Check the kind, the axis, the frames, the limits and the drive of a joint; ``cut``: it is a cut joint."""
+    """Check the kind, the axis, the frames, the limits and the drive of a joint; ``cut`` is true for a cut joint."""
     place = f"joint {joint.name!r}"
     if joint.kind is JointKind.POINT and not cut:
         raise RobotError(f"{place}: a 'point' joint can only close a loop; declare it as a loop or change its type")

@@ -1,6 +1,6 @@
 """Coordinates of a robot: their names, the linear maps to joint and motor positions, and checks.
 
-The joint positions are q = A x + b, x being the coordinates; see ``robot.robot``.
+The joint positions are q = A x + b, where x are the coordinates; see ``robot.robot``.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def check_motors(motors: Sequence[Motor], joints: Sequence[Joint], loops: Sequen
 
 
 def check_couplings(couplings: Sequence[Coupling], movable: Sequence[Joint], motors: Sequence[Motor]) -> None:
-    """Check that every coupling determines a different movable joint from existing joints and motors."""
+    """Check that couplings determine movable joints, no joint twice, and that their terms are joints or motors."""
     names = {joint.name for joint in movable}
     known = names | {motor.name for motor in motors if motor.is_coordinate}
     dependent = {motor.name for motor in motors} - known
@@ -66,7 +66,7 @@ def check_actuated(
         if name not in known:
             raise RobotError(f"the actuated coordinate {name!r} does not exist{suggest_names(name, known)}")
     if has_loops and not actuated:
-        return  # they may be chosen later; functions that need them check for it
+        return  # they may be chosen later; functions that need actuated coordinates check that there are any
     free = [name for name in coordinates if name not in chosen and name not in in_loops]
     if free:
         raise RobotError(
@@ -142,7 +142,7 @@ def build_motor_map(
 
 
 def _sort_by_dependency(couplings: Sequence[Coupling]) -> Iterator[Coupling]:
-    """Yield each coupling after those that determine the joints in its terms."""
+    """Yield each coupling after the couplings that determine the joints in its terms."""
     by_joint = {coupling.joint: coupling for coupling in couplings}
     done: set[str] = set()
     for start in by_joint:

@@ -1,7 +1,8 @@
 """Declared forces of a robot: checks, evaluation of their shapes, and replacement of symbolic lengths by numbers.
 
-A force adds ``k * shape(q)`` to the torque of each joint that it acts on. A name in its expressions refers to an entry
-of its ``where``, to the position of a joint or motor, or to a symbolic length. Ambiguous names are errors.
+A force adds ``k * shape(q)`` to the torque of each joint on which the force acts. A name in the expressions of the
+force refers to an entry of its ``where``, to the position of a joint or motor, or to a symbolic length. Ambiguous
+names are errors.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ def evaluate_shapes(force: Force, positions: Mapping[str, Any]) -> dict[str, Any
 
 
 def find_lengths(force: Force, lengths: Collection[str]) -> frozenset[str]:
-    """Return the symbolic lengths that a force uses; ``lengths`` are all declared ones."""
+    """Return the symbolic lengths that a force uses; ``lengths`` are all declared lengths."""
     used = {name for _, text in (*force.where, *force.torque) for name in parse_expression(text).names}
     return frozenset(used & set(lengths))
 
@@ -130,7 +131,7 @@ def _parse(text: str, place: str) -> Expression:
 
 
 def _evaluate_constants(expression: Expression, known: Mapping[str, Any], moving: Sequence[str], place: str) -> Any:
-    """Return the value, or UNKNOWN if it depends on positions; RobotError if a constant is not finite."""
+    """Return the value, or UNKNOWN if the value depends on positions; RobotError if a constant is not finite."""
     try:
         return expression.evaluate(known, dict.fromkeys(moving, UNKNOWN))
     except RobotError as error:

@@ -25,7 +25,7 @@ ORIGIN: Vector = (0.0, 0.0, 0.0)
 IDENTITY_ROTATION: Matrix = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 ANGLE_STEP = math.pi / 6
-MAX_ANGLE = 1e6  # rad; larger doubles are too coarse for multiples of pi/6 to be recognized
+MAX_ANGLE = 1e6  # rad; the spacing of larger doubles is too coarse to recognize multiples of pi/6
 
 # cos(k pi/6) for k = 0 … 11, correctly rounded: the cosine of a quarter turn is 0, not 6e-17.
 _HALF_ROOT_3 = math.sqrt(3.0) / 2.0
@@ -34,7 +34,7 @@ _COSINES = (1.0, _HALF_ROOT_3, 0.5, 0.0, -0.5, -_HALF_ROOT_3, -1.0, -_HALF_ROOT_
 
 @dataclass(frozen=True)
 class Frame:
-    """A right-handed frame seen from another one."""
+    """A right-handed frame seen from another frame."""
 
     translation: Position = ORIGIN
     rotation: Matrix = IDENTITY_ROTATION
@@ -96,7 +96,7 @@ class Frame:
 
     @staticmethod
     def from_quaternion(w: float, x: float, y: float, z: float) -> Frame:
-        """The rotation of a quaternion (scalar first), which need not have unit length; InputError if it is zero."""
+        """The rotation of a quaternion (scalar first) of any norm; InputError if the norm is zero."""
         w, x, y, z = scale_to_order_one((w, x, y, z))
         if not any((w, x, y, z)):
             raise InputError("a quaternion of zeros is not a rotation; give a unit quaternion")

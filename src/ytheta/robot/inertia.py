@@ -1,15 +1,15 @@
 """The ten inertial parameters of a rigid body and their physical consistency.
 
-Three equivalent descriptions:
+There are three equivalent descriptions:
 
     ten parameters      theta = (m, mx, my, mz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz), inertia about the frame origin
     about the centre    mass, centre, inertia tensor about the centre
     pseudo-inertia      P = [[S, h], [h^T, m]] with S = integral of x x^T dm = tr(I)/2 1 - I and h = m c
 
-A change of frame is P_A = H P_B H^T, H being the homogeneous matrix of frame B seen from A. It is linear in P, so that
-a 10 x 10 matrix maps theta_B to theta_A. A mass distribution with these parameters exists if and only if P is positive
-semidefinite (Wensing, Kim, Slotine 2018, "Linear matrix inequalities for physically consistent inertial parameter
-identification").
+A change of frame is P_A = H P_B H^T, where H is the homogeneous matrix of frame B seen from A. The change is linear in
+P, so that a 10 x 10 matrix maps theta_B to theta_A. A mass distribution with these parameters exists if and only if P
+is positive semidefinite (Wensing, Kim, Slotine 2018, "Linear matrix inequalities for physically consistent inertial
+parameter identification").
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from ytheta.shapes import Float
 
 Ten: TypeAlias = Float[np.ndarray, "10"]
 
-# Relative to the largest principal moment. Files give moments with three to six digits; rounding the last one can make
-# a flat plate violate the triangle inequality.
+# Tolerance relative to the largest principal moment. Files give moments with three to six digits. Rounding the last
+# digit can make a flat plate violate the triangle inequality.
 CONSISTENCY_TOLERANCE = 1e-6
 
 
@@ -138,7 +138,7 @@ class Inertia:
             return Consistency(False, "the inertia about the centre of mass is too large to compute with")
         moments = np.linalg.eigvalsh(about_center)
         moments_text = ", ".join(f"{moment:.4g}" for moment in moments)
-        # Moments about the centre are differences of moments about the origin and contain their rounding errors.
+        # Moments about the centre are differences of larger numbers and contain the rounding errors of those.
         slack = tolerance * abs(moments).max() + 1e-13 * abs(self.vector).max()
         if moments[0] < -slack:
             return Consistency(False, f"negative principal moment of inertia: {moments_text} kg m2")

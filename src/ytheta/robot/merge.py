@@ -13,8 +13,9 @@ from ytheta.robot.parts import Joint, JointKind, Link, Marker
 class Merge:
     """The links and joints that remain after merging.
 
-    ``carrier`` contains, for each original link, the link into which it is merged and its frame seen from that link. A
-    link that is not merged is its own carrier.
+    ``carrier`` maps the name of each original link to two values: the name of its carrier, which is the link into which
+    it is merged, and the frame of the original link seen from the carrier. A link that is not merged is its own
+    carrier.
     """
 
     links: tuple[Link, ...]
@@ -40,7 +41,7 @@ class Merge:
 
 
 def merge_fixed_links(links: Sequence[Link], joints: Sequence[Joint], values: Mapping[str, float]) -> Merge:
-    """Merge links on fixed joints, except loads. ``values`` are the symbolic lengths; links with mass need them."""
+    """Merge links on fixed joints, except loads. ``values`` of symbolic lengths are needed for links with mass."""
     by_name = {link.name: link for link in links}
     carrier: dict[str, tuple[str, Frame]] = {links[0].name: (links[0].name, IDENTITY)}
     inertia = {links[0].name: links[0].inertia}

@@ -1,29 +1,33 @@
 """Modified Denavit-Hartenberg frames of any tree, after Khalil and Kleinfinger.
 
-Every joint rotates about or slides along the z axis of the frame of its child link. Six numbers, a row, describe it::
+Every joint rotates about or slides along the z axis of the frame of its child link. Six numbers, called a row,
+describe the joint::
 
     placement = Rz(gamma) Tz(b) Rx(alpha) Tx(a) Rz(theta) Tz(d),   then Rz(q) or Tz(q)
 
 Reference     Khalil, Kleinfinger 1986, "A new geometric notation for open and closed-loop robots"; Craig, "Introduction
               to Robotics", for chains (gamma = b = 0). [lin1995] writes b_i, beta_i for a, alpha of row i.
 Accepts       every tree; loops stay cut joints between the new frames; loads keep their frames, in fixed rows
-Notation      z, x    axis of the joint that moves the link; normal from it to the axis of the first movable child
-              origin  of the link frame: the foot of this normal on z
+Notation      z       axis of the joint that moves the link
+              x       common normal from z to the axis of the first movable child
+              origin  origin of the link frame: the foot of the common normal on z
 
 The axes do not determine the frames completely. The remaining choices are:
 
-- The base keeps its frame. Its rows, and those of second and further children of a link, use gamma and b.
-- q keeps its sense: z points along the axis of the joint. x has two possible directions. The preferred one
-  has theta and gamma of at most a quarter turn; if both directions have, it is the one with a > 0 or, if a = 0, the one
-  with alpha > 0.
+- The base keeps its frame. The rows of its children, and of second and further children of other links, use gamma and
+  b.
+- q keeps its sense: z points along the axis of the joint. x has two possible directions. Preferred is the direction
+  in which theta and gamma are at most a quarter turn. If this is true of both directions, the one with a > 0 is
+  preferred or, if a = 0, the one with alpha > 0.
 - A link without movable children has theta = d = 0.
 - If the axes of a revolute link and its first child are parallel, d = 0 in the row of the link; if the axes coincide,
   theta = 0, too. Rows of parallel axes have b = 0.
-- The position of a prismatic axis is arbitrary. Its frame has the origin of its first child's frame (a = d = 0 in the
-  row of the child); if only prismatic joints follow, the origin of its parent's frame.
-- If the first child is nearly parallel (TOLERANCE < sin alpha <= NEARLY_PARALLEL_SINE, as in calibrated arms), the foot
-  of the normal is far outside the robot, and inertias about it are inaccurate. The link is treated like a link without
-  children. Rows of nearly parallel axes use gamma, b and d and are accurate to about 1e-16 m / alpha.
+- The position of a prismatic axis is arbitrary. The link frame has the origin of its first child's frame (a = d = 0 in
+  the row of the child). If only prismatic joints follow, the link frame has the origin of its parent's frame.
+- If the axis of the first child is nearly parallel to z (TOLERANCE < sin alpha <= NEARLY_PARALLEL_SINE, as in
+  calibrated arms), the foot of the normal is far outside the robot, and inertias about this foot are inaccurate. The
+  link is therefore treated like a link without children. Rows of nearly parallel axes use gamma, b and d and are
+  accurate to about 1e-16 m / alpha.
 """
 
 from __future__ import annotations
@@ -43,11 +47,13 @@ from ytheta.shapes import Float
 
 Vec3: TypeAlias = Float[np.ndarray, "3"]
 
-TOLERANCE = 1e-9  # bounds the sine between parallel axes, and lengths treated as zero, relative to the largest offset
+# Largest sine of the angle between axes that count as parallel. It is also the ratio of a length to the largest offset
+# of the robot; below this ratio, the length counts as zero.
+TOLERANCE = 1e-9
 NEARLY_PARALLEL_SINE = 1e-2  # largest sine of the angle between nearly parallel axes
 ANGLE_TOLERANCE = 1e-12  # rad; an angle within this of a multiple of pi/6 is replaced by that multiple
-MAX_PREFERRED_ANGLE = math.pi / 2 + TOLERANCE  # rad, of theta and gamma
-MAX_OFFSET = 1e60  # metres; inertias of composite bodies contain fourth powers of lengths
+MAX_PREFERRED_ANGLE = math.pi / 2 + TOLERANCE  # rad; largest preferred theta and gamma
+MAX_OFFSET = 1e60  # metres; the computation of inertias contains fourth powers of lengths, which must not overflow
 
 
 @dataclass(frozen=True)
@@ -104,7 +110,7 @@ def to_modified_dh(robot: Robot) -> ModifiedDH:
     original = robot.numeric.merged
     tol = TOLERANCE * _find_largest_offset(original)
     axes: dict[str, _Axis] = {}  # the axis of each link's joint, in the original frame of the link
-    below: dict[str, _Axis] = {}  # the axis of its first child's joint, in the same frame
+    below: dict[str, _Axis] = {}  # the axis of the joint of each link's first child, in the same frame
     for joint in reversed(
         original.movable
     ):  # from the tips; the first of several siblings comes last and overwrites the others
@@ -132,7 +138,8 @@ def to_modified_dh(robot: Robot) -> ModifiedDH:
 class _Axis:
     """The axis of a joint at q = 0: its direction, a point on it, and the origin of the link frame.
 
-    ``point`` is None for a prismatic axis if only prismatic joints follow; ``origin`` is None if the parent gives it.
+    ``point`` is None for a prismatic axis if only prismatic joints follow. ``origin`` is None if the parent determines
+    the origin.
     """
 
     z: Vec3
@@ -195,8 +202,8 @@ def _choose_frame(joint: Joint, above: Frame, axis: _Axis, below: _Axis | None, 
 def _choose_origin(axis: _Axis, parent_z: Vec3, parent_origin: Vec3) -> Vec3:
     """Return the origin of a link frame.
 
-    If the first child does not determine it, it is the foot of the normal to the parent's z axis, or the point nearest
-    to the parent's origin if these axes are nearly parallel.
+    If the first child does not determine the origin, the foot of the normal to the parent's z axis is returned. If
+    these axes are nearly parallel, the point nearest to the parent's origin is returned.
     """
     if axis.origin is not None:
         return axis.origin
@@ -207,7 +214,7 @@ def _choose_origin(axis: _Axis, parent_z: Vec3, parent_origin: Vec3) -> Vec3:
 
 
 def _choose_x(z: Vec3, origin: Vec3, below: _Axis, tol: float) -> Vec3 | None:
-    """Return the direction of x, in the preferred sense; None if the axis of the first child does not determine it."""
+    """Return the direction of x, in the preferred sense; None if the axis of the first child does not determine x."""
     offset = np.zeros(3) if below.point is None else below.point - origin
     normal = np.cross(z, below.z)
     sine = float(np.linalg.norm(normal))
@@ -225,7 +232,7 @@ def _build_frame(origin: Vec3, x: Vec3, z: Vec3) -> Frame:
 
 
 def _compute_row(joint: Joint, frame: Frame, tol: float) -> Row:
-    """Return the row of a placement. Of the two rows, one for each sense of the normal, it is the preferred one."""
+    """Return the preferred one of the two rows of a placement, which differ in the sense of the normal."""
     (r11, r12, r13), (r21, r22, r23), (_, _, r33) = frame.rotation
     x, y, z = to_vector(frame.matrix[:3, 3])
     parallel = math.hypot(r13, r23) <= TOLERANCE

@@ -17,7 +17,7 @@ from ytheta.shapes import Float
 
 FRICTION_PARAMETERS = {"viscous": "fv", "coulomb": "fc", "offset": "fo"}
 
-# Exponent of length in the unit of a parameter, such as 1 in kg m. It is 2 for parameters that are not listed.
+# Exponent of length in the unit of a parameter, such as 1 in kg m. Parameters not listed have exponent 2.
 LENGTH_EXPONENTS = {"m": 0.0, "mx": 1.0, "my": 1.0, "mz": 1.0}
 
 
@@ -41,7 +41,7 @@ def match_parameters(robot: Robot, patterns: Sequence[str]) -> tuple[str, ...]:
 
 
 def check_parameter_names(robot: Robot, names: Iterable[str]) -> None:
-    """Raise an error if one of these is not the name of a parameter of the robot."""
+    """Raise an error if one of ``names`` is not the name of a parameter of the robot."""
     known = set(robot.parameter_names)
     for name in names:
         if name not in known:

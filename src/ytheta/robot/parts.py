@@ -65,7 +65,7 @@ class Drive:
 
 @dataclass(frozen=True)
 class Link:
-    """A rigid body. If ``load`` is true, it keeps its own ten parameters when fixed joints are merged."""
+    """A rigid body. If ``load`` is true, the link keeps its own ten parameters when fixed joints are merged."""
 
     name: str
     inertia: Inertia = Inertia()
@@ -142,7 +142,7 @@ class Force:
     ``torque`` contains the names of joints or motors and, for each, the shape of the force: an expression in positions
     (see ``files.expressions``). The force adds ``k * shape`` to the actuator torque of the joint, or to the actuator
     force if the joint is prismatic. ``value`` is the value of k. ``where`` defines names for the expressions; each
-    definition may use those before it. A spring with rest position 0.3 rad has the torque
+    definition may use the names before it. A spring with rest position 0.3 rad has the torque
     ``(("joint5", "joint5 - 0.3"),)``.
     """
 

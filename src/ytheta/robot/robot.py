@@ -31,7 +31,7 @@ from ytheta.shapes import Float
 
 @dataclass(frozen=True)
 class Robot:
-    """An immutable robot description. The constructor raises an error if its parts contradict each other.
+    """An immutable robot description. The constructor raises an error if the parts contradict each other.
 
     Attributes
     ----------
@@ -42,10 +42,10 @@ class Robot:
     couplings  joint positions that are linear functions of other positions
     motors     motors that drive several joints, such as those of a differential wrist
     forces     declared forces, such as springs and counterbalances
-    actuated   names of the actuated coordinates; optional without loops, where it only determines their order
+    actuated   names of the actuated coordinates; without loops, they are optional and determine only the order of x
     markers    named frames on links
     home       configuration from which loops are closed; coordinates that it does not name are 0
-    gravity    in m/s^2, in the world frame
+    gravity    gravitational acceleration in m/s^2, in the world frame
     mounting   frame of the base, seen from the world
     lengths    declared symbolic lengths and their values in metres; None is a length without a value
     about      one line for lists of robots
@@ -215,7 +215,7 @@ class Robot:
         """Names of the standard parameters theta.
 
         There are ten for each moving link and load, then four for each movable joint, cut joint and motor, then one for
-        each force. Links on fixed joints have none, since they are merged into the links that carry them.
+        each force. Links on fixed joints have no parameters, since they are merged into the links that carry them.
         """
         links = (joint.child for joint in self.joints if not self._is_merged(joint))
         bodies = (parameter_name(link, p) for link in links for p in LINK_PARAMETERS)

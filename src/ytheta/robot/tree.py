@@ -1,4 +1,4 @@
-"""The kinematic tree: sorting, and checks that it has one root and no undeclared cycle."""
+"""The kinematic tree: sorting, and checks that the tree has one root and no undeclared cycle."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from ytheta.errors import RobotError, suggest_names
 from ytheta.robot.checks import check_joint, check_unique
 from ytheta.robot.parts import Joint, Link, Loop, Motor
 
-# Ten times as many as in the largest humanoids. The matrix from coordinates to joint positions is dense.
+# Largest number of joints and motors, ten times as many as in the largest humanoids. It is limited because the matrix
+# from coordinates to joint positions is dense.
 MAX_JOINTS = 2000
 
 

@@ -1,4 +1,4 @@
-"""The robots that come with ytheta: one TOML file each, every number with its source."""
+"""The robots that come with ytheta. Each is one TOML file, which gives the source of every number."""
 
 from __future__ import annotations
 

@@ -31,11 +31,12 @@ from ytheta.shapes import (
 )
 
 CLOSURE_TOLERANCE = 1e-9  # metres and radians: far below the clearance of any mechanism, far above rounding errors
-MAX_STRIDES = 1000  # between home and the goal: sixteen turns, more than any mechanism needs
-MAX_POSITION = 1e6  # radians or metres: larger positions and gaps are mistakes, and too large for the solver
-MAX_ITERATIONS_TO_SMALLEST_GAP = 200  # of Newton's method, which converges slowly if the loops cannot close
-# Relative to the largest singular value. Near a singular pose the gap grows with the square of the distance from that
-# pose. A pose that is closed to CLOSURE_TOLERANCE may therefore be as far from it as the square root of the tolerance.
+MAX_STRIDES = 1000  # largest number of strides between home and the goal: sixteen turns, more than any mechanism needs
+MAX_POSITION = 1e6  # radians or metres; larger positions and gaps are mistakes, and too large for the solver
+MAX_ITERATIONS_TO_SMALLEST_GAP = 200  # Newton's method converges slowly if the loops cannot close
+# Ratio of a singular value to the largest one (or to 1, if that is larger); below it, the singular value counts as
+# zero. Near a singular pose, the gap grows with the square of the distance from that pose. A pose that is closed to
+# CLOSURE_TOLERANCE may therefore be as far from the singular pose as the square root of CLOSURE_TOLERANCE.
 RANK_TOLERANCE = math.sqrt(CLOSURE_TOLERANCE)
 
 
@@ -43,7 +44,7 @@ RANK_TOLERANCE = math.sqrt(CLOSURE_TOLERANCE)
 class LoopState:
     """One loop at a pose: the gap between both sides of its cut joint, and the position of this joint.
 
-    The gap is the norm of a residual of metres and radians; the position is in metres or radians.
+    The gap is the norm of a residual with entries in metres and radians. The position is in metres or radians.
     """
 
     name: str
@@ -53,11 +54,11 @@ class LoopState:
 
 @dataclass(frozen=True)
 class Closure:
-    """The outcome of closing a robot's loops, with advice if they do not close.
+    """The outcome of closing a robot's loops, with advice if the loops do not close.
 
-    ``freedom`` is the number of coordinates that the loops leave free at this pose. ``determined`` is True if there are
-    as many actuated coordinates and they determine all others. If a loop opens on the way from home, ``reached`` is
-    False and the pose is the last one at which all loops are closed.
+    ``freedom`` is the number of coordinates that the loops leave free at this pose. ``determined`` is True if the
+    actuated coordinates are ``freedom`` in number and determine all other coordinates. If a loop opens on the way from
+    home, ``reached`` is False, and the pose is the last one at which all loops are closed.
     """
 
     coordinates: dict[str, float]
@@ -113,7 +114,7 @@ def close_loops(robot: Robot, actuated: Mapping[str, float] | None = None) -> Cl
 def close_near(
     robot: Robot, x: SamplesByCoordinate, free: Sequence[int], *, max_iterations: int = MAX_ITERATIONS
 ) -> tuple[SamplesByCoordinate, Shaped[np.ndarray, "samples"]]:
-    """Close the loops of samples by changing their free coordinates, which are the start of Newton's method.
+    """Close the loops of samples by changing their free coordinates, with Newton's method started at x.
 
     Return the coordinates, and whether each sample is closed. If loops cannot close, the coordinates approach the pose
     with the smallest gap.
@@ -137,7 +138,7 @@ def compute_closure_residuals(robot: Robot, x: AnyBatchByCoordinate) -> AnyBatch
 
 
 def compute_closure_jacobian(robot: Robot, x: PerCoordinate) -> Float[np.ndarray, "equations coordinates"]:
-    """Derivatives of the residuals of all loops by the coordinates."""
+    """Derivatives of the residuals of all loops with respect to the coordinates."""
     if not len(x):
         return np.zeros((0, 0))
     _, derivatives = linearize(lambda samples: compute_closure_residuals(robot, samples), x[None], range(len(x)))
@@ -164,7 +165,7 @@ def _compute_position(cut: CutJoint) -> float:
 
 
 def _make_goal(robot: Robot, positions: dict[str, float]) -> PerCoordinate:
-    """The home configuration, with the given positions in place of those of the actuated coordinates at home."""
+    """The home configuration, in which the named actuated coordinates have the given positions."""
     x = robot.home_coordinates.copy()
     for name, position in positions.items():
         if name not in robot.actuated:
@@ -237,7 +238,7 @@ def _explain_gap(robot: Robot, x: PerCoordinate, limit: str = "") -> str:
 def _explain_stop(robot: Robot, last: PerCoordinate, goal: PerCoordinate, free: list[int]) -> str:
     """Explain why the motion from home stopped at the pose ``last``.
 
-    The loops cannot close at the goal, or only in another assembly.
+    Either the loops cannot close at the goal, or they close there only in another assembly.
     """
     start = goal.copy()
     start[free] = last[free]
@@ -253,7 +254,7 @@ def _explain_stop(robot: Robot, last: PerCoordinate, goal: PerCoordinate, free: 
 
 
 def _explain_choice(robot: Robot, freedom: int) -> str:
-    """Explain why the actuated coordinates do not determine a pose: they are too many, too few, or unsuitable."""
+    """Explain why the actuated coordinates do not determine a pose: too many, too few, or unsuitable ones."""
     count, names = len(robot.actuated), ", ".join(robot.actuated) or "none"
     statement = f"the loops of robot {robot.name!r} leave {freedom} coordinate{'s' if freedom != 1 else ''} free, but"
     if count > freedom:

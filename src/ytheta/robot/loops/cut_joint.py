@@ -1,12 +1,12 @@
 """Cut joints: residual, position and rate of the joint at which a loop is cut, for scalars of any kind.
 
 A cut joint has two sides: one frame on its parent link and one on its child link. The poses of both frames are computed
-from the last link that the paths to parent and child share. Joints before that link have no influence.
-The relative pose of both frames is described by::
+relative to the shared link, the last link that is on the paths from the base to both parent and child. Joints before
+the shared link have no influence. The relative pose of both frames is described by::
 
     separation  origin of the child's frame minus origin of the parent's frame, in the axes of the shared link
     shift       the same vector in the axes of the parent's frame
-    rotation    of the child's frame relative to the parent's frame; in a closed loop, the motion of the cut joint
+    rotation    child's frame relative to the parent's frame; in a closed loop, this is the motion of the cut joint
 
 The residual of a loop vanishes if and only if the loop is closed. Let a be the axis of the joint, (a, b1, b2) an
 orthonormal basis, and n and angle the axis and the angle of ``rotation``. The entries of the residual are::
@@ -16,10 +16,10 @@ orthonormal basis, and n and angle the axis and the angle of ``rotation``. The e
     prismatic   (b1, b2) · shift, n sin(angle), 1 - cos(angle)
     fixed       separation, n sin(angle), 1 - cos(angle)
 
-The norm of the residual is called the gap of the loop (metres and radians). There are more entries than constraints of
-the joint: the entry along a and the entry with the cosine have a zero gradient at closed poses, but they exclude half
-turns that the joint does not allow, at which the other entries vanish too. In planar loops further entries are
-redundant.
+The norm of the residual is called the gap of the loop (metres and radians). The residual has more entries than the
+joint has constraints. The entry along a and the entry with the cosine have a zero gradient at closed poses. They are
+needed because all other entries vanish also at half turns that the joint does not allow. In planar loops, further
+entries are redundant.
 
 Joint positions q, their cosines and their sines are arrays of floats or complex numbers with any leading axes, or
 object arrays of CasADi or SymPy scalars without leading axes.
@@ -48,7 +48,7 @@ from ytheta.shapes import (
     Vector3,
 )
 
-_XYZ, _YZX, _ZXY = [0, 1, 2], [1, 2, 0], [2, 0, 1]  # indices
+_XYZ, _YZX, _ZXY = [0, 1, 2], [1, 2, 0], [2, 0, 1]  # indices of matrix rows and columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,9 +91,9 @@ class CutJoint:
         return self.shift @ np.array(self.joint.axis)
 
     def rate(self, joints: int) -> AnyPerJoint:
-        """The row r with which the velocity of a revolute cut joint is r @ qd, if the loop is closed.
+        """The row r such that r @ qd is the velocity of a revolute cut joint in a closed loop.
 
-        Only for joint positions without leading axes.
+        The joint positions must have no leading axes.
         """
         row = np.zeros(joints, dtype=object)
         for k, axis in self.loop_axes.items():
@@ -154,7 +154,7 @@ def locate_cut_joint(
 def _attach(R: AnyBatchOfMatrix3, p: AnyBatchOfVector3, frame: Frame) -> tuple[AnyBatchOfMatrix3, AnyBatchOfVector3]:
     """Rotation and origin of a frame that is fixed to the frame (R, p).
 
-    Products with an identity are left out, because tracing them takes time.
+    Multiplications by an identity are skipped, because tracing them takes time.
     """
     if frame.translation != ORIGIN:
         p = p + R @ np.array(frame.translation)
@@ -175,7 +175,7 @@ def _make_rotation(
 def _complete_basis(axis: Vector3) -> Matrix3:
     """An orthonormal basis, as rows, whose first vector is the unit vector ``axis``.
 
-    If the axis is a coordinate axis, so are the others.
+    If ``axis`` is a coordinate axis, so are the other two vectors.
     """
     cross = _skew(axis)
     normal = cross[:, np.argmin(np.abs(axis))]

@@ -17,20 +17,21 @@ import numpy as np
 
 from ytheta.shapes import AnyBatchByCoordinate, AnyBatchByEquation, Float, PerSample, SamplesByCoordinate, Shaped
 
-STEP_TOLERANCE = 1e-8  # radians or metres: the error after a Newton step is about the square of the step
-MAX_STEP_LENGTH = 0.5  # radians or metres: for a Newton step, and for the change of free coordinates in one stride
-MAX_ITERATIONS = 40  # of Newton's method
-MIN_DECREASE_SHARE = 0.1  # of the decrease that the slope predicts for a Newton step; a step with less is halved
+# Radians or metres. Newton's method ends after a shorter step. The error is then about the square of that step.
+STEP_TOLERANCE = 1e-8
+MAX_STEP_LENGTH = 0.5  # radians or metres; largest Newton step, and largest change of free coordinates in one stride
+MAX_ITERATIONS = 40  # iterations of Newton's method
+MIN_DECREASE_SHARE = 0.1  # actual divided by predicted decrease of the residual; below it, the step is halved
 MIN_STEP_SHARE = 2.0**-6  # smallest fraction of a Newton step that is tried
-MAX_STRIDE = 0.1  # radians or metres: the change of actuated coordinates in one stride
-MIN_STRIDE_SHARE = 2.0**-10  # a stride is halved, down to this fraction, if the loops open or leave their branch
+MAX_STRIDE = 0.1  # radians or metres; largest change of actuated coordinates in one stride
+MIN_STRIDE_SHARE = 2.0**-10  # smallest fraction of a stride; strides are halved if the loops open or leave their branch
 DAMPING = 0.1  # dimensionless factor; see ``compute_least_squares_step``
 
 
 class NewtonStep(NamedTuple):
-    """The Newton step of every sample: ``x[free] - step`` closes its loops to first order.
+    """The Newton step of every sample: ``x[free] - step`` closes the loops to first order.
 
-    ``size`` is the norm of the residual. ``slope`` is the decrease of this norm for a full step, to first order.
+    ``size`` is the norm of the residual. ``slope`` is the first-order prediction of its decrease by a full step.
     """
 
     size: PerSample
@@ -87,7 +88,7 @@ def continue_to(
     ``driving`` lists the indices of the actuated coordinates that move loops. Coordinates that are neither driving nor
     free are set to their goals at the start. ``close`` closes the loops of samples and returns the new coordinates, and
     for each sample whether it is closed and on its branch. Return the last closed pose of each sample, and the fraction
-    of the distance to the goal that it covered (1 if it reached the goal).
+    of the distance to the goal that the sample covered (1 at the goal).
     """
     start, x = x[:, driving], x.copy()
     at_once = [k for k in range(x.shape[1]) if k not in driving and k not in free]
@@ -114,7 +115,7 @@ def continue_to(
 def compute_least_squares_step(equations: Equations, x: SamplesByCoordinate, free: Sequence[int]) -> NewtonStep:
     """The damped Newton step (J^T J + mu 1)^-1 J^T c, also for equations that are redundant or have no solution.
 
-    The damping mu is proportional to the norm of the residual c (Levenberg-Marquardt), so that it vanishes as the loops
+    The damping mu is proportional to the norm of the residual c (Levenberg-Marquardt), so that mu vanishes as the loops
     close. If the loops cannot close, J is singular at the pose with the smallest gap, and only damped steps converge to
     this pose.
     """
@@ -132,7 +133,7 @@ def compute_least_squares_step(equations: Equations, x: SamplesByCoordinate, fre
 def linearize(
     equations: Equations, x: SamplesByCoordinate, indices: Sequence[int]
 ) -> tuple[Float[np.ndarray, "samples equations"], Float[np.ndarray, "samples equations indices"]]:
-    """Values of the equations, and their derivatives by the coordinates ``indices``.
+    """Values of the equations, and their derivatives with respect to the coordinates ``indices``.
 
     The derivatives are computed with complex steps, so that there is no cancellation and no truncation error.
     """

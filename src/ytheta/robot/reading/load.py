@@ -34,10 +34,10 @@ def load(
 ) -> Robot:
     """Load a robot from the catalog or from a ``.urdf``, ``.xml`` (MJCF or URDF) or ``.toml`` file.
 
-    ``snap``: angles within this tolerance (rad) of a multiple of pi/6 are replaced by it; 0 keeps all angles.
+    ``snap``: an angle within this tolerance (rad) of a multiple of pi/6 becomes that multiple; 0 keeps all angles.
     ``strict``: inertias that are not physically consistent raise an error instead of a warning.
     ``fix_base``: a floating base is fixed at its position in the file; without this option, it is an error.
-    ``lengths``: values of symbolic lengths, which override those in the file.
+    ``lengths``: values of symbolic lengths; they override the values in the file.
 
     Notes and warnings about the file are logged and kept in ``robot.findings``.
     """
@@ -53,7 +53,7 @@ def load(
         robot = replace(robot, findings=(*robot.findings, *warnings))
         _close_at_home(robot)
     except RobotFileError:
-        raise  # its message names the file already
+        raise  # the message of this error names the file already
     except InputError as error:
         raise type(error)(f"{path.name}: {error}") from None
     for finding in robot.findings:
@@ -113,7 +113,7 @@ def _read(path: Path, *, snap: float, fix_base: bool, extended_by: tuple[Path, .
 
 
 def _read_extended(reference: str, files: tuple[Path, ...], *, snap: float, fix_base: bool) -> Robot:
-    """Read the robot that the last of these files extends. It is in the folder of that file or in the catalog."""
+    """Read the robot that the last of these files extends, from the folder of that file or from the catalog."""
     where = f"{files[-1].name}, extends"
     path = resolve_reference(reference, files[-1], where)
     if path is None:
@@ -128,7 +128,7 @@ def _read_extended(reference: str, files: tuple[Path, ...], *, snap: float, fix_
     try:
         return _read(path, snap=snap, fix_base=fix_base, extended_by=files)
     except RobotFileError:
-        raise  # its message names the file already
+        raise  # the message of this error names the file already
     except InputError as error:
         raise type(error)(f"{path.name}: {error}") from None
 

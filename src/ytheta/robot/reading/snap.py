@@ -16,8 +16,8 @@ from ytheta.findings import Finding, Severity
 from ytheta.robot.frame import ANGLE_STEP, MAX_ANGLE, Frame, Vector, scale_to_order_one, to_rows
 from ytheta.shapes import Float
 
-MAX_TOLERANCE = ANGLE_STEP / 2  # every angle is within this distance of a multiple
-MIN_REPORTED_CHANGE = 4e-15  # rad; a few units in the last place
+MAX_TOLERANCE = ANGLE_STEP / 2  # rad; every angle is within this distance of a multiple of pi/6
+MIN_REPORTED_CHANGE = 4e-15  # rad; smaller changes are rounding errors, a few units in the last place
 _UNIT_AXES: tuple[Vector, ...] = (
     (1.0, 0.0, 0.0),
     (0.0, 1.0, 0.0),
@@ -64,11 +64,14 @@ class Snapper:
         return unit
 
     def snap_rotation(self, frame: Frame, where: str) -> Frame:
-        """Return the frame, with roll, pitch and yaw set to multiples of pi/6 if these are within the tolerance."""
+        """Return the frame with the nearest rotation whose roll, pitch and yaw are multiples of pi/6.
+
+        If the nearest rotation is not within the tolerance, the frame is not changed.
+        """
         if self.tolerance == 0.0:
             return frame
         candidates = _list_exact_rotations()
-        # The Frobenius distance of two rotations by a small angle phi is sqrt(2) phi.
+        # The Frobenius distance of two rotations that differ by a small angle phi is sqrt(2) phi.
         angles = np.linalg.norm(candidates - np.array(frame.rotation), axis=(1, 2)) / math.sqrt(2.0)
         best = int(np.argmin(angles))
         if not 0.0 < angles[best] <= self.tolerance:

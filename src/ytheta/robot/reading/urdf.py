@@ -123,7 +123,7 @@ def _read_origin(node: Node, snapper: Snapper | None = None) -> Frame:
     if origin is None:
         return IDENTITY
     translation = Frame.shift(*origin.numbers("xyz", 3, default=(0.0, 0.0, 0.0)))
-    if "quat_xyzw" in origin.attributes:  # urdfdom 5 and later
+    if "quat_xyzw" in origin.attributes:  # supported by urdfdom 5 and later
         x, y, z, w = origin.numbers("quat_xyzw", 4)
         try:
             turn = Frame.from_quaternion(w, x, y, z)
@@ -173,7 +173,7 @@ def _read_bound(limit: Node, key: str) -> float:
 
 
 def _read_limit(unlimited: float, limit: Node, key: str, default: float) -> float:
-    """Return a finite number, or the infinity ``unlimited`` if the file contains it."""
+    """Return a limit: a finite number, or the infinity ``unlimited``. The opposite infinity is an error."""
     try:
         if float(limit.get(key, "nan")) == unlimited:
             return unlimited

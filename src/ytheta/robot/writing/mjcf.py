@@ -1,11 +1,12 @@
 """Writes a robot as MJCF: bodies, joints, inertias and drives. Cut joints and couplings become equality constraints.
 
 MuJoCo models dry friction as a constraint that stops a joint with a time constant, not as the sign of the velocity.
-With the default time constant of 20 ms, it behaves like viscous friction up to 0.08 rad/s in the wrist of a UR10; with
-the 2 ms written here, up to 0.006 rad/s. Damping is exactly viscous friction, and armature is exactly rotor inertia.
+With the default time constant of 20 ms, dry friction behaves like viscous friction up to 0.08 rad/s in the wrist of a
+UR10; with the 2 ms written here, only up to 0.006 rad/s. Damping is exactly viscous friction, and armature is exactly
+rotor inertia.
 
-A coupling becomes a tendon of fixed length over its joints. Motors, offsets, drives of cut joints and declared forces
-are not written.
+A coupling becomes a tendon of fixed length that connects its joints. Motors, offsets, drives of cut joints and declared
+forces are not written.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def to_mjcf(robot: Robot, *, drives: bool = False) -> str:
     connects = []
     for loop in robot.loops:
         joint = loop.joint
-        # A cut revolute joint makes two points on its axis coincide, a cut point joint one.
+        # A cut revolute joint is written as two coinciding points on its axis, a cut point joint as one.
         for k in range(2 if joint.kind is JointKind.REVOLUTE else 1):
             point = (*(HINGE_POINT_DISTANCE * k * a for a in joint.axis), 1.0)
             sides = ((joint.parent, joint.placement), (joint.child, joint.seat.inverse()))

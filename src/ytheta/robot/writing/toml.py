@@ -106,7 +106,7 @@ def _format_frame(frame: Frame) -> InlineTable:
         entry["xyz"] = [_format_scalar(value) for value in frame.translation]
     if frame.rotation != IDENTITY_ROTATION:
         rpy = frame.rpy
-        # Angles are easier to read than a matrix. The matrix is written only if they do not reproduce it exactly.
+        # Angles are easier to read than a matrix. The matrix is written only if the angles do not reproduce it exactly.
         if Frame.from_rpy(*rpy).rotation == frame.rotation:
             entry["rpy"] = [_format_angle(angle) for angle in rpy]
         else:

@@ -45,7 +45,7 @@ def read_actuators(
 
 
 def _find_max_force(node: Node, compiler: Compiler) -> float:
-    """Return the largest force before the gear. The control signal of a motor is its force."""
+    """Return the largest force before the gear. The control signal of a ``motor`` is a force with its own limits."""
     bounds = [read_limits(node, "force", compiler)]
     if node.tag == "motor":
         bounds.append(read_limits(node, "ctrl", compiler))

@@ -19,7 +19,7 @@ _GENERATING_TAGS = ("replicate", "attach", "composite", "flexcomp")
 
 @dataclass(frozen=True)
 class Placed:
-    """An element, the pose of the frames around it in its body, and the default class that it inherits."""
+    """An element of a body, the pose of the ``<frame>`` elements around it, and the default class that it inherits."""
 
     node: Node
     around: Frame
@@ -120,7 +120,7 @@ def _flatten(body: Node, childclass: str | None, compiler: Compiler, snapper: Sn
 
 
 def make_unique(proposal: str, used_names: set[str]) -> str:
-    """Return the proposed name, with a number appended if it is already used, and add it to the used names."""
+    """Return the proposed name, with a number appended if it is already used. The result is added to ``used_names``."""
     name, count = proposal, 2
     while name in used_names:
         name, count = f"{proposal}_{count}", count + 1

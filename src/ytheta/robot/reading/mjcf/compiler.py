@@ -72,7 +72,7 @@ def read_flag(node: Node, key: str, *, default: bool) -> bool:
 
 
 def read_leading(node: Node, key: str, default: float) -> tuple[float, tuple[float, ...]]:
-    """Return the first number of a list, and the numbers after it, which may be missing."""
+    """Return the first number of a list, and the numbers after it, if there are any."""
     numbers = node.numbers(key, default=(default,))
     if not numbers:
         raise node.error(f"{key}='' should contain numbers; give at least one, or remove it")
@@ -80,7 +80,7 @@ def read_leading(node: Node, key: str, default: float) -> tuple[float, tuple[flo
 
 
 def read_limits(node: Node, prefix: str, compiler: Compiler) -> tuple[float, float] | None:
-    """Return ``<prefix>range`` if ``<prefix>limited`` or ``autolimits`` makes it a limit, else None."""
+    """Return ``<prefix>range`` if ``<prefix>limited`` or ``autolimits`` makes this range a limit, else None."""
     key = f"{prefix}range"
     limited = read_choice(node, f"{prefix}limited", "auto", ("true", "false", "auto"))
     if limited == "false" or (limited == "auto" and key not in node.attributes):

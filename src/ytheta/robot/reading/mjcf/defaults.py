@@ -31,7 +31,7 @@ class Defaults:
     classes: Mapping[str, Mapping[str, Attributes]]
 
     def apply(self, node: Node, kind: str, childclass: str | None = None) -> Node:
-        """Return the element with inherited attributes; its own class overrides ``childclass``."""
+        """Return the element with inherited attributes; the ``class`` of the element overrides ``childclass``."""
         name = node.attributes.get("class", childclass or MAIN)
         if name not in self.classes:
             raise node.error(f"the default class {name!r} does not exist{suggest_names(name, self.classes)}")

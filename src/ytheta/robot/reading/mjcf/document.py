@@ -1,7 +1,8 @@
 """The MJCF document: insertion of included files, merging of repeated sections, checks of the paths of assets.
 
-As in MuJoCo, an included file is searched for in the folder of the main file, then in the folder of the file that
-includes it; its root element is removed. A file can be included only once, so that includes cannot be circular.
+As in MuJoCo, an included file is searched for in the folder of the main file, then in the folder of the including
+file. The root element of an included file is removed. A file can be included only once, so that includes cannot be
+circular.
 """
 
 from __future__ import annotations

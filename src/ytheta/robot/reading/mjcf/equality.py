@@ -120,7 +120,7 @@ class EqualityReader:
         return frozenset(names)
 
     def _read_coupling(self, node: Node) -> Coupling:
-        """Read MuJoCo's constraint y - y0 = a0 + a1 (x - x0) + …, where x0 and y0 are the ``ref`` of the joints."""
+        """Read MuJoCo's constraint y - y0 = a0 + a1 (x - x0) + …, with the ``ref`` x0 and y0 of the joints."""
         polycoef = node.numbers("polycoef", default=_IDENTITY_POLYNOMIAL)
         a0, a1, *higher = (*polycoef, *_IDENTITY_POLYNOMIAL[len(polycoef) :])
         y = self._find_joint(node, "joint1")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ytheta.findings import Finding, Severity
 
-MAX_NAMES = 12  # in the text of a finding
+MAX_NAMES = 12  # largest number of names in the text of a finding
 
 
 class FindingCollector:
@@ -14,7 +14,7 @@ class FindingCollector:
         self._names: dict[tuple[str, Severity], list[str]] = {}
 
     def warn(self, statement: str, name: str) -> None:
-        """Add a name to a warning, which reports a part of the file that the robot lacks."""
+        """Add a name to a warning. Warnings report parts of the file that the robot lacks."""
         self._names.setdefault((statement, Severity.WARNING), []).append(name)
 
     def note(self, statement: str, name: str) -> None:

@@ -124,7 +124,7 @@ def _read_amount(node: Node) -> tuple[str, float]:
 
 
 def _has_mass(node: Node, compiler: Compiler) -> bool:
-    """Whether a geom contributes to the inertia, which depends on its group, its mass and its shape."""
+    """Whether a geom contributes to the inertia. This depends on the group, mass and shape of the geom."""
     first, last = compiler.inertiagroups
     in_group = first <= node.number("group", 0.0) <= last
     return in_group and _read_amount(node)[1] != 0.0 and _read_shape(node) not in ("plane", "hfield")

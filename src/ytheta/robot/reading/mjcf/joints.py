@@ -1,7 +1,7 @@
 """The joints of an MJCF body as a chain of joints.
 
 The joints of a body move it one after the other, in the order of the file. The axis and the anchor of a joint are given
-in the frame of the body; the joints before it move them, too::
+in the frame of the body. The joints before this joint also move its axis and anchor::
 
     parent ── body's pose ──▶ J1 ──▶ J2 ──▶ … ──▶ body,      J = shift(anchor) turn(axis, q - ref) shift(-anchor)
 
@@ -151,7 +151,7 @@ class JointReader:
         )
 
     def _read_springs(self, node: Node, name: str, *, revolute: bool) -> tuple[Force, ...]:
-        """Return the forces of the spring, one for each power of the deflection that has a stiffness."""
+        """Return the forces of the spring, one for each power of the deflection whose stiffness is not zero."""
         if _has_springdamper(node):
             return ()
         rest = node.number("springref", 0.0)
@@ -177,5 +177,5 @@ class JointReader:
 
 
 def _has_springdamper(node: Node) -> bool:
-    """Whether MuJoCo computes stiffness and damping and ignores those in the file."""
+    """Whether MuJoCo computes stiffness and damping from ``springdamper`` and ignores their values in the file."""
     return all(number > 0.0 for number in node.numbers("springdamper", 2, default=(0.0, 0.0)))

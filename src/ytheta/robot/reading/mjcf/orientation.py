@@ -87,7 +87,7 @@ _READERS = {"quat": _read_quat, "axisangle": _read_axisangle, "xyaxes": _read_xy
 
 
 def _align_z(direction: Float[np.ndarray, "3"]) -> Frame:
-    """Return the smallest rotation that maps the z axis to a direction; half a turn is about x."""
+    """Return the smallest rotation that maps the z axis to a direction; a half turn is about the x axis."""
     x, y, z = to_vector(direction)
     sine = math.hypot(x, y)
     axis = (-y / sine, x / sine, 0.0) if sine > 1e-10 else _AXES["x"]

@@ -88,7 +88,7 @@ def _list_link_names(joints: Sequence[Joint]) -> tuple[str, ...]:
 def _read_inertias(
     bodies: Sequence[Body], joints: Sequence[Joint], compiler: Compiler, findings: FindingCollector
 ) -> dict[str, BodyInertia]:
-    """Return the inertia of every body. It may be unknown for bodies fixed to the world, where it has no effect."""
+    """Return the inertia of every body. Bodies fixed to the world may have an unknown inertia, which has no effect."""
     moves = {WORLD: False}
     for joint in joints:
         moves[joint.child] = moves[joint.parent] or joint.moves
@@ -140,7 +140,7 @@ def _read_home(keyframe: Node, movable: Sequence[str]) -> dict[str, float]:
 
 
 def _choose_actuated(robot: Robot, driven: Iterable[str]) -> tuple[str, ...]:
-    """Return the coordinates with actuators and those outside loops; empty if a loop has no actuator."""
+    """Return the coordinates with actuators and the coordinates outside loops; empty if a loop has no actuator."""
     if not robot.loops:
         return robot.actuated
     joints = [joint for name in driven for joint in robot.movable if joint.name == name]

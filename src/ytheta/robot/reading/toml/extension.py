@@ -1,7 +1,7 @@
 """TOML files that extend another robot, such as a vendor's URDF, with parts that URDF cannot describe.
 
 Couplings, motors, forces, markers, and links and joints with new names are added. A table with the name of an existing
-joint replaces the drive or the limits of this joint; a table with the name of an existing link replaces its inertia.
+joint replaces the drive or the limits of this joint. A table with the name of an existing link replaces its inertia.
 The geometry of the extended robot does not change. Top-level keys override those of the extended file; symbolic lengths
 are overridden individually.
 """

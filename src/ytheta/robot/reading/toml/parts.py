@@ -97,7 +97,7 @@ def _read_geometry(table: Table, snapper: Snapper) -> tuple[Frame, Frame]:
 
 
 def _read_standard_dh(row: Table, snapper: Snapper) -> tuple[Frame, Frame]:
-    """Return placement and seat. The seat is Rz(theta) Tz(d) Tx(a) Rx(alpha), since the joint moves before it."""
+    """Return placement and seat. The seat is Rz(theta) Tz(d) Tx(a) Rx(alpha), since the joint motion comes first."""
     theta, alpha = (snapper.snap_angle(row.number(key, 0.0), f"{row.where}, {key}") for key in ("theta", "alpha"))
     turn = Frame.turn((0.0, 0.0, 1.0), theta)
     return IDENTITY, turn @ Frame.shift(row.scalar("a", 0.0), 0.0, row.scalar("d", 0.0)) @ _turn_about_x(alpha)
@@ -138,7 +138,7 @@ def read_frame(table: Table, snapper: Snapper) -> Frame:
         turn = snapper.snap_rotation(turn, table.where)
     elif rotation_keys == ["rotation"]:
         matrix = np.array(table.matrix("rotation"))
-        is_bounded = abs(matrix).max() <= 1.0 + 1e-6  # else the product below may overflow
+        is_bounded = abs(matrix).max() <= 1.0 + 1e-6  # with larger entries, the product below may overflow
         if not is_bounded or abs(matrix @ matrix.T - np.eye(3)).max() > 1e-6 or np.linalg.det(matrix) < 0.0:
             raise table.error("'rotation' is not a rotation matrix; give orthonormal rows to six digits, determinant 1")
         turn = Frame(rotation=to_rows(matrix))

@@ -8,7 +8,7 @@ from enum import StrEnum
 class FitFindingCode(StrEnum):
     """The kind of a finding about a fit."""
 
-    ESTIMATOR = "estimator"  # the estimator did not converge, or the equations of one joint alone do not have full rank
+    ESTIMATOR = "estimator"  # no convergence, or the equations of a single joint do not have full rank
     FRICTION = "friction"  # Coulomb friction of a robot with loops does not pass the low-pass
     TORQUE_SIGN = "torque sign"  # torques of the log have the wrong sign
     GRAVITY = "gravity"  # the log contradicts the described direction of gravity

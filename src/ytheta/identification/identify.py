@@ -38,8 +38,9 @@ from ytheta.robot.robot import Robot
 from ytheta.shapes import PerJoint
 
 FRICTION = ("viscous", "coulomb", "offset")
-ASYMMETRIC = "asymmetric"  # short for Coulomb friction and offset: friction that differs between the directions
-NOISE_BANDWIDTH = 0.898  # of the low-pass over its cut-off: the integral of 1 / (1 + x^8)² from 0 to infinity
+ASYMMETRIC = "asymmetric"  # Coulomb friction and offset: friction that differs between forward and backward motion
+# Noise bandwidth of the low-pass divided by its cut-off: the integral of 1 / (1 + x^8)² from 0 to infinity.
+NOISE_BANDWIDTH = 0.898
 
 
 def identify(
@@ -71,7 +72,7 @@ def identify(
     parameters     names or patterns, such as "*.fv", of the standard parameters to estimate. They replace ``friction``
                    and ``rotor_inertia``; all other parameters keep the values of the description
     settings       how the logs are prepared: cut-off, derivatives, decimation and others
-    min_speed      one speed per joint, in rad/s or m/s; the equations of a joint that is slower are left out
+    min_speed      one speed per joint, in rad/s or m/s; equations of a joint are left out while the joint is slower
     threads        number of threads; None uses all cores
     report_stage   called with the name of each stage when it starts
     """
@@ -141,7 +142,7 @@ def _to_logs(logs: Log | Sequence[Log]) -> tuple[Log, ...]:
 
 
 def _expand_friction(friction: Sequence[str]) -> tuple[str, ...]:
-    """Return the kinds of friction without duplicates and abbreviations; ``base_parameters`` refuses unknown kinds."""
+    """Replace "asymmetric" by its two kinds and drop duplicates; ``base_parameters`` refuses unknown kinds."""
     if isinstance(friction, str) or not isinstance(friction, Sequence):
         raise InputError(f"friction must be a list of kinds such as {FRICTION}, or empty; it is {friction!r}")
     kinds = [each for kind in friction for each in (("coulomb", "offset") if kind == ASYMMETRIC else (kind,))]
@@ -161,12 +162,12 @@ def _check_min_speed(robot: Robot, min_speed: Sequence[float] | None) -> PerJoin
 
 
 def _compute_expected_autocorrelation_time(preparation: Preparation) -> float:
-    """Return the autocorrelation time of low-passed white noise, in samples: half the rate over the noise bandwidth."""
+    """Return the autocorrelation time of low-passed white noise, in samples: rate / (2 · noise bandwidth)."""
     return max(1.0, 0.5 * preparation.rate / (NOISE_BANDWIDTH * float(preparation.settings.cutoff)))
 
 
 def _collect_log_findings(logs: Sequence[Log], preparations: Sequence[Preparation]) -> Iterator[Finding]:
-    """Yield the findings of reading and preparing the logs; each names its log if there are several."""
+    """Yield the findings of reading and preparing the logs; with several logs, each finding names its log."""
     for log, preparation in zip(logs, preparations, strict=True):
         for finding in (*log.findings, *preparation.findings):
             yield replace(finding, source=Path(log.source).name) if len(logs) > 1 else finding

@@ -17,12 +17,12 @@ from ytheta.logs.preparing.preparation import Preparation, PreparationSettings, 
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Bool
 
-# Range of positions up to which a joint counts as held; smaller ranges are encoder noise.
+# Range of positions; a joint with a smaller range counts as held, because such a range is encoder noise.
 MAX_HELD_RANGE = (np.radians(2.0), 0.005)  # rad for revolute joints, m for prismatic joints
 
 
 def check_logs(robot: Robot, logs: Sequence[Log]) -> None:
-    """Raise an error if a log has other joints than the robot, values that are not finite, or no torques."""
+    """Raise an error if a log has other joints than the robot, contains non-finite values, or has no torques."""
     for log in logs:
         if not isinstance(log, Log):
             raise InputError(f"{log!r} is not a log; read it with read_log(path, robot)")
@@ -57,8 +57,8 @@ def choose_preparations(
 ) -> tuple[list[Preparation], list[Preparation]]:
     """Choose the preparations of the logs of the fit and of the validation logs, with one common cut-off.
 
-    A cut-off of "auto" is the highest that is chosen for any log of the fit, or the highest that all rates allow if
-    that is lower.
+    With "auto", a cut-off is chosen for each log of the fit and the highest is used for all logs, limited to what the
+    lowest sampling rate allows.
     """
     if not fit:
         raise InputError("there is no log to identify from")
@@ -75,7 +75,7 @@ def choose_preparations(
 
 
 def find_zero_torques(logs: Sequence[Log]) -> Iterator[Finding]:
-    """Yield findings about joints whose torque is always zero; the estimators give their equations no weight."""
+    """Yield findings about joints whose torque is always zero; the equations of such joints get no weight."""
     for log in logs:
         assert log.tau is not None
         names = tuple(name for name, column in zip(log.joints, log.tau.T, strict=True) if not column.any())
@@ -87,7 +87,7 @@ def find_zero_torques(logs: Sequence[Log]) -> Iterator[Finding]:
 
 
 def find_repetitions(fit: Sequence[Log], validation: Sequence[Log]) -> Iterator[Finding]:
-    """Yield findings about validation logs that repeat the motion of the fit; refuse a log of the fit given twice."""
+    """Yield findings about validation logs that repeat the motion of the fit; refuse to fit the same log twice."""
     for k, log in enumerate(fit):
         for other in fit[k + 1 :]:
             if other is log or (np.array_equal(log.q, other.q) and np.array_equal(log.t, other.t)):

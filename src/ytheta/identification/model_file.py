@@ -1,8 +1,8 @@
 """Model files: robots in TOML that every command accepts, with an additional table ``[identification]``.
 
-Of all standard parameters that give the identified base parameters, the robot has those nearest to its description. The
-table contains the base parameters with their covariance, the torque errors and the settings; docs/identify.md describes
-its keys.
+Among all standard parameters that give the identified base parameters, the file contains those nearest to the robot's
+description. The table contains the base parameters with their covariance, the torque errors and the settings;
+docs/identify.md describes the keys of the table.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
 TABLE = "identification"
 SUFFIX = ".toml"
-RELATIVE_TOLERANCE = 1e-8  # of consistent values in a file; all digits are written, so that only edits exceed it
+# Relative difference of values that should agree. All digits are written, so only an edited file exceeds it.
+RELATIVE_TOLERANCE = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,7 +202,7 @@ def _is_number(value: object) -> bool:
 def _find_contradictions(
     robot: Robot, names: Sequence[str], beta: PerBase, std: PerBase, covariance: BaseByBase
 ) -> Iterator[str]:
-    """Yield contradictions between the values of a file; they occur only if the file was edited."""
+    """Yield contradictions between the values of a file; contradictions occur only if the file was edited."""
     known = set(robot.parameter_names)
     for name in names:
         if name.removesuffix("*") not in known:
@@ -226,7 +227,7 @@ def _find_contradictions(
 
 
 def _to_symmetric_matrix(rows: Sequence[Sequence[float]], size: int) -> BaseByBase:
-    """Return the symmetric matrix with these rows of its lower triangle; ValueError if a row has a wrong length."""
+    """Return the symmetric matrix with these rows of its lower triangle; a row of wrong length raises ValueError."""
     lower = np.zeros((size, size))
     for k, row in zip(range(size), rows, strict=True):
         lower[k, : k + 1] = np.array(row, dtype=float).reshape(k + 1)

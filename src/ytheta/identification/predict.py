@@ -1,7 +1,7 @@
 """Torques that the parameters of a robot description or model predict for the motion of a log.
 
-All standard parameters contribute with their described values. Nothing is estimated, so the parameters need not be
-independent. Coulomb friction passes the same low-pass as the measured torque.
+All standard parameters contribute, with their values from the robot description. Nothing is estimated, so the
+parameters need not be independent. Coulomb friction passes the same low-pass as the measured torque.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def predict_torques(
 ) -> Prediction:
     """Predict the torques of all kept samples, and compare them with the measured torques after the same low-pass.
 
-    ``min_speed``: one speed per joint, in rad/s or m/s; samples at which a joint is slower are left out of its errors.
+    ``min_speed``: one speed per joint, in rad/s or m/s; the errors of a joint omit samples at which it is slower.
     """
     if not robot.theta.any():
         raise InputError(f"robot {robot.name!r} has no inertias, so its torques are unknown; use an identified model")

@@ -3,9 +3,9 @@
 Covariance    cov = sum_j v_j c_j P_j
               P_j   covariance of beta for unit noise of joint j, from the estimator
               c_j   autocorrelation time of the residuals of joint j; see ``autocorrelation``
-              v_j   variance of these residuals: the sum of their squares over n_j - c_j d_j, with the number n_j of
-                    equations and the degrees of freedom d_j
-              Model errors enlarge the residuals and therefore the standard deviations, as far as they vary like noise.
+              v_j   variance of these residuals: the sum of their squares divided by n_j - c_j d_j, with the number n_j
+                    of equations and the degrees of freedom d_j
+              Model errors that vary like noise enlarge the residuals and therefore the standard deviations.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from ytheta.shapes import BaseByBase, Float, PerBase, PerJoint
 
 # Findings after which the model describes a robot other than the one that moved.
 CONTRADICTIONS = (FitFindingCode.TORQUE_SIGN, FitFindingCode.GRAVITY)
-# Component of a unit vector along an unidentified direction; a parameter with a larger one has an infinite std.
+# A parameter has an infinite std if its component of a unit vector along an unidentified direction exceeds this value.
 MAX_UNIDENTIFIED_COMPONENT = 1e-6
 
 
@@ -56,7 +56,7 @@ class Origin:
     parameters: tuple[str, ...]  # the selected standard parameters
     min_speed: tuple[float, ...] | None  # in rad/s or m/s; equations of slower joints were left out
     settings: tuple[PreparationSettings, ...]  # one per log of the fit; "auto" is replaced by values
-    expected_autocorrelation_time: float = 1.0  # of white noise after the low-pass, in samples
+    expected_autocorrelation_time: float = 1.0  # that of low-passed white noise, in samples
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,10 +71,10 @@ class Identification:
     fit               torque errors on the logs of the fit
     validation        torque errors on the validation logs; None without such logs
     origin            logs and settings
-    findings          facts about the logs and the fit that a user should know
+    findings          findings about the logs and the fit
     equation_autocorrelation_time
-                      autocorrelation time of the residuals in equations; None for the differential form, in which
-                      every sample is an equation and ``fit`` contains that time
+                      autocorrelation time of the residuals, as a number of equations; None for the differential form,
+                      in which every sample is an equation and ``fit`` contains the autocorrelation time
     """
 
     base: BaseParameters
@@ -98,7 +98,7 @@ class Identification:
 
     @property
     def samples(self) -> int:
-        """The largest number of equations of a joint; an equation is a sample, or a window of the other two forms."""
+        """The largest number of equations of a joint; the integral and momentum forms have one equation per window."""
         return round(float(self.normal_equations.counts.max(initial=0.0)))
 
     @cached_property
@@ -114,12 +114,12 @@ class Identification:
 
     @cached_property
     def covariance(self) -> BaseByBase:
-        """Covariance of beta in the identified directions; it is zero in the others, for which ``std`` is infinite."""
+        """Covariance of beta along identified directions; zero along unidentified ones, where ``std`` is infinite."""
         return self.estimate.covariance(self.noise**2 * self.autocorrelation_time)
 
     @property
     def autocorrelation_time(self) -> PerJoint:
-        """Autocorrelation time of the residuals, in equations."""
+        """Autocorrelation time of each joint's residuals, as a number of equations."""
         if self.equation_autocorrelation_time is None:
             return self.fit.autocorrelation_time
         return self.equation_autocorrelation_time
@@ -165,17 +165,17 @@ class Identification:
 
     @cached_property
     def missing(self) -> tuple[MotionAdvice, ...]:
-        """Motion that would determine the parameters that are not seen or weakly determined."""
+        """Motion that would determine the parameters that the data determine weakly or not at all."""
         return advise_motion(self.base, self.seen, self.fit.motion_range)
 
     @cached_property
     def theta(self) -> Float[np.ndarray, "params"]:
-        """The standard parameters that give beta and are nearest to those of the description."""
+        """Among all standard parameters that give beta, those nearest to the description."""
         return find_standard_parameters(self.base, self.beta)
 
     @cached_property
     def robot(self) -> Robot:
-        """The robot with these standard parameters."""
+        """The robot with the standard parameters ``theta``."""
         return with_theta(self.base.robot, self.theta)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Of all standard parameters that give certain base parameters, those nearest to the description."""
+"""Standard parameters: among all that give the identified base parameters, those nearest to the description."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from ytheta.robot.parameters import length_exponents
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, PerBase
 
-# Typical distance of a link's mass from its joint axis, in m. It makes masses, moments and inertias comparable.
+# Typical distance of a link's mass from its joint axis, in m; makes masses, first moments and inertias comparable.
 TYPICAL_LENGTH = 0.1
 
 
 def find_standard_parameters(base: BaseParameters, beta: PerBase) -> Float[np.ndarray, "params"]:
-    """Return the standard parameters that give beta and are nearest to those of the description.
+    """Return, among all standard parameters that give beta, those nearest to the description.
 
     Parameters that are not selected keep the values of the description.
     """

@@ -2,7 +2,7 @@
 
 Let rho_k be the autocorrelation of the residuals at lag k, and c = 1 + 2 sum_k rho_k. The mean of n residuals then has
 the variance of the mean of n / c independent residuals. The sum ends before the first pair rho_2i + rho_2i+1 that is
-not positive; beyond it, estimated autocorrelations are only noise (Geyer 1992, "Practical Markov chain Monte Carlo",
+not positive, because later estimated autocorrelations are only noise (Geyer 1992, "Practical Markov chain Monte Carlo",
 initial positive sequence).
 """
 
@@ -13,11 +13,13 @@ import numpy as np
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.shapes import Float, JointsBySample, PerBase, PerJoint
 
-LAG_COUNT = 200  # in samples; the period of the cut-off frequency has at least eight samples
+# Number of lags, in samples. With automatic decimation a period of the cut-off frequency has at most 16 samples, so the
+# lags cover at least 12 periods.
+LAG_COUNT = 200
 
 
 def compute_autocorrelation_time(autocovariance: Float[np.ndarray, "lags joints"]) -> PerJoint:
-    """Return c of the module docstring for each joint, in samples; it is at least 1."""
+    """Return the autocorrelation time c of the module docstring for each joint, in samples; c is at least 1."""
     rho = autocovariance / np.where(autocovariance[0] > 0.0, autocovariance[0], 1.0)
     pairs = rho[:-1:2] + rho[1::2]  # rho_0 + rho_1, rho_2 + rho_3, …
     positive = np.cumprod(pairs > 0.0, axis=0)
@@ -25,7 +27,7 @@ def compute_autocorrelation_time(autocovariance: Float[np.ndarray, "lags joints"
 
 
 def compute_equation_autocorrelation_time(problem: EstimationProblem, beta: PerBase) -> PerJoint:
-    """Return the autocorrelation time of the residuals of any equation form, in equations."""
+    """Return the autocorrelation time of each joint's residuals for any equation form, as a number of equations."""
     accumulator = AutocovarianceAccumulator(len(problem.layout.slices))
     for task in problem.tasks():
         for rows in problem.rows_of(task):
@@ -36,7 +38,7 @@ def compute_equation_autocorrelation_time(problem: EstimationProblem, beta: PerB
 
 
 class AutocovarianceAccumulator:
-    """Sums of r(t) r(t + k) over t; residuals r are added piece by piece, in the order of time."""
+    """Sums of r(t) r(t + k) over all samples t, for each lag k; residuals r are added in the order of time."""
 
     def __init__(self, joints: int) -> None:
         self.autocovariance = np.zeros((LAG_COUNT, joints))
@@ -44,7 +46,7 @@ class AutocovarianceAccumulator:
         self._tail = np.zeros((joints, 0))
 
     def add(self, segment: tuple[int, int], residual: JointsBySample) -> None:
-        """Add the products of new residuals with residuals of the same segment that are less than LAG_COUNT earlier."""
+        """Add the products of new residuals with those of the same segment at most LAG_COUNT - 1 samples earlier."""
         if segment != self._segment:
             self._tail = residual[:, :0]
         self._segment = segment

@@ -1,12 +1,13 @@
 """Contradictions between the data and the description: torques with the wrong sign, gravity along the wrong axis.
 
-Least squares fits any data. Wrong signs or a wrong direction of gravity show as effects that no robot has, such as
-friction that accelerates a joint or masses that fall upwards, or as an error that falls by a third or more with other
-signs or another direction.
+Least squares fits any data. Wrong signs or a wrong direction of gravity are recognized in two ways. The estimate may
+contain effects that no robot has, such as friction that accelerates a joint or masses that fall upwards. Or the torque
+error may decrease by a third or more with other signs or another direction.
 
 Y is linear in gravity, Y = A(q, qd, qdd) + sum_k g_k G_k(q). Three kernels, one per axis of the base, are evaluated at
-some samples; from them the error follows for every direction of gravity. In slow motion reversed gravity hardly changes
-the error, because the first moments change their signs too. Then the weight of the described masses decides.
+selected samples; their values give the error for every direction of gravity. In slow motion, reversed gravity hardly
+changes the error, because the estimated first moments change their signs too. Then the gravity torques of the described
+masses decide.
 """
 
 from __future__ import annotations
@@ -36,14 +37,16 @@ from ytheta.robot.frame import IDENTITY
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, PerBase, PerJoint, SamplesByJoint, SamplesByJointByBase, Vector3
 
-MAX_ERROR_RATIO = 1.05  # error with other signs over error with the recorded signs; a larger error refutes them
-# Cosine between the gravity torques of the estimated and of the described masses. In five recorded logs it is 0.99 to
-# 1, and -0.97 to -1 if gravity is reversed. In one log, with a counterbalance and slow motion, it is -0.5 in both
-# cases, which decides nothing.
+# Error with other signs divided by the error with the recorded signs; above this value, the other signs are rejected.
+MAX_ERROR_RATIO = 1.05
+# Cosine between the gravity torques of the estimated and of the described masses. In five recorded logs the cosine is
+# 0.99 to 1, and -0.97 to -1 if gravity is reversed. In one log, with a counterbalance and slow motion, the cosine is
+# -0.5 in both cases, so that it decides nothing.
 MIN_WEIGHT_COSINE = 0.8
-MAX_PIECES = 8  # pieces of the logs from which samples are selected
-POSE_COUNT = 100  # poses at which gravity torques and inertias are evaluated
-MAX_SAMPLES, MAX_ENTRIES = 3000, 1_000_000  # samples for comparing directions of gravity, and entries of their Y
+MAX_PIECES = 8  # number of pieces of the logs from which samples are selected
+POSE_COUNT = 100  # number of poses at which gravity torques and inertias are evaluated
+# Number of samples with which directions of gravity are compared, and number of entries of Y at these samples.
+MAX_SAMPLES, MAX_ENTRIES = 3000, 1_000_000
 
 
 def diagnose(problem: EstimationProblem, estimate: Estimate) -> tuple[Finding, ...]:
@@ -69,8 +72,8 @@ class Hypothesis:
 
     Attributes
     ----------
-    test       errors of the fit for all signs of the torques
-    weight     static regressor of the link parameters at some poses
+    test       errors of the fit for all combinations of torque signs
+    weight     static regressor of the link parameters at selected poses
     described  parameters of the description
     gravity    gravity in the frame of the base, in m/s²
     """
@@ -82,12 +85,12 @@ class Hypothesis:
 
     @cached_property
     def signs(self) -> PerJoint:
-        """The signs of the torques that fit this direction of gravity."""
+        """The torque signs that are chosen for this direction of gravity."""
         return choose_signs(self.test)
 
     @property
     def error(self) -> float:
-        """The torque error with these signs, relative to the RMS of the torque."""
+        """The torque error with the chosen signs, relative to the RMS of the torque."""
         return self.test.compute_error(self.signs)
 
     @cached_property
@@ -100,7 +103,7 @@ class Hypothesis:
 
 
 def compare_gravity(problem: EstimationProblem) -> tuple[Hypothesis, Hypothesis | None]:
-    """Return the hypothesis of the described gravity and a better one, or None; both are tested on some samples."""
+    """Return the hypotheses of the described gravity and of a better one (or None), tested on selected samples."""
     described, *others = make_gravity_hypotheses(problem)
     best = min(others, key=lambda other: other.test.smallest_error)
     if described.test.smallest_error > MIN_IMPROVEMENT * best.test.smallest_error:
@@ -137,7 +140,7 @@ def make_gravity_hypotheses(problem: EstimationProblem) -> Iterator[Hypothesis]:
 
 
 def find_wrong_torque_signs(hypothesis: Hypothesis) -> Iterator[Finding]:
-    """Yield a finding that names the torques with the wrong sign, if there are any."""
+    """Yield a finding that names the joints whose torques have the wrong sign, if there are any."""
     test, signs = hypothesis.test, hypothesis.signs
     wrong = tuple(name for name, sign in zip(test.joints, signs, strict=True) if sign < 0.0)
     before, after = test.compute_error(np.ones(len(signs))), hypothesis.error
@@ -199,7 +202,7 @@ def compute_inertia_rows(
 
 
 def make_link_parameter_mask(names: tuple[str, ...]) -> PerBase:
-    """Return 1 for link parameters and 0 for all others, on which gravity does not act."""
+    """Return 1 for link parameters and 0 for all others; gravity acts only on link parameters."""
     return np.array([name.rpartition(".")[2] in LINK_PARAMETERS for name in names], dtype=float)
 
 
@@ -218,7 +221,7 @@ def _make_normal_equations(Y: SamplesByJointByBase, tau: SamplesByJoint, mask: S
 
 
 def _name_direction(gravity: Vector3) -> str:
-    """Return the name of the axis along which gravity acts, or its components if there is no such axis."""
+    """Return the name of the axis along which gravity acts, or the components of gravity if there is no such axis."""
     unit = gravity / (np.linalg.norm(gravity) or 1.0)
     k = int(np.argmax(abs(unit)))
     if abs(unit[k]) > 1.0 - 1e-6:

@@ -1,8 +1,8 @@
 """Certainty of the parameters, and advice on motion that would determine the uncertain ones.
 
-A base parameter is *determined* if its standard deviation is small relative to its value. Otherwise it is *too small to
-matter* if an error of one standard deviation changes no torque noticeably: the relative error of a tiny inertia may be
-large without any effect on the torques.
+A base parameter is *determined* if its standard deviation is small relative to its value. Otherwise the parameter is
+*too small to matter* if an error of one standard deviation changes no torque noticeably. For example, the relative
+error of a very small inertia may be large without any effect on the torques.
 """
 
 from __future__ import annotations
@@ -21,10 +21,12 @@ from ytheta.robot.parts import JointKind
 from ytheta.robot.robot import Robot
 from ytheta.shapes import PerBase
 
-MAX_RELATIVE_STD = 0.15  # standard deviation over value, for a parameter that is determined
-MAX_TORQUE_SHARE = 0.01  # effect of one standard deviation over a joint's torque, for a parameter too small to matter
-MIN_JOINT_RANGE = (np.radians(10.0), 0.05)  # of a joint that moved: rad for revolute, m for prismatic joints
-MAX_ADVICE = 3  # pieces of advice in a result; nobody would read more
+MAX_RELATIVE_STD = 0.15  # standard deviation of a determined parameter, divided by the parameter's value
+# Torque RMS that one standard deviation of the parameter causes, divided by the joint's torque RMS; up to this value,
+# the parameter is too small to matter.
+MAX_TORQUE_SHARE = 0.01
+MIN_JOINT_RANGE = (np.radians(10.0), 0.05)  # range of a joint that moved: rad for revolute, m for prismatic joints
+MAX_ADVICE = 3  # number of pieces of advice in a result, so that all are read
 
 
 class Certainty(Enum):
@@ -40,7 +42,7 @@ class Certainty(Enum):
 
 @dataclass(frozen=True)
 class MotionAdvice:
-    """Advice on motion that would determine some parameters."""
+    """Advice on motion that would determine the listed parameters."""
 
     parameters: tuple[str, ...]
     text: str
@@ -51,12 +53,13 @@ def classify_base_parameters(
 ) -> tuple[Certainty, ...]:
     """Return the certainty of every base parameter.
 
-    A parameter of a joint that hardly moved is never too small to matter: its effect may be large if the joint moves.
+    A parameter of a joint that hardly moved is never too small to matter: its effect may be large when the joint moves.
     """
     still = {name for name, _ in find_still_joints(base.robot, motion_range)}
     still |= {joint.child for joint in base.robot.merged.joints if joint.name in still}
     moves = np.array([name.rpartition(".")[0] not in still for name in base.independent])
-    share = np.zeros(equations.base_count)  # the largest share of a joint's torque, per unit of a parameter
+    # Torque RMS per unit of a parameter, divided by the joint's torque RMS; the largest ratio of all joints.
+    share = np.zeros(equations.base_count)
     for joint in equations.joints:
         if joint.torque_squares > 0.0:
             joint_share = np.sqrt(np.diag(joint.gram) / joint.torque_squares)
@@ -90,7 +93,7 @@ def classify_standard_parameters(base: BaseParameters, certainty: Sequence[Certa
 def advise_motion(
     base: BaseParameters, certainty: Sequence[Certainty], motion_range: MotionRange
 ) -> tuple[MotionAdvice, ...]:
-    """Return advice for parameters that are not seen or weakly determined: at most MAX_ADVICE, those not seen first."""
+    """Return at most MAX_ADVICE pieces of advice: first for parameters not seen, then for weakly determined ones."""
     uncertain = {
         name: kind
         for name, kind in zip(base.independent, certainty, strict=True)

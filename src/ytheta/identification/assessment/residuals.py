@@ -1,8 +1,8 @@
-"""Torque errors of a model on some motion, and the autocovariance of its residuals.
+"""Torque errors of a model for given motion, and the autocovariance of the residuals.
 
-The relative error is 100 |tau - tau_hat| / |tau| over all joints, with measured and predicted torques after the same
-low-pass. The error against the raw torque is computed as well. One pass over the motion is enough, because only sums
-and a decimated trace for plots are stored.
+The relative error is 100 |tau - tau_hat| / |tau| with the norms over all joints and samples, where measured and
+predicted torques have passed the same low-pass. The error relative to the raw torque is computed as well. Only sums and
+a decimated trace for plots are stored, so one pass over the motion is enough.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ytheta.identification.equations.motion_sources import Source
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.shapes import Float, JointsBySample, PerBase, PerJoint
 
-TRACE_LENGTH = 2000  # approximate number of samples
+TRACE_LENGTH = 2000  # approximate number of samples of a trace
 
 SUMS = ("counts", "residual", "torque", "raw_residual", "raw_torque", "mean")
 
@@ -38,7 +38,7 @@ class Trace:
 
 @dataclass(frozen=True, eq=False)
 class MotionRange:
-    """Ranges of positions, highest speeds and highest accelerations of the joints."""
+    """For every joint: the range of positions, the highest speed and the highest acceleration."""
 
     lower: PerJoint
     upper: PerJoint
@@ -48,23 +48,23 @@ class MotionRange:
 
 @dataclass(frozen=True, eq=False)
 class TorqueErrors:
-    """Sums over the samples of some motion, per joint, and the errors computed from them."""
+    """Sums over all samples for each joint, and the errors computed from the sums."""
 
     samples: int
     seconds: float
-    counts: PerJoint  # samples at which the joint was not too slow
-    residual: PerJoint  # sums of the squared residuals r, and of the squared torques
-    torque: PerJoint
-    raw_residual: PerJoint  # the same with the measured torque before the low-pass
+    counts: PerJoint  # number of samples at which the joint was not slower than min_speed
+    residual: PerJoint  # sum of the squared residuals r
+    torque: PerJoint  # sum of the squared torques
+    raw_residual: PerJoint  # the same two sums with the measured torque before the low-pass
     raw_torque: PerJoint
     mean: PerJoint  # mean torque
-    autocovariance: Float[np.ndarray, "lags joints"]  # sums of r(t) r(t + k) over t, for lags k
+    autocovariance: Float[np.ndarray, "lags joints"]  # sums of r(t) r(t + k) over all t, for lags k
     motion_range: MotionRange
     trace: Trace
 
     @property
     def relative_percent(self) -> float:
-        """Relative error over all joints, in percent."""
+        """Relative error of all joints together, in percent."""
         return _compute_percent(self.residual.sum(), self.torque.sum())
 
     @property
@@ -74,12 +74,12 @@ class TorqueErrors:
 
     @property
     def raw_relative_percent(self) -> float:
-        """Relative error against the torque before the low-pass."""
+        """Relative error of all joints together, computed with the torque before the low-pass, in percent."""
         return _compute_percent(self.raw_residual.sum(), self.raw_torque.sum())
 
     @property
     def raw_per_joint_percent(self) -> PerJoint:
-        """Relative error of every joint against the torque before the low-pass."""
+        """Relative error of every joint, computed with the torque before the low-pass, in percent."""
         return np.array([_compute_percent(r, t) for r, t in zip(self.raw_residual, self.raw_torque, strict=True)])
 
     @property
@@ -94,12 +94,12 @@ class TorqueErrors:
 
     @property
     def raw_rms(self) -> PerJoint:
-        """Root mean square of the residual against the torque before the low-pass, in Nm or N."""
+        """Root mean square of the residual, computed with the torque before the low-pass, in Nm or N."""
         return np.sqrt(self.raw_residual / np.maximum(self.counts, 1.0))
 
     @property
     def of_variation_percent(self) -> PerJoint:
-        """RMS of the residual over the standard deviation of the torque, in percent; constant loads do not count."""
+        """RMS of the residual divided by the standard deviation of the torque, in percent; ignores constant loads."""
         variation = np.maximum(self.torque - self.counts * self.mean**2, 0.0)
         return np.array([_compute_percent(r, v) for r, v in zip(self.residual, variation, strict=True)])
 
@@ -149,7 +149,7 @@ def predict_torque(
 
 
 class _ErrorAccumulator:
-    """Running sums of TorqueErrors. Pieces must be added in the order of time, as the autocovariance requires."""
+    """Running sums of TorqueErrors. The autocovariance requires that pieces are added in the order of time."""
 
     def __init__(self, problem: EstimationProblem, joints: int) -> None:
         self.problem = problem

@@ -1,13 +1,13 @@
-"""Signs of the torques: those that fit best, and among signs that fit equally well, those that are physically possible.
+"""Choice of the torque signs: the best fit, or among equally good fits the signs that are physically possible.
 
 Notation      s     one sign per joint; changing the sign of joint j's torque changes the sign of its b_j
-              A     A_ij = b_iᵀ N⁻¹ b_j. With the signs s, the model explains the part sᵀ A s of the squared torque; all
-                    signs are compared in this way, without another pass over the data
+              A     A_ij = b_iᵀ N⁻¹ b_j. With the signs s, the model explains sᵀ A s of the sum of squared torques. All
+                    signs are compared by this formula, without another pass over the data
 
 If all signs are reversed, the fit is equally good. If joints hardly affect each other, the same is true of a single
-reversed sign. Friction then decides: its columns belong to one joint alone and fit either sign, but friction must
-dissipate energy. If friction is not estimated or too uncertain, the diagonal of the mass matrix decides: it must be
-positive.
+reversed sign. Friction then decides: the friction columns of a joint fit torques of either sign, but friction must
+dissipate energy. If friction is not estimated or too uncertain, the diagonal entries of the mass matrix decide, which
+must be positive.
 """
 
 from __future__ import annotations
@@ -27,17 +27,20 @@ from ytheta.robot.parameters import is_dissipative
 from ytheta.shapes import Float, PerBase, PerJoint
 
 # Ratios of errors. For recorded arms with correct descriptions, the error with the described signs and gravity is at
-# most 1.1 times the smallest error with any others.
-MIN_IMPROVEMENT = 1.5  # error as described over the error with other signs or gravity, above which these are chosen
-MAX_SIMILAR_RATIO = 1.25  # error over the smallest one, up to which the two cannot be distinguished
+# most 1.1 times the smallest error with any other signs or gravity.
+# Error as described divided by the error with other signs or gravity; above this value, the others are chosen.
+MIN_IMPROVEMENT = 1.5
+MAX_SIMILAR_RATIO = 1.25  # error divided by the smallest error; up to this value, both fit equally well
 # Errors relative to the RMS of the torque.
 ERROR_FLOOR = 1e-3  # smaller errors are rounding errors of sums, or too small to be compared
-MAX_PLAUSIBLE_ERROR = 0.08  # recorded arms with complete models have 1 to 6 %, with horizontal gravity 10 to 64 %
-# Friction or inertia over its standard deviation for white noise. Noise after a low-pass is correlated: then 8 such
-# deviations are about 3 real ones. Friction of recorded arms has 12 to 700.
+# Errors of recorded arms with complete models are 1 to 6 %; with gravity wrongly described as horizontal, 10 to 64 %.
+MAX_PLAUSIBLE_ERROR = 0.08
+# Friction or inertia divided by its standard deviation, which is computed for white noise. Noise after a low-pass is
+# correlated: then 8 computed deviations are about 3 true ones. For friction of recorded arms the ratio is 12 to 700.
 MIN_SIGNIFICANCE = 8.0
-MAX_EXHAUSTIVE_JOINTS = 12  # number of joints up to which all signs are tried; beyond it, one, two or all are reversed
-MAX_CANDIDATES = 24  # sets of signs with the smallest errors, whose friction and inertia are examined
+# Up to this number of joints, all sign combinations are tried; with more joints, only reversals of one, two or all.
+MAX_EXHAUSTIVE_JOINTS = 12
+MAX_CANDIDATES = 24  # number of sign combinations with the smallest errors whose friction and inertia are examined
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +52,7 @@ class SignTest:
     equations  normal equations with the recorded signs
     joints     names of the joints
     names      names of the parameters
-    start      values that the parameters keep along directions that the data do not identify
+    start      values of the parameters; kept along directions that the data do not identify
     inertia    row j times beta is diagonal entry j of the mass matrix, averaged over poses of the log
     """
 
@@ -68,7 +71,7 @@ class SignTest:
         return replace(self, equations=NormalEquations(self.equations.base_count, joints))
 
     def compute_error(self, signs: PerJoint) -> float:
-        """Return the RMS of the torque that is not explained with these signs, relative to the RMS of the torque."""
+        """Return the RMS of the torque that the model with these signs does not explain, relative to the torque RMS."""
         total = float(self.equations.torque_squares.sum())
         unexplained = max(0.0, 1.0 - float(signs @ self._explained @ signs) / total) if total else 0.0
         return float(np.hypot(np.sqrt(unexplained), ERROR_FLOOR))
@@ -90,7 +93,7 @@ class SignTest:
 
     @cached_property
     def physical_signs(self) -> PerJoint:
-        """+1 if a joint's friction or inertia is significantly positive, -1 if significantly negative, 0 otherwise."""
+        """For each joint: +1 for significantly positive friction or inertia, -1 for significantly negative, else 0."""
         equations, beta = self.equations, self.beta
         squares = np.maximum(equations.torque_squares, np.finfo(float).tiny)
         fits = equations.residual_squares(beta) <= MAX_PLAUSIBLE_ERROR**2 * squares
@@ -114,7 +117,7 @@ class SignTest:
 
     @cached_property
     def _friction_rows(self) -> Float[np.ndarray, "joints base"]:
-        """Row j times beta is the mean of (direction of motion) · (friction torque) of joint j."""
+        """Row j times beta is the mean of (sign of velocity) · (friction torque) of joint j."""
         rows = np.zeros((len(self.joints), self.equations.base_count))
         dissipative = np.array([is_dissipative(name) for name in self.names], dtype=float)
         for row, name, joint in zip(rows, self.joints, self.equations.joints, strict=True):
@@ -138,7 +141,7 @@ class SignTest:
 
 
 def choose_signs(test: SignTest) -> PerJoint:
-    """Choose, among the signs that fit, those with the fewest physical contradictions, then those with most +1."""
+    """Choose, among signs that fit equally well, those with the fewest physical contradictions, then with most +1."""
     unchanged = np.ones(len(test.joints))
     patterns = _iterate_sign_patterns(len(unchanged))
     candidates = [signs for signs in patterns if test.compute_error(signs) <= MAX_SIMILAR_RATIO * test.smallest_error]
@@ -159,7 +162,7 @@ def choose_signs(test: SignTest) -> PerJoint:
 
 
 def _iterate_sign_patterns(joints: int) -> Iterator[PerJoint]:
-    """Yield signs of all joints, those with the fewest changes first."""
+    """Yield combinations of signs of all joints, those with the fewest reversals first."""
     counts = range(joints + 1) if joints <= MAX_EXHAUSTIVE_JOINTS else (0, 1, 2, joints)
     for count in counts:
         for changed in combinations(range(joints), count):

@@ -10,13 +10,13 @@ from ytheta.identification.assessment.excitation import Certainty, MotionAdvice
 from ytheta.identification.assessment.residuals import TorqueErrors
 
 # Relative errors in percent.
-MAX_GOOD_ERROR = 10.0  # careful studies of industrial arms reach this on motion not used for the fit
+MAX_GOOD_ERROR = 10.0  # careful studies of industrial arms reach this error on motion not used for the fit
 MAX_USABLE_ERROR = 25.0
-ZERO_TORQUE_ERROR = 100.0  # error of a prediction of zero torque; a joint must not have a larger one
+ZERO_TORQUE_ERROR = 100.0  # error if zero torque is predicted; no joint may have a larger error
 # Ratios of errors.
-MIN_OUTLIER_RATIO = 2.5  # worst joint over all joints; above it the sentence names the joint
-MIN_OVERFITTING_RATIO = 2.5  # validation over fit; above it the model is probably overfitted
-MAX_NAMES = 4  # parameters that the sentence names
+MIN_OUTLIER_RATIO = 2.5  # error of the worst joint / error of all joints; above it, the sentence names the joint
+MIN_OVERFITTING_RATIO = 2.5  # validation error / fit error; above it, the model is probably overfitted
+MAX_NAMES = 4  # number of parameters that the sentence names
 
 
 class Grade(Enum):
@@ -54,8 +54,9 @@ def reach_verdict(
 ) -> Verdict:
     """Grade a model by its most serious defect: parameters that are not seen, then a contradiction, then errors.
 
-    ``contradiction``: how the log contradicts the description; empty if it does not. ``repeated``: whether a validation
-    log repeats the motion of the fit. ``missing``: motion that would determine more parameters.
+    ``contradiction``: statement of how the log contradicts the description; empty if there is no contradiction.
+    ``repeated``: whether a validation log repeats the motion of the fit. ``missing``: motion that would determine more
+    parameters.
     """
     unseen = [name for name, kind in zip(names, certainty, strict=True) if kind is Certainty.UNSEEN]
     if unseen:

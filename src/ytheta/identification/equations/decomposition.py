@@ -2,8 +2,8 @@
 
 Columns are first scaled to length one, so that parameters in kg and in kg m² are comparable. The square roots of the
 eigenvalues are then the singular values of the scaled equations. Directions whose singular values are below
-``RANK_TOLERANCE`` times the largest cannot be distinguished from rounding errors of N; the solution has no component
-along them.
+``RANK_TOLERANCE`` times the largest one cannot be distinguished from rounding errors of N; the solution has no
+component along such directions.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ import numpy as np
 from ytheta.shapes import BaseByBase, Float, PerBase
 
 RANK_TOLERANCE = 1e-6
-ZERO_COLUMN_TOLERANCE = 1e-12  # length of a column over that of the longest; shorter columns are treated as zero
+# Length of a column divided by the length of the longest; below this value, the column is treated as zero.
+ZERO_COLUMN_TOLERANCE = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +33,7 @@ class NormalDecomposition:
         """Decompose N."""
         scale = np.sqrt(np.maximum(np.diag(N), 0.0))
         largest = scale.max(initial=0.0)
-        scale = np.where(scale > ZERO_COLUMN_TOLERANCE * largest, scale, np.inf)  # a zero column becomes a direction
+        scale = np.where(scale > ZERO_COLUMN_TOLERANCE * largest, scale, np.inf)  # zero columns: unidentified
         values, V = np.linalg.eigh(N / np.outer(scale, scale))
         return cls(scale, np.sqrt(np.maximum(values[::-1], 0.0)), V[:, ::-1])
 
@@ -50,18 +51,18 @@ class NormalDecomposition:
 
     @cached_property
     def inverse(self) -> BaseByBase:
-        """N⁻¹ on the identified directions; zero on the others."""
+        """N⁻¹ on the identified directions; zero on the unidentified directions."""
         half = self._half_inverse
         return half @ half.T
 
     def solve(self, b: PerBase) -> PerBase:
-        """Solve N beta = b for the identified directions; beta is zero along the others."""
+        """Solve N beta = b on the identified directions; beta is zero along the unidentified directions."""
         half = self._half_inverse
         return half @ (half.T @ b)
 
     @cached_property
     def null_space(self) -> Float[np.ndarray, "base unidentified"]:
-        """Directions of beta that the data do not identify, one per column; unit vectors for zero columns."""
+        """Directions of beta that the data do not identify, one per column; a zero column of Y gives a unit vector."""
         zero = ~np.isfinite(self.scale)
         V = self.V[:, self.rank :]
         directions = V / np.where(zero, 1.0, self.scale)[:, None]

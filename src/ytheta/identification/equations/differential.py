@@ -20,8 +20,8 @@ from ytheta.shapes import JointsBySample, NonzerosBySample, PerBase, PerJoint
 class Differential:
     """The form that uses accelerations.
 
-    ``min_speed``: one speed per joint; equations of a joint that is slower are left out, because stiction dominates
-    them.
+    ``min_speed``: one speed per joint; equations of a joint are left out while the joint is slower, because stiction
+    dominates these equations.
     """
 
     base: BaseParameters
@@ -56,13 +56,16 @@ class Differential:
             yield EquationRows(values, tau[:, block], None if mask is None else mask[:, block])
 
     def mask(self, motion: MotionSamples) -> JointsBySample | None:
-        """Return 1 for equations that are used and 0 for those of slow joints, or None if all are used."""
+        """Return 1 for equations that are used and 0 for equations of slow joints; None if all equations are used."""
         if self.min_speed is None:
             return None
         return np.ascontiguousarray((abs(motion.qd) >= self.min_speed).T, dtype=float)
 
     def compute_regressor_blocks(self, motion: MotionSamples) -> Iterator[tuple[int, NonzerosBySample]]:
-        """Yield the first sample and the non-zeros of Y of each block; Coulomb friction uses low-passed directions."""
+        """Yield for each block its first sample and the non-zeros of Y.
+
+        The Coulomb friction columns contain the low-passed sign of the velocity.
+        """
         directions = None if motion.direction is None else np.ascontiguousarray(motion.direction.T)
         for block in self.kernel.blocks(motion.q, motion.qd, motion.qdd):
             if directions is not None:

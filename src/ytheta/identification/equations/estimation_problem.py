@@ -1,8 +1,8 @@
 """The equations of an identification: an equation form applied to sources of motion.
 
 Equations are streamed: a piece of motion gives blocks of Y, and each block is added to the normal equations while it is
-in the processor's cache. No array of size samples x parameters is stored. If all prepared motion is small, it is cached
-between passes.
+in the processor's cache. No array of size samples x parameters is stored. The prepared motion of all sources is
+cached between passes if it is small enough.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from ytheta.identification.equations.normal_equations import NormalEquations, We
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.shapes import PerBase
 
-PIECE_LENGTH = 1024  # samples: ten times the margin that a low-pass needs, and short enough to occupy all threads
-MAX_CACHED_BYTES = 16 * 2**20  # size of all prepared motion up to which it is cached between passes
+PIECE_LENGTH = 1024  # samples; ten times the margin of a low-pass, but so short that there is work for all threads
+MAX_CACHED_BYTES = 16 * 2**20  # prepared motion up to this size is cached between passes
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class EstimationProblem:
         return self._accumulate(None, None)
 
     def _accumulate(self, around: PerBase | None, weigh: WeightFunction | None) -> NormalEquations:
-        # Without weights, the products YᵀY do not depend on the residuals and are known from the first pass.
+        # Without weights, the products YᵀY do not depend on residuals; those of the first pass are used again.
         plain = self._plain_normal_equations if around is not None and weigh is None else None
 
         def work(task: Task) -> NormalEquations:

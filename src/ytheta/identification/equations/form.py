@@ -1,6 +1,6 @@
 """Interface of the equation forms, and the equations tau = Y beta that a form makes from motion.
 
-Notation      values    (nonzeros, samples): row k contains structural non-zero k of Y; those of one joint are adjacent
+Notation      values    (nonzeros, samples): row k contains structural non-zero k of Y; rows of one joint are adjacent
               columns   for every joint, the base parameters of its non-zeros
 """
 
@@ -61,9 +61,9 @@ class RegressorLayout:
 
 @dataclass(frozen=True, eq=False)
 class EquationRows:
-    """Equations of some samples: non-zeros of the regressor, torques, and a mask.
+    """Equations of a block of samples: non-zeros of the regressor, torques, and a mask.
 
-    ``mask`` is 1 for equations that are used and 0 for the others, or None if all are used. ``values`` may be
+    ``mask`` is 1 for equations that are used and 0 for the others, or None if all equations are used. ``values`` may be
     overwritten when the next rows are requested.
     """
 

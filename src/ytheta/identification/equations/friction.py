@@ -1,11 +1,12 @@
-"""Coulomb friction after the low-pass: its entries of Y are computed from low-passed directions, not by the kernel.
+"""Coulomb friction after the low-pass: its entries of Y are low-passed signs of velocities, not values of the kernel.
 
 The Coulomb column of a drive is the transposed row of its velocity ratios times the sign of its velocity. Without loops
 that row is constant and equals the column of the drive's offset. With loops the row depends on the pose; then the
 kernel computes Coulomb friction from the sign of the velocity at each sample.
 
-The sign of the velocity of a joint at rest is that of noise. Therefore friction changes its sign smoothly, over the
-``coulomb_speed`` of the description or, if there is none, over ``SMOOTH_SPEED_RATIO`` times the joint's highest speed.
+If a joint is at rest, the sign of its measured velocity is only noise. Therefore the sign of the velocity v is smoothed
+to v / sqrt(v² + s²). The smoothing speed s is the ``coulomb_speed`` of the description or, if there is none,
+``SMOOTH_SPEED_RATIO`` times the joint's highest speed.
 """
 
 from __future__ import annotations
@@ -25,21 +26,21 @@ from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, Int, NonzerosBySample, PerJoint
 
 SMOOTH_SPEED_RATIO = 1e-3
-SPEED_INTERVAL = 0.05  # s between the positions from which a speed is computed; long enough to average out noise
+SPEED_INTERVAL = 0.05  # s between the two positions from which a speed is computed; long enough to reduce noise
 
 COULOMB, OFFSET = f".{FRICTION_PARAMETERS['coulomb']}", f".{FRICTION_PARAMETERS['offset']}"
 
 
 @dataclass(frozen=True, eq=False)
 class FrictionEntries:
-    """Coulomb entries of Y: non-zero ``places[k]`` is ``factors[k]`` times the direction of drive ``drives[k]``."""
+    """Coulomb entries of Y: non-zero ``places[k]`` is ``factors[k]`` times the velocity sign of drive ``drives[k]``."""
 
     places: Int[np.ndarray, "entries"]
     drives: Int[np.ndarray, "entries"]
     factors: Float[np.ndarray, "entries"]
 
     def write(self, values: NonzerosBySample, directions: Float[np.ndarray, "drives all"], first: int) -> None:
-        """Overwrite the entries of a block whose first sample is ``first``."""
+        """Overwrite the Coulomb entries of a block whose first sample is ``first``."""
         block = slice(first, first + values.shape[1])
         for place, drive, factor in zip(self.places, self.drives, self.factors, strict=True):
             np.multiply(directions[drive, block], factor, out=values[place])
@@ -54,7 +55,7 @@ def make_drive_directions(robot: Robot) -> DriveDirections | None:
 
 
 def with_smooth_friction(robot: Robot, logs: Sequence[Log]) -> Robot:
-    """Return the robot with smooth friction in all drives for which the description does not specify it."""
+    """Return the robot with a smoothing speed for every drive whose description has no ``coulomb_speed``."""
     if robot.loops:  # smoothing speeds are proportional to velocity ratios, which depend on the pose
         return robot
     highest = np.max([_compute_highest_speeds(log) for log in logs], axis=0)
@@ -91,7 +92,7 @@ def find_friction_entries(base: BaseParameters, indices: Sequence[Int[np.ndarray
 
 
 def _compute_velocity_ratios(robot: Robot) -> Float[np.ndarray, "drives joints"]:
-    """Return the velocities of all drives per unit velocity of each coordinate: the columns of the drives' offsets."""
+    """Return all drive velocities per unit velocity of each coordinate; they equal the columns of the drive offsets."""
     offsets = [f"{name}{OFFSET}" for name in robot.moving]
     zeros = np.zeros((1, len(robot.actuated)))
     return np.ascontiguousarray(regressor(robot, parameters=offsets, backend="interpreter")(zeros, zeros, zeros)[0].T)

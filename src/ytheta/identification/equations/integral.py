@@ -6,21 +6,21 @@ Accepts       the robots that ``windows`` accepts
 Notation      code      paper                      meaning                                      shape
               W         ∂F/∂qd                     momentum per unit of beta                    joints x base
               Yhat      -∂F/∂q, q, ∫ sgn(qd)       the rest of (36), under one integral         joints x base
-              window    t - t0                     seconds
+              window    t - t0                     length of a window, in seconds
 Window        In the paper t0 is fixed and t grows: a constant error of tau then accumulates in later equations, and
               each equation repeats the data of the equation before. Here windows follow each other: t of one window
               is t0 of the next. Every torque is used once, so white torque noise leaves the equations independent.
-              Neighbouring windows share the momentum at their common end; its noise enters both with opposite signs.
-              The window divides the noise of W by its length, and multiplies motion of frequency f by sin(x) / x,
-              x = pi f window. By default a window lasts a tenth of a second: motion up to 3 Hz keeps 85 % of its size,
-              and the noise of W enters as if differentiated over a tenth of a second. A window has at least 12 steps:
-              logs are decimated to 8 to 16 samples per period of the cut-off, and a window should cover about one
-              period.
+              Neighbouring windows share the momentum at their common end; its noise enters both equations with
+              opposite signs. An equation contains the noise of W divided by the length of the window, and motion of
+              frequency f multiplied by sin(x) / x, x = pi f window. By default a window lasts a tenth of a second:
+              motion up to 3 Hz keeps 85 % of its amplitude, and the noise of W has the effect of a difference quotient
+              with a step of a tenth of a second. A window has at least 12 steps, because logs are decimated to 8 to 16
+              samples per period of the cut-off, and a window should cover about one period.
 Quadrature    Trapezoidal rule with the end corrections of Euler and Maclaurin. The derivatives at an end are computed
-              from ``END_REACH`` samples on either side of it. The rule is exact for polynomials of degree 9, and its
+              from ``END_REACH`` samples on each side of the end. The rule is exact for polynomials of degree 9, and its
               weights are almost equal, so that noise is averaged well. The weights of Newton-Cotes rules of that
               degree differ by a factor of 10.
-Differs from  the paper in: windows; equations divided by their length, so that residuals are torques; the quadrature
+Differs from  the paper in: windows; equations divided by the window, so that residuals are torques; the quadrature
               uses ``END_REACH`` samples beyond the window, which are lost at the ends of a segment
 """
 
@@ -41,13 +41,13 @@ from ytheta.shapes import PerSample
 
 DEFAULT_WINDOW = 0.1  # s
 MIN_STEPS = 12  # steps in a window of default length
-END_REACH = 4  # samples on either side of an end of the window that its correction uses
+END_REACH = 4  # number of samples on each side of a window's end that the end correction uses
 BERNOULLI = np.array([1 / 6, -1 / 30, 1 / 42, -1 / 30])  # B_2, …, B_(2 END_REACH)
 
 
 @dataclass(frozen=True, eq=False)
 class Integral:
-    """The integral form; ``window`` is in seconds. The module docstring describes its default."""
+    """The integral form; ``window`` is in seconds. The module docstring describes the default window."""
 
     base: BaseParameters
     window: float | None = None

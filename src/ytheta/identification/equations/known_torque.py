@@ -1,10 +1,10 @@
-"""Known torque: the contribution of the parameters that are not estimated and keep the values of the description.
+"""Known torque: the torque of the parameters that are not estimated and keep the values of the description.
 
 Identity      tau - Y_k theta_k = Y_u theta_u
 Reference     [lu1993] (15)-(18): known and unknown parameters
 
-Examples are a cable force that was measured separately, or friction from a data sheet. The known torque is subtracted
-from the measured torque before the fit.
+Examples are the torques of a cable force that was measured separately, or of friction from a data sheet. The known
+torque is subtracted from the measured torque before the fit.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class KnownTorque:
         return bool(self.names)
 
     def torque(self, motion: MotionSamples) -> JointsBySample:
-        """Return the known torque of some motion; its Coulomb friction passes the low-pass too."""
+        """Return the known torque of a motion; its Coulomb friction has passed the low-pass too."""
         return self._form.torque(motion, self._form.base.beta)
 
     @cached_property

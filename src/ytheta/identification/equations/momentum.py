@@ -6,19 +6,20 @@ Reference     [lu1993] (47), remark 2: the filtered regressor of adaptive contro
 Accepts       the robots that ``windows`` accepts
 Notation      code     meaning
               g        the low-pass: a Gaussian, truncated at ``TRUNCATION`` times its peak
-              sigma    its width in samples
-              corner   the frequency in Hz at which its gain is one half
+              sigma    standard deviation of the Gaussian, in samples
+              corner   the frequency in Hz at which the gain of g is one half
 Filter        With a / (s + a), the derivative of W becomes a (W - low-passed W): velocity noise of all frequencies
-              passes with gain a, and the filter forgets so slowly that it needs 28 / a seconds of past motion. A
-              cascade of many such filters approaches a Gaussian. The Gaussian used here has no delay, removes high
-              frequencies, and is the shortest in time for its corner. Sums over equal steps are exact for it up to
-              exp(-(2 pi sigma)² / 2). Both sides are therefore discretized alike, and no initial values are needed.
-Corner        By default 6 Hz, but at most rate / 20, for which sigma is 3.7 samples. At this frequency the gain of the
+              passes with gain a, and the response of the filter decays so slowly that 28 / a seconds of past motion
+              are needed. A cascade of many such filters approaches a Gaussian. The Gaussian used here has no delay,
+              removes high frequencies, and is the shortest in time for its corner. Sums of the Gaussian over equal time
+              steps equal its integral up to exp(-(2 pi sigma)² / 2). Both sides are therefore discretized alike, and no
+              initial values are needed.
+Corner        The default is 6 Hz, but at most rate / 20, for which sigma is 3.7 samples. At 6 Hz the gain of the
               default windows of ``integral`` is one half too.
 Hop           Equations are ``HOP`` sigma apart. With 50 % more equations, results improve by less than 1 % (measured on
               a UR10); with a hop of two sigma, they are worse by up to a fifth. White torque noise gives neighbouring
               equations a correlation of exp(-HOP² / 4).
-Differs from  the paper in: the filter, as described above. It is not causal: it is for logs and not for control
+Differs from  the paper in: the filter, as described above. The filter is not causal: it suits logs, but not control
 """
 
 from __future__ import annotations
@@ -39,14 +40,14 @@ from ytheta.logs.preparing.prepared_log import MotionSamples
 DEFAULT_CORNER = 6.0  # Hz
 MIN_DEFAULT_SAMPLES_PER_PERIOD = 20.0  # samples per period of the default corner
 MIN_SAMPLES_PER_PERIOD = 8.0  # samples per period of any corner: sigma is then 1.5, and sums are exact to 1e-15
-HOP = 1.5  # distance of neighbouring equations over sigma
-TRUNCATION = 1e-12  # relative to the peak of the Gaussian
+HOP = 1.5  # distance of neighbouring equations, in units of sigma
+TRUNCATION = 1e-12  # value of the Gaussian at which it is truncated, relative to its peak
 CORNER_TIMES_SIGMA = math.sqrt(2.0 * math.log(2.0)) / (2.0 * math.pi)
 
 
 @dataclass(frozen=True, eq=False)
 class Momentum:
-    """The momentum form; ``corner`` is in Hz. The module docstring describes its default."""
+    """The momentum form; ``corner`` is in Hz. The module docstring describes the default corner."""
 
     base: BaseParameters
     corner: float | None = None

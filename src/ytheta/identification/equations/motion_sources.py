@@ -38,8 +38,9 @@ class Source(Protocol):
 class LogSource:
     """A log and its preparation.
 
-    ``directions``: how the low-passed drive directions are computed; None if they are not needed. ``held``: True for
-    joints that do not move; their velocities and accelerations are only noise and are set to zero.
+    ``directions``: how the low-passed signs of the drive velocities are computed; None if they are not needed.
+    ``held``: True for joints that do not move; the velocities and accelerations of these joints are only noise and are
+    set to zero.
     """
 
     preparation: Preparation
@@ -60,7 +61,7 @@ class LogSource:
 
     @cached_property
     def lengths(self) -> tuple[int, ...]:
-        """The number of kept samples of every segment; 0 if the segment is too short for the trimming of its ends."""
+        """The number of kept samples of every segment; 0 if nothing remains after trimming the ends of the segment."""
         preparation = self.preparation
         lengths = (preparation.grid.count_samples(preparation.log, segment) for segment in preparation.log.segments)
         return tuple(
@@ -89,7 +90,7 @@ class LogSource:
 
 @dataclass(frozen=True, eq=False)
 class ArraySource:
-    """Motion that needs no preparation, such as simulated motion. ``segments`` are ranges of its samples."""
+    """Motion that needs no preparation, such as simulated motion. ``segments`` are ranges of samples."""
 
     whole: MotionSamples
     rate: float

@@ -1,8 +1,8 @@
 """Normal equations: the sums that least squares needs, for any number of samples.
 
-For every joint j they contain G_j = sum Y_jᵀ Y_j, b_j = sum Y_jᵀ tau_j, sum tau_j² and the number of equations. The
-sums of the joints are kept separate, so that weights per joint, block-triangular estimators and their covariances need
-no further pass over the data. The normal equations of parts of the data add up to those of all data.
+For every joint j the normal equations contain G_j = sum Y_jᵀ Y_j, b_j = sum Y_jᵀ tau_j, sum tau_j² and the number of
+equations. The sums of the joints are kept separate, so that weights per joint, block-triangular estimators and their
+covariances need no further pass over the data. The normal equations of all data are the sum of those of its parts.
 
 The products Yᵀ Y square the condition number. Estimators therefore end with a pass over the *residuals* of their first
 solution, which restores the accuracy of a QR decomposition of all equations; see ``least_squares.refine``.
@@ -26,7 +26,7 @@ WeightFunction = Callable[[JointsBySample], JointsBySample]  # residuals → wei
 
 @dataclass(frozen=True, eq=False)
 class JointNormalEquations:
-    """Normal equations of one joint, over the base parameters ``columns`` that occur in its equations."""
+    """Normal equations of one joint, for the base parameters ``columns`` that occur in the joint's equations."""
 
     columns: Int[np.ndarray, "own"]
     gram: Float[np.ndarray, "own own"]  # G_j
@@ -112,10 +112,11 @@ def accumulate(
     weigh: WeightFunction | None = None,
     grams: bool = True,
 ) -> NormalEquations:
-    """Return the normal equations of some rows.
+    """Return the normal equations of the given rows.
 
-    ``around``: a beta whose residuals replace the torques. ``weigh``: computes weights of the equations from these
-    residuals. ``grams``: whether to compute G_j, which takes most of the time; otherwise they are zero.
+    ``around``: if given, tau is replaced by the residual tau - Y ``around``. ``weigh``: function that computes the
+    weights of the equations from tau or from these residuals. ``grams``: whether to compute the matrices G_j, which
+    needs most of the time; otherwise they are zero.
     """
     total = _Accumulator(layout, grams=grams)
     for block in rows:
@@ -128,7 +129,7 @@ def accumulate(
 
 
 def merge(parts: Iterable[NormalEquations], *, empty: NormalEquations) -> NormalEquations:
-    """Add up normal equations of parts of the data, in their order."""
+    """Add the normal equations of parts of the data, in the order of the parts."""
     return reduce(lambda a, b: a + b, parts, empty)
 
 
@@ -152,7 +153,7 @@ class _Accumulator:
         for joint, part in enumerate(self.layout.slices):
             A = values[part] if root is None else values[part] * root[joint]
             if self.grams:
-                np.matmul(A, A.T, out=self.grams[joint])  # NumPy recognizes the symmetry and computes half of it
+                np.matmul(A, A.T, out=self.grams[joint])  # NumPy computes half of this symmetric product
             np.vecdot(A, weighted[joint], out=self.right_sides[joint])
         self.sums += self.block
         self.squares += np.vecdot(weighted, weighted)

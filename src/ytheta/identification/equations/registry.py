@@ -2,7 +2,7 @@
 
 differential   uses accelerations and every sample; for logs whose low-pass leaves little noise in the accelerations
 integral       needs no accelerations; uses the velocities at the two ends of each window
-momentum       needs no accelerations; averages velocities like torques, so it tolerates the most noise
+momentum       needs no accelerations; low-passes velocities like torques, so it tolerates the most noise
 """
 
 from __future__ import annotations

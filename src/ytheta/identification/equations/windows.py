@@ -6,9 +6,9 @@ Reference     [lu1993] (30), (47) for W and Yhat; the windows are those of ``int
 Accepts       trees, with drives, couplings and declared forces. Not: closed loops
 Notation      code    meaning
               W       momentum per unit of beta: W beta = M qd
-              Yhat    the rest of Y: gravity, friction, declared forces, -∂T/∂q; free of accelerations too
-Quadrature    The sums are as exact as the weights if dW/dt is smooth. Yhat and tau need not be smooth: they are summed
-              with the same weights, so a jump of Coulomb friction is on both sides and cancels.
+              Yhat    the rest of Y: gravity, friction, declared forces, -∂T/∂q; does not contain accelerations either
+Quadrature    If dW/dt is smooth, the error of the sums is that of the weights. Yhat and tau need not be smooth: both
+              are summed with the same weights, so a jump of Coulomb friction occurs on both sides and cancels.
 Windows       are counted from the start of a segment, so the equations do not depend on how the segment is split.
 """
 
@@ -29,7 +29,7 @@ from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.native import Block
 from ytheta.shapes import Float, Int
 
-MIN_CHUNK = 64  # samples: enough for an efficient matrix product, few enough for most windows to contain all of them
+MIN_CHUNK = 64  # samples; enough for an efficient matrix product, but so few that most windows contain whole chunks
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +67,7 @@ class Stencil:
 
     @cached_property
     def _band(self) -> Float[np.ndarray, "chunk reach"]:
-        """Weights of the samples of a chunk (rows) in all windows that contain any of them (columns)."""
+        """Weights of a chunk's samples (rows) in all windows that contain at least one of these samples (columns)."""
         chunk = self.hop * -(-MIN_CHUNK // self.hop)
         before = (len(self.weights) - 1) // self.hop
         places = np.arange(chunk)[:, None] - self.hop * np.arange(-before, chunk // self.hop)
@@ -87,7 +87,7 @@ class Windows:
         return max(0, (length - self.span) // self.hop + 1)
 
     def split(self, segment: int, length: int, size: int) -> Iterator[SampleRange]:
-        """Yield ranges of complete windows that begin within about ``size`` samples; neighbouring ranges overlap."""
+        """Yield ranges of samples for the windows that begin within ``size`` samples; neighbouring ranges overlap."""
         total, per_range = self.count(length), max(1, size // self.hop)
         for first in range(0, total, per_range):
             last = min(first + per_range, total)
@@ -134,7 +134,7 @@ class Terms:
         return EquationRows(values, b.sums([Block(0, tau)], len(tau), count))
 
     def _compute_remainders(self, motion: MotionSamples, samples: slice) -> Iterator[Block]:
-        """Yield blocks of Yhat; Coulomb friction uses low-passed directions."""
+        """Yield blocks of Yhat; the Coulomb friction columns contain the low-passed sign of the velocity."""
         directions = None if motion.direction is None else np.ascontiguousarray(motion.direction[samples].T)
         for block in self.Yhat.blocks(motion.q[samples], motion.qd[samples]):
             if directions is not None:

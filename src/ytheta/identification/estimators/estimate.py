@@ -1,9 +1,9 @@
 """Interface of the estimators, and the result of a fit.
 
-Every estimate is linear in the torques, at least near the solution if weights depend on residuals: beta = sum_j L_j
-tau_j. If the noise of different joints is independent and has the variances v_j, the covariance of beta is therefore
-sum_j v_j L_j L_jᵀ. Estimators return the matrices P_j = L_j L_jᵀ. The variances and autocorrelation times of the noise
-are determined from the residuals afterwards.
+Every estimate is a linear function of the torques, beta = sum_j L_j tau_j; if the weights depend on residuals, this is
+true only near the solution. If the noise of different joints is independent and has the variances v_j, the covariance
+of beta is therefore sum_j v_j L_j L_jᵀ. Estimators return the matrices P_j = L_j L_jᵀ. The variances and
+autocorrelation times of the noise are computed from the residuals afterwards.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ class Estimate:
     ----------
     beta                the estimated base parameters
     spread              P_j of the module docstring
-    degrees_of_freedom  parameters that each joint's equations determine, as the trace of its part of the hat matrix
+    degrees_of_freedom  number of parameters that each joint's equations determine: trace of its part of the hat matrix
     weights             weights of the joints' equations
-    unidentified        directions of beta that the data do not identify, one per column; the description's values are
-                        kept along them
+    unidentified        directions of beta that the data do not identify, one per column; along these directions beta
+                        keeps the values of the description
     rounds              number of times that the equations were solved
-    findings            facts about this fit that a user should know
+    findings            findings about this fit
     """
 
     beta: PerBase

@@ -1,16 +1,16 @@
-"""Huber's M-estimator: equations with residuals too large for noise get smaller weights.
+"""Huber's M-estimator: equations whose residuals are too large for noise get smaller weights.
 
 Identity      sum_j sum_t psi(r_jt / s_j) Y_jt / s_j = 0,   psi(x) = max(-k, min(k, x)),   r = tau - Y beta
 Reference     P. J. Huber, "Robust Statistics", Wiley 1981, ch. 7: sec. 7.6 covariance, sec. 7.8 modified weights
 Accepts       every robot and form
 Notation      code          book    meaning
-              bound         k       |x| at which psi bends; 1.345 has 95 % efficiency under normal noise
+              bound         k       |x| above which psi is constant; k = 1.345 gives 95 % efficiency for normal noise
               scales        s_j     1.4826 times the median of a joint's |r|: the standard deviation of normal noise
               inside_share  E psi'  share of a joint's residuals below k s_j
               weights       w       psi(x) / x
 Differs from  the book in: one scale per joint; the scale is read from a histogram with logarithmic bins of 0.1 %, which
               needs one pass, constant memory and no order of the samples; the scale is fixed once it changes by less
-              than 0.1 %, so that the remaining problem is convex and the iteration ends; the factor K of the
+              than 0.1 %, so that the remaining problem is convex and the iteration converges; the factor K of the
               covariance, which is 1 + O(p/n), is left out
 """
 
@@ -33,11 +33,12 @@ from ytheta.identification.estimators.weighted import MIN_RELATIVE_RESIDUAL
 from ytheta.identification.finding_codes import FitFindingCode
 from ytheta.shapes import JointsBySample, PerBase, PerJoint
 
-DEVIATION_PER_MEDIAN = 1.482602218505602  # standard deviation of a normal variable over the median of its magnitude
+DEVIATION_PER_MEDIAN = 1.482602218505602  # standard deviation of a normal variable / median of its magnitude
 BINS_PER_OCTAVE = 693  # a bin is 0.1 % wide
-OCTAVES = 48  # range of the histogram above the smallest scale
-SCALE_TOLERANCE = 1e-3  # relative change of the scales below which they are fixed: the width of a bin
-STEP_TOLERANCE = 1e-4  # step of beta, in standard deviations, below which the iteration ends
+OCTAVES = 48  # range of the histogram, which starts at the smallest scale
+# The scales are kept fixed once their relative change falls below this value, which is the width of a histogram bin.
+SCALE_TOLERANCE = 1e-3
+STEP_TOLERANCE = 1e-4  # the iteration ends once the step of beta, in standard deviations, falls below this value
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ class Huber:
     def _make_estimate(
         self, problem: EstimationProblem, beta: PerBase, scales: PerJoint, rounds: int, findings: tuple[Finding, ...]
     ) -> Estimate:
-        """Compute the covariance of sec. 7.6; P_j is for v_j = mean square of *all* residuals of joint j."""
+        """Compute P_j of sec. 7.6, to be multiplied by v_j, the mean square of *all* residuals of joint j."""
         limits = self.bound * scales[:, None]
 
         def compute_sums(residuals: np.ndarray, mask: np.ndarray) -> np.ndarray:
@@ -144,7 +145,7 @@ def estimate_scales(problem: EstimationProblem, beta: PerBase, min_scales: PerJo
 def _sum_over_residuals(
     problem: EstimationProblem, measure: Callable[[np.ndarray, np.ndarray], np.ndarray], beta: PerBase
 ) -> np.ndarray:
-    """Return the sum over all equations of ``measure``, a function of residuals and their mask."""
+    """Return the sum of ``measure(residuals, mask)`` over all equations."""
 
     def work(task: Task) -> np.ndarray:
         residuals: list[np.ndarray] = []

@@ -19,7 +19,7 @@ from ytheta.identification.equations.normal_equations import NormalEquations
 from ytheta.identification.estimators.estimate import Estimate
 from ytheta.shapes import PerBase, PerJoint
 
-MAX_ROUNDING_ERROR = 1e-11  # relative error of beta up to which no refining pass is made
+MAX_ROUNDING_ERROR = 1e-11  # relative rounding error of beta; below it, no refining pass is made
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def solve_weighted(equations: NormalEquations, weights: PerJoint, start: PerBase
 def refine(problem: EstimationProblem, weights: PerJoint, solution: WeightedSolution) -> PerBase:
     """Improve a solution by one step of iterative refinement, with residuals computed sample by sample.
 
-    The step is skipped if the condition number keeps rounding errors below ``MAX_ROUNDING_ERROR``.
+    The step is skipped if the condition number is so small that rounding errors are below ``MAX_ROUNDING_ERROR``.
     """
     decomposition = solution.decomposition
     if decomposition.condition_number**2 * np.finfo(float).eps < MAX_ROUNDING_ERROR:

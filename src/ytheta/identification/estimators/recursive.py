@@ -1,4 +1,4 @@
-"""Recursive least squares with exponential forgetting: on-line, sample by sample, and over whole logs.
+"""Recursive least squares with exponential forgetting: on-line, sample by sample, or for whole logs.
 
 Identity      beta_t = argmin  f^t |beta - beta_0|² / initial_spread + sum_{k<=t} f^(t-k) |tau_k - Y_k beta|²
 Reference     L. Ljung, "System Identification: Theory for the User", 2nd ed., Prentice Hall 1999, sec. 11.2;
@@ -8,16 +8,17 @@ Notation      code       meaning                                                
               root       S of the covariance P = S Sᵀ, in units of the columns            base x base
               F          Y S                                                              joints x base
               V          roots of the eigenvalues of f + F Fᵀ, the innovation             joints
-              G          F rotated to the innovation's principal axes, over V             joints x base
+              G          F rotated to the innovation's principal axes, divided by V       joints x base
               J          information: the inverse of P                                    base x base
-Differs from  them in: all joints of a sample at once; the root of P is updated, so that P always stays symmetric and
-              positive definite; forgetting pauses while P exceeds ``largest_spread``, as during a long rest
+Differs from  them in: each update uses all joints of a sample; the root of P is updated, so that P always stays
+              symmetric and positive definite; forgetting pauses while P exceeds ``largest_spread``, as during a long
+              rest
 
 ``RecursiveLeastSquares`` is for on-line use and needs about 6 · joints · base² operations per step. ``Recursive``
-computes the same estimate for a whole log in information form: it adds the normal equations of blocks and discounts
-older ones. If ``initial_spread`` is infinite, the initial values are kept only along directions that the data do not
-identify. With forgetting, P is not the covariance of beta. The spread that ``Recursive`` returns is the covariance,
-because it uses the squared weights of the equations.
+computes the same estimate for a whole log in information form: it adds the normal equations of blocks and reduces the
+weight of older blocks. If ``initial_spread`` is infinite, the initial values are kept only along directions that the
+data do not identify. With forgetting, P is not the covariance of beta. The spread that ``Recursive`` returns is the
+covariance, because it is computed with the squared weights of the equations.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from ytheta.shapes import BaseByBase, Float, PerBase, PerJoint, PerSample
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """beta, and the root S of its covariance, scaled by the sizes of the columns of Y."""
+    """beta, the root S of its scaled covariance, and the factors ``units`` of this scaling."""
 
     beta: PerBase
     units: PerBase
@@ -55,8 +56,9 @@ class State:
 class RecursiveLeastSquares:
     """The on-line estimator.
 
-    ``forgetting``: factor by which the weight of an equation decreases per sample. ``initial_spread``: variance of the
-    initial beta. ``largest_spread``: mean variance above which nothing is forgotten. Both assume noise of variance one.
+    ``forgetting``: factor by which the weight of an equation is multiplied at each new sample. ``initial_spread``:
+    variance of the initial beta. ``largest_spread``: mean variance above which forgetting pauses. Both spreads assume
+    noise of variance one.
     """
 
     forgetting: float = 1.0
@@ -80,7 +82,7 @@ class RecursiveLeastSquares:
         return State(np.array(beta, dtype=float), 1.0 / sizes, root)
 
     def step(self, state: State, Y: Float[np.ndarray, "joints base"], tau: PerJoint) -> tuple[PerJoint, State]:
-        """Return the residual of the predicted torque and the state after the sample."""
+        """Return the measured minus the predicted torque, and the state after this sample."""
         root = state.root
         saturated = float(np.vdot(root, root)) > self.largest_spread * len(state.beta)
         f = 1.0 if saturated else self.forgetting

@@ -1,12 +1,12 @@
-"""Sequential least squares: joint by joint from the last to the first, each from its equations alone.
+"""Sequential least squares: joint by joint from the last to the first, using one joint's equations at a time.
 
 Identity      beta_i = (U_iiᵀ U_ii)⁻¹ U_iiᵀ (tau_i - sum_{j>i} U_ij beta_j),   i = n, n - 1, …, 1
 Reference     [ha1989] (37)-(41)
-Accepts       every robot: a joint solves for the parameters in its equations that no earlier joint has solved for
+Accepts       every robot: each joint's equations are solved for the parameters in them that are not yet known
 Notation      code    paper       meaning
-              own     X_i         base parameters that joint i is the first to solve for, p_i + 2 in the paper
-              later   X_j, j > i  parameters in its equations that are solved already
-              H       -           (U_iiᵀ U_ii)⁻¹ on the directions that its equations identify
+              own     X_i         base parameters that occur first in joint i's equations, p_i + 2 in the paper
+              later   X_j, j > i  parameters in joint i's equations that are already solved for
+              H       -           (U_iiᵀ U_ii)⁻¹ on the directions that joint i's equations identify
               B       -           L_j = B_j U_jjᵀ: how beta depends on the torques of joint j
 Differs from  the paper in: normal equations are accumulated instead of stacking U, with a refining pass over the
               residuals; if condition (40) fails, the directions concerned keep the values of the robot's description
@@ -30,7 +30,8 @@ from ytheta.identification.finding_codes import FitFindingCode
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, Int, PerBase, PerJoint
 
-MIN_NAMED_SHARE = 0.1  # component along an unidentified direction over the largest; findings name these parameters
+# Component along an unidentified direction divided by the largest one; findings name parameters above this value.
+MIN_NAMED_SHARE = 0.1
 
 
 @dataclass(frozen=True)
@@ -61,14 +62,14 @@ class Sequential:
 
 @dataclass(frozen=True, eq=False)
 class JointEquations:
-    """The normal equations of one joint, split into parameters to solve for and parameters that are already known.
+    """The normal equations of one joint, split into parameters to solve for and parameters already solved for.
 
     Attributes
     ----------
     joint          index of the joint
     base_count     number of all base parameters
-    own            base parameters that this joint solves for
-    later          base parameters that the joints before it in the chain have solved for
+    own            base parameters to solve for with the equations of this joint
+    later          base parameters already solved for with the equations of joints earlier in the chain
     places         positions of ``own`` among the columns of the joint
     gram           U_iiᵀ U_ii
     crossed        U_iiᵀ U_ij
@@ -86,7 +87,7 @@ class JointEquations:
 
 
 def order_joints(robot: Robot) -> list[int]:
-    """Return indices into ``robot.actuated``, joints at the tips first; a motor counts as the last joint it moves."""
+    """Return indices into ``robot.actuated``, tips first; a motor is placed like the last joint that it moves."""
     place = {joint.name: k for k, joint in enumerate(robot.movable)}
     factors, _ = robot.coupling_map
     last_moved = {
@@ -134,7 +135,7 @@ def solve_chain(chain: Sequence[JointEquations], right_sides: Sequence[np.ndarra
 def propagate_noise(chain: Sequence[JointEquations]) -> tuple[Float[np.ndarray, "joints base base"], PerJoint]:
     """Return P_j = L_j L_jᵀ and the degrees of freedom of every joint.
 
-    L_j is H U_jjᵀ in the joint's own rows; through them its errors enter every joint that is solved after it.
+    In the rows of joint j's own parameters, L_j is H U_jjᵀ. Errors of these parameters affect all joints solved later.
     """
     size, joints = chain[0].base_count, len(chain)
     spread, degrees_of_freedom = np.zeros((joints, size, size)), np.zeros(joints)
@@ -149,7 +150,7 @@ def propagate_noise(chain: Sequence[JointEquations]) -> tuple[Float[np.ndarray, 
 
 
 def find_unidentified(chain: Sequence[JointEquations]) -> Float[np.ndarray, "base unidentified"]:
-    """Return the directions that a joint could not solve for, and the parameters that do not occur in any equation."""
+    """Return each joint's unidentified directions, and unit vectors of parameters that occur in no equation."""
     size = chain[0].base_count
     columns: list[np.ndarray] = []
     for part in chain:
@@ -161,7 +162,7 @@ def find_unidentified(chain: Sequence[JointEquations]) -> Float[np.ndarray, "bas
 
 
 def make_rank_finding(joint: str, parameters: Sequence[str], decomposition: NormalDecomposition) -> Finding:
-    """Return the finding that the equations of a joint do not identify all parameters that it solves for."""
+    """Return the finding that the equations of a joint do not identify all of its own parameters."""
     shares = abs(decomposition.null_space).max(axis=1)
     pairs = zip(parameters, shares, strict=True)
     named = [name for name, share in pairs if share > MIN_NAMED_SHARE * shares.max()]

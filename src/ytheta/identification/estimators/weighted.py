@@ -1,8 +1,8 @@
 """Weighted least squares: the equations of every joint are weighted by the inverse variance of its residuals.
 
 Identity      beta = argmin sum_j |tau_j - Y_j beta|² / v_j,  v_j = |tau_j - Y_j beta|² / n_j
-Reference     M. Gautier, "Dynamic identification of robots with power model", ICRA 1997: one reweighting by the
-              residuals of plain least squares
+Reference     M. Gautier, "Dynamic identification of robots with power model", ICRA 1997: one reweighting with the
+              residuals of least squares with equal weights
 Differs from  the paper in: reweighting is repeated until the weights converge (``rounds`` = 1 is the paper's)
 """
 
@@ -19,9 +19,10 @@ from ytheta.identification.estimators.estimate import Estimate
 from ytheta.identification.estimators.least_squares import make_estimate, solve_weighted
 from ytheta.shapes import PerBase, PerJoint
 
-WEIGHT_TOLERANCE = 1e-3  # relative change of the weights below which the reweighting ends
-MIN_RELATIVE_RESIDUAL = 1e-10  # residual over a joint's torque; smaller residuals are rounding errors, not noise
-MAX_WEIGHT_RATIO = 1e8  # of two joints; with a larger one, a joint would vanish in the rounding errors of the other
+WEIGHT_TOLERANCE = 1e-3  # reweighting ends once the relative change of all weights is below this value
+MIN_RELATIVE_RESIDUAL = 1e-10  # RMS of residual / RMS of torque; smaller residuals are rounding errors, not noise
+# Ratio of two joints' weights. With a larger ratio, rounding errors of one joint's sums would exceed the other's sums.
+MAX_WEIGHT_RATIO = 1e8
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class Weighted:
 def compute_joint_weights(equations: NormalEquations, beta: PerBase) -> PerJoint:
     """Return the inverse variances of the joints' residuals, scaled so that their median is one.
 
-    A joint without equations, or whose torque is always zero, gets weight zero.
+    The weight is zero for a joint that has no equations or whose torque is always zero.
     """
     informative = (equations.counts > 0.0) & (equations.torque_squares > 0.0)
     if not informative.any():

@@ -5,15 +5,15 @@ Reference     [lin1995] sec. IV, (94)-(117)
 Accepts       serial arms of revolute and prismatic joints, in the differential form. Not: branches, loops, couplings,
               motors that are not part of a joint, declared forces
 Notation      code   paper    meaning
-              w      w_i      combinations of Theorem 2, and parameters that occur in joint i's equation alone; see
+              w      w_i      combinations of Theorem 2, and parameters that occur only in joint i's equation; see
                               ``serial_arm``
               A      A_i      v_i of all samples, one per row; only the factor R of its QR decomposition is stored
               C      -        beta = C w
 Differs from  the paper in: motion is computed again for every joint instead of being stored, so that logs may be long;
               friction, offset and rotor inertia; directions that A_i does not identify keep the values of the
-              description; the covariance, which is that of ``sequential`` in another basis
+              description; the covariance, which is computed like that of ``sequential`` in another basis
 
-The estimate uses the recursion of the inverse dynamics instead of a regressor. This makes it an independent check of
+The estimate uses the recursion of the inverse dynamics instead of a regressor, so it is an independent check of
 ``sequential``. Only the covariance uses products of the regressor's columns.
 """
 
@@ -38,8 +38,8 @@ from ytheta.identification.estimators.sequential import make_rank_finding, propa
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.shapes import Float
 
-# Length of the image C x of an unidentified direction x of w, over the largest entry of C; shorter images do not affect
-# beta.
+# For an unidentified unit vector x in the space of w: |C x| divided by the largest entry of C. Below this value the
+# direction does not affect beta.
 MIN_IMAGE_LENGTH = 1e-9
 
 
@@ -65,7 +65,7 @@ class Lin:
             triangle = _triangularize(problem, problem.form, arm, i, w)
             R, z = triangle[:, :-1], triangle[:, -1]
             decomposition = NormalDecomposition.of(R.T @ R)  # (117)
-            for _ in range(3):  # the first round solves; the others restore the accuracy lost by squaring R
+            for _ in range(3):  # the first round solves; two more restore the accuracy lost by squaring R
                 w[part] += decomposition.solve(R.T @ (z - R @ w[part]))  # (111), (116)
             directions = arm.C[:, part] @ decomposition.null_space
             sizes = np.linalg.norm(directions, axis=0)
@@ -109,7 +109,7 @@ def _triangularize(
 def compute_joint_equations(
     arm: SerialArm, i: int, w: Float[np.ndarray, "combinations"], motion: MotionSamples, drive: int
 ) -> Float[np.ndarray, "samples columns"]:
-    """Return A_i (107) and gamma_i (108) of some samples; ``drive`` is the joint's column of ``motion.direction``."""
+    """Return A_i (107) and gamma_i (108) for each sample; ``drive`` is the joint's column of ``motion.direction``."""
     assert motion.tau is not None
     tau = motion.tau[:, arm.places[i]]
     direction = None if motion.direction is None else motion.direction[:, drive]

@@ -8,14 +8,14 @@ Notation      code      paper         meaning                                   
               a         a_i - g       acceleration of the origin                                 i       3 x samples
               foot, h   a*_i, h_i     a at displacement zero, and acceleration due to sliding    i       3 x samples
               mu, zeta  mu, zeta      accumulated force and moment of the outer bodies           i       3 x samples
-              R, b      R, b_i        joint frame in the one before it, at q = 0; its origin without sliding
+              R, b      R, b_i        joint frame in the frame before it, at q = 0; its origin without sliding
               d         d_i           displacement of a prismatic joint                                  samples
-              fixed     D_i, D~_i     constant part of D; ``slides`` has the parts d_k W_k       i       3 x 3
+              fixed     D_i, D~_i     constant part of D; ``slides`` are the parts d_k W_k       i       3 x 3
               G         G_m           part that the next revolute outer body takes from U_i (40) i       3 x 3
 Differs from  the paper in: joint frames have z along the axis and x in any direction, so that b is a vector; a
               includes gravity from the start (76); joints before s do not need the formulas (77)-(90) and (100)-(106):
-              the constants without a combination are zero, and the k of a prismatic joint between r and s is
-              perpendicular to u_r and follows from kappa_1 and kappa_2
+              constants that occur in no combination are zero, and the vector k of a prismatic joint between r and s
+              is perpendicular to u_r and is computed from kappa_1 and kappa_2
 """
 
 from __future__ import annotations
@@ -41,15 +41,15 @@ class JointFrame:
 
     @property
     def b(self) -> Vector3:
-        """Origin without sliding: p, or its part perpendicular to a prismatic axis."""
+        """Origin without sliding: p; for a prismatic joint, the part of p that is perpendicular to the axis."""
         return self.p if self.revolute else self.p - self.R[:, 2] * (self.R[:, 2] @ self.p)
 
     def to_parent(self, body: BodyMotion, v: Vector3BySample) -> Vector3BySample:
-        """Transform vectors to the frame of the joint before."""
+        """Transform vectors from this frame to the frame of the joint before it."""
         return np.asarray(self.R @ (_rotate_about_z(v, body.cos, body.sin) if self.revolute else v))
 
     def from_parent(self, cos: PerSample, sin: PerSample, v: Vector3BySample) -> Vector3BySample:
-        """Transform vectors from the frame of the joint before to this frame."""
+        """Transform vectors to this frame from the frame of the joint before it."""
         rotated = self.R.T @ v
         return _rotate_about_z(rotated, cos, -sin) if self.revolute else rotated
 
@@ -105,7 +105,7 @@ def propagate_motion(
 
 @dataclass(frozen=True, eq=False)
 class OuterBodies:
-    """Force and moment of the bodies outside a joint, along the axes of the joint's frame, and their part of D."""
+    """Force and moment of the bodies outside a joint, in the joint's frame, and the part of D due to these bodies."""
 
     mu: Vector3BySample
     zeta: Vector3BySample
@@ -171,7 +171,7 @@ def compute_constant_columns(frame: JointFrame, body: BodyMotion) -> Float[np.nd
 
 
 def compute_kappa_moment(u: Vector3) -> Float[np.ndarray, "3 2"]:
-    """Return the first moment of a prismatic joint's body per kappa_1 and kappa_2 (86), (87); u is u_r."""
+    """Return the first moments of a prismatic joint's body for unit kappa_1 and unit kappa_2 (86), (87); u is u_r."""
     z = np.array([0.0, 0.0, 1.0])
     return np.column_stack([np.cross(z, u), z - u[2] * u]) / (1.0 - u[2] * u[2])
 

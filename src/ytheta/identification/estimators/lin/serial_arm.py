@@ -3,8 +3,8 @@
 Identity      w = M theta,   beta = C w,   tau_i = (v_i E_i) · w_i + phi_i
 Reference     [lin1995] Theorem 2, (95), (96), (101), (102)
 Notation      code   paper   meaning
-              w_i    w_i     combinations of joint i, then the parameters of its drive that are separate from them
-              E_i    -       constants of body i per combination; constants without a combination are zero
+              w_i    w_i     combinations of joint i, then the drive parameters that are not part of the combinations
+              E_i    -       constants of body i per unit of each combination; other constants are zero
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ OTHER_ESTIMATORS = "use the estimator weighted, least-squares, sequential, huber
 
 @dataclass(frozen=True, eq=False)
 class ArmJoint:
-    """One joint; ``names`` are the names of w_i, the last of which belong to the drive parameters ``drive``."""
+    """One joint; ``names`` are the names of w_i and end with those of the drive parameters ``drive``."""
 
     name: str
     frame: JointFrame
@@ -48,7 +48,7 @@ class ArmJoint:
         qdd: PerSample,
         direction: PerSample | None,
     ) -> Float[np.ndarray, "drive samples"]:
-        """Return the columns of the drive's parameters; ``direction`` is the low-passed direction, None if unknown."""
+        """Return the columns of the drive's parameters; ``direction``: low-passed sign of velocity, None if unknown."""
         if direction is None:
             direction = qd / np.hypot(qd, self.coulomb_speed) if self.coulomb_speed else np.sign(qd)
         values = {"Ia": qdd, "fv": qd, "fc": direction, "fo": np.ones_like(qd)}
@@ -132,7 +132,7 @@ def explain_refusal(robot: Robot) -> str | None:
 
 
 def _list_joint_frames(robot: Robot) -> list[tuple[int | None, JointFrame]]:
-    """Return for every body with a joint its nearest ancestor with a joint, and its joint frame in that ancestor."""
+    """Return for every body with a joint the nearest ancestor with a joint, and the joint frame in that ancestor."""
     arm = build_mechanism(robot)
     placements = [(np.array(R, dtype=float), np.array(p, dtype=float)) for R, p in compute_joint_frames(arm)]
     frames: list[tuple[int | None, JointFrame]] = []

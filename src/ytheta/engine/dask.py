@@ -1,6 +1,6 @@
 """The Dask engine: processes of this machine or of a cluster.
 
-The work is sent once to every worker and stays there for all items, so that values that it caches, such as kernels, are
+The work is sent once to every worker and stays there for all items, so that cached values, such as kernels, are
 computed once per worker. At any time, the scheduler has only a few items for every thread of the cluster.
 
 The workers of a local cluster are new processes that import the program which started them. A script that opens such an
@@ -61,7 +61,7 @@ class Dask:
 
 @contextmanager
 def start_cluster(workers: int) -> Iterator[Engine]:
-    """Start processes on this machine, with one thread each; they end with the ``with`` block."""
+    """Start processes on this machine, with one thread each; the processes end with the ``with`` block."""
     distributed = _import_distributed()
     if getattr(multiprocessing.current_process(), "_inheriting", False):
         raise InputError(_MAIN_GUARD_ADVICE)
@@ -75,7 +75,7 @@ def start_cluster(workers: int) -> Iterator[Engine]:
 
 @contextmanager
 def connect_cluster(address: str) -> Iterator[Engine]:
-    """Use the workers of a running scheduler, such as ``tcp://10.0.0.5:8786``; they keep running afterwards."""
+    """Use the workers of a running scheduler, such as ``tcp://10.0.0.5:8786``; the workers keep running."""
     distributed = _import_distributed()
     with _apply_settings():
         _check_scheduler(address)
@@ -98,8 +98,8 @@ _MAIN_GUARD_ADVICE = (
 def dask_setup(_worker: Any) -> None:
     """Ignore Ctrl-C in a worker of a local cluster; Dask calls this function by its name when the worker starts.
 
-    A terminal sends Ctrl-C to all processes that it started. The process that started the workers handles it and ends
-    them.
+    A terminal sends Ctrl-C to all processes that it started. The process that started the workers handles Ctrl-C and
+    ends the workers.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 

@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar, runtime_checkable
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-ITEMS_PER_WORKER = 2  # items in progress, or finished but not yet merged; this bounds memory for any number of items
+ITEMS_PER_WORKER = 2  # items that are in progress, or finished but not yet merged; the limit bounds memory
 
 
 @runtime_checkable
@@ -17,7 +17,7 @@ class Engine(Protocol):
     def map_in_order(self, work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
         """Iterate over ``work(item)`` in the order of the items, independently of which finishes first.
 
-        Only a few items are read before their results are requested. Work and items may be sent to other processes.
-        So it must be possible to pickle both, and changes that the work makes to itself stay in that process. An error
-        of the work is raised here unchanged, and no further items are started.
+        At most a few items are read ahead of the requested results. Work and items may be sent to other processes. So
+        it must be possible to pickle both, and changes that the work makes to itself stay in the other process. An
+        error of the work is raised here unchanged, and no further items are started.
         """

@@ -3,9 +3,9 @@
 Kernels, filters and BLAS release Python's global lock while they compute, so threads are sufficient. Results come in
 the order of the items. If they are merged in that order, sums do not depend on the number of threads.
 
-By default, BLAS starts its own threads for each product of some hundred samples. They wait for each other in busy
-loops. If other programs use the same processors, a product then takes ten times as long. Therefore BLAS is limited to
-one thread while the threads of the engine work.
+By default, BLAS starts its own threads for each matrix product of a few hundred samples. These threads wait for each
+other in busy loops. If other programs use the same processors, a product then takes ten times as long. Therefore
+BLAS is limited to one thread while the threads of the engine work.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def count_processors() -> int:
 
 
 def limit_blas_threads() -> AbstractContextManager[None]:
-    """Return a context in which BLAS and LAPACK use one thread; for small matrices, more would only slow them down."""
+    """Return a context in which BLAS and LAPACK use one thread; more threads are slower for small matrices."""
     return _BLAS.limit_to_one_thread()
 
 

@@ -14,12 +14,12 @@ SCHEMES = {"dask": "tcp", "tcp": "tcp", "tls": "tls"}
 
 
 def open_engine(name: str | Engine = "local", *, threads: int | None = None) -> AbstractContextManager[Engine]:
-    """Open an engine for a ``with`` block, which ends the threads or processes that it starts.
+    """Open an engine for a ``with`` block; threads or processes that the engine starts end with the block.
 
     ``name``: "local" (threads of this process), "dask" (processes of this machine with one thread each), or a running
     cluster: "dask://HOST:PORT", or with Dask's own schemes "tcp://HOST:PORT" or "tls://HOST:PORT". An engine that is
-    already open is used as it is. ``threads``: the number of threads or processes of this machine, by default one for
-    each of its processors.
+    already open is used as it is. ``threads``: the number of threads or processes of this machine, by default one
+    per processor.
     """
     if not isinstance(name, str):
         if threads is not None:

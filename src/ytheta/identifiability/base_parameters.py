@@ -24,7 +24,7 @@ from ytheta.errors import InputError
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, Int, Shaped
 
-_UNIT_FACTOR = re.compile(r"(?<![\w.])1\.0*\*(?!\*)")  # a factor 1.0 that SymPy prints
+_UNIT_FACTOR = re.compile(r"(?<![\w.])1\.0*\*(?!\*)")  # matches a redundant factor 1.0 in text from SymPy
 
 
 class Identifiability(Enum):
@@ -40,9 +40,9 @@ class BaseParameters:
     """A minimal set of parameters; see the module docstring.
 
     ``entries`` contains floats, or SymPy expressions in the robot's symbolic lengths. ``selected`` are the standard
-    parameters that were considered; the columns of all others, such as friction, are zero. ``gap`` is set by methods
-    that measure a rank: the smallest singular value that counts towards the rank and the largest one that does not,
-    both relative to the largest singular value.
+    parameters that were considered; the columns of all others, such as friction, are zero. ``gap`` is None unless the
+    method measures a rank. It contains two singular values, each divided by the largest one: the smallest that counts
+    towards the rank, and the largest that does not.
     """
 
     robot: Robot
@@ -67,7 +67,7 @@ class BaseParameters:
         return self.format_expressions(digits=6)
 
     def format_expressions(self, *, digits: int) -> tuple[str, ...]:
-        """Return the expressions with this many significant digits; 17 digits represent every double exactly."""
+        """Return the expressions with ``digits`` significant digits; 17 digits represent every double exactly."""
         return tuple(
             _format_combination(row, self.robot.parameter_names, head=int(head), digits=digits)
             for row, head in zip(self.entries, self.places, strict=True)
@@ -119,8 +119,8 @@ class BaseParameters:
                 f"mounting differ from those of {robot.name!r}; use base_parameters of that robot"
             )
 
-    # The next two methods return standard parameters for a given beta. They need not be physically consistent:
-    # consistent ones require semidefinite programming, see ``identify``.
+    # The next two methods return standard parameters for a given beta. These parameters need not be physically
+    # consistent: physically consistent parameters require semidefinite programming, see ``identify``.
 
     def minimum_norm(self, beta: Float[np.ndarray, "base"]) -> Float[np.ndarray, "params"]:
         """Return the standard parameters of smallest norm with K theta = beta; parameters not selected are zero."""
@@ -131,7 +131,8 @@ class BaseParameters:
     ) -> Float[np.ndarray, "params"]:
         """Return the standard parameters nearest to ``prior`` with K theta = beta.
 
-        The distance is Euclidean; ``scale`` gives a unit for every parameter, since kg and kg m2 are not comparable.
+        The distance is the Euclidean norm of (theta - prior) / scale. ``scale`` contains one positive number per
+        parameter, because kg and kg m2 are not comparable; by default all are one.
         """
         beta, prior = self._check_vector("beta", beta, len(self)), self._check_vector("prior", prior, self.K.shape[1])
         units = np.ones(self.K.shape[1]) if scale is None else np.asarray(scale, dtype=float)
@@ -168,7 +169,7 @@ class BaseParameters:
 
 
 def _collect_geometry(robot: Robot) -> tuple[object, ...]:
-    """Return everything that base parameters depend on: all of a robot except inertias and drive parameters."""
+    """Return the properties of a robot that base parameters depend on: all but inertias and drive parameters."""
     joints = (*robot.joints, *(loop.joint for loop in robot.loops))
     places = tuple((j.name, j.kind, j.parent, j.child, j.placement, j.axis, j.seat) for j in joints)
     drives = tuple((name, drive.coulomb_speed) for name, drive in robot.drives)

@@ -1,10 +1,10 @@
-"""Reduction of any basis of the row space to the unique K, by a choice of the independent parameters.
+"""Reduction of any basis of the row space to K, which is unique once the independent parameters are chosen.
 
-Columns are visited in a fixed order, and a column is kept if it is independent of those kept before. The order goes
-from the base to the tips. Within a link, the parameters that a motion of its joint identifies best come first. For z
-axes this keeps the parameters that textbooks keep: Ixx, Ixy, Ixz, Iyz, Izz, mx, my of a link on a revolute joint, and
-m, mx, my, mz of a link on a prismatic one. Joint parameters come after the link parameters, magnitudes of declared
-forces last.
+Columns are visited in a fixed order, and a column is kept if it is independent of the columns kept before. The order
+goes from the base to the tips. Within a link, the parameters that a motion of its joint identifies best come first. If
+the joint axes are z axes, this order keeps the same parameters as textbooks: Ixx, Ixy, Ixz, Iyz, Izz, mx, my of a link
+on a revolute joint, and m, mx, my, mz of a link on a prismatic joint. Joint parameters come after all link parameters,
+and the magnitudes of declared forces come last.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
 
 AXES = "xyz"
-# Relative to the largest column: far above rounding errors, far below the independent columns of a real robot.
+# Ratio of the independent component of a column to the norm of the largest column; up to it, the column is dependent.
+# The value is far above rounding errors and far below the ratios of independent columns of real robots.
 DEPENDENCE_TOLERANCE = 1e-7
-ROUNDING_TOLERANCE = 1e-10  # relative to the largest coefficient of a row
+ROUNDING_TOLERANCE = 1e-10  # ratio of a coefficient to the largest one of its row; below it, the coefficient becomes 0
 
 
 def order_columns(robot: Robot, selected: Sequence[str]) -> list[int]:
@@ -39,11 +40,11 @@ def order_columns(robot: Robot, selected: Sequence[str]) -> list[int]:
 def reduce_to_independent(
     rows: Float[np.ndarray, "rows params"], order: Sequence[int], rank: int, *, tolerance: float = DEPENDENCE_TOLERANCE
 ) -> tuple[list[int], Float[np.ndarray, "rank params"]]:
-    """Return the independent columns of a matrix of known rank, sorted, and K with an identity matrix in these columns.
+    """Return the sorted indices of the independent columns, and K with an identity matrix in these columns.
 
-    The columns of ``rows`` should be of comparable size. A column is dependent if its component orthogonal to the
-    columns kept before is at most ``tolerance`` times the largest column. Entries of K that are rounding errors become
-    zero.
+    ``rank`` is the known rank of ``rows``, whose columns should be of comparable size. A column is dependent if its
+    component orthogonal to the columns kept before is at most ``tolerance`` times the largest column. Entries of K
+    that are rounding errors become zero.
     """
     independent: list[int] = []
     smallest = tolerance * float(np.linalg.norm(rows, axis=0).max(initial=0.0))

@@ -1,39 +1,40 @@
 """Regrouping of the Lagrangian, after Ha, Ko and Kwon: minimal model parameters, with and without known geometry.
 
 Identity      L(q, qd) = sum_i F_i(q_1..q_i, qd_1..qd_i)ᵀ X_i up to a constant. All F_ij are linearly independent over
-              the reals, and so are all X_ij. ``regroup``: X depends on parameters and unknown lengths.
-              ``base_parameters``: all lengths are numbers, and X = K theta
+              the reals, and so are all X_ij. In ``regroup``, X depends on parameters and unknown lengths. In
+              ``base_parameters``, all lengths are numbers, and X = K theta
 Reference     [ha1989] sec. II, (12)-(20), steps 1 and 2; sec. III for the SCARA arm
 Accepts       trees of revolute and prismatic joints with any axes; loads; any gravity; rotor inertia. Not: loops,
               couplings, motors that are not part of a joint (use method qr). Angles must be numbers
 Notation      code      paper          meaning
               monomial  F_ij of (12)   a product of cosines, sines, positions and rates, sin² written as 1 - cos²
-              row       X_ij of (12)   its factor: coefficients of (standard parameter, powers of lengths)
+              row       X_ij of (12)   the factor of a monomial: coefficients of (standard parameter, powers of lengths)
               level     i of L_i hat   the last joint on which a monomial depends
               zero      (50)           link parameters that vanish by symmetry
 Differs from  the paper in:
-              - Order of the steps. The factors of all monomials are rows of a matrix over the rationals. From the last
-                level to the first, and within a level from short rows to long ones, a row is kept if it is not a linear
-                combination of the rows kept before. The paper's steps 1 and 2 remove dependent terms one after the
-                other. Both give the same p_i, since (15)-(17) require independent rows, which implies that p_i is the
-                rank of levels >= i minus the rank of levels > i. For the arm of sec. III both give (57), (58).
+              - Order of the steps. The factors of all monomials are rows of a rational matrix. From the last level to
+                the first, and within a level from short rows to long ones, a row is kept if it is not a combination
+                of the rows kept before. The paper's steps 1 and 2 remove dependent terms one after the other. Both ways
+                give the same p_i: (15)-(17) require independent rows, so p_i is the rank of levels >= i minus the rank
+                of levels > i. For the arm of sec. III, both ways give (57), (58).
               - X_ij are scaled so that their first coefficient, in the order of theta, is one.
-              - Ten parameters with inertia about the frame origin, trees, prismatic joints, rotor inertia.
-              - (17), p_i >= 1, is proved in the paper for bodies with mass; with ``zero`` it can fail.
+              - Extensions: ten parameters per link with inertia about the frame origin, trees, prismatic joints, rotor
+                inertia.
+              - (17), p_i >= 1, is proved in the paper for bodies with mass; if ``zero`` is used, p_i can be 0.
               - (27) is about functions with all geometry unknown; here the angles (alpha) are known.
               - ``base_parameters`` does not expand the Lagrangian: ``energy_span`` finds the same rank joint by joint.
-Exactness     Ranks are those of rational matrices, by elimination: no sampling, no tolerance. ``exact.geometry`` makes
-              angles and lengths rational, within 2e-12. Only the last step, from the rational basis to K, is in
-              floats. ``regroup`` works in the link frames of the robot description. Axes that are parallel,
-              perpendicular or intersecting are detected there if only quarter turns and zeros are involved, as in
-              tables of Denavit and Hartenberg, or only one frame. If others are not detected, p is too large; if all
-              lengths are known, ``regroup`` notices this and raises an error.
+Exactness     Ranks of rational matrices are found by elimination, without sampling and without a tolerance.
+              ``exact.geometry`` rounds angles and lengths to rational numbers, within 2e-12. Only the last step, from
+              the rational basis to K, uses floats. ``regroup`` works in the link frames of the robot description. In
+              these frames, parallel, perpendicular or intersecting axes are detected if only quarter turns and zeros
+              are involved, as in Denavit-Hartenberg tables, or only one frame. If such axes are not detected, p is too
+              large; ``regroup`` then raises an error, provided that all lengths are known.
 Run time      Measured on one core. ``base_parameters``: RX90, PUMA 560, UR10, Panda 0.05 s each, 7 joints at general
-              angles 0.2 s, a humanoid with 29 joints 1-2 s; it depends on the number of joints, not on that of
-              functions. ``regroup``: RX90 (1083 terms -> 36) 0.1 s, Panda (4705 -> 43) 0.2 s; with all lengths unknown
-              UR10 (7 lengths, 1439 -> 56) 0.3 s, Panda (6, 4705 -> 71) 0.5 s. With general angles everywhere, all
-              functions appear: 4 joints 0.3 s, 5 joints 2.4 s, 6 joints (12474 -> 38) 13 s. U is an expanded
-              polynomial: its graph takes 1 s for RX90 (17 000 operations), 6 s for a Panda (93 000).
+              angles 0.2 s, a humanoid with 29 joints 1-2 s. This time depends on the number of joints, not on the
+              number of functions. ``regroup``: RX90 (1083 terms -> 36) 0.1 s, Panda (4705 -> 43) 0.2 s; with all
+              lengths unknown UR10 (7 lengths, 1439 -> 56) 0.3 s, Panda (6, 4705 -> 71) 0.5 s. With general angles
+              everywhere, all functions appear: 4 joints 0.3 s, 5 joints 2.4 s, 6 joints (12474 -> 38) 13 s. U is an
+              expanded polynomial: making its graph takes 1 s for RX90 (17 000 operations), 6 s for a Panda (93 000).
 """
 
 from __future__ import annotations
@@ -132,7 +133,7 @@ def _reduce(
 def regroup(robot: Robot, *, zero: Collection[str] = (), rotor_inertia: bool = False) -> Regrouping:
     """Return the regrouped Lagrangian; symbolic lengths count as unknown even if they have values.
 
-    ``zero``: names of link parameters that are known to be zero, for example by symmetry; they are left out.
+    ``zero``: names of link parameters that are known to be zero, for example by symmetry; these are left out.
     """
     reason = _explain_refused_regrouping(robot)
     if reason is not None:
@@ -159,7 +160,7 @@ def regroup(robot: Robot, *, zero: Collection[str] = (), rotor_inertia: bool = F
 
 
 def _check_minimal(regrouping: Regrouping, *, rotors: bool) -> None:
-    """Raise an InputError if fewer terms are enough, as more axes coincide exactly in the canonical frames."""
+    """Raise an InputError if fewer terms are enough; canonical frames detect more coincidences of axes exactly."""
     robot = regrouping.robot
     span = compute_energy_span(to_canonical_frames(robot).mechanism, rotors=rotors)
     minimum = sum(len(rows) for rows in span)
@@ -194,7 +195,7 @@ def _collect_terms(
 def _select_terms(
     robot: Robot, ring: TrigonometricRing, rows: Mapping[Monomial, Row], terms: tuple[int, ...]
 ) -> Regrouping:
-    """Do steps 1 and 2 from the last joint to the first: a level keeps the rows that later levels do not span."""
+    """Do steps 1 and 2 from the last joint to the first: a row is kept if the rows kept before do not span it."""
     scaled = {monomial: _scale(row) for monomial, row in rows.items()}
     levels: dict[int, list[Monomial]] = {}
     for monomial in sorted(rows, key=ring.make_sort_key):
@@ -223,7 +224,7 @@ def _select_terms(
 
 
 def _scale(row: Row) -> tuple[Any, FrozenRow]:
-    """Return a factor and the row divided by it, so that its first coefficient in the order of theta is one."""
+    """Return the first coefficient of a row, in the order of theta, and the row divided by this coefficient."""
     places = sorted(row, key=lambda place: (place[0], [-power for power in place[1]]))
     scale = row[places[0]]
     return scale, tuple((place, row[place] / scale) for place in places)

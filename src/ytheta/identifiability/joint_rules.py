@@ -25,9 +25,9 @@ class JointRule:
     """The identifiable constants of the composite body behind one joint.
 
     ``names``: the constants as in Theorem 2, beginning with the one that multiplies qd^2. ``rotor_merges``: whether
-    rotor inertia is identifiable only in a sum with that constant. ``u_r`` is the axis of joint r in the joint frame.
-    ``meeting`` is (r, s) if all axes pass through the intersection of the axes of joints r and s, so that the first
-    moment has no effect.
+    rotor inertia is identifiable only in a sum with that first constant. ``u_r`` is the axis of joint r in the joint
+    frame. ``meeting`` is (r, s) if the first moment has no effect because all axes pass through the intersection of the
+    axes of joints r and s; otherwise it is None.
     """
 
     names: tuple[str, ...]
@@ -84,7 +84,7 @@ def find_joint_axes(mechanism: Mechanism, tolerance: float = TOLERANCE) -> Joint
 
 
 def apply_rules(mechanism: Mechanism, axes: JointAxes) -> Iterator[tuple[int, JointRule]]:
-    """Iterate over the bodies that moving joints carry: the index of the body and its rule."""
+    """Yield the index and the rule of every body that a moving joint carries."""
     for j, body in enumerate(mechanism.bodies):
         before = [k for k in mechanism.path(j)[:-1] if mechanism.bodies[k].joint is not None]
         revolute = [k for k in before if mechanism.bodies[k].revolute]
@@ -127,7 +127,7 @@ def compute_height_above_meeting(
 ) -> Any:
     """Return the distance along the axis of joint j from the intersection of the axes of r and s to the origin of j."""
     normal = np.cross(u[r], u[s])
-    # The product of ``along`` and the offset of s from r is the distance from the origin of r to the intersection.
+    # The inner product of ``along`` and the offset of s from r is the distance from r's origin to the intersection.
     along = np.cross(u[s], normal) / (normal @ normal)
     return inner(o[j] - o[r], u[j]) - inner(o[s] - o[r], along) * float(u[r] @ u[j])
 

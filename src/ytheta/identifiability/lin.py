@@ -1,6 +1,7 @@
 """Minimal linear combinations of the inertia parameters in closed form, after Lin.
 
-Identity      tau = Y theta depends on theta only through the combinations of Theorem 2, and on each of them
+Identity      tau = Y theta depends on theta only through the combinations of Theorem 2, each of which has an
+              effect
 Reference     [lin1995] sec. II, Theorem 2; (86), (87) for kappa
 Accepts       trees of revolute and prismatic joints with any axes; loads; symbolic lengths; rotor inertia; any gravity.
               Not: loops, couplings, motors that are not part of a joint
@@ -9,37 +10,41 @@ Notation      code      paper        meaning
               u, o      u, s         axes and origins of the joints at q = 0, in base axes. The rules use an angle
                                      between two axes only if all revolute joints between them are parallel, so
                                      that the angle does not depend on q
-              r, s                   the first revolute joint of a path, and the first one not parallel to it
+              r, s                   the first revolute joint of a path, and the first one not parallel to r
               delta     delta_j      whether the first moment of a body on a revolute joint affects the motion
               sigma     sigma_i      whether a prismatic joint moves its body towards the axis of r or away from it
 Differs from  the paper in:
-              trees: every body follows the rules along its own path, and the constants of its children are added to it
-              (the identifiable constants of a body act through its own q or qd, so those of different branches are
-              independent);
-              delta from joint s on, where the paper always has 1: if there is no gravity and all axes up to joint j
-              meet in one point, that point does not move. Then k_x and k_y have no effect, and U13 and U23 refer to
-              that point;
-              [1 - (u_r)_z^2] in item 5, as in (87); rotor inertia.
+              - Trees. Every body follows the rules along its own path, and the constants of its children are added to
+                its own. The identifiable constants of a body act through its own q or qd, so the constants of different
+                branches are independent.
+              - delta from joint s on, for which the paper always has 1. If there is no gravity and all axes up to joint
+                j meet in one point, that point does not move. Then k_x and k_y have no effect, and U13 and U23 refer to
+                that point.
+              - [1 - (u_r)_z^2] in item 5, as in (87).
+              - Rotor inertia.
 
-Proof of minimality. theta has no effect if and only if its kinetic energy is zero and its potential energy constant,
-for all q and qd. The energy of body j is the sum of two parts: that of the constants that it passes on to its parent,
-as if fixed to it, and a rest that depends on q or qd of joint j. Let w be the angular velocity of the parent and v its
-velocity at the joint's origin, both in the axes of joint j. Then the rest consists of
+Proof of minimality. theta has no effect if and only if its kinetic energy is zero and its potential energy is
+constant, for all q and qd. The energy of body j is the sum of two parts. The first is the energy of the constants that
+are added to the parent, as if body j were fixed to the parent. The rest depends on q or qd of joint j. Let w be the
+angular velocity of the parent and v the parent's velocity at the origin of joint j, both in the axes of joint j. Then
+the rest consists of
 
     revolute    U33 (qd^2/2 + qd w_z), (U11 - U22) w'_x^2/2, U12 w'_x w'_y, U13 w'_x w'_z, U23 w'_y w'_z,
                 and for k_x, k_y  v . (w' x k) - g . k,   where w' is w rotated by q, plus qd along z
     prismatic   m (qd^2/2 + qd v_z + q^2 |w x z|^2/2 + ... - g_z q)  and  k: q (w x z) . (w x k) + qd z . (w x k)
 
-Theorem 2 lists which of these are zero if w is zero (before r), along u_r (before s), or arbitrary (from s on).
+Theorem 2 lists which of these terms are zero in each of three cases: w is zero (before r), w is along u_r (before s),
+or w is arbitrary (from s on).
 
 Rotor inertia adds Ia qd^2/2. Only U33 or m of the same joint also multiplies qd^2. If that constant has no other
-effect, only its sum with Ia is identifiable; otherwise both are. It has no other effect in these cases:
+effect, only its sum with Ia is identifiable; otherwise both are identifiable. The constant has no other
+effect in these cases:
 
     revolute    w_z is always 0: the revolute joints before are parallel to one another and perpendicular to joint j (if
                 two of them were not parallel, a rotation about the first would give the second a component along z).
                 This is the case for r, and for s if it is perpendicular to r.
     prismatic   |w x z|, v_z and g_z are always 0: the revolute joints before are parallel to the axis of joint j, the
-                prismatic joints before are perpendicular to it, and so is gravity.
+                prismatic joints before are perpendicular to that axis, and so is gravity.
 """
 
 from __future__ import annotations
@@ -72,10 +77,11 @@ from ytheta.shapes import Float, Shaped, Vector3
 
 TENSOR_ENTRIES = {"U12": (0, 1), "U13": (0, 2), "U23": (1, 2), "U33": (2, 2)}
 MOMENT_ENTRIES = {"kx": 0, "ky": 1, "kz": 2}
-# Exponents of length in the unit of a combination; the others are inertias, with exponent 2.
+# Exponents of length in the units of the combinations. Those not listed here are inertias, with exponent 2.
 LENGTH_EXPONENTS = {"m": 0, "kx": 1, "ky": 1, "kz": 1, "kappa1": 1, "kappa2": 1}
 INVERSE_GOLDEN_RATIO = (5**0.5 - 1) / 2
-# In rad. 3.1416 differs from half a turn by 7.3e-6, an angle with cosine 0.7071 from an eighth of a turn by 1.0e-5.
+# Largest angle, in rad, that can be due to rounding: 3.1416 differs from half a turn by 7.3e-6 rad, and the angle with
+# cosine 0.7071 differs from an eighth of a turn by 1.0e-5 rad.
 MAX_ANGLE_ROUNDING = 2e-5
 
 
@@ -171,7 +177,7 @@ def _compute_combinations(robot: Robot, *, rotor_inertia: bool) -> tuple[Mechani
 
 
 def _remove_inertias(robot: Robot) -> Robot:
-    """Remove the inertias: they do not matter, and merging those of fixed links would need values of all lengths."""
+    """Set all inertias to zero: they do not matter, and merging fixed links would need values of all lengths."""
     return robot.with_inertias({link.name: Inertia() for link in robot.links})
 
 
@@ -205,12 +211,12 @@ def _make_unit_forms(count: int) -> Shaped[np.ndarray, "link_params"]:
 
 
 def _to_row(form: Float[np.ndarray, "link_params"]) -> Float[np.ndarray, "link_params"]:
-    """Return the coefficients of a linear form with numerical lengths, which is already a row of numbers."""
+    """Return the coefficients of a linear form. With numerical lengths, the form already is a row of numbers."""
     return form
 
 
 def _choose_length_values(robot: Robot) -> dict[str, float]:
-    """Return numbers for all symbolic lengths: their values, or generic numbers for which no axes meet by chance."""
+    """Return a number for every symbolic length: its value, or a generic one, so that no axes meet by chance."""
     known = dict(robot.lengths)
     generic = {name: 0.5 + INVERSE_GOLDEN_RATIO * k % 1.0 for k, name in enumerate(sorted(robot.symbols), start=1)}
     return {name: number if (value := known.get(name)) is None else value for name, number in generic.items()}
@@ -224,9 +230,9 @@ def _reduce(
 ) -> tuple[list[int], Float[np.ndarray, "base params"]]:
     """Return the independent parameters and K. All combinations are independent, so their number is the rank.
 
-    Every combination contains parameters of its own link, with factors near one, and none of the links before it. In
-    units of the robot's size, its factors of the links behind are of the order of one too, as ``reduce_to_independent``
-    requires.
+    Every combination contains parameters of its own link, with factors near one, and no parameters of the links before
+    it. In units of the robot's size, the factors of parameters of the links behind it are of the order of one too, as
+    ``reduce_to_independent`` requires.
     """
     L = find_longest_offset(numbers)
     units = L ** length_exponents(numbers.robot)

@@ -6,12 +6,14 @@ Accepts       everything that moves: loops, couplings, motors, rotor inertia, fr
 Notation      code   meaning
               L      the size of the robot, the unit of length
               W      the regressors of all states, stacked and dimensionless
-Differs from  the paper in: no velocities. Y theta vanishes for all motions if and only if the mass matrix and the
-              gravity torque of theta vanish for all poses. So the states are poses at rest, each with no acceleration
-              and with one joint accelerated at a time; velocities are used for friction only. The units are the
-              robot's size, 1 kg and G, so that a singular value measures the effect of a parameter independently of the
-              sample. The unit of a declared force is chosen such that its largest torque is one unit of torque.
-              Independent columns are searched in a fixed order: a robot gives the same basis in every run.
+Differs from  the paper in:
+              - States. Y theta vanishes for all motions if and only if the mass matrix and the gravity torque of theta
+                vanish for all poses. So the states are poses at rest, first without acceleration, then with one joint
+                accelerated at a time. Velocities are used for friction only.
+              - Units. They are the robot's size, 1 kg and G, so that a singular value measures the effect of a
+                parameter independently of the sample. The unit of a declared force is chosen such that its largest
+                torque is one unit of torque.
+              - Order. Independent columns are searched in a fixed order, so a robot has the same basis in every run.
 """
 
 from __future__ import annotations
@@ -34,12 +36,13 @@ from ytheta.robot.parameters import is_dissipative, length_exponents
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
 
-G = 9.81  # the unit of acceleration
-MIN_POSES, MIN_ROWS = 12, 1500  # with n actuated coordinates, every pose gives n (n + 1) rows
-# Smaller singular values, relative to the largest, count as rounding errors: 3.1416 differs from half a turn by 7.3e-6.
+G = 9.81  # m/s2, the unit of acceleration
+MIN_POSES, MIN_ROWS = 12, 1500  # of the sample; with n actuated coordinates, a pose gives n (n + 1) rows
+# Ratio of a singular value to the largest one; up to it, the singular value counts as a rounding error. Angles in files
+# are rounded: 3.1416 differs from half a turn by 7.3e-6.
 MIN_SINGULAR_VALUE = 1e-5
-MAX_HALVINGS = 12  # of the workspace; a loop that then still closes in too few poses counts as unable to move
-MAX_CONDITION = 1e3  # of a loop's equations; poses nearer to a singularity are left out, because their rows are huge
+MAX_HALVINGS = 12  # number of ranges tried for joints in loops, each half as wide as the one before
+MAX_CONDITION = 1e3  # condition number of the loop equations; poses above it are left out: their rows are huge
 
 
 def explain_refusal(robot: Robot) -> str | None:
@@ -76,7 +79,7 @@ def base_parameters(robot: Robot, *, selected: Sequence[str]) -> BaseParameters:
         units = _add_force_units(units, Y, len(robot.forces))
     W = (Y * units.parameters / units.torques[:, None]).reshape(-1, Y.shape[2])
     W[:, [name not in set(selected) for name in robot.parameter_names]] = 0.0
-    # Near singular poses of loops, passive joints move very fast; such rows must not dominate the others.
+    # Near singular poses of loops, passive joints move very fast; the rows of such poses must not dominate.
     W /= np.maximum(np.abs(W).max(axis=1, keepdims=True, initial=0.0), 1.0)
     R = np.linalg.qr(W, mode="r")
     _, sizes, directions = np.linalg.svd(R, full_matrices=False)
@@ -93,7 +96,7 @@ def base_parameters(robot: Robot, *, selected: Sequence[str]) -> BaseParameters:
 
 @dataclass(frozen=True, eq=False)
 class _Units:
-    """Units of all quantities, derived from a length, unit mass and G."""
+    """Units of all quantities, derived from the robot's size, 1 kg and G."""
 
     length: float
     torques: Float[np.ndarray, "actuated"]
@@ -120,14 +123,14 @@ def _choose_units(robot: Robot) -> _Units:
     for k, name in enumerate(robot.parameter_names):
         owner, _, parameter = name.rpartition(".")
         a = motor_levers.get(owner, 1.0 if owner in sliding else L)
-        # Friction is a torque, viscous friction a torque per rate; _add_force_units replaces the unit of forces.
+        # fc and fo are torques, fv is a torque divided by a rate; _add_force_units replaces the unit of forces.
         drive = {"Ia": a**2, "fv": a**2 * np.sqrt(G / L), "fc": a * G, "fo": a * G, FORCE_PARAMETER: 1.0}
         sizes[k] = drive.get(parameter, sizes[k])
     return _Units(L, lever * G, np.sqrt(G * L) / lever, G / lever, sizes)
 
 
 def _compute_motor_levers(robot: Robot, sliding: Collection[str], length: float) -> dict[str, float]:
-    """Return for each motor the displacement of the robot, as a length, per rad of the motor (by its gear ratio)."""
+    """Return for each motor the displacement of the robot, as a length, per rad of motor rotation."""
     factors, _ = robot.motor_map
     levers = np.array([1.0 if name in sliding else length for name in robot.coordinates])
     rotations = (np.abs(factors) / levers).max(axis=1, initial=0.0)
@@ -157,7 +160,7 @@ def _add_force_units(units: _Units, Y: Float[np.ndarray, "states actuated params
 
 
 def _combine_states(poses: np.ndarray, units: _Units, *, velocities: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return x, qd, qdd: every pose at rest, with one joint accelerated at a time, and with velocities if requested."""
+    """Return x, qd, qdd: all poses at rest, with one joint accelerated at a time, and if requested with velocities."""
     size = len(units.torques)
     rest, single = np.zeros((1, size)), np.diag(units.accelerations)
     rates, accelerations = [rest, np.zeros_like(single)], [rest, single]
@@ -173,7 +176,8 @@ def _combine_states(poses: np.ndarray, units: _Units, *, velocities: bool) -> tu
 def _sample_poses(loops: Constraint, length: float) -> Float[np.ndarray, "poses coordinates"]:
     """Sample configurations of the whole workspace in which all loops are closed.
 
-    Coordinates of joints in loops are sampled in a range around the home configuration, in which the loops can close.
+    Coordinates of joints in loops are sampled in a range around the home configuration. The range is halved
+    until the loops close in enough poses.
     """
     robot = loops.robot
     size = len(robot.actuated)

@@ -1,7 +1,8 @@
-"""Regrouping: a Lagrangian as a sum of products, each of a function of the motion and a combination of parameters.
+"""Regrouping: a Lagrangian as a sum of products of a function of the motion and a combination of parameters.
 
-Identity      L(q, qd) = sum_i F_iᵀ X_i, up to a constant; U(q, qd, qdd) values = tau with viscous and Coulomb
-              friction; boundary |_t0^t + integral of integrand dt = integral of U dt, without accelerations
+Identity      L(q, qd) = sum_i F_iᵀ X_i, up to a constant
+              U(q, qd, qdd) values = tau, with viscous and Coulomb friction
+              boundary(t) - boundary(t0) + integral of integrand dt = integral of U dt, without accelerations
 Reference     [ha1989] (20)-(25), (36)
 Notation      code         paper           meaning                                              shape
               F[i], X[i]   F hat, X hat    functions of joints 1..i; combinations of V_i..V_n   p_i
@@ -54,7 +55,7 @@ class Combination:
 
 @dataclass(frozen=True, eq=False)
 class Regrouping:
-    """A regrouped Lagrangian; see the module docstring. ``terms``: n_i of (12) for each body."""
+    """A regrouped Lagrangian; see the module docstring. ``terms``: the number n_i of terms of (12) for each body."""
 
     robot: Robot
     ring: TrigonometricRing
@@ -130,7 +131,7 @@ class Regrouping:
     def evaluate_columns(
         self, form: Form, motion: Motion, signs: Scalars, number: Callable[[Any], Any] = float
     ) -> Columns:
-        """Evaluate U or a part of (36) on the scalars of a motion; ``signs`` are those of qd."""
+        """Evaluate U or a part of (36) on the scalars of a motion; ``signs`` are the signs of qd."""
         result = zeros(len(self.counts), self.p)
         for j, start in enumerate(self.starts[:-1]):
             for i in range(j + 1):  # (23): zeros below the diagonal

@@ -1,7 +1,7 @@
 """Compilation of a Graph into a Kernel: machine code for batches of samples, or CasADi's interpreter as the reference.
 
-``compile_graph(graph)`` returns a Kernel. This package does not import LLVM and CasADi; the first compilation does,
-because both take longer to load than most commands run.
+``compile_graph(graph)`` returns a Kernel. Importing this package does not load LLVM and CasADi, because loading
+them takes longer than most commands run. The first compilation loads them.
 """
 
 from __future__ import annotations

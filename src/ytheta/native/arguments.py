@@ -68,7 +68,7 @@ def check_count(graph: Graph, arrays: Sequence[Any]) -> None:
 
 
 def check_output(graph: Graph, shape: tuple[int, ...], out: Any, arrays: Sequence[np.ndarray]) -> np.ndarray:
-    """Return ``out`` if results of this shape can be written to it."""
+    """Return ``out`` if results of this shape can be written to it; otherwise raise an InputError."""
     problem = ""
     if not isinstance(out, np.ndarray):
         problem = f"is a {type(out).__name__}"
@@ -112,7 +112,7 @@ def _to_doubles(graph: Graph, entry: Input, argument: Any) -> np.ndarray:
             f"kernel {graph.name!r}: input {entry.name!r} has entries of type {array.dtype}; real numbers are needed"
         )
     doubles = np.require(array, np.float64, ["C", "A"])
-    # A dtype may equal that of doubles without being the same object; machine code compares the objects.
+    # A dtype may be equal to _DOUBLE without being the same object, but machine code compares the objects.
     return doubles if doubles.dtype is _DOUBLE else doubles.view(_DOUBLE)
 
 

@@ -69,7 +69,7 @@ class BufferPool:
         """Return an array that nobody else uses, and its address; the array still contains old numbers."""
         for _ in range(len(self._buffers)):
             try:
-                array, address = self._buffers.popleft()  # no other thread can take it until it is put back
+                array, address = self._buffers.popleft()  # no other thread can acquire the buffer until it is put back
             except IndexError:
                 break
             # All views, also views of views, refer to the one array that owns the memory.
@@ -81,5 +81,5 @@ class BufferPool:
         rows, columns = self._shape
         array = allocate_aligned_zeros(rows * columns).reshape(self._shape)
         view, address = array[:], find_address(array)
-        self._buffers.append((array, address))  # after the view exists, so that no other thread acquires it
+        self._buffers.append((array, address))  # after making the view, so that no other thread acquires the buffer
         return view, address

@@ -3,11 +3,11 @@
 Folder     ``YTHETA_CACHE``, or ``ytheta/kernels`` in ``XDG_CACHE_HOME`` or ``~/.cache``; created with mode 0700
 File       named after its key; a header (magic, key, SHA-256 and length of the payload), then the payload
 Trust      a file is used only if it is a regular file, belongs to this user, is not writable by anybody else, and every
-           field of its header agrees; any other file is treated as missing and replaced
+           field of its header is as expected; any other file is treated as missing and replaced
 Writing    to a temporary file, then an atomic rename: readers see a complete file or none. If several processes write
            the file of the same key, they write the same content
-Errors     if the folder cannot be created or written, or the disk is full, the next process compiles again; the log
-           says so
+Errors     if the folder cannot be created or written, or the disk is full, the error is logged, and the next
+           process compiles again
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ _lock = threading.Lock()
 
 
 def _replace_lock() -> None:
-    """Replace the lock in a forked child; otherwise it stays locked if another thread of the parent has locked it."""
+    """Replace the lock in a forked child: the old lock stays locked if another thread of the parent has locked it."""
     global _lock
     _lock = threading.Lock()
 
@@ -43,8 +43,8 @@ if hasattr(os, "register_at_fork"):  # this function does not exist on every sys
 def compile_graph(graph: Graph, *, backend: str = "llvm", cache: bool = True) -> Kernel:
     """Return the kernel of a graph.
 
-    ``backend`` is "llvm" (machine code) or "interpreter" (CasADi's own evaluation, the reference). Machine code that
-    this process or the cache on disk already has is reused; ``cache=False`` always compiles.
+    ``backend`` is "llvm" (machine code) or "interpreter" (CasADi's own evaluation, the reference). Machine code is
+    reused if this process or the cache on disk already has it; ``cache=False`` always compiles.
     """
     start = time.perf_counter()
     check_function(graph)

@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from ytheta.native.graph import Graph
 
-_MAX_SAMPLES_PER_CALL = 4096  # CasADi copies every number several times
+_MAX_SAMPLES_PER_CALL = 4096  # limits memory, because CasADi copies every number several times
 
 
 class Interpreter:

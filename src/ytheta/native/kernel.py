@@ -24,13 +24,16 @@ from ytheta.shapes import Float, Int
 if TYPE_CHECKING:
     from ytheta.native.graph import Graph
 
-_SECONDS_PER_OPERATION = 6e-11  # approximate time per sample
-_MIN_SECONDS_PER_THREAD = 1e-3  # for less work, starting a thread does not pay off
+_SECONDS_PER_OPERATION = 6e-11  # approximate, for one sample
+_MIN_SECONDS_PER_THREAD = 1e-3  # of work; for less work, starting a thread does not pay off
 
 
 @runtime_checkable
 class Runner(Protocol):
-    """The interface of a backend; ``Machine`` documents the methods. ``columns`` is the maximal length of a block."""
+    """The interface of a backend; ``Machine`` documents the methods.
+
+    ``columns`` is the maximal number of samples in a block.
+    """
 
     backend: str
     columns: int
@@ -47,7 +50,7 @@ class Runner(Protocol):
 class About:
     """How a kernel was made.
 
-    ``origin`` is "compiled", "disk", "memory" or "interpreted"; ``seconds`` is the time that it took.
+    ``origin`` is "compiled", "disk", "memory" or "interpreted"; ``seconds`` is the time that making the kernel took.
     """
 
     backend: str
@@ -61,7 +64,7 @@ class About:
 
 
 class Block(NamedTuple):  # created in half the time that a frozen dataclass needs
-    """The nonzeros of some samples: ``values[k, j]`` is the entry at ``Kernel.places[k]`` of sample first + j.
+    """The nonzeros of successive samples: ``values[k, j]`` is the entry at ``Kernel.places[k]`` of sample first + j.
 
     The next block overwrites the array; copy values that are needed longer.
     """
@@ -96,9 +99,10 @@ class Kernel:
     def __call__(
         self, *arrays: Any, out: np.ndarray | None = None, threads: int | None = None
     ) -> Float[np.ndarray, "samples *shape"]:
-        """Return the dense array of every sample, zeros included; it is written to ``out``, if given.
+        """Return the dense array of every sample, zeros included; the result is written to ``out``, if given.
 
-        By default the amount of work determines ``threads``. After an error the content of ``out`` is undefined.
+        By default the number of threads depends on the amount of work. After an error the content of ``out`` is
+        undefined.
         """
         inputs, samples, checked = self._check(arrays, out)
         shape = (samples, *self.graph.shape)
@@ -125,8 +129,8 @@ class Kernel:
     def blocks(self, *arrays: Any, size: int = 1024) -> Iterator[Block]:
         """Iterate over blocks of at most ``size`` samples, with the structural nonzeros only.
 
-        Each block overwrites the one before. Blocks are shorter than ``size`` if such a block would not stay in the
-        processor's cache.
+        Each block overwrites the one before. Blocks are shorter than ``size`` if a block of this size would not stay
+        in the processor's cache.
         """
         inputs, samples, _ = self._check(arrays)
         if size < 1:
@@ -144,7 +148,7 @@ class Kernel:
 
     @cached_property
     def indices(self) -> tuple[Int[np.ndarray, "nonzeros"], ...]:
-        """The same indices as one array per axis, such as rows and columns of a matrix."""
+        """The indices of the structural nonzeros as one array per axis, such as rows and columns of a matrix."""
         return tuple(np.unravel_index(self.places, self.shape)) if self.shape else ()
 
     @cached_property
@@ -165,7 +169,7 @@ class Kernel:
         """Return the inputs, the number of samples, and whether ``out`` is known to fit."""
         try:
             samples = 1 if self._first_batched is None else len(arrays[self._first_batched])
-        except (IndexError, TypeError):  # too few arrays, or a number
+        except (IndexError, TypeError):  # too few arrays, or a number instead of an array
             samples = 0
         if self._runner.fits(samples, out, arrays):
             return arrays, samples, True

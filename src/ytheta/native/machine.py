@@ -51,7 +51,7 @@ class Machine:
     def fits(self, samples: int, out: Any, arrays: tuple[Any, ...]) -> bool:
         """Whether all arrays are plain (see ``codegen.array_access``) and have this many samples.
 
-        If ``out`` is not None, it must fit them too.
+        If ``out`` is not None, it must be a plain array of the shape of the results.
         """
         fit: bool = self._fits(_pack_three_words(samples, 0 if out is None else id(out), id(arrays)))
         return fit

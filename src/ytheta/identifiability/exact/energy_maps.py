@@ -1,14 +1,20 @@
-"""The dependence of a body's energy on one joint, exactly and in normal form: sin² is replaced by 1 - cos².
+"""Exact maps from the energy of a body to that of the body it carries, in normal form: sin² is replaced by 1 - cos².
 
 The Lagrangian of body j is h_jᵀ theta_j, ten functions times its ten parameters. If body i carries body j,
 
     h_jᵀ = h_iᵀ Lambda(q_j) + qd_j V_iᵀ G Lambda(q_j) + qd_j² k Lambda(q_j),        V_j = X(q_j) V_i + S qd_j
 
-where Lambda transforms parameters from frame j to frame i, V is the twist of a frame (velocity of its origin, angular
-velocity) in its own axes, S that of the joint, G theta the momentum of a body that moves with S alone, and k theta its
-energy per qd_j². Lambda and X are polynomials in functions of q_j alone: 1, c, s, c², c s of a revolute joint; 1, q, q²
-of a prismatic one. These are linearly independent, and so are their products with independent functions of the joints
-before. Hence all linear dependence of energies follows from constant matrices, one joint at a time.
+with
+
+    Lambda     transforms parameters from frame j to frame i
+    V          twist of a frame in its own axes: the velocity of its origin, then its angular velocity
+    S          twist of joint j for qd_j = 1
+    G theta    momentum of a body that moves with joint j alone, for qd_j = 1
+    k theta    kinetic energy of that body
+
+Lambda and X are polynomials in functions of q_j alone: 1, c, s, c², c s for a revolute joint, and 1, q, q² for a
+prismatic joint. These functions are linearly independent, and so are their products with independent functions of the
+joints before joint j. Hence all linear dependence of energies follows from constant matrices, one joint at a time.
 
 Scalars are fractions, or polynomials in unknown lengths with rational coefficients.
 """
@@ -27,7 +33,7 @@ from ytheta.dynamics.mechanism import PER_LINK, Body
 from ytheta.dynamics.vectors import array, cross, dot, skew, zeros
 from ytheta.shapes import Shaped
 
-# Exponents (cos, sin, q) of a joint's functions.
+# Exponents of (cos q, sin q, q) in a function of one joint.
 Powers: TypeAlias = tuple[int, int, int]
 Polynomial: TypeAlias = Mapping[Powers, np.ndarray]  # in the functions of one joint, with matrix coefficients
 ONE, COS, SIN, Q = (0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)

@@ -1,12 +1,14 @@
 """The combinations of parameters that the energy of a robot contains: their exact number, and a basis of them.
 
-Functions h_i and twists V_i are represented by their span: h_iᵀ = fᵀ B with independent functions f and a matrix B of
-at most ten rows. At the next joint, the functions are f times functions of that joint (see ``energy_maps``), hence
-independent again. The coefficients of each function are a row, and dependent rows are eliminated. So no polynomial in
-all joints is ever formed, and the work is the same for every joint, in chains and in trees.
+The functions h_i are represented by their span: h_iᵀ = fᵀ B with independent functions f and a matrix B of at most ten
+rows. The twists V_i are represented in the same way. At the next joint, f is multiplied by the functions of that joint
+(see ``energy_maps``), and the products are independent again. The coefficients of each product form a row, and
+dependent rows are eliminated. So no polynomial in all joints is ever formed, and the work is the same for every joint,
+in chains and in trees.
 
-The part that does not depend on q_j and qd_j is h_iᵀ Lambda_1 theta_j; it is added to the parameters of body i. The
-functions of the base are constants, so a part that is added to the base has no effect on the motion.
+The energy of body j contains the part h_iᵀ Lambda_1 theta_j, which does not depend on q_j or qd_j; Lambda_1 is the
+constant coefficient of Lambda. So Lambda_1 theta_j is added to the parameters of body i. The functions of the base are
+constants, so parameters that are added to the base have no effect on the motion.
 """
 
 from __future__ import annotations
@@ -26,8 +28,9 @@ from ytheta.shapes import Shaped
 def compute_energy_span(mechanism: Mechanism, *, rotors: bool) -> list[Shaped[np.ndarray, "rows columns"]]:
     """Return independent rows of coefficients for every body: ten columns per body, then one rotor inertia per joint.
 
-    The rows of all bodies together are independent: those of a body are independent in its own ten columns (and that of
-    its rotor), and the rows of bodies behind it are zero there. The number of rows is the number of base parameters.
+    The rows of all bodies together are independent: the rows of a body are independent in its own ten columns and its
+    rotor's column, and the rows of the bodies behind it are zero in these columns. The number of rows is the number of
+    base parameters.
     """
     bodies = mechanism.bodies
     maps = [compute_energy_maps(body) for body in bodies]
@@ -44,7 +47,7 @@ def compute_energy_span(mechanism: Mechanism, *, rotors: bool) -> list[Shaped[np
         rows = [dot(B, L) for powers, L in Lambda.items() if powers != ONE]
         rows += [dot(dot(V, joint_maps.G), L) for L in Lambda.values()]
         rows += [dot(joint_maps.k, L) for powers, L in Lambda.items() if powers != ONE]
-        quadratic = dot(joint_maps.k, Lambda[ONE])  # the row of qd_j² alone, which rotor inertia also multiplies
+        quadratic = dot(joint_maps.k, Lambda[ONE])  # coefficients of qd_j² alone; rotor inertia multiplies qd_j² too
         stacked = np.concatenate([*rows, quadratic])
         if rotors and body.joint is not None:
             rotor = zeros(len(stacked), 1)

@@ -2,15 +2,16 @@
 
 A number becomes the nearest fraction with a denominator up to ``MAX_DENOMINATOR``: decimals of up to twelve digits stay
 unchanged, and no number changes by more than 1e-12. A rotation becomes Rz Rx Rz with each angle at a rational point of
-the unit circle, cos = (1 - t²) / (1 + t²), sin = 2 t / (1 + t²): quarter turns are exact, other angles (also those with
-cosines such as sqrt(3)/2) are within 2e-12 rad. An angle within ``ANGLE_TOLERANCE`` of a multiple of a quarter
-turn is rounded to it.
+the unit circle, cos = (1 - t²) / (1 + t²), sin = 2 t / (1 + t²). Quarter turns are exact. Other angles change by at
+most 2e-12 rad, also if their cosine is irrational, such as sqrt(3)/2. An angle within ``ANGLE_TOLERANCE`` of a multiple
+of a quarter turn is rounded to that multiple.
 
 Changing an angle can destroy a coincidence: parallel, perpendicular, intersecting or coincident axes, gravity along an
 axis, common normals that meet. ``to_canonical_frames`` therefore chooses frames in which every relevant coincidence is
-a zero, which stays exact. The frames are those of ``robot.modified_dh`` with two changes: the base has z opposite to
-gravity, and links that do not rotate relative to their parent (those on prismatic joints, and loads) keep its axes.
-Thus there is one rotation from one revolute joint to the next, even with prismatic joints between them.
+a coordinate equal to zero; zeros stay exact. The frames are those of ``robot.modified_dh`` with two changes. The z axis
+of the base points against gravity. Links that do not rotate relative to their parent (links on prismatic joints, and
+loads) keep the axes of the parent. Thus there is one rotation from one revolute joint to the next, even with prismatic
+joints between them.
 """
 
 from __future__ import annotations
@@ -37,14 +38,14 @@ _X, _Z = np.array([1.0, 0.0, 0.0]), np.array([0.0, 0.0, 1.0])
 
 @dataclass(frozen=True, eq=False)
 class CanonicalMechanism:
-    """An exact mechanism, and its link frames (without the base) relative to those of the robot description."""
+    """An exact mechanism, and its link frames (without the base) relative to the link frames of the robot."""
 
     mechanism: Mechanism
     frames: tuple[Frame, ...]
 
 
 def to_canonical_frames(robot: Robot) -> CanonicalMechanism:
-    """Return the mechanism of a robot without loops in canonical frames; gravity has length one."""
+    """Return the mechanism of a robot without loops in canonical frames; gravity is scaled to length one."""
     dh = to_modified_dh(robot)
     numbers = build_mechanism(dh.robot)
     g = np.array(numbers.gravity, dtype=float)
@@ -138,7 +139,7 @@ def _rotate_about_z(c: Any, s: Any) -> Shaped[np.ndarray, "3 3"]:
 
 
 def _make_upright_axes(g: Float[np.ndarray, "3"]) -> Float[np.ndarray, "3 3"]:
-    """Return axes with z opposite to gravity, in base axes; the base axes themselves if there is no gravity."""
+    """Return axes whose z points against gravity, in base coordinates; the base axes if there is no gravity."""
     if not g.any():
         return np.eye(3)
     z = -g / np.linalg.norm(g)

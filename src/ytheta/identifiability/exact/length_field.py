@@ -1,4 +1,4 @@
-"""Linear algebra over symbolic lengths: linear forms in the parameters with polynomials in the lengths as coefficients.
+"""Linear algebra with symbolic lengths: linear forms in the parameters whose coefficients are polynomials in lengths.
 
 Forms are elements of one sparse polynomial ring in the lengths and the parameters. Terms that should cancel, but remain
 because of rounded rotations, are dropped.
@@ -67,10 +67,10 @@ def solve_for_independent(
 ) -> Shaped[np.ndarray, "base params"]:
     """Return K with an identity matrix in the independent columns, by elimination from the base to the tips.
 
-    Every pivot is a number, so all entries of K are polynomials in the lengths. Such pivots exist if the parameters of
-    a link are eliminated in the order inertias, first moments, mass: in the link's rows for U the inertias have
-    coefficients that are numbers, namely entries of a rotation, and so have the first moments in its rows for k and
-    the mass in its row for m. At that point, all rows of the links before are already eliminated.
+    Every pivot is a number, so all entries of K are polynomials in the lengths. Such pivots exist if the links are
+    eliminated one after the other, each in the order inertias, first moments, mass. Then the coefficients of the
+    inertias in the link's rows for U are numbers, namely entries of a rotation. So are the coefficients of the first
+    moments in its rows for k, and that of the mass in its row for m.
     """
     ring = PolyRing([sympy.Symbol(name) for name in names], sympy.RR, lex)
     remaining = [{k: ring.from_expr(sympy.sympify(e)) for k, e in enumerate(row) if e != 0} for row in rows]
@@ -92,7 +92,7 @@ def solve_for_independent(
 
 
 def _measure_pivot(entry: Any) -> float:
-    """Return the absolute value of a number; 0 for a polynomial, which cannot be a pivot."""
+    """Return the absolute value of a number; 0 if the entry is missing or a polynomial and so cannot be a pivot."""
     return abs(float(entry.LC)) if entry is not None and entry.is_ground else 0.0
 
 

@@ -1,4 +1,4 @@
-"""The span of rows of exact numbers: the independent rows, and the others as combinations of them."""
+"""The span of rows of exact numbers: a basis of independent rows, and all other rows as combinations of the basis."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ _Sparse: TypeAlias = dict[Any, Any]
 
 
 class RowSpan:
-    """A basis to which rows are added, and its echelon form, each row with its combination of basis rows."""
+    """A basis to which rows can be added, and its echelon form; each echelon row is stored with its combination."""
 
     def __init__(self) -> None:
         self.rows: list[FrozenRow] = []
-        self._pivots: dict[Place, tuple[_Sparse, _Sparse]] = {}  # echelon row; its combination of basis rows
+        self._pivots: dict[Place, tuple[_Sparse, _Sparse]] = {}  # echelon row, and its combination of basis rows
         self._solutions: dict[FrozenRow, _Sparse] = {}
 
     def __len__(self) -> int:
@@ -25,7 +25,7 @@ class RowSpan:
         return self.rows.index(row)
 
     def add(self, row: FrozenRow) -> bool:
-        """Add a row to the basis if it is independent of it; return whether it was added."""
+        """Add a row to the basis if the row is independent of the basis; return whether it was added."""
         rest, combination = self._split(row)
         if not rest:
             self._solutions[row] = combination
@@ -43,7 +43,7 @@ class RowSpan:
         return True
 
     def solve(self, row: FrozenRow) -> _Sparse:
-        """Return a row of the span as a combination of basis rows: factors by index."""
+        """Return the factors of the basis rows, by index, whose combination is a row of the span."""
         if row not in self._solutions:
             rest, combination = self._split(row)
             if rest:

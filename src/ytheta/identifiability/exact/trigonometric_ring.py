@@ -1,7 +1,7 @@
 """Polynomials in the cosine, sine (or position) and rate of every joint and in unknown lengths, in normal form.
 
-They are SymPy's sparse polynomials over the rationals. sin² is always replaced by 1 - cos², so that equal functions are
-equal polynomials, and different monomials are linearly independent functions.
+They are SymPy's sparse polynomials with rational coefficients. sin² is always replaced by 1 - cos², so that equal
+functions are equal polynomials, and different monomials are linearly independent functions.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ class TrigonometricRing:
 
         of_revolute, of_prismatic = ("cos(q{})", "sin(q{})", "rate {}"), ("position {}", "rate {}")
         patterns = [of_revolute if revolute else of_prismatic for revolute in self.revolute]
-        # These names contain parentheses or spaces, so no length can have one of them.
+        # These names contain parentheses or spaces, so no length can have the same name.
         joints = [pattern.format(k) for k, names in enumerate(patterns, start=1) for pattern in names]
         return PolyRing([Symbol(name) for name in (*joints, *self.lengths)], QQ)
 
     @cached_property
     def _starts(self) -> tuple[int, ...]:
-        """The index of the first generator of each joint, and of the lengths."""
+        """The index of the first generator of each joint, and that of the first length."""
         starts = [0]
         for revolute in self.revolute:
             starts.append(starts[-1] + (3 if revolute else 2))
@@ -80,7 +80,7 @@ class TrigonometricRing:
         return sum(start <= last for start in self._starts[:-1])
 
     def make_sort_key(self, monomial: Monomial) -> tuple[Any, ...]:
-        """Return a key that sorts monomials by the number of their position factors, and then cosines before sines."""
+        """Return a key that sorts monomials by the number of factors that are not rates, then cosines before sines."""
         rates = {start - 1 for start in self._starts[1:]}
         return sum(m for k, m in enumerate(monomial) if k not in rates), tuple(-m for m in monomial)
 

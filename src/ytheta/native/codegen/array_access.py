@@ -1,14 +1,14 @@
-"""Access to NumPy arrays from machine code: it reads addresses, shapes and flags from the array objects themselves.
+"""Access to NumPy arrays by machine code, which reads addresses, shapes and flags from the array objects themselves.
 
 Python needs a third of a microsecond to get the address of one array, and as long for its shape and flags. In that time
 machine code evaluates more than ten samples of an arm. So machine code gets only the address of the tuple of the
 inputs, and reads the array objects itself.
 
-Fields     of PyTupleObject, and of PyArrayObject in the order of NumPy's ndarraytypes.h, after the object header.
-           Inline functions of Python and NumPy compile these offsets into every extension module, so they are
-           stable; ``find_type_addresses`` checks that they are as expected.
-Plain      array: of class numpy.ndarray itself, with NumPy's own dtype object for doubles, aligned, in C order. All
-           other arguments go through ``native.arguments``, which converts them or raises an error.
+Fields     The fields read are those of PyTupleObject, and of PyArrayObject in the order of NumPy's ndarraytypes.h,
+           after the object header. Inline functions of Python and NumPy compile the offsets of these fields into every
+           extension module, so the offsets are stable. ``find_type_addresses`` checks that they are as expected.
+Plain      A plain array is of class numpy.ndarray itself, has NumPy's own dtype object for doubles, is aligned, and is
+           in C order. All other arguments go through ``native.arguments``, which converts them or raises an error.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def find_type_addresses() -> tuple[int, int]:
         and [read_int64(start + offset) for offset in (_TYPE, _DATA, _DTYPE)]
         == [id(np.ndarray), array.ctypes.data, id(_DOUBLE)]
         and read_int32(start + _NDIM) == 2
-        # NumPy stores the strides right after the shape. If they are elsewhere, the two words may not be addresses.
+        # NumPy stores the strides right after the shape. If not, these two words may not be addresses.
         and read_int64(start + _SHAPE) + 16 == read_int64(start + _STRIDES)
         and [read_int64(read_int64(start + _SHAPE) + 8 * k) for k in range(2)] == [2, 3]
         and [read_int32(id(x) + _FLAGS) for x in pair] == [x.flags.num for x in pair]

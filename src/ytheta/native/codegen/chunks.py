@@ -1,7 +1,7 @@
 """Chunks of a program as LLVM functions on SIMD lanes.
 
 A group is as many samples as there are lanes. Every chunk is a loop over the groups of one tile, so that its code stays
-in the instruction cache for all of them. It reads rows of inputs and slots, and writes rows of slots and outputs.
+in the instruction cache for all groups. A chunk reads rows of inputs and slots, and writes rows of slots and outputs.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class _ChunkWriter:
         name, arguments = self.program.steps[k]
         code, pair = self.code, self.code.pair
         if name == "COS":
-            return  # its sine comes just before it and computes both
+            return  # the step before is the sine of the same angle, which computes both
         values = [self._get_value(argument) for argument in arguments]
         if name == "SIN":
             both = code.assign(f"call {pair} @sine_cosine({code.vector} {values[0]}, ptr %angles)")

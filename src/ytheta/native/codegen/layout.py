@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ytheta.native.graph import Graph, Input
 
 _CACHE_LINE = 8  # doubles
-# A block of values should stay in the level-2 cache, often half a megabyte, and leave space for the work on it.
+# A block should stay in the level-2 cache, often half a megabyte, and leave space there for work on the block.
 _MAX_BLOCK_DOUBLES = 400 * 1024 // 8
 _MAX_BLOCK_SAMPLES = 1024
 
@@ -44,11 +44,11 @@ class Layout:
         return Layout(lanes, tile, graph.inputs, slots, graph.places, graph.shape)
 
     def find_first_row(self, k: int) -> int:
-        """Return the first row of input k, which is not shared."""
+        """Return the first row of input k, which must not be shared."""
         return sum(entry.size for entry in self.inputs[:k] if not entry.shared)
 
     def find_shared_offset(self, k: int) -> int:
-        """Return the offset of input k, which is shared, in the section of shared inputs."""
+        """Return the offset of input k, which must be shared, in the section of shared inputs."""
         return sum(entry.size for entry in self.inputs[:k] if entry.shared)
 
     @property
@@ -69,8 +69,8 @@ class Layout:
     def stride(self) -> int:
         """The distance from one row of values to the next: enough for a tile, and for a block that fits into the cache.
 
-        It is a constant of the generated code. It is an odd number of cache lines, because with powers of two all rows
-        would compete for a few cache sets.
+        The stride is a constant of the generated code. It is an odd number of cache lines, because with powers of two
+        all rows would compete for a few cache sets.
         """
         samples = min(_MAX_BLOCK_DOUBLES // max(len(self.places), 1), _MAX_BLOCK_SAMPLES)
         return (max(samples, self.tile) // _CACHE_LINE | 1) * _CACHE_LINE

@@ -29,15 +29,16 @@ if TYPE_CHECKING:
     from ytheta.native.graph import Graph
 
 # Measured: a regressor of 36 000 operations compiles in 2.7 s in chunks of 2000 steps, 3.2 s in chunks of 500, 4.0 s in
-# chunks of 5000 and 18 s as one function; up to 2000, longer chunks make the code a few percent faster. Shorter tiles
-# cost up to 6 % because of the calls of the chunks; longer ones cost as much if dense arrays or many slots exceed the
-# level-1 cache.
+# chunks of 5000 and 18 s as one function. Up to 2000 steps, longer chunks make the code a few percent faster. Shorter
+# tiles make the code up to 6 % slower, because chunks are called more often. So do longer tiles if dense arrays or many
+# slots exceed the level-1 cache.
 MAX_CHUNK_STEPS = 2000
 TILE_SAMPLES = 32
 _OPTIMIZATION_LEVEL = 2
 # LLVM orders instructions by its model of a processor. With its model of an AMD EPYC, far more values are live at once
 # than there are registers: a Panda's base regressor spills 350 values, but only 180 with the model of a Skylake. On
-# that EPYC it took 78 ns with the first model and 65 ns with the second. Shorter graphs hardly differ.
+# that EPYC, this regressor took 78 ns with the EPYC model and 65 ns with the Skylake model. For shorter graphs, the
+# models hardly differ.
 _SCHEDULING_MODEL = "skylake"
 
 
@@ -53,7 +54,7 @@ class Host:
 
     @property
     def fingerprint(self) -> str:
-        """Everything except the graph that determines the object code."""
+        """The data that determine the object code, apart from the graph."""
         python = object.__basicsize__, tuple.__basicsize__, sys.platform, platform.machine()
         return repr((self, MAX_CHUNK_STEPS, TILE_SAMPLES, _OPTIMIZATION_LEVEL, _hash_generator(), python))
 
@@ -143,7 +144,7 @@ def create_target_machine() -> Any:
 
 @cache
 def _hash_generator() -> str:
-    """Return a hash of the code generator's source files; it replaces a version number, which could be forgotten."""
+    """Return a hash of the code generator's source files; a version number could be left unchanged by mistake."""
     import hashlib
 
     folder = Path(__file__).parent

@@ -5,11 +5,11 @@ Steps      single assignment: step k defines value k from earlier values. Consta
 Angles     the sine and the cosine of an angle are adjacent steps, sine first, even if the graph needs only one of them:
            one range reduction serves both. All sines and cosines, and the steps that they depend on, come first,
            because a call in the middle of other steps would spill the registers.
-Chunks     runs of at most ``max_steps`` steps, not counting constants and inputs. Time and memory of a compiler grow
-           faster than linearly with the length of one straight-line function; with chunks of bounded length they grow
-           linearly with the size of the graph.
+Chunks     sequences of at most ``max_steps`` steps, not counting constants and inputs. Time and memory of a compiler
+           grow faster than linearly with the length of one straight-line function. With chunks of bounded length, both
+           grow linearly with the size of the graph.
 Slots      a value that a later chunk needs is stored in a numbered slot of a scratch buffer; the slot is free again in
-           the chunk after the last use. Cuts are placed where few values are live.
+           the chunk after the last use. Cuts are placed where few values are still needed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ytheta.native.operations import list_operation_names
 if TYPE_CHECKING:
     from ytheta.native.graph import Graph
 
-# (name of the operation, arguments): numbers of earlier steps, or (input, element), or (value,) of a constant.
+# (name of the operation, arguments). Arguments are numbers of earlier steps, (input, element) or (constant,).
 Step: TypeAlias = tuple[str, tuple[Any, ...]]
 
 LEAVES = ("CONST", "INPUT")
@@ -107,7 +107,7 @@ def _read_steps(graph: Graph) -> tuple[list[Step], list[int]]:
         elif name == "INPUT":
             work_vector[results[0]] = add_leaf(("INPUT", tuple(arguments)))
         elif name == "CONST":
-            # A text distinguishes -0.0 from 0.0, and the text of NaN is equal to itself.
+            # As text, -0.0 differs from 0.0, and NaN is equal to itself.
             work_vector[results[0]] = add_leaf(("CONST", (repr(function.instruction_constant(k)),)))
         elif name in ("SIN", "COS"):
             angle = work_vector[arguments[0]]
@@ -132,7 +132,7 @@ def _order_angles_first(steps: list[Step]) -> list[int]:
 
 
 def _find_cuts(steps: list[Step], order: list[int], max_steps: int) -> list[int]:
-    """Return the ends of the chunks. Each is the place with the fewest live values in the last quarter of the limit."""
+    """Return the ends of the chunks, each at the fewest live values in the last quarter of the longest chunk."""
     place = {k: position for position, k in enumerate(order)}
     last = dict(place)
     for k in order:

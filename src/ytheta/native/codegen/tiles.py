@@ -241,7 +241,10 @@ def _emit_entry_point(layout: Layout, chunks: int, *, dense: bool) -> str:
 
 
 def emit_one(layout: Layout) -> str:
-    """Return ``@one(address of: out, scratch, inputs)``: ``@dense`` for one sample, or 2 if a vector is not plain."""
+    """Return ``@one(address of: out, scratch, inputs)``.
+
+    It calls ``@dense`` for one sample. Its result is 2 if a vector is not plain.
+    """
     code = FunctionBody(layout.lanes)
     code.emit("entry:")
     out, scratch, inputs = (

@@ -1,9 +1,9 @@
 """Sine and cosine on SIMD lanes: one range reduction and two polynomials for both.
 
 Method     n is the nearest integer to 2 x / pi, and r = x - n pi/2 with pi/2 in three parts (Cody and Waite). The first
-           two parts have 33 bits, so that n times them is exact for |n| < 2**20, with and without fused multiply-add.
+           two parts have 33 bits, so that n times each is exact for |n| < 2**20, with and without fused multiply-add.
            Sine and cosine are the minimax polynomials of fdlibm on |r| <= pi/4. The two lowest bits of n determine
-           whether they are exchanged or negated.
+           whether sine and cosine are exchanged or negated.
 Accuracy   2 units in the last place for |x| <= MAX_ANGLE (1.5 measured); the sine of -0 is +0.
 Beyond     lanes with |x| > MAX_ANGLE, infinity or NaN get the values of the C library, each lane separately: the
            result of a sample never depends on its neighbours.
@@ -50,7 +50,7 @@ def emit_sine_cosine(lanes: int) -> str:
     first, second, third = (code.load_constant(part) for part in _HALF_PI)
     coarse = code.multiply_add(back, first, "%x")  # exact
     fine = code.multiply_add(back, second, coarse)
-    # The rounding error of ``fine``.
+    # ``lost`` is the rounding error of ``fine``.
     lost = code.multiply_add(back, second, code.assign(f"fsub {v} {coarse}, {fine}"))
     r = code.assign(f"fadd {v} {fine}, {code.multiply_add(back, third, lost)}")
     z = code.assign(f"fmul {v} {r}, {r}")
@@ -90,7 +90,7 @@ def emit_sine_cosine(lanes: int) -> str:
     code.emit("near:")
     _emit_return(code, results)
     code.emit("far:")
-    # A tail call, so that the common path needs no stack.
+    # This is a tail call, so that the common path needs no stack.
     both = code.assign(f"tail call {code.pair} @sine_cosine_far({v} %x, {v} {results[0]}, {v} {results[1]})")
     code.emit(f"ret {code.pair} {both}")
     name = "sine_cosine"

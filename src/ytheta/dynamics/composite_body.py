@@ -4,8 +4,8 @@ Identity      M = M(q, theta) with kinetic energy ½ qdᵀ M qd; qdd = M⁻¹ (t
 Reference     Featherstone, Rigid Body Dynamics Algorithms (2008), tables 6.2 and 6.3, with the ten parameters of a link
 Accepts       trees of revolute and prismatic joints with any axis; loads
 Notation      code      meaning                                                              shape
-              m, h, I   mass, first moment and inertia of a body and all bodies behind it, in its frame
-              f, n      force and moment about a frame origin for a unit acceleration of a joint at rest
+              m, h, I   mass, first moment and inertia of a body and all bodies behind it, in the body's frame
+              f, n      force, and moment about a frame origin, that give one joint at rest a unit acceleration
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ def mass_matrix(mechanism: Mechanism, motion: Motion, theta: Shaped[np.ndarray, 
 
 
 def solve(mechanism: Mechanism, M: AnyJointsByJoint, b: Shaped[np.ndarray, "joints"]) -> Shaped[np.ndarray, "joints"]:
-    """Solve M x = b with M = Lᵀ D L, factorized from the tips inward. L keeps the zeros of M between branches."""
+    """Solve M x = b with M = Lᵀ D L, factorized from the tips inward. L keeps the zeros of M for different branches."""
     return _solve(M, b, _find_joint_parents(mechanism))
 
 
 def solve_dense(M: AnyJointsByJoint, b: Shaped[np.ndarray, "joints"]) -> Shaped[np.ndarray, "joints"]:
-    """Solve M x = b for a dense M, as couplings and loops produce it."""
+    """Solve M x = b for a dense M, which results from couplings and loops."""
     return _solve(M, b, [k - 1 if k else None for k in range(len(b))])
 
 
 def _solve(M: AnyJointsByJoint, b: np.ndarray, parents: list[int | None]) -> np.ndarray:
-    """Factorize M and substitute. Row k of L has entries only in the columns of k and its ancestors."""
+    """Factorize M and substitute. Row k of L has entries only in the columns of joint k and of its ancestors."""
     L, D, x = M.copy(), zeros(len(b)), b.copy()
     for k in reversed(range(len(b))):
         D[k] = L[k, k]
@@ -103,7 +103,8 @@ def _transform_to_parent(composite: Composite, R: np.ndarray, p: np.ndarray) -> 
 def _fill_column(mechanism: Mechanism, poses: list[Any], i: int, composite: Composite, M: AnyJointsByJoint) -> None:
     """Compute the entries of M for the joint of body i and all joints towards the base.
 
-    They are the components, along the axes of these joints, of the force for a unit acceleration of joint i.
+    The entries are the components, along the axes of these joints, of the force or moment for a unit acceleration of
+    joint i.
     """
     body = mechanism.bodies[i]
     assert body.joint is not None

@@ -1,12 +1,12 @@
-"""Declared forces of a robot as columns of Y: springs, counterbalances and others of known shape and unknown size.
+"""Declared forces of a robot as columns of Y: springs, counterbalances and other forces of known shape.
 
 Identity      tau += D^T @ shapes @ k,   D the drive Jacobian (``drive_motion``), k the last parameters of theta
 Accepts       every robot; forces may act on, and depend on, passive and coupled joints, cut joints and motors
 Notation      code      meaning                                                             shape
               shapes    torque of every drive per unit of each force                        drives x forces
 
-Shapes depend only on positions. Therefore they do not change if there is a reference velocity, they contribute to the
-torque that holds the arm at rest, and they do not contribute to the momentum.
+k are the unknown magnitudes of the forces. Shapes depend only on positions, so they are the same with a reference
+velocity. Declared forces contribute to the torque that holds the arm at rest, but not to the momentum.
 """
 
 from __future__ import annotations

@@ -6,16 +6,16 @@ Accepts       every robot; without loops and couplings no operation is added
 Notation      code              meaning                                                       shape
               E                 dx/dQ of the constraint; identity without loops               coordinates x actuated
               joint_jacobian    dq/dQ = A E                                                   joints x actuated
-              drive_jacobian    velocities of joints, moving cut joints and motors per Qd     drives x actuated
+              drive_jacobian    velocities of joints, moving cut joints, motors per unit Qd   drives x actuated
 
-Control laws of the Slotine-Li kind need Y(x, Qd, V, Vd) with a reference velocity V. The joints then have v = A E V
-and vd = A (E Vd + Edot V), where Edot belongs to the real motion Qd. The torque of a rotor inertia uses the
-acceleration that follows from V and Vd, and viscous friction uses the *reference* velocity. Both are then linear in V
-and Vd, like M vd + C v. Coulomb friction uses the *real* velocity, because it opposes the real motion.
+Control laws of the Slotine-Li kind need Y(x, Qd, V, Vd) with a reference velocity V. The joints then have v = A E V and
+vd = A (E Vd + Edot V), where Edot belongs to the real motion Qd. The torque of a rotor inertia uses the acceleration
+that follows from V and Vd, and viscous friction uses the *reference* velocity. Both torques are then linear in V and
+Vd, like M vd + C v. Coulomb friction opposes the real motion and uses the *real* velocity.
 
-The factor of Coulomb friction is the sign of the velocity qd of the drive. If the drive has a ``coulomb_speed`` s, it
-is qd / sqrt(qd^2 + s^2) instead, a smooth function that approaches the sign at speeds far above s. Square root and
-division are SIMD instructions, whereas tanh would need one function call per SIMD lane.
+The factor of Coulomb friction is the sign of the velocity qd of the drive. If the drive has a ``coulomb_speed`` s, the
+factor is qd / sqrt(qd^2 + s^2) instead, a smooth function that approaches the sign at speeds far above s. Square root
+and division are SIMD instructions, whereas tanh would need one function call per SIMD lane.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class DriveMotion:
 
     @property
     def parameter_factors(self) -> Shaped[np.ndarray, "drives 4"]:
-        """The factors of Ia, fv, fc and fo in the torque of each drive: acceleration, velocity, its sign, and one."""
+        """The factors of Ia, fv, fc, fo in the torque of each drive: acceleration, velocity, sign of velocity, 1."""
         factors = zeros(len(self.velocity), len(JOINT_PARAMETERS))
         factors[:, 0], factors[:, 1], factors[:, 3] = self.acceleration, self.reference_velocity, 1
         for k, (velocity, speed) in enumerate(zip(self.velocity, self.coulomb_speeds, strict=True)):
@@ -62,7 +62,7 @@ def compute_drive_motion(
 ) -> DriveMotion:
     """Compute the motion of joints and drives at the closed coordinates ``constraint.x``.
 
-    Qd is the real velocity, V the reference velocity (Qd if it is None), and Vd the derivative of V.
+    Qd is the real velocity, V the reference velocity (None means Qd), and Vd the derivative of V.
     """
     A, E, cuts, motors = constraint.A, constraint.E, constraint.cut_rates, constraint.motors
     xd = dot(E, Qd)
@@ -86,7 +86,7 @@ def compute_drive_motion(
 
 
 def _compute_sign(velocity: Any, speed: float) -> Any:
-    """The sign of a velocity. If ``speed`` is not 0, it changes smoothly from about -speed to +speed."""
+    """The sign of a velocity, or the smooth function velocity / sqrt(velocity^2 + speed^2) if ``speed`` is not 0."""
     import casadi
 
     if type(velocity) is int:  # zero by structure: a drive at rest
@@ -95,7 +95,7 @@ def _compute_sign(velocity: Any, speed: float) -> Any:
 
 
 def _compute_cut_bias(constraint: Constraint, xd: np.ndarray, y: np.ndarray) -> Shaped[np.ndarray, "cuts"]:
-    """The time derivative of ``cut_rates`` along xd, times y. It is zero in planar mechanisms."""
+    """The time derivative of ``cut_rates`` along xd, times y. This product is zero in planar mechanisms."""
     import casadi
 
     rows = constraint.cut_rates

@@ -1,4 +1,6 @@
-"""The regressor of all standard parameters: links by any formulation, drives, forces, couplings and loops.
+"""The regressor of all standard parameters of links, drives and forces, also with couplings and loops.
+
+The columns of the links come from any formulation.
 
 Identity      tau = Y @ theta   for every theta, in the order of ``robot.parameter_names``
 Reference     [walker1988] sec. 3: tau = E^T rho; (13) and (22) for friction, which cut joints have too
@@ -6,7 +8,8 @@ Accepts       every robot; without loops and couplings no operation is added to 
 
 By virtual work, a unit torque on a drive contributes the drive's row of the drive Jacobian, transposed, to tau. The
 four columns of a drive are this vector times the drive's acceleration (Ia), its velocity (fv), the sign of its velocity
-(fc), and one (fo); see ``drive_motion``. Each declared force has one column, after all others; see ``declared_forces``.
+(fc), and one (fo); see ``drive_motion``. Each declared force has one column, after those of the drives; see
+``declared_forces``.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Graphs of a whole robot, with its drives, forces, couplings and loops, ready to be compiled to kernels.
 
-The first input is the vector of the robot's coordinates. It is called ``q``, or ``x`` if the robot has loops; x must be
-closed (see ``loops``). Velocities, accelerations and torques belong to the actuated coordinates. Without loops, all
-coordinates are actuated.
+The first input is the vector of the robot's coordinates. This input is called ``q``, or ``x`` if the robot has loops.
+The loops must be closed at x (see ``loops``). Velocities, accelerations and torques belong to the actuated coordinates.
+Without loops, all coordinates are actuated.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class GraphInputs:
-    """The symbolic inputs of a graph, and the model of the robot that they belong to."""
+    """The symbolic inputs of a graph, and the model of the robot."""
 
     model: SymbolicModel
     symbols: tuple[tuple[Input, casadi.SX], ...]
@@ -47,7 +47,7 @@ class GraphInputs:
         return self.model.loops
 
     def vector(self, name: str) -> AnyPerActuated:
-        """The scalars of an input; zeros if there is no such input."""
+        """The scalars of the input with this name; zeros if there is none."""
         for entry, vector in self.symbols:
             if entry.name == name:
                 return scalars(vector)
@@ -65,8 +65,8 @@ class GraphInputs:
 def declare_inputs(robot: Robot, *names: str, theta_input: bool = False, theta_shared: bool = True) -> GraphInputs:
     """Create symbols for the coordinates and for the named vectors.
 
-    theta consists of the robot's parameter values. If ``theta_input`` is true, it is an additional input, either shared
-    by all samples or with a new value in every sample.
+    By default, theta consists of the robot's parameter values. If ``theta_input`` is true, theta is an additional
+    input. It is shared by all samples if ``theta_shared`` is true, and has a new value in every sample otherwise.
     """
     import casadi
 
@@ -84,10 +84,10 @@ def declare_inputs(robot: Robot, *names: str, theta_input: bool = False, theta_s
 def regressor_graph(
     robot: Robot, *, formulation: str = "", parameters: Sequence[str] | None = None, reference: bool = False
 ) -> Graph:
-    """(q, qd, qdd) → Y of the named parameters, or of all in the order of ``robot.parameter_names``.
+    """(q, qd, qdd) → Y of the named parameters, or of all parameters in the order of ``robot.parameter_names``.
 
     If ``reference`` is true, the graph is (q, qd, v, vd) → Y(q, qd, v, vd) with a reference velocity v. All
-    formulations that accept the robot give the same numbers; the default is the first of them in the registry.
+    formulations give the same numbers; the default is the first one in the registry that accepts the robot.
     """
     inputs = declare_inputs(robot, *(("qd", "v", "vd") if reference else ("qd", "qdd")))
     link_regressor = choose_formulation(robot, formulation).regressor
@@ -98,7 +98,7 @@ def regressor_graph(
 
 
 def momentum_regressor_graph(robot: Robot, *, parameters: Sequence[str] | None = None) -> Graph:
-    """(q, qd) → W such that W theta = M qd, the momentum, and Y = dW/dt + Yhat: lu1993 (30), (47)."""
+    """(q, qd) → W such that W theta is the momentum M qd, and Y = dW/dt + Yhat: lu1993 (30), (47)."""
     inputs = declare_inputs(robot, "qd")
     _check_lagrangian(robot)
     W = _extend_columns(inputs, lagrange.momentum(inputs.loops.mechanism, inputs.motion.joints))
@@ -108,7 +108,7 @@ def momentum_regressor_graph(robot: Robot, *, parameters: Sequence[str] | None =
 
 
 def remainder_graph(robot: Robot, *, parameters: Sequence[str] | None = None) -> Graph:
-    """(q, qd) → Yhat = Y - dW/dt, the remainder of lu1993 (47), friction and declared forces included."""
+    """(q, qd) → Yhat = Y - dW/dt, the remainder of lu1993 (47), with friction and declared forces."""
     inputs = declare_inputs(robot, "qd")
     _check_lagrangian(robot)
     Yhat = _extend_columns(inputs, lagrange.remainder(inputs.loops.mechanism, inputs.motion.joints))
@@ -119,9 +119,9 @@ def remainder_graph(robot: Robot, *, parameters: Sequence[str] | None = None) ->
 
 
 def split_parameters(robot: Robot, unknown: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the known and the unknown parameters: the columns of Y_k and of Y_u, in the order of theta.
+    """Return the names of the known and of the unknown parameters, each in the order of theta.
 
-    Reference: lu1993 (15)-(18).
+    Their columns form Y_k and Y_u of lu1993 (15)-(18).
     """
     _find_columns(robot, unknown)  # raises if a name is wrong
     names = set(unknown)
@@ -132,7 +132,7 @@ def split_parameters(robot: Robot, unknown: Sequence[str]) -> tuple[list[str], l
 
 
 def inverse_dynamics_graph(robot: Robot, *, theta_input: bool = False, formulation: str = "") -> Graph:
-    """(q, qd, qdd) → tau, friction, rotor inertia and declared forces included.
+    """(q, qd, qdd) → tau, with friction, rotor inertia and declared forces.
 
     ``formulation`` is newton_euler, which accepts every robot, or minimal_newton_euler, which needs fewer operations.
     The default is minimal_newton_euler unless there are loops or theta is an input.
@@ -144,7 +144,7 @@ def inverse_dynamics_graph(robot: Robot, *, theta_input: bool = False, formulati
 
 
 def _uses_minimal_parameters(robot: Robot, formulation: str, *, theta_input: bool) -> bool:
-    """Whether inverse dynamics is traced in minimal parameters; raise an error if the formulation cannot be used."""
+    """Return whether inverse dynamics uses minimal parameters. Raise an error if the formulation cannot be used."""
     known = ("newton_euler", "minimal_newton_euler")
     if formulation and formulation not in known:
         hint = suggest_names(formulation, known)
@@ -158,7 +158,7 @@ def _uses_minimal_parameters(robot: Robot, formulation: str, *, theta_input: boo
 
 
 def bias_graph(robot: Robot) -> Graph:
-    """(q, qd) → the torque at zero acceleration, friction and declared forces included."""
+    """(q, qd) → the torque at zero acceleration, with friction and declared forces."""
     inputs = declare_inputs(robot, "qd")
     return inputs.trace_output("bias", _compute_bias(inputs))
 
@@ -170,13 +170,13 @@ def gravity_graph(robot: Robot) -> Graph:
 
 
 def mass_matrix_graph(robot: Robot) -> Graph:
-    """q → the mass matrix, rotor inertia included."""
+    """q → the mass matrix, with rotor inertia."""
     inputs = declare_inputs(robot)
     return inputs.trace_output("mass matrix", inputs.model.mass_matrix)
 
 
 def coriolis_graph(robot: Robot) -> Graph:
-    """(q, qd) → C such that tau = M qdd + C qd + g and Mdot - 2 C is skew-symmetric, rotor inertia included."""
+    """(q, qd) → C, with rotor inertia, such that tau = M qdd + C qd + g and Mdot - 2 C is skew-symmetric."""
     inputs = declare_inputs(robot, "qd")
     weightless = replace(inputs.loops.mechanism, gravity=zeros(3))
     size = len(inputs.loops.actuated)
@@ -200,7 +200,7 @@ def momentum_graph(robot: Robot) -> Graph:
 def energy_graph(robot: Robot) -> Graph:
     """(q, qd) → kinetic energy of links and rotors, and potential energy of the links.
 
-    Declared forces are left out: they are declared by their torque, and not every such torque has a potential.
+    Declared forces are left out, because they are declared by their torque, and not every torque has a potential.
     """
     inputs = declare_inputs(robot, "qd")
     qd = inputs.vector("qd")
@@ -254,7 +254,7 @@ def _extend_columns(inputs: GraphInputs, links: np.ndarray) -> np.ndarray:
 
 
 def _iterate_drive_columns(inputs: GraphInputs) -> Iterator[tuple[int, np.ndarray, Any, np.ndarray]]:
-    """Yield for every drive its first column, row of the Jacobian, velocity, and the factors of its parameters."""
+    """Yield for each drive: index of its first column, row of the drive Jacobian, velocity, parameter factors."""
     start = len(inputs.model.link_theta)
     for k, factors in enumerate(inputs.motion.parameter_factors):
         yield start + PER_DRIVE * k, inputs.motion.drive_jacobian[k], inputs.motion.velocity[k], factors

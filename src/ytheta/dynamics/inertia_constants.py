@@ -1,16 +1,16 @@
-"""Inertia constants: the part of the inertia of all bodies behind a joint that does not depend on their motion.
+"""Inertia constants: for the composite body behind a joint, the part of its inertia that is independent of the motion.
 
 Identity      the first moment and the inertia of composite body i are k_i and U_i plus parts that need only constants
-              of the bodies behind it (8), (9)
+              of the bodies behind body i (8), (9)
 Reference     [lin1995] sec. II, (10), (12), (14)
 Accepts       trees of revolute and prismatic joints with any axis; loads
 Notation      code    paper     meaning                                       frame
               m, k    m hat, k  mass and constant first moment                joint i
               U       U         constant inertia about the frame's origin     joint i
-              R, p    R, s      joint frame of a body in that of its parent, at q = 0
+              R, p    R, s      pose of a body's joint frame in its parent's joint frame, at q = 0
 Differs from  the paper in: trees, in which the constants of all children add up; joint frames with z along the axis and
-              any x, which are the paper's for a robot in modified Denavit-Hartenberg frames; a load passes all its
-              constants to its parent.
+              any x (they are the paper's frames if the robot is given in modified Denavit-Hartenberg frames); loads,
+              which pass all their constants to their parent.
 
 The constants of a single link are its ten parameters, transformed from the link frame to the joint frame. Parameters
 and lengths may be floats or symbols. The constants are linear in the parameters and polynomial in the lengths.
@@ -41,7 +41,7 @@ class Constants:
         return Constants(self.m + other.m, self.k + other.k, self.U + other.U)
 
     def seen_from(self, R: AnyMatrix3, p: AnyVector3) -> Constants:
-        """The same constants in another frame; R and p are rotation and position of the present frame in it."""
+        """The same constants in another frame. R and p are rotation and position of this frame in the other one."""
         k = dot(R, self.k)
         moment = k + scale(p, self.m)
         product = dot(p[:, None], moment[None]) + dot(k[:, None], p[None])
@@ -52,7 +52,7 @@ class Constants:
 
 
 def compute_joint_frames(mechanism: Mechanism) -> list[tuple[AnyMatrix3, AnyVector3]]:
-    """The joint frame of every body at q = 0, z along the axis, in the joint frame of its parent or in the base."""
+    """The joint frame (z along the axis) of every body at q = 0, in the joint frame of its parent or in the base."""
     frames: list[tuple[AnyMatrix3, AnyVector3]] = []
     for body in mechanism.bodies:
         R, p = dot(body.P, rotation_to_axis(body)), body.p
@@ -64,7 +64,7 @@ def compute_joint_frames(mechanism: Mechanism) -> list[tuple[AnyMatrix3, AnyVect
 
 
 def compute_inertia_constants(mechanism: Mechanism, theta: Shaped[np.ndarray, "link_params"]) -> list[Constants]:
-    """The constants of every composite body, in its joint frame: (10), (12), (14)."""
+    """The constants of every composite body i, in joint frame i: (10), (12), (14)."""
     frames = compute_joint_frames(mechanism)
     constants: list[Constants] = []
     for i, body in enumerate(mechanism.bodies):
@@ -78,7 +78,7 @@ def compute_inertia_constants(mechanism: Mechanism, theta: Shaped[np.ndarray, "l
 
 
 def pass_to_parent(body: Body, constants: Constants, R: AnyMatrix3, p: AnyVector3) -> Constants:
-    """The part of a body's constants that is also constant for its parent, in the joint frame of the parent."""
+    """The part of a body's constants that is constant in its parent's joint frame too, expressed in that frame."""
     if body.joint is None:
         return constants.seen_from(R, p)
     if body.prismatic:
@@ -92,7 +92,7 @@ def pass_to_parent(body: Body, constants: Constants, R: AnyMatrix3, p: AnyVector
 
 
 def link_in_joint(body: Body) -> tuple[AnyMatrix3, AnyVector3]:
-    """The pose of a body's link frame in its joint frame, which moves with the body."""
+    """The pose of a body's link frame in its joint frame. Both frames move with the body."""
     R = rotation_to_axis(body).T
     return dot(R, body.S), dot(R, body.s)
 

@@ -29,8 +29,8 @@ from ytheta.shapes import Float, Int
 class ClosedKernel:
     """A kernel of a robot with loops, called with the actuated coordinates only.
 
-    It closes the loops for every sample and passes all coordinates to ``kernel``. If a sample cannot be closed, it
-    raises ClosureError with the number of the sample and the reason.
+    It closes the loops for every sample and passes all coordinates to ``kernel``. If the loops of a sample cannot
+    close, a call raises ClosureError with the number of the sample and the reason.
     """
 
     loops: Constraint
@@ -92,7 +92,7 @@ AnyKernel = Kernel | ClosedKernel
 
 @runtime_checkable
 class ParameterBasis(Protocol):
-    """The part of ``BaseParameters`` that a regressor needs: the independent parameters and the check of the robot."""
+    """The part of ``BaseParameters`` that a regressor needs: the independent parameters and a check of the robot."""
 
     @property
     def independent(self) -> tuple[str, ...]: ...
@@ -109,10 +109,12 @@ def regressor(
     reference: bool = False,
     backend: str = "llvm",
 ) -> AnyKernel:
-    """(q, qd, qdd) → Y of the base parameters, of the named parameters, or of all in ``robot.parameter_names``.
+    """(q, qd, qdd) → Y of the base parameters, of the named parameters, or of all standard parameters.
 
-    If ``reference`` is true, the kernel is (q, qd, v, vd) → Y(q, qd, v, vd), the regressor with a reference velocity v
-    that control laws of the Slotine-Li kind need.
+    All standard parameters are in the order of ``robot.parameter_names``.
+
+    If ``reference`` is true, the kernel is (q, qd, v, vd) → Y(q, qd, v, vd) with a reference velocity v. Control
+    laws of the Slotine-Li kind need this regressor.
     """
     if base is not None:
         parameters = _list_independent_parameters(robot, base, parameters)
@@ -126,7 +128,8 @@ def inverse_dynamics(
     """(q, qd, qdd) → tau.
 
     If ``theta_input`` is true, the standard parameters are a fourth argument, shared by all samples. ``formulation`` is
-    newton_euler or minimal_newton_euler; the default is the one with fewer operations that can be used.
+    newton_euler or minimal_newton_euler. The default is minimal_newton_euler, which has fewer operations, unless the
+    robot has loops or theta is an argument.
     """
     return _compile(
         robot, graphs.inverse_dynamics_graph(robot, theta_input=theta_input, formulation=formulation), backend
@@ -139,7 +142,7 @@ def forward_dynamics(robot: Robot, *, backend: str = "llvm") -> AnyKernel:
 
 
 def mass_matrix(robot: Robot, *, backend: str = "llvm") -> AnyKernel:
-    """q → M, rotor inertia included."""
+    """q → M, with rotor inertia."""
     return _compile(robot, graphs.mass_matrix_graph(robot), backend)
 
 
@@ -149,7 +152,7 @@ def gravity(robot: Robot, *, backend: str = "llvm") -> AnyKernel:
 
 
 def bias(robot: Robot, *, backend: str = "llvm") -> AnyKernel:
-    """(q, qd) → the torque at zero acceleration, friction included."""
+    """(q, qd) → the torque at zero acceleration, with friction and declared forces."""
     return _compile(robot, graphs.bias_graph(robot), backend)
 
 
@@ -175,7 +178,7 @@ def momentum_regressor(
     parameters: Sequence[str] | None = None,
     backend: str = "llvm",
 ) -> AnyKernel:
-    """(q, qd) → W such that W theta = M qd and Y = dW/dt + Yhat. The columns are those of ``regressor``."""
+    """(q, qd) → W such that W theta = M qd and Y = dW/dt + Yhat. Its columns are in the order of ``regressor``."""
     if base is not None:
         parameters = _list_independent_parameters(robot, base, parameters)
     return _compile(robot, graphs.momentum_regressor_graph(robot, parameters=parameters), backend)
@@ -199,7 +202,7 @@ def _list_independent_parameters(
 ) -> tuple[str, ...]:
     """Return the parameters whose columns of Y form the regressor of beta.
 
-    These are the independent parameters, because the columns of K that belong to them form the identity matrix.
+    These are the independent parameters, because their columns of K form the identity matrix.
     """
     if parameters is not None:
         raise InputError("give base parameters or names of standard parameters, not both")

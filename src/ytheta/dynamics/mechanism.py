@@ -1,4 +1,4 @@
-"""Mechanism: the tree of moving bodies of a robot, with arrays for its geometry.
+"""Mechanism: the tree of moving bodies of a robot, with its geometry as arrays.
 
 Bodies are the moving links and the loads of the merged robot, parents before children. The geometry of a body is the
 transform from its parent's link frame to its own (see ``robot.parts``)::
@@ -24,8 +24,8 @@ from ytheta.robot.parts import Joint, JointKind
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Shaped
 
-PER_LINK = len(LINK_PARAMETERS)  # standard parameters of one link
-PER_DRIVE = len(JOINT_PARAMETERS)  # standard parameters of one drive
+PER_LINK = len(LINK_PARAMETERS)  # number of standard parameters of one link
+PER_DRIVE = len(JOINT_PARAMETERS)  # number of standard parameters of one drive
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +65,7 @@ class Mechanism:
         return len(self.robot.movable)
 
     def path(self, body: int) -> tuple[int, ...]:
-        """The indices of the bodies from the base to ``body``, which is included."""
+        """The indices of the bodies on the way from the base to ``body``, including ``body``."""
         path: list[int] = []
         current: int | None = body
         while current is not None:

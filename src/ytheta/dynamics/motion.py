@@ -24,7 +24,7 @@ class Motion:
     """Positions q with their cosines and sines, velocities qd, and the reference velocity v with its derivative vd.
 
     The ordinary regressor is Y(q, qd, v = qd, vd = qdd). Control laws of the Slotine-Li kind need Y(q, qd, v, vd) with
-    another v. If v *is* qd (the same object), the shorter formulas are used.
+    v different from qd. If v *is* qd (the same object), formulations use shorter formulas.
     """
 
     q: AnyPerJoint
@@ -36,7 +36,7 @@ class Motion:
 
     @property
     def ordinary(self) -> bool:
-        """Whether v is qd, that is, there is no separate reference velocity."""
+        """Whether v is qd, so that there is no separate reference velocity."""
         return self.v is self.qd
 
     @property
@@ -53,7 +53,10 @@ def numeric_motion(q: Any, qd: Any, qdd: Any, v: Any = None) -> Motion:
 
 
 def sympy_motion(joints: int, *, reference: bool = False) -> Motion:
-    """A motion of SymPy symbols q1, qd1, qdd1 …, for printing equations; with ``reference`` v1, vd1 … too."""
+    """A motion of SymPy symbols q1, qd1, qdd1 …, for printing equations.
+
+    If ``reference`` is true, the symbols v1, vd1 … replace qdd1 ….
+    """
     import sympy
 
     def symbols(name: str) -> np.ndarray:

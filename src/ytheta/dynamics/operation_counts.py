@@ -10,13 +10,13 @@ from ytheta.dynamics.graphs import inverse_dynamics_graph, regressor_graph
 from ytheta.native import count_operations
 from ytheta.robot.robot import Robot
 
-# The tracing time of the closed forms grows with the square of the number of joints. If a robot has more joints than
-# this, only the first formulation that accepts it is counted.
+# Largest number of joints for which all formulations are counted. With more joints, only the first formulation that
+# accepts the robot is counted, because the tracing time of the closed forms grows quadratically.
 MAX_JOINTS_TO_COUNT_ALL = 12
 
 
 def count_regressor_operations(robot: Robot) -> dict[str, dict[str, Any]]:
-    """Return ``multiplications`` and ``additions`` of each formulation, or the ``reason`` why they are not counted."""
+    """Return ``multiplications`` and ``additions`` of each formulation, or the ``reason`` why it is not counted."""
     counts: dict[str, dict[str, Any]] = {}
     for name, reason in explain_refusals(robot).items():
         if reason is None and counts and len(robot.movable) > MAX_JOINTS_TO_COUNT_ALL:
@@ -30,7 +30,10 @@ def count_regressor_operations(robot: Robot) -> dict[str, dict[str, Any]]:
 
 
 def count_inverse_dynamics_operations(robot: Robot) -> dict[str, dict[str, int]]:
-    """Return ``multiplications`` and ``additions`` of inverse dynamics with constant parameters, fewest first."""
+    """Return ``multiplications`` and ``additions`` of each formulation of inverse dynamics, fewest operations first.
+
+    The parameters are constants.
+    """
     accepted = ["newton_euler"] + ["minimal_newton_euler"] * (minimal_newton_euler.explain_refusal(robot) is None)
     counts = {name: count_operations(inverse_dynamics_graph(robot, formulation=name)) for name in accepted}
     order = sorted(counts, key=lambda name: counts[name].multiplications + counts[name].additions)

@@ -2,7 +2,7 @@
 
 Identity      tau = M(q) qdd + C(q, qd) qd + g(q)
 Reference     [lu1993] sec. V, "Evaluation of qdd in simulations", steps 1-4, for ``forward_dynamics_by_steps``
-Differs from  the paper in: steps 1-3 use inverse dynamics instead of Y theta, which has the same value.
+Differs from  the paper in: steps 1-3 use inverse dynamics instead of Y theta; both have the same value.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def bias(mechanism: Mechanism, motion: Motion, theta: AnyPerParameter) -> AnyPer
 
 
 def coriolis_matrix(mechanism: Mechanism, motion: Motion, theta: AnyPerParameter) -> AnyJointsByJoint:
-    """C(q, qd) of Christoffel symbols. Column k is the bias, without gravity, if v is the k-th unit vector."""
+    """C(q, qd) of Christoffel symbols. Column k is the bias without gravity for the k-th unit vector as v."""
     weightless = replace(mechanism, gravity=zeros(3))
     C = zeros(mechanism.joints, mechanism.joints)
     for k in range(mechanism.joints):
@@ -49,7 +49,7 @@ def kinetic_energy(mechanism: Mechanism, motion: Motion, theta: AnyPerParameter)
 
 
 def potential_energy(mechanism: Mechanism, motion: Motion, theta: AnyPerParameter) -> Any:
-    """The sum of -m gᵀ c over all links, where c is the centre of mass in the base frame."""
+    """The sum of -m gᵀ c of all links, where c is the centre of mass in the base frame."""
     poses: list[tuple[np.ndarray, np.ndarray]] = []
     energy: Any = 0
     for i, body in enumerate(mechanism.bodies):

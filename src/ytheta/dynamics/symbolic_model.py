@@ -1,14 +1,15 @@
 """The equations of motion of a whole robot, with symbolic coordinates and parameters of any scalar type.
 
 Identity      torque(qd, vd, v) = Y(q, qd, v, vd) theta = M vd + C(q, qd) v + g + friction + declared forces
-              multiply_transposed_regressor(torque, unknowns, w) = Y_uᵀ w, the gradient of wᵀ tau in the unknowns
+              multiply_transposed_regressor(torque, unknowns, w) = Y_uᵀ w, the gradient of wᵀ tau by the unknowns
 Reference     [lu1993] (1), (12); [fernandez2000] (28), (30); [walker1988] sec. 3 for tau = E^T rho
-Accepts       every robot; with loops, q stands for all coordinates, which must be closed
+Accepts       every robot; with loops, M, C, g and Y depend on all coordinates x, at which the loops must be closed
 Notation      code       meaning                                                            shape
               q          actuated coordinates                                               actuated
               theta      standard parameters in the order of Y, numbers or symbols          params
-Differs from  the papers in: the regressor is not formed. A recursion computes tau, and Yᵀ w follows from it by reverse
-              automatic differentiation, so that the work grows with the number of joints, not with its square.
+Differs from  the papers in: the regressor is not formed. A recursion computes tau, and reverse automatic
+              differentiation of tau gives Yᵀ w, so that the number of operations grows linearly with the number of
+              joints instead of quadratically.
 """
 
 from __future__ import annotations
@@ -66,8 +67,8 @@ class SymbolicModel:
         """M vd + C v + g, plus friction and declared forces. Without v, the reference velocity is qd.
 
         Viscous friction depends on v, Coulomb friction on qd. If ``minimal`` is true, the torque of the links comes
-        from the recursion in minimal parameters, which uses the robot's parameter values instead of ``theta`` and needs
-        v = qd.
+        from the recursion in minimal parameters. This recursion uses the robot's parameter values instead of ``theta``
+        and needs v = qd.
         """
         m = compute_drive_motion(self.loops, qd, vd, v)
         if minimal:
@@ -107,7 +108,7 @@ class SymbolicModel:
 
 
 def multiply_transposed_regressor(torque: AnyPerActuated, unknowns: casadi.SX, w: AnyPerActuated) -> AnyPerUnknown:
-    """Y_uᵀ w for the torque Y_k theta_k + Y_u theta_u. w is treated as a constant, whatever it depends on."""
+    """Y_uᵀ w for the torque Y_k theta_k + Y_u theta_u. w is treated as a constant, even if it depends on symbols."""
     import casadi
 
     if not unknowns.numel():
@@ -117,7 +118,7 @@ def multiply_transposed_regressor(torque: AnyPerActuated, unknowns: casadi.SX, w
 
 
 def _add_offsets(motion: Motion, offsets: Shaped[np.ndarray, "joints"]) -> Motion:
-    """Replace cos q and sin q by those of q + offsets. For quarter turns, they are only swapped or negated."""
+    """Replace cos q and sin q by those of q + offsets. For quarter turns, cos and sin are only swapped or negated."""
     import casadi
 
     cos, sin = motion.cos.copy(), motion.sin.copy()

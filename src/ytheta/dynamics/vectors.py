@@ -1,7 +1,7 @@
-"""Three-dimensional algebra on object arrays: skew matrices, rotations, and products symmetric in two velocities.
+"""Three-dimensional algebra on object arrays: skew matrices, rotations, and a product symmetric in two velocities.
 
 CasADi scalars look like arrays to NumPy. Two rules keep them scalars: arrays are filled entry by entry (``array``), and
-an array is never multiplied by a bare scalar but by an array of one entry (``x[k : k + 1]``).
+an array is multiplied by an array of one entry (``x[k : k + 1]``), never by a bare scalar.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ def zeros(*shape: int) -> np.ndarray:
 
 
 def dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """a @ b, skipping structural zeros and ones: a symbolic operation costs as much as a thousand such checks.
+    """a @ b, skipping structural zeros and ones: a symbolic operation takes as long as a thousand such checks.
 
-    The integers 0, 1 and -1 are structural, whatever the type of the other scalars. An entry without terms is the
-    integer 0.
+    The integers 0, 1 and -1 are structural, whatever the type of the other scalars. If all terms of an entry of the
+    result are structural zeros, the entry is the integer 0.
     """
     matrix = b.reshape(len(b), math.prod(b.shape[1:]))
     result = zeros(len(a), matrix.shape[1])

@@ -3,7 +3,7 @@
 Reference     [walker1988] sec. 2.1-2.2
 Accepts       every robot; loops are cut at their cut joints
 Notation      code         paper    meaning
-              successor    -        node of the next link, or of the joint at which a loop is cut; the right branch
+              successor    -        node of the next link or of a cut joint; the right branch
               connector    -        node that locates a further joint on the same link; the left branch
               predecessor  phi_i    the node towards the base
               path         Phi_i    nodes from i to the base
@@ -66,7 +66,7 @@ def build_binary_tree(robot: Robot) -> BinaryTree:
     """Build the tree of sec. 2.1, with connectors on the left and successors on the right.
 
     Links are numbered in tree order, terminating links in the order of the loops. The first joint on a link leads to
-    the successor of the link. Every other joint on the link, and every loop that ends on it, gets a connector.
+    the successor of the link. Every other joint on the link, and every loop that ends on the link, gets a connector.
     Connectors are numbered from the last joint to the first, then from the last loop to the first, and are chained in
     that order. For Walker's example, the numbers are those of the paper.
     """

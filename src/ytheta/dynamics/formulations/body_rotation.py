@@ -6,7 +6,7 @@ Notation      code     paper      meaning                                       
               O        Omega_i    force per unit first moment (59)                    i
               S, k     D_i, k_i   second and first moments of ``equivalent_bodies``   i
 
-Both classes have the same methods. In planar rotation only the moment about u is needed; it is an array of one entry.
+Both classes have the same methods. In planar rotation, moments are arrays of one entry: the moment about u.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class PlanarRotation:
         return array([inner(cross(self.u, p), f)])
 
     def project(self, n: AnyVector3) -> AnyPerMoment:
-        """The component of a moment vector that this body needs, along u."""
+        """The only component of a moment vector that this body needs: the one along u."""
         return array([inner(self.u, n)])
 
     def along_z(self, n: AnyPerMoment) -> Any:
@@ -65,7 +65,7 @@ class PlanarRotation:
 
 @dataclass(frozen=True, eq=False)
 class SpatialRotation:
-    """Rotation about any direction (bodies i >= s). ``columns`` says which columns of Omega other terms need too."""
+    """Rotation about any direction (bodies i >= s). ``columns``: which columns of Omega first moments and feet need."""
 
     w: AnyVector3
     wd: AnyVector3
@@ -81,7 +81,7 @@ class SpatialRotation:
 
     @cached_property
     def O(self) -> AnyMatrix3:  # noqa: E743
-        """Omega (59), its diagonal with the opposite sign."""
+        """Omega (59), but with the opposite sign of the diagonal."""
         (x, y, z), (a, b, c), (xx, yy, zz) = self.w, self.wd, self.squares
         xy, xz, yz = sum_products((x, y)), sum_products((x, z)), sum_products((y, z))
         return array([[yy + zz, xy - c, xz + b], [xy + c, xx + zz, yz - a], [xz - b, yz + a, xx + yy]])
@@ -92,10 +92,10 @@ class SpatialRotation:
         return array([sum_products(*row) for row in rows])
 
     def moment(self, S: AnyMatrix3, k: AnyVector3, a: AnyVector3) -> AnyPerMoment:
-        """The vector of the skew matrix Omega S - (Omega S)^T, which is Psi psi(D) of (65), and k x a."""
+        """k x a plus the vector of the skew matrix Omega S - (Omega S)^T. This vector is Psi psi(D) of (65)."""
         O, (xx, yy, zz), (Sxx, Syy, Szz) = self.O, self.squares, S.diagonal()  # noqa: E741
         Sxy, Sxz, Syz = S[0, 1], S[0, 2], S[1, 2]
-        # One of the entries xy + wd_z and xy - wd_z is enough. If no other term needs either, both are avoided.
+        # One of the entries xy + wd_z and xy - wd_z is enough. If no other term needs them, neither is computed.
         if self.columns[0] or Sxz:
             about_z = (O[1, 0], exact_array([Sxx - Syy])[0]), (self.wd[2], 2 * Syy)
         elif self.columns[1] or Syz:

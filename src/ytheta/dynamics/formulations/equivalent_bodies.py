@@ -7,15 +7,15 @@ Notation      code        paper        meaning                                  
               P           D_i, k_i     pseudo-inertia [[S, k], [k^T, m]], S = integral of x x^T dm  i, its origin
               foot, d, u  b_i, d_i     see ``joint_axes``
               foot_mass   -            mass at the foot of axis i; m of P is the mass at the origin
-Differs from  the paper in: bodies instead of constants of composite bodies, so that terms that (38)-(43) subtract
-              again from U_i are never added; trees; masses moved back outward.
+Differs from  the paper in: bodies instead of constants of composite bodies, so that the terms of U_i that
+              (38)-(43) subtract again do not occur; trees; masses moved back outward.
 
 Mass on a revolute axis can be assigned to either of the two links that the joint connects, so the lower right block
 (Szz, kz, m) of P is free. S of a link behind a prismatic joint is free too, because the link rotates with its parent.
 If these free parameters are moved inward, towards the base, the parameters of Theorem 2 remain. After that, masses at
-the foot and at the origin of an axis, and a second moment along it, are moved back outward if this removes more
-expensive parameters (kx, ky and Syz) of the link before the axis. A mass costs only a product with an acceleration that
-is computed anyway, whereas a first moment also contributes to the moment of the link.
+the foot and at the origin of an axis, and a second moment along the axis, are moved back outward if this makes kx, ky
+or Syz of the link before the axis zero. These parameters require more operations: a mass is only multiplied by an
+acceleration that is computed anyway, whereas a first moment also contributes to the moment of the link.
 """
 
 from __future__ import annotations
@@ -36,13 +36,16 @@ from ytheta.shapes import Float, Matrix4
 # Whether the mass at the foot, the mass at the origin and the second moment are moved outward across an axis.
 Transfer: TypeAlias = tuple[bool, ...]
 
-# Smaller lengths (relative to the largest) and sines would require very large masses.
+# Smallest ratio of a lever to the largest length of the arm, and smallest product of the y and z components of an axis.
+# Below them, nothing is moved outward, because the mass or second moment would be very large.
 MIN_RELATIVE_LEVER = 1e-2
-# The time of the search grows with the cube of the number of axes, and it saves only a few per cent of the operations.
+# Largest number of axes for which transfers are searched. The time of the search grows with the cube of this number,
+# and the search saves only a few per cent of the operations.
 MAX_SEARCHED_AXES = 15
-# Ratio of a mass that is moved outward to the mass of the body before the axis and of the bodies behind it.
+# Largest ratio of a mass that is moved outward to the mass of the body before the axis and of the bodies behind this
+# body. Above it, no mass is moved.
 MAX_MASS_RATIO = 10.0
-# Entries of Omega, as row and column, that are multiplied by a second moment in (65).
+# For each second moment, the entries of Omega (row and column) by which it is multiplied in (65).
 OMEGA_ENTRIES = {
     (0, 0): "20 10",
     (1, 1): "21 01",
@@ -55,7 +58,7 @@ OMEGA_ENTRIES = {
 
 @dataclass(frozen=True, eq=False)
 class EquivalentBodies:
-    """Axes, parents first, and the bodies behind them: P about the origin, and a mass at the foot of the axis."""
+    """Axes, parents first; for each body behind an axis, P about its frame origin and a mass at the foot."""
 
     axes: tuple[Axis, ...]
     P: tuple[Matrix4, ...]
@@ -74,13 +77,13 @@ class EquivalentBodies:
         return _is_tip(self.axes, i)
 
     def needed_columns(self, i: int) -> tuple[bool, ...]:
-        """Which columns of Omega body i needs for first moments and for the feet of the axes on it."""
+        """Which columns of Omega body i needs for its first moments and for the feet of its children's axes."""
         feet = [axis.foot for axis in self.axes if axis.parent == i]
         return tuple(bool(self.P[i][k, 3] or any(foot[k] for foot in feet)) for k in range(3))
 
 
 def find_minimal_bodies(robot: Robot) -> EquivalentBodies:
-    """The bodies of Theorem 2, with nothing moved outward."""
+    """The bodies of Theorem 2, without masses or moments moved outward."""
     return _transfer_masses(*compute_joint_axes(robot), {})
 
 
@@ -115,7 +118,7 @@ def estimate_cost(arm: EquivalentBodies) -> int:
             needs_force[axis.parent] or (arm.axes[axis.parent].rotation is not RotationKind.NONE and axis.foot.any())
         )
         needs_force.append(bool(above) or not axis.revolute)
-    has_force = [False] * len(needs_force)  # whether there is a force at the foot, which needs an acceleration
+    has_force = [False] * len(needs_force)  # whether there is a force at the foot
     for i, (axis, P, foot_mass) in reversed(list(enumerate(zip(arm.axes, arm.P, arm.foot_masses, strict=True)))):
         k, m = P[:3, 3] != 0.0, P[3, 3] != 0.0
         feet = [other.foot for j, other in enumerate(arm.axes) if other.parent == i and has_force[j]]
@@ -151,7 +154,10 @@ def _rotate_first_axis(axis: Axis) -> Axis:
 
 
 def _rotate_tip(axis: Axis, inertia: Matrix4) -> tuple[Axis, Matrix4]:
-    """Rotate the frame of a tip about z so that ky is zero. If kx and ky are zero, make Syz zero, or else Sxy."""
+    """Rotate the frame of a tip about z so that ky becomes zero.
+
+    If kx and ky are zero already, Syz becomes zero instead. If Sxz and Syz are zero too, Sxy becomes zero.
+    """
     S, k = inertia[:3, :3], inertia[:3, 3]
     if k[0] and k[1]:
         angle = math.atan2(k[1], k[0])
@@ -171,7 +177,7 @@ def _transfer_masses(
 ) -> EquivalentBodies:
     """Move the free parameters inward, tips first, and the masses and moments that ``transfers`` selects outward."""
     P = list(inertias)
-    size = [abs(inertia) for inertia in inertias]  # sum of the magnitudes added and subtracted, to measure rounding
+    size = [abs(inertia) for inertia in inertias]  # sums of the magnitudes of all terms, to detect rounding errors
     foot_masses = [0.0] * len(axes)
     lengths = [float(np.linalg.norm(axis.foot)) + abs(axis.d) for axis in axes]
     min_lever = MIN_RELATIVE_LEVER * max(lengths, default=0.0)
@@ -219,7 +225,7 @@ def _list_possible_transfers(axes: Sequence[Axis], i: int) -> list[Transfer]:
 def _compute_outward_masses(
     axis: Axis, before: Matrix4, transfer: Transfer, min_lever: float, max_mass: float
 ) -> tuple[float, Matrix4]:
-    """Compute masses at foot and origin that remove kx and ky of the body before an axis, and Szz that removes Syz."""
+    """Compute masses at foot and origin, and Szz, that make kx, ky and Syz of the body before the axis zero."""
     at_foot, at_origin, second_moment = transfer
     foot, origin, z = axis.foot, axis.H[:3, 3], axis.H[:3, 2]
     foot_mass = origin_mass = 0.0

@@ -4,12 +4,12 @@ The vectors of one body, from its parent's origin to its own::
 
     parent ──reach──▶ joint ──arm──▶ body
 
-The joint is a point of a revolute axis, which is fixed in the parent. A body that slides or is fixed has no such point:
-its reach ends at its own origin and its arm is zero.
+The joint is a point of a revolute axis; this point is fixed in the parent. A body with a prismatic joint or without a
+joint has no such point: its reach ends at its own origin, and its arm is zero.
 
-All derivatives are cross products: for a joint velocity x, an axis changes at the rate zd = w × z, with w the angular
-velocity of the body that carries it, and R changes at w × R. No automatic differentiation is needed, so any scalar
-type works.
+All derivatives are cross products: for a joint velocity x, an axis changes at the rate zd = w × z, where w is the
+angular velocity of the body that carries the axis. R changes at w × R, where w is the angular velocity of the body
+itself. No automatic differentiation is needed, so any scalar type works.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ytheta.shapes import AnyMatrix3, AnyPerJoint, AnyVector3
 
 @dataclass(frozen=True, eq=False)
 class BodyPose:
-    """Axes R of a body, axis z of its joint (zero if fixed), reach and arm; all in base axes."""
+    """Axes R of a body, axis z of its joint (zero without a joint), reach and arm; all in base axes."""
 
     R: AnyMatrix3
     z: AnyVector3
@@ -40,8 +40,8 @@ class BodyPose:
 class BodyVelocities:
     """The velocities of all bodies for a joint velocity x.
 
-    w is the angular velocity in base axes and d the same in link axes, v the velocity of the frame origin, u that of
-    the joint, and zd the rate of change of the joint axis.
+    w is the angular velocity in base axes and d the same in link axes, v the velocity of the frame origin, u the
+    velocity of the joint, and zd the rate of change of the joint axis.
     """
 
     x: AnyPerJoint
@@ -56,7 +56,7 @@ class BodyVelocities:
 class Column:
     """A column of a body's Jacobian: v and w per unit velocity of the joint of body ``at``.
 
-    ``lever`` leads from that joint to the origin of the body.
+    ``lever`` is the vector from the joint of body ``at`` to the origin of the body.
     """
 
     at: int
@@ -119,7 +119,7 @@ def compute_body_accelerations(
     bodies: BodyVelocities,
     rate: AnyPerJoint,
 ) -> list[tuple[AnyVector3, AnyVector3]]:
-    """Time derivatives of ``bodies.v`` and ``bodies.w``; q changes at ``carrier.x``, and ``bodies.x`` at ``rate``."""
+    """Time derivatives of ``bodies.v`` and ``bodies.w`` if qd is ``carrier.x`` and ``bodies.x`` changes at ``rate``."""
     result: list[tuple[np.ndarray, np.ndarray]] = []
     for k, (body, place) in enumerate(zip(mechanism.bodies, poses, strict=True)):
         if body.parent is None:
@@ -141,7 +141,7 @@ def compute_body_accelerations(
 
 
 def compute_column_rate(carrier: BodyVelocities, i: int, J: Column) -> tuple[AnyVector3, AnyVector3]:
-    """The time derivative of a column of body i's Jacobian; q changes at ``carrier.x``."""
+    """The time derivative of a column of body i's Jacobian if qd is ``carrier.x``."""
     zd = carrier.zd[J.at]
     if not J.revolute:
         return zd, zeros(3)

@@ -25,12 +25,12 @@ from ytheta.robot.parts import JointKind
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Matrix4, Vector3
 
-ROUNDING_TOLERANCE = 5e-15  # relative to the sum of magnitudes; smaller values are treated as zero
+ROUNDING_TOLERANCE = 5e-15  # ratio of a value to the sum of its terms' magnitudes; below it, the value is set to 0
 X, Z = (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)
 
 
 class RotationKind(StrEnum):
-    """The rotation of a body in the base: none (i < r in the paper), about one direction (r <= i < s), or about any."""
+    """How a body can rotate: not at all (i < r in the paper), about one direction (r <= i < s), or about any."""
 
     NONE = "none"
     PLANAR = "planar"
@@ -76,7 +76,7 @@ def compute_joint_axes(robot: Robot) -> tuple[list[Axis], list[Matrix4]]:
             revolute = joint.kind is JointKind.REVOLUTE
             gamma, alpha, offset, d = _compute_angles_and_offset(row, H)
             if revolute and parent is not None and axes[parent].rotation is not RotationKind.SPATIAL:
-                d = 0.0  # two columns of Omega of a parent in planar rotation are cheaper than one of its child
+                d = 0.0  # two columns of a planar parent's Omega need fewer operations than one of its child's
             foot = remove_rounding(H[:3, 3] - d * H[:3, 2], 10.0 * size)
             base_acceleration = np.zeros(3)
             if parent is None:
@@ -94,18 +94,18 @@ def compute_joint_axes(robot: Robot) -> tuple[list[Axis], list[Matrix4]]:
 
 
 def remove_rounding(values: np.ndarray, size: np.ndarray | float) -> np.ndarray:
-    """Set entries that are zero up to rounding to zero; ``size`` is the sum of the magnitudes of their terms."""
+    """Set entries that are only rounding errors to zero. ``size`` is the sum of the magnitudes of their terms."""
     return np.where(abs(values) <= ROUNDING_TOLERANCE * size, 0.0, values)
 
 
 def _compute_angles_and_offset(row: Row, H: Matrix4) -> tuple[float, float, float, float]:
-    """gamma, alpha, offset and d. Nearly parallel axes have d = 0, because the feet of their normal are far away."""
+    """gamma, alpha, offset and d. Nearly parallel axes have d = 0, because their common normal is far away."""
     d = 0.0 if 0.0 < abs(cos_sin(row.alpha)[1]) <= NEARLY_PARALLEL_SINE else row.d
     R = Frame.turn(Z, row.gamma) @ Frame.turn(X, row.alpha) @ Frame.turn(Z, row.theta)
     if abs(R.matrix - H)[:3, :3].max() <= 10 * ROUNDING_TOLERANCE:
         return row.gamma, row.alpha, row.theta, d
     # The angles of the row are rounded more coarsely than is allowed here. If the sine is small, gamma is inaccurate;
-    # theta is computed with this gamma and compensates for its error.
+    # theta is computed with this gamma and compensates for the error of gamma.
     sine = math.hypot(H[0, 2], H[1, 2])
     parallel = sine <= ROUNDING_TOLERANCE
     gamma = row.gamma if parallel else math.atan2(H[0, 2], -H[1, 2])
@@ -128,9 +128,9 @@ def _list_path(axes: Sequence[Axis], last: int | None) -> list[tuple[bool, Vecto
 def _classify_rotation(
     steps: Sequence[tuple[bool, Vector3, Matrix4]], gravity: Vector3
 ) -> tuple[RotationKind, Vector3 | None, bool]:
-    """The rotation of the last body of a path, its direction u, and whether it can be accelerated across u.
+    """The rotation of the last body of a path, its direction u, and whether the body can be accelerated across u.
 
-    All vectors are in base axes at q = 0, because the directions that are compared are constant.
+    All vectors are in base axes at q = 0. This is enough, because the directions that are compared are constant.
     """
     R, u, rotation = np.eye(3), None, RotationKind.NONE
     accelerations = [gravity]

@@ -9,11 +9,12 @@ Notation      code   paper      meaning                                         
               X      -          Σ_j U_jl vd_j + Σ_jk U_kjl qd_j v_k, the second factor of ⊗      3 x 4
               Y16    Y_tau      regressor of all entries of the pseudo-inertias J_l              n x 16 bodies
               The last rows of U and X are zero and left out.
-Differs from  the paper in: the factor qd_j in (40), missing in print; the minus of (18), missing in (23); the block
-              index of (25) is the body's; U_jl is zero if joint j is not on the path to body l (trees).
+Differs from  the paper in: the factor qd_j in (40), missing in print; the minus sign of (18), missing in (23); the
+              block index of (25) is that of the body; U_jl is zero if joint j is not on the path to body l (trees).
               ⊗ is linear, so (13) and (16), or (36) and (40), are summed before the product, not after. Of U_jl ⊗ X
               only the rows that the row-trace uses are computed: rtr(A ⊗ B) = ν(Bᵀ A)ᵀ. U_kjl = z_k × U_jl (k the joint
-              nearer to the base; zero if it slides), so the sum over k is computed once per joint, for all bodies.
+              nearer to the base; zero if joint k is prismatic), so the sum over k is computed once per joint,
+              for all bodies.
               After (25) one more linear step leads from J_l to inertia tensor entries about the frame origin.
 C(q, qd) is the matrix of Christoffel symbols, since U_kjl = U_jkl.
 """
@@ -159,7 +160,7 @@ def _compute_derivative(R: np.ndarray, J: Column) -> Shaped[np.ndarray, "3 4"]:
 
 
 def _compute_inertial_factors(mechanism: Mechanism, motion: Motion) -> list[np.ndarray]:
-    """K of (13) and (36) for every joint, in the order of the bodies: vd_j 1."""
+    """K of (13) and (36) for every joint, in the order of the bodies: vd_j times the identity matrix."""
     K: list[np.ndarray] = []
     for body in mechanism.bodies:
         factor = zeros(3, 3)
@@ -171,7 +172,7 @@ def _compute_inertial_factors(mechanism: Mechanism, motion: Motion) -> list[np.n
 
 
 def _compute_velocity_factors(mechanism: Mechanism, motion: Motion, poses: list[BodyPose]) -> list[np.ndarray]:
-    """K of (16) and (40): the sum of (qd_j v_k + v_j qd_k) z_k × over the joints k before j, plus qd_j v_j z_j ×."""
+    """K_j of (16), (40): skew matrix of qd_j v_j z_j + Σ_k (qd_j v_k + v_j qd_k) z_k, for the joints k before j."""
     w = _sum_angular_velocities(mechanism, motion.qd, poses)
     u = w if motion.ordinary else _sum_angular_velocities(mechanism, motion.v, poses)
     K: list[np.ndarray] = []
@@ -215,7 +216,7 @@ def _compute_row_traces(mechanism: Mechanism, U: list[_ByJoint], K: list[np.ndar
 
 
 def _compute_gravity_columns(mechanism: Mechanism, U: list[_ByJoint]) -> Sixteen:
-    """-gᵀ U_il in the columns that belong to the last column of J_l, m times the homogeneous centre: (18), (22)."""
+    """-gᵀ U_il in the columns that belong to the last column of J_l, the first moments and the mass: (18), (22)."""
     Y = zeros(mechanism.joints, ENTRIES_PER_BODY * len(mechanism.bodies))
     for link, derivatives in enumerate(U):
         for at, derivative in derivatives.items():

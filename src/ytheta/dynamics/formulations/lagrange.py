@@ -1,7 +1,7 @@
 """Closed-form regressor of Lu and Meng, from link Jacobians by Lagrange's equation.
 
 Identity      tau = Y theta with Y = d/dt W(q, qd) + Yhat(q, qd); W theta = M qd is the generalized momentum and
-              Yhat theta = -∂(T - U)/∂q. With two velocities W(q, v) theta = M v, Yhat theta = -C(q, qd)ᵀ v + g, and
+              Yhat theta = -∂(T - U)/∂q. With two velocities, W(q, v) theta = M v, Yhat theta = -C(q, qd)ᵀ v + g, and
               tau = M vd + C(q, qd) v + g with C the matrix of Christoffel symbols
 Reference     [lu1993] sec. III, (21)-(59), appendix (97)-(129)
 Accepts       trees of revolute and prismatic joints with any axis; loads as links of their own
@@ -13,15 +13,16 @@ Notation      code       paper            meaning                               
               inertia_columns  B(d)       B(d) theta_3 = I d (107), (108)                     3 x 6   i
               D_v, D_w   D_v, D_omega     ∂(J_v qd)/∂q_j, ∂(J_w qd)/∂q_j (37)                 3       0
 Columns       Eleven are computed per link: mass, three first moments, J_wᵀ J_w qd of (128), and the six of B. The ten
-              parameters need all but the fifth; the paper's sixteen (``sixteen``) use some twice, with other signs.
+              parameters need all but the fifth. The paper's sixteen (``sixteen``) use several columns twice,
+              with other signs.
 Differs from  the paper in: inertia about the frame *origin* and products as tensor entries, unless sixteen parameters
               are requested; trees instead of chains, any axis, any seat of the link frame; two velocities.
               Derivatives are in closed form (``jacobians``): D_v is the time derivative of J_v's column, since mixed
               derivatives commute; ∂R/∂q_j = z_j × R; ∂d/∂q_j is the time derivative of z_j seen from the link.
-              Corrected misprints: in (25) and (28) R is the transpose of that in (24); (38) and (42) are transposed;
+              Corrected misprints: in (25) and (28), R is the transpose of R in (24); (38) and (42) are transposed;
               in (40) and (59) the first factor is J_w qd qdᵀ ∂J_wᵀ/∂q_j; Y_13 multiplies m |p|², so in (48) it is added
-              to the first three columns of Y_14 as (55) has it, not set next to them (eleven columns for ten
-              parameters); the second term of (56) is J_v qd × [...]; (57) has the sign of (46).
+              to the first three columns of Y_14, as in (55), instead of being an eleventh column for ten parameters;
+              the second term of (56) is J_v qd × [...]; (57) has the sign of (46).
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ def regressor(mechanism: Mechanism, motion: Motion) -> Columns:
 
 
 def momentum(mechanism: Mechanism, motion: Motion) -> Columns:
-    """W(q, v) of (30): W theta = M v, the generalized momentum if v is qd. It does not depend on accelerations."""
+    """W(q, v) of (30): W theta = M v, the generalized momentum if v is qd. W does not depend on accelerations."""
     kin = _compute_kinematics(mechanism, motion)
     return _change_layout(_collect(kin, _list_bodies(mechanism), _make_momentum_row(kin)), _TEN)
 
@@ -83,7 +84,7 @@ def momentum_rate(mechanism: Mechanism, motion: Motion) -> Columns:
 
 
 def remainder(mechanism: Mechanism, motion: Motion) -> Columns:
-    """Yhat(q, qd, v) = Y - dW/dt, the remainder of (47). It does not depend on accelerations."""
+    """Yhat(q, qd, v) = Y - dW/dt, the remainder of (47). Yhat does not depend on accelerations."""
     kin = _compute_kinematics(mechanism, motion)
     return _change_layout(_compute_remainder_columns(kin, _list_bodies(mechanism)), _TEN)
 
@@ -102,9 +103,10 @@ def point_mass_columns(mechanism: Mechanism, motion: Motion, link: str) -> Shape
 def principal_axes_columns(
     mechanism: Mechanism, motion: Motion, link: str, *, center: Literal["x", "z"]
 ) -> Shaped[np.ndarray, "joints 6"]:
-    """Y of one link with its centre on the x or the z axis and principal axes along those of its frame (50)-(59).
+    """Y of one link, with centre of mass on the x or z axis and principal axes along the frame axes (50)-(59).
 
-    The parameters are (m, m p, m p², Ixx, Iyy, Izz) of (51), with p along the axis and inertia about the centre.
+    The parameters are (m, m p, m p², Ixx, Iyy, Izz) of (51). p is the coordinate of the centre on that axis, and the
+    inertia is about the centre.
     """
     return _compute_sixteen_columns(mechanism, motion, link)[:, PRINCIPAL_AXES[center]]
 

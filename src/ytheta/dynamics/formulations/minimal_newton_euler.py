@@ -10,12 +10,12 @@ Notation      code           paper      meaning                                 
               AxisTransform  i R i+1    Rz(gamma) Rx(alpha) Rz(q) as planar rotations
               S, k           D_i, k_i   second and first moments of ``equivalent_bodies``   i
 Differs from  the paper in: equivalent bodies instead of constants of composite bodies, so that prismatic joints need no
-              terms of their own in (63)-(65) and no varying D (91)-(93); moments directly from Omega and S, at most 13
+              terms of their own in (63)-(65) and no varying D (91)-(93); moments from Omega and S with at most 13
               products, instead of Psi psi(D) (60); planar rotations instead of rotation matrices; d_i of revolute
-              joints in frame i, where Omega_i z = Omega_i-1 z (30), as (69) has it for prismatic joints; trees.
+              joints in frame i, where Omega_i z = Omega_i-1 z (30), as in (69) for prismatic joints; trees.
 
 Scalars may be floats or symbols of CasADi or SymPy. Structural zeros cost nothing: links before joint s need only the
-components of (77)-(90), and the frame of a tip that is rotationally symmetric does not follow its joint.
+components of (77)-(90), and the frame of a rotationally symmetric tip does not rotate with the joint.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ class Recursion:
     origin_accelerations: list[AnyVector3] = field(default_factory=list)  # a at the origin
     own_forces: dict[int, AnyVector3] = field(default_factory=dict)  # mu bar
     own_moments: dict[int, AnyPerMoment] = field(default_factory=dict)  # zeta bar
-    forces: dict[int, AnyVector3] = field(default_factory=dict)  # mu, zeta
-    moments: dict[int, AnyPerMoment] = field(default_factory=dict)
+    forces: dict[int, AnyVector3] = field(default_factory=dict)  # mu
+    moments: dict[int, AnyPerMoment] = field(default_factory=dict)  # zeta
     on_parent: dict[int, tuple[AnyVector3, AnyPerMoment]] = field(default_factory=dict)  # mu, zeta in parent's frame
 
 
@@ -110,9 +110,9 @@ def run_recursion(arm: EquivalentBodies, motion: Motion) -> Recursion:
 class AxisTransform:
     """The rotation Rz(gamma) Rx(alpha) Rz(q), with each angle stored as cosine and sine.
 
-    ``down`` transforms from the parent's axes to the body's, ``up`` back. Rx gives y' = ca y + sa z, which equals
-    ca (y + (sa / ca) z). The factor ca is multiplied, once for all vectors, with the cosine and sine of q by which y'
-    is multiplied next. If |sa| > |ca|, sa is the factor instead.
+    ``down`` transforms from the parent's axes to the body's, and ``up`` in the opposite direction. Rx gives
+    y' = ca y + sa z = ca (y + (sa / ca) z). Next, y' is multiplied by the cosine and sine of q. The factor ca is
+    included in these two, once for all vectors. If |sa| > |ca|, sa is the factor instead.
     """
 
     gamma: tuple[Any, Any]
@@ -204,7 +204,7 @@ def _compute_offset(axis: Axis, motion: Motion) -> Any:
 
 
 def _is_rotationally_symmetric(arm: EquivalentBodies, i: int) -> bool:
-    """Whether body i is a tip with rotational symmetry about z, so that its frame need not follow its joint."""
+    """Whether body i is a tip with rotational symmetry about z, so that its frame need not rotate with the joint."""
     P = arm.P[i]
     asymmetric = (P[0, 0] - P[1, 1], P[0, 1], P[0, 2], P[1, 2], P[0, 3], P[1, 3])
     return arm.is_tip(i) and not any(asymmetric)
@@ -213,7 +213,7 @@ def _is_rotationally_symmetric(arm: EquivalentBodies, i: int) -> bool:
 def _is_flat(arm: EquivalentBodies, i: int) -> bool:
     """Whether body i is a tip with Sxx, Syy and Sxy only.
 
-    It needs only row z of Omega. With v_y the part of wd_y from before the joint, w_x w_z - wd_y =
+    Such a body needs only row z of Omega. Let v_y be the part of wd_y that comes from the parent. Then w_x w_z - wd_y =
     w_x w_z - (v_y - w_x qd) = w_x (w_z + qd) - v_y, so (58) needs no velocity product.
     """
     return arm.is_tip(i) and not arm.axes[i].d and not arm.P[i][:3, 2:].any()

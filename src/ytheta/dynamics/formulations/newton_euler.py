@@ -9,7 +9,7 @@ Notation      code   paper     meaning                                        sh
               a      vdot_i    acceleration of the frame origin, minus g      3         i
               H      H_i       force per unit first moment (68)               3 x 3     i
               R, p   i R i+1   rotation and position of a body in its parent  3 x 3, 3  parent
-              z      z hat     joint axis, of joint i or one before it        3         i
+              z      z hat     axis of joint i or of a joint before it        3         i
               v                velocity of the frame origin per unit rate     3         i
                                of that joint
 Differs from  the paper in: |w|^2 in (68), not |wd|^2 (a misprint); inertia about the frame *origin* by
@@ -115,7 +115,7 @@ def inertia_matrix(theta: Shaped[np.ndarray, "10"]) -> AnyMatrix3:
 
 
 def inertia_columns(w: AnyVector3) -> Shaped[np.ndarray, "3 6"]:
-    """I w per unit of the six entries of the inertia tensor I."""
+    """I w per unit of each of the six entries of the inertia tensor I."""
     columns = zeros(3, len(INERTIA_ENTRIES))
     for k, (row, column) in enumerate(INERTIA_ENTRIES):
         columns[row, k] = w[column]
@@ -144,7 +144,7 @@ def joint_origin(body: Body) -> AnyVector3:
 
 
 def _propagate_outward(mechanism: Mechanism, motion: Motion) -> tuple[list[tuple[AnyMatrix3, AnyVector3]], list[Twist]]:
-    """Compute the poses of all bodies in their parents, and their motion (66)-(70)."""
+    """Compute the pose of every body in its parent's frame, and the motion of every body (66)-(70)."""
     at_rest = zeros(3)
     base = Twist(at_rest, at_rest, zeros(3), -mechanism.gravity)
     poses: list[tuple[AnyMatrix3, AnyVector3]] = []
@@ -159,7 +159,8 @@ def _propagate_outward(mechanism: Mechanism, motion: Motion) -> tuple[list[tuple
 def _compute_twist(body: Body, motion: Motion, R: AnyMatrix3, p: AnyVector3, parent: Twist) -> Twist:
     """Compute the motion of a body from the motion of its parent."""
     down = R.T
-    # The acceleration is that of a point of the revolute axis, which is fixed in the parent, or of the frame origin.
+    # Acceleration of a point of the revolute axis, because this point is fixed in the parent; without a revolute joint,
+    # acceleration of the frame origin.
     point = body.p if body.joint is not None and body.revolute else p
     a = dot(down, parent.a + dot(parent.H, point))
     w = dot(down, parent.w)
@@ -202,7 +203,7 @@ def _assemble_regressor(
 
 
 def _compute_screws(body: Body, R: AnyMatrix3, p: AnyVector3, parent: dict[int, Screw]) -> dict[int, Screw]:
-    """Compute the screws of all joints that move a body, in its frame, from those of its parent."""
+    """Compute the screws of all joints that move a body, in the body's frame, from the screws of the parent."""
     down = R.T
     screws = {joint: (dot(down, z), dot(down, v + cross(z, p))) for joint, (z, v) in parent.items()}
     if body.joint is not None:

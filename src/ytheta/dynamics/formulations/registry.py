@@ -18,7 +18,7 @@ def explain_refusals(robot: Robot) -> dict[str, str | None]:
 
 
 def choose_formulation(robot: Robot, name: str = "") -> ModuleType:
-    """Return the named formulation, or the first that accepts the robot.
+    """Return the named formulation or, without a name, the first that accepts the robot.
 
     Raise InputError if the named formulation does not accept the robot.
     """

@@ -6,7 +6,8 @@ Notation      code          paper     meaning
               m, mp, mpp    theta_5   mass, first moments m p_a, second moments m p_a p_b; p is the centre of mass
               I             theta_3   inertia about the *centre*; products with the sign of (105): minus tensor entries
 
-For parameters, only the map from sixteen to ten is linear; its inverse divides by the mass (``sixteen_parameters``).
+For parameters, only the map from sixteen to ten is linear. The opposite map (``sixteen_parameters``) needs the centre
+of mass and therefore divides by the mass.
 For regressors, both maps are linear: the columns of theta_3 are those of the inertia about the origin, with the
 opposite sign for products of inertia.
 """
@@ -48,7 +49,7 @@ def _make_map_to_ten() -> Float[np.ndarray, "10 16"]:
 
 
 def _make_right_inverse() -> Float[np.ndarray, "16 10"]:
-    """A right inverse of L; it sets the second moments of theta_5 to zero."""
+    """A right inverse of L that sets the second moments of theta_5 to zero."""
     inverse = np.zeros((len(SIXTEEN_PARAMETERS), len(LINK_PARAMETERS)))
     inverse[:4, :4] = np.eye(4)
     for column, (a, b) in enumerate(INERTIA_ENTRIES, start=4):

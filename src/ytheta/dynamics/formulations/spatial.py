@@ -1,9 +1,9 @@
 """Spatial algebra in Walker's notation (Featherstone 1983), on object arrays of any scalar.
 
-Motions are (w, v): angular velocity first, then the velocity v of the point at the frame's origin. Momenta and forces
-are (force, moment about the origin). The prime is the *spatial* transpose, which swaps the halves, so that the product
-of a motion and a force is a power: s' f = s_w . f_moment + s_v . f_force. Motions and forces then share one transform
-and one cross product::
+Motions are (w, v): angular velocity first, then the velocity v of the point at the frame's origin. Forces are (force,
+moment about the origin), and momenta are (linear, angular about the origin). The prime is the *spatial* transpose,
+which swaps the halves, so that the product of a motion and a force is a power: s' f = s_w . f_moment + s_v . f_force.
+Motions and forces then share one transform and one cross product::
 
     X = | A      0 |      X' = X^-1 = | A^T         0   |      v x = | K(w)  0    |
         | K(p)A  A |                  | -A^T K(p)   A^T |            | K(v)  K(w) |
@@ -25,7 +25,7 @@ from ytheta.shapes import AnySpatialColumns, AnySpatialVector, Shaped
 
 @dataclass(frozen=True, eq=False)
 class Transform:
-    """The transform X of a frame in another one, stored as its rotation A and position p."""
+    """The transform X of a moved frame in another frame, stored as its rotation A and position p."""
 
     A: Shaped[np.ndarray, "3 3"]
     p: Shaped[np.ndarray, "3"]
@@ -43,7 +43,7 @@ class Transform:
         return np.concatenate([upper, lower + dot(skew(self.p), upper)])
 
     def down(self, y: AnySpatialVector) -> AnySpatialVector:
-        """X' y: from the other frame to the moved one."""
+        """X' y: from the other frame to the moved frame."""
         inverse = self.A.T
         return np.concatenate([dot(inverse, y[:3]), dot(inverse, y[3:] - dot(skew(self.p), y[:3]))])
 

@@ -16,7 +16,7 @@ Two forms     If the reference v is not qd, ``regressor`` makes every velocity p
               (19) with v_i × s_i vhat and (21) with vhat × I vhat. Both have the same (qd - v)^T Y, hence the same
               adaptation and the same stability, but not the same torque. If v is qd, they are equal.
 Differs from  the paper in: any joint axis and link frame instead of Denavit-Hartenberg; the paper's m_i in the order of
-              ``conventions``; g is (0, 0, 0, 0, 0, -9.8), since the print lacks a zero and its prime swaps the halves;
+              ``conventions``; g is (0, 0, 0, 0, 0, -9.8) (the print lacks a zero, and its prime swaps the halves);
               the frame of a connector is that of its link; terminating links carry no force and are not visited;
               s_i in the axes of link i, in which it is constant too and often a unit vector.
 """
@@ -66,7 +66,7 @@ class LinkMotion:
 
 @dataclass(frozen=True, eq=False)
 class JointForce:
-    """The row s' f of one joint (13). ``links`` are the links whose forces f contains, in the order of its columns."""
+    """The row s' f of one joint (13). ``links`` are the links whose forces are in f, in the order of f's columns."""
 
     joint: int
     links: tuple[int, ...]
@@ -85,7 +85,7 @@ def explain_refusal(robot: Robot) -> str | None:
 
 
 def regressor(mechanism: Mechanism, motion: Motion) -> Shaped[np.ndarray, "joints params"]:
-    """The regressor of all link parameters, ten columns per body, one row per tree joint; symmetric in qd and v."""
+    """The regressor of all link parameters, ten columns per body, one row per tree joint, symmetric in qd and v."""
     if motion.ordinary:
         return walker_regressor(mechanism, motion)
     forces = traverse(mechanism, motion, lambda _, m: m.symmetric_inertial_columns, concatenate_forces, symmetric=True)

@@ -15,11 +15,13 @@ from ytheta.robot.loops.cut_joint import locate_cut_joint
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, PerCoordinate, RowsByUnknown
 
-# Radians or metres: offsets of an actuated coordinate from home. The largest one at which the loops close is tested.
+# Offsets of an actuated coordinate from home, radians or metres. The largest at which the loops close is used.
 TEST_OFFSETS = (0.3, 0.1, 0.03)
-MAX_CHANGE = 2.0  # radians or metres: poses at which closing the loops changes a coordinate by more are not tested
+MAX_CHANGE = 2.0  # radians or metres: if closing the loops of a pose changes a coordinate by more, the pose is not used
 CLOSED_FORM_TOLERANCE = 1e-12  # metres and radians: the largest gap that a closed form may leave
-INTEGER_TOLERANCE = 1e-9  # entries of a constant E this close to an integer are rounded, and offsets this close to zero
+# If the values of E at all poses differ by less than this, E is constant. Entries of a constant E that differ from an
+# integer by less are rounded to it, and smaller offsets are set to zero.
+INTEGER_TOLERANCE = 1e-9
 
 
 def build_constraint(robot: Robot) -> Constraint:
@@ -48,7 +50,7 @@ def build_constraint(robot: Robot) -> Constraint:
 
 
 def _close_around(robot: Robot, home: PerCoordinate) -> list[PerCoordinate]:
-    """The home configuration and closed poses around it, with each actuated coordinate moved in both directions."""
+    """The home configuration, and closed poses around home with each actuated coordinate moved in both directions."""
     actuated, passive = ([robot.coordinates.index(name) for name in names] for names in (robot.actuated, robot.passive))
     units = np.eye(len(home))[actuated]
     offsets = np.array([sign * offset * unit for unit in units for sign in (1, -1) for offset in TEST_OFFSETS])
@@ -64,12 +66,12 @@ def _close_around(robot: Robot, home: PerCoordinate) -> list[PerCoordinate]:
 
 
 def _choose_independent(jacobians: list[RowsByUnknown]) -> list[int]:
-    """Choose as many equations as there are passive coordinates, so that they are independent at all poses.
+    """Choose as many equations as there are passive coordinates; they should be independent at all poses.
 
     ``jacobians`` are the derivatives of all equations by the passive coordinates, one matrix for each pose. A pivoted
-    QR factorization at each pose gives one candidate. The strength of a candidate is the smallest singular value of its
-    equations, divided by that of all equations, at the pose where this ratio is smallest. Singular poses are left out.
-    Return the row indices of the candidate with the largest strength.
+    QR factorization at each pose gives one candidate. At each pose, the smallest singular value of the candidate's
+    equations is divided by the smallest singular value of all equations. The strength of a candidate is the smallest of
+    these ratios. Singular poses are left out. Return the row indices of the candidate with the largest strength.
     """
     from scipy.linalg import qr
 
@@ -88,7 +90,7 @@ def _compute_smallest_singular_value(matrix: RowsByUnknown) -> float:
 
 
 def _find_closed_form(constraint: Constraint, poses: list[PerCoordinate]) -> Affine | None:
-    """U in closed form, if E is the same at all poses and this form closes the loops far from home too; else None."""
+    """U in closed form if E is the same at all poses and U closes the loops far from home too, else None."""
     Es = [np.array(constraint.tangent(x)) for x in poses]
     E = np.where(np.abs(Es[0] - np.rint(Es[0])) < INTEGER_TOLERANCE, np.rint(Es[0]), Es[0])
     if max(np.abs(other - E).max() for other in Es) > INTEGER_TOLERANCE:

@@ -5,12 +5,12 @@ Reference     [walker1988] sec. 2.3, (4)-(9)
 Accepts       loops cut at joints of any kind, with couplings q = A x + b; robots without loops have E = 1
 Notation      code      paper   meaning                                                   shape
               x         q       coordinates of the robot, passive and actuated            coordinates
-              Q         Q       the actuated ones among them                              actuated
+              Q         Q       actuated coordinates                                      actuated
               E         E       [1; -Jp^-1 Ja], rows in the order of x                    coordinates x actuated
               Jp, Ja            derivatives of c by passive and by actuated coordinates   passive x …
-Differs from  the paper in: E and Edot come from the equations instead of from a solution U programmed by hand, by
-              automatic differentiation (the paper's epsilon algebra): Jp Edot_p = -(Jdot E). Redundant equations,
-              such as those of a planar loop, are left out (see ``builder``).
+Differs from  the paper in: E and Edot come from the equations, by automatic differentiation (the paper's epsilon
+              algebra), not from a solution U programmed by hand: Jp Edot_p = -(Jdot E). Redundant equations, such as
+              those of a planar loop, are left out (see ``builder``).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from ytheta.shapes import AnyPerCoordinate, Float, Shaped
 if TYPE_CHECKING:
     import casadi
 
-WARM_START_STEPS = 3  # Newton steps from the coordinates of the previous step; each step squares the error
+WARM_START_STEPS = 3  # number of Newton steps from the coordinates of the previous time step; each squares the error
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +100,7 @@ class Constraint:
     def Edot_times(self, xd: AnyPerCoordinate, y: AnyPerCoordinate) -> AnyPerCoordinate:
         """Edot V for y = E V, where Edot is the derivative of E along xd.
 
-        With V = Qd this is the acceleration of all coordinates if the actuated ones have none.
+        If V = Qd, this is the acceleration of all coordinates for zero acceleration of the actuated coordinates.
         """
         import casadi
 
@@ -114,7 +114,7 @@ class Constraint:
 
     @cached_property
     def cut_rates(self) -> Shaped[np.ndarray, "cuts coordinates"]:
-        """The matrix that maps xd to the velocities of revolute and prismatic cut joints, if x is closed."""
+        """The matrix that maps xd to the velocities of revolute and prismatic cut joints, at closed coordinates x."""
         rows = [zeros(0, len(self.home))]
         for cut in self.cuts:
             if cut.joint.kind is JointKind.REVOLUTE:
@@ -147,7 +147,7 @@ class Constraint:
         return casadi.Function("residual_and_step", [self.x], [self.equations, column(step)], {"cse": True})
 
     def take_newton_step(self, x: casadi.SX) -> casadi.SX:
-        """Coordinates x after one Newton step of the passive ones; the exact solution if there is a closed form."""
+        """Coordinates after one Newton step of the passive ones; the exact solution if U has a closed form."""
         import casadi
 
         if self.affine is not None:
@@ -161,10 +161,10 @@ class Constraint:
         return closed
 
     def close_near(self, Q: casadi.SX, near: casadi.SX) -> casadi.SX:
-        """Coordinates with actuated ones Q and closed loops, from coordinates ``near`` the solution (warm start).
+        """Coordinates at which the loops are closed and the actuated coordinates are Q.
 
-        A graph cannot damp Newton steps or repeat them until they converge, as ``solver`` does. It takes a fixed number
-        of steps, and the caller checks the result.
+        Newton's method starts from the coordinates ``near`` (warm start). A graph cannot damp steps or repeat them
+        until they converge, as ``solver`` does. The graph takes a fixed number, and the caller checks the result.
         """
         import casadi
 

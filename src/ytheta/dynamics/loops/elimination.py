@@ -1,10 +1,10 @@
-"""Solution of small linear systems in a graph, in which pivots cannot be chosen by their values.
+"""Solution of small linear systems in a graph, where pivots cannot be chosen by their values.
 
 The matrix is permuted to block triangular form by its structure alone. In most mechanisms a block is one loop, with two
 rows if the loop is planar. A block of up to three rows is solved by Cramer's rule, which divides by the determinant
 only. A larger block is solved by orthogonalization: modified Gram-Schmidt without square roots, which also transforms
-the right-hand sides. It divides by squared lengths, which vanish only if the block is singular. Both methods solve
-every regular system. If the matrix is singular, the result is not finite.
+the right-hand sides. Orthogonalization divides by squared lengths, which vanish only if the block is singular. Both
+methods solve every regular system. If the matrix is singular, the result is not finite.
 """
 
 from __future__ import annotations
@@ -101,7 +101,10 @@ def _solve_by_cramer(block: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 
 def _solve_by_orthogonalization(block: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Solve with block = V R, orthogonal columns V and unit upper triangular R; ``right`` is appended as columns."""
+    """Solve with block = V R, where the columns of V are orthogonal and R is unit upper triangular.
+
+    ``right`` is appended to the block as further columns.
+    """
     n = len(block)
     V = np.concatenate([block, right], axis=1)
     R = zeros(n, V.shape[1])

@@ -3,15 +3,15 @@
 Reference     [walker1988] sec. 2.3, (4)
 Accepts       every robot; without loops x is Q
 
-If U has a closed form (parallelograms), it is evaluated. Otherwise ``robot.loops.solver`` closes the loops with
-compiled equations. Loops that cannot close are an outcome with advice and not an error, because a log may contain such
-samples.
+If U has a closed form (parallelograms), this form is evaluated. Otherwise ``robot.loops.solver`` closes the loops with
+compiled equations. If the loops of a sample cannot close, the outcome contains advice, and no error is raised, because
+a log may contain such samples.
 
 Samples without a warm start are grouped into cells of the space of Q. One sample of each cell, its leader, is solved by
-continuation from home. The other samples start from the solution of their leader, extrapolated with E. Samples that
-continuation along a straight line from home does not reach are tried from the solutions of the previous and of the next
-sample. A mechanism that stays on its branch never crosses a singularity, so the determinant of each diagonal block of
-Jp keeps its sign. A changed sign shows that a sample is not on the branch of home.
+continuation from home. The other samples start from the solution of their leader, extrapolated with E. If continuation
+along a straight line from home does not reach a sample, the solutions of the previous and of the next sample are tried
+as starting points. A mechanism that stays on its branch never crosses a singularity, so the determinant of each
+diagonal block of Jp keeps its sign. A changed sign shows that a sample is not on the branch of home.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from ytheta.shapes import Float, SamplesByCoordinate, Shaped
 if TYPE_CHECKING:
     import casadi
 
-CELL_SIZE = 0.05  # radians or metres: samples within a cell start from the same solution
-MAX_DISTANCE = MAX_STRIDES * MAX_STRIDE  # radians or metres, of an actuated coordinate from home
+CELL_SIZE = 0.05  # edge of a cell, radians or metres; all samples of a cell start from the same solution
+MAX_DISTANCE = MAX_STRIDES * MAX_STRIDE  # largest distance of an actuated coordinate from home, radians or metres
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class Outcome:
     x            all coordinates; if a loop of a sample cannot close, the best approximation
     q            joint positions
     closed       whether all loops of a sample are closed
-    determined   whether they are closed and E exists, that is, ``condition`` is bounded
+    determined   whether all loops are closed and E exists, that is, ``condition`` is below a bound
     gap          largest gap of the loops of a sample, metres and radians
     condition    condition number of Jp
     iterations   iterations of Newton's method for all samples together, without those of the continuation
@@ -69,7 +69,7 @@ def solve(
 ) -> Outcome:
     """Solve x = U(Q) for every sample.
 
-    ``start`` is a warm start: coordinates near the solution. Without it, the solution starts from home.
+    ``start`` is a warm start: coordinates near the solution. Without ``start``, the search starts from home.
     """
     if Q.shape[1] != len(loops.actuated):
         raise InputError(f"robot {loops.robot.name!r} has {len(loops.actuated)} actuated coordinates, not {Q.shape[1]}")
@@ -98,7 +98,7 @@ def compute_closure_state(loops: Constraint, x: SamplesByCoordinate) -> tuple[np
 
 
 def _close(loops: Constraint, x: SamplesByCoordinate) -> tuple[SamplesByCoordinate, int]:
-    """Close samples by Newton's method, which starts from x. Return the coordinates and the number of iterations."""
+    """Close samples by Newton's method, starting from x. Return the coordinates and the number of iterations."""
 
     def find_step(samples: SamplesByCoordinate) -> NewtonStep:
         # Compiled elimination of the independent equations is many times faster than least squares in NumPy.
@@ -163,9 +163,9 @@ def _continue_on_branch(
 def _close_from_neighbours(
     loops: Constraint, x: SamplesByCoordinate, arrived: Shaped[np.ndarray, "samples"]
 ) -> SamplesByCoordinate:
-    """Try to close samples that have not arrived from the solutions of the previous and of the next sample.
+    """Close further samples on the branch of home, starting from the solution of the previous or of the next sample.
 
-    This is repeated as long as further samples arrive.
+    ``arrived`` tells which samples are closed on this branch. The step is repeated as long as further samples arrive.
     """
     driving, passive = list(loops.driving), list(loops.passive)
     near = np.abs(np.diff(x[:, driving], axis=0)).max(axis=1, initial=0.0) <= MAX_STRIDE

@@ -1,4 +1,4 @@
-"""Codes of the findings about a log. Programs branch on them, and JSON output contains them."""
+"""Codes of the findings about a log. Programs can branch on these codes, and JSON output contains them."""
 
 from __future__ import annotations
 
@@ -6,33 +6,33 @@ from enum import StrEnum
 
 
 class LogFindingCode(StrEnum):
-    """Code of a finding. docs/logs.md lists the condition for each code of the checks."""
+    """Code of a finding about a log. docs/logs.md states the condition under which a check reports each code."""
 
     # reading a file
     HEADER = "header"  # columns of a text file without a header were guessed
     TORQUE = "torque"  # torques are missing or constant
     TRUNCATED = "truncated"  # the last line of a text file is incomplete
 
-    # checking its rows
-    MISSING = "missing"  # NaN, infinity, empty fields
+    # checking the rows of a log
+    MISSING = "missing"  # a value is NaN, infinite or an empty field
     GARBAGE = "garbage"  # values that no robot produces
     TIME = "time"  # timestamps run backwards or repeat
     GAP = "gap"  # samples were lost
-    SAMPLING = "sampling"  # rate and jitter
+    SAMPLING = "sampling"  # sampling rate and jitter
     HELD = "held"  # rows repeat the previous row while the arm moves
-    SPIKE = "spike"  # single values far from their neighbours
+    SPIKE = "spike"  # single values are far from their neighbours
 
-    # checking the log as a whole
-    SHORT = "short"  # few rows
+    # checking a log as a whole
+    SHORT = "short"  # the log has few rows
     UNITS = "units"  # angles in degrees, or time in milliseconds
     VELOCITY = "velocity"  # recorded velocity and position disagree
     STILL = "still"  # a joint hardly moves
     SATURATION = "saturation"  # a torque stays at its minimum or maximum
-    REPEATED_MOTION = "repeats"  # a log repeats the trajectory of another
+    REPEATED_MOTION = "repeats"  # a log repeats the trajectory of another log
 
-    # preparing it
+    # preparing a log
     JITTER = "jitter"  # timestamps are not equally spaced
     CUTOFF = "cut-off"  # the chosen cut-off of the low-pass
     PERIODS = "periods"  # periods were averaged
-    SAMPLES = "samples"  # number of samples that are kept
+    SAMPLES = "samples"  # number of samples kept after decimation and trimming
     SEGMENTS = "segments"  # segments are too short for the low-pass

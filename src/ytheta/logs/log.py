@@ -1,8 +1,8 @@
-"""Log: recorded motion of a robot in its own coordinates and SI units, with the findings about it.
+"""Log: recorded motion in the robot's own coordinates and SI units, with the findings of reading and checking.
 
-Columns are the robot's actuated coordinates in their order; torques have the sign of tau = +Y(q, qd, qdd) theta. Rows
-are as recorded: nothing is filtered or differentiated here. ``segments`` are the ranges (start, stop) of rows between
-gaps, with ``stop`` excluded; samples of different segments are never combined.
+The columns of q, qd and tau are the robot's actuated coordinates, in the robot's order. Torques have the sign of
+tau = +Y(q, qd, qdd) theta. Rows are as recorded: nothing is filtered or differentiated here. ``segments`` are the
+ranges (start, stop) of rows between gaps; row ``stop`` is excluded. Samples of different segments are never combined.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Log:
 
     @property
     def rate(self) -> float:
-        """Samples per second: the inverse of the median step within segments; 0 if there is no step."""
+        """Samples per second: the inverse of the median time step within segments; 0 if no segment has two rows."""
         segments = [(start, stop) for start, stop in self.segments if stop - start > 1]
         if not segments:
             return 0.0
@@ -74,7 +74,7 @@ class Log:
         return 1.0 / float(np.median(steps, overwrite_input=True))
 
     def select_rows(self, start: int, stop: int) -> Log:
-        """Return the log of rows ``start:stop``, with its segments clipped to them."""
+        """Return a log of rows ``start:stop``, with the segments clipped to these rows."""
         chosen = slice(start, stop)
         clipped = [(max(a, start) - start, min(b, stop) - start) for a, b in self.segments]
         return replace(
@@ -87,14 +87,14 @@ class Log:
         )
 
     def select_times(self, start: float, end: float) -> Log:
-        """Return the log of the rows with start <= t < end."""
+        """Return a log of the rows with start <= t < end."""
         first, stop = np.searchsorted(self.t, [start, end])
         return self.select_rows(int(first), int(stop))
 
     def describe_splits(self) -> str:
-        """Return the first clause of an error message: why the log was split into short segments.
+        """Return the first clause of an error message, which says why the log was split into short segments.
 
-        Empty if there is only one segment.
+        The text is empty if there is only one segment.
         """
         if len(self.segments) < 2:
             return ""

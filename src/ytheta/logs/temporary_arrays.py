@@ -1,7 +1,7 @@
-"""Large temporary arrays whose memory is returned to the operating system as soon as they are no longer used.
+"""Large temporary arrays whose memory is returned to the operating system as soon as an array is no longer used.
 
-The C allocator does not return freed blocks of up to 32 MB (one column of one hour at 1 kHz) to the operating system.
-To keep peak memory low for long logs, each of these arrays has its own memory mapping.
+The C allocator does not return freed blocks of up to 32 MB to the operating system; one column of a log of one hour at
+1 kHz is smaller than that. To keep peak memory low for long logs, each of these arrays has its own memory mapping.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Writing logs as tables with the columns t, q1 …, qd1 …, tau1 … in SI units, which ``read_log`` can read."""
+"""Writing logs as tables that ``read_log`` can read: columns t, q1 …, qd1 …, tau1 … in SI units."""
 
 from __future__ import annotations
 

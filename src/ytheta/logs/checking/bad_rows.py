@@ -1,8 +1,8 @@
 """Rows without a measurement: missing and infinite values, and garbage.
 
-Garbage is uninitialised buffer content, recorded before the first message arrives: implausible values mixed with
-plausible ones. Therefore short runs of plausible rows are dropped too if they lie between garbage rows, between garbage
-and an end of the log, or between garbage and a jump in time or position.
+Garbage is the content of an uninitialised buffer, recorded before the first message arrives. It contains implausible
+values mixed with plausible ones. Therefore a few plausible rows are also dropped if they lie between garbage rows,
+between garbage and an end of the log, or between garbage and a jump in time or position.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from ytheta.logs.log import Log
 from ytheta.shapes import Bool, Int, RowIndices, StartIndices
 
 ROWS_PER_CHUNK = 1 << 16  # rows processed at a time
-MAX_PLAUSIBLE_VALUE = 1e6  # larger than any angle (in radians or motor turns), speed or joint torque (in Nm)
-MAX_SHORT_RUN = 10  # runs of up to this many rows next to garbage are dropped too
-MIN_JUMP_RATIO, MIN_JUMP = 20.0, 1e-3  # a jump is larger than this many typical steps plus this many rad or m
-MAX_DROPPED_SHARE = 0.5  # of the rows; if more would be dropped, the log is refused
+MAX_PLAUSIBLE_VALUE = 1e6  # larger than any angle (rad or motor turns), velocity or joint torque (Nm)
+MAX_SHORT_RUN = 10  # rows; maximum length of a run of plausible rows next to garbage that is dropped too
+MIN_JUMP_RATIO, MIN_JUMP = 20.0, 1e-3  # a jump exceeds MIN_JUMP_RATIO * typical step + MIN_JUMP (rad or m)
+MAX_DROPPED_SHARE = 0.5  # rows to drop divided by all rows; above this share, the log is refused
 
 
 def find_bad_rows(log: Log) -> RowEdits:
-    """Return the edits that drop missing, infinite and implausible values, and split the log if that leaves a gap."""
+    """Return the edits that drop rows with missing, infinite or implausible values, and split at resulting gaps."""
     finite, implausible = np.isfinite(log.t), np.zeros(len(log), dtype=bool)
     for column in iterate_columns(log):
         any_finite = False
@@ -62,7 +62,7 @@ def find_bad_rows(log: Log) -> RowEdits:
 
 
 def _find_splits(log: Log, drop: RowIndices) -> StartIndices:
-    """Return the first row after each run of dropped rows if the remaining step is a gap (``clock.are_gaps``)."""
+    """Return the first row after each run of dropped rows that leaves a gap in time (``clock.are_gaps``)."""
     kept = np.setdiff1d(np.arange(len(log)), drop)
     if len(kept) < 2:
         return to_row_indices()
@@ -71,7 +71,7 @@ def _find_splits(log: Log, drop: RowIndices) -> StartIndices:
 
 
 def _add_short_runs(implausible: RowIndices, count: int) -> Int[np.ndarray, "extended"]:
-    """Return the implausible rows and the short runs of rows between them and the ends of the log."""
+    """Return the implausible rows and the short runs of rows between them, or between them and an end of the log."""
     if not len(implausible):
         return to_row_indices()
     edges = np.concatenate(([-1], implausible, [count]))
@@ -95,7 +95,7 @@ def _extend_to_jumps(log: Log, garbage: RowIndices) -> Int[np.ndarray, "extended
 
 
 def _find_jumps(log: Log, garbage: RowIndices) -> Bool[np.ndarray, "steps"]:
-    """Return for each row whether time or a position jumps between it and the next, relative to typical steps."""
+    """Return for each row whether time or a position jumps between this row and the next."""
     good = np.ones(len(log), dtype=bool)
     good[garbage] = False
     steps = np.diff(log.t)
@@ -108,7 +108,7 @@ def _find_jumps(log: Log, garbage: RowIndices) -> Bool[np.ndarray, "steps"]:
 
 
 def _report(code: LogFindingCode, predicate: str, rows: RowIndices, split: StartIndices, count: int) -> list[Finding]:
-    """Return the finding about dropped rows of one kind; none if there are no such rows."""
+    """Return the finding about dropped rows of one kind; an empty list if there are no such rows."""
     if not len(rows):
         return []
     shown = f"rows {rows[0]} to {rows[-1]}" if len(rows) > 1 else f"row {rows[0]}"

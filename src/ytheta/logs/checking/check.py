@@ -1,8 +1,8 @@
 """Checking a log: faults are reported with figures, and repaired if the repair is safe.
 
-Rows without a measurement are dropped first, then rows with wrong timestamps, held rows and spikes; the remaining log
-is checked as a whole. Nothing is sorted, filtered or resampled. Of the robot, the checks use only the kinds and limits
-of its joints, not its dynamics.
+Rows without a measurement are dropped first, then rows with wrong timestamps, held rows and spikes. The remaining log
+is checked as a whole. Nothing is sorted, filtered or resampled. The checks use the types and limits of the robot's
+joints, but not its dynamics.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ ROW_CHECKS = (find_bad_rows, find_clock_faults, find_held_rows, find_spikes)
 def check_log(
     log: Log, robot: Robot, *, strict: bool = False, position_unit_known: bool = False, time_unit_known: bool = False
 ) -> Log:
-    """Return the log after all safe repairs, with the faults and repairs in ``findings``.
+    """Return the log after all safe repairs; its ``findings`` list the faults and repairs.
 
     A log that would give wrong results (a finding of severity ERROR) is refused; ``strict`` refuses a log with any
-    finding more serious than a note. If ``position_unit_known`` (``time_unit_known``) is true, the user has stated that
-    unit, and it is not checked.
+    finding more serious than a note. ``position_unit_known`` and ``time_unit_known`` mean that the user has stated the
+    unit, which is then not checked.
     """
     if log.joints != robot.actuated:
         raise InputError(

@@ -13,18 +13,20 @@ from ytheta.logs.log import Log
 from ytheta.logs.temporary_arrays import compute_steps
 from ytheta.shapes import Bool, Float, PerSample, RowIndices
 
-MAX_STEP_RATIO = 4.0  # of the median step; with usual jitter the ratio stays below 2.5, with lost samples it reaches 4
-TIMESTAMP_ROUNDING = 1e-3  # of the median step
-MAX_DISORDER_SHARE = 0.05  # of the rows; a larger share is a systematic fault, and the log is refused
-MAX_JITTER = 0.3  # of the median step
-MIN_JITTER = 1e-6  # of the median step; smaller jitter is rounding
-MIN_RATE = 5.0  # Hz
+# Ratio of a step to the median step; above this value, the step is a gap. Usual jitter gives ratios below 2.5, lost
+# samples ratios from 4.
+MAX_STEP_RATIO = 4.0
+TIMESTAMP_ROUNDING = 1e-3  # rounding error of timestamps divided by the median step
+MAX_DISORDER_SHARE = 0.05  # rows to drop divided by all rows; if it is higher, the log is refused
+MAX_JITTER = 0.3  # standard deviation of the steps divided by the median step; above it, a warning is reported
+MIN_JITTER = 1e-6  # the same ratio; smaller jitter is rounding error
+MIN_RATE = 5.0  # Hz; below this sampling rate, a warning is reported
 MAX_LISTED_GAPS = 4
 STEPS_PER_CHUNK = 1 << 16  # steps processed at a time
 
 
 def find_clock_faults(log: Log) -> RowEdits:
-    """Return the edits that drop rows whose timestamp runs backwards or repeats, and split the log at gaps."""
+    """Return the edits that drop rows whose timestamps run backwards or repeat, and split the log at gaps."""
     if len(log) < 3:
         return RowEdits()
     drop, findings = _find_disorder(log)
@@ -54,12 +56,12 @@ def are_gaps(steps: Float[np.ndarray, "steps"], median: float) -> Bool[np.ndarra
 
 
 def _find_disorder(log: Log) -> tuple[RowIndices, list[Finding]]:
-    """Return the rows to drop so that time increases, and the finding about them."""
+    """Return the rows to drop so that time increases, and the finding about these rows."""
     t = log.t
     if np.all(t[1:] > t[:-1]):
         return to_row_indices(), []
     steps = np.diff(t)
-    # If a single timestamp is too late, its own row is dropped, not the good rows after it.
+    # If a single timestamp is too late, the row of this timestamp is dropped, not the good rows after it.
     before = np.concatenate(([-np.inf], t[:-2]))
     ahead = np.flatnonzero((steps < 0.0) & (t[1:] > before))
     rest = np.setdiff1d(np.arange(len(t)), ahead)
@@ -100,7 +102,7 @@ def _report_gaps(t: PerSample, steps: Float[np.ndarray, "steps"], wide: list[int
 
 
 def _report_sampling(steps: Float[np.ndarray, "steps"], median: float) -> Finding:
-    """Return the finding about rate and jitter. The order of ``steps`` is changed in place."""
+    """Return the finding about rate and jitter. ``steps`` is reordered in place."""
     jitter = _compute_standard_deviation(steps) / median
     low, high = (1e3 * float(step) for step in np.quantile(steps, [0.01, 0.99], overwrite_input=True))
     spread = (

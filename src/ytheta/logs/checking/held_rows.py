@@ -1,8 +1,8 @@
 """Held rows: rows that repeat the previous row in every column while the arm moves.
 
-The logger read the same state twice, so that the position does not change and then jumps by two steps. An arm at rest
-also repeats rows if its signals are rounded. Therefore rows count as held only if a joint moves just before and just
-after them.
+A held row arises if the logger reads the same state twice: the position does not change and then jumps by two steps.
+A log of an arm at rest also repeats rows if the signals are rounded. Therefore rows count as held only if a joint moves
+just before and just after them.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from ytheta.logs.log import Log
 from ytheta.logs.temporary_arrays import compute_steps
 from ytheta.shapes import Bool, RowIndices, SamplesByJoint
 
-MIN_STEP_RATIO = 0.05  # of the 95 % quantile of a joint's steps; with smaller steps, the joint is almost at rest
-MIN_STEP_QUANTA = 3.0  # of the smallest step; smaller steps may be rounding errors
-MAX_HELD_ROWS = 10  # consecutive; if there are more, the motion between them is unknown, and the log is split
+MIN_STEP_RATIO = 0.05  # step divided by the 95 % quantile of the joint's steps; below it, the joint is almost at rest
+MIN_STEP_QUANTA = 3.0  # step divided by the joint's smallest step; below it, the step may be a rounding error
+MAX_HELD_ROWS = 10  # after more consecutive held rows, the log is split, because the motion meanwhile is unknown
 
 
 def find_held_rows(log: Log) -> RowEdits:
-    """Return the edits that drop held rows, and split the log after more than ``MAX_HELD_ROWS`` consecutive ones."""
+    """Return the edits that drop held rows, and split the log after long runs of held rows."""
     repeats = np.ones(max(len(log) - 1, 0), dtype=bool)
     for column in iterate_columns(log):
         repeats &= column.values[1:] == column.values[:-1]
         if not repeats.any():
             return RowEdits()
     change = np.diff(np.concatenate(([False], repeats, [False])).astype(np.int8))
-    first, last = np.flatnonzero(change == 1), np.flatnonzero(change == -1)  # the measured row, and the last repetition
+    first, last = np.flatnonzero(change == 1), np.flatnonzero(change == -1)  # the measured row and its last repetition
     inside = (first > 0) & (last < len(log) - 1)
     first, last = first[inside], last[inside]
     moving = _moves_around(log.q, first, last)
@@ -52,7 +52,7 @@ def find_held_rows(log: Log) -> RowEdits:
 
 
 def _moves_around(q: SamplesByJoint, first: RowIndices, last: RowIndices) -> Bool[np.ndarray, "rows"]:
-    """Return for each run of equal rows whether some joint moves just before and just after it."""
+    """Return for each run of equal rows whether any joint moves just before and just after the run."""
     moving = np.zeros(len(first), dtype=bool)
     if not len(first):
         return moving

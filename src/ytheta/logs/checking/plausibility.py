@@ -11,10 +11,11 @@ from ytheta.logs.log import Log
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Bool, PerSample, RowIndices, SamplesByJoint
 
-MIN_ROWS = 10  # fewer cannot be differentiated
+MIN_ROWS = 10  # fewer rows cannot be differentiated
 MIN_RECOMMENDED_ROWS = 100
-MIN_FLAT_RUN, MIN_FLAT_ROWS = 5, 20  # rows with exactly the extreme torque: in one run, and in total
-MIN_STEP_RATIO = 0.05  # of a joint's largest step; if all steps of a row are smaller, the arm rests
+# Numbers of rows with exactly the extreme torque, in one run and in total, from which a torque counts as saturated.
+MIN_FLAT_RUN, MIN_FLAT_ROWS = 5, 20
+MIN_STEP_RATIO = 0.05  # step divided by the joint's largest step; if it is lower for all joints, the arm is at rest
 
 
 def check_length(log: Log) -> list[Finding]:
@@ -80,7 +81,7 @@ def check_torques(log: Log) -> list[Finding]:
 def _find_saturated(
     q: SamplesByJoint, tau: SamplesByJoint, joints: tuple[str, ...], constant: list[str]
 ) -> list[tuple[str, float, int]]:
-    """Return the joints whose torque is saturated, with the extreme torque and the number of rows."""
+    """Return (joint, extreme torque, number of saturated rows) for each torque that is saturated."""
     saturated: list[tuple[str, float, int]] = []
     moving = None
     for k, joint in enumerate(joints):
@@ -96,7 +97,7 @@ def _find_saturated(
 
 
 def _find_long_runs(flags: Bool[np.ndarray, "samples"]) -> RowIndices:
-    """Return the rows in runs of at least ``MIN_FLAT_RUN`` set flags."""
+    """Return the rows in runs of at least ``MIN_FLAT_RUN`` consecutive true flags."""
     change = np.diff(np.concatenate(([False], flags, [False])).astype(np.int8))
     starts, stops = np.flatnonzero(change == 1), np.flatnonzero(change == -1)
     runs = [np.arange(start, stop) for start, stop in zip(starts, stops, strict=True) if stop - start >= MIN_FLAT_RUN]

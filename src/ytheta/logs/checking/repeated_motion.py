@@ -1,8 +1,8 @@
-"""Detecting two logs of the same trajectory: one cannot validate a model that was fitted to the other.
+"""Detecting two logs of the same trajectory: one log cannot validate a model that was fitted to the other.
 
-The positions of both logs are resampled to the same time step and shifted against each other in time. At the best
-shift, the mean square difference is compared with the mean square of the motion. One correlation gives the differences
-at all shifts.
+The positions of both logs are resampled to the same time step and compared at all time shifts. At the best shift, the
+mean square difference is compared with the mean square of the motion. One cross-correlation gives the differences at
+all shifts.
 """
 
 from __future__ import annotations
@@ -17,10 +17,12 @@ from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.log import Log
 from ytheta.shapes import Float, Int, SamplesByJoint
 
-GRID_POINTS = 2000  # of the longer log
-MIN_OVERLAP = 0.5  # of the shorter log
-MAX_DIFFERENCE = 0.05  # RMS, relative to that of the motion; two runs of the same trajectory stay below 0.01
-MIN_MOTION_SHARE = 0.5  # of the first log's mean square, within the overlap; rest is not a repetition
+GRID_POINTS = 2000  # number of samples to which the longer log is resampled
+MIN_OVERLAP = 0.5  # duration of the overlap divided by the duration of the shorter log
+MAX_DIFFERENCE = 0.05  # RMS difference divided by the RMS motion; two runs of the same trajectory stay below 0.01
+# Mean square motion of the first log within the overlap, divided by that of the whole first log. If it is lower, the
+# arm is at rest in the overlap, which is not a repetition.
+MIN_MOTION_SHARE = 0.5
 
 
 def find_repeated_motion(first: Log, second: Log) -> Finding | None:
@@ -67,9 +69,10 @@ def find_repeated_motion(first: Log, second: Log) -> Finding | None:
 
 
 def _format_shift(first: Log, second: Log, shift: float, step: float) -> str:
-    """Return the delay between the motions as text; if the clocks differ, the time in the first when the second begins.
+    """Return a text about the time shift between the two motions.
 
-    Logs whose times do not overlap are assumed to share a clock.
+    Logs whose times do not overlap are assumed to share a clock; the text is then the delay of the second motion.
+    Otherwise it is the time, relative to the start of the first log, at which the second log begins.
     """
     if first.t[-1] <= second.t[0] or second.t[-1] <= first.t[0]:
         delay = float(second.t[0] - first.t[0]) - shift
@@ -82,7 +85,7 @@ def _format_shift(first: Log, second: Log, shift: float, step: float) -> str:
 
 
 def _resample(log: Log, step: float) -> SamplesByJoint:
-    """Return the positions at equal steps, beginning at the first row."""
+    """Return the positions at equal time steps from the first row."""
     grid = np.arange(log.t[0], log.t[-1], step)
     return np.stack([np.interp(grid, log.t, log.q[:, k]) for k in range(log.q.shape[1])], axis=1)
 
@@ -90,6 +93,6 @@ def _resample(log: Log, step: float) -> SamplesByJoint:
 def _compute_sums_of_squares(
     values: SamplesByJoint, start: Int[np.ndarray, "shifts"], stop: Int[np.ndarray, "shifts"]
 ) -> Float[np.ndarray, "shifts"]:
-    """Return for each shift the sum of squares over rows ``start:stop``."""
+    """Return for each shift the sum of the squares of rows ``start:stop``."""
     sums = np.concatenate(([0.0], np.cumsum(np.sum(values * values, axis=1))))
     return np.asarray(sums[stop] - sums[start])

@@ -20,7 +20,7 @@ def to_row_indices(numbers: Iterable[int] = ()) -> RowIndices:
 
 @dataclass(frozen=True, eq=False)
 class RowEdits:
-    """``drop``: rows to leave out. ``split``: rows with which a new segment begins."""
+    """``drop``: rows to leave out. ``split``: first rows of new segments."""
 
     findings: tuple[Finding, ...] = ()
     drop: RowIndices = field(default_factory=to_row_indices)

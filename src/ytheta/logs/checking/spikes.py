@@ -12,13 +12,14 @@ from ytheta.logs.log import Log
 from ytheta.shapes import Float, PerSample, RowIndices
 
 ROWS_PER_CHUNK = 1 << 16  # rows processed at a time
-MIN_ROWS = 30  # to estimate the noise
-MAX_SAMPLED_ROWS = 200_000  # from which the range and the noise of a column are estimated
-MIN_NOISE_RATIO = 20.0  # of the 99 % quantile of the distances; real logs of six robots reach 15
-MIN_RANGE_RATIO = 0.1  # of the range of a torque or velocity
-MIN_POSITION_RANGE_RATIO = 0.01  # of the range of a position, which changes continuously
+MIN_ROWS = 30  # fewer rows are not enough to estimate the noise
+MAX_SAMPLED_ROWS = 200_000  # approximate maximum number of rows from which the range and the noise are estimated
+# The distance of a value is its distance from the median of five rows. The distance of a spike exceeds these minima.
+MIN_NOISE_RATIO = 20.0  # distance divided by the 99 % quantile of the distances; real logs of six robots reach 15
+MIN_RANGE_RATIO = 0.1  # distance divided by the range of the column, for torques and velocities
+MIN_POSITION_RANGE_RATIO = 0.01  # the same for positions; it is lower because positions change continuously
 MIN_POSITION_DISTANCE = 1e-3  # rad or m
-MIN_VALUE_RATIO = 0.02  # of the largest absolute value
+MIN_VALUE_RATIO = 0.02  # distance divided by the largest absolute value of the column
 MAX_LISTED_SPIKES = 3
 
 
@@ -26,7 +27,7 @@ def find_spikes(log: Log) -> RowEdits:
     """Return the edits that drop single rows far from their neighbours; the log is not split there."""
     spikes: dict[JointColumn, RowIndices] = {}
     starts = to_row_indices(start for start, _ in log.segments)
-    near_gaps = (starts[:, np.newaxis] + np.arange(-2, 2)).ravel()  # rows whose neighbours lie across a gap
+    near_gaps = (starts[:, np.newaxis] + np.arange(-2, 2)).ravel()  # rows with neighbours on the other side of a gap
     for column in iterate_columns(log):
         rows = np.setdiff1d(_find_in_column(column), near_gaps)
         if len(rows):
@@ -50,7 +51,7 @@ def find_spikes(log: Log) -> RowEdits:
 
 
 def _find_in_column(column: JointColumn) -> RowIndices:
-    """Return the rows whose distance from the median of five rows is large, relative to noise and range."""
+    """Return the rows whose distance from the median of five rows is large relative to the noise and the range."""
     values = column.values
     if len(values) < MIN_ROWS:
         return to_row_indices()
@@ -60,7 +61,8 @@ def _find_in_column(column: JointColumn) -> RowIndices:
     if column.quantity == "q":
         min_distance = max((high - low) * MIN_POSITION_RANGE_RATIO, MIN_POSITION_DISTANCE)
     min_distance = max(min_distance, MIN_VALUE_RATIO * max(abs(low), abs(high)))
-    # The median is slow. A row that far from it is also far from one of its neighbours, so few rows need it.
+    # Medians are slow to compute. A row further than ``min_distance`` from the median is also that far from the
+    # previous or the next row, so the median is needed only for such rows.
     starts = range(2, len(values) - 2, ROWS_PER_CHUNK)
     rows = np.concatenate([_find_steps(values, start, min_distance) for start in starts])
     if not len(rows):
@@ -77,7 +79,7 @@ def _find_steps(values: PerSample, start: int, min_distance: float) -> RowIndice
 
 
 def _compute_distances_from_median(values: PerSample, rows: RowIndices) -> Float[np.ndarray, "rows"]:
-    """Return the distances of these rows from the median of themselves and their four nearest rows."""
+    """Return the distance of each row from the median of five rows: the row itself and its four nearest rows."""
     distances = np.empty(len(rows))
     for start in range(0, len(rows), ROWS_PER_CHUNK):
         chosen = rows[start : start + ROWS_PER_CHUNK]

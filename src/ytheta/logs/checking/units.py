@@ -1,10 +1,10 @@
-"""Detecting wrong units of a log, with the line of a mapping that corrects them.
+"""Detecting wrong units in a log. The findings contain the line of a mapping that corrects the unit.
 
-Time        At its top speed, a joint crosses its range in 0.2 to 9 s (logs of six robots). If the sampling rate is
-            below 20 Hz and crossing takes more than 100 s, time is not in seconds; the unit is the one for which
-            crossing takes about 3 s.
-Positions   Angles that are far too large for radians are in degrees if that makes them plausible; otherwise they are
-            probably encoder counts.
+Time        The crossing time is the time in which a joint at its top speed crosses its range of motion; in logs of six
+            robots it is 0.2 to 9 s. If the sampling rate is below 20 Hz and the crossing time above 100 s, time is not
+            in seconds; the unit is chosen such that the crossing time is about 3 s.
+Positions   Angles that are far too large for radians are assumed to be in degrees if that makes them plausible;
+            otherwise they are probably encoder counts.
 """
 
 from __future__ import annotations
@@ -22,18 +22,19 @@ from ytheta.robot.robot import Robot
 
 TIME_UNITS = {1e3: ("milliseconds", "ms"), 1e6: ("microseconds", "us"), 1e9: ("nanoseconds", "ns")}  # per second
 MIN_ANGLE_RANGE, MIN_LENGTH_RANGE = 0.035, 0.005  # rad (2 degrees) and m; a joint that moves less is at rest
-MIN_RECORDING_RATE = 20.0  # Hz
+MIN_RECORDING_RATE = 20.0  # Hz; at higher sampling rates, time is assumed to be in seconds
 TYPICAL_CROSSING_TIME, MAX_CROSSING_TIME = 3.0, 100.0  # s
-MAX_POINTS = 2000  # from which speeds are computed; far apart, so that noise hardly matters
-MIN_JUDGED_RANGE = 0.1  # rad; for smaller motion, the unit cannot be determined
-MAX_ANGLE_RANGE = 4.0 * math.pi  # rad; if at least half of the joints turn further, positions are not in radians
-MAX_EXCESS_RATIO = 0.5  # by which positions exceed a joint's limits, relative to the range between them
-MAX_DEGREES_RATIO = 2.0  # of the expected range; larger positions are not in degrees either
+MAX_POINTS = 2000  # maximum number of rows from which speeds are computed; far apart, so that noise hardly matters
+MIN_JUDGED_RANGE = 0.1  # rad; if a joint moves less, its unit cannot be determined
+MAX_ANGLE_RANGE = 4.0 * math.pi  # rad; a joint with a larger range of motion is not in radians
+MAX_EXCESS_RATIO = 0.5  # excess of positions beyond a joint's limits, divided by the range between the limits
+# Range of motion, taken as degrees, divided by the expected range; if it is higher, the unit is not degrees either.
+MAX_DEGREES_RATIO = 2.0
 MAX_LISTED_JOINTS = 3
 
 
 def check_time_unit(log: Log, robot: Robot) -> list[Finding]:
-    """Report time that is not in seconds: the rate is low, and the motion is too slow for an arm."""
+    """Report that time is not in seconds if the rate is low and the motion is too slow for an arm."""
     rate, crossing = log.rate, _compute_crossing_time(log, robot)
     if rate >= MIN_RECORDING_RATE or crossing <= MAX_CROSSING_TIME:
         return []
@@ -81,9 +82,9 @@ def check_position_units(log: Log, robot: Robot) -> list[Finding]:
 
 
 def format_units(robot: Robot, in_degrees: Collection[str], *, in_radians: Collection[str]) -> str:
-    """Return the value of [scale] in a mapping if some joints are in degrees.
+    """Return the value for [scale] in a mapping if the joints ``in_degrees`` are in degrees.
 
-    Joints whose unit is unknown get degrees if no joint is known to be in radians.
+    Revolute joints of unknown unit are assumed to be in degrees, unless another joint is known to be in radians.
     """
 
     def get_unit(joint: str) -> str:
@@ -96,12 +97,12 @@ def format_units(robot: Robot, in_degrees: Collection[str], *, in_radians: Colle
 
 
 def get_min_motion_range(robot: Robot, joint: str) -> float:
-    """Return the range of motion, in rad or m, below which a joint counts as resting."""
+    """Return the minimum range of motion of a joint in rad or m; with a smaller range, the joint is at rest."""
     return MIN_LENGTH_RANGE if joint in robot.prismatic_joints else MIN_ANGLE_RANGE
 
 
 def _compute_crossing_time(log: Log, robot: Robot) -> float:
-    """Return the seconds in which a joint at its top speed crosses its range: the median of the moving joints, or 0."""
+    """Return the crossing time in s (see module docstring): the median of the moving joints; 0 if no joint moves."""
     chosen = slice(None, None, 1 + len(log) // MAX_POINTS)
     steps = np.diff(log.t[chosen])
     times = []
@@ -128,6 +129,6 @@ def _exceeds_radians(low: float, high: float, limits: Limits) -> bool:
 
 
 def _compute_expected_range(limits: Limits) -> float:
-    """Return the widest range to be expected of a joint, in radians."""
+    """Return the maximum range of motion, in radians, that is expected of a joint."""
     width = limits.upper - limits.lower
     return width if 0.0 < width <= MAX_ANGLE_RANGE else MAX_ANGLE_RANGE

@@ -1,7 +1,8 @@
-"""Checking recorded velocity: its integral over a window should be the distance travelled.
+"""Checking recorded velocity: its integral in a time window should equal the distance travelled.
 
-Integration amplifies neither rounding nor jitter. The ratio of integral to distance indicates the fault: 57.3 means
-degrees, 1000 means time in milliseconds, a few percent mean a wrong gain or a filter.
+Unlike differentiation of positions, integration does not amplify rounding errors and jitter. The ratio of integral to
+distance indicates the fault: 57.3 means velocity in degrees, 1000 means time in milliseconds, and a deviation from 1 by
+a few percent means a wrong gain or a filter.
 """
 
 from __future__ import annotations
@@ -19,19 +20,19 @@ from ytheta.logs.temporary_arrays import allocate_temporary, compute_steps
 from ytheta.robot.robot import Robot
 from ytheta.shapes import StartIndices
 
-WINDOW_SECONDS, MIN_WINDOW_ROWS = 0.25, 25  # the minimum applies if time is in the wrong unit
+WINDOW_SECONDS, MIN_WINDOW_ROWS = 0.25, 25  # the minimum is needed if the unit of time is wrong
 MAX_WINDOWS = 20_000
-MAX_RATIO_ERROR = 0.03
-MIN_TRAVEL = 2e-3  # rad or m, RMS over the windows; shorter travel cannot be compared
-MIN_CORRELATION = 0.9
+MAX_RATIO_ERROR = 0.03  # deviation from 1 of the ratio of integrated velocity to distance travelled
+MIN_TRAVEL = 2e-3  # rad or m; RMS of the distances travelled in the windows; shorter distances are not compared
+MIN_CORRELATION = 0.9  # of integrated velocity and distance travelled
 DEGREES_PER_RADIAN = 180.0 / math.pi
-MAX_UNIT_RATIO_ERROR = 0.05  # relative to the factor of a unit
+MAX_UNIT_RATIO_ERROR = 0.05  # relative deviation of the ratio from the factor of a unit
 VELOCITY_REMEDY = 'for these joints velocity is computed from position, unless velocity="recorded" is set'
 
 
 @dataclass(frozen=True)
 class VelocityFit:
-    """Ratio and correlation of a joint's integrated velocity and the distance travelled."""
+    """Ratio of a joint's integrated velocity to the distance travelled, and the correlation of the two."""
 
     ratio: float
     correlation: float
@@ -73,7 +74,7 @@ def check_velocities(log: Log, robot: Robot) -> list[Finding]:
 
 
 def _check_units(fits: dict[str, VelocityFit], robot: Robot) -> Finding | None:
-    """Return the finding about a wrong unit, if the ratios of at least half of the joints indicate one."""
+    """Return the finding about a wrong unit if the ratios of at least half of the joints indicate one; else None."""
     for factor in (DEGREES_PER_RADIAN, 1.0 / DEGREES_PER_RADIAN, *TIME_UNITS):
         near = [joint for joint, fit in fits.items() if abs(fit.ratio / factor - 1.0) < MAX_UNIT_RATIO_ERROR]
         if not near or 2 * len(near) < len(fits):
@@ -99,7 +100,7 @@ def _check_units(fits: dict[str, VelocityFit], robot: Robot) -> Finding | None:
 
 
 def _compare_with_positions(log: Log) -> dict[str, VelocityFit]:
-    """Compare integrated velocity with distance travelled, for the joints that move."""
+    """Compare integrated velocity with distance travelled for each joint that moves."""
     starts, window = _choose_windows(log)
     fits: dict[str, VelocityFit] = {}
     if log.qd is None or not len(starts):
@@ -122,7 +123,7 @@ def _compare_with_positions(log: Log) -> dict[str, VelocityFit]:
 
 
 def _choose_windows(log: Log) -> tuple[StartIndices, int]:
-    """Return the first rows of windows, each within one segment, and the number of rows in a window."""
+    """Return the first row of each window and the number of rows per window; each window is within one segment."""
     longest = max((stop - start for start, stop in log.segments), default=0)
     window = max(1, min(max(round(WINDOW_SECONDS * log.rate), MIN_WINDOW_ROWS), longest // 4))
     stride = max(1, window // 2, len(log) // MAX_WINDOWS)

@@ -1,21 +1,23 @@
 """Choosing the cut-off of the low-pass from the positions of a log.
 
-The spectrum of the acceleration has two peaks: the motion and, at higher frequencies, noise, whose amplitude grows with
-the square of the frequency. The valley between them separates motion from noise.
+The spectrum of the acceleration has two peaks: one of the motion and, at higher frequencies, one of the noise, because
+differentiating twice multiplies amplitudes by the square of the frequency. The minimum between the two peaks is called
+the valley; it separates motion from noise.
 
-Band        The frequency below which 99.9 % of a joint's velocity energy lies, counted up to its valley; the median
-            over the joints that move, because the valley of a noisy joint is unreliable.
-Target      Ten times the band, a rule of thumb in identification; the motion is then attenuated by 1e-8. However, gears
-            and links vibrate above about 10 Hz, and a rigid-body model cannot explain that. Therefore the target is at
-            most 10 Hz, or twice the band if that is higher; at twice the band, the motion is attenuated by up to 0.4 %.
-            Friction at reversals has higher frequencies, but the filter removes them from both model and measurement;
-            see ``drive_directions``.
-Limit       The frequency at which the remaining noise reaches a fifth of the motion, both as RMS acceleration; again
-            the median. Noise is measured above the valley, not assumed to be white, because timestamp jitter and the
-            drives colour it.
-Cut-off     The smaller of target and limit, but at least twice the band and at most 0.4 of the sampling rate. It is the
-            same for all joints, since every row of the regressor depends on several joints.
-At rest     There is neither band nor limit, and the cut-off is 10 Hz.
+Band        For each joint, the frequency below which 99.9 % of the velocity energy up to the valley lies. The band is
+            the median of the joints that move, because the valley of a noisy joint is unreliable.
+Target      Ten times the band is a rule of thumb in identification; this cut-off attenuates the motion by at most 1e-8.
+            However, gears and links vibrate above about 10 Hz, and a rigid-body model cannot explain vibrations.
+            Therefore the target is at most 10 Hz, or twice the band if that is higher. A cut-off of twice the band
+            attenuates the motion by up to 0.4 %. Friction torques contain higher frequencies when a joint reverses, but
+            the filter removes these frequencies from both model and measurement; see ``drive_directions``.
+Limit       For each joint, the cut-off at which the RMS acceleration of the remaining noise reaches a fifth of that of
+            the motion. The limit is the median of the joints that move. Noise is measured above the valley and not
+            assumed to be white, because timestamp jitter and the drives make it coloured.
+Cut-off     The smaller of target and limit, but at least twice the band and at most 0.4 times the sampling rate. All
+            joints have the same cut-off, since every row of the regressor depends on several joints.
+At rest     If no joint moves, there is neither band nor limit. The cut-off is 10 Hz, or 0.4 times the sampling rate if
+            that is lower.
 """
 
 from __future__ import annotations
@@ -32,23 +34,23 @@ from ytheta.logs.log import Log
 from ytheta.logs.preparing.resample import Grid
 from ytheta.shapes import Bool, ChannelsBySample, LinesByJoint, PerEdge, PerLine
 
-BAND_ENERGY_SHARE = 0.999  # of the velocity energy
-TARGET_BAND_RATIO = 10.0  # target cut-off divided by the band
-MAX_RIGID_FREQUENCY = 10.0  # Hz; above it, arms are not rigid
-MIN_BAND_RATIO = 2.0  # minimum cut-off divided by the band, even if there is noise
-MAX_CUTOFF_RATIO = 0.4  # of the sampling rate
-MAX_NOISE_RATIO = 0.2  # RMS acceleration of the remaining noise, relative to that of the motion
-MIN_POWER_RATIO = 100.0  # of a moving joint's positions, relative to their noise floor
-WINDOW_SECONDS = 16.0  # resolves motion at 0.25 Hz
-MAX_WINDOWS = 16  # spread over the log, so that the time to choose does not depend on its length
-MIN_SAMPLES = 64  # for a spectrum
-BIN_RATIO = 1.5  # of the edges of a bin; wide enough to contain a line of periodic motion
+BAND_ENERGY_SHARE = 0.999  # velocity energy within the band, divided by the velocity energy up to the valley
+TARGET_BAND_RATIO = 10.0  # target divided by the band
+MAX_RIGID_FREQUENCY = 10.0  # Hz; above this frequency, arms are not rigid
+MIN_BAND_RATIO = 2.0  # minimum cut-off divided by the band; it applies even if the limit is lower
+MAX_CUTOFF_RATIO = 0.4  # maximum cut-off divided by the sampling rate
+MAX_NOISE_RATIO = 0.2  # RMS acceleration of the remaining noise divided by that of the motion
+MIN_POWER_RATIO = 100.0  # peak of the position spectrum divided by its noise floor; if lower, the joint is at rest
+WINDOW_SECONDS = 16.0  # s; long enough to resolve motion at 0.25 Hz
+MAX_WINDOWS = 16  # limited, so that the computing time does not depend on the length of the log
+MIN_SAMPLES = 64  # minimum number of samples for a spectrum
+BIN_RATIO = 1.5  # upper edge of a bin divided by its lower edge; bins should contain a line of periodic motion
 LOBE_WIDTH = 3.0  # width of the window's main lobe, in spectral lines
 
 
 @dataclass(frozen=True)
 class CutoffChoice:
-    """The cut-off and the values from which it was chosen, all in Hz; ``band`` is None if no joint moves."""
+    """The cut-off and the values on which the choice is based, all in Hz; ``band`` is None if no joint moves."""
 
     cutoff: float
     band: float | None
@@ -84,7 +86,7 @@ class CutoffChoice:
 
 
 def choose_cutoff(log: Log, grid: Grid) -> CutoffChoice:
-    """Choose the cut-off for a log by the rule of the module docstring."""
+    """Choose the cut-off for a log by the rule in the module docstring."""
     frequency, velocity = _compute_velocity_spectrum(log, grid)
     omega = 2.0 * np.pi * frequency[:, np.newaxis]
     acceleration = velocity * omega**2
@@ -117,16 +119,16 @@ def _compute_velocity_spectrum(log: Log, grid: Grid) -> tuple[PerLine, LinesByJo
             f"{log.source or 'log'}: {log.describe_splits()}the longest segment has {longest} samples, too few to "
             f"choose a cut-off (at least {MIN_SAMPLES}); set the cut-off"
         )
-    # All windows have the same length; shorter segments, which do not resolve low frequencies, are left out.
+    # All windows have the same length. Shorter segments are left out, because they do not resolve low frequencies.
     size = min(max(int(WINDOW_SECONDS * grid.rate), MIN_SAMPLES), longest)
-    taper = np.kaiser(size, 9.0)[:-1]  # with side lobes of 1e-7, the motion does not leak into the noise
+    taper = np.kaiser(size, 9.0)[:-1]  # side lobes of 1e-7, so that the motion does not leak into the noise
     frequency = np.fft.rfftfreq(size - 1, 1.0 / grid.rate)
     powers = []
     for samples in _sample_windows(log, grid, lengths, size):
         velocity = np.diff(samples, axis=1) * grid.rate
         velocity -= velocity.mean(axis=1, keepdims=True)
         power = np.abs(np.fft.rfft(velocity * taper, axis=1)) ** 2 / (grid.rate * (taper @ taper))
-        power[:, 1 : size // 2] *= 2.0  # adds the negative frequencies
+        power[:, 1 : size // 2] *= 2.0  # adds the energy of the negative frequencies
         powers.append(power)
     return frequency[1:], np.ascontiguousarray(np.mean(powers, axis=0)[:, 1:].T)
 
@@ -144,22 +146,22 @@ def _sample_windows(log: Log, grid: Grid, lengths: list[int], size: int) -> Iter
 
 
 def _compute_bin_edges(frequency: PerLine, rate: float) -> PerEdge:
-    """Return the edges of logarithmic bins, from above the main lobe around zero to the maximum cut-off."""
+    """Return the edges of logarithmic bins, from the edge of the main lobe around zero to the maximum cut-off."""
     lowest, highest = LOBE_WIDTH * float(frequency[0]), MAX_CUTOFF_RATIO * rate
     return np.geomspace(lowest, highest, max(3, int(np.log(highest / lowest) / np.log(BIN_RATIO)) + 1))
 
 
 def _are_moving(frequency: PerLine, position: LinesByJoint, rate: float) -> Bool[np.ndarray, "joints"]:
-    """Return for each joint whether the power of its positions exceeds their noise floor."""
+    """Return for each joint whether the peak of its position spectrum is well above the noise floor."""
     high = frequency > 0.5 * MAX_CUTOFF_RATIO * rate
-    # The lowest lines are left out: there, the division by omega^2 amplifies noise that leaks from high frequencies.
+    # The lowest lines are left out, because the division by omega^2 amplifies noise that leaks into them.
     low = ~high & (frequency > LOBE_WIDTH * frequency[0])
     floor = np.median(position[high], axis=0)
     return np.asarray(position[low].max(axis=0) > MIN_POWER_RATIO * floor)
 
 
 def _find_valley(frequency: PerLine, velocity: PerLine, acceleration: PerLine, edges: PerEdge) -> float:
-    """Return the frequency, above the peak of the velocity, at which the acceleration is smallest."""
+    """Return the frequency above the peak of the velocity spectrum at which the acceleration spectrum is smallest."""
     index = np.digitize(frequency, edges)
     bins = [index == i for i in range(1, len(edges)) if (index == i).any()]
     peak = int(np.argmax([velocity[lines].mean() for lines in bins]))

@@ -1,13 +1,13 @@
 """Velocity and acceleration from sampled positions, by central differences or by a smoothing spline.
 
-Central      A low-pass, then seven-point differences of sixth order. At a cut-off of one twelfth of the sampling rate,
-             three-point differences attenuate the derivative by 4 %, seven-point differences by 0.01 %.
-Spline       The quintic smoothing spline on a uniform grid, which minimises sum |y - s|^2 + weight * integral |s'''|^2.
-             Its B-spline coefficients are y filtered by 1 / (B(z) + weight * (2 - z - 1/z)^3), a recursive filter run
-             forward and backward; a banded solver would take forty times as long. The weight is chosen such that the
-             spline, like the low-pass, halves the amplitude at the cut-off. Its gain, 1 / (1 + (f / cutoff)^6), falls
-             more slowly than that of the low-pass, which has the exponent 8. With cubic splines, the noise of
-             accelerations would be white.
+Central      A low-pass, then seven-point differences of sixth order. At one twelfth of the sampling rate, three-point
+             differences attenuate the derivative by 4 %, seven-point differences by 0.01 %.
+Spline       The quintic smoothing spline s on a uniform grid minimises sum |y - s|^2 + weight * integral |s'''|^2. Its
+             B-spline coefficients are y filtered by 1 / (B(z) + weight * (2 - z - 1/z)^3). This filter is applied as a
+             recursive filter forward and backward; a banded solver would take forty times as long. The weight is chosen
+             such that the spline, like the low-pass, halves the amplitude at the cut-off. The gain of the spline is
+             1 / (1 + (f / cutoff)^6); that of the low-pass has the exponent 8 and falls faster. A cubic spline would
+             leave white noise in the accelerations.
 Decimation   Derivatives are computed only at the samples that are kept.
 
 Reference    [unser1993] B-spline signal processing, part II; [woltring1986] on quintic splines for accelerations.
@@ -33,12 +33,12 @@ from ytheta.logs.preparing.filters import (
 )
 from ytheta.shapes import ChannelsByKept, ChannelsBySample, FilterSections
 
-Stencil = tuple[float, ...]  # weights of neighbouring samples, in the order of time
+Stencil = tuple[float, ...]  # weights of neighbouring samples in chronological order
 
 VALUE: Stencil = (1.0,)
 SLOPE: Stencil = tuple(c / 60.0 for c in (-1, 9, -45, 0, 45, -9, 1))
 CURVATURE: Stencil = tuple(c / 180.0 for c in (2, -27, 270, -490, 270, -27, 2))
-# Values and derivatives at the knots of a spline, from its B-spline coefficients.
+# Stencils that give the value and the first two derivatives of a spline at its knots from B-spline coefficients.
 CUBIC = (tuple(c / 6.0 for c in (1, 4, 1)), (-0.5, 0.0, 0.5), (1.0, -2.0, 1.0))
 QUINTIC = (
     tuple(c / 120.0 for c in (1, 26, 66, 26, 1)),
@@ -95,7 +95,7 @@ class SmoothingSpline:
 
     @property
     def weight(self) -> float:
-        """Weight of the roughness, with time in samples, for which the amplitude is halved at the cut-off."""
+        """Weight of the roughness integral (time in samples) with which the amplitude is halved at the cut-off."""
         angle = 2.0 * math.pi * self.cutoff / self.rate
         knots = self._stencils[0]
         half = len(knots) // 2
@@ -104,11 +104,11 @@ class SmoothingSpline:
 
     @cached_property
     def sections(self) -> FilterSections:
-        """The stable half of 1 / (B + weight * (2 - z - 1/z)^m), with gain one for constants."""
+        """The stable factor of 1 / (B + weight * (2 - z - 1/z)^m), with gain 1 at frequency zero."""
         from scipy.signal import zpk2sos  # slow to import
 
-        # The denominator is a polynomial in x = 2 - z - 1/z, whose small roots are poles close to z = 1. Roots in x are
-        # accurate; at low cut-offs, the roots of the polynomial in z would lose all significant digits.
+        # The denominator is a polynomial in x = 2 - z - 1/z; its small roots correspond to poles close to z = 1. The
+        # roots in x are accurate. At low cut-offs, roots computed in z would lose all significant digits.
         if self.degree == 5:  # B5 = 1 - x/4 + x^2/120
             in_x = np.roots([self.weight, 1.0 / 120.0, -0.25, 1.0])
         else:  # B3 = 1 - x/6
@@ -142,7 +142,7 @@ Differentiator = CentralDifferences | SmoothingSpline
 
 
 def make_differentiator(kind: str, cutoff: float, rate: float, order: int = 4) -> Differentiator:
-    """Return the differentiator named "central" or "spline"."""
+    """Return the differentiator of a kind, "central" or "spline"; ``order`` is that of the low-pass of "central"."""
     if kind == "central":
         return CentralDifferences(Lowpass(cutoff, rate, order))
     if kind == "spline":
@@ -151,7 +151,7 @@ def make_differentiator(kind: str, cutoff: float, rate: float, order: int = 4) -
 
 
 def _apply_stencil(signal: ChannelsBySample, stencil: Stencil, kept: slice) -> ChannelsByKept:
-    """Return weighted sums of neighbours at the samples ``kept``; at its ends the signal is extended by reflection."""
+    """Return weighted sums of neighbours at the samples ``kept``; the signal is extended by reflection at its ends."""
     half = len(stencil) // 2
     count = signal.shape[1]
     start, stop, step = kept.indices(count)

@@ -1,10 +1,11 @@
-"""Low-passed drive directions, which multiply the Coulomb friction in the regressor.
+"""Low-passed drive directions (signs of drive velocities), which multiply the Coulomb friction in the regressor.
 
-Coulomb friction jumps when a drive reverses. The low-pass smooths the jump in the measured torque, so the sign of the
-drive's velocity must pass through the same low-pass: both sides of tau = Y beta are filtered by the same operator.
+Coulomb friction jumps when a drive reverses. The low-pass smooths this jump in the measured torque. Both sides of
+tau = Y beta must be filtered by the same operator, so the drive direction must pass through the same low-pass.
 
-The sign should be that of the unfiltered velocity, but noise would change it. Therefore it is computed from a velocity
-with a higher cut-off, ``CUTOFF_RATIO`` times that of the motion, which changes sign closer to the moment of reversal.
+The drive direction should be the sign of the unfiltered velocity, but noise would change this sign. Therefore the sign
+is taken from a velocity filtered with ``CUTOFF_RATIO`` times the cut-off of the motion: at a reversal, this velocity
+changes sign closer to the right time than the velocity of the motion does.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ CUTOFF_RATIO = 2.0
 
 @dataclass(frozen=True, eq=False)
 class DriveDirections:
-    """The drives whose directions are needed; ``rates`` @ qd are their velocities.
+    """The drives whose directions are needed; ``rates`` @ qd are the velocities of these drives.
 
-    ``smooth_speeds`` are the speeds over which the friction of each drive changes sign smoothly; 0 if it jumps.
+    ``smooth_speeds``: for each drive, the speed s in the smooth sign v / sqrt(v^2 + s^2); 0 if its friction jumps.
     """
 
     rates: Float[np.ndarray, "drives joints"]

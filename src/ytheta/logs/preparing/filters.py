@@ -1,17 +1,18 @@
 """Zero-phase low-pass: one linear operator for positions, torques and regressor columns.
 
-A Butterworth filter run forward and backward has zero phase and twice the order. Its gain is
+A Butterworth filter applied forward and backward has zero phase and twice the order. Its gain is
 1 / (1 + (f / cutoff)^(2 order)), hence one half at the cut-off. Signals that are compared must pass through the same
 filter; therefore the filter is an object that callers can share.
 
 Ends        Beyond its ends, the signal is extended by point reflection, which preserves straight lines. The effect of
-            the unknown past decays within ``settling`` samples; these are trimmed from every segment.
-Pieces      A long record is filtered in pieces with margins of ``memory`` samples, over which the slowest mode of the
-            filter decays to 1e-13. Without their margins, the pieces agree with filtering the whole record to rounding
-            error, and memory stays constant.
-Speed       Samples should be adjacent in memory: arrays are transposed to (channels, samples) once, and the backward
-            run works on a reversed copy, which is three times as fast as ``sosfiltfilt`` on reversed views. A few
-            channels are filtered at a time, so that the copies are small.
+            the unknown past decays within ``settling`` samples; these are trimmed at both ends of every segment.
+Pieces      A long record is filtered in pieces with margins of ``memory`` samples. Within a margin, the slowest mode of
+            the filter decays to 1e-13. After the margins are cut off, the filtered pieces equal the filtered record up
+            to rounding errors. The memory needed does not depend on the length of the record.
+Speed       Filtering is fast if the samples of a channel are adjacent in memory. Therefore arrays are transposed to
+            (channels, samples) once, and the backward pass filters a reversed copy; this is three times as fast as
+            ``sosfiltfilt``, which filters reversed views. A few channels are filtered at a time, so that the copies are
+            small.
 """
 
 from __future__ import annotations
@@ -27,16 +28,19 @@ from ytheta.errors import InputError
 from ytheta.logs.preparing.second_order_sections import compute_steady_state, design_butterworth, filter_in_place
 from ytheta.shapes import ChannelsBySample, FilterSections, Float, Shaped
 
-MEMORY_DECAY = 1e-13  # of the slowest mode over the margin of a piece
-SETTLING_DECAY = 1e-2  # of the slowest mode over the samples that are trimmed at each end of a segment
-MAX_FILTERED_SAMPLES = 2**15  # of all channels that are filtered together; 256 kB
-MAX_LOWPASS_RATIO = 0.45  # of the sampling rate; a higher cut-off has hardly any effect
-ANTI_ALIASING_RATIO = 0.4  # cut-off before decimation divided by the new sampling rate
+MEMORY_DECAY = 1e-13  # remaining fraction of the slowest filter mode after the margin of a piece
+SETTLING_DECAY = 1e-2  # remaining fraction of the slowest filter mode after the samples trimmed at an end of a segment
+MAX_FILTERED_SAMPLES = 2**15  # total number of samples of the channels that are filtered together; 256 kB
+MAX_LOWPASS_RATIO = 0.45  # maximum cut-off divided by the sampling rate; a higher cut-off has hardly any effect
+ANTI_ALIASING_RATIO = 0.4  # cut-off of the low-pass before decimation, divided by the sampling rate after decimation
 
 
 @dataclass(frozen=True)
 class Lowpass:
-    """Zero-phase Butterworth low-pass; ``cutoff`` and ``rate`` in Hz, ``order`` of a single run."""
+    """Zero-phase Butterworth low-pass.
+
+    ``cutoff`` and ``rate`` are in Hz; ``order`` is that of one pass (forward or backward).
+    """
 
     cutoff: float
     rate: float
@@ -52,7 +56,7 @@ class Lowpass:
 
     @classmethod
     def before_decimation(cls, rate: float, factor: int) -> Lowpass:
-        """Return the low-pass for torque and regressor columns before only every ``factor``-th sample is kept."""
+        """Return the anti-aliasing low-pass for torques and regressor columns before decimation by ``factor``."""
         return cls(ANTI_ALIASING_RATIO * rate / factor, rate)
 
     @cached_property
@@ -62,12 +66,12 @@ class Lowpass:
 
     @property
     def memory(self) -> int:
-        """Margin of a piece in samples: after them, the effect of the past has decayed to rounding error."""
+        """Margin of a piece: the number of samples after which the effect of the past is below rounding errors."""
         return compute_decay_length(self.sections, MEMORY_DECAY)
 
     @property
     def settling(self) -> int:
-        """Number of samples, from an end of a record, within which the effect of the end decays to 1 %."""
+        """Number of samples after which the effect of an end of a record has decayed to 1 %."""
         return compute_decay_length(self.sections, SETTLING_DECAY)
 
     def apply(self, signal: Shaped[np.ndarray, "samples ..."]) -> Shaped[np.ndarray, "samples ..."]:
@@ -96,21 +100,21 @@ def filter_both_ways(sections: FilterSections, signal: ChannelsBySample, reach: 
 
 
 def extend_by_reflection(signal: ChannelsBySample, reach: int) -> Float[np.ndarray, "channels extended"]:
-    """Extend a signal at both ends by point reflection, repeatedly if it is shorter than ``reach``."""
+    """Extend a signal by ``reach`` samples at both ends by point reflection, repeatedly if the signal is shorter."""
     if signal.shape[1] < 2:
         return np.pad(signal, ((0, 0), (reach, reach)), mode="edge")
     return np.pad(signal, ((0, 0), (reach, reach)), mode="reflect", reflect_type="odd")
 
 
 def compute_decay_length(sections: FilterSections, fraction: float) -> int:
-    """Return the number of samples in which the slowest mode of a filter decays to ``fraction``."""
+    """Return the number of samples after which the slowest mode of a filter has decayed to ``fraction``."""
     radius = max(float(np.abs(np.roots(section[3:])).max()) for section in sections)
     return max(1, math.ceil(math.log(fraction) / math.log(radius))) if 0.0 < radius < 1.0 else 1
 
 
 @dataclass(frozen=True)
 class Span:
-    """A piece of a record: its core ``core_start:core_stop``, which is computed from samples ``start:stop``."""
+    """A piece of a record: its core ``core_start:core_stop``, and the samples ``start:stop`` including the margins."""
 
     core_start: int
     core_stop: int
@@ -119,12 +123,12 @@ class Span:
 
     @property
     def core(self) -> slice:
-        """The samples of the core, counted from ``start``."""
+        """Slice of the core, with samples counted from ``start``."""
         return slice(self.core_start - self.start, self.core_stop - self.start)
 
 
 def split_into_spans(start: int, stop: int, size: int, margin: int, length: int) -> Iterator[Span]:
-    """Yield spans whose cores of ``size`` samples cover ``start:stop`` of a record of ``length`` samples."""
+    """Yield spans whose cores, of ``size`` samples each, cover ``start:stop`` of a record of ``length`` samples."""
     for core_start in range(start, stop, size):
         core_stop = min(core_start + size, stop)
         yield Span(core_start, core_stop, max(0, core_start - margin), min(length, core_stop + margin))

@@ -1,7 +1,7 @@
 """Periodic motion: the length of one period, and the mean of all periods.
 
-Averaging n periods divides noise by sqrt(n), without filtering. It is done only on request, because the mean hides
-drift, such as that of friction while the drives warm up.
+Averaging n periods divides the noise by sqrt(n) without filtering. Periods are averaged only on request, because the
+mean hides drift, for example of the friction while the drives warm up.
 """
 
 from __future__ import annotations
@@ -15,19 +15,22 @@ from ytheta.logs.log import Log
 from ytheta.logs.preparing.resample import Grid
 from ytheta.shapes import Float, PerSample, SamplesByJoint
 
-MAX_DISSIMILARITY = 0.02  # of the motion and the same motion one period later
-MAX_RATIO_TO_SMALLEST = 4.0  # the period is the shortest lag whose dissimilarity is below this many times the smallest
+# The dissimilarity of the motion and the same motion one lag later is defined in ``_compute_dissimilarity``.
+MAX_DISSIMILARITY = 0.02  # maximum dissimilarity at a lag of one period
+# The period is the shortest lag at which the dissimilarity has a local minimum of at most this factor times the minimum
+# over all lags.
+MAX_RATIO_TO_SMALLEST = 4.0
 MIN_DISSIMILARITY = 1e-6  # smaller values are rounding errors
-# A lag counts as a period only after the dissimilarity has exceeded this, since any slow motion resembles itself at
-# short lags.
+# Any slow motion resembles itself at short lags. Therefore lags shorter than the first one whose dissimilarity exceeds
+# this value are not periods.
 PEAK_DISSIMILARITY = 0.5
-MAX_SAMPLES = 65536  # compared
-MIN_SAMPLES = 8
-MAX_PERIOD_SHARE = 0.5  # of the segment: two complete periods are needed
+MAX_SAMPLES = 65536  # maximum number of samples that are compared; longer segments are decimated
+MIN_SAMPLES = 8  # minimum number of samples that are compared
+MAX_PERIOD_SHARE = 0.5  # maximum period divided by the length of the segment: two complete periods are needed
 
 
 def find_period(log: Log, grid: Grid) -> float | None:
-    """Return the seconds after which the motion repeats itself, by the autocorrelation of the positions; or None."""
+    """Return the period of the motion in seconds, from the autocorrelation of the positions; None if there is none."""
     dissimilarity, step = _compute_dissimilarity(log, grid)
     count = len(dissimilarity)
     stop = int(MAX_PERIOD_SHARE * (count - 1)) + 1
@@ -51,11 +54,11 @@ def find_period(log: Log, grid: Grid) -> float | None:
 
 
 def check_period(log: Log, grid: Grid, period: float) -> None:
-    """Refuse a period after which the motion does not repeat itself. Any period is accepted for an arm at rest."""
+    """Raise InputError if the motion does not repeat itself after a period. For an arm at rest, accept any period."""
     dissimilarity, step = _compute_dissimilarity(log, grid)
     lag = period / step
     if not 0.0 < lag < len(dissimilarity) - 1:
-        return  # too long, which ``average_periods`` refuses
+        return  # if the period is too long, ``average_periods`` refuses it
     peak = int(np.argmax(dissimilarity > PEAK_DISSIMILARITY))
     if lag < peak or min(dissimilarity[int(lag)], dissimilarity[int(lag) + 1]) > MAX_DISSIMILARITY:
         raise InputError(
@@ -67,8 +70,9 @@ def check_period(log: Log, grid: Grid, period: float) -> None:
 def _compute_dissimilarity(log: Log, grid: Grid) -> tuple[Float[np.ndarray, "lags"], float]:
     """Return the dissimilarity at each lag, and the seconds from one lag to the next.
 
-    The dissimilarity is half the mean square difference between the motion and the same motion one lag later, divided
-    by its variance. It is computed from the joints that move in the longest segment; the array is empty if none does.
+    The dissimilarity is the mean square difference between the motion and the same motion one lag later, divided by
+    twice the variance of the motion. It is computed from the joints that move in the longest segment; if no joint
+    moves, the array is empty.
     """
     segment = max(log.segments, key=lambda segment: segment[1] - segment[0])
     length = grid.count_samples(log, segment)
@@ -92,7 +96,7 @@ def _compute_dissimilarity(log: Log, grid: Grid) -> tuple[Float[np.ndarray, "lag
 
 
 def average_periods(log: Log, grid: Grid, period: float, margin: int) -> tuple[Log, Grid]:
-    """Return the mean period of the longest segment as a log, and its grid.
+    """Return the mean of all periods of the longest segment as a log, and the grid of this log.
 
     The mean is extended periodically by ``margin`` samples at each end.
     """

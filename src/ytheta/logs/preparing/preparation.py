@@ -1,7 +1,7 @@
-"""Decisions about a log before its signals are processed: every "auto" is replaced by a value, with the reason.
+"""Decisions about a log before its signals are processed: each "auto" is replaced by a value, and the reason is given.
 
-The settings of a Preparation contain no "auto". Use them for the validation log too, so that both logs are filtered in
-the same way. The pieces of a Preparation can be processed in parallel.
+The settings of a Preparation contain no "auto". Use these settings for the validation log too, so that both logs are
+filtered in the same way. The pieces of a Preparation can be processed in parallel.
 """
 
 from __future__ import annotations
@@ -22,19 +22,21 @@ from ytheta.logs.preparing.periods import average_periods, check_period, find_pe
 from ytheta.logs.preparing.recorded_velocity import choose_velocity_source
 from ytheta.logs.preparing.resample import Grid, choose_grid, drop_held_rows
 
-SAMPLES_PER_PERIOD = 8.0  # of the cut-off frequency; at the new Nyquist frequency, the gain of the low-pass is 2e-5
-SAMPLES_PER_PIECE = 32768  # large compared with the margins; a dozen channels need 3 MB
+# Number of kept samples per period of the cut-off frequency. The gain of the low-pass at the new Nyquist frequency is
+# then 2e-5.
+SAMPLES_PER_PERIOD = 8.0
+SAMPLES_PER_PIECE = 32768  # pieces are long compared with their margins; a dozen channels need 3 MB
 
 
 @dataclass(frozen=True)
 class PreparationSettings:
-    """How to prepare a log. Frequencies in Hz, times in seconds; "auto" chooses a value for the log."""
+    """How to prepare a log. Frequencies are in Hz and times in seconds; "auto" chooses a value for the log."""
 
     cutoff: float | str = "auto"
     derivative: str = "central"  # or "spline"
-    velocity: str | tuple[bool, ...] = "auto"  # "recorded", "position", or for each joint whether to use the recorded
+    velocity: str | tuple[bool, ...] = "auto"  # "recorded", "position", or one flag per joint: True for recorded
     decimate: int | str = "auto"  # keep every n-th sample after the low-pass
-    trim: float | str = "auto"  # time trimmed at both ends of every segment
+    trim: float | str = "auto"  # time trimmed at each end of every segment
     average_periods: float | str | None = None  # length of one period, or "auto"
 
 
@@ -52,10 +54,10 @@ class Preparation:
     grid                     equally spaced samples of the log
     differentiator           low-pass and derivatives
     uses_recorded_velocity   for each joint, whether recorded velocity is used
-    decimate                 n, if every n-th sample is kept
+    decimate                 n: every n-th sample is kept
     trimmed_samples          number of samples trimmed at each end of every segment
-    band                     frequency band of the motion in Hz, if the cut-off was chosen from the log
-    findings                 the decisions, in words
+    band                     band of the motion in Hz (see ``cutoff``); None if the cut-off was set or no joint moves
+    findings                 the decisions and their reasons as text
     """
 
     log: Log
@@ -75,7 +77,7 @@ class Preparation:
 
     @cached_property
     def direction_differentiator(self) -> Differentiator:
-        """Differentiator of the velocities whose signs are the drive directions; see ``drive_directions``."""
+        """Differentiator for the velocities whose signs are the drive directions; see ``drive_directions``."""
         cutoff = min(CUTOFF_RATIO * float(self.settings.cutoff), MAX_LOWPASS_RATIO * self.grid.rate)
         return make_differentiator(self.settings.derivative, cutoff, self.grid.rate)
 
@@ -90,7 +92,7 @@ class Preparation:
 
 
 def choose_preparation(log: Log, settings: PreparationSettings = DEFAULT_SETTINGS) -> Preparation:
-    """Replace every "auto" in the settings by a value chosen for the log."""
+    """Return the preparation of a log: each "auto" in the settings is replaced by a value chosen for this log."""
     log, held_findings = drop_held_rows(log)
     grid, grid_findings = choose_grid(log)
     findings = [*held_findings, *grid_findings]
@@ -136,7 +138,7 @@ def choose_preparation(log: Log, settings: PreparationSettings = DEFAULT_SETTING
 
 
 def _make_differentiator(log: Log, kind: str, cutoff: float, rate: float) -> Differentiator:
-    """Return the differentiator of a log; errors name the log, because the highest cut-off depends on its rate."""
+    """Return the differentiator of a log. Error messages name the log, whose rate determines the maximum cut-off."""
     try:
         return make_differentiator(kind, cutoff, rate)
     except InputError as error:
@@ -161,7 +163,7 @@ def _require_auto(name: str, value: str) -> None:
 
 
 def _report_kept_samples(log: Log, grid: Grid, trimmed_samples: int, decimate: int) -> Iterator[Finding]:
-    """Yield findings about the samples that are kept; raise InputError if there are none."""
+    """Yield findings about the samples that are kept; raise InputError if no sample is kept."""
     lengths = [grid.count_samples(log, segment) for segment in log.segments]
     trimmed = 2 * trimmed_samples
     short = sum(length <= trimmed for length in lengths)

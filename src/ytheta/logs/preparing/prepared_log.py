@@ -1,4 +1,4 @@
-"""Preparing a log: q, qd, qdd and tau at equal time steps, all low-passed in the same way, as input of regressors.
+"""Preparing a log: computing q, qd, qdd and tau at equal time steps, all low-passed in the same way.
 
 ``prepare_log`` prepares a whole log. ``prepare_pieces`` does the same piece by piece in constant memory; the result
 does not depend on the size of the pieces. To process pieces in parallel, call ``prepare_span`` on each piece of a
@@ -35,8 +35,8 @@ from ytheta.shapes import ChannelsBySample, Float, Int, JointsByGrid, PerSample,
 class MotionSamples:
     """Low-passed motion and torques at equal time steps.
 
-    ``raw_tau`` is the torque before the low-pass, ``rows`` are the recorded rows nearest to the samples, and
-    ``direction`` are the low-passed drive directions, if they were requested.
+    ``raw_tau`` is the torque before the low-pass. ``rows`` are the numbers of the recorded rows nearest to the samples.
+    ``direction`` contains the low-passed drive directions; None if they were not requested.
     """
 
     t: PerSample
@@ -68,12 +68,12 @@ class MotionSamples:
 
 @dataclass(frozen=True, eq=False)
 class PreparedLog:
-    """The prepared motion of a whole log; ``segments`` are the ranges (start, stop) of its samples between gaps."""
+    """The prepared motion of a whole log; ``segments`` are the ranges (start, stop) of samples between gaps."""
 
     motion: MotionSamples
     segments: tuple[tuple[int, int], ...]
     rate: float
-    band: float | None  # of the motion in Hz, if the cut-off was chosen from the log
+    band: float | None  # Hz; None if the cut-off was set or no joint moves
     settings: PreparationSettings
     findings: tuple[Finding, ...]
 
@@ -81,11 +81,15 @@ class PreparedLog:
 def prepare_span(
     preparation: Preparation, segment: tuple[int, int], span: Span, directions: DriveDirections | None = None
 ) -> MotionSamples:
-    """Prepare one piece of a log. Drive directions are low-passed twice, so they need twice the margin."""
+    """Prepare one piece of a log.
+
+    If ``directions`` are given, the span needs twice the margin, because drive directions are computed from low-passed
+    velocities and then low-passed again.
+    """
     log, differentiator = preparation.log, preparation.differentiator
     kept = slice(span.core.start, span.core.stop, preparation.decimate)
 
-    # One quantity at a time, since before decimation it needs many times the memory of the samples that are kept.
+    # Quantities are sampled one at a time, since all samples need many times the memory of the samples that are kept.
     def sample(signal: SamplesByJoint) -> JointsByGrid:
         return preparation.grid.sample(log, segment, span.start, span.stop, (signal,))[0]
 
@@ -105,7 +109,7 @@ def prepare_span(
         torque = sample(log.tau)
         raw_tau = _transpose(torque[:, kept])
         tau = _transpose(differentiator.differentiate(differentiator.smooth(torque), 0, kept))
-    decimated = slice(0, None, preparation.decimate)  # copied, since a view would keep all samples in memory
+    decimated = slice(0, None, preparation.decimate)  # results are copied: a view would keep all samples in memory
     return MotionSamples(
         t=preparation.grid.compute_times(log, segment, span.core_start, span.core_stop)[decimated].copy(),
         q=_transpose(q),

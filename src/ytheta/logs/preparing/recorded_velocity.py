@@ -1,11 +1,11 @@
 """Choosing between recorded velocity and differentiated position, separately for each joint.
 
-A drive differentiates its encoder at a higher rate and with more digits than a log contains. If the recorded velocity
-is right, it is more accurate than the differentiated position. So is the acceleration, which then needs one
-differentiation instead of two: on a UR10e, the torque error on validation data is 4.8 % with recorded velocity and
-5.1 % without. However, the velocity of three wrist joints of a dVRK arm is 5 to 18 % too large. Therefore recorded
-velocity is used only if, after the same low-pass, its scale and its RMS difference from the differentiated position are
-within tolerance.
+A drive differentiates its encoder signal at a higher rate and with more digits than the log contains. Therefore a
+correct recorded velocity is more accurate than the differentiated position. The acceleration is also more accurate,
+because it needs one differentiation instead of two: on a UR10e, the torque error on validation data is 4.8 % with
+recorded velocity and 5.1 % without. However, recorded velocity can be wrong: that of three wrist joints of a dVRK arm
+is 5 to 18 % too large. Therefore both velocities are low-passed and compared; recorded velocity is used only if its
+scale and its RMS difference, relative to the differentiated position, are within tolerance.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from ytheta.logs.log import Log
 from ytheta.logs.preparing.derivatives import Differentiator
 from ytheta.logs.preparing.resample import Grid
 
-MAX_SCALE_ERROR = 0.02
-MAX_MISFIT = 0.05  # RMS difference relative to the RMS velocity
-MAX_SAMPLES = 65536  # compared; in a longer log, those in its middle
-MIN_SAMPLES = 16  # compared
+MAX_SCALE_ERROR = 0.02  # scale: regression coefficient of recorded velocity on differentiated position; ideally 1
+MAX_MISFIT = 0.05  # RMS difference of the two velocities divided by the RMS velocity
+MAX_SAMPLES = 65536  # maximum number of samples that are compared, in the middle of the segment
+MIN_SAMPLES = 16  # minimum number of samples that are compared
 
 
 def choose_velocity_source(
     log: Log, grid: Grid, differentiator: Differentiator, velocity: str | tuple[bool, ...]
 ) -> tuple[tuple[bool, ...], tuple[Finding, ...]]:
-    """Return for each joint whether to use recorded velocity; "auto" compares it with the positions."""
+    """Return for each joint whether to use recorded velocity, and the findings; "auto" compares it with positions."""
     joints = len(log.joints)
     if isinstance(velocity, tuple):
         if len(velocity) != joints:

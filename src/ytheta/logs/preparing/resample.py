@@ -1,17 +1,18 @@
 """Resampling a log to equal time steps, segment by segment.
 
-Grid         Filters need equal steps. If the timestamps are equally spaced, the rows are the samples. If they jitter,
-             there are two cases. Either the sampling itself was uneven and the timestamps are right: interpolate
-             between them. Or the samples were equally spaced and a busy computer recorded late timestamps: ignore the
-             timestamps. The positions distinguish the two, since the motion is smooth only with the right times. Rows
-             are treated as equally spaced if no timestamp deviates by more than half a step and the third differences
-             of the positions are at least halved; in the logs of a KUKA LWR4+ they fall by a factor of 100.
-Held rows    If a log was not checked when it was read and has many held rows (see ``checking.held_rows``), they are
-             dropped before the grid is chosen.
-Why linear   Linear interpolation uses only two rows, so pieces need no margin for it, and it does not amplify noise.
-             Cubic splines, Akima and PCHIP interpolation were compared on logs of UR10e, Panda and dVRK with jitter.
-             The torque errors on validation data agree within 0.02 % for the first two robots, and linear interpolation
-             is best for the noisy dVRK.
+Grid         Filters need equal time steps. If the timestamps are equally spaced, the rows are the samples. If the
+             timestamps jitter, there are two cases. If the sampling was uneven and the timestamps are right, the log is
+             interpolated between the timestamps. If the sampling was even, but a busy computer recorded late
+             timestamps, the timestamps are ignored. The positions distinguish the two cases, since the motion is smooth
+             only with the right times. Rows are treated as equally spaced if no timestamp deviates by more than half a
+             step and if this at least halves the third differences of the positions. In the logs of a KUKA LWR4+, it
+             divides the third differences by 100.
+Held rows    If a log was not checked and has many held rows (see ``checking.held_rows``), these rows are dropped before
+             the grid is chosen.
+Why linear   Linear interpolation uses only two rows, so that pieces need no margin, and does not amplify noise. It was
+             compared with cubic spline, Akima and PCHIP interpolation on logs with jitter of UR10e, Panda and dVRK. The
+             torque errors on validation data differ by at most 0.02 % for UR10e and Panda; for the noisy dVRK, linear
+             interpolation is best.
 """
 
 from __future__ import annotations
@@ -29,16 +30,18 @@ from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.log import Log
 from ytheta.shapes import Int, JointsByGrid, PerSample, SamplesByJoint
 
-MAX_EVEN_DEVIATION = 1e-3  # steps; timestamps this close to a uniform grid count as equally spaced
-MAX_TIMESTAMP_DELAY = 0.5  # steps; larger deviations from a uniform grid mean that the sampling itself was uneven
-MAX_ROUGHNESS_RATIO = 0.5  # of third differences by row to those by timestamp; below it, timestamps are ignored
-MIN_HELD_SHARE = 0.01  # of the rows; fewer held rows are not dropped
-WINDOW_ROWS, MAX_WINDOWS = 8192, 8  # windows of rows on which decisions are based
+MAX_EVEN_DEVIATION = 1e-3  # deviation from a uniform grid in steps; up to it, timestamps count as equally spaced
+MAX_TIMESTAMP_DELAY = 0.5  # deviation from a uniform grid in steps; above it, the sampling itself was uneven
+# Ratio of the third differences of the positions taken by row to those taken by timestamp; if it is below this value,
+# the timestamps are ignored.
+MAX_ROUGHNESS_RATIO = 0.5
+MIN_HELD_SHARE = 0.01  # held rows divided by all rows; up to this share, held rows are not dropped
+WINDOW_ROWS, MAX_WINDOWS = 8192, 8  # size and approximate number of the windows in which roughness is computed
 
 
 @dataclass(frozen=True)
 class Grid:
-    """Equally spaced samples of a log: its rows if ``by_rows``, otherwise interpolated between the timestamps."""
+    """Equally spaced samples of a log: the rows if ``by_rows``; otherwise interpolated between the timestamps."""
 
     step: float
     by_rows: bool = True
@@ -53,7 +56,7 @@ class Grid:
         first, end = segment
         if self.by_rows or end - first < 2:
             return end - first
-        # The tolerance keeps a last row that is on the grid up to rounding.
+        # With the tolerance, the last row counts as a sample if it is on the grid up to rounding errors.
         return int((log.t[end - 1] - log.t[first]) / self.step + 1e-6) + 1
 
     def compute_times(self, log: Log, segment: tuple[int, int], start: int, stop: int) -> PerSample:
@@ -94,7 +97,7 @@ class Grid:
 
 
 def drop_held_rows(log: Log) -> tuple[Log, tuple[Finding, ...]]:
-    """Drop held rows if there are many; return the log and the finding about them."""
+    """Drop held rows if there are many; return the log and the findings about held rows."""
     edits = find_held_rows(log)
     if len(edits.drop) <= MIN_HELD_SHARE * len(log):
         return log, ()
@@ -102,7 +105,7 @@ def drop_held_rows(log: Log) -> tuple[Log, tuple[Finding, ...]]:
 
 
 def choose_grid(log: Log) -> tuple[Grid, tuple[Finding, ...]]:
-    """Choose the grid of a log; return it and the finding about uneven timestamps."""
+    """Return the grid chosen for a log, and the finding about uneven timestamps if there are any."""
     pairs = sum(stop - start - 1 for start, stop in log.segments)
     if pairs < 1:
         raise InputError(
@@ -144,7 +147,7 @@ def choose_grid(log: Log) -> tuple[Grid, tuple[Finding, ...]]:
 
 
 def _choose_windows(log: Log) -> Iterator[tuple[int, int]]:
-    """Yield a few windows (start, stop) spread over the log, so that decisions about a long log are fast too."""
+    """Yield a few windows (start, stop) of rows, distributed across the log, so that long logs are not slow."""
     for first, end in log.segments[:: max(1, len(log.segments) // MAX_WINDOWS)]:
         windows = max(1, MAX_WINDOWS // len(log.segments))
         stride = max(WINDOW_ROWS, (end - first) // windows)
@@ -155,7 +158,7 @@ def _choose_windows(log: Log) -> Iterator[tuple[int, int]]:
 
 
 def _compute_max_deviation(log: Log, segment: tuple[int, int], step: float) -> float:
-    """Return the maximum distance, in steps, between the timestamps and the best uniform grid of that step."""
+    """Return the maximum deviation, in steps, of the timestamps from the best uniform grid with this step."""
     first, end = segment
     highest, lowest = -np.inf, np.inf
     for start in range(first, end, WINDOW_ROWS):
@@ -166,7 +169,7 @@ def _compute_max_deviation(log: Log, segment: tuple[int, int], step: float) -> f
 
 
 def _compute_roughness(log: Log, grid: Grid) -> float:
-    """Return the RMS of the third differences of the positions on a grid: the median of the joints."""
+    """Return the RMS third difference of the positions on a grid, as the median of all joints."""
     squares = []
     for window in _choose_windows(log):
         (samples,) = grid.sample(log, window, 0, grid.count_samples(log, window), (log.q,))

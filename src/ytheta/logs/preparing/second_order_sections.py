@@ -1,7 +1,7 @@
-"""Recursive filters as second-order sections: their design, their steady state, and filtering.
+"""Recursive filters as second-order sections: design, steady state, and filtering.
 
 The functions are equivalent to SciPy's ``butter``, ``sosfilt_zi`` and ``sosfilt``. Importing ``scipy.signal`` takes one
-second and 80 MB, so only its compiled loop is loaded.
+second and 80 MB; therefore only the compiled loop of ``sosfilt`` is loaded.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ LOOP_MODULE = "scipy.signal._sosfilt"
 
 
 def design_butterworth(order: int, cutoff: float, rate: float) -> FilterSections:
-    """Design a Butterworth low-pass by the bilinear transform; the poles closest to the unit circle come last."""
+    """Return a Butterworth low-pass designed by the bilinear transform; poles closest to the unit circle come last."""
     warped = 4.0 * np.tan(np.pi * (2.0 * cutoff / rate) / 2.0)
     analog = warped * -np.exp(1j * np.pi * np.arange(1 - order, order, 2) / (2 * order))
     poles = (4.0 + analog) / (4.0 - analog)
-    upper = ((poles + poles[::-1].conj()) / 2.0)[: (order + 1) // 2]  # one of each pair, then the real one
+    upper = ((poles + poles[::-1].conj()) / 2.0)[: (order + 1) // 2]  # one of each conjugate pair, then a real one
     sections = [[1.0, 2.0, 1.0, *np.poly([pole, pole.conj()])] for pole in upper[: order // 2]]
     if order % 2:
         sections.append([1.0, 1.0, 0.0, 1.0, -upper[-1].real, 0.0])
@@ -44,12 +44,12 @@ def compute_steady_state(sections: FilterSections) -> Float[np.ndarray, "section
 
 
 def filter_in_place(sections: FilterSections, channels: ChannelsBySample, states: FilterStates) -> None:
-    """Filter the channels in place; ``states`` are the initial states and are replaced by the final ones."""
+    """Filter the channels in place; ``states`` contains the initial states and is overwritten with the final states."""
     _LOOP(sections, channels, states)
 
 
 def _load_compiled_loop() -> FilterLoop:
-    """Load SciPy's compiled loop under its own module name, so that a later import of scipy.signal reuses it."""
+    """Load SciPy's compiled loop under the name of its module, so that a later import of scipy.signal reuses it."""
     package = find_spec("scipy")
     if LOOP_MODULE not in sys.modules and package is not None:
         folders = [f"{folder}/signal" for folder in package.submodule_search_locations or ()]
@@ -72,8 +72,8 @@ def _filter_with_scipy(sections: FilterSections, channels: ChannelsBySample, sta
     states[:] = after.swapaxes(0, 1)
 
 
-# Loaded here and not at the first call, so that threads do not load it twice. The loop is private in SciPy; if it has
-# changed, the public function is used.
+# The loop is loaded here and not at the first call, so that threads do not load it twice. It is private in SciPy; if
+# its interface has changed, the public function ``sosfilt`` is used.
 try:
     _LOOP: FilterLoop = _load_compiled_loop()
 except (ImportError, AttributeError, KeyError, TypeError, ValueError):

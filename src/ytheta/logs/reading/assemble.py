@@ -1,7 +1,7 @@
 """Assembling a Log from the columns of a table, in SI units and in the order of the robot's actuated coordinates.
 
-Columns are copied chunk by chunk into arrays of their final size; all conversions are done in place. Peak memory is
-therefore that of the log and one chunk.
+Columns are copied chunk by chunk into arrays of the final size, and all conversions are done in place. Therefore peak
+memory is the size of the log plus one chunk.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from ytheta.logs.reading.table import ColumnTable
 from ytheta.robot.robot import Robot
 from ytheta.shapes import MotorsByJoint, PerJoint, PerSample, SamplesByJoint
 
-ROWS_PER_CHUNK = 1 << 17  # 1 MB of a column
+ROWS_PER_CHUNK = 1 << 17  # 1 MB per column
 
 
 def assemble_log(table: ColumnTable, robot: Robot, mapping: ColumnMapping, source: str) -> Log:
-    """Return the log that a table contains; ``source`` is the name of its file."""
+    """Return the log that a table contains; ``source`` is the name of the table's file."""
     joints = robot.actuated
     if not joints:
         raise InputError(f"robot {robot.name!r} has no actuated coordinates, so it cannot have a log")
@@ -87,7 +87,7 @@ def _report_columns(columns: LogColumns, table: ColumnTable, joints: tuple[str, 
 
 
 class _Assembler:
-    """Makes the arrays of a log, one quantity at a time."""
+    """Builds the arrays of a log, one quantity at a time."""
 
     def __init__(self, table: ColumnTable, mapping: ColumnMapping, rows: slice, joints: int) -> None:
         self.table = table
@@ -131,7 +131,7 @@ class _Assembler:
             np.multiply(column[start + begin : start + end], factor, out=target[begin:end])
 
     def _broadcast(self, section: str, factor: Factor | None) -> PerJoint:
-        """Return one factor for each joint; 1 if there is none in the mapping."""
+        """Return one factor for each joint; all factors are 1 if the mapping contains none."""
         if factor is None:
             return np.ones(self.joints)
         if len(factor) not in (1, self.joints):

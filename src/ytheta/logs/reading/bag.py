@@ -1,8 +1,8 @@
-"""ROS 2 bags: ``sensor_msgs/msg/JointState`` from a bag folder, an ``.mcap`` or a ``.db3`` file, without ROS.
+"""Reading ``sensor_msgs/msg/JointState`` from a ROS 2 bag (a bag folder, an ``.mcap`` or a ``.db3`` file) without ROS.
 
 Columns are called ``q_<joint>``, ``qd_<joint>``, ``tau_<joint>``, because a JointState message lists its joints by
-name, in any order, and may contain joints that the robot does not have. Time is the timestamp in the message's header,
-or the time of recording if that is zero; the first message is at 0.
+name, in any order, and may contain joints that the robot does not have. Time is the timestamp in the message's header;
+if this timestamp is zero, it is the time of recording. Times are relative to the first message.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ FIELDS = (("q", "position"), ("qd", "velocity"), ("tau", "effort"))
 
 
 def read_bag(path: Path, joints: Sequence[str], topic: str | None = None) -> ColumnTable:
-    """Return the table of a bag: the messages of one topic that contain all ``joints``."""
+    """Return the table of a bag. Its rows are the messages of one topic that contain all ``joints``."""
     try:
         from rosbags.highlevel import AnyReader, AnyReaderError
         from rosbags.rosbag2 import ReaderError
@@ -43,7 +43,7 @@ def read_bag(path: Path, joints: Sequence[str], topic: str | None = None) -> Col
         raise
     except (AnyReaderError, ReaderError, OSError) as error:
         raise _make_unreadable_error(path, error) from None
-    except Exception as error:  # on damaged files, the storage libraries raise their own types of errors
+    except Exception as error:  # the storage libraries raise their own exception types on damaged files
         raise _make_unreadable_error(path, error) from error
 
 
@@ -73,7 +73,7 @@ def _collect_messages(source: str, messages: Iterator[tuple[int, Any]], joints: 
             indices_by_names[names] = [names.index(joint) for joint in joints] if has_all else None
         indices = indices_by_names[names]
         if indices is None:
-            continue  # joints of another publisher on the same topic
+            continue  # a message of another publisher on the same topic, with other joints
         stamp = message.header.stamp.sec * 1_000_000_000 + message.header.stamp.nanosec
         times.append(stamp or recorded)
         for name, field in FIELDS:

@@ -1,8 +1,9 @@
 """Finding the columns of a table that contain time, positions, velocities and torques.
 
-If there is a mapping, it selects the columns. Otherwise they are found by name: ``t`` or ``time``; ``q1 … qn``, counted
-from 1 or from 0 in the order of the robot's actuated coordinates; or the quantity and the name of a coordinate, such as
-``q_elbow`` or ``elbow.tau``.
+The mapping selects the columns. Columns of quantities that the mapping does not contain are found by name. Time is
+called ``t``, ``time`` or ``timestamp``. The names of the other columns consist of a quantity and either a number
+(``q1 … qn``, counted from 1 or from 0 in the order of the robot's actuated coordinates) or the name of a coordinate
+(``q_elbow``, ``elbow.tau``).
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ QUANTITY_NAMES = {
 
 @dataclass(frozen=True)
 class LogColumns:
-    """Names of the columns to read; empty for quantities that the file does not contain.
+    """Names of the columns to read; a tuple is empty if the file does not contain the quantity.
 
-    ``guessed``: the file has no header, and the columns were assigned by their number.
+    ``guessed`` is true if the file has no header, so that columns were assigned according to how many there are.
     """
 
     t: str | None
@@ -39,7 +40,7 @@ class LogColumns:
 
 
 def describe_missing(key: str, joints: Sequence[str], names: Sequence[str]) -> tuple[str, str]:
-    """Return two texts: the expected columns of a quantity, with similar names in the file; and the remedy."""
+    """Return two texts about a missing quantity: the expected columns (with similar names in the file), the remedy."""
     expected = f"column {key}1" if len(joints) == 1 else f"columns {key}1 … {key}{len(joints)}"
     *others, last = QUANTITY_NAMES[key]
     return (
@@ -50,7 +51,7 @@ def describe_missing(key: str, joints: Sequence[str], names: Sequence[str]) -> t
 
 
 def find_columns(table: ColumnTable, joints: Sequence[str], mapping: ColumnMapping, source: str) -> LogColumns:
-    """Return the columns of a table that make up a log; error messages name the file as ``source``."""
+    """Return the columns of a table that make up a log; ``source`` is the name of the file in error messages."""
     search = _ColumnSearch(table, tuple(joints), mapping, source)
     if not table.has_header and not mapping.columns:
         return search.guess_from_count()
@@ -61,7 +62,7 @@ def find_columns(table: ColumnTable, joints: Sequence[str], mapping: ColumnMappi
 
 
 def _suggest(name: str, names: Sequence[str]) -> str:
-    """Return similar names, or all names, in brackets."""
+    """Return in brackets the names similar to ``name``, or all names."""
     suggestion = suggest_names(name, names).removeprefix("; ")
     return f" ({suggestion})" if suggestion else ""
 
@@ -75,7 +76,7 @@ class _ColumnSearch:
 
     @property
     def names(self) -> dict[str, str]:
-        """Names of the columns, with their lower-case forms as keys."""
+        """Names of the columns; the keys are the names in lower case."""
         return {name.strip().casefold(): name for name in reversed(self.table.names)}
 
     def find_time(self) -> str | None:
@@ -93,7 +94,7 @@ class _ColumnSearch:
         )
 
     def find_quantity(self, key: str) -> tuple[str, ...]:
-        """Return the columns of one quantity; empty if the file does not contain it."""
+        """Return the columns of one quantity; an empty tuple if the file does not contain the quantity."""
         if key in self.mapping.columns:
             return self._resolve_all(key, self.mapping.columns[key])
         if key == "current" or (key == "tau" and "current" in self.mapping.columns):
@@ -107,7 +108,7 @@ class _ColumnSearch:
         return ()
 
     def guess_from_count(self) -> LogColumns:
-        """Return the columns of a file without a header: t, q, tau or t, q, qd, tau, depending on their number."""
+        """Return the columns of a file without a header: (t, q, tau) or (t, q, qd, tau), depending on their count."""
         n, names = len(self.joints), self.table.names
         first = 0 if self.mapping.rate is not None else 1
         quantities, rest = divmod(len(names) - first, n)
@@ -127,7 +128,7 @@ class _ColumnSearch:
         return InputError(f"{self.source} has no {statement}; {remedy}")
 
     def _find_by_joint(self, word: str) -> tuple[str, ...]:
-        """Return the columns named after the actuated coordinates; empty if one is missing."""
+        """Return the columns named after the actuated coordinates; an empty tuple if one is missing."""
         columns: list[str] = []
         for joint in self.joints:
             forms = [f"{a}{separator}{b}" for separator in "_./" for a, b in ((word, joint), (joint, word))]
@@ -140,7 +141,7 @@ class _ColumnSearch:
     def _find_by_number(self, key: str, word: str) -> tuple[str, ...]:
         """Return the columns numbered from 1 or from 0.
 
-        Raise InputError if there are more or fewer than actuated coordinates.
+        Raise InputError if their number differs from the number of actuated coordinates.
         """
         for form in (f"{word}{{}}", f"{word}_{{}}"):
             numbers = [k for k in range(len(self.table.names) + 1) if form.format(k) in self.names]
@@ -176,7 +177,7 @@ class _ColumnSearch:
         return tuple(self._resolve(key, reference) for reference in references)
 
     def _resolve(self, key: str, reference: Reference) -> str:
-        """Return the column with a name or a number from the mapping."""
+        """Return the name of the column to which the mapping refers by name or by number."""
         names = self.table.names
         if isinstance(reference, int):
             if reference >= len(names):

@@ -1,8 +1,8 @@
-"""Text logs.
+"""Reading text logs.
 
-Polars parses the numbers. Rows that it cannot parse are read again from the text, so that errors name the line.
-An incomplete last line is dropped and reported; blank lines and comments are skipped. A line with the wrong number of
-fields, or with a field that is not a number, is an error, because its meaning is unknown.
+Polars parses the numbers. Rows that Polars cannot parse are read again from the text, so that error messages contain
+the line number. An incomplete last line is dropped and reported; blank lines and comments are skipped. Any other line
+with the wrong number of fields, or with a field that is not a number, is an error, because its meaning is unknown.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ytheta.shapes import PerSample
 class _UnparsedRows:
     """Classification of the rows that Polars did not parse.
 
-    ``drop``: rows to leave out. ``padded``: some fields are valid numbers with spaces beside them.
+    ``drop``: rows to leave out. ``padded``: whether there are valid numbers with spaces before or after them.
     """
 
     drop: tuple[int, ...] = ()
@@ -75,7 +75,7 @@ def _read_table(path: Path, dialect: Dialect) -> ColumnTable:
         raise InputError(
             f"{path} cannot be read as a text table: {str(error).splitlines()[0]}; export it again"
         ) from None
-    # A separator at the end of every line makes an empty last column, which does not make the rows unparsed.
+    # If every line ends with a separator, the last column is empty; this does not count as a row that was not parsed.
     used = [name for name in numbers if frame[name].null_count() < len(frame)] or numbers
     has_null = frame.select(pl.any_horizontal(pl.col(used).is_null())).to_series().to_numpy()
     rows = {int(row) for row in np.flatnonzero(has_null)}
@@ -92,11 +92,11 @@ def _read_table(path: Path, dialect: Dialect) -> ColumnTable:
 
 
 def _classify_unparsed_rows(path: Path, dialect: Dialect, rows: set[int]) -> _UnparsedRows:
-    """Read these rows again from the text; Polars did not parse all of their fields."""
+    """Classify rows by reading their text again; Polars did not parse all fields of these rows."""
     drop: list[int] = []
     findings: tuple[Finding, ...] = ()
     padded = False
-    short_line = None  # an incomplete line; an error if another line follows
+    short_line = None  # line number and field count of an incomplete line; an error if another line follows
     for row, (number, line) in enumerate(_iterate_data_lines(path, dialect)):
         if short_line is not None and line.strip():
             raise _make_wrong_length_error(path, *short_line, dialect.columns)

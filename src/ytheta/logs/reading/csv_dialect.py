@@ -1,7 +1,7 @@
 """The dialect of a text file (separator, decimal separator, header, comments), detected from its first lines.
 
-The sniffer of Python's csv module mistakes decimal points and minus signs for separators. This one chooses the
-separator that divides most of the first lines into the same number of fields.
+Python's ``csv.Sniffer`` mistakes decimal points and minus signs for separators. This module chooses the separator that
+splits the largest number of lines into the same number of fields.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 COMMENT_PREFIXES = ("#", "%")
-SEPARATORS = (";", "\t", ",", " ")  # first those that are never part of a number
+SEPARATORS = (";", "\t", ",", " ")  # separators that are never part of a number come first
 SAMPLED_LINES = 200
 MISSING_VALUES = frozenset({"", "na", "n/a", "null", "none", "-"})
 
@@ -21,7 +21,7 @@ _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?")
 
 @dataclass(frozen=True)
 class Dialect:
-    """How to parse a text file. ``names`` is None without a header; ``skip`` counts the lines before the data."""
+    """How to parse a text file. ``names`` is None without a header; ``skip`` is the number of lines before the data."""
 
     separator: str
     columns: int
@@ -29,15 +29,15 @@ class Dialect:
     skip: int = 0
     decimal_comma: bool = False
     comment: str | None = None
-    quoted: bool = False  # fields are in quotes; if not, quotes are ignored, since a stray one would join lines
-    padded: bool = False  # there are spaces beside separators, which Polars would treat as part of the fields
+    quoted: bool = False  # fields are in quotes; otherwise quotes are ignored, since a stray quote would join lines
+    padded: bool = False  # there are spaces next to separators; Polars would treat the spaces as part of the fields
 
     def split(self, line: str) -> list[str]:
         return split_fields(line, self.separator)
 
 
 def split_fields(line: str, separator: str) -> list[str]:
-    """Split a line into its fields; if the separator is a space, any run of whitespace counts as one separator."""
+    """Split a line into its fields; if the separator is a space, consecutive whitespace counts as one separator."""
     if separator == " ":
         line = " ".join(line.split())
     return next(csv.reader([line.strip("\r\n")], delimiter=separator), [])
@@ -48,7 +48,7 @@ def is_comment(line: str) -> bool:
 
 
 def parse_number(text: str, *, decimal_comma: bool = False) -> float | None:
-    """Return the number in a field: None if the field is not a number, NaN if it marks a missing value."""
+    """Return the number in a field; NaN if the field marks a missing value, None if it is not a number."""
     text = text.strip().strip('"').strip()
     if text.lower() in MISSING_VALUES:
         return float("nan")
@@ -59,7 +59,7 @@ def parse_number(text: str, *, decimal_comma: bool = False) -> float | None:
 
 
 def sniff_dialect(lines: list[str], skip: int = 0) -> Dialect | None:
-    """Detect the dialect of a file from its first lines, ignoring the first ``skip``; None if there is no data."""
+    """Return the dialect of a file, detected from ``lines`` without the first ``skip``; None if there is no data."""
     numbered = [(k, line) for k, line in enumerate(lines) if k >= skip and line.strip()]
     content = [(k, line) for k, line in numbered if not is_comment(line)]
     comment = next((line.lstrip()[0] for _, line in numbered if is_comment(line)), None)
@@ -81,7 +81,7 @@ def sniff_dialect(lines: list[str], skip: int = 0) -> Dialect | None:
 
 
 def _choose_separator(lines: list[str]) -> tuple[str, int]:
-    """Return the separator for which most lines have the same number of fields, and that number."""
+    """Return the separator for which most lines have the same number of fields, and this number of fields."""
     best, most_lines, columns = ",", 0, 1
     for separator in SEPARATORS:
         count, lines_with = Counter(len(split_fields(line, separator)) for line in lines).most_common(1)[0]
@@ -98,7 +98,7 @@ def _parse_header(fields: list[str], *, decimal_comma: bool) -> tuple[str, ...] 
 
 
 def _parse_commented_header(comments: list[str], separator: str, count: int) -> tuple[str, ...] | None:
-    """Return the names in the last comment before the data, where numpy.savetxt writes them; None without them."""
+    """Return the names in the last comment before the data, where numpy.savetxt writes them; None if there are none."""
     if not comments:
         return None
     names = split_fields(comments[-1].strip().lstrip("".join(COMMENT_PREFIXES)).strip(), separator)

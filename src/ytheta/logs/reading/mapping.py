@@ -1,10 +1,10 @@
 """The meaning of a log's columns: a mapping in TOML, or a dict of the same form.
 
-Every quantity is converted to the robot's own coordinates and SI units in this order::
+Each quantity is converted to the robot's own coordinates and SI units in this order::
 
     column ──scale──sign──gain (current only)──▶ motor side ──matrix R──▶ joint side ──offset──▶ q, qd, tau
 
-With a motor matrix, motor angle = R · joint angle, hence q = R⁻¹ q_motor, qd = R⁻¹ qd_motor and tau = Rᵀ tau_motor.
+The motor matrix R is defined by q_motor = R q. Hence q = R⁻¹ q_motor, qd = R⁻¹ qd_motor and tau = Rᵀ tau_motor.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ References = str | tuple[Reference, ...]
 
 @dataclass(frozen=True)
 class ColumnMapping:
-    """Which column contains which quantity, and how to convert it to SI units. The defaults are an empty mapping."""
+    """Which column contains which quantity, and how to convert it to SI units. By default, the mapping is empty."""
 
     t: Reference | None = None
     columns: Mapping[str, References] = field(default_factory=dict)
@@ -41,21 +41,21 @@ class ColumnMapping:
     rows: tuple[int, int | None] = (0, None)  # (start, stop)
     skip: int = 0
     topic: str | None = None
-    source: str = "mapping"  # name of its file in error messages
+    source: str = "mapping"  # name of the mapping's file in error messages
 
     @property
     def has_position_unit(self) -> bool:
-        """Whether [scale] gives the unit of positions, so that it is not checked."""
+        """Whether [scale] gives the unit of positions; if so, this unit is not checked."""
         return "q" in self.scale
 
     @property
     def has_time_unit(self) -> bool:
-        """Whether [scale] t is a known unit of time (s, ms, us, ns); any other factor leaves the unit open."""
+        """Whether [scale] t is the factor of a unit of time (s, ms, us, ns); if so, the unit of time is not checked."""
         return all(factor in UNITS["t"].values() for factor in self.scale.get("t", (0.0,)))
 
 
 def read_mapping(source: str | Path | Mapping[str, Any] | ColumnMapping | None) -> ColumnMapping:
-    """Read a mapping from a TOML file or a dict; None gives an empty one."""
+    """Read a mapping from a TOML file or a dict; None gives an empty mapping."""
     if source is None:
         return ColumnMapping()
     if isinstance(source, ColumnMapping):

@@ -13,8 +13,8 @@ from ytheta.files.lengths import parse_scalar
 from ytheta.files.toml_table import describe_value, to_finite_number
 from ytheta.shapes import MotorsByJoint
 
-Reference = str | int  # a column's name, or its number from 0
-Factor = tuple[float, ...]  # one for all joints, or one for each
+Reference = str | int  # a column's name, or its number counted from 0
+Factor = tuple[float, ...]  # one factor for all joints, or one for each joint
 
 _POSITION_UNITS = {
     "radians": 1.0,
@@ -34,7 +34,7 @@ UNITS: dict[str, dict[str, float]] = {
 
 
 class Section:
-    """One table of a mapping. Keys are taken out one by one; keys that are left at the end are unknown."""
+    """One table of a mapping. Keys are removed as they are read; any keys left at the end are unknown."""
 
     def __init__(self, values: Mapping[str, Any], source: str) -> None:
         self._values = dict(values)
@@ -45,12 +45,12 @@ class Section:
         return InputError(f"{self.source}: {text}")
 
     def take(self, key: str) -> Any:
-        """Take the value of a key; None if it is absent."""
+        """Remove a key and return its value; None if the key is absent."""
         self._known.add(key)
         return self._values.pop(key, None)
 
     def take_section(self, key: str) -> Section:
-        """Take the table under a key; an empty one if it is absent."""
+        """Remove a key and return the table under it; an empty table if the key is absent."""
         value = self.take(key)
         if value is not None and not isinstance(value, Mapping):
             raise self.make_error(f"{key!r} should be a table; write [{key}] above its keys")
@@ -63,7 +63,7 @@ class Section:
     def take_factors(
         self, keys: Sequence[str], units: Mapping[str, Mapping[str, float]] | None = None
     ) -> dict[str, Factor]:
-        """Take the factors of these quantities: numbers or units, or lists of them. Refuse other keys."""
+        """Return the factors of these quantities, given as a number, a unit or a list of these. Refuse other keys."""
         factors = {key: self._parse_factor(key, value, units) for key in keys if (value := self.take(key)) is not None}
         self.refuse_unknown_keys()
         return factors
@@ -75,13 +75,13 @@ class Section:
         return number
 
     def parse_count(self, key: str, value: Any) -> int:
-        """Return a non-negative integer."""
+        """Return ``value`` if it is a non-negative integer; otherwise raise InputError."""
         if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
             return value
         raise self.make_error(f"{key!r} requires non-negative integers, not {describe_value(value)}")
 
     def take_matrix(self, key: str) -> MotorsByJoint | None:
-        """Take an invertible square matrix."""
+        """Remove a key and return its value as an invertible square matrix; None if the key is absent."""
         value = self.take(key)
         if value is None:
             return None
@@ -101,7 +101,7 @@ class Section:
         return tuple(self._parse_number_or_unit(key, entry, known) for entry in entries)
 
     def _parse_number_or_unit(self, key: str, value: Any, known: Mapping[str, float] | None) -> float:
-        """Return a number, or the factor of a unit if units are allowed."""
+        """Return a number, or the factor of a unit. ``known`` is None if units are not allowed."""
         if known is None or not isinstance(value, str) or any(char.isdigit() for char in value):
             return self._parse_number(key, value)
         if value not in known:

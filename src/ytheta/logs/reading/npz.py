@@ -1,7 +1,7 @@
-"""NumPy archives: one array per column (``t``, ``q1``, …) or per quantity (``q`` of shape samples x joints).
+"""Reading NumPy archives with one array per column (``t``, ``q1``, …) or per quantity (``q``: samples x joints).
 
-The columns of a two-dimensional array ``q`` are called q1, q2, … Pickled objects are refused, since unpickling runs
-code from the file.
+The columns of a two-dimensional array ``q`` are called q1, q2, … Pickled objects are refused, since unpickling can
+run code from the file.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def read_npz(path: Path) -> ColumnTable:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             arrays = {name: _read_array(path, archive, name) for name in archive.files}
     except (OSError, EOFError, zipfile.BadZipFile, ValueError) as error:
-        # NumPy treats every unknown format as a pickle and suggests unpickling it.
+        # NumPy treats a file of unknown format as a pickle, and its error message suggests unpickling the file.
         reason = "it is not an .npz file" if "pickle" in str(error) else str(error).splitlines()[0]
         raise InputError(
             f"{path} cannot be read as a NumPy archive: {reason}; write it with numpy.savez(file, t=t, q=q, tau=tau)"

@@ -1,4 +1,4 @@
-"""Parquet logs. Rows are read on demand, so that reading needs only about one megabyte more than the log itself."""
+"""Reading Parquet logs. Rows are read on demand, so that reading needs only about 1 MB in addition to the log."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ParquetColumn:
 
 
 class ParquetColumns(Mapping[str, ParquetColumn]):
-    """The columns of a Parquet file by name; a column that does not contain numbers is refused."""
+    """The columns of a Parquet file by name. Access to a column that does not contain numbers raises InputError."""
 
     def __init__(self, path: Path, schema: Mapping[str, pl.DataType]) -> None:
         self._path = path
@@ -57,7 +57,7 @@ class ParquetColumns(Mapping[str, ParquetColumn]):
 
 
 def read_parquet(path: Path) -> ColumnTable:
-    """Return the table of a Parquet file; only its footer is read here."""
+    """Return the table of a Parquet file; only the file's footer is read here."""
     import polars as pl
 
     try:
@@ -69,7 +69,7 @@ def read_parquet(path: Path) -> ColumnTable:
 
 
 def _scan(path: Path) -> pl.LazyFrame:
-    """Scan exactly the named file: no wildcards, no columns from folder names."""
+    """Scan one file, without wildcards in its name and without columns from folder names."""
     import polars as pl
 
     return pl.scan_parquet(path, glob=False, hive_partitioning=False)

@@ -33,9 +33,9 @@ def read_log(
 ) -> Log:
     """Read a log, convert it to the robot's coordinates and SI units, check it and repair it.
 
-    ``mapping`` defines the meaning of the columns if their names do not. It is a TOML file or a dict of the same form;
-    docs/logs.md describes it. The ``findings`` of the log list all faults and repairs; ``strict`` refuses a log with
-    any finding more serious than a note.
+    ``mapping`` defines the meaning of the columns if it does not follow from their names. The mapping is a TOML file or
+    a dict of the same form; docs/logs.md describes this form. The ``findings`` of the log list all faults and repairs.
+    ``strict`` refuses a log with any finding more serious than a note.
     """
     file = Path(path)
     columns = read_mapping(mapping)
@@ -81,6 +81,6 @@ def _check_path(path: Path) -> bool:
             return False
     except (FileNotFoundError, NotADirectoryError):
         raise InputError(f"{path} does not exist; check the path of the log") from None
-    except (OSError, ValueError) as error:  # no permission, a name that is too long or contains a null character
+    except (OSError, ValueError) as error:  # no permission; or the name is too long or contains a null character
         reason = getattr(error, "strerror", None) or error
         raise InputError(f"{path} cannot be read: {reason}; check its path and permissions") from None

@@ -1,6 +1,6 @@
 """ColumnTable: the columns of a log file by name, in the order of the file, before their meaning is known.
 
-Rows of a column are read by slicing it. A column is an array, or an object that reads each slice from the file.
+A column is an array, or an object that reads a slice of rows from the file on demand.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from ytheta.shapes import PerSample
 
 @runtime_checkable
 class Column(Protocol):
-    """An array, or an object that reads slices of one."""
+    """An array, or an object that reads slices of rows from a file."""
 
     def __getitem__(self, rows: slice, /) -> PerSample: ...
 
 
 @dataclass(frozen=True, eq=False)
 class ColumnTable:
-    """Named columns of equal length; if the file has no header, they are called 0, 1, 2, …"""
+    """Named columns of equal length; if the file has no header, the columns are called 0, 1, 2, …"""
 
     columns: Mapping[str, Column]
     rows: int

@@ -1,4 +1,4 @@
-"""The text of a log file: its encoding, its first lines, and its lines by number."""
+"""The text of a log file: its encoding, its first lines, and its numbered lines."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-HEAD_BYTES = 1 << 20  # the first lines are taken from these bytes
+HEAD_BYTES = 1 << 20  # number of bytes at the start of the file from which the first lines are read
 UTF8_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 UTF16_BYTE_ORDER_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
@@ -25,9 +25,10 @@ def iterate_lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def normalize_text(path: Path, separator: str, *, padded: bool) -> Path | bytes:
-    """Return text that Polars can read: the file itself, or its content in UTF-8 without spaces beside separators.
+    """Return input for Polars: the path, or the file's content in UTF-8 without spaces next to separators.
 
-    If the separator is a space, runs of whitespace become commas. Line breaks are kept, so line numbers do not change.
+    If the separator is a space, consecutive spaces and tabs are replaced by one comma. Line breaks are kept, so line
+    numbers do not change.
     """
     encoding = _detect_encoding(path)
     if encoding == "utf-8" and not padded:
@@ -43,7 +44,7 @@ def normalize_text(path: Path, separator: str, *, padded: bool) -> Path | bytes:
 
 
 def _detect_encoding(path: Path) -> str:
-    """Return the encoding: UTF-8 with or without a byte order mark, or UTF-16 with one."""
+    """Return the encoding: UTF-8 with or without a byte order mark, or UTF-16 with a byte order mark."""
     with path.open("rb") as file:
         start = file.read(3)
     if start.startswith(UTF16_BYTE_ORDER_MARKS):

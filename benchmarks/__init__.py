@@ -1,1 +1,4 @@
-"""Benchmarks: times relative to a peer in the same run, each the best of several, because shared machines are noisy."""
+"""Benchmarks: times of ytheta relative to those of a peer that is measured in the same session.
+
+Each time is the shortest of several measurements, because other processes disturb measurements on shared machines.
+"""

@@ -1,4 +1,4 @@
-"""``make bench``: run every benchmark, or those named on the command line, and print one table."""
+"""``make bench``: run all benchmarks, or those that the command line names, and print one table."""
 
 from __future__ import annotations
 

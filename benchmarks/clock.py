@@ -1,4 +1,4 @@
-"""Time measurement: the best of several runs, and a row that compares two such times."""
+"""Time measurement: the shortest time of several repetitions, and a row that compares two such times."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Row:
-    """One comparison; times in seconds."""
+    """One comparison of ytheta with a peer. Times are in s."""
 
     name: str
     ytheta: float
@@ -18,7 +18,7 @@ class Row:
 
     @property
     def ratio(self) -> float:
-        """The time of the peer divided by that of ytheta."""
+        """The time of the peer divided by the time of ytheta."""
         return self.peer / self.ytheta
 
     @property
@@ -33,10 +33,10 @@ MIN_TOTAL_SECONDS = 0.3
 def measure_best(
     work: Callable[[], object], *, runs: int = 7, calls: int = 1, clock: Callable[[], float] = time.perf_counter
 ) -> float:
-    """Return the seconds per call: the best of several runs, which take at least MIN_TOTAL_SECONDS in total.
+    """Return the time per call in s: the shortest of several runs, which last at least MIN_TOTAL_SECONDS in total.
 
-    ``clock``: use time.process_time for work on one thread, so that other processes do not disturb the measurement.
-    They disturb a long job more than a short one, which would distort the ratio of the two.
+    For work on one thread, ``clock`` should be time.process_time, so that other processes do not disturb the
+    measurement. They would disturb a long job more than a short one and distort the ratio of both times.
     """
     times: list[float] = []
     while len(times) < runs or (runs > 1 and sum(times) * calls < MIN_TOTAL_SECONDS):

@@ -1,7 +1,9 @@
-"""Compile time versus the number of operations, from one joint to more than a humanoid: it grows about linearly.
+"""Compile time as a function of the number of operations; it grows about linearly.
 
-The peer only writes C source of the same graph and does not compile it. The relevant number, the time per operation, is
-in the name of a row.
+The graphs are regressors of arms, from one joint to more joints than a humanoid has.
+
+The peer only writes C source of the same graph and does not compile the source. The time per operation is the relevant
+number; it is in the name of each row.
 """
 
 from __future__ import annotations

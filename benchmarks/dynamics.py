@@ -1,4 +1,4 @@
-"""Regressors, inverse and forward dynamics, against Pinocchio called from Python, on one core."""
+"""Regressors, inverse and forward dynamics, compared with Pinocchio called from Python, on one core."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from benchmarks.clock import Row, measure_best
 from benchmarks.reading import find_example_urdf
 from ytheta.dynamics.kernels import AnyKernel
 
-SAMPLES = 1024  # the size of a block in the estimators
-BATCH = 16 * SAMPLES  # both sizes are measured: with 1024 samples, Python costs about 10 ns per sample
-# The name in the catalog, the file for the peer, and the joints of the file that are not part of the arm.
+SAMPLES = 1024  # block size of the estimators
+BATCH = 16 * SAMPLES  # samples; also measured, because calls from Python cost about 10 ns per sample with 1024 samples
+# For each robot: the name in the catalog, the file for the peer, and the joints of that file outside the arm.
 ROBOTS = {
     "UR10": ("ur10", "ur10_robot.urdf", ()),
     "Panda": ("panda", "panda.urdf", ("panda_finger_joint1", "panda_finger_joint2")),

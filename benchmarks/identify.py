@@ -1,10 +1,10 @@
 """Identification: regressor and least squares compared with the usual script, and an hour of raw data.
 
 The usual script fills W sample by sample with Pinocchio's regressor and friction columns, finds the independent columns
-by a QR decomposition, and solves for their parameters. The torques predicted by both must agree.
+by a QR decomposition, and solves for their parameters. The torques predicted by ytheta and by the script must agree.
 
-Every job runs in its own process: the number of BLAS threads is fixed when NumPy starts, and the peak memory is that of
-one job.
+Every job has its own process, because the number of BLAS threads is fixed when NumPy is imported, and because peak
+memory is measured per process.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ HOUR = 3_600_000
 RATE = 1000.0
 ENCODER_STEP = 2.0 * np.pi / 2**17  # rad
 FRICTION = ("viscous", "coulomb", "offset")
-MAX_DIFFERENCE = 1e-6  # between the torques predicted by both, relative to the largest torque
+MAX_DIFFERENCE = 1e-6  # difference of the torques predicted by ytheta and by the script, relative to the largest torque
 ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OPENBLAS", "MKL", "OMP")}
 
 
@@ -63,7 +63,7 @@ def _measure_fits(label: str, threads: int | None) -> list[Row]:
 
 
 def _measure_hour() -> list[Row]:
-    """Measure the time from a Parquet file to the result; the peer is four times the time of a quarter of the data."""
+    """Measure the time from a Parquet file to the result. The peer is four times the time for a quarter of the data."""
     with tempfile.TemporaryDirectory() as folder:
         seconds = {}
         for samples in (HOUR // 4, HOUR):
@@ -93,7 +93,7 @@ def fit(few: int, many: int, runs: int, threads: int) -> dict[str, float]:
     from ytheta.identification.estimators.least_squares import LeastSquares
 
     form = Differential(_make_base())
-    assert form.kernel is not None  # compiles before the measurement, as the usual script builds its model before it
+    assert form.kernel is not None  # compiled before the measurement; the usual script also builds its model before
     # On one thread, measure processor time: the usual script takes long, so other processes interrupt it more often.
     clock = time.process_time if threads == 1 else time.perf_counter
     script, seconds = _UsualScript(), {}
@@ -137,7 +137,7 @@ def record(path: str, samples: int) -> dict[str, float]:
 
 
 def file(path: str) -> dict[str, float]:
-    """Return the seconds and the peak memory of an identification from a file, diagnosis included."""
+    """Return the time (s) and the peak memory (bytes) of an identification from a file, including the diagnosis."""
     from ytheta.identification.identify import identify
     from ytheta.logs.reading.read import read_log
 
@@ -188,7 +188,7 @@ class _UsualScript:
 
 
 def _check_agreement(script: _UsualScript, base: BaseParameters, beta: np.ndarray, motion: MotionSamples) -> None:
-    """Compare the predicted torques, since the two choose different independent parameters."""
+    """Compare the predicted torques, because ytheta and the script choose different independent parameters."""
     from ytheta.dynamics.kernels import regressor
 
     W, independent, solution = script.fit(motion)

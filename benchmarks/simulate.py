@@ -1,9 +1,9 @@
 """Closed loops in batches, compared with MuJoCo's ``mj_step`` of the same arm without a controller, on one core.
 
-The controller is Slotine–Li and adapts all base parameters. MuJoCo integrates with RK4 and the same time step; its
-model has no contacts, limits or sensors, so they cost nothing. In addition, one step of a controller that adapts all
-parameters of a chain of n links, called from Python, is compared with the same step by Pinocchio's regressor and NumPy:
-tau = Y theta - K s and Yᵀ s.
+The controller is Slotine–Li and adapts all base parameters. MuJoCo integrates with RK4 and the same time step. Its
+model has no contacts, limits or sensors, which would cost time. A further benchmark measures one step of a controller
+that adapts all parameters of a chain of n links, called from Python. The peer is the same step, tau = Y theta - K s and
+Yᵀ s, by Pinocchio's regressor and NumPy.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ytheta.robot.writing.mjcf import to_mjcf
 from ytheta.simulation.closed_loop.compiled import RUNS_PER_BATCH, ClosedLoop
 from ytheta.simulation.sensors.sensors import Sensor, Sensors
 
-RUNS, SECONDS = 10_000, 2.0  # of the arm with four joints
+RUNS, SECONDS = 10_000, 2.0  # number and duration (s) of the runs of the arm with four joints
 STEP = 1e-3
 PEER_STEPS = 200
 CALLS = 2000
@@ -59,7 +59,7 @@ def measure_rows() -> list[Row]:
 
 
 def _measure_step(name: str, loop: ClosedLoop, peer: float) -> Row:
-    """Measure one control period of a batch, per run: controller, four stages of the plant, bookkeeping."""
+    """Measure the time per run of one control period: controller, four stages of the plant, bookkeeping."""
     rng = np.random.default_rng(0)
     n = len(loop.plant.actuated)
     start = loop.init(rng.uniform(-1.0, 1.0, (RUNS_PER_BATCH, n)), np.zeros((RUNS_PER_BATCH, n)))
@@ -72,7 +72,7 @@ def _measure_step(name: str, loop: ClosedLoop, peer: float) -> Row:
 
 
 def _measure_run(name: str, loop: ClosedLoop, peer: float) -> Row:
-    """Measure a batch of whole runs on one core, per run and step; every tenth instant is kept."""
+    """Measure the time per run and step of a batch of whole runs on one core; every tenth instant is recorded."""
     n = len(loop.plant.actuated)
     at_rest = np.zeros((RUNS_PER_BATCH, n))
     start, steps = loop.init(at_rest, at_rest), round(SECONDS / 8 / STEP)
@@ -151,7 +151,7 @@ def _measure_puma() -> list[Row]:
 
 
 def _add_volume(robot: Robot) -> Robot:
-    """Replace point masses by small balls and merge loads, since MuJoCo does not accept bodies without inertia."""
+    """Replace point masses by small balls and merge loads, because MuJoCo rejects bodies without inertia."""
     merged = replace(robot, links=tuple(replace(link, load=False) for link in robot.links)).merged
     ball = (1e-6, 0.0, 0.0), (0.0, 1e-6, 0.0), (0.0, 0.0, 1e-6)
     links = merged.links[1:]

@@ -15,7 +15,7 @@ import traceback
 
 from ytheta.errors import YthetaError
 
-DEBUG_VARIABLE = "YTHETA_DEBUG"  # of the environment
+DEBUG_VARIABLE = "YTHETA_DEBUG"  # environment variable
 
 
 def main() -> None:
@@ -24,13 +24,13 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # characters that the terminal cannot encode are shown as ?
     try:
-        from ytheta.cli.app import run  # Typer is loaded for commands only
+        from ytheta.cli.app import run  # imported here, so that ``import ytheta.cli`` does not load Typer
 
         code = run(sys.argv[1:])
         sys.stdout.flush()
     except YthetaError as error:
         code = _print_error(f"error: {' '.join(str(error).split())}", 2)
-    except BrokenPipeError:  # the reader of the pipe, such as head, closed it
+    except BrokenPipeError:  # the program that reads the pipe, such as head, closed it
         _discard_output()
         code = 0
     except SystemExit as end:
@@ -51,7 +51,7 @@ def main() -> None:
 
 
 def _report_internal_error(error: Exception) -> int:
-    """Report an internal error; sysexits.h calls code 70 an internal software error."""
+    """Report an internal error; its exit code 70 is EX_SOFTWARE of sysexits.h."""
     if os.environ.get(DEBUG_VARIABLE):
         traceback.print_exception(error)
     what = " ".join(f"{type(error).__name__}: {error}".split())

@@ -23,7 +23,8 @@ from ytheta.identifiability.registry import base_parameters
 from ytheta.report.base_parameters.summary import summarize_base_parameters
 from ytheta.report.base_parameters.text import print_base_parameters
 
-# Ratio of the smallest singular value that counts to the largest that does not; below it the rank is not clear.
+# Ratio of the smallest singular value that counts for the rank to the largest that does not. A smaller ratio leaves the
+# rank in doubt.
 MIN_GAP = 1e3
 
 Method = Annotated[

@@ -131,7 +131,7 @@ def identify(
     check_output(report, PAGE_SUFFIXES, inputs)
     write_page = load_report_writer(report, "ytheta.report.identification.page", "write_identification_report")
     settings = parse_preparation(cutoff, derivative, average_periods)
-    method = _choose_estimator(estimator, forgetting)  # before reading logs, so that a wrong name fails at once
+    method = _choose_estimator(estimator, forgetting)  # before logs are read, to report a wrong name at once
     names = _parse_parameter_names(parameters, friction, rotor_inertia=rotor_inertia)
     with show_progress() as report_stage:
         report_stage("reading the robot")
@@ -174,7 +174,7 @@ def identify(
 
 
 def _choose_estimator(name: str, forgetting: float | None) -> Estimator:
-    """Return the estimator of a name, with a forgetting factor if it has one."""
+    """Return the estimator with this name; if ``forgetting`` is given, it is the forgetting factor."""
     chosen = get_estimator(name)
     if forgetting is None:
         return chosen
@@ -206,7 +206,7 @@ def _split_validation(
 
 
 def _parse_parameter_names(parameters: str | None, friction: str | None, *, rotor_inertia: bool) -> tuple[str, ...]:
-    """Return the names or patterns of --parameters; empty without that option."""
+    """Return the names or patterns given by --parameters, or nothing without this option."""
     if parameters is None:
         return ()
     names = tuple(word.strip() for word in parameters.split(",") if word.strip())

@@ -59,7 +59,7 @@ def inspect(
 
 
 def _close_loops(robot: Robot, at: Sequence[str] | None) -> Closure | None:
-    """Return the closed configuration; None if there is no loop, or if a length is not set."""
+    """Return the configuration with loops closed; None if there is no loop, or if a length is not set."""
     pose = parse_assignments(at, "--at")
     if not robot.loops:
         if pose:

@@ -59,7 +59,7 @@ def read_logs(
     strict: bool,
     verbose: bool,
 ) -> list[Log]:
-    """Read the logs of a command and print the findings on stderr; ``require_torque``: refuse logs without torques."""
+    """Read the logs of a command and print the findings on stderr. ``require_torque`` refuses logs without torques."""
     sources: list[str | None] = list(mappings or ())
     if len(sources) not in (0, 1, len(paths)):
         raise InputError(
@@ -78,7 +78,7 @@ def read_logs(
 
 
 def print_findings(findings: Sequence[Finding], prefix: str = "", *, verbose: bool) -> None:
-    """Print findings on stderr; notes only if verbose."""
+    """Print findings on stderr; notes are printed only with ``verbose``."""
     for finding in dict.fromkeys(findings):
         if verbose or finding.severity is not Severity.NOTE:
             print_note(f"{prefix}{finding.text}", warning=finding.is_warning)
@@ -91,7 +91,7 @@ def parse_preparation(cutoff: str, derivative: str, average_periods: str | None 
 
 
 def parse_speeds(text: str | None, robot: Robot) -> list[float] | None:
-    """Parse one speed for each joint; a single one holds for all."""
+    """Parse one speed for each joint, or a single speed that applies to all joints."""
     if text is None:
         return None
     values = [
@@ -106,7 +106,7 @@ def parse_speeds(text: str | None, robot: Robot) -> list[float] | None:
 
 @contextmanager
 def show_progress() -> Iterator[Callable[[str], None]]:
-    """Return a function that shows the current step on stderr, if that is a terminal."""
+    """Yield a function that shows the current step on stderr; it shows nothing if stderr is not a terminal."""
     if not sys.stderr.isatty():
         yield lambda _: None
         return

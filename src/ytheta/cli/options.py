@@ -1,4 +1,4 @@
-"""Options that several commands share: the robot, how to read it, and how to print."""
+"""Options that several commands share: the robot, how to read the robot, and how to print."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ytheta.robot.reading.load import load
 from ytheta.robot.robot import Robot
 
 NONE_KEYWORD = "none"
-PIPE_WIDTH = 120  # characters, for tables that go into a file or a pipe
+PIPE_WIDTH = 120  # characters per line, if the output goes to a file or a pipe
 
 RobotArgument = Annotated[
     str, typer.Argument(metavar="ROBOT", help="A catalog name, or a .urdf, .xml (MJCF) or .toml file.")
@@ -57,7 +57,7 @@ def print_note(text: str, *, warning: bool = False) -> None:
 
 
 def parse_assignments(texts: Sequence[str] | None, option: str) -> dict[str, float]:
-    """Parse ``NAME=VALUE`` pairs: every name once, every value finite."""
+    """Parse ``NAME=VALUE`` pairs. Raise InputError if a name is repeated or a value is not finite."""
     values: dict[str, float] = {}
     for text in texts or ():
         name, _, number = (piece.strip() for piece in text.partition("="))
@@ -74,13 +74,13 @@ def parse_assignments(texts: Sequence[str] | None, option: str) -> dict[str, flo
 
 
 def parse_words(text: str | None) -> tuple[str, ...]:
-    """Parse words separated by commas; ``none`` and an empty text give no words."""
+    """Parse words separated by commas; ``none`` and an empty text contain no words."""
     words = tuple(word.strip() for word in (text or "").split(",") if word.strip())
     return () if words == (NONE_KEYWORD,) else words
 
 
 def print_json(data: object) -> None:
-    """Print one JSON object on stdout; InputError if it holds a number that is not finite."""
+    """Print one JSON object on stdout. Raise InputError if the object contains a number that is not finite."""
     try:
         text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
     except ValueError:
@@ -91,6 +91,6 @@ def print_json(data: object) -> None:
 
 
 def make_console() -> Console:
-    """Return a console on stdout: with colours on a terminal, with a fixed width elsewhere."""
+    """Return a console on stdout, with colours if stdout is a terminal, and with a fixed width otherwise."""
     width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else PIPE_WIDTH
     return Console(highlight=False, markup=False, emoji=False, width=width)

@@ -13,7 +13,7 @@ PAGE_SUFFIXES = (".html", ".htm")
 
 
 def check_output(path: str | None, suffixes: Sequence[str], inputs: Sequence[str | None]) -> None:
-    """Raise InputError if a file cannot be written, or if this command reads it."""
+    """Raise InputError if the output file cannot be written, or if it is one of the inputs."""
     if path is None:
         return
     check_writable(path, *suffixes)

@@ -100,7 +100,7 @@ def predict(
 
 
 def _merge_settings(origin: Mapping[str, Any], cutoff: str | None, derivative: str | None) -> PreparationSettings:
-    """Return the settings of the identification, unless the options override them."""
+    """Return the settings of the identification; options that are given replace them."""
     settings = parse_preparation(cutoff or AUTO, derivative or str(origin.get("derivative", "central")))
     return replace(settings, cutoff=float(origin["cutoff"])) if cutoff is None and "cutoff" in origin else settings
 

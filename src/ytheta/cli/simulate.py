@@ -75,12 +75,12 @@ from ytheta.simulation.simulate import PLANTS
 from ytheta.simulation.simulate import simulate as simulate_robot
 from ytheta.simulation.variation import Variation, perturb_parameters
 
-RUN_FIELD = "{run}"  # in the name of a log; it is replaced by the number of each run
+RUN_FIELD = "{run}"  # placeholder in the name of a log; it is replaced by the number of the run
 DEFAULT_SECONDS = 10.0
-INSTANTS_PER_RUN = 500  # that are recorded if there are many runs
+INSTANTS_PER_RUN = 500  # recorded instants of each run if there are several runs
 MAX_LOGS = 100
-MAX_PERIODS = 2_000_000  # of a simulation, limited by memory
-DEFAULT_INITIAL_ERROR = 20.0  # percent, of the parameters that the controller estimates
+MAX_PERIODS = 2_000_000  # control periods of a simulation; more would need too much memory
+DEFAULT_INITIAL_ERROR = 20.0  # percent; standard deviation of the initial estimates
 
 
 def simulate(
@@ -216,7 +216,7 @@ def _check_not_negative(options: Mapping[str, float | None]) -> None:
 
 
 def _choose_interval(runs: int, seconds: float, rate: float, *, log_per_run: bool) -> int:
-    """Return n such that every n-th control instant is recorded: 1 for logs, more for many runs."""
+    """Return n such that every n-th control instant is recorded: 1 for one run or for logs, more for several runs."""
     periods = seconds * rate
     if not periods <= MAX_PERIODS:
         raise InputError(
@@ -233,7 +233,7 @@ def _choose_interval(runs: int, seconds: float, rate: float, *, log_per_run: boo
 def _load_reference(
     path: str | None, robot: Robot, seconds: float | None, *, verbose: bool
 ) -> tuple[ReferenceTrajectory, float]:
-    """Return the reference, which is read from a log if there is a path, and the duration of the simulation."""
+    """Return the reference, read from a log if a path is given, and the duration of the simulation (s)."""
     if path is None:
         duration = DEFAULT_SECONDS if seconds is None else seconds
         return default_reference(robot, duration), duration

@@ -68,7 +68,7 @@ def create_controller(
 
 
 def _get_torque_limits(robot: Robot) -> np.ndarray | None:
-    """Return the torque limits of the description, or None if it has none."""
+    """Return the torque limits of the description, or None if there are none."""
     limits = np.array([limit.effort for limit in robot.actuated_limits])
     limited = np.isfinite(limits) & (limits > 0.0)
     return np.where(limited, limits, np.inf) if limited.any() else None
@@ -100,7 +100,7 @@ def _check_no_adaptation(options: ControllerOptions) -> None:
 def _select_unknowns(
     law: type[Law], options: ControllerOptions, robot: Robot
 ) -> tuple[BaseParameters | None, tuple[str, ...] | None]:
-    """Return the base parameters, or None if they are not adapted, and the names of the unknown parameters."""
+    """Return the base parameters (None if they are not adapted) and the names of the unknown parameters."""
     for name in options.friction:
         if name not in FRICTION_PARAMETERS:
             raise UnknownNameError(
@@ -117,7 +117,7 @@ def _select_unknowns(
 
 
 def _set_adaptation_gain(suggested: Gain | Adaptation, gain: Gain | None) -> Adaptation:
-    """Return the suggested adaptation law, with another gain if one is given."""
+    """Return the suggested adaptation law; a gain that is given replaces the suggested gain."""
     if not isinstance(suggested, Adaptation):
         return Gradient(suggested if gain is None else gain)
     if gain is None:

@@ -17,7 +17,7 @@ check_installed()
 
 @dataclass(frozen=True)
 class Figure:
-    """A plot, as ``line_plot`` returns it, with title and caption."""
+    """A plot (a result of ``line_plot``) with title and caption."""
 
     title: str
     caption: str

@@ -1,6 +1,6 @@
-"""Self-contained HTML pages, for a browser, and for programs through the embedded JSON.
+"""Self-contained HTML pages for browsers; programs can read the embedded JSON.
 
-Plotly's library is five megabytes of text; it is embedded in compressed form, and the browser unpacks it.
+Plotly's library is five megabytes of text. It is embedded in compressed form, and the browser unpacks it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ytheta.files.atomic import check_writable, write_atomically
 
 
 def check_installed() -> None:
-    """Raise MissingExtraError if a library that pages need is missing; modules that write pages call it on import."""
+    """Raise MissingExtraError if a library for pages is missing. Modules that write pages call this when imported."""
     try:
         import jinja2
         import plotly.offline
@@ -29,7 +29,7 @@ def check_installed() -> None:
 
 
 def render_page(template: str, content: Mapping[str, object]) -> str:
-    """Return a page as text: ``base.html``, filled by a template."""
+    """Return a page as text: a template that extends ``base.html``, filled with the content."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from plotly.offline import get_plotlyjs
 
@@ -47,12 +47,12 @@ def render_page(template: str, content: Mapping[str, object]) -> str:
 def write_page(path: str | Path, make_page: Callable[[], str]) -> Path:
     """Write a page atomically; the page is not made if the file cannot be written."""
     path = check_writable(path)
-    content = make_page().encode("utf-8", "replace")  # file names may hold bytes that are not characters
+    content = make_page().encode("utf-8", "replace")  # file names may contain bytes that are not valid characters
     with write_atomically(path) as file:
         file.write_bytes(content)
     return path
 
 
 def compress_text(text: str) -> str:
-    """Return a text in gzip format and base64; equal texts give equal results."""
+    """Return a text compressed by gzip and encoded in base64; equal texts give equal results."""
     return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()

@@ -1,7 +1,7 @@
 """Line plots as Plotly's JSON, for reports and for figures of papers.
 
-Colours are RGB values of the light theme; the style sheet maps each to a colour of the dark theme. A line with more
-points than can be seen is decimated to the minimum and the maximum of each interval, so that no peak is lost.
+Colours are RGB values of the light theme. The style sheet maps each of them to a colour of the dark theme. A line with
+too many points is decimated to the minimum and the maximum of each interval, so that no peak is lost.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ COLOURS = (
 )
 FAINT_COLOUR = "rgb(143, 163, 189)"  # of lines in the background
 MARK_COLOUR = "rgb(128, 136, 148)"
-MAX_POINTS = 2000  # of a line
+MAX_POINTS = 2000  # points of a line
 MAX_POINTS_MANY_LINES = 600
 HEIGHT = 300
-MAX_UNIFIED_LINES = 12  # with more lines, only the nearest one is labelled
-LOWER_SHARE = 0.3  # of the height, for an axis below
-MIN_DECADES = 1.5  # for a logarithmic axis
+MAX_UNIFIED_LINES = 12  # with more lines, only the line nearest to the pointer is labelled
+LOWER_SHARE = 0.3  # height of the lower axis, relative to the height of the plot
+MIN_DECADES = 1.5  # log10 of the largest divided by the smallest value; below it, axes are linear
 
 
 class AxisPosition(Enum):
-    """Where a second axis is: at the right side of the same plot, or below it with lines of its own."""
+    """The position of a second axis: at the right of the same plot, or below the plot with lines of its own."""
 
     RIGHT = "right"
     BELOW = "below"
@@ -47,7 +47,7 @@ class AxisPosition(Enum):
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """One line. ``x`` overrides that of the plot; ``colour`` is a place in the palette, by default the next one."""
+    """One line. ``x`` replaces the x of the plot. ``colour`` is an index in the palette, by default the next index."""
 
     name: str
     y: Float[np.ndarray, "points"]
@@ -73,7 +73,7 @@ class Band:
 
 @dataclass(frozen=True)
 class Axis:
-    """Title and unit of an axis; a logarithmic one (``log``) leaves out values that are not positive."""
+    """Title and unit of an axis. With ``log``, the axis is logarithmic and leaves out values that are not positive."""
 
     title: str
     unit: str = ""
@@ -92,7 +92,7 @@ def line_plot(
     marks: Sequence[float] = (),
     legend: bool = True,
 ) -> str:
-    """Plot lines over x, on one y axis or two; ``marks`` are values of x with a vertical line."""
+    """Plot lines as functions of x, on one or two y axes. ``marks`` are values of x marked by a vertical line."""
     places = {line.axis for line in lines} | {band.axis for band in bands}
     if not (1 <= len(axes) <= 2 and places <= set(range(len(axes)))):
         raise InputError(
@@ -131,19 +131,17 @@ def line_plot(
 
 
 def spans_decades(values: Float[np.ndarray, "*shape"]) -> bool:
-    """Whether the positive values span so many decades that a logarithmic axis shows them better."""
+    """Return whether the positive values span more than ``MIN_DECADES``; a logarithmic axis then shows them better."""
     positive = values[np.isfinite(values) & (values > 0.0)]
     return bool(len(positive)) and float(positive.max()) > 10.0**MIN_DECADES * float(positive.min())
 
 
 def decimate(y: Float[np.ndarray, "points"], max_points: int = MAX_POINTS) -> Int[np.ndarray, "kept"]:
-    """Return the indices of at most ``max_points`` points: minimum and maximum of each interval, and both ends."""
+    """Return the indices of at most ``max_points`` points: the minimum and maximum of each interval, and both ends."""
     if len(y) <= max_points:
         return np.arange(len(y))
     low, high = (np.where(np.isnan(y), instead, y) for instead in (np.inf, -np.inf))
-    edges = np.linspace(
-        0, len(y), max_points // 2, dtype=np.intp
-    )  # one interval less than half of the points: both ends too
+    edges = np.linspace(0, len(y), max_points // 2, dtype=np.intp)  # two points per interval, and both ends
     kept = {0, len(y) - 1}
     for begin, end in pairwise(edges.tolist()):
         kept |= {begin + int(np.argmin(low[begin:end])), begin + int(np.argmax(high[begin:end]))}
@@ -180,7 +178,7 @@ def _make_trace(x: np.ndarray, line: Line, number: int, axis: Axis, *, many_line
 
 
 def _make_band(x: np.ndarray, band: Band, axis: Axis) -> dict[str, object]:
-    """Return a closed line; a logarithmic axis leaves out bounds that are not positive."""
+    """Return a band as a closed line. A logarithmic axis leaves out bounds that are not positive."""
     known = np.isfinite(band.lower) & np.isfinite(band.upper) & ((band.lower > 0.0) | (not axis.log))
     at = np.flatnonzero(known)[:: max(1, -(-2 * int(known.sum()) // MAX_POINTS))]
     return {

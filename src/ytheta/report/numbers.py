@@ -1,4 +1,4 @@
-"""How numbers are written: for a page, for a terminal, for JSON."""
+"""Numbers as text for a page or a terminal, and as JSON values."""
 
 from __future__ import annotations
 
@@ -8,38 +8,38 @@ from typing import Any
 from ytheta.conventions import JOINT_PARAMETERS, LINK_PARAMETERS
 
 NO_VALUE = "–"
-MAX_PERCENT = 999.0  # a larger standard deviation only says that the value is near zero
-MAX_DECIMALS = 6  # smaller numbers are written with a power of ten
+MAX_PERCENT = 999.0  # a larger relative standard deviation only says that the value is near zero
+MAX_DECIMALS = 6  # numbers that need more decimals are written with a power of ten
 REVOLUTE_UNITS = {"Ia": "kg m²", "fv": "N m s/rad", "fc": "N m", "fo": "N m"}
 PRISMATIC_UNITS = {"Ia": "kg", "fv": "N s/m", "fc": "N", "fo": "N"}
 
 
 def format_number(value: float, digits: int = 3) -> str:
-    """Return a number for a page, to some significant digits, such as 0.0123, 12 300 or 4.5·10⁻⁷."""
+    """Return a number with this many significant digits for a page, such as 0.0123, 12 300 or 4.5·10⁻⁷."""
     if math.isnan(value):
         return NO_VALUE
     if math.isinf(value):
         return "∞" if value > 0.0 else "−∞"
     if value == 0.0:
         return "0"
-    leading = math.floor(math.log10(abs(float(f"{value:.{digits - 1}e}"))))  # place of the leading digit, once rounded
+    leading = math.floor(math.log10(abs(float(f"{value:.{digits - 1}e}"))))  # of the rounded value
     return _format_to_place(value, digits - 1 - leading, digits)
 
 
 def format_with_std(value: float, std: float) -> str:
-    """Return a value for a page, to the second digit of its standard deviation."""
+    """Return a value for a page, rounded to the second significant digit of its standard deviation."""
     return format_number(value, significant_digits(value, std))
 
 
 def significant_digits(value: float, std: float) -> int:
-    """Return how many digits of a value are significant: to the second one of its standard deviation, at least two."""
+    """Return the number of digits of a value up to the second digit of its standard deviation, at least two."""
     if not (math.isfinite(std) and math.isfinite(value)) or std <= 0.0 or value == 0.0:
         return 3
     return min(max(math.floor(math.log10(abs(value))) - math.floor(math.log10(std)) + 2, 2), 12)
 
 
 def format_plain(value: float, digits: int = 3, *, zeros: bool = False) -> str:
-    """Return a number for a terminal, without an exponent if it is short without; ``zeros``: keep trailing zeros."""
+    """Return a number for a terminal, if possible without an exponent. ``zeros`` keeps trailing zeros."""
     if not math.isfinite(value):
         return format_number(value)
     text = f"{value:{'#' if zeros else ''}.{digits}g}".rstrip(".").replace(".e", "e")
@@ -47,7 +47,7 @@ def format_plain(value: float, digits: int = 3, *, zeros: bool = False) -> str:
 
 
 def format_relative_std(value: float) -> str:
-    """Return a standard deviation in percent of its value, for a terminal."""
+    """Return a relative standard deviation, given in percent, as text for a terminal."""
     return f"> {MAX_PERCENT:g}" if MAX_PERCENT < value < math.inf else format_plain(value)
 
 
@@ -64,7 +64,7 @@ def format_count(value: int) -> str:
 def parameter_unit(parameter: str, sliding: frozenset[str]) -> str:
     """Return the unit of a standard parameter, or of the base parameter of that name; empty for declared forces.
 
-    ``sliding``: the prismatic joints.
+    ``sliding`` names the prismatic joints.
     """
     owner, _, kind = parameter.rpartition(".")
     if kind in JOINT_PARAMETERS:
@@ -75,7 +75,7 @@ def parameter_unit(parameter: str, sliding: frozenset[str]) -> str:
 
 
 def replace_nonfinite(data: Any) -> Any:
-    """Return the same data with None for every number that JSON does not know."""
+    """Return the same data with None in place of infinite numbers and NaN, which JSON does not have."""
     if isinstance(data, dict):
         return {key: replace_nonfinite(entry) for key, entry in data.items()}
     if isinstance(data, list):
@@ -90,5 +90,5 @@ def _format_to_place(value: float, places: int, digits: int) -> str:
         mantissa, _, power = f"{value:.{digits - 1}e}".partition("e")
         exponent = str(int(power)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
         return f"{mantissa}·10{exponent}".replace("-", "−")
-    text = f"{round(value, places) + 0.0:,.{max(places, 0)}f}"  # + 0.0: zero has no sign
+    text = f"{round(value, places) + 0.0:,.{max(places, 0)}f}"  # + 0.0 removes the sign of -0.0
     return text.replace(",", "\u202f").replace("-", "−")

@@ -9,7 +9,7 @@ TRANSPARENT = "rgba(0,0,0,0)"
 
 
 def plot_json(traces: Sequence[Mapping[str, object]], layout: Mapping[str, object]) -> str:
-    """Return a figure as JSON for a script element, without ``<``. Plotly rejects property names it does not know."""
+    """Return a figure as JSON without ``<``, for a script element. Plotly rejects unknown property names."""
     import plotly.graph_objects as go
 
     figure = go.Figure([dict(trace) for trace in traces], _without_theme(layout))

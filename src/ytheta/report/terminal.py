@@ -1,6 +1,7 @@
-"""Text for a terminal: tables that fit its width, and text from outside made safe to print.
+"""Text for a terminal: tables that fit the width, and text from files, made safe to print.
 
-If a table is too wide, its headings are shortened first, then whole columns are left out; numbers are never cut.
+If a table is too wide, headings are shortened first. If that is not enough, columns are left out. Numbers are never
+cut.
 """
 
 from __future__ import annotations
@@ -14,16 +15,16 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-_UNLIMITED = Console(file=io.StringIO(), width=100_000)  # measures tables
-MIN_NAME_LENGTH = 12  # characters that a shortened name keeps, to distinguish names
+_UNLIMITED = Console(file=io.StringIO(), width=100_000)  # a console that measures tables
+MIN_NAME_LENGTH = 12  # characters of a shortened name; fewer would not distinguish names
 
 
 @dataclass(frozen=True)
 class Column:
     """One column of a table.
 
-    ``short_heading`` replaces its heading if the table is narrow. Columns are left out in descending order of
-    ``drop_priority``; those with 0 always stay.
+    ``short_heading`` replaces the heading if the table is too wide. Columns are left out in descending order of
+    ``drop_priority``; a column with priority 0 is never left out.
     """
 
     heading: str
@@ -43,7 +44,7 @@ class FittedTable:
 
 
 def fit_table(columns: Sequence[Column], width: int, *, has_total_row: bool = False) -> FittedTable:
-    """Return the table with as many columns as ``width`` allows; ``has_total_row`` sets the last row apart."""
+    """Return the table with as many columns as fit into ``width``. ``has_total_row`` separates the last row."""
     optional = sorted((column for column in columns if column.drop_priority), key=lambda column: -column.drop_priority)
     kept: list[Column] = []
     for count in range(len(optional) + 1):
@@ -62,7 +63,7 @@ def fit_table(columns: Sequence[Column], width: int, *, has_total_row: bool = Fa
 
 
 def print_table(console: Console, fitted: FittedTable) -> None:
-    """Print a table, and which columns were left out."""
+    """Print a table, and a note that names the columns that were left out."""
     console.print(fitted.table, crop=False)
     if fitted.left_out:
         print_note(console, f"no room for {', '.join(fitted.left_out)}: widen the terminal, or see --json")
@@ -95,7 +96,7 @@ def safe_texts(texts: Iterable[str]) -> list[Text]:
 
 
 def list_names(names: Sequence[str], limit: int) -> str:
-    """Return the first names with commas between, and how many more there are."""
+    """Return the first names, separated by commas, and the number of the other names."""
     more = f" and {len(names) - limit} more" if len(names) > limit else ""
     return ", ".join(names[:limit]) + more
 

@@ -16,7 +16,7 @@ from ytheta.shapes import Float
 
 @dataclass(frozen=True)
 class ParameterChange:
-    """New values of standard parameters of the plant, which apply from the first control instant at or after t (s)."""
+    """New values of standard parameters of the plant, from the first control instant at or after time t (s)."""
 
     t: float
     values: Mapping[str, float]
@@ -34,7 +34,7 @@ class ParameterChange:
 
 
 def grasp(t: float, inertia: Inertia, *, load: str = "load") -> ParameterChange:
-    """Return the parameter change that gives a load this inertia at time t (s), when the robot grasps it.
+    """Return the parameter change by which the robot grasps a load: the load has this inertia from time t (s) on.
 
     ``load`` is the name of a link that has no mass before t; ``robot.with_load(Inertia())`` adds such a link.
     """
@@ -56,7 +56,7 @@ def sort_changes(changes: Sequence[ParameterChange], period: float, steps: int) 
 def group_by_instant(
     changes: Sequence[ParameterChange], period: float, names: Sequence[str], steps: int
 ) -> dict[int, list[tuple[int, float]]]:
-    """Map each control instant with changes to pairs of a parameter's index in ``names`` and its new value."""
+    """Return the changes at each control instant that has any, as pairs (index in ``names``, new value)."""
     indices = {name: k for k, name in enumerate(names)}
     grouped: dict[int, list[tuple[int, float]]] = {}
     for change in sort_changes(changes, period, steps):

@@ -20,10 +20,10 @@ from ytheta.simulation.references.reference import SampledReference
 from ytheta.simulation.runs import Runs
 from ytheta.simulation.sensors.sensors import Sensors
 
-MAX_SATURATED_SHARE = 0.02  # of instants with a torque at its limit; a remark mentions larger shares
-MAX_RELATIVE_ERROR = 0.7  # RMS error of a run that tracks, relative to the RMS motion of the reference
-ERROR_TOLERANCE = 0.1  # rad or m; a run with a smaller RMS error tracks even if the motion is small
-FINAL_SHARE = 0.2  # of the time, at the end of a run, when a controller has had time to adapt
+MAX_SATURATED_SHARE = 0.02  # fraction of instants with a torque at its limit; above it, a remark is made
+MAX_RELATIVE_ERROR = 0.7  # RMS tracking error divided by RMS motion of the reference; above it, a run does not track
+ERROR_TOLERANCE = 0.1  # rad or m; a run with a smaller RMS tracking error tracks even if the motion is small
+FINAL_SHARE = 0.2  # the last fifth of a run; by then, an adaptive controller has had time to adapt
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -60,14 +60,14 @@ class Simulation:
 
     @cached_property
     def tracks(self) -> Shaped[np.ndarray, "runs"]:
-        """Which runs finished with an error in the last fifth of the time that is small compared with the motion."""
+        """Which runs finished and had a small error, compared with the motion, in the last fifth of the time."""
         motion = np.sqrt(np.mean((self.reference.q - self.reference.q.mean(axis=0)) ** 2))
         max_error = max(MAX_RELATIVE_ERROR * motion, ERROR_TOLERANCE)
         return self.finished & (np.sqrt(np.mean(self.last_rms**2, axis=1)) <= max_error)
 
     @property
     def advice(self) -> str:
-        """A message about runs that diverged or do not track, with a remedy; empty if there are none."""
+        """A message about runs that diverged or do not track, with a remedy; empty if all runs track."""
         not_tracking = np.flatnonzero(self.finished & ~self.tracks)
         if self.runs.advice or not len(not_tracking):
             return self.runs.advice
@@ -116,7 +116,7 @@ class Simulation:
 
     @property
     def tracking_rms(self) -> Float[np.ndarray, "runs"]:
-        """RMS tracking error of each run over all instants and joints, in rad or m."""
+        """RMS tracking error of each run, for all instants and joints together, in rad or m."""
         return self.runs.tracking_rms
 
     @cached_property
@@ -151,7 +151,7 @@ class Simulation:
 
     @property
     def parameter_error(self) -> Float[np.ndarray, "runs"]:
-        """|estimate - truth| / |truth| of each run at the end; NaN if the truth is empty or zero."""
+        """|estimate - truth| / |truth| of each run at the end; NaN if there are no true values, or if all are 0."""
         return _compute_relative_error(self.estimate, self.truth)
 
     @property
@@ -170,7 +170,7 @@ class Simulation:
         return truth
 
     def lyapunov(self, run: int) -> Float[np.ndarray, "instants"]:
-        """Return the controller's Lyapunov function at the recorded instants, with the true values of each instant."""
+        """Return the controller's Lyapunov function at the recorded instants, with the true parameters at that time."""
         reference = (self.reference.q, self.reference.qd, self.reference.qdd)
         factors = []
         if self.gains is not None:
@@ -184,7 +184,7 @@ class Simulation:
 
     @property
     def _chattering(self) -> tuple[str, ...]:
-        if self.plant == "mujoco":  # MuJoCo has its own law of dry friction
+        if self.plant == "mujoco":  # MuJoCo has its own law of Coulomb friction
             return ()
         samples = np.unique(np.linspace(0, len(self.reference.q) - 1, MAX_SAMPLES).round().astype(int))
         return find_chattering_drives(self.robot, self.reference.q[samples], self.period)

@@ -15,14 +15,14 @@ from ytheta.shapes import Float, RunsByInstantByJoint, Shaped
 
 @dataclass(frozen=True, eq=False)
 class Runs:
-    """The motion of every run at the recorded instants, and errors over all control instants.
+    """The motion of every run at the recorded instants, and tracking errors from all control instants.
 
     ``q`` and ``qd`` are the true motion. ``tau`` is the torque that the controller commands at an instant. ``read_q``,
-    ``read_qd`` and ``read_tau`` are the readings of the sensors. Without sensors, ``read_q`` and ``read_qd`` are the
-    true arrays. ``read_tau`` is measured as the mean of the torques before and after an instant, because a torque that
-    is held for a period acts half a period late on average. ``rms`` is the RMS tracking error of each joint over all
-    control instants. ``diverged_at`` is the time (s) at which a run diverged, or infinity if it did not. At later
-    instants, a diverged run keeps its last state within the bounds.
+    ``read_qd`` and ``read_tau`` are the readings of the sensors. Without sensors, ``read_q`` and ``read_qd`` are
+    ``q`` and ``qd``. ``read_tau`` is a reading of the mean of the torques before and after an instant, because a torque
+    that is constant during a period acts half a period late on average. ``rms`` is the RMS tracking error of each joint
+    at all control instants. ``diverged_at`` is the time (s) at which a run diverged, or infinity if it did not. At
+    later instants, a diverged run keeps its last state within the bounds.
     """
 
     joints: tuple[str, ...]
@@ -53,7 +53,7 @@ class Runs:
 
     @property
     def tracking_rms(self) -> Float[np.ndarray, "runs"]:
-        """RMS tracking error of each run over all joints and all control instants until it diverged."""
+        """RMS tracking error of each run, for all joints and all control instants before the run diverged."""
         return np.sqrt(np.mean(self.rms**2, axis=1))
 
     @property
@@ -99,7 +99,7 @@ class Runs:
 
 
 def join_runs(parts: Sequence[Runs]) -> Runs:
-    """Join the results of runs that were simulated one after the other over the same instants."""
+    """Join the results of runs that were simulated one after the other, with the same recorded instants."""
     first = parts[0]
     rows: dict[str, Any] = {
         field.name: np.concatenate([getattr(part, field.name) for part in parts])

@@ -35,7 +35,9 @@ from ytheta.simulation.variation import SampledVariation, Variation, sample_vari
 OWN, MUJOCO = PLANTS = ("own", "mujoco")
 Progress = Callable[[int], None]
 NO_VARIATION = Variation()
-MAX_DAMPING_DEVIATIONS = 4.0  # standard deviations: friction two above, inertia two below the description
+# Standard deviations by which the damping rate may exceed that of the description: two for larger friction, and two for
+# smaller inertia.
+MAX_DAMPING_DEVIATIONS = 4.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,10 +212,10 @@ def _choose_substeps(
     parameter_changes: Sequence[ParameterChange],
     plant: str,
 ) -> int:
-    """Return the number of substeps that the damping along the reference requires, with all parameter changes.
+    """Return the number of substeps that the damping along the reference requires, before and after each change.
 
-    MuJoCo has its own law of dry friction, so that Coulomb friction is not considered for it. MuJoCo's loops and
-    couplings need steps that are not longer than their time constant.
+    MuJoCo has its own law of Coulomb friction, so that Coulomb friction is not considered for MuJoCo. The constraints
+    of loops and couplings in MuJoCo need steps that are not longer than the time constant of the constraints.
     """
     q = sample_reference(reference, robot, np.linspace(0.0, seconds, MAX_SAMPLES)).q
     robots = [robot]

@@ -1,4 +1,4 @@
-"""Control periods: checks of the period and the substeps, and the number of periods in a simulation."""
+"""Checks of the control period and the substeps, and the number of control periods in a simulation."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def check_timing(period: float, substeps: int, max_step: float) -> None:
 
 
 def count_periods(seconds: float, period: float, every: int) -> int:
-    """Return the number of control periods that is closest to this duration.
+    """Return the number of control periods in this duration (s), rounded to the nearest integer.
 
     Raise an error if the duration is shorter than one period, or if ``every`` is less than 1.
     """

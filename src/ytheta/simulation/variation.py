@@ -2,8 +2,8 @@
 
 The ten parameters of a link share one factor, as if the link were made of another material. A physically consistent
 link therefore stays physically consistent. Each rotor inertia, friction parameter and torque offset has its own factor.
-A factor is exp(spread * x) with a standard normal x, so that a spread of 0.2 means about 20 % more or less. Each run
-has its own random stream, so that run 7 is the same in a simulation of 8 runs and in one of 8000 runs.
+A factor is exp(spread * x) with a standard normal x, so that a spread of 0.2 is a standard deviation of about 20 %.
+Each run has its own random stream, so that run 7 is the same in a simulation of 8 runs and in one of 8000 runs.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from ytheta.shapes import Float
 
 @dataclass(frozen=True)
 class Variation:
-    """Standard deviations of the differences between runs; 0 means no difference."""
+    """Standard deviations of quantities that differ between runs; 0 means no difference."""
 
-    parameters: float = 0.0  # of the parameters of links and drives, relative
-    gains: float = 0.0  # of the gains of the controller, relative
-    position: float = 0.0  # of the offset from the reference at the start, rad or m
-    velocity: float = 0.0  # of the offset from the velocity of the reference at the start, rad/s or m/s
-    estimate: float = 0.0  # of the initial error of the estimated parameters, relative
+    parameters: float = 0.0  # parameters of links and drives, relative
+    gains: float = 0.0  # gains of the controller, relative
+    position: float = 0.0  # initial position minus reference position, rad or m
+    velocity: float = 0.0  # initial velocity minus reference velocity, rad/s or m/s
+    estimate: float = 0.0  # initial error of the estimated parameters, relative
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
@@ -76,7 +76,7 @@ def sample_variation(
 
 
 def perturb_parameters(robot: Robot, spread: float, rng: np.random.Generator) -> Robot:
-    """Return the robot with perturbed parameters, an inexact model for a controller without adaptation."""
+    """Return the robot with perturbed parameters. Controllers without adaptation use it as an inexact model."""
     variation = Variation(parameters=spread)
     (theta,) = sample_variation(robot, variation, gains=0, unknown_names=(), streams=rng.spawn(1)).theta
     return with_theta(robot.numeric, theta)
@@ -87,7 +87,7 @@ def _count_groups(groups: np.ndarray) -> int:
 
 
 def _group_parameters(names: Sequence[str]) -> np.ndarray:
-    """Return the index of each parameter's factor, which the ten parameters of a link share."""
+    """Return for each parameter the index of its factor; the ten parameters of a link have the same factor."""
     indices: dict[str, int] = {}
     groups = []
     for name in names:

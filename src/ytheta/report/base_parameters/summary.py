@@ -8,7 +8,7 @@ from ytheta.identifiability.base_parameters import BaseParameters
 
 
 def summarize_base_parameters(base: BaseParameters) -> dict[str, Any]:
-    """Return names, expressions and the values in the description; values are None if a length is not set."""
+    """Return names, expressions and values; values are those of the description, or None if a length is not set."""
     values = base.beta.tolist() if not base.robot.unset_lengths else [None] * len(base)
     return {
         "name": base.robot.name,

@@ -12,7 +12,7 @@ from rich.table import Table
 from ytheta.identifiability.base_parameters import BaseParameters, Identifiability
 from ytheta.report.terminal import safe_text, safe_texts
 
-MAX_RELATIVE_ROUNDING = 1e-13  # relative to the sum of the absolute terms; a smaller value is printed as 0
+MAX_RELATIVE_ROUNDING = 1e-13  # value divided by the sum of its absolute terms; below it, 0 is printed
 
 
 def print_base_parameters(console: Console, base: BaseParameters, data: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""Plots of an identification as Plotly's JSON. The style sheet sets the colours of lines and texts, by theme."""
+"""Plots of an identification as Plotly's JSON. The style sheet sets the colours of lines and texts for each theme."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from ytheta.identification.result import Identification
 
 TORQUE_HEIGHT = 300
-WIDTHS = {"raw": 1.0, "measured": 4.0, "predicted": 1.3, "residual": 1.0}  # wide lines lie behind narrow ones
+WIDTHS = {"raw": 1.0, "measured": 4.0, "predicted": 1.3, "residual": 1.0}  # pixels; wide lines lie behind narrow ones
 ROW_HEIGHT, MAX_HEIGHT = 13, 900  # of the correlation matrix, in pixels
-MAX_LABELS = 70  # more names cannot be read beside a matrix
+MAX_LABELS = 70  # names of rows and columns; more names would not be legible
 DIVERGING = ((0.0, "rgb(33,102,172)"), (0.5, "rgba(128,128,128,0)"), (1.0, "rgb(214,96,53)"))
 
 
@@ -58,7 +58,7 @@ def plot_torque(trace: Trace, joint: int, unit: str) -> str:
 
 
 def continuous_time(t: Float[np.ndarray, "shown"]) -> Float[np.ndarray, "shown"]:
-    """Return seconds from the beginning, with several logs one after the other."""
+    """Return a time in s that starts at 0; a log that follows another log continues its time."""
     finite = np.flatnonzero(np.isfinite(t))
     steps = np.diff(t[finite], prepend=t[finite[:1]])
     ordinary = float(np.median(steps[steps > 0.0])) if (steps > 0.0).any() else 0.0
@@ -68,7 +68,7 @@ def continuous_time(t: Float[np.ndarray, "shown"]) -> Float[np.ndarray, "shown"]
 
 
 def plot_correlations(identification: Identification) -> str:
-    """Plot the correlation matrix of the errors of base parameters; those that were not seen are left out."""
+    """Plot the correlation matrix of the errors of base parameters, without the parameters that are not seen."""
     names = [escape(name) for name in identification.names]
     known = np.isfinite(identification.std)
     values = np.where(np.outer(known, known), identification.correlation, np.nan).astype(np.float32)

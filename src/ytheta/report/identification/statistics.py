@@ -16,13 +16,13 @@ from ytheta.shapes import PerJoint
 if TYPE_CHECKING:
     from ytheta.identification.result import Identification
 
-MAX_CORRELATION = 0.99  # of the errors of two parameters; above it only the two together are known
-MAX_CONDITION_NUMBER = 100.0  # above it noise and model errors grow
+MAX_CORRELATION = 0.99  # correlation of the errors of two parameters; above it, only a combination of both is known
+MAX_CONDITION_NUMBER = 100.0  # of the scaled equations; above it, torque errors are amplified
 MAX_PAIRS = 5
 
 
 def count_parameters(identification: Identification, seen: Certainty) -> int:
-    """Return how many base parameters are seen this well."""
+    """Return the number of base parameters with this certainty."""
     return identification.seen.count(seen)
 
 
@@ -38,7 +38,7 @@ def compute_relative_autocorrelation(identification: Identification) -> PerJoint
 
 
 def find_strongest_correlations(identification: Identification, min_correlation: float) -> list[tuple[str, str, float]]:
-    """Return the pairs of parameters whose errors are most strongly correlated, at least by ``min_correlation``."""
+    """Return the pairs of parameters with the strongest correlations of errors, each at least ``min_correlation``."""
     known = np.isfinite(identification.std)
     values = np.triu(np.where(np.outer(known, known), identification.correlation, 0.0), 1)
     pairs = (divmod(int(place), len(values)) for place in np.argsort(-abs(values), axis=None)[:MAX_PAIRS])
@@ -47,7 +47,7 @@ def find_strongest_correlations(identification: Identification, min_correlation:
 
 
 def list_weaknesses(identification: Identification) -> Iterator[str]:
-    """Yield remarks about weak parameters that are not in the list of missing motion."""
+    """Yield remarks about weak parameters that ``identification.missing`` does not list, and about their causes."""
     listed = sum(len(advice.parameters) for advice in identification.missing)
     unseen = count_parameters(identification, Certainty.UNSEEN)
     more = count_parameters(identification, Certainty.WEAK) + unseen - listed

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def summarize_identification(identification: Identification) -> dict[str, Any]:
-    """Return everything worth knowing about an identification; None for infinite and undefined numbers."""
+    """Return the results of an identification; infinite and undefined numbers become None."""
     origin = identification.origin
     rows = zip(
         identification.names,

@@ -1,4 +1,4 @@
-"""Rows of the tables on the page of an identification: texts, with the numbers to sort by."""
+"""Rows of the tables on the page of an identification: texts, and the numbers by which rows are sorted."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from ytheta.robot.parameters import FRICTION_PARAMETERS
 if TYPE_CHECKING:
     from ytheta.identification.result import Identification
 
-MIN_CORRELATION = 0.9  # of pairs that are listed
+MIN_CORRELATION = 0.9  # correlation of errors; pairs of parameters with a smaller one are not listed
 SEVERITY_ORDER = (Severity.ERROR, Severity.WARNING, Severity.REPAIRED, Severity.NOTE)
 
 
 def list_key_numbers(identification: Identification) -> Iterator[tuple[str, str, str]]:
-    """Yield label, figure and explanation."""
+    """Yield label, value and explanation of each key number."""
     errors = identification.fit if identification.validation is None else identification.validation
     if identification.validation is not None:
         yield (
@@ -60,7 +60,7 @@ def list_key_numbers(identification: Identification) -> Iterator[tuple[str, str,
 
 
 def list_joint_rows(identification: Identification) -> Iterator[dict[str, Any]]:
-    """Yield the errors of each joint; residuals are those of the validation, if there is one, else of the fit."""
+    """Yield the errors of each joint. Residuals are those of the validation, or of the fit without a validation."""
     errors = identification.fit if identification.validation is None else identification.validation
     validation = (
         np.full(len(errors.rms), np.nan)
@@ -106,7 +106,7 @@ def _format_relative(value: float) -> str:
 
 
 def list_correlated_pairs(identification: Identification) -> list[str]:
-    """Return the pairs of parameters whose errors are most strongly correlated."""
+    """Return as text the pairs of parameters whose errors are most strongly correlated."""
     return [
         f"{a} with {b} ({format_number(value, 2)})"
         for a, b, value in find_strongest_correlations(identification, MIN_CORRELATION)
@@ -114,7 +114,7 @@ def list_correlated_pairs(identification: Identification) -> list[str]:
 
 
 def explain_certainty() -> str:
-    """Return what the words about a parameter mean."""
+    """Return an explanation of the words for certainty, such as weak."""
     std, torque = 100.0 * MAX_RELATIVE_STD, 100.0 * MAX_TORQUE_SHARE
     return (
         f"Determined: the standard deviation is below {std:g} % of the value. Too small to matter: it is larger, but "
@@ -128,7 +128,7 @@ def sort_findings(identification: Identification) -> list[Finding]:
 
 
 def describe_selection(identification: Identification) -> str:
-    """Return which kinds of parameters were estimated, in words."""
+    """Return a text that names the kinds of parameters that were estimated."""
     kinds = {name.rpartition(".")[2] for name in identification.base.selected}
     words = [word for word, kind in FRICTION_PARAMETERS.items() if kind in kinds]
     friction = f"{', '.join(words)} friction" if words else "no friction"
@@ -136,7 +136,7 @@ def describe_selection(identification: Identification) -> str:
 
 
 def list_log_rows(identification: Identification) -> Iterator[list[str]]:
-    """Yield how each log of the fit was prepared."""
+    """Yield for each log of the fit a row that says how the log was prepared."""
     for name, settings in zip(identification.origin.logs, identification.origin.settings, strict=True):
         yield [
             name or "log",
@@ -158,7 +158,7 @@ def _format_setting(value: float | str) -> str:
 
 
 def _velocity(settings: PreparationSettings, joints: tuple[str, ...]) -> str:
-    """Return where velocities come from."""
+    """Return a text that says which velocities were recorded; the others were differentiated from positions."""
     if isinstance(settings.velocity, str):
         return settings.velocity
     recorded = [name for name, trusted in zip(joints, settings.velocity, strict=True) if trusted]

@@ -35,15 +35,15 @@ from ytheta.robot.robot import Robot
 if TYPE_CHECKING:
     from ytheta.identification.result import Identification
 
-GRADE_COLOURS = {Grade.GOOD: "green", Grade.USABLE: "yellow"}  # all others are red
+GRADE_COLOURS = {Grade.GOOD: "green", Grade.USABLE: "yellow"}  # other grades are red
 CERTAINTY_LABELS = {
     Certainty.DETERMINED: ("yes", "green"),
     Certainty.SMALL: ("small", "dim"),
     Certainty.WEAK: ("weak", "yellow"),
     Certainty.UNSEEN: ("no", "red"),
 }
-MAX_NAMES = 6  # in a line
-MIN_EXPRESSION_WIDTH = 20  # characters; less is not readable
+MAX_NAMES = 6  # parameter names in a line
+MIN_EXPRESSION_WIDTH = 20  # characters; a narrower column would not be readable
 COLUMN_GAP = 3  # characters
 
 
@@ -68,7 +68,7 @@ def print_identification(console: Console, identification: Identification, *, ve
         console.print(line)
     verdict = identification.verdict
     line = safe_text(verdict.sentence, f"bold {GRADE_COLOURS.get(verdict.grade, 'red')}")
-    console.print(line, soft_wrap=True)  # one line, for scripts that look for it
+    console.print(line, soft_wrap=True)  # not wrapped, because scripts look for this line
 
 
 def print_joint_errors(
@@ -79,7 +79,7 @@ def print_joint_errors(
     *,
     correlated: Sequence[str] = (),
 ) -> None:
-    """Print the errors of each joint; with a validation, all columns after the percentages belong to it."""
+    """Print the errors of each joint. With a validation, the columns after the percentages describe the validation."""
     errors = fit if validation is None else validation
     units = ["N" if name in robot.prismatic_joints else "Nm" for name in robot.actuated]
 
@@ -112,7 +112,7 @@ def print_joint_errors(
 
 
 def _print_parameters(console: Console, identification: Identification, *, verbose: bool) -> None:
-    """Print values and standard deviations, and the combinations as far as they fit, or in full if verbose."""
+    """Print values, standard deviations and combinations; long combinations are shortened unless ``verbose`` is set."""
     base = identification.base
     numbers = list(zip(identification.beta, identification.std, identification.relative_std_percent, strict=True))
     values = [format_plain(value, significant_digits(value, std), zeros=True) for value, std, _ in numbers]
@@ -181,7 +181,7 @@ def _describe_size(errors: TorqueErrors) -> str:
 
 
 def _join_terms(terms: Sequence[str], width: int) -> str:
-    """Return as many whole terms of an expression as fit."""
+    """Return an expression with as many whole terms as fit into the width."""
     if len(" ".join(terms)) <= width:
         return " ".join(terms)
     line = ""

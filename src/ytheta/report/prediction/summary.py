@@ -21,7 +21,7 @@ ERROR_KEYS = (
 
 
 def summarize_prediction(robot: Robot, prediction: Prediction) -> dict[str, Any]:
-    """Return the errors of a prediction; None if the log has no torques to compare with."""
+    """Return the errors of a prediction; they are None if the log has no measured torques."""
     size = {"samples": len(prediction.t), "seconds": len(prediction.t) / prediction.preparation.rate}
     errors = dict.fromkeys(ERROR_KEYS) | size if prediction.errors is None else summarize_errors(prediction.errors)
     cutoff = float(prediction.preparation.settings.cutoff)

@@ -55,8 +55,8 @@ def summarize_robot(robot: Robot, closure: Closure | None) -> dict[str, Any]:
 
 
 def _summarize_links(robot: Robot) -> list[dict[str, Any]]:
-    """Return the links that have parameters, merged with what is fixed to them; no parameters if a length is unset."""
-    # Any value serves for a length that is not set: parameters that depend on it are not shown.
+    """Return the links with parameters, merged with links fixed to them; parameters are None if a length is unset."""
+    # Any value can replace a length that is not set: parameters that depend on the length are not shown.
     bodies = robot.with_lengths(**{name: 0.0 for name, value in robot.lengths if value is None}).merged.links[1:]
     members = _merged_links(robot)
     rows = []
@@ -83,7 +83,7 @@ def _summarize_links(robot: Robot) -> list[dict[str, Any]]:
 
 
 def _merged_links(robot: Robot) -> dict[str, list[tuple[Link, Frame]]]:
-    """Return, for each link that remains when fixed joints are merged, the links merged into it, with their frames."""
+    """Return the links that are merged into each remaining link, with their frames, when fixed joints are merged."""
     body_of = {robot.base.name: (robot.base.name, IDENTITY)}
     members: dict[str, list[tuple[Link, Frame]]] = {robot.base.name: [(robot.base, IDENTITY)]}
     for joint, link in zip(robot.joints, robot.links[1:], strict=True):

@@ -88,9 +88,9 @@ def _format_axis(axis: Sequence[float]) -> str:
 def _build_tables(
     console: Console, columns: Sequence[str], rows: Sequence[Row], groups: Sequence[Sequence[str]]
 ) -> list[Table]:
-    """Return one table, or one for each group of columns (or part of a group) if it is too wide.
+    """Return one table. If it is too wide, return a table for each group of columns, or for parts of a group.
 
-    The first column holds the names and is repeated in each table. Empty columns are left out.
+    The first column contains the names and is repeated in each table. Empty columns are left out.
     """
     filled = [k for k in range(1, len(columns)) if any(row[k] not in ("", ZERO) for row in rows)]
     whole = _build_table(columns, filled, rows)

@@ -12,17 +12,17 @@ from ytheta.report.plot_json import MARGIN, plot_json
 from ytheta.report.simulation.statistics import QUANTILES, SimulationStatistics
 from ytheta.shapes import Float
 
-MAX_PARAMETER_PLOTS = 12  # more parameters share plots, one for each unit
-MAX_NAMED_LINES = 6  # in a plot of many lines
+MAX_PARAMETER_PLOTS = 12  # if there are more parameters, all parameters with the same unit share a plot
+MAX_NAMED_LINES = 6  # lines with a name in a plot of many lines
 SMALL_HEIGHT = 190  # pixels
 TALL_HEIGHT = 340
-MAX_LIMIT_RATIO = 2.5  # to the largest torque: beside a larger limit the torque would be a flat line
+MAX_LIMIT_RATIO = 2.5  # torque limit divided by the largest torque; above it, the limit is not drawn
 BINS = 30
-BACKGROUND_WIDTH = 4.0  # of a line behind another one
+BACKGROUND_WIDTH = 4.0  # pixels; width of a line behind another line
 
 
 def plot_tracking(statistics: SimulationStatistics) -> Iterator[tuple[str, str]]:
-    """Yield position and reference of each joint, with the error below."""
+    """Yield a plot for each joint: position and reference, and the tracking error below them."""
     simulation, t = statistics.simulation, statistics.simulation.runs.t
     for j, name in enumerate(simulation.robot.actuated):
         reference = _hide_diverged(statistics, simulation.reference.q[:, j])
@@ -37,7 +37,7 @@ def plot_tracking(statistics: SimulationStatistics) -> Iterator[tuple[str, str]]
 
 
 def plot_torques(statistics: SimulationStatistics) -> Iterator[tuple[str, str]]:
-    """Yield the torque of each joint, with its limits if it comes near them."""
+    """Yield a plot of the torque of each joint, with the torque limits if the torque comes near them."""
     simulation, t = statistics.simulation, statistics.simulation.runs.t
     sliding = simulation.robot.prismatic_joints
     for j, name in enumerate(simulation.robot.actuated):
@@ -51,13 +51,13 @@ def plot_torques(statistics: SimulationStatistics) -> Iterator[tuple[str, str]]:
 
 
 def is_near_limit(statistics: SimulationStatistics, joint: int) -> bool:
-    """Whether the torque of the run that is shown comes near its limit."""
+    """Return whether the torque of a joint comes near its limit in the run that is shown."""
     tau = _hide_diverged(statistics, statistics.simulation.runs.tau[statistics.shown, :, joint])
     return bool(statistics.limits[joint] <= MAX_LIMIT_RATIO * np.nanmax(abs(tau), initial=0.0))
 
 
 def plot_parameters(statistics: SimulationStatistics) -> Iterator[tuple[str, str]]:
-    """Yield each estimate and its truth; if there are many, the errors of those of one unit together."""
+    """Yield a plot of each estimate and its true value; for many parameters, a plot of the errors for each unit."""
     simulation, run = statistics.simulation, statistics.shown
     sliding = simulation.robot.prismatic_joints
     truth, t = simulation.truth_of(run), simulation.runs.t
@@ -91,7 +91,7 @@ def plot_parameters(statistics: SimulationStatistics) -> Iterator[tuple[str, str
 
 
 def plot_parameter_error(statistics: SimulationStatistics) -> str:
-    """Plot the error of all parameters together over time, in percent, with quantiles if there are many runs."""
+    """Plot the error of all parameters together as a function of time, in percent, with quantiles for many runs."""
     simulation = statistics.simulation
     instants = np.arange(len(simulation.runs.t))
     shown = _hide_diverged(statistics, 100.0 * statistics.parameter_error_of(statistics.shown, instants))
@@ -100,7 +100,7 @@ def plot_parameter_error(statistics: SimulationStatistics) -> str:
 
 
 def plot_tracking_error(statistics: SimulationStatistics) -> str:
-    """Plot the RMS over the joints over time: quantiles over the runs, and the run that is shown."""
+    """Plot the RMS tracking error of all joints against time: quantiles of the runs, and the run that is shown."""
     simulation = statistics.simulation
     error = simulation.runs.q[statistics.shown] - simulation.reference.q
     shown = _hide_diverged(statistics, np.sqrt(np.mean(error**2, axis=1)))
@@ -108,7 +108,7 @@ def plot_tracking_error(statistics: SimulationStatistics) -> str:
 
 
 def plot_lyapunov(statistics: SimulationStatistics) -> str | None:
-    """Plot the Lyapunov function of the run that is shown; None if it has no value."""
+    """Plot the Lyapunov function of the run that is shown; return None if the function has no finite value."""
     simulation = statistics.simulation
     with np.errstate(all="ignore"):
         value = _hide_diverged(statistics, simulation.lyapunov(statistics.shown))
@@ -155,7 +155,7 @@ def _plot_over_time(
 
 
 def _plot_histogram(sets: Sequence[tuple[str, Float[np.ndarray, "runs"]]], title: str) -> str:
-    """Plot counts as steps, which work on a logarithmic axis too."""
+    """Plot counts as steps. Unlike bars, steps also work with a logarithmic axis."""
     sets = [(name, values[np.isfinite(values)]) for name, values in sets]
     pooled = np.concatenate([values for _, values in sets])
     log = spans_decades(pooled) and bool((pooled > 0.0).all())
@@ -195,14 +195,14 @@ def _bin_edges(values: Float[np.ndarray, "values"], *, log: bool) -> Float[np.nd
         half_width = 0.1 * abs(middle) or 1.0
         return np.linspace(middle - half_width, middle + half_width, BINS + 1)
     edges = np.geomspace(low, high, BINS + 1) if log else np.linspace(low, high, BINS + 1)
-    edges[[0, -1]] = low, high  # not less by rounding
+    edges[[0, -1]] = low, high  # exact, so that rounding excludes no value
     return edges
 
 
 def _hide_diverged(
     statistics: SimulationStatistics, values: Float[np.ndarray, "instants"]
 ) -> Float[np.ndarray, "instants"]:
-    """Return the values of the run that is shown, NaN from where it diverged."""
+    """Return the values with NaN from the time at which the run that is shown diverged."""
     return np.where(statistics.simulation.runs.t < statistics.until, values, np.nan)
 
 

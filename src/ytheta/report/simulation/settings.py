@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from ytheta.control.laws.adaptive_law import AdaptiveLaw
     from ytheta.control.laws.law import Law
 
-MAX_ITEMS = 8  # numbers or names in a row
-SEPARATE_SETTINGS = ("robot", "base", "learn", "adaptation", "torque_limits")  # they have rows of their own
-MAX_RELATIVE_ROUNDING = 1e-12  # relative; smaller differences are none
+MAX_ITEMS = 8  # numbers or names that are listed in a row
+SEPARATE_SETTINGS = ("robot", "base", "learn", "adaptation", "torque_limits")  # settings with rows of their own
+MAX_RELATIVE_ROUNDING = 1e-12  # relative difference of two parameters; below it, they count as equal
 
 
 def describe_settings(statistics: SimulationStatistics, reference_note: str) -> Iterator[tuple[str, str]]:
@@ -55,7 +55,7 @@ def describe_settings(statistics: SimulationStatistics, reference_note: str) -> 
 
 
 def describe_unknowns(statistics: SimulationStatistics) -> str:
-    """Return number and names of the unknown parameters."""
+    """Return a text with the number and the names of the unknown parameters."""
     names = [each.name for each in statistics.parameters]
     base = statistics.simulation.controller.unknowns.base
     base_count = 0 if base is None else len(set(base.independent) & set(statistics.simulation.unknown_names))
@@ -86,7 +86,7 @@ def format_setting(value: Any) -> str:
 
 
 def _adaptation(law: Law | AdaptiveLaw) -> object:
-    """Return the adaptation law as the user gave it; a number stands for a gradient."""
+    """Return the adaptation law as the user gave it; a number is the gain of a gradient law."""
     return getattr(law, "adaptation", law.adaptation_law)
 
 
@@ -111,7 +111,7 @@ def _describe_limits(statistics: SimulationStatistics) -> str:
 
 
 def _describe_plants(statistics: SimulationStatistics) -> str:
-    """Return how the robots differ from the controller's description, and from each other."""
+    """Return a text about differences between the plants of the runs, or between plant and controller."""
     theta = statistics.simulation.theta
     described = statistics.simulation.controller.robot.numeric.theta
     size = abs(theta).max(axis=0, initial=0.0)
@@ -128,7 +128,7 @@ def _describe_plants(statistics: SimulationStatistics) -> str:
 
 
 def _describe_sensors(statistics: SimulationStatistics) -> str:
-    """Return the errors of each sensor."""
+    """Return a text with the errors of each sensor."""
     sensors = statistics.simulation.sensors
     if sensors is None:
         return "without errors"

@@ -1,6 +1,6 @@
-"""SimulationStatistics of a simulation that the terminal, the page and the JSON share.
+"""Statistics of a simulation that the terminal, the page and the JSON share.
 
-They cover the runs that did not diverge; if all diverged, they are NaN.
+The statistics cover the runs that did not diverge. If all runs diverged, the statistics are NaN.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from ytheta.simulation.result import Simulation
 
 QUANTILES = (0.05, 0.5, 0.95)
-MAX_INSTANTS = 500  # of quantiles over time
+MAX_INSTANTS = 500  # instants at which quantiles are computed
 PLANT_NAMES = {"own": "ytheta's own plant", "mujoco": "MuJoCo"}
 
 
 @dataclass(frozen=True, eq=False)
 class Parameter:
-    """An unknown parameter in one run; the name of a combination has a star, and ``expression`` is the combination."""
+    """An unknown parameter in one run. The name of a combination has a star; ``expression`` is the combination."""
 
     unknown: str
     name: str
@@ -35,13 +35,13 @@ class Parameter:
 
     @property
     def percent(self) -> float:
-        """Error of the estimate at the end; NaN if the truth is zero."""
+        """Error of the estimate at the end, in percent of the true value; NaN if the true value is zero."""
         return 100.0 * (self.end - self.truth) / abs(self.truth) if self.truth else np.nan
 
 
 @dataclass(frozen=True, eq=False)
 class SimulationStatistics:
-    """The figures of a simulation."""
+    """The statistics of a simulation."""
 
     simulation: Simulation
 
@@ -52,7 +52,7 @@ class SimulationStatistics:
 
     @cached_property
     def diverged(self) -> list[tuple[int, float]]:
-        """The other runs and the times at which they diverged, the earliest first."""
+        """The indices of the runs that diverged and the times of divergence, the earliest first."""
         runs = np.flatnonzero(~self.simulation.finished)
         return sorted(
             ((int(run), float(self.simulation.runs.diverged_at[run])) for run in runs), key=lambda each: each[1]
@@ -60,7 +60,7 @@ class SimulationStatistics:
 
     @cached_property
     def shown(self) -> int:
-        """The run to show: the median by tracking error, or the one that lasted longest if all diverged."""
+        """The run to show: the run with the median tracking error; if all runs diverged, the one that diverged last."""
         if not len(self.finished):
             return self.diverged[-1][0]
         order = np.argsort(self.simulation.tracking_rms[self.finished], kind="stable")
@@ -68,17 +68,17 @@ class SimulationStatistics:
 
     @cached_property
     def until(self) -> float:
-        """Time at which the run that is shown diverged; infinite if it did not."""
+        """Time at which the run that is shown diverged; infinite if that run did not diverge."""
         return float(self.simulation.runs.diverged_at[self.shown])
 
     @cached_property
     def tracking(self) -> Float[np.ndarray, "joints"]:
-        """RMS tracking error of each joint over all control instants."""
+        """RMS tracking error of each joint, for all control instants and runs."""
         return _column_rms(self.simulation.runs.rms[self.finished])
 
     @cached_property
     def last_tracking(self) -> Float[np.ndarray, "joints"]:
-        """The same in the last fifth of the time, over the recorded instants."""
+        """RMS tracking error of each joint at the recorded instants in the last fifth of the time."""
         return _column_rms(self.simulation.last_rms[self.finished])
 
     @cached_property
@@ -89,7 +89,7 @@ class SimulationStatistics:
 
     @cached_property
     def limits(self) -> Float[np.ndarray, "joints"]:
-        """Torque limits of the controller, or else of the description; infinite if there are none."""
+        """Torque limits of the controller; without them, those of the description, which are infinite if missing."""
         given = self.simulation.controller.max_torque
         if given is not None:
             return given
@@ -102,7 +102,7 @@ class SimulationStatistics:
 
     @property
     def total_tracking(self) -> float:
-        """RMS over joints, instants and runs; mixes rad and m."""
+        """RMS tracking error of all joints, instants and runs; if a robot has both units, it mixes rad and m."""
         return _rms(self.tracking)
 
     @property
@@ -111,7 +111,7 @@ class SimulationStatistics:
 
     @property
     def parameter_error(self) -> float:
-        """Median over runs at the end; NaN if there are no unknown parameters."""
+        """Median of the parameter errors of all runs at the end; NaN if there are no unknown parameters."""
         return self._median(self.simulation.parameter_error)
 
     @property
@@ -120,7 +120,7 @@ class SimulationStatistics:
 
     @cached_property
     def quantiles(self) -> dict[str, Float[np.ndarray, "quantiles"]]:
-        """Quantiles of errors over the runs; empty unless at least two runs did not diverge."""
+        """Quantiles of the errors of the runs; empty if fewer than two runs finished."""
         if len(self.finished) < 2:
             return {}
         columns = {
@@ -160,14 +160,14 @@ class SimulationStatistics:
 
     @cached_property
     def tracking_over_time(self) -> Float[np.ndarray, "runs instants"]:
-        """RMS over the joints."""
+        """RMS tracking error of all joints at each instant."""
         reference = self.simulation.reference.q[self.instants]
         rows = [self.simulation.runs.q[run, self.instants] - reference for run in self.finished]
         return _stack_rows([np.sqrt(np.mean(error**2, axis=1)) for error in rows], len(self.instants))
 
     @cached_property
     def parameter_error_over_time(self) -> Float[np.ndarray, "runs instants"]:
-        """|estimate - truth| / |truth|, with the truth at each instant; NaN if that is zero."""
+        """|estimate - truth| / |truth| with the true values at each instant; NaN if all true values are 0."""
         rows = [self.parameter_error_of(int(run), self.instants) for run in self.finished]
         return _stack_rows(rows, len(self.instants))
 
@@ -179,13 +179,13 @@ class SimulationStatistics:
 
     @property
     def units(self) -> list[str]:
-        """Units of the positions."""
+        """Unit of the position of each joint."""
         sliding = self.simulation.robot.prismatic_joints
         return ["m" if name in sliding else "rad" for name in self.simulation.robot.actuated]
 
     @property
     def unit(self) -> str:
-        """Common unit of the positions."""
+        """Unit of all positions; "rad and m" if joints have different units."""
         kinds = set(self.units)
         return kinds.pop() if len(kinds) == 1 else "rad and m"
 
@@ -224,7 +224,7 @@ class SimulationStatistics:
         return f"{errors}; parameter error {first} → {last}{median}."
 
     def by_decreasing_error(self) -> list[Parameter]:
-        """Return the parameters by decreasing error, relative to the largest value of the same unit."""
+        """Return the parameters by decreasing error. Errors are relative to the largest value with the same unit."""
         sliding = self.simulation.robot.prismatic_joints
         kinds = [parameter_unit(each.unknown, sliding) for each in self.parameters]
         sizes: dict[str, float] = {}

@@ -1,8 +1,9 @@
 """A simulation as plain data: the output of ``ytheta simulate --json``, also embedded in the page.
 
-``tracking_rms`` is the root mean square of q - qr over joints, control instants and finished runs: it mixes rad and m
-if a robot has both. ``parameter_error`` is |estimate - truth| / |truth| at the end, the median over
-finished runs; None if there are no unknown parameters. Both are None if no run finished.
+``tracking_rms`` is the root mean square of the tracking error q - qr of all joints, control instants and finished runs.
+If a robot has revolute and prismatic joints, ``tracking_rms`` mixes rad and m. ``parameter_error`` is the median of
+|estimate - truth| / |truth| at the end of the finished runs; it is None if there are no unknown parameters. Both are
+None if no run finished.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def summarize_simulation(simulation: Simulation) -> dict[str, Any]:
-    """Return everything worth knowing about a simulation; None for infinite and undefined numbers."""
+    """Return the results of a simulation; infinite and undefined numbers become None."""
     statistics = SimulationStatistics(simulation)
     columns = (
         statistics.units,

@@ -1,4 +1,4 @@
-"""Rows of the tables on the page of a simulation: texts, with the numbers to sort by."""
+"""Rows of the tables on the page of a simulation: texts, and the numbers by which rows are sorted."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from ytheta.report.numbers import MAX_PERCENT, NO_VALUE, format_number, format_percent, parameter_unit
 from ytheta.report.simulation.statistics import QUANTILES, SimulationStatistics
 
-MAX_LISTED_RUNS = 8  # diverged runs that are named
+MAX_LISTED_RUNS = 8  # diverged runs that are listed
 SIGNIFICANT_DIGITS = 4
 QUANTILE_LABELS = {
     "tracking_rms": "tracking RMS",
@@ -34,7 +34,7 @@ def describe_outcome(statistics: SimulationStatistics) -> tuple[str, str]:
 
 
 def list_key_numbers(statistics: SimulationStatistics) -> Iterator[tuple[str, str, str]]:
-    """Yield label, figure and explanation."""
+    """Yield label, value and explanation of each key number."""
     simulation, many = statistics.simulation, len(statistics.finished) > 1
     yield (
         "tracking error",
@@ -93,7 +93,7 @@ def list_quantile_rows(statistics: SimulationStatistics) -> Iterator[dict[str, A
 
 
 def describe_diverged_runs(statistics: SimulationStatistics) -> str:
-    """Return how many runs diverged, and when."""
+    """Return a sentence that says how many runs diverged, and when."""
     diverged = statistics.diverged
     if not diverged:
         return f"None of {len(statistics.simulation)} runs diverged."
@@ -107,7 +107,7 @@ def describe_diverged_runs(statistics: SimulationStatistics) -> str:
 
 
 def describe_shown_run(statistics: SimulationStatistics) -> str:
-    """Return which run the plots show."""
+    """Return a sentence that says which run the plots show."""
     if len(statistics.simulation) == 1:
         return (
             ""

@@ -1,4 +1,4 @@
-"""A simulation for a terminal of any width: the outcome, joints, parameters, quantiles over the runs."""
+"""A simulation for a terminal of any width: the outcome, joints, parameters, quantiles of the runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ytheta.report.terminal import Column, fit_table, print_note, print_table, r
 if TYPE_CHECKING:
     from ytheta.simulation.result import Simulation
 
-MAX_PARAMETERS = 12  # unless the output is verbose
+MAX_PARAMETERS = 12  # rows of the table of parameters, unless the output is verbose
 SIGNIFICANT_DIGITS = 4
 QUANTILE_LABELS = {
     "tracking_rms": "tracking RMS",
@@ -32,7 +32,7 @@ def simulation_text(simulation: Simulation, *, width: int = 120, verbose: bool =
 
 
 def print_simulation(console: Console, simulation: Simulation, *, verbose: bool) -> None:
-    """Print outcome, joints, parameters and remarks; advice about runs that diverged is the last line."""
+    """Print outcome, joints, parameters and remarks. Advice about runs that diverged is the last line."""
     statistics = SimulationStatistics(simulation)
     console.print(safe_text(statistics.headline, "bold"))
     _print_joints(console, statistics)
@@ -47,7 +47,7 @@ def print_simulation(console: Console, simulation: Simulation, *, verbose: bool)
 
 
 def _print_joints(console: Console, statistics: SimulationStatistics) -> None:
-    """Print the errors of each joint over all runs that did not diverge; the last row covers all joints."""
+    """Print the errors of each joint in the runs that did not diverge. The last row is for all joints together."""
     robot = statistics.simulation.robot
     torque_units = ["N" if name in robot.prismatic_joints else "Nm" for name in robot.actuated]
     unlimited = not statistics.enforces_limits and math.isinf(min(statistics.limits, default=math.inf))

@@ -1,4 +1,4 @@
-"""The simulation of a batch of runs over all control periods."""
+"""The simulation of a batch of runs, from the first control period to the last."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ from ytheta.simulation.sensors.sensors import Sensors
 
 @dataclass(frozen=True, eq=False)
 class RunBatch:
-    """The initial states and varied values of runs that are simulated together; a batch fits into the cache."""
+    """The initial states and varied values of runs that are simulated together.
+
+    Their number is chosen such that a batch fits into the cache of the processor.
+    """
 
     rows: slice
     state: Float[np.ndarray, "runs slots"]
@@ -46,7 +49,7 @@ class BatchSimulator(PickledByFields):
         return len(range(0, len(self.reference), self.every))
 
     def run(self, batch: RunBatch) -> tuple[slice, Record]:
-        """Simulate all periods of a batch. Return the rows of its runs and their record."""
+        """Simulate all periods of a batch. Return ``batch.rows`` and the record of the runs."""
         control_period, tau = self.control_period, self.control_period.slots.tau
         record = Record.allocate(control_period, len(batch.state), self.recorded_count)
         theta, measured_slots = batch.theta.copy(), control_period.measured_slots

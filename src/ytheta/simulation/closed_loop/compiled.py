@@ -1,8 +1,9 @@
 """Compiled closed loops for thousands of runs: one kernel computes plant, controller and integrator in SIMD lanes.
 
-The runs are divided into batches that fit into the cache. Each batch is simulated over all periods before the next one
-begins. Threads, or the processes of a cluster, share the batches. A run depends only on its own row of
-``InitialStates``, its own stream of noise, and the reference and parameter changes that all runs share.
+The runs are divided into batches that fit into the cache. All periods of a batch are simulated before the next batch
+begins. Threads, or the processes of a cluster, simulate different batches at the same time.
+A run depends only on its own row of ``InitialStates``, its own stream of noise, and the reference and parameter changes
+that all runs share.
 """
 
 from __future__ import annotations
@@ -33,14 +34,14 @@ from ytheta.simulation.runs import Runs
 from ytheta.simulation.sensors.sensors import Sensors
 from ytheta.simulation.timing import check_timing, count_periods
 
-RUNS_PER_BATCH = 512  # their states take about 200 kB
+RUNS_PER_BATCH = 512  # runs; the states of 512 runs need about 200 kB of memory
 
 
 @dataclass(frozen=True, eq=False)
 class InitialStates:
-    """The initial state of every run, and the plant parameters and factors of gains that differ between runs.
+    """The initial state of every run, and the values that differ between runs: plant parameters and factors of gains.
 
-    ``x`` contains the coordinates of the plant with loops closed.
+    ``x`` contains all coordinates of the plant, with loops closed.
     """
 
     x: Float[np.ndarray, "runs coordinates"]
@@ -52,7 +53,7 @@ class InitialStates:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ClosedLoop(PickledByFields):
-    """A closed loop of a robot, which is the plant, and a controller.
+    """A closed loop of a plant, given as a robot, and a controller.
 
     ``varied`` names the standard parameters of the plant that differ between runs or change during a run.
     ``varied_gains`` names the gains of the controller that differ between runs. With ``continuous``, the controller
@@ -73,7 +74,7 @@ class ClosedLoop(PickledByFields):
 
     @property
     def kernel(self) -> Kernel:
-        """The kernel of one period for a batch of runs; with several substeps, of the controller's part."""
+        """The kernel of one period; with several substeps, the kernel of the controller's part of the period."""
         return self._control_period.kernel
 
     @property
@@ -91,8 +92,8 @@ class ClosedLoop(PickledByFields):
     ) -> InitialStates:
         """Return the initial states, one run per row.
 
-        ``parameters`` contains values of the ``varied`` parameters; the default is the value of the description.
-        ``gains`` contains factors of the ``varied_gains``; the default is 1.
+        ``parameters`` maps names in ``varied`` to values; the default is the value in the description. ``gains`` maps
+        names in ``varied_gains`` to factors of the gains; the default is 1.
         """
         parameters, gains = dict(parameters or {}), dict(gains or {})
         for names, inputs, field in ((parameters, self.varied, "varied"), (gains, self.varied_gains, "varied_gains")):
@@ -131,9 +132,9 @@ class ClosedLoop(PickledByFields):
     ) -> Runs:
         """Simulate all runs. The results are bit-identical for every engine and number of threads.
 
-        Every ``every``-th control instant is recorded. ``engine`` is an open engine, or the name of an engine, which is
-        then opened with this number of ``threads``; see ``engine.registry``. ``progress`` is called with the number of
-        completed runs.
+        Every ``every``-th control instant is recorded. ``engine`` is an open engine or the name of an engine, see
+        ``engine.registry``. An engine given by name is opened with this number of ``threads``. ``progress`` is called
+        with the number of completed runs.
         """
         steps = count_periods(seconds, self.period, every)
         if self.sensors is not None and rng is None:
@@ -159,7 +160,7 @@ class ClosedLoop(PickledByFields):
         )
 
     def _find_divergence_reason(self, runs: Runs, record: Record, reference: ReferenceTrajectory) -> str:
-        """Return the controller's error message at the last state of the run that diverged first; empty without one."""
+        """Return the controller's error message at the last state of the run that diverged first, or an empty text."""
         run = int(np.argmin(runs.diverged_at))
         t = np.array([runs.diverged_at[run] - self.period])
         q, qd, qdd = (values[0] for values in reference(t))

@@ -1,4 +1,4 @@
-"""One control period of a closed loop: its graphs, which are sent to the workers and compiled there."""
+"""One control period of a closed loop. Its graphs are sent to the workers, and each worker compiles them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ytheta.simulation.closed_loop.period_graph import PeriodGraphBuilder, Slots
 
 @dataclass(frozen=True, eq=False)
 class ControlPeriod(PickledByFields):
-    """The graphs of a control period and the layout of their inputs, without robot and controller."""
+    """The graphs of a control period and the layout of their inputs; the robot and the controller are not included."""
 
     graph: Graph
     slots: Slots
@@ -26,7 +26,7 @@ class ControlPeriod(PickledByFields):
     uses_accelerations: bool  # whether the controller uses measured accelerations
     holds_torque: bool  # whether the torque is constant during a period
     substeps: int = 1
-    substep_graph: Graph | None = None  # None with one substep
+    substep_graph: Graph | None = None  # None if there is one substep
 
     @staticmethod
     def build(builder: PeriodGraphBuilder) -> ControlPeriod:
@@ -47,7 +47,7 @@ class ControlPeriod(PickledByFields):
     ) -> None:
         """Write the state after one period to ``out``.
 
-        ``inputs`` are the other inputs of the kernel. ``scratch`` receives the intermediate states between substeps.
+        ``inputs`` are the inputs of ``kernel`` after the state. ``scratch`` receives intermediate states of substeps.
         """
         substep = self._substep
         self.kernel(state, *inputs, out=scratch if self.substeps % 2 and substep is not None else out, threads=1)
@@ -60,11 +60,11 @@ class ControlPeriod(PickledByFields):
             target, source = source, target
         count = self.slots.period_count
         diverged = np.flatnonzero((out[:, count] < 0.0) & (state[:, count] >= 0.0))
-        out[diverged, :count] = state[diverged, :count]  # keep the state before this period
+        out[diverged, :count] = state[diverged, :count]  # diverged runs keep the state before this period
 
     @cached_property
     def kernel(self) -> Kernel:
-        """The kernel of one period for a batch of runs; with several substeps, of the controller's part.
+        """The kernel of one period; with several substeps, the kernel of the controller's part of the period.
 
         Machine code is reused if it is in the memory of this process or in the cache on disk.
         """

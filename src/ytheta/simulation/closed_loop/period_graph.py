@@ -4,11 +4,14 @@
 
     (state, reference [, measured] [, theta] [, factors]) → next state
 
-The state of a run is one vector, laid out by ``Slots``. The next state has the same layout, so that a batch of runs
-alternates between two arrays. The controller computes the torque once per period. The torque is held while the plant
-takes ``substeps`` steps of RK4. The state x of the controller advances by period * dx/dt, as in ``Controller.step``.
-With more than one substep there are two graphs: the controller's part of the period, and one substep of the plant,
-which is evaluated repeatedly. A hundred substeps in one graph would take minutes to compile.
+The state of a run is one vector, laid out by ``Slots``. The next state has the same layout, so that two arrays
+suffice for a batch of runs: they swap roles after every period. The controller computes the torque once per period.
+The torque stays constant while the plant is integrated by ``substeps`` steps of RK4. The state x of the controller
+advances by period * dx/dt, as in ``Controller.step``.
+
+With more than one substep there are two graphs: one of the controller's part of the period, and one of a single
+substep of the plant, which is evaluated ``substeps`` times. The compilation of one graph with a hundred substeps would
+take minutes.
 
 With ``continuous``, controller and plant are integrated together, as in the simulations of papers. The reference is
 then needed at the beginning, the middle and the end of the period.
@@ -28,9 +31,9 @@ from ytheta.errors import InputError
 from ytheta.native.graph import Graph, Input, trace
 from ytheta.simulation.plants.equations_of_motion import EquationsOfMotion
 
-# A run has diverged if one of these bounds is exceeded. They are far above the values of any real motion.
-MAX_MOTION_NORM = 1e4  # of positions and velocities (rad, m, rad/s, m/s)
-MAX_CONTROL_NORM = 1e12  # of the controller's state, torques and accelerations
+# A run has diverged if one of these bounds is exceeded. The bounds are far above the values of any real motion.
+MAX_MOTION_NORM = 1e4  # norm of the vector of positions and velocities (rad, m, rad/s, m/s)
+MAX_CONTROL_NORM = 1e12  # norm of the vector of controller state, torques and accelerations
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,7 @@ class Slots:
 
     @property
     def x(self) -> slice:
-        """The coordinates of the plant with loops closed."""
+        """All coordinates of the plant, with loops closed."""
         return slice(0, self.coordinates)
 
     @property
@@ -67,7 +70,7 @@ class Slots:
 
     @property
     def squared_errors(self) -> slice:
-        """The sums of squared tracking errors over all instants so far."""
+        """The sum of the squared tracking errors of each joint at all instants so far."""
         return slice(self.qdd.stop, self.qdd.stop + self.joints)
 
     @property
@@ -81,7 +84,7 @@ class Slots:
 
 
 class VariedSymbols(NamedTuple):
-    """Symbols of the values that differ between runs: plant parameters, and the factors of gains if there are any."""
+    """Symbols of the values that differ between runs: plant parameters, and factors of gains if gains differ."""
 
     theta: Any
     factors: list[Any]
@@ -250,11 +253,11 @@ class PeriodGraphBuilder:
         measured = (q, motion[1], motion[2]) if self.uses_accelerations else (q, motion[1])
         target = (reference[:n], reference[n : 2 * n], reference[2 * n :])
         output = self.controller.apply(*measured, *target, controller, *varied.factors)
-        return output[:n, 0], output[n:, 0]  # these stay columns even if they have one row or none
+        return output[:n, 0], output[n:, 0]  # slices stay columns even if they have one row or none
 
     @staticmethod
     def _is_bounded(motion: Any, control: Any) -> Any:
-        """Return whether both norms are within their bounds, which is false if an entry is not finite."""
+        """Return whether both norms are within their bounds; an entry that is not finite counts as out of bounds."""
         import casadi
 
         return casadi.logic_and(

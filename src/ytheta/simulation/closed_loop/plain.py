@@ -1,7 +1,7 @@
-"""One closed loop, simulated step by step in Python, for every plant and as a check of compiled loops.
+"""One closed loop, simulated step by step in Python. It works with every plant and is a check of compiled loops.
 
 The controller starts one period before the first instant, so that its state advances by a whole period at every
-instant, by explicit Euler as in ``period_graph``.
+instant. Its state is integrated by explicit Euler steps, as in ``period_graph``.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class PlainLoop:
         every: int = 10,
         run: int = 0,
     ) -> Runs:
-        """Simulate one run. ``run`` is the number of its row in sensor errors that differ between runs."""
+        """Simulate one run. ``run`` is the index of the run; it selects the row of sensor errors given per run."""
         steps = count_periods(seconds, self.period, every)
         if self.sensors is not None and rng is None:
             raise InputError("sensors need rng=np.random.default_rng(seed), so that a run can be repeated")

@@ -15,7 +15,8 @@ from ytheta.simulation.runs import Runs
 class Record:
     """The recorded instants and final states of all runs, or of the runs of a batch.
 
-    ``read`` contains the sensor readings of q, qd and tau. Without sensors, its first two arrays are ``q`` and ``qd``.
+    ``read`` contains the sensor readings of q, qd and tau. Without sensors, the first two arrays of ``read`` are ``q``
+    and ``qd``.
     """
 
     q: RunsByInstantByJoint

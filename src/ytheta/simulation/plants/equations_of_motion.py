@@ -7,8 +7,8 @@ Notation      code    meaning                                                   
               Qd      actuated velocities                                          actuated
               theta   the parameters named in ``varied``; the others are constants varied
 
-With loops, an integration step leaves a closure error of fourth order in x. One Newton step after each integration step
-squares this error.
+With loops, an integration step leaves an error of fourth order in the closure of x. One Newton step after each
+integration step squares this error.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class EquationsOfMotion:
-    """The equations of motion of a robot; ``varied`` names the parameters that are symbols."""
+    """The equations of motion of a robot; ``varied`` names the parameters that are inputs of the kernels."""
 
     robot: Robot
     varied: tuple[str, ...] = ()
@@ -96,7 +96,7 @@ class EquationsOfMotion:
         return forward_dynamics_graph(self.robot, theta_input=bool(self.varied))
 
     def _make_parameter_vector(self, theta: casadi.SX) -> casadi.SX:
-        """Return all standard parameters: symbols if they are varied, constants otherwise."""
+        """Return all standard parameters: symbols for the varied parameters, constants for the others."""
         import casadi
 
         symbols = {name: theta[k] for k, name in enumerate(self.varied)}

@@ -20,7 +20,7 @@ Torque: TypeAlias = Callable[[float, PerJoint, PerJoint], PerJoint]
 
 
 def take_rk4_step(plant: Plant, state: PerState, tau: PerJoint, h: float) -> PerState:
-    """Return the state after h seconds with a constant torque; it may not be finite if h is much too long."""
+    """Return the state after h seconds with a constant torque; if h is much too long, the state may not be finite."""
     with np.errstate(over="ignore", invalid="ignore"):
         k1 = _compute_rates(plant, state, tau)
         k2 = _compute_rates(plant, state + 0.5 * h * k1, tau)
@@ -41,7 +41,7 @@ def advance(plant: Plant, state: PerState, tau: PerJoint, period: float, substep
 class Trajectory:
     """The states at the requested times.
 
-    If the integration stopped early, later times are missing, and ``advice`` says why.
+    If the integration stopped early, the times after the stop are missing, and ``advice`` says why.
     """
 
     t: Float[np.ndarray, "instants"]
@@ -56,7 +56,7 @@ class Trajectory:
 def integrate_adaptively(
     plant: Plant, state: PerState, torque: Torque, t: Float[np.ndarray, "instants"], *, tolerance: float = 1e-11
 ) -> Trajectory:
-    """Integrate from t[0] to t[-1] with adaptive steps; ``torque`` is a function of the time, q and qd."""
+    """Integrate from t[0] to t[-1] with adaptive steps; ``torque`` is a function of time, q and qd."""
     from scipy.integrate import solve_ivp
 
     if len(t) < 2 or not (np.diff(t) > 0.0).all():

@@ -1,8 +1,8 @@
 """MuJoCo as a plant: the robot as a MuJoCo model, with loops as equality constraints.
 
-MuJoCo closes loops with stiff, damped forces, so that they open by micrometres. The loops of ytheta's own plant stay
-closed. MuJoCo has its own law of dry friction, see ``mjcf``. MuJoCo has neither torque offsets nor friction of cut
-joints; this module adds both to the applied torques.
+MuJoCo closes loops with stiff, damped forces, so that the loops open by micrometres. The loops of ytheta's own plant
+stay closed. MuJoCo has its own law of Coulomb friction, see ``mjcf``. MuJoCo has neither torque offsets nor
+friction of cut joints; this module adds both to the applied torques.
 """
 
 from __future__ import annotations
@@ -24,18 +24,19 @@ from ytheta.robot.robot import Robot
 from ytheta.robot.writing.mjcf import to_mjcf
 from ytheta.shapes import Float, PerJoint, PerState
 
-# MuJoCo's parameters of loops: solref (time constant in s, damping ratio) and solimp (share of the constraint force,
-# 0.9 by default). RK4 needs steps that are not much longer than the time constant.
+# MuJoCo's parameters of loop constraints: solref contains the time constant (s) and the damping ratio; solimp contains
+# the share of the constraint force (0.9 by default in MuJoCo). RK4 needs steps that are not much longer than the time
+# constant.
 LOOP_SOLREF = (1e-3, 1.0)
 LOOP_SOLIMP = (0.9999, 0.9999, 0.001, 0.5, 2.0)
-TIMESTEP = 1e-4  # s; not used for integration, but MuJoCo raises time constants to at least twice this value
+TIMESTEP = 1e-4  # s; MuJoCo raises time constants to at least twice this value; the integration uses other steps
 
 
 @dataclass(frozen=True, eq=False)
 class MujocoPlant:
     """A plant with MuJoCo's forward dynamics.
 
-    Its state contains the positions and then the velocities of all movable joints, in the order of the tree.
+    The state contains the positions and then the velocities of all movable joints, in the order of the tree.
     """
 
     description: Robot
@@ -107,7 +108,7 @@ class MujocoPlant:
 
     @cached_property
     def _coordinates(self) -> list[int]:
-        """The indices of the robot's coordinates among the joints: those that no coupling determines."""
+        """The indices of the joints that no coupling determines; these joints are the robot's coordinates."""
         names = [joint.name for joint in self.robot.movable]
         return [names.index(name) for name in self.robot.coordinates]
 
@@ -130,7 +131,7 @@ class MujocoPlant:
         return casadi.Function("cut_rates", [self._constraint.x], [matrix])
 
     def _compute_cut_friction(self, speed: Float[np.ndarray, "cuts"]) -> Float[np.ndarray, "cuts"]:
-        """Return the friction of the cut joints by ytheta's law, because MuJoCo has no joints there."""
+        """Return the friction of the cut joints by ytheta's law; a MuJoCo constraint has no friction."""
         _, viscous, coulomb, offset = np.array([drive.parameters for drive in self._cuts]).T
         width = np.array([drive.coulomb_speed for drive in self._cuts])
         size = np.sqrt(speed**2 + width**2)

@@ -18,8 +18,8 @@ from ytheta.simulation.plants.equations_of_motion import EquationsOfMotion
 class OwnPlant:
     """A plant with ytheta's forward dynamics.
 
-    Its state contains all coordinates, with loops closed, and then the actuated velocities. All parameters are inputs
-    of the compiled kernels, so that other values need no new compilation.
+    The state contains all coordinates, with loops closed, and then the actuated velocities. All parameters are inputs
+    of the compiled kernels, so that a change of values needs no new compilation.
     """
 
     equations: EquationsOfMotion

@@ -1,9 +1,9 @@
 """The interface of a plant: a simulated robot that torques act on.
 
 The state of a plant is one vector of positions and velocities. Each plant chooses its own coordinates. For a robot with
-loops, the state of ytheta's own plant contains all coordinates and the actuated velocities. The state of MuJoCo
-contains positions and velocities of all joints. Torques and measured motion belong to the actuated coordinates, in the
-order of ``robot.actuated``. The functions of ``integration`` work with every plant.
+loops, the state of ytheta's own plant contains all coordinates and the actuated velocities. The state of the
+MuJoCo plant contains positions and velocities of all joints. Torques and measured motion belong to the actuated
+coordinates, in the order of ``robot.actuated``. The functions of ``integration`` work with every plant.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Plant(Protocol):
         """Return d state / dt."""
 
     def close_loops(self, state: PerState) -> PerState:
-        """Return the state with its loops closed; an integration step opens them slightly."""
+        """Return the state with loops closed; an integration step opens loops slightly."""
 
     def get_motion(self, state: PerState) -> tuple[PerJoint, PerJoint]:
         """Return q and qd of the actuated coordinates."""

@@ -1,10 +1,10 @@
 """Smooth Coulomb friction: the drives that need it, and its addition to a robot.
 
 Coulomb friction without a ``coulomb_speed`` is fc times the sign of the speed. A sign that is wrong for a period h
-changes the speed of a drive by h fc dᵀ M^-1 d, where d is the speed of the drive per speed of each coordinate. For a
-single joint, this is h fc / M_jj. Both the integrator and the controller make this error whenever a drive changes its
-direction. If the error is large, joints chatter instead of coming to rest. With a ``coulomb_speed``, integrator and
-controller use a smooth law.
+changes the speed of a drive by h fc dᵀ M^-1 d, where d is the gradient of the drive's speed with respect to the
+actuated velocities. For a single joint, this change is h fc / M_jj. Both the integrator and the controller make this
+error whenever a drive changes its direction. If the error is large, joints chatter instead of coming to rest. With a
+``coulomb_speed``, integrator and controller use a smooth law.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ytheta.shapes import SamplesByJoint
 from ytheta.simulation.plants.substeps import BACKEND, compute_drive_jacobian
 
 REVOLUTE_COULOMB_SPEED, PRISMATIC_COULOMB_SPEED = 0.05, 0.02  # rad/s, m/s
-MAX_SPEED_ERROR = 0.01  # rad/s or m/s, caused by a wrong sign during one period
+MAX_SPEED_ERROR = 0.01  # rad/s or m/s; change of speed caused by a wrong sign during one period
 
 
 def with_smooth_friction(robot: Robot) -> Robot:
@@ -43,7 +43,7 @@ def find_nonsmooth_drives(robot: Robot) -> tuple[str, ...]:
 def find_chattering_drives(robot: Robot, q: SamplesByJoint, period: float) -> tuple[str, ...]:
     """Return the names of nonsmooth drives that chatter at one of these poses.
 
-    A drive chatters if a wrong sign changes its speed by more than ``MAX_SPEED_ERROR`` in one period.
+    A drive chatters if a wrong sign of its friction changes its speed by more than ``MAX_SPEED_ERROR`` in one period.
     """
     nonsmooth = set(find_nonsmooth_drives(robot))
     if not nonsmooth:
@@ -52,7 +52,7 @@ def find_chattering_drives(robot: Robot, q: SamplesByJoint, period: float) -> tu
     coulomb = np.array([drive.coulomb for _, drive in robot.drives])
     try:
         mobility = np.einsum("ska,sak->sk", D, np.linalg.solve(M, D.transpose(0, 2, 1))).max(axis=0)
-    except np.linalg.LinAlgError:  # M is singular, because some motion moves no mass
+    except np.linalg.LinAlgError:  # M is singular, because there is a motion that moves no mass
         mobility = np.full(len(coulomb), np.inf)
     chatters = dict(zip(robot.moving, period * np.abs(coulomb) * mobility > MAX_SPEED_ERROR, strict=True))
     return tuple(name for name in robot.moving if name in nonsmooth and chatters[name])

@@ -5,14 +5,15 @@ Reference     Hairer, Wanner, Solving Ordinary Differential Equations II (1996),
               h lambda = 2.78; here h lambda is at most 1, for which the error of a step is about 1 %
 Accepts       robots in which every motion moves a mass
 Notation      code    meaning                                                        shape
-              D       speeds of the drives per speed of the actuated coordinates     samples x drives x actuated
+              D       Jacobian of the drive speeds by the actuated velocities        samples x drives x actuated
               fv, fc  viscous and Coulomb friction of the drives                     drives
-              s       ``coulomb_speed``: the slope of friction at rest is fc / s     drives
+              s       ``coulomb_speed``; at rest d(friction) / d(speed) is fc / s    drives
               rate    the largest lambda_max(M^-1 F) along the motion, 1/s           number
 
-Coulomb friction without a ``coulomb_speed`` has no slope; see ``smooth_friction``. With a ``coulomb_speed``, too
-few steps cause chatter, but friction itself limits the chatter, and runs do not diverge. The number of steps for
-Coulomb friction is therefore limited to ``MAX_SUBSTEPS``. Viscous friction that requires more steps raises an error.
+Coulomb friction without a ``coulomb_speed`` has no derivative at rest and is not considered here; see
+``smooth_friction``. With a ``coulomb_speed``, too few steps cause chatter, but friction itself limits the chatter, and
+runs do not diverge. The number of steps for Coulomb friction is therefore limited to ``MAX_SUBSTEPS``. Viscous
+friction that requires more steps raises an error.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ from ytheta.shapes import SamplesByJoint, Shaped
 from ytheta.simulation.timing import check_period
 
 MAX_SUBSTEPS = 100
-MAX_SAMPLES = 100  # of the motion, at which the damping is computed
-BACKEND = "interpreter"  # evaluating a hundred samples once takes less time than a compilation
+MAX_SAMPLES = 100  # poses of the motion at which the damping is computed
+BACKEND = "interpreter"  # for a hundred samples, the interpreter needs less time than a compilation
 
 
 def choose_substeps(
@@ -39,8 +40,8 @@ def choose_substeps(
 ) -> int:
     """Return the number of RK4 steps per period that the damping at these poses requires; 1 without friction.
 
-    ``margin`` is the factor by which the damping rate may be larger than described. ``coulomb`` says whether Coulomb
-    friction is considered.
+    ``margin`` is the factor by which the damping rate may exceed that of the description. ``coulomb`` says whether
+    Coulomb friction is considered.
     """
     check_period(period)
     viscous = np.array([drive.viscous for _, drive in robot.drives])
@@ -71,9 +72,9 @@ def choose_substeps(
 
 
 def compute_drive_jacobian(robot: Robot, q: SamplesByJoint) -> Shaped[np.ndarray, "samples drives joints"]:
-    """Return the speeds of all drives per speed of the actuated coordinates.
+    """Return the Jacobian of the drive speeds by the actuated velocities.
 
-    These are the regressor columns of the torque offsets of the drives.
+    Its rows are the regressor columns of the drives' torque offsets.
     """
     offsets = [f"{name}.{FRICTION_PARAMETERS['offset']}" for name in robot.moving]
     rest = np.zeros_like(q)

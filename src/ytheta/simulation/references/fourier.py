@@ -1,20 +1,21 @@
 """The default reference trajectory: each joint follows a sum of sines within its limits, from rest to rest.
 
 Identity      q(t) = start + scale window(t) (center - start + reach sum_k a_k sin(w_k t + phi_k)),  sum |a_k| = 1
-Accepts       every robot; with loops, the motion closes them and stays away from singular poses
+Accepts       every robot; if it has loops, they close along the motion, and singular poses are avoided
 Notation      code      meaning                                                                  shape
-              start     home, or the closest pose that keeps the distance from the limits        joints
+              start     home, or the closest pose at the required distance from the limits       joints
               center    the position around which a joint moves                                  joints
               reach     the largest distance from the center                                     joints
-              window    rises smoothly from 0 to 1, stays there, and falls smoothly to 0         instants
+              window    a factor that rises smoothly from 0 to 1, stays 1, and falls to 0        instants
 
 Positions keep a distance of a tenth of the joint's range from either limit. Speeds and accelerations stay below 60 % of
 their limits. If the description has no limits, the defaults are ±1 rad or ±0.3 m around home, 3 rad/s or 1 m/s, and
 15 rad/s² or 5 m/s². A limit of 0 for speed or acceleration is treated as missing, because exporters write it as a
 placeholder. A joint whose position limits are equal does not move. Each joint has five frequencies between 0.1 and
-0.7 Hz: low frequencies show the effect of gravity, high frequencies that of inertia. No two joints share a frequency,
-so that the joints never repeat a combination of positions. If the speed limit does not allow these frequencies, the
-frequencies of the joint are reduced first, and its amplitude only if that is not enough. Collisions are not considered.
+0.7 Hz: low frequencies excite gravity torques, high frequencies excite inertial torques. No two joints
+have the same frequency, so that the joints never repeat a combination of positions. If the speed limit of a
+joint does not allow these frequencies, the frequencies of the joint are reduced first. Its amplitude is reduced only if
+lower frequencies are not enough. Collisions are not considered.
 """
 
 from __future__ import annotations
@@ -33,19 +34,19 @@ from ytheta.shapes import Float, InstantsByJoint, PerInstant, PerJoint
 
 HARMONICS = 5
 MIN_FREQUENCY, MAX_FREQUENCY = 0.1, 0.7  # Hz
-RANGE_MARGIN = 0.1  # of a joint's range, at either end
-LIMIT_SHARE = 0.6  # of the limits of speed and acceleration
+RANGE_MARGIN = 0.1  # distance from either position limit, relative to the range of the joint
+LIMIT_SHARE = 0.6  # largest speed and acceleration, relative to their limits
 DEFAULT_LIMITS = {JointKind.REVOLUTE: Limits(-1.0, 1.0, 3.0, 15.0), JointKind.PRISMATIC: Limits(-0.3, 0.3, 1.0, 5.0)}
-RAMP_SHARE, MAX_RAMP_SECONDS = 0.25, 3.0  # the window rises in this share of the time, but in at most 3 s
-MAX_CONDITION_RATIO = 10.0  # of the condition number of the loops' Jacobian to that at home
-SCALE_FACTOR = 0.8  # by which an unreachable motion is reduced until it is reachable
-MIN_SCALE = 1e-3  # below which a motion is not reduced further
-CHECK_INTERVAL, MAX_CHECKS = 0.02, 5000  # s between two checks of limits and loops; maximum number of checks
+RAMP_SHARE, MAX_RAMP_SECONDS = 0.25, 3.0  # the window rises during a quarter of the duration, but for at most 3 s
+MAX_CONDITION_RATIO = 10.0  # condition number of the loops' Jacobian, divided by its value at home
+SCALE_FACTOR = 0.8  # an unreachable motion is multiplied by this factor until it is reachable
+MIN_SCALE = 1e-3  # smallest factor of a motion; if the motion is still unreachable, an error is raised
+CHECK_INTERVAL, MAX_CHECKS = 0.02, 5000  # interval of the checks of limits and loops in s; largest number of checks
 
 
 @dataclass(frozen=True, eq=False)
 class FourierReference:
-    """A reference of windowed sines, which stays at ``start`` before t = 0 and after t = ``seconds``."""
+    """A reference of windowed sines; before t = 0 and after t = ``seconds``, it stays at ``start``."""
 
     seconds: float
     ramp: float
@@ -110,7 +111,7 @@ def _describe_limits(robot: Robot, limits: tuple[Limits, ...]) -> str:
 
 
 def _find_allowed_motion(robot: Robot, limits: tuple[Limits, ...], home: PerJoint) -> tuple[PerJoint, ...]:
-    """Return lower and upper position, speed, acceleration and reach of every actuated coordinate."""
+    """Return the lowest and highest position, the largest speed and acceleration, and the reach of each coordinate."""
     defaults = [_choose_default_limits(robot, name) for name in robot.actuated]
     reach = np.array([default.upper for default in defaults])
     lower, upper = np.array([limit.lower for limit in limits]), np.array([limit.upper for limit in limits])
@@ -130,7 +131,7 @@ def _find_allowed_motion(robot: Robot, limits: tuple[Limits, ...], home: PerJoin
 
 
 def _choose_default_limits(robot: Robot, coordinate: str) -> Limits:
-    """Return limits of a coordinate with which no joint that it moves exceeds the default limits of a joint."""
+    """Return the limits of a coordinate within which every joint that it moves stays within ``DEFAULT_LIMITS``."""
     factors = robot.coupling_map[0][:, robot.coordinates.index(coordinate)]
     pairs = zip(robot.movable, factors, strict=True)
     moved_joints = [(DEFAULT_LIMITS[joint.kind], abs(float(factor))) for joint, factor in pairs if factor]
@@ -146,7 +147,7 @@ def _choose_default_limits(robot: Robot, coordinate: str) -> Limits:
 def _compute_frequency_factors(reach: PerJoint, speed: PerJoint, seconds: float) -> PerJoint:
     """Return factors that reduce the frequencies of joints with low speed limits."""
     typical_speed = 2.0 * np.pi * 0.5 * (MIN_FREQUENCY + MAX_FREQUENCY) * reach
-    min_factor = min(1.0, 1.0 / (MAX_FREQUENCY * seconds))  # the highest frequency completes one period
+    min_factor = min(1.0, 1.0 / (MAX_FREQUENCY * seconds))  # so that the highest frequency completes one period
     return np.clip(speed / np.maximum(typical_speed, 1e-300), min_factor, 1.0)
 
 
@@ -159,7 +160,7 @@ def _sample_harmonics(
     *,
     frequency_factors: PerJoint,
 ) -> FourierReference:
-    """Return a reference with random phases and with one frequency in each of ``HARMONICS`` parts of the band."""
+    """Return a reference with random phases; each joint has a frequency in each of ``HARMONICS`` parts of the band."""
     shape = (HARMONICS, len(start))
     # Within a part, the joints are spaced by the golden ratio modulo 1, so that their frequencies never coincide.
     place = (0.618034 * np.arange(1, len(start) + 1) + rng.uniform(0.0, 0.1, shape)) % 1.0
@@ -170,14 +171,14 @@ def _sample_harmonics(
     amplitudes = reach * weights / weights.sum(axis=0)
     ramp = min(RAMP_SHARE * seconds, MAX_RAMP_SECONDS)
     reference = FourierReference(seconds, ramp, start, center, amplitudes, w, phases, np.ones(len(start)))
-    # The sines rarely reach their maxima at the same time, so enlarge them until their sum extends to ``reach``.
+    # The sines rarely reach their maxima at the same time: enlarge them until the maximum of their sum is ``reach``.
     t = np.linspace(0.0, seconds, 1000)
     farthest = np.abs((amplitudes * np.sin(t[:, None, None] * w + phases)).sum(axis=1)).max(axis=0)
     return replace(reference, amplitudes=amplitudes * reach / np.maximum(farthest * 1.02, 1e-300))
 
 
 def _evaluate_window(t: np.ndarray, seconds: float, ramp: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the window and its first two derivatives; it rises as 10 x³ - 15 x⁴ + 6 x⁵ and falls likewise."""
+    """Return the window and its first two derivatives; the window rises as 10 x³ - 15 x⁴ + 6 x⁵ and falls likewise."""
     rising = t <= 0.5 * seconds
     x = np.clip(np.where(rising, t, seconds - t) / ramp, 0.0, 1.0)
     sign = np.where(rising, 1.0, -1.0)
@@ -186,7 +187,7 @@ def _evaluate_window(t: np.ndarray, seconds: float, ramp: float) -> tuple[np.nda
 
 
 def _scale_to_reachable(loops: Constraint, reference: FourierReference, t: np.ndarray) -> FourierReference:
-    """Reduce the reference until loops close and passive joints stay within their limits at all of these times."""
+    """Reduce the reference until, at all times t, loops close and passive joints stay within their limits."""
     if not loops.robot.loops and not loops.robot.couplings:
         return reference
     while float(reference.scale.max()) >= MIN_SCALE:
@@ -200,7 +201,7 @@ def _scale_to_reachable(loops: Constraint, reference: FourierReference, t: np.nd
 
 
 def _is_reachable(loops: Constraint, Q: InstantsByJoint) -> bool:
-    """Return whether loops close on the branch of home and away from singular poses, with joints within limits."""
+    """Return whether loops close on the branch of home, away from singular poses, and with all joints within limits."""
     solution, home = solve(loops, Q), solve(loops, loops.home[list(loops.actuated)][None])
     if not solution.determined.all() or solution.condition.max() > MAX_CONDITION_RATIO * home.condition[0]:
         return False

@@ -2,20 +2,26 @@
 
 Identity      q(t) = the least-squares spline of degree 5 through the samples; qd and qdd are its derivatives
 Notation      code      meaning
-              spacing   time between knots in s, constant over the log, chosen for each joint
+              spacing   time between knots in s, one value per joint for the whole log
               finest    the smallest spacing: ``MIN_KNOT_SPACING`` or two sample intervals, whichever is longer
-              variance  of the samples about the spline with the finest spacing: noise, and motion it cannot follow
+              variance  variance of the residuals with the finest spacing: noise, and motion faster than the spline
 
 The second derivative of an interpolation would consist mainly of noise and encoder steps. The knots are therefore as
-far apart as the samples allow: the spacing grows as long as noise explains the residuals of the spline. If noise is the
-only cause and k knots are removed, the sum of squared residuals grows by ``variance`` times a chi-square variable with
-k degrees of freedom. This variable exceeds k + 2 sqrt(k x) + 2 x with probability at most exp(-x) (B. Laurent and
-P. Massart, Annals of Statistics 28(5), 2000, lemma 1). The growth is tested over the whole time and over every window
-of ``KNOTS_PER_WINDOW`` knots, where exp(-``RISK_EXPONENT``) bounds the probability for all windows together. If the
-positions are quantized, residuals up to ``MAX_RMS_IN_STEPS`` of an encoder step are accepted as well. Samples without
-noise keep the finest spacing: with 20 ms, motion of 5 Hz is followed to 1e-5 of its amplitude. The samples are
-interpolated if they are so few that the spline misses them by more than ``MAX_RELATIVE_MISFIT`` of the largest range of
-a joint. The first sample is at t = 0.
+far apart as possible: the spacing is increased as long as noise explains the residuals of the spline. If the residuals
+are noise only and k knots are removed, the sum of squared residuals grows by ``variance`` times a chi-square variable
+with k degrees of freedom. This variable exceeds k + 2 sqrt(k x) + 2 x with probability at most exp(-x) (B. Laurent and
+P. Massart, Annals of Statistics 28(5), 2000, lemma 1). The growth is tested for the whole log and for each window of
+``KNOTS_PER_WINDOW`` knots. The probability that pure noise fails the test in at least one window is at most
+exp(-``RISK_EXPONENT``). If the positions are quantized, an RMS residual up to ``MAX_RMS_IN_STEPS`` encoder steps is
+accepted as well. Samples without noise keep the finest spacing: with 20 ms, the spline follows a motion of 5 Hz with an
+error of 1e-5 of its amplitude.
+
+If there are too few samples for the smoothing spline, they are interpolated instead. This is the case for all joints if
+the finest spacing exceeds ``MAX_KNOT_SPACING`` or gives fewer than ``DEGREE`` + 1 knot intervals. It is the case for
+one joint if the finest spacing is at least ``SPACING_FACTOR`` times ``MIN_KNOT_SPACING`` and the RMS residual of the
+joint exceeds ``MAX_RELATIVE_MISFIT`` times the largest joint range.
+
+The first sample is at t = 0.
 """
 
 from __future__ import annotations
@@ -35,12 +41,12 @@ if TYPE_CHECKING:
 
 DEGREE = 5
 MIN_KNOT_SPACING, MAX_KNOT_SPACING = 0.02, 1.0  # s
-SPACING_FACTOR = 1.5  # between one spacing that is tried and the next
+SPACING_FACTOR = 1.5  # ratio of each spacing that is tried to the previous one
 RISK_EXPONENT = 7.0  # exp(-7) bounds the probability that noise is mistaken for motion
 KNOTS_PER_WINDOW = 50
 MAX_RMS_IN_STEPS = 0.35  # RMS residual in encoder steps; rounding alone causes 0.29
 MAX_RELATIVE_MISFIT = 1e-3  # RMS residual, relative to the largest range of a joint
-TIME_TOLERANCE = 0.5  # sample intervals by which a time may be outside the samples because of rounding
+TIME_TOLERANCE = 0.5  # in sample intervals; rounding may put a time this far outside the samples
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +97,7 @@ class LoggedReference:
     @cached_property
     def knot_spacing(self) -> PerJoint:
         """The time between the knots of each joint in s; 0 if its samples are interpolated."""
-        # A spline is determined if there are two samples between knots and more knot intervals than its degree.
+        # A spline is determined if each knot interval has two samples, and the number of intervals exceeds the degree.
         t, coarsest = self.t - self.t[0], min(MAX_KNOT_SPACING, self.seconds / (DEGREE + 1))
         finest = max(MIN_KNOT_SPACING, 2.0 * float(np.diff(t).max()))
         spacings = np.zeros(self.q.shape[1])
@@ -162,13 +168,13 @@ def reference_from_log(log: Log) -> LoggedReference:
 
 
 def _sum_windows(t: PerInstant, values: InstantsByJoint, seconds: float) -> Float[np.ndarray, "windows joints"]:
-    """Return the sums of the values over windows of this duration; the last window may be shorter."""
+    """Return the sums of the values in successive windows of this duration; the last window may be shorter."""
     firsts = np.unique(np.searchsorted(t, np.arange(0.0, t[-1], seconds)))
     return np.add.reduceat(values, firsts, axis=0)
 
 
 def _find_encoder_steps(q: InstantsByJoint) -> PerJoint:
-    """Return for each joint the step of which all its position differences are multiples; 0 if there is none."""
+    """Return the encoder step of each joint: all position differences are multiples of it; 0 without such a step."""
     differences = np.abs(np.diff(q, axis=0))
     smallest = np.where(differences > 0.0, differences, np.inf).min(axis=0)
     smallest = np.where(np.isfinite(smallest), smallest, 1.0)

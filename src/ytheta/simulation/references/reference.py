@@ -12,17 +12,17 @@ from ytheta.errors import InputError
 from ytheta.robot.robot import Robot
 from ytheta.shapes import InstantsByJoint, PerInstant
 
-# After smoothing and rounding, a reference may exceed a limit by this share of the range, and by at most this many
-# rad or m (rad/s or m/s for velocities).
+# A reference may exceed a limit by this fraction of the range between the limits, because of smoothing and rounding.
+# The excess is also at most 1e-3 rad or m (rad/s or m/s for velocities).
 LIMIT_TOLERANCE = 1e-3
 
-# A function that returns q, qd and qdd at some times.
+# A function that returns q, qd and qdd at given times.
 ReferenceTrajectory: TypeAlias = Callable[[PerInstant], tuple[InstantsByJoint, InstantsByJoint, InstantsByJoint]]
 
 
 @dataclass(frozen=True, eq=False)
 class SampledReference:
-    """The reference q, qd and qdd at some instants."""
+    """The reference q, qd and qdd at the instants t."""
 
     t: PerInstant
     q: InstantsByJoint

@@ -1,8 +1,8 @@
 """The readings of sensors during a simulation.
 
 Each run has its own random stream, so that its readings do not depend on other runs. Noise is generated for many
-instants at once and takes about 20 ns per number. No controller uses the measured torque. The errors of the torque are
-therefore added at the end, and only at the recorded instants. The readings of the motion do not depend on which
+instants at once, at about 20 ns per number. No controller uses the measured torque, so that errors of the torque are
+added at the end of the simulation, and only at the recorded instants. The readings of the motion do not depend on which
 instants are recorded.
 """
 
@@ -20,12 +20,12 @@ from ytheta.shapes import Float, Shaped
 from ytheta.simulation.sensors.sensors import Sensor, Sensors
 
 Values: TypeAlias = Float[np.ndarray, "runs columns"]
-INSTANTS_PER_DRAW = 32  # for which noise is generated at once
+INSTANTS_PER_DRAW = 32  # number of instants for which noise is generated at once
 
 
 @dataclass(frozen=True, eq=False)
 class SensorErrors:
-    """The errors of several sensors, such as those of q and qd, in some runs, with one column per sensor and joint."""
+    """The errors of several sensors, such as those of q and qd, in a batch of runs; one column per sensor and joint."""
 
     sensors: tuple[Sensor, ...]
     joints: int
@@ -42,7 +42,7 @@ class SensorErrors:
         return self._expand_sizes("noise")[:, self.noisy_columns]
 
     def add_to(self, values: Float[np.ndarray, "*instants runs columns"], noise: np.ndarray | None) -> None:
-        """Add the errors to true values in place; errors of size 0 take no time.
+        """Add the errors to true values in place. Errors of size 0 are skipped.
 
         ``noise`` contains the random errors of the noisy columns.
         """
@@ -89,7 +89,7 @@ class SensorErrors:
 
 
 class DelayLine:
-    """Delays values by a whole number of periods. Until the delay has passed, it returns the first values."""
+    """Delays values by a whole number of periods. Until the delay has passed, ``push`` returns the first values."""
 
     def __init__(self, sensors: tuple[Sensor, ...], joints: int, period: float) -> None:
         self._periods, self._joints = [sensor.count_delay_periods(period) for sensor in sensors], joints
@@ -107,7 +107,7 @@ class DelayLine:
 
 
 class SensorReader:
-    """Reads q, qd and, if the controller uses it, qdd at every instant. Errors of tau are added at the end."""
+    """Reads q and qd at every instant, and qdd if the controller uses qdd. Errors of tau are added at the end."""
 
     def __init__(
         self,
@@ -135,7 +135,7 @@ class SensorReader:
         return readings
 
     def delay_torque(self, tau: Values) -> Values:
-        """Return the torque with the delay of its sensor, but without its other errors."""
+        """Return the torque with the delay of the torque sensor, but without the sensor's other errors."""
         return self._torque_delay.push(tau)
 
     def add_torque_errors(self, tau: Float[np.ndarray, "runs instants joints"]) -> None:

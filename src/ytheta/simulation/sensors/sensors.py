@@ -24,8 +24,8 @@ class Sensor:
     """The errors of the sensors of one quantity.
 
     ``noise`` (standard deviation), ``bias`` and ``step`` (quantization) are in the unit of the reading. ``scale`` is
-    relative: 0.01 means readings that are 1 % too large. These errors are one number for all joints, one per joint, or
-    one per run and joint. ``delay`` is one number in s.
+    relative: 0.01 means readings that are 1 % too large. Each of these errors is one number for all joints, one number
+    per joint, or one number per run and joint. ``delay`` is one number in s.
     """
 
     noise: Size = 0.0

@@ -21,7 +21,7 @@ from ytheta.shapes import Bool, Int, RowIndices, StartIndices
 
 ROWS_PER_CHUNK = 1 << 16  # rows processed at a time
 MAX_PLAUSIBLE_VALUE = 1e6  # larger than any angle (rad or motor turns), velocity or joint torque (Nm)
-MAX_SHORT_RUN = 10  # rows; maximum length of a run of plausible rows next to garbage that is dropped too
+MAX_SHORT_RUN = 10  # rows; shorter runs of plausible rows next to garbage are dropped too
 MIN_JUMP_RATIO, MIN_JUMP = 20.0, 1e-3  # a jump exceeds MIN_JUMP_RATIO * typical step + MIN_JUMP (rad or m)
 MAX_DROPPED_SHARE = 0.5  # rows to drop divided by all rows; above this share, the log is refused
 

@@ -13,7 +13,7 @@ from ytheta.shapes import Float, PerSample, RowIndices
 
 ROWS_PER_CHUNK = 1 << 16  # rows processed at a time
 MIN_ROWS = 30  # fewer rows are not enough to estimate the noise
-MAX_SAMPLED_ROWS = 200_000  # approximate maximum number of rows from which the range and the noise are estimated
+MAX_SAMPLED_ROWS = 200_000  # maximum number of rows from which the range and the noise are estimated
 # The distance of a value is its distance from the median of five rows. The distance of a spike exceeds these minima.
 MIN_NOISE_RATIO = 20.0  # distance divided by the 99 % quantile of the distances; real logs of six robots reach 15
 MIN_RANGE_RATIO = 0.1  # distance divided by the range of the column, for torques and velocities

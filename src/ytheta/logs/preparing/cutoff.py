@@ -4,8 +4,8 @@ The spectrum of the acceleration has two peaks: one of the motion and, at higher
 differentiating twice multiplies amplitudes by the square of the frequency. The minimum between the two peaks is called
 the valley; it separates motion from noise.
 
-Band        For each joint, the frequency below which 99.9 % of the velocity energy up to the valley lies. The band is
-            the median of the joints that move, because the valley of a noisy joint is unreliable.
+Band        For each joint, the frequency up to which the velocity spectrum contains 99.9 % of its energy below the
+            valley. The band is the median of the joints that move, because the valley of a noisy joint is unreliable.
 Target      Ten times the band is a rule of thumb in identification; this cut-off attenuates the motion by at most 1e-8.
             However, gears and links vibrate above about 10 Hz, and a rigid-body model cannot explain vibrations.
             Therefore the target is at most 10 Hz, or twice the band if that is higher. A cut-off of twice the band
@@ -134,7 +134,7 @@ def _compute_velocity_spectrum(log: Log, grid: Grid) -> tuple[PerLine, LinesByJo
 
 
 def _sample_windows(log: Log, grid: Grid, lengths: list[int], size: int) -> Iterator[ChannelsBySample]:
-    """Yield the positions in at most ``MAX_WINDOWS`` windows, spread evenly over the log."""
+    """Yield the positions in at most ``MAX_WINDOWS`` windows, distributed evenly across the log."""
     starts = [
         (segment, start)
         for segment, length in zip(log.segments, lengths, strict=True)

@@ -17,8 +17,8 @@ from ytheta.shapes import Float, PerSample, SamplesByJoint
 
 # The dissimilarity of the motion and the same motion one lag later is defined in ``_compute_dissimilarity``.
 MAX_DISSIMILARITY = 0.02  # maximum dissimilarity at a lag of one period
-# The period is the shortest lag at which the dissimilarity has a local minimum of at most this factor times the minimum
-# over all lags.
+# The period is the shortest lag at which the dissimilarity has a local minimum of at most this factor times the global
+# minimum.
 MAX_RATIO_TO_SMALLEST = 4.0
 MIN_DISSIMILARITY = 1e-6  # smaller values are rounding errors
 # Any slow motion resembles itself at short lags. Therefore lags shorter than the first one whose dissimilarity exceeds

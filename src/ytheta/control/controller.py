@@ -53,7 +53,7 @@ class Controller(Protocol):
 
     @property
     def unknown_names(self) -> tuple[str, ...]:
-        """The adapted parameters: standard parameters, or the independent parameters of base parameters."""
+        """Names of the adapted parameters: standard ones, or the independent parameter of each base parameter."""
 
     @property
     def graph(self) -> Graph:

@@ -174,7 +174,7 @@ def _collect_log_findings(logs: Sequence[Log], preparations: Sequence[Preparatio
 
 
 def _find_unfiltered_friction(base: BaseParameters) -> Iterator[Finding]:
-    """Yield a finding if Coulomb friction does not pass the low-pass, as in robots with loops; see ``friction``."""
+    """Yield a finding if Coulomb friction is not low-passed, as in robots with loops; see ``friction``."""
     if base.robot.loops and any(name.endswith(COULOMB) for name in base.selected):
         statement = (
             "the robot has closed loops, so its Coulomb friction does not pass the low-pass, although the torque with "

@@ -1,7 +1,7 @@
 """Torques that the parameters of a robot description or model predict for the motion of a log.
 
 All standard parameters contribute, with their values from the robot description. Nothing is estimated, so the
-parameters need not be independent. Coulomb friction passes the same low-pass as the measured torque.
+parameters need not be independent. The predicted Coulomb friction is low-passed like the measured torque.
 """
 
 from __future__ import annotations

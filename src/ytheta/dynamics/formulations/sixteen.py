@@ -35,7 +35,7 @@ PRINCIPAL_AXES = {"x": (0, 1, 4, 10, 11, 12), "z": (0, 3, 6, 10, 11, 12)}
 
 
 def _make_map_to_ten() -> Float[np.ndarray, "10 16"]:
-    """L of theta_10 = L theta_16."""
+    """Return the matrix L with theta_10 = L theta_16."""
     L = np.zeros((len(LINK_PARAMETERS), len(SIXTEEN_PARAMETERS)))
     L[:4, :4] = np.eye(4)
     for row, (a, b) in enumerate(INERTIA_ENTRIES, start=4):

@@ -147,7 +147,7 @@ class Terms:
 
     @cached_property
     def _places(self) -> Int[np.ndarray, "nonzeros"]:
-        """Places of the non-zeros of W or Yhat, sorted by joint."""
+        """Indices of the non-zeros of W or Yhat, sorted by joint."""
         return np.union1d(self.W.places, self.Yhat.places)
 
     @cached_property

@@ -74,7 +74,7 @@ class RecursiveLeastSquares:
             )
 
     def init(self, beta: PerBase, columns: PerBase | None = None) -> State:
-        """Return the initial state; ``columns`` are typical sizes of the columns of Y, by default 1."""
+        """Return the initial state; ``columns`` are typical magnitudes in the columns of Y, by default 1."""
         sizes = np.ones(len(beta)) if columns is None else columns
         if not (np.isfinite(sizes) & (sizes > 0.0)).all():
             raise InputError("the sizes of columns must be positive and finite; give 1 for a zero column")

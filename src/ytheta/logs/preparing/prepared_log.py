@@ -155,7 +155,7 @@ def prepare_log(
 def _compute_velocity_for_directions(
     preparation: Preparation, sample: Callable[[SamplesByJoint], JointsByGrid]
 ) -> JointsByGrid:
-    """Return velocities at all samples of a piece, with a higher cut-off than the motion; see ``drive_directions``."""
+    """Return velocities at all samples of a piece, low-passed with the higher cut-off of ``drive_directions``."""
     log, differentiator = preparation.log, preparation.direction_differentiator
     smooth = differentiator.smooth(sample(log.q))
     all_samples = slice(0, smooth.shape[1])

@@ -165,7 +165,7 @@ def _compute_position(cut: CutJoint) -> float:
 
 
 def _make_goal(robot: Robot, positions: dict[str, float]) -> PerCoordinate:
-    """The home configuration, in which the named actuated coordinates have the given positions."""
+    """The home configuration, but with the named actuated coordinates at the given positions."""
     x = robot.home_coordinates.copy()
     for name, position in positions.items():
         if name not in robot.actuated:

@@ -18,7 +18,7 @@ class FindingCollector:
         self._names.setdefault((statement, Severity.WARNING), []).append(name)
 
     def note(self, statement: str, name: str) -> None:
-        """Add a name to a note."""
+        """Add the name of an element to a note."""
         self._names.setdefault((statement, Severity.NOTE), []).append(name)
 
     @property

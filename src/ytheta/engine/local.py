@@ -81,7 +81,7 @@ def limit_blas_threads() -> AbstractContextManager[None]:
 
 
 class _Blas:
-    """The limit on BLAS threads: a setting of the whole process, which several threads may request at once."""
+    """The limit on BLAS threads. It applies to the whole process, and several threads may need it at once."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

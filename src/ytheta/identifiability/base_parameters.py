@@ -75,7 +75,7 @@ class BaseParameters:
 
     @cached_property
     def K(self) -> Float[np.ndarray, "base params"]:
-        """The numerical matrix of beta = K theta; raises UnsetLengthError if a symbolic length has no value."""
+        """The numerical matrix K with beta = K theta; raises UnsetLengthError if a symbolic length has no value."""
         values = self._length_values
         flat = [float(e) if isinstance(e, int | float) else float(e.subs(values)) for e in self.entries.ravel()]
         K = np.array(flat, dtype=float).reshape(self.entries.shape)

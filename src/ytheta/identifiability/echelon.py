@@ -42,7 +42,7 @@ def reduce_to_independent(
 ) -> tuple[list[int], Float[np.ndarray, "rank params"]]:
     """Return the sorted indices of the independent columns, and K with an identity matrix in these columns.
 
-    ``rank`` is the known rank of ``rows``, whose columns should be of comparable size. A column is dependent if its
+    ``rank`` is the known rank of ``rows``, whose columns should have comparable norms. A column is dependent if its
     component orthogonal to the columns kept before is at most ``tolerance`` times the largest column. Entries of K
     that are rounding errors become zero.
     """

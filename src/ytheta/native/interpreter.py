@@ -28,7 +28,7 @@ class Interpreter:
         return False
 
     def write_dense(self, arrays: Sequence[np.ndarray], first: int, last: int, out: np.ndarray) -> bool:
-        """Write samples first … last - 1 to ``out``; return False if an input is not finite."""
+        """Write the samples ``first`` to ``last - 1`` to ``out``; return False if an input is not finite."""
         flat = out.reshape(out.shape[0], -1)
         for begin in range(first, last, _MAX_SAMPLES_PER_CALL):
             end = min(begin + _MAX_SAMPLES_PER_CALL, last)
@@ -42,7 +42,7 @@ class Interpreter:
     def make_block_writer(
         self, arrays: Sequence[np.ndarray], values: np.ndarray, _address: int
     ) -> Callable[[int, int], bool]:
-        """Return a function that writes samples first … last - 1 to ``values``.
+        """Return a function ``write(first, last)``, which writes the samples ``first`` to ``last - 1`` to ``values``.
 
         The function returns False if an input is not finite.
         """
@@ -73,7 +73,10 @@ class Interpreter:
         return call
 
     def _evaluate(self, arrays: Sequence[np.ndarray], first: int, last: int) -> np.ndarray | None:
-        """Return the structural nonzeros of samples first … last - 1 as columns; None if an input is not finite."""
+        """Return the structural nonzeros of the samples ``first`` to ``last - 1``, one column per sample.
+
+        Return None if an input is not finite.
+        """
         import casadi
 
         matrices: list[Any] = []

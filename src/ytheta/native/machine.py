@@ -57,7 +57,7 @@ class Machine:
         return fit
 
     def write_dense(self, arrays: tuple[np.ndarray, ...], first: int, last: int, out: np.ndarray) -> bool:
-        """Write samples first … last - 1 to ``out``; return False if an input is not finite.
+        """Write the samples ``first`` to ``last - 1`` to ``out``; return False if an input is not finite.
 
         The arrays must be plain.
         """
@@ -66,9 +66,10 @@ class Machine:
     def make_block_writer(
         self, arrays: tuple[np.ndarray, ...], _values: np.ndarray, address: int
     ) -> Callable[[int, int], bool]:
-        """Return a function that writes samples first … last - 1 to the array of ``columns`` columns at ``address``.
+        """Return a function of ``first`` and ``last`` that writes a block of samples to the array at ``address``.
 
-        The function returns False if an input is not finite. The inputs must be plain, and all arrays must stay alive.
+        It writes the samples ``first`` to ``last - 1``. The array has ``columns`` columns. The function returns False
+        if an input is not finite. The inputs must be plain, and all arrays must stay alive.
         """
         run, scratch, inputs = self._block, self._find_scratch, id(arrays)
         return lambda first, last: not run(_pack_five_words(first, last, address, scratch(), inputs))

@@ -23,13 +23,13 @@ dF/dt = tr(P^-1 dP/dt) - tr(P^-1 dP/dt P^-1 P_true) = -gain tr(L (P - P_true)) =
 of a control law requires. P_true must be positive definite, which excludes point masses and zero friction.
 
 Steps. Explicit Euler can leave the cone of positive definite matrices, so the rate of each P is divided by
-1 + 2 step gain |A|, where A = P^½ L P^½, and |A|² = tr(L P L P) is the sum of the squared eigenvalues of A. A step
-h <= step then turns P into P^½ (1 - c A) P^½ with c |A| <= step gain |A| / (1 + 2 step gain |A|) < ½. Whatever the
+1 + 2·step·gain·|A|, where A = P^½ L P^½, and |A|² = tr(L P L P) is the sum of the squared eigenvalues of A. A step
+h <= step then turns P into P^½ (1 - c A) P^½ with c |A| <= step·gain·|A| / (1 + 2·step·gain·|A|) < ½. Whatever the
 gradient, the new P is at least half of the old P and therefore positive definite. Rounding errors break this guarantee
 if eigenvalues of P differ by a factor of 1e16. (Without the factor 2, P would stay positive definite in exact
 arithmetic only.) |A|² is computed as slopeᵀ psi, where psi are the parameters of the matrix P L P; this product needs
-no matrix root and does not depend on frames. The proof above is for step = 0. With a step, the proof holds up to a
-relative error of 2 step gain |A|, about the relative change of P in one step.
+no matrix root and does not depend on frames. The proof above is for step = 0. With step > 0, the proof holds except for
+a relative error of 2·step·gain·|A|, which is approximately the relative change of P in one step.
 
 Gain. The relative rate of P is -gain L P, in 1/s, with the trace -gain tr(L P). tr(L P) = slopeᵀ phi is rᵀ times the
 estimated torque of the link, in W. This product is small for light links, so that their estimates change slowly unless

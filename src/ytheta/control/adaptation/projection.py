@@ -1,7 +1,7 @@
 """Smooth projection: estimates stay within known bounds.
 
-Identity      d estimate/dt = s rate for each parameter, with the rate of the inner adaptation law and
-              s = min(1, distance / max(layer, step |rate|)), with the distance to the bound that is approached
+Identity      d estimate/dt = s·rate for each parameter, with the rate of the inner adaptation law and
+              s = min(1, distance / max(layer, step·|rate|)), with the distance to the bound that is approached
 Reference     J.-B. Pomet and L. Praly, Adaptive Nonlinear Regulation: Estimation from the Lyapunov Equation, IEEE
               Transactions on Automatic Control 37(6), 1992; P. A. Ioannou and J. Sun, Robust Adaptive Control, 1996,
               sec. 4.4

@@ -8,7 +8,7 @@ Notation      code     meaning                                                  
                        d estimate/dt = -gain S slope
 
 If adaptation is slow, r = K_D^-1 Y theta_tilde, and theta_tilde decays at the rates of Gamma Yᵀ K_D^-1 Y. With
-gamma_j = g / mean(Y_jᵀ K_D^-1 Y_j), this rate is the same for every single parameter, whatever its unit and size.
+gamma_j = g / mean(Y_jᵀ K_D^-1 Y_j), this rate is the same for every single parameter, whatever its unit and magnitude.
 Feedback and adaptation together are the second-order system
 
     M rdot + K_D r = Y theta_tilde,   d theta_tilde/dt = -Gamma Yᵀ r,   so   M rddot + K_D rdot + Y Gamma Yᵀ r = 0

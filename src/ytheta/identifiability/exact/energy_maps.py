@@ -106,7 +106,7 @@ def _compute_transport_polynomial(poses: Polynomial) -> Polynomial:
 
 
 def _compute_twist_polynomial(poses: Polynomial) -> Polynomial:
-    """Return X of V_j = X V_i with the joint at rest, that is v_j = Rᵀ (v_i + w_i × p), w_j = Rᵀ w_i."""
+    """Return the matrix X with V_j = X V_i for the joint at rest: v_j = Rᵀ (v_i + w_i × p), w_j = Rᵀ w_i."""
     total: dict[Powers, np.ndarray] = {}
     for first, A in poses.items():
         for second, B in poses.items():
@@ -142,7 +142,7 @@ def _make_unit_pseudo_inertia(k: int) -> Shaped[np.ndarray, "4 4"]:
     """Return [[S, h], [hᵀ, m]] with S = tr(I)/2 1 - I, for parameter k equal to one and the others zero."""
     P = zeros(4, 4)
     if k < 4:
-        P[3, k - 1] = P[k - 1, 3] = 1  # k = 0, the mass: [3, -1] is [3, 3]
+        P[3, k - 1] = P[k - 1, 3] = 1  # for the mass, k = 0, index -1 means the last one: [3, 3]
         return P
     i, j = INERTIA_ENTRIES[k - 4]
     P[i, j] = P[j, i] = -1

@@ -7,8 +7,8 @@ dependent rows are eliminated. So no polynomial in all joints is ever formed, an
 in chains and in trees.
 
 The energy of body j contains the part h_iᵀ Lambda_1 theta_j, which does not depend on q_j or qd_j; Lambda_1 is the
-constant coefficient of Lambda. So Lambda_1 theta_j is added to the parameters of body i. The functions of the base are
-constants, so parameters that are added to the base have no effect on the motion.
+constant coefficient of Lambda. So Lambda_1 theta_j is added to the parameters of body i. The base does not move, so
+its functions h are constants, and parameters that are added to it have no effect on the motion.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def compute_energy_span(mechanism: Mechanism, *, rotors: bool) -> list[Shaped[np
 def _compute_carrier_spans(
     mechanism: Mechanism, maps: Sequence[EnergyMaps]
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Return B of h_i and of V_i for the carrier i of every body."""
+    """Return the matrices B of h_i and of V_i, where i is the carrier of each body."""
     ground = zeros(1, PER_LINK)
     ground[0, 1:4] = mechanism.gravity  # the Lagrangian contains + gᵀ (m p + R h)
     carrier_energies: list[np.ndarray] = []

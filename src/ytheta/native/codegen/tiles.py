@@ -60,7 +60,7 @@ def _list_packed_inputs(layout: Layout) -> list[int]:
 
 
 def _load_columns(code: FunctionBody, rows: list[str], size: int) -> list[str]:
-    """Load elements 0 … size - 1 of the rows at these addresses, one vector each."""
+    """Load the elements 0 to size - 1 of the rows at these addresses, each element as one vector."""
     lanes, v = code.lanes, code.vector
     if size < lanes:
         return [code.gather([code.compute_address(row, element) for row in rows]) for element in range(size)]
@@ -173,8 +173,9 @@ _ARGUMENT_WORDS = ("first", "last", "out", "scratch", "inputs")
 def emit_dense(layout: Layout, chunks: int) -> str:
     """Return ``@dense(address of: first, last, out, scratch, inputs)``.
 
-    It writes the dense arrays of samples first … last - 1, at least one sample, to ``out``. Its result is 1 if an input
-    is not finite, else 0. ``inputs`` is a tuple of plain arrays (see ``array_access``), and ``out`` is a plain array.
+    It writes to ``out`` the dense arrays of the samples ``first`` to ``last - 1``; the range must not be empty. Its
+    result is 1 if an input is not finite, else 0. ``inputs`` is a tuple of plain arrays (see ``array_access``), and
+    ``out`` is a plain array.
     """
     return _emit_entry_point(layout, chunks, dense=True)
 
@@ -243,7 +244,8 @@ def _emit_entry_point(layout: Layout, chunks: int, *, dense: bool) -> str:
 def emit_one(layout: Layout) -> str:
     """Return ``@one(address of: out, scratch, inputs)``.
 
-    It calls ``@dense`` for one sample. Its result is 2 if a vector is not plain.
+    It calls ``@dense`` for one sample and returns its result. If an input does not fit (see ``@fits``), it does not
+    call ``@dense`` and returns 2.
     """
     code = FunctionBody(layout.lanes)
     code.emit("entry:")

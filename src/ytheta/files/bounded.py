@@ -36,7 +36,7 @@ def read_bytes(path: Path) -> bytes:
 
 
 def find_robot_folder(path: Path) -> Path:
-    """Return a file's ROS package, the nearest folder above it with a package.xml, else the file's own folder."""
+    """Return the nearest folder above a file that contains a package.xml (its ROS package), else the file's folder."""
     parent = path.resolve().parent
     for folder in (parent, *parent.parents):
         if (folder / "package.xml").is_file():

@@ -60,7 +60,7 @@ class Simulation:
 
     @cached_property
     def tracks(self) -> Shaped[np.ndarray, "runs"]:
-        """Which runs finished and had a small error, compared with the motion, in the last fifth of the time."""
+        """Which runs finished and had, in the last fifth of the time, an error that is small relative to the motion."""
         motion = np.sqrt(np.mean((self.reference.q - self.reference.q.mean(axis=0)) ** 2))
         max_error = max(MAX_RELATIVE_ERROR * motion, ERROR_TOLERANCE)
         return self.finished & (np.sqrt(np.mean(self.last_rms**2, axis=1)) <= max_error)

@@ -33,7 +33,7 @@ def describe_validation_motion(identification: Identification) -> str:
 
 
 def compute_relative_autocorrelation(identification: Identification) -> PerJoint:
-    """Return the autocorrelation time of the fit's residuals relative to that of white noise after the low-pass."""
+    """Return the autocorrelation time of the fit's residuals relative to that of low-passed white noise."""
     return identification.fit.autocorrelation_time / identification.origin.expected_autocorrelation_time
 
 

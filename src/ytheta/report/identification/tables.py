@@ -60,7 +60,7 @@ def list_key_numbers(identification: Identification) -> Iterator[tuple[str, str,
 
 
 def list_joint_rows(identification: Identification) -> Iterator[dict[str, Any]]:
-    """Yield the errors of each joint. Residuals are those of the validation, or of the fit without a validation."""
+    """Yield the errors of each joint. Residuals are those of the validation, or of the fit if there is none."""
     errors = identification.fit if identification.validation is None else identification.validation
     validation = (
         np.full(len(errors.rms), np.nan)

@@ -102,7 +102,10 @@ class SimulationStatistics:
 
     @property
     def total_tracking(self) -> float:
-        """RMS tracking error of all joints, instants and runs; if a robot has both units, it mixes rad and m."""
+        """RMS tracking error of all joints, instants and runs.
+
+        For a robot with both revolute and prismatic joints, it mixes rad and m.
+        """
         return _rms(self.tracking)
 
     @property

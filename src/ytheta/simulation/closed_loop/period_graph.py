@@ -145,7 +145,7 @@ class PeriodGraphBuilder:
         return Slots(self.plant.coordinates, self.plant.actuated, self._inputs[-1].size)
 
     def build_graph(self) -> Graph:
-        """Return the graph of a period; with several substeps, it does not contain the motion of the plant."""
+        """Return the graph of a period; with several substeps, the graph does not contain the motion of the plant."""
         import casadi
 
         s, n = self.slots, self.plant.actuated

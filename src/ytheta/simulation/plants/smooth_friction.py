@@ -1,8 +1,8 @@
 """Smooth Coulomb friction: the drives that need it, and its addition to a robot.
 
 Coulomb friction without a ``coulomb_speed`` is fc times the sign of the speed. A sign that is wrong for a period h
-changes the speed of a drive by h fc dᵀ M^-1 d, where d is the gradient of the drive's speed with respect to the
-actuated velocities. For a single joint, this change is h fc / M_jj. Both the integrator and the controller make this
+changes the speed of a drive by h·fc·dᵀ M^-1 d, where d is the gradient of the drive's speed with respect to the
+actuated velocities. For a single joint, this change is h·fc / M_jj. Both the integrator and the controller make this
 error whenever a drive changes its direction. If the error is large, joints chatter instead of coming to rest. With a
 ``coulomb_speed``, integrator and controller use a smooth law.
 """

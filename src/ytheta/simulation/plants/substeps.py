@@ -2,7 +2,7 @@
 
 Identity      M d(qd)/dt = … - F qd,   F = Dᵀ diag(fv + fc / s) D,   substeps = ceil(period * lambda_max(M^-1 F))
 Reference     Hairer, Wanner, Solving Ordinary Differential Equations II (1996), sec. IV.2: RK4 is stable up to
-              h lambda = 2.78; here h lambda is at most 1, for which the error of a step is about 1 %
+              h·lambda = 2.78; here h·lambda is at most 1, for which the error of a step is about 1 %
 Accepts       robots in which every motion moves a mass
 Notation      code    meaning                                                        shape
               D       Jacobian of the drive speeds by the actuated velocities        samples x drives x actuated
@@ -72,7 +72,7 @@ def choose_substeps(
 
 
 def compute_drive_jacobian(robot: Robot, q: SamplesByJoint) -> Shaped[np.ndarray, "samples drives joints"]:
-    """Return the Jacobian of the drive speeds by the actuated velocities.
+    """Return the Jacobian of the drive speeds with respect to the actuated velocities.
 
     Its rows are the regressor columns of the drives' torque offsets.
     """

@@ -1,6 +1,6 @@
 """The default reference trajectory: each joint follows a sum of sines within its limits, from rest to rest.
 
-Identity      q(t) = start + scale window(t) (center - start + reach sum_k a_k sin(w_k t + phi_k)),  sum |a_k| = 1
+Identity      q(t) = start + scale·window(t)·(center - start + reach·sum_k a_k sin(w_k t + phi_k)),  sum |a_k| = 1
 Accepts       every robot; if it has loops, they close along the motion, and singular poses are avoided
 Notation      code      meaning                                                                  shape
               start     home, or the closest pose at the required distance from the limits       joints

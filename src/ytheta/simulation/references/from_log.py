@@ -9,7 +9,7 @@ Notation      code      meaning
 The second derivative of an interpolation would consist mainly of noise and encoder steps. The knots are therefore as
 far apart as possible: the spacing is increased as long as noise explains the residuals of the spline. If the residuals
 are noise only and k knots are removed, the sum of squared residuals grows by ``variance`` times a chi-square variable
-with k degrees of freedom. This variable exceeds k + 2 sqrt(k x) + 2 x with probability at most exp(-x) (B. Laurent and
+with k degrees of freedom. This variable exceeds k + 2·sqrt(k·x) + 2·x with probability at most exp(-x) (B. Laurent and
 P. Massart, Annals of Statistics 28(5), 2000, lemma 1). The growth is tested for the whole log and for each window of
 ``KNOTS_PER_WINDOW`` knots. The probability that pure noise fails the test in at least one window is at most
 exp(-``RISK_EXPONENT``). If the positions are quantized, an RMS residual up to ``MAX_RMS_IN_STEPS`` encoder steps is
@@ -174,7 +174,7 @@ def _sum_windows(t: PerInstant, values: InstantsByJoint, seconds: float) -> Floa
 
 
 def _find_encoder_steps(q: InstantsByJoint) -> PerJoint:
-    """Return the encoder step of each joint: all position differences are multiples of it; 0 without such a step."""
+    """Return the encoder step of each joint: all position differences are multiples of it; 0 if there is none."""
     differences = np.abs(np.diff(q, axis=0))
     smallest = np.where(differences > 0.0, differences, np.inf).min(axis=0)
     smallest = np.where(np.isfinite(smallest), smallest, 1.0)

@@ -1,7 +1,7 @@
 """The readings of sensors during a simulation.
 
 Each run has its own random stream, so that its readings do not depend on other runs. Noise is generated for many
-instants at once, at about 20 ns per number. No controller uses the measured torque, so that errors of the torque are
+instants at once, at about 20 ns per number. No controller uses the measured torque, hence errors of the torque are
 added at the end of the simulation, and only at the recorded instants. The readings of the motion do not depend on which
 instants are recorded.
 """
@@ -42,7 +42,7 @@ class SensorErrors:
         return self._expand_sizes("noise")[:, self.noisy_columns]
 
     def add_to(self, values: Float[np.ndarray, "*instants runs columns"], noise: np.ndarray | None) -> None:
-        """Add the errors to true values in place. Errors of size 0 are skipped.
+        """Add the errors to true values in place. Errors of magnitude 0 are skipped.
 
         ``noise`` contains the random errors of the noisy columns.
         """
@@ -79,7 +79,7 @@ class SensorErrors:
         return np.where(self._quantized, self._expand_sizes("step"), 1.0)
 
     def _expand_sizes(self, error: str) -> Values:
-        """Return the size of an error for every run and column."""
+        """Return the magnitude of an error for every run and column."""
         columns = []
         for sensor in self.sensors:
             size = np.asarray(getattr(sensor, error), dtype=float)

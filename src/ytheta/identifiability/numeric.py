@@ -42,7 +42,7 @@ MIN_POSES, MIN_ROWS = 12, 1500  # of the sample; with n actuated coordinates, a 
 # are rounded: 3.1416 differs from half a turn by 7.3e-6.
 MIN_SINGULAR_VALUE = 1e-5
 MAX_HALVINGS = 12  # number of ranges tried for joints in loops, each half as wide as the one before
-MAX_CONDITION = 1e3  # condition number of the loop equations; poses above it are left out: their rows are huge
+MAX_CONDITION = 1e3  # of the loop equations; poses with a larger condition number have huge rows and are left out
 
 
 def explain_refusal(robot: Robot) -> str | None:
@@ -160,7 +160,7 @@ def _add_force_units(units: _Units, Y: Float[np.ndarray, "states actuated params
 
 
 def _combine_states(poses: np.ndarray, units: _Units, *, velocities: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return x, qd, qdd: all poses at rest, with one joint accelerated at a time, and if requested with velocities."""
+    """Return x, qd, qdd: each pose at rest, with each joint accelerated alone, and, if requested, with velocities."""
     size = len(units.torques)
     rest, single = np.zeros((1, size)), np.diag(units.accelerations)
     rates, accelerations = [rest, np.zeros_like(single)], [rest, single]

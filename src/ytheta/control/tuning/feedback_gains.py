@@ -135,7 +135,10 @@ class TuningTask:
         return M
 
     def scale_damping(self, K: JointMatrices, rate: float) -> JointMatrices:
-        """Scale K so that the smallest eigenvalue of M^-1 K is ``rate``, but the largest is at most ``max_rate``."""
+        """Scale K so that the smallest eigenvalue of M^-1 K is ``rate``.
+
+        If the largest eigenvalue would then exceed ``max_rate``, scale K so that the largest is ``max_rate`` instead.
+        """
         rates = compute_generalized_eigenvalues(K, self.M)
         return K * min(rate / float(rates.min()), self.max_rate / float(rates.max()))
 

@@ -142,7 +142,7 @@ def _make_unit_pseudo_inertia(k: int) -> Shaped[np.ndarray, "4 4"]:
     """Return [[S, h], [hᵀ, m]] with S = tr(I)/2 1 - I, for parameter k equal to one and the others zero."""
     P = zeros(4, 4)
     if k < 4:
-        P[3, k - 1] = P[k - 1, 3] = 1  # for the mass, k = 0, index -1 means the last one: [3, 3]
+        P[3, k - 1] = P[k - 1, 3] = 1  # for the mass, k is 0, and the index -1 means 3
         return P
     i, j = INERTIA_ENTRIES[k - 4]
     P[i, j] = P[j, i] = -1

@@ -132,7 +132,11 @@ def _order_angles_first(steps: list[Step]) -> list[int]:
 
 
 def _find_cuts(steps: list[Step], order: list[int], max_steps: int) -> list[int]:
-    """Return the ends of the chunks, each at the fewest live values in the last quarter of the longest chunk."""
+    """Return the ends of the chunks.
+
+    A chunk that is not the last has ¾ ``max_steps`` to ``max_steps`` steps; within this range, it ends where the fewest
+    values are live, but never between a sine and its cosine.
+    """
     place = {k: position for position, k in enumerate(order)}
     last = dict(place)
     for k in order:

@@ -36,7 +36,10 @@ def read_bytes(path: Path) -> bytes:
 
 
 def find_robot_folder(path: Path) -> Path:
-    """Return the nearest folder above a file that contains a package.xml (its ROS package), else the file's folder."""
+    """Return the ROS package of a file: the nearest folder above it with a package.xml.
+
+    If there is no such folder, return the file's own folder.
+    """
     parent = path.resolve().parent
     for folder in (parent, *parent.parents):
         if (folder / "package.xml").is_file():

@@ -170,7 +170,7 @@ class Simulation:
         return truth
 
     def lyapunov(self, run: int) -> Float[np.ndarray, "instants"]:
-        """Return the controller's Lyapunov function at the recorded instants, with the true parameters at that time."""
+        """Return the controller's Lyapunov function at the recorded instants, with the true values of each instant."""
         reference = (self.reference.q, self.reference.qd, self.reference.qdd)
         factors = []
         if self.gains is not None:

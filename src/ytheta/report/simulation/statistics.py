@@ -89,7 +89,10 @@ class SimulationStatistics:
 
     @cached_property
     def limits(self) -> Float[np.ndarray, "joints"]:
-        """Torque limits of the controller; without them, those of the description, which are infinite if missing."""
+        """The controller's torque limits; if it has none, those of the description.
+
+        A limit that is missing in the description, too, is infinite.
+        """
         given = self.simulation.controller.max_torque
         if given is not None:
             return given

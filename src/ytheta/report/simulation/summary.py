@@ -1,8 +1,8 @@
 """A simulation as plain data: the output of ``ytheta simulate --json``, also embedded in the page.
 
 ``tracking_rms`` is the root mean square of the tracking error q - qr of all joints, control instants and finished runs.
-If a robot has revolute and prismatic joints, ``tracking_rms`` mixes rad and m. ``parameter_error`` is the median of
-|estimate - truth| / |truth| at the end of the finished runs; it is None if there are no unknown parameters. Both are
+If a robot has both revolute and prismatic joints, ``tracking_rms`` mixes rad and m. ``parameter_error`` is the median
+of |estimate - truth| / |truth| at the end of the finished runs; it is None if there are no unknown parameters. Both are
 None if no run finished.
 """
 

@@ -159,7 +159,7 @@ class PlainLoop:
 def _read_motion(
     reader: SensorReader | None, q: PerJoint, qd: PerJoint, qdd: PerJoint, *, uses_accelerations: bool
 ) -> tuple[PerJoint, PerJoint, PerJoint]:
-    """Return q, qd and qdd as the controller receives them: the sensor readings, or the truth if there are none."""
+    """Return q, qd and qdd as the controller receives them: sensor readings, or true values if there are no sensors."""
     if reader is None:
         return q, qd, qdd
     n, motion = len(q), np.concatenate((q, qd, qdd) if uses_accelerations else (q, qd))

@@ -42,7 +42,7 @@ class SensorErrors:
         return self._expand_sizes("noise")[:, self.noisy_columns]
 
     def add_to(self, values: Float[np.ndarray, "*instants runs columns"], noise: np.ndarray | None) -> None:
-        """Add the errors to true values in place. Errors of magnitude 0 are skipped.
+        """Add the errors to true values in place. Errors that are 0 are skipped.
 
         ``noise`` contains the random errors of the noisy columns.
         """
@@ -79,7 +79,7 @@ class SensorErrors:
         return np.where(self._quantized, self._expand_sizes("step"), 1.0)
 
     def _expand_sizes(self, error: str) -> Values:
-        """Return the magnitude of an error for every run and column."""
+        """Return the value of an error for every run and column."""
         columns = []
         for sensor in self.sensors:
             size = np.asarray(getattr(sensor, error), dtype=float)

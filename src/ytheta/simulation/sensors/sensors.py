@@ -59,7 +59,7 @@ class Sensor:
         return frozenset(name for name in ERRORS_PER_JOINT if np.any(getattr(self, name)))
 
     def check(self, quantity: str, joints: int, runs: int, *, allow_more_runs: bool = False) -> None:
-        """Raise an error if an array of error magnitudes does not fit the number of joints and runs.
+        """Raise an error if an array of error values does not fit the number of joints and runs.
 
         ``quantity`` is the measured quantity, such as "qd". With ``allow_more_runs``, an array may have rows for
         further runs.
@@ -94,7 +94,7 @@ class Sensors:
     tau: Sensor = Sensor()
 
     def check(self, joints: int, runs: int, *, allow_more_runs: bool = False) -> None:
-        """Raise an error if an array of error magnitudes does not fit the number of joints and runs."""
+        """Raise an error if an array of error values does not fit the number of joints and runs."""
         for quantity in ("q", "qd", "qdd", "tau"):
             sensor: Sensor = getattr(self, quantity)
             sensor.check(quantity, joints, runs, allow_more_runs=allow_more_runs)

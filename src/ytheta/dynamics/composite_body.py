@@ -39,7 +39,7 @@ def mass_matrix(mechanism: Mechanism, motion: Motion, theta: Shaped[np.ndarray, 
 
 
 def solve(mechanism: Mechanism, M: AnyJointsByJoint, b: Shaped[np.ndarray, "joints"]) -> Shaped[np.ndarray, "joints"]:
-    """Solve M x = b with M = Lᵀ D L, factorized from the tips inward. L keeps the zeros of M for different branches."""
+    """Solve M x = b with M = Lᵀ D L, factorized from the tips inward. Where M is zero between branches, so is L."""
     return _solve(M, b, _find_joint_parents(mechanism))
 
 

@@ -9,9 +9,9 @@ Notation      code              meaning                                         
               drive_jacobian    velocities of joints, moving cut joints, motors per unit Qd   drives x actuated
 
 Control laws of the Slotine-Li kind need Y(x, Qd, V, Vd) with a reference velocity V. The joints then have v = A E V and
-vd = A (E Vd + Edot V), where Edot belongs to the real motion Qd. The torque of a rotor inertia uses the acceleration
-that follows from V and Vd, and viscous friction uses the *reference* velocity. Both torques are then linear in V and
-Vd, like M vd + C v. Coulomb friction opposes the real motion and uses the *real* velocity.
+vd = A (E Vd + Edot V), where Edot is computed with the actual velocity Qd, not with V. The torque of a rotor inertia
+uses the acceleration that follows from V and Vd, and viscous friction uses the *reference* velocity. Both torques are
+then linear in V and Vd, like M vd + C v. Coulomb friction opposes the real motion and uses the *real* velocity.
 
 The factor of Coulomb friction is the sign of the velocity qd of the drive. If the drive has a ``coulomb_speed`` s, the
 factor is qd / sqrt(qd^2 + s^2) instead, a smooth function that approaches the sign at speeds far above s. Square root

@@ -116,7 +116,7 @@ def _find_coordinate_axis(axis: AnyVector3) -> tuple[int, int] | None:
 
 
 def centripetal_matrix(w: AnyVector3, u: AnyVector3) -> AnyMatrix3:
-    """The matrix of x ↦ ½ (w × (u × x) + u × (w × x)). For w = u it is w wᵀ − |w|² 1."""
+    """The matrix of the map x ↦ ½ (w × (u × x) + u × (w × x)). For w = u it is w wᵀ − |w|² 1."""
     if w is u:
         xx, yy, zz = w[0] * w[0], w[1] * w[1], w[2] * w[2]
         xy, xz, yz = w[0] * w[1], w[0] * w[2], w[1] * w[2]

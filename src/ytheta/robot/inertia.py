@@ -159,7 +159,7 @@ class Inertia:
 
 
 def transport_matrix(frame: Frame) -> Float[np.ndarray, "10 10"]:
-    """The 10 x 10 matrix T of theta_A = T theta_B; ``frame`` is frame B seen from frame A.
+    """The 10 x 10 matrix T with theta_A = T theta_B; ``frame`` is frame B seen from frame A.
 
     T(F G) = T(F) T(G) and T(F^-1) = T(F)^-1.
     """

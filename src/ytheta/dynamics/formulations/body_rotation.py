@@ -65,7 +65,7 @@ class PlanarRotation:
 
 @dataclass(frozen=True, eq=False)
 class SpatialRotation:
-    """Rotation about any direction (bodies i >= s). ``columns``: which columns of Omega first moments and feet need."""
+    """Rotation about any direction (bodies i >= s). ``columns`` tells which columns of Omega are needed."""
 
     w: AnyVector3
     wd: AnyVector3

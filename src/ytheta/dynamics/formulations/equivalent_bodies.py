@@ -42,8 +42,8 @@ MIN_RELATIVE_LEVER = 1e-2
 # Largest number of axes for which transfers are searched. The time of the search grows with the cube of this number,
 # and the search saves only a few per cent of the operations.
 MAX_SEARCHED_AXES = 15
-# Largest ratio of a mass that is moved outward to the mass of the body before the axis and of the bodies behind this
-# body. Above it, no mass is moved.
+# Largest allowed value of a mass that is moved outward, divided by the mass of the body before the axis together with
+# all bodies behind that body. Above it, no mass is moved.
 MAX_MASS_RATIO = 10.0
 # For each second moment, the entries of Omega (row and column) by which it is multiplied in (65).
 OMEGA_ENTRIES = {

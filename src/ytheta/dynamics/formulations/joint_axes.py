@@ -76,7 +76,7 @@ def compute_joint_axes(robot: Robot) -> tuple[list[Axis], list[Matrix4]]:
             revolute = joint.kind is JointKind.REVOLUTE
             gamma, alpha, offset, d = _compute_angles_and_offset(row, H)
             if revolute and parent is not None and axes[parent].rotation is not RotationKind.SPATIAL:
-                d = 0.0  # two columns of a planar parent's Omega need fewer operations than one of its child's
+                d = 0.0  # two columns of a planar parent's Omega need fewer operations than one of the child's Omega
             foot = remove_rounding(H[:3, 3] - d * H[:3, 2], 10.0 * size)
             base_acceleration = np.zeros(3)
             if parent is None:

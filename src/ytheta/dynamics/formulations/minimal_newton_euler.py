@@ -59,7 +59,7 @@ class Recursion:
     transforms: list[AxisTransform] = field(default_factory=list)
     rotations: list[BodyRotation] = field(default_factory=list)
     foot_accelerations: list[AnyVector3] = field(default_factory=list)  # a at the foot of the axis
-    offset_accelerations: list[AnyVector3] = field(default_factory=list)  # h double dot star, from foot to origin
+    offset_accelerations: list[AnyVector3] = field(default_factory=list)  # a at origin minus a at foot (ddot h*)
     origin_accelerations: list[AnyVector3] = field(default_factory=list)  # a at the origin
     own_forces: dict[int, AnyVector3] = field(default_factory=dict)  # mu bar
     own_moments: dict[int, AnyPerMoment] = field(default_factory=dict)  # zeta bar

@@ -54,7 +54,7 @@ class Twist:
         return skew(self.wd) + centripetal_matrix(self.w, self.u)  # (68)
 
     def moment(self, inertia: AnyMatrix3) -> AnyVector3:
-        """I wd + w × I w, with the second term symmetric in w and u."""
+        """I wd + ½ (w × I u + u × I w). If u is w, this is Euler's equation I wd + w × I w."""
         if self.w is self.u:
             return dot(inertia, self.wd) + cross(self.w, dot(inertia, self.w))
         both = cross(self.w, dot(inertia, self.u)) + cross(self.u, dot(inertia, self.w))

@@ -17,7 +17,7 @@ import numpy as np
 
 from ytheta.shapes import AnyBatchByCoordinate, AnyBatchByEquation, Float, PerSample, SamplesByCoordinate, Shaped
 
-# Radians or metres. Newton's method ends after a shorter step. The error is then about the square of that step.
+# Radians or metres. Newton's method ends after a step shorter than this. The error is then about that step squared.
 STEP_TOLERANCE = 1e-8
 MAX_STEP_LENGTH = 0.5  # radians or metres; largest Newton step, and largest change of free coordinates in one stride
 MAX_ITERATIONS = 40  # iterations of Newton's method

@@ -9,6 +9,6 @@ class FitFindingCode(StrEnum):
     """The kind of a finding about a fit."""
 
     ESTIMATOR = "estimator"  # no convergence, or the equations of a single joint do not have full rank
-    FRICTION = "friction"  # Coulomb friction of a robot with loops does not pass the low-pass
+    FRICTION = "friction"  # Coulomb friction of a robot with loops is not low-passed
     TORQUE_SIGN = "torque sign"  # torques of the log have the wrong sign
     GRAVITY = "gravity"  # the log contradicts the described direction of gravity

@@ -55,7 +55,7 @@ def predict_torques(
 ) -> Prediction:
     """Predict the torques of all kept samples, and compare them with the measured torques after the same low-pass.
 
-    ``min_speed``: one speed per joint, in rad/s or m/s; the errors of a joint omit samples at which it is slower.
+    ``min_speed``: one speed per joint, in rad/s or m/s; the errors of a joint omit samples while the joint is slower.
     """
     if not robot.theta.any():
         raise InputError(f"robot {robot.name!r} has no inertias, so its torques are unknown; use an identified model")

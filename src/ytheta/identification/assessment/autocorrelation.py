@@ -1,6 +1,6 @@
 """Autocorrelation time of residuals: the number of samples that carry the information of one independent sample.
 
-Let rho_k be the autocorrelation of the residuals at lag k, and c = 1 + 2 sum_k rho_k. The mean of n residuals then has
+Let rho_k be the autocorrelation of the residuals at lag k, and c = 1 + 2·sum_k rho_k. The mean of n residuals then has
 the variance of the mean of n / c independent residuals. The sum ends before the first pair rho_2i + rho_2i+1 that is
 not positive, because later estimated autocorrelations are only noise (Geyer 1992, "Practical Markov chain Monte Carlo",
 initial positive sequence).

@@ -1,8 +1,8 @@
 """Torque errors of a model for given motion, and the autocovariance of the residuals.
 
 The relative error is 100 |tau - tau_hat| / |tau| with the norms over all joints and samples, where measured and
-predicted torques have passed the same low-pass. The error relative to the raw torque is computed as well. Only sums and
-a decimated trace for plots are stored, so one pass over the motion is enough.
+predicted torques are low-passed in the same way. The error relative to the raw torque is computed as well. Only sums
+and a decimated trace for plots are stored, so one pass over the motion is enough.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class TorqueErrors:
     counts: PerJoint  # number of samples at which the joint was not slower than min_speed
     residual: PerJoint  # sum of the squared residuals r
     torque: PerJoint  # sum of the squared torques
-    raw_residual: PerJoint  # the same two sums with the measured torque before the low-pass
+    raw_residual: PerJoint  # this sum and the next: as above, but with the measured torque before the low-pass
     raw_torque: PerJoint
     mean: PerJoint  # mean torque
     autocovariance: Float[np.ndarray, "lags joints"]  # sums of r(t) r(t + k) over all t, for lags k

@@ -6,7 +6,7 @@ Notation      s     one sign per joint; changing the sign of joint j's torque ch
 
 If all signs are reversed, the fit is equally good. If joints hardly affect each other, the same is true of a single
 reversed sign. Friction then decides: the friction columns of a joint fit torques of either sign, but friction must
-dissipate energy. If friction is not estimated or too uncertain, the diagonal entries of the mass matrix decide, which
+dissipate energy. If friction is not estimated or too uncertain, the diagonal entries of the mass matrix decide: they
 must be positive.
 """
 
@@ -141,7 +141,7 @@ class SignTest:
 
 
 def choose_signs(test: SignTest) -> PerJoint:
-    """Choose, among signs that fit equally well, those with the fewest physical contradictions, then with most +1."""
+    """Choose, among signs that fit equally well, those with the fewest contradictions; on ties, with the most +1."""
     unchanged = np.ones(len(test.joints))
     patterns = _iterate_sign_patterns(len(unchanged))
     candidates = [signs for signs in patterns if test.compute_error(signs) <= MAX_SIMILAR_RATIO * test.smallest_error]

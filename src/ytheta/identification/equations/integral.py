@@ -12,7 +12,7 @@ Window        In the paper t0 is fixed and t grows: a constant error of tau then
               is t0 of the next. Every torque is used once, so white torque noise leaves the equations independent.
               Neighbouring windows share the momentum at their common end; its noise enters both equations with
               opposite signs. An equation contains the noise of W divided by the length of the window, and motion of
-              frequency f multiplied by sin(x) / x, x = pi f window. By default a window lasts a tenth of a second:
+              frequency f multiplied by sin(x) / x, x = pi·f·window. By default a window lasts a tenth of a second:
               motion up to 3 Hz keeps 85 % of its amplitude, and the noise of W has the effect of a difference quotient
               with a step of a tenth of a second. A window has at least 12 steps, because logs are decimated to 8 to 16
               samples per period of the cut-off, and a window should cover about one period.

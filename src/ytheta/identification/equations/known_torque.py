@@ -40,7 +40,7 @@ class KnownTorque:
         return bool(self.names)
 
     def torque(self, motion: MotionSamples) -> JointsBySample:
-        """Return the known torque of a motion; its Coulomb friction has passed the low-pass too."""
+        """Return the known torque of a motion; its Coulomb friction is low-passed too."""
         return self._form.torque(motion, self._form.base.beta)
 
     @cached_property

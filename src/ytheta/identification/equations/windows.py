@@ -96,7 +96,7 @@ class Windows:
 
 @dataclass(frozen=True, eq=False)
 class Terms:
-    """W and Yhat of base parameters, and the places of their non-zeros in the equations."""
+    """W and Yhat of base parameters, and the indices of their non-zeros in the equations."""
 
     base: BaseParameters
     form: str

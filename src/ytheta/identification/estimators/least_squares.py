@@ -1,6 +1,6 @@
 """Least squares: all equations of all joints at once, with equal weights or with one weight per joint.
 
-Identity      beta = (Wᵀ D W)⁻¹ Wᵀ D tau,  D = 1 for equal weights
+Identity      beta = (Wᵀ D W)⁻¹ Wᵀ D tau,  W: Y of all samples, stacked;  D: diagonal matrix of the weights
 Reference     [ha1989] (34), (35)
 Differs from  the paper in: normal equations are accumulated instead of stacking W; a pass over the residuals restores
               the accuracy lost by squaring the condition number; directions that the data do not identify keep the

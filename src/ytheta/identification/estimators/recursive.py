@@ -5,7 +5,8 @@ Reference     L. Ljung, "System Identification: Theory for the User", 2nd ed., P
               A. Andrews, "A square root formulation of the Kalman covariance equations", AIAA J. 6 (1968) 1165-1166
 Accepts       every robot and form
 Notation      code       meaning                                                          shape
-              root       S of the covariance P = S Sᵀ, in units of the columns            base x base
+              f          the factor ``forgetting``; 1 while forgetting pauses             scalar
+              root       matrix S with P = S Sᵀ, P the covariance in units of the columns base x base
               F          Y S                                                              joints x base
               V          roots of the eigenvalues of f + F Fᵀ, the innovation             joints
               G          F rotated to the innovation's principal axes, divided by V       joints x base

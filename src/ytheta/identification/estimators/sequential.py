@@ -4,10 +4,10 @@ Identity      beta_i = (U_iiᵀ U_ii)⁻¹ U_iiᵀ (tau_i - sum_{j>i} U_ij beta_
 Reference     [ha1989] (37)-(41)
 Accepts       every robot: each joint's equations are solved for the parameters in them that are not yet known
 Notation      code    paper       meaning
-              own     X_i         base parameters that occur first in joint i's equations, p_i + 2 in the paper
+              own     X_i         base parameters that occur first in joint i's equations; the paper has p_i + 2 of them
               later   X_j, j > i  parameters in joint i's equations that are already solved for
               H       -           (U_iiᵀ U_ii)⁻¹ on the directions that joint i's equations identify
-              B       -           L_j = B_j U_jjᵀ: how beta depends on the torques of joint j
+              B       -           the matrix B_j with L_j = B_j U_jjᵀ; beta = sum_j L_j tau_j
 Differs from  the paper in: normal equations are accumulated instead of stacking U, with a refining pass over the
               residuals; if condition (40) fails, the directions concerned keep the values of the robot's description
               and the others are solved; robots with branches, couplings and loops; the covariance, which includes the
@@ -70,7 +70,7 @@ class JointEquations:
     base_count     number of all base parameters
     own            base parameters to solve for with the equations of this joint
     later          base parameters already solved for with the equations of joints earlier in the chain
-    places         positions of ``own`` among the columns of the joint
+    places         indices of ``own`` among the columns of the joint
     gram           U_iiᵀ U_ii
     crossed        U_iiᵀ U_ij
     decomposition  decomposition of ``gram``

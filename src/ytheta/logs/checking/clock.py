@@ -13,8 +13,8 @@ from ytheta.logs.log import Log
 from ytheta.logs.temporary_arrays import compute_steps
 from ytheta.shapes import Bool, Float, PerSample, RowIndices
 
-# Ratio of a step to the median step; above this value, the step is a gap. Usual jitter gives ratios below 2.5, lost
-# samples ratios from 4.
+# Ratio of a step to the median step; above this value, the step is a gap. Usual jitter gives ratios below 2.5; lost
+# samples give ratios of at least 4.
 MAX_STEP_RATIO = 4.0
 TIMESTAMP_ROUNDING = 1e-3  # rounding error of timestamps divided by the median step
 MAX_DISORDER_SHARE = 0.05  # rows to drop divided by all rows; if it is higher, the log is refused

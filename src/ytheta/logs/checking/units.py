@@ -26,7 +26,7 @@ MIN_RECORDING_RATE = 20.0  # Hz; at higher sampling rates, time is assumed to be
 TYPICAL_CROSSING_TIME, MAX_CROSSING_TIME = 3.0, 100.0  # s
 MAX_POINTS = 2000  # maximum number of rows from which speeds are computed; far apart, so that noise hardly matters
 MIN_JUDGED_RANGE = 0.1  # rad; if a joint moves less, its unit cannot be determined
-MAX_ANGLE_RANGE = 4.0 * math.pi  # rad; a joint with a larger range of motion is not in radians
+MAX_ANGLE_RANGE = 4.0 * math.pi  # rad; the positions of a joint with a larger range of motion are not in radians
 MAX_EXCESS_RATIO = 0.5  # excess of positions beyond a joint's limits, divided by the range between the limits
 # Range of motion, taken as degrees, divided by the expected range; if it is higher, the unit is not degrees either.
 MAX_DEGREES_RATIO = 2.0
@@ -82,7 +82,7 @@ def check_position_units(log: Log, robot: Robot) -> list[Finding]:
 
 
 def format_units(robot: Robot, in_degrees: Collection[str], *, in_radians: Collection[str]) -> str:
-    """Return the value for [scale] in a mapping if the joints ``in_degrees`` are in degrees.
+    """Return the value for [scale] in a mapping if the positions of the joints ``in_degrees`` are in degrees.
 
     Revolute joints of unknown unit are assumed to be in degrees, unless another joint is known to be in radians.
     """

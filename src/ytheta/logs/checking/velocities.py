@@ -20,7 +20,7 @@ from ytheta.logs.temporary_arrays import allocate_temporary, compute_steps
 from ytheta.robot.robot import Robot
 from ytheta.shapes import StartIndices
 
-WINDOW_SECONDS, MIN_WINDOW_ROWS = 0.25, 25  # the minimum is needed if the unit of time is wrong
+WINDOW_SECONDS, MIN_WINDOW_ROWS = 0.25, 25  # the minimum number of rows is needed if the unit of time is wrong
 MAX_WINDOWS = 20_000
 MAX_RATIO_ERROR = 0.03  # deviation from 1 of the ratio of integrated velocity to distance travelled
 MIN_TRAVEL = 2e-3  # rad or m; RMS of the distances travelled in the windows; shorter distances are not compared

@@ -113,7 +113,7 @@ class SmoothingSpline:
             in_x = np.roots([self.weight, 1.0 / 120.0, -0.25, 1.0])
         else:  # B3 = 1 - x/6
             in_x = np.roots([self.weight, -1.0 / 6.0, 1.0])
-        middle = 1.0 - in_x.astype(complex) / 2.0  # z + 1/z = 2 middle
+        middle = 1.0 - in_x.astype(complex) / 2.0  # z + 1/z = 2·middle
         offset = np.sqrt(-in_x.astype(complex)) * np.sqrt(1.0 - in_x / 4.0)  # sqrt(middle^2 - 1) without cancellation
         poles = np.where(np.abs(middle - offset) < 1.0, middle - offset, middle + offset)
         gain = float(np.real(np.prod(1.0 - poles)))

@@ -1,7 +1,7 @@
 """Low-passed drive directions (signs of drive velocities), which multiply the Coulomb friction in the regressor.
 
 Coulomb friction jumps when a drive reverses. The low-pass smooths this jump in the measured torque. Both sides of
-tau = Y beta must be filtered by the same operator, so the drive direction must pass through the same low-pass.
+tau = Y beta must be filtered by the same operator, so the drive direction must be low-passed in the same way.
 
 The drive direction should be the sign of the unfiltered velocity, but noise would change this sign. Therefore the sign
 is taken from a velocity filtered with ``CUTOFF_RATIO`` times the cut-off of the motion: at a reversal, this velocity

@@ -1,7 +1,7 @@
 """Zero-phase low-pass: one linear operator for positions, torques and regressor columns.
 
 A Butterworth filter applied forward and backward has zero phase and twice the order. Its gain is
-1 / (1 + (f / cutoff)^(2 order)), hence one half at the cut-off. Signals that are compared must pass through the same
+1 / (1 + (f / cutoff)^(2·order)), hence one half at the cut-off. Signals that are compared must pass through the same
 filter; therefore the filter is an object that callers can share.
 
 Ends        Beyond its ends, the signal is extended by point reflection, which preserves straight lines. The effect of
@@ -100,7 +100,7 @@ def filter_both_ways(sections: FilterSections, signal: ChannelsBySample, reach: 
 
 
 def extend_by_reflection(signal: ChannelsBySample, reach: int) -> Float[np.ndarray, "channels extended"]:
-    """Extend a signal by ``reach`` samples at both ends by point reflection, repeatedly if the signal is shorter."""
+    """Extend a signal by ``reach`` samples at both ends by point reflection, repeatedly if the signal is short."""
     if signal.shape[1] < 2:
         return np.pad(signal, ((0, 0), (reach, reach)), mode="edge")
     return np.pad(signal, ((0, 0), (reach, reach)), mode="reflect", reflect_type="odd")

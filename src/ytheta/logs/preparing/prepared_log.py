@@ -4,7 +4,7 @@
 does not depend on the size of the pieces. To process pieces in parallel, call ``prepare_span`` on each piece of a
 Preparation.
 
-Positions, torques and recorded velocities pass through the same low-pass; derivatives are computed only at the samples
+Positions, torques and recorded velocities are low-passed in the same way; derivatives are computed only at the samples
 that are kept. No sample depends on samples of another segment. At the ends of a segment, samples affected by filter
 transients are trimmed.
 """

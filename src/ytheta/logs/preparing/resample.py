@@ -5,8 +5,8 @@ Grid         Filters need equal time steps. If the timestamps are equally spaced
              interpolated between the timestamps. If the sampling was even, but a busy computer recorded late
              timestamps, the timestamps are ignored. The positions distinguish the two cases, since the motion is smooth
              only with the right times. Rows are treated as equally spaced if no timestamp deviates by more than half a
-             step and if this at least halves the third differences of the positions. In the logs of a KUKA LWR4+, it
-             divides the third differences by 100.
+             step and if equal spacing at least halves the third differences of the positions. In the logs of a
+             KUKA LWR4+, equal spacing divides the third differences by 100.
 Held rows    If a log was not checked and has many held rows (see ``checking.held_rows``), these rows are dropped before
              the grid is chosen.
 Why linear   Linear interpolation uses only two rows, so that pieces need no margin, and does not amplify noise. It was

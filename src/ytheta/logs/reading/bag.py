@@ -2,7 +2,7 @@
 
 Columns are called ``q_<joint>``, ``qd_<joint>``, ``tau_<joint>``, because a JointState message lists its joints by
 name, in any order, and may contain joints that the robot does not have. Time is the timestamp in the message's header;
-if this timestamp is zero, it is the time of recording. Times are relative to the first message.
+if this timestamp is zero, the time of recording is used. Times are relative to the first message.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ class LogColumns:
 
 
 def describe_missing(key: str, joints: Sequence[str], names: Sequence[str]) -> tuple[str, str]:
-    """Return two texts about a missing quantity: the expected columns (with similar names in the file), the remedy."""
+    """Return two texts on a missing quantity: the expected columns (with similar names in the file) and the remedy."""
     expected = f"column {key}1" if len(joints) == 1 else f"columns {key}1 … {key}{len(joints)}"
     *others, last = QUANTITY_NAMES[key]
     return (

@@ -33,7 +33,7 @@ def read_log(
 ) -> Log:
     """Read a log, convert it to the robot's coordinates and SI units, check it and repair it.
 
-    ``mapping`` defines the meaning of the columns if it does not follow from their names. The mapping is a TOML file or
+    ``mapping`` defines the meaning of columns whose names do not define it. The mapping is a TOML file or
     a dict of the same form; docs/logs.md describes this form. The ``findings`` of the log list all faults and repairs.
     ``strict`` refuses a log with any finding more serious than a note.
     """

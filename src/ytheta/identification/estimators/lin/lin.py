@@ -8,7 +8,7 @@ Notation      code   paper    meaning
               w      w_i      combinations of Theorem 2, and parameters that occur only in joint i's equation; see
                               ``serial_arm``
               A      A_i      v_i of all samples, one per row; only the factor R of its QR decomposition is stored
-              C      -        beta = C w
+              C      -        the matrix C with beta = C w
 Differs from  the paper in: motion is computed again for every joint instead of being stored, so that logs may be long;
               friction, offset and rotor inertia; directions that A_i does not identify keep the values of the
               description; the covariance, which is computed like that of ``sequential`` in another basis

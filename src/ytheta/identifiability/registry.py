@@ -36,7 +36,8 @@ def base_parameters(
     "auto". By default all link parameters and the magnitudes of declared forces are selected.
     ``rotor_inertia`` and ``friction`` ("viscous", "coulomb", "offset") add the drive parameters.
     ``parameters``: names or patterns ("link_*", "joint_*.f?", "motor_4.Ia") of the standard parameters to select; they
-    replace the default selection and exclude the two options above. Parameters that are not selected count as known.
+    replace the default selection and cannot be combined with the two options above. Parameters that are not selected
+    count as known.
     """
     for option, value, content in (("friction", friction, "kinds"), ("parameters", parameters, "names or patterns")):
         if isinstance(value, str):

@@ -22,7 +22,7 @@ from ytheta.simulation.sensors.sensors import Sensors
 
 MAX_SATURATED_SHARE = 0.02  # fraction of instants with a torque at its limit; above it, a remark is made
 MAX_RELATIVE_ERROR = 0.7  # RMS tracking error divided by RMS motion of the reference; above it, a run does not track
-ERROR_TOLERANCE = 0.1  # rad or m; with a smaller RMS error a run tracks, however small the motion is
+ERROR_TOLERANCE = 0.1  # rad or m; with a smaller RMS error a run counts as tracking, even if its motion is small
 FINAL_SHARE = 0.2  # the last fifth of a run; by then, an adaptive controller has had time to adapt
 
 

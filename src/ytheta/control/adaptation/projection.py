@@ -18,8 +18,8 @@ Differs from  the papers in: every parameter has its own bounds; the layer lies 
 Proof for step = 0. s < 1 only within the layer of a bound, and only if the inner rate points outwards. If the truth is
 inside the bounds by more than the layer, theta_tilde has the sign of the part of the rate that is removed there. That
 part would have increased V, so dV/dt is at most that of the inner law. The proof treats each parameter by itself, so V
-must be a sum over the parameters. The proof does not cover true values within the layer of a bound; no continuous
-projection that keeps estimates within their bounds has a proof for them.
+must be a sum over the parameters. The proof does not hold if a true value lies in the boundary layer of one of
+its bounds; for this case no proof is known for any continuous projection that keeps estimates within their bounds.
 """
 
 from __future__ import annotations

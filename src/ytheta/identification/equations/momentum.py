@@ -39,7 +39,7 @@ from ytheta.logs.preparing.prepared_log import MotionSamples
 
 DEFAULT_CORNER = 6.0  # Hz
 MIN_DEFAULT_SAMPLES_PER_PERIOD = 20.0  # samples per period of the default corner
-MIN_SAMPLES_PER_PERIOD = 8.0  # samples per period of any corner: sigma is then 1.5, and sums are exact to 1e-15
+MIN_SAMPLES_PER_PERIOD = 8.0  # of the highest corner; there sigma is 1.5 samples, and sums are exact to 1e-15
 HOP = 1.5  # distance of neighbouring equations, in units of sigma
 TRUNCATION = 1e-12  # value of the Gaussian at which it is truncated, relative to its peak
 CORNER_TIMES_SIGMA = math.sqrt(2.0 * math.log(2.0)) / (2.0 * math.pi)

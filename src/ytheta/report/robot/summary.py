@@ -55,7 +55,7 @@ def summarize_robot(robot: Robot, closure: Closure | None) -> dict[str, Any]:
 
 
 def _summarize_links(robot: Robot) -> list[dict[str, Any]]:
-    """Return the links with parameters, merged with links fixed to them; parameters are None if a length is unset."""
+    """Return each moving link with the links fixed to it merged into it; parameters are None if a length is unset."""
     # Any value can replace a length that is not set: parameters that depend on the length are not shown.
     bodies = robot.with_lengths(**{name: 0.0 for name, value in robot.lengths if value is None}).merged.links[1:]
     members = _merged_links(robot)

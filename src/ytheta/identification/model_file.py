@@ -183,6 +183,8 @@ def read_identification_table(path: str | Path) -> Mapping[str, Any] | None:
     table = tomllib.loads(path.read_text("utf-8-sig")).get(TABLE)
     if not isinstance(table, Mapping):
         return None
+    if "slowest" in table:
+        raise InputError(f"{path}: 'slowest' of its identification is now called 'min_speed'; rename this key")
     cutoff, min_speed = table.get("cutoff"), table.get("min_speed")
     if cutoff is not None and not (_is_number(cutoff) and cutoff > 0.0):
         raise InputError(f"{path}: the cutoff of its identification is {cutoff!r}; write a positive frequency in Hz")

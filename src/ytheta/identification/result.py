@@ -13,9 +13,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
+from ytheta.display import Displayed
 from ytheta.findings import Finding
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identification.assessment.excitation import (
@@ -59,8 +61,8 @@ class Origin:
     expected_autocorrelation_time: float = 1.0  # that of low-passed white noise, in samples
 
 
-@dataclass(frozen=True, eq=False)
-class Identification:
+@dataclass(frozen=True, eq=False, repr=False)
+class Identification(Displayed):
     """A model of a robot, identified from its motion.
 
     Attributes
@@ -76,6 +78,8 @@ class Identification:
                       autocorrelation time of the residuals, as a number of equations; None for the differential form,
                       in which every sample is an equation and ``fit`` contains the autocorrelation time
     """
+
+    subject: ClassVar[str] = "identification"
 
     base: BaseParameters
     estimate: Estimate
@@ -212,11 +216,6 @@ class Identification:
         from ytheta.report.identification.page import write_identification_report
 
         write_identification_report(self, path)
-
-    def __str__(self) -> str:
-        from ytheta.report.identification.text import identification_text
-
-        return identification_text(self)
 
     def __repr__(self) -> str:
         errors = f"{self.fit.relative_percent:.2f} % fit"

@@ -16,6 +16,9 @@ from rich.table import Table
 from rich.text import Text
 
 _UNLIMITED = Console(file=io.StringIO(), width=100_000)  # a console that measures tables
+TEXT_WIDTH = 120  # characters per line of a text that does not go to a terminal
+# A notebook sets its own colours of text and background.
+HTML_FORMAT = '<pre style="white-space:pre;overflow-x:auto;line-height:1.25;font-family:monospace">{code}</pre>'
 MIN_NAME_LENGTH = 12  # characters of a shortened name; fewer would not distinguish names
 
 
@@ -74,11 +77,20 @@ def print_note(console: Console, text: str) -> None:
     console.print(Text(text, style="dim"))
 
 
-def render_text(print_to: Callable[[Console], None], *, width: int) -> str:
+def render_text(print_to: Callable[[Console], None], *, width: int = TEXT_WIDTH) -> str:
     """Return what ``print_to`` prints, without colours and trailing spaces."""
     buffer = io.StringIO()
     print_to(Console(file=buffer, width=width, highlight=False, markup=False, emoji=False, color_system=None))
     return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines())
+
+
+def render_html(print_to: Callable[[Console], None], *, width: int = TEXT_WIDTH) -> str:
+    """Return what ``print_to`` prints as preformatted HTML with colours, for a notebook."""
+    console = Console(
+        file=io.StringIO(), width=width, highlight=False, markup=False, emoji=False, record=True, force_jupyter=False
+    )
+    print_to(console)
+    return console.export_html(inline_styles=True, code_format=HTML_FORMAT)
 
 
 def escape_control_characters(text: str) -> str:

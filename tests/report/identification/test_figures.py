@@ -18,7 +18,6 @@ from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.report.identification.page import identification_html
 from ytheta.report.identification.statistics import list_weaknesses
 from ytheta.report.identification.summary import summarize_identification
-from ytheta.report.identification.text import identification_text
 from ytheta.report.numbers import (
     format_number,
 )
@@ -35,7 +34,7 @@ def test_small_parameters_are_marked_everywhere(identification: Identification) 
     assert {row["name"] for row in data["parameters"] if row["seen"] == "too small to matter"} == set(small)
     rows = tomllib.loads(model_to_toml(identification))["identification"]["parameters"]
     assert {row["name"] for row in rows if row["seen"] == "too small to matter"} == set(small)
-    assert f"{len(small)} too small to matter, 0 weak" in identification_text(identification)
+    assert f"{len(small)} too small to matter, 0 weak" in str(identification)
     assert identification_html(identification).count('class="seen small">too small to matter<') == len(small)
 
 
@@ -48,7 +47,7 @@ def test_relative_autocorrelation_is_the_same_everywhere(identification: Identif
     )
     for ratio in ratios:
         assert f"×{format_number(float(ratio), 2)}" in page.text
-        assert f"×{ratio:.2g}" in identification_text(identification)
+        assert f"×{ratio:.2g}" in str(identification)
 
 
 def test_a_repeated_motion_is_not_called_unseen(identification: Identification, page: Page) -> None:

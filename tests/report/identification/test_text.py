@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from ytheta.identification.result import Identification
-from ytheta.report.identification.text import identification_text
+from ytheta.report.identification.text import print_identification
 from ytheta.report.numbers import (
     format_plain,
     significant_digits,
 )
+from ytheta.report.terminal import render_text
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 120, 200])
 def test_the_text_fits_the_width(identification: Identification, width: int) -> None:
-    text = identification_text(identification, width=width)
-    wide = identification_text(identification, width=200)
+    text = render_text(partial(print_identification, identification=identification), width=width)
+    wide = render_text(partial(print_identification, identification=identification), width=200)
     verdict = text.splitlines()[-1]
     assert max(len(line) for line in text.splitlines() if line != verdict) <= width
     for value, std in zip(identification.beta, identification.std, strict=True):

@@ -26,7 +26,6 @@ from ytheta.report.terminal import (
     list_names,
     print_note,
     print_table,
-    render_text,
     safe_text,
     safe_texts,
 )
@@ -47,12 +46,7 @@ MIN_EXPRESSION_WIDTH = 20  # characters; a narrower column would not be readable
 COLUMN_GAP = 3  # characters
 
 
-def identification_text(identification: Identification, *, width: int = 120) -> str:
-    """Return what ``print(identification)`` shows: the text without colours."""
-    return render_text(lambda console: print_identification(console, identification, verbose=False), width=width)
-
-
-def print_identification(console: Console, identification: Identification, *, verbose: bool) -> None:
+def print_identification(console: Console, identification: Identification, *, verbose: bool = False) -> None:
     """Print parameters, joints and remarks; the verdict is the last line."""
     for line in _describe_data(identification):
         console.print(line)

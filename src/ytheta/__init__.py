@@ -9,6 +9,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ytheta import control as control
+    from ytheta import errors as errors
+    from ytheta.dynamics.formulations.derivation import derive_regressor as derive_regressor
     from ytheta.dynamics.kernels import bias as bias
     from ytheta.dynamics.kernels import coriolis_matrix as coriolis_matrix
     from ytheta.dynamics.kernels import energy as energy
@@ -53,6 +56,7 @@ _MODULES = {
     "bias": "ytheta.dynamics.kernels",
     "close_loops": "ytheta.robot.loops.closure",
     "coriolis_matrix": "ytheta.dynamics.kernels",
+    "derive_regressor": "ytheta.dynamics.formulations.derivation",
     "energy": "ytheta.dynamics.kernels",
     "forward_dynamics": "ytheta.dynamics.kernels",
     "gravity": "ytheta.dynamics.kernels",
@@ -71,12 +75,14 @@ _MODULES = {
     "write_log": "ytheta.logs.write",
 }
 
-__all__ = ["__version__", *_MODULES]
+_SUBMODULES = ("control", "errors")
+
+__all__ = ["__version__", *_SUBMODULES, *_MODULES]
 
 
 def __getattr__(name: str) -> object:
-    if name == "control":
-        return import_module("ytheta.control")
+    if name in _SUBMODULES:
+        return import_module(f"ytheta.{name}")
     if name not in _MODULES:
         raise AttributeError(f"module 'ytheta' has no attribute {name!r}")
     return getattr(import_module(_MODULES[name]), name)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import ytheta as yt
 from tests.support.command import ytheta
 from tests.support.paths import ROOT
 from ytheta.robot.loops.closure import close_loops
@@ -53,6 +54,42 @@ def test_commands_print_what_is_shown(page: str, content: str) -> None:
 def test_snippets_run(page: str, content: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     exec(compile(content, page, "exec"), {})
+
+
+def find_deep_imports(content: str) -> list[str]:
+    """Return the lines that import from inside of the package; the public names need only ``import ytheta``."""
+    return re.findall(r"^\s*(?:from ytheta[\w.]* import .*|import ytheta\.[\w.]+.*)$", content, flags=re.MULTILINE)
+
+
+def test_pages_need_only_the_package() -> None:
+    for page in PAGES:
+        assert find_deep_imports(page.read_text()) == [], page.name
+    assert find_deep_imports("import ytheta as yt\nfrom ytheta.control import Walker\nimport ytheta.robot\n") == [
+        "from ytheta.control import Walker",
+        "import ytheta.robot",
+    ]
+
+
+def find_public_names(text: str) -> set[str]:
+    """Return the names after ``yt.``, in snippets and in sentences, such as ``control.SlotineLi``."""
+    return set(re.findall(r"\byt\.((?:[A-Za-z_]\w*)(?:\.[A-Za-z_]\w*)*)", text))
+
+
+def is_public(name: str) -> bool:
+    value: object = yt
+    for part in name.split("."):
+        if part not in dir(value):  # dir() is what a reader sees in a shell
+            return False
+        value = getattr(value, part)
+    return True
+
+
+def test_every_name_works_after_a_bare_import() -> None:
+    names = {name for page in PAGES for name in find_public_names(page.read_text())}
+    assert len(names) > 20
+    assert {name for name in names if not is_public(name)} == set()
+    assert not is_public("errors.NoSuchError")
+    assert find_public_names("`yt.a.b` and yt.c(1).d, pyt.e") == {"a.b", "c"}
 
 
 @pytest.mark.parametrize("page", sorted({page for page, _ in find_blocks("shell")}))

@@ -1,0 +1,45 @@
+"""Regressors as SymPy equations: their numbers are those of the kernels, whichever formulation derives them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import sympy
+
+import ytheta as yt
+from ytheta.dynamics.formulations.derivation import derive_regressor
+
+
+def evaluate(Y: np.ndarray, values: dict[str, float]) -> np.ndarray:
+    return np.array([[float(sympy.sympify(entry).subs(values)) for entry in row] for row in Y])
+
+
+@pytest.mark.parametrize("formulation", ["", "newton_euler", "lagrange", "kronecker", "spatial_tree"])
+def test_equations_have_the_numbers_of_the_kernel(formulation: str) -> None:
+    robot, rng = yt.load("lu-two-link", lengths={"l1": 0.7, "l2": 0.4}), np.random.default_rng(1)
+    q, qd, qdd = rng.uniform(-2.0, 2.0, (3, 2))
+    named = {f"{name}{k + 1}": x[k] for name, x in (("q", q), ("qd", qd), ("qdd", qdd)) for k in range(2)}
+    Y = derive_regressor(yt.load("lu-two-link"), formulation=formulation)
+    expected = yt.regressor(robot).one(q, qd, qdd)[:, : Y.shape[1]]
+    symbols = {sympy.Symbol(name, real=True): value for name, value in named.items()}
+    lengths = {sympy.Symbol("l1", real=True): 0.7, sympy.Symbol("l2", real=True): 0.4}
+    np.testing.assert_allclose(evaluate(Y, symbols | lengths), expected, atol=1e-12)
+    shorter = {sympy.Symbol("l1", real=True): 0.6, sympy.Symbol("l2", real=True): 0.4}
+    assert abs(evaluate(Y, symbols | shorter) - expected).max() > 1e-3
+
+
+def test_lengths_can_be_numbers_or_other_symbols() -> None:
+    robot, a = yt.load("lu-two-link"), sympy.Symbol("a")
+    with_symbol = derive_regressor(robot, lengths={"l1": a})
+    assert any(sympy.sympify(entry).has(a) for entry in with_symbol.ravel())
+    numeric = derive_regressor(robot, lengths={"l1": 1.0, "l2": 0.5})
+    assert {str(symbol)[0] for entry in numeric.ravel() for symbol in sympy.sympify(entry).free_symbols} <= {"q"}
+
+
+def test_what_cannot_be_derived_is_refused() -> None:
+    with pytest.raises(yt.errors.InputError, match="loops or couplings"):
+        derive_regressor(yt.load("five-bar"))
+    with pytest.raises(yt.errors.InputError, match="no length 'l9'"):
+        derive_regressor(yt.load("lu-two-link"), lengths={"l9": 1.0})
+    with pytest.raises(yt.errors.UnknownNameError, match="newton_euler"):
+        derive_regressor(yt.load("lu-two-link"), formulation="newton-euler")

@@ -1,15 +1,25 @@
-"""Values that show themselves as the tables and the JSON object of the command line.
+"""Values that show themselves as the tables, the JSON object, the figures and the page of the command line.
 
-The tables are made in ``report``, above all packages that define such values. ``Displayed`` therefore imports the
-functions of ``report`` when a value is shown, by their names: for the subject "identification" these are
-``print_identification`` of ``report/identification/text.py`` and ``summarize_identification`` of
-``report/identification/summary.py``.
+These are made in ``report``, above all packages that define such values. The classes here therefore import the
+functions of ``report`` when a value is shown, by their names. For the subject "identification" these are, in
+``report/identification``:
+
+===============================  ========================================
+``print_identification``         ``text.py``: the tables of the command
+``summarize_identification``     ``summary.py``: the object of ``--json``
+``make_identification_figures``  ``plots.py``: Plotly figures by name
+``write_identification_report``  ``page.py``: the page of ``--report``
+===============================  ========================================
 """
 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any, ClassVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
 
 
 class Displayed:
@@ -19,7 +29,7 @@ class Displayed:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data: the object that the command prints with ``--json``."""
-        data: dict[str, Any] = load_report_function(self.subject, "summary", "summarize")(self)
+        data: dict[str, Any] = load_report_function(self.subject, "summary", f"summarize_{self.subject}")(self)
         return data
 
     def __str__(self) -> str:
@@ -33,9 +43,23 @@ class Displayed:
         return html
 
     def _print(self, console: Any) -> None:
-        load_report_function(self.subject, "text", "print")(console, self)
+        load_report_function(self.subject, "text", f"print_{self.subject}")(console, self)
 
 
-def load_report_function(subject: str, module: str, verb: str) -> Any:
-    """Return a function of ``report``, such as ``print_identification``."""
-    return getattr(import_module(f"ytheta.report.{subject}.{module}"), f"{verb}_{subject}")
+class Reported(Displayed):
+    """A result that also has figures and an HTML page; both need the extra ``report``."""
+
+    def figures(self) -> dict[str, go.Figure]:
+        """Return the Plotly figures of the page by name."""
+        figures: dict[str, go.Figure] = load_report_function(self.subject, "plots", f"make_{self.subject}_figures")(self)
+        return figures
+
+    def report(self, path: str | Path) -> Path:
+        """Write one self-contained HTML page with figures, tables and findings; return its path."""
+        written: Path = load_report_function(self.subject, "page", f"write_{self.subject}_report")(self, path)
+        return written
+
+
+def load_report_function(subject: str, module: str, name: str) -> Any:
+    """Return the function with this name of ``report/<subject>/<module>.py``."""
+    return getattr(import_module(f"ytheta.report.{subject}.{module}"), name)

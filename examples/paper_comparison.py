@@ -9,6 +9,7 @@ from enum import Enum
 from pathlib import Path
 
 import numpy as np
+import plotly.graph_objects as go
 
 from ytheta.control.laws.law import Law
 from ytheta.report.figures_page import Figure, write_figures
@@ -76,7 +77,7 @@ def plot_joints(
     reference: Float[np.ndarray, "instants joints"] | None = None,
     below: tuple[Float[np.ndarray, "instants joints"], Axis] | None = None,
     marks: Sequence[float] = (),
-) -> str:
+) -> go.Figure:
     """Plot one line per joint, the reference dashed. The values of ``below`` are plotted below, on their own axis."""
     drawn = [Line(name, values[:, k], colour=k) for k, name in enumerate(names)]
     if reference is not None:

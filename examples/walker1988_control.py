@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import plotly.graph_objects as go
 
 import ytheta as yt
 from examples.paper_comparison import (
@@ -230,7 +231,7 @@ def _make_figures(arm: ArmRuns) -> Iterator[Figure]:
     )
 
 
-def _plot_errors(arm: ArmRuns, labels: tuple[str, ...]) -> str:
+def _plot_errors(arm: ArmRuns, labels: tuple[str, ...]) -> go.Figure:
     own, constant = (1e3 * run.error for run in (arm.own_plant, arm.constant))
     plotted = [Line(label, own[:, k]) for k, label in enumerate(labels)]
     plotted += [

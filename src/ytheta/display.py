@@ -51,7 +51,9 @@ class Reported(Displayed):
 
     def figures(self) -> dict[str, go.Figure]:
         """Return the Plotly figures of the page by name."""
-        figures: dict[str, go.Figure] = load_report_function(self.subject, "plots", f"make_{self.subject}_figures")(self)
+        figures: dict[str, go.Figure] = load_report_function(self.subject, "plots", f"make_{self.subject}_figures")(
+            self
+        )
         return figures
 
     def report(self, path: str | Path) -> Path:

@@ -11,6 +11,7 @@ from tests.support.paths import ROOT
 from tests.support.plot_data import only
 from ytheta.errors import InputError
 from ytheta.report.line_plot import (
+    BACKGROUND_COLOUR,
     COLOURS,
     FAINT_COLOUR,
     MARK_COLOUR,
@@ -23,6 +24,7 @@ from ytheta.report.line_plot import (
     line_plot,
     spans_decades,
 )
+from ytheta.report.plotly_figure import figure_to_json
 
 
 def test_thinning_keeps_peaks() -> None:
@@ -41,22 +43,24 @@ def test_thinning_keeps_peaks() -> None:
 def test_line_plot_axes() -> None:
     t = np.linspace(0.0, 1.0, 11)
     lines = [Line("a<b", t - 0.5), Line("c", t + 1.0, axis=1, dashed=True, colour=2)]
-    plot = json.loads(line_plot(t, lines, [Axis("V", "J", log=True), Axis("q", "rad", place=AxisPosition.RIGHT)]))
+    plot = json.loads(
+        figure_to_json(line_plot(t, lines, [Axis("V", "J", log=True), Axis("q", "rad", place=AxisPosition.RIGHT)]))
+    )
     assert [trace["name"] for trace in plot["data"]] == ["a&lt;b", "c"]
     assert [trace["line"]["color"] for trace in plot["data"]] == [COLOURS[0], COLOURS[2]]
     assert (plot["layout"]["yaxis"]["type"], plot["layout"]["yaxis"]["title"]["text"]) == ("log", "V / J")
     assert (plot["layout"]["yaxis2"]["side"], plot["layout"]["yaxis2"]["overlaying"]) == ("right", "y")
     np.testing.assert_array_equal(np.isnan(only(plot, "a&lt;b")), t <= 0.5)
-    below = json.loads(line_plot(t, lines, [Axis("V"), Axis("q")]))
+    below = json.loads(figure_to_json(line_plot(t, lines, [Axis("V"), Axis("q")])))
     assert below["layout"]["yaxis2"]["domain"][1] < below["layout"]["yaxis"]["domain"][0]
     assert "overlaying" not in below["layout"]["yaxis2"]
     assert not np.isnan(only(below, "a&lt;b")).any()
-    assert "<" not in line_plot(t, lines, [Axis("V"), Axis("q")])
+    assert "<" not in figure_to_json(line_plot(t, lines, [Axis("V"), Axis("q")]))
     with pytest.raises(InputError, match="one or two y axes"):
         line_plot(t, lines, [Axis("V")])
     with pytest.raises(InputError, match="3 values of y for 11 values of x"):
         line_plot(t, [Line("a", np.zeros(3))], [Axis("V")])
-    band = json.loads(line_plot(t, [], [Axis("V", log=True)], bands=[Band("b", t - 0.5, t + 1.0)]))
+    band = json.loads(figure_to_json(line_plot(t, [], [Axis("V", log=True)], bands=[Band("b", t - 0.5, t + 1.0)])))
     assert (only(band, "b") > 0.0).all()
     assert [spans_decades(np.array(values)) for values in ([1.0, 20.0], [1.0, 40.0], [-1.0, np.nan])] == [
         False,
@@ -67,6 +71,6 @@ def test_line_plot_axes() -> None:
 
 def test_every_colour_has_one_of_the_dark_theme() -> None:
     css = (ROOT / "src" / "ytheta" / "report" / "templates" / "page.css").read_text(encoding="utf-8")
-    for colour in (*COLOURS, FAINT_COLOUR, MARK_COLOUR):
+    for colour in (*COLOURS, FAINT_COLOUR, BACKGROUND_COLOUR, MARK_COLOUR):
         assert f'[style*="stroke: {colour}"]' in css
     assert '[style*="stroke: rgb(1, 2, 3)"]' not in css

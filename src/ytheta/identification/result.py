@@ -17,7 +17,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ytheta.display import Displayed
+from ytheta.display import Reported
 from ytheta.findings import Finding
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identification.assessment.excitation import (
@@ -62,7 +62,7 @@ class Origin:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Identification(Displayed):
+class Identification(Reported):
     """A model of a robot, identified from its motion.
 
     Attributes
@@ -210,12 +210,6 @@ class Identification(Displayed):
     def save(self, path: str | Path) -> None:
         """Write robot, parameters, covariance and origin to one TOML file, which every command accepts as a robot."""
         save_model(self, path)
-
-    def report(self, path: str | Path) -> None:
-        """Write one self-contained HTML page with torques, residuals, parameters and findings."""
-        from ytheta.report.identification.page import write_identification_report
-
-        write_identification_report(self, path)
 
     def __repr__(self) -> str:
         errors = f"{self.fit.relative_percent:.2f} % fit"

@@ -8,9 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import ytheta
 from ytheta.report.html_page import check_installed, render_page, write_page
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
 
 check_installed()
 
@@ -21,7 +25,7 @@ class Figure:
 
     title: str
     caption: str
-    plot: str
+    plot: go.Figure
 
 
 def write_figures(title: str, figures: Sequence[Figure], path: str | Path, *, about: str = "") -> Path:

@@ -13,6 +13,7 @@ from pathlib import Path
 import ytheta
 from ytheta.errors import MissingExtraError
 from ytheta.files.atomic import check_writable, write_atomically
+from ytheta.report.plotly_figure import figure_to_json
 
 
 def check_installed() -> None:
@@ -40,6 +41,7 @@ def render_page(template: str, content: Mapping[str, object]) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["plotly_json"] = figure_to_json
     variables = {"version": ytheta.__version__, "library": compress_text(get_plotlyjs()), **content}
     return environment.get_template(template).render(variables)
 

@@ -1,4 +1,4 @@
-"""Line plots as Plotly's JSON, for reports and for figures of papers.
+"""Line plots as Plotly figures, for reports and for figures of papers.
 
 Colours are RGB values of the light theme. The style sheet maps each of them to a colour of the dark theme. A line with
 too many points is decimated to the minimum and the maximum of each interval, so that no peak is lost.
@@ -11,12 +11,16 @@ from dataclasses import dataclass
 from enum import Enum
 from html import escape
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ytheta.errors import InputError
-from ytheta.report.plot_json import MARGIN, plot_json
+from ytheta.report.plotly_figure import MARGIN, make_figure
 from ytheta.shapes import Float, Int
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
 
 COLOURS = (
     "rgb(33, 102, 172)",
@@ -28,7 +32,8 @@ COLOURS = (
     "rgb(194, 55, 138)",
     "rgb(107, 114, 128)",
 )
-FAINT_COLOUR = "rgb(143, 163, 189)"  # of lines in the background
+FAINT_COLOUR = "rgb(143, 163, 189)"  # of lines behind others
+BACKGROUND_COLOUR = "rgb(201, 208, 217)"  # of lines behind all others
 MARK_COLOUR = "rgb(128, 136, 148)"
 MAX_POINTS = 2000  # points of a line
 MAX_POINTS_MANY_LINES = 600
@@ -91,7 +96,7 @@ def line_plot(
     bands: Sequence[Band] = (),
     marks: Sequence[float] = (),
     legend: bool = True,
-) -> str:
+) -> go.Figure:
     """Plot lines as functions of x, on one or two y axes. ``marks`` are values of x marked by a vertical line."""
     places = {line.axis for line in lines} | {band.axis for band in bands}
     if not (1 <= len(axes) <= 2 and places <= set(range(len(axes)))):
@@ -127,7 +132,7 @@ def line_plot(
             "showgrid": False,
             "tickmode": "auto",
         }
-    return plot_json(traces, layout)
+    return make_figure(traces, layout)
 
 
 def spans_decades(values: Float[np.ndarray, "*shape"]) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ytheta.report.html_page import check_installed, render_page, write_page
 from ytheta.report.identification import statistics, tables
-from ytheta.report.identification.plots import plot_correlations, plot_torque
+from ytheta.report.identification.plots import plot_correlations, plot_torques
 from ytheta.report.identification.summary import summarize_identification
 
 if TYPE_CHECKING:
@@ -26,17 +26,12 @@ def write_identification_report(identification: Identification, path: str | Path
 
 def identification_html(identification: Identification) -> str:
     """Return the page as text."""
-    errors = identification.fit if identification.validation is None else identification.validation
-    joints = identification.base.robot.actuated
     content = {
         "identification": identification,
         "tables": tables,
         "statistics": statistics,
         "summary": summarize_identification(identification),
-        "torque_plots": [
-            (name, plot_torque(errors.trace, j, tables.get_torque_unit(identification, name)))
-            for j, name in enumerate(joints)
-        ],
+        "torque_plots": plot_torques(identification),
         "correlation": plot_correlations(identification),
     }
     return render_page("identification.html", content)

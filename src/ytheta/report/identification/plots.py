@@ -1,27 +1,52 @@
-"""Plots of an identification as Plotly's JSON. The style sheet sets the colours of lines and texts for each theme."""
+"""Plots of an identification."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ytheta.identification.assessment.residuals import Trace
-from ytheta.report.plot_json import MARGIN, plot_json
+from ytheta.report.line_plot import BACKGROUND_COLOUR, COLOURS, FAINT_COLOUR
+from ytheta.report.numbers import parameter_unit
+from ytheta.report.plotly_figure import MARGIN, TRANSPARENT, make_figure
 from ytheta.shapes import Float
 
 if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
     from ytheta.identification.result import Identification
 
 TORQUE_HEIGHT = 300
-WIDTHS = {"raw": 1.0, "measured": 4.0, "predicted": 1.3, "residual": 1.0}  # pixels; wide lines lie behind narrow ones
+# Colour and width in pixels; wide lines lie behind narrow ones.
+STYLES = {
+    "raw": {"color": BACKGROUND_COLOUR, "width": 1.0},
+    "measured": {"color": FAINT_COLOUR, "width": 4.0},
+    "predicted": {"color": COLOURS[1], "width": 1.3},
+    "residual": {"color": COLOURS[0], "width": 1.0},
+}
 ROW_HEIGHT, MAX_HEIGHT = 13, 900  # of the correlation matrix, in pixels
 MAX_LABELS = 70  # names of rows and columns; more names would not be legible
 DIVERGING = ((0.0, "rgb(33,102,172)"), (0.5, "rgba(128,128,128,0)"), (1.0, "rgb(214,96,53)"))
 
 
-def plot_torque(trace: Trace, joint: int, unit: str) -> str:
+def make_identification_figures(identification: Identification) -> dict[str, go.Figure]:
+    """Return the figures of the page by name: the torque of each joint, and the correlations of the parameters."""
+    figures = {f"torque of {name}": figure for name, figure in plot_torques(identification)}
+    return figures | {"correlations": plot_correlations(identification)}
+
+
+def plot_torques(identification: Identification) -> Iterator[tuple[str, go.Figure]]:
+    """Yield a plot of each joint's torque on the validation logs, or on the logs of the fit if there are none."""
+    errors = identification.fit if identification.validation is None else identification.validation
+    robot = identification.base.robot
+    for j, name in enumerate(robot.actuated):
+        yield name, plot_torque(errors.trace, j, parameter_unit(f"{name}.fc", robot.prismatic_joints))
+
+
+def plot_torque(trace: Trace, joint: int, unit: str) -> go.Figure:
     """Plot measured and predicted torque of one joint above the residual, with the raw torque behind them."""
     seconds = continuous_time(trace.t).astype(np.float32)
     measured, predicted = trace.measured[:, joint], trace.predicted[:, joint]
@@ -39,7 +64,7 @@ def plot_torque(trace: Trace, joint: int, unit: str) -> str:
             "name": name,
             "yaxis": axis,
             "mode": "lines",
-            "line": {"width": WIDTHS[name]},
+            "line": STYLES[name],
             "hoverinfo": "skip" if name == "raw" else None,
             "hovertemplate": None if name == "raw" else f"%{{y:.3~g}} {unit}",
         }
@@ -51,10 +76,10 @@ def plot_torque(trace: Trace, joint: int, unit: str) -> str:
         "xaxis": {"title": {"text": "time / s", "standoff": 6}, "anchor": "y2", "zeroline": False},
         "yaxis": {"title": {"text": f"torque / {unit}"}, "domain": [0.38, 1.0], "zeroline": False, "nticks": 6},
         "yaxis2": {"title": {"text": "residual"}, "domain": [0.0, 0.3], "nticks": 4},
-        "showlegend": False,
+        "legend": {"orientation": "h", "x": 0.0, "y": 1.0, "yanchor": "bottom", "bgcolor": TRANSPARENT},
         "hovermode": "x unified",
     }
-    return plot_json(traces, layout)
+    return make_figure(traces, layout)
 
 
 def continuous_time(t: Float[np.ndarray, "shown"]) -> Float[np.ndarray, "shown"]:
@@ -67,7 +92,7 @@ def continuous_time(t: Float[np.ndarray, "shown"]) -> Float[np.ndarray, "shown"]
     return shown
 
 
-def plot_correlations(identification: Identification) -> str:
+def plot_correlations(identification: Identification) -> go.Figure:
     """Plot the correlation matrix of the errors of base parameters, without the parameters that are not seen."""
     names = [escape(name) for name in identification.names]
     known = np.isfinite(identification.std)
@@ -92,4 +117,4 @@ def plot_correlations(identification: Identification) -> str:
         "xaxis": axis | {"showticklabels": False, "constrain": "domain"},
         "yaxis": axis | {"autorange": "reversed", "automargin": True, "dtick": 1},
     }
-    return plot_json([matrix], layout)
+    return make_figure([matrix], layout)

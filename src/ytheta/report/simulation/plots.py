@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ytheta.report.line_plot import COLOURS, Axis, Band, Line, line_plot, spans_decades
 from ytheta.report.numbers import parameter_unit
-from ytheta.report.plot_json import MARGIN, plot_json
+from ytheta.report.plotly_figure import MARGIN, make_figure
 from ytheta.report.simulation.statistics import QUANTILES, SimulationStatistics
 from ytheta.shapes import Float
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
 
 MAX_PARAMETER_PLOTS = 12  # if there are more parameters, all parameters with the same unit share a plot
 MAX_NAMED_LINES = 6  # lines with a name in a plot of many lines
@@ -21,7 +25,7 @@ BINS = 30
 BACKGROUND_WIDTH = 4.0  # pixels; width of a line behind another line
 
 
-def plot_tracking(statistics: SimulationStatistics) -> Iterator[tuple[str, str]]:
+def plot_tracking(statistics: SimulationStatistics) -> Iterator[tuple[str, go.Figure]]:
     """Yield a plot for each joint: position and reference, and the tracking error below them."""
     simulation, t = statistics.simulation, statistics.simulation.runs.t
     for j, name in enumerate(simulation.robot.actuated):
@@ -36,7 +40,7 @@ def plot_tracking(statistics: SimulationStatistics) -> Iterator[tuple[str, str]]
         yield name, line_plot(t, lines, axes, marks=_change_times(statistics), legend=False)
 
 
-def plot_torques(statistics: SimulationStatistics) -> Iterator[tuple[str, str]]:
+def plot_torques(statistics: SimulationStatistics) -> Iterator[tuple[str, go.Figure]]:
     """Yield a plot of the torque of each joint, with the torque limits if the torque comes near them."""
     simulation, t = statistics.simulation, statistics.simulation.runs.t
     sliding = simulation.robot.prismatic_joints
@@ -56,7 +60,7 @@ def is_near_limit(statistics: SimulationStatistics, joint: int) -> bool:
     return bool(statistics.limits[joint] <= MAX_LIMIT_RATIO * np.nanmax(abs(tau), initial=0.0))
 
 
-def plot_parameters(statistics: SimulationStatistics) -> Iterator[tuple[str, str]]:
+def plot_parameters(statistics: SimulationStatistics) -> Iterator[tuple[str, go.Figure]]:
     """Yield a plot of each estimate and its true value; for many parameters, a plot of the errors for each unit."""
     simulation, run = statistics.simulation, statistics.shown
     sliding = simulation.robot.prismatic_joints
@@ -90,7 +94,7 @@ def plot_parameters(statistics: SimulationStatistics) -> Iterator[tuple[str, str
         yield title, line_plot(t, lines, axes, height=TALL_HEIGHT, marks=_change_times(statistics))
 
 
-def plot_parameter_error(statistics: SimulationStatistics) -> str:
+def plot_parameter_error(statistics: SimulationStatistics) -> go.Figure:
     """Plot the error of all parameters together as a function of time, in percent, with quantiles for many runs."""
     simulation = statistics.simulation
     instants = np.arange(len(simulation.runs.t))
@@ -99,7 +103,7 @@ def plot_parameter_error(statistics: SimulationStatistics) -> str:
     return _plot_over_time(statistics, "parameter error", "%", shown, spread)
 
 
-def plot_tracking_error(statistics: SimulationStatistics) -> str:
+def plot_tracking_error(statistics: SimulationStatistics) -> go.Figure:
     """Plot the RMS tracking error of all joints against time: quantiles of the runs, and the run that is shown."""
     simulation = statistics.simulation
     error = simulation.runs.q[statistics.shown] - simulation.reference.q
@@ -107,7 +111,7 @@ def plot_tracking_error(statistics: SimulationStatistics) -> str:
     return _plot_over_time(statistics, "tracking error", statistics.unit, shown, statistics.tracking_over_time)
 
 
-def plot_lyapunov(statistics: SimulationStatistics) -> str | None:
+def plot_lyapunov(statistics: SimulationStatistics) -> go.Figure | None:
     """Plot the Lyapunov function of the run that is shown; return None if the function has no finite value."""
     simulation = statistics.simulation
     with np.errstate(all="ignore"):
@@ -124,12 +128,12 @@ def plot_lyapunov(statistics: SimulationStatistics) -> str | None:
     )
 
 
-def plot_tracking_histogram(statistics: SimulationStatistics) -> str:
+def plot_tracking_histogram(statistics: SimulationStatistics) -> go.Figure:
     values = statistics.simulation.tracking_rms[statistics.finished]
     return _plot_histogram([("tracking RMS", values)], f"tracking RMS / {statistics.unit}")
 
 
-def plot_parameter_histogram(statistics: SimulationStatistics) -> str:
+def plot_parameter_histogram(statistics: SimulationStatistics) -> go.Figure:
     """Plot histograms of the parameter errors at the start and at the end."""
     simulation, finished = statistics.simulation, statistics.finished
     sets = [("start", simulation.initial_parameter_error[finished]), ("end", simulation.parameter_error[finished])]
@@ -142,7 +146,7 @@ def _plot_over_time(
     unit: str,
     shown: Float[np.ndarray, "kept"],
     spread: Float[np.ndarray, "runs instants"],
-) -> str:
+) -> go.Figure:
     t, at = statistics.simulation.runs.t, statistics.instants
     if len(spread) < 2:
         axis = Axis(title, unit, log=spans_decades(shown))
@@ -154,7 +158,7 @@ def _plot_over_time(
     return line_plot(t[at], lines, [axis], bands=[Band(name, lower, upper)], marks=_change_times(statistics))
 
 
-def _plot_histogram(sets: Sequence[tuple[str, Float[np.ndarray, "runs"]]], title: str) -> str:
+def _plot_histogram(sets: Sequence[tuple[str, Float[np.ndarray, "runs"]]], title: str) -> go.Figure:
     """Plot counts as steps. Unlike bars, steps also work with a logarithmic axis."""
     sets = [(name, values[np.isfinite(values)]) for name, values in sets]
     pooled = np.concatenate([values for _, values in sets])
@@ -185,7 +189,7 @@ def _plot_histogram(sets: Sequence[tuple[str, Float[np.ndarray, "runs"]]], title
         "legend": {"orientation": "h", "x": 0.0, "y": 1.0, "yanchor": "bottom"},
         "hovermode": "x unified",
     }
-    return plot_json(traces, layout)
+    return make_figure(traces, layout)
 
 
 def _bin_edges(values: Float[np.ndarray, "values"], *, log: bool) -> Float[np.ndarray, "edges"]:

@@ -17,12 +17,15 @@ from tests.support.lin_chains import (
     with_any_inertias,
 )
 from tests.support.pinocchio_peer import peer
+from ytheta.dynamics.formulations import equivalent_bodies
 from ytheta.dynamics.formulations.equivalent_bodies import EquivalentBodies, find_equivalent_bodies, find_minimal_bodies
 from ytheta.dynamics.formulations.joint_axes import RotationKind
 from ytheta.dynamics.inertia_constants import compute_inertia_constants, compute_joint_frames
 from ytheta.dynamics.mechanism import build_mechanism, exact_array
+from ytheta.robot.frame import Frame
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.modified_dh import to_modified_dh
+from ytheta.robot.parts import Joint, JointKind, Link
 from ytheta.robot.robot import Robot
 
 
@@ -91,6 +94,34 @@ def test_unidentifiable_changes_of_the_links_change_no_parameter(kinds: str) -> 
         collect_relevant_parameters(find_minimal_bodies(robot)),
         atol=1e-3,
     )
+
+
+def build_arm_with_a_short_lever() -> Robot:
+    """Three axes, of which the last two are 2 % of the arm apart; the body between them has its mass far out."""
+    body = Inertia.about_center(1.0, (0.9, 0.0, 0.0), ((0.1, 0.0, 0.0), (0.0, 0.2, 0.0), (0.0, 0.0, 0.3)))
+    tip = Inertia.about_center(0.5, (0.1, 0.0, 0.0), ((0.1, 0.0, 0.0), (0.0, 0.2, 0.0), (0.0, 0.0, 0.3)))
+    quarter_turn = Frame.turn((1.0, 0.0, 0.0), np.pi / 2)
+    joints = (
+        Joint("q1", JointKind.REVOLUTE, "base", "l1"),
+        Joint("q2", JointKind.REVOLUTE, "l1", "l2", Frame.shift(x=1.0) @ quarter_turn),
+        Joint("q3", JointKind.REVOLUTE, "l2", "l3", Frame.shift(x=0.02)),
+    )
+    return Robot("short lever", (Link("base"), Link("l1", body), Link("l2", body), Link("l3", tip)), joints)
+
+
+def test_no_mass_far_above_that_of_the_links_is_moved_outward(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A short lever would need a mass of 50 kg, whose torques cancel almost completely."""
+    robot = build_arm_with_a_short_lever()
+    total = sum(link.inertia.mass for link in robot.links)
+
+    def find_largest_mass() -> float:
+        arm = find_equivalent_bodies(robot)
+        return max(abs(mass) for mass in (*arm.foot_masses, *(P[3, 3] for P in arm.P)))
+
+    assert find_largest_mass() <= 10.0 * total
+    assert agree(minimal_torque(robot), expected_torque(robot))
+    monkeypatch.setattr(equivalent_bodies, "MAX_MASS_RATIO", 1e9)
+    assert find_largest_mass() > 10.0 * total  # the twin: without the bound, it is moved
 
 
 def make_printed_bodies(robot: Robot, sign: float = 1.0) -> EquivalentBodies:

@@ -61,6 +61,19 @@ def test_blocks_and_steps_give_the_same_estimate(forgetting: float) -> None:
     assert abs(other.beta - state.beta).max() > 1e-3
 
 
+def test_the_spread_of_several_blocks_is_that_of_the_weighted_equations() -> None:
+    """P_j = L_j L_jᵀ with L = (Yᵀ W Y)⁻¹ Yᵀ W and W = diag(0.98^age): older blocks fade by the square."""
+    Y, weights = scara().Y, 0.98 ** np.arange(len(scara().Y))[::-1]
+    J = np.einsum("s,sja,sjb->ab", weights, Y, Y)
+    P = np.array([np.linalg.solve(J, (weights[:, None] * Y[:, j]).T) for j in range(Y.shape[1])])
+    expected = P @ P.swapaxes(1, 2)
+    for size in (64, 8192):
+        estimate = Recursive(0.98).fit(scara().problem(piece_length=size))
+        np.testing.assert_allclose(estimate.spread, expected, rtol=0.0, atol=1e-8 * abs(expected).max())
+    twin = Recursive(0.99).fit(scara().problem(piece_length=64))
+    assert abs(twin.spread - expected).max() > 1e-2 * abs(expected).max()
+
+
 def test_equations_of_slow_joints_do_not_count() -> None:
     min_speed = np.full(4, 0.3)
     kept = abs(scara().motion.qd) >= min_speed

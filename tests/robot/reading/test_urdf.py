@@ -144,6 +144,32 @@ def test_mimic_is_a_coupling() -> None:
     assert factors[-1].tolist() == factors[-2].tolist()
 
 
+MIMIC = """<robot name="gripper">
+  <link name="base"/>
+  <link name="arm"/>
+  <link name="finger"/>
+  <joint name="turn" type="revolute"><parent link="base"/><child link="arm"/>
+    <axis xyz="0 0 1"/><limit lower="-1" upper="1" velocity="1" effort="1"/></joint>
+  <joint name="slide" type="prismatic"><parent link="arm"/><child link="finger"/>
+    <axis xyz="0 1 0"/><limit lower="-1" upper="1" velocity="1" effort="1"/>
+    <mimic joint="turn" multiplier="-0.5" offset="0.2"/></joint>
+</robot>"""
+
+
+def test_mimic_has_the_factor_and_offset_of_the_specification(tmp_path: Path) -> None:
+    """The specification says: value = multiplier · other + offset. Pinocchio places the links."""
+    path = tmp_path / "gripper.urdf"
+    path.write_text(MIMIC)
+    robot, model = read(path), pin.buildModelFromUrdf(str(path), mimic=True)
+    factors, offset = robot.coupling_map
+    poses = link_poses(robot, factors @ np.array([0.3]) + offset)
+    data = model.createData()
+    pin.framesForwardKinematics(model, data, np.array([0.3]))
+    peer_pose = data.oMf[model.getFrameId("finger")].homogeneous
+    np.testing.assert_allclose(poses["finger"], peer_pose, rtol=0.0, atol=1e-15)
+    assert abs(link_poses(robot, factors @ np.array([0.3]))["finger"] - peer_pose).max() > 0.1  # without the offset
+
+
 # --- rounded angles -------------------------------------------------------------------------------------------------
 
 

@@ -50,6 +50,15 @@ def test_a_delay_returns_earlier_values() -> None:
         _make_reader(Sensors(q=Sensor(delay=2.5e-3)))
 
 
+def test_each_sensor_has_its_own_delay() -> None:
+    sensors = Sensors(q=Sensor(delay=3e-3), qd=Sensor(delay=1e-3), qdd=Sensor())
+    reader, values = _make_reader(sensors, uses_accelerations=True), _sample_values(8, joints=6)
+    read = np.array([reader.read_motion(value) for value in values])
+    for columns, periods in ((slice(0, 2), 3), (slice(2, 4), 1), (slice(4, 6), 0)):
+        expected = values[np.maximum(0, np.arange(8) - periods)]
+        np.testing.assert_array_equal(read[:, :, columns], expected[:, :, columns])
+
+
 def test_noise_is_normal_and_each_run_has_its_own() -> None:
     values = np.zeros((5000, 3, 2))
     read = _read(_make_reader(Sensors(q=Sensor(noise=np.array([0.1, 2.0])))), values)

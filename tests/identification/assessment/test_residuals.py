@@ -1,0 +1,46 @@
+"""Torque errors against their definitions, computed by NumPy from whole arrays."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from tests.support.known_arm import NOISE, RATE, known_arm
+from ytheta.identification.assessment.residuals import TorqueErrors, compute_errors
+from ytheta.identification.equations.motion_sources import ArraySource
+
+LOAD = np.array([40.0, -5.0])  # Nm, constant; the standard deviations of the torques are of the same size
+
+
+def compute_errors_with_load(load: np.ndarray) -> tuple[TorqueErrors, np.ndarray, np.ndarray]:
+    """Return the errors of the true parameters for noisy torques with a constant load that the model knows.
+
+    The load is part of the friction offsets. Also returned: the measured torque and the residual.
+    """
+    arm = known_arm()
+    noise = NOISE * np.random.default_rng(4).normal(size=arm.tau.shape)
+    beta = arm.beta.copy()
+    for joint, value in zip(arm.robot.actuated, load, strict=True):
+        beta[arm.form.base.names.index(f"{joint}.fo")] += value
+    tau = arm.tau + load + noise
+    source = ArraySource(replace(arm.motion, tau=tau, raw_tau=tau), RATE)
+    return compute_errors(arm.form, (source,), beta, threads=1), tau, noise
+
+
+def test_errors_follow_their_definitions() -> None:
+    errors, tau, residual = compute_errors_with_load(LOAD)
+    rms, torque_rms = np.sqrt((residual**2).mean(axis=0)), np.sqrt((tau**2).mean(axis=0))
+    np.testing.assert_allclose(errors.rms, rms, rtol=1e-9)
+    np.testing.assert_allclose(errors.torque_rms, torque_rms, rtol=1e-9)
+    np.testing.assert_allclose(errors.per_joint_percent, 100.0 * rms / torque_rms, rtol=1e-9)
+    np.testing.assert_allclose(errors.of_variation_percent, 100.0 * rms / tau.std(axis=0), rtol=1e-9)
+    np.testing.assert_allclose(
+        errors.relative_percent, 100.0 * np.linalg.norm(residual) / np.linalg.norm(tau), rtol=1e-9
+    )
+
+
+def test_a_constant_load_does_not_change_the_error_relative_to_the_variation() -> None:
+    (loaded, _, _), (free, _, _) = compute_errors_with_load(LOAD), compute_errors_with_load(np.zeros(2))
+    np.testing.assert_allclose(loaded.of_variation_percent, free.of_variation_percent, rtol=1e-9)
+    assert (abs(loaded.per_joint_percent / free.per_joint_percent - 1.0) > 0.02).all()  # the twin: this one changes

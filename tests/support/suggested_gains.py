@@ -24,7 +24,7 @@ from ytheta.simulation.closed_loop.compiled import ClosedLoop
 from ytheta.simulation.references.fourier import FourierReference, default_reference
 from ytheta.simulation.runs import Runs
 
-SECONDS, PERIOD = 5.0, 1e-3
+SECONDS, PERIOD, RATE = 5.0, 1e-3, 1000.0
 MODEL_SCALE = 0.8  # inertias of the model, relative to the truth
 
 
@@ -86,7 +86,7 @@ def make_law(
     selection: dict[str, Any] = {"learn": learn} if issubclass(law, AdaptiveLaw) else {}
     if issubclass(law, AdaptiveLaw) and law is not Walker:
         selection["base"] = base
-    settings = suggest_gains(name, robot, selection.get("base"), learn=learn, motion=motion, period=period)
+    settings = suggest_gains(name, robot, selection.get("base"), learn=learn, motion=motion, rate=1.0 / period)
     settings |= {gain: factor * np.asarray(settings[gain]) for gain, factor in (factors or {}).items()}
     return law(robot, **selection, **settings)
 

@@ -26,7 +26,6 @@ from ytheta.cli.options import (
     read_robot,
 )
 from ytheta.cli.outputs import PAGE_SUFFIXES, check_output, load_report_writer
-from ytheta.cli.simulate_controller import DEFAULT_ADAPTATION, ControllerOptions, create_controller
 from ytheta.cli.simulate_options import (
     AdaptationName,
     ControllerName,
@@ -56,6 +55,8 @@ from ytheta.cli.simulate_options import (
     parse_grasp,
     parse_sensors,
 )
+from ytheta.control.create import create_controller
+from ytheta.control.settings import DEFAULT_ADAPTATION, ControllerSettings
 from ytheta.conventions import SNAP
 from ytheta.errors import InputError
 from ytheta.logs.write import SUFFIXES, write_log
@@ -132,7 +133,7 @@ def simulate(
     if not (rate > 0.0 and np.isfinite(rate)):
         raise InputError(f"--rate {rate:g}: give a positive number of Hz, such as 1000")
     sensors = parse_sensors(sensor)
-    options = ControllerOptions(
+    options = ControllerSettings(
         controller,
         parse_gains(gain),
         adaptation,
@@ -140,7 +141,7 @@ def simulate(
         parse_words(friction),
         leakage,
         dead_zone,
-        torque_limited=not no_torque_limits,
+        torque_limits=not no_torque_limits,
     )
     _check_not_negative(
         {
@@ -162,7 +163,9 @@ def simulate(
         controller_model = model
         if initial_error is not None:
             controller_model = perturb_parameters(model, 0.01 * initial_error, np.random.default_rng(seed))
-        law = create_controller(options, model, controller_model, (samples.q, samples.qd, samples.qdd), 1.0 / rate)
+        law = create_controller(
+            options, model, model=controller_model, motion=(samples.q, samples.qd, samples.qdd), rate=rate
+        )
         estimate_error = DEFAULT_INITIAL_ERROR if initial_error is None else initial_error
         variation = Variation(
             parameters=0.01 * spread,

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from ytheta.control.laws.registry import CONTROLLERS
-from ytheta.control.tuning.adaptation_gains import ADAPTATIONS
+from ytheta.control.settings import ADAPTATIONS
 from ytheta.errors import InputError
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.robot import Robot

@@ -1,6 +1,6 @@
-"""Control laws and adaptation laws, one per file.
+"""Control laws and adaptation laws, one per file; settings, creation and suggested gains of controllers.
 
-The classes below are imported on first use: ``ytheta.control.SlotineLi(robot, …)``.
+The names below are imported on first use: ``ytheta.control.SlotineLi(robot, …)``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from ytheta.control.adaptation.leakage import Leakage as Leakage
     from ytheta.control.adaptation.natural import Natural as Natural
     from ytheta.control.adaptation.projection import Projection as Projection
+    from ytheta.control.controller import Controller as Controller
     from ytheta.control.controller import Reference as Reference
+    from ytheta.control.controller import State as State
+    from ytheta.control.create import create_controller as create_controller
     from ytheta.control.laws.computed_torque import ComputedTorque as ComputedTorque
     from ytheta.control.laws.craig import Craig as Craig
     from ytheta.control.laws.modified_slotine_li import ModifiedSlotineLi as ModifiedSlotineLi
@@ -23,10 +26,14 @@ if TYPE_CHECKING:
     from ytheta.control.laws.pd_gravity import PDGravity as PDGravity
     from ytheta.control.laws.slotine_li import SlotineLi as SlotineLi
     from ytheta.control.laws.walker import Walker as Walker
+    from ytheta.control.settings import ControllerSettings as ControllerSettings
+    from ytheta.control.tuning.suggest import suggest_gains as suggest_gains
 
 _MODULES = {
     "Composite": "adaptation.composite",
     "ComputedTorque": "laws.computed_torque",
+    "Controller": "controller",
+    "ControllerSettings": "settings",
     "Craig": "laws.craig",
     "DeadZone": "adaptation.dead_zone",
     "Gradient": "adaptation.gradient",
@@ -38,7 +45,10 @@ _MODULES = {
     "QuasiComputedTorque": "laws.modified_slotine_li",
     "Reference": "controller",
     "SlotineLi": "laws.slotine_li",
+    "State": "controller",
     "Walker": "laws.walker",
+    "create_controller": "create",
+    "suggest_gains": "tuning.suggest",
 }
 
 __all__ = list(_MODULES)
@@ -48,3 +58,7 @@ def __getattr__(name: str) -> object:
     if name not in _MODULES:
         raise AttributeError(f"module 'ytheta.control' has no attribute {name!r}")
     return getattr(import_module(f"ytheta.control.{_MODULES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -21,7 +21,14 @@ from ytheta.shapes import Float, PerCoordinate, PerJoint, PerState, PerUnknown
 
 @dataclass(frozen=True, eq=False)
 class Reference:
-    """Reference position, velocity and acceleration at one instant."""
+    """The reference at one instant.
+
+    Attributes
+    ----------
+    q    position of each actuated coordinate, rad or m
+    qd   velocity
+    qdd  acceleration
+    """
 
     q: PerJoint
     qd: PerJoint
@@ -30,10 +37,14 @@ class Reference:
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """The state of a controller at time t; x starts with the estimate of the unknown parameters.
+    """The state of a controller.
 
-    ``warm_start`` contains all coordinates of a robot with loops at the last step. The next step starts from these
-    coordinates to close the loops.
+    Attributes
+    ----------
+    t           time of the last step, s
+    x           estimate of the unknown parameters, followed by the states of the adaptation law
+    warm_start  all coordinates of a robot with loops at the last step, from which the next step closes the loops; None
+                before the first step, and for a robot without loops
     """
 
     t: float

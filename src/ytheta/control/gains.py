@@ -85,6 +85,15 @@ def to_torque_limits(limits: Gain, coordinates: int) -> Float[np.ndarray, "actua
     return np.where(unlimited, np.inf, finite)
 
 
+def describe_gain(gain: Any) -> str:
+    """Return a gain in a few words, for ``repr``."""
+    try:
+        G = np.asarray(gain, dtype=float)
+    except (TypeError, ValueError):
+        return repr(gain)
+    return f"{float(G):g}" if not G.ndim else f"<{' x '.join(map(str, G.shape))} numbers>"
+
+
 def multiply(G: Shaped[np.ndarray, "size size"], vector: Shaped[np.ndarray, "size"]) -> Shaped[np.ndarray, "size"]:
     """Return G times a vector of symbols; zeros and ones of G cost no operations."""
     return dot(exact_array(G.tolist()), vector) if len(G) else zeros(0)

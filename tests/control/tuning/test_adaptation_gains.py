@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.suggested_gains import (
     MODEL_SCALE,
-    PERIOD,
+    RATE,
     base_of,
     late_rms_error,
     load_robot,
@@ -28,7 +28,7 @@ from ytheta.errors import InputError
 def test_natural_and_composite_adaptation_track_with_a_wrong_model(robot: str, adaptation: str) -> None:
     plant, reference = load_robot(robot), reference_of(robot)
     model, base = scale_inertias(plant, MODEL_SCALE), None if adaptation == "natural" else base_of(robot)
-    task: dict[str, Any] = {"motion": sample(reference), "period": PERIOD}
+    task: dict[str, Any] = {"motion": sample(reference), "rate": RATE}
     law = SlotineLi(model, base, **suggest_gains("slotine-li", model, base, adaptation=adaptation, **task))
     assert type(law.adaptation_law).__name__.lower() == adaptation
     error = late_rms_error(simulate(law, plant, reference), reference)
@@ -42,7 +42,7 @@ def test_parameters_without_excitation_get_finite_gains() -> None:
     robot = load_robot("lu-puma4")
     moving = np.array([1.0, 1.0, 1.0, 0.0])
     q, qd, qdd = (values * moving for values in sample(reference_of("lu-puma4")))
-    gamma = suggest_gains("slotine-li", robot, motion=(q, qd, qdd), period=PERIOD)["adaptation"]
+    gamma = suggest_gains("slotine-li", robot, motion=(q, qd, qdd), rate=RATE)["adaptation"]
     assert gamma.shape == (len([n for n in robot.parameter_names if not n.startswith("joint")]),)
     assert np.isfinite(gamma).all()
     assert (gamma > 0.0).all()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.suggested_gains import PERIOD, SECONDS, load_robot, reference_of, sample, scale_lengths
+from tests.support.suggested_gains import RATE, SECONDS, load_robot, reference_of, sample, scale_lengths
 from ytheta.control.laws.registry import CONTROLLERS
 from ytheta.control.tuning.suggest import suggest_gains
 from ytheta.errors import InputError
@@ -16,7 +16,7 @@ def test_small_robots_get_faster_poles() -> None:
     motion = sample(reference_of("lu-two-link"))
     robot = load_robot("lu-two-link").numeric
     small, normal, large = (
-        suggest_gains("computed-torque", scale_lengths(robot, factor), motion=motion, period=PERIOD)
+        suggest_gains("computed-torque", scale_lengths(robot, factor), motion=motion, rate=RATE)
         for factor in (0.1, 1.0, 10.0)
     )
     assert normal == large == {"stiffness": pytest.approx(200.0), "damping": pytest.approx(30.0)}
@@ -26,8 +26,8 @@ def test_small_robots_get_faster_poles() -> None:
 def test_long_periods_get_slower_poles() -> None:
     motion = sample(reference_of("lu-two-link"))
     short, long = (
-        suggest_gains("computed-torque", load_robot("lu-two-link"), motion=motion, period=period)
-        for period in (1e-3, 1e-2)
+        suggest_gains("computed-torque", load_robot("lu-two-link"), motion=motion, rate=rate)
+        for rate in (1000.0, 100.0)
     )
     assert short == {"stiffness": pytest.approx(200.0), "damping": pytest.approx(30.0)}
     assert long == {"stiffness": pytest.approx(32.0), "damping": pytest.approx(12.0)}  # lambda = 0.04 / period
@@ -38,4 +38,4 @@ def test_a_robot_without_inertia_is_refused() -> None:
     motion = sample(default_reference(robot, SECONDS))
     for law in CONTROLLERS:
         with pytest.raises(InputError, match=r"no inertia that moves with joint1, .*give its links masses"):
-            suggest_gains(law, robot, motion=motion, period=PERIOD)
+            suggest_gains(law, robot, motion=motion, rate=RATE)

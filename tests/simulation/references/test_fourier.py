@@ -127,7 +127,7 @@ def test_its_log_identifies_all_base_parameters(name: str, seconds: float, every
     reference = default_reference(robot, seconds)
     motion = reference(np.linspace(0.0, seconds, 300))
     law = find_controller("computed-torque")(
-        robot, **suggest_gains("computed-torque", robot, motion=motion, period=1e-3)
+        robot, **suggest_gains("computed-torque", robot, motion=motion)
     )
     loop = ClosedLoop(plant=robot, controller=law)
     q = motion[0][:1]

@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 
+from ytheta.control.gains import describe_gain
 from ytheta.control.symbols import Symbols
 from ytheta.control.unknowns import Unknowns
 from ytheta.dynamics.vectors import zeros
@@ -56,6 +57,10 @@ class AdaptationInputs:
 class Adaptation(ABC):
     """An adaptation law. Implementations are frozen dataclasses and are not subclassed."""
 
+    def __repr__(self) -> str:
+        settings = [f"{field.name}={_describe_setting(getattr(self, field.name))}" for field in fields(self)]  # type: ignore[arg-type]
+        return f"{type(self).__name__}({', '.join(settings)})"
+
     @abstractmethod
     def check(self, robot: Robot, unknowns: Unknowns) -> None:
         """Raise if the settings do not fit the unknown parameters."""
@@ -89,7 +94,7 @@ class Adaptation(ABC):
         return np.zeros(0)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class NoAdaptation(Adaptation):
     """The adaptation law of control laws without unknown parameters."""
 
@@ -101,3 +106,7 @@ class NoAdaptation(Adaptation):
 
     def lyapunov_term(self, unknowns: Unknowns, estimate: AnyPerUnknown, truth: AnyPerUnknown) -> Any:  # noqa: ARG002
         return 0.0
+
+
+def _describe_setting(value: Any) -> str:
+    return repr(value) if value is None or isinstance(value, Adaptation) else describe_gain(value)

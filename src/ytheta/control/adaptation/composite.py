@@ -73,9 +73,16 @@ if TYPE_CHECKING:
     import casadi
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Composite(Adaptation):
-    """Gradient adaptation that is also driven by the error of the predicted, filtered torque."""
+    """Gradient adaptation that is also driven by the error of the predicted, filtered torque.
+
+    Attributes
+    ----------
+    gain        Gamma: factor of the gradient, one number, one per unknown parameter, or a matrix
+    prediction  weight of the error of the predicted torque, one number, one per joint, or a matrix
+    bandwidth   bandwidth of the filter of the torque, in 1/s
+    """
 
     gain: Gain
     prediction: Gain

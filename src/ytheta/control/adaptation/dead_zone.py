@@ -32,9 +32,15 @@ from ytheta.robot.robot import Robot
 from ytheta.shapes import AnyPerState, AnyPerUnknown, Float
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class DeadZone(AdaptationWrapper):
-    """Stops adaptation while the error is small. ``width`` is one number, or one per actuated coordinate."""
+    """Stops adaptation while the error is small. ``width`` is one number, or one per actuated coordinate.
+
+    Attributes
+    ----------
+    inner  the adaptation law that is stopped
+    width  size of the error below which adaptation stops, in rad/s or m/s
+    """
 
     width: Gain
 

@@ -21,9 +21,14 @@ from ytheta.robot.robot import Robot
 from ytheta.shapes import AnyPerState, AnyPerUnknown, SquareMatrix
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Gradient(Adaptation):
-    """Gradient adaptation. Control laws use it if their setting ``adaptation`` is a number, a vector or a matrix."""
+    """Gradient adaptation. Control laws use it if their setting ``adaptation`` is a number, a vector or a matrix.
+
+    Attributes
+    ----------
+    gain  Gamma: one number, one per unknown parameter, or a matrix
+    """
 
     gain: Gain
 

@@ -35,9 +35,16 @@ from ytheta.robot.robot import Robot
 from ytheta.shapes import AnyPerState, AnyPerUnknown, PerJoint, PerState, PerUnknown
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Leakage(AdaptationWrapper):
-    """Bounds the estimate under disturbances, at the cost of a bias towards the prior."""
+    """Bounds the estimate under disturbances, at the cost of a bias towards the prior.
+
+    Attributes
+    ----------
+    inner    the adaptation law to which the leakage is added
+    leak     rate in 1/s at which estimates return to the prior
+    towards  the prior; None for the values of the description
+    """
 
     leak: float
     towards: PerUnknown | Sequence[float] | None = None

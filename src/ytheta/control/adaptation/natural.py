@@ -98,12 +98,15 @@ class PositiveGroup:
         return dot(exact_array(table.tolist()), self.select(vector)).reshape(n, n)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Natural(Adaptation):
     """Keeps the estimate of every link physically consistent, and friction positive.
 
-    ``step`` is the longest time between two steps of the controller, in s; 0 stands for continuous time. ``signed`` is
-    the gain of parameters that may be negative (offsets and declared forces); it defaults to ``gain``.
+    Attributes
+    ----------
+    gain    factor of the gradient, one number for all parameters
+    step    longest time between two steps of the controller, in s; 0 stands for continuous time
+    signed  gain of parameters that may be negative (offsets and declared forces); None for ``gain``
     """
 
     gain: float

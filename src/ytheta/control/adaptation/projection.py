@@ -41,9 +41,18 @@ from ytheta.shapes import AnyPerState, AnyPerUnknown, PerJoint, PerState, PerUnk
 Bounds = float | Sequence[float] | PerUnknown
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Projection(AdaptationWrapper):
-    """Keeps estimates between ``lower`` and ``upper``, each one number for all or one per unknown parameter."""
+    """Keeps estimates between ``lower`` and ``upper``, each one number for all or one per unknown parameter.
+
+    Attributes
+    ----------
+    inner   the adaptation law whose estimates are kept within the bounds
+    lower   lower bounds
+    upper   upper bounds
+    margin  fraction of upper - lower within which the rate is reduced
+    step    longest time between two steps of the controller, in s; 0 stands for continuous time
+    """
 
     lower: Bounds
     upper: Bounds

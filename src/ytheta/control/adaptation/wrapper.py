@@ -15,7 +15,7 @@ from ytheta.robot.robot import Robot
 from ytheta.shapes import AnyPerUnknown, PerJoint, PerState, PerUnknown
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class AdaptationWrapper(Adaptation, ABC):
     """An adaptation law with the states and the Lyapunov term of its inner law; only the rate is different."""
 

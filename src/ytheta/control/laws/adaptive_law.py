@@ -16,12 +16,18 @@ from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.robot.robot import Robot
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class AdaptiveLaw(Law, ABC):
     """A control law that adapts unknown parameters.
 
-    ``learn`` lists the unknown parameters, by names or patterns; None selects the base parameters, or all parameters of
-    the links if ``base`` is None. ``adaptation`` is the gain of gradient adaptation, or an adaptation law.
+    Attributes
+    ----------
+    robot          the robot description; known parameters have the values of this description
+    base           the base parameters; None to adapt standard parameters
+    adaptation     the gain of gradient adaptation, or an adaptation law
+    learn          the unknown parameters, by names or patterns; None selects the base parameters, or all parameters of
+                   the links if ``base`` is None
+    torque_limits  limits of the torques, one number or one per joint; None for no limits
     """
 
     base: BaseParameters | None = None

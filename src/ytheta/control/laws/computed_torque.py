@@ -23,9 +23,16 @@ from ytheta.dynamics.symbolic_model import SymbolicModel
 from ytheta.dynamics.vectors import inner, zeros
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class ComputedTorque(Law):
-    """Linearizes the robot with the parameters of the description."""
+    """Linearizes the robot with the parameters of the description.
+
+    Attributes
+    ----------
+    robot, torque_limits  as in ``Law``
+    stiffness  K_p: gain of e = q - qr, in 1/s²
+    damping    K_v: gain of ed, in 1/s
+    """
 
     stiffness: Gain
     damping: Gain

@@ -39,9 +39,17 @@ from ytheta.errors import InputError
 from ytheta.shapes import Float, Shaped
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Craig(AdaptiveLaw):
-    """Computed torque with the estimate. Adaptation needs measured accelerations and the inverse of H_hat."""
+    """Computed torque with the estimate. Adaptation needs measured accelerations and the inverse of H_hat.
+
+    Attributes
+    ----------
+    robot, base, adaptation, learn, torque_limits  as in ``AdaptiveLaw``
+    stiffness  K_p: gain of e = q - qr
+    damping    K_v: gain of ed
+    filtering  Psi in 1/s: adaptation uses the filtered error ed + Psi e
+    """
 
     stiffness: Gain
     damping: Gain

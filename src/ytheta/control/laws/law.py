@@ -26,6 +26,7 @@ from ytheta.control.gains import (
     PER_COORDINATE,
     Gain,
     GainShape,
+    describe_gain,
     scale_by,
     to_diagonal,
     to_matrix,
@@ -61,11 +62,15 @@ class LawEquations(NamedTuple):
     slope: AnyPerUnknown
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Law(PickledByFields, ABC):
     """A ``Controller`` that is defined in symbols. Implementations are frozen dataclasses and are not subclassed.
 
-    ``GAINS`` lists the fields that are gains, and the form that each gain may have.
+    Attributes
+    ----------
+    robot          the robot description; known parameters have the values of this description
+    torque_limits  limits of the torques, one number or one per joint; None for no limits
+    GAINS          the fields that are gains, and the form that each gain may have
     """
 
     robot: Robot
@@ -89,6 +94,11 @@ class Law(PickledByFields, ABC):
         """Raise if the settings are not valid."""
         _ = self.max_torque, self.gains
         self.adaptation_law.check(self.robot, self.unknowns)
+
+    def __repr__(self) -> str:
+        gains = [f"{name}={describe_gain(getattr(self, name))}" for name in self.GAINS]
+        unknown = [f"{len(self.unknown_names)} unknown parameters"] if self.unknown_names else []
+        return f"{type(self).__name__}({', '.join([self.robot.name, *gains, *unknown])})"
 
     @property
     def unknowns(self) -> Unknowns:
@@ -119,6 +129,7 @@ class Law(PickledByFields, ABC):
 
     @property
     def unknown_names(self) -> tuple[str, ...]:
+        """The names of the parameters that the law adapts; empty for a law without adaptation."""
         return self.unknowns.names
 
     @property

@@ -32,9 +32,16 @@ from ytheta.dynamics.symbolic_model import SymbolicModel, multiply_transposed_re
 from ytheta.shapes import AnyPerActuated
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class ModifiedSlotineLi(AdaptiveLaw):
-    """Slotine–Li with the ordinary regressor; ``damping`` must exceed C at the velocities of the task."""
+    """Slotine–Li with the ordinary regressor; ``damping`` must exceed C at the velocities of the task.
+
+    Attributes
+    ----------
+    robot, base, adaptation, learn, torque_limits  as in ``AdaptiveLaw``
+    convergence  Lambda: rate in 1/s at which the position error follows r = ed + Lambda e
+    damping      K: gain of s = ed + Lambda e
+    """
 
     convergence: Gain
     damping: Gain
@@ -56,9 +63,15 @@ class ModifiedSlotineLi(AdaptiveLaw):
         return compute_quadratic_form(true.mass_matrix, _compute_sliding_variable(s)) * 0.5  # (90)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class QuasiComputedTorque(AdaptiveLaw):
-    """The variant K = lambda H_hat: computed torque with the estimate; with the truth, both poles are at -lambda."""
+    """The variant K = lambda H_hat: computed torque with the estimate; with the truth, both poles are at -lambda.
+
+    Attributes
+    ----------
+    robot, base, adaptation, learn, torque_limits  as in ``AdaptiveLaw``
+    convergence  lambda in 1/s
+    """
 
     convergence: float
 

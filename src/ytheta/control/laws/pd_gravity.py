@@ -25,9 +25,16 @@ from ytheta.dynamics.symbolic_model import SymbolicModel
 from ytheta.dynamics.vectors import inner, zeros
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class PDGravity(Law):
-    """Springs and dampers at the joints, and the gravity torque of the description."""
+    """Springs and dampers at the joints, and the gravity torque of the description.
+
+    Attributes
+    ----------
+    robot, torque_limits  as in ``Law``
+    stiffness  K_p: gain of e = q - qr
+    damping    K_v: gain of ed
+    """
 
     stiffness: Gain
     damping: Gain

@@ -1,33 +1,34 @@
-"""The registry of controllers: classes by name."""
+"""The registry of controllers: the name of each control law and its class, which is imported on first use."""
 
 from __future__ import annotations
 
-from ytheta.control.laws.computed_torque import ComputedTorque
-from ytheta.control.laws.craig import Craig
-from ytheta.control.laws.law import Law
-from ytheta.control.laws.modified_slotine_li import ModifiedSlotineLi, QuasiComputedTorque
-from ytheta.control.laws.pd_gravity import PDGravity
-from ytheta.control.laws.slotine_li import SlotineLi
-from ytheta.control.laws.walker import Walker
+from typing import TYPE_CHECKING
+
 from ytheta.errors import UnknownNameError, suggest_names
 
-CONTROLLERS: dict[str, type[Law]] = {
-    "slotine-li": SlotineLi,
-    "modified-slotine-li": ModifiedSlotineLi,
-    "quasi-computed-torque": QuasiComputedTorque,
-    "craig": Craig,
-    "computed-torque": ComputedTorque,
-    "pd-gravity": PDGravity,
-    "walker": Walker,
+if TYPE_CHECKING:
+    from ytheta.control.laws.law import Law
+
+CONTROLLERS = {
+    "slotine-li": "SlotineLi",
+    "modified-slotine-li": "ModifiedSlotineLi",
+    "quasi-computed-torque": "QuasiComputedTorque",
+    "craig": "Craig",
+    "computed-torque": "ComputedTorque",
+    "pd-gravity": "PDGravity",
+    "walker": "Walker",
 }
 
 
 def find_controller(name: str) -> type[Law]:
     """Return the class of a controller by its name, such as slotine-li; its fields are the settings."""
-    laws = {_normalize(key): law for key, law in CONTROLLERS.items()}
-    if _normalize(name) not in laws:
+    from ytheta import control
+
+    classes = {_normalize(key): class_name for key, class_name in CONTROLLERS.items()}
+    if _normalize(name) not in classes:
         raise UnknownNameError(f"there is no controller {name!r}{suggest_names(name, CONTROLLERS)}")
-    return laws[_normalize(name)]
+    law: type[Law] = getattr(control, classes[_normalize(name)])
+    return law
 
 
 def _normalize(name: str) -> str:

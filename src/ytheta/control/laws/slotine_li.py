@@ -30,9 +30,16 @@ from ytheta.dynamics.symbolic_model import SymbolicModel, multiply_transposed_re
 from ytheta.shapes import AnyPerActuated
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class SlotineLi(AdaptiveLaw):
-    """Tracks any reference while it adapts. It needs neither accelerations nor the inverse of a mass matrix."""
+    """Tracks any reference while it adapts. It needs neither accelerations nor the inverse of a mass matrix.
+
+    Attributes
+    ----------
+    robot, base, adaptation, learn, torque_limits  as in ``AdaptiveLaw``
+    convergence  Lambda: rate in 1/s at which the position error follows r = ed + Lambda e
+    damping      K_D: gain of r
+    """
 
     convergence: Gain
     damping: Gain

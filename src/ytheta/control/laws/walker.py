@@ -65,9 +65,17 @@ VISCOUS = JOINT_PARAMETERS.index("fv")
 EIGENVALUE_TOLERANCE = 1e-9  # relative to the largest eigenvalue; smaller ones count as zero (point masses, rods)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Walker(AdaptiveLaw):
-    """Walker's law for robots with loops. By default, all links and the viscous friction of all joints are unknown."""
+    """Walker's law for robots with loops. By default, all links and the viscous friction of all joints are unknown.
+
+    Attributes
+    ----------
+    robot, base, adaptation, learn, torque_limits  as in ``AdaptiveLaw``
+    convergence  Lambda: rate in 1/s at which the position error follows r = ed + Lambda e
+    feedback     gamma_j: gain of the spatial velocity error of each link, one number or one per link
+    initial      parameters whose inertias weight that error; None for those of the description
+    """
 
     convergence: Gain
     feedback: Gain

@@ -32,7 +32,6 @@ five-bar only; runs that started at 0.3 times the true parameters diverged on ha
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -43,6 +42,7 @@ from ytheta.control.adaptation.composite import Composite
 from ytheta.control.adaptation.natural import LINK_FROM_PSEUDO, POSITIVE_PARAMETERS, Natural
 from ytheta.control.laws.adaptive_law import AdaptiveLaw
 from ytheta.control.laws.craig import Craig
+from ytheta.control.settings import ADAPTATIONS
 from ytheta.control.tuning.feedback_gains import BACKEND, ReferenceSamples, TuningTask, compute_generalized_eigenvalues
 from ytheta.control.unknowns import Unknowns
 from ytheta.conventions import JOINT_PARAMETERS, LINK_PARAMETERS
@@ -130,18 +130,12 @@ class ErrorDynamics:
         return float(compute_generalized_eigenvalues(stiffness, critical).max())
 
 
-ADAPTATIONS: dict[str, Callable[[ErrorDynamics], PerUnknown | Adaptation]] = {
-    "gradient": lambda dynamics: dynamics.gradient,
-    "natural": lambda dynamics: dynamics.natural,
-    "composite": lambda dynamics: dynamics.composite,
-}
-
-
 def suggest_adaptation(name: str, dynamics: ErrorDynamics) -> PerUnknown | Adaptation:
-    """Return a value for the setting ``adaptation`` of a law."""
+    """Return a value for the setting ``adaptation`` of a law: a property of ``ErrorDynamics`` with this name."""
     if name not in ADAPTATIONS:
         raise UnknownNameError(f"there is no adaptation {name!r}{suggest_names(name, ADAPTATIONS)}")
-    return ADAPTATIONS[name](dynamics)
+    suggested: PerUnknown | Adaptation = getattr(dynamics, name)
+    return suggested
 
 
 def _add_tracking_errors(task: TuningTask) -> ReferenceSamples:

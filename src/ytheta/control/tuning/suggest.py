@@ -1,4 +1,4 @@
-"""Suggested gains: the settings of a controller for a robot, a motion and a period.
+"""Suggested gains: the settings of a controller for a robot, a motion and a rate.
 
 The gains are computed from the inertias of the robot description, at samples of the reference trajectory. The rules are
 in ``feedback_gains`` and ``adaptation_gains``.
@@ -13,6 +13,7 @@ import numpy as np
 
 from ytheta.control.laws.adaptive_law import AdaptiveLaw
 from ytheta.control.laws.registry import find_controller
+from ytheta.control.settings import DEFAULT_ADAPTATION
 from ytheta.control.tuning.adaptation_gains import ErrorDynamics, suggest_adaptation
 from ytheta.control.tuning.feedback_gains import ReferenceSamples, TuningTask, suggest_feedback
 from ytheta.errors import InputError
@@ -30,20 +31,20 @@ def suggest_gains(
     *,
     learn: Sequence[str] | None = None,
     motion: ReferenceSamples,
-    period: float,
-    adaptation: str = "gradient",
+    rate: float = 1000.0,
+    adaptation: str = DEFAULT_ADAPTATION,
 ) -> dict[str, Any]:
-    """Return the settings of a controller, given by its name, for ``find_controller(name)(robot, base, **settings)``.
+    """Return the gains of a controller, given by its name: arguments for its class, such as ``SlotineLi``.
 
-    ``motion`` contains samples of the reference trajectory: q, qd and qdd with one row per sample. ``adaptation`` is
-    gradient, natural or composite; the returned setting ``adaptation`` is the gain of the gradient, or the adaptation
+    ``motion`` contains samples of the reference trajectory: q, qd and qdd with one row per sample. ``rate`` is the
+    number of controller steps per second. ``adaptation`` is gradient, natural or composite; the returned setting ``adaptation`` is the gain of the gradient, or the adaptation
     law itself. Laws without adaptation ignore ``base`` and ``learn``; walker ignores ``base``.
     """
     law = find_controller(name)
-    if not (period > 0.0 and np.isfinite(period)):
-        raise InputError(f"the period of the controller is {period} s; give a positive one such as 1e-3")
+    if not (rate > 0.0 and np.isfinite(rate)):
+        raise InputError(f"the rate of the controller is {rate:g} Hz; give a positive number of Hz, such as 1000")
     q, qd, qdd = _select_samples(robot, motion)
-    task = TuningTask(robot, (q, qd, qdd), period)
+    task = TuningTask(robot, (q, qd, qdd), 1.0 / rate)
     settings, K_D = suggest_feedback(law, task)
     if issubclass(law, AdaptiveLaw):
         unknowns = law.select_unknowns(robot, base, learn)

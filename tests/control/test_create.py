@@ -1,0 +1,130 @@
+"""``create_controller``: gains, unknown parameters, torque limits and adaptation laws from a name or settings."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ytheta as yt
+from ytheta import control
+from ytheta.control.laws.registry import CONTROLLERS
+from ytheta.control.settings import ADAPTATIONS
+from ytheta.errors import InputError, UnknownNameError
+from ytheta.robot.parameters import with_parameters
+from ytheta.robot.robot import Robot
+from ytheta.simulation.references.fourier import default_reference
+
+MAX_REPR = 150  # characters
+
+
+def sample(robot: Robot) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return default_reference(robot, 5.0)(np.linspace(0.0, 5.0, 200))
+
+
+def create(controller: Any, robot: Robot, **settings: Any) -> Any:
+    return control.create_controller(controller, robot, motion=sample(robot), **settings)
+
+
+def test_a_name_gives_the_suggested_gains_and_the_torque_limits() -> None:
+    robot = yt.load("ur10")
+    base = yt.base_parameters(robot)
+    law = create("slotine-li", robot)
+    suggested = control.suggest_gains("slotine-li", robot, base, motion=sample(robot))
+    np.testing.assert_array_equal(law.damping, suggested["damping"])
+    np.testing.assert_array_equal(law.adaptation.gain, suggested["adaptation"])
+    assert law.unknown_names == base.independent
+    np.testing.assert_array_equal(law.torque_limits, [limit.effort for limit in robot.actuated_limits])
+    slow = create("slotine-li", robot, rate=100.0)
+    assert slow.convergence < law.convergence
+    unlimited = create(control.ControllerSettings(torque_limits=False), robot)
+    assert unlimited.torque_limits is None
+
+
+def test_settings_replace_what_would_be_chosen() -> None:
+    robot = yt.load("lu-puma4")
+    settings = control.ControllerSettings(
+        gains={"damping": 7.0, "adaptation": 0.2}, learn=["link3.m"], friction=["viscous"], leakage=0.1, dead_zone=0.02
+    )
+    law = create(settings, robot)
+    assert law.damping == 7.0
+    assert law.unknown_names == ("link3.m", *(f"{name}.fv" for name in robot.moving))
+    assert isinstance(law.adaptation, control.DeadZone)
+    assert isinstance(law.adaptation.inner, control.Leakage)
+    assert law.adaptation.inner.inner.gain == 0.2  # type: ignore[attr-defined]
+    natural = create(control.ControllerSettings(adaptation="natural", gains={"adaptation": 3}), robot)
+    assert natural.adaptation.gain == 3
+    assert len(natural.unknown_names) % 10 == 0
+
+
+def test_only_a_law_without_adaptation_uses_the_model() -> None:
+    robot = yt.load("lu-two-link")
+    heavier = with_parameters(robot, {"link1.m": 9.0})
+    assert create("computed-torque", robot, model=heavier).robot is heavier
+    assert create("slotine-li", robot, model=heavier).robot is robot
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"name": "slotin"}, "did you mean 'slotine-li'"),
+        ({"gains": {"dampin": 1.0}}, "slotine-li has no gain 'dampin'; did you mean 'damping'"),
+        ({"friction": ["viscos"]}, "no friction 'viscos'; did you mean 'viscous'"),
+        ({"adaptation": "nature"}, "did you mean 'natural'"),
+        ({"adaptation": "natural", "gains": {"adaptation": [1.0, 2.0]}}, "one number for all parameters"),
+        ({"name": "pd-gravity", "learn": ["*.m"]}, "learn is for adaptive controllers"),
+        ({"name": "pd-gravity", "dead_zone": 0.1}, "dead_zone is for adaptive controllers"),
+    ],
+)
+def test_invalid_settings_are_rejected(settings: dict[str, Any], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        create(control.ControllerSettings(**settings), yt.load("lu-two-link"))
+
+
+def test_a_string_is_not_a_list_of_names() -> None:
+    with pytest.raises(InputError, match=r"learn is a list of names, such as \('link3.m',\)"):
+        control.ControllerSettings(learn="link3.m")
+    with pytest.raises(UnknownNameError, match="no controller 'pid'"):
+        create("pid", yt.load("lu-two-link"))
+
+
+@pytest.mark.parametrize("name", CONTROLLERS)
+@pytest.mark.parametrize("robot", ["panda", "walker"])
+def test_the_repr_of_a_controller_is_one_short_line(name: str, robot: str) -> None:
+    law = create(name, yt.load(robot))
+    assert repr(law).startswith(f"{type(law).__name__}({robot}, ")
+    assert len(repr(law)) <= MAX_REPR
+    assert "\n" not in repr(law)
+
+
+@pytest.mark.parametrize("name", ADAPTATIONS)
+def test_the_repr_of_an_adaptation_law_is_one_short_line(name: str) -> None:
+    settings = control.ControllerSettings(adaptation=name, leakage=0.1, dead_zone=0.01)
+    law = create(settings, yt.load("ur10")).adaptation
+    assert repr(law).startswith("DeadZone(inner=Leakage(inner=")
+    assert len(repr(law)) <= MAX_REPR
+
+
+def test_every_attribute_of_controllers_and_adaptation_laws_is_documented() -> None:
+    documented = 0
+    for name in dir(control):
+        kind = getattr(control, name)
+        if isinstance(kind, type) and is_dataclass(kind):
+            words = (kind.__doc__ or "").replace(",", " ").replace("`", " ").split()
+            assert [field.name for field in fields(kind) if field.name not in words] == [], name
+            documented += len(fields(kind))
+    assert documented > 40
+
+
+def test_the_package_lists_its_names_without_importing_them() -> None:
+    listed = dir(control)
+    assert {"SlotineLi", "Natural", "ControllerSettings", "create_controller", "suggest_gains"} <= set(listed)
+    code = (
+        "import sys; import ytheta.control.laws.registry, ytheta.control.settings; dir(ytheta.control); "
+        "print('numpy' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "False"

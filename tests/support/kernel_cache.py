@@ -1,11 +1,20 @@
-"""The machine code that this process keeps in memory."""
+"""The machine code and the graphs that this process keeps in memory."""
 
 from __future__ import annotations
 
-from ytheta.native import compile  # noqa: A004
+from ytheta.native import (
+    compile,  # noqa: A004
+    graph_cache,
+)
 
 
 def forget_machines() -> None:
     """Drop the compiled code that this process keeps, as a new process would have none."""
     compile._machines.clear()
     compile._recent_machines.clear()
+
+
+def forget_graphs() -> None:
+    """Drop the traced graphs that this process keeps."""
+    graph_cache._graphs.clear()
+    graph_cache._recent_graphs.clear()

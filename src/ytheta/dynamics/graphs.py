@@ -20,6 +20,7 @@ from ytheta.dynamics.formulations import lagrange, minimal_newton_euler
 from ytheta.dynamics.formulations.newton_euler import inverse_dynamics
 from ytheta.dynamics.formulations.registry import choose_formulation
 from ytheta.dynamics.full_regressor import full_regressor
+from ytheta.dynamics.graph_reuse import reuse_traced_graph
 from ytheta.dynamics.loops.builder import build_constraint
 from ytheta.dynamics.loops.constraint import Constraint
 from ytheta.dynamics.mechanism import PER_DRIVE, exact_array
@@ -81,6 +82,7 @@ def declare_inputs(robot: Robot, *names: str, theta_input: bool = False, theta_s
     return GraphInputs(SymbolicModel(loops, theta), tuple(symbols))
 
 
+@reuse_traced_graph
 def regressor_graph(
     robot: Robot, *, formulation: str = "", parameters: Sequence[str] | None = None, reference: bool = False
 ) -> Graph:
@@ -97,6 +99,7 @@ def regressor_graph(
     return inputs.trace_output("regressor", Y[:, columns])
 
 
+@reuse_traced_graph
 def momentum_regressor_graph(robot: Robot, *, parameters: Sequence[str] | None = None) -> Graph:
     """(q, qd) → W such that W theta is the momentum M qd, and Y = dW/dt + Yhat: lu1993 (30), (47)."""
     inputs = declare_inputs(robot, "qd")
@@ -107,6 +110,7 @@ def momentum_regressor_graph(robot: Robot, *, parameters: Sequence[str] | None =
     return inputs.trace_output("momentum regressor", W[:, _find_columns(robot, parameters)])
 
 
+@reuse_traced_graph
 def remainder_graph(robot: Robot, *, parameters: Sequence[str] | None = None) -> Graph:
     """(q, qd) → Yhat = Y - dW/dt, the remainder of lu1993 (47), with friction and declared forces."""
     inputs = declare_inputs(robot, "qd")
@@ -131,6 +135,7 @@ def split_parameters(robot: Robot, unknown: Sequence[str]) -> tuple[list[str], l
     )
 
 
+@reuse_traced_graph
 def inverse_dynamics_graph(robot: Robot, *, theta_input: bool = False, formulation: str = "") -> Graph:
     """(q, qd, qdd) → tau, with friction, rotor inertia and declared forces.
 
@@ -157,24 +162,28 @@ def _uses_minimal_parameters(robot: Robot, formulation: str, *, theta_input: boo
     return formulation != known[0] and reason is None
 
 
+@reuse_traced_graph
 def bias_graph(robot: Robot) -> Graph:
     """(q, qd) → the torque at zero acceleration, with friction and declared forces."""
     inputs = declare_inputs(robot, "qd")
     return inputs.trace_output("bias", _compute_bias(inputs))
 
 
+@reuse_traced_graph
 def gravity_graph(robot: Robot) -> Graph:
     """q → the torque that holds the arm at rest: weight and declared forces, without friction and offsets."""
     inputs = declare_inputs(robot)
     return inputs.trace_output("gravity", inputs.model.holding_torque)
 
 
+@reuse_traced_graph
 def mass_matrix_graph(robot: Robot) -> Graph:
     """q → the mass matrix, with rotor inertia."""
     inputs = declare_inputs(robot)
     return inputs.trace_output("mass matrix", inputs.model.mass_matrix)
 
 
+@reuse_traced_graph
 def coriolis_graph(robot: Robot) -> Graph:
     """(q, qd) → C, with rotor inertia, such that tau = M qdd + C qd + g and Mdot - 2 C is skew-symmetric."""
     inputs = declare_inputs(robot, "qd")
@@ -191,12 +200,14 @@ def coriolis_graph(robot: Robot) -> Graph:
     return inputs.trace_output("Coriolis matrix", C)
 
 
+@reuse_traced_graph
 def momentum_graph(robot: Robot) -> Graph:
     """(q, qd) → M qd."""
     inputs = declare_inputs(robot, "qd")
     return inputs.trace_output("momentum", dot(inputs.model.mass_matrix, inputs.vector("qd")))
 
 
+@reuse_traced_graph
 def energy_graph(robot: Robot) -> Graph:
     """(q, qd) → kinetic energy of links and rotors, and potential energy of the links.
 
@@ -209,6 +220,7 @@ def energy_graph(robot: Robot) -> Graph:
     return inputs.trace_output("energy", array([kinetic, potential]))
 
 
+@reuse_traced_graph
 def forward_dynamics_graph(robot: Robot, *, theta_input: bool = False) -> Graph:
     """(q, qd, tau) → qdd.
 
@@ -231,6 +243,7 @@ def forward_dynamics_graph(robot: Robot, *, theta_input: bool = False) -> Graph:
     return inputs.trace_output("forward dynamics", composite_body.solve_dense(M, right))
 
 
+@reuse_traced_graph
 def cut_motion_graph(robot: Robot) -> Graph:
     """(x, qd, qdd) → position, velocity and acceleration of every moving cut joint, in the order of the loops."""
     inputs = declare_inputs(robot, "qd", "qdd")

@@ -1,13 +1,14 @@
-"""The cache of object code on disk. It is optional: without it, every process compiles its own code.
+"""The cache of graphs and object code on disk. It is optional: without it, every process traces and compiles again.
 
 Folder     ``YTHETA_CACHE``, or ``ytheta/kernels`` in ``XDG_CACHE_HOME`` or ``~/.cache``; created with mode 0700
-File       named after its key; a header (magic, key, SHA-256 and length of the payload), then the payload
+File       named after its key and the kind of its payload; a header (magic, key, SHA-256 and length of the payload),
+           then the payload
 Trust      a file is used only if it is a regular file, belongs to this user, is not writable by anybody else, and every
            field of its header is as expected; any other file is treated as missing and replaced
 Writing    to a temporary file, then an atomic rename: readers see a complete file or none. If several processes write
            the file of the same key, they write the same content
 Errors     if the folder cannot be created or written, or the disk is full, the error is logged, and the next
-           process compiles again
+           process makes the payload again
 """
 
 from __future__ import annotations
@@ -21,13 +22,15 @@ import struct
 import tempfile
 from pathlib import Path
 
+OBJECT_CODE, GRAPH = "o", "graph"  # kinds of payload; they are the extensions of the files
+
 _MAGIC = b"ytheta kernel 1\n"
 _HEADER = struct.Struct(f"<{len(_MAGIC)}s32s32sQ")
 _LOG = logging.getLogger("ytheta")
 
 
 def find_cache_folder() -> Path:
-    """Return the folder of the object code."""
+    """Return the folder of the cache."""
     configured_folder = os.environ.get("YTHETA_CACHE")
     if configured_folder:
         return Path(configured_folder)
@@ -36,7 +39,7 @@ def find_cache_folder() -> Path:
 
 
 def make_key(*parts: str) -> bytes:
-    """Hash everything that determines the object code."""
+    """Hash everything that determines a payload."""
     digest = hashlib.sha256()
     for part in parts:
         data = part.encode()
@@ -44,38 +47,39 @@ def make_key(*parts: str) -> bytes:
     return digest.digest()
 
 
-def make_cache_path(key: bytes) -> Path:
+def make_cache_path(key: bytes, kind: str = OBJECT_CODE) -> Path:
     """Return the path of the file of a key."""
-    return find_cache_folder() / f"{key.hex()}.o"
+    return find_cache_folder() / f"{key.hex()}.{kind}"
 
 
-def read(key: bytes) -> bytes | None:
+def read(key: bytes, kind: str = OBJECT_CODE) -> bytes | None:
     """Return the payload stored under a key, or None."""
     # Links are not followed, and opening a pipe does not block.
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     try:
-        descriptor = os.open(make_cache_path(key), flags)
+        path = make_cache_path(key, kind)
+        descriptor = os.open(path, flags)
         with open(descriptor, "rb") as file:
             if not _is_trusted(os.fstat(descriptor)):
-                _LOG.warning("%s is not a file that only this user can write; compiling again", make_cache_path(key))
+                _LOG.warning("%s is not a file that only this user can write; it will be replaced", path)
                 return None
             content = file.read()
     except FileNotFoundError:
         return None
     except (OSError, RuntimeError) as error:  # RuntimeError: there is no home directory
-        _LOG.info("the kernel cache cannot be read: %s", error)
+        _LOG.info("the cache of kernels cannot be read: %s", error)
         return None
     payload = content[_HEADER.size :]
     if content[: _HEADER.size] != _make_header(key, payload):
-        _LOG.warning("%s is damaged; compiling again", make_cache_path(key))
+        _LOG.warning("%s is damaged; it will be replaced", path)
         return None
     return payload
 
 
-def write(key: bytes, payload: bytes) -> None:
+def write(key: bytes, payload: bytes, kind: str = OBJECT_CODE) -> None:
     """Store a payload under a key."""
     try:
-        path = make_cache_path(key)
+        path = make_cache_path(key, kind)
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix="new-")
         try:
@@ -87,7 +91,7 @@ def write(key: bytes, payload: bytes) -> None:
                 os.unlink(temporary)
             raise
     except (OSError, RuntimeError) as error:
-        _LOG.info("the kernel cannot be stored in the cache: %s", error)
+        _LOG.info("%s cannot be stored in the cache of kernels: %s", kind, error)
 
 
 def _make_header(key: bytes, payload: bytes) -> bytes:

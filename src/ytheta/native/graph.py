@@ -1,7 +1,7 @@
 """Graph: a traced computation from the input vectors of one sample to one array.
 
 A graph is a CasADi ``Function`` of SX scalars with names and shapes, and a note about its origin (``made_from``).
-``compile_graph`` turns it into a Kernel. Graphs can be sent to other processes, kernels cannot.
+``compile_graph`` turns it into a Kernel. Graphs can be sent to other processes and stored on disk, kernels cannot.
 """
 
 from __future__ import annotations
@@ -9,9 +9,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from ytheta.engine.pickling import PickledByFields
 
 if TYPE_CHECKING:
     import casadi
@@ -27,30 +30,62 @@ class Input:
 
 
 @dataclass(frozen=True)
-class Graph:
+class SerializedFunction(PickledByFields):
+    """The text of a CasADi function, and the number of its instructions, which is needed without the function."""
+
+    text: str
+    instructions: int
+
+    @cached_property
+    def restored(self) -> casadi.Function:
+        import casadi
+
+        return casadi.Function.deserialize(self.text)
+
+
+@dataclass(frozen=True)
+class Graph(PickledByFields):
     """The map from the inputs of one sample to an array of ``shape``.
 
     ``function`` maps one column vector per input to one dense column: the structural nonzeros of the array in C order.
-    ``places`` are the flat indices of these nonzeros. All other entries of the array are zero for all inputs.
+    ``places`` are the flat indices of these nonzeros. All other entries of the array are zero for all inputs. The
+    ``source`` of the function is the function itself, or its text; then the function is restored when it is first used.
     """
 
     name: str
     inputs: tuple[Input, ...]
     shape: tuple[int, ...]
     places: tuple[int, ...]
-    function: casadi.Function = field(repr=False)
+    source: casadi.Function | SerializedFunction = field(repr=False)
     made_from: str = ""
+
+    @property
+    def function(self) -> casadi.Function:
+        return self.source.restored if isinstance(self.source, SerializedFunction) else self.source
+
+    @cached_property
+    def serialized(self) -> SerializedFunction:
+        """The text of the function and the number of its instructions."""
+        if isinstance(self.source, SerializedFunction):
+            return self.source
+        return SerializedFunction(self.source.serialize(), self.source.n_instructions())
+
+    @property
+    def instructions(self) -> int:
+        """The number of CasADi's instructions, inputs, outputs and constants included."""
+        source = self.source
+        return source.instructions if isinstance(source, SerializedFunction) else source.n_instructions()
 
     @property
     def size(self) -> int:
         """The number of entries of the array, zeros included."""
         return int(np.prod(self.shape, dtype=int))
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """A fingerprint of the computation and its layout; it does not depend on names or on ``made_from``."""
         layout = repr(([(i.size, i.shared) for i in self.inputs], self.shape, self.places))
-        return hashlib.sha256((layout + self.function.serialize()).encode()).hexdigest()
+        return hashlib.sha256((layout + self.serialized.text).encode()).hexdigest()
 
     def apply(self, *symbols: Any) -> casadi.SX:
         """Return the array for these symbols, flat and dense, for use inside another graph."""

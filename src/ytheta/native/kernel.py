@@ -92,7 +92,7 @@ class Kernel:
         self.graph = graph
         self._runner = runner
         self._made = (cpu, lanes, origin, seconds)
-        self._seconds_per_sample = (graph.function.n_instructions() + graph.size) * _SECONDS_PER_OPERATION
+        self._seconds_per_sample = (graph.instructions + graph.size) * _SECONDS_PER_OPERATION
         self._evaluate_one = runner.make_sample_function(graph)
         self._first_batched = next((k for k, entry in enumerate(graph.inputs) if not entry.shared), None)
 
@@ -155,7 +155,7 @@ class Kernel:
     def about(self) -> About:
         """Backend, processor, operation counts and fingerprint."""
         cpu, lanes, origin, seconds = self._made
-        counts, instructions = count_operations(self.graph), self.graph.function.n_instructions()
+        counts, instructions = count_operations(self.graph), self.graph.instructions
         return About(self._runner.backend, cpu, lanes, counts, instructions, self.graph.digest, origin, seconds)
 
     def __repr__(self) -> str:

@@ -1,0 +1,71 @@
+"""The cache of graphs: traced computations are found again, in this process or in the cache on disk.
+
+Payload    one line of JSON (name, inputs, shape, places, made_from, instructions), then the text of the function
+Trust      see ``native.cache``: CasADi parses only texts that this user's processes have stored, checksum included
+"""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from weakref import WeakValueDictionary
+
+from ytheta.native import cache as disk
+from ytheta.native.graph import Graph, Input, SerializedFunction
+
+# Graphs stay in memory as long as somebody uses them. The most recent ones are kept longer.
+_graphs: WeakValueDictionary[bytes, Graph] = WeakValueDictionary()
+_recent_graphs: deque[Graph] = deque(maxlen=64)
+
+
+def find_graph(key: bytes, *, on_disk: bool = True) -> Graph | None:
+    """Return the graph stored under a key, or None; ``on_disk=False`` searches the memory of this process only."""
+    graph = _graphs.get(key)
+    if graph is None and on_disk:
+        payload = disk.read(key, disk.GRAPH)
+        graph = None if payload is None else decode_graph(payload)
+    if graph is not None:
+        _remember(key, graph)
+    return graph
+
+
+def store_graph(key: bytes, graph: Graph, *, on_disk: bool = True) -> None:
+    """Store a graph in memory, and on disk unless ``on_disk`` is false."""
+    _remember(key, graph)
+    if on_disk:
+        disk.write(key, encode_graph(graph), disk.GRAPH)
+
+
+def _remember(key: bytes, graph: Graph) -> None:
+    _graphs[key] = graph
+    _recent_graphs.append(graph)
+
+
+def encode_graph(graph: Graph) -> bytes:
+    """Return the payload of a graph."""
+    layout = {
+        "name": graph.name,
+        "inputs": [[entry.name, entry.size, entry.shared] for entry in graph.inputs],
+        "shape": graph.shape,
+        "places": graph.places,
+        "made_from": graph.made_from,
+        "instructions": graph.serialized.instructions,
+    }
+    return json.dumps(layout).encode() + b"\n" + graph.serialized.text.encode()
+
+
+def decode_graph(payload: bytes) -> Graph | None:
+    """Return the graph of a payload, or None if it has another layout. The function is restored when first used."""
+    line, _, text = payload.partition(b"\n")
+    try:
+        layout = json.loads(line)
+        return Graph(
+            layout["name"],
+            tuple(Input(*entry) for entry in layout["inputs"]),
+            tuple(layout["shape"]),
+            tuple(layout["places"]),
+            SerializedFunction(text.decode(), layout["instructions"]),
+            layout["made_from"],
+        )
+    except (ValueError, LookupError, TypeError):
+        return None

@@ -1,0 +1,188 @@
+"""Reuse of graphs: the same robot and options are traced once, anything else is traced again."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.support.kernel_cache import forget_graphs, forget_machines
+from ytheta.dynamics import graph_reuse, graphs, kernels
+from ytheta.errors import UnknownNameError
+from ytheta.files import fingerprint
+from ytheta.identifiability.registry import base_parameters
+from ytheta.native import graph as native_graph
+from ytheta.native.graph import Graph
+from ytheta.robot.reading.load import load
+from ytheta.robot.robot import Robot
+
+
+@pytest.fixture(autouse=True)
+def cache_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Give every test its own cache. A source file that is edited during the test run does not disturb the tests."""
+    monkeypatch.setenv("YTHETA_CACHE", str(tmp_path))
+    monkeypatch.setattr(graph_reuse, "fingerprint_sources", lambda *_: "sources")
+    start_anew()
+    yield tmp_path
+    start_anew()
+
+
+def start_anew() -> None:
+    """Forget what a new process would not know."""
+    forget_graphs()
+    forget_machines()
+
+
+@pytest.fixture
+def traced(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the graphs that were traced, in this order."""
+    names: list[str] = []
+
+    def trace(name: str, *args: object, **options: object) -> Graph:
+        names.append(name)
+        return native_graph.trace(name, *args, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(graphs, "trace", trace)
+    return names
+
+
+def with_coulomb_speed(robot: Robot, speed: float) -> Robot:
+    return robot.with_drives(lambda _, drive: replace(drive, coulomb_speed=speed))
+
+
+def test_a_warm_kernel_traces_nothing(traced: list[str]) -> None:
+    robot = load("ur10")
+    inputs = np.random.default_rng(0).normal(size=(3, 5, 6))
+    cold = kernels.regressor(robot)(*inputs)
+    assert traced == ["regressor"]
+    assert kernels.regressor(load("ur10"))(*inputs).tobytes() == cold.tobytes()  # an equal robot, in memory
+    start_anew()
+    warm = kernels.regressor(load("ur10"))
+    assert traced == ["regressor"]
+    assert warm(*inputs).tobytes() == cold.tobytes()
+    assert warm.about.origin == "disk"
+
+
+REQUESTS: dict[str, Callable[[Robot], object]] = {
+    "another quantity": kernels.gravity,
+    "another robot": lambda _: kernels.regressor(load("panda")),
+    "another name": lambda robot: kernels.regressor(replace(robot, name="ur")),
+    "another mass": lambda robot: kernels.regressor(
+        robot.with_inertias({"wrist_3_link": robot.link("wrist_1_link").inertia})
+    ),
+    "another friction": lambda robot: kernels.regressor(with_coulomb_speed(robot, 0.1)),
+    "another gravity": lambda robot: kernels.regressor(replace(robot, gravity=(0.0, 9.81, 0.0))),
+    "another formulation": lambda robot: kernels.regressor(robot, formulation="kronecker"),
+    "base parameters": lambda robot: kernels.regressor(robot, base_parameters(robot, method="lin")),
+    "some parameters": lambda robot: kernels.regressor(robot, parameters=["wrist_3_link.m", "wrist_2_link.m"]),
+    "in another order": lambda robot: kernels.regressor(robot, parameters=["wrist_2_link.m", "wrist_3_link.m"]),
+    "a reference velocity": lambda robot: kernels.regressor(robot, reference=True),
+}
+
+
+def test_every_other_request_is_traced(traced: list[str]) -> None:
+    robot = load("ur10")
+    kernels.regressor(robot)
+    for count, (what, request) in enumerate(REQUESTS.items(), start=2):
+        request(robot)
+        request(robot)
+        assert len(traced) == count, what
+
+
+def test_explicit_defaults_and_kinds_of_sequences_do_not_matter(traced: list[str]) -> None:
+    robot = load("ur10")
+    kernels.regressor(robot, parameters=["wrist_3_link.m"])
+    graphs.regressor_graph(robot, parameters=("wrist_3_link.m",), formulation="", reference=False)
+    graphs.regressor_graph(robot=robot, parameters=np.array(["wrist_3_link.m"]).tolist())
+    assert traced == ["regressor"]
+
+
+@pytest.mark.parametrize("name", ["five-bar", "ha-scara"])
+def test_lengths_count(name: str, traced: list[str]) -> None:
+    robot = load(name)
+    graphs.gravity_graph(robot)
+    graphs.gravity_graph(robot.with_lengths(**{robot.lengths[0][0]: robot.lengths[0][1]}))
+    assert len(traced) == 1
+    graphs.gravity_graph(robot.with_lengths(**{robot.lengths[0][0]: 1.01 * (robot.lengths[0][1] or 1.0)}))
+    assert len(traced) == 2
+
+
+def test_errors_are_not_stored(cache_folder: Path) -> None:
+    for _ in range(2):
+        with pytest.raises(UnknownNameError):
+            graphs.regressor_graph(load("ur10"), parameters=["elbow.m"])
+    assert not list(cache_folder.iterdir())
+
+
+def test_a_damaged_graph_is_traced_again(cache_folder: Path, traced: list[str]) -> None:
+    inputs = np.random.default_rng(0).normal(size=(4, 6))
+    cold = kernels.gravity(load("ur10"))(inputs)
+    (path,) = cache_folder.glob("*.graph")
+    content = path.read_bytes()
+    path.write_bytes(content[:-1])
+    start_anew()
+    assert kernels.gravity(load("ur10"))(inputs).tobytes() == cold.tobytes()
+    assert traced == ["gravity", "gravity"]
+    assert path.read_bytes() == content
+
+
+@pytest.mark.parametrize("what", ["sources", "versions"])
+def test_other_sources_and_versions_are_traced_again(
+    what: str, traced: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graphs.gravity_graph(load("ur10"))
+    start_anew()
+    graphs.gravity_graph(load("ur10"))
+    assert len(traced) == 1
+    changed = {"sources": "fingerprint_sources", "versions": "_describe_versions"}[what]
+    monkeypatch.setattr(graph_reuse, changed, lambda *_: "changed")
+    graphs.gravity_graph(load("ur10"))
+    assert len(traced) == 2
+
+
+def test_unknown_sources_are_kept_in_memory_only(
+    cache_folder: Path, traced: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(graph_reuse, "fingerprint_sources", lambda *_: None)
+    for _ in range(2):
+        graphs.gravity_graph(load("ur10"))
+    assert traced == ["gravity"]
+    assert not list(cache_folder.iterdir())
+    start_anew()
+    graphs.gravity_graph(load("ur10"))
+    assert traced == ["gravity", "gravity"]
+
+
+def test_every_module_that_takes_part_in_tracing_counts() -> None:
+    """Modules that a process loads in order to trace graphs of an arm and of a robot with loops."""
+    code = (
+        "import sys\n"
+        "from ytheta.dynamics import graphs\n"
+        "from ytheta.robot.reading.load import load\n"
+        "for robot in (load('ur10'), load('walker')):\n"
+        "    for make in (graphs.regressor_graph, graphs.inverse_dynamics_graph, graphs.forward_dynamics_graph):\n"
+        "        make.__wrapped__(robot)\n"
+        "print(*(m.__file__ for name, m in sys.modules.items() if name.startswith('ytheta.')), sep='\\n')\n"
+    )
+    listed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    loaded = {os.path.relpath(path, fingerprint.PACKAGE) for path in listed}
+    assert len(loaded) > 40
+    assert {path for path in loaded if path.split(os.sep)[0] not in graph_reuse.TRACING_SOURCES} == set()
+
+
+def test_equal_robots_are_found_across_processes(cache_folder: Path) -> None:
+    code = (
+        "from ytheta.dynamics import graphs\n"
+        "from ytheta.robot.reading.load import load\n"
+        "graphs.regressor_graph(load('five-bar'), parameters=[])\n"
+    )
+    for seed in ("1", "2"):
+        environment = os.environ | {"PYTHONHASHSEED": seed}
+        subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, check=True)
+    assert len(list(cache_folder.iterdir())) == 1

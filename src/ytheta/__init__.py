@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from ytheta import control as control
     from ytheta import errors as errors
     from ytheta.dynamics.formulations.derivation import derive_regressor as derive_regressor
+    from ytheta.dynamics.formulations.registry import formulations as formulations
     from ytheta.dynamics.kernels import bias as bias
     from ytheta.dynamics.kernels import coriolis_matrix as coriolis_matrix
     from ytheta.dynamics.kernels import energy as energy
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from ytheta.identification.identify import identify as identify
     from ytheta.identification.model_file import read_model as read_model
     from ytheta.identification.result import Identification as Identification
+    from ytheta.inspection.inspect import Inspection as Inspection
+    from ytheta.inspection.inspect import inspect as inspect
     from ytheta.logs.log import Log as Log
     from ytheta.logs.preparing.preparation import PreparationSettings as PreparationSettings
     from ytheta.logs.reading.read import read_log as read_log
@@ -35,9 +38,23 @@ if TYPE_CHECKING:
     from ytheta.robot.kinematics import link_poses as link_poses
     from ytheta.robot.loops.closure import close_loops as close_loops
     from ytheta.robot.modified_dh import to_modified_dh as to_modified_dh
+    from ytheta.robot.reading.catalog import Catalog as Catalog
+    from ytheta.robot.reading.catalog import robots as robots
     from ytheta.robot.reading.load import load as load
     from ytheta.robot.robot import Robot as Robot
     from ytheta.robot.writing.toml import save_robot as save_robot
+    from ytheta.simulation.parameter_changes import Grasp as Grasp
+    from ytheta.simulation.parameter_changes import ParameterChange as ParameterChange
+    from ytheta.simulation.parameter_changes import grasp as grasp
+    from ytheta.simulation.plants.smooth_friction import with_smooth_friction as with_smooth_friction
+    from ytheta.simulation.references.fourier import FourierReference as FourierReference
+    from ytheta.simulation.references.fourier import default_reference as default_reference
+    from ytheta.simulation.references.from_log import LoggedReference as LoggedReference
+    from ytheta.simulation.references.from_log import reference_from_log as reference_from_log
+    from ytheta.simulation.references.reference import ReferenceTrajectory as ReferenceTrajectory
+    from ytheta.simulation.result import Simulation as Simulation
+    from ytheta.simulation.sensors.sensors import Sensor as Sensor
+    from ytheta.simulation.sensors.sensors import Sensors as Sensors
     from ytheta.simulation.simulate import simulate as simulate
     from ytheta.simulation.variation import Variation as Variation
 
@@ -45,22 +62,36 @@ __version__ = "0.1.0"
 
 _MODULES = {
     "BaseParameters": "ytheta.identifiability.base_parameters",
+    "Catalog": "ytheta.robot.reading.catalog",
+    "FourierReference": "ytheta.simulation.references.fourier",
     "Frame": "ytheta.robot.frame",
+    "Grasp": "ytheta.simulation.parameter_changes",
     "Identification": "ytheta.identification.result",
     "Inertia": "ytheta.robot.inertia",
+    "Inspection": "ytheta.inspection.inspect",
     "Log": "ytheta.logs.log",
+    "LoggedReference": "ytheta.simulation.references.from_log",
+    "ParameterChange": "ytheta.simulation.parameter_changes",
     "PreparationSettings": "ytheta.logs.preparing.preparation",
+    "ReferenceTrajectory": "ytheta.simulation.references.reference",
     "Robot": "ytheta.robot.robot",
+    "Sensor": "ytheta.simulation.sensors.sensors",
+    "Sensors": "ytheta.simulation.sensors.sensors",
+    "Simulation": "ytheta.simulation.result",
     "Variation": "ytheta.simulation.variation",
     "base_parameters": "ytheta.identifiability.registry",
     "bias": "ytheta.dynamics.kernels",
     "close_loops": "ytheta.robot.loops.closure",
     "coriolis_matrix": "ytheta.dynamics.kernels",
+    "default_reference": "ytheta.simulation.references.fourier",
     "derive_regressor": "ytheta.dynamics.formulations.derivation",
     "energy": "ytheta.dynamics.kernels",
+    "formulations": "ytheta.dynamics.formulations.registry",
     "forward_dynamics": "ytheta.dynamics.kernels",
+    "grasp": "ytheta.simulation.parameter_changes",
     "gravity": "ytheta.dynamics.kernels",
     "identify": "ytheta.identification.identify",
+    "inspect": "ytheta.inspection.inspect",
     "inverse_dynamics": "ytheta.dynamics.kernels",
     "link_poses": "ytheta.robot.kinematics",
     "load": "ytheta.robot.reading.load",
@@ -68,10 +99,13 @@ _MODULES = {
     "momentum": "ytheta.dynamics.kernels",
     "read_log": "ytheta.logs.reading.read",
     "read_model": "ytheta.identification.model_file",
+    "reference_from_log": "ytheta.simulation.references.from_log",
     "regressor": "ytheta.dynamics.kernels",
+    "robots": "ytheta.robot.reading.catalog",
     "save_robot": "ytheta.robot.writing.toml",
     "simulate": "ytheta.simulation.simulate",
     "to_modified_dh": "ytheta.robot.modified_dh",
+    "with_smooth_friction": "ytheta.simulation.plants.smooth_friction",
     "write_log": "ytheta.logs.write",
 }
 

@@ -81,7 +81,7 @@ def test_lengths_can_be_set(tmp_path: Path) -> None:
 def test_closed_configuration_of_loops() -> None:
     assert "cannot close at this pose" in refused("inspect", "walker", "--at", "q5=5")
     assert "'q9' is not an actuated coordinate" in refused("inspect", "walker", "--at", "q9=1")
-    assert "has none; remove --at" in refused("inspect", "panda", "--at", "joint1=1")
+    assert "has none; leave it out" in refused("inspect", "panda", "--at", "joint1=1")
 
 
 def test_unset_lengths(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from tests.support.formulation_cases import (
 )
 from tests.support.random_robots import robots
 from ytheta.dynamics.formulations import newton_euler
-from ytheta.dynamics.formulations.registry import FORMULATIONS, choose_formulation, explain_refusals
+from ytheta.dynamics.formulations.registry import FORMULATIONS, choose_formulation, formulations
 from ytheta.dynamics.mechanism import build_mechanism
 from ytheta.dynamics.motion import numeric_motion
 from ytheta.errors import InputError
@@ -45,7 +45,7 @@ URDFS = (
 def load_accepted(formulation: str, name: str) -> Robot:
     """Load a robot; skip the test if the formulation does not accept it."""
     robot = load(name)
-    reason = explain_refusals(robot)[formulation]
+    reason = formulations(robot)[formulation]
     if reason is not None:
         assert robot.loops  # the only reason to refuse a robot of this list
         pytest.skip(reason)

@@ -132,3 +132,25 @@ def test_k_needs_lengths() -> None:
         _ = BaseParameters(unset, "lin", head, entries, head).K
     base = BaseParameters(robot.with_lengths(**{name: 0.7}), "lin", head, entries, head)
     assert base.K[0, 1] == pytest.approx(1.4)
+
+
+@pytest.mark.parametrize(("left_out", "codes"), [(1e-16, []), (0.9e-5, []), (1.1e-5, ["uncertain rank"])])
+def test_a_small_gap_is_a_finding(puma: BaseParameters, left_out: float, codes: list[str]) -> None:
+    """The rank is in doubt if the singular values on both sides of the gap differ by less than a factor of 1000."""
+    unclear = replace(puma, gap=(1e-2, left_out))
+    assert [finding.code for finding in unclear.findings] == codes
+    for finding in unclear.findings:
+        assert finding.is_warning
+        assert finding.fields == {"counted": 1e-2, "left_out": left_out}
+        assert "1.0e-02" in finding.statement
+        assert "correct rounded angles" in finding.remedy
+    assert replace(puma, gap=None).findings == ()
+    assert unclear.to_dict()["findings"] == [finding.data for finding in unclear.findings]
+
+
+def test_base_parameters_show_themselves(puma: BaseParameters) -> None:
+    assert repr(puma) == "BaseParameters(36 of 60 parameters of 'puma560-mdh', by qr)"
+    text = " ".join(str(puma).split())
+    assert "puma560-mdh: 36 base parameters of 60 standard ones (method qr; smallest singular value" in text
+    assert "link5.my - link6.mz" in str(puma)
+    assert puma.to_dict()["count"] == 36

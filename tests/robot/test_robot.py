@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,6 +19,7 @@ from ytheta.robot.frame import Frame
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.kinematics import link_poses
 from ytheta.robot.parts import Joint, JointKind, Link
+from ytheta.robot.reading.load import load
 from ytheta.robot.robot import Robot
 
 
@@ -72,3 +75,37 @@ def test_an_identified_model_may_have_a_negative_mass() -> None:
     robot = revolute_chain(("q1", "base", "arm")).with_inertias({"arm": Inertia((-1.0, *[0.0] * 9))})
     assert not robot.consistency["arm"]
     assert robot.consistency["arm"].reason == "negative mass -1 kg"
+
+
+def test_a_robot_shows_itself_briefly() -> None:
+    robot = revolute_chain(("q1", "base", "arm"))
+    assert repr(robot) == "Robot('revolute_chain', 1 joint, 1 actuated)"
+    for part in (robot.links[1], robot.joints[0], *load("walker").joints, *load("panda").links):
+        assert len(repr(part)) < 80
+    assert repr(robot.joints[0]) == "Joint('q1', revolute, 'base' → 'arm')"
+    assert repr(load("walker")) == "Robot('walker', 7 joints, 3 actuated, 2 loops)"
+    long = replace(robot, name="a\n" * 500)
+    assert len(repr(long)) < 120
+    assert "\n" not in repr(long)
+
+
+def test_a_robot_prints_its_tree_and_tables() -> None:
+    text = str(load("walker"))
+    assert "├── q1 R z ─ link1 60 kg" in text
+    assert "loop q8 (revolute) between link5 and link1: actuated q5; passive q1, q4" in text
+    assert "106 standard parameters" in text
+    assert "multiplications" not in text
+    data = load("walker").to_dict()
+    assert (data["joints"], data["actuated"]) == (7, ["q5", "q7", "q3"])
+    unset = revolute_chain(("q1", "base", "arm"), lengths=(("a", None),))
+    assert str(replace(unset, mounting=Frame.shift(symbol("a")))).count("lengths without a value: a") == 1
+
+
+def test_robots_are_pickled_as_values() -> None:
+    robot = load("walker")
+    _ = str(robot), robot.theta
+    copy = pickle.loads(pickle.dumps(robot))
+    assert copy == robot
+    assert hash(copy) == hash(robot)
+    assert copy.findings == robot.findings
+    assert replace(robot, name="other") != robot

@@ -1,10 +1,14 @@
-"""The Typer application with all commands."""
+"""The Typer application with all commands.
+
+Command modules import only light modules, and the libraries of a command when it runs: help, the version and wrong
+usage load neither NumPy nor Polars nor CasADi.
+"""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from typing import Annotated, cast
+from typing import Annotated
 
 import typer
 
@@ -17,6 +21,9 @@ from ytheta.cli.robots import robots
 from ytheta.cli.simulate import simulate
 from ytheta.errors import InputError
 
+COMMANDS = {command.__name__: command for command in (robots, inspect, base, simulate, identify, predict)}
+INTERRUPTED = 130  # Typer's exit code after Ctrl-C
+
 app = typer.Typer(
     name="ytheta",
     help="Dynamic models of robot arms, from description and measured motion: τ = Y(q, q̇, q̈) θ.",
@@ -25,22 +32,18 @@ app = typer.Typer(
     rich_markup_mode="markdown",
 )
 
-# The base class of usage errors, which Typer does not export.
-_UsageError = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[2])
-
 
 def run(arguments: Sequence[str]) -> int:
-    """Run a command line and return the exit code. Typer's own ``main`` is not used: it returns 1 for a closed pipe."""
-    command = typer.main.get_command(app)
+    """Run a command line and return the exit code; raise InputError for wrong usage."""
     try:
-        with command.make_context("ytheta", list(arguments) or ["--help"]) as context:
-            command.invoke(context)
-    except typer.Exit as exit_request:
-        return exit_request.exit_code
-    except _UsageError as error:
-        place = "ytheta" if error.ctx is None else error.ctx.command_path
+        # In this mode, Typer returns the code of typer.Exit, and does not print errors itself.
+        code = app(list(arguments) or ["--help"], prog_name="ytheta", standalone_mode=False)
+    except typer.TyperException as error:
+        place = " ".join(["ytheta", *(name for name in arguments[:1] if name in COMMANDS)])
         raise InputError(f"{error.format_message().rstrip('.')}; see {place} --help") from None
-    return 0
+    if code == INTERRUPTED:
+        raise KeyboardInterrupt
+    return code or 0
 
 
 def _print_version(wanted: bool) -> bool:
@@ -60,9 +63,5 @@ def _configure_logging(
     logging.getLogger("ytheta").addHandler(logging.NullHandler())
 
 
-app.command()(robots)
-app.command()(inspect)
-app.command()(base)
-app.command()(simulate)
-app.command()(identify)
-app.command()(predict)
+for _command in COMMANDS.values():
+    app.command()(_command)

@@ -6,17 +6,20 @@ import json
 import math
 import os
 import sys
-from collections.abc import Sequence
-from typing import Annotated
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
+import ytheta as yt
 from ytheta.conventions import SNAP
+from ytheta.display import Displayed, load_report_function
 from ytheta.errors import InputError
-from ytheta.report.terminal import escape_control_characters
-from ytheta.robot.reading.load import load
-from ytheta.robot.robot import Robot
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ytheta.findings import Finding
 
 NONE_KEYWORD = "none"
 PIPE_WIDTH = 120  # characters per line, if the output goes to a file or a pipe
@@ -42,17 +45,24 @@ def read_robot(
     strict: bool = False,
     fix_base: bool = False,
     lengths: Sequence[str] | None = None,
-) -> Robot:
+) -> yt.Robot:
     """Read the robot of a command, and print the reader's findings on stderr."""
     values = parse_assignments(lengths, "--length")
-    robot = load(source, snap=snap, strict=strict, fix_base=fix_base, lengths=values)
-    for finding in robot.findings:
-        print_note(finding.text, warning=finding.is_warning)
+    robot = yt.load(source, snap=snap, strict=strict, fix_base=fix_base, lengths=values)
+    print_all_findings(robot.findings)
     return robot
+
+
+def print_all_findings(findings: Iterable[Finding]) -> None:
+    """Print findings on stderr, notes too."""
+    for finding in findings:
+        print_note(finding.text, warning=finding.is_warning)
 
 
 def print_note(text: str, *, warning: bool = False) -> None:
     """Print a note or a warning on stderr."""
+    from ytheta.report.terminal import escape_control_characters
+
     sys.stderr.write(f"{'warning' if warning else 'note'}: {escape_control_characters(text)}\n")
 
 
@@ -79,6 +89,14 @@ def parse_words(text: str | None) -> tuple[str, ...]:
     return () if words == (NONE_KEYWORD,) else words
 
 
+def print_value(value: Displayed, *, as_json: bool) -> None:
+    """Print a value on stdout, as tables or as one JSON object."""
+    if as_json:
+        print_json(value.to_dict())
+    else:
+        load_report_function(value.subject, "text", f"print_{value.subject}")(make_console(), value)
+
+
 def print_json(data: object) -> None:
     """Print one JSON object on stdout. Raise InputError if the object contains a number that is not finite."""
     try:
@@ -92,5 +110,7 @@ def print_json(data: object) -> None:
 
 def make_console() -> Console:
     """Return a console on stdout, with colours if stdout is a terminal, and with a fixed width otherwise."""
+    from rich.console import Console
+
     width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else PIPE_WIDTH
     return Console(highlight=False, markup=False, emoji=False, width=width)

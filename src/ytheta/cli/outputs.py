@@ -7,7 +7,6 @@ from importlib import import_module
 from pathlib import Path
 
 from ytheta.errors import InputError, MissingExtraError
-from ytheta.files.atomic import check_writable
 
 PAGE_SUFFIXES = (".html", ".htm")
 
@@ -16,6 +15,8 @@ def check_output(path: str | None, suffixes: Sequence[str], inputs: Sequence[str
     """Raise InputError if the output file cannot be written, or if it is one of the inputs."""
     if path is None:
         return
+    from ytheta.files.atomic import check_writable
+
     check_writable(path, *suffixes)
     for source in inputs:
         if source is not None and Path(source).exists() and Path(path).exists() and Path(path).samefile(source):

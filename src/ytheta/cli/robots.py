@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from ytheta.cli.options import AsJson, make_console, print_json
-from ytheta.report.catalog.summary import summarize_catalog
-from ytheta.report.catalog.text import print_catalog
+import ytheta as yt
+from ytheta.cli.options import AsJson, print_value
 
 
 def robots(as_json: AsJson = False) -> None:
@@ -12,8 +11,4 @@ def robots(as_json: AsJson = False) -> None:
 
     Example: `ytheta robots`, then `ytheta inspect panda`.
     """
-    data = summarize_catalog()
-    if as_json:
-        print_json(data)
-    else:
-        print_catalog(make_console(), data)
+    print_value(yt.robots(), as_json=as_json)

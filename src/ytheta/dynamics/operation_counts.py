@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ytheta.dynamics.formulations import minimal_newton_euler
-from ytheta.dynamics.formulations.registry import explain_refusals
+from ytheta.dynamics.formulations.registry import formulations
 from ytheta.dynamics.graphs import inverse_dynamics_graph, regressor_graph
 from ytheta.native import count_operations
 from ytheta.robot.robot import Robot
@@ -18,7 +18,7 @@ MAX_JOINTS_TO_COUNT_ALL = 12
 def count_regressor_operations(robot: Robot) -> dict[str, dict[str, Any]]:
     """Return ``multiplications`` and ``additions`` of each formulation, or the ``reason`` why it is not counted."""
     counts: dict[str, dict[str, Any]] = {}
-    for name, reason in explain_refusals(robot).items():
+    for name, reason in formulations(robot).items():
         if reason is None and counts and len(robot.movable) > MAX_JOINTS_TO_COUNT_ALL:
             reason = f"accepted, but not counted for more than {MAX_JOINTS_TO_COUNT_ALL} joints"
         if reason is None:

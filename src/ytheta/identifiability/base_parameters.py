@@ -14,17 +14,22 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
+from enum import Enum, StrEnum
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from ytheta.display import Displayed
 from ytheta.errors import InputError
+from ytheta.findings import Finding, Severity
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, Int, Shaped
 
 _UNIT_FACTOR = re.compile(r"(?<![\w.])1\.0*\*(?!\*)")  # matches a redundant factor 1.0 in text from SymPy
+# Ratio of the smallest singular value that counts towards the rank to the largest that does not. A smaller ratio leaves
+# the rank in doubt.
+MIN_GAP_RATIO = 1e3
 
 
 class Identifiability(Enum):
@@ -35,15 +40,35 @@ class Identifiability(Enum):
     NO_EFFECT = "no effect"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class BaseParameters:
-    """A minimal set of parameters; see the module docstring.
+class BaseFindingCode(StrEnum):
+    """The kind of a finding about base parameters."""
 
-    ``entries`` contains floats, or SymPy expressions in the robot's symbolic lengths. ``selected`` are the standard
-    parameters that were considered; the columns of all others, such as friction, are zero. ``gap`` is None unless the
-    method measures a rank. It contains two singular values, each divided by the largest one: the smallest that counts
-    towards the rank, and the largest that does not.
+    UNCERTAIN_RANK = "uncertain rank"  # the singular values do not show clearly how many base parameters there are
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BaseParameters(Displayed):
+    """A minimal set of parameters; see the module docstring. ``len(base)`` is their number.
+
+    Attributes
+    ----------
+    robot            the robot to which the parameters belong
+    method           the method that found them: "lin", "ha" or "qr"
+    independent      one standard parameter per base parameter, which appears in no other base parameter
+    entries          the matrix K, with floats, or with SymPy expressions in the robot's symbolic lengths
+    selected         the standard parameters that were considered; the columns of all others, such as friction, are zero
+    gap              None unless the method measures a rank; else two singular values, each divided by the largest one:
+                     the smallest that counts towards the rank, and the largest that does not
+    names            names of the base parameters
+    expressions      the base parameters as text, such as ``link2.mx + 0.4318·link3.m``
+    K                the matrix K with numbers
+    beta             values of the base parameters in the robot description
+    places           indices of the independent parameters in theta
+    identifiability  by standard parameter: known alone, only in combination, or no effect
+    findings         a warning if the number of base parameters is not certain
     """
+
+    subject: ClassVar[str] = "base_parameters"
 
     robot: Robot
     method: str
@@ -110,6 +135,20 @@ class BaseParameters:
                 alone = k in row_of and terms[row_of[k]] == 1
                 result[name] = Identifiability.ALONE if alone else Identifiability.COMBINED
         return result
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """A warning if the gap between singular values is so small that the number of base parameters is in doubt."""
+        if self.gap is None or self.gap[0] >= MIN_GAP_RATIO * self.gap[1]:
+            return ()
+        counted, left_out = self.gap
+        statement = (
+            "the number of base parameters is not certain: the smallest singular value that counts is "
+            f"{counted:.1e}, the largest that does not is {left_out:.1e}"
+        )
+        remedy = "correct rounded angles and lengths in the description, or load it with a larger snap"
+        fields = {"counted": counted, "left_out": left_out}
+        return (Finding(BaseFindingCode.UNCERTAIN_RANK, Severity.WARNING, statement, remedy, fields=fields),)
 
     def check_robot(self, robot: Robot) -> None:
         """Raise an InputError unless the robot has the same geometry; inertias and drive parameters may differ."""

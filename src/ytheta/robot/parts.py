@@ -63,7 +63,7 @@ class Drive:
         return self.rotor_inertia * (self.gear_ratio * self.gear_ratio), self.viscous, self.coulomb, self.offset
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Link:
     """A rigid body. If ``load`` is true, the link keeps its own ten parameters when fixed joints are merged."""
 
@@ -72,8 +72,11 @@ class Link:
     load: bool = False
     source: str = ""
 
+    def __repr__(self) -> str:
+        return f"Link({self.name!r}, {self.inertia.mass:.4g} kg{', load' if self.load else ''})"
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Joint:
     """A joint between two links; see the module docstring for its geometry. The axis is a unit vector."""
 
@@ -90,7 +93,11 @@ class Joint:
 
     @property
     def moves(self) -> bool:
+        """Whether the joint is revolute or prismatic."""
         return self.kind in (JointKind.REVOLUTE, JointKind.PRISMATIC)
+
+    def __repr__(self) -> str:
+        return f"Joint({self.name!r}, {self.kind}, {self.parent!r} → {self.child!r})"
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TypeVar
+from reprlib import Repr
+from typing import ClassVar, TypeVar
 
 import numpy as np
 
 from ytheta.conventions import FORCE_PARAMETER, JOINT_PARAMETERS, LINK_PARAMETERS, STANDARD_GRAVITY, parameter_name
+from ytheta.display import Displayed
 from ytheta.errors import RobotError, UnknownNameError, UnsetLengthError, suggest_names
 from ytheta.findings import Finding
 from ytheta.robot import checks, coordinates, tree
@@ -29,8 +31,8 @@ from ytheta.robot.parts import Coupling, Drive, Force, Joint, JointKind, Limits,
 from ytheta.shapes import Float
 
 
-@dataclass(frozen=True)
-class Robot:
+@dataclass(frozen=True, repr=False)
+class Robot(Displayed):
     """An immutable robot description. The constructor raises an error if the parts contradict each other.
 
     Attributes
@@ -51,7 +53,31 @@ class Robot:
     about      one line for lists of robots
     source     origin of the numbers
     findings   notes and warnings about the file from which the robot was read
+
+    The following are computed from these:
+
+    base               the link that does not move, ``links[0]``
+    movable            the revolute and prismatic joints of the tree, in the order of the joint positions q
+    prismatic_joints   names of the prismatic joints, including cut joints
+    coordinates        names of the coordinates x
+    passive            names of the coordinates that the loops determine
+    actuated_limits    limits of the actuated coordinates
+    coupling_map       A and b of q = A x + b
+    motor_map          F and c of the motor positions F x + c
+    home_coordinates   the home configuration as a vector x
+    drives             names and drives of movable joints, movable cut joints and motors
+    moving             names of everything that has a position and a drive
+    parameter_names    names of the standard parameters
+    theta              values of the standard parameters
+    consistency        physical consistency of the inertia of each link, by name
+    gravity_in_base    gravity in m/s^2, in the axes of the base
+    symbols            names of the symbolic lengths in use
+    unset_lengths      names of the symbolic lengths in use that have no value
+    numeric            the robot with numbers instead of symbolic lengths
+    merged             the robot with links on fixed joints merged into the links that carry them
     """
+
+    subject: ClassVar[str] = "robot"
 
     name: str
     links: tuple[Link, ...]
@@ -102,10 +128,17 @@ class Robot:
         checks.check_finite(self.gravity, "gravity")
         checks.check_lengths(self.lengths, self.symbols)
 
+    def __repr__(self) -> str:
+        counts = [_format_count(len(self.movable), "joint"), f"{len(self.actuated)} actuated"]
+        if self.loops:
+            counts.append(_format_count(len(self.loops), "loop"))
+        return f"Robot({_REPR.repr(self.name)}, {', '.join(counts)})"
+
     # --- the tree -----------------------------------------------------------------------------------------------
 
     @property
     def base(self) -> Link:
+        """The link that does not move."""
         return self.links[0]
 
     @cached_property
@@ -374,6 +407,12 @@ class Robot:
 
 
 _Part = TypeVar("_Part", Link, Joint)
+_REPR = Repr()  # shortens long names
+_REPR.maxstring = 60  # characters
+
+
+def _format_count(number: int, thing: str) -> str:
+    return f"{number} {thing}{'' if number == 1 else 's'}"
 
 
 def _find(known: Mapping[str, _Part], name: str, what: str, robot: str) -> _Part:

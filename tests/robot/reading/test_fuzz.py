@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import json
 import random
 import re
@@ -11,12 +10,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from rich.console import Console
 
 from tests.support.paths import ROOT
 from ytheta.errors import YthetaError
-from ytheta.report.robot.summary import summarize_robot
-from ytheta.report.robot.text import print_robot
+from ytheta.inspection.inspect import inspect
 from ytheta.robot.kinematics import link_poses
 from ytheta.robot.reading.load import load
 from ytheta.robot.robot import Robot
@@ -98,9 +95,9 @@ def test_mistakes_are_errors_or_finite_robots(name: str, seed: int, tmp_path: Pa
         robot = load(path, fix_base=True, snap=rng.choice([0.0, 1e-4]))
         if not robot.unset_lengths:
             assert is_finite(robot), text
-        data = summarize_robot(robot, None)
-        assert json.dumps(data, allow_nan=False)
-        print_robot(Console(file=io.StringIO(), markup=False, width=80), robot, {**data, "loop_table": []})
+        inspection = inspect(robot)
+        assert json.dumps(inspection.to_dict(), allow_nan=False)
+        assert str(inspection)
 
 
 @pytest.mark.parametrize("name", SOURCES)

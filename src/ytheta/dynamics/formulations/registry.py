@@ -12,8 +12,8 @@ from ytheta.robot.robot import Robot
 FORMULATIONS = ("newton_euler", "spatial_tree", "lagrange", "kronecker")
 
 
-def explain_refusals(robot: Robot) -> dict[str, str | None]:
-    """For every formulation, None if it accepts the robot, else the reason why not."""
+def formulations(robot: Robot) -> dict[str, str | None]:
+    """Return for every formulation of the regressor None if it accepts the robot, else the reason why not."""
     return {name: _import_formulation(name).explain_refusal(robot) for name in FORMULATIONS}
 
 
@@ -23,12 +23,12 @@ def choose_formulation(robot: Robot, name: str = "") -> ModuleType:
     Raise InputError if the named formulation does not accept the robot.
     """
     if not name:
-        return _import_formulation(next(name for name, reason in explain_refusals(robot).items() if reason is None))
+        return _import_formulation(next(name for name, reason in formulations(robot).items() if reason is None))
     if name not in FORMULATIONS:
         raise UnknownNameError(f"there is no formulation {name!r}{suggest_names(name, FORMULATIONS)}")
     reason = _import_formulation(name).explain_refusal(robot)
     if reason is not None:
-        accepting = [other for other, refusal in explain_refusals(robot).items() if refusal is None]
+        accepting = [other for other, refusal in formulations(robot).items() if refusal is None]
         raise InputError(f"{name} does not accept this robot: {reason} (accepted by: {', '.join(accepting)})")
     return _import_formulation(name)
 

@@ -21,4 +21,5 @@ def summarize_base_parameters(base: BaseParameters) -> dict[str, Any]:
         ],
         "verdicts": {name: verdict.value for name, verdict in base.identifiability.items()},
         "gap": list(base.gap) if base.gap else None,
+        "findings": [finding.data for finding in base.findings],
     }

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
 from ytheta.identifiability.base_parameters import BaseParameters, Identifiability
+from ytheta.report.base_parameters.summary import summarize_base_parameters
 from ytheta.report.terminal import safe_text, safe_texts
 
 MAX_RELATIVE_ROUNDING = 1e-13  # value divided by the sum of its absolute terms; below it, 0 is printed
 
 
-def print_base_parameters(console: Console, base: BaseParameters, data: dict[str, Any]) -> None:
-    """Print one row for each base parameter, then the standard parameters by kind; ``data`` is the summary."""
+def print_base_parameters(console: Console, base: BaseParameters) -> None:
+    """Print one row for each base parameter, then the standard parameters by kind."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("base parameter", no_wrap=True)
     table.add_column("value", justify="right", no_wrap=True)
     table.add_column("combination of standard parameters", overflow="fold")
-    for row, size in zip(data["parameters"], _sum_sizes(base), strict=True):
+    for row, size in zip(summarize_base_parameters(base)["parameters"], _sum_sizes(base), strict=True):
         value = (
             "?"
             if row["value"] is None

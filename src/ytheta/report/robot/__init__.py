@@ -1,1 +1,1 @@
-"""Robots: the output of ``ytheta inspect``."""
+"""Robots: their tree, tables of joints and links."""

@@ -1,4 +1,4 @@
-"""A robot as plain data: the output of ``ytheta inspect --json``. Unlimited, undefined and unknown values are None."""
+"""A robot as plain data. Unlimited, undefined and unknown values are None."""
 
 from __future__ import annotations
 
@@ -6,18 +6,14 @@ import math
 from typing import Any
 
 from ytheta.conventions import LINK_PARAMETERS
-from ytheta.dynamics.operation_counts import count_inverse_dynamics_operations, count_regressor_operations
-from ytheta.identifiability.registry import base_parameters
+from ytheta.report.numbers import replace_nonfinite
 from ytheta.robot.frame import IDENTITY, Frame
-from ytheta.robot.loops.closure import Closure
-from ytheta.robot.parts import Joint, JointKind, Link
+from ytheta.robot.parts import Joint, JointKind, Link, Loop
 from ytheta.robot.robot import Robot
 
 
-def summarize_robot(robot: Robot, closure: Closure | None) -> dict[str, Any]:
-    """Return the description of a robot, its operation counts, and its loops at a closed configuration."""
-    known = bool(robot.actuated) and not robot.unset_lengths
-    formulations = count_regressor_operations(robot) if robot.movable and not robot.unset_lengths else {}
+def summarize_robot(robot: Robot) -> dict[str, Any]:
+    """Return the description of a robot."""
     return {
         "name": robot.name,
         "about": robot.about,
@@ -27,10 +23,6 @@ def summarize_robot(robot: Robot, closure: Closure | None) -> dict[str, Any]:
         "passive": list(robot.passive) if robot.loops else [],
         "loops": len(robot.loops),
         "standard_parameters": len(robot.parameter_names),
-        "operations": {name: cost for name, cost in formulations.items() if "reason" not in cost},
-        "not_counted": {name: cost["reason"] for name, cost in formulations.items() if "reason" in cost},
-        "inverse_dynamics": count_inverse_dynamics_operations(robot) if known else {},
-        "base_parameters": len(base_parameters(robot)) if known else None,
         "gravity_in_base": list(robot.gravity_in_base),
         "lengths": dict(robot.lengths),
         "unset_lengths": list(robot.unset_lengths),
@@ -49,8 +41,8 @@ def summarize_robot(robot: Robot, closure: Closure | None) -> dict[str, Any]:
             {"name": force.name, "acts_on": [name for name, _ in force.torque], "value": force.value}
             for force in robot.forces
         ],
-        "loop_table": _summarize_loops(robot, closure),
-        "findings": [finding.data for finding in robot.findings],
+        "loop_table": [_summarize_loop(robot, loop) for loop in robot.loops],
+        "findings": [replace_nonfinite(finding.data) for finding in robot.findings],
     }
 
 
@@ -117,26 +109,15 @@ def _summarize_joint(joint: Joint) -> dict[str, Any]:
     }
 
 
-def _summarize_loops(robot: Robot, closure: Closure | None) -> list[dict[str, Any]]:
-    states = {state.name: state for state in closure.loops} if closure else {}
-    rows = []
-    for loop in robot.loops:
-        through = robot.coordinates_of(robot.joints_of(loop))
-        state = states.get(loop.name)
-        rows.append(
-            {
-                "name": loop.name,
-                "type": loop.joint.kind.value,
-                "links": [loop.joint.parent, loop.joint.child],
-                "actuated": [name for name in through if name in robot.actuated],
-                "passive": [name for name in through if name in robot.passive],
-                "gap": state.gap if state else None,
-                "position": state.position if state else None,
-                "coordinates": {name: closure.coordinates[name] for name in through} if closure else {},
-                "freedom": closure.freedom if closure else None,
-            }
-        )
-    return rows
+def _summarize_loop(robot: Robot, loop: Loop) -> dict[str, Any]:
+    through = robot.coordinates_of(robot.joints_of(loop))
+    return {
+        "name": loop.name,
+        "type": loop.joint.kind.value,
+        "links": [loop.joint.parent, loop.joint.child],
+        "actuated": [name for name in through if name in robot.actuated],
+        "passive": [name for name in through if name in robot.passive],
+    }
 
 
 def _finite_or_none(value: float) -> float | None:

@@ -52,13 +52,20 @@ class LoopState:
     position: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Closure:
     """The outcome of closing a robot's loops, with advice if the loops do not close.
 
-    ``freedom`` is the number of coordinates that the loops leave free at this pose. ``determined`` is True if the
-    actuated coordinates are ``freedom`` in number and determine all other coordinates. If a loop opens on the way from
-    home, ``reached`` is False, and the pose is the last one at which all loops are closed.
+    Attributes
+    ----------
+    coordinates  positions of all coordinates, by name
+    q            joint positions
+    loops        gap and position of each cut joint
+    freedom      number of coordinates that the loops leave free at this pose
+    determined   whether the actuated coordinates are ``freedom`` in number and determine all other coordinates
+    reached      False if a loop opens on the way from home; the pose is then the last one with closed loops
+    advice       "closed", or what to do
+    closed       whether the pose was reached and all loops are closed
     """
 
     coordinates: dict[str, float]
@@ -71,7 +78,13 @@ class Closure:
 
     @property
     def closed(self) -> bool:
+        """Whether the pose was reached and all loops are closed."""
         return self.reached and all(loop.gap <= CLOSURE_TOLERANCE for loop in self.loops)
+
+    def __repr__(self) -> str:
+        loops = f"{len(self.loops)} loop{'' if len(self.loops) == 1 else 's'} {'closed' if self.closed else 'open'}"
+        freedom = f"freedom {self.freedom}{'' if self.determined else ', not determined by the actuated coordinates'}"
+        return f"Closure({loops}, {freedom})"
 
     def or_raise(self) -> Closure:
         """Return this outcome, or raise ClosureError with its advice."""

@@ -1,0 +1,119 @@
+"""Inspection of a robot: closed loops, limits, accepted formulations, operation counts, number of base parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import ClassVar
+
+from ytheta.display import Displayed
+from ytheta.dynamics.formulations.registry import formulations
+from ytheta.dynamics.operation_counts import count_inverse_dynamics_operations, count_regressor_operations
+from ytheta.errors import InputError
+from ytheta.findings import Finding, Severity
+from ytheta.identifiability.registry import base_parameters
+from ytheta.robot.loops.closure import CLOSURE_TOLERANCE, Closure, close_loops
+from ytheta.robot.parts import Limits
+from ytheta.robot.robot import Robot
+
+
+class InspectionFindingCode(StrEnum):
+    """The kind of a finding about an inspected robot."""
+
+    OUTSIDE_LIMITS = "outside limits"  # the closed configuration puts a joint, cut joint or motor outside its limits
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Inspection(Displayed):
+    """A robot description, and what follows from it.
+
+    Attributes
+    ----------
+    robot             the robot
+    closure           the configuration with closed loops; None without loops, or if a length has no value
+    formulations      by formulation of the regressor: None if it accepts the robot, else the reason why not
+    operations        by formulation: ``multiplications`` and ``additions`` of the regressor, for one sample
+    not_counted       by formulation that is missing in ``operations``: the reason
+    inverse_dynamics  likewise ``multiplications`` and ``additions`` of inverse dynamics, fewest operations first
+    base_count        number of base parameters of links and forces; None if actuated coordinates or lengths are not set
+    pose_findings     joints, cut joints and motors that the closed configuration puts outside their limits
+    findings          findings of the reader of the description, and ``pose_findings``
+    """
+
+    subject: ClassVar[str] = "inspection"
+
+    robot: Robot
+    closure: Closure | None
+    formulations: Mapping[str, str | None]
+    operations: Mapping[str, Mapping[str, int]]
+    not_counted: Mapping[str, str]
+    inverse_dynamics: Mapping[str, Mapping[str, int]]
+    base_count: int | None
+    pose_findings: tuple[Finding, ...]
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Findings of the reader of the description, and ``pose_findings``."""
+        return (*self.robot.findings, *self.pose_findings)
+
+    def __repr__(self) -> str:
+        base = "" if self.base_count is None else f", {self.base_count} base parameters"
+        return f"Inspection({self.robot!r}{base})"
+
+
+def inspect(robot: Robot, *, at: Mapping[str, float] | None = None) -> Inspection:
+    """Inspect a robot. Its loops are closed at home, or at the positions ``at`` of actuated coordinates.
+
+    Raise ClosureError if the loops cannot close there.
+    """
+    closure = _close_loops(robot, dict(at or {}))
+    has_numbers = not robot.unset_lengths
+    counts = count_regressor_operations(robot) if robot.movable and has_numbers else {}
+    is_determined = has_numbers and bool(robot.actuated)
+    return Inspection(
+        robot=robot,
+        closure=closure,
+        formulations=formulations(robot),
+        operations={name: count for name, count in counts.items() if "reason" not in count},
+        not_counted={name: count["reason"] for name, count in counts.items() if "reason" in count},
+        inverse_dynamics=count_inverse_dynamics_operations(robot) if is_determined else {},
+        base_count=len(base_parameters(robot)) if is_determined else None,
+        pose_findings=tuple(_find_exceeded_limits(robot, closure)),
+    )
+
+
+def _close_loops(robot: Robot, at: Mapping[str, float]) -> Closure | None:
+    """Return the configuration with loops closed; None if there is no loop, or if a length is not set."""
+    if not robot.loops:
+        if at:
+            raise InputError(f"'at' closes loops, but robot {robot.name!r} has none; leave it out")
+        return None
+    if robot.unset_lengths and not at:
+        return None
+    closure = close_loops(robot, at)
+    return closure.or_raise() if robot.actuated else closure
+
+
+def _find_exceeded_limits(robot: Robot, closure: Closure | None) -> Iterator[Finding]:
+    """Yield a note for each joint, cut joint and motor that a closed configuration puts outside its limits."""
+    if closure is None or not closure.closed:
+        return
+    positions = dict(zip((joint.name for joint in robot.movable), closure.q.tolist(), strict=True))
+    positions |= {loop.name: loop.position for loop in closure.loops} | closure.coordinates
+    factors, offset = robot.motor_map
+    motor_positions = factors @ [closure.coordinates[name] for name in robot.coordinates] + offset
+    positions |= {motor.name: float(x) for motor, x in zip(robot.motors, motor_positions, strict=True)}
+    limits: dict[str, Limits] = {joint.name: joint.limits for joint in robot.movable}
+    limits |= {loop.name: loop.joint.limits for loop in robot.loops if loop.joint.moves}
+    limits |= {motor.name: motor.limits for motor in robot.motors}
+    for name, bounds in limits.items():
+        position = positions[name]
+        if not bounds.lower - CLOSURE_TOLERANCE <= position <= bounds.upper + CLOSURE_TOLERANCE:
+            yield Finding(
+                InspectionFindingCode.OUTSIDE_LIMITS,
+                Severity.NOTE,
+                f"{name} = {position:.5g} is outside its limits {bounds.lower:.5g} … {bounds.upper:.5g}",
+                names=(name,),
+                fields={"position": position, "lower": bounds.lower, "upper": bounds.upper},
+            )

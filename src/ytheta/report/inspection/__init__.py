@@ -1,0 +1,1 @@
+"""Inspected robots: the output of ``ytheta inspect``."""

@@ -1,0 +1,79 @@
+"""An inspected robot for a terminal: the robot, its closed loops, its operation counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from ytheta.inspection.inspect import Inspection
+from ytheta.report.inspection.summary import summarize_inspection
+from ytheta.report.robot.tables import build_table, make_text
+from ytheta.report.robot.text import (
+    describe_consistency,
+    describe_loop,
+    describe_sizes,
+    format_count,
+    print_parts,
+)
+
+MIN_GAP = 1e-12  # metres or radians; smaller gaps are rounding errors, and their digits are not printed
+
+
+def print_inspection(console: Console, inspection: Inspection) -> None:
+    """Print a robot, the configuration that closes its loops, and operation counts."""
+    data = summarize_inspection(inspection)
+    print_parts(console, inspection.robot, data)
+    for row in data["loop_table"]:
+        console.print(describe_loop(row))
+        console.print(_describe_closure(row, data["unset_lengths"]))
+    _print_operation_counts(console, data)
+    for line in (*describe_sizes(inspection.robot, data), *_describe_costs(data), *describe_consistency(data)):
+        console.print(line)
+
+
+def _describe_closure(row: Mapping[str, Any], unset_lengths: Sequence[str]) -> Text:
+    if row["gap"] is None:
+        return make_text(f"  closed configuration not known: {_describe_unset_lengths(unset_lengths)}")
+    pose = ", ".join(f"{name} = {value:.5g}" for name, value in row["coordinates"].items())
+    gap = f"below {MIN_GAP:g}" if row["gap"] < MIN_GAP else f"{row['gap']:.1e}"
+    return make_text(f"  closes at {pose}, {row['name']} = {row['position']:.5g} (gap {gap})")
+
+
+def _print_operation_counts(console: Console, data: Mapping[str, Any]) -> None:
+    rows = [[name, str(cost["multiplications"]), str(cost["additions"])] for name, cost in data["operations"].items()]
+    if rows:
+        console.print(build_table(("formulation", "multiplications", "additions"), (1, 2), rows))
+    for name, reason in data["not_counted"].items():
+        console.print(make_text((f"{name}: {reason}", "dim")))
+
+
+def _describe_costs(data: Mapping[str, Any]) -> Iterator[Text]:
+    """Yield lines about base parameters and operations, and about what is missing to know them."""
+    if data["base_parameters"] is not None:
+        owners = "links and forces" if data["forces"] else "links"
+        yield make_text(f"{data['base_parameters']} base parameters of the {owners}: see ytheta base")
+    for name, cost in list(data["inverse_dynamics"].items())[:1]:
+        counts = f"{cost['multiplications']} multiplications, {cost['additions']} additions"
+        tree = " on the opened tree" if data["loops"] else ""
+        yield make_text(f"cheapest inverse dynamics: {name}{tree}, {counts}")
+    if data["unset_lengths"]:
+        what = "operations" if all(row["parameters"] for row in data["link_table"]) else "parameters (?) and operations"
+        yield make_text(f"{what} not known: {_describe_unset_lengths(data['unset_lengths'])}")
+    elif data["loops"] and not data["actuated"]:
+        freedom = data["loop_table"][0]["freedom"]
+        yield make_text(f"the loops leave {format_count(freedom, 'coordinate')} free: choose {freedom} as 'actuated'")
+
+
+def _describe_unset_lengths(names: Sequence[str]) -> str:
+    if len(names) == 1:
+        return (
+            f"the length {names[0]!r} has no value; give it one with --length {names[0]}=VALUE "
+            f"or robot.with_lengths({names[0]}=VALUE)"
+        )
+    return (
+        f"the lengths {', '.join(map(repr, names))} have no values; give them some with --length NAME=VALUE "
+        "or robot.with_lengths(NAME=VALUE)"
+    )

@@ -1,0 +1,73 @@
+"""The catalog as a value: one entry for each robot that comes with ytheta."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, overload
+
+from ytheta.display import Displayed
+from ytheta.robot import catalog
+from ytheta.robot.reading.toml.reader import read_toml
+
+
+@dataclass(frozen=True)
+class CatalogEntry:
+    """One robot of the catalog.
+
+    Attributes
+    ----------
+    name    the name for ``load`` and for the command line
+    joints  number of movable joints
+    loops   number of closed loops
+    about   one line of description
+    """
+
+    name: str
+    joints: int
+    loops: int
+    about: str
+
+
+@dataclass(frozen=True, repr=False)
+class Catalog(Displayed, Sequence[CatalogEntry]):
+    """The robots that come with ytheta, sorted by name: a sequence of ``CatalogEntry``.
+
+    Attributes
+    ----------
+    entries  the entries
+    names    names of the robots
+    """
+
+    subject: ClassVar[str] = "catalog"
+
+    entries: tuple[CatalogEntry, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the robots."""
+        return tuple(entry.name for entry in self.entries)
+
+    @overload
+    def __getitem__(self, index: int) -> CatalogEntry: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[CatalogEntry, ...]: ...
+    def __getitem__(self, index: int | slice) -> CatalogEntry | tuple[CatalogEntry, ...]:
+        return self.entries[index]
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def __repr__(self) -> str:
+        return f"Catalog({len(self)} robots)"
+
+
+def robots() -> Catalog:
+    """Return the catalog: name, number of joints and loops, and a description of each robot that ``load`` knows."""
+    return Catalog(tuple(_read_entry(name) for name in catalog.list_names()))
+
+
+def _read_entry(name: str) -> CatalogEntry:
+    path = catalog.find_path(name)
+    robot = read_toml(path.read_bytes(), path, snap=0.0)
+    return CatalogEntry(name, len(robot.movable), len(robot.loops), robot.about)

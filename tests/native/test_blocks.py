@@ -67,7 +67,7 @@ def test_blocks_in_several_threads_at_once() -> None:
     assert wrong == []
 
 
-def test_more_blocks_than_the_pool_has_may_be_in_use() -> None:
+def test_blocks_of_many_iterators_may_be_in_use() -> None:
     kernel, x = compile_graph(linear_graph(5)), integer_inputs(50)
     arrays = [next(kernel.blocks(k * x)).values for k in range(9)]
     for k, values in enumerate(arrays):

@@ -1,51 +1,21 @@
-"""Buffers: aligned results, and a pool of reusable buffers."""
+"""Buffers: arrays that begin at a cache line."""
 
 from __future__ import annotations
-
-import gc
-from collections import deque
-from typing import Any
 
 import numpy as np
 
 from tests.support.kernel_graphs import integer_inputs, linear_graph, linear_result
 from ytheta.native import compile_graph
-from ytheta.native.buffers import BufferPool, allocate_result
+from ytheta.native.buffers import allocate_aligned, allocate_result
 
 
-def test_buffers_are_reused_once_nothing_refers_to_them() -> None:
-    pool = BufferPool(3, 40)
-    first, address = pool.acquire()
-    part = first[1:, ::2].T
-    second, another = pool.acquire()
-    assert address != another
-    assert (first.shape, first.flags.c_contiguous, address % 64) == ((3, 40), True, 0)
-    del first
-    gc.collect()
-    _, third = pool.acquire()
-    assert third not in (address, another)  # the view still refers to the first one
-    del part
-    assert pool.acquire()[1] == address
-    assert pool.acquire()[1] == address
-    assert not np.shares_memory(second, pool.acquire()[0])
-    assert BufferPool(0, 40).acquire()[0].shape == (0, 40)
-
-
-def test_a_new_buffer_is_not_handed_out_twice() -> None:
-    """Another thread may run just when a new buffer is put into the pool."""
-    pool = BufferPool(2, 3)
-    others: list[Any] = []
-
-    class Intruder(deque):  # type: ignore[type-arg]
-        def append(self, item: object) -> None:
-            super().append(item)
-            if not others:
-                others.append(None)
-                others[0] = pool.acquire()
-
-    pool._buffers = Intruder(maxlen=4)
-    _, address = pool.acquire()
-    assert others[0][1] != address
+def test_aligned_arrays_begin_at_a_cache_line() -> None:
+    arrays = [allocate_aligned(shape) for shape in ((1,), (3, 5), (7, 1001), (0, 40), (4, 1, 2)) for _ in range(10)]
+    for array in arrays:
+        assert array.ctypes.data % 64 == 0 or array.size == 0
+        assert array.flags.c_contiguous
+        array[...] = 1.0
+    assert {array.shape for array in arrays} == {(1,), (3, 5), (7, 1001), (0, 40), (4, 1, 2)}
 
 
 def test_large_results_begin_at_a_cache_line() -> None:

@@ -13,22 +13,27 @@ from ytheta.native import compile_graph
 from ytheta.native.machine import Machine
 
 
-def test_every_scratch_buffer_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A signal handler may call the kernel whose first call it interrupts."""
-    runner = compile_graph(linear_graph(5), cache=False)._runner
+def test_a_new_scratch_buffer_may_be_replaced_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A signal handler may call the kernel whose first call it interrupts; then both calls have their own buffer."""
+    kernel = compile_graph(linear_graph(5), cache=False)
+    runner, x = kernel._runner, np.array([2.0, 3.0])
     assert isinstance(runner, Machine)
-    nested: list[int] = []
+    allocate = runner._allocate_scratch
+    buffers: list[bytearray] = []
+    nested: list[np.ndarray] = []
 
-    def find_address(buffer: np.ndarray) -> int:
-        if not nested:
-            nested.append(0)
-            nested[0] = runner._find_scratch()
-        return int(buffer.ctypes.data)
+    def interrupt() -> bytearray:
+        scratch = allocate()
+        buffers.append(scratch)
+        if len(buffers) == 1:
+            del runner._local.scratch
+            nested.append(kernel.one(-x))
+        return scratch
 
-    monkeypatch.setattr("ytheta.native.machine.find_address", find_address)
-    address = runner._find_scratch()
-    kept = [buffer.ctypes.data for buffer in runner._local.buffers]
-    assert {address, nested[0], runner._find_scratch()} <= set(kept)
+    monkeypatch.setattr(runner, "_allocate_scratch", interrupt)
+    np.testing.assert_array_equal(kernel.one(x), 2.0 + 3.0 * np.arange(5))
+    assert len(buffers) == 2
+    np.testing.assert_array_equal(nested[0], -2.0 - 3.0 * np.arange(5))
 
 
 def test_a_call_can_be_interrupted_by_a_call_of_the_same_kernel() -> None:

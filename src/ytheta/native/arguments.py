@@ -15,19 +15,15 @@ from ytheta.errors import InputError
 if TYPE_CHECKING:
     from ytheta.native.graph import Graph, Input
 
-_DOUBLE = np.dtype(np.float64)
 
-
-def check_batch(graph: Graph, arrays: Sequence[Any]) -> tuple[list[np.ndarray], int]:
+def check_batch(graph: Graph, arrays: Sequence[Any]) -> tuple[tuple[np.ndarray, ...], int]:
     """Return the inputs as contiguous arrays of doubles, and the number of samples (1 if all inputs are shared)."""
     check_count(graph, arrays)
     inputs, checked = graph.inputs, []
     samples, first = None, ""
     for k, argument in enumerate(arrays):
         entry = inputs[k]
-        array, is_double = argument, type(argument) is np.ndarray and argument.dtype is _DOUBLE
-        if not (is_double and (flags := argument.flags).c_contiguous and flags.aligned):
-            array = _to_doubles(graph, entry, argument)
+        array = _to_doubles(graph, entry, argument)
         checked.append(array)
         shape = array.shape
         if entry.shared:
@@ -44,10 +40,10 @@ def check_batch(graph: Graph, arrays: Sequence[Any]) -> tuple[list[np.ndarray], 
                 f"kernel {graph.name!r}: input {entry.name!r} has {len(array)} samples, but {first!r} has {samples}; "
                 "give all inputs the same number of samples"
             )
-    return checked, 1 if samples is None else samples
+    return tuple(checked), 1 if samples is None else samples
 
 
-def check_vectors(graph: Graph, arrays: Sequence[Any]) -> list[np.ndarray]:
+def check_vectors(graph: Graph, arrays: Sequence[Any]) -> tuple[np.ndarray, ...]:
     """Return the inputs of one sample as vectors of doubles."""
     check_count(graph, arrays)
     checked = []
@@ -57,7 +53,7 @@ def check_vectors(graph: Graph, arrays: Sequence[Any]) -> list[np.ndarray]:
             hint = "; for many samples call the kernel itself" if vector.ndim == 2 else ""
             _raise_wrong_shape(graph, entry, vector, f"({entry.size},){hint}")
         checked.append(vector)
-    return checked
+    return tuple(checked)
 
 
 def check_count(graph: Graph, arrays: Sequence[Any]) -> None:
@@ -111,9 +107,7 @@ def _to_doubles(graph: Graph, entry: Input, argument: Any) -> np.ndarray:
         raise InputError(
             f"kernel {graph.name!r}: input {entry.name!r} has entries of type {array.dtype}; real numbers are needed"
         )
-    doubles = np.require(array, np.float64, ["C", "A"])
-    # A dtype may be equal to _DOUBLE without being the same object, but machine code compares the objects.
-    return doubles if doubles.dtype is _DOUBLE else doubles.view(_DOUBLE)
+    return np.require(array, np.float64, ["C", "A"])
 
 
 def _raise_wrong_shape(graph: Graph, entry: Input, array: np.ndarray, needed: str) -> NoReturn:

@@ -11,12 +11,11 @@ from weakref import WeakValueDictionary
 
 from ytheta.errors import UnknownNameError, suggest_names
 from ytheta.native import cache as disk
-from ytheta.native.codegen.array_access import find_type_addresses
 from ytheta.native.codegen.llvm import detect_host, emit_object
 from ytheta.native.codegen.program import check_function
 from ytheta.native.interpreter import Interpreter
 from ytheta.native.kernel import Kernel
-from ytheta.native.machine import Machine
+from ytheta.native.machine import Machine, check_python
 
 if TYPE_CHECKING:
     from ytheta.native.graph import Graph
@@ -53,7 +52,7 @@ def compile_graph(graph: Graph, *, backend: str = "llvm", cache: bool = True) ->
         return Kernel(graph, runner, cpu="", lanes=1, origin="interpreted", seconds=time.perf_counter() - start)
     if backend != "llvm":
         raise UnknownNameError(f"there is no backend {backend!r}{suggest_names(backend, BACKENDS)}")
-    find_type_addresses()  # raises at once if machine code cannot be used on this system
+    check_python()
     with _lock:
         machine, origin = _load_machine(graph, cache=cache)
     host = detect_host()

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from ytheta.native.outcome import Outcome
 
 if TYPE_CHECKING:
     from ytheta.native.graph import Graph
@@ -23,56 +24,59 @@ class Interpreter:
         self._graph = graph
         self._places = np.array(graph.places, dtype=int)
 
-    def fits(self, _samples: int, _out: Any, _arrays: tuple[Any, ...]) -> bool:
-        """Whether the arrays need no further check; always False here, so that they are checked in Python."""
-        return False
+    def write_one(self, vectors: tuple[Any, ...], out: np.ndarray) -> int:
+        """Write the array of one sample to ``out``; return an ``Outcome``."""
+        if not self._are_plain(vectors, ()):
+            return Outcome.NOT_PLAIN
+        batch = tuple(
+            x if entry.shared else x[np.newaxis] for entry, x in zip(self._graph.inputs, vectors, strict=True)
+        )
+        return self.write_dense(batch, 0, 1, out[np.newaxis])
 
-    def write_dense(self, arrays: Sequence[np.ndarray], first: int, last: int, out: np.ndarray) -> bool:
-        """Write the samples ``first`` to ``last - 1`` to ``out``; return False if an input is not finite."""
-        flat = out.reshape(out.shape[0], -1)
+    def write_dense(self, arrays: tuple[Any, ...], first: int, last: int, out: Any) -> int:
+        """Write the samples ``first`` to ``last - 1`` to their places in ``out``; return an ``Outcome``.
+
+        ``out`` is the array of the results of all samples.
+        """
+        samples = self._count_samples(arrays)
+        fits = _is_plain(out, (samples, *self._graph.shape)) and out.flags.writeable
+        if not (self._are_plain(arrays, (samples,)) and fits) or any(np.may_share_memory(out, x) for x in arrays):
+            return Outcome.NOT_PLAIN
+        flat = out.reshape(samples, self._graph.size)
         for begin in range(first, last, _MAX_SAMPLES_PER_CALL):
             end = min(begin + _MAX_SAMPLES_PER_CALL, last)
             values = self._evaluate(arrays, begin, end)
             if values is None:
-                return False
+                return Outcome.NOT_FINITE
             flat[begin:end] = 0.0
             flat[begin:end, self._places] = values.T
-        return True
+        return Outcome.DONE
 
-    def make_block_writer(
-        self, arrays: Sequence[np.ndarray], values: np.ndarray, _address: int
-    ) -> Callable[[int, int], bool]:
-        """Return a function ``write(first, last)``, which writes the samples ``first`` to ``last - 1`` to ``values``.
+    def write_block(self, arrays: tuple[Any, ...], first: int, last: int, values: np.ndarray) -> int:
+        """Write the nonzeros of the samples ``first`` to ``last - 1`` to the first columns of ``values``.
 
-        The function returns False if an input is not finite.
+        Return an ``Outcome``. If ``first`` equals ``last``, only the arguments are checked.
         """
-
-        def write(first: int, last: int) -> bool:
+        if not self._are_plain(arrays, (self._count_samples(arrays),)):
+            return Outcome.NOT_PLAIN
+        if first < last:
             computed = self._evaluate(arrays, first, last)
             if computed is None:
-                return False
+                return Outcome.NOT_FINITE
             values[:, : last - first] = computed
-            return True
+        return Outcome.DONE
 
-        return write
+    def _count_samples(self, arrays: tuple[Any, ...]) -> int:
+        """Return the number of samples, or 1 if it is not known."""
+        batched = (x for entry, x in zip(self._graph.inputs, arrays, strict=False) if not entry.shared)
+        return next((len(x) for x in batched if isinstance(x, np.ndarray) and x.ndim), 1)
 
-    def make_sample_function(self, graph: Graph) -> Callable[[tuple[Any, ...]], np.ndarray | None]:
-        """Return a function from the vectors of one sample to its array.
+    def _are_plain(self, arrays: tuple[Any, ...], samples: tuple[int, ...]) -> bool:
+        """Whether all arrays are plain; ``samples`` is the first axis of inputs that are not shared."""
+        shapes = [(entry.size,) if entry.shared else (*samples, entry.size) for entry in self._graph.inputs]
+        return len(arrays) == len(shapes) and all(map(_is_plain, arrays, shapes))
 
-        It returns None if a vector is not plain or not finite, or if the number of vectors is wrong.
-        """
-
-        def call(vectors: tuple[Any, ...]) -> np.ndarray | None:
-            plain = [type(x) is np.ndarray and x.dtype == np.float64 and x.shape for x in vectors]
-            if plain != [(entry.size,) for entry in graph.inputs]:
-                return None
-            out = np.empty((1, *graph.shape))
-            rows = [x if entry.shared else x[np.newaxis] for entry, x in zip(graph.inputs, vectors, strict=True)]
-            return out.reshape(graph.shape) if self.write_dense(rows, 0, 1, out) else None
-
-        return call
-
-    def _evaluate(self, arrays: Sequence[np.ndarray], first: int, last: int) -> np.ndarray | None:
+    def _evaluate(self, arrays: tuple[np.ndarray, ...], first: int, last: int) -> np.ndarray | None:
         """Return the structural nonzeros of the samples ``first`` to ``last - 1``, one column per sample.
 
         Return None if an input is not finite.
@@ -88,3 +92,10 @@ class Interpreter:
             matrices.append(casadi.DM(columns) if entry.size else casadi.DM(0, 1))
         computed: np.ndarray = self._graph.function.call(matrices)[0].full()
         return np.broadcast_to(computed, (len(self._places), last - first))
+
+
+def _is_plain(array: Any, shape: tuple[int, ...]) -> bool:
+    """Whether an array is plain and has this shape (see ``Outcome``)."""
+    if type(array) is not np.ndarray or array.dtype != np.float64 or array.shape != shape:
+        return False
+    return array.flags.c_contiguous and array.flags.aligned

@@ -6,7 +6,7 @@ blocks and threads, or on whether ``one`` computes them: they are bit-identical.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,8 +17,9 @@ import numpy as np
 from ytheta.engine.local import count_processors
 from ytheta.errors import InputError
 from ytheta.native import arguments
-from ytheta.native.buffers import BufferPool, allocate_result
+from ytheta.native.buffers import allocate_aligned, allocate_result
 from ytheta.native.operations import Operations, count_operations
+from ytheta.native.outcome import Outcome
 from ytheta.shapes import Float, Int
 
 if TYPE_CHECKING:
@@ -38,12 +39,9 @@ class Runner(Protocol):
     backend: str
     columns: int
 
-    def fits(self, samples: int, out: Any, arrays: tuple[Any, ...]) -> bool: ...
-    def write_dense(self, arrays: tuple[np.ndarray, ...], first: int, last: int, out: np.ndarray) -> bool: ...
-    def make_block_writer(
-        self, arrays: tuple[np.ndarray, ...], values: np.ndarray, address: int
-    ) -> Callable[[int, int], bool]: ...
-    def make_sample_function(self, graph: Graph) -> Callable[[tuple[Any, ...]], np.ndarray | None]: ...
+    def write_one(self, vectors: tuple[Any, ...], out: np.ndarray) -> int: ...
+    def write_dense(self, arrays: tuple[Any, ...], first: int, last: int, out: Any) -> int: ...
+    def write_block(self, arrays: tuple[Any, ...], first: int, last: int, values: np.ndarray) -> int: ...
 
 
 @dataclass(frozen=True)
@@ -93,7 +91,8 @@ class Kernel:
         self._runner = runner
         self._made = (cpu, lanes, origin, seconds)
         self._seconds_per_sample = (graph.instructions + graph.size) * _SECONDS_PER_OPERATION
-        self._evaluate_one = runner.make_sample_function(graph)
+        self._write_one = runner.write_one
+        self._shape = graph.shape
         self._first_batched = next((k for k, entry in enumerate(graph.inputs) if not entry.shared), None)
 
     def __call__(
@@ -104,26 +103,24 @@ class Kernel:
         By default the number of threads depends on the amount of work. After an error the content of ``out`` is
         undefined.
         """
-        inputs, samples, checked = self._check(arrays, out)
-        shape = (samples, *self.graph.shape)
-        if out is None:
-            result = allocate_result(shape)
-        else:
-            result = out if checked else arguments.check_output(self.graph, shape, out, inputs)
-        if result.size == 0:
-            return result
-        if not self._run(inputs, samples, result, self._choose_threads(samples, threads)):
-            arguments.raise_not_finite(self.graph, inputs)
+        samples = self._count_samples(arrays)
+        result = allocate_result((samples, *self.graph.shape)) if out is None else out
+        outcome = self._write(arrays, samples, result, threads)
+        if outcome:
+            inputs, samples = arguments.check_batch(self.graph, arrays)
+            shape = (samples, *self.graph.shape)
+            result = allocate_result(shape) if out is None else arguments.check_output(self.graph, shape, out, inputs)
+            if samples and (outcome := self._write(inputs, samples, result.view(np.ndarray), threads)):
+                self._raise_failure(outcome, inputs)
         return result
 
     def one(self, *vectors: Any) -> Float[np.ndarray, "*shape"]:
         """Return the array of one sample from vectors of shape (size,)."""
-        result = self._evaluate_one(vectors)
-        if result is None:
-            inputs = tuple(arguments.check_vectors(self.graph, vectors))
-            result = self._evaluate_one(inputs)
-            if result is None:
-                arguments.raise_not_finite(self.graph, inputs)
+        result = np.empty(self._shape)
+        if self._write_one(vectors, result):
+            inputs = arguments.check_vectors(self.graph, vectors)
+            if outcome := self._write_one(inputs, result):
+                self._raise_failure(outcome, inputs)
         return result
 
     def blocks(self, *arrays: Any, size: int = 1024) -> Iterator[Block]:
@@ -132,10 +129,12 @@ class Kernel:
         Each block overwrites the one before. Blocks are shorter than ``size`` if a block of this size would not stay
         in the processor's cache.
         """
-        inputs, samples, _ = self._check(arrays)
         if size < 1:
             raise InputError(f"kernel {self.graph.name!r}: blocks of {size} samples; give at least 1")
-        return self._iterate_blocks(inputs, samples, size)
+        samples, values = self._count_samples(arrays), allocate_aligned((len(self.graph.places), self._runner.columns))
+        if self._runner.write_block(arrays, 0, 0, values):
+            arrays, samples = arguments.check_batch(self.graph, arrays)
+        return self._iterate_blocks(arrays, samples, size, values)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -165,44 +164,43 @@ class Kernel:
     def __reduce__(self) -> NoReturn:
         raise TypeError("a Kernel is machine code of this process; send kernel.graph and compile it there")
 
-    def _check(self, arrays: tuple[Any, ...], out: Any = None) -> tuple[tuple[np.ndarray, ...], int, bool]:
-        """Return the inputs, the number of samples, and whether ``out`` is known to fit."""
+    def _count_samples(self, arrays: tuple[Any, ...]) -> int:
+        """Return the number of samples, or 0 if an array is missing or has no length."""
         try:
-            samples = 1 if self._first_batched is None else len(arrays[self._first_batched])
-        except (IndexError, TypeError):  # too few arrays, or a number instead of an array
-            samples = 0
-        if self._runner.fits(samples, out, arrays):
-            return arrays, samples, True
-        inputs, samples = arguments.check_batch(self.graph, arrays)
-        return tuple(inputs), samples, False
+            return 1 if self._first_batched is None else len(arrays[self._first_batched])
+        except (IndexError, TypeError):
+            return 0
 
-    @cached_property
-    def _block_buffers(self) -> BufferPool:
-        return BufferPool(len(self.graph.places), self._runner.columns)
+    def _raise_failure(self, outcome: int, inputs: tuple[np.ndarray, ...]) -> NoReturn:
+        """Raise an InputError for an outcome that is not DONE; the inputs have been checked."""
+        if outcome == Outcome.NOT_FINITE:
+            arguments.raise_not_finite(self.graph, inputs)
+        raise InputError(
+            f"kernel {self.graph.name!r}: the shape or type of an array was changed while the kernel used it"
+        )
 
-    def _iterate_blocks(self, inputs: tuple[np.ndarray, ...], samples: int, size: int) -> Iterator[Block]:
-        values, address = self._block_buffers.acquire()
-        write = self._runner.make_block_writer(inputs, values, address)
+    def _iterate_blocks(self, inputs: tuple[Any, ...], samples: int, size: int, values: np.ndarray) -> Iterator[Block]:
         size = min(size, self._runner.columns)
         for first in range(0, samples, size):
             last = min(first + size, samples)
-            if not write(first, last):
-                arguments.raise_not_finite(self.graph, inputs)
+            if outcome := self._runner.write_block(inputs, first, last, values):
+                self._raise_failure(outcome, inputs)
             yield Block(first, values[:, : last - first])
 
     def _choose_threads(self, samples: int, threads: int | None) -> int:
         if threads is not None:
             if threads < 1:
                 raise InputError(f"kernel {self.graph.name!r}: {threads} threads; give at least 1")
-            return min(threads, samples)
+            return max(min(threads, samples), 1)
         worthwhile = int(samples * self._seconds_per_sample / _MIN_SECONDS_PER_THREAD)
         return 1 if worthwhile < 2 or self._runner.backend == "interpreter" else min(worthwhile, count_processors())
 
-    def _run(self, inputs: tuple[np.ndarray, ...], samples: int, result: np.ndarray, threads: int) -> bool:
-        if threads == 1:
-            return self._runner.write_dense(inputs, 0, samples, result)
-        ends = [samples * k // threads for k in range(threads + 1)]
+    def _write(self, arrays: tuple[Any, ...], samples: int, result: Any, threads: int | None) -> int:
+        count = self._choose_threads(samples, threads)
+        if count == 1:
+            return self._runner.write_dense(arrays, 0, samples, result)
+        ends = [samples * k // count for k in range(count + 1)]
         # A new pool costs far less time than the work, and unlike a permanent pool it is safe if the process forks.
-        with ThreadPoolExecutor(threads) as pool:
-            parts = pool.map(lambda first, last: self._runner.write_dense(inputs, first, last, result), ends, ends[1:])
-            return all(list(parts))
+        with ThreadPoolExecutor(count) as pool:
+            parts = pool.map(lambda first, last: self._runner.write_dense(arrays, first, last, result), ends, ends[1:])
+            return max(parts)

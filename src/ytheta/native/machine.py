@@ -3,110 +3,118 @@
 from __future__ import annotations
 
 import ctypes
-import struct
 import threading
 from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from ytheta.native.buffers import allocate_aligned_zeros, find_address
-from ytheta.native.codegen.array_access import find_type_addresses
+from ytheta.errors import InputError
+from ytheta.native.codegen.entry_points import NAMES
 from ytheta.native.codegen.llvm import create_target_machine, load_llvm
+from ytheta.native.codegen.python_abi import PYTHON_FUNCTIONS
 from ytheta.native.codegen.simd import C_FUNCTIONS
 
-if TYPE_CHECKING:
-    from ytheta.native.graph import Graph
-
-_pack_three_words, _pack_five_words = struct.Struct("3q").pack, struct.Struct("5q").pack
+_METH_FASTCALL = 0x80  # the arguments are passed as a C array and its length
 
 
 class Machine:
-    """The entry points of the code (see ``codegen.tiles``), and one scratch buffer per calling thread."""
+    """The entry points of the code (see ``codegen.entry_points``), and one scratch buffer per calling thread.
+
+    ``columns`` is the number of columns of the array that a block is written to.
+    """
 
     backend = "llvm"
 
     def __init__(self, code: bytes) -> None:
         llvm = load_llvm()
-        _register_c_functions()
-        # The code stays in memory as long as the engine exists, so the engine is kept.
-        self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), create_target_machine())
-        self._engine.add_object_file(llvm.ObjectFileRef.from_data(code))
-        self._engine.finalize_object()
-        dense, block, fits, one = map(self._engine.get_function_address, ("dense", "block", "fits", "one"))
-        self._scratch_size, self.columns = (
-            ctypes.c_int64.from_address(self._engine.get_global_value_address(name)).value
-            for name in ("scratch", "columns")
+        _register_functions()
+        engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), create_target_machine())
+        engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+        engine.finalize_object()
+        self._scratch_bytes, self.columns = (
+            ctypes.c_int64.from_address(engine.get_global_value_address(name)).value for name in ("scratch", "columns")
         )
-        # The arguments of a call are passed as one bytes object: ctypes converts it several times faster than integers.
-        self._dense, self._block = (ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_char_p)(f) for f in (dense, block))
-        # PYFUNCTYPE keeps Python's global lock: for one sample, releasing it would cost more than the computation.
-        self._one = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_char_p)(one)
-        self._fits = ctypes.PYFUNCTYPE(ctypes.c_bool, ctypes.c_char_p)(fits)
-        types = self._engine.get_global_value_address("types")
-        (ctypes.c_int64 * 2).from_address(types)[:] = list(find_type_addresses())
+        self._one, self._dense, self._block = (_make_function(engine, name) for name in NAMES)
         self._local = threading.local()
 
-    def fits(self, samples: int, out: Any, arrays: tuple[Any, ...]) -> bool:
-        """Whether all arrays are plain (see ``codegen.array_access``) and have this many samples.
-
-        If ``out`` is not None, it must be a plain array of the shape of the results.
-        """
-        fit: bool = self._fits(_pack_three_words(samples, 0 if out is None else id(out), id(arrays)))
-        return fit
-
-    def write_dense(self, arrays: tuple[np.ndarray, ...], first: int, last: int, out: np.ndarray) -> bool:
-        """Write the samples ``first`` to ``last - 1`` to ``out``; return False if an input is not finite.
-
-        The arrays must be plain.
-        """
-        return not self._dense(_pack_five_words(first, last, id(out), self._find_scratch(), id(arrays)))
-
-    def make_block_writer(
-        self, arrays: tuple[np.ndarray, ...], _values: np.ndarray, address: int
-    ) -> Callable[[int, int], bool]:
-        """Return a function of ``first`` and ``last`` that writes a block of samples to the array at ``address``.
-
-        It writes the samples ``first`` to ``last - 1``. The array has ``columns`` columns. The function returns False
-        if an input is not finite. The inputs must be plain, and all arrays must stay alive.
-        """
-        run, scratch, inputs = self._block, self._find_scratch, id(arrays)
-        return lambda first, last: not run(_pack_five_words(first, last, address, scratch(), inputs))
-
-    def make_sample_function(self, graph: Graph) -> Callable[[tuple[Any, ...]], np.ndarray | None]:
-        """Return a function from the vectors of one sample to its array.
-
-        It returns None if a vector is not plain or not finite, or if the number of vectors is wrong.
-        """
-        shape, run, local, empty, pack = graph.shape, self._one, self._local, np.empty, _pack_three_words
-
-        def call(vectors: tuple[Any, ...]) -> np.ndarray | None:
-            out = empty(shape)
-            try:
-                scratch = local.address
-            except AttributeError:
-                scratch = self._find_scratch()
-            return None if run(pack(id(out), scratch, id(vectors))) else out
-
-        return call
-
-    def _find_scratch(self) -> int:
-        """Return the address of this thread's scratch buffer; the first call allocates the buffer."""
+    def write_one(self, vectors: tuple[Any, ...], out: np.ndarray) -> int:
+        """Write the array of one sample to ``out``; return an ``Outcome``."""
         try:
-            address: int = self._local.address
+            scratch = self._local.scratch
         except AttributeError:
-            # A signal handler may interrupt these lines and allocate a buffer too: keep both, since both are in use.
-            buffer = allocate_aligned_zeros(self._scratch_size)
-            self._local.__dict__.setdefault("buffers", []).append(buffer)
-            address = self._local.address = find_address(buffer)
-        return address
+            scratch = self._allocate_scratch()
+        return self._one(scratch, out, *vectors)
+
+    def write_dense(self, arrays: tuple[Any, ...], first: int, last: int, out: Any) -> int:
+        """Write the samples ``first`` to ``last - 1`` to their places in ``out``; return an ``Outcome``.
+
+        ``out`` is the array of the results of all samples.
+        """
+        try:
+            scratch = self._local.scratch
+        except AttributeError:
+            scratch = self._allocate_scratch()
+        return self._dense(scratch, out, first, last, *arrays)
+
+    def write_block(self, arrays: tuple[Any, ...], first: int, last: int, values: np.ndarray) -> int:
+        """Write the nonzeros of the samples ``first`` to ``last - 1`` to the first columns of ``values``.
+
+        Return an ``Outcome``. If ``first`` equals ``last``, only the arguments are checked.
+        """
+        try:
+            scratch = self._local.scratch
+        except AttributeError:
+            scratch = self._allocate_scratch()
+        return self._block(scratch, values, first, last, *arrays)
+
+    def _allocate_scratch(self) -> bytearray:
+        """Return a new scratch buffer of this thread."""
+        scratch = self._local.scratch = bytearray(self._scratch_bytes)
+        return scratch
+
+
+class _MethodDefinition(ctypes.Structure):
+    """The struct PyMethodDef of Python's stable ABI."""
+
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("function", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("doc", ctypes.c_char_p),
+    )
+
+
+def _make_function(engine: Any, name: str) -> Callable[..., int]:
+    """Return an entry point as a built-in function of Python; calls through ctypes would take several times longer."""
+    definition = _MethodDefinition(name.encode(), engine.get_function_address(name), _METH_FASTCALL, None)
+    # The first argument of the entry point; the function keeps it, and so its own definition and code.
+    context = (np.ndarray, definition, engine)
+    create = ctypes.pythonapi.PyCFunction_NewEx
+    create.argtypes = (ctypes.POINTER(_MethodDefinition), ctypes.py_object, ctypes.py_object)
+    create.restype = ctypes.py_object
+    function: Callable[..., int] = create(definition, context, None)
+    return function
 
 
 @cache
-def _register_c_functions() -> None:
-    """Register the addresses of C library functions that LLVM does not find by itself on some systems."""
+def check_python() -> None:
+    """Raise an InputError if machine code cannot be used with this Python."""
+    names = (*PYTHON_FUNCTIONS, "PyCFunction_NewEx")
+    if ctypes.sizeof(ctypes.c_void_p) != 8 or not all(hasattr(ctypes.pythonapi, name) for name in names):
+        raise InputError(
+            'machine code needs a 64-bit Python with the stable ABI of CPython 3.11; compile with backend="interpreter"'
+        )
+
+
+@cache
+def _register_functions() -> None:
+    """Register the addresses of Python's functions, and of C functions that LLVM does not find on some systems."""
+    check_python()
     llvm = load_llvm()
+    for name in PYTHON_FUNCTIONS:
+        llvm.add_symbol(name, ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value)
     missing = [name for name in ("sin", "cos", *C_FUNCTIONS.values()) if llvm.address_of_symbol(name) is None]
     if missing:
         library = _load_c_library(missing)

@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ytheta.errors import MissingExtraError
-from ytheta.native.codegen import array_access, tiles
+from ytheta.native.codegen import python_abi, tiles
 from ytheta.native.codegen.chunks import emit_chunks
+from ytheta.native.codegen.entry_points import compute_scratch_bytes, emit_entry_points
 from ytheta.native.codegen.layout import Layout
 from ytheta.native.codegen.program import build_program
 from ytheta.native.codegen.simd import C_FUNCTIONS, emit_c_function, emit_declarations
@@ -82,7 +83,8 @@ def emit_module(graph: Graph, *, lanes: int, max_steps: int = MAX_CHUNK_STEPS, t
     return "\n".join(
         [
             emit_declarations(lanes),
-            f"@scratch = constant i64 {layout.section_offsets[-1]}",
+            python_abi.emit_declarations(),
+            f"@scratch = constant i64 {compute_scratch_bytes(layout)}",
             f"@columns = constant i64 {layout.stride}",
             emit_sine_cosine(lanes),
             *(emit_c_function(name, lanes) for name in c_functions),
@@ -90,10 +92,12 @@ def emit_module(graph: Graph, *, lanes: int, max_steps: int = MAX_CHUNK_STEPS, t
             tiles.emit_pack(layout),
             tiles.emit_copy(),
             tiles.emit_unpack(layout),
-            tiles.emit_dense(layout, len(program.chunks)),
-            tiles.emit_block(layout, len(program.chunks)),
-            array_access.emit_checks(layout),
-            tiles.emit_one(layout),
+            tiles.emit_write_dense(layout, len(program.chunks)),
+            tiles.emit_write_block(layout, len(program.chunks)),
+            python_abi.emit_acquire_array(),
+            python_abi.emit_acquire_bytes(),
+            python_abi.emit_release(),
+            emit_entry_points(layout),
             f"attributes #0 = {{ noinline nounwind {options} }}",
             "attributes #1 = { nounwind }",
             f'attributes #2 = {{ noinline nounwind alignstack={8 * lanes} "stackrealign" {options} }}',

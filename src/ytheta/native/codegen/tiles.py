@@ -8,7 +8,6 @@ turns rows of values into the dense array, zeros included. Both transpose square
 
 from __future__ import annotations
 
-from ytheta.native.codegen.array_access import load_data, load_item
 from ytheta.native.codegen.assembly import FunctionBody
 from ytheta.native.codegen.chunks import ARGUMENTS
 from ytheta.native.codegen.layout import Layout
@@ -54,9 +53,13 @@ def emit_pack(layout: Layout) -> str:
     return f"define internal i1 @pack({arrays}i64 %valid, i64 %groups, ptr noalias %to) #0 {{\n{code}\n}}"
 
 
+def list_used_inputs(layout: Layout) -> list[int]:
+    """Return the inputs that have elements."""
+    return [k for k, argument in enumerate(layout.inputs) if argument.size]
+
+
 def _list_packed_inputs(layout: Layout) -> list[int]:
-    """Return the inputs that are neither shared nor empty."""
-    return [k for k, argument in enumerate(layout.inputs) if argument.size and not argument.shared]
+    return [k for k in list_used_inputs(layout) if not layout.inputs[k].shared]
 
 
 def _load_columns(code: FunctionBody, rows: list[str], size: int) -> list[str]:
@@ -165,48 +168,35 @@ def _load_row_offset(code: FunctionBody, entry: str) -> str:
     return code.assign(f"zext i32 {code.assign(f'load i32, ptr {address}, align 4, !invariant.load !0')} to i64")
 
 
-# The arguments of an entry point, one word each. The caller passes only the address of these words, because passing an
-# argument from Python takes as long as the computation of several samples.
-_ARGUMENT_WORDS = ("first", "last", "out", "scratch", "inputs")
+def emit_write_dense(layout: Layout, chunks: int) -> str:
+    """Return ``@write_dense(first, last, out, scratch, arrays of the inputs …)``; its result is true if not finite.
 
-
-def emit_dense(layout: Layout, chunks: int) -> str:
-    """Return ``@dense(address of: first, last, out, scratch, inputs)``.
-
-    It writes to ``out`` the dense arrays of the samples ``first`` to ``last - 1``; the range must not be empty. Its
-    result is 1 if an input is not finite, else 0. ``inputs`` is a tuple of plain arrays (see ``array_access``), and
-    ``out`` is a plain array.
+    It writes to ``out`` the dense arrays of the samples ``first`` to ``last - 1``; the range must not be empty. Inputs
+    without elements are left out. The result is true if a number of an input is not finite.
     """
-    return _emit_entry_point(layout, chunks, dense=True)
+    return _emit_tile_loop(layout, chunks, dense=True)
 
 
-def emit_block(layout: Layout, chunks: int) -> str:
-    """Return ``@block(address of: first, last, out, scratch, inputs)``.
+def emit_write_block(layout: Layout, chunks: int) -> str:
+    """Return ``@write_block(first, last, out, scratch, arrays of the inputs …)``.
 
-    It is like ``@dense``, but ``out`` is the address of a block: value k of sample s is written to
-    ``out[k * stride + s - first]``, with the stride of the layout.
+    It is like ``@write_dense``, but value k of sample s is written to ``out[k * stride + s - first]``, with the stride
+    of the layout.
     """
-    return _emit_entry_point(layout, chunks, dense=False)
+    return _emit_tile_loop(layout, chunks, dense=False)
 
 
-def _emit_entry_point(layout: Layout, chunks: int, *, dense: bool) -> str:
+def _emit_tile_loop(layout: Layout, chunks: int, *, dense: bool) -> str:
     tile, code = layout.tile, FunctionBody(layout.lanes)
     code.emit("entry:")
-    for k, name in enumerate(_ARGUMENT_WORDS):
-        kind = "i64" if name in ("first", "last") else "ptr"
-        code.emit(f"%{name} = load {kind}, ptr {code.compute_address('%words', k)}, align 8")
-    out = load_data(code, "%out") if dense else "%out"
     for name, offset in zip(("shared", "slots", "values"), layout.section_offsets, strict=False):
         code.emit(f"%{name} = getelementptr double, ptr %scratch, i64 {offset}")
     not_finite = "false"
-    arrays: dict[int, str] = {}
-    for k, argument in enumerate(layout.inputs):
-        if argument.size:
-            arrays[k] = load_data(code, load_item(code, "%inputs", k))
-            if argument.shared:
-                to = code.compute_address("%shared", layout.find_shared_offset(k))
-                copy_not_finite = code.assign(f"call i1 @copy(ptr {arrays[k]}, i64 {argument.size}, ptr {to})")
-                not_finite = code.assign(f"or i1 {not_finite}, {copy_not_finite}")
+    for k in list_used_inputs(layout):
+        if layout.inputs[k].shared:
+            to = code.compute_address("%shared", layout.find_shared_offset(k))
+            copy_not_finite = code.assign(f"call i1 @copy(ptr %x{k}, i64 {layout.inputs[k].size}, ptr {to})")
+            not_finite = code.assign(f"or i1 {not_finite}, {copy_not_finite}")
     code.emit(f"br i1 {not_finite}, label %refuse, label %tile")
 
     code.emit("tile:")
@@ -215,13 +205,13 @@ def _emit_entry_point(layout: Layout, chunks: int, *, dense: bool) -> str:
     code.emit(f"%groups = udiv i64 {code.assign(f'add i64 %valid, {layout.lanes - 1}')}, {layout.lanes}")
     not_finite = "false"
     if packed := _list_packed_inputs(layout):
-        rows = [code.compute_address(arrays[k], code.assign(f"mul i64 %s, {layout.inputs[k].size}")) for k in packed]
+        rows = [code.compute_address(f"%x{k}", code.assign(f"mul i64 %s, {layout.inputs[k].size}")) for k in packed]
         pointers = "".join(f"ptr {row}, " for row in rows)
         not_finite = code.assign(f"call i1 @pack({pointers}i64 %valid, i64 %groups, ptr %scratch)")
     code.emit(f"br i1 {not_finite}, label %refuse, label %work")
 
     code.emit("work:")
-    to = "%values" if dense else code.compute_address(out, code.assign("sub i64 %s, %first"))
+    to = "%values" if dense else code.compute_address("%out", code.assign("sub i64 %s, %first"))
     kinds = [argument.split()[0] for argument in ARGUMENTS.split(", ")]
     for number in range(chunks):
         tables = (f"@chunk{number}.constants", "@sine_cosine.constants")
@@ -229,39 +219,15 @@ def _emit_entry_point(layout: Layout, chunks: int, *, dense: bool) -> str:
         arguments = ", ".join(f"{kind} {value}" for kind, value in zip(kinds, values, strict=True))
         code.emit(f"call void @chunk{number}({arguments})")
     if dense and layout.size:
-        to = code.compute_address(out, code.assign(f"mul i64 %s, {layout.size}"))
+        to = code.compute_address("%out", code.assign(f"mul i64 %s, {layout.size}"))
         code.emit(f"call void @unpack(ptr %values, ptr {to}, i64 %valid)")
     code.emit("%s.next = add i64 %s, %valid")
     code.emit("%s.more = icmp ult i64 %s.next, %last")
     code.emit("br i1 %s.more, label %tile, label %accept")
     code.emit("accept:")
-    code.emit("ret i64 0")
+    code.emit("ret i1 false")
     code.emit("refuse:")
-    code.emit("ret i64 1")
-    return f"define i64 @{'dense' if dense else 'block'}(ptr %words) #0 {{\n{code}\n}}"
-
-
-def emit_one(layout: Layout) -> str:
-    """Return ``@one(address of: out, scratch, inputs)``.
-
-    It calls ``@dense`` for one sample and returns its result. If an input does not fit (see ``@fits``), it does not
-    call ``@dense`` and returns 2.
-    """
-    code = FunctionBody(layout.lanes)
-    code.emit("entry:")
-    out, scratch, inputs = (
-        code.assign(f"load i64, ptr {code.compute_address('%words', k)}, align 8") for k in range(3)
-    )
-    code.emit(f"%call = alloca i64, i64 {len(_ARGUMENT_WORDS)}, align 8")
-    addresses = [code.compute_address("%call", k) for k in range(len(_ARGUMENT_WORDS))]
-    for address, word in zip(addresses, ("-1", "0", inputs), strict=False):
-        code.emit(f"store i64 {word}, ptr {address}, align 8")
-    code.emit(f"br i1 {code.assign('call i1 @fits(ptr %call)')}, label %work, label %refuse")
-    code.emit("work:")
-    for address, word in zip(addresses, ("0", "1", out, scratch, inputs), strict=True):
-        code.emit(f"store i64 {word}, ptr {address}, align 8")
-    code.emit("%result = call i64 @dense(ptr %call)")
-    code.emit("ret i64 %result")
-    code.emit("refuse:")
-    code.emit("ret i64 2")
-    return f"define i64 @one(ptr %words) #0 {{\n{code}\n}}"
+    code.emit("ret i1 true")
+    arrays = "".join(f", ptr %x{k}" for k in list_used_inputs(layout))
+    name = "write_dense" if dense else "write_block"
+    return f"define internal i1 @{name}(i64 %first, i64 %last, ptr %out, ptr %scratch{arrays}) #0 {{\n{code}\n}}"

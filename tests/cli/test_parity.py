@@ -1,0 +1,155 @@
+"""Every command is a function of the library: the same names, the same defaults, the same numbers."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import json
+from collections.abc import Callable, Iterator
+from operator import attrgetter
+from typing import Annotated, Any
+
+import pytest
+import typer
+
+import ytheta as yt
+from tests.support.command import ytheta
+from ytheta.cli.app import app
+from ytheta.display import Displayed
+
+# The functions and the settings values that a command passes its options to.
+LIBRARY = {
+    "robots": ("robots",),
+    "inspect": ("inspect", "load"),
+    "base": ("base_parameters", "load"),
+    "simulate": ("simulate", "control.ControllerSettings", "Variation", "load"),
+    "identify": ("identify", "PreparationSettings", "read_log", "load"),
+    "predict": ("predict", "PreparationSettings", "read_log", "load"),
+}
+# Options about files and printing, which have no argument. A result is written by its methods.
+OUTPUT_OPTIONS = ("output", "report", "json", "verbose", "help")
+SPELLED_DIFFERENTLY = {"seed": "rng"}
+NOTHING = (None, "", (), [], {})
+
+
+def list_options(application: typer.Typer) -> Iterator[tuple[str, str, Any]]:
+    """Yield command, name and default of every option and argument of an application."""
+    for command, parameters in typer.main.get_command(application).commands.items():  # type: ignore[attr-defined]
+        for parameter in parameters.params:
+            long_names = [name for name in parameter.opts if name.startswith("--")]
+            name = long_names[0].removeprefix("--").replace("-", "_") if long_names else parameter.name
+            yield command, name, parameter.default
+
+
+def list_arguments(function: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
+    """Yield name and default of every argument of a function or of a settings value."""
+    factories = {
+        field.name: field.default_factory
+        for field in (dataclasses.fields(function) if dataclasses.is_dataclass(function) else ())
+        if field.default_factory is not dataclasses.MISSING
+    }
+    for argument in inspect.signature(function).parameters.values():
+        yield argument.name, factories[argument.name]() if argument.name in factories else argument.default
+
+
+def find_defaults(functions: tuple[str, ...], option: str) -> list[Any]:
+    """Return the defaults of the arguments with this name, its plural, or its opposite if it starts with no_."""
+    arguments = [argument for function in functions for argument in list_arguments(attrgetter(function)(yt))]
+    same = [default for name, default in arguments if name in (option, f"{option}s")]
+    return same + [not default for name, default in arguments if option == f"no_{name}"]
+
+
+def agree(option: Any, argument: Any) -> bool:
+    """Whether two defaults mean the same; words of an option are separated by commas."""
+    if option in NOTHING or option is inspect.Parameter.empty:
+        return argument in NOTHING or argument is inspect.Parameter.empty
+    words = ",".join(argument) if isinstance(argument, tuple) else argument
+    return bool(option == words)
+
+
+def describe_difference(command: str, option: str, default: Any) -> str:
+    """Return how an option differs from the arguments of the library; empty if it does not."""
+    if option in OUTPUT_OPTIONS:
+        return ""
+    defaults = find_defaults(LIBRARY[command], SPELLED_DIFFERENTLY.get(option, option))
+    if not defaults:
+        return f"{command} --{option}: no such argument"
+    if not any(agree(default, argument) for argument in defaults):
+        return f"{command} --{option}: default {default!r} is not {defaults}"
+    return ""
+
+
+@pytest.mark.parametrize("command", LIBRARY)
+def test_options_are_arguments_with_the_same_default(command: str) -> None:
+    differences = [describe_difference(*option) for option in list_options(app) if option[0] == command]
+    assert len(differences) > 0
+    assert [text for text in differences if text] == []
+
+
+def test_every_command_is_compared() -> None:
+    assert {command for command, _, _ in list_options(app)} == set(LIBRARY)
+
+
+def test_a_made_up_option_is_noticed() -> None:
+    other = typer.Typer()
+
+    @other.command()
+    def base(
+        robot: str,
+        magic: Annotated[int, typer.Option()] = 1,
+        method: Annotated[str, typer.Option()] = "qr",
+        rotor_inertia: Annotated[bool, typer.Option("--rotor-inertia")] = False,
+    ) -> None: ...
+
+    @other.command()
+    def robots() -> None: ...
+
+    found = [describe_difference(*option) for option in list_options(other)]
+    assert found == ["", "base --magic: no such argument", "base --method: default 'qr' is not ['auto']", ""]
+
+
+# --- numbers ----------------------------------------------------------------------------------------------------------
+
+Case = tuple[str, Callable[[], Displayed]]
+CASES: list[Case] = [
+    ("robots", yt.robots),
+    ("inspect panda", lambda: yt.inspect(yt.load("panda"))),
+    ("inspect puma560", lambda: yt.inspect(yt.load("puma560"))),
+    ("inspect five-bar", lambda: yt.inspect(yt.load("five-bar"))),
+    (
+        "inspect walker --at q5=0.6 --at q7=1.3",
+        lambda: yt.inspect(yt.load("walker"), at={"q5": 0.6, "q7": 1.3}),
+    ),
+    (
+        "inspect lu-two-link --length l1=0.5 --snap 0",
+        lambda: yt.inspect(yt.load("lu-two-link", snap=0.0, lengths={"l1": 0.5})),
+    ),
+    ("base panda", lambda: yt.base_parameters(yt.load("panda"))),
+    ("base palletiser", lambda: yt.base_parameters(yt.load("palletiser"))),
+    (
+        "base rx90 --rotor-inertia --method qr",
+        lambda: yt.base_parameters(yt.load("rx90"), rotor_inertia=True, method="qr"),
+    ),
+    (
+        "base ur10 --friction viscous,coulomb",
+        lambda: yt.base_parameters(yt.load("ur10"), friction=("viscous", "coulomb")),
+    ),
+]
+
+
+@pytest.mark.parametrize(("command", "call"), CASES, ids=[command for command, _ in CASES])
+def test_the_command_prints_the_value_of_the_function(command: str, call: Callable[[], Displayed]) -> None:
+    value = call()
+    printed = ytheta(*command.split(), "--json")
+    assert printed.returncode == 0, printed.stderr
+    assert json.loads(printed.stdout) == json.loads(json.dumps(value.to_dict()))
+    table = ytheta(*command.split())
+    assert "\n".join(line.rstrip() for line in table.stdout.splitlines()) == str(value)
+    notes = [finding.text for finding in getattr(value, "findings", ())]
+    assert all(text in table.stderr for text in notes)
+
+
+def test_another_robot_prints_something_else() -> None:
+    printed = json.loads(ytheta("base", "lu-two-link", "--json").stdout)
+    assert printed == yt.base_parameters(yt.load("lu-two-link")).to_dict()
+    assert printed != yt.base_parameters(yt.load("lu-two-link", lengths={"l1": 0.6})).to_dict()

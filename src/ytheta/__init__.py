@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ytheta.dynamics.kernels import momentum as momentum
     from ytheta.dynamics.kernels import regressor as regressor
     from ytheta.identifiability.base_parameters import BaseParameters as BaseParameters
+    from ytheta.identifiability.ha import regroup_lagrangian as regroup_lagrangian
     from ytheta.identifiability.registry import base_parameters as base_parameters
     from ytheta.identification.identify import identify as identify
     from ytheta.identification.model_file import read_model as read_model
@@ -101,6 +102,7 @@ _MODULES = {
     "read_model": "ytheta.identification.model_file",
     "reference_from_log": "ytheta.simulation.references.from_log",
     "regressor": "ytheta.dynamics.kernels",
+    "regroup_lagrangian": "ytheta.identifiability.ha",
     "robots": "ytheta.robot.reading.catalog",
     "save_robot": "ytheta.robot.writing.toml",
     "simulate": "ytheta.simulation.simulate",

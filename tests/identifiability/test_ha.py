@@ -118,7 +118,7 @@ def test_gravity_matters() -> None:
     assert len(ha.base_parameters(planar_arm(gravity=(0.0, -9.81, 0.0)))) == 6
     assert len(ha.base_parameters(planar_arm(gravity=(0.0, 0.0, -9.81)))) == 4
     assert len(ha.base_parameters(planar_arm(gravity=(0.0, 0.0, 0.0)))) == 4
-    assert ha.regroup(planar_arm(gravity=(0.0, 0.0, 0.0))).counts == (1, 3)
+    assert ha.regroup_lagrangian(planar_arm(gravity=(0.0, 0.0, 0.0))).counts == (1, 3)
 
 
 def test_axes_that_are_nearly_parallel() -> None:
@@ -130,7 +130,7 @@ def test_axes_that_are_nearly_parallel() -> None:
 def test_accepted_and_refused_robots() -> None:
     assert ha.explain_refusal(ytheta.load("rx90")) is None
     walker = ytheta.load("walker")
-    for function in (ha.regroup, ha.base_parameters):
+    for function in (ha.regroup_lagrangian, ha.base_parameters):
         with pytest.raises(InputError, match=r"'walker' has closed loops.*use method qr"):
             function(walker)
     geared = replace(fork(), couplings=(Coupling("swing", (("turn", 0.5),)),), actuated=())
@@ -138,6 +138,6 @@ def test_accepted_and_refused_robots() -> None:
     assert "no moving joint" in str(ha.explain_refusal(robot_without_joints()))
     unset = replace(ytheta.load("ha-scara"), lengths=(("a1", None), ("a2", 0.4)))
     assert "'a1'; set it with robot.with_lengths, or use method lin" in str(ha.explain_refusal(unset))
-    assert sum(ha.regroup(unset).counts) == 10
+    assert sum(ha.regroup_lagrangian(unset).counts) == 10
     with pytest.raises(UnknownNameError, match=r"no parameter 'link1.mxx'; did you mean 'link1.mx'"):
-        ha.regroup(ytheta.load("rx90"), zero=["link1.mxx"])
+        ha.regroup_lagrangian(ytheta.load("rx90"), zero=["link1.mxx"])

@@ -88,7 +88,7 @@ def equal_as_printed(result: Any, printed: Any) -> bool:
 
 @pytest.fixture(scope="module")
 def scara() -> Regrouping:
-    return ha.regroup(ytheta.load("ha-scara"), zero=SYMMETRIC)
+    return ha.regroup_lagrangian(ytheta.load("ha-scara"), zero=SYMMETRIC)
 
 
 def test_scara_has_six_of_25_terms_and_14_parameters(scara: Regrouping) -> None:
@@ -124,16 +124,16 @@ def test_scara_values_are_those_of_table_1(scara: Regrouping) -> None:
     np.testing.assert_allclose(scara.values, table, rtol=1e-12)  # sums of a dozen products
     without = replace(ytheta.load("ha-scara"), lengths=(("a1", None), ("a2", 0.4)))
     with pytest.raises(UnsetLengthError, match="'a1'"):
-        _ = ha.regroup(without, zero=SYMMETRIC).values
+        _ = ha.regroup_lagrangian(without, zero=SYMMETRIC).values
 
 
 def test_scara_with_any_inertia() -> None:
     """The centres of links 3 and 4 are off their axes: link 4 adds four terms if lengths are unknown, else two."""
-    general = ha.regroup(ytheta.load("ha-scara"))
+    general = ha.regroup_lagrangian(ytheta.load("ha-scara"))
     assert (general.terms, general.counts, general.p) == ((1, 7, 9, 32), (1, 3, 1, 5), 18)
     moments = [a * sympy.Symbol(f"link4.{m}") for a in (a2, a1) for m in ("mx", "my")]
     assert equal_as_printed(general.X[3], [I4, *moments])
-    known = ha.regroup(ytheta.load("ha-scara").numeric)
+    known = ha.regroup_lagrangian(ytheta.load("ha-scara").numeric)
     assert known.counts == (1, 3, 1, 3)
     assert len(ha.base_parameters(ytheta.load("ha-scara"))) == sum(known.counts)
 
@@ -141,7 +141,7 @@ def test_scara_with_any_inertia() -> None:
 def test_squared_sines_must_be_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     """If sin² is kept, there are more terms, and other functions than those printed."""
     monkeypatch.setattr(energy_maps, "multiply_powers", _multiply_without_replacing)
-    expanded = ha.regroup(ytheta.load("ha-scara"), zero=SYMMETRIC)
+    expanded = ha.regroup_lagrangian(ytheta.load("ha-scara"), zero=SYMMETRIC)
     assert sum(expanded.terms) > 25
     assert not equal_as_printed(expanded.F, PRINTED_F)
 
@@ -196,7 +196,7 @@ def torque(robot: Robot, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.n
 def test_model_gives_the_torque(name: str) -> None:
     """(22), rotor inertia and friction included, against Newton-Euler; (23)-(25): zeros below the diagonal."""
     robot = CASES[name]()
-    regrouping = ha.regroup(robot, rotor_inertia=True)
+    regrouping = ha.regroup_lagrangian(robot, rotor_inertia=True)
     q, qd, qdd = states(len(robot.movable), 20)
     U = compile_graph(regrouping.make_graph("differential"), backend="interpreter")(q, qd, qdd)
     tau = torque(robot, q, qd, qdd)
@@ -212,7 +212,7 @@ def test_model_gives_the_torque(name: str) -> None:
 def test_properties_of_the_regrouping(name: str) -> None:
     """(15), (16), (17) and (26): all terms are independent, so that none can be left out."""
     robot = CASES[name]()
-    regrouping = ha.regroup(robot)
+    regrouping = ha.regroup_lagrangian(robot)
     rows = [{(p, powers): float(x) for p, powers, x in c.terms} for row in regrouping.combinations for c in row]
     places = sorted({place for row in rows for place in row})
     X = np.array([[row.get(place, 0.0) for place in places] for row in rows])
@@ -236,7 +236,7 @@ def test_properties_of_the_regrouping(name: str) -> None:
 def test_integral_form(name: str) -> None:
     """(36) without accelerations, along a smooth motion whose rates keep their signs, by Gauss quadrature."""
     robot = CASES[name]()
-    regrouping = ha.regroup(robot, rotor_inertia=True)
+    regrouping = ha.regroup_lagrangian(robot, rotor_inertia=True)
     k = np.arange(1.0, len(robot.movable) + 1.0)
     signs = (-1.0) ** k
 
@@ -266,7 +266,7 @@ def test_integral_form(name: str) -> None:
 
 def test_model_in_machine_code() -> None:
     robot = ytheta.load("lu-puma4")
-    regrouping = ha.regroup(robot)
+    regrouping = ha.regroup_lagrangian(robot)
     q, qd, qdd = states(4, 50)
     U = compile_graph(regrouping.make_graph("differential"))(q, qd, qdd)
     np.testing.assert_allclose(U @ regrouping.values, torque(robot, q, qd, qdd), rtol=1e-9, atol=1e-9)
@@ -280,7 +280,7 @@ def test_the_expanded_lagrangian_and_the_recursion_agree(name: str) -> None:
     """Regrouping and the recursion without the expanded Lagrangian find the same combinations."""
     robot = (CASES[name]() if name in CASES else ytheta.load(name)).numeric
     for rotors in (False, True):
-        regrouping = ha.regroup(robot, rotor_inertia=rotors)
+        regrouping = ha.regroup_lagrangian(robot, rotor_inertia=rotors)
         base = ha.base_parameters(robot, rotor_inertia=rotors)
         X = np.zeros((sum(regrouping.counts), len(robot.parameter_names)))
         for row, combination in zip(X, (c for level in regrouping.combinations for c in level), strict=True):
@@ -302,12 +302,12 @@ def test_lengths_may_have_any_name() -> None:
 
     joints = tuple(replace(joint, seat=rename(joint.seat)) for joint in scara.joints)
     renamed = replace(scara, joints=joints, lengths=tuple((names[old], value) for old, value in scara.lengths))
-    assert ha.regroup(renamed).counts == ha.regroup(scara).counts
-    np.testing.assert_array_equal(ha.regroup(renamed).values, ha.regroup(scara).values)
+    assert ha.regroup_lagrangian(renamed).counts == ha.regroup_lagrangian(scara).counts
+    np.testing.assert_array_equal(ha.regroup_lagrangian(renamed).values, ha.regroup_lagrangian(scara).values)
 
 
 def test_regrouping_in_frames_that_hide_the_axes() -> None:
     """The sum of three angles is zero, but about 1e-12 after each angle is converted to a rational one."""
     with pytest.raises(InputError, match=r"terms would remain, although \d+ are enough; regroup ytheta.to_modified_dh"):
-        ha.regroup(arm_with_slides(0.7, -0.3, -0.4))
-    assert sum(ha.regroup(arm_with_slides(0.7, -0.7)).counts) == 7
+        ha.regroup_lagrangian(arm_with_slides(0.7, -0.3, -0.4))
+    assert sum(ha.regroup_lagrangian(arm_with_slides(0.7, -0.7)).counts) == 7

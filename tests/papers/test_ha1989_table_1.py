@@ -39,7 +39,7 @@ def evaluate_printed_regressor(q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -
 def test_table_1_without_measurement_errors(name: str) -> None:
     """From torques of the printed model, the estimators find the values of the table; the description has no masses."""
     scara = ytheta.load("ha-scara")
-    grouped = ha.regroup(scara, zero=SYMMETRIC)
+    grouped = ha.regroup_lagrangian(scara, zero=SYMMETRIC)
     massless = scara.with_inertias({link.name: Inertia() for link in scara.links})
     base = ytheta.base_parameters(massless, friction=("viscous", "coulomb"))
     motion = smooth_motion(4, 400)

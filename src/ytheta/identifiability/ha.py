@@ -1,7 +1,7 @@
 """Regrouping of the Lagrangian, after Ha, Ko and Kwon: minimal model parameters, with and without known geometry.
 
 Identity      L(q, qd) = sum_i F_i(q_1..q_i, qd_1..qd_i)ᵀ X_i up to a constant. All F_ij are linearly independent over
-              the reals, and so are all X_ij. In ``regroup``, X depends on parameters and unknown lengths. In
+              the reals, and so are all X_ij. In ``regroup_lagrangian``, X depends on parameters and unknown lengths. In
               ``base_parameters``, all lengths are numbers, and X = K theta
 Reference     [ha1989] sec. II, (12)-(20), steps 1 and 2; sec. III for the SCARA arm
 Accepts       trees of revolute and prismatic joints with any axes; loads; any gravity; rotor inertia. Not: loops,
@@ -25,16 +25,13 @@ Differs from  the paper in:
               - ``base_parameters`` does not expand the Lagrangian: ``energy_span`` finds the same rank joint by joint.
 Exactness     Ranks of rational matrices are found by elimination, without sampling and without a tolerance.
               ``exact.geometry`` rounds angles and lengths to rational numbers, within 2e-12. Only the last step, from
-              the rational basis to K, uses floats. ``regroup`` works in the link frames of the robot description. In
-              these frames, parallel, perpendicular or intersecting axes are detected if only quarter turns and zeros
-              are involved, as in Denavit-Hartenberg tables, or only one frame. If such axes are not detected, p is too
-              large; ``regroup`` then raises an error, provided that all lengths are known.
-Run time      Measured on one core. ``base_parameters``: RX90, PUMA 560, UR10, Panda 0.05 s each, 7 joints at general
-              angles 0.2 s, a humanoid with 29 joints 1-2 s. This time depends on the number of joints, not on the
-              number of functions. ``regroup``: RX90 (1083 terms -> 36) 0.1 s, Panda (4705 -> 43) 0.2 s; with all
-              lengths unknown UR10 (7 lengths, 1439 -> 56) 0.3 s, Panda (6, 4705 -> 71) 0.5 s. With general angles
-              everywhere, all functions appear: 4 joints 0.3 s, 5 joints 2.4 s, 6 joints (12474 -> 38) 13 s. U is an
-              expanded polynomial: making its graph takes 1 s for RX90 (17 000 operations), 6 s for a Panda (93 000).
+              the rational basis to K, uses floats. ``regroup_lagrangian`` works in the link frames of the robot
+              description. In these frames, parallel, perpendicular or intersecting axes are detected if only quarter
+              turns and zeros are involved, as in Denavit-Hartenberg tables, or only one frame. If such axes are not
+              detected, p is too large; ``regroup_lagrangian`` then raises an error, provided that all lengths are known.
+Cost          ``base_parameters`` grows with the number of joints, not with the number of functions.
+              ``regroup_lagrangian`` expands the Lagrangian; with general angles everywhere, its run time grows
+              by a factor of five to eight per joint.
 """
 
 from __future__ import annotations
@@ -130,7 +127,7 @@ def _reduce(
 # --- unknown geometry -------------------------------------------------------------------------------------------------
 
 
-def regroup(robot: Robot, *, zero: Collection[str] = (), rotor_inertia: bool = False) -> Regrouping:
+def regroup_lagrangian(robot: Robot, *, zero: Collection[str] = (), rotor_inertia: bool = False) -> Regrouping:
     """Return the regrouped Lagrangian; symbolic lengths count as unknown even if they have values.
 
     ``zero``: names of link parameters that are known to be zero, for example by symmetry; these are left out.

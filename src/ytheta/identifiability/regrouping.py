@@ -53,15 +53,27 @@ class Combination:
         return total
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Regrouping:
-    """A regrouped Lagrangian; see the module docstring. ``terms``: the number n_i of terms of (12) for each body."""
+    """A regrouped Lagrangian; see the module docstring.
+
+    Attributes
+    ----------
+    robot         the robot
+    ring          the polynomials in sines and cosines of which the functions consist
+    functions     F_ij: functions of the motion, for each joint
+    combinations  X_ij: combinations of standard parameters and unknown lengths, for each joint
+    terms         the number n_i of terms of (12) for each body
+    """
 
     robot: Robot
     ring: TrigonometricRing
     functions: tuple[tuple[Function, ...], ...]
     combinations: tuple[tuple[Combination, ...], ...]
     terms: tuple[int, ...]
+
+    def __repr__(self) -> str:
+        return f"Regrouping({self.p} model parameters of {self.robot.name!r}, {sum(self.terms)} terms before)"
 
     @property
     def counts(self) -> tuple[int, ...]:

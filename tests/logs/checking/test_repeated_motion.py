@@ -11,7 +11,7 @@ import pytest
 import ytheta
 from tests.support.log_files import load_shared_robot, make_log
 from ytheta.errors import InputError
-from ytheta.logs.checking.repeated_motion import find_repeated_motion
+from ytheta.logs.checking.repeated_motion import _correlate, find_repeated_motion
 from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.log import Log
 from ytheta.logs.reading.read import read_log
@@ -46,6 +46,16 @@ def test_repeated_motion_is_recognised() -> None:
     finding = find_repeated_motion(late, CLEAN)
     assert finding is not None
     assert "starting 4.99 s before it" in finding.text
+
+
+@pytest.mark.parametrize(("first", "second"), [(1, 1), (7, 5), (5, 7), (64, 65), (300, 20)])
+def test_the_correlation_is_that_of_its_definition(first: int, second: int) -> None:
+    rng = np.random.default_rng(first)
+    a, b = rng.normal(size=(first, 3)), rng.normal(size=(second, 3))
+    expected = sum(np.correlate(a[:, k], b[:, k], mode="full") for k in range(3))
+    np.testing.assert_allclose(_correlate(a, b), expected, rtol=0.0, atol=1e-12)
+    if first != second:  # the twin: the shifts are not symmetric
+        assert np.abs(_correlate(b, a) - expected).max() > 1e-3
 
 
 def test_other_motions_are_not_repetitions() -> None:

@@ -27,8 +27,6 @@ MIN_MOTION_SHARE = 0.5
 
 def find_repeated_motion(first: Log, second: Log) -> Finding | None:
     """Return a warning if both logs contain the same motion, possibly shifted in time; otherwise None."""
-    from scipy.signal import correlate  # slow to import
-
     if first.joints != second.joints:
         raise InputError(
             f"{first.source or 'the first log'} and {second.source or 'the second log'} have different joints; "
@@ -44,12 +42,12 @@ def find_repeated_motion(first: Log, second: Log) -> Finding | None:
     centre = a.mean(axis=0)
     a, b = a - centre, b - centre
     shifts = np.arange(-(len(b) - 1), len(a))  # row k of b is compared with row k + shift of a
-    cross = sum(correlate(a[:, k], b[:, k], mode="full", method="fft") for k in range(a.shape[1]))
+    cross = _correlate(a, b)
     start, stop = np.maximum(shifts, 0), np.minimum(shifts + len(b), len(a))
     overlap = stop - start
     squares_a = _compute_sums_of_squares(a, start, stop)
     squares_b = _compute_sums_of_squares(b, start - shifts, stop - shifts)
-    difference = np.maximum(squares_a + squares_b - 2.0 * np.asarray(cross), 0.0) / overlap
+    difference = np.maximum(squares_a + squares_b - 2.0 * cross, 0.0) / overlap
     size = float(np.mean(np.sum(a * a, axis=1)))
     resting = squares_a / overlap < MIN_MOTION_SHARE * size
     difference[(overlap < min_overlap) | resting] = np.inf
@@ -88,6 +86,14 @@ def _resample(log: Log, step: float) -> SamplesByJoint:
     """Return the positions at equal time steps from the first row."""
     grid = np.arange(log.t[0], log.t[-1], step)
     return np.stack([np.interp(grid, log.t, log.q[:, k]) for k in range(log.q.shape[1])], axis=1)
+
+
+def _correlate(a: SamplesByJoint, b: Float[np.ndarray, "others joints"]) -> Float[np.ndarray, "shifts"]:
+    """Return for each shift the sum over joints and rows k of a[k + shift] * b[k]; the first shift is 1 - len(b)."""
+    count = len(a) + len(b) - 1
+    size = 1 << (count - 1).bit_length()  # padded with zeros, so that the two ends do not overlap
+    spectrum = np.fft.rfft(a, size, axis=0) * np.fft.rfft(b[::-1], size, axis=0)
+    return np.fft.irfft(spectrum.sum(axis=1), size)[:count]
 
 
 def _compute_sums_of_squares(

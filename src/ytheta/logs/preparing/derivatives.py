@@ -3,11 +3,11 @@
 Central      A low-pass, then seven-point differences of sixth order. At one twelfth of the sampling rate, three-point
              differences attenuate the derivative by 4 %, seven-point differences by 0.01 %.
 Spline       The quintic smoothing spline s on a uniform grid minimises sum |y - s|^2 + weight * integral |s'''|^2. Its
-             B-spline coefficients are y filtered by 1 / (B(z) + weight * (2 - z - 1/z)^3). This filter is applied as a
-             recursive filter forward and backward; a banded solver would take forty times as long. The weight is chosen
-             such that the spline, like the low-pass, halves the amplitude at the cut-off. The gain of the spline is
-             1 / (1 + (f / cutoff)^6); that of the low-pass has the exponent 8 and falls faster. A cubic spline would
-             leave white noise in the accelerations.
+             B-spline coefficients are y filtered by 1 / (B(z) + weight * (2 - z - 1/z)^3). ``zero_phase`` applies this
+             filter; a banded solver would take forty times as long. The weight is chosen such that the spline, like
+             the low-pass, halves the amplitude at the cut-off. The gain of the spline is 1 / (1 + (f / cutoff)^6);
+             that of the low-pass has the exponent 8 and falls faster. A cubic spline would leave white noise in the
+             accelerations.
 Decimation   Derivatives are computed only at the samples that are kept.
 
 Reference    [unser1993] B-spline signal processing, part II; [woltring1986] on quintic splines for accelerations.
@@ -27,11 +27,9 @@ from ytheta.logs.preparing.filters import (
     MEMORY_DECAY,
     SETTLING_DECAY,
     Lowpass,
-    compute_decay_length,
-    extend_by_reflection,
-    filter_both_ways,
 )
-from ytheta.shapes import ChannelsByKept, ChannelsBySample, FilterSections
+from ytheta.logs.preparing.zero_phase import ZeroPhaseFilter, extend_by_reflection
+from ytheta.shapes import ChannelsByKept, ChannelsBySample
 
 Stencil = tuple[float, ...]  # weights of neighbouring samples in chronological order
 
@@ -103,35 +101,32 @@ class SmoothingSpline:
         return response / (2.0 - 2.0 * math.cos(angle)) ** ((self.degree + 1) // 2)
 
     @cached_property
-    def sections(self) -> FilterSections:
-        """The stable factor of 1 / (B + weight * (2 - z - 1/z)^m), with gain 1 at frequency zero."""
-        from scipy.signal import zpk2sos  # slow to import
-
-        # The denominator is a polynomial in x = 2 - z - 1/z; its small roots correspond to poles close to z = 1. The
-        # roots in x are accurate. At low cut-offs, roots computed in z would lose all significant digits.
-        if self.degree == 5:  # B5 = 1 - x/4 + x^2/120
-            in_x = np.roots([self.weight, 1.0 / 120.0, -0.25, 1.0])
-        else:  # B3 = 1 - x/6
-            in_x = np.roots([self.weight, -1.0 / 6.0, 1.0])
-        middle = 1.0 - in_x.astype(complex) / 2.0  # z + 1/z = 2·middle
-        offset = np.sqrt(-in_x.astype(complex)) * np.sqrt(1.0 - in_x / 4.0)  # sqrt(middle^2 - 1) without cancellation
-        poles = np.where(np.abs(middle - offset) < 1.0, middle - offset, middle + offset)
-        gain = float(np.real(np.prod(1.0 - poles)))
-        return np.asarray(zpk2sos(np.zeros(len(poles)), poles, gain))
+    def filter(self) -> ZeroPhaseFilter:
+        """The filter 1 / Q(x) with x = 2 - z - 1/z and Q = B + weight * x^m."""
+        # The roots in x are accurate. At low cut-offs, roots computed in z would lose all significant digits.
+        b = (1.0 / 120.0, -0.25, 1.0) if self.degree == 5 else (-1.0 / 6.0, 1.0)  # B5 and B3 as polynomials in x
+        x = np.roots([self.weight, *b]).astype(complex)
+        x = x[x.imag >= 0.0]  # one of each conjugate pair
+        middle = 1.0 - x / 2.0  # z + 1/z = 2·middle
+        offset = np.sqrt(-x) * np.sqrt(1.0 - x / 4.0)  # sqrt(middle^2 - 1) without cancellation; z = middle ± offset
+        offset = np.where(np.abs(middle - offset) < 1.0, offset, -offset)
+        slope = np.polyval(np.polyder([self.weight, *b]), x)
+        pairs = np.where(x.imag > 0.0, 2.0, 1.0)
+        return ZeroPhaseFilter(poles=middle - offset, weights=pairs / (2.0 * offset * slope))
 
     @property
     def memory(self) -> int:
         """Margin of a piece in samples."""
-        return compute_decay_length(self.sections, MEMORY_DECAY) + self.degree
+        return self.filter.compute_decay_length(MEMORY_DECAY) + self.degree
 
     @property
     def settling(self) -> int:
         """Number of samples to trim at each end of a segment."""
-        return compute_decay_length(self.sections, SETTLING_DECAY)
+        return self.filter.compute_decay_length(SETTLING_DECAY)
 
     def smooth(self, signal: ChannelsBySample) -> ChannelsBySample:
         """Return the B-spline coefficients, which are the input of ``differentiate``."""
-        return filter_both_ways(self.sections, signal, self.memory)
+        return self.filter.apply(signal, self.memory)
 
     def differentiate(self, smoothed: ChannelsBySample, order: int, kept: slice) -> ChannelsByKept:
         """Return value (order 0), velocity (1) or acceleration (2) of the spline at the samples ``kept``."""
@@ -156,7 +151,7 @@ def _apply_stencil(signal: ChannelsBySample, stencil: Stencil, kept: slice) -> C
     count = signal.shape[1]
     start, stop, step = kept.indices(count)
     if half and (start < half or stop > count - half):
-        signal = extend_by_reflection(signal, half)
+        signal = extend_by_reflection(signal, half, half)
         start, stop = start + half, stop + half
     # Neighbours at equal distance are combined first, so that antisymmetric stencils give exactly zero for constants.
     sign = 1.0 if stencil[0] == stencil[-1] else -1.0

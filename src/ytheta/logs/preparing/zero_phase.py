@@ -1,0 +1,121 @@
+"""Zero-phase recursive filters, given by the modes of their impulse response.
+
+Identity      y_k = sum_l g(l) x_(k+l)    with    g(l) = d [l = 0] + Re sum_i c_i p_i^|l|
+Notation      code      symbol   meaning
+              poles     p_i      poles inside the unit circle; one of each conjugate pair
+              weights   c_i      weights of the modes; doubled for a conjugate pair
+              direct    d        part of the output that is proportional to the input
+              past      s_i      sum_(l >= 1) p_i^(l-1) x_(k-l), at the first sample k of a block
+              future    r_i      sum_(l >= 0) p_i^l x_(k+l), at the first sample k after a block
+
+Blocks        The signal is cut into blocks. The output in a block is a matrix product of the samples in the block, plus
+              one of ``past`` and ``future``, which contain the effect of all other samples. From block to block, past
+              and future of a mode are multiplied by p^BLOCK, and the sums of the block are added. This recursion is
+              evaluated by doubling: after step n, every state contains the sums of 2^n blocks. NumPy then does all
+              work on whole arrays, which is as fast as a compiled loop over the samples.
+Rounding      Unlike a cascade of second-order sections, whose rounding errors grow with (rate / cutoff)^2, the modes
+              keep the errors near those of one addition per sample.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ytheta.shapes import ChannelsBySample, Float, Shaped
+
+BLOCK = 64  # samples
+MAX_FILTERED_SAMPLES = 2**17  # total number of samples of the channels that are filtered together; 1 MB
+MIN_EFFECT = 1e-17  # factor; the effect of samples that are so far away that their effect is smaller is left out
+
+
+@dataclass(frozen=True, eq=False)
+class ZeroPhaseFilter:
+    """A filter that is symmetric in time; the module docstring defines its poles, weights and direct part."""
+
+    poles: Shaped[np.ndarray, "modes"]
+    weights: Shaped[np.ndarray, "modes"]
+    direct: float = 0.0
+
+    def compute_decay_length(self, fraction: float) -> int:
+        """Return the number of samples after which the slowest mode has decayed to ``fraction``."""
+        radius = float(np.abs(self.poles).max())
+        return max(1, math.ceil(math.log(fraction) / math.log(radius))) if 0.0 < radius < 1.0 else 1
+
+    def apply(self, signal: ChannelsBySample, reach: int) -> ChannelsBySample:
+        """Return the filtered signal; it is extended by ``reach`` reflected samples at each end, then by constants."""
+        channels, samples = signal.shape
+        filtered = np.empty((channels, samples))
+        group = max(1, MAX_FILTERED_SAMPLES // max(1, samples))
+        for k in range(0, channels, group):
+            filtered[k : k + group] = self._filter(signal[k : k + group], reach)
+        return filtered
+
+    def _filter(self, signal: ChannelsBySample, reach: int) -> ChannelsBySample:
+        (channels, samples), modes = signal.shape, len(self.poles)
+        count = -(-samples // BLOCK)
+        missing = count * BLOCK - samples
+        before = extend_by_reflection(signal[:, : reach + 1], reach, 0)[:, :reach]
+        after = extend_by_reflection(signal[:, -(reach + 1) :], 0, reach)[:, -reach:]
+        after = np.pad(after, ((0, 0), (0, missing)), mode="edge")
+        blocks = np.concatenate([signal, after[:, :missing]], axis=1).reshape(-1, BLOCK)
+        sums = (blocks @ _to_real(self._summing)).view(complex).reshape(channels, count, 2 * modes)
+        past = np.concatenate([self._sum_end(before[:, ::-1])[:, np.newaxis], sums[:, :-1, :modes]], axis=1)
+        future = np.concatenate([sums[:, 1:, modes:], self._sum_end(after[:, missing:])[:, np.newaxis]], axis=1)
+        distance, factor = 1, self.poles**BLOCK
+        while distance < count and np.abs(factor).max() > MIN_EFFECT:
+            past[:, distance:] += factor * past[:, :-distance]
+            future[:, :-distance] += factor * future[:, distance:]
+            distance, factor = 2 * distance, factor * factor
+        states = np.concatenate([past, future], axis=2).reshape(-1, 2 * modes)
+        filtered = blocks @ self._response
+        filtered += states.view(float) @ _to_real(self._state_response.conj()).T
+        return filtered.reshape(channels, -1)[:, :samples]
+
+    def _sum_end(self, samples: Float[np.ndarray, "channels reach"]) -> Shaped[np.ndarray, "channels modes"]:
+        """Return the past of the first block, or the future of the last; ``samples`` start next to that block."""
+        channels, reach = samples.shape
+        count = -(-reach // BLOCK)
+        blocks = np.pad(samples, ((0, 0), (0, count * BLOCK - reach)), mode="edge").reshape(-1, BLOCK)
+        sums = (blocks @ _to_real(self._powers)).view(complex).reshape(channels, count, -1)
+        factors = self.poles ** (BLOCK * np.arange(count + 1)[:, np.newaxis])
+        constant = samples[:, -1:] * (factors[-1] / (1.0 - self.poles))
+        return np.asarray((sums * factors[:-1]).sum(axis=1) + constant)
+
+    @cached_property
+    def _powers(self) -> Shaped[np.ndarray, "block modes"]:
+        return self.poles ** np.arange(BLOCK)[:, np.newaxis]
+
+    @property
+    def _summing(self) -> Shaped[np.ndarray, "block states"]:
+        """Weights of the samples of a block in its sums: past of the next block, future of the block before."""
+        return np.concatenate([self._powers[::-1], self._powers], axis=1)
+
+    @property
+    def _state_response(self) -> Shaped[np.ndarray, "block states"]:
+        """Complex weights of past and future in the samples of a block, of which the real part counts."""
+        ahead = self.weights * self.poles * self._powers
+        return np.concatenate([ahead, ahead[::-1]], axis=1)
+
+    @cached_property
+    def _response(self) -> Float[np.ndarray, "block block"]:
+        """Weights of the samples of a block in its output."""
+        response = np.real(self._powers @ self.weights)
+        response[0] += self.direct
+        number = np.arange(BLOCK)
+        return response[np.abs(number[:, np.newaxis] - number)]
+
+
+def extend_by_reflection(signal: ChannelsBySample, before: int, after: int) -> Float[np.ndarray, "channels extended"]:
+    """Extend a signal at its ends by point reflection, repeatedly if the signal is short."""
+    if signal.shape[1] < 2:
+        return np.pad(signal, ((0, 0), (before, after)), mode="edge")
+    return np.pad(signal, ((0, 0), (before, after)), mode="reflect", reflect_type="odd")
+
+
+def _to_real(matrix: Shaped[np.ndarray, "rows columns"]) -> Float[np.ndarray, "rows real_columns"]:
+    """Return real and imaginary parts of complex columns as pairs of columns."""
+    return np.ascontiguousarray(matrix).view(float)

@@ -85,7 +85,6 @@ def identify(
     repetitions = tuple(find_repetitions(fit_logs, validation_logs))
     report_stage("choosing the low-pass")
     preparations, validation_preparations = choose_preparations(fit_logs, validation_logs, settings)
-    robot = with_smooth_friction(robot, fit_logs)
     report_stage("finding the base parameters")
     if parameters:
         base = base_parameters(robot, parameters=parameters)
@@ -93,7 +92,9 @@ def identify(
         base = base_parameters(robot, rotor_inertia=rotor_inertia, friction=kinds)
     if not len(base):
         raise InputError(f"robot {robot.name!r}: no parameter has any effect on its torques; nothing can be identified")
-    directions, known, differential = make_drive_directions(robot), KnownTorque(base), Differential(base, speeds)
+    # The speeds of smooth friction depend on the logs. Kernels do not contain them, so that logs share kernels.
+    smooth_robot = with_smooth_friction(robot, fit_logs)
+    directions, known, differential = make_drive_directions(smooth_robot), KnownTorque(base), Differential(base, speeds)
     held_joints = find_held_joints(robot, fit_logs)
     sources: tuple[Source, ...] = tuple(LogSource(each, directions, held_joints) for each in preparations)
     equation_form = create_form(form, base, min_speed=speeds)
@@ -131,7 +132,7 @@ def identify(
     autocorrelation_time = None
     if form != "differential":
         autocorrelation_time = compute_equation_autocorrelation_time(problem, estimate.beta)
-    equations = problem.normal_equations()
+    equations, base = problem.normal_equations(), replace(base, robot=smooth_robot)
     return Identification(base, estimate, equations, fit, validation, origin, findings, autocorrelation_time)
 
 

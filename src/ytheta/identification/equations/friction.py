@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ytheta.dynamics.kernels import regressor
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.drive_directions import DriveDirections
@@ -92,7 +91,7 @@ def find_friction_entries(base: BaseParameters, indices: Sequence[Int[np.ndarray
 
 
 def _compute_velocity_ratios(robot: Robot) -> Float[np.ndarray, "drives joints"]:
-    """Return all drive velocities per unit velocity of each coordinate; they equal the columns of the drive offsets."""
-    offsets = [f"{name}{OFFSET}" for name in robot.moving]
-    zeros = np.zeros((1, len(robot.actuated)))
-    return np.ascontiguousarray(regressor(robot, parameters=offsets, backend="interpreter")(zeros, zeros, zeros)[0].T)
+    """Return all drive velocities per unit velocity of each coordinate, for a robot without loops."""
+    assert not robot.loops
+    (joints, _), (motors, _) = robot.coupling_map, robot.motor_map
+    return np.concatenate([joints, motors])

@@ -10,10 +10,13 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
+import ytheta as yt
 from tests.support.command import process, refused, ytheta
+from ytheta.cli.app import COMMANDS
 
 
 def test_the_installed_command(tmp_path: Path) -> None:
@@ -29,7 +32,9 @@ def test_the_installed_command(tmp_path: Path) -> None:
 # --- width, pipes, disks, interrupts ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("arguments", [("inspect", "panda"), ("inspect", "panda", "--json"), ("--help",)])
+@pytest.mark.parametrize(
+    "arguments", [("inspect", "panda"), ("inspect", "panda", "--json"), ("--help",), ("--version",)]
+)
 def test_a_closed_pipe_is_not_an_error(arguments: tuple[str, ...]) -> None:
     command, environment = process(*arguments)
     read, write = os.pipe()
@@ -68,12 +73,67 @@ def test_an_interrupt_prints_one_line() -> None:
     assert (running.returncode, err) == (130, b"interrupted\n")
 
 
-def test_wrong_usage_exits_with_2() -> None:
-    for arguments in (["inspect"], ["inspekt", "panda"], ["inspect", "panda", "--snap", "-1"]):
-        assert ytheta(*arguments).returncode == 2
-    assert "Missing argument 'ROBOT'; see ytheta inspect --help" in refused("inspect")
+# Arguments that each command needs, with names of files that need not exist.
+ARGUMENTS = {
+    "robots": (),
+    "inspect": ("panda",),
+    "base": ("panda",),
+    "simulate": ("panda",),
+    "identify": ("panda", "none.csv"),
+    "predict": ("panda", "none.csv"),
+}
+
+
+@pytest.mark.parametrize("command", ARGUMENTS)
+def test_wrong_usage_is_one_sentence(command: str) -> None:
+    arguments = ARGUMENTS[command]
+    place = f"; see ytheta {command} --help"
+    assert refused(command, *arguments, "--xyz") == f"error: No such option: --xyz{place}"
+    misspelled = refused(command, *arguments, "--jsn")
+    assert misspelled.startswith("error: No such option: --jsn")
+    assert "--json" in misspelled
+    assert misspelled.endswith(place)
+    if arguments:
+        missing = refused(command, *arguments[:-1])
+        assert missing.startswith("error: Missing argument '")
+        assert missing.endswith(place)
+        assert refused(command, *arguments, "--snap", "wide").startswith("error: Invalid value for '--snap': ")
+        assert "there is no robot 'pandas' in the catalog" in refused(command, "pandas", *arguments[1:])
+
+
+def test_every_command_is_tried() -> None:
+    assert set(ARGUMENTS) == set(COMMANDS)
+
+
+def test_wrong_usage_without_a_command() -> None:
+    assert refused("inspekt", "panda") == "error: No such command 'inspekt'. Did you mean 'inspect'?; see ytheta --help"
+    assert refused("--colour") == "error: No such option: --colour; see ytheta --help"
     assert "the tolerance 0.3 for rounded angles (snap) must be between" in refused("inspect", "ur10", "--snap", "0.3")
+
+
+def test_no_arguments_are_a_request_for_help() -> None:
+    assert ytheta().stdout == ytheta("--help").stdout
     assert "Usage: ytheta" in ytheta().stdout
+    assert ytheta().returncode == 0
+
+
+def test_the_version() -> None:
+    result = ytheta("--version")
+    assert (result.returncode, result.stdout, result.stderr) == (0, f"{yt.__version__}\n", "")
+
+
+def test_a_bug_is_not_bad_input() -> None:
+    """Only errors of usage and of ytheta are sentences with exit code 2."""
+    with mock.patch("ytheta.cli.robots.print_value", side_effect=ZeroDivisionError("by zero")):
+        result = ytheta("robots")
+    assert (result.returncode, result.stdout) == (70, "")
+    assert result.stderr.startswith("internal error: ZeroDivisionError: by zero; please report it")
+
+
+def test_an_interrupt_inside_a_command_is_an_interrupt() -> None:
+    with mock.patch("ytheta.cli.robots.print_value", side_effect=KeyboardInterrupt):
+        result = ytheta("robots")
+    assert (result.returncode, result.stdout, result.stderr) == (130, "", "interrupted\n")
 
 
 def test_help_has_an_example() -> None:
@@ -83,4 +143,3 @@ def test_help_has_an_example() -> None:
         shown = re.search(rf"Example: ytheta ({command}[^\n,]*)", text)
         assert shown is not None, text
         assert ytheta(*shown[1].split()).returncode == 0
-    assert "0.1.0" in ytheta("--version").stdout

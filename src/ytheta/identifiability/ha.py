@@ -28,7 +28,7 @@ Exactness     Ranks of rational matrices are found by elimination, without sampl
               the rational basis to K, uses floats. ``regroup_lagrangian`` works in the link frames of the robot
               description. In these frames, parallel, perpendicular or intersecting axes are detected if only quarter
               turns and zeros are involved, as in Denavit-Hartenberg tables, or only one frame. If such axes are not
-              detected, p is too large; ``regroup_lagrangian`` then raises an error, provided that all lengths are known.
+              detected, p is too large; ``regroup_lagrangian`` then raises an error if all lengths are known.
 Cost          ``base_parameters`` grows with the number of joints, not with the number of functions.
               ``regroup_lagrangian`` expands the Lagrangian; with general angles everywhere, its run time grows
               by a factor of five to eight per joint.

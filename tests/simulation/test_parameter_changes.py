@@ -22,7 +22,9 @@ PERIOD = 1e-3
 def test_changes_are_grouped_by_instant() -> None:
     load = Inertia.point_mass(2.0, (0.0, 0.0, 0.5))
     names = ["link.m", *(f"load.{p}" for p in ("m", "mz", "mx", "my", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz"))]
-    changes = group_by_instant([ParameterChange(0.0105, {"link.m": 3.0}), grasp(0.01, load)], PERIOD, names, 100)
+    changes = group_by_instant(
+        [ParameterChange(0.0105, {"link.m": 3.0}), grasp(load, 0.01, name="load").change], PERIOD, names, 100
+    )
     assert sorted(changes) == [10, 11]
     theta = np.zeros((2, len(names)))
     apply_changes(theta, changes[10])
@@ -56,7 +58,9 @@ def test_a_load_is_grasped() -> None:
     q, qd = sample_starts(robot, 2, spread=0.0)
     reference = swing(robot, size=0.2)
     load = Inertia.point_mass(3.0, (0.0, 0.0, 0.1))
-    grasped = loop.run(loop.init(q, qd), reference, 0.4, parameter_changes=[grasp(0.1, load)], every=1)
+    grasped = loop.run(
+        loop.init(q, qd), reference, 0.4, parameter_changes=[grasp(load, 0.1, name="load").change], every=1
+    )
     empty = loop.run(loop.init(q, qd), reference, 0.4, every=1)
     assert grasped.finished.all()
     difference = np.abs(grasped.q - empty.q).max(axis=(0, 2))
@@ -64,10 +68,12 @@ def test_a_load_is_grasped() -> None:
     assert difference[102] > 0.0
     assert grasped.final_estimate[0, 0] > empty.final_estimate[0, 0] + 0.1
     plain = PlainLoop(plant=OwnPlant.of(robot), controller=controller)
-    slow = plain.run(q[0], qd[0], reference, 0.4, parameter_changes=[grasp(0.1, load)], every=1)
+    slow = plain.run(q[0], qd[0], reference, 0.4, parameter_changes=[grasp(load, 0.1, name="load").change], every=1)
     np.testing.assert_allclose(grasped.q[0], slow.q[0], rtol=0.0, atol=1e-9)
     mujoco_loop = PlainLoop(plant=MujocoPlant(robot), controller=controller)
-    mujoco = mujoco_loop.run(q[0], qd[0], reference, 0.15, parameter_changes=[grasp(0.1, load)], every=1)
+    mujoco = mujoco_loop.run(
+        q[0], qd[0], reference, 0.15, parameter_changes=[grasp(load, 0.1, name="load").change], every=1
+    )
     np.testing.assert_allclose(grasped.q[0, :150], mujoco.q[0], rtol=0.0, atol=1e-8)
     not_varied = ClosedLoop(plant=robot, controller=controller)
     with pytest.raises(InputError, match=r"'load.m' changes at .* add it to"):

@@ -10,7 +10,6 @@ from tests.support.simulate_cases import LEARN, PUMA, simulate_varied_puma, swin
 from ytheta.control.controller import Reference, State
 from ytheta.control.laws.computed_torque import ComputedTorque
 from ytheta.control.laws.slotine_li import SlotineLi
-from ytheta.robot.inertia import Inertia
 from ytheta.simulation.parameter_changes import grasp
 from ytheta.simulation.variation import Variation
 
@@ -37,9 +36,7 @@ def test_base_parameters_are_compared_with_the_truth_of_each_run() -> None:
     robot = yt.load("lu-puma4")
     base = yt.base_parameters(robot)
     law = SlotineLi(robot, base, convergence=10.0, damping=8.0, adaptation=0.5)
-    simulation = yt.simulate(
-        robot, law, seconds=0.5, reference=swing(robot), runs=3, variation=Variation(parameters=0.2)
-    )
+    simulation = yt.simulate(robot, law, seconds=0.5, reference=swing(robot), runs=3, variation=Variation(spread=20.0))
     np.testing.assert_allclose(simulation.truth, simulation.theta @ base.K.T, rtol=1e-12, atol=1e-15)
     assert abs(simulation.truth - base.beta).max() > 0.01  # the twin: the values of the description
 
@@ -52,11 +49,11 @@ def test_without_unknowns_there_is_no_parameter_error() -> None:
 
 
 def test_the_lyapunov_function_uses_the_truth_of_each_instant() -> None:
-    robot = yt.load("lu-puma4").with_load(Inertia(), name="grasped")
+    load = grasp(0.5, 0.4)
+    robot = load.add_load(yt.load("lu-puma4"))
     law = SlotineLi(robot, convergence=10.0, damping=8.0, adaptation=2.0, learn=("load.m", "grasped.m"))
-    change = grasp(0.4, Inertia((0.5, *([0.0] * 9))), load="grasped")
     simulation = yt.simulate(
-        robot, law, seconds=0.8, reference=swing(robot), parameter_changes=[change], variation=Variation(estimate=0.2)
+        robot, law, seconds=0.8, reference=swing(robot), grasp=load, variation=Variation(initial_error=20.0), every=10
     )
     truth, V = simulation.truth_of(0), simulation.lyapunov(0)
     described = robot.numeric.theta[robot.parameter_names.index("load.m")]

@@ -21,6 +21,7 @@ from ytheta.control.laws.computed_torque import ComputedTorque
 from ytheta.control.laws.slotine_li import SlotineLi
 from ytheta.errors import InputError, UnknownNameError
 from ytheta.robot.parameters import with_parameters
+from ytheta.simulation.finding_codes import SimulationFindingCode
 from ytheta.simulation.references.fourier import default_reference
 from ytheta.simulation.sensors.sensors import Sensor, Sensors
 from ytheta.simulation.variation import Variation
@@ -59,7 +60,7 @@ def test_both_plants_agree() -> None:
     damping = 50.0 * yt.mass_matrix(robot).one(np.zeros(6)).diagonal()
     law = SlotineLi(robot, convergence=8.0, damping=damping, adaptation=0.5, learn=("wrist_3_link.m",))
     settings: dict[str, Any] = {"seconds": 0.3, "reference": swing(robot), "every": 5, "runs": 2}
-    variation = Variation(parameters=0.2, position=0.02, estimate=0.5)
+    variation = Variation(spread=20.0, start_offset=0.02, initial_error=50.0)
     own, mujoco = (yt.simulate(robot, law, variation=variation, plant=plant, **settings) for plant in ("own", "mujoco"))
     np.testing.assert_allclose(mujoco.runs.q, own.runs.q, atol=1e-8)
     np.testing.assert_allclose(mujoco.runs.controller_state, own.runs.controller_state, atol=1e-6)
@@ -73,14 +74,15 @@ def test_runs_diverge_at_the_same_time_on_both_plants() -> None:
     robot = yt.load("ur10")
     law = SlotineLi(robot, convergence=8.0, damping=100.0, adaptation=0.5, learn=("wrist_3_link.m",))
     settings: dict[str, Any] = {"seconds": 0.3, "reference": swing(robot), "every": 5, "runs": 2}
-    variation = Variation(position=0.02)
+    variation = Variation(start_offset=0.02)
     own, mujoco = (yt.simulate(robot, law, variation=variation, plant=plant, **settings) for plant in ("own", "mujoco"))
     assert not own.finished.any()
     assert not mujoco.finished.any()
     np.testing.assert_allclose(mujoco.runs.diverged_at, own.runs.diverged_at)
     # The last errors before divergence grow tenfold per step.
     np.testing.assert_allclose(mujoco.tracking_rms, own.tracking_rms, rtol=0.01)
-    assert "2 of 2 runs diverged" in mujoco.advice
+    assert mujoco.findings[-1].code is SimulationFindingCode.DIVERGED
+    assert "2 of 2 runs diverged" in mujoco.findings[-1].text
 
 
 def test_sensor_errors_are_the_same_on_both_plants() -> None:
@@ -117,9 +119,9 @@ def test_invalid_arguments_are_rejected() -> None:
     with pytest.raises(InputError, match="created for a robot with other links"):
         yt.simulate(yt.load("ur10"), law)
     with pytest.raises(InputError, match="gains can vary on plant 'own' only"):
-        yt.simulate(PUMA, law, plant="mujoco", variation=Variation(gains=0.1))
-    with pytest.raises(InputError, match="variation of gains is -1"):
-        Variation(gains=-1.0)
+        yt.simulate(PUMA, law, plant="mujoco", variation=Variation(gain_spread=10.0))
+    with pytest.raises(InputError, match="gain_spread is -1; give 0 or more"):
+        Variation(gain_spread=-1.0)
 
 
 def test_sensor_errors_for_another_number_of_runs_are_rejected() -> None:

@@ -36,7 +36,7 @@ def test_a_varied_link_stays_physically_consistent() -> None:
     robot = yt.load("ur10")
     sampled = sample_variation(
         robot,
-        Variation(parameters=0.8, estimate=0.8),
+        Variation(spread=80.0, initial_error=80.0),
         gains=0,
         unknown_names=robot.parameter_names,
         streams=np.random.default_rng(0).spawn(20),

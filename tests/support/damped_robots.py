@@ -52,5 +52,7 @@ def track(robot: Robot, **settings: Any) -> Simulation:
     """Simulate computed torque with suggested gains on the default reference."""
     reference = default_reference(robot, SECONDS)
     motion = reference(np.linspace(0.0, SECONDS, 100))
-    law = ComputedTorque(robot, **suggest_gains("computed-torque", robot, motion=motion, rate=settings.get("rate", 1000.0)))
+    law = ComputedTorque(
+        robot, **suggest_gains("computed-torque", robot, motion=motion, rate=settings.get("rate", 1000.0))
+    )
     return yt.simulate(robot, law, seconds=SECONDS, reference=reference, **settings)

@@ -48,7 +48,7 @@ def sample_starts(robot: Robot, runs: int, *, spread: float = 0.1, seed: int = 0
     return q + spread * rng.normal(size=(runs, q.shape[1])), qd + spread * rng.normal(size=(runs, q.shape[1]))
 
 
-VARIATION = Variation(parameters=0.2, gains=0.1, position=0.05, velocity=0.02, estimate=0.3)
+VARIATION = Variation(spread=20.0, gain_spread=10.0, start_offset=0.05, velocity_offset=0.02, initial_error=30.0)
 
 
 def simulate_puma(**settings: Any) -> Simulation:

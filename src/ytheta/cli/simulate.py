@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-import numpy as np
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from ytheta.cli.log_options import Threads, Verbose, read_logs, show_progress
+import ytheta as yt
+from ytheta.cli.log_options import Threads, Verbose
 from ytheta.cli.options import (
     AsJson,
     FixBase,
@@ -29,14 +27,15 @@ from ytheta.cli.outputs import PAGE_SUFFIXES, check_output, load_report_writer
 from ytheta.cli.simulate_options import (
     AdaptationName,
     ControllerName,
-    DeadZoneWidth,
+    DeadZone,
     EngineName,
+    Every,
     Friction,
     Gains,
     GainSpread,
     Grasp,
     InitialError,
-    LeakageRate,
+    Leakage,
     Learn,
     NoTorqueLimits,
     Output,
@@ -51,44 +50,23 @@ from ytheta.cli.simulate_options import (
     Spread,
     StartOffset,
     Substeps,
+    VelocityOffset,
     parse_gains,
     parse_grasp,
     parse_sensors,
 )
-from ytheta.control.create import create_controller
-from ytheta.control.settings import DEFAULT_ADAPTATION, ControllerSettings
+from ytheta.control.settings import DEFAULT_ADAPTATION, DEFAULT_CONTROLLER, ControllerSettings
 from ytheta.conventions import SNAP
-from ytheta.errors import InputError
-from ytheta.logs.write import SUFFIXES, write_log
-from ytheta.report.simulation.summary import summarize_simulation
-from ytheta.report.simulation.text import print_simulation
-from ytheta.robot.robot import Robot
-from ytheta.simulation.plants.smooth_friction import (
-    PRISMATIC_COULOMB_SPEED,
-    REVOLUTE_COULOMB_SPEED,
-    with_smooth_friction,
-)
-from ytheta.simulation.references.fourier import default_reference
-from ytheta.simulation.references.from_log import reference_from_log
-from ytheta.simulation.references.reference import ReferenceTrajectory, sample_reference
-from ytheta.simulation.result import Simulation
-from ytheta.simulation.simulate import PLANTS
-from ytheta.simulation.simulate import simulate as simulate_robot
-from ytheta.simulation.variation import Variation, perturb_parameters
 
-RUN_FIELD = "{run}"  # placeholder in the name of a log; it is replaced by the number of the run
-DEFAULT_SECONDS = 10.0
-INSTANTS_PER_RUN = 500  # recorded instants of each run if there are several runs
-MAX_LOGS = 100
-MAX_PERIODS = 2_000_000  # control periods of a simulation; more would need too much memory
-DEFAULT_INITIAL_ERROR = 20.0  # percent; standard deviation of the initial estimates
+if TYPE_CHECKING:
+    from ytheta.findings import Finding
 
 
 def simulate(
     robot: RobotArgument,
-    controller: ControllerName = "slotine-li",
+    controller: ControllerName = DEFAULT_CONTROLLER,
     output: Output = None,
-    plant: PlantName = PLANTS[0],
+    plant: PlantName = "own",
     runs: Runs = 1,
     seconds: Seconds = None,
     rate: Rate = 1000.0,
@@ -102,11 +80,13 @@ def simulate(
     spread: Spread = 0.0,
     gain_spread: GainSpread = 0.0,
     start_offset: StartOffset = 0.0,
+    velocity_offset: VelocityOffset = 0.0,
     sensor: SensorErrors = None,
     grasp: Grasp = None,
-    leakage: LeakageRate = None,
-    dead_zone: DeadZoneWidth = None,
+    leakage: Leakage = None,
+    dead_zone: DeadZone = None,
     no_torque_limits: NoTorqueLimits = False,
+    every: Every = None,
     seed: Seed = 0,
     engine: EngineName = "local",
     threads: Threads = None,
@@ -124,150 +104,106 @@ def simulate(
 
     Example: `ytheta simulate puma560 --controller slotine-li --friction viscous --report puma.html -o puma.parquet`
     """
-    log_per_run = output is not None and RUN_FIELD in output
-    if log_per_run and runs > MAX_LOGS:
-        raise InputError(f"{output} would write {runs} logs; write at most {MAX_LOGS} logs, or only the first run")
-    check_output(None if output is None else output.replace(RUN_FIELD, "0"), SUFFIXES, (robot, reference))
+    _check_logs(output, runs, (robot, reference))
     check_output(report, PAGE_SUFFIXES, (robot, reference))
-    write_page = load_report_writer(report, "ytheta.report.simulation.page", "write_simulation_report")
-    if not (rate > 0.0 and np.isfinite(rate)):
-        raise InputError(f"--rate {rate:g}: give a positive number of Hz, such as 1000")
-    sensors = parse_sensors(sensor)
-    options = ControllerSettings(
+    load_report_writer(report, "ytheta.report.simulation.page", "write_simulation_report")
+    settings = ControllerSettings(
         controller,
-        parse_gains(gain),
-        adaptation,
-        parse_words(learn),
-        parse_words(friction),
-        leakage,
-        dead_zone,
+        gains=parse_gains(gain),
+        adaptation=adaptation,
+        learn=parse_words(learn),
+        friction=parse_words(friction),
+        leakage=leakage,
+        dead_zone=dead_zone,
         torque_limits=not no_torque_limits,
     )
-    _check_not_negative(
-        {
-            "--initial-error": initial_error,
-            "--spread": spread,
-            "--gain-spread": gain_spread,
-            "--start-offset": start_offset,
-            "--seed": seed,
-        }
-    )
-    with show_progress() as report_stage:
-        report_stage("reading the robot")
-        described = read_robot(robot, snap=snap, fix_base=fix_base, lengths=length)
-        model, parameter_changes = parse_grasp(grasp, _smooth_friction(described))
-        trajectory, duration = _load_reference(reference, model, seconds, verbose=verbose)
-        report_stage("choosing gains")
-        interval = _choose_interval(runs, duration, rate, log_per_run=log_per_run)
-        samples = sample_reference(trajectory, model, np.linspace(0.0, duration, 1001))
-        controller_model = model
-        if initial_error is not None:
-            controller_model = perturb_parameters(model, 0.01 * initial_error, np.random.default_rng(seed))
-        law = create_controller(
-            options, model, model=controller_model, motion=(samples.q, samples.qd, samples.qdd), rate=rate
-        )
-        estimate_error = DEFAULT_INITIAL_ERROR if initial_error is None else initial_error
-        variation = Variation(
-            parameters=0.01 * spread,
-            gains=0.01 * gain_spread,
-            position=start_offset,
-            estimate=0.01 * estimate_error if law.unknown_names else 0.0,
-        )
-    with _show_progress_bar(runs) as progress:
-        simulation = simulate_robot(
-            model,
-            law,
-            seconds=duration,
-            reference=trajectory,
+    variation = yt.Variation(spread, gain_spread, start_offset, velocity_offset, initial_error)
+    sensors, load = parse_sensors(sensor), parse_grasp(grasp)
+    described = read_robot(robot, snap=snap, fix_base=fix_base, lengths=length)
+    with _show_progress(runs) as progress:
+        simulation = yt.simulate(
+            described,
+            settings,
+            seconds=seconds,
+            reference=reference,
             runs=runs,
             variation=variation,
             plant=plant,
-            period=1.0 / rate,
+            rate=rate,
             substeps=substeps,
             sensors=sensors,
-            parameter_changes=parameter_changes,
-            rng=np.random.default_rng(seed),
-            every=interval,
+            grasp=load,
+            rng=seed,
+            every=_choose_every(every, output),
             engine=engine,
             threads=threads,
             progress=progress,
         )
-    _write_files(simulation, output, report, write_page)
+    _print_findings(simulation, with_logs=output is not None, verbose=verbose)
+    if output is not None:
+        for path in simulation.save(output):
+            print_note(f"wrote {path}")
+    if report is not None:
+        print_note(f"wrote {simulation.report(report)}")
     if as_json:
-        print_json(summarize_simulation(simulation))
+        print_json(simulation.to_dict())
     else:
+        from ytheta.report.simulation.text import print_simulation
+
         print_simulation(make_console(), simulation, verbose=verbose)
     if not simulation.tracks.all():
         raise typer.Exit(1)
 
 
-def _smooth_friction(robot: Robot) -> Robot:
-    """Return the robot with smooth Coulomb friction, and print a note if its friction was not smooth."""
-    smooth = with_smooth_friction(robot)
-    if smooth is not robot:
-        print_note(
-            f"Coulomb friction is smoothed over about {REVOLUTE_COULOMB_SPEED:g} rad/s ({PRISMATIC_COULOMB_SPEED:g} "
-            "m/s for prismatic joints); set coulomb_speed in the description to change that"
-        )
-    return smooth
+def _check_logs(output: str | None, runs: int, inputs: tuple[str | None, ...]) -> None:
+    """Raise InputError if a log cannot be written, or if it would overwrite an input."""
+    if output is None:
+        return
+    from ytheta.simulation.log_files import list_log_paths
+
+    for path in list_log_paths(output, runs):
+        check_output(str(path), (), inputs)
 
 
-def _check_not_negative(options: Mapping[str, float | None]) -> None:
-    for option, value in options.items():
-        if value is not None and not 0.0 <= value < np.inf:
-            raise InputError(f"{option} {value:g}: give 0 or more")
+def _choose_every(every: int | None, output: str | None) -> int | None:
+    """Return the recording interval: if every run has a log, the logs contain all instants unless ``every`` is set."""
+    from ytheta.simulation.log_files import RUN_FIELD
+
+    return 1 if every is None and output is not None and RUN_FIELD in output else every
 
 
-def _choose_interval(runs: int, seconds: float, rate: float, *, log_per_run: bool) -> int:
-    """Return n such that every n-th control instant is recorded: 1 for one run or for logs, more for several runs."""
-    periods = seconds * rate
-    if not periods <= MAX_PERIODS:
-        raise InputError(
-            f"{seconds:g} s at {rate:g} Hz are {periods:.3g} control periods, but at most {MAX_PERIODS:,} fit into "
-            "memory; choose a shorter time or a lower rate"
-        )
-    if log_per_run and runs * periods > MAX_PERIODS:
-        raise InputError(
-            f"logs of {runs} runs with {periods:.3g} instants each do not fit into memory; write fewer logs"
-        )
-    return 1 if runs == 1 or log_per_run else max(1, round(periods / INSTANTS_PER_RUN))
+def _print_findings(simulation: yt.Simulation, *, with_logs: bool, verbose: bool) -> None:
+    """Print findings about the inputs on stderr, and findings about logs if logs are written.
 
+    The tables and the JSON object contain the other findings.
+    """
+    from ytheta.findings import Severity
+    from ytheta.simulation.finding_codes import ABOUT_LOGS
 
-def _load_reference(
-    path: str | None, robot: Robot, seconds: float | None, *, verbose: bool
-) -> tuple[ReferenceTrajectory, float]:
-    """Return the reference, read from a log if a path is given, and the duration of the simulation (s)."""
-    if path is None:
-        duration = DEFAULT_SECONDS if seconds is None else seconds
-        return default_reference(robot, duration), duration
-    (log,) = read_logs([path], robot, None, require_torque=False, strict=False, verbose=verbose)
-    logged = reference_from_log(log)
-    return logged, logged.seconds if seconds is None else seconds
+    def is_printed(finding: Finding) -> bool:
+        if finding.code in ABOUT_LOGS:
+            return with_logs
+        return finding in simulation.input_findings and (verbose or finding.severity is not Severity.NOTE)
 
-
-def _write_files(
-    simulation: Simulation, output: str | None, report: str | None, write_page: Callable[..., object] | None
-) -> None:
-    if output is not None:
-        for run in range(len(simulation) if RUN_FIELD in output else 1):
-            if simulation.finished[run]:
-                path = output.replace(RUN_FIELD, str(run))
-                write_log(simulation.log(run), path)
-                print_note(f"wrote {path}")
-            else:
-                print_note(f"run {run} diverged; its log is not written", warning=True)
-    if write_page is not None and report is not None:
-        write_page(simulation, Path(report))
-        print_note(f"wrote {report}")
+    for finding in filter(is_printed, dict.fromkeys(simulation.findings)):
+        print_note(finding.text, warning=finding.is_warning)
 
 
 @contextmanager
-def _show_progress_bar(runs: int) -> Iterator[Callable[[int], None] | None]:
-    """Show a progress bar on stderr if stderr is a terminal and there is more than one run."""
-    if runs == 1 or not sys.stderr.isatty():
+def _show_progress(runs: int) -> Iterator[Callable[[int], None] | None]:
+    """Show a progress bar on stderr if stderr is a terminal; the bar of a single run only shows that work goes on."""
+    if not sys.stderr.isatty():
         yield None
         return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    if runs == 1:
+        with console.status("simulating …"):
+            yield None
+        return
     columns = (TextColumn("simulating"), BarColumn(), MofNCompleteColumn(), TextColumn("runs"), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("", total=runs)
         yield lambda done: bar.update(task, completed=done)

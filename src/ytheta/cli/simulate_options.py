@@ -8,13 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
+import ytheta as yt
 from ytheta.control.laws.registry import CONTROLLERS
 from ytheta.control.settings import ADAPTATIONS
 from ytheta.errors import InputError
-from ytheta.robot.inertia import Inertia
-from ytheta.robot.robot import Robot
-from ytheta.simulation.parameter_changes import ParameterChange, grasp
-from ytheta.simulation.sensors.sensors import Sensor, Sensors
 
 SENSOR_QUANTITIES = ("q", "qd", "qdd", "tau")
 SENSOR_ERRORS = ("noise", "bias", "scale", "step", "delay")
@@ -37,7 +34,9 @@ PlantName = Annotated[
 Runs = Annotated[
     int,
     typer.Option(
-        metavar="N", help="Number of runs, which differ by --spread, --gain-spread, --start-offset and --initial-error."
+        metavar="N",
+        help="Number of runs, which differ by --spread, --gain-spread, --start-offset, --velocity-offset and "
+        "--initial-error.",
     ),
 ]
 Seconds = Annotated[
@@ -90,6 +89,12 @@ StartOffset = Annotated[
     float,
     typer.Option(metavar="SIZE", help="Standard deviation of the initial distance from the reference, in rad or m."),
 ]
+VelocityOffset = Annotated[
+    float,
+    typer.Option(
+        metavar="SIZE", help="Standard deviation of the initial velocity minus the reference's, in rad/s or m/s."
+    ),
+]
 SensorErrors = Annotated[
     list[str] | None,
     typer.Option(
@@ -106,13 +111,13 @@ Grasp = Annotated[
         help="Mass of a point load, and the time at which the last link grasps it; without @S, at the start.",
     ),
 ]
-LeakageRate = Annotated[
+Leakage = Annotated[
     float | None,
     typer.Option(
         "--leakage", metavar="RATE", help="Rate in 1/s at which estimates return to the values of the description."
     ),
 ]
-DeadZoneWidth = Annotated[
+DeadZone = Annotated[
     float | None,
     typer.Option(
         "--dead-zone", metavar="WIDTH", help="Do not adapt if the error is smaller than this width, in rad/s or m/s."
@@ -120,6 +125,14 @@ DeadZoneWidth = Annotated[
 ]
 NoTorqueLimits = Annotated[
     bool, typer.Option("--no-torque-limits", help="Ignore the torque limits of the description.")
+]
+Every = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        help="Record every N-th control instant; by default all instants of a single run or of runs with logs, "
+        "otherwise about 500 instants per run.",
+    ),
 ]
 Seed = Annotated[int, typer.Option(metavar="N", help="Seed of all random numbers.")]
 EngineName = Annotated[
@@ -130,7 +143,7 @@ Report = Annotated[
 ]
 
 
-def parse_sensors(texts: Sequence[str] | None) -> Sensors | None:
+def parse_sensors(texts: Sequence[str] | None) -> yt.Sensors | None:
     """Parse sensor errors such as ``q.noise=1e-4``; return None if there are none."""
     if not texts:
         return None
@@ -148,7 +161,7 @@ def parse_sensors(texts: Sequence[str] | None) -> Sensors | None:
         errors[quantity][error] = _parse_number(
             value, f"--sensor {text!r}", "READING.ERROR=NUMBER such as q.noise=1e-4"
         )
-    return Sensors(**{quantity: Sensor(**sizes) for quantity, sizes in errors.items()})
+    return yt.Sensors(**{quantity: yt.Sensor(**sizes) for quantity, sizes in errors.items()})
 
 
 def parse_gains(texts: Sequence[str] | None) -> dict[str, Any]:
@@ -164,21 +177,14 @@ def parse_gains(texts: Sequence[str] | None) -> dict[str, Any]:
     return gains
 
 
-def parse_grasp(text: str | None, robot: Robot) -> tuple[Robot, tuple[ParameterChange, ...]]:
-    """Parse a grasped load such as ``2.5@4``, which is 2.5 kg at 4 s; without ``@``, the time is 0.
-
-    Return the robot with a load that has no mass, and the parameter change that gives the load its mass.
-    """
+def parse_grasp(text: str | None) -> yt.Grasp | None:
+    """Parse a grasped load such as ``2.5@4``, which is 2.5 kg at 4 s; without ``@``, the time is 0."""
     if text is None:
-        return robot, ()
+        return None
     mass, at, t = text.partition("@")
     form = "KILOGRAMS@SECONDS such as 2.5@4"
     kilograms, seconds = (_parse_number(piece, f"--grasp {text!r}", form) for piece in (mass, t if at else "0"))
-    if kilograms <= 0.0 or seconds < 0.0:
-        raise InputError(f"--grasp {text!r}: the mass must be positive and the time 0 or more; write {form}")
-    name = "grasped"
-    point_mass = Inertia((kilograms, *([0.0] * 9)))
-    return robot.with_load(Inertia(), name=name), (grasp(seconds, point_mass, load=name),)
+    return yt.grasp(kilograms, seconds)
 
 
 def _parse_number(text: str, option: str, form: str) -> float:

@@ -1,4 +1,4 @@
-"""Plant parameters that change during a run, for example because the robot grasps a load."""
+"""Plant parameters that change during a run: new values at a time, and a load that the robot grasps."""
 
 from __future__ import annotations
 
@@ -10,13 +10,23 @@ import numpy as np
 
 from ytheta.conventions import LINK_PARAMETERS, parameter_name
 from ytheta.errors import InputError
+from ytheta.robot.frame import IDENTITY, Frame
 from ytheta.robot.inertia import Inertia
+from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
+
+GRASPED = "grasped"  # name of the link that is added for a grasped load
 
 
 @dataclass(frozen=True)
 class ParameterChange:
-    """New values of standard parameters of the plant, from the first control instant at or after time t (s)."""
+    """New values of standard parameters of the plant, from the first control instant at or after time t (s).
+
+    Attributes
+    ----------
+    t       time of the change, s
+    values  the new values, by the names of the parameters
+    """
 
     t: float
     values: Mapping[str, float]
@@ -33,13 +43,55 @@ class ParameterChange:
         return math.ceil(self.t / period - 1e-9)
 
 
-def grasp(t: float, inertia: Inertia, *, load: str = "load") -> ParameterChange:
-    """Return the parameter change by which the robot grasps a load: the load has this inertia from time t (s) on.
+@dataclass(frozen=True)
+class Grasp:
+    """A load that the robot grasps during a simulation; ``grasp`` creates it.
 
-    ``load`` is the name of a link that has no mass before t; ``robot.with_load(Inertia())`` adds such a link.
+    Attributes
+    ----------
+    inertia  inertia of the load in its own frame
+    t        time at which the robot grasps the load, s
+    on       the link that grasps the load; None for the last link
+    frame    pose of the load in the frame of that link
+    name     name of the load, a link of the robot that has no mass before t
     """
-    pairs = zip(LINK_PARAMETERS, inertia.parameters, strict=True)
-    return ParameterChange(t, {parameter_name(load, parameter): value for parameter, value in pairs})
+
+    inertia: Inertia
+    t: float = 0.0
+    on: str | None = None
+    frame: Frame = IDENTITY
+    name: str = GRASPED
+
+    @property
+    def change(self) -> ParameterChange:
+        """The parameter change that gives the load its inertia."""
+        pairs = zip(LINK_PARAMETERS, self.inertia.parameters, strict=True)
+        return ParameterChange(self.t, {parameter_name(self.name, parameter): value for parameter, value in pairs})
+
+    def add_load(self, robot: Robot) -> Robot:
+        """Return the robot with a load without mass; the robot itself if it has a link with the name of the load."""
+        if any(link.name == self.name for link in robot.links):
+            return robot
+        return robot.with_load(Inertia(), name=self.name, on=self.on, frame=self.frame)
+
+
+def grasp(
+    load: float | Inertia, t: float = 0.0, *, on: str | None = None, frame: Frame = IDENTITY, name: str = GRASPED
+) -> Grasp:
+    """Return a load for the argument ``grasp`` of ``simulate``: the robot grasps the load at time t (s).
+
+    ``load`` is the mass of a point load in kg, or an inertia. ``on`` is the link that grasps the load, by default the
+    last one; ``frame`` is the pose of the load in the frame of this link.
+    """
+    if isinstance(load, Inertia):
+        inertia, mass = load, load.mass
+    else:
+        inertia, mass = Inertia((load, *([0.0] * 9))), load
+    if not (mass > 0.0 and math.isfinite(mass)):
+        raise InputError(f"the mass of a grasped load is {mass:g} kg; give a positive number")
+    if not (t >= 0.0 and math.isfinite(t)):
+        raise InputError(f"a load is grasped at {t:g} s; give a time of 0 or later")
+    return Grasp(inertia, t, on, frame, name)
 
 
 def sort_changes(changes: Sequence[ParameterChange], period: float, steps: int) -> list[ParameterChange]:

@@ -4,47 +4,65 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
 from ytheta.control.laws.law import Law
+from ytheta.display import Reported
 from ytheta.dynamics.kernels import AnyKernel
+from ytheta.findings import Finding
 from ytheta.logs.log import Log
-from ytheta.robot.parameters import is_dissipative
+from ytheta.logs.write import write_log
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, Shaped
+from ytheta.simulation.assessment import assess_simulation
+from ytheta.simulation.log_files import list_log_paths
 from ytheta.simulation.parameter_changes import ParameterChange
-from ytheta.simulation.plants.smooth_friction import REVOLUTE_COULOMB_SPEED, find_chattering_drives
-from ytheta.simulation.plants.substeps import MAX_SAMPLES
 from ytheta.simulation.references.reference import SampledReference
 from ytheta.simulation.runs import Runs
 from ytheta.simulation.sensors.sensors import Sensors
 
-MAX_SATURATED_SHARE = 0.02  # fraction of instants with a torque at its limit; above it, a remark is made
 MAX_RELATIVE_ERROR = 0.7  # RMS tracking error divided by RMS motion of the reference; above it, a run does not track
 ERROR_TOLERANCE = 0.1  # rad or m; with a smaller RMS error a run counts as tracking, even if its motion is small
 FINAL_SHARE = 0.2  # the last fifth of a run; by then, an adaptive controller has had time to adapt
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Simulation:
+class Simulation(Reported):
     """Runs of one robot under one controller.
 
-    ``theta`` contains the initial standard parameters of the plant. ``gain_names`` names the gains of the controller
-    that differ between runs. ``gains`` contains the factors of these gains.
+    Attributes
+    ----------
+    robot              the plant
+    controller         the control law
+    plant              the forward dynamics: "own" or "mujoco"
+    period             time between two control instants, s
+    reference          the reference at the recorded instants
+    runs               motion, torques, readings and estimates of all runs at the recorded instants
+    theta              standard parameters of the plant at the start, one row per run
+    parameter_changes  parameters of the plant that change during the runs
+    gain_names         gains of the controller that differ between runs
+    gains              factors of these gains, one row per run; None if no gains differ
+    sensors            errors of the sensors; None for exact readings
+    input_findings     findings about the robot and the reference, and about what is recorded
     """
+
+    subject: ClassVar[str] = "simulation"
 
     robot: Robot
     controller: Law
     plant: str
     period: float
-    reference: SampledReference  # at the instants of ``runs``
+    reference: SampledReference
     runs: Runs
     theta: Float[np.ndarray, "runs params"]
     parameter_changes: tuple[ParameterChange, ...] = ()
     gain_names: tuple[str, ...] = ()
     gains: Float[np.ndarray, "runs gains"] | None = None
     sensors: Sensors | None = None
+    input_findings: tuple[Finding, ...] = ()
 
     def __len__(self) -> int:
         return len(self.runs)
@@ -52,6 +70,11 @@ class Simulation:
     def __repr__(self) -> str:
         summary = f"{len(self)} x {self.runs.seconds:g} s, {np.count_nonzero(self.finished)} finished"
         return f"Simulation({self.robot.name} under {self.controller.name}: {summary})"
+
+    @property
+    def rate(self) -> float:
+        """The rate of the controller, in Hz."""
+        return 1.0 / self.period
 
     @property
     def finished(self) -> np.ndarray:
@@ -65,54 +88,10 @@ class Simulation:
         max_error = max(MAX_RELATIVE_ERROR * motion, ERROR_TOLERANCE)
         return self.finished & (np.sqrt(np.mean(self.last_rms**2, axis=1)) <= max_error)
 
-    @property
-    def advice(self) -> str:
-        """A message about runs that diverged or do not track, with a remedy; empty if all runs track."""
-        not_tracking = np.flatnonzero(self.finished & ~self.tracks)
-        if self.runs.advice or not len(not_tracking):
-            return self.runs.advice
-        others = f"; {len(not_tracking)} of {len(self)} runs do not track" if len(not_tracking) > 1 else ""
-        return (
-            f"run {not_tracking[0]} does not track: its error in the last fifth of the time is as large as the motion "
-            "itself; choose other gains, a higher rate, a slower reference, or a start closer to the reference"
-            f"{others}"
-        )
-
     @cached_property
-    def remarks(self) -> tuple[str, ...]:
-        """Remarks that help to interpret the results, for example about torques at their limits."""
-        remarks, finished = [], self.finished
-        limits = self.controller.max_torque
-        if limits is not None and finished.any():
-            share = np.mean(np.abs(self.runs.tau[finished]) >= (1.0 - 1e-9) * limits, axis=(0, 1))
-            if share.max() > MAX_SATURATED_SHARE:
-                k = int(share.argmax())
-                remarks.append(
-                    f"the torque of {self.robot.actuated[k]} is at its limit in {100.0 * share[k]:.0f} % of the "
-                    "instants, at which the stability proof of the controller does not hold; choose smaller "
-                    "gains or a slower reference"
-                )
-        chattering = self._chattering
-        if chattering:
-            remarks.append(
-                f"the Coulomb friction of {', '.join(chattering)} changes its sign abruptly at zero speed and is so "
-                "large that plant and controller chatter near rest; set a coulomb_speed in the description, such "
-                f"as {REVOLUTE_COULOMB_SPEED:g} rad/s, or use with_smooth_friction(robot)"
-            )
-        friction = [k for k, name in enumerate(self.unknown_names) if is_dissipative(name)]
-        if friction and not self.truth[:, friction].any():
-            remarks.append(
-                "the controller estimates friction, but the robot as described has none, so that the true values are 0"
-            )
-        if self.unknown_names and finished.any():
-            growth = (self.parameter_error - self.initial_parameter_error)[finished]
-            if np.median(growth) > 0.0:
-                remarks.append(
-                    "the estimates end farther from the true values than they began, because tracking does "
-                    "not require true parameters; a longer or more exciting motion brings the estimates closer, and "
-                    "natural or composite adaptation often does, too"
-                )
-        return tuple(remarks)
+    def findings(self) -> tuple[Finding, ...]:
+        """Findings about the inputs and the runs; a finding about runs that diverged or do not track is the last."""
+        return (*self.input_findings, *assess_simulation(self))
 
     @property
     def tracking_rms(self) -> Float[np.ndarray, "runs"]:
@@ -147,6 +126,7 @@ class Simulation:
 
     @property
     def initial_estimate(self) -> Float[np.ndarray, "runs unknown"]:
+        """The estimates of the unknown parameters at the start of each run."""
         return self.runs.estimate[:, 0]
 
     @property
@@ -179,15 +159,17 @@ class Simulation:
         return self._lyapunov(*motion, *reference, self.runs.controller_state[run], *factors, self.truth_of(run))[:, 0]
 
     def log(self, run: int = 0) -> Log:
-        """Return the readings of a run as a log."""
+        """Return the readings of a run as a log; a run that diverged has no log."""
         return self.runs.log(run)
 
-    @property
-    def _chattering(self) -> tuple[str, ...]:
-        if self.plant == "mujoco":  # MuJoCo has its own law of Coulomb friction
-            return ()
-        samples = np.unique(np.linspace(0, len(self.reference.q) - 1, MAX_SAMPLES).round().astype(int))
-        return find_chattering_drives(self.robot, self.reference.q[samples], self.period)
+    def save(self, path: str | Path) -> tuple[Path, ...]:
+        """Write the log of the first run, or of every run if the name contains ``{run}``; return the paths written.
+
+        The extension .csv, .parquet or .npz selects the format. Runs that diverged have no log and are not written, as
+        a finding with the code "no log" says.
+        """
+        paths = list_log_paths(path, len(self))
+        return tuple(write_log(self.log(run), each) for run, each in enumerate(paths) if self.finished[run])
 
     @cached_property
     def _lyapunov(self) -> AnyKernel:

@@ -13,16 +13,27 @@ from ytheta.logs.log import Log
 from ytheta.shapes import Float, RunsByInstantByJoint, Shaped
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Runs:
     """The motion of every run at the recorded instants, and tracking errors from all control instants.
 
-    ``q`` and ``qd`` are the true motion. ``tau`` is the torque that the controller commands at an instant. ``read_q``,
-    ``read_qd`` and ``read_tau`` are the readings of the sensors. Without sensors, ``read_q`` and ``read_qd`` are
-    ``q`` and ``qd``. ``read_tau`` is a reading of the mean of the torques before and after an instant, because a torque
-    that is constant during a period acts half a period late on average. ``rms`` is the RMS tracking error of each joint
-    at all control instants. ``diverged_at`` is the time (s) at which a run diverged, or infinity if it did not. At
-    later instants, a diverged run keeps its last state within the bounds.
+    Attributes
+    ----------
+    joints, unknown_names    names of the actuated coordinates, and of the parameters that the controller adapts
+    seconds                  duration, s
+    t                        recorded instants, s
+    q, qd                    the true motion
+    tau                      the torque that the controller commands at an instant
+    controller_state         the state of the controller, which begins with the estimate
+    read_q, read_qd          readings of the sensors; without sensors, the true motion
+    read_tau                 reading of the mean of the torques before and after an instant, because a torque that is
+                             constant during a period acts half a period late on average
+    final_q, final_qd, final_controller_state
+                             the state at the end
+    rms                      RMS tracking error of each joint at all control instants
+    diverged_at              time (s) at which a run diverged, or infinity. At later instants, a diverged run keeps its
+                             last state within the bounds
+    reason                   error message of the controller in the run that diverged first
     """
 
     joints: tuple[str, ...]
@@ -41,10 +52,13 @@ class Runs:
     final_controller_state: Float[np.ndarray, "runs states"]
     rms: Float[np.ndarray, "runs joints"]
     diverged_at: Float[np.ndarray, "runs"]
-    reason: str = ""  # error message of the controller in the run that diverged first
+    reason: str = ""
 
     def __len__(self) -> int:
         return len(self.diverged_at)
+
+    def __repr__(self) -> str:
+        return f"Runs({len(self)} x {self.seconds:g} s, {len(self.t)} recorded instants, {len(self.joints)} joints)"
 
     @property
     def finished(self) -> Shaped[np.ndarray, "runs"]:
@@ -63,22 +77,28 @@ class Runs:
 
     @property
     def final_estimate(self) -> Float[np.ndarray, "runs unknown"]:
+        """The estimate at the end."""
         return self.final_controller_state[:, : len(self.unknown_names)]
 
     def parameter_error(self, truth: Float[np.ndarray, "runs unknown"]) -> Float[np.ndarray, "runs unknown"]:
         """Return the final estimate of each run minus the truth."""
         return self.final_estimate - truth
 
+    def describe_divergence(self) -> tuple[str, str]:
+        """Return a statement that says when and why a run diverged, and a remedy; both are empty if all finished."""
+        diverged = np.flatnonzero(~self.finished)
+        if not len(diverged):
+            return "", ""
+        first = int(diverged[np.argmin(self.diverged_at[diverged])])
+        others = f"; {len(diverged)} of {len(self)} runs diverged" if len(diverged) > 1 else ""
+        reason = f": {self.reason}" if self.reason else ""  # contains a remedy
+        remedy = "" if self.reason else "choose smaller gains or a higher rate"
+        return f"run {first} diverged at t = {self.diverged_at[first]:.4g} s{reason}{others}", remedy
+
     @property
     def advice(self) -> str:
         """A message that says when and why a run diverged, with a remedy; empty if all runs finished."""
-        diverged = np.flatnonzero(~self.finished)
-        if not len(diverged):
-            return ""
-        first = int(diverged[np.argmin(self.diverged_at[diverged])])
-        others = f"; {len(diverged)} of {len(self)} runs diverged" if len(diverged) > 1 else ""
-        reason = self.reason or "choose smaller gains or a higher rate"
-        return f"run {first} diverged at t = {self.diverged_at[first]:.4g} s: {reason}{others}"
+        return "; ".join(filter(None, self.describe_divergence()))
 
     def log(self, run: int) -> Log:
         """Return the readings of a finished run as a log."""

@@ -2,8 +2,8 @@
 
 The ten parameters of a link share one factor, as if the link were made of another material. A physically consistent
 link therefore stays physically consistent. Each rotor inertia, friction parameter and torque offset has its own factor.
-A factor is exp(spread * x) with a standard normal x, so that a spread of 0.2 is a standard deviation of about 20 %.
-Each run has its own random stream, so that run 7 is the same in a simulation of 8 runs and in one of 8000 runs.
+A factor is exp(spread / 100 * x) with a standard normal x, so that a spread of 20 % is a standard deviation of about
+20 %. Each run has its own random stream, so that run 7 is the same in a simulation of 8 runs and in one of 8000 runs.
 """
 
 from __future__ import annotations
@@ -22,18 +22,29 @@ from ytheta.shapes import Float
 
 @dataclass(frozen=True)
 class Variation:
-    """Standard deviations of quantities that differ between runs; 0 means no difference."""
+    """Standard deviations of quantities that differ between runs; 0 means no difference.
 
-    parameters: float = 0.0  # parameters of links and drives, relative
-    gains: float = 0.0  # gains of the controller, relative
-    position: float = 0.0  # initial position minus reference position, rad or m
-    velocity: float = 0.0  # initial velocity minus reference velocity, rad/s or m/s
-    estimate: float = 0.0  # initial error of the estimated parameters, relative
+    Attributes
+    ----------
+    spread           parameters of the plant (links and drives), in percent
+    gain_spread      gains of the controller, in percent
+    start_offset     initial position minus reference position, in rad or m
+    velocity_offset  initial velocity minus reference velocity, in rad/s or m/s
+    initial_error    initial error of the estimated parameters, in percent. For a controller without adaptation that
+                     ``simulate`` creates, it is the error of the parameters in the controller's description, the same
+                     in all runs. None means 20 for an adaptive controller that ``simulate`` creates, otherwise 0.
+    """
+
+    spread: float = 0.0
+    gain_spread: float = 0.0
+    start_offset: float = 0.0
+    velocity_offset: float = 0.0
+    initial_error: float | None = None
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
-            if not (np.isfinite(value) and value >= 0.0):
-                raise InputError(f"the variation of {name} is {value}; give 0 or more")
+            if value is not None and not (np.isfinite(value) and value >= 0.0):
+                raise InputError(f"{name} is {value:g}; give 0 or more")
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,18 +78,21 @@ def sample_variation(
         np.array(column).reshape(len(streams), -1) for column in zip(*rows, strict=True)
     )
     return SampledVariation(
-        robot.numeric.theta * np.exp(variation.parameters * parameters[:, groups]),
-        np.exp(variation.gains * factors),
-        variation.position * position,
-        variation.velocity * velocity,
-        np.exp(variation.estimate * estimate[:, estimate_groups]),
+        robot.numeric.theta * np.exp(0.01 * variation.spread * parameters[:, groups]),
+        np.exp(0.01 * variation.gain_spread * factors),
+        variation.start_offset * position,
+        variation.velocity_offset * velocity,
+        np.exp(0.01 * (variation.initial_error or 0.0) * estimate[:, estimate_groups]),
     )
 
 
 def perturb_parameters(robot: Robot, spread: float, rng: np.random.Generator) -> Robot:
-    """Return the robot with perturbed parameters. Controllers without adaptation use it as an inexact model."""
-    variation = Variation(parameters=spread)
-    (theta,) = sample_variation(robot, variation, gains=0, unknown_names=(), streams=rng.spawn(1)).theta
+    """Return the robot with parameters that are perturbed by ``spread`` percent.
+
+    Controllers without adaptation use it as an inexact model.
+    """
+    variation = Variation(spread=spread)
+    (theta,) = sample_variation(robot, variation, gains=0, unknown_names=(), streams=[rng]).theta
     return with_theta(robot.numeric, theta)
 
 

@@ -94,7 +94,7 @@ def test_a_diverged_run_is_shown_until_it_diverged(batch: Simulation) -> None:
     gone = with_all_diverged(batch)
     page = Page(simulation_html(gone))
     assert "24 of 24 runs diverged" in page.text
-    assert gone.advice[1:] in page.text
+    assert gone.findings[-1].text[1:] in page.text
     assert "tracking-histogram" not in page.scripts
     for plot, name in (("tracking-2", "position"), ("torque-2", "torque"), ("parameter-1", "estimate")):
         known = np.isfinite(only(plot_of(page, plot), name))

@@ -22,7 +22,7 @@ def test_the_text_fits_the_width(batch: Simulation, crowd: Simulation, width: in
     for simulation in (batch, crowd):
         text = simulation_text(simulation, width=width)
         statistics = SimulationStatistics(simulation)
-        fitting = [line for line in text.splitlines() if line != simulation.advice]
+        fitting = [line for line in text.splitlines() if line not in [finding.text for finding in simulation.findings]]
         assert max(map(len, fitting)) <= width
         for values in (statistics.tracking, statistics.last_tracking, statistics.largest_torque):
             for value in values:
@@ -37,7 +37,7 @@ def test_the_text_of_a_batch(batch: Simulation) -> None:
     text = simulation_text(batch, width=80)
     statistics = SimulationStatistics(batch)
     assert " ".join(text.split()).startswith(statistics.headline)
-    assert text.splitlines()[-1] == batch.advice
+    assert text.splitlines()[-1] == batch.findings[-1].text
     for level, value in zip((5, 50, 95), statistics.quantiles["parameter_error"], strict=True):
         assert f"{level} %" in text
         assert f"{format_plain(100.0 * value)} %" in text

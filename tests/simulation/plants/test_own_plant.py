@@ -119,7 +119,7 @@ def test_a_grasped_load_moves_like_a_robot_with_that_load() -> None:
     robot = ytheta.load("ur10")
     load = Inertia.about_center(2.0, (0.0, 0.05, 0.1), ((0.02, 0.0, 0.0), (0.0, 0.03, 0.0), (0.0, 0.0, 0.025)))
     empty, holding = robot.with_load(Inertia()), robot.with_load(load)
-    values = grasp(0.0, load).values
+    values = grasp(load, name="load").change.values
     expected = _move(OwnPlant.of(holding), Q, 0.0 * Q, seconds=0.3)
     for plant in (OwnPlant.of(empty), MujocoPlant(empty)):
         loaded = _move(plant.with_parameters(values), Q, 0.0 * Q, seconds=0.3)

@@ -10,6 +10,7 @@ import ytheta as yt
 from tests.support.damped_robots import MASS, POSE, one_joint, track, vendor_robot
 from tests.support.simulate_cases import PUMA
 from ytheta.robot.parts import Drive, JointKind
+from ytheta.simulation.finding_codes import SimulationFindingCode
 from ytheta.simulation.plants.smooth_friction import (
     PRISMATIC_COULOMB_SPEED,
     REVOLUTE_COULOMB_SPEED,
@@ -54,7 +55,8 @@ def test_smooth_friction_ends_the_chatter_of_light_joints() -> None:
     nonsmooth, smooth = track(robot), track(with_smooth_friction(robot))
     assert smooth.tracking_rms[0] < 2e-3
     assert nonsmooth.tracking_rms[0] > 10.0 * smooth.tracking_rms[0]
-    (remark,) = nonsmooth.remarks
-    assert "arm_left_7_joint" in remark
-    assert "with_smooth_friction(robot)" in remark
-    assert smooth.remarks == ()
+    (finding,) = nonsmooth.findings
+    assert finding.code is SimulationFindingCode.CHATTERING
+    assert "arm_left_7_joint" in finding.names
+    assert "with_smooth_friction(robot)" in finding.remedy
+    assert smooth.findings == ()

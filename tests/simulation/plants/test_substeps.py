@@ -46,7 +46,7 @@ def test_coulomb_friction_counts_with_its_slope_at_rest() -> None:
 
 def test_robots_that_are_too_stiff_are_rejected_with_a_remedy() -> None:
     with pytest.raises(
-        InputError, match=r"rate of 1\.5e\+05/s, which needs 150 integration steps .*; choose a shorter period"
+        InputError, match=r"rate of 1\.5e\+05/s, which needs 150 integration steps .*; choose a higher rate"
     ):
         choose_substeps(one_joint(viscous=3000.0), POSE, 1e-3)
     assert choose_substeps(one_joint(viscous=3000.0), POSE, 1e-4) == 15
@@ -79,7 +79,7 @@ def test_strongly_damped_vendor_arms_track(name: str, steps: int) -> None:
     simulation = track(smooth)
     assert simulation.finished.all()
     assert simulation.tracking_rms[0] < 0.02
-    assert simulation.remarks == ()
+    assert simulation.findings == ()
 
 
 def test_without_friction_a_period_is_one_step() -> None:
@@ -88,7 +88,7 @@ def test_without_friction_a_period_is_one_step() -> None:
         "seconds": 0.3,
         "reference": swing(PUMA),
         "runs": 3,
-        "variation": Variation(position=0.02),
+        "variation": Variation(start_offset=0.02),
     }
     automatic, one, two = (yt.simulate(PUMA, law, **settings, substeps=n) for n in (None, 1, 2))
     np.testing.assert_array_equal(automatic.runs.q, one.runs.q)
@@ -101,7 +101,7 @@ def test_variation_and_parameter_changes_are_allowed_for() -> None:
     law = ComputedTorque(one_joint(), stiffness=200.0, damping=30.0)  # its model has no friction
     assert choose_substeps(damped, POSE, 1e-3) == 1
     settings: dict[str, Any] = {"seconds": 0.5, "reference": swing(damped)}
-    varied: dict[str, Any] = settings | {"runs": 50, "variation": Variation(parameters=0.5)}
+    varied: dict[str, Any] = settings | {"runs": 50, "variation": Variation(spread=50.0)}
     assert yt.simulate(damped, law, **varied).finished.all()
     assert not yt.simulate(damped, law, **varied, substeps=1).finished.all()
     changing: dict[str, Any] = settings | {"parameter_changes": [ParameterChange(0.2, {"q1.fv": 100.0})]}
@@ -127,9 +127,9 @@ def test_mujoco_needs_substeps_too() -> None:
     stiff = track(one_joint(viscous=100.0), plant="mujoco")
     assert stiff.finished.all()
     assert not track(one_joint(viscous=100.0), plant="mujoco", substeps=1).finished.all()
-    loop = track(yt.load("five-bar"), plant="mujoco", period=4e-3)  # closed by springs with a time constant of 1 ms
+    loop = track(yt.load("five-bar"), plant="mujoco", rate=250.0)  # closed by springs with a time constant of 1 ms
     assert loop.finished.all()
-    assert not track(yt.load("five-bar"), plant="mujoco", period=4e-3, substeps=1).finished.all()
+    assert not track(yt.load("five-bar"), plant="mujoco", rate=250.0, substeps=1).finished.all()
 
 
 @pytest.mark.parametrize("substeps", [2, 3, 7])

@@ -65,6 +65,16 @@ def test_it_stays_within_limits_and_returns_to_rest(name: str, seconds: float) -
     assert (np.ptp(samples.q, axis=0) > (0.02 if seconds < 2.0 else 0.2)).all()
 
 
+@pytest.mark.parametrize("name", ["lu-puma4", "walker"])
+@pytest.mark.parametrize("seconds", [0.01, 0.1])
+def test_a_very_short_reference_stays_within_limits(name: str, seconds: float) -> None:
+    robot = load_robot(name)
+    _, qd, qdd = default_reference(robot, seconds)(np.linspace(0.0, seconds, 1500))
+    for k, limit in enumerate(robot.actuated_limits):
+        assert abs(qd[:, k]).max() <= 1.05 * LIMIT_SHARE * min(limit.velocity, 3.0)
+        assert 0.0 < abs(qdd[:, k]).max() <= 1.05 * LIMIT_SHARE * min(limit.acceleration, 15.0)
+
+
 @pytest.mark.parametrize("name", ["walker", "five-bar", "palletiser", "ring", "ball", "slide"])
 def test_loops_close_away_from_singular_poses(name: str) -> None:
     robot = make_looped_robot(name)
@@ -126,9 +136,7 @@ def test_its_log_identifies_all_base_parameters(name: str, seconds: float, every
     robot = load_robot(name)
     reference = default_reference(robot, seconds)
     motion = reference(np.linspace(0.0, seconds, 300))
-    law = find_controller("computed-torque")(
-        robot, **suggest_gains("computed-torque", robot, motion=motion)
-    )
+    law = find_controller("computed-torque")(robot, **suggest_gains("computed-torque", robot, motion=motion))
     loop = ClosedLoop(plant=robot, controller=law)
     q = motion[0][:1]
     log = loop.run(loop.init(q, np.zeros_like(q)), reference, seconds, every=every).log(0)

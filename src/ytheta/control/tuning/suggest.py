@@ -37,8 +37,9 @@ def suggest_gains(
     """Return the gains of a controller, given by its name: arguments for its class, such as ``SlotineLi``.
 
     ``motion`` contains samples of the reference trajectory: q, qd and qdd with one row per sample. ``rate`` is the
-    number of controller steps per second. ``adaptation`` is gradient, natural or composite; the returned setting ``adaptation`` is the gain of the gradient, or the adaptation
-    law itself. Laws without adaptation ignore ``base`` and ``learn``; walker ignores ``base``.
+    number of controller steps per second. ``adaptation`` is gradient, natural or composite; the returned setting
+    ``adaptation`` is the gain of the gradient, or the adaptation law itself. Laws without adaptation ignore ``base``
+    and ``learn``; walker ignores ``base``.
     """
     law = find_controller(name)
     if not (rate > 0.0 and np.isfinite(rate)):

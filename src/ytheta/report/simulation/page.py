@@ -30,7 +30,7 @@ def write_simulation_report(simulation: Simulation, path: str | Path, *, referen
 def simulation_html(simulation: Simulation, *, reference_note: str = "") -> str:
     """Return the page as text."""
     statistics = SimulationStatistics(simulation)
-    many, adapts = len(statistics.finished) > 1, bool(simulation.unknown_names)
+    overviews = plots.make_overviews(statistics)
     content = {
         "simulation": simulation,
         "statistics": statistics,
@@ -43,12 +43,6 @@ def simulation_html(simulation: Simulation, *, reference_note: str = "") -> str:
         "limits": any(plots.is_near_limit(statistics, j) for j in range(len(simulation.robot.actuated))),
         "torque_plots": list(plots.plot_torques(statistics)),
         "parameter_plots": list(plots.plot_parameters(statistics)),
-        "parameter_error": plots.plot_parameter_error(statistics)
-        if len(simulation.unknown_names) > (0 if many else 1)
-        else None,
-        "lyapunov": plots.plot_lyapunov(statistics),
-        "tracking_histogram": plots.plot_tracking_histogram(statistics) if many else None,
-        "parameter_histogram": plots.plot_parameter_histogram(statistics) if many and adapts else None,
-        "tracking_error": plots.plot_tracking_error(statistics) if many else None,
+        **{name.replace(" ", "_"): figure for name, figure in overviews.items()},
     }
     return render_page("simulation.html", content)

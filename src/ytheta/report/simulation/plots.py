@@ -16,6 +16,8 @@ from ytheta.shapes import Float
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
+    from ytheta.simulation.result import Simulation
+
 MAX_PARAMETER_PLOTS = 12  # if there are more parameters, all parameters with the same unit share a plot
 MAX_NAMED_LINES = 6  # lines with a name in a plot of many lines
 SMALL_HEIGHT = 190  # pixels
@@ -23,6 +25,27 @@ TALL_HEIGHT = 340
 MAX_LIMIT_RATIO = 2.5  # torque limit divided by the largest torque; above it, the limit is not drawn
 BINS = 30
 BACKGROUND_WIDTH = 4.0  # pixels; width of a line behind another line
+
+
+def make_simulation_figures(simulation: Simulation) -> dict[str, go.Figure]:
+    """Return the figures of the page by name; some are left out, as on the page, if there is nothing to show."""
+    statistics = SimulationStatistics(simulation)
+    figures = {f"tracking of {name}": figure for name, figure in plot_tracking(statistics)}
+    figures |= {f"torque of {name}": figure for name, figure in plot_torques(statistics)}
+    figures |= {f"estimates: {name}": figure for name, figure in plot_parameters(statistics)}
+    return figures | {name: figure for name, figure in make_overviews(statistics).items() if figure is not None}
+
+
+def make_overviews(statistics: SimulationStatistics) -> dict[str, go.Figure | None]:
+    """Return the figures about all joints, all parameters or all runs; None for a figure with nothing to show."""
+    several_runs, unknowns = len(statistics.finished) > 1, len(statistics.simulation.unknown_names)
+    return {
+        "tracking error": plot_tracking_error(statistics) if several_runs else None,
+        "tracking histogram": plot_tracking_histogram(statistics) if several_runs else None,
+        "parameter error": plot_parameter_error(statistics) if unknowns > (0 if several_runs else 1) else None,
+        "parameter histogram": plot_parameter_histogram(statistics) if several_runs and unknowns else None,
+        "lyapunov": plot_lyapunov(statistics),
+    }
 
 
 def plot_tracking(statistics: SimulationStatistics) -> Iterator[tuple[str, go.Figure]]:
@@ -37,7 +60,7 @@ def plot_tracking(statistics: SimulationStatistics) -> Iterator[tuple[str, go.Fi
             Line("error", q - reference, axis=1, colour=0),
         ]
         axes = [Axis("position", statistics.units[j]), Axis("error", statistics.units[j])]
-        yield name, line_plot(t, lines, axes, marks=_change_times(statistics), legend=False)
+        yield name, line_plot(t, lines, axes, marks=_change_times(statistics))
 
 
 def plot_torques(statistics: SimulationStatistics) -> Iterator[tuple[str, go.Figure]]:
@@ -49,9 +72,11 @@ def plot_torques(statistics: SimulationStatistics) -> Iterator[tuple[str, go.Fig
         lines = [Line("torque", tau, colour=1)]
         if is_near_limit(statistics, j):
             ends = np.array([t[0], min(t[-1], statistics.until)])
-            lines += [Line("limit", np.full(2, end), ends, colour=7, dashed=True, width=1.0) for end in (limit, -limit)]
+            for end in (limit, -limit):
+                line = Line("limit", np.full(2, end), ends, colour=7, dashed=True, width=1.0, legend=end == limit)
+                lines.append(line)
         axis = Axis("force" if name in sliding else "torque", parameter_unit(f"{name}.fc", sliding))
-        yield name, line_plot(t, lines, [axis], height=SMALL_HEIGHT, marks=_change_times(statistics), legend=False)
+        yield name, line_plot(t, lines, [axis], height=SMALL_HEIGHT, marks=_change_times(statistics))
 
 
 def is_near_limit(statistics: SimulationStatistics, joint: int) -> bool:
@@ -76,7 +101,7 @@ def plot_parameters(statistics: SimulationStatistics) -> Iterator[tuple[str, go.
             axis = Axis("", units[k])
             yield (
                 each.name,
-                line_plot(t, lines, [axis], height=SMALL_HEIGHT, marks=_change_times(statistics), legend=False),
+                line_plot(t, lines, [axis], height=SMALL_HEIGHT, marks=_change_times(statistics)),
             )
         return
     for kind in dict.fromkeys(units):

@@ -13,6 +13,7 @@ import numpy as np
 
 from ytheta.report.numbers import format_plain, parameter_unit
 from ytheta.shapes import Float, Int
+from ytheta.simulation.finding_codes import FAILURES, REMARKS
 
 if TYPE_CHECKING:
     from ytheta.simulation.result import Simulation
@@ -57,6 +58,16 @@ class SimulationStatistics:
         return sorted(
             ((int(run), float(self.simulation.runs.diverged_at[run])) for run in runs), key=lambda each: each[1]
         )
+
+    @cached_property
+    def remarks(self) -> list[str]:
+        """Findings that help to interpret the results, as sentences."""
+        return [finding.text for finding in self.simulation.findings if finding.code in REMARKS]
+
+    @cached_property
+    def advice(self) -> str:
+        """The finding about runs that diverged or do not track, as a sentence; empty if all runs track."""
+        return next((finding.text for finding in self.simulation.findings if finding.code in FAILURES), "")
 
     @cached_property
     def shown(self) -> int:
@@ -199,7 +210,7 @@ class SimulationStatistics:
     def headline(self) -> str:
         """One sentence about the outcome."""
         simulation = self.simulation
-        plant, rate = PLANT_NAMES.get(simulation.plant, simulation.plant), format_plain(1.0 / simulation.period, 4)
+        plant, rate = PLANT_NAMES.get(simulation.plant, simulation.plant), format_plain(simulation.rate, 4)
         subject = f"{simulation.robot.name} under {simulation.controller.name}"
         setup = f"{subject}, {format_plain(simulation.runs.seconds)} s at {rate} Hz on {plant}"
         return f"{setup}: {self._describe_runs()}{self._describe_errors()}"

@@ -54,8 +54,9 @@ def summarize_simulation(simulation: Simulation) -> dict[str, Any]:
         ],
         "quantiles": _quantiles(statistics),
         "diverged": [{"run": run, "t": t} for run, t in statistics.diverged],
-        "advice": simulation.advice,
-        "remarks": list(simulation.remarks),
+        "advice": statistics.advice,
+        "remarks": statistics.remarks,
+        "findings": [finding.data for finding in simulation.findings],
     }
     return {key: replace_nonfinite(value) for key, value in data.items()}
 

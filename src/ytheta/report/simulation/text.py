@@ -31,7 +31,7 @@ def simulation_text(simulation: Simulation, *, width: int = 120, verbose: bool =
     return render_text(lambda console: print_simulation(console, simulation, verbose=verbose), width=width)
 
 
-def print_simulation(console: Console, simulation: Simulation, *, verbose: bool) -> None:
+def print_simulation(console: Console, simulation: Simulation, *, verbose: bool = False) -> None:
     """Print outcome, joints, parameters and remarks. Advice about runs that diverged is the last line."""
     statistics = SimulationStatistics(simulation)
     console.print(safe_text(statistics.headline, "bold"))
@@ -40,10 +40,10 @@ def print_simulation(console: Console, simulation: Simulation, *, verbose: bool)
         _print_parameters(console, statistics, verbose=verbose)
     if statistics.quantiles:
         _print_quantiles(console, statistics)
-    for remark in simulation.remarks:
+    for remark in statistics.remarks:
         console.print(safe_text(remark), soft_wrap=True)
-    if simulation.advice:
-        console.print(safe_text(simulation.advice, "bold red"), soft_wrap=True)
+    if statistics.advice:
+        console.print(safe_text(statistics.advice, "bold red"), soft_wrap=True)
 
 
 def _print_joints(console: Console, statistics: SimulationStatistics) -> None:

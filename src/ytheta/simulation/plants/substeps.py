@@ -65,7 +65,7 @@ def choose_substeps(
         raise InputError(
             f"robot {robot.name!r}: the viscous friction has a damping rate of {viscous_rate:.3g}/s, which needs "
             f"{required_steps} integration steps per control period of {period:g} s, but at most {MAX_SUBSTEPS} are "
-            "chosen automatically; choose a shorter period, more inertia (of rotors, for example) or less damping, or "
+            "chosen automatically; choose a higher rate, more inertia (of rotors, for example) or less damping, or "
             "set substeps"
         )
     return min(MAX_SUBSTEPS, max(1, math.ceil(period * margin * rate)))

@@ -40,13 +40,26 @@ DEFAULT_LIMITS = {JointKind.REVOLUTE: Limits(-1.0, 1.0, 3.0, 15.0), JointKind.PR
 RAMP_SHARE, MAX_RAMP_SECONDS = 0.25, 3.0  # the window rises during a quarter of the duration, but for at most 3 s
 MAX_CONDITION_RATIO = 10.0  # condition number of the loops' Jacobian, divided by its value at home
 SCALE_FACTOR = 0.8  # an unreachable motion is multiplied by this factor until it is reachable
-MIN_SCALE = 1e-3  # smallest factor of a motion; if the motion is still unreachable, an error is raised
-CHECK_INTERVAL, MAX_CHECKS = 0.02, 5000  # interval of the checks of limits and loops in s; largest number of checks
+MIN_SCALE = 1e-3  # smallest product of these factors; if the motion is still unreachable, an error is raised
+CHECK_INTERVAL = 0.02  # s; time between checks of limits and loops
+MIN_CHECKS, MAX_CHECKS = 20, 5000  # smallest and largest number of these checks
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class FourierReference:
-    """A reference of windowed sines; before t = 0 and after t = ``seconds``, it stays at ``start``."""
+    """A reference of windowed sines; before t = 0 and after t = ``seconds``, it stays at ``start``.
+
+    Attributes
+    ----------
+    seconds      duration, s
+    ramp         time during which the window rises, s
+    start        position at rest, one per joint
+    center       position around which each joint moves
+    amplitudes   amplitudes of the sines, one row per harmonic
+    frequencies  their angular frequencies, rad/s
+    phases       their phases, rad
+    scale        factor of the motion of each joint
+    """
 
     seconds: float
     ramp: float
@@ -56,6 +69,9 @@ class FourierReference:
     frequencies: Float[np.ndarray, "harmonics joints"]
     phases: Float[np.ndarray, "harmonics joints"]
     scale: PerJoint
+
+    def __repr__(self) -> str:
+        return f"FourierReference({self.seconds:g} s, {len(self.start)} joints)"
 
     def __call__(self, t: PerInstant) -> tuple[InstantsByJoint, InstantsByJoint, InstantsByJoint]:
         """Return q, qd and qdd."""
@@ -92,7 +108,7 @@ def default_reference(
     rng = np.random.default_rng(0) if rng is None else rng
     factors = _compute_frequency_factors(reach, speed, seconds)
     reference = _sample_harmonics(rng, seconds, start, center, reach, frequency_factors=factors)
-    t = np.linspace(0.0, seconds, 2 + min(MAX_CHECKS, round(seconds / CHECK_INTERVAL)))
+    t = np.linspace(0.0, seconds, 2 + max(MIN_CHECKS, min(MAX_CHECKS, round(seconds / CHECK_INTERVAL))))
     _, qd, qdd = (np.abs(values).max(axis=0) for values in reference(t))
     allowed = np.minimum(speed / np.maximum(qd, 1e-300), acceleration / np.maximum(qdd, 1e-300))
     reference = replace(reference, scale=scale * np.minimum(1.0, allowed))
@@ -190,7 +206,8 @@ def _scale_to_reachable(loops: Constraint, reference: FourierReference, t: np.nd
     """Reduce the reference until, at all times t, loops close and passive joints stay within their limits."""
     if not loops.robot.loops and not loops.robot.couplings:
         return reference
-    while float(reference.scale.max()) >= MIN_SCALE:
+    min_scale = MIN_SCALE * float(reference.scale.max())
+    while float(reference.scale.max()) >= min_scale:
         if _is_reachable(loops, reference(t)[0]):
             return reference
         reference = replace(reference, scale=SCALE_FACTOR * reference.scale)

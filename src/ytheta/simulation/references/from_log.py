@@ -49,9 +49,16 @@ MAX_RELATIVE_MISFIT = 1e-3  # RMS residual, relative to the largest range of a j
 TIME_TOLERANCE = 0.5  # in sample intervals; rounding may put a time this far outside the samples
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LoggedReference:
-    """A reference through the samples of a log; ``source`` names the log in error messages."""
+    """A reference through the samples of a log.
+
+    Attributes
+    ----------
+    t       times of the samples, s
+    q       positions, one row per sample
+    source  name of the log in error messages
+    """
 
     t: PerInstant
     q: InstantsByJoint
@@ -71,6 +78,9 @@ class LoggedReference:
             raise InputError(
                 f"{self.source}: time does not increase after t = {self.t[row]:g} s (row {row}); repair the file"
             )
+
+    def __repr__(self) -> str:
+        return f"LoggedReference({self.source}: {self.seconds:g} s, {self.q.shape[1]} joints)"
 
     @property
     def seconds(self) -> float:

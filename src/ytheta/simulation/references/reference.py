@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -16,18 +15,42 @@ from ytheta.shapes import InstantsByJoint, PerInstant
 # The excess is also at most 1e-3 rad or m (rad/s or m/s for velocities).
 LIMIT_TOLERANCE = 1e-3
 
-# A function that returns q, qd and qdd at given times.
-ReferenceTrajectory: TypeAlias = Callable[[PerInstant], tuple[InstantsByJoint, InstantsByJoint, InstantsByJoint]]
+
+@runtime_checkable
+class ReferenceTrajectory(Protocol):
+    """A function that returns q, qd and qdd at given times (s), with one row per time and one column per joint."""
+
+    def __call__(self, t: PerInstant, /) -> tuple[InstantsByJoint, InstantsByJoint, InstantsByJoint]: ...
 
 
-@dataclass(frozen=True, eq=False)
+@runtime_checkable
+class TimedReference(Protocol):
+    """A reference with a duration."""
+
+    @property
+    def seconds(self) -> float:
+        """The duration in s."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class SampledReference:
-    """The reference q, qd and qdd at the instants t."""
+    """The reference at the instants t.
+
+    Attributes
+    ----------
+    t    times, s
+    q    positions, one row per time and one column per joint, rad or m
+    qd   velocities
+    qdd  accelerations
+    """
 
     t: PerInstant
     q: InstantsByJoint
     qd: InstantsByJoint
     qdd: InstantsByJoint
+
+    def __repr__(self) -> str:
+        return f"SampledReference({len(self.t)} instants, {self.q.shape[1]} joints)"
 
 
 def sample_reference(reference: ReferenceTrajectory, robot: Robot, t: PerInstant) -> SampledReference:

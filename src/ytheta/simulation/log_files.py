@@ -1,0 +1,24 @@
+"""Names of the files to which the logs of runs are written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ytheta.errors import InputError
+from ytheta.files.atomic import check_writable
+from ytheta.logs.write import SUFFIXES
+
+RUN_FIELD = "{run}"  # placeholder in the name of a log; it is replaced by the number of the run
+MAX_LOGS = 100
+
+
+def list_log_paths(path: str | Path, runs: int) -> tuple[Path, ...]:
+    """Return the path of the log of the first run, or of every run if the name contains ``{run}``.
+
+    Raise an error if a file cannot be written, or if there are too many.
+    """
+    if RUN_FIELD not in str(path):
+        return (check_writable(path, *SUFFIXES),)
+    if runs > MAX_LOGS:
+        raise InputError(f"{path} would write {runs} logs; write at most {MAX_LOGS} logs, or only the first run")
+    return tuple(check_writable(str(path).replace(RUN_FIELD, str(run)), *SUFFIXES) for run in range(runs))

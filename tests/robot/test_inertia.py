@@ -128,6 +128,10 @@ def test_consistency_agrees_with_the_pseudo_inertia(parameters: list[float]) -> 
         assert inertia.consistency().consistent == bool(eigenvalues[0] > 0)
 
 
+def test_without_mass_the_centre_is_the_origin() -> None:
+    assert Inertia.from_names({"mx": 0.1, "Izz": 1.0}).center == (0.0, 0.0, 0.0)
+
+
 def test_wrong_number_of_parameters() -> None:
     with pytest.raises(ValueError, match="10 inertial parameters, not 3"):
         Inertia((1.0, 2.0, 3.0))

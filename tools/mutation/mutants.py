@@ -139,8 +139,8 @@ def _is_skipped(node: ast.AST) -> bool:
         return node.name in ("__repr__", "_repr_html_", "__str__")
     if isinstance(node, ast.If) and isinstance(node.test, ast.Name):
         return node.test.id == "TYPE_CHECKING"
-    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-        return True  # a docstring
+    if isinstance(node, ast.Expr):
+        return isinstance(node.value, ast.Constant) or _is_skipped(node.value)  # a docstring
     if isinstance(node, ast.Call):
         owner = node.func.value if isinstance(node.func, ast.Attribute) else node.func
         return _name(owner) in LOGGERS or _name(node.func) in ("Finding", "error")

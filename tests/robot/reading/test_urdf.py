@@ -214,6 +214,8 @@ def read_joint(kind: str, inside: str = "", *, fix_base: bool = False) -> Robot:
 def test_fix_base_fixes_a_floating_base(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"'floating' are not supported.*--fix-base or fix_base=True"):
         read_joint("floating")
+    with pytest.raises(InputError, match=r"'floating' are not supported"):
+        read_urdf(parse_xml(format_urdf("floating"), Path("r.urdf")), Path("r.urdf"), SNAP)  # the default
     robot = read_joint("floating", '<origin xyz="0 0 2"/><limit effort="1"/>', fix_base=True)
     assert robot.joint("j").kind is JointKind.FIXED
     assert robot.joint("j").placement == Frame.shift(0.0, 0.0, 2.0)
@@ -225,6 +227,16 @@ def test_fix_base_fixes_a_floating_base(tmp_path: Path) -> None:
     assert ytheta.load(path, fix_base=True).movable == ()
     with pytest.raises(InputError, match="'planar' are not supported"):
         read_joint("planar", fix_base=True)
+
+
+def test_attributes_that_are_left_out_are_zero() -> None:
+    """The specification: lower and upper, damping and friction default to 0."""
+    lower, upper = (read_joint("revolute", f"<limit {x}/>").joint("j").limits for x in ('lower="-2"', 'upper="2"'))
+    assert (lower.lower, lower.upper, upper.lower, upper.upper) == (-2.0, 0.0, 0.0, 2.0)
+    damped, rubbing = (
+        read_joint("revolute", f"<dynamics {x}/>").joint("j").drive for x in ('damping="3"', 'friction="4"')
+    )
+    assert (damped.viscous, damped.coulomb, rubbing.viscous, rubbing.coulomb) == (3.0, 0.0, 0.0, 4.0)
 
 
 def test_infinite_limits_are_no_limits() -> None:

@@ -136,10 +136,22 @@ def test_an_interrupt_inside_a_command_is_an_interrupt() -> None:
     assert (result.returncode, result.stdout, result.stderr) == (130, "", "interrupted\n")
 
 
-def test_help_has_an_example() -> None:
-    for command in ("robots", "inspect"):
-        text = ytheta(command, "--help").stdout
-        assert "Example" in text
-        shown = re.search(rf"Example: ytheta ({command}[^\n,]*)", text)
-        assert shown is not None, text
-        assert ytheta(*shown[1].split()).returncode == 0
+@pytest.mark.parametrize("command", ARGUMENTS)
+def test_help_has_an_example(command: str) -> None:
+    result = ytheta(command, "--help")
+    assert (result.returncode, result.stderr) == (0, "")
+    (line,) = [line.strip() for line in result.stdout.splitlines() if "Example:" in line]  # not wrapped
+    assert line.startswith(f"Example: ytheta {command}")
+    assert "`" not in result.stdout
+    options = {word for word in line.split() if word.startswith("--")}
+    assert {option for option in options if f"  {option}" not in result.stdout} == set()
+    short = ytheta("--help").stdout
+    assert f"  {command}  " in short
+    assert "..." not in short.partition("Commands:")[2]
+
+
+@pytest.mark.parametrize("command", ["robots", "inspect", "base"])
+def test_the_example_runs(command: str) -> None:
+    shown = re.search(rf"Example: ytheta ({command}[^\n,]*)", ytheta(command, "--help").stdout)
+    assert shown is not None
+    assert ytheta(*shown[1].split()).returncode == 0

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from inspect import cleandoc
 from typing import Annotated
 
 import typer
@@ -22,6 +23,7 @@ from ytheta.cli.simulate import simulate
 from ytheta.errors import InputError
 
 COMMANDS = {command.__name__: command for command in (robots, inspect, base, simulate, identify, predict)}
+HELP_WIDTH = 120  # characters per line of help, at most
 INTERRUPTED = 130  # Typer's exit code after Ctrl-C
 
 app = typer.Typer(
@@ -29,7 +31,8 @@ app = typer.Typer(
     help="Dynamic models of robot arms, from description and measured motion: τ = Y(q, q̇, q̈) θ.",
     add_completion=False,
     pretty_exceptions_enable=False,
-    rich_markup_mode="markdown",
+    rich_markup_mode=None,  # plain text: importing Rich would double the time of --help
+    context_settings={"max_content_width": HELP_WIDTH},
 )
 
 
@@ -63,5 +66,11 @@ def _configure_logging(
     logging.getLogger("ytheta").addHandler(logging.NullHandler())
 
 
+def _make_help(docstring: str) -> str:
+    """Return a docstring as plain text; the line of the example is not wrapped, so that it can be copied."""
+    return cleandoc(docstring).replace("`", "").replace("\nExample:", "\n\b\nExample:")
+
+
 for _command in COMMANDS.values():
-    app.command()(_command)
+    _help = _make_help(_command.__doc__ or "")
+    app.command(help=_help, short_help=_help.splitlines()[0])(_command)

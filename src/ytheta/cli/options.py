@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import sys
@@ -29,7 +28,8 @@ RobotArgument = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 Snap = Annotated[
-    float, typer.Option(help="Round angles this close to a multiple of pi/6 to it; 0 keeps them as they are.")
+    float,
+    typer.Option(metavar="RAD", help="Round angles this close to a multiple of pi/6 to it; 0 keeps them as they are."),
 ]
 Strict = Annotated[bool, typer.Option("--strict", help="Refuse inertias that are not physically consistent.")]
 FixBase = Annotated[bool, typer.Option("--fix-base", help="Fix a floating base instead of refusing it.")]
@@ -99,6 +99,8 @@ def print_value(value: Displayed, *, as_json: bool) -> None:
 
 def print_json(data: object) -> None:
     """Print one JSON object on stdout. Raise InputError if the object contains a number that is not finite."""
+    import json
+
     try:
         text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
     except ValueError:

@@ -33,22 +33,27 @@ def check_log(
     finding more serious than a note. ``position_unit_known`` and ``time_unit_known`` mean that the user has stated the
     unit, which is then not checked.
     """
+    check_joints(log, robot)
+    if not len(log):
+        raise InputError(f"{log.source or 'the log'} contains no rows; record the motion again, or choose another file")
+    for find_faults in ROW_CHECKS:
+        log = apply_edits(log, find_faults(log))
+        refuse_findings(log, frozenset({Severity.ERROR}))
+    findings = check_length(log)
+    if not any(finding.severity is Severity.ERROR for finding in findings):
+        findings += _check_whole(log, robot, position_unit_known=position_unit_known, time_unit_known=time_unit_known)
+    log = apply_edits(log, RowEdits(tuple(findings)))
+    refuse_findings(log, frozenset(Severity) - {Severity.NOTE} if strict else frozenset({Severity.ERROR}))
+    return log
+
+
+def check_joints(log: Log, robot: Robot) -> None:
+    """Raise InputError if the log is that of a robot with other actuated coordinates."""
     if log.joints != robot.actuated:
         raise InputError(
             f"{log.source or 'the log'} has the joints {', '.join(log.joints)}, but the robot has the actuated "
             f"coordinates {', '.join(robot.actuated)}; use the robot that was recorded"
         )
-    if not len(log):
-        raise InputError(f"{log.source or 'the log'} contains no rows; record the motion again, or choose another file")
-    for find_faults in ROW_CHECKS:
-        log = apply_edits(log, find_faults(log))
-        _refuse(log, frozenset({Severity.ERROR}))
-    findings = check_length(log)
-    if not any(finding.severity is Severity.ERROR for finding in findings):
-        findings += _check_whole(log, robot, position_unit_known=position_unit_known, time_unit_known=time_unit_known)
-    log = apply_edits(log, RowEdits(tuple(findings)))
-    _refuse(log, frozenset(Severity) - {Severity.NOTE} if strict else frozenset({Severity.ERROR}))
-    return log
 
 
 def _check_whole(log: Log, robot: Robot, *, position_unit_known: bool, time_unit_known: bool) -> list[Finding]:
@@ -60,7 +65,7 @@ def _check_whole(log: Log, robot: Robot, *, position_unit_known: bool, time_unit
     return [*findings, *check_motion(log, robot), *check_torques(log)]
 
 
-def _refuse(log: Log, severities: frozenset[Severity]) -> None:
+def refuse_findings(log: Log, severities: frozenset[Severity]) -> None:
     """Raise one error that lists all findings of these severities, if there are any."""
     reasons = [finding.text for finding in log.findings if finding.severity in severities]
     if reasons:

@@ -58,7 +58,11 @@ def find_columns(table: ColumnTable, joints: Sequence[str], mapping: ColumnMappi
     q, qd, tau, current = (search.find_quantity(name) for name in ("q", "qd", "tau", "current"))
     if not q:
         raise search.make_missing_quantity_error("q", {*qd, *tau, *current})
-    return LogColumns(search.find_time(), q, qd, tau, current)
+    columns = LogColumns(search.find_time(), q, qd, tau, current)
+    for name in (columns.t, *q, *qd, *tau, *current):
+        if name in table.repeated:
+            raise InputError(f"{source} has several columns {name!r}; rename the columns that are not part of the log")
+    return columns
 
 
 def _suggest(name: str, names: Sequence[str]) -> str:

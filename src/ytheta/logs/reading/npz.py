@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from ytheta.errors import InputError
+from ytheta.logs.reading.memory import read_arrays
 from ytheta.logs.reading.table import ColumnTable
-from ytheta.shapes import PerSample
 
 
 def read_npz(path: Path) -> ColumnTable:
@@ -27,17 +27,7 @@ def read_npz(path: Path) -> ColumnTable:
         raise InputError(
             f"{path} cannot be read as a NumPy archive: {reason}; write it with numpy.savez(file, t=t, q=q, tau=tau)"
         ) from None
-    columns: dict[str, PerSample] = {}
-    for name, array in arrays.items():
-        if array.ndim == 1:
-            columns[name] = array
-        elif array.ndim == 2:
-            columns |= {f"{name}{k + 1}": array[:, k] for k in range(array.shape[1])}
-    lengths = {len(column): name for name, column in reversed(columns.items())}
-    if len(lengths) > 1:
-        shown = ", ".join(f"{name} has {length}" for length, name in sorted(lengths.items()))
-        raise InputError(f"{path}: the arrays have different numbers of rows ({shown}); store one row per sample")
-    return ColumnTable(columns, next(iter(lengths), 0))
+    return read_arrays(arrays, str(path))
 
 
 def _read_array(path: Path, archive: np.lib.npyio.NpzFile, name: str) -> np.ndarray:

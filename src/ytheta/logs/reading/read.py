@@ -1,23 +1,38 @@
-"""``read_log``: read a file of any supported format into a checked Log."""
+"""``read_log``: read a file of any supported format, or a table in memory, into a checked Log."""
 
 from __future__ import annotations
 
 import stat
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ytheta.errors import InputError, suggest_names
-from ytheta.logs.checking.check import check_log
+from ytheta.findings import Severity
+from ytheta.logs.checking.check import check_joints, check_log, refuse_findings
 from ytheta.logs.log import Log
 from ytheta.logs.reading.assemble import assemble_log
 from ytheta.logs.reading.bag import read_bag
 from ytheta.logs.reading.csv import read_csv
 from ytheta.logs.reading.mapping import ColumnMapping, read_mapping
+from ytheta.logs.reading.memory import is_frame, read_arrays, read_frame
 from ytheta.logs.reading.npz import read_npz
 from ytheta.logs.reading.parquet import read_parquet
 from ytheta.logs.reading.table import ColumnTable
 from ytheta.robot.robot import Robot
+
+if TYPE_CHECKING:
+
+    class DataFrame(Protocol):
+        """A DataFrame of pandas or Polars."""
+
+        @property
+        def columns(self) -> Any: ...
+
+    LogInput = str | Path | Log | DataFrame | Mapping[str, Any]
+    MappingInput = str | Path | Mapping[str, Any] | ColumnMapping | None
+else:  # a value of another type is refused with a sentence that says what is accepted
+    LogInput = MappingInput = Any
 
 TEXT_SUFFIXES = (".csv", ".txt", ".tsv", ".dat")
 BAG_SUFFIXES = (".mcap", ".db3")
@@ -25,27 +40,78 @@ SUFFIXES = (*TEXT_SUFFIXES, ".parquet", ".npz", *BAG_SUFFIXES)
 
 
 def read_log(
-    path: str | Path,
+    source: LogInput,
     robot: Robot,
     *,
-    mapping: str | Path | Mapping[str, Any] | ColumnMapping | None = None,
+    mapping: MappingInput = None,
     strict: bool = False,
 ) -> Log:
     """Read a log, convert it to the robot's coordinates and SI units, check it and repair it.
 
-    ``mapping`` defines the meaning of columns whose names do not define it. The mapping is a TOML file or
-    a dict of the same form; docs/logs.md describes this form. The ``findings`` of the log list all faults and repairs.
-    ``strict`` refuses a log with any finding more serious than a note.
+    Parameters
+    ----------
+    source   a file (CSV, Parquet, NPZ or ROS bag), a pandas or Polars DataFrame, or a dict of arrays. Tables in memory
+             are read and checked like files with the same columns. A Log is returned as it is
+    robot    the robot that was recorded
+    mapping  the meaning of columns whose names do not define it: a TOML file or a dict of the same form, which
+             docs/logs.md describes
+    strict   refuse a log with any finding more serious than a note
+
+    The ``findings`` of the log list all faults and repairs.
     """
-    file = Path(path)
+    if isinstance(source, Log):
+        return _check_read_log(source, robot, mapping, strict=strict)
+    return read_table(source, robot, mapping=mapping, strict=strict, name=describe_source(source))
+
+
+def read_table(source: LogInput, robot: Robot, *, mapping: MappingInput, strict: bool, name: str) -> Log:
+    """Read a file or a table in memory; findings and errors call it ``name``."""
     columns = read_mapping(mapping)
     return check_log(
-        assemble_log(_read_table(file, robot, columns), robot, columns, str(file)),
+        assemble_log(_read_columns(source, robot, columns, name), robot, columns, name),
         robot,
         strict=strict,
         position_unit_known=columns.has_position_unit,
         time_unit_known=columns.has_time_unit,
     )
+
+
+def describe_source(source: LogInput) -> str:
+    """Return the name of a log in findings: its path, "DataFrame" or "dict". Refuse values that are not logs."""
+    if isinstance(source, str | Path):
+        return str(source)
+    if isinstance(source, Log):
+        return source.source
+    if is_frame(source):
+        return "DataFrame"
+    if isinstance(source, Mapping):
+        return "dict"
+    kind = type(source)
+    name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__.partition('.')[0]}.{kind.__name__}"
+    raise InputError(
+        f"a log cannot be read from {'None' if source is None else f'a value of type {name}'}; give a path, a Log, a "
+        "pandas or Polars DataFrame, or a dict of arrays"
+    )
+
+
+def _check_read_log(log: Log, robot: Robot, mapping: MappingInput, *, strict: bool) -> Log:
+    """Return a log that was read before; refuse a mapping, another robot and, with ``strict``, serious findings."""
+    if mapping is not None:
+        raise InputError(
+            f"{log.source or 'the log'} is a Log, whose columns are known; remove the mapping, or give the file instead"
+        )
+    check_joints(log, robot)
+    if strict:
+        refuse_findings(log, frozenset(Severity) - {Severity.NOTE})
+    return log
+
+
+def _read_columns(source: LogInput, robot: Robot, mapping: ColumnMapping, name: str) -> ColumnTable:
+    if isinstance(source, str | Path):
+        return _read_table(Path(source), robot, mapping)
+    if mapping.skip:
+        raise InputError(f"{mapping.source}: 'skip' is for text files, but {name} is not one; use 'rows'")
+    return read_arrays(source, name) if isinstance(source, Mapping) else read_frame(source, name)
 
 
 def _read_table(path: Path, robot: Robot, mapping: ColumnMapping) -> ColumnTable:

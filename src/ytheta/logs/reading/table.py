@@ -1,6 +1,6 @@
-"""ColumnTable: the columns of a log file by name, in the order of the file, before their meaning is known.
+"""ColumnTable: the columns of a log by name, in the order of the file, before their meaning is known.
 
-A column is an array, or an object that reads a slice of rows from the file on demand.
+A column is an array, or an object that reads a slice of rows on demand.
 """
 
 from __future__ import annotations
@@ -22,12 +22,16 @@ class Column(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class ColumnTable:
-    """Named columns of equal length; if the file has no header, the columns are called 0, 1, 2, …"""
+    """Named columns of equal length; if the file has no header, the columns are called 0, 1, 2, …
+
+    ``repeated`` contains the names that several columns have; such a column is refused if it is needed.
+    """
 
     columns: Mapping[str, Column]
     rows: int
     has_header: bool = True
     findings: tuple[Finding, ...] = ()
+    repeated: frozenset[str] = frozenset()
 
     @property
     def names(self) -> tuple[str, ...]:

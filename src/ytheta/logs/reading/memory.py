@@ -1,0 +1,141 @@
+"""Tables in memory: dicts of arrays, Polars DataFrames and pandas DataFrames.
+
+A dict has one array per column (``t``, ``q1``, …) or per quantity (``q``: samples x joints, whose columns are called
+q1, q2, …). A pandas DataFrame is recognized without importing pandas, which is not a dependency. Its index is a column
+if it has a name, as in a file written by ``to_csv``; an index without a name is ignored.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ytheta.errors import InputError
+from ytheta.logs.reading.table import Column, ColumnTable
+from ytheta.shapes import PerSample, Shaped
+
+NUMBERS = "fiub"  # NumPy's kinds of floating-point, integer and Boolean numbers
+TIMES = "mM"  # … of dates and durations
+
+
+def is_frame(value: object) -> bool:
+    """Return whether a value is a DataFrame of pandas or Polars."""
+    return any(
+        kind.__name__ == "DataFrame" and kind.__module__.partition(".")[0] in ("pandas", "polars")
+        for kind in type(value).__mro__
+    )
+
+
+def read_arrays(arrays: Mapping[Any, Any], source: str) -> ColumnTable:
+    """Return the table of a dict of arrays; ``source`` names it in error messages."""
+    columns: dict[str, PerSample] = {}
+    for name, values in arrays.items():
+        array = _to_array(values, str(name), source)
+        if array.ndim == 1:
+            columns[str(name)] = array
+        elif array.ndim == 2:
+            columns |= {f"{name}{k + 1}": array[:, k] for k in range(array.shape[1])}
+    lengths = {len(column): name for name, column in reversed(columns.items())}
+    if len(lengths) > 1:
+        shown = ", ".join(f"{name} has {length}" for length, name in sorted(lengths.items()))
+        raise InputError(f"{source}: the arrays have different numbers of rows ({shown}); store one row per sample")
+    return ColumnTable(columns, next(iter(lengths), 0))
+
+
+def read_frame(frame: Any, source: str) -> ColumnTable:
+    """Return the table of a DataFrame; ``source`` names it in error messages. Only columns in use are converted."""
+    series = list(_iterate_series(frame))
+    counts = Counter(name for name, _ in series)
+    columns: dict[str, Column] = {}
+    for name, values in series:
+        columns.setdefault(name, FrameColumn(values, name, source))
+    is_numbered = [str(label) for label in frame.columns] == [str(k) for k in range(len(frame.columns))]
+    repeated = frozenset(name for name, count in counts.items() if count > 1)
+    return ColumnTable(columns, len(frame), has_header=not is_numbered, repeated=repeated)
+
+
+@dataclass(frozen=True, eq=False)
+class FrameColumn:
+    """One column of a DataFrame, which is converted when it is first read."""
+
+    series: Any
+    name: str
+    source: str
+
+    def __getitem__(self, rows: slice, /) -> PerSample:
+        return self._values[rows]
+
+    @cached_property
+    def _values(self) -> PerSample:
+        dtype = self.series.dtype
+        if _is_pandas(self.series) and getattr(dtype, "kind", "") in NUMBERS:
+            return np.asarray(self.series.to_numpy(dtype=np.float64, na_value=np.nan))
+        values = np.asarray(self.series.to_numpy())
+        if _is_pandas(self.series) and values.dtype.kind == "O":
+            values = values.copy()
+            values[self.series.isna().to_numpy()] = None
+        return _to_numbers(values, self.name, self.source)
+
+
+def _iterate_series(frame: Any) -> Iterator[tuple[str, Any]]:
+    """Yield name and values of every column; in pandas, several columns can have the same name."""
+    if not _is_pandas(frame):
+        yield from ((series.name, series) for series in frame.get_columns())
+        return
+    for level, name in enumerate(frame.index.names):
+        if name is not None:
+            yield str(name), frame.index.get_level_values(level).to_series()
+    for k, name in enumerate(frame.columns):
+        yield str(name), frame.iloc[:, k]
+
+
+def _is_pandas(value: object) -> bool:
+    return any(kind.__module__.partition(".")[0] == "pandas" for kind in type(value).__mro__)
+
+
+def _to_array(values: Any, name: str, source: str) -> Shaped[np.ndarray, "..."]:
+    """Return an entry of a dict as an array of numbers; texts and single values, which are comments, are left out."""
+    if is_frame(values):
+        values = np.column_stack([column[:] for column in read_frame(values, f"{source}[{name!r}]").columns.values()])
+    elif hasattr(values, "to_numpy"):  # a Series
+        values = FrameColumn(values, name, source)[:]
+    try:
+        array = np.asarray(values)
+    except (TypeError, ValueError):
+        raise InputError(f"{source}: {name!r} is not an array of numbers; give one number for each sample") from None
+    if array.ndim == 0 or array.dtype.kind in "US":
+        return np.empty(())
+    return _to_numbers(array, name, source)
+
+
+def _to_numbers(values: Shaped[np.ndarray, "*shape"], name: str, source: str) -> Shaped[np.ndarray, "*shape"]:
+    """Return an array of any type as floating-point numbers; None becomes NaN."""
+    if values.dtype.kind in NUMBERS:
+        return values.astype(np.float64, copy=False)
+    if values.dtype.kind in TIMES or values.dtype.kind not in "OUST":
+        raise InputError(
+            f"{source}: the column {name!r} contains {values.dtype}, not numbers; convert it to floating-point numbers"
+            + (" of seconds" if values.dtype.kind in TIMES else "")
+        )
+    numbers = np.empty(values.shape)
+    for place, value in np.ndenumerate(values):
+        try:
+            numbers[place] = np.nan if value is None else _to_number(value)
+        except (TypeError, ValueError):
+            raise InputError(
+                f"{source}, row {place[0]}: {str(value)[:40]!r} in the column {name!r} is not a number; correct or "
+                "remove it"
+            ) from None
+    return numbers
+
+
+def _to_number(value: Any) -> float:
+    """Return a number or a text that contains a number; raise TypeError for lists, even of a single number."""
+    if hasattr(value, "__len__") and not isinstance(value, str):
+        raise TypeError
+    return float(value)

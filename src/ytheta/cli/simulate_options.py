@@ -66,7 +66,7 @@ AdaptationName = Annotated[
 ]
 Learn = Annotated[
     str | None,
-    typer.Option(metavar="NAMES", help="Parameters to adapt, such as `link3.*,*.fv`; by default, the base parameters."),
+    typer.Option(metavar="NAMES", help="Parameters to adapt, such as 'link3.*,*.fv'; by default, the base parameters."),
 ]
 Friction = Annotated[
     str | None,

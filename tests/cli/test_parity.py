@@ -29,7 +29,7 @@ LIBRARY = {
 # Options about files and printing, which have no argument. A result is written by its methods.
 OUTPUT_OPTIONS = ("output", "report", "json", "verbose", "help")
 SPELLED_DIFFERENTLY = {"seed": "rng"}
-NOTHING = (None, "", (), [], {})
+NOTHING: tuple[object, ...] = (None, "", (), [], {})
 
 
 def list_options(application: typer.Typer) -> Iterator[tuple[str, str, Any]]:

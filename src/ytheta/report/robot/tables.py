@@ -5,7 +5,7 @@ Names come from files and are never read as markup: everything is printed as ``T
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from rich import box
@@ -22,7 +22,7 @@ ZERO = "·"
 UNKNOWN = "?"
 
 
-def build_joint_tables(console: Console, data: dict[str, Any]) -> list[Table]:
+def build_joint_tables(console: Console, data: Mapping[str, Any]) -> list[Table]:
     """Return tables of the movable joints: axis, limits, drive parameters."""
     drive = JOINT_PARAMETERS
     rows = []
@@ -40,7 +40,7 @@ def build_joint_tables(console: Console, data: dict[str, Any]) -> list[Table]:
     return _build_tables(console, ("joint", *limits, *drive), rows, groups=(limits, drive))
 
 
-def build_link_tables(console: Console, data: dict[str, Any]) -> list[Table]:
+def build_link_tables(console: Console, data: Mapping[str, Any]) -> list[Table]:
     """Return tables of the moving links: ten parameters, and whether they are physically consistent."""
     rows: list[list[str | tuple[str, str]]] = []
     for row in data["link_table"]:

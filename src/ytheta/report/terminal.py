@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from rich import box
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -118,7 +119,9 @@ def _build_table(columns: Sequence[Column], *, tight: bool, has_total_row: bool)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=tight)
     for column in columns:
         heading = column.short_heading if tight and column.short_heading else column.heading
-        table.add_column(heading, justify="left" if column.align_left else "right", no_wrap=True)
+        # Rich measures all cells several times, which takes longer than a fit, unless the width is given.
+        needed = max(cell_len(heading), max((cell.cell_len for cell in column.cells), default=0))
+        table.add_column(heading, justify="left" if column.align_left else "right", no_wrap=True, width=needed)
     rows = list(zip(*(column.cells for column in columns), strict=True))
     for k, row in enumerate(rows):
         if has_total_row and k == len(rows) - 1:

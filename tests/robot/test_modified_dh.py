@@ -483,6 +483,20 @@ def test_symbolic_lengths_need_values() -> None:
     check_restored(converted, robot.with_lengths(l1=0.4).numeric)
 
 
+@pytest.mark.parametrize("turn", [0.3, -0.3])
+@pytest.mark.parametrize("offset", [0.5, -0.5])
+def test_the_length_is_positive_if_both_senses_of_the_normal_are_a_quarter_turn_away(
+    turn: float, offset: float
+) -> None:
+    """A positive length is preferred to a positive twist."""
+    place = Frame.shift(y=offset) @ Frame.turn((0.0, 1.0, 0.0), turn)
+    joint = Joint("joint1", JointKind.REVOLUTE, "link0", "link1", place)
+    (row,) = to_modified_dh(Robot("one joint", (Link("link0"), Link("link1")), (joint,))).rows
+    assert row.a == 0.5
+    assert row.gamma == math.copysign(math.pi / 2, offset)
+    assert row.alpha == pytest.approx(math.copysign(turn, turn * offset), abs=1e-15)
+
+
 @pytest.mark.parametrize("tilt", [1e-11, 1e-8, 1e-6, 1e-4, 9e-3, 1.1e-2])
 def test_nearly_parallel_axes(tilt: float) -> None:
     shift = Frame.shift(0.3, 0.1, 0.2)

@@ -80,6 +80,26 @@ def test_a_joint_that_is_turned_over_is_not_closed(kind: JointKind) -> None:
     assert (np.linalg.norm(residual) > 1.0) == (kind is not JointKind.POINT)
 
 
+@pytest.mark.parametrize("swapped", [False, True])
+def test_the_rate_is_the_derivative_of_the_position(swapped: bool) -> None:
+    """The joint ``spin`` is on the path to the parent or, with swapped sides, to the child of the cut joint."""
+    robot = make_hinge(JointKind.REVOLUTE)
+    if swapped:
+        cut = replace(robot.loops[0].joint, parent="base", child="c")
+        robot = replace(robot, loops=(Loop(cut),))
+    q, spin = np.array([0.0, 0.0, 0.4]), np.array([0.0, 0.0, 1.0])
+
+    def position(step: float) -> float:
+        found = compute_loop_states(robot, q + step * spin)[0].position
+        assert found is not None
+        return found
+
+    rate = locate_cut_joint(robot, robot.loops[0], q, np.cos(q), np.sin(q)).rate(3)
+    difference = (position(1e-5) - position(-1e-5)) / 2e-5
+    assert float(rate @ spin) == pytest.approx(difference, abs=1e-9)
+    assert difference == pytest.approx(1.0 if swapped else -1.0, abs=1e-9)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_every_kind_of_scalar_gives_the_same_residual(name: str) -> None:
     robot = make_looped_robot(name).numeric

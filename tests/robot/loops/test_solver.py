@@ -41,6 +41,14 @@ def test_a_warm_start_decides_the_branch() -> None:
     np.testing.assert_allclose(again, closed, atol=1e-15)
 
 
+def test_convergence_is_fast_near_a_solution() -> None:
+    """The error of a Newton step is about the square of the error before it: 0.1, 1e-2, 1e-4, 1e-8."""
+    driving = np.linspace(-0.5, 0.5, 11)
+    x, iterations = solve_by_newton(find_step, np.column_stack([driving, np.arccos(driving) + 0.1]), FREE)
+    np.testing.assert_allclose(x[:, 1], np.arccos(driving), atol=1e-12)
+    assert iterations <= 5
+
+
 def test_samples_do_not_influence_each_other() -> None:
     x = np.array([[0.3, 1.2], [1.5, 0.4], [-0.7, -2.0]])
     together, _ = solve_by_newton(find_step, x, FREE)
@@ -91,6 +99,16 @@ def test_continuation_stops_at_the_edge() -> None:
     np.testing.assert_allclose(x[[1, 3], 0], [1.0, -1.0], atol=1e-3)
     np.testing.assert_allclose(covered * goals[:, 0], x[:, 0], atol=1e-12)
     assert (np.linalg.norm(compute_crank_residual(x), axis=1) < 1e-9).all()
+
+
+def test_continuation_ends_exactly_at_the_goal() -> None:
+    starts, ends = np.random.default_rng(0).uniform(-1.0, 1.0, (2, 40)) / 3.0
+    assert (starts + (ends - starts) != ends).any()  # otherwise this test would show nothing
+    x, covered = continue_to(
+        close_crank, np.column_stack([starts, np.arccos(starts)]), np.column_stack([ends, ends]), DRIVING, FREE
+    )
+    assert (covered == 1.0).all()
+    np.testing.assert_array_equal(x[:, 0], ends)
 
 
 def test_a_jump_to_another_branch_is_not_accepted() -> None:

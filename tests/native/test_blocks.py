@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import array
 import gc
 import threading
+import warnings
 
 import numpy as np
 import pytest
 
 from tests.support.kernel_graphs import integer_inputs, linear_graph, linear_result
+from ytheta.errors import InputError
 from ytheta.native import compile_graph
 
 
@@ -72,6 +75,43 @@ def test_blocks_of_many_iterators_may_be_in_use() -> None:
     arrays = [next(kernel.blocks(k * x)).values for k in range(9)]
     for k, values in enumerate(arrays):
         np.testing.assert_array_equal(values, linear_result(k * x, 5).T)
+
+
+def test_an_abandoned_iterator_releases_its_inputs() -> None:
+    """An array of the standard library cannot be resized while its buffer is in use."""
+    kernel, numbers = compile_graph(linear_graph(5, size=1)), array.array("d", range(50))
+    view = memoryview(numbers).cast("B").cast("d", (50, 1))
+    for abandon in ("before the first block", "after the first block", "after an error"):
+        blocks = kernel.blocks(view, size=9)
+        if abandon != "before the first block":
+            next(blocks)
+        if abandon == "after an error":
+            numbers[20] = float("nan")
+            with pytest.raises(InputError, match="is nan at sample 20"):
+                list(blocks)
+        view.release()
+        if abandon != "after an error":
+            with pytest.raises(BufferError):
+                numbers.append(1.0)
+        del blocks
+        gc.collect()
+        numbers.append(1.0)
+        numbers.pop()
+        view = memoryview(numbers).cast("B").cast("d", (50, 1))
+
+
+def test_an_input_that_changes_between_two_blocks_is_refused() -> None:
+    kernel, x = compile_graph(linear_graph(5)), integer_inputs(50)
+    for change in (lambda: setattr(x, "shape", (100,)), lambda: setattr(x, "dtype", np.int64)):
+        blocks = kernel.blocks(x, size=9)
+        next(blocks)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            change()
+            with pytest.raises(InputError, match="was changed while the kernel used it"):
+                next(blocks)
+            x.shape = (50, 2)
+            x.dtype = np.dtype(np.float64)
 
 
 def test_blocks_are_compared_by_identity() -> None:

@@ -9,6 +9,7 @@ import sys
 import numpy as np
 import pytest
 
+from tests.support.kernel_cache import forget_machines
 from tests.support.kernel_graphs import EPS, chain_tolerance, draw_inputs, elementwise, planar_chain, sparse_graph
 from ytheta.errors import UnknownNameError
 from ytheta.native import compile_graph
@@ -55,6 +56,22 @@ def test_a_kernel_describes_itself_and_cannot_be_pickled() -> None:
         pickle.dumps(kernel)
     with pytest.raises(UnknownNameError, match="did you mean 'llvm'"):
         compile_graph(kernel.graph, backend="lvm")
+
+
+def test_code_of_other_sources_is_not_reused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The key of machine code covers all sources of this package, those of the code generator included."""
+
+    def compile_with(fingerprint: str | None) -> str:
+        monkeypatch.setattr("ytheta.native.compile.fingerprint_sources", lambda *_: fingerprint)
+        forget_machines()
+        return compile_graph(planar_chain(2)).about.origin
+
+    names: list[tuple[str, ...]] = []
+    monkeypatch.setattr("ytheta.native.compile.fingerprint_sources", lambda *given: names.append(given))
+    compile_graph(planar_chain(1))
+    assert names == [("native",)]
+    origins = [compile_with(fingerprint) for fingerprint in ("a", "a", "b", "b", None, None)]
+    assert origins == ["compiled", "disk", "compiled", "disk", "compiled", "compiled"]
 
 
 def test_import_loads_neither_casadi_nor_llvm() -> None:

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import signal
+import subprocess
+import sys
+import threading
+import warnings
 
 import numpy as np
 import pytest
 
 import ytheta
-from tests.support.kernel_graphs import linear_graph
+from tests.support.kernel_graphs import integer_inputs, linear_graph, linear_result
 from ytheta.native import compile_graph
+from ytheta.native.buffers import allocate_aligned
 from ytheta.native.machine import Machine
+from ytheta.native.outcome import Outcome
 
 
 def test_a_new_scratch_buffer_may_be_replaced_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,3 +68,73 @@ def test_a_call_can_be_interrupted_by_a_call_of_the_same_kernel() -> None:
         signal.signal(signal.SIGALRM, before)
     assert calls > 100
     assert wrong == 0
+
+
+def test_arrays_may_be_changed_by_other_threads() -> None:
+    """A call uses an array as it was, or refuses it."""
+    kernel, x = compile_graph(linear_graph(40)), integer_inputs(400)
+    runner, done = kernel._runner, threading.Event()
+    assert isinstance(runner, Machine)
+    expected, results = linear_result(x, 40), np.empty((400, 40))
+    values, out = allocate_aligned((40, runner.columns)), results.view()
+
+    def disturb() -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            while not done.is_set():
+                for array in (x, out):
+                    shape = array.shape
+                    array.shape = (array.size,)
+                    array.shape = shape
+                    array.dtype = np.dtype([("number", np.float64)])
+                    array.dtype = np.dtype(np.float64)
+                    array.flags.writeable = False
+                    array.flags.writeable = True
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    thread = threading.Thread(target=disturb)
+    thread.start()
+    outcomes: set[tuple[int, int]] = set()
+    try:
+        for _ in range(1000):
+            results[...] = values[...] = 0.0
+            dense = runner.write_dense((x,), 0, 400, out)
+            block = runner.write_block((x,), 100, 200, values)
+            outcomes.add((dense, block))
+            np.testing.assert_array_equal(results, 0.0 if dense else expected)
+            np.testing.assert_array_equal(values[:, :100], 0.0 if block else expected[100:200].T)
+    finally:
+        done.set()
+        thread.join()
+        sys.setswitchinterval(interval)
+    assert {outcome for pair in outcomes for outcome in pair} == {Outcome.DONE, Outcome.NOT_PLAIN}
+
+
+EXIT = """
+import threading, time
+import numpy as np
+from tests.support.kernel_graphs import draw_inputs, planar_chain
+from ytheta.native import compile_graph
+from ytheta.native.buffers import allocate_aligned
+
+kernel = compile_graph(planar_chain(6))
+inputs = draw_inputs(kernel.graph, 20_000)
+started = threading.Barrier(4)
+
+def work():
+    started.wait()
+    while True:
+        kernel(*inputs, threads=1)
+
+for _ in range(3):
+    threading.Thread(target=work, daemon=True).start()
+started.wait()
+time.sleep(0.02)
+"""
+
+
+def test_a_program_may_end_while_other_threads_compute() -> None:
+    for _ in range(3):
+        process = subprocess.run([sys.executable, "-c", EXIT], capture_output=True, text=True, timeout=60)
+        assert (process.returncode, process.stderr) == (0, "")

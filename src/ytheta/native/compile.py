@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 from ytheta.errors import UnknownNameError, suggest_names
+from ytheta.files.fingerprint import fingerprint_sources
 from ytheta.native import cache as disk
 from ytheta.native.codegen.llvm import detect_host, emit_object
 from ytheta.native.codegen.program import check_function
@@ -63,13 +64,16 @@ def _load_machine(graph: Graph, *, cache: bool) -> tuple[Machine, str]:
     """Return the machine code of a graph, and its origin: "memory", "disk" or "compiled"."""
     if not cache:
         return Machine(emit_object(graph)), "compiled"
-    key = disk.make_key(graph.digest, "llvm", detect_host().fingerprint)
+    sources = fingerprint_sources("native")  # a version number could be left unchanged by mistake
+    key = disk.make_key(graph.digest, "llvm", detect_host().fingerprint, sources or "")
     machine, origin = _machines.get(key), "memory"
     if machine is None:
-        code, origin = disk.read(key), "disk"
+        # If it is not known which sources this process runs, its code must not be mixed with that of other processes.
+        code, origin = disk.read(key) if sources else None, "disk"
         if code is None:
             code, origin = emit_object(graph), "compiled"
-            disk.write(key, code)
+            if sources:
+                disk.write(key, code)
         machine = Machine(code)
     _machines[key] = machine
     _recent_machines.append(machine)

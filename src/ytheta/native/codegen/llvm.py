@@ -1,7 +1,7 @@
 """Compilation of a graph to object code by LLVM.
 
-No C compiler is needed. The object code is position independent and calls only the C library, so it can be stored on
-disk and loaded by another process on the same kind of processor.
+No C compiler is needed. The object code is position independent and calls only the C library and functions of Python's
+stable ABI, so it can be stored on disk and loaded by another process on the same kind of processor.
 
 Compile time grows linearly with the number of operations, because no function is longer than MAX_CHUNK_STEPS (see
 ``program``) and no optimization pass runs before code generation: CasADi has already folded constants and shared common
@@ -14,7 +14,6 @@ import platform
 import sys
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ytheta.errors import MissingExtraError
@@ -29,17 +28,14 @@ from ytheta.native.codegen.trigonometry import emit_sine_cosine
 if TYPE_CHECKING:
     from ytheta.native.graph import Graph
 
-# Measured: a regressor of 36 000 operations compiles in 2.7 s in chunks of 2000 steps, 3.2 s in chunks of 500, 4.0 s in
-# chunks of 5000 and 18 s as one function. Up to 2000 steps, longer chunks make the code a few percent faster. Shorter
-# tiles make the code up to 6 % slower, because chunks are called more often. So do longer tiles if dense arrays or many
-# slots exceed the level-1 cache.
+# docs/dynamics.md has the measurements that led to these four constants. Longer chunks make the code slightly faster,
+# but compile time grows faster than linearly with their length.
 MAX_CHUNK_STEPS = 2000
+# In shorter tiles, chunks are called more often. Longer tiles may exceed the level-1 cache.
 TILE_SAMPLES = 32
 _OPTIMIZATION_LEVEL = 2
-# LLVM orders instructions by its model of a processor. With its model of an AMD EPYC, far more values are live at once
-# than there are registers: a Panda's base regressor spills 350 values, but only 180 with the model of a Skylake. On
-# that EPYC, this regressor took 78 ns with the EPYC model and 65 ns with the Skylake model. For shorter graphs, the
-# models hardly differ.
+# LLVM orders instructions by its model of a processor. With its models of some other processors, far more values are
+# live at once than there are registers.
 _SCHEDULING_MODEL = "skylake"
 
 
@@ -55,9 +51,8 @@ class Host:
 
     @property
     def fingerprint(self) -> str:
-        """The data that determine the object code, apart from the graph."""
-        python = object.__basicsize__, tuple.__basicsize__, sys.platform, platform.machine()
-        return repr((self, MAX_CHUNK_STEPS, TILE_SAMPLES, _OPTIMIZATION_LEVEL, _hash_generator(), python))
+        """The data that determine the object code, apart from the graph and the sources of the code generator."""
+        return repr((self, MAX_CHUNK_STEPS, TILE_SAMPLES, _OPTIMIZATION_LEVEL, sys.platform, platform.machine()))
 
 
 @cache
@@ -144,19 +139,3 @@ def create_target_machine() -> Any:
     return target.create_target_machine(
         cpu=host.cpu, features=host.features, opt=_OPTIMIZATION_LEVEL, reloc="pic", codemodel="jitdefault", jit=True
     )
-
-
-@cache
-def _hash_generator() -> str:
-    """Return a hash of the code generator's source files; a version number could be left unchanged by mistake."""
-    import hashlib
-
-    folder = Path(__file__).parent
-    callers = [folder.parent / name for name in ("buffers.py", "machine.py", "operations.py")]
-    sources = [*sorted(folder.glob("*.py")), *callers]
-    try:
-        return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()
-    except OSError:  # installed without sources
-        from importlib.metadata import version
-
-        return version("ytheta")

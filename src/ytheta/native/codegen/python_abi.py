@@ -60,7 +60,7 @@ def emit_acquire_array() -> str:
 
     An object is plain if it is an instance of the class itself and not of a subclass, and exports a buffer of doubles
     in C order, with these lengths, and at an address without the bits of the mask. A length of -1 matches any length.
-    If the object is plain, the buffer is held in ``view``, else nothing is held.
+    If the object is plain, the buffer is held in ``view``. Else nothing is held, and a Python error may be set.
     """
     code = FunctionBody(1)
     code.emit("entry:")
@@ -71,11 +71,7 @@ def emit_acquire_array() -> str:
     code.emit(f"br i1 {code.assign(f'icmp eq ptr {kind}, %class')}, label %get, label %no")
     code.emit("get:")
     status = code.assign("call i32 @PyObject_GetBuffer(ptr %object, ptr %view, i32 %flags)")
-    code.emit(f"br i1 {code.assign(f'icmp eq i32 {status}, 0')}, label %number_type, label %error")
-    code.emit("error:")
-    code.emit("call void @PyErr_Clear()")
-    code.emit("ret i1 false")
-
+    code.emit(f"br i1 {code.assign(f'icmp eq i32 {status}, 0')}, label %number_type, label %no")
     code.emit("number_type:")
     text = load_field(code, "%view", "format")
     code.emit(f"br i1 {code.assign(f'icmp eq ptr {text}, null')}, label %release, label %letter")
@@ -120,22 +116,21 @@ def emit_acquire_array() -> str:
 def emit_acquire_bytes() -> str:
     """Return ``@acquire_bytes(object, size, view)``: whether the object has at least this many writable bytes.
 
-    If so, they are held in ``view``, else nothing is held.
+    If so, they are held in ``view``. Else nothing is held, and a Python error may be set.
     """
     code = FunctionBody(1)
     code.emit("entry:")
     status = code.assign(f"call i32 @PyObject_GetBuffer(ptr %object, ptr %view, i32 {WRITABLE})")
-    code.emit(f"br i1 {code.assign(f'icmp eq i32 {status}, 0')}, label %length, label %error")
-    code.emit("error:")
-    code.emit("call void @PyErr_Clear()")
-    code.emit("ret i1 false")
+    code.emit(f"br i1 {code.assign(f'icmp eq i32 {status}, 0')}, label %length, label %no")
     code.emit("length:")
     length = load_field(code, "%view", "len")
-    code.emit(f"br i1 {code.assign(f'icmp sge i64 {length}, %size')}, label %yes, label %no")
+    code.emit(f"br i1 {code.assign(f'icmp sge i64 {length}, %size')}, label %yes, label %release")
     code.emit("yes:")
     code.emit("ret i1 true")
-    code.emit("no:")
+    code.emit("release:")
     code.emit("call void @PyBuffer_Release(ptr %view)")
+    code.emit("br label %no")
+    code.emit("no:")
     code.emit("ret i1 false")
     return f"define internal i1 @acquire_bytes(ptr %object, i64 %size, ptr %view) #1 {{\n{code}\n}}"
 

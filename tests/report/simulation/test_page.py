@@ -65,12 +65,6 @@ def parsed(text: str) -> float:
     return float(mantissa) * 10.0 ** int(exponent or 0)
 
 
-# --- the JSON
-
-
-# --- the page
-
-
 def test_names_are_escaped_and_nothing_is_loaded(simulation: Simulation, page: Page) -> None:
     html = simulation_html(simulation, reference_note=EVIL)
     assert EVIL not in html
@@ -120,18 +114,9 @@ def test_the_file_is_written_as_a_whole_or_not_at_all(simulation: Simulation, tm
 @pytest.mark.parametrize("name", ["simulation.page", "figures_page"])
 def test_missing_extra(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "jinja2", None)
-    monkeypatch.delitem(sys.modules, f"ytheta.report.{name}")
+    monkeypatch.delitem(sys.modules, f"ytheta.report.{name}", raising=False)
     with pytest.raises(MissingExtraError, match=re.escape("pip install 'ytheta[report]'")):
         import_module(f"ytheta.report.{name}")
-
-
-# --- the terminal
-
-
-# --- plots of lines
-
-
-# --- in a real browser
 
 
 def test_a_browser_shows_one_run(chromium: str, simulation: Simulation, tmp_path: Path) -> None:

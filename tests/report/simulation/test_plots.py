@@ -113,3 +113,21 @@ def test_parameter_changes_are_marked() -> None:
     assert "load.m = 1.5" in page.text
     still = Page(simulation_html(replace(simulation, parameter_changes=())))
     assert "shapes" not in plot_of(still, "tracking-1")["layout"]  # type: ignore[operator]
+
+
+def test_figures_are_those_of_the_page(simulation: Simulation, batch: Simulation, crowd: Simulation) -> None:
+    for value in (simulation, batch, crowd):
+        page = Page(simulation_html(value))
+        drawn = [plot_of(page, name) for name, text in page.scripts.items() if text.startswith('{"data"')]
+        figures = value.figures()
+        assert len(figures) == len(drawn)
+        for figure in figures.values():
+            names = {trace.name for trace in figure.data}
+            assert any({trace["name"] for trace in plot["data"]} == names for plot in drawn)  # type: ignore[attr-defined]
+    names = list(simulation.figures())
+    assert names[:2] == [f"tracking of {name}" for name in simulation.robot.actuated]
+    assert names[-1] == "lyapunov"
+    assert {"tracking error", "tracking histogram", "parameter histogram"} <= set(batch.figures())
+    assert not {"tracking error", "tracking histogram"} & set(names)
+    assert simulation.figures()[names[0]].layout.showlegend  # the page has its own legend
+    assert plot_of(Page(simulation_html(simulation)), "tracking-1")["layout"]["showlegend"] is False  # type: ignore[index]

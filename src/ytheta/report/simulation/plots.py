@@ -72,9 +72,8 @@ def plot_torques(statistics: SimulationStatistics) -> Iterator[tuple[str, go.Fig
         lines = [Line("torque", tau, colour=1)]
         if is_near_limit(statistics, j):
             ends = np.array([t[0], min(t[-1], statistics.until)])
-            for end in (limit, -limit):
-                line = Line("limit", np.full(2, end), ends, colour=7, dashed=True, width=1.0, legend=end == limit)
-                lines.append(line)
+            for end, legend in ((limit, True), (-limit, False)):
+                lines.append(Line("limit", np.full(2, end), ends, colour=7, dashed=True, width=1.0, legend=legend))
         axis = Axis("force" if name in sliding else "torque", parameter_unit(f"{name}.fc", sliding))
         yield name, line_plot(t, lines, [axis], height=SMALL_HEIGHT, marks=_change_times(statistics))
 

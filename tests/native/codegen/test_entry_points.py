@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+import casadi
 import numpy as np
 import pytest
 
@@ -14,7 +15,7 @@ from tests.support.kernel_graphs import draw_inputs, integer_inputs, linear_grap
 from ytheta.errors import InputError
 from ytheta.native import Kernel, compile_graph
 from ytheta.native.buffers import allocate_aligned
-from ytheta.native.graph import trace
+from ytheta.native.graph import Input, trace
 from ytheta.native.machine import Machine
 from ytheta.native.outcome import Outcome
 
@@ -279,6 +280,19 @@ def test_empty_arrays_may_have_any_address(backend: str) -> None:
         kernel(x.reshape(0, 2, 1))
     with pytest.raises(InputError, match="out has shape"):
         kernel(x, out=out.reshape(0, 2))
+    # Also if there are samples: an input without elements, and results without entries inside the memory of an input.
+    p = casadi.SX.sym("p", 2)
+    inputs = [(Input("none", 0), casadi.SX.sym("none", 0)), (Input("p", 2), p)]
+    numbers, empty = np.ones((3, 2)), memory[1:1].view(np.float64).reshape(3, 0)
+    two = compile_graph(trace("two", inputs, np.array([p[0], p[1]], dtype=object)), backend=backend)
+    none = compile_graph(trace("none", inputs, np.zeros((2, 0), dtype=object)), backend=backend)
+    assert two(empty, numbers).tolist() == numbers.tolist()
+    assert two.one(empty[0], numbers[0]).tolist() == [1.0, 1.0]
+    assert [block.values.shape for block in two.blocks(empty, numbers)] == [(2, 3)]
+    out = numbers[1:1].reshape(3, 2, 0)
+    assert none(empty, numbers, out=out) is out
+    values = memory[1:1].view(np.float64).reshape(0, none._runner.columns)
+    assert none._runner.write_block((empty, numbers), 0, 3, values) == Outcome.DONE
 
 
 def test_out_is_checked_if_there_are_no_inputs() -> None:

@@ -125,6 +125,19 @@ def test_every_operation_of_the_random_graphs_is_native() -> None:
             np.testing.assert_array_equal(compile_graph(graph)(*x), expected, err_msg=name)
 
 
+def test_sign_of_zeros_and_not_a_number() -> None:
+    """As in CasADi, the sign of +0, -0 and NaN is the number itself; infinities have the sign ±1."""
+    graph = elementwise(lambda a, b: casadi.sign(a / b), 2)
+    numerators = np.array([[0.0, -0.0, 0.0, -0.0, 2.0, -2.0], [1.0, -1.0, 5e-324, -5e-324, 0.0, -0.0]])
+    denominators = np.array([[1.0, 1.0, 0.0, 0.0, 0.0, 0.0], [1.0, 1.0, 1.0, 1.0, -3.0, -3.0]])
+    expected = np.array([[0.0, -0.0, np.nan, np.nan, 1.0, -1.0], [1.0, -1.0, 1.0, -1.0, -0.0, 0.0]])
+    for backend in ("interpreter", "llvm"):
+        result = compile_graph(graph, backend=backend)(numerators, denominators)
+        np.testing.assert_array_equal(result, expected, err_msg=backend)
+        numbers = ~np.isnan(expected)
+        np.testing.assert_array_equal(np.signbit(result[numbers]), np.signbit(expected[numbers]), err_msg=backend)
+
+
 def test_an_unsupported_operation_is_named_with_the_remedy() -> None:
     graph = elementwise(lambda x: casadi.erfinv(casadi.tanh(x)))
     with pytest.raises(InputError, match=r"operation ERFINV.*interpreter"):

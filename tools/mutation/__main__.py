@@ -1,9 +1,9 @@
 """Run the tests of each module with one mutation at a time, and print which mutants they do not notice.
 
-    python -m tools.mutation [MODULE …] [--count 15] [--seed 0] [--json FILE]
+    python -m tools.mutation [MODULE …] [--count 15] [--seed 0] [--json FILE] [--again]
 
-A mutant is killed if a test fails, the process crashes, or the tests take ten times as long as without it. The working
-tree is copied first and never written to. Every mutant runs in a fork of this process, which has imported the large
+A mutant is killed if a test fails, the process crashes, or the tests need three times as long as without it. A module
+whose tests fail without a mutation is left out. The working tree is copied first and never written to. Every mutant runs in a fork of this process, which has imported the large
 libraries but nothing of ytheta. It has its own folder of compiled kernels. There it finds the object code of the clean
 run, whose key is its content, and nothing that another mutant wrote.
 """
@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
+import resource
 import shutil
 import signal
 import sys
@@ -21,12 +23,12 @@ import time
 import traceback
 from collections import Counter
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, TypedDict
 
 import pytest
 from hypothesis import Phase, settings
 
-from tools.mutation.mutants import Mutant, draw_mutants
+from tools.mutation.mutants import Mutant, draw_mutants, list_mutants
 from tools.mutation.targets import TARGETS
 
 ROOT = Path(__file__).parents[2]
@@ -35,7 +37,26 @@ LARGE_LIBRARIES = ("casadi", "jaxtyping", "beartype", "llvmlite.binding", "mujoc
                    "polars", "scipy.optimize", "scipy.signal", "sympy")  # fmt: skip
 # Plug-ins are imported before the tests start, which only means that their assertions are less detailed.
 PYTEST = ("-x", "-q", "-p", "no:cacheprovider", "-o", "addopts=", "-W", "ignore::pytest.PytestAssertRewriteWarning")
-MAX_TIME_RATIO, EXTRA_SECONDS = 10.0, 20.0
+# Bounds of a mutant's run: ratio of its processor time to that of the clean run, seconds added to it, and ratio of the
+# time on the clock to the bound of the processor time.
+MAX_TIME_RATIO, EXTRA_SECONDS, MAX_WAIT_RATIO = 3.0, 5.0, 20.0
+
+
+class Survivor(TypedDict):
+    """A mutant that no test noticed: its line in the source, and this line before and after the change."""
+
+    line: int
+    kind: str
+    before: str
+    after: str
+
+
+class Result(TypedDict):
+    """What became of the mutants of one module."""
+
+    tried: int
+    killed: int
+    survivors: list[Survivor]
 
 
 def main() -> int:
@@ -43,14 +64,27 @@ def main() -> int:
     parser.add_argument("modules", nargs="*", help="paths below src/ytheta, or parts of them; default: all targets")
     parser.add_argument("--count", type=int, default=15, help="mutants per module")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--json", type=Path, help="file for the results")
+    parser.add_argument("--json", type=Path, help="file for the results; results of other modules in it are kept")
+    parser.add_argument("--again", action="store_true", help="try only the survivors in the file of results")
     options = parser.parse_args()
+    results: dict[str, Result] = json.loads(options.json.read_text()) if options.json and options.json.exists() else {}
     chosen = [name for name in TARGETS if not options.modules or any(part in name for part in options.modules)]
-    results = {}
     with tempfile.TemporaryDirectory(prefix="mutation-") as folder:
         runner = Runner(Path(folder))
         for name in chosen:
-            results[name] = runner.test_module(name, options.count, f"{options.seed}:{name}")
+            source = runner.read_source(name)
+            if options.again:
+                former = [(s["before"], s["after"]) for s in results[name]["survivors"]] if name in results else []
+                mutants = [mutant for mutant in list_mutants(source) if mutant.describe(source)[1:] in former]
+                tried = results[name]["tried"] if name in results else 0
+            else:
+                mutants = draw_mutants(source, options.count, f"{options.seed}:{name}")
+                tried = len(mutants)
+            survivors = runner.find_survivors(name, mutants)
+            if survivors is None:
+                continue
+            results[name] = {"tried": tried, "killed": tried - len(survivors), "survivors": survivors}
+            _print(f"{name}: {tried - len(survivors)} of {tried} killed")
             if options.json:
                 options.json.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     _print_totals(results)
@@ -103,26 +137,38 @@ class Runner:
         for name in LARGE_LIBRARIES:
             __import__(name)
 
-    def test_module(self, name: str, count: int, seed: str) -> dict[str, object]:
-        """Test the mutants of one module; return how many were tried and killed, and the survivors."""
-        path = self.tree / "src" / "ytheta" / name
-        source = path.read_text(encoding="utf-8")
+    def read_source(self, name: str) -> str:
+        """Return the source of a module without a mutation."""
+        return (self.tree / "src" / "ytheta" / name).read_text(encoding="utf-8")
+
+    def find_survivors(self, name: str, mutants: list[Mutant]) -> list[Survivor] | None:
+        """Run the tests of a module with each of its mutants; return those that no test noticed.
+
+        Return None if the tests fail without a mutation.
+        """
+        if not mutants:
+            return []
+        path, source = self.tree / "src" / "ytheta" / name, self.read_source(name)
         tests = _list_tests(self.tree / "tests", name)
-        schedule, start = Schedule(self.tree.with_name("durations")), time.monotonic()
-        if self._run(tests, self.cache, schedule, 3600.0) != 0:
-            sys.exit(f"{name}: the tests fail without a mutation\n{self.cache.with_suffix('.txt').read_text()}")
-        clean_seconds = time.monotonic() - start
-        mutants, survivors = draw_mutants(source, count, seed), []
+        schedule = Schedule(self.tree.with_name("durations"))
+        code, clean_seconds = self._run(tests, self.cache, schedule, 3600.0)
+        if code != 0:
+            _print(
+                f"{name}: the tests fail without a mutation", *self.cache.with_suffix(".txt").read_text().splitlines()
+            )
+            return None
+        survivors: list[Survivor] = []
         for k, mutant in enumerate(mutants):
             path.write_text(mutant.apply(source), encoding="utf-8")
             os.utime(path, (k, k))  # another time than that of the compiled file, which is then not used
             self._prepare_cache(name)
-            if self._run(tests, self.mutant_cache, schedule, MAX_TIME_RATIO * clean_seconds + EXTRA_SECONDS) == 0:
-                survivors.append(_describe(mutant, source))
-                _print(f"{name}:{survivors[-1]['line']}: - {survivors[-1]['before']}", f"+ {survivors[-1]['after']}")
+            code, _ = self._run(tests, self.mutant_cache, schedule, MAX_TIME_RATIO * clean_seconds + EXTRA_SECONDS)
+            if code == 0:
+                line, before, after = mutant.describe(source)
+                survivors.append({"line": line, "kind": mutant.kind, "before": before, "after": after})
+                _print(f"{name}:{line}: - {before}", f"+ {after}")
         path.write_text(source, encoding="utf-8")
-        _print(f"{name}: {len(mutants) - len(survivors)} of {len(mutants)} killed; clean run {clean_seconds:.0f} s")
-        return {"tried": len(mutants), "killed": len(mutants) - len(survivors), "survivors": survivors}
+        return survivors
 
     def _prepare_cache(self, name: str) -> None:
         """Give the next mutant a folder with the object code of the clean run, unless it changes the compiler."""
@@ -132,30 +178,31 @@ class Runner:
             for file in self.cache.glob("*.o"):
                 os.link(file, self.mutant_cache / file.name)
 
-    def _run(self, tests: list[str], cache: Path, schedule: Schedule, seconds: float) -> int:
-        """Run tests in a fork; return the exit code, or that of a signal."""
+    def _run(self, tests: list[str], cache: Path, schedule: Schedule, max_seconds: float) -> tuple[int, float]:
+        """Run tests in a fork; return the exit code, negative for a signal, and the processor time."""
         schedule.file.touch()
         child = os.fork()
         if child == 0:
-            _run_tests(tests, cache, schedule, write_bytecode=cache == self.cache)
-        deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline:
-            done, status = os.waitpid(child, os.WNOHANG)
-            if done:
-                schedule.read()
-                return os.waitstatus_to_exitcode(status)
+            _run_tests(tests, cache, schedule, math.ceil(max_seconds), write_bytecode=cache == self.cache)
+        deadline = time.monotonic() + MAX_WAIT_RATIO * max_seconds
+        done = 0
+        while not done:
             time.sleep(0.02)
-        os.killpg(child, signal.SIGKILL)
-        os.waitpid(child, 0)
+            if time.monotonic() > deadline:
+                os.killpg(child, signal.SIGKILL)
+            done, status, usage = os.wait4(child, os.WNOHANG)
         schedule.read()
-        return -signal.SIGKILL
+        return os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime
 
 
-def _run_tests(tests: list[str], cache: Path, schedule: Schedule, *, write_bytecode: bool) -> NoReturn:
+def _run_tests(
+    tests: list[str], cache: Path, schedule: Schedule, max_seconds: int, *, write_bytecode: bool
+) -> NoReturn:
     """Run in the child, which ends here."""
     code = 1
     try:
         os.setsid()
+        resource.setrlimit(resource.RLIMIT_CPU, (max_seconds, max_seconds))
         output = os.open(cache.with_suffix(".txt"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         os.dup2(output, 1)
         os.dup2(output, 2)
@@ -178,18 +225,13 @@ def _list_tests(tests: Path, name: str) -> list[str]:
     return [f"tests/{path}" for path in dict.fromkeys([*paths, *TARGETS[name]])]
 
 
-def _describe(mutant: Mutant, source: str) -> dict[str, object]:
-    line, before, after = mutant.describe(source)
-    return {"line": line, "kind": mutant.kind, "before": before, "after": after}
-
-
-def _print_totals(results: dict[str, dict[str, object]]) -> None:
+def _print_totals(results: dict[str, Result]) -> None:
     tried: Counter[str] = Counter()
     killed: Counter[str] = Counter()
     for name, result in results.items():
         for package in (name.partition("/")[0], "all"):
-            tried[package] += int(str(result["tried"]))
-            killed[package] += int(str(result["killed"]))
+            tried[package] += result["tried"]
+            killed[package] += result["killed"]
     for package, count in tried.items():
         _print(f"{package}: {killed[package]} of {count} killed")
 

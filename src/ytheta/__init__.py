@@ -26,7 +26,10 @@ if TYPE_CHECKING:
     from ytheta.identifiability.ha import regroup_lagrangian as regroup_lagrangian
     from ytheta.identifiability.registry import base_parameters as base_parameters
     from ytheta.identification.identify import identify as identify
+    from ytheta.identification.model_file import Model as Model
     from ytheta.identification.model_file import read_model as read_model
+    from ytheta.identification.predict import Prediction as Prediction
+    from ytheta.identification.predict import predict as predict
     from ytheta.identification.result import Identification as Identification
     from ytheta.inspection.inspect import Inspection as Inspection
     from ytheta.inspection.inspect import inspect as inspect
@@ -44,16 +47,21 @@ if TYPE_CHECKING:
     from ytheta.robot.reading.load import load as load
     from ytheta.robot.robot import Robot as Robot
     from ytheta.robot.writing.toml import save_robot as save_robot
+    from ytheta.simulation.closed_loop.compiled import ClosedLoop as ClosedLoop
+    from ytheta.simulation.closed_loop.plain import PlainLoop as PlainLoop
     from ytheta.simulation.parameter_changes import Grasp as Grasp
     from ytheta.simulation.parameter_changes import ParameterChange as ParameterChange
     from ytheta.simulation.parameter_changes import grasp as grasp
+    from ytheta.simulation.plants.mujoco_plant import MujocoPlant as MujocoPlant
     from ytheta.simulation.plants.smooth_friction import with_smooth_friction as with_smooth_friction
     from ytheta.simulation.references.fourier import FourierReference as FourierReference
     from ytheta.simulation.references.fourier import default_reference as default_reference
     from ytheta.simulation.references.from_log import LoggedReference as LoggedReference
     from ytheta.simulation.references.from_log import reference_from_log as reference_from_log
     from ytheta.simulation.references.reference import ReferenceTrajectory as ReferenceTrajectory
+    from ytheta.simulation.references.reference import SampledReference as SampledReference
     from ytheta.simulation.result import Simulation as Simulation
+    from ytheta.simulation.runs import Runs as Runs
     from ytheta.simulation.sensors.sensors import Sensor as Sensor
     from ytheta.simulation.sensors.sensors import Sensors as Sensors
     from ytheta.simulation.simulate import simulate as simulate
@@ -64,6 +72,7 @@ __version__ = "0.1.0"
 _MODULES = {
     "BaseParameters": "ytheta.identifiability.base_parameters",
     "Catalog": "ytheta.robot.reading.catalog",
+    "ClosedLoop": "ytheta.simulation.closed_loop.compiled",
     "FourierReference": "ytheta.simulation.references.fourier",
     "Frame": "ytheta.robot.frame",
     "Grasp": "ytheta.simulation.parameter_changes",
@@ -72,10 +81,16 @@ _MODULES = {
     "Inspection": "ytheta.inspection.inspect",
     "Log": "ytheta.logs.log",
     "LoggedReference": "ytheta.simulation.references.from_log",
+    "Model": "ytheta.identification.model_file",
+    "MujocoPlant": "ytheta.simulation.plants.mujoco_plant",
     "ParameterChange": "ytheta.simulation.parameter_changes",
+    "PlainLoop": "ytheta.simulation.closed_loop.plain",
+    "Prediction": "ytheta.identification.predict",
     "PreparationSettings": "ytheta.logs.preparing.preparation",
     "ReferenceTrajectory": "ytheta.simulation.references.reference",
     "Robot": "ytheta.robot.robot",
+    "Runs": "ytheta.simulation.runs",
+    "SampledReference": "ytheta.simulation.references.reference",
     "Sensor": "ytheta.simulation.sensors.sensors",
     "Sensors": "ytheta.simulation.sensors.sensors",
     "Simulation": "ytheta.simulation.result",
@@ -98,6 +113,7 @@ _MODULES = {
     "load": "ytheta.robot.reading.load",
     "mass_matrix": "ytheta.dynamics.kernels",
     "momentum": "ytheta.dynamics.kernels",
+    "predict": "ytheta.identification.predict",
     "read_log": "ytheta.logs.reading.read",
     "read_model": "ytheta.identification.model_file",
     "reference_from_log": "ytheta.simulation.references.from_log",

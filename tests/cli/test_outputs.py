@@ -16,10 +16,10 @@ from tests.support.command import process, refused
 
 
 def test_report_without_its_libraries(folder: Path, tmp_path: Path) -> None:
-    missing = ModuleNotFoundError("No module named 'plotly'", name="plotly")
-    with mock.patch("ytheta.cli.outputs.import_module", side_effect=missing):
-        line = refused("identify", "lu-two-link", "a.npz", "--report", str(tmp_path / "arm.html"), cwd=folder)
-    assert "pip install 'ytheta[report]'" in line
+    for command in ("identify", "predict"):
+        with mock.patch.dict("sys.modules", {"jinja2": None}), mock.patch("ytheta.load", side_effect=AssertionError):
+            line = refused(command, "lu-two-link", "a.npz", "--report", str(tmp_path / "arm.html"), cwd=folder)
+        assert "pip install 'ytheta[report]'" in line
 
 
 def test_outputs_are_checked_before_the_work(folder: Path) -> None:
@@ -33,7 +33,7 @@ def test_outputs_are_checked_before_the_work(folder: Path) -> None:
         ):
             assert words in refused("identify", "lu-two-link", "a.npz", *output, cwd=folder)
         assert "would be overwritten" in refused("identify", "true.toml", "a.npz", "-o", "./true.toml", cwd=folder)
-    with mock.patch("ytheta.cli.predict.read_robot", side_effect=AssertionError):
+    with mock.patch("ytheta.cli.predict.show_progress", side_effect=AssertionError):
         assert "extension .csv or .parquet" in refused("predict", "lu-two-link", "a.npz", "-o", "t.txt", cwd=folder)
         assert "would be overwritten" in refused("predict", "lu-two-link", "b.csv", "-o", "b.csv", cwd=folder)
 

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, overload
 
 import typer
-from rich.console import Console
 
-from ytheta.cli.options import print_note
+from ytheta.cli.options import print_all_findings
 from ytheta.errors import InputError
-from ytheta.findings import Finding, Severity
-from ytheta.logs.finding_codes import LogFindingCode
-from ytheta.logs.log import Log
-from ytheta.logs.preparing.preparation import PreparationSettings
-from ytheta.logs.reading.read import read_log
-from ytheta.robot.robot import Robot
+
+if TYPE_CHECKING:
+    from ytheta.findings import Finding
 
 AUTO = "auto"
 
@@ -50,58 +45,31 @@ StrictLogs = Annotated[bool, typer.Option("--strict", help="Refuse logs with fin
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Print all notes, and expressions in full.")]
 
 
-def read_logs(
-    paths: Sequence[str],
-    robot: Robot,
-    mappings: Sequence[str] | None,
-    *,
-    require_torque: bool = True,
-    strict: bool,
-    verbose: bool,
-) -> list[Log]:
-    """Read the logs of a command and print the findings on stderr. ``require_torque`` refuses logs without torques."""
-    sources: list[str | None] = list(mappings or ())
-    if len(sources) not in (0, 1, len(paths)):
-        raise InputError(
-            f"there are {len(sources)} mappings for {len(paths)} logs; give one for all of them, or one for "
-            "each in the order of the logs, validation logs last"
-        )
-    chosen = sources * len(paths) if len(sources) == 1 else sources or [None] * len(paths)
-    logs = []
-    for path, mapping in zip(paths, chosen, strict=True):
-        log = read_log(path, robot, mapping=mapping, strict=strict)
-        if log.tau is None and require_torque:
-            raise InputError(next(finding.text for finding in log.findings if finding.code == LogFindingCode.TORQUE))
-        print_findings(log.findings, f"{Path(path).name}: " if len(paths) > 1 else "", verbose=verbose)
-        logs.append(log)
-    return logs
+def print_findings(findings: Iterable[Finding], *, verbose: bool) -> None:
+    """Print findings on stderr, each once; notes are printed only with ``verbose``."""
+    print_all_findings(finding for finding in dict.fromkeys(findings) if verbose or finding.severity.value != "note")
 
 
-def print_findings(findings: Sequence[Finding], prefix: str = "", *, verbose: bool) -> None:
-    """Print findings on stderr; notes are printed only with ``verbose``."""
-    for finding in dict.fromkeys(findings):
-        if verbose or finding.severity is not Severity.NOTE:
-            print_note(f"{prefix}{finding.text}", warning=finding.is_warning)
-
-
-def parse_preparation(cutoff: str, derivative: str, average_periods: str | None = None) -> PreparationSettings:
-    """Parse the options for the preparation of logs."""
-    period = None if average_periods is None else _parse_number_or_auto(average_periods, "--average-periods", "seconds")
-    return PreparationSettings(_parse_number_or_auto(cutoff, "--cutoff", "Hz"), derivative, average_periods=period)
-
-
-def parse_speeds(text: str | None, robot: Robot) -> list[float] | None:
-    """Parse one speed for each joint, or a single speed that applies to all joints."""
+@overload
+def parse_number_or_auto(text: str, option: str, unit: str) -> float | str: ...
+@overload
+def parse_number_or_auto(text: str | None, option: str, unit: str) -> float | str | None: ...
+def parse_number_or_auto(text: str | None, option: str, unit: str) -> float | str | None:
+    """Parse a positive number or the word auto; None if the option is not given."""
     if text is None:
         return None
-    values = [
-        _parse_positive(piece, "--min-speed", "speeds in rad/s or m/s, separated by commas")
-        for piece in text.split(",")
-    ]
-    count = len(robot.actuated)
-    if len(values) not in (1, count):
-        raise InputError(f"--min-speed has {len(values)} speeds for {count} joints; give one for all, or one for each")
-    return values if len(values) == count else values * count
+    if text.strip().lower() == AUTO:
+        return AUTO
+    return _parse_positive(text, option, f"a number of {unit}, or auto", minimum=1e-9)
+
+
+def parse_speeds(text: str | None) -> float | list[float] | None:
+    """Parse one speed for all joints, or one speed for each joint separated by commas."""
+    if text is None:
+        return None
+    expected = "speeds in rad/s or m/s, separated by commas"
+    values = [_parse_positive(piece, "--min-speed", expected) for piece in text.split(",")]
+    return values[0] if len(values) == 1 else values
 
 
 @contextmanager
@@ -110,16 +78,10 @@ def show_progress() -> Iterator[Callable[[str], None]]:
     if not sys.stderr.isatty():
         yield lambda _: None
         return
+    from rich.console import Console
+
     with Console(stderr=True).status("") as status:
         yield lambda text: status.update(f"{text} …")
-
-
-def _parse_number_or_auto(text: str, option: str, unit: str) -> float | str:
-    return (
-        AUTO
-        if text.strip().lower() == AUTO
-        else _parse_positive(text, option, f"a number of {unit}, or auto", minimum=1e-9)
-    )
 
 
 def _parse_positive(text: str, option: str, what: str, *, minimum: float = 0.0) -> float:

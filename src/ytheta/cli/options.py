@@ -89,12 +89,13 @@ def parse_words(text: str | None) -> tuple[str, ...]:
     return () if words == (NONE_KEYWORD,) else words
 
 
-def print_value(value: Displayed, *, as_json: bool) -> None:
-    """Print a value on stdout, as tables or as one JSON object."""
+def print_value(value: Displayed, *, as_json: bool, verbose: bool = False) -> None:
+    """Print a value on stdout, as tables or as one JSON object. Only some tables can be printed in full (verbose)."""
     if as_json:
         print_json(value.to_dict())
     else:
-        load_report_function(value.subject, "text", f"print_{value.subject}")(make_console(), value)
+        options = {"verbose": True} if verbose else {}
+        load_report_function(value.subject, "text", f"print_{value.subject}")(make_console(), value, **options)
 
 
 def print_json(data: object) -> None:

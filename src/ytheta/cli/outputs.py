@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from importlib import import_module
+from collections.abc import Sequence
 from pathlib import Path
 
-from ytheta.errors import InputError, MissingExtraError
+from ytheta.errors import InputError
 
 PAGE_SUFFIXES = (".html", ".htm")
 
@@ -23,19 +22,9 @@ def check_output(path: str | None, suffixes: Sequence[str], inputs: Sequence[str
             raise InputError(f"{path} is an input of this command and would be overwritten; choose another name")
 
 
-def load_report_writer(report: str | None, module: str, name: str) -> Callable[..., object] | None:
-    """Return the function that writes the report, or None if no report is requested.
+def check_report(report: str | None) -> None:
+    """Raise MissingExtraError if a report is requested and a library that writes it is missing."""
+    if report is not None:
+        from ytheta.report.html_page import check_installed
 
-    Raise MissingExtraError if a required library is missing.
-    """
-    if report is None:
-        return None
-    try:
-        writer: Callable[..., object] = getattr(import_module(module), name)
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.startswith("ytheta"):
-            raise
-        raise MissingExtraError(
-            f"--report needs {error.name}, which is not installed; run: pip install 'ytheta[report]'"
-        ) from None
-    return writer
+        check_installed()

@@ -23,7 +23,7 @@ from ytheta.cli.options import (
     print_note,
     read_robot,
 )
-from ytheta.cli.outputs import PAGE_SUFFIXES, check_output, load_report_writer
+from ytheta.cli.outputs import PAGE_SUFFIXES, check_output, check_report
 from ytheta.cli.simulate_options import (
     AdaptationName,
     ControllerName,
@@ -106,7 +106,7 @@ def simulate(
     """
     _check_logs(output, runs, (robot, reference))
     check_output(report, PAGE_SUFFIXES, (robot, reference))
-    load_report_writer(report, "ytheta.report.simulation.page", "write_simulation_report")
+    check_report(report)
     settings = ControllerSettings(
         controller,
         gains=parse_gains(gain),

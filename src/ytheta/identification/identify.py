@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identifiability.registry import base_parameters
+from ytheta.identification.arguments import check_min_speed, check_parameters, choose_estimator, expand_friction
 from ytheta.identification.assessment.autocorrelation import compute_equation_autocorrelation_time
 from ytheta.identification.assessment.diagnosis import diagnose
 from ytheta.identification.assessment.residuals import compute_errors
@@ -22,7 +21,6 @@ from ytheta.identification.equations.known_torque import KnownTorque, subtract_k
 from ytheta.identification.equations.motion_sources import LogSource, Source
 from ytheta.identification.equations.registry import create_form
 from ytheta.identification.estimators.estimate import Estimator
-from ytheta.identification.estimators.registry import get_estimator
 from ytheta.identification.finding_codes import FitFindingCode
 from ytheta.identification.log_checks import (
     check_logs,
@@ -31,31 +29,33 @@ from ytheta.identification.log_checks import (
     find_repetitions,
     find_zero_torques,
 )
+from ytheta.identification.log_inputs import LogInputs, MappingInputs, read_logs
 from ytheta.identification.result import Identification, Origin
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.preparation import DEFAULT_SETTINGS, Preparation, PreparationSettings
 from ytheta.robot.robot import Robot
-from ytheta.shapes import PerJoint
 
-FRICTION = ("viscous", "coulomb", "offset")
-ASYMMETRIC = "asymmetric"  # Coulomb friction and offset: friction that differs between forward and backward motion
 # Noise bandwidth of the low-pass divided by its cut-off: the integral of 1 / (1 + x^8)² from 0 to infinity.
 NOISE_BANDWIDTH = 0.898
 
 
 def identify(
     robot: Robot,
-    logs: Log | Sequence[Log],
+    logs: LogInputs,
     *,
-    validate: Log | Sequence[Log] = (),
+    validate: LogInputs = (),
+    hold_out: float | None = None,
+    mapping: MappingInputs = None,
     estimator: str | Estimator = "auto",
+    forgetting: float | None = None,
     form: str = "differential",
-    friction: Sequence[str] = FRICTION,
+    friction: Sequence[str] | None = None,
     rotor_inertia: bool = False,
-    parameters: Sequence[str] = (),
+    parameters: Sequence[str] | None = None,
     settings: PreparationSettings = DEFAULT_SETTINGS,
-    min_speed: Sequence[float] | None = None,
+    min_speed: float | Sequence[float] | None = None,
     threads: int | None = None,
+    strict: bool = False,
     report_stage: Callable[[str], None] = lambda _: None,
 ) -> Identification:
     """Identify the base parameters of a robot from measured motion.
@@ -63,31 +63,41 @@ def identify(
     Parameters
     ----------
     robot          a robot whose description contains at least geometry and gravity
-    logs           one or several logs with torques, to which the model is fitted
+    logs           one log with torques or a list of logs, to which the model is fitted: files, DataFrames of pandas or
+                   Polars, dicts of arrays, or Logs; ``read_log`` describes them
     validate       logs of other motion, on which the errors of the model are computed
-    estimator      a name, or an estimator with its settings, such as ``Recursive(forgetting=0.999)``
+    hold_out       percentage at the end of a single log that is not used for the fit, but for the validation
+    mapping        the meaning of the columns, as for ``read_log``: one mapping for all logs, or a list with one for
+                   each, validation logs last
+    estimator      "auto", "weighted", "least-squares", "sequential", "huber", "recursive" or "lin"; or an estimator
+    forgetting     forgetting factor per sample of the estimator "recursive", such as 0.999
     form           equation form: "differential", "integral" or "momentum"
-    friction       kinds of friction to estimate: "viscous", "coulomb", "offset", "asymmetric" (coulomb and offset)
+    friction       kinds of friction to estimate: "viscous", "coulomb", "offset", "asymmetric" (coulomb and offset);
+                   by default viscous, coulomb and offset
     rotor_inertia  whether to estimate the rotor inertias of the drives
     parameters     names or patterns, such as "*.fv", of the standard parameters to estimate. They replace ``friction``
                    and ``rotor_inertia``; all other parameters keep the values of the description
     settings       how the logs are prepared: cut-off, derivatives, decimation and others
-    min_speed      one speed per joint, in rad/s or m/s; equations of a joint are left out while the joint is slower
+    min_speed      a speed for all joints or one for each, in rad/s or m/s; equations of a joint are left out while the
+                   joint is slower
     threads        number of threads; None uses all cores
+    strict         refuse logs with findings more serious than a note
     report_stage   called with the name of each stage when it starts
     """
     if not isinstance(robot, Robot):
         raise InputError(f"{robot!r} is not a robot; load it with load(name or path)")
-    method = get_estimator(estimator) if isinstance(estimator, str) else estimator
-    kinds, speeds = _expand_friction(friction), _check_min_speed(robot, min_speed)
-    fit_logs, validation_logs = _to_logs(logs), _to_logs(validate)
+    method, kinds = choose_estimator(estimator, forgetting), expand_friction(friction)
+    names = check_parameters(parameters, friction, rotor_inertia=rotor_inertia)
+    speeds = check_min_speed(robot, min_speed)
+    report_stage("reading the logs")
+    fit_logs, validation_logs = read_logs(robot, logs, validate, mapping=mapping, hold_out=hold_out, strict=strict)
     check_logs(robot, (*fit_logs, *validation_logs))
     repetitions = tuple(find_repetitions(fit_logs, validation_logs))
     report_stage("choosing the low-pass")
     preparations, validation_preparations = choose_preparations(fit_logs, validation_logs, settings)
     report_stage("finding the base parameters")
-    if parameters:
-        base = base_parameters(robot, parameters=parameters)
+    if names:
+        base = base_parameters(robot, parameters=names)
     else:
         base = base_parameters(robot, rotor_inertia=rotor_inertia, friction=kinds)
     if not len(base):
@@ -134,32 +144,6 @@ def identify(
         autocorrelation_time = compute_equation_autocorrelation_time(problem, estimate.beta)
     equations, base = problem.normal_equations(), replace(base, robot=smooth_robot)
     return Identification(base, estimate, equations, fit, validation, origin, findings, autocorrelation_time)
-
-
-def _to_logs(logs: Log | Sequence[Log]) -> tuple[Log, ...]:
-    if isinstance(logs, str):
-        raise InputError(f"{logs!r} is not a log; read it with read_log(path, robot)")
-    return (logs,) if isinstance(logs, Log) else tuple(logs)
-
-
-def _expand_friction(friction: Sequence[str]) -> tuple[str, ...]:
-    """Replace "asymmetric" by its two kinds and drop duplicates; ``base_parameters`` refuses unknown kinds."""
-    if isinstance(friction, str) or not isinstance(friction, Sequence):
-        raise InputError(f"friction must be a list of kinds such as {FRICTION}, or empty; it is {friction!r}")
-    kinds = [each for kind in friction for each in (("coulomb", "offset") if kind == ASYMMETRIC else (kind,))]
-    return tuple(dict.fromkeys(kinds))
-
-
-def _check_min_speed(robot: Robot, min_speed: Sequence[float] | None) -> PerJoint | None:
-    if min_speed is None:
-        return None
-    try:
-        speeds = np.asarray(min_speed, dtype=float)
-    except (TypeError, ValueError):
-        speeds = np.array(np.nan)
-    if speeds.shape != (len(robot.actuated),) or not (np.isfinite(speeds) & (speeds >= 0.0)).all():
-        raise InputError(f"min_speed must be {len(robot.actuated)} speeds, one for each joint; it is {min_speed!r}")
-    return speeds
 
 
 def _compute_expected_autocorrelation_time(preparation: Preparation) -> float:

@@ -24,8 +24,6 @@ MAX_HELD_RANGE = (np.radians(2.0), 0.005)  # rad for revolute joints, m for pris
 def check_logs(robot: Robot, logs: Sequence[Log]) -> None:
     """Raise an error if a log has other joints than the robot, contains non-finite values, or has no torques."""
     for log in logs:
-        if not isinstance(log, Log):
-            raise InputError(f"{log!r} is not a log; read it with read_log(path, robot)")
         name = log.source or "log"
         if log.joints != robot.actuated:
             raise InputError(

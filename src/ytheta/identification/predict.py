@@ -6,43 +6,138 @@ parameters need not be independent. The predicted Coulomb friction is low-passed
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from ytheta.conventions import SNAP
+from ytheta.display import Reported
 from ytheta.errors import InputError
+from ytheta.files.atomic import check_writable, write_atomically
+from ytheta.findings import Finding
+from ytheta.identification.arguments import check_min_speed
 from ytheta.identification.assessment.residuals import TorqueErrors, compute_errors
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import PIECE_LENGTH
 from ytheta.identification.equations.friction import make_drive_directions
 from ytheta.identification.equations.known_torque import without_regrouping
 from ytheta.identification.equations.motion_sources import LogSource
+from ytheta.identification.model_file import Model, read_identification_table
+from ytheta.identification.result import Identification
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.preparation import DEFAULT_SETTINGS, Preparation, PreparationSettings, choose_preparation
 from ytheta.logs.preparing.prepared_log import MotionSamples
+from ytheta.logs.reading.read import LogInput, MappingInput, read_log
+from ytheta.robot.reading.load import load
 from ytheta.robot.robot import Robot
 from ytheta.shapes import PerJoint, PerSample, SamplesByJoint
 
+if TYPE_CHECKING:
+    ModelInput = str | Path | Robot | Identification | Model
+else:  # a value of another type is refused with a sentence that says what is accepted
+    ModelInput = Any
 
-@dataclass(frozen=True, eq=False)
-class Prediction:
+SUFFIXES = (".csv", ".parquet")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Prediction(Reported):
     """The predicted torques of a log.
 
     Attributes
     ----------
+    robot        the robot with the parameters that predict the torques
+    source       name of the log
     preparation  how the log was prepared
     errors       torque errors; None if the log has no torques
     t            times of the kept samples
     measured     low-passed measured torques; None if the log has no torques
     predicted    predicted torques
+    findings     findings about the log and its preparation
     """
 
+    subject: ClassVar[str] = "prediction"
+
+    robot: Robot
+    source: str
     preparation: Preparation
     errors: TorqueErrors | None
     t: PerSample
     measured: SamplesByJoint | None
     predicted: SamplesByJoint
+    findings: tuple[Finding, ...] = ()
+
+    def save(self, path: str | Path) -> Path:
+        """Write t, measured and predicted torques of every joint to a ``.csv`` or ``.parquet`` file."""
+        import polars as pl
+
+        path = check_writable(path, *SUFFIXES)
+        columns = {"t": self.t}
+        for kind, torques in (("measured", self.measured), ("predicted", self.predicted)):
+            if torques is not None:
+                columns |= {f"{kind}_{joint}": torques[:, k] for k, joint in enumerate(self.robot.actuated)}
+        table = pl.DataFrame(columns)
+        with write_atomically(path) as file:
+            if path.suffix.lower() == ".csv":
+                table.write_csv(file)
+            else:
+                table.write_parquet(file)
+        return path
+
+    def __repr__(self) -> str:
+        errors = "no measured torques" if self.errors is None else f"{self.errors.relative_percent:.2f} % error"
+        return (
+            f"Prediction({len(self.t)} samples of {Path(self.source).name or 'a log'} by {self.robot.name!r}, {errors})"
+        )
+
+
+def predict(
+    model: ModelInput,
+    log: LogInput,
+    *,
+    mapping: MappingInput = None,
+    cutoff: float | str | None = None,
+    derivative: str | None = None,
+    settings: PreparationSettings | None = None,
+    min_speed: float | Sequence[float] | None = None,
+    threads: int | None = None,
+    strict: bool = False,
+    snap: float = SNAP,
+    fix_base: bool = False,
+    lengths: Mapping[str, float] | None = None,
+    report_stage: Callable[[str], None] = lambda _: None,
+) -> Prediction:
+    """Predict the torques of a log from a model, and compare them with the measured torques after the same low-pass.
+
+    Parameters
+    ----------
+    model       a file written by ``Identification.save``, an Identification, or any robot with inertias: a file, a
+                catalog name or a Robot
+    log         a file, a DataFrame of pandas or Polars, a dict of arrays, or a Log; ``read_log`` describes them
+    mapping     the meaning of the columns, as for ``read_log``
+    cutoff      cut-off of the low-pass in Hz, or "auto"; by default that of the identification, if there was one
+    derivative  "central" or "spline"; by default that of the identification, if there was one
+    settings    all settings of the preparation, in place of ``cutoff``, ``derivative`` and those of the identification
+    min_speed   a speed for all joints or one for each, in rad/s or m/s; the errors of a joint omit samples while the
+                joint is slower. By default that of the identification, if there was one
+    threads     number of threads; None uses all cores
+    strict      refuse a log with findings more serious than a note
+    snap, fix_base, lengths
+                how a file is read, as for ``load``
+    report_stage
+                called with the name of each stage when it starts
+    """
+    report_stage("reading the model")
+    robot, origin = _read_model(model, snap=snap, fix_base=fix_base, lengths=lengths)
+    chosen = _merge_settings(origin, cutoff, derivative, settings)
+    speeds = check_min_speed(robot, origin.get("min_speed") if min_speed is None else min_speed)
+    report_stage("reading the log")
+    measured = read_log(log, robot, mapping=mapping, strict=strict)
+    report_stage("predicting")
+    return predict_torques(robot, measured, chosen, min_speed=speeds, threads=threads)
 
 
 def predict_torques(
@@ -53,7 +148,7 @@ def predict_torques(
     min_speed: PerJoint | None = None,
     threads: int | None = None,
 ) -> Prediction:
-    """Predict the torques of all kept samples, and compare them with the measured torques after the same low-pass.
+    """Predict the torques of all kept samples of a log that was read, with the parameters of a robot.
 
     ``min_speed``: one speed per joint, in rad/s or m/s; the errors of a joint omit samples while the joint is slower.
     """
@@ -67,11 +162,53 @@ def predict_torques(
         raise InputError(f"{source.name}: no joint ever reaches its min_speed; lower min_speed")
     parts = [(motion.t, motion.tau, form.torque(motion, theta).T) for motion in _iterate_motion(source)]
     return Prediction(
-        preparation,
-        errors,
+        robot=robot,
+        source=log.source,
+        preparation=preparation,
+        errors=errors,
         t=np.concatenate([t for t, _, _ in parts]),
         measured=None if log.tau is None else np.concatenate([tau for _, tau, _ in parts if tau is not None]),
         predicted=np.concatenate([predicted for _, _, predicted in parts]),
+        findings=tuple(dict.fromkeys((*log.findings, *preparation.findings))),
+    )
+
+
+def _read_model(
+    model: ModelInput, *, snap: float, fix_base: bool, lengths: Mapping[str, float] | None
+) -> tuple[Robot, Mapping[str, Any]]:
+    """Return the robot of a model, and cutoff, derivative and min_speed of its identification if there was one."""
+    if isinstance(model, str | Path):
+        robot = load(model, snap=snap, fix_base=fix_base, lengths=lengths)
+        return robot, read_identification_table(model) or {}
+    if (snap, fix_base, lengths or None) != (SNAP, False, None):
+        raise InputError("snap, fix_base and lengths apply to files, but the model is not a file; use load")
+    if isinstance(model, Robot):
+        return model, {}
+    if isinstance(model, Identification):
+        preparation = model.origin.settings[0]
+        table = {"cutoff": preparation.cutoff, "derivative": preparation.derivative}
+        return model.robot, table | {"min_speed": model.origin.min_speed}
+    if isinstance(model, Model):
+        return model.robot, model.table
+    raise InputError(
+        f"a value of type {type(model).__name__} is not a model; give a file, a catalog name, an Identification or a "
+        "Robot"
+    )
+
+
+def _merge_settings(
+    origin: Mapping[str, Any], cutoff: float | str | None, derivative: str | None, settings: PreparationSettings | None
+) -> PreparationSettings:
+    """Return the settings of the identification; arguments that are given replace them."""
+    if settings is not None:
+        if cutoff is not None or derivative is not None:
+            raise InputError("settings contain cutoff and derivative; give them either there or as arguments")
+        return settings
+    default = DEFAULT_SETTINGS
+    return replace(
+        default,
+        cutoff=origin.get("cutoff", default.cutoff) if cutoff is None else cutoff,
+        derivative=origin.get("derivative", default.derivative) if derivative is None else derivative,
     )
 
 

@@ -207,9 +207,9 @@ class Identification(Reported):
             missing=self.missing,
         )
 
-    def save(self, path: str | Path) -> None:
+    def save(self, path: str | Path) -> Path:
         """Write robot, parameters, covariance and origin to one TOML file, which every command accepts as a robot."""
-        save_model(self, path)
+        return save_model(self, path)
 
     def __repr__(self) -> str:
         errors = f"{self.fit.relative_percent:.2f} % fit"

@@ -8,9 +8,12 @@ ranges (start, stop) of rows between gaps; row ``stop`` is excluded. Samples of 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
+from ytheta.display import Displayed
 from ytheta.errors import InputError
 from ytheta.findings import Finding
 from ytheta.logs.finding_codes import LogFindingCode
@@ -25,9 +28,23 @@ CAUSES_OF_SPLITS = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class Log:
-    """Recorded motion of one robot; see the module docstring. ``qd`` is None if velocity was not recorded."""
+@dataclass(frozen=True, eq=False, repr=False)
+class Log(Displayed):
+    """Recorded motion of one robot, in its own coordinates and SI units.
+
+    Attributes
+    ----------
+    joints    names of the robot's actuated coordinates, which are the columns of q, qd and tau
+    t         times of the rows in seconds
+    q         positions in rad or m
+    tau       torques in Nm or forces in N, with the sign of tau = +Y(q, qd, qdd) theta; None if they were not recorded
+    qd        velocities in rad/s or m/s; None if they were not recorded
+    segments  ranges (start, stop) of rows between gaps; row ``stop`` is excluded
+    source    name of the file or table
+    findings  faults and repairs that were found when the log was read
+    """
+
+    subject: ClassVar[str] = "log"
 
     joints: tuple[str, ...]
     t: PerSample
@@ -52,7 +69,9 @@ class Log:
     def __repr__(self) -> str:
         segments = f" in {len(self.segments)} segments" if len(self.segments) > 1 else ""
         figures = f"{len(self)} samples, {self.seconds:.4g} s at {self.rate:.4g} Hz{segments}"
-        return f"Log({self.source or 'unnamed'}: {figures}; {', '.join(self.joints)})"
+        recorded = [name for name, values in (("q", self.q), ("qd", self.qd), ("tau", self.tau)) if values is not None]
+        count = f"{len(self.joints)} {'joint' if len(self.joints) == 1 else 'joints'}"
+        return f"Log({Path(self.source).name or 'unnamed'}: {figures}; {', '.join(recorded)} of {count})"
 
     @property
     def seconds(self) -> float:

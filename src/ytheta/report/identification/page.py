@@ -31,7 +31,7 @@ def identification_html(identification: Identification) -> str:
         "tables": tables,
         "statistics": statistics,
         "summary": summarize_identification(identification),
-        "torque_plots": plot_torques(identification),
+        "torque_figures": plot_torques(identification),
         "correlation": plot_correlations(identification),
     }
     return render_page("identification.html", content)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ytheta.identification.assessment.residuals import Trace
+from ytheta.report.identification.tables import get_torque_unit
 from ytheta.report.line_plot import BACKGROUND_COLOUR, COLOURS, FAINT_COLOUR
-from ytheta.report.numbers import parameter_unit
 from ytheta.report.plotly_figure import MARGIN, TRANSPARENT, make_figure
 from ytheta.shapes import Float
 
@@ -43,7 +43,7 @@ def plot_torques(identification: Identification) -> Iterator[tuple[str, go.Figur
     errors = identification.fit if identification.validation is None else identification.validation
     robot = identification.base.robot
     for j, name in enumerate(robot.actuated):
-        yield name, plot_torque(errors.trace, j, parameter_unit(f"{name}.fc", robot.prismatic_joints))
+        yield name, plot_torque(errors.trace, j, get_torque_unit(robot, name))
 
 
 def plot_torque(trace: Trace, joint: int, unit: str) -> go.Figure:

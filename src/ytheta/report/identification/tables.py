@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +26,7 @@ from ytheta.report.numbers import (
     parameter_unit,
 )
 from ytheta.robot.parameters import FRICTION_PARAMETERS
+from ytheta.robot.robot import Robot
 
 if TYPE_CHECKING:
     from ytheta.identification.result import Identification
@@ -78,11 +79,11 @@ def list_joint_rows(identification: Identification) -> Iterator[dict[str, Any]]:
     )
     for j, name in enumerate(identification.base.robot.actuated):
         cells = [(write(float(values[j])), float(values[j])) for values, write in columns]
-        yield {"name": name, "unit": get_torque_unit(identification, name), "cells": cells}
+        yield {"name": name, "unit": get_torque_unit(identification.base.robot, name), "cells": cells}
 
 
-def get_torque_unit(identification: Identification, joint: str) -> str:
-    return parameter_unit(f"{joint}.fc", identification.base.robot.prismatic_joints)
+def get_torque_unit(robot: Robot, joint: str) -> str:
+    return parameter_unit(f"{joint}.fc", robot.prismatic_joints)
 
 
 def list_parameter_rows(identification: Identification) -> Iterator[dict[str, Any]]:
@@ -122,9 +123,9 @@ def explain_certainty() -> str:
     )
 
 
-def sort_findings(identification: Identification) -> list[Finding]:
+def sort_findings(findings: Iterable[Finding]) -> list[Finding]:
     """Return the findings, the most serious first."""
-    return sorted(identification.findings, key=lambda finding: SEVERITY_ORDER.index(finding.severity))
+    return sorted(findings, key=lambda finding: SEVERITY_ORDER.index(finding.severity))
 
 
 def describe_selection(identification: Identification) -> str:
@@ -138,15 +139,19 @@ def describe_selection(identification: Identification) -> str:
 def list_log_rows(identification: Identification) -> Iterator[list[str]]:
     """Yield for each log of the fit a row that says how the log was prepared."""
     for name, settings in zip(identification.origin.logs, identification.origin.settings, strict=True):
-        yield [
-            name or "log",
-            format_cutoff(settings),
-            settings.derivative,
-            _velocity(settings, identification.base.robot.actuated),
-            "all" if settings.decimate == 1 else f"1 of {settings.decimate}",
-            f"{_format_setting(settings.trim)} s",
-            "none" if settings.average_periods is None else f"over {_format_setting(settings.average_periods)} s",
-        ]
+        yield [name or "log", *describe_preparation(settings, identification.base.robot.actuated)]
+
+
+def describe_preparation(settings: PreparationSettings, joints: tuple[str, ...]) -> list[str]:
+    """Return the cells of a row that says how a log was prepared."""
+    return [
+        format_cutoff(settings),
+        settings.derivative,
+        _velocity(settings, joints),
+        "all" if settings.decimate == 1 else f"1 of {settings.decimate}",
+        f"{_format_setting(settings.trim)} s",
+        "none" if settings.average_periods is None else f"over {_format_setting(settings.average_periods)} s",
+    ]
 
 
 def format_cutoff(settings: PreparationSettings) -> str:

@@ -1,13 +1,14 @@
-"""A prediction as plain data: the output of ``ytheta predict --json``."""
+"""A prediction as plain data: the output of ``ytheta predict --json``, also embedded in the page."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ytheta.identification.model_file import summarize_errors
-from ytheta.identification.predict import Prediction
 from ytheta.report.numbers import replace_nonfinite
-from ytheta.robot.robot import Robot
+
+if TYPE_CHECKING:
+    from ytheta.identification.predict import Prediction
 
 ERROR_KEYS = (
     "relative_error_percent",
@@ -20,10 +21,18 @@ ERROR_KEYS = (
 )
 
 
-def summarize_prediction(robot: Robot, prediction: Prediction) -> dict[str, Any]:
+def summarize_prediction(prediction: Prediction) -> dict[str, Any]:
     """Return the errors of a prediction; they are None if the log has no measured torques."""
     size = {"samples": len(prediction.t), "seconds": len(prediction.t) / prediction.preparation.rate}
     errors = dict.fromkeys(ERROR_KEYS) | size if prediction.errors is None else summarize_errors(prediction.errors)
-    cutoff = float(prediction.preparation.settings.cutoff)
-    data: dict[str, Any] = replace_nonfinite({"robot": robot.name, "cutoff": cutoff, **errors})
-    return data
+    data: dict[str, Any] = replace_nonfinite(
+        {
+            "robot": prediction.robot.name,
+            "joints": list(prediction.robot.actuated),
+            "log": prediction.source,
+            "cutoff": float(prediction.preparation.settings.cutoff),
+            "derivative": prediction.preparation.settings.derivative,
+            **errors,
+        }
+    )
+    return data | {"findings": [finding.data for finding in prediction.findings]}

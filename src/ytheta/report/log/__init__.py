@@ -1,0 +1,1 @@
+"""A log: its size, its columns and its findings."""

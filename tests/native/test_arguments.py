@@ -35,6 +35,7 @@ def test_wrong_input_is_named(backend: str) -> None:
     not_finite = x.copy()
     not_finite[3, 1], not_finite[4, 0] = np.nan, np.inf
     assert_refused(r"input 'x' is nan at sample 3, element 1 \(2 such values in total\)", not_finite, y, p)
+    assert_refused("input 'x' is nan at sample 3", not_finite, y, p, threads=2)  # in the second half only
     assert_refused(r"input 'p' is inf at element 1", x, y, np.array([0.0, np.inf]))
     assert_refused(r"input 'y' is -inf at sample 0", x, np.full((5, 2), -np.inf), p, threads=2)
     swapped = np.empty((5, 5, 3)).swapaxes(1, 2)

@@ -271,7 +271,8 @@ def test_empty_arrays_may_have_any_address(backend: str) -> None:
     """NumPy considers an array without elements as aligned and as sharing no memory."""
     kernel = compile_graph(linear_graph(4), backend=backend)
     memory = np.zeros(64, dtype=np.uint8)
-    x, out = (memory[1:1].view(np.float64).reshape(0, size) for size in (2, 4))
+    x, out = (np.ndarray((0, size), np.float64, memory, 1) for size in (2, 4))
+    assert x.ctypes.data % 8 == 1
     assert kernel(x, out=out) is out
     assert kernel(x).shape == (0, 4)
     assert kernel(x, threads=3).shape == (0, 4)
@@ -283,15 +284,15 @@ def test_empty_arrays_may_have_any_address(backend: str) -> None:
     # Also if there are samples: an input without elements, and results without entries inside the memory of an input.
     p = casadi.SX.sym("p", 2)
     inputs = [(Input("none", 0), casadi.SX.sym("none", 0)), (Input("p", 2), p)]
-    numbers, empty = np.ones((3, 2)), memory[1:1].view(np.float64).reshape(3, 0)
+    numbers, empty = np.ones((3, 2)), np.ndarray((3, 0), np.float64, memory, 1)
     two = compile_graph(trace("two", inputs, np.array([p[0], p[1]], dtype=object)), backend=backend)
     none = compile_graph(trace("none", inputs, np.zeros((2, 0), dtype=object)), backend=backend)
     assert two(empty, numbers).tolist() == numbers.tolist()
     assert two.one(empty[0], numbers[0]).tolist() == [1.0, 1.0]
     assert [block.values.shape for block in two.blocks(empty, numbers)] == [(2, 3)]
-    out = numbers[1:1].reshape(3, 2, 0)
+    out = np.ndarray((3, 2, 0), np.float64, numbers, 16)
     assert none(empty, numbers, out=out) is out
-    values = memory[1:1].view(np.float64).reshape(0, none._runner.columns)
+    values = np.ndarray((0, none._runner.columns), np.float64, memory, 1)
     assert none._runner.write_block((empty, numbers), 0, 3, values) == Outcome.DONE
 
 

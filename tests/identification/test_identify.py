@@ -37,7 +37,7 @@ def test_bad_arguments_are_refused() -> None:
         ({"form": "integrall"}, "did you mean 'integral'"),
         ({"friction": ("viscos",)}, "did you mean 'viscous'"),
         ({"friction": "viscous"}, "list of kinds"),
-        ({"min_speed": (0.1,)}, "one for each joint"),
+        ({"min_speed": (0.1, 0.1, 0.1)}, "give one for all, or one for each"),
         ({"threads": 0}, "at least 1"),
         ({"min_speed": (1e9, 1e9)}, "no equation is left"),
     ):

@@ -54,7 +54,7 @@ def check_parameters(
     return tuple(parameters)
 
 
-def check_min_speed(robot: Robot, min_speed: float | Sequence[float] | None) -> PerJoint | None:
+def check_min_speed(robot: Robot, min_speed: float | Sequence[float] | PerJoint | None) -> PerJoint | None:
     """Return one speed for each joint; a single speed applies to all joints."""
     if min_speed is None:
         return None

@@ -34,6 +34,7 @@ from ytheta.identification.result import Identification, Origin
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.preparation import DEFAULT_SETTINGS, Preparation, PreparationSettings
 from ytheta.robot.robot import Robot
+from ytheta.shapes import PerJoint
 
 # Noise bandwidth of the low-pass divided by its cut-off: the integral of 1 / (1 + x^8)² from 0 to infinity.
 NOISE_BANDWIDTH = 0.898
@@ -53,7 +54,7 @@ def identify(
     rotor_inertia: bool = False,
     parameters: Sequence[str] | None = None,
     settings: PreparationSettings = DEFAULT_SETTINGS,
-    min_speed: float | Sequence[float] | None = None,
+    min_speed: float | Sequence[float] | PerJoint | None = None,
     threads: int | None = None,
     strict: bool = False,
     report_stage: Callable[[str], None] = lambda _: None,

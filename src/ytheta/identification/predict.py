@@ -102,7 +102,7 @@ def predict(
     cutoff: float | str | None = None,
     derivative: str | None = None,
     settings: PreparationSettings | None = None,
-    min_speed: float | Sequence[float] | None = None,
+    min_speed: float | Sequence[float] | PerJoint | None = None,
     threads: int | None = None,
     strict: bool = False,
     snap: float = SNAP,

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from ytheta.logs.preparing.preparation import PreparationSettings as PreparationSettings
     from ytheta.logs.reading.read import read_log as read_log
     from ytheta.logs.write import write_log as write_log
+    from ytheta.native.kernel import Kernel as Kernel
     from ytheta.robot.frame import Frame as Frame
     from ytheta.robot.inertia import Inertia as Inertia
     from ytheta.robot.kinematics import link_poses as link_poses
@@ -79,6 +80,7 @@ _MODULES = {
     "Identification": "ytheta.identification.result",
     "Inertia": "ytheta.robot.inertia",
     "Inspection": "ytheta.inspection.inspect",
+    "Kernel": "ytheta.native.kernel",
     "Log": "ytheta.logs.log",
     "LoggedReference": "ytheta.simulation.references.from_log",
     "Model": "ytheta.identification.model_file",

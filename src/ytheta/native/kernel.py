@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol, runtime_c
 
 import numpy as np
 
+from ytheta.display import Displayed
 from ytheta.engine.local import count_processors
 from ytheta.errors import InputError
 from ytheta.native import arguments
@@ -80,11 +81,25 @@ class Block(NamedTuple):  # created in half the time that a frozen dataclass nee
         return id(self)
 
 
-class Kernel:
+class Kernel(Displayed):
     """A function from inputs of shape (samples, size) to an array of shape (samples, *shape).
 
-    Shared inputs have shape (size,).
+    Shared inputs have shape (size,). ``kernel(…)`` evaluates many samples, ``kernel.one(…)`` one, and
+    ``kernel.blocks(…)`` many without structural zeros. Kernels can be called from several threads at once.
+
+    Attributes
+    ----------
+    graph
+        The traced computation: name, inputs, CasADi function.
+    shape
+        The shape of the result for one sample.
+    places, indices
+        Where the structural nonzeros are: flat indices, or one array per axis. All other entries are always zero.
+    about
+        Backend, processor, operation counts, origin of the code and digest.
     """
+
+    subject = "kernel"
 
     def __init__(self, graph: Graph, runner: Runner, *, cpu: str, lanes: int, origin: str, seconds: float) -> None:
         self.graph = graph
@@ -138,6 +153,7 @@ class Kernel:
 
     @property
     def shape(self) -> tuple[int, ...]:
+        """The shape of the result for one sample."""
         return self.graph.shape
 
     @cached_property

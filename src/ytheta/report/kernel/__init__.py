@@ -1,0 +1,1 @@
+"""Kernels: inputs, output, operations and machine code."""

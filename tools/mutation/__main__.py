@@ -3,9 +3,10 @@
     python -m tools.mutation [MODULE …] [--count 15] [--seed 0] [--json FILE] [--again]
 
 A mutant is killed if a test fails, the process crashes, or the tests need three times as long as without it. A module
-whose tests fail without a mutation is left out. The working tree is copied first and never written to. Every mutant runs in a fork of this process, which has imported the large
-libraries but nothing of ytheta. It has its own folder of compiled kernels. There it finds the object code of the clean
-run, whose key is its content, and nothing that another mutant wrote.
+whose tests fail without a mutation is left out. The working tree is copied first and never written to. Every mutant
+runs in a fork of this process, which has imported the large libraries but nothing of ytheta. It has its own folder of
+compiled kernels. There it finds the object code of the clean run, whose key is its content, and nothing that another
+mutant wrote.
 """
 
 from __future__ import annotations

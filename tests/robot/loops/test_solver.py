@@ -5,7 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ytheta.robot.loops.solver import NewtonStep, compute_least_squares_step, continue_to, linearize, solve_by_newton
+from ytheta.robot.loops.solver import (
+    MAX_STEP_LENGTH,
+    NewtonStep,
+    compute_least_squares_step,
+    continue_to,
+    linearize,
+    solve_by_newton,
+)
 
 DRIVING, FREE = [0], [1]
 
@@ -88,6 +95,21 @@ def test_damping_vanishes_at_a_solution() -> None:
         assert step == pytest.approx(offset, rel=tolerance)
     newton_step = (np.cos(2.5) - 0.99) / -np.sin(2.5)
     assert abs(find_step(np.array([[0.99, 2.5]])).step[0, 0]) < 0.9 * abs(newton_step)
+
+
+def test_no_coordinate_moves_farther_than_the_largest_step() -> None:
+    """The steps of all coordinates are shortened by the same factor."""
+
+    def compute_residual(x: np.ndarray) -> np.ndarray:
+        return x - np.array([5.0, 0.1])
+
+    x = np.zeros((1, 2))
+    step = compute_least_squares_step(compute_residual, x, [0, 1])
+    assert np.abs(step.step).max() == pytest.approx(MAX_STEP_LENGTH, rel=1e-12)
+    assert step.step[0, 0] / step.step[0, 1] == pytest.approx(50.0, rel=1e-12)
+    # The predicted decrease of the residual is that of the shortened step.
+    shorter, _ = linearize(compute_residual, x - 1e-6 * step.step, [0, 1])
+    assert (step.size - np.linalg.norm(shorter, axis=1)) / 1e-6 == pytest.approx(step.slope, rel=1e-4)
 
 
 def test_continuation_stops_at_the_edge() -> None:

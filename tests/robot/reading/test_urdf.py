@@ -229,6 +229,12 @@ def test_fix_base_fixes_a_floating_base(tmp_path: Path) -> None:
         read_joint("planar", fix_base=True)
 
 
+def test_templates_are_refused() -> None:
+    text = b'<robot name="r" xmlns:xacro="http://ros.org/wiki/xacro"><link name="a"/><xacro:arm/></robot>'
+    with pytest.raises(InputError, match="this is a xacro file, a template; expand it first"):
+        read_urdf(parse_xml(text, Path("r.urdf")), Path("r.urdf"), SNAP)
+
+
 def test_attributes_that_are_left_out_are_zero() -> None:
     """The specification: lower and upper, damping and friction default to 0."""
     lower, upper = (read_joint("revolute", f"<limit {x}/>").joint("j").limits for x in ('lower="-2"', 'upper="2"'))

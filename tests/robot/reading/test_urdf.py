@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import numpy as np
@@ -227,6 +228,21 @@ def test_fix_base_fixes_a_floating_base(tmp_path: Path) -> None:
     assert ytheta.load(path, fix_base=True).movable == ()
     with pytest.raises(InputError, match="'planar' are not supported"):
         read_joint("planar", fix_base=True)
+
+
+def test_quaternions_equal_angles() -> None:
+    """In the origin of a joint, where quarter turns are snapped, and in that of an inertia, where nothing is."""
+    for angle, tilt in ((0.7, 0.0), (math.pi / 2, 1e-5)):
+        x, w = math.sin((angle + tilt) / 2), math.cos((angle + tilt) / 2)
+        by_angle = read_joint("revolute", f'<origin rpy="{angle!r} 0 0"/>').joint("j").placement
+        by_quaternion = read_joint("revolute", f'<origin quat_xyzw="{x!r} 0 0 {w!r}"/>').joint("j").placement
+        np.testing.assert_allclose(by_quaternion.matrix, by_angle.matrix, rtol=0.0, atol=1e-15)
+        inertias = []
+        for origin in (f'rpy="{angle + tilt!r} 0 0"', f'quat_xyzw="{x!r} 0 0 {w!r}"'):
+            body = f'<origin {origin}/><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="2" iyz="0" izz="2.5"/>'
+            text = f'<robot name="r"><link name="a"><inertial>{body}</inertial></link></robot>'
+            inertias.append(read_urdf(parse_xml(text.encode(), Path("r.urdf")), Path("r.urdf"), SNAP).links[0].inertia)
+        np.testing.assert_allclose(inertias[1].vector, inertias[0].vector, rtol=0.0, atol=1e-15)
 
 
 def test_templates_are_refused() -> None:

@@ -186,3 +186,39 @@ def test_equal_robots_are_found_across_processes(cache_folder: Path) -> None:
         environment = os.environ | {"PYTHONHASHSEED": seed}
         subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, check=True)
     assert len(list(cache_folder.iterdir())) == 1
+
+
+KERNELS: dict[str, tuple[Callable[[Robot], object], Callable[[Robot], Graph]]] = {
+    "regressor": (kernels.regressor, graphs.regressor_graph),
+    "inverse dynamics": (kernels.inverse_dynamics, graphs.inverse_dynamics_graph),
+    "forward dynamics": (kernels.forward_dynamics, graphs.forward_dynamics_graph),
+    "mass matrix": (kernels.mass_matrix, graphs.mass_matrix_graph),
+    "gravity": (kernels.gravity, graphs.gravity_graph),
+    "bias": (kernels.bias, graphs.bias_graph),
+    "Coriolis matrix": (kernels.coriolis_matrix, graphs.coriolis_graph),
+    "momentum": (kernels.momentum, graphs.momentum_graph),
+    "energy": (kernels.energy, graphs.energy_graph),
+    "momentum regressor": (kernels.momentum_regressor, graphs.momentum_regressor_graph),
+    "remainder": (kernels.remainder, graphs.remainder_graph),
+}
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_a_kernel_and_its_graph_share_the_cache(name: str, traced: list[str]) -> None:
+    make_kernel, make_graph = KERNELS[name]
+    kernel = make_kernel(load("lu-two-link"))
+    assert traced == [name]
+    assert make_graph(load("lu-two-link")) is kernel.graph  # type: ignore[attr-defined]
+
+
+def test_a_warm_kernel_imports_nothing_that_traces() -> None:
+    code = (
+        "import sys, numpy as np, ytheta as yt\n"
+        "yt.regressor(yt.load('ur10'))(*np.zeros((3, 2, 6)))\n"
+        "print('ytheta.dynamics.graphs' in sys.modules)\n"
+    )
+    answers = [
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+        for _ in range(2)
+    ]
+    assert answers == ["True", "False"]

@@ -7,9 +7,10 @@ NumPy, and the sources of all packages that take part in tracing. So a kernel th
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
-from typing import ParamSpec
+from importlib import import_module
+from typing import Any, ParamSpec
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from ytheta.files.fingerprint import fingerprint, fingerprint_sources
 from ytheta.native.cache import make_key
 from ytheta.native.graph import Graph
 from ytheta.native.graph_cache import find_graph, store_graph
+from ytheta.robot.robot import Robot
 
 # All packages and modules that are loaded while a graph is traced, relative to ytheta.
 TRACING_SOURCES = (
@@ -43,18 +45,35 @@ def reuse_traced_graph(trace_graph: Callable[Arguments, Graph]) -> Callable[Argu
     signature = inspect.signature(trace_graph)
 
     @wraps(trace_graph)
-    def find_or_trace(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Graph:
+    def find_or_call(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Graph:
         bound = signature.bind(*args, **kwargs)
         bound.apply_defaults()
-        sources = fingerprint_sources(*TRACING_SOURCES)
-        key = make_key(trace_graph.__qualname__, fingerprint(bound.arguments), _describe_versions(), sources or "")
-        graph = find_graph(key, on_disk=sources is not None)
-        if graph is None:
-            graph = trace_graph(*args, **kwargs)
-            store_graph(key, graph, on_disk=sources is not None)
+        return _find_or_call(trace_graph.__name__, bound.arguments, lambda: trace_graph(*args, **kwargs))
+
+    return find_or_call
+
+
+def find_or_trace(name: str, robot: Robot, **options: Any) -> Graph:
+    """Return the graph that the function ``name`` of ``dynamics.graphs`` traces; all its options must be given.
+
+    The formulations and everything else that traces graphs are imported only if the graph is not in the cache.
+    """
+
+    def trace_graph() -> Graph:
+        graph: Graph = getattr(import_module("ytheta.dynamics.graphs"), name).__wrapped__(robot, **options)
         return graph
 
-    return find_or_trace
+    return _find_or_call(name, {"robot": robot, **options}, trace_graph)
+
+
+def _find_or_call(name: str, arguments: Mapping[str, Any], trace_graph: Callable[[], Graph]) -> Graph:
+    sources = fingerprint_sources(*TRACING_SOURCES)
+    key = make_key(name, fingerprint(sorted(arguments.items())), _describe_versions(), sources or "")
+    graph = find_graph(key, on_disk=sources is not None)
+    if graph is None:
+        graph = trace_graph()
+        store_graph(key, graph, on_disk=sources is not None)
+    return graph
 
 
 def _describe_versions() -> str:

@@ -10,28 +10,39 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NoReturn, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Protocol, runtime_checkable
 
 import numpy as np
 
-from ytheta.dynamics import graphs
-from ytheta.dynamics.loops.builder import build_constraint
-from ytheta.dynamics.loops.constraint import Constraint
-from ytheta.dynamics.loops.solver import solve
+from ytheta.display import Displayed
+from ytheta.dynamics.graph_reuse import find_or_trace
 from ytheta.errors import InputError
 from ytheta.native import About, Block, Kernel, arguments, compile_graph
 from ytheta.native.graph import Graph, Input
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, Int
 
+if TYPE_CHECKING:
+    from ytheta.dynamics.loops.constraint import Constraint
+
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ClosedKernel:
+class ClosedKernel(Displayed):
     """A kernel of a robot with loops, called with the actuated coordinates only.
 
     It closes the loops for every sample and passes all coordinates to ``kernel``. If the loops of a sample cannot
-    close, a call raises ClosureError with the number of the sample and the reason.
+    close, a call raises ClosureError with the number of the sample and the reason. It is called like a Kernel, and
+    ``graph``, ``shape``, ``places``, ``indices`` and ``about`` are those of a Kernel.
+
+    Attributes
+    ----------
+    loops
+        The equations of the loops.
+    kernel
+        The Kernel of all coordinates.
     """
+
+    subject: ClassVar[str] = "kernel"
 
     loops: Constraint
     kernel: Kernel
@@ -67,7 +78,7 @@ class ClosedKernel:
         values = arguments.check_vectors(self.graph, vectors)
         if not np.isfinite(values[0]).all():
             arguments.raise_not_finite(self.graph, values)
-        x = solve(self.loops, values[0][None]).or_raise().x[0]
+        x = self._solve(values[0][None])[0]
         return self.kernel.one(x, *values[1:])
 
     def blocks(self, *arrays: Any, size: int = 1024) -> Iterator[Block]:
@@ -78,7 +89,12 @@ class ClosedKernel:
         values, _ = arguments.check_batch(self.graph, arrays)
         if not np.isfinite(values[0]).all():
             arguments.raise_not_finite(self.graph, values)
-        return [solve(self.loops, values[0]).or_raise().x, *values[1:]]
+        return [self._solve(values[0]), *values[1:]]
+
+    def _solve(self, Q: Float[np.ndarray, "samples actuated"]) -> Float[np.ndarray, "samples coordinates"]:
+        from ytheta.dynamics.loops.solver import solve  # imported here, since only robots with loops need it
+
+        return solve(self.loops, Q).or_raise().x
 
     def __repr__(self) -> str:
         return f"Closed{self.kernel!r}"
@@ -118,8 +134,8 @@ def regressor(
     """
     if base is not None:
         parameters = _list_independent_parameters(robot, base, parameters)
-    graph = graphs.regressor_graph(robot, formulation=formulation, parameters=parameters, reference=reference)
-    return _compile(robot, graph, backend)
+    options = {"formulation": formulation, "parameters": parameters, "reference": reference}
+    return _compile(robot, find_or_trace("regressor_graph", robot, **options), backend)
 
 
 def inverse_dynamics(
@@ -131,44 +147,43 @@ def inverse_dynamics(
     newton_euler or minimal_newton_euler. The default is minimal_newton_euler, which has fewer operations, unless the
     robot has loops or theta is an argument.
     """
-    return _compile(
-        robot, graphs.inverse_dynamics_graph(robot, theta_input=theta_input, formulation=formulation), backend
-    )
+    graph = find_or_trace("inverse_dynamics_graph", robot, theta_input=theta_input, formulation=formulation)
+    return _compile(robot, graph, backend)
 
 
 def forward_dynamics(robot: Robot, *, backend: str = "llvm") -> AnyKernel:
     """(q, qd, tau) → qdd."""
-    return _compile(robot, graphs.forward_dynamics_graph(robot), backend)
+    return _compile(robot, find_or_trace("forward_dynamics_graph", robot, theta_input=False), backend)
 
 
 def mass_matrix(robot: Robot, *, backend: str = "llvm") -> AnyKernel:
     """q → M, with rotor inertia."""
-    return _compile(robot, graphs.mass_matrix_graph(robot), backend)
+    return _compile(robot, find_or_trace("mass_matrix_graph", robot), backend)
 
 
 def gravity(robot: Robot, *, backend: str = "llvm") -> AnyKernel:
     """q → the torque that holds the arm at rest against its weight and declared forces."""
-    return _compile(robot, graphs.gravity_graph(robot), backend)
+    return _compile(robot, find_or_trace("gravity_graph", robot), backend)
 
 
 def bias(robot: Robot, *, backend: str = "llvm") -> AnyKernel:
     """(q, qd) → the torque at zero acceleration, with friction and declared forces."""
-    return _compile(robot, graphs.bias_graph(robot), backend)
+    return _compile(robot, find_or_trace("bias_graph", robot), backend)
 
 
 def coriolis_matrix(robot: Robot, *, backend: str = "llvm") -> AnyKernel:
     """(q, qd) → C such that tau = M qdd + C qd + g and Mdot - 2 C is skew-symmetric."""
-    return _compile(robot, graphs.coriolis_graph(robot), backend)
+    return _compile(robot, find_or_trace("coriolis_graph", robot), backend)
 
 
 def momentum(robot: Robot, *, backend: str = "llvm") -> AnyKernel:
     """(q, qd) → M qd."""
-    return _compile(robot, graphs.momentum_graph(robot), backend)
+    return _compile(robot, find_or_trace("momentum_graph", robot), backend)
 
 
 def energy(robot: Robot, *, backend: str = "llvm") -> AnyKernel:
     """(q, qd) → kinetic energy of links and rotors, and potential energy of the links, without declared forces."""
-    return _compile(robot, graphs.energy_graph(robot), backend)
+    return _compile(robot, find_or_trace("energy_graph", robot), backend)
 
 
 def momentum_regressor(
@@ -181,7 +196,7 @@ def momentum_regressor(
     """(q, qd) → W such that W theta = M qd and Y = dW/dt + Yhat. Its columns are in the order of ``regressor``."""
     if base is not None:
         parameters = _list_independent_parameters(robot, base, parameters)
-    return _compile(robot, graphs.momentum_regressor_graph(robot, parameters=parameters), backend)
+    return _compile(robot, find_or_trace("momentum_regressor_graph", robot, parameters=parameters), backend)
 
 
 def remainder(
@@ -194,7 +209,7 @@ def remainder(
     """(q, qd) → Yhat = Y - dW/dt: gravity, friction, declared forces and -∂T/∂q."""
     if base is not None:
         parameters = _list_independent_parameters(robot, base, parameters)
-    return _compile(robot, graphs.remainder_graph(robot, parameters=parameters), backend)
+    return _compile(robot, find_or_trace("remainder_graph", robot, parameters=parameters), backend)
 
 
 def _list_independent_parameters(
@@ -212,4 +227,8 @@ def _list_independent_parameters(
 
 def _compile(robot: Robot, graph: Graph, backend: str) -> AnyKernel:
     kernel = compile_graph(graph, backend=backend)
-    return ClosedKernel(build_constraint(robot), kernel) if robot.loops else kernel
+    if not robot.loops:
+        return kernel
+    from ytheta.dynamics.loops.builder import build_constraint  # imported here, since only robots with loops need it
+
+    return ClosedKernel(build_constraint(robot), kernel)

@@ -22,13 +22,9 @@ import numpy as np
 
 import ytheta as yt
 from examples.paper_comparison import Agreement, PaperComparison, Row, evaluate_lyapunov, main, plot_joints, rms
-from ytheta.control.laws.slotine_li import SlotineLi
 from ytheta.report.figures_page import Figure
 from ytheta.report.line_plot import Axis, Line, line_plot
 from ytheta.shapes import Float
-from ytheta.simulation.closed_loop.compiled import ClosedLoop
-from ytheta.simulation.references.reference import ReferenceTrajectory
-from ytheta.simulation.runs import Runs
 
 LAMBDA, GAMMA, K_D = 39.0, 0.075, 35.0  # from the paper
 STEP = 5e-4  # s
@@ -43,7 +39,9 @@ ABOUT = (
 )
 
 
-def make_point_to_point_reference(seed: int, joints: int, seconds: float, *, reach: float = 0.6) -> ReferenceTrajectory:
+def make_point_to_point_reference(
+    seed: int, joints: int, seconds: float, *, reach: float = 0.6
+) -> yt.ReferenceTrajectory:
     """Return quintic polynomials between random points, one every half second, with a stop at each point."""
     rng = np.random.default_rng(seed)
     points = rng.uniform(-reach, reach, (int(seconds / POINT_INTERVAL) + 2, joints))
@@ -58,18 +56,18 @@ def make_point_to_point_reference(seed: int, joints: int, seconds: float, *, rea
     return evaluate
 
 
-def make_puma_law(adaptation: float = 1.0 / GAMMA) -> SlotineLi:
+def make_puma_law(adaptation: float = 1.0 / GAMMA) -> yt.control.SlotineLi:
     """Return the law with 60 unknown parameters, those of the links; friction and rotor inertia are known."""
-    return SlotineLi(yt.load("puma560"), convergence=LAMBDA, damping=K_D, adaptation=adaptation)
+    return yt.control.SlotineLi(yt.load("puma560"), convergence=LAMBDA, damping=K_D, adaptation=adaptation)
 
 
 @dataclass(frozen=True, eq=False)
 class TrackingRun:
     """A run, its reference trajectory, and its estimates."""
 
-    law: SlotineLi
-    trajectory: ReferenceTrajectory
-    runs: Runs
+    law: yt.control.SlotineLi
+    trajectory: yt.ReferenceTrajectory
+    runs: yt.Runs
 
     @property
     def t(self) -> Float[np.ndarray, "instants"]:
@@ -102,9 +100,9 @@ class TrackingRun:
         return float(rms((self.motion[derivative] - self.reference[derivative])[within]))
 
 
-def simulate(law: SlotineLi, seconds: float) -> TrackingRun:
+def simulate(law: yt.control.SlotineLi, seconds: float) -> TrackingRun:
     trajectory = make_point_to_point_reference(1, 6, SECONDS, reach=1.2)
-    loop = ClosedLoop(plant=law.robot, controller=law, period=STEP, continuous=True)
+    loop = yt.ClosedLoop(plant=law.robot, controller=law, period=STEP, continuous=True)
     q, qd, _ = trajectory(np.zeros(1))
     start = loop.init(q, qd, estimate=0.5 * law.unknowns.nominal[None])
     return TrackingRun(law, trajectory, loop.run(start, trajectory, seconds, every=10))

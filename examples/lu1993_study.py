@@ -9,6 +9,7 @@ from itertools import product
 
 import numpy as np
 
+import ytheta as yt
 from examples.lu1993_schemes import (
     INITIAL_ERROR,
     LINK4_MASS,
@@ -23,10 +24,7 @@ from examples.lu1993_schemes import (
     simulate_scheme,
 )
 from examples.paper_comparison import compute_settling_times, rms
-from ytheta.control.laws.law import Law
 from ytheta.shapes import Float, Shaped
-from ytheta.simulation.closed_loop.compiled import ClosedLoop
-from ytheta.simulation.sensors.sensors import Sensor, Sensors
 
 DEGREE = np.pi / 180.0
 OMEGAS = (1.0, 2.0, np.pi, 2.0 * np.pi, 4.0 * np.pi)
@@ -183,12 +181,12 @@ class SensorErrorRuns:
     m4_error: Float[np.ndarray, "sizes runs"]
 
 
-def simulate_sensor_errors(law: Law, kind: str, sizes: tuple[float, ...], runs: int) -> SensorErrorRuns:
+def simulate_sensor_errors(law: yt.control.Law, kind: str, sizes: tuple[float, ...], runs: int) -> SensorErrorRuns:
     """Simulate ``runs`` runs from the same start for every size of the noise or the bias, in rad/s²."""
     rows = np.repeat(sizes, runs)
     per_joint = np.tile(rows[:, None], (1, len(law.robot.actuated)))
-    sensors = Sensors(qdd=Sensor(noise=per_joint) if kind == "noise" else Sensor(bias=per_joint))
-    loop = ClosedLoop(plant=law.robot, controller=law, period=PERIOD, sensors=sensors)
+    sensors = yt.Sensors(qdd=yt.Sensor(noise=per_joint) if kind == "noise" else yt.Sensor(bias=per_joint))
+    loop = yt.ClosedLoop(plant=law.robot, controller=law, period=PERIOD, sensors=sensors)
     reference = make_reference(OMEGA)
     q, qd, _ = (np.repeat(part, len(rows), axis=0) for part in reference(np.zeros(1)))
     start = loop.init((1.0 + INITIAL_ERROR) * q, qd, estimate=np.zeros((len(rows), 1)))

@@ -11,11 +11,10 @@ from pathlib import Path
 import numpy as np
 import plotly.graph_objects as go
 
-from ytheta.control.laws.law import Law
+import ytheta as yt
 from ytheta.report.figures_page import Figure, write_figures
 from ytheta.report.line_plot import HEIGHT, Axis, Line, line_plot
 from ytheta.shapes import Float, Shaped
-from ytheta.simulation.runs import Runs
 
 TWO_PLOTS_HEIGHT = 420  # pixels, of a figure with two plots
 
@@ -100,7 +99,9 @@ def compute_settling_times(
     return np.where(outside.any(axis=0), later[last], 0.0)
 
 
-def evaluate_lyapunov(law: Law, runs: Runs, reference: tuple[np.ndarray, ...]) -> Float[np.ndarray, "instants"]:
+def evaluate_lyapunov(
+    law: yt.control.Law, runs: yt.Runs, reference: tuple[np.ndarray, ...]
+) -> Float[np.ndarray, "instants"]:
     """Return the Lyapunov function of the law along the first run; the true parameters are those of the description."""
     truth = np.tile(law.unknowns.nominal, (len(runs.t), 1))
     return law.compile(law.lyapunov_graph())(runs.q[0], runs.qd[0], *reference, runs.controller_state[0], truth)[:, 0]

@@ -33,17 +33,11 @@ from examples.paper_comparison import (
     plot_joints,
     rms,
 )
-from ytheta.control.laws.walker import Walker
 from ytheta.dynamics.loops.builder import build_constraint
 from ytheta.report.figures_page import Figure
 from ytheta.report.line_plot import Axis, Line, line_plot
 from ytheta.robot.parameters import with_parameters
-from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
-from ytheta.simulation.closed_loop.compiled import ClosedLoop
-from ytheta.simulation.closed_loop.plain import PlainLoop
-from ytheta.simulation.plants.mujoco_plant import MujocoPlant
-from ytheta.simulation.runs import Runs
 
 OUTERMOST_LINK = {"walker": "link3", "palletiser": "flange"}  # a light link, so it gets a larger feedback gain
 SECONDS, MUJOCO_SECONDS = 4.0, 0.4
@@ -58,30 +52,30 @@ ABOUT = (
 )
 
 
-def make_initial_estimate(law: Walker) -> Float[np.ndarray, "unknown"]:
+def make_initial_estimate(law: yt.control.Walker) -> Float[np.ndarray, "unknown"]:
     """Return 60 % of the parameters of the links, and no friction."""
     truth = law.unknowns.nominal
     return np.array([0.0 if n.endswith(".fv") else 0.6 * t for n, t in zip(law.unknown_names, truth, strict=True)])
 
 
-def make_law(robot: Robot, name: str, *, speed: float = 1.0) -> Walker:
+def make_law(robot: yt.Robot, name: str, *, speed: float = 1.0) -> yt.control.Walker:
     """Return a law with unknown links and viscous friction; adaptation gains grow with the square of the parameters."""
-    unit_law = Walker(robot, convergence=10.0, feedback=1.0, adaptation=1.0)
+    unit_law = yt.control.Walker(robot, convergence=10.0, feedback=1.0, adaptation=1.0)
     names = [body.name for body in build_constraint(robot).mechanism.bodies]
     gamma = np.where(np.array(names) == OUTERMOST_LINK[name], 2000.0, 200.0)
     weights = np.array([30.0 if n.endswith(".fv") else 1.0 for n in unit_law.unknown_names])
     adaptation = speed * weights * (abs(unit_law.unknowns.nominal) + 0.02) ** 2
-    return Walker(
+    return yt.control.Walker(
         robot, convergence=10.0, feedback=gamma, adaptation=adaptation, initial=make_initial_estimate(unit_law)
     )
 
 
-def load_without_coulomb(name: str) -> Robot:
+def load_without_coulomb(name: str) -> yt.Robot:
     robot = yt.load(name)
     return with_parameters(robot, {p: 0.0 for p in robot.parameter_names if p.endswith(".fc")})
 
 
-def evaluate_reference(robot: Robot, t: Float[np.ndarray, "instants"]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def evaluate_reference(robot: yt.Robot, t: Float[np.ndarray, "instants"]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return a motion from home to one side and back; each coordinate is a little faster than the one before."""
     loops = build_constraint(robot)
     w = FREQUENCY + FREQUENCY_STEP * np.arange(len(robot.actuated))
@@ -98,8 +92,8 @@ def evaluate_reference(robot: Robot, t: Float[np.ndarray, "instants"]) -> tuple[
 class TrackingRun:
     """A run of an arm."""
 
-    law: Walker
-    runs: Runs
+    law: yt.control.Walker
+    runs: yt.Runs
 
     @cached_property
     def reference(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -123,18 +117,18 @@ class TrackingRun:
         return float(np.abs(self.error[late]).max())
 
 
-def simulate(law: Walker) -> TrackingRun:
+def simulate(law: yt.control.Walker) -> TrackingRun:
     """Simulate on ytheta's own plant, in continuous time."""
-    loop = ClosedLoop(plant=law.robot, controller=law, continuous=True)
+    loop = yt.ClosedLoop(plant=law.robot, controller=law, continuous=True)
     q, qd, _ = evaluate_reference(law.robot, np.zeros(1))
     return TrackingRun(
         law, loop.run(loop.init(q + START_OFFSET, qd), lambda t: evaluate_reference(law.robot, t), SECONDS, every=5)
     )
 
 
-def simulate_in_mujoco(law: Walker) -> TrackingRun:
+def simulate_in_mujoco(law: yt.control.Walker) -> TrackingRun:
     """Simulate in MuJoCo, with a period of 1 ms."""
-    loop = PlainLoop(plant=MujocoPlant(law.robot), controller=law)
+    loop = yt.PlainLoop(plant=yt.MujocoPlant(law.robot), controller=law)
     q, qd, _ = evaluate_reference(law.robot, np.zeros(1))
     return TrackingRun(
         law, loop.run(q[0] + START_OFFSET, qd[0], lambda t: evaluate_reference(law.robot, t), MUJOCO_SECONDS, every=5)

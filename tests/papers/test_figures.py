@@ -15,6 +15,7 @@ from examples.lu1993_study import DEGREE, Count, SensorErrorRuns, compare_sensor
 from examples.paper_comparison import Agreement, PaperComparison, Row, compute_settling_times
 
 from tests.support.lu1993_loop import simulate_lu1993
+from ytheta.report.plotly_figure import figure_to_json
 
 AGREES, DIFFERS, OPEN = Agreement.AGREES, Agreement.DIFFERS, Agreement.OPEN
 
@@ -54,9 +55,8 @@ def run_example(
         figure.title for figure in comparison.figures
     ]
     for figure in comparison.figures:
-        traces = json.loads(figure.plot)["data"]
-        assert traces, figure.title
-        assert figure.plot in page
+        assert figure.plot.data, figure.title
+        assert figure_to_json(figure.plot) in page
     for row in comparison.rows:
         assert row.ytheta in printed
     assert f"figures: {folder / 'new' / file}" in printed

@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ytheta.control.adaptation.adaptation import Adaptation as Adaptation
     from ytheta.control.adaptation.composite import Composite as Composite
     from ytheta.control.adaptation.dead_zone import DeadZone as DeadZone
     from ytheta.control.adaptation.gradient import Gradient as Gradient
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from ytheta.control.create import create_controller as create_controller
     from ytheta.control.laws.computed_torque import ComputedTorque as ComputedTorque
     from ytheta.control.laws.craig import Craig as Craig
+    from ytheta.control.laws.law import Law as Law
     from ytheta.control.laws.modified_slotine_li import ModifiedSlotineLi as ModifiedSlotineLi
     from ytheta.control.laws.modified_slotine_li import QuasiComputedTorque as QuasiComputedTorque
     from ytheta.control.laws.pd_gravity import PDGravity as PDGravity
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from ytheta.control.tuning.suggest import suggest_gains as suggest_gains
 
 _MODULES = {
+    "Adaptation": "adaptation.adaptation",
     "Composite": "adaptation.composite",
     "ComputedTorque": "laws.computed_torque",
     "Controller": "controller",
@@ -37,6 +40,7 @@ _MODULES = {
     "Craig": "laws.craig",
     "DeadZone": "adaptation.dead_zone",
     "Gradient": "adaptation.gradient",
+    "Law": "laws.law",
     "Leakage": "adaptation.leakage",
     "ModifiedSlotineLi": "laws.modified_slotine_li",
     "Natural": "adaptation.natural",

@@ -43,7 +43,7 @@ class ParameterChange:
         return math.ceil(self.t / period - 1e-9)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Grasp:
     """A load that the robot grasps during a simulation; ``grasp`` creates it.
 
@@ -61,6 +61,9 @@ class Grasp:
     on: str | None = None
     frame: Frame = IDENTITY
     name: str = GRASPED
+
+    def __repr__(self) -> str:
+        return f"Grasp({self.inertia.mass:g} kg at {self.t:g} s on {self.on or 'the last link'})"
 
     @property
     def change(self) -> ParameterChange:

@@ -53,11 +53,19 @@ class InitialStates:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ClosedLoop(PickledByFields):
-    """A closed loop of a plant, given as a robot, and a controller.
+    """A closed loop of a plant, given as a robot, and a controller, for many runs at once; ``init``, then ``run``.
 
-    ``varied`` names the standard parameters of the plant that differ between runs or change during a run.
-    ``varied_gains`` names the gains of the controller that differ between runs. With ``continuous``, the controller
-    computes a new torque at every stage of the integrator instead of once per period.
+    Attributes
+    ----------
+    plant         the robot
+    controller    the controller
+    period        time between two control instants, s
+    substeps      integration steps per period
+    continuous    whether the controller computes a new torque at every stage of the integrator instead of once per
+                  period
+    varied        standard parameters of the plant that differ between runs or change during a run
+    varied_gains  gains of the controller that differ between runs
+    sensors       errors of the sensors; None for exact readings
     """
 
     plant: Robot

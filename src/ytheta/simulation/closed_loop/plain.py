@@ -27,7 +27,16 @@ from ytheta.simulation.timing import check_timing, count_periods
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PlainLoop:
-    """A closed loop of a plant and a controller; see ``ClosedLoop`` for many runs at once."""
+    """A closed loop of a plant and a controller, stepped in Python; see ``ClosedLoop`` for many runs at once.
+
+    Attributes
+    ----------
+    plant       the plant, such as ``MujocoPlant(robot)``
+    controller  the controller
+    period      time between two control instants, s
+    substeps    integration steps per period
+    sensors     errors of the sensors; None for exact readings
+    """
 
     plant: Plant
     controller: Controller

@@ -37,6 +37,10 @@ class MujocoPlant:
     """A plant with MuJoCo's forward dynamics.
 
     The state contains the positions and then the velocities of all movable joints, in the order of the tree.
+
+    Attributes
+    ----------
+    description  the robot
     """
 
     description: Robot

@@ -23,9 +23,15 @@ Size: TypeAlias = float | Float[np.ndarray, "joints"] | Float[np.ndarray, "runs 
 class Sensor:
     """The errors of the sensors of one quantity.
 
-    ``noise`` (standard deviation), ``bias`` and ``step`` (quantization) are in the unit of the reading. ``scale`` is
-    relative: 0.01 means readings that are 1 % too large. Each of these errors is one number for all joints, one number
-    per joint, or one number per run and joint. ``delay`` is one number in s.
+    Each error except the delay is one number for all joints, one number per joint, or one number per run and joint.
+
+    Attributes
+    ----------
+    noise  standard deviation, in the unit of the reading
+    bias   constant error, in the unit of the reading
+    scale  relative error: 0.01 means readings that are 1 % too large
+    step   quantization, in the unit of the reading
+    delay  delay in s, a multiple of the control period
     """
 
     noise: Size = 0.0
@@ -86,7 +92,15 @@ class Sensor:
 
 @dataclass(frozen=True, eq=False)
 class Sensors:
-    """The sensors of position, velocity, acceleration (which few controllers need) and torque."""
+    """The sensors of all quantities.
+
+    Attributes
+    ----------
+    q    sensor of the position
+    qd   sensor of the velocity
+    qdd  sensor of the acceleration, which few controllers need
+    tau  sensor of the torque
+    """
 
     q: Sensor = Sensor()
     qd: Sensor = Sensor()

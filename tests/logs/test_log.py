@@ -8,6 +8,7 @@ from tests.support.log_files import ARM_LOG
 
 
 def test_a_log_is_printed_on_one_line() -> None:
-    assert repr(ARM_LOG) == "Log(made: 150 samples, 1.49 s at 100 Hz; joint1, joint2)"
+    assert repr(ARM_LOG) == "Log(made: 150 samples, 1.49 s at 100 Hz; q, qd, tau of 2 joints)"
     assert "in 2 segments" in repr(replace(ARM_LOG, segments=((0, 70), (70, 150))))
-    assert repr(replace(ARM_LOG.select_rows(0, 0), source="")) == "Log(unnamed: 0 samples, 0 s at 0 Hz; joint1, joint2)"
+    empty = replace(ARM_LOG.select_rows(0, 0), source="", qd=None)
+    assert repr(empty) == "Log(unnamed: 0 samples, 0 s at 0 Hz; q, tau of 2 joints)"

@@ -67,6 +67,11 @@ class Identification(Reported):
 
     Attributes
     ----------
+    beta, std         values of the base parameters and their standard deviations, in the order of ``names``
+    covariance        their covariance; ``correlation`` is their correlation matrix
+    verdict           the grade of the model and its reason
+    seen, missing     the certainty of every base parameter, and the motion that would determine the others
+    robot             the robot with the identified standard parameters ``theta``
     base              the base parameters that were identified
     estimate          the result of the estimator
     normal_equations  normal equations of the fit, without weights

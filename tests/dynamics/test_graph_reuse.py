@@ -140,7 +140,7 @@ def test_other_sources_and_versions_are_traced_again(
     start_anew()
     graphs.gravity_graph(load("ur10"))
     assert len(traced) == 1
-    changed = {"sources": "fingerprint_sources", "versions": "_describe_versions"}[what]
+    changed = {"sources": "fingerprint_sources", "versions": "describe_versions"}[what]
     monkeypatch.setattr(graph_reuse, changed, lambda *_: "changed")
     graphs.gravity_graph(load("ur10"))
     assert len(traced) == 2

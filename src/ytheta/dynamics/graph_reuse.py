@@ -68,7 +68,7 @@ def find_or_trace(name: str, robot: Robot, **options: Any) -> Graph:
 
 def _find_or_call(name: str, arguments: Mapping[str, Any], trace_graph: Callable[[], Graph]) -> Graph:
     sources = fingerprint_sources(*TRACING_SOURCES)
-    key = make_key(name, fingerprint(sorted(arguments.items())), _describe_versions(), sources or "")
+    key = make_key(name, fingerprint(sorted(arguments.items())), describe_versions(), sources or "")
     graph = find_graph(key, on_disk=sources is not None)
     if graph is None:
         graph = trace_graph()
@@ -76,7 +76,8 @@ def _find_or_call(name: str, arguments: Mapping[str, Any], trace_graph: Callable
     return graph
 
 
-def _describe_versions() -> str:
+def describe_versions() -> str:
+    """Return the versions of the libraries whose results enter a graph."""
     import casadi
 
     return f"CasADi {casadi.CasadiMeta.version()}, NumPy {np.__version__}"

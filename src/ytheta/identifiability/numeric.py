@@ -24,12 +24,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ytheta.conventions import FORCE_PARAMETER
-from ytheta.dynamics.graphs import regressor_graph
-from ytheta.dynamics.loops.builder import build_constraint
-from ytheta.dynamics.loops.constraint import Constraint
-from ytheta.dynamics.loops.solver import solve
+from ytheta.dynamics.graph_reuse import find_or_trace
+from ytheta.engine.local import limit_blas_threads
 from ytheta.errors import InputError
 from ytheta.identifiability.base_parameters import BaseParameters
+from ytheta.identifiability.basis_reuse import Basis, find_or_compute
 from ytheta.identifiability.echelon import order_columns, reduce_to_independent
 from ytheta.native import compile_graph
 from ytheta.robot.parameters import is_dissipative, length_exponents
@@ -67,22 +66,29 @@ def base_parameters(robot: Robot, *, selected: Sequence[str]) -> BaseParameters:
     reason = explain_refusal(robot)
     if reason is not None:
         raise InputError(reason)
-    loops = build_constraint(robot)
+    names = tuple(name for name in robot.parameter_names if name in set(selected))
+    basis = find_or_compute(robot, names, compute_basis)
+    return BaseParameters(robot, "qr", basis.independent, basis.K.astype(object), names, basis.gap)
+
+
+def compute_basis(robot: Robot, names: Sequence[str]) -> Basis:
+    """Compute the basis of the named parameters, without the cache."""
     units = _choose_units(robot)
-    poses = _sample_poses(loops, units.length)
-    names = [name for name in robot.parameter_names if name in set(selected)]
+    poses = _sample_poses(robot, units.length)
     velocities = any(is_dissipative(name) for name in names)
     x, qd, qdd = _combine_states(poses, units, velocities=velocities)
-    Y = compile_graph(regressor_graph(robot), backend="interpreter")(x, qd, qdd)
+    graph = find_or_trace("regressor_graph", robot, formulation="", parameters=None, reference=False)
+    Y = compile_graph(graph, backend="interpreter")(x, qd, qdd)
     if robot.forces:
         Y = _drop_undefined_states(Y, robot)
         units = _add_force_units(units, Y, len(robot.forces))
     W = (Y * units.parameters / units.torques[:, None]).reshape(-1, Y.shape[2])
-    W[:, [name not in set(selected) for name in robot.parameter_names]] = 0.0
+    W[:, [name not in set(names) for name in robot.parameter_names]] = 0.0
     # Near singular poses of loops, passive joints move very fast; the rows of such poses must not dominate.
     W /= np.maximum(np.abs(W).max(axis=1, keepdims=True, initial=0.0), 1.0)
-    R = np.linalg.qr(W, mode="r")
-    _, sizes, directions = np.linalg.svd(R, full_matrices=False)
+    with limit_blas_threads():
+        R = np.linalg.qr(W, mode="r")
+        _, sizes, directions = np.linalg.svd(R, full_matrices=False)
     relative = sizes / max(sizes[0], np.finfo(float).tiny)
     rank = int(np.count_nonzero(relative > MIN_SINGULAR_VALUE))
     order = order_columns(robot, names)
@@ -90,8 +96,7 @@ def base_parameters(robot: Robot, *, selected: Sequence[str]) -> BaseParameters:
     K = K * units.parameters[independent][:, None] / units.parameters
     below = float(relative[rank]) if rank < len(relative) else 0.0
     gap = (float(relative[rank - 1]), below) if rank else (0.0, below)
-    independent_names = tuple(robot.parameter_names[k] for k in independent)
-    return BaseParameters(robot, "qr", independent_names, K.astype(object), tuple(names), gap)
+    return Basis(tuple(robot.parameter_names[k] for k in independent), K, gap)
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,21 +178,25 @@ def _combine_states(poses: np.ndarray, units: _Units, *, velocities: bool) -> tu
     return np.repeat(poses, len(qd), axis=0), np.tile(qd, (len(poses), 1)), np.tile(qdd, (len(poses), 1))
 
 
-def _sample_poses(loops: Constraint, length: float) -> Float[np.ndarray, "poses coordinates"]:
+def _sample_poses(robot: Robot, length: float) -> Float[np.ndarray, "poses coordinates"]:
     """Sample configurations of the whole workspace in which all loops are closed.
 
     Coordinates of joints in loops are sampled in a range around the home configuration. The range is halved
     until the loops close in enough poses.
     """
-    robot = loops.robot
+    robot = robot.numeric.merged
     size = len(robot.actuated)
     rows_per_pose = size * (size + 1)
     count = max(MIN_POSES, -(-MIN_ROWS // rows_per_pose), -(-4 * len(robot.parameter_names) // rows_per_pose))
     sliding = robot.prismatic_joints
     reach = np.array([length if name in sliding else np.pi for name in robot.actuated])
-    home = loops.home[list(loops.actuated)]
     if not robot.loops:
-        return home + (2.0 * _fill_cube(count, size) - 1.0) * reach
+        return robot.home_coordinates + (2.0 * _fill_cube(count, size) - 1.0) * reach
+    from ytheta.dynamics.loops.builder import build_constraint  # imported here, since only robots with loops need it
+    from ytheta.dynamics.loops.solver import solve
+
+    loops = build_constraint(robot)
+    home = loops.home[list(loops.actuated)]
     in_loops = robot.coordinates_of(joint for loop in robot.loops for joint in robot.joints_of(loop))
     constrained = np.array([name in in_loops for name in robot.actuated])
     poses = np.empty((0, len(loops.home)))

@@ -37,7 +37,7 @@ from ytheta.cli.outputs import PAGE_SUFFIXES, check_output, check_report
 from ytheta.conventions import SNAP
 
 LogArguments = Annotated[
-    list[str], typer.Argument(metavar="LOG...", help="Recorded motion: CSV, Parquet, NPZ or ROS bag.")
+    list[str], typer.Argument(metavar="LOG", help="Recorded motion: CSV, Parquet, NPZ or ROS bag.")
 ]
 Validate = Annotated[
     list[str] | None,

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ytheta.identification.result import Identification as Identification
     from ytheta.inspection.inspect import Inspection as Inspection
     from ytheta.inspection.inspect import inspect as inspect
+    from ytheta.logs.checking.repeated_motion import find_repeated_motion as find_repeated_motion
     from ytheta.logs.log import Log as Log
     from ytheta.logs.preparing.preparation import PreparationSettings as PreparationSettings
     from ytheta.logs.reading.read import read_log as read_log
@@ -105,6 +106,7 @@ _MODULES = {
     "derive_regressor": "ytheta.dynamics.formulations.derivation",
     "energy": "ytheta.dynamics.kernels",
     "formulations": "ytheta.dynamics.formulations.registry",
+    "find_repeated_motion": "ytheta.logs.checking.repeated_motion",
     "forward_dynamics": "ytheta.dynamics.kernels",
     "grasp": "ytheta.simulation.parameter_changes",
     "gravity": "ytheta.dynamics.kernels",

@@ -16,7 +16,11 @@ import pytest
 from tests.support.arm_logs import RATE
 from tests.support.command import read_json, refused, ytheta
 from ytheta.cli.log_options import show_progress
+from ytheta.identification.arguments import FRICTION
+from ytheta.identification.equations.registry import FORMS
+from ytheta.identification.estimators.registry import ESTIMATORS
 
+ORDER = ("weighted", "least-squares", "sequential", "huber", "recursive", "lin")  # of the estimators in the help
 FIXED = {"samples", "base_count", "condition_number", "fit", "validation", "parameters", "consistent", "verdict"}
 
 
@@ -134,6 +138,36 @@ def test_hold_out(folder: Path) -> None:
     assert whole["validation"] is None
     assert parts["validation"]["samples"] < 0.3 * whole["samples"] < parts["samples"] < whole["samples"]
     assert parts["validation_logs"] == ["a.npz (the last 25 %)"]
+
+
+def test_the_help_names_the_choices_of_the_library() -> None:
+    """The help texts spell the names, because the registries are slow to import."""
+    text = " ".join(ytheta("identify", "--help", columns=400).stdout.split())
+    assert f"{', '.join(['auto', *ORDER[:-1]])} or {ORDER[-1]}." in text
+    assert set(ORDER) == set(ESTIMATORS)
+    assert f"by default {','.join(FRICTION)}." in text
+    assert all(name in text for name in FORMS)
+    assert "weigthed" not in text  # the twin
+
+
+def test_findings_are_printed_once_and_name_their_log(folder: Path, tmp_path: Path) -> None:
+    table = pl.read_csv(folder / "b.csv")
+    spiked = table.with_columns(
+        pl.when(pl.int_range(pl.len()) == 500).then(1e4).otherwise(pl.col("tau1")).alias("tau1")
+    )
+    spiked.write_csv(tmp_path / "spiked.csv")
+    alone = ytheta("identify", "lu-two-link", str(tmp_path / "spiked.csv"), cwd=folder).stderr
+    assert alone.count("spike") == 1
+    assert "spiked.csv: " not in alone
+    two = ytheta("identify", "lu-two-link", "a.npz", "--validate", str(tmp_path / "spiked.csv"), cwd=folder).stderr
+    assert two.count("note: spiked.csv: 1 row with spikes") == 1
+    parts = ytheta("identify", "lu-two-link", str(tmp_path / "spiked.csv"), "--hold-out", "20", cwd=folder).stderr
+    assert parts.count("note: spiked.csv: 1 row with spikes") == 1
+    predicted = ytheta("predict", "true.toml", str(tmp_path / "spiked.csv"), cwd=folder).stderr
+    assert predicted == alone
+    quiet = ytheta("predict", "true.toml", "b.csv", cwd=folder).stderr
+    assert quiet == ""
+    assert "note: sampled at 200 Hz" in ytheta("predict", "true.toml", "b.csv", "--verbose", cwd=folder).stderr
 
 
 def test_report(folder: Path, tmp_path: Path) -> None:

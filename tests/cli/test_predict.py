@@ -57,3 +57,18 @@ def test_a_log_without_torques_has_predictions(folder: Path, tmp_path: Path) -> 
     assert without.keys() == measured.keys()
     assert (without["samples"], without["seconds"]) == (measured["samples"], measured["seconds"])
     assert "contains no torque" in refused("identify", "lu-two-link", str(moved), cwd=folder)
+
+
+def test_report(folder: Path, tmp_path: Path) -> None:
+    page = tmp_path / "torques.html"
+    result = ytheta("predict", "true.toml", "b.csv", "--report", str(page), cwd=folder)
+    assert (result.returncode, result.stderr) == (0, f"note: wrote {page}\n")
+    assert "<html" in page.read_text()
+    assert "extension .html" in refused("predict", "true.toml", "b.csv", "--report", "page.pdf", cwd=folder)
+
+
+def test_how_the_model_is_read(folder: Path) -> None:
+    plain = read_json(folder, "predict", "lu-two-link", "b.csv")
+    longer = read_json(folder, "predict", "lu-two-link", "b.csv", "--length", "l1=0.6")
+    assert longer["relative_error_percent"] > plain["relative_error_percent"]
+    assert "--length 'l1=long'" in refused("predict", "lu-two-link", "b.csv", "--length", "l1=long", cwd=folder)

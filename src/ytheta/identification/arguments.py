@@ -9,7 +9,6 @@ import numpy as np
 
 from ytheta.errors import InputError
 from ytheta.identification.estimators.estimate import Estimator
-from ytheta.identification.estimators.recursive import Recursive
 from ytheta.identification.estimators.registry import get_estimator
 from ytheta.robot.robot import Robot
 from ytheta.shapes import PerJoint
@@ -23,6 +22,8 @@ def choose_estimator(estimator: str | Estimator, forgetting: float | None) -> Es
     method = get_estimator(estimator) if isinstance(estimator, str) else estimator
     if forgetting is None:
         return method
+    from ytheta.identification.estimators.recursive import Recursive  # imported here, since it is rarely needed
+
     if not isinstance(method, Recursive):
         raise InputError(f'forgetting needs the estimator "recursive"; "{method.name}" has no forgetting factor')
     return replace(method, forgetting=forgetting)

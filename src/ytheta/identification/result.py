@@ -33,7 +33,6 @@ from ytheta.identification.equations.decomposition import NormalDecomposition
 from ytheta.identification.equations.normal_equations import NormalEquations
 from ytheta.identification.estimators.estimate import Estimate
 from ytheta.identification.finding_codes import FitFindingCode
-from ytheta.identification.model_file import save_model
 from ytheta.identification.standard_parameters import find_inconsistent_parts, find_standard_parameters
 from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.preparing.preparation import PreparationSettings
@@ -214,6 +213,8 @@ class Identification(Reported):
 
     def save(self, path: str | Path) -> Path:
         """Write robot, parameters, covariance and origin to one TOML file, which every command accepts as a robot."""
+        from ytheta.identification.model_file import save_model  # imported here, since most results are not saved
+
         return save_model(self, path)
 
     def __repr__(self) -> str:

@@ -10,7 +10,8 @@ from ytheta.identification.estimators.registry import DEFAULT, ESTIMATORS, get_e
 
 def test_estimators_are_found_by_name() -> None:
     assert list(ESTIMATORS) == ["least-squares", "weighted", "sequential", "huber", "recursive", "lin"]
-    assert get_estimator("auto") is ESTIMATORS[DEFAULT] is ESTIMATORS["weighted"]
+    assert [get_estimator(name).name for name in ESTIMATORS] == list(ESTIMATORS)
+    assert get_estimator("auto") is get_estimator(DEFAULT) is get_estimator("weighted")
     with pytest.raises(UnknownNameError, match=r"no estimator 'hubr'; did you mean 'huber'\?"):
         get_estimator("hubr")
     with pytest.raises(UnknownNameError, match="choose from: auto, huber, least-squares"):

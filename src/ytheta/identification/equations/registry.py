@@ -7,12 +7,16 @@ momentum       needs no accelerations; low-passes velocities like torques, so it
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ytheta.errors import InputError, UnknownNameError, suggest_names
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identification.equations.differential import Differential
-from ytheta.identification.equations.integral import Integral
-from ytheta.identification.equations.momentum import Momentum
 from ytheta.shapes import PerJoint
+
+if TYPE_CHECKING:
+    from ytheta.identification.equations.integral import Integral
+    from ytheta.identification.equations.momentum import Momentum
 
 OPTIONS = {"differential": "min_speed", "integral": "window", "momentum": "corner"}  # the setting of each form
 FORMS = tuple(OPTIONS)
@@ -35,4 +39,8 @@ def create_form(
             raise InputError(f"the {name} form has no {option!r}; leave it out, or use the {owner} form")
     if name == "differential":
         return Differential(base, min_speed)
+    # Imported here, since most identifications use the differential form.
+    from ytheta.identification.equations.integral import Integral
+    from ytheta.identification.equations.momentum import Momentum
+
     return Integral(base, window) if name == "integral" else Momentum(base, corner)

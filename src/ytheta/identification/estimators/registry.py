@@ -1,18 +1,21 @@
-"""Registry of the estimators."""
+"""Registry of the estimators: the name of each estimator and its class, which is imported on first use."""
 
 from __future__ import annotations
 
+from functools import cache
+from importlib import import_module
+
 from ytheta.errors import UnknownNameError, suggest_names
 from ytheta.identification.estimators.estimate import Estimator
-from ytheta.identification.estimators.huber import Huber
-from ytheta.identification.estimators.least_squares import LeastSquares
-from ytheta.identification.estimators.lin.lin import Lin
-from ytheta.identification.estimators.recursive import Recursive
-from ytheta.identification.estimators.sequential import Sequential
-from ytheta.identification.estimators.weighted import Weighted
 
-ALL: tuple[Estimator, ...] = (LeastSquares(), Weighted(), Sequential(), Huber(), Recursive(), Lin())
-ESTIMATORS: dict[str, Estimator] = {each.name: each for each in ALL}
+ESTIMATORS = {
+    "least-squares": "least_squares.LeastSquares",
+    "weighted": "weighted.Weighted",
+    "sequential": "sequential.Sequential",
+    "huber": "huber.Huber",
+    "recursive": "recursive.Recursive",
+    "lin": "lin.lin.Lin",
+}
 DEFAULT = "weighted"  # uses all equations at once, weighted by the noise of each joint
 
 
@@ -21,4 +24,11 @@ def get_estimator(name: str) -> Estimator:
     chosen = DEFAULT if name == "auto" else name
     if chosen not in ESTIMATORS:
         raise UnknownNameError(f"there is no estimator {name!r}{suggest_names(name, ('auto', *ESTIMATORS))}")
-    return ESTIMATORS[chosen]
+    return _create_estimator(ESTIMATORS[chosen])
+
+
+@cache
+def _create_estimator(class_path: str) -> Estimator:
+    module, _, class_name = class_path.rpartition(".")
+    estimator: Estimator = getattr(import_module(f"ytheta.identification.estimators.{module}"), class_name)()
+    return estimator

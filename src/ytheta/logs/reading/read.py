@@ -12,12 +12,8 @@ from ytheta.findings import Severity
 from ytheta.logs.checking.check import check_joints, check_log, refuse_findings
 from ytheta.logs.log import Log
 from ytheta.logs.reading.assemble import assemble_log
-from ytheta.logs.reading.bag import read_bag
-from ytheta.logs.reading.csv import read_csv
 from ytheta.logs.reading.mapping import ColumnMapping, read_mapping
 from ytheta.logs.reading.memory import is_frame, read_arrays, read_frame
-from ytheta.logs.reading.npz import read_npz
-from ytheta.logs.reading.parquet import read_parquet
 from ytheta.logs.reading.table import ColumnTable
 from ytheta.robot.robot import Robot
 
@@ -119,11 +115,22 @@ def _read_table(path: Path, robot: Robot, mapping: ColumnMapping) -> ColumnTable
     suffix = path.suffix.lower()
     if mapping.skip and (is_folder or suffix not in TEXT_SUFFIXES):
         raise InputError(f"{mapping.source}: 'skip' is for text files, but {path} is not one; use 'rows'")
+    # Each format is imported here, since a log has only one.
     if is_folder or suffix in BAG_SUFFIXES:
+        from ytheta.logs.reading.bag import read_bag
+
         return read_bag(path, robot.actuated, mapping.topic)
     if suffix in TEXT_SUFFIXES:
+        from ytheta.logs.reading.csv import read_csv
+
         return read_csv(path, mapping.skip)
-    return read_parquet(path) if suffix == ".parquet" else read_npz(path)
+    if suffix == ".parquet":
+        from ytheta.logs.reading.parquet import read_parquet
+
+        return read_parquet(path)
+    from ytheta.logs.reading.npz import read_npz
+
+    return read_npz(path)
 
 
 def _check_path(path: Path) -> bool:

@@ -11,11 +11,9 @@ from pathlib import Path
 from ytheta.conventions import SNAP
 from ytheta.errors import InputError, RobotError, RobotFileError, suggest_names
 from ytheta.files.bounded import read_bytes, resolve_reference
-from ytheta.files.xml_document import parse_xml
 from ytheta.findings import Finding, Severity
 from ytheta.robot import catalog
 from ytheta.robot.reading.toml.reader import IDENTIFICATION, read_toml
-from ytheta.robot.reading.urdf import read_urdf
 from ytheta.robot.robot import Robot
 
 log = logging.getLogger("ytheta")
@@ -100,8 +98,12 @@ def _read(path: Path, *, snap: float, fix_base: bool, extended_by: tuple[Path, .
         )
     if path.suffix.lower() not in XML_EXTENSIONS:
         raise RobotFileError(f"{path}: robots are read from .urdf, .xml (MJCF) and .toml files; rename or convert it")
+    from ytheta.files.xml_document import parse_xml  # imported here, since only XML files need it
+
     root = parse_xml(content, path)
     if root.tag == "robot":
+        from ytheta.robot.reading.urdf import read_urdf
+
         return read_urdf(root, path, snap, fix_base=fix_base)
     if root.tag == "mujoco":
         from ytheta.robot.reading.mjcf.reader import read_mjcf  # imported here, since only MJCF files need it

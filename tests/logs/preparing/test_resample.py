@@ -46,6 +46,27 @@ def test_late_timestamps_of_evenly_sampled_rows_are_ignored() -> None:
     assert "times smoother" in finding.text
 
 
+def test_one_noisy_joint_does_not_hide_late_timestamps() -> None:
+    """The roughness is that of the median joint. If all joints are noisy, the timestamps cannot be refuted."""
+    rng, even = np.random.default_rng(5), np.arange(4000) / RATE
+    stamped = even + rng.uniform(0.0, 0.4, 4000) / RATE
+    q = np.column_stack([evaluate_motion(even), evaluate_motion(even)[:, 0]])
+    for noisy, by_rows in ((1, True), (3, False)):
+        noise = np.where(np.arange(3) < noisy, 0.1, 0.0) * rng.normal(size=q.shape)
+        grid, _ = choose_grid(Log(("a", "b", "c"), stamped, q + noise, q))
+        assert grid.by_rows is by_rows
+
+
+def test_the_last_row_is_a_sample_although_its_timestamp_is_rounded() -> None:
+    t = np.arange(11) * 0.1
+    t[-1] -= 1e-9
+    log, grid = make_log(t, evaluate_motion(t)), Grid(0.1, by_rows=False)
+    assert grid.count_samples(log, (0, 11)) == 11
+    assert grid.find_nearest_rows(log, (0, 11), 0, 11).tolist() == list(range(11))
+    (samples,) = grid.sample(log, (0, 11), 0, 11, (log.q,))
+    np.testing.assert_allclose(samples.T, log.q, rtol=0.0, atol=1e-8)
+
+
 def test_uneven_samples_are_interpolated_between_their_timestamps() -> None:
     """Steps of 10 and 12 ms, or jitter of the sampling itself: the timestamps are right."""
     rng = np.random.default_rng(1)

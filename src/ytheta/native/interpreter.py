@@ -18,7 +18,7 @@ class Interpreter:
     """The evaluation of a graph by CasADi."""
 
     backend = "interpreter"
-    columns = 1024
+    columns = block_samples = 1024
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
@@ -55,7 +55,8 @@ class Interpreter:
     def write_block(self, arrays: tuple[Any, ...], first: int, last: int, values: np.ndarray) -> int:
         """Write the nonzeros of the samples ``first`` to ``last - 1`` to the first columns of ``values``.
 
-        Return an ``Outcome``. If ``first`` equals ``last``, only the arguments are checked.
+        Return 0, the first of these columns, or an ``Outcome``, which is negative. If ``first`` equals ``last``, the
+        arguments are only checked.
         """
         if not self._are_plain(arrays, (self._count_samples(arrays),)):
             return Outcome.NOT_PLAIN
@@ -64,7 +65,7 @@ class Interpreter:
             if computed is None:
                 return Outcome.NOT_FINITE
             values[:, : last - first] = computed
-        return Outcome.DONE
+        return 0
 
     def _count_samples(self, arrays: tuple[Any, ...]) -> int:
         """Return the number of samples, or 1 if it is not known."""

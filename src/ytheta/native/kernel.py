@@ -18,7 +18,7 @@ from ytheta.display import Displayed
 from ytheta.engine.local import count_processors
 from ytheta.errors import InputError
 from ytheta.native import arguments
-from ytheta.native.buffers import allocate_aligned, allocate_result
+from ytheta.native.buffers import allocate_result
 from ytheta.native.operations import Operations, count_operations
 from ytheta.native.outcome import Outcome
 from ytheta.shapes import Float, Int
@@ -34,11 +34,12 @@ _MIN_SECONDS_PER_THREAD = 1e-3  # of work; for less work, starting a thread does
 class Runner(Protocol):
     """The interface of a backend; ``Machine`` documents the methods.
 
-    ``columns`` is the maximal number of samples in a block.
+    A block has at most ``block_samples`` samples; the array that it is written to has ``columns`` columns.
     """
 
     backend: str
     columns: int
+    block_samples: int
 
     def write_one(self, vectors: tuple[Any, ...], out: np.ndarray) -> int: ...
     def write_dense(self, arrays: tuple[Any, ...], first: int, last: int, out: Any) -> int: ...
@@ -146,8 +147,8 @@ class Kernel(Displayed):
         """
         if size < 1:
             raise InputError(f"kernel {self.graph.name!r}: blocks of {size} samples; give at least 1")
-        samples, values = self._count_samples(arrays), allocate_aligned((len(self.graph.places), self._runner.columns))
-        if self._runner.write_block(arrays, 0, 0, values):
+        samples, values = self._count_samples(arrays), np.empty((len(self.graph.places), self._runner.columns))
+        if self._runner.write_block(arrays, 0, 0, values) < 0:
             arrays, samples = arguments.check_batch(self.graph, arrays)
         return self._iterate_blocks(arrays, samples, size, values)
 
@@ -196,12 +197,13 @@ class Kernel(Displayed):
         )
 
     def _iterate_blocks(self, inputs: tuple[Any, ...], samples: int, size: int, values: np.ndarray) -> Iterator[Block]:
-        size = min(size, self._runner.columns)
+        size = min(size, self._runner.block_samples)
         for first in range(0, samples, size):
             last = min(first + size, samples)
-            if outcome := self._runner.write_block(inputs, first, last, values):
-                self._raise_failure(outcome, inputs)
-            yield Block(first, values[:, : last - first])
+            column = self._runner.write_block(inputs, first, last, values)
+            if column < 0:
+                self._raise_failure(column, inputs)
+            yield Block(first, values[:, column : column + last - first])
 
     def _choose_threads(self, samples: int, threads: int | None) -> int:
         if threads is not None:
@@ -219,4 +221,4 @@ class Kernel(Displayed):
         # A new pool costs far less time than the work, and unlike a permanent pool it is safe if the process forks.
         with ThreadPoolExecutor(count) as pool:
             parts = pool.map(lambda first, last: self._runner.write_dense(arrays, first, last, result), ends, ends[1:])
-            return max(parts)
+            return min(parts)

@@ -22,7 +22,7 @@ _METH_FASTCALL = 0x80  # the arguments are passed as a C array and its length
 class Machine:
     """The entry points of the code (see ``codegen.entry_points``), and one scratch buffer per calling thread.
 
-    ``columns`` is the number of columns of the array that a block is written to.
+    A block has at most ``block_samples`` samples; the array that it is written to has ``columns`` columns.
     """
 
     backend = "llvm"
@@ -33,8 +33,9 @@ class Machine:
         engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), create_target_machine())
         engine.add_object_file(llvm.ObjectFileRef.from_data(code))
         engine.finalize_object()
-        self._scratch_bytes, self.columns = (
-            ctypes.c_int64.from_address(engine.get_global_value_address(name)).value for name in ("scratch", "columns")
+        self._scratch_bytes, self.columns, self.block_samples = (
+            ctypes.c_int64.from_address(engine.get_global_value_address(name)).value
+            for name in ("scratch", "columns", "block_samples")
         )
         self._one, self._dense, self._block = (_make_function(engine, name) for name in NAMES)
         self._local = threading.local()
@@ -59,9 +60,10 @@ class Machine:
         return self._dense(scratch, out, first, last, *arrays)
 
     def write_block(self, arrays: tuple[Any, ...], first: int, last: int, values: np.ndarray) -> int:
-        """Write the nonzeros of the samples ``first`` to ``last - 1`` to the first columns of ``values``.
+        """Write the nonzeros of the samples ``first`` to ``last - 1`` to successive columns of ``values``.
 
-        Return an ``Outcome``. If ``first`` equals ``last``, only the arguments are checked.
+        Return the first of these columns, or an ``Outcome``, which is negative. If ``first`` equals ``last``, the
+        arguments are only checked.
         """
         try:
             scratch = self._local.scratch

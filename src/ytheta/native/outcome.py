@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class Outcome(IntEnum):
-    """DONE is 0, so that a call has succeeded if its outcome is false.
+    """DONE is 0, so that a call has succeeded if its outcome is false. All others are negative.
 
     Attributes
     ----------
@@ -20,5 +20,5 @@ class Outcome(IntEnum):
     """
 
     DONE = 0
-    NOT_FINITE = 1
-    NOT_PLAIN = 2
+    NOT_FINITE = -1
+    NOT_PLAIN = -2

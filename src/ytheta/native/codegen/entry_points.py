@@ -5,11 +5,11 @@
 ``block(scratch, out, first, last, *inputs)``   writes their structural nonzeros, one column per sample
 
 Arguments  ``scratch`` is a bytearray that no other thread uses at the same time. ``out`` and the inputs are plain
-           arrays (see ``Outcome``). The array ``out`` of a block has as many columns as a block may have samples, and
-           begins at a multiple of the vector length.
-Results    An entry point returns an ``Outcome`` as an integer, and never raises. It checks all arguments before it
-           writes anything, so that no argument can cause an access out of bounds. If ``first`` and ``last`` are equal,
-           it only checks.
+           arrays (see ``Outcome``). The array ``out`` of a block has one row per nonzero and ``layout.stride`` columns.
+           The block begins in the first column that is aligned to vectors.
+Results    An entry point returns an ``Outcome`` as an integer, and never raises; ``block`` returns the first column of
+           the block instead of DONE. All arguments are checked before anything is written, so that no argument can
+           cause an access out of bounds. If ``first`` and ``last`` are equal, they are only checked.
 Buffers    are acquired at the beginning of a call and released at its end. Between two calls, nothing is held.
 Threads    ``dense`` and ``block`` release Python's global lock while they compute. ``one`` keeps it, because releasing
            it would take longer than the computation.
@@ -25,14 +25,14 @@ from ytheta.native.outcome import Outcome
 
 NAMES = ("one", "dense", "block")
 
-_SCRATCH_ALIGNMENT = 64  # bytes
+_VECTOR_ALIGNMENT = 64  # bytes: the longest vectors, and cache lines
 _DOUBLE_ALIGNMENT = 8
 _ANY_LENGTH = "-1"
 
 
 def compute_scratch_bytes(layout: Layout) -> int:
     """Return the size of a scratch buffer; a part of it is skipped for alignment."""
-    return 8 * layout.section_offsets[-1] + _SCRATCH_ALIGNMENT
+    return 8 * layout.section_offsets[-1] + _VECTOR_ALIGNMENT
 
 
 def emit_entry_points(layout: Layout) -> str:
@@ -57,22 +57,26 @@ class _EntryWriter:
         for name, value in (("held", 0), ("outcome", Outcome.DONE)):
             code.emit(f"%{name} = alloca i64, align 8")
             code.emit(f"store i64 {value:d}, ptr %{name}, align 8")
-        begin = 4 if self.is_batch else 2
-        self._require(code.assign(f"icmp eq i64 %count, {begin + len(inputs)}"))
+        first_input = 4 if self.is_batch else 2
+        self._require(code.assign(f"icmp eq i64 %count, {first_input + len(inputs)}"))
         code.emit("%class = call ptr @PyTuple_GetItem(ptr %self, i64 0)")
         first, last = self._parse_range() if self.is_batch else ("0", "1")
         scratch = self._acquire_scratch()
-        views = [self._acquire_input(k, self._load_argument(begin + k)) for k in range(len(inputs))]
+        views = [self._acquire_input(k, self._load_argument(first_input + k)) for k in range(len(inputs))]
         self.samples = self.samples or "1"  # all inputs are shared, or there is one sample
         self._require(code.assign(f"icmp sle i64 {last}, {self.samples}"))
         out = self._acquire_out()
+        target = begin = load_field(code, out, "buf")
+        if self.name == "block":
+            target = self._align(begin)
+            self._store_column(begin, target)
         if self.is_batch:
             code.emit(f"br i1 {code.assign(f'icmp eq i64 {first}, {last}')}, label %finish, label %work")
             code.emit("work:")
         if self.name == "dense":
             self._require_no_overlap(out, views)
         arrays = [load_field(code, views[k], "buf") for k in list_used_inputs(self.layout)]
-        self._run(f"i64 {first}, i64 {last}", [load_field(code, out, "buf"), scratch, *arrays])
+        self._run(f"i64 {first}, i64 {last}", [target, scratch, *arrays])
         self._finish()
         return f"define ptr @{self.name}(ptr %self, ptr %arguments, i64 %count) #1 {{\n{code}\n}}"
 
@@ -94,16 +98,20 @@ class _EntryWriter:
         self._require(code.assign(f"icmp sle i64 {first}, {last}"))
         if self.name == "block":
             width = code.assign(f"sub i64 {last}, {first}")
-            self._require(code.assign(f"icmp sle i64 {width}, {self.layout.stride}"))
+            self._require(code.assign(f"icmp sle i64 {width}, {self.layout.block_samples}"))
         return first, last
 
     def _acquire_scratch(self) -> str:
-        """Return the first address of the scratch buffer that is aligned to vectors and cache lines."""
+        """Return the first aligned address of the scratch buffer."""
         code, view, size = self.code, self._make_view(), compute_scratch_bytes(self.layout)
         self._hold(code.assign(f"call i1 @acquire_bytes(ptr {self._load_argument(0)}, i64 {size}, ptr {view})"))
-        begin = code.assign(f"ptrtoint ptr {load_field(code, view, 'buf')} to i64")
-        above = code.assign(f"add i64 {begin}, {_SCRATCH_ALIGNMENT - 1}")
-        return code.assign(f"inttoptr i64 {code.assign(f'and i64 {above}, {-_SCRATCH_ALIGNMENT}')} to ptr")
+        return self._align(load_field(code, view, "buf"))
+
+    def _align(self, pointer: str) -> str:
+        """Return the next address that is aligned to vectors and cache lines."""
+        code = self.code
+        above = code.assign(f"add i64 {code.assign(f'ptrtoint ptr {pointer} to i64')}, {_VECTOR_ALIGNMENT - 1}")
+        return code.assign(f"inttoptr i64 {code.assign(f'and i64 {above}, {-_VECTOR_ALIGNMENT}')} to ptr")
 
     def _acquire_input(self, k: int, argument: str) -> str:
         entry = self.layout.inputs[k]
@@ -118,11 +126,10 @@ class _EntryWriter:
     def _acquire_out(self) -> str:
         layout = self.layout
         if self.name == "block":
-            lengths = [str(len(layout.places)), str(layout.stride)]
-            alignment = 8 * layout.lanes if layout.places else 1
+            lengths, is_empty = [str(len(layout.places)), str(layout.stride)], not layout.places
         else:
-            lengths = [*([self.samples] if self.is_batch else []), *map(str, layout.shape)]
-            alignment = _DOUBLE_ALIGNMENT if layout.size else 1
+            lengths, is_empty = [*([self.samples] if self.is_batch else []), *map(str, layout.shape)], not layout.size
+        alignment = 1 if is_empty else _DOUBLE_ALIGNMENT
         return self._acquire_array(self._load_argument(1), lengths, alignment, WRITABLE)
 
     def _acquire_array(self, argument: str, lengths: list[str], alignment: int, access: int = 0) -> str:
@@ -141,6 +148,13 @@ class _EntryWriter:
         self._require(acquired)
         self._held += 1
         self.code.emit(f"store i64 {self._held}, ptr %held, align 8")
+
+    def _store_column(self, begin: str, target: str) -> None:
+        """Store the first column of the block as the outcome."""
+        code = self.code
+        first, last = (code.assign(f"ptrtoint ptr {pointer} to i64") for pointer in (begin, target))
+        column = code.assign(f"lshr i64 {code.assign(f'sub i64 {last}, {first}')}, 3")
+        code.emit(f"store i64 {column}, ptr %outcome, align 8")
 
     def _require_no_overlap(self, out: str, views: list[str]) -> None:
         code = self.code
@@ -165,8 +179,9 @@ class _EntryWriter:
         code.emit(f"%not_finite = call i1 @write_{function}({arguments})")
         if self.is_batch:
             code.emit("call void @PyEval_RestoreThread(ptr %thread)")
-        outcome = f"select i1 %not_finite, i64 {Outcome.NOT_FINITE:d}, i64 {Outcome.DONE:d}"
-        code.emit(f"store i64 {code.assign(outcome)}, ptr %outcome, align 8")
+        code.emit("br i1 %not_finite, label %failed, label %finish")
+        code.emit("failed:")
+        code.emit(f"store i64 {Outcome.NOT_FINITE:d}, ptr %outcome, align 8")
         code.emit("br label %finish")
 
     def _finish(self) -> None:

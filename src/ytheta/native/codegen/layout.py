@@ -73,7 +73,12 @@ class Layout:
         all rows would compete for a few cache sets.
         """
         samples = min(_MAX_BLOCK_DOUBLES // max(len(self.places), 1), _MAX_BLOCK_SAMPLES)
-        return (max(samples, self.tile) // _CACHE_LINE | 1) * _CACHE_LINE
+        return (max(samples, self.tile + _CACHE_LINE) // _CACHE_LINE | 1) * _CACHE_LINE
+
+    @property
+    def block_samples(self) -> int:
+        """The maximal number of samples in a block. One cache line of each row is left for alignment."""
+        return self.stride - _CACHE_LINE
 
     @property
     def row_offsets(self) -> list[int]:

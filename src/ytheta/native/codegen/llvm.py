@@ -81,6 +81,7 @@ def emit_module(graph: Graph, *, lanes: int, max_steps: int = MAX_CHUNK_STEPS, t
             python_abi.emit_declarations(),
             f"@scratch = constant i64 {compute_scratch_bytes(layout)}",
             f"@columns = constant i64 {layout.stride}",
+            f"@block_samples = constant i64 {layout.block_samples}",
             emit_sine_cosine(lanes),
             *(emit_c_function(name, lanes) for name in c_functions),
             *emit_chunks(program, layout),

@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
-.PHONY: demo test check bench format constraints clean
+.PHONY: demo test check bench mutations format constraints clean
 .DEFAULT_GOAL := test
 
 demo: $(VENV)/runtime
@@ -23,8 +23,8 @@ test: $(VENV)/dev
 	@$(BIN)/python -m pytest -n auto
 
 check: $(VENV)/dev
-	@$(BIN)/ruff format --check src tests benchmarks examples
-	@$(BIN)/ruff check src tests benchmarks examples
+	@$(BIN)/ruff format --check src tests benchmarks examples tools
+	@$(BIN)/ruff check src tests benchmarks examples tools
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 	@$(BIN)/python -m pytest -n auto
@@ -32,9 +32,13 @@ check: $(VENV)/dev
 bench: $(VENV)/dev
 	@$(BIN)/python -m benchmarks
 
+mutations: $(VENV)/dev
+	@mkdir -p report
+	@$(BIN)/python -m tools.mutation --json report/mutations.json
+
 format: $(VENV)/dev
-	@$(BIN)/ruff format src tests benchmarks examples
-	@$(BIN)/ruff check --fix src tests benchmarks examples
+	@$(BIN)/ruff format src tests benchmarks examples tools
+	@$(BIN)/ruff check --fix src tests benchmarks examples tools
 
 # Exact versions of all that a fresh environment installs, for when a lower bound in pyproject.toml has changed.
 constraints:

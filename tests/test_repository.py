@@ -107,7 +107,7 @@ def _undefined_names(folder: Path) -> list[str]:
 
 
 def test_every_name_is_defined(tmp_path: Path) -> None:
-    for folder in ("src", "tests", "benchmarks", "examples"):
+    for folder in ("src", "tests", "benchmarks", "examples", "tools"):
         assert _undefined_names(ROOT / folder) == []
     (tmp_path / "module.py").write_text('x: Float[np.ndarray, "samples"] = missing\n')
     assert len(_undefined_names(tmp_path)) == 3

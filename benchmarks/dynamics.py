@@ -16,6 +16,7 @@ from benchmarks.clock import Row, measure_best
 from benchmarks.reading import find_example_urdf
 from ytheta.dynamics.kernels import AnyKernel
 
+FEW_SAMPLES = 100  # calls from Python should not dominate even for so few samples
 SAMPLES = 1024  # block size of the estimators
 BATCH = 16 * SAMPLES  # samples; also measured, because calls from Python cost about 10 ns per sample with 1024 samples
 # For each robot: the name in the catalog, the file for the peer, and the joints of that file outside the arm.
@@ -50,8 +51,8 @@ def _measure_robot(name: str, catalog_name: str, file: str, locked: tuple[str, .
 
     base = ytheta.regressor(robot, ytheta.base_parameters(robot))
     inverse, forward = ytheta.inverse_dynamics(robot), ytheta.forward_dynamics(robot)
-    few = [q, qd, last]
-    many = [np.tile(x, (BATCH // SAMPLES, 1)) for x in few]
+    block = [q, qd, last]
+    batches = [[x[:FEW_SAMPLES].copy() for x in block], block, [np.tile(x, (BATCH // SAMPLES, 1)) for x in block]]
     regressor, rnea, aba = map(measure_peer, (pin.computeJointTorqueRegressor, pin.rnea, pin.aba))
 
     def iterate_blocks() -> None:
@@ -77,8 +78,8 @@ def _measure_robot(name: str, catalog_name: str, file: str, locked: tuple[str, .
             regressor,
             "computeJointTorqueRegressor",
         ),
-        *(_measure_batch(f"{name} inverse dynamics", inverse, x, rnea, "rnea") for x in (few, many)),
-        *(_measure_batch(f"{name} forward dynamics", forward, x, aba, "aba") for x in (few, many)),
+        *(_measure_batch(f"{name} inverse dynamics", inverse, x, rnea, "rnea") for x in batches),
+        *(_measure_batch(f"{name} forward dynamics", forward, x, aba, "aba") for x in batches),
         Row(f"{name} inverse dynamics, one call", one, peer_one, "rnea"),
     ]
 

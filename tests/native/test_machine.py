@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -77,12 +78,13 @@ def test_arrays_may_be_changed_by_other_threads() -> None:
     assert isinstance(runner, Machine)
     expected, results = linear_result(x, 40), np.empty((400, 40))
     values, out = allocate_aligned((40, runner.columns)), results.view()
+    arrays: list[Any] = [x, out]
 
     def disturb() -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)
             while not done.is_set():
-                for array in (x, out):
+                for array in arrays:
                     shape = array.shape
                     array.shape = (array.size,)
                     array.shape = shape

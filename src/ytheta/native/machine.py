@@ -93,9 +93,9 @@ def _make_function(engine: Any, name: str) -> Callable[..., int]:
     definition = _MethodDefinition(name.encode(), engine.get_function_address(name), _METH_FASTCALL, None)
     # The first argument of the entry point; the function keeps it, and so its own definition and code.
     context = (np.ndarray, definition, engine)
-    create = ctypes.pythonapi.PyCFunction_NewEx
-    create.argtypes = (ctypes.POINTER(_MethodDefinition), ctypes.py_object, ctypes.py_object)
-    create.restype = ctypes.py_object
+    # A prototype of its own: the attributes of ctypes.pythonapi are shared with all other libraries.
+    kinds = (ctypes.POINTER(_MethodDefinition), ctypes.py_object, ctypes.py_object)
+    create = ctypes.PYFUNCTYPE(ctypes.py_object, *kinds)(("PyCFunction_NewEx", ctypes.pythonapi))
     function: Callable[..., int] = create(definition, context, None)
     return function
 

@@ -104,7 +104,7 @@ def list_wrong_arrays(array: np.ndarray) -> list[Any]:
         b"x" * array.nbytes,
         object(),
         array.tolist(),
-        memoryview(array),
+        array.data,
         BadBuffer(array),
         array.view(ArraySubclass),
         np.ma.masked_array(array),
@@ -204,8 +204,8 @@ def test_arrays_that_are_not_plain_are_converted() -> None:
         np.ma.masked_array(x),
         np.frombuffer(b"\0" + x.tobytes(), offset=1).reshape(x.shape),
     )
-    for argument in (x.tolist(), memoryview(x), *arrays):
-        row = argument[3] if not isinstance(argument, memoryview) else memoryview(x[3])
+    for argument in (x.tolist(), x.data, *arrays):
+        row = argument[3] if not isinstance(argument, memoryview) else x[3].data
         np.testing.assert_array_equal(kernel(argument), linear_result(x, 4))
         np.testing.assert_array_equal(kernel.one(row), linear_result(x, 4)[3])
         (block,) = kernel.blocks(argument)

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sysconfig
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from ytheta.errors import InputError
 from ytheta.native import machine
 from ytheta.native.codegen import python_abi
 
-C_TYPES = {"ptr": ctypes.c_void_p, "i64": ctypes.c_ssize_t, "i32": ctypes.c_int}
+C_TYPES: dict[str, Any] = {"ptr": ctypes.c_void_p, "i64": ctypes.c_ssize_t, "i32": ctypes.c_int}
 
 
 class Buffer(ctypes.Structure):
@@ -29,8 +30,8 @@ def test_python_fills_the_fields_of_a_buffer() -> None:
     array.flags.writeable = False
     flags = python_abi.FORMAT | python_abi.C_CONTIGUOUS
     pointer = ctypes.byref(view)
-    assert ctypes.pythonapi.PyObject_GetBuffer(ctypes.py_object(array), pointer, flags) == 0
-    expected = memoryview(array)
+    assert ctypes.pythonapi.PyObject_GetBuffer(ctypes.py_object(array), pointer, ctypes.c_int(flags)) == 0
+    expected = array.data
     try:
         assert view.buf == array.ctypes.data
         assert (view.len, view.itemsize, view.readonly, view.ndim) == (
@@ -84,6 +85,6 @@ def test_all_that_is_used_belongs_to_the_limited_interface(tmp_path: Path) -> No
 
 def test_a_python_without_the_stable_abi_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     machine.check_python.__wrapped__()
-    monkeypatch.setitem(machine.PYTHON_FUNCTIONS, "PyObject_DoesNotExist", ("void", ""))
+    monkeypatch.setitem(python_abi.PYTHON_FUNCTIONS, "PyObject_DoesNotExist", ("void", ""))
     with pytest.raises(InputError, match=r'backend="interpreter"'):
         machine.check_python.__wrapped__()

@@ -113,7 +113,7 @@ def test_values_of_other_kinds_differ() -> None:
 
 def test_sources_count_by_content_and_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def compute() -> str | None:
-        fingerprint_sources.cache_clear()
+        module._fingerprint_folder.cache_clear()
         for path in tmp_path.rglob("*.py"):
             os.utime(path, (1e9, 1e9))
         return fingerprint_sources("a", "c.py")
@@ -130,18 +130,18 @@ def test_sources_count_by_content_and_name(tmp_path: Path, monkeypatch: pytest.M
     second = compute()
     (tmp_path / "a" / "b" / "y.py").rename(tmp_path / "a" / "b" / "z.py")
     assert len({first, second, compute()}) == 3
-    fingerprint_sources.cache_clear()
+    module._fingerprint_folder.cache_clear()
 
 
 def test_sources_that_changed_after_the_start_are_not_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The fingerprint would describe sources that this process does not run."""
     monkeypatch.setattr(module, "PACKAGE", str(tmp_path))
-    fingerprint_sources.cache_clear()
+    module._fingerprint_folder.cache_clear()
     assert fingerprint_sources("a.py") is None  # installed without sources
     (tmp_path / "a.py").write_text("x")
-    fingerprint_sources.cache_clear()
+    module._fingerprint_folder.cache_clear()
     assert fingerprint_sources("a.py") is None
     os.utime(tmp_path / "a.py", (1e9, 1e9))
-    fingerprint_sources.cache_clear()
+    module._fingerprint_folder.cache_clear()
     assert fingerprint_sources("a.py") is not None
-    fingerprint_sources.cache_clear()
+    module._fingerprint_folder.cache_clear()

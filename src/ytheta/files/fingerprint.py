@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cache
@@ -25,54 +25,61 @@ _IMPORT_TIME = time.time()
 
 def fingerprint(value: Any) -> str:
     """Return the fingerprint of a value; TypeError if it contains an object of a kind that is not known here."""
-    return hashlib.sha256("\n".join(_encode(value)).encode()).hexdigest()
+    texts: list[str] = []
+    _encode(value, texts)
+    return hashlib.sha256("\n".join(texts).encode()).hexdigest()
 
 
-def _encode(value: Any) -> Iterator[str]:
-    """Yield a text for every part of a value. Each text states its kind; texts and collections also their length."""
-    if isinstance(value, Enum):  # before str, because some enumerations are texts
-        yield f"enum {type(value).__qualname__}"
-        yield from _encode(value.value)
-    elif value is None or isinstance(value, bool | int):
-        yield repr(value)
-    elif isinstance(value, float):
-        yield float.hex(value)
+def _encode(value: Any, texts: list[str]) -> None:
+    """Append a text for every part of a value. Each text states its kind; texts and collections also their length."""
+    if isinstance(value, float):
+        texts.append(float.hex(value))
+    elif isinstance(value, Enum):  # before str, because some enumerations are texts
+        texts.append(f"enum {type(value).__qualname__}")
+        _encode(value.value, texts)
     elif isinstance(value, str):
-        yield f"text {len(value)} {value}"
+        texts.append(f"text {len(value)} {value}")
+    elif value is None or isinstance(value, bool | int):
+        texts.append(repr(value))
     elif is_dataclass(value) and not isinstance(value, type):
         compared = [field.name for field in fields(value) if field.compare]
-        yield f"{type(value).__module__}.{type(value).__qualname__} {len(compared)}"
+        texts.append(f"{type(value).__module__}.{type(value).__qualname__} {len(compared)}")
         for name in compared:
-            yield name
-            yield from _encode(getattr(value, name))
+            texts.append(name)
+            _encode(getattr(value, name), texts)
     elif isinstance(value, np.ndarray):
-        yield f"array {value.shape} {value.dtype.str}"
-        yield from _encode(value.tolist() if value.dtype.hasobject else value.tobytes().hex())
+        texts.append(f"array {value.shape} {value.dtype.str}")
+        _encode(value.tolist() if value.dtype.hasobject else value.tobytes().hex(), texts)
     elif isinstance(value, Mapping):
-        yield from _encode(tuple(value.items()))
+        _encode(tuple(value.items()), texts)
     elif isinstance(value, Collection) and not isinstance(value, bytes | bytearray | memoryview):
-        yield f"collection {len(value)}"
+        texts.append(f"collection {len(value)}")
         for part in value:
-            yield from _encode(part)
+            _encode(part, texts)
     else:
         raise TypeError(f"{type(value).__name__} has no fingerprint: it is neither a dataclass nor plain data")
 
 
-@cache
 def fingerprint_sources(*names: str) -> str | None:
     """Return the fingerprint of all Python files below these files and folders of ytheta, given relative to it.
 
     Return None if it is unknown which sources this process runs: a file was changed after this process was started, or
     ytheta is installed without sources.
     """
+    parts = [_fingerprint_folder(name) for name in names]
+    return None if None in parts else fingerprint((names, parts))
+
+
+@cache
+def _fingerprint_folder(name: str) -> str | None:
     digest, newest = hashlib.sha256(), 0.0
     try:
-        paths = [path for name in names for path in _list_sources(os.path.join(PACKAGE, name))]
+        paths = _list_sources(os.path.join(PACKAGE, name))
         for path in paths:
             with open(path, "rb") as file:
                 newest = max(newest, os.fstat(file.fileno()).st_mtime)
                 content = file.read()
-            digest.update(f"{os.path.relpath(path, PACKAGE)} {len(content)}\n".encode() + content)
+            digest.update(f"{path[len(PACKAGE) :]} {len(content)}\n".encode() + content)
     except OSError:
         return None
     return digest.hexdigest() if paths and newest < _IMPORT_TIME else None

@@ -101,9 +101,12 @@ class BaseParameters(Displayed):
     @cached_property
     def K(self) -> Float[np.ndarray, "base params"]:
         """The numerical matrix K with beta = K theta; raises UnsetLengthError if a symbolic length has no value."""
-        values = self._length_values
-        flat = [float(e) if isinstance(e, int | float) else float(e.subs(values)) for e in self.entries.ravel()]
-        K = np.array(flat, dtype=float).reshape(self.entries.shape)
+        entries = self.entries
+        if entries.dtype == object:
+            values = self._length_values
+            numbers = [float(e) if isinstance(e, int | float) else float(e.subs(values)) for e in entries.ravel()]
+            entries = np.array(numbers, dtype=float).reshape(entries.shape)
+        K = np.array(entries, dtype=float)
         K.flags.writeable = False
         return K
 
@@ -219,11 +222,8 @@ def _collect_geometry(robot: Robot) -> tuple[object, ...]:
 
 def _format_combination(row: Shaped[np.ndarray, "params"], names: Sequence[str], *, head: int, digits: int) -> str:
     """Return text such as ``link2.mx + 0.4318·link3.m``: the parameter with index ``head`` first, then the others."""
-    order = [head, *(k for k in range(len(row)) if k != head)]
     text = ""
-    for k in order:
-        if row[k] == 0:
-            continue
+    for k in sorted(np.flatnonzero(row != 0).tolist(), key=lambda place: place != head):
         sign, factor = _format_factor(row[k], digits)
         term = f"{factor}·{names[k]}" if factor else names[k]
         text += f" {sign} {term}" if text else term if sign == "+" else f"-{term}"

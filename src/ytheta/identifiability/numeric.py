@@ -68,7 +68,7 @@ def base_parameters(robot: Robot, *, selected: Sequence[str]) -> BaseParameters:
         raise InputError(reason)
     names = tuple(name for name in robot.parameter_names if name in set(selected))
     basis = find_or_compute(robot, names, compute_basis)
-    return BaseParameters(robot, "qr", basis.independent, basis.K.astype(object), names, basis.gap)
+    return BaseParameters(robot, "qr", basis.independent, basis.K, names, basis.gap)
 
 
 def compute_basis(robot: Robot, names: Sequence[str]) -> Basis:

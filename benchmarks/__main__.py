@@ -8,10 +8,10 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import compile_time, dynamics, identify, reading, simulate
+from benchmarks import compile_time, dynamics, identify, reading, simulate, start_up
 from benchmarks.clock import Row
 
-BENCHMARKS = (dynamics, identify, simulate, compile_time, reading)
+BENCHMARKS = (dynamics, identify, simulate, compile_time, reading, start_up)
 
 
 def main() -> None:
@@ -22,7 +22,7 @@ def main() -> None:
             rows += benchmark.measure_rows()
     table = Table("what", "ytheta", "peer", "peer's name", "faster", box=box.SIMPLE_HEAD)
     for row in rows:
-        table.add_row(row.name, *row.times, row.peer_name, f"{row.ratio:.1f}×")
+        table.add_row(row.name, *row.times, row.peer_name, row.verdict)
     Console().print(table)
 
 

@@ -9,17 +9,33 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Row:
-    """One comparison of ytheta with a peer. Times are in s."""
+    """One comparison of ytheta with a peer. Times are in s.
+
+    If ``limit`` is given, the peer is a part of the work of ytheta, which shall take at most ``limit`` times as long.
+    """
 
     name: str
     ytheta: float
     peer: float
     peer_name: str
+    limit: float | None = None
 
     @property
     def ratio(self) -> float:
         """The time of the peer divided by the time of ytheta."""
         return self.peer / self.ytheta
+
+    @property
+    def verdict(self) -> str:
+        """The ratio as text; with a limit, how many times as long ytheta takes, and the limit."""
+        if self.limit is None:
+            return f"{self.ratio:.1f}×"
+        return f"takes {1.0 / self.ratio:.2f}× (limit {self.limit:g}×{'' if self.is_within_limit else ', exceeded'})"
+
+    @property
+    def is_within_limit(self) -> bool:
+        """Whether there is no limit, or ytheta keeps it."""
+        return self.limit is None or self.ytheta <= self.limit * self.peer
 
     @property
     def times(self) -> tuple[str, str]:

@@ -6,9 +6,9 @@ import os
 from pathlib import Path
 
 import pytest
+from benchmarks.clock import Row
 
 from benchmarks import start_up
-from benchmarks.clock import Row
 
 
 def test_a_command_is_compared_with_its_imports(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -45,3 +48,33 @@ def test_bad_arguments_are_refused() -> None:
             identify(arm.robot, log, **arguments)
     with pytest.raises(InputError, match="as long as a window"):
         identify(arm.robot, log.select_rows(0, 100), form="integral", settings=PreparationSettings(cutoff=8.0))
+
+
+WITHOUT_SCIPY = """
+import sys
+
+import numpy as np
+
+import ytheta as yt
+
+robot = yt.load("lu-two-link")
+t = np.arange(2000) / 200.0
+q = np.stack([np.sin(2.0 * t) + np.sin(5.0 * t), np.cos(3.0 * t) + np.sin(7.0 * t)], axis=1)
+log = {"t": t, "q": q, "tau": yt.inverse_dynamics(robot)(q, np.gradient(q, t, axis=0), np.zeros_like(q))}
+fit = yt.identify(robot, log, hold_out=30.0)
+yt.predict(fit, log, derivative="spline")
+assert fit.validation is not None
+assert "scipy" not in sys.modules, [name for name in sys.modules if name.startswith("scipy")]
+for call in (lambda: yt.read_log(log, "lu-two-link"), lambda: yt.identify("lu-two-link", log)):
+    try:
+        call()
+    except yt.errors.InputError as error:
+        assert "is not a robot; load it with load(name or path)" in str(error)
+    else:
+        raise AssertionError
+"""
+
+
+def test_scipy_is_not_imported() -> None:
+    """In a process of its own, which also does not check types, as that of a user."""
+    subprocess.run([sys.executable, "-c", WITHOUT_SCIPY], check=True)

@@ -12,7 +12,7 @@ import numpy as np
 from ytheta.errors import InputError
 from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.log import Log
-from ytheta.logs.reading.read import LogInput, MappingInput, describe_source, read_log, read_table
+from ytheta.logs.reading.read import LogInput, MappingInput, describe_source, read_log, read_named_log
 from ytheta.robot.robot import Robot
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def read_logs(
         if isinstance(source, Log):
             log = read_log(source, robot, mapping=each, strict=strict)
         else:
-            log = read_table(source, robot, mapping=each, strict=strict, name=name)
+            log = read_named_log(source, robot, mapping=each, strict=strict, name=name)
         _refuse_without_torques(log)
         read.append(log)
     count = len(fit_inputs)

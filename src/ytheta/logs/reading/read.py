@@ -55,12 +55,14 @@ def read_log(
 
     The ``findings`` of the log list all faults and repairs.
     """
+    if not isinstance(robot, Robot):
+        raise InputError(f"{robot!r} is not a robot; load it with load(name or path)")
     if isinstance(source, Log):
         return _check_read_log(source, robot, mapping, strict=strict)
-    return read_table(source, robot, mapping=mapping, strict=strict, name=describe_source(source))
+    return read_named_log(source, robot, mapping=mapping, strict=strict, name=describe_source(source))
 
 
-def read_table(source: LogInput, robot: Robot, *, mapping: MappingInput, strict: bool, name: str) -> Log:
+def read_named_log(source: LogInput, robot: Robot, *, mapping: MappingInput, strict: bool, name: str) -> Log:
     """Read a file or a table in memory; findings and errors call it ``name``."""
     columns = read_mapping(mapping)
     return check_log(
@@ -104,13 +106,13 @@ def _check_read_log(log: Log, robot: Robot, mapping: MappingInput, *, strict: bo
 
 def _read_columns(source: LogInput, robot: Robot, mapping: ColumnMapping, name: str) -> ColumnTable:
     if isinstance(source, str | Path):
-        return _read_table(Path(source), robot, mapping)
+        return _read_file(Path(source), robot, mapping)
     if mapping.skip:
         raise InputError(f"{mapping.source}: 'skip' is for text files, but {name} is not one; use 'rows'")
     return read_arrays(source, name) if isinstance(source, Mapping) else read_frame(source, name)
 
 
-def _read_table(path: Path, robot: Robot, mapping: ColumnMapping) -> ColumnTable:
+def _read_file(path: Path, robot: Robot, mapping: ColumnMapping) -> ColumnTable:
     is_folder = _check_path(path)
     suffix = path.suffix.lower()
     if mapping.skip and (is_folder or suffix not in TEXT_SUFFIXES):

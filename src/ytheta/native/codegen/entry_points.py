@@ -9,7 +9,7 @@ Arguments  ``scratch`` is a bytearray that no other thread uses at the same time
            The block begins in the first column that is aligned to vectors.
 Results    An entry point returns an ``Outcome`` as an integer, and never raises; ``block`` returns the first column of
            the block instead of DONE. All arguments are checked before anything is written, so that no argument can
-           cause an access out of bounds. If ``first`` and ``last`` are equal, they are only checked.
+           cause an access out of bounds. If ``first`` equals ``last``, nothing is computed.
 Buffers    are acquired at the beginning of a call and released at its end. Between two calls, nothing is held.
 Threads    ``dense`` and ``block`` release Python's global lock while they compute. ``one`` keeps it, because releasing
            it would take longer than the computation.

@@ -14,7 +14,7 @@ from ytheta.dynamics.graphs import regressor_graph
 from ytheta.findings import Severity
 from ytheta.inspection.inspect import Inspection, InspectionFindingCode
 from ytheta.native import count_operations
-from ytheta.robot.parts import Limits
+from ytheta.robot.parts import Limits, Motor
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +56,16 @@ def test_limits_of_cut_joints_are_checked_too(walker: Inspection) -> None:
         assert json.dumps(inspection.to_dict(), allow_nan=False)  # the upper limit is infinite
 
 
+def test_limits_of_motors_are_checked_too() -> None:
+    """A motor that turns twice as far as a joint, with limits on both sides of its position."""
+    robot = yt.load("five-bar")
+    for upper, names in ((4.1, []), (3.9, ["motor"])):
+        motor = Motor("motor", Limits(upper=upper), turns_with=(("left", 2.0),))
+        inspection = yt.inspect(replace(robot, motors=(motor,)), at={"left": 2.0})
+        assert [finding.names[0] for finding in inspection.findings] == names
+        assert [finding.fields["position"] for finding in inspection.findings] == [4.0] * len(names)
+
+
 def test_formulations_are_accepted_or_explained(walker: Inspection) -> None:
     assert walker.formulations == yt.formulations(walker.robot)
     assert walker.formulations["spatial_tree"] is None
@@ -70,7 +80,16 @@ def test_operations_are_those_of_the_graphs() -> None:
         count = count_operations(regressor_graph(inspection.robot, formulation=name))
         assert cost == {"multiplications": count.multiplications, "additions": count.additions}
     assert len(inspection.operations) > 2
+    assert inspection.findings == ()
     assert inspection.base_count == len(yt.base_parameters(inspection.robot))
+
+
+def test_findings_of_the_reader_are_included() -> None:
+    robot = yt.load("puma560")
+    assert len(robot.findings) == 2
+    inspection = yt.inspect(robot)
+    assert inspection.findings == robot.findings
+    assert [finding["names"] for finding in inspection.to_dict()["findings"]] == [["link1"], ["link3"]]
 
 
 def test_unset_lengths_leave_costs_unknown(tmp_path: Path) -> None:

@@ -122,8 +122,8 @@ def test_figures_are_those_of_the_page(simulation: Simulation, batch: Simulation
         figures = value.figures()
         assert len(figures) == len(drawn)
         for figure in figures.values():
-            names = {trace.name for trace in figure.data}
-            assert any({trace["name"] for trace in plot["data"]} == names for plot in drawn)  # type: ignore[attr-defined]
+            lines = {trace.name for trace in figure.data}
+            assert any({trace["name"] for trace in plot["data"]} == lines for plot in drawn)  # type: ignore[attr-defined]
     names = list(simulation.figures())
     assert names[:2] == [f"tracking of {name}" for name in simulation.robot.actuated]
     assert names[-1] == "lyapunov"

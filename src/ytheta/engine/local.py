@@ -15,7 +15,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ContextDecorator, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -75,9 +75,14 @@ def count_processors() -> int:
         return os.cpu_count() or 1
 
 
-def limit_blas_threads() -> AbstractContextManager[None]:
-    """Return a context in which BLAS and LAPACK use one thread; more threads are slower for small matrices."""
-    return _BLAS.limit_to_one_thread()
+class limit_blas_threads(ContextDecorator):  # noqa: N801  # used like a function, as those of contextlib
+    """A context, or a decorator, in which BLAS and LAPACK use one thread; more are slower for small matrices."""
+
+    def __enter__(self) -> None:
+        _BLAS.limit_to_one_thread()
+
+    def __exit__(self, *_: object) -> None:
+        _BLAS.restore()
 
 
 class _Blas:
@@ -88,21 +93,20 @@ class _Blas:
         self._users = 0
         self._limit: AbstractContextManager[Any] = nullcontext()
 
-    @contextmanager
-    def limit_to_one_thread(self) -> Iterator[None]:
-        """Limit BLAS to one thread: the first user changes the setting, the last one restores it."""
+    def limit_to_one_thread(self) -> None:
+        """Limit BLAS to one thread; the first user changes the setting."""
         with self._lock:
             self._users += 1
             if self._users == 1:
                 self._limit = self._controller.limit(limits=1, user_api="blas")
                 self._limit.__enter__()
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._users -= 1
-                if self._users == 0:
-                    self._limit.__exit__(None, None, None)
+
+    def restore(self) -> None:
+        """End one use of the limit; the last user restores the setting."""
+        with self._lock:
+            self._users -= 1
+            if self._users == 0:
+                self._limit.__exit__(None, None, None)
 
     @cached_property
     def _controller(self) -> ThreadpoolController:

@@ -18,7 +18,7 @@ from ytheta.files.fingerprint import fingerprint, fingerprint_sources
 from ytheta.native.cache import make_key
 from ytheta.native.graph import Graph
 from ytheta.native.graph_cache import find_graph, store_graph
-from ytheta.robot.robot import Robot
+from ytheta.robot.robot import Robot, check_is_robot
 
 # All packages and modules that are loaded while a graph is traced, relative to ytheta.
 TRACING_SOURCES = (
@@ -58,6 +58,7 @@ def find_or_trace(name: str, robot: Robot, **options: Any) -> Graph:
 
     The formulations and everything else that traces graphs are imported only if the graph is not in the cache.
     """
+    check_is_robot(robot)
 
     def trace_graph() -> Graph:
         graph: Graph = getattr(import_module("ytheta.dynamics.graphs"), name).__wrapped__(robot, **options)

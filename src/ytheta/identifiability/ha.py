@@ -61,7 +61,7 @@ from ytheta.identifiability.exact.trigonometric_ring import (
 from ytheta.identifiability.regrouping import Combination, Regrouping
 from ytheta.robot.inertia import transport_matrix
 from ytheta.robot.parameters import length_exponents, select_parameters
-from ytheta.robot.robot import Robot
+from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import Float
 
 Row: TypeAlias = dict[Place, Any]
@@ -132,6 +132,7 @@ def regroup_lagrangian(robot: Robot, *, zero: Collection[str] = (), rotor_inerti
 
     ``zero``: names of link parameters that are known to be zero, for example by symmetry; these are left out.
     """
+    check_is_robot(robot)
     reason = _explain_refused_regrouping(robot)
     if reason is not None:
         raise InputError(reason)

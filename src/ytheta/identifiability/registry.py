@@ -9,7 +9,7 @@ from ytheta.errors import InputError, UnknownNameError, suggest_names
 from ytheta.identifiability import numeric
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.robot.parameters import FRICTION_PARAMETERS, match_parameters, select_parameters
-from ytheta.robot.robot import Robot
+from ytheta.robot.robot import Robot, check_is_robot
 
 # "auto" uses the first method that accepts the robot: the closed form if there is one, else the numerical rank.
 METHODS = ("lin", "qr", "ha")
@@ -39,6 +39,7 @@ def base_parameters(
     replace the default selection and cannot be combined with the two options above. Parameters that are not selected
     count as known.
     """
+    check_is_robot(robot)
     for option, value, content in (("friction", friction, "kinds"), ("parameters", parameters, "names or patterns")):
         if isinstance(value, str):
             raise InputError(f"{option} is a list of {content}, such as ({value!r},), not a single string")

@@ -15,7 +15,7 @@ from ytheta.findings import Finding, Severity
 from ytheta.identifiability.registry import base_parameters
 from ytheta.robot.loops.closure import CLOSURE_TOLERANCE, Closure, close_loops
 from ytheta.robot.parts import Limits
-from ytheta.robot.robot import Robot
+from ytheta.robot.robot import Robot, check_is_robot
 
 
 class InspectionFindingCode(StrEnum):
@@ -67,6 +67,7 @@ def inspect(robot: Robot, *, at: Mapping[str, float] | None = None) -> Inspectio
 
     Raise ClosureError if the loops cannot close there.
     """
+    check_is_robot(robot)
     closure = _close_loops(robot, dict(at or {}))
     has_numbers = not robot.unset_lengths
     counts = count_regressor_operations(robot) if robot.movable and has_numbers else {}

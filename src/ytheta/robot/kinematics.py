@@ -10,12 +10,13 @@ import numpy as np
 from ytheta.errors import InputError
 from ytheta.robot.frame import IDENTITY, Frame
 from ytheta.robot.parts import Joint, JointKind, Loop
-from ytheta.robot.robot import Robot
+from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import Float
 
 
 def link_poses(robot: Robot, q: Float[np.ndarray, "joints"]) -> dict[str, Float[np.ndarray, "4 4"]]:
     """The homogeneous matrix of every link and marker, seen from the base; q has the order of ``robot.movable``."""
+    check_is_robot(robot)
     robot = robot.numeric
     if len(q) != len(robot.movable):
         count = f"{len(robot.movable)} movable joint{'s' if len(robot.movable) != 1 else ''}"

@@ -42,7 +42,7 @@ from ytheta.errors import RobotError
 from ytheta.robot.frame import IDENTITY, Frame, cos_sin, to_rows, to_vector
 from ytheta.robot.kinematics import change_link_frames
 from ytheta.robot.parts import Joint, JointKind, Loop
-from ytheta.robot.robot import Robot
+from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import Float
 
 Vec3: TypeAlias = Float[np.ndarray, "3"]
@@ -107,6 +107,7 @@ class ModifiedDH:
 
 def to_modified_dh(robot: Robot) -> ModifiedDH:
     """Convert a robot to modified Denavit-Hartenberg frames. Lengths become numbers, and fixed links are merged."""
+    check_is_robot(robot)
     original = robot.numeric.merged
     tol = TOLERANCE * _find_largest_offset(original)
     axes: dict[str, _Axis] = {}  # the axis of each link's joint, in the original frame of the link

@@ -20,7 +20,7 @@ import numpy as np
 
 from ytheta.conventions import FORCE_PARAMETER, JOINT_PARAMETERS, LINK_PARAMETERS, STANDARD_GRAVITY, parameter_name
 from ytheta.display import Displayed
-from ytheta.errors import RobotError, UnknownNameError, UnsetLengthError, suggest_names
+from ytheta.errors import InputError, RobotError, UnknownNameError, UnsetLengthError, suggest_names
 from ytheta.findings import Finding
 from ytheta.robot import checks, coordinates, tree
 from ytheta.robot.forces import check_forces, find_lengths, with_numbers
@@ -404,6 +404,12 @@ class Robot(Displayed):
             markers=tuple(replace(marker, frame=change(marker.frame)) for marker in self.markers),
             mounting=change(self.mounting),
         )
+
+
+def check_is_robot(value: object) -> None:
+    """Raise InputError unless a value is a Robot; public functions call it for their argument ``robot``."""
+    if not isinstance(value, Robot):
+        raise InputError(f"{value!r} is not a robot; load it with load(name or path)")
 
 
 _Part = TypeVar("_Part", Link, Joint)

@@ -18,7 +18,7 @@ from ytheta.control.laws.law import Law
 from ytheta.control.settings import DEFAULT_CONTROLLER, ControllerSettings
 from ytheta.errors import InputError, UnknownNameError, suggest_names
 from ytheta.logs.log import Log
-from ytheta.robot.robot import Robot
+from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import Float
 from ytheta.simulation.parameter_changes import Grasp, ParameterChange
 from ytheta.simulation.references.reference import ReferenceTrajectory, sample_reference
@@ -147,8 +147,7 @@ def _check_arguments(
     variation: Variation,
     rate: float,
 ) -> None:
-    if not isinstance(robot, Robot):
-        raise InputError(f"{robot!r} is not a robot; load it with load(name or path)")
+    check_is_robot(robot)
     if not isinstance(controller, str | ControllerSettings | Law):
         raise InputError(
             f"{controller!r} is not a controller; give the name of a control law, ControllerSettings, or a control law"

@@ -11,7 +11,7 @@ from ytheta.dynamics.formulations.registry import choose_formulation
 from ytheta.dynamics.mechanism import build_mechanism
 from ytheta.dynamics.motion import sympy_motion
 from ytheta.errors import InputError, suggest_names
-from ytheta.robot.robot import Robot
+from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import Shaped
 
 
@@ -25,6 +25,7 @@ def derive_regressor(
     """
     import sympy
 
+    check_is_robot(robot)
     if robot.loops or robot.couplings:
         raise InputError(f"robot {robot.name!r} has loops or couplings; equations can be derived for trees only")
     names = (*dict(robot.lengths), *robot.unset_lengths)

@@ -6,7 +6,7 @@ from importlib import import_module
 from types import ModuleType
 
 from ytheta.errors import InputError, UnknownNameError, suggest_names
-from ytheta.robot.robot import Robot
+from ytheta.robot.robot import Robot, check_is_robot
 
 # In order of preference: the first formulation that accepts a robot is the default.
 FORMULATIONS = ("newton_euler", "spatial_tree", "lagrange", "kronecker")
@@ -14,6 +14,7 @@ FORMULATIONS = ("newton_euler", "spatial_tree", "lagrange", "kronecker")
 
 def formulations(robot: Robot) -> dict[str, str | None]:
     """Return for every formulation of the regressor None if it accepts the robot, else the reason why not."""
+    check_is_robot(robot)
     return {name: _import_formulation(name).explain_refusal(robot) for name in FORMULATIONS}
 
 

@@ -15,7 +15,7 @@ from ytheta.logs.reading.assemble import assemble_log
 from ytheta.logs.reading.mapping import ColumnMapping, read_mapping
 from ytheta.logs.reading.memory import is_frame, read_arrays, read_frame
 from ytheta.logs.reading.table import ColumnTable
-from ytheta.robot.robot import Robot
+from ytheta.robot.robot import Robot, check_is_robot
 
 if TYPE_CHECKING:
 
@@ -55,8 +55,7 @@ def read_log(
 
     The ``findings`` of the log list all faults and repairs.
     """
-    if not isinstance(robot, Robot):
-        raise InputError(f"{robot!r} is not a robot; load it with load(name or path)")
+    check_is_robot(robot)
     if isinstance(source, Log):
         return _check_read_log(source, robot, mapping, strict=strict)
     return read_named_log(source, robot, mapping=mapping, strict=strict, name=describe_source(source))

@@ -19,7 +19,7 @@ from ytheta.robot.loops.solver import (
     solve_by_newton,
 )
 from ytheta.robot.parts import JointKind
-from ytheta.robot.robot import Robot
+from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import (
     AnyBatchByCoordinate,
     AnyBatchByEquation,
@@ -98,6 +98,7 @@ def close_loops(robot: Robot, actuated: Mapping[str, float] | None = None) -> Cl
 
     The coordinates move in short strides, so that the mechanism keeps the assembly that it has at home.
     """
+    check_is_robot(robot)
     robot = robot.numeric
     home = robot.home_coordinates
     goal = _make_goal(robot, dict(actuated or {}))

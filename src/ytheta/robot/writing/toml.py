@@ -20,11 +20,12 @@ from ytheta.robot.frame import ANGLE_STEP, IDENTITY, IDENTITY_ROTATION, ORIGIN, 
 from ytheta.robot.parts import Coupling, Drive, Force, Joint, Limits, Link, Marker, Motor
 from ytheta.robot.reading.snap import format_angle
 from ytheta.robot.reading.toml.reader import FORMAT, UNSET
-from ytheta.robot.robot import Robot
+from ytheta.robot.robot import Robot, check_is_robot
 
 
 def save_robot(robot: Robot, path: str | Path) -> Path:
     """Write a robot to a ``.toml`` file, atomically."""
+    check_is_robot(robot)
     path = Path(path)
     if path.suffix.lower() != ".toml":
         raise InputError(f"{path}: robots are written as TOML; use the extension .toml")

@@ -15,7 +15,7 @@ import numpy as np
 
 from ytheta.dynamics import kernels
 from ytheta.robot.parts import Drive
-from ytheta.robot.robot import Robot
+from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import SamplesByJoint
 from ytheta.simulation.plants.substeps import BACKEND, compute_drive_jacobian
 
@@ -25,6 +25,7 @@ MAX_SPEED_ERROR = 0.01  # rad/s or m/s; change of speed caused by a wrong sign d
 
 def with_smooth_friction(robot: Robot) -> Robot:
     """Return the robot with a ``coulomb_speed`` in all nonsmooth drives; the robot itself if there are none."""
+    check_is_robot(robot)
     if not find_nonsmooth_drives(robot):
         return robot
 

@@ -29,7 +29,7 @@ from ytheta.dynamics.loops.constraint import Constraint
 from ytheta.dynamics.loops.solver import solve
 from ytheta.errors import ClosureError, InputError
 from ytheta.robot.parts import JointKind, Limits
-from ytheta.robot.robot import Robot
+from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import Float, InstantsByJoint, PerInstant, PerJoint
 
 HARMONICS = 5
@@ -92,6 +92,7 @@ def default_reference(
 
     ``scale`` is a factor of the motion, at most 1. Another ``rng`` gives another motion.
     """
+    check_is_robot(robot)
     if not (seconds > 0.0 and np.isfinite(seconds)):
         raise InputError(f"the duration of a reference is {seconds} s; give a positive number of seconds, such as 10")
     if not 0.0 < scale <= 1.0:

@@ -1,0 +1,46 @@
+"""Every public function that takes a robot refuses anything else with one sentence."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import subprocess
+import sys
+
+import ytheta as yt
+from tests.support.paths import ROOT
+
+# The further arguments that a function needs.
+MORE = {"default_reference": [10.0], "identify": ["log.csv"], "link_poses": [[0.0]], "save_robot": ["robot.toml"]}
+
+# In a process of its own, because the tests check types before the functions do.
+SCRIPT = """
+import json, sys
+import ytheta as yt
+
+answers = {}
+for name, more in json.loads(sys.argv[1]).items():
+    for wrong in ("panda", None, 3.0):
+        try:
+            getattr(yt, name)(wrong, *more)
+        except Exception as error:
+            answers[f"{name}({wrong!r})"] = f"{type(error).__name__}: {error}"
+print(json.dumps(answers))
+"""
+
+
+def takes_robot(name: str) -> bool:
+    value = getattr(yt, name)
+    return inspect.isfunction(value) and next(iter(inspect.signature(value).parameters), "") == "robot"
+
+
+def test_what_is_not_a_robot_is_refused() -> None:
+    names = [name for name in yt.__all__ if takes_robot(name)]
+    assert {"regressor", "base_parameters", "inspect", "simulate", "identify", "close_loops"} <= set(names)
+    calls = json.dumps({name: MORE.get(name, []) for name in names})
+    command = [sys.executable, "-c", SCRIPT, calls]
+    answers = json.loads(subprocess.run(command, check=True, cwd=ROOT, capture_output=True, text=True).stdout)
+    assert len(answers) == 3 * len(names)
+    for call, answer in answers.items():
+        assert answer.startswith("InputError: "), call
+        assert "is not a robot; load it with load(name or path)" in answer, call

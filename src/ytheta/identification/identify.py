@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from ytheta.engine.local import limit_blas_threads
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
 from ytheta.identifiability.base_parameters import BaseParameters
@@ -33,13 +34,14 @@ from ytheta.identification.log_inputs import LogInputs, MappingInputs, read_logs
 from ytheta.identification.result import Identification, Origin
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.preparation import DEFAULT_SETTINGS, Preparation, PreparationSettings
-from ytheta.robot.robot import Robot
+from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import PerJoint
 
 # Noise bandwidth of the low-pass divided by its cut-off: the integral of 1 / (1 + x^8)² from 0 to infinity.
 NOISE_BANDWIDTH = 0.898
 
 
+@limit_blas_threads()
 def identify(
     robot: Robot,
     logs: LogInputs,
@@ -85,8 +87,7 @@ def identify(
     strict         refuse logs with findings more serious than a note
     report_stage   called with the name of each stage when it starts
     """
-    if not isinstance(robot, Robot):
-        raise InputError(f"{robot!r} is not a robot; load it with load(name or path)")
+    check_is_robot(robot)
     method, kinds = choose_estimator(estimator, forgetting), expand_friction(friction)
     names = check_parameters(parameters, friction, rotor_inertia=rotor_inertia)
     speeds = check_min_speed(robot, min_speed)

@@ -112,6 +112,16 @@ def test_command_and_function_give_equal_numbers(name: str) -> None:
     assert data["tracking_rms"] > 0.0
 
 
+@pytest.mark.parametrize("name", ["friction", "inexact model"])
+def test_the_command_prints_the_tables_and_findings_of_the_value(name: str) -> None:
+    robot, options, controller, arguments = CASES[name]
+    simulation = yt.simulate(yt.load(robot), controller, **arguments)
+    result = ytheta("simulate", robot, *options)
+    assert "\n".join(line.rstrip() for line in result.stdout.splitlines()) == str(simulation)
+    assert all(finding.text in result.stderr for finding in simulation.input_findings)
+    assert bool(simulation.input_findings) == (name == "friction")
+
+
 @pytest.mark.parametrize("name", ["defaults", "runs", "sensors", "inexact model"])
 def test_another_seed_gives_other_numbers(name: str) -> None:
     """The twin: the comparison notices a difference as small as that of a seed."""

@@ -61,6 +61,16 @@ def test_settings_replace_what_would_be_chosen() -> None:
     assert len(natural.unknown_names) % 10 == 0
 
 
+def test_walker_learns_links_and_viscous_friction() -> None:
+    robot = yt.load("five-bar")
+    names = create("walker", robot).unknown_names
+    assert {name.rpartition(".")[2] for name in names} >= {"m", "Izz", "fv"}
+    assert not any(name.endswith((".fc", ".fo", ".Ia")) for name in names)
+    coulomb = create(control.ControllerSettings("walker", friction=("coulomb",)), robot).unknown_names
+    assert any(name.endswith(".fc") for name in coulomb)
+    assert not any(name.endswith(".fv") for name in coulomb)
+
+
 def test_only_a_law_without_adaptation_uses_the_model() -> None:
     robot = yt.load("lu-two-link")
     heavier = with_parameters(robot, {"link1.m": 9.0})

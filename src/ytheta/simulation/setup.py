@@ -12,7 +12,6 @@ from ytheta.control.laws.law import Law
 from ytheta.control.settings import ControllerSettings
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
-from ytheta.logs.log import Log
 from ytheta.logs.reading.read import read_log
 from ytheta.robot.robot import Robot
 from ytheta.simulation.finding_codes import SimulationFindingCode
@@ -143,7 +142,7 @@ def _load_reference(
         return default_reference(robot, duration), duration, ()
     findings: tuple[Finding, ...] = ()
     if not callable(reference):
-        log = reference if isinstance(reference, Log) else read_log(reference, robot)
+        log = read_log(reference, robot)
         reference, findings = reference_from_log(log), log.findings
     if seconds is None:
         seconds = reference.seconds if isinstance(reference, TimedReference) else DEFAULT_SECONDS

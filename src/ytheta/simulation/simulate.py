@@ -8,16 +8,14 @@ those of the plant. An adaptive controller estimates the values of the plant.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
 from ytheta.control.laws.law import Law
 from ytheta.control.settings import DEFAULT_CONTROLLER, ControllerSettings
 from ytheta.errors import InputError, UnknownNameError, suggest_names
-from ytheta.logs.log import Log
+from ytheta.logs.reading.read import LogInput
 from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import Float
 from ytheta.simulation.parameter_changes import Grasp, ParameterChange
@@ -37,7 +35,7 @@ def simulate(
     controller: str | ControllerSettings | Law = DEFAULT_CONTROLLER,
     *,
     seconds: float | None = None,
-    reference: str | Path | Log | Mapping[str, Any] | ReferenceTrajectory | None = None,
+    reference: LogInput | ReferenceTrajectory | None = None,
     runs: int = 1,
     variation: Variation = NO_VARIATION,
     plant: str = OWN,
@@ -62,8 +60,8 @@ def simulate(
                        a name or settings, the simulation smooths Coulomb friction, suggests gains for the reference
                        and the rate, and uses the torque limits of the description. A control law is used as it is.
     seconds            duration, s; None for the duration of the reference, or 10
-    reference          a log (a path, a ``Log`` or data that ``read_log`` accepts) whose positions are followed, or a
-                       function of time; None for a motion within the limits of the robot, see ``default_reference``
+    reference          a log (anything that ``read_log`` accepts) whose positions are followed, or a function of time;
+                       None for a motion within the limits of the robot, see ``default_reference``
     runs               number of runs
     variation          random differences between the runs; without it, all runs start on the reference
     plant              the forward dynamics: "own" or "mujoco"

@@ -27,6 +27,7 @@ def test_a_single_min_speed_applies_to_all_joints() -> None:
     accepted: tuple[Any, ...] = (0.25, [0.25], (0.25, 0.25), np.array([0.25, 0.25]))
     for speeds in accepted:
         np.testing.assert_array_equal(check_min_speed(ROBOT, speeds), [0.25, 0.25])
+    np.testing.assert_array_equal(check_min_speed(ROBOT, 0.0), [0.0, 0.0])
     arm = known_arm()
     one, each = (yt.identify(arm.robot, arm.log(), min_speed=speeds) for speeds in (0.3, (0.3, 0.3)))
     np.testing.assert_array_equal(one.beta, each.beta)

@@ -58,6 +58,14 @@ def test_the_correlation_is_that_of_its_definition(first: int, second: int) -> N
         assert np.abs(_correlate(b, a) - expected).max() > 1e-3
 
 
+def test_a_repetition_at_another_rate_has_no_shift() -> None:
+    """Both logs are resampled from their first rows, which lie at the same time."""
+    coarse = Log(CLEAN.joints, CLEAN.t[::20], CLEAN.q[::20])
+    finding = find_repeated_motion(CLEAN, coarse)
+    assert finding is not None
+    assert finding.fields["shift"] == 0.0
+
+
 def test_other_motions_are_not_repetitions() -> None:
     assert find_repeated_motion(CLEAN, make_log(ROBOT, seed=1)) is None
     assert find_repeated_motion(CLEAN.select_rows(0, 1500), CLEAN.select_rows(1500, 3000)) is None

@@ -50,12 +50,11 @@ class AutocovarianceAccumulator:
         if segment != self._segment:
             self._tail = residual[:, :0]
         self._segment = segment
-        before = self._tail.shape[1]
-        joined = np.concatenate([self._tail, residual], axis=1)
-        for j, series in enumerate(joined):
-            new = series[before:]
-            for lag in range(min(LAG_COUNT, len(series))):
-                start = max(before - lag, 0)
-                earlier = series[start : len(series) - lag]
-                self.autocovariance[lag, j] += float(new[len(new) - len(earlier) :] @ earlier)
-        self._tail = joined[:, max(0, joined.shape[1] - LAG_COUNT) :]
+        if not residual.size:
+            return
+        missing = np.zeros((len(residual), LAG_COUNT - 1 - self._tail.shape[1]))  # before the start of the segment
+        joined = np.concatenate([missing, self._tail, residual], axis=1)
+        for j, (series, new) in enumerate(zip(joined, residual, strict=True)):
+            self.autocovariance[:, j] += np.correlate(series, new, "valid")[::-1]  # the largest lag comes first
+        known = min(self._tail.shape[1] + residual.shape[1], LAG_COUNT - 1)
+        self._tail = joined[:, joined.shape[1] - known :]

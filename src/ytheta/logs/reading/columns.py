@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from ytheta.errors import InputError, suggest_names
 from ytheta.logs.reading.mapping import ColumnMapping, References
@@ -78,7 +79,7 @@ class _ColumnSearch:
     mapping: ColumnMapping
     source: str
 
-    @property
+    @cached_property
     def names(self) -> dict[str, str]:
         """Names of the columns; the keys are the names in lower case."""
         return {name.strip().casefold(): name for name in reversed(self.table.names)}

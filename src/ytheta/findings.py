@@ -6,10 +6,13 @@ worded once, where it is created, in two parts: a statement of the fact, and a r
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
+
+from ytheta.errors import YthetaError
 
 
 class Severity(Enum):
@@ -66,3 +69,15 @@ class Finding:
             "names": list(self.names),
             "fields": dict(self.fields),
         }
+
+
+@contextmanager
+def attach_findings(findings: Iterable[Finding]) -> Iterator[None]:
+    """Add findings to an error that is raised in this context, because they may be its cause; notes are left out."""
+    try:
+        yield
+    except YthetaError as error:
+        for finding in findings:
+            if finding.severity is not Severity.NOTE:
+                error.add_note(finding.text)
+        raise

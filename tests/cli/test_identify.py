@@ -165,6 +165,10 @@ def test_findings_are_printed_once_and_name_their_log(folder: Path, tmp_path: Pa
     assert parts.count("note: spiked.csv: 1 row with spikes") == 1
     predicted = ytheta("predict", "true.toml", str(tmp_path / "spiked.csv"), cwd=folder).stderr
     assert predicted == alone
+    failed = ytheta("identify", "lu-two-link", str(tmp_path / "spiked.csv"), "--min-speed", "1e9", cwd=folder)
+    note, error = failed.stderr.splitlines()
+    assert note == alone.splitlines()[0]
+    assert error.startswith("error: no equation is left")
     quiet = ytheta("predict", "true.toml", "b.csv", cwd=folder).stderr
     assert quiet == ""
     assert "note: sampled at 200 Hz" in ytheta("predict", "true.toml", "b.csv", "--verbose", cwd=folder).stderr

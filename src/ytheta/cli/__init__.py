@@ -29,6 +29,8 @@ def main() -> None:
         code = run(sys.argv[1:])
         sys.stdout.flush()
     except YthetaError as error:
+        for note in getattr(error, "__notes__", ()):
+            _print_error(f"note: {' '.join(note.split())}", 2)
         code = _print_error(f"error: {' '.join(str(error).split())}", 2)
     except BrokenPipeError:  # the program that reads the pipe, such as head, closed it
         _discard_output()
@@ -60,6 +62,7 @@ def _report_internal_error(error: Exception) -> int:
 
 
 def _print_error(sentence: str, code: int) -> int:
+    """Print a sentence on stderr; return the exit code."""
     with contextlib.suppress(OSError):  # stderr may be closed as well
         sys.stderr.write(f"{sentence}\n")
     return code

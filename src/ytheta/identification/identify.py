@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ytheta.engine.local import limit_blas_threads
 from ytheta.errors import InputError
-from ytheta.findings import Finding, Severity
+from ytheta.findings import Finding, Severity, attach_findings
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identifiability.registry import base_parameters
 from ytheta.identification.arguments import check_min_speed, check_parameters, choose_estimator, expand_friction
@@ -93,28 +93,65 @@ def identify(
     speeds = check_min_speed(robot, min_speed)
     report_stage("reading the logs")
     fit_logs, validation_logs = read_logs(robot, logs, validate, mapping=mapping, hold_out=hold_out, strict=strict)
+    read = (*fit_logs, *validation_logs)
+    with attach_findings(finding for log in read for finding in _name_log(log.findings, log, read)):
+        return _identify_from_logs(
+            robot,
+            fit_logs,
+            validation_logs,
+            estimator=method,
+            form=form,
+            friction=kinds,
+            rotor_inertia=rotor_inertia,
+            parameters=names,
+            settings=settings,
+            min_speed=speeds,
+            threads=threads,
+            report_stage=report_stage,
+        )
+
+
+def _identify_from_logs(
+    robot: Robot,
+    fit_logs: Sequence[Log],
+    validation_logs: Sequence[Log],
+    *,
+    estimator: Estimator,
+    form: str,
+    friction: tuple[str, ...],
+    rotor_inertia: bool,
+    parameters: tuple[str, ...],
+    settings: PreparationSettings,
+    min_speed: PerJoint | None,
+    threads: int | None,
+    report_stage: Callable[[str], None],
+) -> Identification:
     check_logs(robot, (*fit_logs, *validation_logs))
     repetitions = tuple(find_repetitions(fit_logs, validation_logs))
     report_stage("choosing the low-pass")
     preparations, validation_preparations = choose_preparations(fit_logs, validation_logs, settings)
     report_stage("finding the base parameters")
-    if names:
-        base = base_parameters(robot, parameters=names)
+    if parameters:
+        base = base_parameters(robot, parameters=parameters)
     else:
-        base = base_parameters(robot, rotor_inertia=rotor_inertia, friction=kinds)
+        base = base_parameters(robot, rotor_inertia=rotor_inertia, friction=friction)
     if not len(base):
         raise InputError(f"robot {robot.name!r}: no parameter has any effect on its torques; nothing can be identified")
     # The speeds of smooth friction depend on the logs. Kernels do not contain them, so that logs share kernels.
     smooth_robot = with_smooth_friction(robot, fit_logs)
-    directions, known, differential = make_drive_directions(smooth_robot), KnownTorque(base), Differential(base, speeds)
+    directions, known, differential = (
+        make_drive_directions(smooth_robot),
+        KnownTorque(base),
+        Differential(base, min_speed),
+    )
     held_joints = find_held_joints(robot, fit_logs)
     sources: tuple[Source, ...] = tuple(LogSource(each, directions, held_joints) for each in preparations)
-    equation_form = create_form(form, base, min_speed=speeds)
+    equation_form = create_form(form, base, min_speed=min_speed)
     problem = EstimationProblem(equation_form, subtract_known_torque(sources, known), threads=threads)
     if not any(True for _ in problem.tasks()):
         raise InputError(f"no segment is as long as a window of the {form} form; use the differential form")
     report_stage("estimating")
-    estimate = method.fit(problem)
+    estimate = estimator.fit(problem)
     if not problem.normal_equations().counts.any():
         raise InputError("no equation is left: all joints are always slower than min_speed; lower min_speed")
     report_stage("computing the errors")
@@ -127,9 +164,9 @@ def identify(
         logs=tuple(log.source for log in fit_logs),
         validation_logs=tuple(log.source for log in validation_logs),
         form=equation_form.name,
-        estimator=method.name,
+        estimator=estimator.name,
         parameters=base.selected,
-        min_speed=None if speeds is None else tuple(speeds.tolist()),
+        min_speed=None if min_speed is None else tuple(min_speed.tolist()),
         settings=tuple(each.settings for each in preparations),
         expected_autocorrelation_time=_compute_expected_autocorrelation_time(preparations[0]),
     )
@@ -156,8 +193,13 @@ def _compute_expected_autocorrelation_time(preparation: Preparation) -> float:
 def _collect_log_findings(logs: Sequence[Log], preparations: Sequence[Preparation]) -> Iterator[Finding]:
     """Yield the findings of reading and preparing the logs; with several logs, each finding names its log."""
     for log, preparation in zip(logs, preparations, strict=True):
-        for finding in (*log.findings, *preparation.findings):
-            yield replace(finding, source=Path(log.source).name) if len(logs) > 1 else finding
+        yield from _name_log((*log.findings, *preparation.findings), log, logs)
+
+
+def _name_log(findings: Sequence[Finding], log: Log, logs: Sequence[Log]) -> Iterator[Finding]:
+    """Yield findings about one of these logs; with several logs, each finding names its log."""
+    for finding in findings:
+        yield replace(finding, source=Path(log.source).name) if len(logs) > 1 else finding
 
 
 def _find_unfiltered_friction(base: BaseParameters) -> Iterator[Finding]:

@@ -17,6 +17,16 @@ typecheck.install()
 # cores it took 4 to 100 times as long. Workers inherit this.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+from ytheta.native.cache import find_cache_folder  # noqa: E402  # after the lines above, which it needs
+
+# Workers and commands share one cache. Object code stays from run to run, since its key is the graph itself. Graphs and
+# bases are made again in every run, so that every run checks how they are made.
+os.environ.setdefault("YTHETA_CACHE", str(find_cache_folder().parent / "tests"))
+if "PYTEST_XDIST_WORKER" not in os.environ:
+    for path in find_cache_folder().glob("*"):
+        if path.suffix in (".graph", ".basis"):
+            path.unlink(missing_ok=True)
+
 # The same examples every run, and none refused for being slow to draw on a busy machine.
 settings.register_profile(
     "ytheta", deadline=None, derandomize=True, max_examples=60, suppress_health_check=[HealthCheck.too_slow]

@@ -126,7 +126,7 @@ def identify(
         identification = yt.identify(
             read_robot(robot, snap=snap, fix_base=fix_base, lengths=length),
             logs,
-            validate=validate or (),
+            validate=validate,
             hold_out=hold_out,
             mapping=mapping,
             estimator=estimator,

@@ -46,7 +46,7 @@ def identify(
     robot: Robot,
     logs: LogInputs,
     *,
-    validate: LogInputs = (),
+    validate: LogInputs | None = None,
     hold_out: float | None = None,
     mapping: MappingInputs = None,
     estimator: str | Estimator = "auto",
@@ -68,7 +68,7 @@ def identify(
     robot          a robot whose description contains at least geometry and gravity
     logs           one log with torques or a list of logs, to which the model is fitted: files, DataFrames of pandas or
                    Polars, dicts of arrays, or Logs; ``read_log`` describes them
-    validate       logs of other motion, on which the errors of the model are computed
+    validate       logs of other motion, on which the errors of the model are computed; None for no validation
     hold_out       percentage at the end of a single log that is not used for the fit, but for the validation
     mapping        the meaning of the columns, as for ``read_log``: one mapping for all logs, or a list with one for
                    each, validation logs last

@@ -25,7 +25,7 @@ else:  # a value of another type is refused with a sentence that says what is ac
 def read_logs(
     robot: Robot,
     logs: LogInputs,
-    validate: LogInputs = (),
+    validate: LogInputs | None = None,
     *,
     mapping: MappingInputs = None,
     hold_out: float | None = None,
@@ -36,7 +36,7 @@ def read_logs(
     ``mapping`` is one mapping for all logs, or a list with one for each, validation logs last. ``hold_out`` is the
     percentage at the end of a single log that becomes the validation log.
     """
-    fit_inputs, validation_inputs = _to_list(logs), _to_list(validate)
+    fit_inputs, validation_inputs = _to_list(logs), [] if validate is None else _to_list(validate)
     check_hold_out(hold_out, len(fit_inputs), len(validation_inputs))
     sources = [*fit_inputs, *validation_inputs]
     mappings = _assign_mappings(mapping, len(sources))

@@ -17,7 +17,7 @@ from ytheta.conventions import SNAP
 from ytheta.display import Reported
 from ytheta.errors import InputError
 from ytheta.files.atomic import check_writable, write_atomically
-from ytheta.findings import Finding
+from ytheta.findings import Finding, attach_findings
 from ytheta.identification.arguments import check_min_speed
 from ytheta.identification.assessment.residuals import TorqueErrors, compute_errors
 from ytheta.identification.equations.differential import Differential
@@ -137,7 +137,8 @@ def predict(
     report_stage("reading the log")
     measured = read_log(log, robot, mapping=mapping, strict=strict)
     report_stage("predicting")
-    return predict_torques(robot, measured, chosen, min_speed=speeds, threads=threads)
+    with attach_findings(measured.findings):
+        return predict_torques(robot, measured, chosen, min_speed=speeds, threads=threads)
 
 
 def predict_torques(

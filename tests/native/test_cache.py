@@ -181,3 +181,23 @@ def test_processes_may_compile_the_same_graph_at_once(cache_folder: Path) -> Non
     assert [process.returncode for process in running] == [0] * 4, answers
     assert len({output for output, _ in answers}) == 1
     assert find_only_file(cache_folder).suffix == ".o"
+
+
+def test_files_that_were_not_used_for_long_are_deleted(cache_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    keys = [bytes([k]) * 32 for k in range(6)]
+    for age, key in enumerate(reversed(keys)):
+        cache.write(key, b"x" * 1000, "graph")
+        os.utime(cache.make_cache_path(key, "graph"), (1e9 - age, 1e9 - age))
+    (cache_folder / "notes.txt").write_text("x" * 5000)  # not a file of the cache
+    assert cache.read(keys[0], "graph") is not None  # the oldest file has been used again
+    monkeypatch.setattr(cache, "MAX_FOLDER_SIZE", 7000)
+    cache.limit_folder_size.cache_clear()
+    cache.limit_folder_size(cache_folder)
+    assert len(list(cache_folder.iterdir())) == 7  # small enough
+    monkeypatch.setattr(cache, "MAX_FOLDER_SIZE", 6000)
+    cache.limit_folder_size.cache_clear()
+    cache.write(b"n" * 32, b"new", "graph")
+    kept = {key for key in (*keys, b"n" * 32) if cache.make_cache_path(key, "graph").exists()}
+    assert kept == {keys[0], keys[5], b"n" * 32}
+    assert (cache_folder / "notes.txt").exists()
+    cache.limit_folder_size.cache_clear()

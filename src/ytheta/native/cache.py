@@ -9,6 +9,8 @@ Writing    to a temporary file, then an atomic rename: readers see a complete fi
            the file of the same key, they write the same content
 Errors     if the folder cannot be created or written, or the disk is full, the error is logged, and the next
            process makes the payload again
+Size       the first time that a process writes a file, it deletes the files that have not been used for the longest
+           time, if all files together are larger than ``MAX_FOLDER_SIZE``
 """
 
 from __future__ import annotations
@@ -17,12 +19,16 @@ import contextlib
 import hashlib
 import logging
 import os
+import re
 import stat
 import struct
 import tempfile
+from functools import cache
 from pathlib import Path
 
 OBJECT_CODE, GRAPH = "o", "graph"  # kinds of payload; they are the extensions of the files
+MAX_FOLDER_SIZE = 2**29  # bytes
+KEPT_SHARE = 0.5  # of MAX_FOLDER_SIZE, after files were deleted
 
 _MAGIC = b"ytheta kernel 1\n"
 _HEADER = struct.Struct(f"<{len(_MAGIC)}s32s32sQ")
@@ -64,6 +70,8 @@ def read(key: bytes, kind: str = OBJECT_CODE) -> bytes | None:
                 _LOG.warning("%s is not a file that only this user can write; it will be replaced", path)
                 return None
             content = file.read()
+        with contextlib.suppress(OSError):
+            os.utime(path)  # the time of the last use, which decides about deletion
     except FileNotFoundError:
         return None
     except (OSError, RuntimeError) as error:  # RuntimeError: there is no home directory
@@ -81,6 +89,7 @@ def write(key: bytes, payload: bytes, kind: str = OBJECT_CODE) -> None:
     try:
         path = make_cache_path(key, kind)
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        limit_folder_size(path.parent)
         descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix="new-")
         try:
             with open(descriptor, "wb") as file:
@@ -92,6 +101,27 @@ def write(key: bytes, payload: bytes, kind: str = OBJECT_CODE) -> None:
             raise
     except (OSError, RuntimeError) as error:
         _LOG.info("%s cannot be stored in the cache of kernels: %s", kind, error)
+
+
+@cache  # once per process, since listing a large folder takes as long as compiling a small graph
+def limit_folder_size(folder: Path) -> None:
+    """Delete the files that were not used for the longest time, if the folder is too large."""
+    with os.scandir(folder) as entries:
+        files = [entry for entry in entries if _is_name_of_cache(entry.name) and entry.is_file(follow_symlinks=False)]
+    by_age = sorted((entry.stat(follow_symlinks=False).st_mtime, entry.stat().st_size, entry.path) for entry in files)
+    size = sum(size for _, size, _ in by_age)
+    if size <= MAX_FOLDER_SIZE:
+        return
+    for _, file_size, path in by_age:
+        if size <= KEPT_SHARE * MAX_FOLDER_SIZE:
+            return
+        with contextlib.suppress(OSError):  # another process may have deleted it
+            os.unlink(path)
+        size -= file_size
+
+
+def _is_name_of_cache(name: str) -> bool:
+    return re.fullmatch(r"[0-9a-f]{64}\.[a-z]+", name) is not None
 
 
 def _make_header(key: bytes, payload: bytes) -> bytes:

@@ -98,6 +98,20 @@ def test_unidentified_parameters_keep_the_described_values(name: str, robot: str
     assert moving.beta[still[0]] != known.base.beta[still[0]]
 
 
+@every
+def test_a_joint_without_equations_is_ignored(name: str) -> None:
+    """The first joint never reaches its lowest speed; what the other joints determine is still exact."""
+    known = catalog("ha-scara", 300)
+    estimate = get_estimator(name).fit(known.problem(min_speed=np.array([np.inf, 0.0, 0.0, 0.0])))
+    np.testing.assert_allclose((known.Y @ estimate.beta)[:, 1:], known.tau[:, 1:], atol=1e-6 * abs(known.tau).max())
+    assert estimate.degrees_of_freedom[0] == 0.0
+    assert np.isfinite(estimate.spread).all()
+    assert not estimate.spread[0].any()
+    first = known.base.names.index(f"{known.base.robot.actuated[0]}.fv")
+    assert estimate.beta[first] == pytest.approx(known.base.beta[first], rel=1e-12)
+    assert known.truth[first] != pytest.approx(known.base.beta[first])
+
+
 def compute_pooled_chi_square(
     known: Case, fit: Callable[[EstimationProblem], Estimate], times: int, scale: float = 1.0
 ) -> float:

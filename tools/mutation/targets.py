@@ -8,7 +8,7 @@ from __future__ import annotations
 
 _FORMULATIONS = ("conformance/test_formulations.py",)
 _BASE = ("identifiability/test_base_parameters.py", "conformance/test_base_parameters.py")
-_ESTIMATORS = ("conformance/test_estimators.py", "identification/test_result.py")
+_ESTIMATORS = ("conformance/test_estimators.py",)
 _PREPARING = ("logs/preparing",)
 
 TARGETS: dict[str, tuple[str, ...]] = {
@@ -22,7 +22,7 @@ TARGETS: dict[str, tuple[str, ...]] = {
     "logs/preparing/filters.py": _PREPARING,
     "logs/preparing/resample.py": _PREPARING,
     "dynamics/formulations/newton_euler.py": _FORMULATIONS,
-    "dynamics/formulations/lagrange.py": _FORMULATIONS,
+    "dynamics/formulations/lagrange.py": ("dynamics/formulations/test_sixteen.py", *_FORMULATIONS),
     "dynamics/formulations/kronecker.py": _FORMULATIONS,
     "dynamics/formulations/spatial_tree.py": _FORMULATIONS,
     "dynamics/formulations/minimal_newton_euler.py": (),

@@ -82,7 +82,9 @@ def test_scales_are_medians() -> None:
 
 
 def test_missing_convergence_gives_a_finding_and_bad_settings_are_refused() -> None:
-    (finding,) = Huber(rounds=1).fit(scara().problem(draw_gross_errors(0))).findings
+    stopped = Huber(rounds=1).fit(scara().problem(draw_gross_errors(0)))
+    assert stopped.rounds == 1
+    (finding,) = stopped.findings
     assert (finding.code, finding.severity, finding.fields) == ("estimator", Severity.WARNING, {"rounds": 1})
     assert finding.text == "huber did not converge in 1 round; allow more rounds, or inspect the residuals"
     converged = Huber().fit(scara().problem(draw_gross_errors(0)))

@@ -112,6 +112,7 @@ def test_the_spread_is_bounded_at_rest() -> None:
     for _ in range(2000):  # 0.9^-2000 is 1e91
         _, state = rule.step(state, nothing, np.zeros(4))
     assert np.diag(state.covariance).max() < 1e6 * len(state.beta) / 0.9 * 1.01
+    assert 1e6 < np.diag(state.covariance).mean() < 1e6 / 0.9 * 1.01  # one step beyond the bound, then no farther
     for Y, torque in zip(scara().Y, scara().tau, strict=True):
         _, state = rule.step(state, Y, torque)
     assert abs(state.beta - scara().truth).max() < 1e-3
@@ -125,6 +126,8 @@ def test_bad_settings_are_refused() -> None:
             Recursive(wrong)
     with pytest.raises(InputError, match="positive and finite"):
         RecursiveLeastSquares(initial_spread=float("inf"))
+    with pytest.raises(InputError, match="positive and finite"):
+        RecursiveLeastSquares(largest_spread=float("inf"))
     with pytest.raises(InputError, match="initial_spread is 0"):
         Recursive(initial_spread=0.0)
     with pytest.raises(InputError, match="sizes of columns must be positive"):

@@ -13,8 +13,6 @@ from ytheta.errors import UnknownNameError, suggest_names
 from ytheta.files.fingerprint import fingerprint_sources
 from ytheta.native import cache as disk
 from ytheta.native.codegen.llvm import detect_host, emit_object
-from ytheta.native.codegen.program import check_function
-from ytheta.native.interpreter import Interpreter
 from ytheta.native.kernel import Kernel
 from ytheta.native.machine import Machine, check_python
 
@@ -48,6 +46,9 @@ def compile_graph(graph: Graph, *, backend: str = "llvm", cache: bool = True) ->
     """
     start = time.perf_counter()
     if backend == "interpreter":
+        from ytheta.native.codegen.program import check_function  # imported here, since machine code does not need it
+        from ytheta.native.interpreter import Interpreter
+
         check_function(graph)
         runner = Interpreter(graph)
         return Kernel(graph, runner, cpu="", lanes=1, origin="interpreted", seconds=time.perf_counter() - start)

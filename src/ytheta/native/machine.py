@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 
 from ytheta.errors import InputError
-from ytheta.native.codegen.entry_points import NAMES
 from ytheta.native.codegen.llvm import create_target_machine, load_llvm
-from ytheta.native.codegen.python_abi import PYTHON_FUNCTIONS
+from ytheta.native.codegen.python_abi import ENTRY_POINTS, PYTHON_FUNCTIONS
 from ytheta.native.codegen.simd import C_FUNCTIONS
 
 _METH_FASTCALL = 0x80  # the arguments are passed as a C array and its length
@@ -37,7 +36,7 @@ class Machine:
             ctypes.c_int64.from_address(engine.get_global_value_address(name)).value
             for name in ("scratch", "columns", "block_samples")
         )
-        self._one, self._dense, self._block = (_make_function(engine, name) for name in NAMES)
+        self._one, self._dense, self._block = (_make_function(engine, name) for name in ENTRY_POINTS)
         self._local = threading.local()
 
     def write_one(self, vectors: tuple[Any, ...], out: np.ndarray) -> int:

@@ -19,11 +19,9 @@ from __future__ import annotations
 
 from ytheta.native.codegen.assembly import FunctionBody
 from ytheta.native.codegen.layout import Layout
-from ytheta.native.codegen.python_abi import C_CONTIGUOUS, FORMAT, WRITABLE, load_field
+from ytheta.native.codegen.python_abi import C_CONTIGUOUS, ENTRY_POINTS, FORMAT, WRITABLE, load_field
 from ytheta.native.codegen.tiles import list_used_inputs
 from ytheta.native.outcome import Outcome
-
-NAMES = ("one", "dense", "block")
 
 _VECTOR_ALIGNMENT = 64  # bytes: the longest vectors, and cache lines
 _DOUBLE_ALIGNMENT = 8
@@ -37,7 +35,7 @@ def compute_scratch_bytes(layout: Layout) -> int:
 
 def emit_entry_points(layout: Layout) -> str:
     """Return the functions ``@one``, ``@dense`` and ``@block``."""
-    return "\n".join(_EntryWriter(layout, name).emit() for name in NAMES)
+    return "\n".join(_EntryWriter(layout, name).emit() for name in ENTRY_POINTS)
 
 
 class _EntryWriter:

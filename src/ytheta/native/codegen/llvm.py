@@ -17,13 +17,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ytheta.errors import MissingExtraError
-from ytheta.native.codegen import python_abi, tiles
-from ytheta.native.codegen.chunks import emit_chunks
-from ytheta.native.codegen.entry_points import compute_scratch_bytes, emit_entry_points
-from ytheta.native.codegen.layout import Layout
-from ytheta.native.codegen.program import build_program
+from ytheta.native.codegen import python_abi
 from ytheta.native.codegen.simd import C_FUNCTIONS, emit_c_function, emit_declarations
-from ytheta.native.codegen.trigonometry import emit_sine_cosine
 
 if TYPE_CHECKING:
     from ytheta.native.graph import Graph
@@ -69,6 +64,14 @@ def detect_host() -> Host:
 
 def emit_module(graph: Graph, *, lanes: int, max_steps: int = MAX_CHUNK_STEPS, tile: int = TILE_SAMPLES) -> str:
     """Return the LLVM module of a graph as text, with chunks of ``max_steps`` steps and tiles of ``tile`` samples."""
+    # The code generator is imported here, since kernels from the cache do not need it.
+    from ytheta.native.codegen import tiles
+    from ytheta.native.codegen.chunks import emit_chunks
+    from ytheta.native.codegen.entry_points import compute_scratch_bytes, emit_entry_points
+    from ytheta.native.codegen.layout import Layout
+    from ytheta.native.codegen.program import build_program
+    from ytheta.native.codegen.trigonometry import emit_sine_cosine
+
     program = build_program(graph, max_steps=max_steps)
     layout = Layout.of(graph, lanes=lanes, tile=tile, slots=program.slot_count)
     c_functions = sorted({C_FUNCTIONS[name] for name, _ in program.steps if name in C_FUNCTIONS})

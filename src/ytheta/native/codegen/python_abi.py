@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from ytheta.native.codegen.assembly import FunctionBody
 
+ENTRY_POINTS = ("one", "dense", "block")  # the functions that Python calls, see ``entry_points``
 # Result and argument types in LLVM's notation.
 PYTHON_FUNCTIONS = {
     "PyBuffer_Release": ("void", "ptr"),

@@ -49,18 +49,23 @@ constraints:
 
 clean:
 	rm -rf $(VENV) report .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find src -name __pycache__ -prune -exec rm -rf {} +
 
 $(VENV)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "ytheta needs Python 3.11 or newer, but $(PYTHON) is " + sys.version.split()[0] + "; set PYTHON=python3.11")'
 	@$(PYTHON) -m venv $(VENV)
 	@touch $@
 
+# pip writes the byte code of the packages that it installs, but not of an editable one: without it, every command would
+# compile ytheta's sources again if Python is told not to write byte code.
 $(VENV)/runtime: $(VENV)/python pyproject.toml constraints.txt
 	@echo "setting up $(VENV) …" >&2
 	@$(PIP) install --editable '.[report,mujoco]'
+	@$(BIN)/python -m compileall -q src
 	@touch $@
 
 $(VENV)/dev: $(VENV)/python pyproject.toml constraints.txt
 	@echo "setting up $(VENV) with the tools for tests …" >&2
 	@$(PIP) install --editable '.[dev]'
+	@$(BIN)/python -m compileall -q src
 	@touch $@ $(VENV)/runtime

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import casadi
 import numpy as np
 import pytest
 
 from tests.support.loop_motion import is_close
-from ytheta.dynamics.loops.elimination import find_blocks, solve
+from ytheta.dynamics.loops.elimination import extract_entries, find_blocks, solve
 from ytheta.dynamics.mechanism import exact_array
 
 
@@ -25,3 +26,25 @@ def test_elimination_needs_no_pivoting() -> None:
     assert sizes >= {1, 2, 3, 4, 5}
     with pytest.raises(ValueError, match="structure is singular"):
         solve(exact_array([(1.5, 0.0), (2.5, 0.0)]), exact_array([(1.0,), (1.0,)]))
+
+
+def test_only_zeros_and_units_become_integers() -> None:
+    """Integers are left out of sums and products; every other constant keeps its value, and symbols stay symbols."""
+    x = casadi.SX.sym("x")
+    matrix = casadi.blockcat([[x, 2.5, 1.0], [-1.0, 0.0, 1.5], [-0.5, 2.0, casadi.SX(1, 1)]])
+    entries = extract_entries(matrix)
+    assert [type(entry) is int for entry in entries.ravel()] == [
+        False,
+        False,
+        True,
+        True,
+        True,
+        False,
+        False,
+        False,
+        True,
+    ]
+    expected = np.array([[7.0, 2.5, 1.0], [-1.0, 0.0, 1.5], [-0.5, 2.0, 0.0]])
+    column = casadi.vertcat(*entries.ravel())
+    values = np.array(casadi.Function("entries", [x], [column])(7.0)).reshape(3, 3)
+    np.testing.assert_array_equal(values, expected)

@@ -106,10 +106,12 @@ def test_explicit_defaults_and_kinds_of_sequences_do_not_matter(traced: list[str
 @pytest.mark.parametrize("name", ["five-bar", "ha-scara"])
 def test_lengths_count(name: str, traced: list[str]) -> None:
     robot = load(name)
+    length, value = robot.lengths[0]
+    assert value is not None
     graphs.gravity_graph(robot)
-    graphs.gravity_graph(robot.with_lengths(**{robot.lengths[0][0]: robot.lengths[0][1]}))
+    graphs.gravity_graph(robot.with_lengths(**{length: value}))
     assert len(traced) == 1
-    graphs.gravity_graph(robot.with_lengths(**{robot.lengths[0][0]: 1.01 * (robot.lengths[0][1] or 1.0)}))
+    graphs.gravity_graph(robot.with_lengths(**{length: 1.01 * value}))
     assert len(traced) == 2
 
 

@@ -99,7 +99,22 @@ class _Pair:
 
 
 def test_values_of_other_kinds_differ() -> None:
-    values = [0, 0.0, -0.0, False, None, "0", "", (), ("",), ("", ""), ("a", "b"), ("ab",), (("a",), "b"), _Pair(0)]
+    values: list[Any] = [
+        0,
+        0.0,
+        -0.0,
+        False,
+        None,
+        "0",
+        "",
+        (),
+        ("",),
+        ("", ""),
+        ("a", "b"),
+        ("ab",),
+        (("a",), "b"),
+        _Pair(0),
+    ]
     values += [math.nan, math.inf, np.zeros(2), np.zeros((2, 1)), np.zeros(2, dtype=int), np.array([0.0, -0.0])]
     values += [np.array([1, "a"], dtype=object), {"a": 1}, {"b": 1}, "text 1 a\ntext 1 b", Severity.NOTE]
     values += [Severity.NOTE.value]

@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, ContextDecorator, nullcontext
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from threadpoolctl import ThreadpoolController
@@ -98,7 +97,8 @@ class _Blas:
         with self._lock:
             self._users += 1
             if self._users == 1:
-                self._limit = self._controller.limit(limits=1, user_api="blas")
+                # A new controller each time: libraries with a BLAS of their own may have been loaded in the meantime.
+                self._limit = ThreadpoolController().limit(limits=1, user_api="blas")
                 self._limit.__enter__()
 
     def restore(self) -> None:
@@ -107,10 +107,6 @@ class _Blas:
             self._users -= 1
             if self._users == 0:
                 self._limit.__exit__(None, None, None)
-
-    @cached_property
-    def _controller(self) -> ThreadpoolController:
-        return ThreadpoolController()
 
 
 _BLAS = _Blas()

@@ -26,6 +26,13 @@ else:
 
     Bool = Float = Int = Shaped
 
+
+def freeze(array: np.ndarray) -> np.ndarray:
+    """Return this array, read-only from now on: a value of an immutable object that several computations share."""
+    array.flags.writeable = False
+    return array
+
+
 # Arrays of numbers. ``SamplesByJoint`` has one row for each sample and one column for each joint.
 PerSample = Float[np.ndarray, "samples"]
 PerJoint = Float[np.ndarray, "joints"]

@@ -154,3 +154,10 @@ def test_base_parameters_show_themselves(puma: BaseParameters) -> None:
     assert "puma560-mdh: 36 base parameters of 60 standard ones (method qr; smallest singular value" in text
     assert "link5.my - link6.mz" in str(puma)
     assert puma.to_dict()["count"] == 36
+
+
+def test_the_arrays_are_read_only(puma: BaseParameters) -> None:
+    symbolic = ytheta.base_parameters(ytheta.load("lu-two-link"), method="ha")
+    for array in (puma.K, puma.beta, puma.places, puma.entries, symbolic.entries, symbolic.beta):
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 0

@@ -109,3 +109,10 @@ def test_robots_are_pickled_as_values() -> None:
     assert hash(copy) == hash(robot)
     assert copy.findings == robot.findings
     assert replace(robot, name="other") != robot
+
+
+def test_the_arrays_of_a_robot_are_read_only() -> None:
+    robot = load("walker")
+    for array in (robot.theta, robot.home_coordinates, *robot.coupling_map, *robot.motor_map):
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 0.0

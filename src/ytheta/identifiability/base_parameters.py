@@ -24,7 +24,7 @@ from ytheta.display import Displayed
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
 from ytheta.robot.robot import Robot
-from ytheta.shapes import Float, Int, Shaped
+from ytheta.shapes import Float, Int, Shaped, freeze
 
 _UNIT_FACTOR = re.compile(r"(?<![\w.])1\.0*\*(?!\*)")  # matches a redundant factor 1.0 in text from SymPy
 # Ratio of the smallest singular value that counts towards the rank to the largest that does not. A smaller ratio leaves
@@ -48,7 +48,11 @@ class BaseFindingCode(StrEnum):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BaseParameters(Displayed):
-    """A minimal set of parameters; see the module docstring. ``len(base)`` is their number.
+    """A minimal set of parameters that determines the torques of a robot. ``len(base)`` is their number.
+
+    The torque is tau = Y theta = Y_b beta for all standard parameters theta, with beta = K theta. The matrix K has one
+    row for each base parameter and one column for each name in ``robot.parameter_names``. Y_b consists of the columns
+    of the regressor Y that belong to the independent parameters. All arrays are read-only.
 
     Attributes
     ----------
@@ -76,6 +80,9 @@ class BaseParameters(Displayed):
     entries: Shaped[np.ndarray, "base params"]
     selected: tuple[str, ...]
     gap: tuple[float, float] | None = None
+
+    def __post_init__(self) -> None:
+        freeze(self.entries)
 
     def __len__(self) -> int:
         return len(self.independent)
@@ -106,20 +113,18 @@ class BaseParameters(Displayed):
             values = self._length_values
             numbers = [float(e) if isinstance(e, int | float) else float(e.subs(values)) for e in entries.ravel()]
             entries = np.array(numbers, dtype=float).reshape(entries.shape)
-        K = np.array(entries, dtype=float)
-        K.flags.writeable = False
-        return K
+        return freeze(np.array(entries, dtype=float))
 
     @cached_property
     def places(self) -> Int[np.ndarray, "base"]:
         """The indices of the independent parameters in theta."""
         index = {name: k for k, name in enumerate(self.robot.parameter_names)}
-        return np.array([index[name] for name in self.independent], dtype=np.intp)
+        return freeze(np.array([index[name] for name in self.independent], dtype=np.intp))
 
     @cached_property
     def beta(self) -> Float[np.ndarray, "base"]:
         """The values of the base parameters in the robot description."""
-        return self.K @ self.robot.theta
+        return freeze(self.K @ self.robot.theta)
 
     @cached_property
     def identifiability(self) -> Mapping[str, Identifiability]:

@@ -28,12 +28,14 @@ from ytheta.robot.frame import IDENTITY, Frame, Vector
 from ytheta.robot.inertia import Consistency, Inertia
 from ytheta.robot.merge import merge_fixed_links
 from ytheta.robot.parts import Coupling, Drive, Force, Joint, JointKind, Limits, Link, Loop, Marker, Motor
-from ytheta.shapes import Float
+from ytheta.shapes import Float, freeze
 
 
 @dataclass(frozen=True, repr=False)
 class Robot(Displayed):
     """An immutable robot description. The constructor raises an error if the parts contradict each other.
+
+    The arrays are read-only; functions such as ``with_load`` return another robot.
 
     Attributes
     ----------
@@ -228,18 +230,20 @@ class Robot(Displayed):
     @cached_property
     def coupling_map(self) -> tuple[Float[np.ndarray, "joints coordinates"], Float[np.ndarray, "joints"]]:
         """A and b of q = A x + b."""
-        return coordinates.build_coupling_map(self.couplings, self.movable, self.coordinates)
+        factors, offset = coordinates.build_coupling_map(self.couplings, self.movable, self.coordinates)
+        return freeze(factors), freeze(offset)
 
     @cached_property
     def motor_map(self) -> tuple[Float[np.ndarray, "motors coordinates"], Float[np.ndarray, "motors"]]:
         """Factors F and offsets c of the motor positions, F x + c."""
-        return coordinates.build_motor_map(self.motors, self.movable, self.coordinates, self.coupling_map)
+        factors, offset = coordinates.build_motor_map(self.motors, self.movable, self.coordinates, self.coupling_map)
+        return freeze(factors), freeze(offset)
 
     @cached_property
     def home_coordinates(self) -> Float[np.ndarray, "coordinates"]:
         """The home configuration as a vector x."""
         home = dict(self.home)
-        return np.array([home.get(name, 0.0) for name in self.coordinates], dtype=float)
+        return freeze(np.array([home.get(name, 0.0) for name in self.coordinates], dtype=float))
 
     # --- parameters ---------------------------------------------------------------------------------------------
 
@@ -260,7 +264,7 @@ class Robot(Displayed):
         """Values of the standard parameters in the order of ``parameter_names``."""
         values = [p for link in self.merged.links[1:] for p in link.inertia.parameters]
         values += [p for _, drive in self.drives for p in drive.parameters]
-        return np.array(values + [force.value for force in self.forces], dtype=float)
+        return freeze(np.array(values + [force.value for force in self.forces], dtype=float))
 
     @cached_property
     def consistency(self) -> dict[str, Consistency]:

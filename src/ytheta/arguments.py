@@ -1,0 +1,58 @@
+"""Checks of arguments that public functions share: a wrong value gets one sentence with its name and what to give.
+
+This module does not import NumPy, because the command line imports it before it knows what it has to do.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from reprlib import Repr
+from typing import Any
+
+from ytheta.errors import InputError
+
+_REPR = Repr()
+_REPR.maxstring = _REPR.maxother = 60  # characters
+
+
+def check_kind(name: str, value: object, kinds: type | tuple[type, ...], form: str) -> None:
+    """Raise an error unless a value is of one of these kinds. ``form`` says what to give, such as "a list of names"."""
+    if not isinstance(value, kinds):
+        raise _make_error(name, value, form)
+
+
+def check_number(name: str, value: Any, form: str, *, allow: Callable[[float], bool] = lambda _: True) -> float:
+    """Return a finite number as a float. ``allow`` says which finite numbers are allowed; ``form`` says it in words."""
+    try:
+        number = math.nan if isinstance(value, bool | str | bytes) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not (math.isfinite(number) and allow(number)):
+        raise _make_error(name, value, form)
+    return number
+
+
+def check_count(name: str, value: Any, form: str, *, minimum: int = 1) -> int:
+    """Return a whole number of at least ``minimum``; ``form`` says in words what to give."""
+    try:
+        count = None if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        count = None
+    if count is None or count < minimum:
+        raise _make_error(name, value, form)
+    return count
+
+
+def is_positive(value: float) -> bool:
+    return value > 0.0
+
+
+def is_not_negative(value: float) -> bool:
+    return value >= 0.0
+
+
+def _make_error(name: str, value: object, form: str) -> InputError:
+    text = f"{value:g}" if isinstance(value, float) else _REPR.repr(value)
+    return InputError(f"{name} is {text}; give {form}")

@@ -1,0 +1,36 @@
+"""Checks of arguments: what is accepted, and one sentence for everything else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ytheta.arguments import check_count, check_kind, check_number, is_positive
+from ytheta.errors import InputError
+
+
+@pytest.mark.parametrize("value", [2, 2.5, np.float32(2.5), np.array(2.5)])
+def test_numbers_of_any_kind_are_accepted(value: Any) -> None:
+    assert check_number("rate", value, "a number", allow=is_positive) == float(value)
+
+
+@pytest.mark.parametrize("value", [None, "2", True, np.nan, np.inf, -1.0, [1.0, 2.0], {}])
+def test_other_values_are_not_numbers(value: Any) -> None:
+    with pytest.raises(InputError, match="^rate is .*; give a positive number$"):
+        check_number("rate", value, "a positive number", allow=is_positive)
+
+
+@pytest.mark.parametrize("value", [None, "2", True, 1.5, 2.0, 0, [1]])
+def test_counts_are_whole_numbers(value: Any) -> None:
+    assert check_count("runs", np.int64(3), "at least 1") == 3
+    with pytest.raises(InputError, match="^runs is .*; give at least 1$"):
+        check_count("runs", value, "at least 1")
+
+
+def test_long_values_are_shortened() -> None:
+    check_kind("names", ["a"], list, "a list")
+    with pytest.raises(InputError) as refused:
+        check_kind("names", "a" * 1000, list, "a list of names")
+    assert len(str(refused.value)) < 120

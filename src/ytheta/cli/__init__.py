@@ -8,11 +8,11 @@ traceback.
 from __future__ import annotations
 
 import contextlib
-import io
 import os
 import sys
 import traceback
 
+from ytheta.cli.streams import prepare_streams
 from ytheta.errors import YthetaError
 
 DEBUG_VARIABLE = "YTHETA_DEBUG"  # environment variable
@@ -20,9 +20,7 @@ DEBUG_VARIABLE = "YTHETA_DEBUG"  # environment variable
 
 def main() -> None:
     """Run the command; an error is one sentence on stderr, never a traceback."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # characters that the terminal cannot encode are shown as ?
+    prepare_streams()
     try:
         from ytheta.cli.app import run  # imported here, so that ``import ytheta.cli`` does not load Typer
 
@@ -32,13 +30,6 @@ def main() -> None:
         for note in getattr(error, "__notes__", ()):
             _print_error(f"note: {' '.join(note.split())}", 2)
         code = _print_error(f"error: {' '.join(str(error).split())}", 2)
-    except BrokenPipeError:  # the program that reads the pipe, such as head, closed it
-        _discard_output()
-        code = 0
-    except SystemExit as end:
-        if not isinstance(end.__context__, BrokenPipeError):
-            raise
-        code = 0  # Rich noticed the closed pipe first and would exit with 1
     except OSError as error:
         _discard_output()
         code = _print_error(

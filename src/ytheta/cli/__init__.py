@@ -7,7 +7,9 @@ traceback.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
+import gc
 import os
 import sys
 import traceback
@@ -20,6 +22,7 @@ DEBUG_VARIABLE = "YTHETA_DEBUG"  # environment variable
 
 def main() -> None:
     """Run the command; an error is one sentence on stderr, never a traceback."""
+    atexit.register(gc.freeze)  # else Python searches all objects for garbage at exit, although the process ends
     prepare_streams()
     try:
         from ytheta.cli.app import run  # imported here, so that ``import ytheta.cli`` does not load Typer

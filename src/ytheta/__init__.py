@@ -5,6 +5,7 @@ The public names load their modules when first used, so that ``import ytheta`` i
 
 from __future__ import annotations
 
+import time
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from ytheta.inspection.inspect import inspect as inspect
     from ytheta.logs.checking.repeated_motion import find_repeated_motion as find_repeated_motion
     from ytheta.logs.log import Log as Log
-    from ytheta.logs.preparing.preparation import PreparationSettings as PreparationSettings
+    from ytheta.logs.preparing.settings import PreparationSettings as PreparationSettings
     from ytheta.logs.reading.read import read_log as read_log
     from ytheta.logs.write import write_log as write_log
     from ytheta.native.kernel import Kernel as Kernel
@@ -70,6 +71,7 @@ if TYPE_CHECKING:
     from ytheta.simulation.variation import Variation as Variation
 
 __version__ = "0.1.0"
+IMPORT_TIME = time.time()  # before any module of the package is loaded; see files/fingerprint.py
 
 _MODULES = {
     "BaseParameters": "ytheta.identifiability.base_parameters",
@@ -89,7 +91,7 @@ _MODULES = {
     "ParameterChange": "ytheta.simulation.parameter_changes",
     "PlainLoop": "ytheta.simulation.closed_loop.plain",
     "Prediction": "ytheta.identification.predict",
-    "PreparationSettings": "ytheta.logs.preparing.preparation",
+    "PreparationSettings": "ytheta.logs.preparing.settings",
     "ReferenceTrajectory": "ytheta.simulation.references.reference",
     "Robot": "ytheta.robot.robot",
     "Runs": "ytheta.simulation.runs",

@@ -148,16 +148,33 @@ def test_other_sources_and_versions_are_traced_again(
     assert len(traced) == 2
 
 
-def test_unknown_sources_are_kept_in_memory_only(
+def test_with_unknown_sources_nothing_is_reused(
     cache_folder: Path, traced: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(graph_reuse, "fingerprint_sources", lambda *_: None)
     for _ in range(2):
         graphs.gravity_graph(load("ur10"))
-    assert traced == ["gravity"]
+    assert traced == ["gravity", "gravity"]
     assert not list(cache_folder.iterdir())
-    start_anew()
+
+
+def test_a_graph_is_not_stored_if_the_sources_change_while_it_is_traced(
+    cache_folder: Path, traced: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = iter(["before", "after", "before", "before"])
+    monkeypatch.setattr(graph_reuse, "fingerprint_sources", lambda *_: next(answers))
     graphs.gravity_graph(load("ur10"))
+    assert not list(cache_folder.iterdir())
+    graphs.gravity_graph(load("ur10"))
+    assert traced == ["gravity", "gravity"]
+    assert len(list(cache_folder.iterdir())) == 1
+
+
+def test_a_robot_without_fingerprint_is_traced(traced: list[str]) -> None:
+    robot = load("ur10")
+    object.__setattr__(robot, "about", object())
+    for _ in range(2):
+        graphs.gravity_graph(robot)
     assert traced == ["gravity", "gravity"]
 
 

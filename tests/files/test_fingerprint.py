@@ -6,15 +6,18 @@ import math
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from enum import Enum
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import ytheta
 from tests.support.forced_robots import CABLE, with_forces
 from tests.support.motor_robots import COUPLED
 from ytheta.files import fingerprint as module
@@ -121,6 +124,8 @@ def test_values_of_other_kinds_differ() -> None:
     assert len({fingerprint(value) for value in values}) == len(values)
     assert fingerprint(_Pair(1, 2)) == fingerprint(_Pair(1, 3))
     assert fingerprint(["a", 1]) == fingerprint(("a", 1))
+    values = [np.float64(0.0), np.float32(0.0), np.int64(0), np.True_, Fraction(0), Fraction(1, 3), "\udc80"]
+    assert len({fingerprint(value) for value in (*values, 0, 0.0, False)}) == len(values) + 3
     for unknown in (object(), b"bytes", _Pair(lambda: 0), _Pair):
         with pytest.raises(TypeError, match="no fingerprint"):
             fingerprint(unknown)
@@ -128,12 +133,11 @@ def test_values_of_other_kinds_differ() -> None:
 
 def test_sources_count_by_content_and_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def compute() -> str | None:
-        module._fingerprint_folder.cache_clear()
-        for path in tmp_path.rglob("*.py"):
-            os.utime(path, (1e9, 1e9))
+        module._list_sources.cache_clear()
         return fingerprint_sources("a", "c.py")
 
     monkeypatch.setattr(module, "PACKAGE", str(tmp_path))
+    monkeypatch.setattr(ytheta, "IMPORT_TIME", time.time() + 100.0)
     (tmp_path / "a" / "b").mkdir(parents=True)
     for name in ("a/x.py", "a/b/y.py", "c.py", "other.py"):
         (tmp_path / name).write_text(name)
@@ -145,18 +149,29 @@ def test_sources_count_by_content_and_name(tmp_path: Path, monkeypatch: pytest.M
     second = compute()
     (tmp_path / "a" / "b" / "y.py").rename(tmp_path / "a" / "b" / "z.py")
     assert len({first, second, compute()}) == 3
-    module._fingerprint_folder.cache_clear()
 
 
 def test_sources_that_changed_after_the_start_are_not_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The fingerprint would describe sources that this process does not run."""
     monkeypatch.setattr(module, "PACKAGE", str(tmp_path))
-    module._fingerprint_folder.cache_clear()
     assert fingerprint_sources("a.py") is None  # installed without sources
+    module._list_sources.cache_clear()
     (tmp_path / "a.py").write_text("x")
-    module._fingerprint_folder.cache_clear()
     assert fingerprint_sources("a.py") is None
-    os.utime(tmp_path / "a.py", (1e9, 1e9))
-    module._fingerprint_folder.cache_clear()
+    os.utime(tmp_path / "a.py", (1e9, 1e9))  # as a copy that keeps the time of another file
+    assert fingerprint_sources("a.py") is None
+    monkeypatch.setattr(ytheta, "IMPORT_TIME", time.time() + 0.5)
+    assert fingerprint_sources("a.py") is None  # within the resolution of file systems
+    monkeypatch.setattr(ytheta, "IMPORT_TIME", time.time() + 2.0)
     assert fingerprint_sources("a.py") is not None
-    module._fingerprint_folder.cache_clear()
+
+
+def test_a_change_is_noticed_by_the_next_call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "PACKAGE", str(tmp_path))
+    monkeypatch.setattr(ytheta, "IMPORT_TIME", time.time() + 100.0)
+    (tmp_path / "b.py").write_text("x")
+    first = fingerprint_sources("b.py")
+    (tmp_path / "b.py").write_text("longer")
+    assert first != fingerprint_sources("b.py") is not None
+    (tmp_path / "b.py").unlink()
+    assert fingerprint_sources("b.py") is None

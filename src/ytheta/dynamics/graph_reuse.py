@@ -7,6 +7,7 @@ NumPy, and the sources of all packages that take part in tracing. So a kernel th
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Mapping
 from functools import wraps
 from importlib import import_module
@@ -14,7 +15,7 @@ from typing import Any, ParamSpec
 
 import numpy as np
 
-from ytheta.files.fingerprint import fingerprint, fingerprint_sources
+from ytheta.files.fingerprint import NoFingerprintError, fingerprint, fingerprint_sources
 from ytheta.native.cache import make_key
 from ytheta.native.graph import Graph
 from ytheta.native.graph_cache import find_graph, store_graph
@@ -40,7 +41,7 @@ Arguments = ParamSpec("Arguments")
 def reuse_traced_graph(trace_graph: Callable[Arguments, Graph]) -> Callable[Arguments, Graph]:
     """Decorate a function from a robot and options to a graph, so that it is not called again for the same arguments.
 
-    If the sources that this process runs are not known, graphs are kept in the memory of this process only.
+    If the sources that this process runs are not known, or if an argument has no fingerprint, nothing is reused.
     """
     signature = inspect.signature(trace_graph)
 
@@ -69,11 +70,18 @@ def find_or_trace(name: str, robot: Robot, **options: Any) -> Graph:
 
 def _find_or_call(name: str, arguments: Mapping[str, Any], trace_graph: Callable[[], Graph]) -> Graph:
     sources = fingerprint_sources(*TRACING_SOURCES)
-    key = make_key(name, fingerprint(sorted(arguments.items())), describe_versions(), sources or "")
-    graph = find_graph(key, on_disk=sources is not None)
+    if sources is None:
+        return trace_graph()
+    try:
+        values = fingerprint(sorted(arguments.items()))
+    except NoFingerprintError:
+        return trace_graph()
+    key = make_key(name, values, describe_versions(), sources)
+    graph = find_graph(key)
     if graph is None:
         graph = trace_graph()
-        store_graph(key, graph, on_disk=sources is not None)
+        if fingerprint_sources(*TRACING_SOURCES) == sources:  # nothing was changed while the graph was traced
+            store_graph(key, graph)
     return graph
 
 
@@ -81,4 +89,5 @@ def describe_versions() -> str:
     """Return the versions of the libraries whose results enter a graph."""
     import casadi
 
-    return f"CasADi {casadi.CasadiMeta.version()}, NumPy {np.__version__}"
+    python = ".".join(map(str, sys.version_info[:2]))
+    return f"Python {python}, CasADi {casadi.CasadiMeta.version()}, NumPy {np.__version__}"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ytheta.dynamics.graph_reuse import TRACING_SOURCES, describe_versions
-from ytheta.files.fingerprint import fingerprint, fingerprint_sources
+from ytheta.files.fingerprint import NoFingerprintError, fingerprint, fingerprint_sources
 from ytheta.native import cache as disk
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
@@ -35,12 +35,17 @@ def find_or_compute(robot: Robot, names: Sequence[str], compute: Callable[[Robot
     sources = fingerprint_sources(*TRACING_SOURCES, "identifiability")
     if sources is None:  # it is not known which code runs
         return compute(robot, names)
-    key = disk.make_key(compute.__name__, fingerprint((robot, names)), describe_versions(), sources)
+    try:
+        values = fingerprint((robot, names))
+    except NoFingerprintError:
+        return compute(robot, names)
+    key = disk.make_key(compute.__name__, values, describe_versions(), sources)
     payload = disk.read(key, BASIS)
     basis = None if payload is None else decode_basis(payload)
     if basis is None:
         basis = compute(robot, names)
-        disk.write(key, encode_basis(basis), BASIS)
+        if fingerprint_sources(*TRACING_SOURCES, "identifiability") == sources:
+            disk.write(key, encode_basis(basis), BASIS)
     return basis
 
 

@@ -73,7 +73,7 @@ def _load_machine(graph: Graph, *, cache: bool) -> tuple[Machine, str]:
         code, origin = disk.read(key) if sources else None, "disk"
         if code is None:
             code, origin = emit_object(graph), "compiled"
-            if sources:
+            if sources and fingerprint_sources("native") == sources:  # nothing was changed during the compilation
                 disk.write(key, code)
         machine = Machine(code)
     _machines[key] = machine

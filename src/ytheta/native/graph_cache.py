@@ -18,10 +18,10 @@ _graphs: WeakValueDictionary[bytes, Graph] = WeakValueDictionary()
 _recent_graphs: deque[Graph] = deque(maxlen=64)
 
 
-def find_graph(key: bytes, *, on_disk: bool = True) -> Graph | None:
-    """Return the graph stored under a key, or None; ``on_disk=False`` searches the memory of this process only."""
+def find_graph(key: bytes) -> Graph | None:
+    """Return the graph stored under a key, in the memory of this process or on disk, or None."""
     graph = _graphs.get(key)
-    if graph is None and on_disk:
+    if graph is None:
         payload = disk.read(key, disk.GRAPH)
         graph = None if payload is None else decode_graph(payload)
     if graph is not None:
@@ -29,11 +29,10 @@ def find_graph(key: bytes, *, on_disk: bool = True) -> Graph | None:
     return graph
 
 
-def store_graph(key: bytes, graph: Graph, *, on_disk: bool = True) -> None:
-    """Store a graph in memory, and on disk unless ``on_disk`` is false."""
+def store_graph(key: bytes, graph: Graph) -> None:
+    """Store a graph in the memory of this process and on disk."""
     _remember(key, graph)
-    if on_disk:
-        disk.write(key, encode_graph(graph), disk.GRAPH)
+    disk.write(key, encode_graph(graph), disk.GRAPH)
 
 
 def _remember(key: bytes, graph: Graph) -> None:

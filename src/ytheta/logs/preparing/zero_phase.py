@@ -49,7 +49,7 @@ class ZeroPhaseFilter:
         """Return the filtered signal; it is extended by ``reach`` reflected samples at each end, then by constants."""
         channels, samples = signal.shape
         filtered = np.empty((channels, samples))
-        group = max(1, MAX_FILTERED_SAMPLES // max(1, samples))
+        group = max(1, MAX_FILTERED_SAMPLES // max(1, samples + 2 * reach))  # the extension needs memory, too
         for k in range(0, channels, group):
             filtered[k : k + group] = self._filter(signal[k : k + group], reach)
         return filtered

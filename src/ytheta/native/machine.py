@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import threading
 from collections.abc import Callable
 from functools import cache
@@ -91,12 +92,30 @@ def _make_function(engine: Any, name: str) -> Callable[..., int]:
     """Return an entry point as a built-in function of Python; calls through ctypes would take several times longer."""
     definition = _MethodDefinition(name.encode(), engine.get_function_address(name), _METH_FASTCALL, None)
     # The first argument of the entry point; the function keeps it, and so its own definition and code.
-    context = (np.ndarray, definition, engine)
+    context = (np.ndarray, _hide(definition, engine))
     # A prototype of its own: the attributes of ctypes.pythonapi are shared with all other libraries.
     kinds = (ctypes.POINTER(_MethodDefinition), ctypes.py_object, ctypes.py_object)
     create = ctypes.PYFUNCTYPE(ctypes.py_object, *kinds)(("PyCFunction_NewEx", ctypes.pythonapi))
     function: Callable[..., int] = create(definition, context, None)
     return function
+
+
+_never_released: list[np.ndarray] = []
+
+
+def _hide(*values: object) -> np.ndarray:
+    """Return an array that keeps the values where the garbage collector does not find them.
+
+    If a function is part of a reference cycle, the collector calls the finalizers of everything that it finds in the
+    cycle, in any order. It must not find the code: another finalizer may still call the function, or make it reachable
+    again. NumPy's arrays of objects do not take part in garbage collection, so the values are released only after the
+    function. If a future NumPy changes this, they are never released.
+    """
+    hidden = np.empty(1, dtype=object)
+    hidden[0] = values
+    if gc.is_tracked(hidden):
+        _never_released.append(hidden)
+    return hidden
 
 
 @cache

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import threading
 
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from ytheta.engine import local
 from ytheta.engine.local import limit_blas_threads
 
 
@@ -42,3 +46,50 @@ def test_the_limit_decorates_a_function_and_ends_with_an_error() -> None:
             with pytest.raises(ValueError, match=f"{name} 1"):
                 fail(name)
             assert count_blas_threads() == 2
+
+
+def test_a_limit_that_cannot_be_set_has_no_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail() -> None:
+        raise OSError("a library cannot be read")
+
+    with threadpool_limits(2, user_api="blas"):
+        with monkeypatch.context() as patch:
+            patch.setattr(local, "ThreadpoolController", fail)
+            with pytest.raises(OSError, match="cannot be read"):
+                limit_blas_threads().__enter__()
+        with limit_blas_threads():
+            assert count_blas_threads() == 1
+        assert count_blas_threads() == 2
+
+
+FORK = """
+import os, signal, threading, time
+from ytheta.engine import local
+
+create, started, finished = local.ThreadpoolController, threading.Event(), []
+
+def create_slowly():
+    started.set()
+    time.sleep(0.2)
+    finished.append(True)
+    return create()
+
+def use_limit():
+    with local.limit_blas_threads():
+        return True
+
+local.ThreadpoolController = create_slowly
+threading.Thread(target=use_limit).start()
+started.wait()
+child = os.fork()
+if child == 0:
+    signal.alarm(30)
+    os._exit(0 if finished and use_limit() else 1)
+print(os.waitpid(child, 0)[1], use_limit())
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_a_fork_waits_while_another_thread_changes_the_limit() -> None:
+    process = subprocess.run([sys.executable, "-c", FORK], capture_output=True, text=True, timeout=120)
+    assert (process.returncode, process.stdout) == (0, "0 True\n"), process.stderr

@@ -11,10 +11,8 @@ from ytheta.native import (
 def forget_machines() -> None:
     """Drop the compiled code that this process keeps, as a new process would have none."""
     compile._machines.clear()
-    compile._recent_machines.clear()
 
 
 def forget_graphs() -> None:
     """Drop the traced graphs that this process keeps."""
     graph_cache._graphs.clear()
-    graph_cache._recent_graphs.clear()

@@ -75,7 +75,10 @@ def count_processors() -> int:
 
 
 class limit_blas_threads(ContextDecorator):  # noqa: N801  # used like a function, as those of contextlib
-    """A context, or a decorator, in which BLAS and LAPACK use one thread; more are slower for small matrices."""
+    """A context, or a decorator, in which BLAS and LAPACK use one thread; more are slower for small matrices.
+
+    Decorate no generator function: the limit would end when the generator is made, before it runs.
+    """
 
     def __enter__(self) -> None:
         _BLAS.limit_to_one_thread()
@@ -88,18 +91,24 @@ class _Blas:
     """The limit on BLAS threads. It applies to the whole process, and several threads may need it at once."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        # Reentrant, since a finalizer may interrupt the methods and fork, or use the limit itself.
+        self._lock = threading.RLock()
         self._users = 0
         self._limit: AbstractContextManager[Any] = nullcontext()
+        if hasattr(os, "register_at_fork"):  # this function does not exist on every system
+            # A fork waits until other threads have changed the setting. Else nobody would unlock the child's lock.
+            release = self._lock.release
+            os.register_at_fork(before=self._lock.acquire, after_in_parent=release, after_in_child=release)
 
     def limit_to_one_thread(self) -> None:
         """Limit BLAS to one thread; the first user changes the setting."""
         with self._lock:
-            self._users += 1
-            if self._users == 1:
+            if self._users == 0:
                 # A new controller each time: libraries with a BLAS of their own may have been loaded in the meantime.
-                self._limit = ThreadpoolController().limit(limits=1, user_api="blas")
-                self._limit.__enter__()
+                limit = ThreadpoolController().limit(limits=1, user_api="blas")
+                limit.__enter__()
+                self._limit = limit
+            self._users += 1
 
     def restore(self) -> None:
         """End one use of the limit; the last user restores the setting."""

@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections import deque
 from typing import TYPE_CHECKING
-from weakref import WeakValueDictionary
 
 from ytheta.errors import UnknownNameError, suggest_names
 from ytheta.files.fingerprint import fingerprint_sources
@@ -15,27 +13,20 @@ from ytheta.native import cache as disk
 from ytheta.native.codegen.llvm import detect_host, emit_object
 from ytheta.native.kernel import Kernel
 from ytheta.native.machine import Machine, check_python
+from ytheta.native.recent import RecentValues
 
 if TYPE_CHECKING:
     from ytheta.native.graph import Graph
 
 BACKENDS = ("llvm", "interpreter")
 
-# Machine code stays in memory as long as a kernel uses it. The most recent code is kept longer, because the same graphs
-# are often compiled again.
-_machines: WeakValueDictionary[bytes, Machine] = WeakValueDictionary()
-_recent_machines: deque[Machine] = deque(maxlen=64)
-_lock = threading.Lock()
-
-
-def _replace_lock() -> None:
-    """Replace the lock in a forked child: the old lock stays locked if another thread of the parent has locked it."""
-    global _lock
-    _lock = threading.Lock()
-
-
+# The same graphs are often compiled again.
+_machines: RecentValues[Machine] = RecentValues(kept=64)
+# A thread may compile, or fork, in a finalizer that interrupts its own compilation; therefore the lock is reentrant.
+_lock = threading.RLock()
 if hasattr(os, "register_at_fork"):  # this function does not exist on every system
-    os.register_at_fork(after_in_child=_replace_lock)
+    # A fork waits until other threads have compiled. Else the child would inherit locks of LLVM that nobody unlocks.
+    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 
 
 def compile_graph(graph: Graph, *, backend: str = "llvm", cache: bool = True) -> Kernel:
@@ -67,7 +58,7 @@ def _load_machine(graph: Graph, *, cache: bool) -> tuple[Machine, str]:
         return Machine(emit_object(graph)), "compiled"
     sources = fingerprint_sources("native")  # a version number could be left unchanged by mistake
     key = disk.make_key(graph.digest, "llvm", detect_host().fingerprint, sources or "")
-    machine, origin = _machines.get(key), "memory"
+    machine, origin = _machines.find(key), "memory"
     if machine is None:
         # If it is not known which sources this process runs, its code must not be mixed with that of other processes.
         code, origin = disk.read(key) if sources else None, "disk"
@@ -76,6 +67,5 @@ def _load_machine(graph: Graph, *, cache: bool) -> tuple[Machine, str]:
             if sources and fingerprint_sources("native") == sources:  # nothing was changed during the compilation
                 disk.write(key, code)
         machine = Machine(code)
-    _machines[key] = machine
-    _recent_machines.append(machine)
+        _machines.store(key, machine)
     return machine, origin

@@ -7,37 +7,29 @@ Trust      see ``native.cache``: CasADi parses only texts that this user's proce
 from __future__ import annotations
 
 import json
-from collections import deque
-from weakref import WeakValueDictionary
 
 from ytheta.native import cache as disk
 from ytheta.native.graph import Graph, Input, SerializedFunction
+from ytheta.native.recent import RecentValues
 
-# Graphs stay in memory as long as somebody uses them. The most recent ones are kept longer.
-_graphs: WeakValueDictionary[bytes, Graph] = WeakValueDictionary()
-_recent_graphs: deque[Graph] = deque(maxlen=64)
+_graphs: RecentValues[Graph] = RecentValues(kept=64)
 
 
 def find_graph(key: bytes) -> Graph | None:
     """Return the graph stored under a key, in the memory of this process or on disk, or None."""
-    graph = _graphs.get(key)
+    graph = _graphs.find(key)
     if graph is None:
         payload = disk.read(key, disk.GRAPH)
         graph = None if payload is None else decode_graph(payload)
-    if graph is not None:
-        _remember(key, graph)
+        if graph is not None:
+            _graphs.store(key, graph)
     return graph
 
 
 def store_graph(key: bytes, graph: Graph) -> None:
     """Store a graph in the memory of this process and on disk."""
-    _remember(key, graph)
+    _graphs.store(key, graph)
     disk.write(key, encode_graph(graph), disk.GRAPH)
-
-
-def _remember(key: bytes, graph: Graph) -> None:
-    _graphs[key] = graph
-    _recent_graphs.append(graph)
 
 
 def encode_graph(graph: Graph) -> bytes:

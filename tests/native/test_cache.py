@@ -6,7 +6,9 @@ import logging
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -201,3 +203,65 @@ def test_files_that_were_not_used_for_long_are_deleted(cache_folder: Path, monke
     assert kept == {keys[0], keys[5], b"n" * 32}
     assert (cache_folder / "notes.txt").exists()
     cache.limit_folder_size.cache_clear()
+
+
+def test_only_files_of_the_cache_are_deleted(cache_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "MAX_FOLDER_SIZE", 0)
+    old = time.time() - 2 * cache.MAX_WRITING_TIME
+    cache.write(b"k" * 32, b"payload", cache.BASIS)
+    own = cache.make_cache_path(b"k" * 32, cache.BASIS)
+    content, digest = own.read_bytes(), "ab" * 32
+    deleted = {
+        f"{digest}.graph": content,
+        f"{digest}.o": content.replace(b" 1\n", b" 9\n"),
+        "new-a1b2c3_x": content[:50],
+    }
+    kept = {
+        f"{digest}.basis": b"of another program",
+        f"{digest}.parquet": content,
+        "new-z1b2c3_x": b"of another program",
+        "new-z1b2c3_x.txt": content,
+    }
+    for name, text in (deleted | kept).items():
+        (cache_folder / name).write_bytes(text)
+        os.utime(cache_folder / name, (old, old))
+    (cache_folder / "new-being_wr").write_bytes(content[:50])
+    (cache_folder / f"{'cd' * 32}.o").symlink_to(cache_folder / f"{digest}.parquet")
+    cache.limit_folder_size.cache_clear()
+    cache.limit_folder_size(cache_folder)
+    assert {path.name for path in cache_folder.iterdir()} == {*kept, "new-being_wr", f"{'cd' * 32}.o"}
+
+
+def test_files_may_disappear_while_they_are_listed(cache_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache.write(b"a" * 32, b"first")
+    scan = os.scandir
+
+    @contextmanager
+    def scan_and_delete(folder: Path) -> Iterator[list[os.DirEntry[str]]]:
+        with scan(folder) as entries:
+            found = list(entries)
+        cache.make_cache_path(b"a" * 32).unlink(missing_ok=True)
+        yield found
+
+    monkeypatch.setattr(os, "scandir", scan_and_delete)
+    cache.limit_folder_size.cache_clear()
+    cache.write(b"b" * 32, b"second")
+    assert find_only_file(cache_folder) == cache.make_cache_path(b"b" * 32)
+    assert cache.read(b"b" * 32) == b"second"
+
+
+@pytest.mark.skipif(os.utime not in os.supports_fd, reason="times are set by path on this system")
+def test_the_time_of_use_belongs_to_the_file_that_was_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    key, other, trust = b"k" * 32, tmp_path / "other", cache._is_trusted
+    cache.write(key, b"payload")
+    other.write_text("of another program")
+    os.utime(other, (1e9, 1e9))
+
+    def replace_by_link(status: os.stat_result) -> bool:
+        cache.make_cache_path(key).unlink()
+        cache.make_cache_path(key).symlink_to(other)
+        return trust(status)
+
+    monkeypatch.setattr(cache, "_is_trusted", replace_by_link)
+    assert cache.read(key) == b"payload"
+    assert other.stat().st_mtime == 1e9

@@ -18,8 +18,6 @@ from ytheta.native import cache as disk
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
 
-BASIS = "basis"  # the kind of the payload in the cache
-
 
 @dataclass(frozen=True, eq=False)
 class Basis:
@@ -40,12 +38,12 @@ def find_or_compute(robot: Robot, names: Sequence[str], compute: Callable[[Robot
     except NoFingerprintError:
         return compute(robot, names)
     key = disk.make_key(compute.__name__, values, describe_versions(), sources)
-    payload = disk.read(key, BASIS)
+    payload = disk.read(key, disk.BASIS)
     basis = None if payload is None else decode_basis(payload)
     if basis is None:
         basis = compute(robot, names)
         if fingerprint_sources(*TRACING_SOURCES, "identifiability") == sources:
-            disk.write(key, encode_basis(basis), BASIS)
+            disk.write(key, encode_basis(basis), disk.BASIS)
     return basis
 
 

@@ -10,7 +10,8 @@ Writing    to a temporary file, then an atomic rename: readers see a complete fi
 Errors     if the folder cannot be created or written, or the disk is full, the error is logged, and the next
            process makes the payload again
 Size       the first time that a process writes a file, it deletes the files that have not been used for the longest
-           time, if all files together are larger than ``MAX_FOLDER_SIZE``
+           time, if all files together are larger than ``MAX_FOLDER_SIZE``, and temporary files that have been left by
+           killed processes. Files of other programs are never deleted: name and magic must be those of the cache
 """
 
 from __future__ import annotations
@@ -23,15 +24,25 @@ import re
 import stat
 import struct
 import tempfile
+import time
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
-OBJECT_CODE, GRAPH = "o", "graph"  # kinds of payload; they are the extensions of the files
+KINDS = OBJECT_CODE, GRAPH, BASIS = "o", "graph", "basis"  # kinds of payload; they are the extensions of the files
 MAX_FOLDER_SIZE = 2**29  # bytes
 KEPT_SHARE = 0.5  # of MAX_FOLDER_SIZE, after files were deleted
+MAX_WRITING_TIME = 86400.0  # seconds; older temporary files have been left by killed processes
 
-_MAGIC = b"ytheta kernel 1\n"
+_MAGIC_OF_ALL_VERSIONS = b"ytheta kernel "
+_MAGIC = _MAGIC_OF_ALL_VERSIONS + b"1\n"
 _HEADER = struct.Struct(f"<{len(_MAGIC)}s32s32sQ")
+_FINAL_NAME = re.compile(rf"[0-9a-f]{{64}}\.({'|'.join(KINDS)})")
+_TEMPORARY_PREFIX = "new-"
+_TEMPORARY_NAME = re.compile(rf"{_TEMPORARY_PREFIX}[a-z0-9_]{{8}}")  # as made by tempfile
+# Links are not followed, and opening a pipe does not block.
+_READING = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+_UTIME_TAKES_DESCRIPTORS = os.utime in os.supports_fd
 _LOG = logging.getLogger("ytheta")
 
 
@@ -60,18 +71,16 @@ def make_cache_path(key: bytes, kind: str = OBJECT_CODE) -> Path:
 
 def read(key: bytes, kind: str = OBJECT_CODE) -> bytes | None:
     """Return the payload stored under a key, or None."""
-    # Links are not followed, and opening a pipe does not block.
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     try:
         path = make_cache_path(key, kind)
-        descriptor = os.open(path, flags)
+        descriptor = os.open(path, _READING)
         with open(descriptor, "rb") as file:
             if not _is_trusted(os.fstat(descriptor)):
                 _LOG.warning("%s is not a file that only this user can write; it will be replaced", path)
                 return None
             content = file.read()
-        with contextlib.suppress(OSError):
-            os.utime(path)  # the time of the last use, which decides about deletion
+            with contextlib.suppress(OSError):  # the time of the last use, which decides about deletion
+                os.utime(descriptor if _UTIME_TAKES_DESCRIPTORS else path)
     except FileNotFoundError:
         return None
     except (OSError, RuntimeError) as error:  # RuntimeError: there is no home directory
@@ -90,7 +99,7 @@ def write(key: bytes, payload: bytes, kind: str = OBJECT_CODE) -> None:
         path = make_cache_path(key, kind)
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         limit_folder_size(path.parent)
-        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix="new-")
+        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=_TEMPORARY_PREFIX)
         try:
             with open(descriptor, "wb") as file:
                 file.write(_make_header(key, payload) + payload)
@@ -103,25 +112,50 @@ def write(key: bytes, payload: bytes, kind: str = OBJECT_CODE) -> None:
         _LOG.info("%s cannot be stored in the cache of kernels: %s", kind, error)
 
 
+class _File(NamedTuple):
+    """A file of the folder. The order is that of deletion."""
+
+    last_use: float
+    size: int
+    path: str
+
+
 @cache  # once per process, since listing a large folder takes as long as compiling a small graph
 def limit_folder_size(folder: Path) -> None:
-    """Delete the files that were not used for the longest time, if the folder is too large."""
-    with os.scandir(folder) as entries:
-        files = [entry for entry in entries if _is_name_of_cache(entry.name) and entry.is_file(follow_symlinks=False)]
-    by_age = sorted((entry.stat(follow_symlinks=False).st_mtime, entry.stat().st_size, entry.path) for entry in files)
-    size = sum(size for _, size, _ in by_age)
+    """Delete abandoned temporary files, and the files not used for the longest time if the folder is too large."""
+    for file in _list_files(folder, _TEMPORARY_NAME):
+        if file.last_use < time.time() - MAX_WRITING_TIME:
+            _delete(file)
+    files = _list_files(folder, _FINAL_NAME)
+    size = sum(file.size for file in files)
     if size <= MAX_FOLDER_SIZE:
         return
-    for _, file_size, path in by_age:
+    for file in files:
         if size <= KEPT_SHARE * MAX_FOLDER_SIZE:
             return
-        with contextlib.suppress(OSError):  # another process may have deleted it
-            os.unlink(path)
-        size -= file_size
+        _delete(file)
+        size -= file.size
 
 
-def _is_name_of_cache(name: str) -> bool:
-    return re.fullmatch(r"[0-9a-f]{64}\.[a-z]+", name) is not None
+def _list_files(folder: Path, name: re.Pattern[str]) -> list[_File]:
+    """Return the regular files whose names match, those that were not used for the longest time first."""
+    files = []
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if name.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
+                with contextlib.suppress(OSError):  # another process may have deleted it
+                    status = entry.stat(follow_symlinks=False)
+                    files.append(_File(status.st_mtime, status.st_size, entry.path))
+    return sorted(files)
+
+
+def _delete(file: _File) -> None:
+    """Delete a file if its first bytes are those of a file of the cache."""
+    with contextlib.suppress(OSError):  # another process may have deleted it
+        with open(os.open(file.path, _READING), "rb") as content:
+            belongs_to_cache = content.read(len(_MAGIC_OF_ALL_VERSIONS)) == _MAGIC_OF_ALL_VERSIONS
+        if belongs_to_cache:
+            os.unlink(file.path)
 
 
 def _make_header(key: bytes, payload: bytes) -> bytes:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from reprlib import Repr
 from typing import Any
 
@@ -43,6 +43,22 @@ def check_count(name: str, value: Any, form: str, *, minimum: int = 1) -> int:
     if count is None or count < minimum:
         raise _make_error(name, value, form)
     return count
+
+
+def check_words(name: str, value: Any, content: str, example: tuple[str, ...]) -> tuple[str, ...]:
+    """Return a list of words as a tuple, and None as the empty one. ``content`` says what the words are.
+
+    A single string is refused with the list that is probably meant, because a string is a list of letters.
+    """
+    if value is None:
+        return ()
+    if isinstance(value, str):
+        words = tuple(word.strip() for word in value.split(",") if word.strip()) or example
+        raise InputError(f"{name} is a list of {content}, such as {words!r}, not a single string")
+    words = tuple(value) if isinstance(value, Iterable) else (None,)
+    if not all(isinstance(word, str) for word in words):
+        raise _make_error(name, value, f"a list of {content}, such as {example!r}")
+    return words
 
 
 def is_positive(value: float) -> bool:

@@ -22,6 +22,8 @@ STANDARD_GRAVITY = (0.0, 0.0, -9.81)  # m/s^2
 # Readers replace an angle within this tolerance of a multiple of pi/6 by that multiple: files round pi/2 to 1.5708.
 SNAP = 1e-4  # rad
 
+PAGE_SUFFIXES = (".html", ".htm")  # file name extensions of reports
+
 
 def parameter_name(owner: str, parameter: str) -> str:
     """The name of one standard parameter, such as ``link3.mx`` or ``joint2.fv``."""

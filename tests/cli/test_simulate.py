@@ -81,7 +81,7 @@ def test_the_reference_may_be_a_log(tmp_path: Path) -> None:
     first_q, second_q = (pl.read_csv(path).select("q1", "q2", "q3", "q4").to_numpy() for path in (first, second))
     assert abs(first_q[: len(second_q)] - second_q).max() < 1e-3
     assert np.ptp(second_q, axis=0).max() > 0.1
-    assert "an input of this command" in refused("simulate", "lu-puma4", "--reference", str(first), "-o", str(first))
+    assert "is one of the inputs" in refused("simulate", "lu-puma4", "--reference", str(first), "-o", str(first))
     assert "covers 0 to 0.999 s" in refused("simulate", "lu-puma4", "--reference", str(first), "--seconds", "3")
 
 

@@ -31,7 +31,8 @@ from ytheta.identification.equations.registry import FORMS, create_form
 from ytheta.identification.estimators.least_squares import LeastSquares
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.derivatives import make_differentiator
-from ytheta.logs.preparing.preparation import PreparationSettings, choose_preparation
+from ytheta.logs.preparing.preparation import choose_preparation
+from ytheta.logs.preparing.settings import PreparationSettings
 
 
 @pytest.mark.parametrize("robot", ROBOTS)

@@ -63,6 +63,8 @@ def test_friction_is_expanded() -> None:
     assert expand_friction(None) == FRICTION
     assert expand_friction(()) == ()
     assert expand_friction(("viscous", "asymmetric", "coulomb")) == ("viscous", "coulomb", "offset")
+    with pytest.raises(InputError, match="no friction 'dry'; choose from: asymmetric, coulomb, offset, viscous"):
+        expand_friction(("dry",))
 
 
 def test_parameters_replace_friction_and_rotor_inertia() -> None:
@@ -72,7 +74,7 @@ def test_parameters_replace_friction_and_rotor_inertia() -> None:
         (["link*"], (), False, r"remove friction and add '\*.fv"),
         (["link*"], None, True, r"remove rotor_inertia and add '\*.Ia'"),
         ([], None, False, "parameters is empty"),
-        ("link*", None, False, "must be a list of names"),
+        ("link*,*.fv", None, False, r"such as \('link\*', '\*.fv'\), not a single string"),
     ]
     for parameters, friction, rotor_inertia, words in cases:
         with pytest.raises(InputError, match=words):

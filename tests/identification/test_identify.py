@@ -11,7 +11,7 @@ import pytest
 from tests.support.known_arm import known_arm
 from ytheta.errors import InputError
 from ytheta.identification.identify import identify
-from ytheta.logs.preparing.preparation import PreparationSettings
+from ytheta.logs.preparing.settings import PreparationSettings
 
 
 def test_a_joint_without_equations_does_not_affect_the_others() -> None:
@@ -30,6 +30,34 @@ def test_the_result_does_not_depend_on_threads() -> None:
     one, two = (identify(arm.robot, arm.log(), threads=n) for n in (1, 2))
     np.testing.assert_allclose(one.beta, two.beta, rtol=1e-12)
     np.testing.assert_allclose(one.std, two.std, rtol=1e-9)
+
+
+def test_single_settings_are_arguments() -> None:
+    """cutoff, derivative and average_periods are the fields of the settings with these names."""
+    arm = known_arm()
+    log = arm.log()
+    single = identify(arm.robot, log, cutoff=6.0, derivative="spline")
+    whole = identify(arm.robot, log, settings=PreparationSettings(cutoff=6.0, derivative="spline"))
+    np.testing.assert_array_equal(single.beta, whole.beta)
+    assert single.origin.settings == whole.origin.settings
+    assert identify(arm.robot, log).origin.settings != single.origin.settings
+    with pytest.raises(InputError, match="cutoff is given as an argument and in settings; keep one of them"):
+        identify(arm.robot, log, cutoff=6.0, settings=PreparationSettings())
+    with pytest.raises(InputError, match=r"the motion does not repeat|shorter than two periods"):
+        identify(arm.robot, log, average_periods=0.37)
+
+
+def test_results_are_read_only_and_short() -> None:
+    arm = known_arm()
+    fit = identify(arm.robot, arm.log(), hold_out=30)
+    assert fit.validation is not None
+    arrays = (fit.beta, fit.std, fit.covariance, fit.correlation, fit.noise, fit.theta, fit.fit.residual)
+    for array in arrays:
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 0.0
+    for value in (fit.fit, fit.validation, fit.estimate, fit.normal_equations):
+        assert len(repr(value)) < 120
+        assert "array" not in repr(value)
 
 
 def test_bad_arguments_are_refused() -> None:

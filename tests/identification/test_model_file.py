@@ -48,6 +48,9 @@ def test_a_model_is_read_as_it_was_written(identification: Identification, model
     assert read.table["verdict"] == identification.verdict.grade.value
     assert read.table["consistent"] == (not identification.inconsistent)
     assert read.table["friction"] == list(FRICTION)
+    assert repr(read) == f"Model({len(read.names)} base parameters of 'lu-two-link', verdict {read.table['verdict']})"
+    with pytest.raises(ValueError, match="read-only"):
+        read.beta[0] = 1.0
     assert read.table["rotor_inertia"] is True
     assert read.table["cutoff"] == identification.origin.settings[0].cutoff
     assert identification.validation is not None

@@ -15,7 +15,7 @@ from ytheta.errors import InputError
 from ytheta.identification.predict import predict_torques
 from ytheta.identification.result import Identification
 from ytheta.logs.log import Log
-from ytheta.logs.preparing.preparation import PreparationSettings
+from ytheta.logs.preparing.settings import PreparationSettings
 from ytheta.robot.parameters import with_theta
 
 
@@ -108,7 +108,7 @@ def test_predict_reads_logs(identified: tuple[Identification, Log], tmp_path: Pa
 
 def test_bad_arguments_are_refused(identified: tuple[Identification, Log], tmp_path: Path) -> None:
     fit, log = identified
-    with pytest.raises(InputError, match="settings contain cutoff and derivative"):
+    with pytest.raises(InputError, match="cutoff is given as an argument and in settings"):
         yt.predict(fit, log, settings=PreparationSettings(), cutoff=3.0)
     with pytest.raises(InputError, match="a value of type int is not a model; give a file, a catalog name, an Ident"):
         yt.predict(3, log)  # type: ignore[arg-type]
@@ -120,6 +120,13 @@ def test_bad_arguments_are_refused(identified: tuple[Identification, Log], tmp_p
         yt.predict(fit, log, min_speed=(1.0, 2.0, 3.0))
     with pytest.raises(InputError, match=r"extension \.csv or \.parquet"):
         yt.predict(fit, log).save(tmp_path / "torques.txt")
+    with pytest.raises(InputError, match=r"extension \.html or \.htm"):
+        yt.predict(fit, log).report(tmp_path / "torques.txt")
+    path = yt.write_log(log, tmp_path / "log.csv")
+    content = path.read_bytes()
+    with pytest.raises(InputError, match="is one of the inputs and would be overwritten"):
+        yt.predict(fit, path).save(path)
+    assert path.read_bytes() == content
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])

@@ -116,11 +116,6 @@ def identify(
     check_output(output, (".toml",), inputs)
     check_output(report, PAGE_SUFFIXES, inputs)
     check_report(report)
-    settings = yt.PreparationSettings(
-        cutoff=parse_number_or_auto(cutoff, "--cutoff", "Hz"),
-        derivative=derivative,
-        average_periods=parse_number_or_auto(average_periods, "--average-periods", "seconds"),
-    )
     with show_progress() as report_stage:
         report_stage("reading the robot")
         identification = yt.identify(
@@ -135,7 +130,9 @@ def identify(
             friction=None if friction is None else parse_words(friction),
             rotor_inertia=rotor_inertia,
             parameters=None if parameters is None else parse_words(parameters),
-            settings=settings,
+            cutoff=parse_number_or_auto(cutoff, "--cutoff", "Hz"),
+            derivative=derivative,
+            average_periods=parse_number_or_auto(average_periods, "--average-periods", "seconds"),
             min_speed=parse_speeds(min_speed),
             threads=threads,
             strict=strict,

@@ -21,8 +21,8 @@ from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
+from ytheta.arguments import check_count
 from ytheta.engine.engine import ITEMS_PER_WORKER, Item, Result
-from ytheta.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -60,10 +60,7 @@ def map_in_order(
 
 def choose_workers(threads: int | None) -> int:
     """Return ``threads``, or by default the number of usable processors."""
-    count = count_processors() if threads is None else threads
-    if count < 1:
-        raise InputError(f"threads is {count}; give at least 1")
-    return count
+    return count_processors() if threads is None else check_count("threads", threads, "a whole number of at least 1")
 
 
 def count_processors() -> int:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import secrets
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ytheta.errors import InputError
+from ytheta.files.paths import check_path
 
 
 def check_writable(path: str | Path, *endings: str) -> Path:
@@ -17,7 +18,7 @@ def check_writable(path: str | Path, *endings: str) -> Path:
 
     ``endings`` are the allowed file name extensions; if there are none, every extension is allowed.
     """
-    path = Path(path)
+    path = check_path(path, "the file to write")
     if endings and path.suffix.lower() not in endings:
         raise InputError(f"{path}: this file must have the extension {' or '.join(endings)}; change its name")
     try:
@@ -33,6 +34,13 @@ def check_writable(path: str | Path, *endings: str) -> Path:
     except (OSError, ValueError) as error:  # no such folder, no permission, disk full, or a null character in the path
         raise _make_write_error(path, error) from None
     return path
+
+
+def refuse_to_overwrite(path: str | Path, inputs: Iterable[str | Path | None]) -> None:
+    """Raise InputError if the file to write is one of these existing files; None and other names are ignored."""
+    for source in inputs:
+        if source is not None and Path(source).exists() and Path(path).exists() and Path(path).samefile(source):
+            raise InputError(f"{path} is one of the inputs and would be overwritten; choose another name")
 
 
 @contextmanager

@@ -7,9 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from ytheta.errors import InputError
+from ytheta.arguments import check_kind, check_number, check_words
+from ytheta.errors import InputError, UnknownNameError, suggest_names
 from ytheta.identification.estimators.estimate import Estimator
-from ytheta.identification.estimators.registry import get_estimator
+from ytheta.identification.estimators.registry import ESTIMATORS, get_estimator
+from ytheta.robot.parameters import FRICTION_PARAMETERS
 from ytheta.robot.robot import Robot
 from ytheta.shapes import PerJoint
 
@@ -20,8 +22,10 @@ ASYMMETRIC = "asymmetric"  # Coulomb friction and offset: friction that differs 
 def choose_estimator(estimator: str | Estimator, forgetting: float | None) -> Estimator:
     """Return the estimator; ``forgetting`` replaces the forgetting factor of the recursive estimator."""
     method = get_estimator(estimator) if isinstance(estimator, str) else estimator
+    check_kind("estimator", method, Estimator, f"an estimator or a name: auto, {', '.join(ESTIMATORS)}")
     if forgetting is None:
         return method
+    check_number("forgetting", forgetting, "a factor per sample, such as 0.999")
     from ytheta.identification.estimators.recursive import Recursive  # imported here, since it is rarely needed
 
     if not isinstance(method, Recursive):
@@ -33,9 +37,11 @@ def expand_friction(friction: Sequence[str] | None) -> tuple[str, ...]:
     """Return the kinds of friction without duplicates; "asymmetric" stands for two kinds, None for ``FRICTION``."""
     if friction is None:
         return FRICTION
-    if isinstance(friction, str) or not isinstance(friction, Sequence):
-        raise InputError(f"friction must be a list of kinds such as {FRICTION}, or empty; it is {friction!r}")
-    kinds = [each for kind in friction for each in (("coulomb", "offset") if kind == ASYMMETRIC else (kind,))]
+    words = check_words("friction", friction, "kinds", FRICTION)
+    for kind in words:
+        if kind not in (known := (*FRICTION_PARAMETERS, ASYMMETRIC)):
+            raise UnknownNameError(f"there is no friction {kind!r}{suggest_names(kind, known)}")
+    kinds = [each for kind in words for each in (("coulomb", "offset") if kind == ASYMMETRIC else (kind,))]
     return tuple(dict.fromkeys(kinds))
 
 
@@ -45,14 +51,17 @@ def check_parameters(
     """Return the names or patterns of the parameters to estimate; an empty tuple if they are chosen otherwise."""
     if parameters is None:
         return ()
-    if isinstance(parameters, str) or not isinstance(parameters, Sequence):
-        raise InputError(f"parameters must be a list of names or patterns such as ['*.fv']; it is {parameters!r}")
-    if not parameters:
-        raise InputError("parameters is empty; give names or patterns such as 'link*,*.fv', or remove it")
+    names = check_words("parameters", parameters, "names or patterns", ("link*", "*.fv"))
+    if not names:
+        raise InputError("parameters is empty; give names or patterns such as ('link*', '*.fv'), or remove it")
     if friction is not None or rotor_inertia:
         other, kind = ("friction", "'*.fv,*.fc,*.fo'") if friction is not None else ("rotor_inertia", "'*.Ia'")
         raise InputError(f"parameters lists all parameters to estimate; remove {other} and add {kind} to the list")
-    return tuple(parameters)
+    return names
+
+
+def ignore_stage(stage: str) -> None:
+    """Do nothing when a stage starts: what ``report_stage=None`` means."""
 
 
 def check_min_speed(robot: Robot, min_speed: float | Sequence[float] | PerJoint | None) -> PerJoint | None:

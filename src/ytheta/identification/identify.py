@@ -11,7 +11,13 @@ from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity, attach_findings
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identifiability.registry import base_parameters
-from ytheta.identification.arguments import check_min_speed, check_parameters, choose_estimator, expand_friction
+from ytheta.identification.arguments import (
+    check_min_speed,
+    check_parameters,
+    choose_estimator,
+    expand_friction,
+    ignore_stage,
+)
 from ytheta.identification.assessment.autocorrelation import compute_equation_autocorrelation_time
 from ytheta.identification.assessment.diagnosis import diagnose
 from ytheta.identification.assessment.residuals import compute_errors
@@ -33,7 +39,8 @@ from ytheta.identification.log_checks import (
 from ytheta.identification.log_inputs import LogInputs, MappingInputs, read_logs
 from ytheta.identification.result import Identification, Origin
 from ytheta.logs.log import Log
-from ytheta.logs.preparing.preparation import DEFAULT_SETTINGS, Preparation, PreparationSettings
+from ytheta.logs.preparing.preparation import Preparation
+from ytheta.logs.preparing.settings import PreparationSettings, merge_settings
 from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import PerJoint
 
@@ -55,11 +62,14 @@ def identify(
     friction: Sequence[str] | None = None,
     rotor_inertia: bool = False,
     parameters: Sequence[str] | None = None,
-    settings: PreparationSettings = DEFAULT_SETTINGS,
+    cutoff: float | str | None = None,
+    derivative: str | None = None,
+    average_periods: float | str | None = None,
+    settings: PreparationSettings | None = None,
     min_speed: float | Sequence[float] | PerJoint | None = None,
     threads: int | None = None,
     strict: bool = False,
-    report_stage: Callable[[str], None] = lambda _: None,
+    report_stage: Callable[[str], None] | None = None,
 ) -> Identification:
     """Identify the base parameters of a robot from measured motion.
 
@@ -80,18 +90,25 @@ def identify(
     rotor_inertia  whether to estimate the rotor inertias of the drives
     parameters     names or patterns, such as "*.fv", of the standard parameters to estimate. They replace ``friction``
                    and ``rotor_inertia``; all other parameters keep the values of the description
-    settings       how the logs are prepared: cut-off, derivatives, decimation and others
+    cutoff         cut-off of the low-pass in Hz, the same for all logs; "auto", the default, chooses it from the motion
+    derivative     how positions are differentiated: "central", the default, or "spline"
+    average_periods
+                   length of one period of a periodic motion in seconds, or "auto" to detect it: its periods are
+                   averaged before the fit. None does not average
+    settings       all settings of the preparation, in place of the three arguments above; None for the default settings
     min_speed      a speed for all joints or one for each, in rad/s or m/s; equations of a joint are left out while the
                    joint is slower
     threads        number of threads; None uses all cores
     strict         refuse logs with findings more serious than a note
-    report_stage   called with the name of each stage when it starts
+    report_stage   called with the name of each stage when it starts; None reports nothing
     """
     check_is_robot(robot)
+    report = report_stage or ignore_stage
     method, kinds = choose_estimator(estimator, forgetting), expand_friction(friction)
     names = check_parameters(parameters, friction, rotor_inertia=rotor_inertia)
     speeds = check_min_speed(robot, min_speed)
-    report_stage("reading the logs")
+    preparation = merge_settings(settings, cutoff=cutoff, derivative=derivative, average_periods=average_periods)
+    report("reading the logs")
     fit_logs, validation_logs = read_logs(robot, logs, validate, mapping=mapping, hold_out=hold_out, strict=strict)
     read = (*fit_logs, *validation_logs)
     with attach_findings(finding for log in read for finding in _name_log(log.findings, log, read)):
@@ -104,10 +121,10 @@ def identify(
             friction=kinds,
             rotor_inertia=rotor_inertia,
             parameters=names,
-            settings=settings,
+            settings=preparation,
             min_speed=speeds,
             threads=threads,
-            report_stage=report_stage,
+            report=report,
         )
 
 
@@ -124,13 +141,13 @@ def _identify_from_logs(
     settings: PreparationSettings,
     min_speed: PerJoint | None,
     threads: int | None,
-    report_stage: Callable[[str], None],
+    report: Callable[[str], None],
 ) -> Identification:
     check_logs(robot, (*fit_logs, *validation_logs))
     repetitions = tuple(find_repetitions(fit_logs, validation_logs))
-    report_stage("choosing the low-pass")
+    report("choosing the low-pass")
     preparations, validation_preparations = choose_preparations(fit_logs, validation_logs, settings)
-    report_stage("finding the base parameters")
+    report("finding the base parameters")
     if parameters:
         base = base_parameters(robot, parameters=parameters)
     else:
@@ -150,11 +167,11 @@ def _identify_from_logs(
     problem = EstimationProblem(equation_form, subtract_known_torque(sources, known), threads=threads)
     if not any(True for _ in problem.tasks()):
         raise InputError(f"no segment is as long as a window of the {form} form; use the differential form")
-    report_stage("estimating")
+    report("estimating")
     estimate = estimator.fit(problem)
     if not problem.normal_equations().counts.any():
         raise InputError("no equation is left: all joints are always slower than min_speed; lower min_speed")
-    report_stage("computing the errors")
+    report("computing the errors")
     fit = compute_errors(differential, sources, estimate.beta, known=known, threads=threads)
     validation = None
     if validation_preparations:

@@ -13,7 +13,8 @@ from ytheta.logs.checking.repeated_motion import find_repeated_motion
 from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.cutoff import MAX_CUTOFF_RATIO
-from ytheta.logs.preparing.preparation import Preparation, PreparationSettings, choose_preparation
+from ytheta.logs.preparing.preparation import Preparation, choose_preparation
+from ytheta.logs.preparing.settings import PreparationSettings
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Bool
 

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ytheta.arguments import check_number
 from ytheta.errors import InputError
 from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.log import Log
+from ytheta.logs.preparing.cutoff import MIN_SAMPLES
 from ytheta.logs.reading.read import LogInput, MappingInput, describe_source, read_log, read_named_log
 from ytheta.robot.robot import Robot
 
@@ -62,8 +64,8 @@ def check_hold_out(percent: float | None, fit_logs: int, validation_logs: int) -
         raise InputError("hold_out and validate both choose the validation data; keep one of them")
     if fit_logs != 1:
         raise InputError(f"hold_out splits a single log, but there are {fit_logs}; use validate for one of them")
-    if not 0.0 < percent < 100.0:
-        raise InputError(f"hold_out is {percent:g}; give a percentage of the log between 0 and 100, such as 30")
+    form = "a percentage of the log between 0 and 100, such as 30"
+    check_number("hold_out", percent, form, allow=lambda value: 0.0 < value < 100.0)
     if percent < 1.0:
         raise InputError(f"hold_out is {percent:g}, less than one percent of the log; did you mean {100 * percent:g}?")
 
@@ -74,6 +76,15 @@ def split_log(log: Log, percent: float) -> tuple[tuple[Log], tuple[Log]]:
     Findings concern the whole log; only the first part keeps them.
     """
     first = len(log) - round(0.01 * percent * len(log))
+    for rows, purpose, remedy in (
+        (first, "the fit", "hold out less"),
+        (len(log) - first, "the validation", "hold out more"),
+    ):
+        if rows < MIN_SAMPLES:
+            raise InputError(
+                f"hold_out is {percent:g}, which leaves {rows} of {len(log)} samples for {purpose}; {remedy}, or "
+                "record longer"
+            )
     source = f"{log.source or 'log'} (the last {percent:g} %)"
     last_part = replace(log.select_rows(first, len(log)), source=source, findings=())
     return (log.select_rows(0, first),), (last_part,)

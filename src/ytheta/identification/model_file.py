@@ -20,12 +20,13 @@ import tomlkit
 import ytheta
 from ytheta.errors import InputError, suggest_names
 from ytheta.files.atomic import check_writable, write_atomically
+from ytheta.files.paths import check_path
 from ytheta.identification.assessment.residuals import TorqueErrors
 from ytheta.robot.parameters import FRICTION_PARAMETERS
 from ytheta.robot.reading.load import load
 from ytheta.robot.robot import Robot
 from ytheta.robot.writing.toml import to_toml
-from ytheta.shapes import BaseByBase, PerBase
+from ytheta.shapes import BaseByBase, PerBase, freeze
 
 if TYPE_CHECKING:
     from ytheta.identification.result import Identification
@@ -36,15 +37,32 @@ SUFFIX = ".toml"
 RELATIVE_TOLERANCE = 1e-8
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Model:
-    """The content of a model file: the robot, its base parameters with their covariance, and the complete table."""
+    """The content of a model file.
+
+    Attributes
+    ----------
+    robot       the robot with the identified standard parameters
+    names       names of the base parameters
+    beta        values of the base parameters, in the order of ``names``
+    covariance  their covariance
+    table       the complete table ``[identification]``, whose keys docs/identify.md describes
+    """
 
     robot: Robot
     names: tuple[str, ...]
     beta: PerBase
     covariance: BaseByBase
     table: Mapping[str, Any]
+
+    def __post_init__(self) -> None:
+        freeze(self.beta)
+        freeze(self.covariance)
+
+    def __repr__(self) -> str:
+        verdict = self.table.get("verdict", "unknown")
+        return f"Model({len(self.names)} base parameters of {self.robot.name!r}, verdict {verdict})"
 
 
 def save_model(identification: Identification, path: str | Path) -> Path:
@@ -157,8 +175,8 @@ def _format_value(value: object) -> str:
 
 
 def read_model(path: str | Path) -> Model:
-    """Read a file that ``save_model`` wrote. To read only its robot, use ``load``."""
-    path = Path(path)
+    """Read a model that ``Identification.save`` wrote. To read only its robot, use ``load``."""
+    path = check_path(path, "the model")
     robot = load(path)
     table = read_identification_table(path)
     if table is None:

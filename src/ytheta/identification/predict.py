@@ -16,9 +16,9 @@ import numpy as np
 from ytheta.conventions import SNAP
 from ytheta.display import Reported
 from ytheta.errors import InputError
-from ytheta.files.atomic import check_writable, write_atomically
+from ytheta.files.atomic import check_writable, refuse_to_overwrite, write_atomically
 from ytheta.findings import Finding, attach_findings
-from ytheta.identification.arguments import check_min_speed
+from ytheta.identification.arguments import check_min_speed, ignore_stage
 from ytheta.identification.assessment.residuals import TorqueErrors, compute_errors
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import PIECE_LENGTH
@@ -28,12 +28,13 @@ from ytheta.identification.equations.motion_sources import LogSource
 from ytheta.identification.model_file import Model, read_identification_table
 from ytheta.identification.result import Identification
 from ytheta.logs.log import Log
-from ytheta.logs.preparing.preparation import DEFAULT_SETTINGS, Preparation, PreparationSettings, choose_preparation
+from ytheta.logs.preparing.preparation import Preparation, choose_preparation
 from ytheta.logs.preparing.prepared_log import MotionSamples
+from ytheta.logs.preparing.settings import DEFAULT_SETTINGS, PreparationSettings, merge_settings
 from ytheta.logs.reading.read import LogInput, MappingInput, read_log
 from ytheta.robot.reading.load import load
 from ytheta.robot.robot import Robot
-from ytheta.shapes import PerJoint, PerSample, SamplesByJoint
+from ytheta.shapes import PerJoint, PerSample, SamplesByJoint, freeze
 
 if TYPE_CHECKING:
     ModelInput = str | Path | Robot | Identification | Model
@@ -45,7 +46,7 @@ SUFFIXES = (".csv", ".parquet")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Prediction(Reported):
-    """The predicted torques of a log.
+    """The predicted torques of a log. Its arrays are read-only.
 
     Attributes
     ----------
@@ -70,11 +71,17 @@ class Prediction(Reported):
     predicted: SamplesByJoint
     findings: tuple[Finding, ...] = ()
 
+    def __post_init__(self) -> None:
+        for values in (self.t, self.measured, self.predicted):
+            if values is not None:
+                freeze(values)
+
     def save(self, path: str | Path) -> Path:
         """Write t, measured and predicted torques of every joint to a ``.csv`` or ``.parquet`` file."""
         import polars as pl
 
         path = check_writable(path, *SUFFIXES)
+        refuse_to_overwrite(path, (self.source,))
         columns = {"t": self.t}
         for kind, torques in (("measured", self.measured), ("predicted", self.predicted)):
             if torques is not None:
@@ -108,7 +115,7 @@ def predict(
     snap: float = SNAP,
     fix_base: bool = False,
     lengths: Mapping[str, float] | None = None,
-    report_stage: Callable[[str], None] = lambda _: None,
+    report_stage: Callable[[str], None] | None = None,
 ) -> Prediction:
     """Predict the torques of a log from a model, and compare them with the measured torques after the same low-pass.
 
@@ -128,15 +135,18 @@ def predict(
     snap, fix_base, lengths
                 how a file is read, as for ``load``
     report_stage
-                called with the name of each stage when it starts
+                called with the name of each stage when it starts; None reports nothing
     """
-    report_stage("reading the model")
+    report = report_stage or ignore_stage
+    report("reading the model")
     robot, origin = _read_model(model, snap=snap, fix_base=fix_base, lengths=lengths)
-    chosen = _merge_settings(origin, cutoff, derivative, settings)
+    fitted = {name: origin[name] for name in ("cutoff", "derivative") if name in origin}
+    defaults = replace(DEFAULT_SETTINGS, **fitted)
+    chosen = merge_settings(settings, defaults=defaults, cutoff=cutoff, derivative=derivative)
     speeds = check_min_speed(robot, origin.get("min_speed") if min_speed is None else min_speed)
-    report_stage("reading the log")
+    report("reading the log")
     measured = read_log(log, robot, mapping=mapping, strict=strict)
-    report_stage("predicting")
+    report("predicting")
     with attach_findings(measured.findings):
         return predict_torques(robot, measured, chosen, min_speed=speeds, threads=threads)
 
@@ -194,22 +204,6 @@ def _read_model(
     raise InputError(
         f"a value of type {type(model).__name__} is not a model; give a file, a catalog name, an Identification or a "
         "Robot"
-    )
-
-
-def _merge_settings(
-    origin: Mapping[str, Any], cutoff: float | str | None, derivative: str | None, settings: PreparationSettings | None
-) -> PreparationSettings:
-    """Return the settings of the identification; arguments that are given replace them."""
-    if settings is not None:
-        if cutoff is not None or derivative is not None:
-            raise InputError("settings contain cutoff and derivative; give them either there or as arguments")
-        return settings
-    default = DEFAULT_SETTINGS
-    return replace(
-        default,
-        cutoff=origin.get("cutoff", default.cutoff) if cutoff is None else cutoff,
-        derivative=origin.get("derivative", default.derivative) if derivative is None else derivative,
     )
 
 

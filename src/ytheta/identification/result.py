@@ -35,10 +35,10 @@ from ytheta.identification.estimators.estimate import Estimate
 from ytheta.identification.finding_codes import FitFindingCode
 from ytheta.identification.standard_parameters import find_inconsistent_parts, find_standard_parameters
 from ytheta.logs.finding_codes import LogFindingCode
-from ytheta.logs.preparing.preparation import PreparationSettings
+from ytheta.logs.preparing.settings import PreparationSettings
 from ytheta.robot.parameters import with_theta
 from ytheta.robot.robot import Robot
-from ytheta.shapes import BaseByBase, Float, PerBase, PerJoint
+from ytheta.shapes import BaseByBase, Float, PerBase, PerJoint, freeze
 
 # Findings after which the model describes a robot other than the one that moved.
 CONTRADICTIONS = (FitFindingCode.TORQUE_SIGN, FitFindingCode.GRAVITY)
@@ -62,7 +62,7 @@ class Origin:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Identification(Reported):
-    """A model of a robot, identified from its motion.
+    """A model of a robot, identified from its motion. Its arrays are read-only.
 
     Attributes
     ----------
@@ -113,7 +113,7 @@ class Identification(Reported):
     def noise(self) -> PerJoint:
         """Standard deviation of each joint's residuals, in Nm or N."""
         used = self.autocorrelation_time * self.estimate.degrees_of_freedom
-        return np.sqrt(self.residual_squares / np.maximum(self.normal_equations.counts - used, 1.0))
+        return freeze(np.sqrt(self.residual_squares / np.maximum(self.normal_equations.counts - used, 1.0)))
 
     @property
     def residual_squares(self) -> PerJoint:
@@ -123,7 +123,7 @@ class Identification(Reported):
     @cached_property
     def covariance(self) -> BaseByBase:
         """Covariance of beta along identified directions; zero along unidentified ones, where ``std`` is infinite."""
-        return self.estimate.covariance(self.noise**2 * self.autocorrelation_time)
+        return freeze(self.estimate.covariance(self.noise**2 * self.autocorrelation_time))
 
     @property
     def autocorrelation_time(self) -> PerJoint:
@@ -136,7 +136,7 @@ class Identification(Reported):
     def std(self) -> PerBase:
         """Standard deviations of beta; infinite for parameters with a component along an unidentified direction."""
         unidentified = abs(self.estimate.unidentified).max(axis=1, initial=0.0) > MAX_UNIDENTIFIED_COMPONENT
-        return np.where(unidentified, np.inf, np.sqrt(np.maximum(np.diag(self.covariance), 0.0)))
+        return freeze(np.where(unidentified, np.inf, np.sqrt(np.maximum(np.diag(self.covariance), 0.0))))
 
     @property
     def relative_std_percent(self) -> PerBase:
@@ -148,7 +148,7 @@ class Identification(Reported):
     def correlation(self) -> BaseByBase:
         """Correlation matrix of the errors of beta."""
         std = np.sqrt(np.maximum(np.diag(self.covariance), np.finfo(float).tiny))
-        return self.covariance / np.outer(std, std)
+        return freeze(self.covariance / np.outer(std, std))
 
     @cached_property
     def decomposition(self) -> NormalDecomposition:
@@ -179,7 +179,7 @@ class Identification(Reported):
     @cached_property
     def theta(self) -> Float[np.ndarray, "params"]:
         """Among all standard parameters that give beta, those nearest to the description."""
-        return find_standard_parameters(self.base, self.beta)
+        return freeze(find_standard_parameters(self.base, self.beta))
 
     @cached_property
     def robot(self) -> Robot:

@@ -18,7 +18,7 @@ from ytheta.errors import InputError
 from ytheta.findings import Finding
 from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.temporary_arrays import allocate_temporary
-from ytheta.shapes import PerSample, SamplesByJoint
+from ytheta.shapes import PerSample, SamplesByJoint, freeze
 
 CAUSES_OF_SPLITS = {
     LogFindingCode.MISSING: "missing rows",
@@ -30,7 +30,7 @@ CAUSES_OF_SPLITS = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Log(Displayed):
-    """Recorded motion of one robot, in its own coordinates and SI units.
+    """Recorded motion of one robot, in its own coordinates and SI units. Its arrays are read-only.
 
     Attributes
     ----------
@@ -60,6 +60,9 @@ class Log(Displayed):
         for name, values in (("q", self.q), ("tau", self.tau), ("qd", self.qd)):
             if values is not None and values.shape != expected:
                 raise InputError(f"{self.source or 'log'}: {name} has shape {values.shape}, not {expected}")
+        for name, values in (("t", self.t), ("q", self.q), ("tau", self.tau), ("qd", self.qd)):
+            if values is not None and values.flags.writeable:  # a view: the caller may go on writing to the array
+                object.__setattr__(self, name, freeze(values.view()))
         if not self.segments:
             object.__setattr__(self, "segments", ((0, len(self.t)),) if len(self.t) else ())
 
@@ -121,3 +124,10 @@ class Log(Displayed):
         causes = " and ".join(words for code, words in CAUSES_OF_SPLITS.items() if code in codes) or "gaps"
         longest = max(stop - start for start, stop in self.segments)
         return f"{causes} split the log into {len(self.segments)} segments of at most {longest} samples; "
+
+
+def check_is_log(value: object) -> None:
+    """Raise InputError unless a value is a Log; functions that take only Logs call it."""
+    if not isinstance(value, Log):
+        shown = f"a value of type {type(value).__name__}" if not isinstance(value, str | Path) else repr(str(value))
+        raise InputError(f"{'None' if value is None else shown} is not a Log; read it with read_log(path, robot)")

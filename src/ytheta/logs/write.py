@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from ytheta.files.atomic import check_writable, write_atomically
-from ytheta.logs.log import Log
+from ytheta.logs.log import Log, check_is_log
 from ytheta.shapes import Float
 
 SUFFIXES = (".csv", ".parquet", ".npz")
@@ -16,6 +16,7 @@ SUFFIXES = (".csv", ".parquet", ".npz")
 
 def write_log(log: Log, path: str | Path) -> Path:
     """Write a log in the format given by the file extension. The file is written atomically."""
+    check_is_log(log)
     path = check_writable(path, *SUFFIXES)
     columns = _name_columns(log)
     with write_atomically(path) as file:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import ytheta
+from ytheta.conventions import PAGE_SUFFIXES
 from ytheta.errors import MissingExtraError
 from ytheta.files.atomic import check_writable, write_atomically
 from ytheta.report.plotly_figure import figure_to_json
@@ -48,7 +49,7 @@ def render_page(template: str, content: Mapping[str, object]) -> str:
 
 def write_page(path: str | Path, make_page: Callable[[], str]) -> Path:
     """Write a page atomically; the page is not made if the file cannot be written."""
-    path = check_writable(path)
+    path = check_writable(path, *PAGE_SUFFIXES)
     content = make_page().encode("utf-8", "replace")  # file names may contain bytes that are not valid characters
     with write_atomically(path) as file:
         file.write_bytes(content)

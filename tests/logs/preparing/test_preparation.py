@@ -11,8 +11,9 @@ from tests.support.sine_logs import ANGULAR_FREQUENCIES, make_sine_log
 from ytheta.errors import InputError
 from ytheta.findings import Severity
 from ytheta.logs.finding_codes import LogFindingCode
-from ytheta.logs.preparing.preparation import PreparationSettings, choose_preparation
+from ytheta.logs.preparing.preparation import choose_preparation
 from ytheta.logs.preparing.prepared_log import prepare_log
+from ytheta.logs.preparing.settings import PreparationSettings
 
 
 def test_chosen_settings_treat_another_log_alike() -> None:
@@ -41,7 +42,9 @@ def test_short_segments_are_left_out_with_a_warning() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        (PreparationSettings(cutoff="high"), "cutoff is 'high'; give a number or \"auto\""),
+        (PreparationSettings(cutoff="high"), "cutoff is 'high'; give a positive number of Hz, or \"auto\""),
+        (PreparationSettings(trim=-1.0), "trim is -1; give a non-negative number of seconds"),
+        (PreparationSettings(average_periods=0.0), "average_periods is 0; give the length of one period"),
         (PreparationSettings(cutoff=400.0), "at most 225 Hz"),
         (PreparationSettings(derivative="exact"), "unknown derivative 'exact'"),
         (PreparationSettings(velocity="guess"), "unknown velocity 'guess'"),

@@ -10,8 +10,9 @@ import pytest
 from tests.support.sine_logs import ANGULAR_FREQUENCIES, make_sine_log
 from ytheta.errors import InputError
 from ytheta.findings import Severity
-from ytheta.logs.preparing.preparation import PreparationSettings, choose_preparation
+from ytheta.logs.preparing.preparation import choose_preparation
 from ytheta.logs.preparing.prepared_log import prepare_log
+from ytheta.logs.preparing.settings import PreparationSettings
 
 
 def test_each_velocity_is_trusted_or_not() -> None:

@@ -94,12 +94,41 @@ def test_a_dict_has_one_array_per_column_or_per_quantity() -> None:
     assert_same_log(read_log(frames, ARM), ARM_LOG)
     with pytest.raises(InputError, match=r"different numbers of rows \(q1 has 10, t has 150\)"):
         read_log(ARM_COLUMNS | {"q1": np.zeros(10)}, ARM)
-    with pytest.raises(InputError, match="dict contains no rows"):
+    with pytest.raises(InputError, match="dict is empty; it needs the arrays t, q and tau"):
         read_log({}, ARM)
     with pytest.raises(InputError, match="the column 'q1' contains complex128, not numbers; convert it"):
         read_log(ARM_COLUMNS | {"q1": 1j * ARM_COLUMNS["q1"]}, ARM)
     with pytest.raises(InputError, match="'q1' is not an array of numbers"):
         read_log(ARM_COLUMNS | {"q1": [[1.0], [1.0, 2.0]]}, ARM)
+
+
+@pytest.mark.parametrize("dtype", [float, object])
+def test_masked_entries_are_missing_values(dtype: type) -> None:
+    missing = ARM_LOG.q.copy()
+    missing[30, 1] = np.nan
+    columns = {"t": ARM_LOG.t, "tau": ARM_LOG.tau}
+    expected = read_log(columns | {"q": missing}, ARM)
+    masked = np.ma.array(ARM_LOG.q.astype(dtype), mask=np.isnan(missing))
+    assert_same_log(read_log(columns | {"q": masked}, ARM), expected)
+    with pytest.raises(AssertionError):  # the twin
+        assert_same_log(read_log(columns | {"q": masked.data}, ARM), expected)
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        ({"q": None}, "dict: 'q' is None; give an array with one row per sample and one column per joint"),
+        ({"q": "abc"}, "dict: 'q' is a single value of type str; give an array"),
+        ({"q": np.zeros((150, 2, 1))}, "dict: 'q' is an array with 3 dimensions; give an array"),
+        ({"tau": "Nm"}, "dict: 'tau' is a single value of type str"),
+        ({"t": 3.0}, "dict: 't' is a single value of type float; give an array with one time per sample"),
+    ],
+)
+def test_entries_that_are_not_columns_are_described(entry: dict[str, Any], words: str) -> None:
+    columns = {"t": ARM_LOG.t, "q": ARM_LOG.q, "tau": ARM_LOG.tau}
+    with pytest.raises(InputError, match=words):
+        read_log(columns | entry, ARM)
+    assert read_log(columns | {"tau": None, "qd": None}, ARM).tau is None
 
 
 def test_types_of_pandas_columns() -> None:

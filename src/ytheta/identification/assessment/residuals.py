@@ -19,7 +19,7 @@ from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.known_torque import KnownTorque
 from ytheta.identification.equations.motion_sources import Source
 from ytheta.logs.preparing.prepared_log import MotionSamples
-from ytheta.shapes import Float, JointsBySample, PerBase, PerJoint
+from ytheta.shapes import Float, JointsBySample, PerBase, PerJoint, freeze
 
 TRACE_LENGTH = 2000  # approximate number of samples of a trace
 
@@ -46,9 +46,9 @@ class MotionRange:
     acceleration: PerJoint
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TorqueErrors:
-    """Sums over all samples for each joint, and the errors computed from the sums."""
+    """Sums over all samples for each joint, and the errors computed from the sums. The arrays are read-only."""
 
     samples: int
     seconds: float
@@ -61,6 +61,14 @@ class TorqueErrors:
     autocovariance: Float[np.ndarray, "lags joints"]  # sums of r(t) r(t + k) over all t, for lags k
     motion_range: MotionRange
     trace: Trace
+
+    def __post_init__(self) -> None:
+        for name in (*SUMS, "autocovariance"):
+            freeze(getattr(self, name))
+
+    def __repr__(self) -> str:
+        figures = f"{self.relative_percent:.2f} % error, {self.samples} samples, {self.seconds:.4g} s"
+        return f"TorqueErrors({figures}, joints {len(self.counts)})"
 
     @property
     def relative_percent(self) -> float:

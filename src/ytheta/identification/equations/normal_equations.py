@@ -44,12 +44,16 @@ class JointNormalEquations:
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class NormalEquations:
     """Normal equations of all joints; see the module docstring."""
 
     base_count: int
     joints: tuple[JointNormalEquations, ...]
+
+    def __repr__(self) -> str:
+        equations = ", ".join(f"{count:g}" for count in self.counts)
+        return f"NormalEquations({self.base_count} base parameters, equations of each joint: {equations})"
 
     @classmethod
     def empty(cls, layout: RegressorLayout) -> NormalEquations:

@@ -15,12 +15,12 @@ import numpy as np
 
 from ytheta.findings import Finding
 from ytheta.identification.equations.estimation_problem import EstimationProblem
-from ytheta.shapes import BaseByBase, Float, PerBase, PerJoint
+from ytheta.shapes import BaseByBase, Float, PerBase, PerJoint, freeze
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Estimate:
-    """Estimated base parameters and the matrices of their covariance.
+    """Estimated base parameters and the matrices of their covariance. The arrays are read-only.
 
     Attributes
     ----------
@@ -41,6 +41,14 @@ class Estimate:
     unidentified: Float[np.ndarray, "base unidentified"]
     rounds: int = 1
     findings: tuple[Finding, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("beta", "spread", "degrees_of_freedom", "weights", "unidentified"):
+            object.__setattr__(self, name, freeze(getattr(self, name).view()))
+
+    def __repr__(self) -> str:
+        unidentified = self.unidentified.shape[1]
+        return f"Estimate({len(self.beta)} base parameters, {unidentified} unidentified directions)"
 
     def covariance(self, variances: PerJoint) -> BaseByBase:
         """Return the covariance of beta for these noise variances of the joints."""

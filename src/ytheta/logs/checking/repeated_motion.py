@@ -14,7 +14,7 @@ import numpy as np
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
 from ytheta.logs.finding_codes import LogFindingCode
-from ytheta.logs.log import Log
+from ytheta.logs.log import Log, check_is_log
 from ytheta.shapes import Float, Int, SamplesByJoint
 
 GRID_POINTS = 2000  # number of samples to which the longer log is resampled
@@ -27,6 +27,8 @@ MIN_MOTION_SHARE = 0.5
 
 def find_repeated_motion(first: Log, second: Log) -> Finding | None:
     """Return a warning if both logs contain the same motion, possibly shifted in time; otherwise None."""
+    check_is_log(first)
+    check_is_log(second)
     if first.joints != second.joints:
         raise InputError(
             f"{first.source or 'the first log'} and {second.source or 'the second log'} have different joints; "

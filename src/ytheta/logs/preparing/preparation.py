@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
@@ -21,6 +22,7 @@ from ytheta.logs.preparing.filters import MAX_LOWPASS_RATIO, Span, split_into_sp
 from ytheta.logs.preparing.periods import average_periods, check_period, find_period
 from ytheta.logs.preparing.recorded_velocity import choose_velocity_source
 from ytheta.logs.preparing.resample import Grid, choose_grid, drop_held_rows
+from ytheta.logs.preparing.settings import DEFAULT_SETTINGS, PreparationSettings, check_settings
 
 # Number of kept samples per period of the cut-off frequency. The gain of the low-pass at the new Nyquist frequency is
 # then 2e-5.
@@ -28,22 +30,7 @@ SAMPLES_PER_PERIOD = 8.0
 SAMPLES_PER_PIECE = 32768  # pieces are long compared with their margins; a dozen channels need 3 MB
 
 
-@dataclass(frozen=True)
-class PreparationSettings:
-    """How to prepare a log. Frequencies are in Hz and times in seconds; "auto" chooses a value for the log."""
-
-    cutoff: float | str = "auto"
-    derivative: str = "central"  # or "spline"
-    velocity: str | tuple[bool, ...] = "auto"  # "recorded", "position", or one flag per joint: True for recorded
-    decimate: int | str = "auto"  # keep every n-th sample after the low-pass
-    trim: float | str = "auto"  # time trimmed at each end of every segment
-    average_periods: float | str | None = None  # length of one period, or "auto"
-
-
-DEFAULT_SETTINGS = PreparationSettings()
-
-
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Preparation:
     """All decisions about one log.
 
@@ -70,6 +57,10 @@ class Preparation:
     band: float | None
     findings: tuple[Finding, ...]
 
+    def __repr__(self) -> str:
+        name = Path(self.log.source).name or "a log"
+        return f"Preparation({name}: low-pass {float(self.settings.cutoff):.4g} Hz, {self.rate:.4g} samples per second)"
+
     @property
     def rate(self) -> float:
         """Kept samples per second."""
@@ -93,13 +84,13 @@ class Preparation:
 
 def choose_preparation(log: Log, settings: PreparationSettings = DEFAULT_SETTINGS) -> Preparation:
     """Return the preparation of a log: each "auto" in the settings is replaced by a value chosen for this log."""
+    check_settings(settings)
     log, held_findings = drop_held_rows(log)
     grid, grid_findings = choose_grid(log)
     findings = [*held_findings, *grid_findings]
     band: float | None = None
     cutoff = settings.cutoff
     if isinstance(cutoff, str):
-        _require_auto("cutoff", cutoff)
         choice = choose_cutoff(log, grid)
         cutoff, band = choice.cutoff, choice.band
         findings.append(choice.finding)
@@ -107,13 +98,9 @@ def choose_preparation(log: Log, settings: PreparationSettings = DEFAULT_SETTING
     uses_recorded_velocity, velocity_findings = choose_velocity_source(log, grid, differentiator, settings.velocity)
     decimate = settings.decimate
     if isinstance(decimate, str):
-        _require_auto("decimate", decimate)
         decimate = max(1, int(grid.rate / (SAMPLES_PER_PERIOD * cutoff)))
-    if decimate < 1:
-        raise InputError(f"decimate is {decimate}; use 1 to keep every sample, or n to keep every n-th")
     trim = settings.trim
     if isinstance(trim, str):
-        _require_auto("trim", trim)
         trim = differentiator.settling * grid.step
     trimmed_samples = round(trim * grid.rate)
     period = _choose_period(log, grid, settings.average_periods)
@@ -147,7 +134,6 @@ def _make_differentiator(log: Log, kind: str, cutoff: float, rate: float) -> Dif
 
 def _choose_period(log: Log, grid: Grid, period: float | str | None) -> float | None:
     if isinstance(period, str):
-        _require_auto("average_periods", period)
         detected = find_period(log, grid)
         if detected is None:
             raise InputError(f"{log.source or 'log'}: the motion does not repeat itself; turn averaging off")
@@ -155,11 +141,6 @@ def _choose_period(log: Log, grid: Grid, period: float | str | None) -> float | 
     if period is not None:
         check_period(log, grid, period)
     return period
-
-
-def _require_auto(name: str, value: str) -> None:
-    if value != "auto":
-        raise InputError(f'{name} is {value!r}; give a number or "auto"')
 
 
 def _report_kept_samples(log: Log, grid: Grid, trimmed_samples: int, decimate: int) -> Iterator[Finding]:

@@ -21,13 +21,8 @@ from ytheta.findings import Finding
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.drive_directions import DriveDirections
 from ytheta.logs.preparing.filters import Span
-from ytheta.logs.preparing.preparation import (
-    DEFAULT_SETTINGS,
-    SAMPLES_PER_PIECE,
-    Preparation,
-    PreparationSettings,
-    choose_preparation,
-)
+from ytheta.logs.preparing.preparation import SAMPLES_PER_PIECE, Preparation, choose_preparation
+from ytheta.logs.preparing.settings import DEFAULT_SETTINGS, PreparationSettings
 from ytheta.shapes import ChannelsBySample, Float, Int, JointsByGrid, PerSample, SamplesByJoint
 
 

@@ -28,7 +28,7 @@ def assemble_log(table: ColumnTable, robot: Robot, mapping: ColumnMapping, sourc
     if not joints:
         raise InputError(f"robot {robot.name!r} has no actuated coordinates, so it cannot have a log")
     if table.rows == 0:
-        raise InputError(f"{source} contains no rows; record the motion again, or choose another file")
+        raise InputError(f"{source} contains no rows; record the motion again, or choose another log")
     if mapping.matrix is not None and len(mapping.matrix) != len(joints):
         raise InputError(
             f"{mapping.source}, [motor]: 'matrix' has {len(mapping.matrix)} rows, but the robot has {len(joints)} "

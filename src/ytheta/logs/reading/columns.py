@@ -93,6 +93,7 @@ class _ColumnSearch:
         for name in TIME_NAMES:
             if name in self.names:
                 return self.names[name]
+        self._refuse_other(TIME_NAMES, "one time per sample")
         raise InputError(
             f"{self.source} has no time column 't' or 'time'{_suggest('time', self.table.names)}; name it in a mapping "
             "under [columns], or give the sampling rate there: rate = 100.0"
@@ -110,6 +111,7 @@ class _ColumnSearch:
         for word in QUANTITY_NAMES[key]:
             if columns := self._find_by_number(key, word):
                 return columns
+        self._refuse_other(QUANTITY_NAMES[key], "one row per sample and one column per joint", optional=key != "q")
         return ()
 
     def guess_from_count(self) -> LogColumns:
@@ -131,6 +133,12 @@ class _ColumnSearch:
         unused = [name for name in self.table.names if name not in used]
         statement, remedy = describe_missing(key, self.joints, unused)
         return InputError(f"{self.source} has no {statement}; {remedy}")
+
+    def _refuse_other(self, words: Sequence[str], content: str, *, optional: bool = False) -> None:
+        """Raise an error if an entry has one of these names but is not a column; None stands for an optional one."""
+        for name, kind in self.table.others.items():
+            if name.strip().casefold() in words and not (optional and kind == "None"):
+                raise InputError(f"{self.source}: {name!r} is {kind}; give an array with {content}")
 
     def _find_by_joint(self, word: str) -> tuple[str, ...]:
         """Return the columns named after the actuated coordinates; an empty tuple if one is missing."""

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ytheta.errors import InputError
+from ytheta.files.paths import check_path
 from ytheta.files.toml_table import describe_value
 from ytheta.logs.reading.mapping_values import UNITS, Factor, Reference, Section
 from ytheta.shapes import MotorsByJoint
@@ -62,7 +63,12 @@ def read_mapping(source: str | Path | Mapping[str, Any] | ColumnMapping | None) 
         return source
     if isinstance(source, Mapping):
         return _parse_mapping(source, "mapping")
-    path = Path(source)
+    if not isinstance(source, str | Path):
+        raise InputError(
+            f"mapping is a value of type {type(source).__name__}; give a TOML file, or a dict such as "
+            '{"columns": {"q": "angle{}"}}'
+        )
+    path = check_path(source, "the mapping")
     return _parse_mapping(_read_toml(path), str(path))
 
 

@@ -34,17 +34,24 @@ def is_frame(value: object) -> bool:
 def read_arrays(arrays: Mapping[Any, Any], source: str) -> ColumnTable:
     """Return the table of a dict of arrays; ``source`` names it in error messages."""
     columns: dict[str, PerSample] = {}
+    others: dict[str, str] = {}
     for name, values in arrays.items():
         array = _to_array(values, str(name), source)
         if array.ndim == 1:
             columns[str(name)] = array
         elif array.ndim == 2:
             columns |= {f"{name}{k + 1}": array[:, k] for k in range(array.shape[1])}
+        elif array.ndim == 0:
+            others[str(name)] = "None" if values is None else f"a single value of type {type(values).__name__}"
+        else:
+            others[str(name)] = f"an array with {array.ndim} dimensions"
     lengths = {len(column): name for name, column in reversed(columns.items())}
     if len(lengths) > 1:
         shown = ", ".join(f"{name} has {length}" for length, name in sorted(lengths.items()))
         raise InputError(f"{source}: the arrays have different numbers of rows ({shown}); store one row per sample")
-    return ColumnTable(columns, next(iter(lengths), 0))
+    if not arrays:
+        raise InputError(f"{source} is empty; it needs the arrays t, q and tau, with one row per sample")
+    return ColumnTable(columns, next(iter(lengths), 0), others=others)
 
 
 def read_frame(frame: Any, source: str) -> ColumnTable:
@@ -104,6 +111,10 @@ def _to_array(values: Any, name: str, source: str) -> Shaped[np.ndarray, "..."]:
         values = np.column_stack([column[:] for column in read_frame(values, f"{source}[{name!r}]").columns.values()])
     elif hasattr(values, "to_numpy"):  # a Series
         values = FrameColumn(values, name, source)[:]
+    elif isinstance(values, np.ma.MaskedArray):  # masked entries are missing values
+        is_numeric, mask = values.dtype.kind in NUMBERS, np.ma.getmaskarray(values)
+        values = values.data.astype(np.float64 if is_numeric else object)
+        values[mask] = None  # NaN in an array of numbers
     try:
         array = np.asarray(values)
     except (TypeError, ValueError):

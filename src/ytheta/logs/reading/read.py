@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ytheta.errors import InputError, suggest_names
+from ytheta.files.paths import check_path
 from ytheta.findings import Severity
 from ytheta.logs.checking.check import check_joints, check_log, refuse_findings
 from ytheta.logs.log import Log
@@ -105,7 +106,7 @@ def _check_read_log(log: Log, robot: Robot, mapping: MappingInput, *, strict: bo
 
 def _read_columns(source: LogInput, robot: Robot, mapping: ColumnMapping, name: str) -> ColumnTable:
     if isinstance(source, str | Path):
-        return _read_file(Path(source), robot, mapping)
+        return _read_file(check_path(source, "the log"), robot, mapping)
     if mapping.skip:
         raise InputError(f"{mapping.source}: 'skip' is for text files, but {name} is not one; use 'rows'")
     return read_arrays(source, name) if isinstance(source, Mapping) else read_frame(source, name)

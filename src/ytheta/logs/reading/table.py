@@ -6,7 +6,7 @@ A column is an array, or an object that reads a slice of rows on demand.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 from ytheta.findings import Finding
@@ -24,7 +24,8 @@ class Column(Protocol):
 class ColumnTable:
     """Named columns of equal length; if the file has no header, the columns are called 0, 1, 2, …
 
-    ``repeated`` contains the names that several columns have; such a column is refused if it is needed.
+    ``repeated`` contains the names that several columns have; such a column is refused if it is needed. ``others``
+    contains the entries of a dict that are not columns, and what they are instead, such as "a text".
     """
 
     columns: Mapping[str, Column]
@@ -32,6 +33,7 @@ class ColumnTable:
     has_header: bool = True
     findings: tuple[Finding, ...] = ()
     repeated: frozenset[str] = frozenset()
+    others: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ytheta.findings import Finding, Severity
 from ytheta.identification.assessment.excitation import MAX_RELATIVE_STD, MAX_TORQUE_SHARE, Certainty
-from ytheta.logs.preparing.preparation import PreparationSettings
+from ytheta.logs.preparing.settings import PreparationSettings
 from ytheta.report.identification.statistics import (
     compute_relative_autocorrelation,
     count_parameters,

@@ -12,12 +12,13 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import tomlkit
 
 import ytheta
+from ytheta.display import Displayed
 from ytheta.errors import InputError, suggest_names
 from ytheta.files.atomic import check_writable, write_atomically
 from ytheta.files.paths import check_path
@@ -38,7 +39,7 @@ RELATIVE_TOLERANCE = 1e-8
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Model:
+class Model(Displayed):
     """The content of a model file.
 
     Attributes
@@ -49,6 +50,8 @@ class Model:
     covariance  their covariance
     table       the complete table ``[identification]``, whose keys docs/identify.md describes
     """
+
+    subject: ClassVar[str] = "model"
 
     robot: Robot
     names: tuple[str, ...]

@@ -65,6 +65,8 @@ class TorqueErrors:
     def __post_init__(self) -> None:
         for name in (*SUMS, "autocovariance"):
             freeze(getattr(self, name))
+        for values in (*vars(self.motion_range).values(), *vars(self.trace).values()):
+            freeze(values)
 
     def __repr__(self) -> str:
         figures = f"{self.relative_percent:.2f} % error, {self.samples} samples, {self.seconds:.4g} s"

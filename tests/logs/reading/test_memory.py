@@ -108,7 +108,7 @@ def test_masked_entries_are_missing_values(dtype: type) -> None:
     missing[30, 1] = np.nan
     columns = {"t": ARM_LOG.t, "tau": ARM_LOG.tau}
     expected = read_log(columns | {"q": missing}, ARM)
-    masked = np.ma.array(ARM_LOG.q.astype(dtype), mask=np.isnan(missing))
+    masked: Any = np.ma.array(ARM_LOG.q.astype(dtype), mask=np.isnan(missing))
     assert_same_log(read_log(columns | {"q": masked}, ARM), expected)
     with pytest.raises(AssertionError):  # the twin
         assert_same_log(read_log(columns | {"q": masked.data}, ARM), expected)

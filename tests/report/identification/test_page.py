@@ -89,10 +89,10 @@ def test_the_file_is_written_as_a_whole_or_not_at_all(identification: Identifica
     assert path.stat().st_size < 3_000_000
     with pytest.raises(InputError, match="cannot be written"):
         write_identification_report(identification, tmp_path / "nowhere" / "arm.html")
-    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder.html").mkdir()
     with pytest.raises(InputError, match="is a folder"):
-        write_identification_report(identification, tmp_path / "folder")
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["arm.html", "folder"]
+        write_identification_report(identification, tmp_path / "folder.html")
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["arm.html", "folder.html"]
 
 
 @pytest.mark.parametrize("library", ["jinja2", "plotly.offline"])

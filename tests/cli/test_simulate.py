@@ -234,3 +234,26 @@ def test_the_number_of_substeps_can_be_set() -> None:
     assert ytheta(*arguments, "--substeps", "1").stdout == ytheta(*arguments).stdout
     assert ytheta(*arguments, "--substeps", "2").stdout != ytheta(*arguments).stdout
     assert "0 substeps per control period; give at least 1" in refused(*arguments, "--substeps", "0")
+
+
+def test_sensor_errors_may_differ_between_joints() -> None:
+    run = ("simulate", "lu-two-link", "--controller", "computed-torque", "--seconds", "0.1", "--json")
+    both, first = (
+        json.loads(ytheta(*run, "--sensor", f"q.noise={value}").stdout)["tracking_rms"]
+        for value in ("1e-2,1e-2", "1e-2,0")
+    )
+    assert both == json.loads(ytheta(*run, "--sensor", "q.noise=1e-2").stdout)["tracking_rms"]
+    assert first != both
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("--gain", "x", "--gain 'x' has no value; write NAME=NUMBER"),
+        ("--sensor", "q.noise", "--sensor 'q.noise' has no value; write READING.ERROR=NUMBER"),
+        ("--leakage", "-1", "leakage is -1; give a rate above 0"),
+        ("--dead-zone", "-1", "dead_zone is -1; give a width above 0"),
+    ],
+)
+def test_wrong_settings_get_a_sentence_with_their_own_name(option: str, value: str, message: str) -> None:
+    assert message in refused("simulate", "lu-two-link", option, value)

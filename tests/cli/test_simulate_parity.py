@@ -132,7 +132,7 @@ def test_another_seed_gives_other_numbers(name: str) -> None:
 def test_a_log_is_the_same_reference(tmp_path: Path) -> None:
     robot = yt.load("lu-puma4")
     path = tmp_path / "first.csv"
-    assert yt.simulate(robot, "computed-torque", seconds=0.5).save(path) == (path,)
+    assert yt.simulate(robot, "computed-torque", seconds=0.5).save(path) == path
     data = run_command("lu-puma4", "--reference", str(path))
     log = yt.read_log(path, robot)
     for reference in (path, str(path), log, yt.reference_from_log(log)):
@@ -157,6 +157,7 @@ def test_logs_of_command_and_function_are_equal(tmp_path: Path) -> None:
     assert result.returncode == 0, result.stderr
     simulation = yt.simulate(yt.load("lu-two-link"), seconds=0.2, runs=2, variation=yt.Variation(spread=10.0), every=1)
     paths = simulation.save(tmp_path / "python-{run}.csv")
+    assert isinstance(paths, tuple)
     assert [path.name for path in paths] == ["python-0.csv", "python-1.csv"]
     texts = [path.read_text() for path in paths]
     assert texts == [(tmp_path / f"command-{run}.csv").read_text() for run in range(2)]

@@ -138,3 +138,18 @@ def test_the_package_lists_its_names_without_importing_them() -> None:
         "print('numpy' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "False"
+
+
+def test_torque_limits_may_be_given_as_numbers() -> None:
+    robot = yt.load("ur10")
+    motion = yt.default_reference(robot, 1.0)(np.linspace(0.0, 1.0, 50))
+
+    def find_limits(limits: Any) -> list[float] | None:
+        settings = control.ControllerSettings("computed-torque", torque_limits=limits)
+        law = control.create_controller(settings, robot, motion=motion)
+        return None if law.max_torque is None else law.max_torque.tolist()
+
+    assert find_limits(5.0) == [5.0] * 6
+    assert find_limits([1.0, 2.0, 3.0, 4.0, 5.0, 6.0]) == [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
+    assert find_limits(True) == [limits.effort for limits in robot.actuated_limits]
+    assert find_limits(False) is None

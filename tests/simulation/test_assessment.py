@@ -48,11 +48,14 @@ def test_runs_that_diverge_have_no_log(tmp_path: Path) -> None:
     assert last.fields == {"runs": [1], "t": [0.25]}
     assert last.text == "run 1 diverged at t = 0.25 s; choose smaller gains or a higher rate"
     paths = simulation.save(tmp_path / "log-{run}.csv")
+    assert isinstance(paths, tuple)
     assert [path.name for path in paths] == ["log-0.csv", "log-2.csv"] == sorted(p.name for p in tmp_path.iterdir())
     for path, run in zip(paths, (0, 2), strict=True):
         np.testing.assert_allclose(yt.read_log(path, PUMA).q, simulation.runs.read_q[run], rtol=0.0, atol=1e-12)
     first = replace(finished, runs=replace(runs, diverged_at=np.array([0.25, 0.5, np.inf])))
-    assert first.save(tmp_path / "first.csv") == ()
+    with pytest.raises(InputError, match=r"first.csv is not written: run 0 diverged at t = 0.25 s and has no log"):
+        first.save(tmp_path / "first.csv")
+    assert first.save_finished(tmp_path / "first.csv") == ()
     assert not (tmp_path / "first.csv").exists()
     assert find(first, SimulationFindingCode.NO_LOG) == ["runs 0, 1 diverged; their logs are not written"]
 
@@ -73,4 +76,6 @@ def test_logs_that_cannot_be_written_are_refused(tmp_path: Path) -> None:
     many = yt.simulate(PUMA, "computed-torque", seconds=0.01, runs=101)
     with pytest.raises(InputError, match="write at most 100 logs"):
         many.save(tmp_path / "log-{run}.csv")
-    assert len(many.save(tmp_path / "log.csv")) == 1
+    assert many.save(tmp_path / "log.csv") == tmp_path / "log.csv"
+    with pytest.raises(InputError, match=r"z-\{x\}.csv: \{x\} means nothing here; write \{run\}"):
+        many.save(tmp_path / "z-{x}.csv")

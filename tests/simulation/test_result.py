@@ -93,3 +93,20 @@ def test_the_lyapunov_function_uses_the_gains_of_each_run() -> None:
     )
     assert simulation.lyapunov(1)[k] == pytest.approx(run_law.lyapunov(*arguments), rel=1e-9)
     assert abs(law.lyapunov(*arguments) / run_law.lyapunov(*arguments) - 1.0) > 1e-3  # the twin
+
+
+def test_a_run_that_diverged_has_no_errors() -> None:
+    settings = yt.control.ControllerSettings(gains={"convergence": 1e6})
+    simulation = yt.simulate(yt.load("lu-two-link"), settings, seconds=0.2)
+    assert not simulation.finished.any()
+    for values in (simulation.tracking_rms, simulation.parameter_error, simulation.last_rms):
+        assert np.isnan(values).all()
+    assert np.isfinite(simulation.runs.rms).all()  # the twin: what was recorded until then
+
+
+def test_the_long_table_is_available_in_python() -> None:
+    simulation = yt.simulate(yt.load("ur10"), seconds=0.05)
+    assert "all 36: --verbose, or simulation.to_text(verbose=True) in Python" in " ".join(str(simulation).split())
+    names = simulation.controller.unknowns.base.names  # type: ignore[union-attr]
+    assert all(name in simulation.to_text(verbose=True) for name in names)
+    assert not all(name in simulation.to_text() for name in names)

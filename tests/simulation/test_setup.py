@@ -152,3 +152,12 @@ def test_invalid_arguments_are_rejected(arguments: dict[str, Any], words: str) -
 def test_a_law_for_another_robot_is_rejected() -> None:
     with pytest.raises(InputError, match="created for a robot with other links"):
         yt.simulate(TWO_LINK, make_slotine_li(PUMA, LEARN), seconds=0.1, reference=swing(TWO_LINK))
+
+
+@pytest.mark.parametrize("rate", [1000.0, 500.0, 300.0, 100.0])
+@pytest.mark.parametrize("seconds", [None, 0.499])
+def test_a_logged_reference_is_followed_to_its_last_whole_period(rate: float, seconds: float | None) -> None:
+    t = 1e-3 * np.arange(500)  # up to 0.499 s
+    reference = yt.LoggedReference(t, yt.default_reference(PUMA, 0.499)(t)[0])
+    simulation = yt.simulate(PUMA, "computed-torque", reference=reference, rate=rate, seconds=seconds)
+    assert simulation.runs.seconds == pytest.approx(np.floor(0.499 * rate + 1e-6) / rate, abs=1e-9)

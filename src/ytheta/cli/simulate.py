@@ -141,7 +141,7 @@ def simulate(
         )
     _print_findings(simulation, with_logs=output is not None, verbose=verbose)
     if output is not None:
-        for path in simulation.save(output):
+        for path in simulation.save_finished(output):
             print_note(f"wrote {path}")
     if report is not None:
         print_note(f"wrote {simulation.report(report)}")
@@ -167,9 +167,9 @@ def _check_logs(output: str | None, runs: int, inputs: tuple[str | None, ...]) -
 
 def _choose_every(every: int | None, output: str | None) -> int | None:
     """Return the recording interval: if every run has a log, the logs contain all instants unless ``every`` is set."""
-    from ytheta.simulation.log_files import RUN_FIELD
+    from ytheta.simulation.log_files import names_every_run
 
-    return 1 if every is None and output is not None and RUN_FIELD in output else every
+    return 1 if every is None and output is not None and names_every_run(output) else every
 
 
 def _print_findings(simulation: yt.Simulation, *, with_logs: bool, verbose: bool) -> None:

@@ -101,7 +101,8 @@ SensorErrors = Annotated[
         "--sensor",
         metavar="READING.ERROR=VALUE",
         help="Set a sensor error, such as q.noise=1e-4. Readings are q, qd, qdd and tau. Errors are noise, bias, scale "
-        "(0.01 is 1 % too large), step (quantization) and delay (s). May be given several times.",
+        "(0.01 is 1 % too large), step (quantization) and delay (s), each one number, or one per joint, such as "
+        "q.noise=1e-4,2e-4. May be given several times.",
     ),
 ]
 Grasp = Annotated[
@@ -147,9 +148,12 @@ def parse_sensors(texts: Sequence[str] | None) -> yt.Sensors | None:
     """Parse sensor errors such as ``q.noise=1e-4``; return None if there are none."""
     if not texts:
         return None
-    errors: dict[str, dict[str, float]] = {}
+    import numpy as np
+
+    errors: dict[str, dict[str, Any]] = {}
+    form = "READING.ERROR=NUMBER such as q.noise=1e-4, or one number per joint"
     for text in texts:
-        name, _, value = (piece.strip() for piece in text.partition("="))
+        name, value = _split_setting("--sensor", text, form)
         quantity, _, error = name.partition(".")
         if quantity not in SENSOR_QUANTITIES or error not in SENSOR_ERRORS:
             raise InputError(
@@ -158,22 +162,20 @@ def parse_sensors(texts: Sequence[str] | None) -> yt.Sensors | None:
             )
         if error in errors.setdefault(quantity, {}):
             raise InputError(f"--sensor {text!r}: {name!r} was already given; keep one of the two")
-        errors[quantity][error] = _parse_number(
-            value, f"--sensor {text!r}", "READING.ERROR=NUMBER such as q.noise=1e-4"
-        )
+        numbers = _parse_numbers(value, f"--sensor {text!r}", form)
+        errors[quantity][error] = np.array(numbers) if isinstance(numbers, list) else numbers
     return yt.Sensors(**{quantity: yt.Sensor(**sizes) for quantity, sizes in errors.items()})
 
 
 def parse_gains(texts: Sequence[str] | None) -> dict[str, Any]:
     """Parse gains such as ``damping=35`` or ``damping=35,20,5``."""
     gains: dict[str, Any] = {}
+    form = "NAME=NUMBER, or one number per joint, such as damping=35,20,5"
     for text in texts or ():
-        name, _, value = (piece.strip() for piece in text.partition("="))
-        form = "NAME=NUMBER, or one number per joint, such as damping=35,20,5"
-        numbers = [_parse_number(piece, f"--gain {text!r}", form) for piece in value.split(",")]
+        name, value = _split_setting("--gain", text, form)
         if name in gains:
             raise InputError(f"--gain {text!r}: {name!r} was already given; keep one of the two")
-        gains[name] = numbers[0] if len(numbers) == 1 else numbers
+        gains[name] = _parse_numbers(value, f"--gain {text!r}", form)
     return gains
 
 
@@ -185,6 +187,20 @@ def parse_grasp(text: str | None) -> yt.Grasp | None:
     form = "KILOGRAMS@SECONDS such as 2.5@4"
     kilograms, seconds = (_parse_number(piece, f"--grasp {text!r}", form) for piece in (mass, t if at else "0"))
     return yt.grasp(kilograms, seconds)
+
+
+def _split_setting(option: str, text: str, form: str) -> tuple[str, str]:
+    """Return the name and the value of a setting such as ``damping=35``."""
+    name, _, value = (piece.strip() for piece in text.partition("="))
+    if not name or not value:
+        raise InputError(f"{option} {text!r} has no {'value' if name else 'name'}; write {form}")
+    return name, value
+
+
+def _parse_numbers(text: str, option: str, form: str) -> float | list[float]:
+    """Return one number, or a list of the numbers between commas."""
+    numbers = [_parse_number(piece, option, form) for piece in text.split(",")]
+    return numbers[0] if len(numbers) == 1 else numbers
 
 
 def _parse_number(text: str, option: str, form: str) -> float:

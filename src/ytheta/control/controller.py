@@ -41,15 +41,17 @@ class State:
 
     Attributes
     ----------
-    t           time of the last step, s
+    t           time of the last step, or of the start before the first step, in s
     x           estimate of the unknown parameters, followed by the states of the adaptation law
     warm_start  all coordinates of a robot with loops at the last step, from which the next step closes the loops; None
                 before the first step, and for a robot without loops
+    stepped     whether a step has been made
     """
 
     t: float
     x: PerState
     warm_start: PerCoordinate | None = None
+    stepped: bool = False
 
 
 @runtime_checkable
@@ -90,7 +92,7 @@ class Controller(Protocol):
     def step(
         self, state: State, t: float, q: PerJoint, qd: PerJoint, reference: Reference, qdd: PerJoint | None = None
     ) -> tuple[PerJoint, State]:
-        """Return the torque to apply from time t on, and the state at time t."""
+        """Return the torque to apply from time t on, and the state at time t; t is the time, not a time step."""
 
     def lyapunov(self, state: State, q: PerJoint, qd: PerJoint, reference: Reference, truth: PerUnknown) -> float:
         """Return the Lyapunov function of the law's stability proof, for known true parameters."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ytheta.arguments import check_kind
 from ytheta.control.adaptation.adaptation import Adaptation
 from ytheta.control.adaptation.dead_zone import DeadZone
 from ytheta.control.adaptation.gradient import Gradient
@@ -25,7 +26,7 @@ from ytheta.errors import InputError, UnknownNameError, suggest_names
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identifiability.registry import base_parameters
 from ytheta.robot.parameters import FRICTION_PARAMETERS, select_parameters
-from ytheta.robot.robot import Robot
+from ytheta.robot.robot import Robot, check_is_robot
 
 
 def create_controller(
@@ -43,9 +44,11 @@ def create_controller(
     ``robot``; it may have other parameter values.
     """
     settings = ControllerSettings(controller) if isinstance(controller, str) else controller
+    check_kind("controller", settings, ControllerSettings, "the name of a control law, or ControllerSettings(…)")
+    check_is_robot(robot)
     law = find_controller(settings.name)
-    limits = _get_torque_limits(robot) if settings.torque_limits else None
-    fields: dict[str, Any] = {} if limits is None else {"torque_limits": limits}
+    limits = _get_torque_limits(robot) if settings.torque_limits is True else settings.torque_limits
+    fields: dict[str, Any] = {} if limits is None or limits is False else {"torque_limits": limits}
     if not issubclass(law, AdaptiveLaw):
         _check_no_adaptation(settings)
         fields |= suggest_gains(settings.name, robot, motion=motion, rate=rate)

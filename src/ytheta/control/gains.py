@@ -20,6 +20,7 @@ Gain: TypeAlias = float | Sequence[float] | Sequence[Sequence[float]] | np.ndarr
 
 SYMMETRY_TOLERANCE = 1e-9  # largest entry of G - Gᵀ, relative to the largest entry of G; allows for rounding errors
 PER_COORDINATE = "actuated coordinate"
+MAX_NUMBERS = 4  # numbers of a gain in ``repr``
 
 
 class GainShape(Enum):
@@ -91,7 +92,27 @@ def describe_gain(gain: Any) -> str:
         G = np.asarray(gain, dtype=float)
     except (TypeError, ValueError):
         return repr(gain)
-    return f"{float(G):g}" if not G.ndim else f"<{' x '.join(map(str, G.shape))} numbers>"
+    if not G.ndim:
+        return f"{float(G):g}"
+    diagonal = G if G.ndim == 1 else G.diagonal() if G.ndim == 2 else np.zeros(0)
+    if not len(diagonal) or (G.ndim == 2 and np.count_nonzero(G - np.diag(diagonal))):
+        return f"<{' x '.join(map(str, G.shape))} numbers>"
+    if np.ptp(diagonal) == 0.0:
+        return f"{diagonal[0]:g}"
+    listed = ", ".join(f"{value:.3g}" for value in diagonal[:MAX_NUMBERS])
+    return f"[{listed}{', …' if len(diagonal) > MAX_NUMBERS else ''}]"
+
+
+def list_gain(gain: Gain, names: Sequence[str]) -> list[str]:
+    """Return a gain in full, as lines for ``str``: one number, one number after each name, or the rows of a matrix."""
+    G = np.asarray(gain, dtype=float)
+    if G.ndim == 2 and not np.count_nonzero(G - np.diag(G.diagonal())):
+        G = G.diagonal()
+    if not G.ndim or (G.ndim == 1 and np.ptp(G) == 0.0):
+        return [f"{G.flat[0]:.4g}"]
+    width = max(map(len, names), default=0)
+    rows = [f"{value:.4g}" for value in G] if G.ndim == 1 else ["  ".join(f"{v:10.4g}" for v in row) for row in G]
+    return [f"{name:{width}}  {row}" for name, row in zip(names, rows, strict=True)]
 
 
 def multiply(G: Shaped[np.ndarray, "size size"], vector: Shaped[np.ndarray, "size"]) -> Shaped[np.ndarray, "size"]:
@@ -111,9 +132,11 @@ def compute_quadratic_form(G: Shaped[np.ndarray, "size size"], vector: Shaped[np
 
 def _to_array(name: str, gain: Any) -> np.ndarray:
     try:
-        G = np.asarray(gain, dtype=float)
+        G = np.asarray(np.nan if gain is None or isinstance(gain, str) else gain, dtype=float)
     except (TypeError, ValueError):
-        raise InputError(f"{name} is {gain!r}; give a number, a vector or a matrix") from None
+        G = np.array(np.nan)
+    if not G.ndim and np.isnan(G):
+        raise InputError(f"{name} is {gain!r}; give a number, a vector or a matrix")
     if not np.isfinite(G).all():
         raise InputError(f"{name} has an entry that is not finite")
     return G

@@ -5,10 +5,11 @@ This module is imported for the help of the command line, so it does not import 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ytheta.arguments import check_kind, check_number, is_positive
 from ytheta.errors import InputError
 
 if TYPE_CHECKING:
@@ -32,7 +33,8 @@ class ControllerSettings:
     friction       kinds of friction of all joints that are adapted, too: ``"viscous"``, ``"coulomb"``, ``"offset"``
     leakage        rate in 1/s at which estimates return to the values of the description; None for no leakage
     dead_zone      adaptation stops if the error is smaller than this width, in rad/s or m/s; None for no dead zone
-    torque_limits  whether the torque limits of the description are enforced
+    torque_limits  True for the torque limits of the description, False for none, or limits of your own in Nm or N:
+                   one number, or one per joint
     """
 
     name: str = DEFAULT_CONTROLLER
@@ -42,11 +44,24 @@ class ControllerSettings:
     friction: Sequence[str] = ()
     leakage: float | None = None
     dead_zone: float | None = None
-    torque_limits: bool = True
+    torque_limits: bool | Gain = True
 
     def __post_init__(self) -> None:
+        check_kind("name", self.name, str, "the name of a control law, such as 'slotine-li'")
+        check_kind("gains", self.gains, Mapping, "a dictionary, such as {'damping': 35.0}")
+        check_kind("adaptation", self.adaptation, str, f"one of {', '.join(map(repr, ADAPTATIONS))}")
+        if self.leakage is not None:
+            check_number("leakage", self.leakage, "a rate above 0 in 1/s, or None", allow=is_positive)
+        if isinstance(self.dead_zone, int | float | str):  # a width for each joint is checked by the dead zone
+            check_number("dead_zone", self.dead_zone, "a width above 0 in rad/s or m/s, or None", allow=is_positive)
+        if self.torque_limits is None or isinstance(self.torque_limits, str):
+            raise InputError(
+                f"torque_limits is {self.torque_limits!r}; give True for the limits of the description, False for "
+                "none, or numbers in Nm or N"
+            )
         for name in ("learn", "friction"):
             words = getattr(self, name)
             if isinstance(words, str):
                 raise InputError(f"{name} is a list of names, such as ({words!r},), not a single string")
+            check_kind(name, words, Iterable, "a list of names")
             object.__setattr__(self, name, tuple(words))

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import NoneType
 
 import numpy as np
 
+from ytheta.arguments import check_kind, check_number, is_not_negative, is_positive
 from ytheta.conventions import LINK_PARAMETERS, parameter_name
 from ytheta.errors import InputError
 from ytheta.robot.frame import IDENTITY, Frame
@@ -32,11 +34,11 @@ class ParameterChange:
     values: Mapping[str, float]
 
     def __post_init__(self) -> None:
-        if not (self.t >= 0.0 and math.isfinite(self.t)):
-            raise InputError(f"the time of a parameter change is {self.t} s; give a time of 0 or later")
+        check_number("the time of a parameter change", self.t, "a number of seconds, 0 or later", allow=is_not_negative)
+        form = "a dictionary of names and new values, such as {'link3.m': 1.5}"
+        check_kind("values of a parameter change", self.values, Mapping, form)
         for name, value in self.values.items():
-            if not math.isfinite(value):
-                raise InputError(f"the new value of {name!r} is {value}; give a finite number")
+            check_number(f"the new value of {name!r}", value, "a finite number")
 
     def find_instant(self, period: float) -> int:
         """Return the index of the control instant at which the change takes effect."""
@@ -79,22 +81,20 @@ class Grasp:
 
 
 def grasp(
-    load: float | Inertia, t: float = 0.0, *, on: str | None = None, frame: Frame = IDENTITY, name: str = GRASPED
+    load: float | Inertia, t: float = 0.0, *, on: str | None = None, frame: Frame | None = None, name: str = GRASPED
 ) -> Grasp:
     """Return a load for the argument ``grasp`` of ``simulate``: the robot grasps the load at time t (s).
 
     ``load`` is the mass of a point load in kg, or an inertia. ``on`` is the link that grasps the load, by default the
-    last one; ``frame`` is the pose of the load in the frame of this link.
+    last one; ``frame`` is the pose of the load in the frame of this link, by default at its origin.
     """
-    if isinstance(load, Inertia):
-        inertia, mass = load, load.mass
-    else:
-        inertia, mass = Inertia((load, *([0.0] * 9))), load
-    if not (mass > 0.0 and math.isfinite(mass)):
-        raise InputError(f"the mass of a grasped load is {mass:g} kg; give a positive number")
-    if not (t >= 0.0 and math.isfinite(t)):
-        raise InputError(f"a load is grasped at {t:g} s; give a time of 0 or later")
-    return Grasp(inertia, t, on, frame, name)
+    mass = load.mass if isinstance(load, Inertia) else load
+    mass = check_number("the mass of a grasped load", mass, "a positive number of kg", allow=is_positive)
+    check_number("the time at which a load is grasped", t, "a number of seconds, 0 or later", allow=is_not_negative)
+    check_kind("on", on, (str, NoneType), "the name of a link")
+    check_kind("frame", frame, (Frame, NoneType), "a Frame")
+    inertia = load if isinstance(load, Inertia) else Inertia((mass, *([0.0] * 9)))
+    return Grasp(inertia, t, on, IDENTITY if frame is None else frame, name)
 
 
 def sort_changes(changes: Sequence[ParameterChange], period: float, steps: int) -> list[ParameterChange]:

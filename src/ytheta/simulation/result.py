@@ -10,15 +10,16 @@ from typing import ClassVar
 import numpy as np
 
 from ytheta.control.laws.law import Law
-from ytheta.display import Reported
+from ytheta.display import Reported, load_report_function
 from ytheta.dynamics.kernels import AnyKernel
+from ytheta.errors import InputError
 from ytheta.findings import Finding
 from ytheta.logs.log import Log
 from ytheta.logs.write import write_log
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, Shaped
 from ytheta.simulation.assessment import assess_simulation
-from ytheta.simulation.log_files import list_log_paths
+from ytheta.simulation.log_files import list_log_paths, names_every_run
 from ytheta.simulation.parameter_changes import ParameterChange
 from ytheta.simulation.references.reference import SampledReference
 from ytheta.simulation.runs import Runs
@@ -95,14 +96,14 @@ class Simulation(Reported):
 
     @property
     def tracking_rms(self) -> Float[np.ndarray, "runs"]:
-        """RMS tracking error of each run, for all instants and joints together, in rad or m."""
+        """RMS tracking error of each run, for all instants and joints together, in rad or m; NaN if it diverged."""
         return self.runs.tracking_rms
 
     @cached_property
     def last_rms(self) -> Float[np.ndarray, "runs joints"]:
-        """RMS tracking error of each run and joint in the last fifth of the time, in rad or m."""
+        """RMS tracking error of each run and joint in the last fifth of the time, in rad or m; NaN if it diverged."""
         is_final = self.runs.t >= min((1.0 - FINAL_SHARE) * self.runs.seconds, self.runs.t[-1])
-        return np.sqrt(np.mean(self.tracking_error[:, is_final] ** 2, axis=1))
+        return np.where(self.finished[:, None], np.sqrt(np.mean(self.tracking_error[:, is_final] ** 2, axis=1)), np.nan)
 
     @property
     def tracking_error(self) -> Float[np.ndarray, "runs instants joints"]:
@@ -131,8 +132,11 @@ class Simulation(Reported):
 
     @property
     def parameter_error(self) -> Float[np.ndarray, "runs"]:
-        """|estimate - truth| / |truth| of each run at the end; NaN if there are no true values, or if all are 0."""
-        return _compute_relative_error(self.estimate, self.truth)
+        """|estimate - truth| / |truth| of each run at the end.
+
+        It is NaN for a run that diverged, and if there are no true values or all are 0.
+        """
+        return np.where(self.finished, _compute_relative_error(self.estimate, self.truth), np.nan)
 
     @property
     def initial_parameter_error(self) -> Float[np.ndarray, "runs"]:
@@ -143,6 +147,7 @@ class Simulation(Reported):
 
     def truth_of(self, run: int) -> Float[np.ndarray, "instants unknown"]:
         """Return the true values of the unknown parameters of a run at the recorded instants."""
+        self.runs.check_run(run)
         truth = np.empty((len(self.runs.t), len(self.unknown_names)))
         for start in sorted({0.0, *(self._find_start_time(change) for change in self.parameter_changes)}):
             theta = self._compute_theta(start, slice(run, run + 1))
@@ -151,6 +156,7 @@ class Simulation(Reported):
 
     def lyapunov(self, run: int) -> Float[np.ndarray, "instants"]:
         """Return the controller's Lyapunov function at the recorded instants, with the true values of each instant."""
+        self.runs.check_run(run)
         reference = (self.reference.q, self.reference.qd, self.reference.qdd)
         factors = []
         if self.gains is not None:
@@ -162,14 +168,30 @@ class Simulation(Reported):
         """Return the readings of a run as a log; a run that diverged has no log."""
         return self.runs.log(run)
 
-    def save(self, path: str | Path) -> tuple[Path, ...]:
-        """Write the log of the first run, or of every run if the name contains ``{run}``; return the paths written.
+    def save(self, path: str | Path) -> Path | tuple[Path, ...]:
+        """Write the log of the first run and return its path.
 
-        The extension .csv, .parquet or .npz selects the format. Runs that diverged have no log and are not written, as
-        a finding with the code "no log" says.
+        If the name contains ``{run}``, as ``"log-{run}.csv"`` does, write the log of every run that did not diverge,
+        and return a tuple of paths. The extension .csv, .parquet or .npz selects the format. If the first run diverged,
+        or with ``{run}`` every run, there is nothing to write and an error says so.
         """
+        written = self.save_finished(path)
+        if not written:
+            raise InputError(
+                f"{path} is not written: run 0 diverged at t = {self.runs.diverged_at[0]:.4g} s and has no log; choose "
+                "smaller gains or a higher rate"
+            )
+        return written if names_every_run(path) else written[0]
+
+    def save_finished(self, path: str | Path) -> tuple[Path, ...]:
+        """Write logs as ``save`` does and return their paths; there may be none, as findings about logs say."""
         paths = list_log_paths(path, len(self))
         return tuple(write_log(self.log(run), each) for run, each in enumerate(paths) if self.finished[run])
+
+    def to_text(self, *, width: int = 120, verbose: bool = False) -> str:
+        """Return the tables of the command as text of this width; with ``verbose``, all parameters are listed."""
+        text: str = load_report_function(self.subject, "text", "simulation_text")(self, width=width, verbose=verbose)
+        return text
 
     @cached_property
     def _lyapunov(self) -> AnyKernel:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ytheta.arguments import check_count
 from ytheta.errors import InputError
 from ytheta.logs.log import Log
 from ytheta.shapes import Float, RunsByInstantByJoint, Shaped
@@ -30,7 +31,7 @@ class Runs:
                              constant during a period acts half a period late on average
     final_q, final_qd, final_controller_state
                              the state at the end
-    rms                      RMS tracking error of each joint at all control instants
+    rms                      RMS tracking error of each joint at all control instants, or those before it diverged
     diverged_at              time (s) at which a run diverged, or infinity. At later instants, a diverged run keeps its
                              last state within the bounds
     reason                   error message of the controller in the run that diverged first
@@ -67,8 +68,8 @@ class Runs:
 
     @property
     def tracking_rms(self) -> Float[np.ndarray, "runs"]:
-        """RMS tracking error of each run, for all joints and all control instants before the run diverged."""
-        return np.sqrt(np.mean(self.rms**2, axis=1))
+        """RMS tracking error of each run, for all joints and all control instants; NaN for a run that diverged."""
+        return np.where(self.finished, np.sqrt(np.mean(self.rms**2, axis=1)), np.nan)
 
     @property
     def estimate(self) -> Float[np.ndarray, "runs instants unknown"]:
@@ -81,8 +82,8 @@ class Runs:
         return self.final_controller_state[:, : len(self.unknown_names)]
 
     def parameter_error(self, truth: Float[np.ndarray, "runs unknown"]) -> Float[np.ndarray, "runs unknown"]:
-        """Return the final estimate of each run minus the truth."""
-        return self.final_estimate - truth
+        """Return the final estimate of each run minus the truth; NaN for a run that diverged."""
+        return np.where(self.finished[:, None], self.final_estimate - truth, np.nan)
 
     def describe_divergence(self) -> tuple[str, str]:
         """Return a statement that says when and why a run diverged, and a remedy; both are empty if all finished."""
@@ -100,10 +101,14 @@ class Runs:
         """A message that says when and why a run diverged, with a remedy; empty if all runs finished."""
         return "; ".join(filter(None, self.describe_divergence()))
 
+    def check_run(self, run: int) -> None:
+        """Raise an error unless there is a run with this number."""
+        if check_count("run", run, "the number of a run, 0 or more", minimum=0) >= len(self):
+            raise InputError(f"there is no run {run}; the runs are numbered from 0 to {len(self) - 1}")
+
     def log(self, run: int) -> Log:
         """Return the readings of a finished run as a log."""
-        if not 0 <= run < len(self):
-            raise InputError(f"there is no run {run}; the runs are numbered from 0 to {len(self) - 1}")
+        self.check_run(run)
         if not self.finished[run]:
             raise InputError(
                 f"run {run} diverged at t = {self.diverged_at[run]:.4g} s and has no log; choose a run that finished"

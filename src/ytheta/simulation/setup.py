@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -31,6 +32,7 @@ DEFAULT_SECONDS = 10.0
 DEFAULT_INITIAL_ERROR = 20.0  # percent; standard deviation of the initial estimates
 INSTANTS_PER_RUN = 500  # recorded instants of each run if there are several runs
 MAX_PERIODS = 2_000_000  # control periods of a run, and recorded instants of all runs; more need too much memory
+ROUNDING_PERIODS = 1e-6  # a duration that is shorter than a number of periods by this many counts as that number
 TUNING_SAMPLES = 1001  # samples of the reference for which gains are suggested
 
 
@@ -69,7 +71,7 @@ def set_up(
         robot, findings = _smooth_friction(robot)
     if grasp is not None:
         robot = grasp.add_load(robot)
-    trajectory, duration, log_findings = _load_reference(reference, robot, seconds)
+    trajectory, duration, log_findings = _load_reference(reference, robot, seconds, rate)
     _check_periods(duration, rate)
     findings = (*findings, *log_findings)
     if isinstance(controller, Law):
@@ -134,7 +136,7 @@ def _smooth_friction(robot: Robot) -> tuple[Robot, tuple[Finding, ...]]:
 
 
 def _load_reference(
-    reference: Any, robot: Robot, seconds: float | None
+    reference: Any, robot: Robot, seconds: float | None, rate: float
 ) -> tuple[ReferenceTrajectory, float, tuple[Finding, ...]]:
     """Return the reference, the duration of the simulation (s), and the findings about the log of the reference."""
     if reference is None:
@@ -144,9 +146,17 @@ def _load_reference(
     if not callable(reference):
         log = read_log(reference, robot)
         reference, findings = reference_from_log(log), log.findings
-    if seconds is None:
-        seconds = reference.seconds if isinstance(reference, TimedReference) else DEFAULT_SECONDS
-    return reference, seconds, findings
+    if not isinstance(reference, TimedReference):
+        return reference, DEFAULT_SECONDS if seconds is None else seconds, findings
+    duration = reference.seconds if seconds is None else seconds
+    if duration <= reference.seconds:
+        duration = min(duration, _round_down(reference.seconds, rate))
+    return reference, duration, findings
+
+
+def _round_down(seconds: float, rate: float) -> float:
+    """Return the largest multiple of the control period within this duration; rounding errors do not shorten it."""
+    return math.floor(seconds * rate + ROUNDING_PERIODS) / rate
 
 
 def _check_periods(seconds: float, rate: float) -> None:

@@ -9,11 +9,14 @@ those of the plant. An adaptive controller estimates the values of the plant.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import NoneType
 
 import numpy as np
 
+from ytheta.arguments import check_count, check_kind, check_number, is_positive
 from ytheta.control.laws.law import Law
 from ytheta.control.settings import DEFAULT_CONTROLLER, ControllerSettings
+from ytheta.engine.engine import Engine
 from ytheta.errors import InputError, UnknownNameError, suggest_names
 from ytheta.logs.reading.read import LogInput
 from ytheta.robot.robot import Robot, check_is_robot
@@ -25,9 +28,7 @@ from ytheta.simulation.sensors.sensors import Sensors
 from ytheta.simulation.setup import choose_interval, set_up
 from ytheta.simulation.task import OWN, PLANTS, Progress, Start, Task, choose_substeps_for, run_compiled, run_mujoco
 from ytheta.simulation.timing import check_timing, count_periods
-from ytheta.simulation.variation import Variation, sample_variation
-
-NO_VARIATION = Variation()
+from ytheta.simulation.variation import Variation, make_generator, sample_variation
 
 
 def simulate(
@@ -37,7 +38,7 @@ def simulate(
     seconds: float | None = None,
     reference: LogInput | ReferenceTrajectory | None = None,
     runs: int = 1,
-    variation: Variation = NO_VARIATION,
+    variation: Variation | None = None,
     plant: str = OWN,
     rate: float = 1000.0,
     substeps: int | None = None,
@@ -63,7 +64,7 @@ def simulate(
     reference          a log (anything that ``read_log`` accepts) whose positions are followed, or a function of time;
                        None for a motion within the limits of the robot, see ``default_reference``
     runs               number of runs
-    variation          random differences between the runs; without it, all runs start on the reference
+    variation          random differences between the runs; None for runs that all start on the reference
     plant              the forward dynamics: "own" or "mujoco"
     rate               rate of the controller, Hz; the torque is constant between two control instants
     substeps           integration steps per control period; None for the number that the damping requires
@@ -75,11 +76,14 @@ def simulate(
     every              record every n-th control instant; None for all instants of a single run, or about 500 instants
                        of each of several runs
     engine             where runs are computed: "local", "dask" or "dask://HOST:PORT"
-    threads            number of threads; None for the number of processors
+    threads            number of threads of this machine; None for the number of processors
     progress           called with the number of completed runs
     """
-    _check_arguments(robot, controller, runs, plant, variation, rate)
-    variation_rng, noise_rng = _make_generator(rng).spawn(2)
+    variation = Variation() if variation is None else variation
+    _check_problem(robot, controller, plant, variation, grasp, sensors, parameter_changes)
+    _check_numbers(seconds, runs, rate, substeps, every, threads)
+    check_kind("engine", engine, (str, Engine), "'local', 'dask' or 'dask://HOST:PORT'")
+    variation_rng, noise_rng = make_generator(rng).spawn(2)
     setup = set_up(
         robot,
         controller,
@@ -137,32 +141,43 @@ def simulate(
     )
 
 
-def _check_arguments(
+def _check_problem(
     robot: Robot,
-    controller: str | ControllerSettings | Law,
-    runs: int,
+    controller: object,
     plant: str,
     variation: Variation,
-    rate: float,
+    grasp: object,
+    sensors: object,
+    parameter_changes: object,
 ) -> None:
     check_is_robot(robot)
-    if not isinstance(controller, str | ControllerSettings | Law):
-        raise InputError(
-            f"{controller!r} is not a controller; give the name of a control law, ControllerSettings, or a control law"
-        )
+    check_kind(
+        "controller",
+        controller,
+        (str, ControllerSettings, Law),
+        "the name of a control law, ControllerSettings(…), or a control law such as SlotineLi(…); PlainLoop simulates "
+        "controllers of other classes",
+    )
     if plant not in PLANTS:
         raise UnknownNameError(f"there is no plant {plant!r}{suggest_names(plant, PLANTS)}")
-    if runs < 1:
-        raise InputError(f"the number of runs is {runs}; give at least 1")
-    if not (rate > 0.0 and np.isfinite(rate)):
-        raise InputError(f"the rate is {rate:g} Hz; give a positive number of Hz, such as 1000")
+    check_kind("variation", variation, Variation, "Variation(…), such as Variation(spread=20.0)")
+    check_kind("grasp", grasp, (Grasp, NoneType), "grasp(mass, t), such as grasp(2.5, t=4.0)")
+    check_kind("sensors", sensors, (Sensors, NoneType), "Sensors(…), such as Sensors(q=Sensor(noise=1e-4))")
+    form = "a list, such as [ParameterChange(0.5, {'link3.m': 1.5})]"
+    check_kind("parameter_changes", parameter_changes, Sequence, form)
+    for change in parameter_changes:  # type: ignore[attr-defined]
+        check_kind("an entry of parameter_changes", change, ParameterChange, form)
     if variation.gain_spread and plant != OWN:
         raise InputError("gains can vary on plant 'own' only; set gain_spread to 0, or choose plant='own'")
 
 
-def _make_generator(rng: int | np.random.Generator) -> np.random.Generator:
-    if isinstance(rng, np.random.Generator):
-        return rng
-    if rng < 0:
-        raise InputError(f"the random seed is {rng}; give 0 or more")
-    return np.random.default_rng(rng)
+def _check_numbers(
+    seconds: object, runs: object, rate: object, substeps: object, every: object, threads: object
+) -> None:
+    check_count("runs", runs, "a whole number of runs, at least 1")
+    check_number("rate", rate, "a positive number of Hz, such as 1000", allow=is_positive)
+    if seconds is not None:
+        check_number("seconds", seconds, "a positive number of seconds, such as 10", allow=is_positive)
+    for name, value in (("substeps", substeps), ("every", every), ("threads", threads)):
+        if value is not None:
+            check_count(name, value, "a whole number, at least 1, or None for the default")

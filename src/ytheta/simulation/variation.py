@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ytheta.arguments import check_count, check_number, is_not_negative
 from ytheta.conventions import LINK_PARAMETERS
-from ytheta.errors import InputError
 from ytheta.robot.parameters import with_theta
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float
@@ -43,8 +43,8 @@ class Variation:
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
-            if value is not None and not (np.isfinite(value) and value >= 0.0):
-                raise InputError(f"{name} is {value:g}; give 0 or more")
+            if value is not None or name != "initial_error":
+                check_number(name, value, "one number, 0 or more", allow=is_not_negative)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +94,14 @@ def perturb_parameters(robot: Robot, spread: float, rng: np.random.Generator) ->
     variation = Variation(spread=spread)
     (theta,) = sample_variation(robot, variation, gains=0, unknown_names=(), streams=[rng]).theta
     return with_theta(robot.numeric, theta)
+
+
+def make_generator(rng: int | np.random.Generator) -> np.random.Generator:
+    """Return a random generator for a seed; a generator is returned as it is."""
+    if isinstance(rng, np.random.Generator):
+        return rng
+    form = "a seed (a whole number, 0 or more) or a generator, numpy.random.default_rng(seed)"
+    return np.random.default_rng(check_count("rng", rng, form, minimum=0))
 
 
 def _count_groups(groups: np.ndarray) -> int:

@@ -87,3 +87,28 @@ def test_work_grows_linearly_with_the_number_of_joints() -> None:
     assert first == pytest.approx(second, rel=0.02)
     first, second = np.diff([graph.function.n_instructions() for graph in regressors])
     assert second > 1.2 * first
+
+
+def test_time_must_increase_from_step_to_step() -> None:
+    robot = ytheta.load("lu-two-link")
+    law = SlotineLi(robot, convergence=10.0, damping=8.0, adaptation=0.5)
+    target = Reference(np.full(2, 0.1), np.zeros(2), np.zeros(2))
+    q = qd = np.zeros(2)
+    _, state = law.step(law.init(q, qd), 0.0, q, qd, target)  # the first step may be at the start
+    _, state = law.step(state, 0.001, q, qd, target)
+    with pytest.raises(InputError, match="t is the time, which must increase"):
+        law.step(state, 0.001, q, qd, target)  # 0.001 as a time step
+    for method in (law.init, law.step, law.lyapunov):
+        assert method.__doc__
+
+
+def test_a_law_prints_its_gains() -> None:
+    robot = ytheta.load("lu-two-link")
+    law = SlotineLi(robot, convergence=10.0, damping=[[8.0, 1.0], [1.0, 7.0]], adaptation=0.5, learn=("link1.m",))
+    text = str(law)
+    assert [line.split() for line in text.splitlines()[2:4]] == [["damping", "joint1", "8", "1"], ["joint2", "1", "7"]]
+    assert "adaptation gain  0.5" in text
+    assert "1 parameters: link1.m" in text
+    assert repr(law).startswith(
+        "SlotineLi(lu-two-link, convergence=10, damping=<2 x 2 numbers>, adaptation=Gradient(0.5)"
+    )

@@ -176,3 +176,14 @@ def test_invalid_arguments_are_rejected() -> None:
     coupled = replace(robot, joints=joints, couplings=(Coupling(second, ((first, 1.0),)),), actuated=())
     with pytest.raises(ClosureError, match="cannot move away from its home"):
         default_reference(coupled, 5.0)
+
+
+def test_one_time_and_a_seed() -> None:
+    robot = ytheta.load("lu-two-link")
+    seed, generator, other = (ytheta.default_reference(robot, 1.0, rng=rng) for rng in (3, np.random.default_rng(3), 4))
+    for one, many in zip(seed(0.5), generator(np.array([0.5])), strict=True):
+        np.testing.assert_array_equal(one, many[0])
+    assert abs(seed(0.5)[0] - other(0.5)[0]).max() > 1e-3
+    t = np.linspace(0.0, 1.0, 100)
+    logged = ytheta.LoggedReference(t, seed(t)[0])
+    np.testing.assert_array_equal(logged(0.5)[1], logged(np.array([0.5]))[1][0])

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from ytheta.control.gains import describe_gain
+from ytheta.control.gains import Gain, describe_gain
 from ytheta.control.symbols import Symbols
 from ytheta.control.unknowns import Unknowns
 from ytheta.dynamics.vectors import zeros
@@ -72,6 +72,11 @@ class Adaptation(ABC):
     @abstractmethod
     def lyapunov_term(self, unknowns: Unknowns, estimate: AnyPerUnknown, truth: AnyPerUnknown) -> Any:
         """Return the term of the Lyapunov function that depends on the estimate."""
+
+    @property
+    def main_gain(self) -> Gain:
+        """The gain of the gradient; 0 without adaptation."""
+        return 0.0
 
     @property
     def max_step(self) -> float:

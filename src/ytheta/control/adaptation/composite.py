@@ -88,6 +88,10 @@ class Composite(Adaptation):
     prediction: Gain
     bandwidth: float
 
+    @property
+    def main_gain(self) -> Gain:
+        return self.gain
+
     def check(self, robot: Robot, unknowns: Unknowns) -> None:
         self._to_gain_matrix(unknowns)
         self._to_weight_matrix(len(robot.actuated))

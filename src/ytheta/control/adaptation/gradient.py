@@ -32,6 +32,10 @@ class Gradient(Adaptation):
 
     gain: Gain
 
+    @property
+    def main_gain(self) -> Gain:
+        return self.gain
+
     def check(self, robot: Robot, unknowns: Unknowns) -> None:  # noqa: ARG002
         self._to_matrix(unknowns)
 

@@ -47,7 +47,7 @@ from typing import Any
 import numpy as np
 
 from ytheta.control.adaptation.adaptation import Adaptation, AdaptationInputs
-from ytheta.control.gains import scale_by, to_number
+from ytheta.control.gains import Gain, scale_by, to_number
 from ytheta.control.unknowns import Unknowns
 from ytheta.conventions import LINK_PARAMETERS
 from ytheta.dynamics.loops.constraint import column
@@ -112,6 +112,10 @@ class Natural(Adaptation):
     gain: float
     step: float = 1e-3
     signed: float | None = None
+
+    @property
+    def main_gain(self) -> Gain:
+        return self.gain
 
     def check(self, robot: Robot, unknowns: Unknowns) -> None:  # noqa: ARG002
         to_number("gain", self.gain)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ytheta.control.adaptation.adaptation import Adaptation
+from ytheta.control.gains import Gain
 from ytheta.control.unknowns import Unknowns
 from ytheta.errors import InputError
 from ytheta.robot.robot import Robot
@@ -27,6 +28,10 @@ class AdaptationWrapper(Adaptation, ABC):
                 f"{type(self).__name__} wraps another adaptation law, not {self.inner!r}; give a gain as Gradient(gain)"
             )
         self.inner.check(robot, unknowns)
+
+    @property
+    def main_gain(self) -> Gain:
+        return self.inner.main_gain
 
     @property
     def max_step(self) -> float:

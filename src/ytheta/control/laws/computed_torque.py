@@ -29,9 +29,10 @@ class ComputedTorque(Law):
 
     Attributes
     ----------
-    robot, torque_limits  as in ``Law``
-    stiffness  K_p: gain of e = q - qr, in 1/s²
-    damping    K_v: gain of ed, in 1/s
+    robot          the robot description; known parameters have the values of this description
+    torque_limits  limits of the torques in Nm or N, one number or one per joint; None for no limits
+    stiffness      K_p: gain of e = q - qr, in 1/s²
+    damping        K_v: gain of ed, in 1/s
     """
 
     stiffness: Gain

@@ -45,10 +45,15 @@ class Craig(AdaptiveLaw):
 
     Attributes
     ----------
-    robot, base, adaptation, learn, torque_limits  as in ``AdaptiveLaw``
-    stiffness  K_p: gain of e = q - qr
-    damping    K_v: gain of ed
-    filtering  Psi in 1/s: adaptation uses the filtered error ed + Psi e
+    robot          the robot description; known parameters have the values of this description
+    base           the base parameters; None to adapt standard parameters
+    adaptation     the gain of gradient adaptation, or an adaptation law such as ``Natural(2.0)``
+    learn          the unknown parameters, by names or patterns; None for the base parameters, or for all parameters of
+                   the links if ``base`` is None
+    torque_limits  limits of the torques in Nm or N, one number or one per joint; None for no limits
+    stiffness      K_p: gain of e = q - qr
+    damping        K_v: gain of ed
+    filtering      Psi in 1/s: adaptation uses the filtered error ed + Psi e
     """
 
     stiffness: Gain

@@ -27,6 +27,7 @@ from ytheta.control.gains import (
     Gain,
     GainShape,
     describe_gain,
+    list_gain,
     scale_by,
     to_diagonal,
     to_matrix,
@@ -45,7 +46,7 @@ from ytheta.engine.pickling import PickledByFields
 from ytheta.errors import InputError, UnknownNameError, UnstableError, suggest_names
 from ytheta.native import compile_graph
 from ytheta.native.graph import Graph, Input, trace
-from ytheta.robot.robot import Robot
+from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import AnyPerActuated, AnyPerUnknown, Float, PerJoint, PerUnknown, SquareMatrix
 
 ADAPTATION = "adaptation"
@@ -92,13 +93,39 @@ class Law(PickledByFields, ABC):
 
     def __post_init__(self) -> None:
         """Raise if the settings are not valid."""
+        check_is_robot(self.robot)
         _ = self.max_torque, self.gains
         self.adaptation_law.check(self.robot, self.unknowns)
 
     def __repr__(self) -> str:
         gains = [f"{name}={describe_gain(getattr(self, name))}" for name in self.GAINS]
-        unknown = [f"{len(self.unknown_names)} unknown parameters"] if self.unknown_names else []
-        return f"{type(self).__name__}({', '.join([self.robot.name, *gains, *unknown])})"
+        if self.unknown_names:
+            adaptation = self.adaptation_law
+            gains += [f"{ADAPTATION}={type(adaptation).__name__}({describe_gain(adaptation.main_gain)})"]
+            gains += [f"{len(self.unknown_names)} unknown parameters"]
+        return f"{type(self).__name__}({', '.join([self.robot.name, *gains])})"
+
+    def __str__(self) -> str:
+        """Return the gains in full, one number for each joint, link or unknown parameter."""
+        sections = {name: list_gain(gain, self._name_rows(len(gain))) for name, gain in self.gains.items()}
+        if self.max_torque is not None:
+            sections["torque limits"] = list_gain(self.max_torque, self.robot.actuated)
+        if self.unknown_names:
+            sections[ADAPTATION] = [f"{self.adaptation_law!r}"]
+            gains = np.asarray(self.adaptation_law.main_gain, dtype=float)
+            if gains.ndim < 2 or not np.count_nonzero(gains - np.diag(gains.diagonal())):  # a matrix is too large
+                sections["adaptation gain"] = list_gain(gains, self.unknown_names)
+            sections["unknown"] = [f"{len(self.unknown_names)} parameters: {', '.join(self.unknown_names)}"]
+            if len(sections.get("adaptation gain", ())) > 1:  # these rows have the names
+                sections["unknown"] = [f"{len(self.unknown_names)} parameters"]
+        lines = [f"{self.name} for {self.robot.name}"]
+        for title, rows in sections.items():
+            lines += [f"  {title if not k else '':17}{row}" for k, row in enumerate(rows)]
+        return "\n".join(lines)
+
+    def _name_rows(self, count: int) -> tuple[str, ...]:
+        actuated = self.robot.actuated
+        return actuated if len(actuated) == count else tuple(f"body {k + 1}" for k in range(count))
 
     @property
     def unknowns(self) -> Unknowns:
@@ -180,6 +207,12 @@ class Law(PickledByFields, ABC):
         return trace(f"Lyapunov function of {self.name}", inputs, value, made_from=self.robot.name)
 
     def init(self, q: PerJoint, qd: PerJoint, *, estimate: PerUnknown | None = None, t: float = 0.0) -> State:
+        """Return the state with which ``step`` begins.
+
+        ``q`` and ``qd`` are the measured motion of the actuated coordinates. ``estimate`` is the initial estimate of
+        the unknown parameters, in the order of ``unknown_names``; None for the values of the robot description. ``t``
+        is the time at the start, in s.
+        """
         n = len(self.robot.actuated)
         q, qd = (_check_vector(name, values, n, PER_COORDINATE) for name, values in (("q", q), ("qd", qd)))
         start = self.unknowns.nominal if estimate is None else estimate
@@ -190,9 +223,19 @@ class Law(PickledByFields, ABC):
     def step(
         self, state: State, t: float, q: PerJoint, qd: PerJoint, reference: Reference, qdd: PerJoint | None = None
     ) -> tuple[PerJoint, State]:
+        """Return the torque to apply from time t on, and the state for the next step.
+
+        ``t`` is the time in s, not the time between two steps: 0.0, 0.001, 0.002 … at 1 kHz. The estimate changes by
+        its rate multiplied by the time since the previous step, so t must increase from step to step. ``q`` and ``qd``
+        are the measured motion, ``reference`` is the motion to follow, and ``qdd`` is the measured acceleration, which
+        only Craig's law needs.
+        """
         elapsed = t - state.t
-        if not elapsed >= 0.0:
-            raise InputError(f"{self.name}: step to t = {t:g} after a step to t = {state.t:g}; time must not decrease")
+        if not elapsed > 0.0 and (state.stepped or not elapsed == 0.0):
+            raise InputError(
+                f"{self.name}: a step at t = {t:g} s follows a step at t = {state.t:g} s; t is the time, which must "
+                "increase from step to step (0.001, 0.002, 0.003 …), not the time between two steps"
+            )
         motion: tuple[PerJoint, ...] = (qd,)
         if self.needs_acceleration:
             if qdd is None:
@@ -206,13 +249,17 @@ class Law(PickledByFields, ABC):
             out = evaluate(q, *inputs)
         if not math.isfinite(out.dot(out)):
             raise UnstableError(f"{self.name}: at t = {t:g} {self.explain_divergence(state)}")
-        return out[:n], State(t, state.x + elapsed * out[n:], warm_start)
+        return out[:n], State(t, state.x + elapsed * out[n:], warm_start, stepped=True)
 
     def explain_divergence(self, state: State) -> str:  # noqa: ARG002
         """Return the reason why torque or rates are not finite, and a remedy."""
         return "torque or adaptation rate is not finite: the loop is unstable; use smaller gains or steps"
 
     def lyapunov(self, state: State, q: PerJoint, qd: PerJoint, reference: Reference, truth: PerUnknown) -> float:
+        """Return the Lyapunov function of the law's stability proof.
+
+        ``truth`` contains the true values of the unknown parameters, in the order of ``unknown_names``.
+        """
         kernel = self._lyapunov
         return float(kernel.one(q, qd, reference.q, reference.qd, reference.qdd, state.x, truth)[0])
 

@@ -38,9 +38,14 @@ class ModifiedSlotineLi(AdaptiveLaw):
 
     Attributes
     ----------
-    robot, base, adaptation, learn, torque_limits  as in ``AdaptiveLaw``
-    convergence  Lambda: rate in 1/s at which the position error follows r = ed + Lambda e
-    damping      K: gain of s = ed + Lambda e
+    robot          the robot description; known parameters have the values of this description
+    base           the base parameters; None to adapt standard parameters
+    adaptation     the gain of gradient adaptation, or an adaptation law such as ``Natural(2.0)``
+    learn          the unknown parameters, by names or patterns; None for the base parameters, or for all parameters of
+                   the links if ``base`` is None
+    torque_limits  limits of the torques in Nm or N, one number or one per joint; None for no limits
+    convergence    Lambda: rate in 1/s at which the position error follows r = ed + Lambda e
+    damping        K: gain of s = ed + Lambda e
     """
 
     convergence: Gain
@@ -69,8 +74,13 @@ class QuasiComputedTorque(AdaptiveLaw):
 
     Attributes
     ----------
-    robot, base, adaptation, learn, torque_limits  as in ``AdaptiveLaw``
-    convergence  lambda in 1/s
+    robot          the robot description; known parameters have the values of this description
+    base           the base parameters; None to adapt standard parameters
+    adaptation     the gain of gradient adaptation, or an adaptation law such as ``Natural(2.0)``
+    learn          the unknown parameters, by names or patterns; None for the base parameters, or for all parameters of
+                   the links if ``base`` is None
+    torque_limits  limits of the torques in Nm or N, one number or one per joint; None for no limits
+    convergence    lambda in 1/s
     """
 
     convergence: float

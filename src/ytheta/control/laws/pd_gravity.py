@@ -31,9 +31,10 @@ class PDGravity(Law):
 
     Attributes
     ----------
-    robot, torque_limits  as in ``Law``
-    stiffness  K_p: gain of e = q - qr
-    damping    K_v: gain of ed
+    robot          the robot description; known parameters have the values of this description
+    torque_limits  limits of the torques in Nm or N, one number or one per joint; None for no limits
+    stiffness      K_p: gain of e = q - qr
+    damping        K_v: gain of ed
     """
 
     stiffness: Gain

@@ -71,10 +71,15 @@ class Walker(AdaptiveLaw):
 
     Attributes
     ----------
-    robot, base, adaptation, learn, torque_limits  as in ``AdaptiveLaw``
-    convergence  Lambda: rate in 1/s at which the position error follows r = ed + Lambda e
-    feedback     gamma_j: gain of the spatial velocity error of each link, one number or one per link
-    initial      parameters whose inertias weight that error; None for those of the description
+    robot          the robot description; known parameters have the values of this description
+    base           always None, because this law adapts standard parameters
+    adaptation     the gain of gradient adaptation, or an adaptation law such as ``Natural(2.0)``
+    learn          the unknown parameters, by names or patterns; None for all links and the viscous friction of
+                   all joints
+    torque_limits  limits of the torques in Nm or N, one number or one per joint; None for no limits
+    convergence    Lambda: rate in 1/s at which the position error follows r = ed + Lambda e
+    feedback       gamma_j: gain of the spatial velocity error of each link, one number or one per link
+    initial        parameters whose inertias weight that error; None for those of the description
     """
 
     convergence: Gain

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ytheta.arguments import check_number, is_positive
 from ytheta.control.laws.adaptive_law import AdaptiveLaw
 from ytheta.control.laws.registry import find_controller
 from ytheta.control.settings import DEFAULT_ADAPTATION
@@ -18,7 +19,7 @@ from ytheta.control.tuning.adaptation_gains import ErrorDynamics, suggest_adapta
 from ytheta.control.tuning.feedback_gains import ReferenceSamples, TuningTask, suggest_feedback
 from ytheta.errors import InputError
 from ytheta.identifiability.base_parameters import BaseParameters
-from ytheta.robot.robot import Robot
+from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import Float
 
 MAX_SAMPLES = 300
@@ -42,8 +43,8 @@ def suggest_gains(
     and ``learn``; walker ignores ``base``.
     """
     law = find_controller(name)
-    if not (rate > 0.0 and np.isfinite(rate)):
-        raise InputError(f"the rate of the controller is {rate:g} Hz; give a positive number of Hz, such as 1000")
+    check_is_robot(robot)
+    check_number("rate", rate, "a positive number of Hz, such as 1000", allow=is_positive)
     q, qd, qdd = _select_samples(robot, motion)
     task = TuningTask(robot, (q, qd, qdd), 1.0 / rate)
     settings, K_D = suggest_feedback(law, task)
@@ -55,7 +56,15 @@ def suggest_gains(
 
 def _select_samples(robot: Robot, motion: ReferenceSamples) -> tuple[Float[np.ndarray, "kept joints"], ...]:
     """Return at most MAX_SAMPLES samples, evenly spaced."""
-    q, qd, qdd = (np.asarray(values, dtype=float) for values in motion)
+    if callable(motion):
+        raise InputError(
+            "motion is a function of time; give its values at some times, such as "
+            "motion=reference(np.linspace(0.0, 10.0, 500))"
+        )
+    try:
+        q, qd, qdd = (np.asarray(values, dtype=float) for values in motion)
+    except (TypeError, ValueError):
+        raise InputError("motion is not (q, qd, qdd); give three arrays with one row for each sample") from None
     shape = (len(q), len(robot.actuated))
     if not len(q) or not (q.shape == qd.shape == qdd.shape == shape):
         raise InputError(

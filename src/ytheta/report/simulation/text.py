@@ -92,9 +92,12 @@ def _print_parameters(console: Console, statistics: SimulationStatistics, *, ver
     print_table(console, fit_table(columns, console.width))
     if len(rows) < len(statistics.parameters):
         limit = f"the {MAX_PARAMETERS} with the largest errors, relative to the largest value of their unit"
-        print_note(console, f"{limit}; all {len(statistics.parameters)}: --verbose")
+        print_note(
+            console,
+            f"{limit}; all {len(statistics.parameters)}: --verbose, or simulation.to_text(verbose=True) in Python",
+        )
     if any(row.name != row.unknown for row in rows):
-        print_note(console, "a star marks combinations; ytheta base shows them")
+        print_note(console, "a star marks combinations; ytheta base shows them, or base_parameters(robot) in Python")
     if len(statistics.simulation) > 1:
         which = "the median by tracking error" if len(statistics.finished) else "the one that lasted longest"
         print_note(console, f"parameters are those of run {statistics.shown}, {which}")

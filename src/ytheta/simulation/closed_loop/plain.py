@@ -32,7 +32,8 @@ class PlainLoop:
     Attributes
     ----------
     plant       the plant, such as ``MujocoPlant(robot)``
-    controller  the controller
+    controller  a control law, or a class of your own with ``robot``, ``unknown_names``, ``max_step``, ``init`` and
+                ``step``
     period      time between two control instants, s
     substeps    integration steps per period
     sensors     errors of the sensors; None for exact readings
@@ -70,7 +71,7 @@ class PlainLoop:
         if self.sensors is not None and rng is None:
             raise InputError("sensors need rng=np.random.default_rng(seed), so that a run can be repeated")
         samples = sample_reference(reference, self.plant.robot, self.period * np.arange(steps + 1))
-        uses_accelerations = len(self.controller.graph.inputs) == 7
+        uses_accelerations = getattr(self.controller, "needs_acceleration", False)
         reader = None
         if self.sensors is not None and rng is not None:
             rows = slice(run, run + 1)

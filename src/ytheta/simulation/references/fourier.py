@@ -24,6 +24,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ytheta.arguments import check_number, is_positive
 from ytheta.dynamics.loops.builder import build_constraint
 from ytheta.dynamics.loops.constraint import Constraint
 from ytheta.dynamics.loops.solver import solve
@@ -31,6 +32,8 @@ from ytheta.errors import ClosureError, InputError
 from ytheta.robot.parts import JointKind, Limits
 from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import Float, InstantsByJoint, PerInstant, PerJoint
+from ytheta.simulation.references.reference import SampledMotion, evaluate_at_instant
+from ytheta.simulation.variation import make_generator
 
 HARMONICS = 5
 MIN_FREQUENCY, MAX_FREQUENCY = 0.1, 0.7  # Hz
@@ -73,8 +76,10 @@ class FourierReference:
     def __repr__(self) -> str:
         return f"FourierReference({self.seconds:g} s, {len(self.start)} joints)"
 
-    def __call__(self, t: PerInstant) -> tuple[InstantsByJoint, InstantsByJoint, InstantsByJoint]:
-        """Return q, qd and qdd."""
+    def __call__(self, t: PerInstant | float) -> tuple[SampledMotion, SampledMotion, SampledMotion]:
+        """Return q, qd and qdd, with one row for each time, or one number per joint if t is one number."""
+        if not isinstance(t, np.ndarray) or not t.ndim:
+            return evaluate_at_instant(self, t)
         inside = np.clip(t, 0.0, self.seconds)
         angle = inside[:, None, None] * self.frequencies + self.phases
         sin, cos, a, w = np.sin(angle), np.cos(angle), self.amplitudes, self.frequencies
@@ -86,17 +91,17 @@ class FourierReference:
 
 
 def default_reference(
-    robot: Robot, seconds: float, *, rng: np.random.Generator | None = None, scale: float = 1.0
+    robot: Robot, seconds: float, *, rng: int | np.random.Generator = 0, scale: float = 1.0
 ) -> FourierReference:
     """Return a reference of this duration (s).
 
-    ``scale`` is a factor of the motion, at most 1. Another ``rng`` gives another motion.
+    ``scale`` is a factor of the motion, at most 1. ``rng`` is a seed or a random generator; another one gives another
+    motion.
     """
     check_is_robot(robot)
-    if not (seconds > 0.0 and np.isfinite(seconds)):
-        raise InputError(f"the duration of a reference is {seconds} s; give a positive number of seconds, such as 10")
-    if not 0.0 < scale <= 1.0:
-        raise InputError(f"the scale of a reference is {scale}; give a number between 0 and 1")
+    check_number("seconds", seconds, "a positive number of seconds, such as 10", allow=is_positive)
+    check_number("scale", scale, "a number above 0, at most 1", allow=lambda value: 0.0 < value <= 1.0)
+    rng = make_generator(rng)
     loops = build_constraint(robot)
     limits = robot.actuated_limits
     home = loops.home[list(loops.actuated)]
@@ -106,7 +111,6 @@ def default_reference(
     center = start if robot.loops else np.clip(start, lower + reach, upper - reach)
     if robot.loops:
         reach = np.minimum(reach, np.minimum(start - lower, upper - start))
-    rng = np.random.default_rng(0) if rng is None else rng
     factors = _compute_frequency_factors(reach, speed, seconds)
     reference = _sample_harmonics(rng, seconds, start, center, reach, frequency_factors=factors)
     t = np.linspace(0.0, seconds, 2 + max(MIN_CHECKS, min(MAX_CHECKS, round(seconds / CHECK_INTERVAL))))

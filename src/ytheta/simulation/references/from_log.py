@@ -32,9 +32,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ytheta.arguments import check_kind
 from ytheta.errors import InputError
 from ytheta.logs.log import Log
 from ytheta.shapes import Float, InstantsByJoint, PerInstant, PerJoint, Shaped
+from ytheta.simulation.references.reference import SampledMotion, evaluate_at_instant
 
 if TYPE_CHECKING:
     from scipy.interpolate import BSpline
@@ -87,8 +89,13 @@ class LoggedReference:
         """The duration in s."""
         return float(self.t[-1] - self.t[0])
 
-    def __call__(self, t: PerInstant) -> tuple[InstantsByJoint, InstantsByJoint, InstantsByJoint]:
-        """Return q, qd and qdd. Raise an error for times before the first or after the last sample."""
+    def __call__(self, t: PerInstant | float) -> tuple[SampledMotion, SampledMotion, SampledMotion]:
+        """Return q, qd and qdd, with one row for each time, or one number per joint if t is one number.
+
+        Raise an error for times before the first or after the last sample.
+        """
+        if not isinstance(t, np.ndarray) or not t.ndim:
+            return evaluate_at_instant(self, t)
         tolerance = TIME_TOLERANCE * self.seconds / (len(self.t) - 1)
         outside = np.flatnonzero((t < -tolerance) | (t > self.seconds + tolerance))
         if len(outside):
@@ -166,6 +173,7 @@ class LoggedReference:
 
 def reference_from_log(log: Log) -> LoggedReference:
     """Return the motion of a log as a reference."""
+    check_kind("log", log, Log, "a Log, as read_log(path, robot) returns; simulate also takes a path as its reference")
     source = log.source or "the log"
     if len(log.segments) != 1:
         raise InputError(

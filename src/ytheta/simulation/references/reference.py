@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
+from ytheta.arguments import check_number
 from ytheta.errors import InputError
 from ytheta.robot.robot import Robot
-from ytheta.shapes import InstantsByJoint, PerInstant
+from ytheta.shapes import Float, InstantsByJoint, PerInstant, PerJoint
 
 # A reference may exceed a limit by this fraction of the range between the limits, because of smoothing and rounding.
 # The excess is also at most 1e-3 rad or m (rad/s or m/s for velocities).
 LIMIT_TOLERANCE = 1e-3
+
+# One row per time, or no rows at all for a single time.
+SampledMotion: TypeAlias = Float[np.ndarray, "*times joints"]
 
 
 @runtime_checkable
@@ -53,13 +57,23 @@ class SampledReference:
         return f"SampledReference({len(self.t)} instants, {self.q.shape[1]} joints)"
 
 
+def evaluate_at_instant(reference: ReferenceTrajectory, t: Any) -> tuple[PerJoint, PerJoint, PerJoint]:
+    """Return q, qd and qdd at one time, without the dimension of time."""
+    q, qd, qdd = reference(np.array([check_number("t", t, "a number of seconds, or an array of them")]))
+    return q[0], qd[0], qdd[0]
+
+
 def sample_reference(reference: ReferenceTrajectory, robot: Robot, t: PerInstant) -> SampledReference:
     """Evaluate the reference at these times.
 
     Raise an error if a shape is wrong, a value is not finite, or a limit of the robot is exceeded.
     """
     shape = (len(t), len(robot.actuated))
-    columns = [np.ascontiguousarray(values, dtype=float) for values in reference(t)]
+    returned = reference(t)
+    if not isinstance(returned, tuple | list) or len(returned) != 3:
+        count = f"{len(returned)} values" if isinstance(returned, tuple | list) else "one value"
+        raise InputError(f"the reference returned {count} for the times t; return three arrays, (q, qd, qdd)")
+    columns = [np.ascontiguousarray(values, dtype=float) for values in returned]
     if [values.shape for values in columns] != [shape] * 3:
         raise InputError(
             f"the reference must return q, qd and qdd of shape {shape}, one column for each of "

@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from ytheta.arguments import check_kind
 from ytheta.errors import InputError
 from ytheta.shapes import Float
 
@@ -106,6 +107,10 @@ class Sensors:
     qd: Sensor = Sensor()
     qdd: Sensor = Sensor()
     tau: Sensor = Sensor()
+
+    def __post_init__(self) -> None:
+        for quantity, sensor in vars(self).items():
+            check_kind(f"the sensor of {quantity}", sensor, Sensor, "Sensor(…), such as Sensor(noise=1e-4)")
 
     def check(self, joints: int, runs: int, *, allow_more_runs: bool = False) -> None:
         """Raise an error if an array of error values does not fit the number of joints and runs."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import pickle
 import subprocess
 import sys
@@ -79,48 +78,3 @@ def test_import_loads_neither_casadi_nor_llvm() -> None:
     code = "import sys, ytheta.native; print(sorted({'casadi', 'llvmlite'} & set(sys.modules)))"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert loaded.stdout.strip() == "[]"
-
-
-FORK = """
-import os, signal, threading, time
-from tests.support.kernel_graphs import planar_chain
-from ytheta.native import compile_graph, compile as module
-
-emit, started, finished = module.emit_object, threading.Event(), []
-
-def fork(check):
-    child = os.fork()
-    if child == 0:
-        signal.alarm(30)
-        os._exit(0 if check() else 1)
-    return os.waitpid(child, 0)[1]
-
-def emit_slowly(graph):
-    code = emit(graph)
-    started.set()
-    time.sleep(0.2)
-    finished.append(True)
-    return code
-
-def emit_and_fork(graph):
-    print(fork(lambda: True))
-    return emit(graph)
-
-module.emit_object = emit_slowly
-thread = threading.Thread(target=compile_graph, args=(planar_chain(2),))
-thread.start()
-started.wait()
-print(fork(lambda: finished and compile_graph(planar_chain(3), cache=False)))
-thread.join()
-module.emit_object = emit_and_fork
-compile_graph(planar_chain(2), cache=False)
-print(compile_graph(planar_chain(2)).about.origin)
-"""
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
-def test_a_fork_waits_for_the_compilation_of_another_thread() -> None:
-    """Else a lock of LLVM would stay locked in the child. A thread that compiles may fork without waiting."""
-    command = [sys.executable, "-c", FORK]
-    process = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    assert (process.returncode, process.stdout.split()) == (0, ["0", "0", "memory"]), process.stderr

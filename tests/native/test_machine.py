@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import gc
 import signal
 import subprocess
 import sys
 import threading
 import warnings
-import weakref
 from typing import Any
 
 import numpy as np
@@ -142,52 +140,3 @@ def test_a_program_may_end_while_other_threads_compute() -> None:
     for _ in range(3):
         process = subprocess.run([sys.executable, "-c", EXIT], capture_output=True, text=True, timeout=60)
         assert (process.returncode, process.stderr) == (0, "")
-
-
-FINALIZER = """
-import gc
-import numpy as np
-from tests.support.kernel_graphs import linear_graph
-from ytheta.native import compile_graph
-from ytheta.native import machine
-
-if {tracked}:  # as if arrays took part in garbage collection
-    machine.gc = type("Gc", (), dict(is_tracked=lambda _: True))
-saved = []
-
-class User:
-    def __del__(self):
-        print(self.kernel.one(np.array([2.0, 3.0])).tolist())
-        saved.append(self.kernel)
-
-def make_cycle():
-    kernel = compile_graph(linear_graph(3), cache=False)
-    user = User()
-    user.kernel, user.self = kernel, user
-
-make_cycle()
-gc.collect()
-print(saved.pop().one(np.array([2.0, 3.0])).tolist(), len(machine._never_released))
-"""
-
-
-@pytest.mark.parametrize("tracked", [False, True])
-def test_a_finalizer_in_a_reference_cycle_may_call_and_save_a_kernel(tracked: bool) -> None:
-    """The garbage collector finalizes the objects of a cycle in any order; the code must not be among them."""
-    script = FINALIZER.format(tracked=tracked)
-    process = subprocess.run([sys.executable, "-X", "dev", "-c", script], capture_output=True, text=True, timeout=60)
-    expected = f"[2.0, 5.0, 8.0]\n[2.0, 5.0, 8.0] {3 if tracked else 0}\n"
-    assert (process.returncode, process.stdout) == (0, expected), process.stderr
-
-
-def test_code_is_hidden_from_the_garbage_collector_but_released() -> None:
-    runner: Any = compile_graph(linear_graph(5), cache=False)._runner
-    cycle: list[Any] = [runner]
-    cycle.append(cycle)
-    _, hidden = runner._one.__self__
-    engine = weakref.ref(hidden[0][1])
-    assert not gc.is_tracked(hidden)
-    del runner, hidden, cycle
-    assert engine() is not None
-    gc.collect()
-    assert engine() is None

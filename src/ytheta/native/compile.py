@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import threading
 import time
 from typing import TYPE_CHECKING
 
 from ytheta.errors import UnknownNameError, suggest_names
 from ytheta.files.fingerprint import fingerprint_sources
 from ytheta.native import cache as disk
+from ytheta.native.code_memory import LLVM_LOCK
 from ytheta.native.codegen.llvm import detect_host, emit_object
 from ytheta.native.kernel import Kernel
 from ytheta.native.machine import Machine, check_python
@@ -22,11 +21,6 @@ BACKENDS = ("llvm", "interpreter")
 
 # The same graphs are often compiled again.
 _machines: RecentValues[Machine] = RecentValues(kept=64)
-# A thread may compile, or fork, in a finalizer that interrupts its own compilation; therefore the lock is reentrant.
-_lock = threading.RLock()
-if hasattr(os, "register_at_fork"):  # this function does not exist on every system
-    # A fork waits until other threads have compiled. Else the child would inherit locks of LLVM that nobody unlocks.
-    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 
 
 def compile_graph(graph: Graph, *, backend: str = "llvm", cache: bool = True) -> Kernel:
@@ -46,7 +40,7 @@ def compile_graph(graph: Graph, *, backend: str = "llvm", cache: bool = True) ->
     if backend != "llvm":
         raise UnknownNameError(f"there is no backend {backend!r}{suggest_names(backend, BACKENDS)}")
     check_python()
-    with _lock:
+    with LLVM_LOCK:
         machine, origin = _load_machine(graph, cache=cache)
     host = detect_host()
     return Kernel(graph, machine, cpu=host.cpu, lanes=host.lanes, origin=origin, seconds=time.perf_counter() - start)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import gc
 import threading
 from collections.abc import Callable
 from functools import cache
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ytheta.errors import InputError
+from ytheta.native.code_memory import CodeMemory, hide_from_collector
 from ytheta.native.codegen.llvm import create_target_machine, load_llvm
 from ytheta.native.codegen.python_abi import ENTRY_POINTS, PYTHON_FUNCTIONS
 from ytheta.native.codegen.simd import C_FUNCTIONS
@@ -30,6 +30,7 @@ class Machine:
     def __init__(self, code: bytes) -> None:
         llvm = load_llvm()
         _register_functions()
+        CodeMemory.release_unused()
         engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), create_target_machine())
         engine.add_object_file(llvm.ObjectFileRef.from_data(code))
         engine.finalize_object()
@@ -37,7 +38,10 @@ class Machine:
             ctypes.c_int64.from_address(engine.get_global_value_address(name)).value
             for name in ("scratch", "columns", "block_samples")
         )
-        self._one, self._dense, self._block = (_make_function(engine, name) for name in ENTRY_POINTS)
+        memory = CodeMemory(engine)
+        self._one, self._dense, self._block = (
+            _make_function(name, engine.get_function_address(name), memory) for name in ENTRY_POINTS
+        )
         self._local = threading.local()
 
     def write_one(self, vectors: tuple[Any, ...], out: np.ndarray) -> int:
@@ -88,34 +92,16 @@ class _MethodDefinition(ctypes.Structure):
     )
 
 
-def _make_function(engine: Any, name: str) -> Callable[..., int]:
+def _make_function(name: str, address: int, memory: CodeMemory) -> Callable[..., int]:
     """Return an entry point as a built-in function of Python; calls through ctypes would take several times longer."""
-    definition = _MethodDefinition(name.encode(), engine.get_function_address(name), _METH_FASTCALL, None)
+    definition = _MethodDefinition(name.encode(), address, _METH_FASTCALL, None)
     # The first argument of the entry point; the function keeps it, and so its own definition and code.
-    context = (np.ndarray, _hide(definition, engine))
+    context = (np.ndarray, hide_from_collector(definition, memory))
     # A prototype of its own: the attributes of ctypes.pythonapi are shared with all other libraries.
     kinds = (ctypes.POINTER(_MethodDefinition), ctypes.py_object, ctypes.py_object)
     create = ctypes.PYFUNCTYPE(ctypes.py_object, *kinds)(("PyCFunction_NewEx", ctypes.pythonapi))
     function: Callable[..., int] = create(definition, context, None)
     return function
-
-
-_never_released: list[np.ndarray] = []
-
-
-def _hide(*values: object) -> np.ndarray:
-    """Return an array that keeps the values where the garbage collector does not find them.
-
-    If a function is part of a reference cycle, the collector calls the finalizers of everything that it finds in the
-    cycle, in any order. It must not find the code: another finalizer may still call the function, or make it reachable
-    again. NumPy's arrays of objects do not take part in garbage collection, so the values are released only after the
-    function. If a future NumPy changes this, they are never released.
-    """
-    hidden = np.empty(1, dtype=object)
-    hidden[0] = values
-    if gc.is_tracked(hidden):
-        _never_released.append(hidden)
-    return hidden
 
 
 @cache

@@ -21,3 +21,7 @@ def test_other_errors_are_left_as_they_are() -> None:
     with pytest.raises(ValueError, match="a bug") as caught, attach_findings((GAP,)):
         raise ValueError("a bug")
     assert not hasattr(caught.value, "__notes__")
+
+
+def test_a_finding_prints_as_its_sentence() -> None:
+    assert str(GAP) == GAP.text == "a.csv: the log has a gap; record it again"

@@ -59,3 +59,9 @@ def test_a_bare_import_is_light_and_complete() -> None:
         "assert 'SlotineLi' in dir(yt.control) and 'numpy' in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
+
+
+def test_the_module_of_errors_lists_errors_only() -> None:
+    errors = ytheta.errors
+    assert dir(errors) == sorted(errors.__all__)
+    assert all(issubclass(getattr(errors, name), errors.YthetaError) for name in dir(errors))

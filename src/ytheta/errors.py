@@ -17,8 +17,19 @@ Every message says what is wrong, where, and what to do.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
+
+__all__ = [
+    "ClosureError",
+    "InputError",
+    "MissingExtraError",
+    "RobotError",
+    "RobotFileError",
+    "UnknownNameError",
+    "UnsetLengthError",
+    "UnstableError",
+    "YthetaError",
+]
 
 
 class YthetaError(Exception):
@@ -59,6 +70,8 @@ class MissingExtraError(YthetaError):
 
 def suggest_names(name: object, known: Iterable[str]) -> str:
     """Return a hint such as ``; did you mean 'alpha'?``, or a list of the known names if no name is similar."""
+    import difflib  # imported here, since it is needed for wrong names only
+
     choices = sorted(set(known))
     close = difflib.get_close_matches(str(name), choices, n=2, cutoff=0.6)
     if close:
@@ -67,3 +80,7 @@ def suggest_names(name: object, known: Iterable[str]) -> str:
         return ""
     listed = ", ".join(choices[:12]) + (" …" if len(choices) > 12 else "")
     return f"; choose from: {listed}"
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -47,6 +47,9 @@ class Finding:
     source: str = ""
     fields: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
+    def __str__(self) -> str:
+        return self.text
+
     @property
     def is_warning(self) -> bool:
         """Whether the finding casts doubt on results."""

@@ -78,3 +78,12 @@ def test_bad_input(tmp_path: Path) -> None:
     block = tmp_path / "block.toml"
     block.write_text('format = 1\nname = "block"\n[[link]]\nname = "base"\n')
     assert "no moving joint" in refused("base", str(block))
+
+
+def test_a_selection_of_parameters() -> None:
+    answer = data("lu-two-link", "--parameters", "link2.m, *.fv")
+    assert (answer["count"], answer["method"], answer["standard_parameters"]) == (3, "qr", 3)
+    assert refused("base", "lu-two-link", "--parameters", "link9.*").startswith(
+        "error: robot 'lu-two-link' has no parameter 'link9.*'"
+    )
+    assert data("lu-two-link", "--friction", "none")["count"] == 6

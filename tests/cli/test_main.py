@@ -111,6 +111,17 @@ def test_wrong_usage_without_a_command() -> None:
     assert "the tolerance 0.3 for rounded angles (snap) must be between" in refused("inspect", "ur10", "--snap", "0.3")
 
 
+def test_a_number_that_is_none_is_refused_in_plain_words() -> None:
+    for option, thing in (("--seconds", "a number"), ("--runs", "a whole number")):
+        expected = f"error: Invalid value for '{option}': this is not {thing}; see ytheta simulate --help"
+        assert refused("simulate", "lu-two-link", option, "a") == expected
+
+
+def test_a_short_option_for_help() -> None:
+    assert ytheta("-h").stdout == ytheta("--help").stdout
+    assert ytheta("base", "-h").stdout == ytheta("base", "--help").stdout
+
+
 def test_no_arguments_are_a_request_for_help() -> None:
     assert ytheta().stdout == ytheta("--help").stdout
     assert "Usage: ytheta" in ytheta().stdout

@@ -91,3 +91,9 @@ def test_symbolic_frames_evaluate_to_numeric_ones(l1: float, l2: float, a: Frame
 def test_the_error_names_the_unset_length() -> None:
     with pytest.raises(UnsetLengthError, match="the length 'l1' has no value"):
         _ = Frame.shift(symbol("l1")).matrix
+
+
+@pytest.mark.parametrize("axis", [(0.0, 0.0, 0.0), (0.0, 0.0, 2.0), (math.nan, 0.0, 1.0)])
+def test_a_turn_needs_a_unit_axis(axis: Vector) -> None:
+    with pytest.raises(InputError, match="axis"):
+        Frame.turn(axis, 1.0)

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.random_robots import frames, inertias, numbers, vectors
+from ytheta.errors import InputError
 from ytheta.robot.frame import Frame, Vector
 from ytheta.robot.inertia import Inertia, transport_matrix
 
@@ -133,5 +134,11 @@ def test_without_mass_the_centre_is_the_origin() -> None:
 
 
 def test_wrong_number_of_parameters() -> None:
-    with pytest.raises(ValueError, match="10 inertial parameters, not 3"):
+    with pytest.raises(InputError, match=r"10 inertial parameters .* not 3"):
         Inertia((1.0, 2.0, 3.0))
+
+
+def test_a_point_mass_is_not_negative() -> None:
+    with pytest.raises(InputError, match="mass is -1; give a mass in kg"):
+        Inertia.point_mass(-1.0, (0.0, 0.0, 0.0))
+    assert Inertia.about_center(-1.0, (0.0, 0.0, 0.0), ((0.0,) * 3,) * 3).mass == -1.0  # as in identified models

@@ -26,6 +26,7 @@ from ytheta.robot.inertia import Inertia
 from ytheta.robot.kinematics import link_poses
 from ytheta.robot.modified_dh import NEARLY_PARALLEL_SINE, TOLERANCE, ModifiedDH, Row, to_modified_dh
 from ytheta.robot.parts import Coupling, Drive, Joint, JointKind, Limits, Link, Loop, Marker, Motor
+from ytheta.robot.reading.load import load
 from ytheta.robot.reading.urdf import read_urdf
 from ytheta.robot.robot import Robot
 
@@ -568,3 +569,7 @@ def test_converting_twice_changes_nothing(robot: Robot) -> None:
     for one, two in zip(once.rows, twice.rows, strict=True):
         placements = one.placement.matrix, two.placement.matrix
         np.testing.assert_allclose(*placements, rtol=0.0, atol=1e-8)
+
+
+def test_the_repr_is_short() -> None:
+    assert repr(to_modified_dh(load("ur10"))) == "ModifiedDH(6 rows of Robot('ur10', 6 joints, 6 actuated))"

@@ -24,6 +24,11 @@ from ytheta.errors import InputError
 
 COMMANDS = {command.__name__: command for command in (robots, inspect, base, simulate, identify, predict)}
 HELP_WIDTH = 120  # characters per line of help, at most
+# The beginnings of Typer's sentences about values that are not numbers, and what is printed instead.
+NUMBER_SENTENCES = {
+    "Input should be a valid number": "this is not a number",
+    "Input should be a valid integer": "this is not a whole number",
+}
 INTERRUPTED = 130  # Typer's exit code after Ctrl-C
 
 app = typer.Typer(
@@ -32,7 +37,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # plain text: importing Rich would double the time of --help
-    context_settings={"max_content_width": HELP_WIDTH},
+    context_settings={"max_content_width": HELP_WIDTH, "help_option_names": ["--help", "-h"]},
 )
 
 
@@ -43,10 +48,18 @@ def run(arguments: Sequence[str]) -> int:
         code = app(list(arguments) or ["--help"], prog_name="ytheta", standalone_mode=False)
     except typer.TyperException as error:
         place = " ".join(["ytheta", *(name for name in arguments[:1] if name in COMMANDS)])
-        raise InputError(f"{error.format_message().rstrip('.')}; see {place} --help") from None
+        raise InputError(f"{_reword(error.format_message()).rstrip('.')}; see {place} --help") from None
     if code == INTERRUPTED:
         raise KeyboardInterrupt
     return code or 0
+
+
+def _reword(message: str) -> str:
+    """Return a message about wrong usage, with the parser's sentences about numbers in plain words."""
+    for sentence, plain in NUMBER_SENTENCES.items():
+        before, found, _ = message.partition(sentence)
+        message = f"{before}{plain}" if found else message
+    return message
 
 
 def _print_version(wanted: bool) -> bool:

@@ -25,7 +25,15 @@ Method = Annotated[
 ]
 RotorInertia = Annotated[bool, typer.Option("--rotor-inertia", help="Include the rotor inertia of every joint.")]
 Friction = Annotated[
-    str, typer.Option(metavar="KINDS", help="Include friction: viscous, coulomb, offset, separated by commas.")
+    str,
+    typer.Option(metavar="KINDS", help="Include friction: viscous, coulomb, offset, separated by commas; or none."),
+]
+Parameters = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAMES",
+        help="Select only these standard parameters, such as 'link3.*,*.fv'; all others count as known.",
+    ),
 ]
 
 
@@ -34,6 +42,7 @@ def base(
     method: Method = "auto",
     rotor_inertia: RotorInertia = False,
     friction: Friction = "",
+    parameters: Parameters = None,
     as_json: AsJson = False,
     snap: Snap = SNAP,
     fix_base: FixBase = False,
@@ -44,8 +53,12 @@ def base(
     Example: `ytheta base panda --rotor-inertia`
     """
     description = read_robot(robot, snap=snap, fix_base=fix_base, lengths=length)
-    parameters = yt.base_parameters(
-        description, method=method, rotor_inertia=rotor_inertia, friction=parse_words(friction)
+    result = yt.base_parameters(
+        description,
+        method=method,
+        rotor_inertia=rotor_inertia,
+        friction=parse_words(friction),
+        parameters=parse_words(parameters),
     )
-    print_all_findings(parameters.findings)
-    print_value(parameters, as_json=as_json)
+    print_all_findings(result.findings)
+    print_value(result, as_json=as_json)

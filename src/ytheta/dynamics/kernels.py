@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Protocol, runtime_che
 
 import numpy as np
 
+from ytheta.arguments import check_kind
 from ytheta.display import Displayed
 from ytheta.dynamics.graph_reuse import find_or_trace
 from ytheta.errors import InputError
@@ -221,6 +222,7 @@ def _list_independent_parameters(
     """
     if parameters is not None:
         raise InputError("give base parameters or names of standard parameters, not both")
+    check_kind("base", base, ParameterBasis, "the value of base_parameters(robot)")
     base.check_robot(robot)
     return base.independent
 

@@ -193,7 +193,10 @@ class BaseParameters(Displayed):
         return f"BaseParameters({counts} of {self.robot.name!r}, by {self.method})"
 
     def _check_vector(self, name: str, values: np.ndarray, size: int) -> Float[np.ndarray, "size"]:
-        vector = np.asarray(values, dtype=float)
+        try:
+            vector = np.asarray(values, dtype=float)
+        except (TypeError, ValueError):
+            raise InputError(f"{name} must be {size} finite numbers, not {values!r}") from None
         if vector.shape != (size,) or not np.isfinite(vector).all():
             raise InputError(
                 f"{name} must be {size} finite numbers; it has shape {vector.shape}, or contains NaN or inf"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from importlib import import_module
 
+from ytheta.arguments import check_words
 from ytheta.errors import InputError, UnknownNameError, suggest_names
 from ytheta.identifiability import numeric
 from ytheta.identifiability.base_parameters import BaseParameters
@@ -27,8 +28,8 @@ def base_parameters(
     *,
     method: str = "auto",
     rotor_inertia: bool = False,
-    friction: Sequence[str] = (),
-    parameters: Sequence[str] = (),
+    friction: Sequence[str] | None = (),
+    parameters: Sequence[str] | None = (),
 ) -> BaseParameters:
     """Return the combinations of standard parameters that can be identified from motion.
 
@@ -40,9 +41,8 @@ def base_parameters(
     count as known.
     """
     check_is_robot(robot)
-    for option, value, content in (("friction", friction, "kinds"), ("parameters", parameters, "names or patterns")):
-        if isinstance(value, str):
-            raise InputError(f"{option} is a list of {content}, such as ({value!r},), not a single string")
+    friction = check_words("friction", friction, "kinds", tuple(FRICTION_PARAMETERS))
+    parameters = check_words("parameters", parameters, "names or patterns", ("link_*", "joint_*.f?"))
     if parameters and (rotor_inertia or friction):
         raise InputError("'parameters' already selects the parameters; leave 'rotor_inertia' and 'friction' out")
     for kind in friction:

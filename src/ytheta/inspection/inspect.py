@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from types import NoneType
 from typing import ClassVar
 
+from ytheta.arguments import check_kind
 from ytheta.display import Displayed
 from ytheta.dynamics.formulations.registry import formulations
 from ytheta.dynamics.operation_counts import count_inverse_dynamics_operations, count_regressor_operations
@@ -68,6 +70,8 @@ def inspect(robot: Robot, *, at: Mapping[str, float] | None = None) -> Inspectio
     Raise ClosureError if the loops cannot close there.
     """
     check_is_robot(robot)
+    form = 'a dictionary of positions by actuated coordinate, such as {"q1": 0.5}'
+    check_kind("at", at, (Mapping, NoneType), form)
     closure = _close_loops(robot, dict(at or {}))
     has_numbers = not robot.unset_lengths
     counts = count_regressor_operations(robot) if robot.movable and has_numbers else {}

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import math
+import numbers
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from itertools import chain
 
+from ytheta.arguments import check_kind
 from ytheta.errors import RobotError, suggest_names
 from ytheta.files.lengths import Length, Scalar, is_length_name
 from ytheta.robot.frame import IDENTITY, Frame
+from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Drive, Joint, JointKind, Limits, Link, Marker, Motor
 
 
 def check_unique(names: Iterable[str], what: str) -> None:
-    """Check that no name is repeated or empty."""
+    """Check that names are text, and that none is repeated or empty."""
     for name, count in Counter(names).items():
         if count > 1:
             raise RobotError(f"the {what} name {name!r} is used {count} times; rename all but one")
+        check_kind(f"the name of a {what}", name, str, "a text")
         if not name:
             raise RobotError(f"a {what} has no name; give it one")
 
@@ -29,6 +33,8 @@ def find_repeated(names: Iterable[str]) -> list[str]:
 
 def check_link(link: Link) -> None:
     """Check that the inertial parameters are finite. Negative masses are allowed, for identified models."""
+    form = "an Inertia, such as Inertia.point_mass(2.0, (0.0, 0.0, 0.1))"
+    check_kind(f"the inertia of link {link.name!r}", link.inertia, Inertia, form)
     if not _are_finite(link.inertia.parameters):
         raise RobotError(
             f"link {link.name!r}: its inertial parameters are not finite numbers; correct mass, centre and inertia"
@@ -72,13 +78,14 @@ def check_frame(frame: Frame, what: str) -> None:
     """Check that all numbers of a frame are finite, including the factors of symbolic lengths."""
     if frame is IDENTITY:
         return
+    check_kind(what, frame, Frame, "a Frame, such as Frame.shift(z=0.1)")
     if not _are_finite(chain(*frame.rotation, *(_list_coefficients(entry) for entry in frame.translation))):
         raise RobotError(f"{what} contains numbers that are not finite; correct its position and rotation")
 
 
-def check_finite(numbers: Iterable[float], what: str) -> None:
+def check_finite(values: Iterable[float], what: str) -> None:
     """Check that these numbers are finite."""
-    if not _are_finite(numbers):
+    if not _are_finite(values):
         raise RobotError(f"{what} should be finite; correct it")
 
 
@@ -88,8 +95,8 @@ def check_lengths(lengths: Sequence[tuple[str, float | None]], used: Iterable[st
     for name, value in lengths:
         if not is_length_name(name):
             raise RobotError(f"{name!r} cannot name a length; use letters, digits and _ (but not 'pi')")
-        if value is not None and not math.isfinite(value):
-            raise RobotError(f"the length {name!r} is {value}; give a finite number in metres")
+        if value is not None and not _is_finite(value):
+            raise RobotError(f"the length {name!r} is {value!r}; give a finite number in metres")
     declared = {name for name, _ in lengths}
     for name in sorted(set(used) - declared):
         raise RobotError(f"the length {name!r} is used but not declared; add it to 'lengths'")
@@ -128,5 +135,9 @@ def _list_coefficients(value: Scalar) -> tuple[float, ...]:
     return (value,)
 
 
-def _are_finite(numbers: Iterable[float]) -> bool:
-    return all(map(math.isfinite, numbers))
+def _is_finite(value: object) -> bool:
+    return isinstance(value, numbers.Real) and math.isfinite(value)
+
+
+def _are_finite(values: Iterable[float]) -> bool:
+    return all(map(math.isfinite, values))

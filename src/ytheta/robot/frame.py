@@ -9,10 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from ytheta.arguments import check_number
 from ytheta.errors import InputError
 from ytheta.files.lengths import Length, Scalar, find_symbols, to_number
 from ytheta.shapes import Float
@@ -25,6 +26,7 @@ ORIGIN: Vector = (0.0, 0.0, 0.0)
 IDENTITY_ROTATION: Matrix = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 ANGLE_STEP = math.pi / 6
+UNIT_TOLERANCE = 1e-9  # largest relative error of the length of a unit vector
 MAX_ANGLE = 1e6  # rad; the spacing of larger doubles is too coarse to recognize multiples of pi/6
 
 # cos(k pi/6) for k = 0 … 11, correctly rounded: the cosine of a quarter turn is 0, not 6e-17.
@@ -78,8 +80,10 @@ class Frame:
     @staticmethod
     def turn(axis: Vector, angle: float) -> Frame:
         """A rotation about a unit axis through the origin; exact at multiples of 30 degrees."""
-        c, s = cos_sin(angle)
-        x, y, z = axis
+        x, y, z = axis = check_vector("axis", axis)
+        if not math.isclose(math.hypot(*axis), 1.0, rel_tol=UNIT_TOLERANCE):
+            raise InputError(f"the axis {axis} has length {math.hypot(*axis):g}; give a unit vector")
+        c, s = cos_sin(check_number("angle", angle, "a finite number of radians"))
         v = 1.0 - c
         return Frame(
             rotation=(
@@ -145,6 +149,16 @@ def scale_to_order_one(values: Sequence[float]) -> tuple[float, ...]:
         raise InputError(f"{tuple(values)} contains a number that is not finite; give finite numbers")
     _, exponent = math.frexp(largest)
     return tuple(math.ldexp(value, -exponent) for value in values)
+
+
+def check_vector(name: str, value: Any) -> Vector:
+    """Return three finite numbers as a tuple of floats. Raise InputError for anything else."""
+    form = "three finite numbers, such as (0.0, 0.0, 1.0)"
+    entries = tuple(value) if isinstance(value, Sequence | np.ndarray) else ()
+    if len(entries) != 3:
+        raise InputError(f"{name} is {value!r}; give {form}")
+    x, y, z = (check_number(f"an entry of {name}", entry, form) for entry in entries)
+    return x, y, z
 
 
 def to_vector(values: Sequence[float] | Float[np.ndarray, "3"]) -> Vector:

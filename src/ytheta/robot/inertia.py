@@ -20,8 +20,10 @@ from typing import TypeAlias
 
 import numpy as np
 
+from ytheta.arguments import check_number, is_not_negative
 from ytheta.conventions import INERTIA_ENTRIES, LINK_PARAMETERS
-from ytheta.robot.frame import ORIGIN, Frame, Matrix, Vector, to_rows, to_vector
+from ytheta.errors import InputError
+from ytheta.robot.frame import ORIGIN, Frame, Matrix, Vector, check_vector, to_rows, to_vector
 from ytheta.shapes import Float
 
 Ten: TypeAlias = Float[np.ndarray, "10"]
@@ -50,7 +52,10 @@ class Inertia:
 
     def __post_init__(self) -> None:
         if len(self.parameters) != len(LINK_PARAMETERS):
-            raise ValueError(f"a link has {len(LINK_PARAMETERS)} inertial parameters, not {len(self.parameters)}")
+            raise InputError(
+                f"a link has {len(LINK_PARAMETERS)} inertial parameters ({', '.join(LINK_PARAMETERS)}), "
+                f"not {len(self.parameters)}; give all of them, or use Inertia.from_names"
+            )
 
     @staticmethod
     def about_center(mass: float, center: Vector, tensor: Matrix) -> Inertia:
@@ -63,8 +68,9 @@ class Inertia:
 
     @staticmethod
     def point_mass(mass: float, center: Vector) -> Inertia:
-        """The inertia of a point mass."""
-        return Inertia.about_center(mass, center, (ORIGIN, ORIGIN, ORIGIN))
+        """The inertia of a point mass, given its mass in kg and its position in link axes in metres."""
+        mass = check_number("mass", mass, "a mass in kg, which is not negative", allow=is_not_negative)
+        return Inertia.about_center(mass, check_vector("center", center), (ORIGIN, ORIGIN, ORIGIN))
 
     @staticmethod
     def from_names(values: Mapping[str, float]) -> Inertia:

@@ -79,7 +79,7 @@ class Row:
         return normal @ other_axis @ Frame.turn(z, self.theta) @ Frame.shift(z=self.d)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ModifiedDH:
     """A robot in modified Denavit-Hartenberg frames: one row for each joint of ``robot``, in the same order.
 
@@ -91,6 +91,9 @@ class ModifiedDH:
     robot: Robot
     original: Robot
     frames: tuple[Frame, ...]
+
+    def __repr__(self) -> str:
+        return f"ModifiedDH({len(self.rows)} rows of {self.robot!r})"
 
     def restore(self) -> Robot:
         """Return ``robot``, with its present parameters, in the frames and axes of the original."""

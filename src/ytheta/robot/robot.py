@@ -18,6 +18,7 @@ from typing import ClassVar, TypeVar
 
 import numpy as np
 
+from ytheta.arguments import check_kind
 from ytheta.conventions import FORCE_PARAMETER, JOINT_PARAMETERS, LINK_PARAMETERS, STANDARD_GRAVITY, parameter_name
 from ytheta.display import Displayed
 from ytheta.errors import InputError, RobotError, UnknownNameError, UnsetLengthError, suggest_names
@@ -361,6 +362,7 @@ class Robot(Displayed):
 
     def with_inertias(self, inertias: Mapping[str, Inertia]) -> Robot:
         """Return this robot with new inertias for some links, given by name."""
+        check_kind("inertias", inertias, Mapping, "a dictionary of inertias by name of the link")
         for name in inertias:
             self.link(name)
         links = tuple(replace(link, inertia=inertias.get(link.name, link.inertia)) for link in self.links)
@@ -412,8 +414,11 @@ class Robot(Displayed):
 
 def check_is_robot(value: object) -> None:
     """Raise InputError unless a value is a Robot; public functions call it for their argument ``robot``."""
-    if not isinstance(value, Robot):
-        raise InputError(f"{value!r} is not a robot; load it with load(name or path)")
+    if isinstance(value, Robot):
+        return
+    if isinstance(getattr(value, "robot", None), Robot):  # an Identification, a Simulation, BaseParameters …
+        raise InputError(f"{value!r} is not a robot, but has one; give its attribute 'robot'")
+    raise InputError(f"{value!r} is not a robot; load it with load(name or path)")
 
 
 _Part = TypeVar("_Part", Link, Joint)

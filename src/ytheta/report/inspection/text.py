@@ -54,7 +54,8 @@ def _describe_costs(data: Mapping[str, Any]) -> Iterator[Text]:
     """Yield lines about base parameters and operations, and about what is missing to know them."""
     if data["base_parameters"] is not None:
         owners = "links and forces" if data["forces"] else "links"
-        yield make_text(f"{data['base_parameters']} base parameters of the {owners}: see ytheta base")
+        count = f"{data['base_parameters']} base parameters of the {owners}"
+        yield make_text(f"{count}: see ytheta base or base_parameters(robot)")
     for name, cost in list(data["inverse_dynamics"].items())[:1]:
         counts = f"{cost['multiplications']} multiplications, {cost['additions']} additions"
         tree = " on the opened tree" if data["loops"] else ""

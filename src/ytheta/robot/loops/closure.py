@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import NoneType
 
 import numpy as np
 
+from ytheta.arguments import check_kind, check_number
 from ytheta.errors import ClosureError, InputError, UnknownNameError, suggest_names
 from ytheta.robot.loops.cut_joint import CutJoint, locate_cut_joint
 from ytheta.robot.loops.solver import (
@@ -99,6 +101,8 @@ def close_loops(robot: Robot, actuated: Mapping[str, float] | None = None) -> Cl
     The coordinates move in short strides, so that the mechanism keeps the assembly that it has at home.
     """
     check_is_robot(robot)
+    form = 'a dictionary of positions by actuated coordinate, such as {"q1": 0.5}'
+    check_kind("actuated", actuated, (Mapping, NoneType), form)
     robot = robot.numeric
     home = robot.home_coordinates
     goal = _make_goal(robot, dict(actuated or {}))
@@ -184,7 +188,10 @@ def _make_goal(robot: Robot, positions: dict[str, float]) -> PerCoordinate:
     for name, position in positions.items():
         if name not in robot.actuated:
             raise UnknownNameError(f"{name!r} is not an actuated coordinate{suggest_names(name, robot.actuated)}")
-        x[robot.coordinates.index(name)] = position
+        form = f"a number in rad or m between {-MAX_POSITION:g} and {MAX_POSITION:g}"
+        x[robot.coordinates.index(name)] = check_number(
+            f"the position of {name!r}", position, form, allow=lambda number: abs(number) <= MAX_POSITION
+        )
     for name, position in zip(robot.coordinates, x, strict=True):
         if not abs(position) <= MAX_POSITION:
             raise InputError(

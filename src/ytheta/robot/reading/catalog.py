@@ -55,6 +55,10 @@ class Catalog(Displayed, Sequence[CatalogEntry]):
     def __getitem__(self, index: int | slice) -> CatalogEntry | tuple[CatalogEntry, ...]:
         return self.entries[index]
 
+    def __contains__(self, value: object) -> bool:
+        """Whether the catalog has this entry, or an entry with this name."""
+        return value in self.names or value in self.entries
+
     def __len__(self) -> int:
         return len(self.entries)
 

@@ -7,7 +7,9 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import NoneType
 
+from ytheta.arguments import check_kind, check_number
 from ytheta.conventions import SNAP
 from ytheta.errors import InputError, RobotError, RobotFileError, suggest_names
 from ytheta.files.bounded import read_bytes, resolve_reference
@@ -35,13 +37,17 @@ def load(
     ``snap``: an angle within this tolerance (rad) of a multiple of pi/6 becomes that multiple; 0 keeps all angles.
     ``strict``: inertias that are not physically consistent raise an error instead of a warning.
     ``fix_base``: a floating base is fixed at its position in the file; without this option, it is an error.
-    ``lengths``: values of symbolic lengths; they override the values in the file.
+    ``lengths``: values of symbolic lengths in metres, which override those in the file; they may be negative, and None
+    leaves a length without a value.
 
     Notes and warnings about the file are logged and kept in ``robot.findings``.
     """
     path = _find_file(source)
+    snap = check_number("snap", snap, "an angle in rad, such as 1e-4, or 0 to keep all angles")
+    check_kind("lengths", lengths, (Mapping, NoneType), 'a dictionary of numbers in metres, such as {"l1": 0.5}')
+    values = {str(name): value for name, value in (lengths or {}).items()}
     try:
-        robot = _read(path, snap=snap, fix_base=fix_base).with_lengths(**(lengths or {}))
+        robot = _read(path, snap=snap, fix_base=fix_base).with_lengths(**values)
         inconsistent = _check_inertias(robot)
         if strict and inconsistent:
             raise RobotError(f"{inconsistent[0].text}; correct it, or read without --strict")
@@ -60,6 +66,10 @@ def load(
 
 
 def _find_file(source: str | Path) -> Path:
+    form = "the name of a robot in the catalog, see yt.robots(), or the path of a file"
+    check_kind("source", source, (str, Path), form)
+    if source == "":
+        raise InputError(f"the name of the robot is empty; give {form}")
     path = Path(source)
     return _find_in_catalog(source) if isinstance(source, str) and _is_name(source) and not _exists(path) else path
 

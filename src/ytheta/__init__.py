@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ytheta.dynamics.kernels import mass_matrix as mass_matrix
     from ytheta.dynamics.kernels import momentum as momentum
     from ytheta.dynamics.kernels import regressor as regressor
+    from ytheta.findings import Finding as Finding
     from ytheta.identifiability.base_parameters import BaseParameters as BaseParameters
     from ytheta.identifiability.ha import regroup_lagrangian as regroup_lagrangian
     from ytheta.identifiability.registry import base_parameters as base_parameters
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from ytheta.robot.frame import Frame as Frame
     from ytheta.robot.inertia import Inertia as Inertia
     from ytheta.robot.kinematics import link_poses as link_poses
+    from ytheta.robot.loops.closure import Closure as Closure
     from ytheta.robot.loops.closure import close_loops as close_loops
     from ytheta.robot.modified_dh import to_modified_dh as to_modified_dh
     from ytheta.robot.reading.catalog import Catalog as Catalog
@@ -77,6 +79,8 @@ _MODULES = {
     "BaseParameters": "ytheta.identifiability.base_parameters",
     "Catalog": "ytheta.robot.reading.catalog",
     "ClosedLoop": "ytheta.simulation.closed_loop.compiled",
+    "Closure": "ytheta.robot.loops.closure",
+    "Finding": "ytheta.findings",
     "FourierReference": "ytheta.simulation.references.fourier",
     "Frame": "ytheta.robot.frame",
     "Grasp": "ytheta.simulation.parameter_changes",

@@ -23,6 +23,7 @@ from ytheta.robot.robot import Robot, check_is_robot
 
 # All packages and modules that are loaded while a graph is traced, relative to ytheta.
 TRACING_SOURCES = (
+    "arguments.py",
     "conventions.py",
     "display.py",
     "dynamics",

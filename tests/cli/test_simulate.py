@@ -159,9 +159,9 @@ def test_torques_at_their_limits_are_remarked() -> None:
         (("-o", "a.txt"), "must have the extension"),
         (("--report", "a.pdf"), "must have the extension"),
         (("--seconds", "0"), "give a positive number of seconds"),
-        (("--runs", "0"), "give at least 1"),
+        (("--runs", "0"), "at least 1"),
         (("--rate", "0"), "give a positive number of Hz"),
-        (("--grasp", "-1@2"), "mass of a grasped load is -1 kg; give a positive number"),
+        (("--grasp", "-1@2"), "mass of a grasped load is -1; give a positive number"),
         (("--grasp", "1@a"), "KILOGRAMS@SECONDS"),
         (("--reference", "nowhere.csv"), "does not exist"),
         (("--controller", "pd_gravity", "--learn", "*.m"), "for adaptive controllers"),
@@ -170,8 +170,8 @@ def test_torques_at_their_limits_are_remarked() -> None:
         (("--learn", "link3.m", "--adaptation", "natural"), "all ten parameters of a link together"),
         (("--friction", "viscos"), "did you mean 'viscous'"),
         (("--engine", "das"), "did you mean 'dask'"),
-        (("--initial-error", "-5"), "initial_error is -5; give 0 or more"),
-        (("--seed", "-1"), "random seed is -1; give 0 or more"),
+        (("--initial-error", "-5"), "initial_error is -5; give one number, 0 or more"),
+        (("--seed", "-1"), "random seed (rng) is -1; give a whole number, 0 or more"),
         (("--sensor", "q.noise=1", "--sensor", "q.noise=2"), "keep one of the two"),
         (("--seconds", "1e9"), "fit into memory"),
         (("--rate", "1e9"), "fit into memory"),
@@ -233,7 +233,7 @@ def test_the_number_of_substeps_can_be_set() -> None:
     arguments = ("simulate", "lu-puma4", "--seconds", "0.2", "--controller", "computed-torque", "--json")
     assert ytheta(*arguments, "--substeps", "1").stdout == ytheta(*arguments).stdout
     assert ytheta(*arguments, "--substeps", "2").stdout != ytheta(*arguments).stdout
-    assert "0 substeps per control period; give at least 1" in refused(*arguments, "--substeps", "0")
+    assert "substeps is 0; give a whole number, at least 1" in refused(*arguments, "--substeps", "0")
 
 
 def test_sensor_errors_may_differ_between_joints() -> None:

@@ -83,7 +83,7 @@ def test_a_load_is_grasped() -> None:
 
 
 def test_invalid_changes_are_rejected() -> None:
-    with pytest.raises(InputError, match="give a time of 0 or later"):
+    with pytest.raises(InputError, match="give a number of seconds, 0 or later"):
         ParameterChange(-1.0, {})
     with pytest.raises(InputError, match=r"'link.m' is nan"):
         ParameterChange(1.0, {"link.m": float("nan")})

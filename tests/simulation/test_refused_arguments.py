@@ -26,8 +26,8 @@ SIMULATE: list[tuple[dict[str, Any], str]] = [
     ({"variation": {"spread": 20.0}}, r"variation is \{'spread': 20.0\}; give Variation\("),
     ({"parameter_changes": CHANGE}, "parameter_changes is ParameterChange.*; give a list"),
     ({"parameter_changes": [3]}, "an entry of parameter_changes is 3; give a list"),
-    ({"rng": None}, "rng is None; give a seed"),
-    ({"rng": -1}, "rng is -1; give a seed"),
+    ({"rng": None}, r"the random seed \(rng\) is None; give a whole number"),
+    ({"rng": -1}, r"the random seed \(rng\) is -1; give"),
     ({"rate": None}, "rate is None; give a positive number of Hz"),
     ({"seconds": "a"}, "seconds is 'a'; give a positive number of seconds"),
     ({"engine": None}, "engine is None; give 'local'"),
@@ -63,7 +63,7 @@ OTHERS: dict[str, tuple[Callable[[], object], str]] = {
         lambda: yt.simulate(ARM, seconds=0.05).save(None),  # type: ignore[arg-type]
         "path is None; give the name of a file",
     ),
-    "seed of a reference": (lambda: yt.default_reference(ARM, 1.0, rng=-3), "rng is -3; give a seed"),
+    "seed of a reference": (lambda: yt.default_reference(ARM, 1.0, rng=-3), r"random seed \(rng\) is -3; give"),
 }
 
 

@@ -126,7 +126,10 @@ def test_a_grasped_load_acts_from_its_time_on() -> None:
     law = yt.control.ComputedTorque(TWO_LINK, stiffness=200.0, damping=30.0)
     with pytest.raises(InputError, match=r"grasp\.add_load\(robot\)"):
         yt.simulate(TWO_LINK, law, seconds=0.4, grasp=load)
-    for bad, words in (((0.0, 1.0), "mass of a grasped load is 0 kg"), ((1.0, -1.0), "grasped at -1 s")):
+    for bad, words in (
+        ((0.0, 1.0), "mass of a grasped load is 0; give a positive number of kg"),
+        ((1.0, -1.0), "grasped is -1; give"),
+    ):
         with pytest.raises(InputError, match=words):
             yt.grasp(*bad)
 
@@ -137,9 +140,9 @@ def test_a_grasped_load_acts_from_its_time_on() -> None:
         ({"rate": 0.0}, "give a positive number of Hz"),
         ({"rate": 1e9}, "fit into memory"),
         ({"seconds": 1e9}, "fit into memory"),
-        ({"rng": -1}, "random seed is -1"),
-        ({"runs": 0}, "give at least 1"),
-        ({"every": 0}, "every=0"),
+        ({"rng": -1}, "random seed .* is -1"),
+        ({"runs": 0}, "at least 1"),
+        ({"every": 0}, "every is 0"),
         ({"controller": ControllerSettings("pid")}, "no controller 'pid'"),
         ({"reference": "nowhere.csv"}, "does not exist"),
     ],

@@ -20,7 +20,7 @@ Gain: TypeAlias = float | Sequence[float] | Sequence[Sequence[float]] | np.ndarr
 
 SYMMETRY_TOLERANCE = 1e-9  # largest entry of G - Gᵀ, relative to the largest entry of G; allows for rounding errors
 PER_COORDINATE = "actuated coordinate"
-MAX_NUMBERS = 4  # numbers of a gain in ``repr``
+MAX_NUMBERS = 3  # numbers of a gain in ``repr``
 
 
 class GainShape(Enum):

@@ -146,12 +146,12 @@ def _load_reference(
     if not callable(reference):
         log = read_log(reference, robot)
         reference, findings = reference_from_log(log), log.findings
-    if not isinstance(reference, TimedReference):
-        return reference, DEFAULT_SECONDS if seconds is None else seconds, findings
-    duration = reference.seconds if seconds is None else seconds
-    if duration <= reference.seconds:
-        duration = min(duration, _round_down(reference.seconds, rate))
-    return reference, duration, findings
+    covered = reference.seconds if isinstance(reference, TimedReference) else None
+    if seconds is None:
+        seconds = DEFAULT_SECONDS if covered is None else covered
+    if covered is not None and seconds <= covered:
+        seconds = min(seconds, _round_down(covered, rate))
+    return reference, seconds, findings
 
 
 def _round_down(seconds: float, rate: float) -> float:

@@ -180,4 +180,4 @@ def _check_numbers(
         check_number("seconds", seconds, "a positive number of seconds, such as 10", allow=is_positive)
     for name, value in (("substeps", substeps), ("every", every), ("threads", threads)):
         if value is not None:
-            check_count(name, value, "a whole number, at least 1, or None for the default")
+            check_count(name, value, "a whole number, at least 1")

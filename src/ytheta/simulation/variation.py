@@ -100,8 +100,8 @@ def make_generator(rng: int | np.random.Generator) -> np.random.Generator:
     """Return a random generator for a seed; a generator is returned as it is."""
     if isinstance(rng, np.random.Generator):
         return rng
-    form = "a seed (a whole number, 0 or more) or a generator, numpy.random.default_rng(seed)"
-    return np.random.default_rng(check_count("rng", rng, form, minimum=0))
+    form = "a whole number, 0 or more, or a generator, numpy.random.default_rng(seed)"
+    return np.random.default_rng(check_count("the random seed (rng)", rng, form, minimum=0))
 
 
 def _count_groups(groups: np.ndarray) -> int:

@@ -167,7 +167,7 @@ def test_invalid_arguments_are_rejected() -> None:
         with pytest.raises(InputError, match="positive number of seconds"):
             default_reference(robot, seconds)
     for scale in (0.0, 1.5):
-        with pytest.raises(InputError, match="between 0 and 1"):
+        with pytest.raises(InputError, match="above 0, at most 1"):
             default_reference(robot, 5.0, scale=scale)
     with pytest.raises(InputError, match=r"no joint of robot 'lu-two-link' can move: .* 0 … 0, .*<limit>.* reference"):
         default_reference(with_limits(robot, Limits(0.0, 0.0, velocity=0.0, effort=0.0)), 5.0)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from tests.support.kernel_cache import forget_graphs, forget_machines
-from ytheta.dynamics import graph_reuse, graphs, kernels
+from ytheta.dynamics import graph_inputs, graph_reuse, graphs, kernels
 from ytheta.errors import UnknownNameError
 from ytheta.files import fingerprint
 from ytheta.identifiability.registry import base_parameters
@@ -48,7 +48,7 @@ def traced(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         names.append(name)
         return native_graph.trace(name, *args, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(graphs, "trace", trace)
+    monkeypatch.setattr(graph_inputs, "trace", trace)
     return names
 
 

@@ -8,78 +8,24 @@ Without loops, all coordinates are actuated.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from ytheta.dynamics import composite_body, rigid_body
-from ytheta.dynamics.drive_motion import DriveMotion, compute_drive_motion
+from ytheta.dynamics.drive_motion import compute_drive_motion
 from ytheta.dynamics.formulations import lagrange, minimal_newton_euler
 from ytheta.dynamics.formulations.newton_euler import inverse_dynamics
 from ytheta.dynamics.formulations.registry import choose_formulation
 from ytheta.dynamics.full_regressor import full_regressor
+from ytheta.dynamics.graph_inputs import GraphInputs, declare_inputs
 from ytheta.dynamics.graph_reuse import reuse_traced_graph
-from ytheta.dynamics.loops.builder import build_constraint
-from ytheta.dynamics.loops.constraint import Constraint
-from ytheta.dynamics.mechanism import PER_DRIVE, exact_array
-from ytheta.dynamics.motion import scalars
-from ytheta.dynamics.symbolic_model import SymbolicModel
+from ytheta.dynamics.links import composite_body, rigid_body
+from ytheta.dynamics.mechanism import PER_DRIVE
 from ytheta.dynamics.vectors import array, dot, zeros
 from ytheta.errors import InputError, RobotError, UnknownNameError, suggest_names
-from ytheta.native.graph import Graph, Input, trace
+from ytheta.native.graph import Graph
 from ytheta.robot.robot import Robot
-from ytheta.shapes import AnyPerActuated
-
-if TYPE_CHECKING:
-    import casadi
-
-
-@dataclass(frozen=True, eq=False)
-class GraphInputs:
-    """The symbolic inputs of a graph, and the model of the robot."""
-
-    model: SymbolicModel
-    symbols: tuple[tuple[Input, casadi.SX], ...]
-
-    @property
-    def loops(self) -> Constraint:
-        return self.model.loops
-
-    def vector(self, name: str) -> AnyPerActuated:
-        """The scalars of the input with this name; zeros if there is none."""
-        for entry, vector in self.symbols:
-            if entry.name == name:
-                return scalars(vector)
-        return zeros(len(self.loops.actuated))
-
-    @cached_property
-    def motion(self) -> DriveMotion:
-        """The motion of joints and drives for the inputs qd and qdd."""
-        return compute_drive_motion(self.loops, self.vector("qd"), self.vector("qdd"))
-
-    def trace_output(self, name: str, output: np.ndarray) -> Graph:
-        return trace(name, self.symbols, output, made_from=f"{name} of {self.loops.robot.name}")
-
-
-def declare_inputs(robot: Robot, *names: str, theta_input: bool = False, theta_shared: bool = True) -> GraphInputs:
-    """Create symbols for the coordinates and for the named vectors.
-
-    By default, theta consists of the robot's parameter values. If ``theta_input`` is true, theta is an additional
-    input. It is shared by all samples if ``theta_shared`` is true, and has a new value in every sample otherwise.
-    """
-    import casadi
-
-    loops = build_constraint(robot)
-    size = len(loops.actuated)
-    symbols = [(Input("x" if loops.cuts else "q", len(loops.home)), loops.x)]
-    symbols += [(Input(name, size), casadi.SX.sym(name, size)) for name in names]
-    theta = exact_array(loops.robot.theta.tolist()) if len(loops.robot.theta) else zeros(0)
-    if theta_input:
-        symbols.append((Input("theta", len(theta), shared=theta_shared), casadi.SX.sym("theta", len(theta))))
-        theta = scalars(symbols[-1][1])
-    return GraphInputs(SymbolicModel(loops, theta), tuple(symbols))
 
 
 @reuse_traced_graph

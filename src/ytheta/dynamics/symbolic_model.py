@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ytheta.dynamics import composite_body, rigid_body
 from ytheta.dynamics.declared_forces import compute_force_shapes
 from ytheta.dynamics.drive_motion import DriveMotion, compute_drive_motion
 from ytheta.dynamics.formulations import minimal_newton_euler
 from ytheta.dynamics.formulations.equivalent_bodies import find_equivalent_bodies
 from ytheta.dynamics.formulations.newton_euler import inverse_dynamics
+from ytheta.dynamics.links import composite_body, rigid_body
 from ytheta.dynamics.loops.constraint import Constraint, column
 from ytheta.dynamics.mechanism import PER_DRIVE, PER_LINK, exact_array
 from ytheta.dynamics.motion import Motion, scalars

@@ -20,9 +20,9 @@ from tests.support.formulation_cases import (
     with_gravity_flipped,
     with_symbols,
 )
-from ytheta.dynamics import rigid_body
-from ytheta.dynamics.composite_body import mass_matrix
 from ytheta.dynamics.formulations import kronecker, newton_euler
+from ytheta.dynamics.links import rigid_body
+from ytheta.dynamics.links.composite_body import mass_matrix
 from ytheta.dynamics.mechanism import Body, Mechanism, build_mechanism
 from ytheta.dynamics.motion import casadi_motion, numeric_motion, sympy_motion
 from ytheta.native.graph import Input, trace

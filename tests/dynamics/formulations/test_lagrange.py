@@ -20,8 +20,8 @@ from tests.support.formulation_cases import (
     state,
     with_symbols,
 )
-from ytheta.dynamics import rigid_body
 from ytheta.dynamics.formulations import lagrange, newton_euler, sixteen
+from ytheta.dynamics.links import rigid_body
 from ytheta.dynamics.mechanism import Mechanism, build_mechanism
 from ytheta.dynamics.motion import Motion, casadi_motion, numeric_motion, sympy_motion
 from ytheta.native.graph import Input, trace

@@ -27,10 +27,11 @@ from tests.support.loop_motion import (
 from tests.support.loop_robots import NAMES, make_looped_robot
 from tests.support.mujoco_peer import tree_torque
 from tests.support.pinocchio_peer import peer
-from ytheta.dynamics import rigid_body
 from ytheta.dynamics.formulations import kronecker, lagrange, newton_euler, spatial_tree
 from ytheta.dynamics.full_regressor import LinkRegressor, full_regressor
-from ytheta.dynamics.graphs import declare_inputs, inverse_dynamics_graph, regressor_graph
+from ytheta.dynamics.graph_inputs import declare_inputs
+from ytheta.dynamics.graphs import inverse_dynamics_graph, regressor_graph
+from ytheta.dynamics.links import rigid_body
 from ytheta.dynamics.loops.constraint import Constraint
 from ytheta.dynamics.mechanism import build_mechanism
 from ytheta.dynamics.motion import casadi_motion, numeric_motion

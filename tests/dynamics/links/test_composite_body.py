@@ -7,7 +7,7 @@ import pytest
 from tests.support.formulation_cases import ALL_ROBOTS, link_parameters, load
 from tests.support.pinocchio_peer import peer
 from tests.support.states import close, state
-from ytheta.dynamics.composite_body import mass_matrix
+from ytheta.dynamics.links.composite_body import mass_matrix
 from ytheta.dynamics.mechanism import build_mechanism
 from ytheta.dynamics.motion import numeric_motion
 

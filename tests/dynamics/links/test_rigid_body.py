@@ -11,8 +11,8 @@ import pytest
 from tests.support.formulation_cases import link_parameters, load
 from tests.support.pinocchio_peer import peer
 from tests.support.states import close, state
-from ytheta.dynamics import composite_body, rigid_body
 from ytheta.dynamics.formulations import newton_euler
+from ytheta.dynamics.links import composite_body, rigid_body
 from ytheta.dynamics.mechanism import build_mechanism
 from ytheta.dynamics.motion import Motion, numeric_motion
 from ytheta.robot.inertia import Inertia

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ytheta.dynamics import composite_body
 from ytheta.dynamics.formulations.newton_euler import inverse_dynamics, pose
+from ytheta.dynamics.links import composite_body
 from ytheta.dynamics.mechanism import PER_LINK, Mechanism
 from ytheta.dynamics.motion import Motion
 from ytheta.dynamics.vectors import array, dot, zeros

@@ -22,8 +22,9 @@ import numpy as np
 
 import ytheta as yt
 from examples.paper_comparison import Agreement, PaperComparison, Row, evaluate_lyapunov, main, plot_joints, rms
+from ytheta.plots import Axis, Line
 from ytheta.report.figures_page import Figure
-from ytheta.report.line_plot import Axis, Line, line_plot
+from ytheta.report.line_plot import line_plot
 from ytheta.shapes import Float
 
 LAMBDA, GAMMA, K_D = 39.0, 0.075, 35.0  # from the paper

@@ -38,8 +38,9 @@ from examples.lu1993_study import (
 from examples.lu1993_study import GAMMAS as SCANNED_GAMMAS
 from examples.paper_comparison import Agreement, PaperComparison, Row, compute_settling_times, main, plot_joints, rms
 from ytheta.native.operations import count_operations
+from ytheta.plots import Axis, Band, Line
 from ytheta.report.figures_page import Figure
-from ytheta.report.line_plot import Axis, Band, Line, line_plot
+from ytheta.report.line_plot import line_plot
 
 JOINTS = ("joint 1", "joint 2", "joint 3", "joint 4")
 EARLY_SECONDS = 0.6  # duration of the plots of m4 for runs with sensor errors

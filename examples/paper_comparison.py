@@ -12,8 +12,9 @@ import numpy as np
 import plotly.graph_objects as go
 
 import ytheta as yt
+from ytheta.plots import Axis, Line
 from ytheta.report.figures_page import Figure, write_figures
-from ytheta.report.line_plot import HEIGHT, Axis, Line, line_plot
+from ytheta.report.line_plot import HEIGHT, line_plot
 from ytheta.shapes import Float, Shaped
 
 TWO_PLOTS_HEIGHT = 420  # pixels, of a figure with two plots

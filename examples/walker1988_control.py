@@ -34,8 +34,9 @@ from examples.paper_comparison import (
     rms,
 )
 from ytheta.dynamics.loops.builder import build_constraint
+from ytheta.plots import Axis, Line
 from ytheta.report.figures_page import Figure
-from ytheta.report.line_plot import Axis, Line, line_plot
+from ytheta.report.line_plot import line_plot
 from ytheta.robot.parameters import with_parameters
 from ytheta.shapes import Float
 

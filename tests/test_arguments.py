@@ -18,14 +18,14 @@ def test_numbers_of_any_kind_are_accepted(value: Any) -> None:
 
 @pytest.mark.parametrize("value", [None, "2", True, np.nan, np.inf, -1.0, [1.0, 2.0], {}])
 def test_other_values_are_not_numbers(value: Any) -> None:
-    with pytest.raises(InputError, match="^rate is .*; give a positive number$"):
+    with pytest.raises(InputError, match=r"^rate is .*; give a positive number$"):
         check_number("rate", value, "a positive number", allow=is_positive)
 
 
 @pytest.mark.parametrize("value", [None, "2", True, 1.5, 2.0, 0, [1]])
 def test_counts_are_whole_numbers(value: Any) -> None:
     assert check_count("runs", np.int64(3), "at least 1") == 3
-    with pytest.raises(InputError, match="^runs is .*; give at least 1$"):
+    with pytest.raises(InputError, match=r"^runs is .*; give at least 1$"):
         check_count("runs", value, "at least 1")
 
 

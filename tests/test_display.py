@@ -13,7 +13,8 @@ import pytest
 from ytheta.display import Displayed, Reported
 from ytheta.errors import MissingExtraError
 from ytheta.identification.result import Identification
-from ytheta.report.line_plot import Axis, Line, line_plot
+from ytheta.plots import Axis, Line
+from ytheta.report.line_plot import line_plot
 
 
 def test_an_identification_is_reported() -> None:

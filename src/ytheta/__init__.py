@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from ytheta.logs.reading.read import read_log as read_log
     from ytheta.logs.write import write_log as write_log
     from ytheta.native.kernel import Kernel as Kernel
+    from ytheta.reproduction.reproduce import Reproduction as Reproduction
+    from ytheta.reproduction.reproduce import reproduce as reproduce
     from ytheta.robot.frame import Frame as Frame
     from ytheta.robot.inertia import Inertia as Inertia
     from ytheta.robot.kinematics import link_poses as link_poses
@@ -97,6 +99,7 @@ _MODULES = {
     "Prediction": "ytheta.identification.predict",
     "PreparationSettings": "ytheta.logs.preparing.settings",
     "ReferenceTrajectory": "ytheta.simulation.references.reference",
+    "Reproduction": "ytheta.reproduction.reproduce",
     "Robot": "ytheta.robot.robot",
     "Runs": "ytheta.simulation.runs",
     "SampledReference": "ytheta.simulation.references.reference",
@@ -129,6 +132,7 @@ _MODULES = {
     "reference_from_log": "ytheta.simulation.references.from_log",
     "regressor": "ytheta.dynamics.kernels",
     "regroup_lagrangian": "ytheta.identifiability.ha",
+    "reproduce": "ytheta.reproduction.reproduce",
     "robots": "ytheta.robot.reading.catalog",
     "save_robot": "ytheta.robot.writing.toml",
     "simulate": "ytheta.simulation.simulate",

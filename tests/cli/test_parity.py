@@ -26,6 +26,7 @@ LIBRARY = {
     "simulate": ("simulate", "control.ControllerSettings", "Variation", "load"),
     "identify": ("identify", "PreparationSettings", "read_log", "load"),
     "predict": ("predict", "PreparationSettings", "read_log", "load"),
+    "reproduce": ("reproduce",),
 }
 # Options about files and printing, which have no argument. A result is written by its methods.
 OUTPUT_OPTIONS = ("output", "report", "json", "verbose", "help")

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import ytheta as yt
+from tests.support.made_up_paper import MADE_UP_PAPER
 from ytheta.display import Displayed
 
 MAX_REPR = 150  # characters
@@ -40,6 +41,7 @@ VALUES: dict[str, Callable[[], object]] = {
     "Prediction": lambda: yt.predict(yt.load("lu-two-link"), simulate().log()),
     "Inspection": lambda: yt.inspect(yt.load("five-bar")),
     "Catalog": yt.robots,
+    "Reproduction": lambda: yt.Reproduction((MADE_UP_PAPER,)),
 }
 RESULTS = ("Simulation", "Identification", "Prediction")
 

@@ -30,6 +30,9 @@ CALLS = {
     "robot.with_inertias(3)": "inertias is 3; give a dictionary",
     "yt.Frame.turn('z', 1.0)": "axis is 'z'; give three finite numbers",
     "yt.Inertia.point_mass('a', (0.0, 0.0, 0.0))": "mass is 'a'; give a mass in kg",
+    "yt.reproduce(3)": "paper is 3; give the name of a paper, such as 'lu1993'",
+    "yt.reproduce('lu')": "there is no paper 'lu'; choose from: all, fernandez2000, ha1989",
+    "yt.Reproduction(()).report(3)": "path is 3; give the name of a file",
     "yt.gravity(yt.base_parameters(robot))": "by lin) is not a robot, but has one; give its attribute 'robot'",
 }
 

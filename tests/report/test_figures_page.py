@@ -9,14 +9,9 @@ import numpy as np
 
 from tests.support.browser import EVIL, Page, drawn_plots, open_page
 from tests.support.plot_data import plot_of, plotted
+from ytheta.plots import Axis, AxisPosition, Band, Line
 from ytheta.report.figures_page import Figure, figures_html, write_figures
-from ytheta.report.line_plot import (
-    Axis,
-    AxisPosition,
-    Band,
-    Line,
-    line_plot,
-)
+from ytheta.report.line_plot import line_plot
 
 
 def test_figures_page(tmp_path: Path) -> None:

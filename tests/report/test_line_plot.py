@@ -10,16 +10,13 @@ import pytest
 from tests.support.paths import ROOT
 from tests.support.plot_data import only
 from ytheta.errors import InputError
+from ytheta.plots import Axis, AxisPosition, Band, Line
 from ytheta.report.line_plot import (
     BACKGROUND_COLOUR,
     COLOURS,
     FAINT_COLOUR,
     MARK_COLOUR,
     MAX_POINTS,
-    Axis,
-    AxisPosition,
-    Band,
-    Line,
     decimate,
     line_plot,
     spans_decades,

@@ -18,11 +18,12 @@ from ytheta.cli.base import base
 from ytheta.cli.identify import identify
 from ytheta.cli.inspect import inspect
 from ytheta.cli.predict import predict
+from ytheta.cli.reproduce import reproduce
 from ytheta.cli.robots import robots
 from ytheta.cli.simulate import simulate
 from ytheta.errors import InputError
 
-COMMANDS = {command.__name__: command for command in (robots, inspect, base, simulate, identify, predict)}
+COMMANDS = {command.__name__: command for command in (robots, inspect, base, simulate, identify, predict, reproduce)}
 HELP_WIDTH = 120  # characters per line of help, at most
 # The beginnings of Typer's sentences about values that are not numbers, and what is printed instead.
 NUMBER_SENTENCES = {

@@ -7,8 +7,6 @@ too many points is decimated to the minimum and the maximum of each interval, so
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from enum import Enum
 from html import escape
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -16,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ytheta.errors import InputError
+from ytheta.plots import Axis, AxisPosition, Band, Line, Plot
 from ytheta.report.plotly_figure import MARGIN, make_figure
 from ytheta.shapes import Float, Int
 
@@ -37,53 +36,11 @@ BACKGROUND_COLOUR = "rgb(201, 208, 217)"  # of lines behind all others
 MARK_COLOUR = "rgb(128, 136, 148)"
 MAX_POINTS = 2000  # points of a line
 MAX_POINTS_MANY_LINES = 600
-HEIGHT = 300
+HEIGHT = 300  # pixels
+TWO_PLOTS_HEIGHT = 420  # of a figure with a second axis below
 MAX_UNIFIED_LINES = 12  # with more lines, only the line nearest to the pointer is labelled
 LOWER_SHARE = 0.3  # height of the lower axis, relative to the height of the plot
 MIN_DECADES = 1.5  # log10 of the largest divided by the smallest value; below it, axes are linear
-
-
-class AxisPosition(Enum):
-    """The position of a second axis: at the right of the same plot, or below the plot with lines of its own."""
-
-    RIGHT = "right"
-    BELOW = "below"
-
-
-@dataclass(frozen=True, eq=False)
-class Line:
-    """One line. ``x`` replaces the x of the plot. ``colour`` is an index in the palette, by default the next index."""
-
-    name: str
-    y: Float[np.ndarray, "points"]
-    x: Float[np.ndarray, "points"] | None = None
-    axis: int = 0
-    colour: int | None = None
-    faint: bool = False
-    dashed: bool = False
-    width: float = 1.5
-    legend: bool = True
-
-
-@dataclass(frozen=True, eq=False)
-class Band:
-    """The area between two lines."""
-
-    name: str
-    lower: Float[np.ndarray, "points"]
-    upper: Float[np.ndarray, "points"]
-    axis: int = 0
-    colour: int = 0
-
-
-@dataclass(frozen=True)
-class Axis:
-    """Title and unit of an axis. With ``log``, the axis is logarithmic and leaves out values that are not positive."""
-
-    title: str
-    unit: str = ""
-    log: bool = False
-    place: AxisPosition = AxisPosition.BELOW
 
 
 def line_plot(
@@ -133,6 +90,20 @@ def line_plot(
             "tickmode": "auto",
         }
     return make_figure(traces, layout)
+
+
+def draw_plot(plot: Plot) -> go.Figure:
+    """Return the Plotly figure of a plot; two axes below each other get more height."""
+    below = len(plot.axes) == 2 and plot.axes[1].place is AxisPosition.BELOW
+    return line_plot(
+        plot.x,
+        plot.lines,
+        plot.axes,
+        x_title=plot.x_title,
+        height=TWO_PLOTS_HEIGHT if below else HEIGHT,
+        bands=plot.bands,
+        marks=plot.marks,
+    )
 
 
 def spans_decades(values: Float[np.ndarray, "*shape"]) -> bool:

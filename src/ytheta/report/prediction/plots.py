@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ytheta.plots import Axis, Line
 from ytheta.report.identification.plots import continuous_time, plot_torque
 from ytheta.report.identification.tables import get_torque_unit
-from ytheta.report.line_plot import Axis, Line, line_plot
+from ytheta.report.line_plot import line_plot
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ytheta.report.line_plot import COLOURS, Axis, Band, Line, line_plot, spans_decades
+from ytheta.plots import Axis, Band, Line
+from ytheta.report.line_plot import COLOURS, line_plot, spans_decades
 from ytheta.report.numbers import parameter_unit
 from ytheta.report.plotly_figure import MARGIN, make_figure
 from ytheta.report.simulation.statistics import QUANTILES, SimulationStatistics

@@ -1,0 +1,1 @@
+"""Reproduced papers: the output of ``ytheta reproduce``."""

@@ -1,0 +1,30 @@
+"""A paper that does not exist, with one table and one figure."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ytheta.plots import Axis, Line, Plot
+from ytheta.reproduction.exhibit import Agreement, Comparison, Exhibit, PaperReproduction, compare_printed
+
+TABLE = Exhibit(
+    "table_1",
+    "Table I: lengths <of> links",
+    (compare_printed("a1", "0.25", 0.2531), compare_printed("a2", "12", 12)),
+)
+PLOT = Plot(
+    "Fig. 2: a line", np.arange(3.0), (Line("x", np.arange(3.0) ** 2),), (Axis("x", "m"),), caption="A caption."
+)
+FIGURE = Exhibit(
+    "figure_2",
+    "Fig. 2: motion",
+    (
+        Comparison("settles", "in less than 1 s", "0.5 s", Agreement.YES),
+        Comparison("is faster", "yes", 3.25, Agreement.OPEN, "the gain is not given"),
+    ),
+    (PLOT,),
+    "the gain; 3 was chosen",
+)
+MADE_UP_PAPER = PaperReproduction("doe1900", "J. Doe, A paper, 1900", "Shows nothing.", (TABLE, FIGURE))
+WRONG_TABLE = Exhibit("table_3", "Table III", (*FIGURE.comparisons, compare_printed("a3", "0.25", 0.2551)))
+WRONG_PAPER = PaperReproduction("roe1901", "J. Roe, Another, 1901", "Is wrong.", (WRONG_TABLE,))

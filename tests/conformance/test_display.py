@@ -35,6 +35,7 @@ VALUES: dict[str, Callable[[], object]] = {
     "Robot with symbolic lengths": lambda: yt.load("walker"),
     "BaseParameters": lambda: yt.base_parameters(yt.load("panda")),
     "Kernel": lambda: yt.regressor(yt.load("ur10")),
+    "ClosedKernel": lambda: yt.gravity(yt.load("five-bar")),
     "Log": lambda: simulate().log(),
     "Simulation": simulate,
     "Identification": identify,

@@ -74,7 +74,7 @@ def remove_friction(robot: Robot) -> Robot:
     )
 
 
-@pytest.mark.parametrize(("name", "steps"), [("five-bar", 500), ("walker", 200)])
+@pytest.mark.parametrize(("name", "steps"), [("five-bar", 100), ("walker", 40)])
 def test_a_frictionless_loop_conserves_energy(name: str, steps: int) -> None:
     """Simulated by Runge-Kutta of fourth order without torques. An energy with reversed gravity is not conserved."""
     robot = remove_friction(ytheta.load(name))
@@ -82,7 +82,7 @@ def test_a_frictionless_loop_conserves_energy(name: str, steps: int) -> None:
     gx, gy, gz = robot.gravity
     reversed_gravity = ytheta.energy(replace(robot, gravity=(-gx, -gy, -gz)))
     q = np.array([[dict(robot.home)[joint] for joint in robot.actuated]])
-    qd, zero, step = np.zeros_like(q), np.zeros_like(q), 5e-4
+    qd, zero, step = np.zeros_like(q), np.zeros_like(q), 2.5e-3
     start, wrong = energy(q, qd).sum(), reversed_gravity(q, qd).sum()
     for _ in range(steps):
         k1 = qd, forward(q, qd, zero)
@@ -148,7 +148,7 @@ def test_one_sample_and_blocks_of_a_robot_with_loops() -> None:
     (block,) = kernel.blocks(q, qd, qdd)
     assert close(block.values.T, tau.reshape(5, -1)[:, kernel.places])
     assert kernel.about.backend == "llvm"
-    assert repr(kernel).startswith("ClosedKernel('inverse dynamics': (")
+    assert repr(kernel) == "ClosedKernel('inverse dynamics': (q, qd, qdd) → (4,), llvm)"
     with pytest.raises(TypeError, match="machine code of this process"):
         pickle.dumps(kernel)
 

@@ -49,18 +49,19 @@ def run(arguments: Sequence[str]) -> int:
         code = app(list(arguments) or ["--help"], prog_name="ytheta", standalone_mode=False)
     except typer.TyperException as error:
         place = " ".join(["ytheta", *(name for name in arguments[:1] if name in COMMANDS)])
-        raise InputError(f"{_reword(error.format_message()).rstrip('.')}; see {place} --help") from None
+        message = _reword(error.format_message())
+        raise InputError(message if message.endswith("?") else f"{message}; see {place} --help") from None
     if code == INTERRUPTED:
         raise KeyboardInterrupt
     return code or 0
 
 
 def _reword(message: str) -> str:
-    """Return a message about wrong usage, with the parser's sentences about numbers in plain words."""
+    """Return a message about wrong usage as one sentence without a full stop, about numbers in plain words."""
     for sentence, plain in NUMBER_SENTENCES.items():
         before, found, _ = message.partition(sentence)
         message = f"{before}{plain}" if found else message
-    return message
+    return message.rstrip(".").replace(". Did you mean ", "; did you mean ")
 
 
 def _print_version(wanted: bool) -> bool:

@@ -73,9 +73,11 @@ class ClosedKernel(Displayed):
     def __call__(
         self, *arrays: Any, out: np.ndarray | None = None, threads: int | None = None
     ) -> Float[np.ndarray, "samples *shape"]:
+        """Return the dense array of every sample; the result is written to ``out``, if given."""
         return self.kernel(*self._close(arrays), out=out, threads=threads)
 
     def one(self, *vectors: Any) -> Float[np.ndarray, "*shape"]:
+        """Return the array of one sample from vectors of shape (size,)."""
         values = arguments.check_vectors(self.graph, vectors)
         if not np.isfinite(values[0]).all():
             arguments.raise_not_finite(self.graph, values)
@@ -83,6 +85,7 @@ class ClosedKernel(Displayed):
         return self.kernel.one(x, *values[1:])
 
     def blocks(self, *arrays: Any, size: int = 1024) -> Iterator[Block]:
+        """Iterate over blocks of at most ``size`` samples, with the structural nonzeros only."""
         return self.kernel.blocks(*self._close(arrays), size=size)
 
     def _close(self, arrays: Sequence[Any]) -> list[np.ndarray]:
@@ -98,7 +101,8 @@ class ClosedKernel(Displayed):
         return solve(self.loops, Q).or_raise().x
 
     def __repr__(self) -> str:
-        return f"Closed{self.kernel!r}"
+        inputs = ", ".join(entry.name for entry in self.graph.inputs)
+        return f"ClosedKernel({self.graph.name!r}: ({inputs}) → {self.shape}, {self.about.backend})"
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a ClosedKernel is machine code of this process; send the robot and compile the kernel there")

@@ -20,7 +20,8 @@ def check_writable(path: str | Path, *endings: str) -> Path:
     """
     path = check_path(path, "the file to write")
     if endings and path.suffix.lower() not in endings:
-        raise InputError(f"{path}: this file must have the extension {' or '.join(endings)}; change its name")
+        allowed = " or ".join(filter(None, (", ".join(endings[:-1]), endings[-1])))
+        raise InputError(f"{path}: this file must have the extension {allowed}; change its name")
     try:
         with suppress(FileNotFoundError):
             if stat.S_ISDIR(path.stat().st_mode):

@@ -94,8 +94,10 @@ def test_a_dict_has_one_array_per_column_or_per_quantity() -> None:
     assert_same_log(read_log(frames, ARM), ARM_LOG)
     with pytest.raises(InputError, match=r"different numbers of rows \(q1 has 10, t has 150\)"):
         read_log(ARM_COLUMNS | {"q1": np.zeros(10)}, ARM)
-    with pytest.raises(InputError, match="dict is empty; it needs the arrays t, q and tau"):
+    with pytest.raises(InputError, match="dict contains no arrays; it needs t, q and tau"):
         read_log({}, ARM)
+    with pytest.raises(InputError, match="dict contains no arrays"):
+        read_log({"t": "now", "log": ARM_LOG}, ARM)
     with pytest.raises(InputError, match="the column 'q1' contains complex128, not numbers; convert it"):
         read_log(ARM_COLUMNS | {"q1": 1j * ARM_COLUMNS["q1"]}, ARM)
     with pytest.raises(InputError, match="'q1' is not an array of numbers"):

@@ -49,9 +49,9 @@ def read_arrays(arrays: Mapping[Any, Any], source: str) -> ColumnTable:
     if len(lengths) > 1:
         shown = ", ".join(f"{name} has {length}" for length, name in sorted(lengths.items()))
         raise InputError(f"{source}: the arrays have different numbers of rows ({shown}); store one row per sample")
-    if not arrays:
-        raise InputError(f"{source} is empty; it needs the arrays t, q and tau, with one row per sample")
-    return ColumnTable(columns, next(iter(lengths), 0), others=others)
+    if not columns:
+        raise InputError(f"{source} contains no arrays; it needs t, q and tau, with one row per sample")
+    return ColumnTable(columns, next(iter(lengths)), others=others)
 
 
 def read_frame(frame: Any, source: str) -> ColumnTable:

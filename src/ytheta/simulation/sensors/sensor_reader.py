@@ -1,9 +1,8 @@
 """The readings of sensors during a simulation.
 
 Each run has its own random stream, so that its readings do not depend on other runs. Noise is generated for many
-instants at once, at about 20 ns per number. No controller uses the measured torque, hence errors of the torque are
-added at the end of the simulation, and only at the recorded instants. The readings of the motion do not depend on which
-instants are recorded.
+instants at once. No controller uses the measured torque, hence errors of the torque are added at the end of the
+simulation, and only at the recorded instants. The readings of the motion do not depend on which instants are recorded.
 """
 
 from __future__ import annotations

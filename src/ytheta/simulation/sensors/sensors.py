@@ -60,6 +60,11 @@ class Sensor:
                 )
                 raise InputError(f"{name} of a sensor has shape {values.shape}; give {allowed}")
 
+    def __repr__(self) -> str:
+        sizes = {name: np.asarray(size) for name, size in vars(self).items() if name in (*ERRORS_PER_JOINT, "delay")}
+        shown = [f"{name}={_describe_size(size)}" for name, size in sizes.items() if size.any()]
+        return f"Sensor({', '.join(shown)})"
+
     @cached_property
     def nonzero_errors(self) -> frozenset[str]:
         """The names of the errors that are not zero."""
@@ -112,8 +117,17 @@ class Sensors:
         for quantity, sensor in vars(self).items():
             check_kind(f"the sensor of {quantity}", sensor, Sensor, "Sensor(…), such as Sensor(noise=1e-4)")
 
+    def __repr__(self) -> str:
+        shown = [f"{quantity}={sensor!r}" for quantity, sensor in vars(self).items() if repr(sensor) != "Sensor()"]
+        return f"Sensors({', '.join(shown)})"
+
     def check(self, joints: int, runs: int, *, allow_more_runs: bool = False) -> None:
         """Raise an error if an array of error values does not fit the number of joints and runs."""
         for quantity in ("q", "qd", "qdd", "tau"):
             sensor: Sensor = getattr(self, quantity)
             sensor.check(quantity, joints, runs, allow_more_runs=allow_more_runs)
+
+
+def _describe_size(size: np.ndarray) -> str:
+    """Return the number of an error, or the shape of its array."""
+    return f"{size:g}" if size.ndim == 0 else f"<{' x '.join(map(str, size.shape))} numbers>"

@@ -1,4 +1,4 @@
-"""Chains and arms for the tests of Lin's recursion in minimal parameters, and their torques."""
+"""Chains and arms for the tests of Lin's recursions, and their torques by every formulation of inverse dynamics."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ import numpy as np
 
 from tests.support.formulation_cases import link_parameters, state
 from ytheta.dynamics.formulations import newton_euler
+from ytheta.dynamics.formulations.composite import composite_newton_euler
+from ytheta.dynamics.formulations.composite.composite_bodies import CompositeBodies, find_composite_bodies
+from ytheta.dynamics.formulations.composite.composite_newton_euler import EndEffectorWrench
 from ytheta.dynamics.formulations.equivalent_bodies import EquivalentBodies, find_equivalent_bodies
 from ytheta.dynamics.formulations.minimal_newton_euler import inverse_dynamics
 from ytheta.dynamics.mechanism import build_mechanism
@@ -34,11 +37,26 @@ def minimal_torque(robot: Robot, seed: int = 0, bodies: Bodies = find_equivalent
     return inverse_dynamics(arm, numeric_motion(q + arm.offsets, qd, qdd)).astype(float)
 
 
+def composite_torque(
+    robot: Robot, seed: int = 0, wrench: EndEffectorWrench | None = None, arm: CompositeBodies | None = None
+) -> np.ndarray:
+    arm = find_composite_bodies(robot) if arm is None else arm
+    q, qd, qdd, _ = state(len(robot.merged.movable), seed)
+    return composite_newton_euler.inverse_dynamics(arm, numeric_motion(q + arm.offsets, qd, qdd), wrench).astype(float)
+
+
 def expected_torque(robot: Robot, seed: int = 0) -> np.ndarray:
     mech = build_mechanism(robot)
     q, qd, qdd, _ = state(mech.joints, seed)
     theta = link_parameters(mech) if mech.bodies else np.zeros(0)
     return newton_euler.inverse_dynamics(mech, numeric_motion(q, qd, qdd), theta).astype(float)
+
+
+TORQUES = {
+    "minimal_newton_euler": minimal_torque,
+    "newton_euler": expected_torque,
+    "composite_newton_euler": composite_torque,
+}
 
 
 def random_body(rng: np.random.Generator) -> Inertia:

@@ -23,11 +23,16 @@ TARGETS: dict[str, tuple[str, ...]] = {
     "logs/preparing/resample.py": _PREPARING,
     "dynamics/formulations/newton_euler.py": _FORMULATIONS,
     "dynamics/formulations/lagrange.py": ("dynamics/formulations/test_sixteen.py", *_FORMULATIONS),
-    "dynamics/formulations/kronecker/kronecker.py": _FORMULATIONS,
-    "dynamics/formulations/kronecker/transforms.py": _FORMULATIONS,
+    "dynamics/formulations/kronecker.py": _FORMULATIONS,
     "dynamics/formulations/spatial_tree.py": _FORMULATIONS,
     "dynamics/formulations/minimal_newton_euler.py": (),
     "dynamics/formulations/equivalent_bodies.py": ("dynamics/formulations/test_minimal_newton_euler.py",),
+    "dynamics/formulations/composite/composite_newton_euler.py": (
+        "dynamics/formulations/composite/test_operation_table.py",
+    ),
+    "dynamics/formulations/composite/composite_bodies.py": (
+        "dynamics/formulations/composite/test_composite_newton_euler.py",
+    ),
     "dynamics/loops/elimination.py": ("dynamics/loops/test_solver.py", "dynamics/loops/test_torque.py"),
     "identifiability/lin.py": _BASE,
     "identifiability/ha.py": _BASE,

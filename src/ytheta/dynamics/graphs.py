@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from ytheta.dynamics.drive_motion import compute_drive_motion
-from ytheta.dynamics.formulations import lagrange, minimal_newton_euler
+from ytheta.dynamics.formulations import lagrange
 from ytheta.dynamics.formulations.newton_euler import inverse_dynamics
-from ytheta.dynamics.formulations.registry import choose_formulation
+from ytheta.dynamics.formulations.registry import choose_formulation, choose_recursion
 from ytheta.dynamics.full_regressor import full_regressor
 from ytheta.dynamics.graph_inputs import GraphInputs, declare_inputs
 from ytheta.dynamics.graph_reuse import reuse_traced_graph
@@ -85,27 +85,13 @@ def split_parameters(robot: Robot, unknown: Sequence[str]) -> tuple[list[str], l
 def inverse_dynamics_graph(robot: Robot, *, theta_input: bool = False, formulation: str = "") -> Graph:
     """(q, qd, qdd) → tau, with friction, rotor inertia and declared forces.
 
-    ``formulation`` is newton_euler, which accepts every robot, or minimal_newton_euler, which needs fewer operations.
-    The default is minimal_newton_euler unless there are loops or theta is an input.
+    ``formulation`` is newton_euler, which accepts every robot, minimal_newton_euler, which needs fewer operations, or
+    composite_newton_euler. The default is minimal_newton_euler unless there are loops or theta is an input.
     """
-    minimal = _uses_minimal_parameters(robot, formulation, theta_input=theta_input)
+    recursion = choose_recursion(robot, formulation, theta_input=theta_input)
     inputs = declare_inputs(robot, "qd", "qdd", theta_input=theta_input)
-    tau = inputs.model.torque(inputs.vector("qd"), inputs.vector("qdd"), minimal=minimal)
+    tau = inputs.model.torque(inputs.vector("qd"), inputs.vector("qdd"), recursion=recursion)
     return inputs.trace_output("inverse dynamics", tau)
-
-
-def _uses_minimal_parameters(robot: Robot, formulation: str, *, theta_input: bool) -> bool:
-    """Return whether inverse dynamics uses minimal parameters. Raise an error if the formulation cannot be used."""
-    known = ("newton_euler", "minimal_newton_euler")
-    if formulation and formulation not in known:
-        hint = suggest_names(formulation, known)
-        raise UnknownNameError(f"inverse dynamics has no formulation {formulation!r}{hint}")
-    reason = minimal_newton_euler.explain_refusal(robot)
-    if reason is None and theta_input:
-        reason = "its minimal parameters are computed before tracing, so theta cannot be an input; use newton_euler"
-    if formulation == known[1] and reason is not None:
-        raise InputError(f"minimal_newton_euler cannot be used: {reason}")
-    return formulation != known[0] and reason is None
 
 
 @reuse_traced_graph
@@ -222,8 +208,8 @@ def _iterate_drive_columns(inputs: GraphInputs) -> Iterator[tuple[int, np.ndarra
 def _compute_bias(inputs: GraphInputs) -> np.ndarray:
     """The torque at zero acceleration, in minimal parameters if possible."""
     theta_input = any(entry.name == "theta" for entry, _ in inputs.symbols)
-    minimal = _uses_minimal_parameters(inputs.loops.robot, "", theta_input=theta_input)
-    return inputs.model.torque(inputs.vector("qd"), zeros(len(inputs.loops.actuated)), minimal=minimal)
+    recursion = choose_recursion(inputs.loops.robot, theta_input=theta_input)
+    return inputs.model.torque(inputs.vector("qd"), zeros(len(inputs.loops.actuated)), recursion=recursion)
 
 
 def _find_columns(robot: Robot, parameters: Sequence[str] | None) -> list[int]:

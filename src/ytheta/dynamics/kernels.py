@@ -149,8 +149,8 @@ def inverse_dynamics(
     """(q, qd, qdd) → tau.
 
     If ``theta_input`` is true, the standard parameters are a fourth argument, shared by all samples. ``formulation`` is
-    newton_euler or minimal_newton_euler. The default is minimal_newton_euler, which has fewer operations, unless the
-    robot has loops or theta is an argument.
+    newton_euler, minimal_newton_euler or composite_newton_euler. The default is minimal_newton_euler, which has the
+    fewest operations, unless the robot has loops or theta is an argument.
     """
     graph = find_or_trace("inverse_dynamics_graph", robot, theta_input=theta_input, formulation=formulation)
     return _compile(robot, graph, backend)

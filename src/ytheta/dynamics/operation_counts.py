@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ytheta.dynamics.formulations import minimal_newton_euler
-from ytheta.dynamics.formulations.registry import formulations
+from ytheta.dynamics.formulations.registry import explain_recursion_refusals, formulations
 from ytheta.dynamics.graphs import inverse_dynamics_graph, regressor_graph
 from ytheta.native import count_operations
 from ytheta.robot.robot import Robot
@@ -34,7 +33,7 @@ def count_inverse_dynamics_operations(robot: Robot) -> dict[str, dict[str, int]]
 
     The parameters are constants.
     """
-    accepted = ["newton_euler"] + ["minimal_newton_euler"] * (minimal_newton_euler.explain_refusal(robot) is None)
+    accepted = [name for name, reason in explain_recursion_refusals(robot).items() if reason is None]
     counts = {name: count_operations(inverse_dynamics_graph(robot, formulation=name)) for name in accepted}
     order = sorted(counts, key=lambda name: counts[name].multiplications + counts[name].additions)
     return {

@@ -23,6 +23,8 @@ import numpy as np
 from ytheta.dynamics.declared_forces import compute_force_shapes
 from ytheta.dynamics.drive_motion import DriveMotion, compute_drive_motion
 from ytheta.dynamics.formulations import minimal_newton_euler
+from ytheta.dynamics.formulations.composite import composite_newton_euler
+from ytheta.dynamics.formulations.composite.composite_bodies import find_composite_bodies
 from ytheta.dynamics.formulations.equivalent_bodies import find_equivalent_bodies
 from ytheta.dynamics.formulations.newton_euler import inverse_dynamics
 from ytheta.dynamics.links import composite_body, rigid_body
@@ -31,7 +33,7 @@ from ytheta.dynamics.mechanism import PER_DRIVE, PER_LINK, exact_array
 from ytheta.dynamics.motion import Motion, scalars
 from ytheta.dynamics.vectors import array, dot, inner, zeros
 from ytheta.robot.frame import cos_sin
-from ytheta.shapes import AnyPerActuated, AnyPerUnknown, Shaped
+from ytheta.shapes import AnyPerActuated, AnyPerJoint, AnyPerUnknown, Shaped
 
 if TYPE_CHECKING:
     import casadi
@@ -62,26 +64,36 @@ class SymbolicModel:
         return self.theta[len(self.theta) - len(self.loops.robot.forces) :]
 
     def torque(
-        self, qd: AnyPerActuated, vd: AnyPerActuated, v: AnyPerActuated | None = None, *, minimal: bool = False
+        self,
+        qd: AnyPerActuated,
+        vd: AnyPerActuated,
+        v: AnyPerActuated | None = None,
+        *,
+        recursion: str = "newton_euler",
     ) -> AnyPerActuated:
         """M vd + C v + g, plus friction and declared forces. Without v, the reference velocity is qd.
 
-        Viscous friction depends on v, Coulomb friction on qd. If ``minimal`` is true, the torque of the links comes
-        from the recursion in minimal parameters. This recursion uses the robot's parameter values instead of ``theta``
-        and needs v = qd.
+        Viscous friction depends on v, Coulomb friction on qd. The torque of the links comes from ``recursion``, a name
+        of ``registry.RECURSIONS``. All but newton_euler use the robot's parameter values instead of ``theta`` and need
+        v = qd.
         """
         m = compute_drive_motion(self.loops, qd, vd, v)
-        if minimal:
-            arm = find_equivalent_bodies(self.loops.robot)
-            links = minimal_newton_euler.inverse_dynamics(arm, _add_offsets(m.joints, arm.offsets))
-        else:
-            links = inverse_dynamics(self.loops.mechanism, m.joints, self.link_theta)
+        links = self._compute_link_torque(m.joints, recursion)
         drives = zeros(len(m.velocity))
         for k, (theta, factors) in enumerate(zip(self.drive_theta, m.parameter_factors, strict=True)):
             drives[k] = inner(theta, factors)
         drives[: len(links)] = drives[: len(links)] + links
         drives = drives + dot(compute_force_shapes(self.loops, m.joints.q), self.force_theta)
         return dot(m.drive_jacobian.T, drives)
+
+    def _compute_link_torque(self, motion: Motion, recursion: str) -> AnyPerJoint:
+        if recursion == "newton_euler":
+            return inverse_dynamics(self.loops.mechanism, motion, self.link_theta)
+        if recursion == "composite_newton_euler":
+            composite = find_composite_bodies(self.loops.robot)
+            return composite_newton_euler.inverse_dynamics(composite, _add_offsets(motion, composite.offsets))
+        equivalent = find_equivalent_bodies(self.loops.robot)
+        return minimal_newton_euler.inverse_dynamics(equivalent, _add_offsets(motion, equivalent.offsets))
 
     @cached_property
     def mass_matrix(self) -> Shaped[np.ndarray, "actuated actuated"]:

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.driven_robots import coupled_robot, driven_robot, evaluate
-from tests.support.formulation_cases import fork, load, robot_without_joints, state
+from tests.support.formulation_cases import fork, load, robot_without_joints
 from tests.support.lin_chains import (
     Bodies,
     agree,
@@ -23,12 +23,11 @@ from tests.support.lin_chains import (
     with_any_inertias,
     without_drives,
 )
-from tests.support.pinocchio_peer import peer
-from tests.support.random_robots import inertias, robots
+from tests.support.random_robots import inertias
 from ytheta.dynamics import kernels
 from ytheta.dynamics.formulations.body_rotation import PlanarRotation
 from ytheta.dynamics.formulations.equivalent_bodies import EquivalentBodies, find_equivalent_bodies, find_minimal_bodies
-from ytheta.dynamics.formulations.minimal_newton_euler import Recursion, explain_refusal, run_recursion
+from ytheta.dynamics.formulations.minimal_newton_euler import Recursion, run_recursion
 from ytheta.dynamics.graphs import inverse_dynamics_graph
 from ytheta.dynamics.motion import casadi_motion
 from ytheta.errors import InputError
@@ -39,15 +38,6 @@ from ytheta.robot.frame import Frame, to_vector
 from ytheta.robot.robot import Robot
 
 TREES = tuple(name for name in list_names() if not load(name).loops)
-URDFS = ("ur10_robot.urdf", "kinova.urdf", "tiago_no_hand.urdf", "allegro_right_hand.urdf", "double_pendulum.urdf")
-
-
-@pytest.mark.parametrize("name", [*TREES, *URDFS])
-def test_equals_pinocchio(name: str) -> None:
-    robot = load(name)
-    assert explain_refusal(robot) is None
-    q, qd, qdd, _ = state(len(robot.merged.movable))
-    assert agree(minimal_torque(robot), peer(robot).torque(q, qd, qdd))
 
 
 @pytest.mark.parametrize("name", ["stanford", "puma560", "ha-scara"])
@@ -55,13 +45,6 @@ def test_equals_newton_euler(name: str) -> None:
     robot, tau = load(name), expected_torque(load(name))
     assert agree(minimal_torque(robot), tau)
     assert agree(minimal_torque(robot, bodies=find_minimal_bodies), tau)
-
-
-@settings(max_examples=20)
-@given(robots(loops=False, symbols=False))
-def test_equals_newton_euler_on_random_trees(robot: Robot) -> None:
-    """Branches, loads, prismatic joints anywhere, links without mass, any gravity and mounting."""
-    assert agree(minimal_torque(robot), expected_torque(robot))
 
 
 KINDS = st.text("RP", min_size=1, max_size=6)
@@ -165,19 +148,23 @@ def assert_at_most(robot: Robot, multiplications: int, additions: int) -> None:
 
 @pytest.mark.parametrize(("n", "oblique"), [(2, False), (3, False), (6, False), (6, True)])
 def test_general_chains_are_below_table_three(n: int, oblique: bool) -> None:
-    """Table III, with all operations: the paper's counts leave out the 4 n multiplications of its rotation matrices."""
+    """Table III, with all operations: the paper's counts leave out the 4 n multiplications of its rotation matrices.
+
+    The lowest figures of the table are those of Gautier and Khalil; Lin's own are 89 n - 82 and 77 n - 71.
+    """
     robot = build_chain("R" * n, gravity=(3.0, -2.0, -8.0) if oblique else (0.0, 0.0, -9.81))
     operations = count_formulation(robot)
     assert operations.multiplications <= 89 * n - 82, operations
     assert operations.additions <= 77 * n - 71, operations
     if n == 6:
-        assert_at_most(robot, *((352, 287) if oblique else (348, 282)))  # published: 425, 369
+        # Gautier and Khalil: 425, 369; Lin: 452, 391
+        assert_at_most(robot, *((352, 287) if oblique else (348, 282)))
 
 
 def test_arms_are_below_table_three() -> None:
     stanford, puma = load("stanford"), load("puma560")
-    assert_at_most(with_any_inertias(stanford), 216, 202)  # published: 231, 218
-    assert_at_most(without_drives(stanford), 123, 96)  # published: 139, 99
+    assert_at_most(with_any_inertias(stanford), 216, 202)  # Gautier and Khalil: 232, 218; Lin: 231, 219
+    assert_at_most(without_drives(stanford), 123, 96)  # Gautier and Khalil: 142, 99; Lin: 139, 101
     assert_at_most(with_any_inertias(puma), 241, 222)  # published: 253, 238
     assert_at_most(with_any_inertias(load("puma560-mdh")), 241, 223)
     assert_at_most(without_drives(load("ur10")), 150, 113)

@@ -28,7 +28,14 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ytheta.dynamics.formulations.joint_axes import Axis, RotationKind, Z, compute_joint_axes, remove_rounding
+from ytheta.dynamics.formulations.joint_axes import (
+    Axis,
+    RotationKind,
+    Z,
+    compute_joint_axes,
+    list_angle_offsets,
+    remove_rounding,
+)
 from ytheta.robot.frame import Frame, cos_sin
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, Matrix4
@@ -67,10 +74,7 @@ class EquivalentBodies:
     @property
     def offsets(self) -> Float[np.ndarray, "joints"]:
         """Constant angles to be added to q."""
-        offsets = np.zeros(len(self.axes))
-        for axis in self.axes:
-            offsets[axis.joint] = axis.offset if axis.revolute else 0.0
-        return offsets
+        return list_angle_offsets(self.axes)
 
     def is_tip(self, i: int) -> bool:
         """Whether body i is behind a revolute joint and carries no other body."""

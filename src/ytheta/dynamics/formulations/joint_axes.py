@@ -23,7 +23,7 @@ from ytheta.robot.frame import Frame, cos_sin
 from ytheta.robot.modified_dh import NEARLY_PARALLEL_SINE, Row, to_modified_dh
 from ytheta.robot.parts import JointKind
 from ytheta.robot.robot import Robot
-from ytheta.shapes import Matrix4, Vector3
+from ytheta.shapes import Float, Matrix4, Vector3
 
 ROUNDING_TOLERANCE = 5e-15  # ratio of a value to the sum of its terms' magnitudes; below it, the value is set to 0
 X, Z = (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)
@@ -60,8 +60,12 @@ class Axis:
     base_acceleration: Vector3
 
 
-def compute_joint_axes(robot: Robot) -> tuple[list[Axis], list[Matrix4]]:
-    """Compute the axes, and the pseudo-inertias of the links behind them, loads included."""
+def compute_joint_axes(robot: Robot, *, keeps_offsets: bool = False) -> tuple[list[Axis], list[Matrix4]]:
+    """Compute the axes, and the pseudo-inertias of the links behind them, loads included.
+
+    If ``keeps_offsets`` is false, d of a revolute joint on a body in planar rotation is zero, and ``foot`` is the
+    origin of its frame.
+    """
     table = to_modified_dh(robot)
     frames = dict(zip((link.name for link in table.original.links), table.frames, strict=True))
     size = max((float(np.linalg.norm(row.placement.matrix[:3, 3])) for row in table.rows), default=0.0)
@@ -75,7 +79,8 @@ def compute_joint_axes(robot: Robot) -> tuple[list[Axis], list[Matrix4]]:
         if joint.moves:
             revolute = joint.kind is JointKind.REVOLUTE
             gamma, alpha, offset, d = _compute_angles_and_offset(row, H)
-            if revolute and parent is not None and axes[parent].rotation is not RotationKind.SPATIAL:
+            planar_parent = parent is not None and axes[parent].rotation is not RotationKind.SPATIAL
+            if revolute and planar_parent and not keeps_offsets:
                 d = 0.0  # two columns of a planar parent's Omega need fewer operations than one of the child's Omega
             foot = remove_rounding(H[:3, 3] - d * H[:3, 2], 10.0 * size)
             base_acceleration = np.zeros(3)
@@ -91,6 +96,14 @@ def compute_joint_axes(robot: Robot) -> tuple[list[Axis], list[Matrix4]]:
         elif parent is not None:
             inertias[parent] = inertias[parent] + H @ link.inertia.pseudo @ H.T
     return axes, inertias
+
+
+def list_angle_offsets(axes: Sequence[Axis]) -> Float[np.ndarray, "joints"]:
+    """Constant angles to be added to q, in the order of the joints."""
+    offsets = np.zeros(len(axes))
+    for axis in axes:
+        offsets[axis.joint] = axis.offset if axis.revolute else 0.0
+    return offsets
 
 
 def remove_rounding(values: np.ndarray, size: np.ndarray | float) -> np.ndarray:

@@ -10,6 +10,13 @@ from ytheta.robot.robot import Robot, check_is_robot
 
 # In order of preference: the first formulation that accepts a robot is the default.
 FORMULATIONS = ("newton_euler", "spatial_tree", "lagrange", "kronecker")
+# The formulations of inverse dynamics, likewise, with their modules. newton_euler accepts every robot: the torques of
+# the opened tree are enough for a robot with loops.
+RECURSIONS = {
+    "minimal_newton_euler": "minimal_newton_euler",
+    "newton_euler": "newton_euler",
+    "composite_newton_euler": "composite.composite_newton_euler",
+}
 
 
 def formulations(robot: Robot) -> dict[str, str | None]:
@@ -32,6 +39,34 @@ def choose_formulation(robot: Robot, name: str = "") -> ModuleType:
         accepting = [other for other, refusal in formulations(robot).items() if refusal is None]
         raise InputError(f"{name} does not accept this robot: {reason} (accepted by: {', '.join(accepting)})")
     return _import_formulation(name)
+
+
+def explain_recursion_refusals(robot: Robot, *, theta_input: bool = False) -> dict[str, str | None]:
+    """Return for every formulation of inverse dynamics None if it accepts the robot, else the reason why not.
+
+    ``theta_input``: whether the parameters are inputs instead of numbers.
+    """
+    refusals: dict[str, str | None] = {}
+    for name, module in RECURSIONS.items():
+        reason = None if name == "newton_euler" else _import_formulation(module).explain_refusal(robot)
+        if reason is None and theta_input and name != "newton_euler":
+            reason = "its constants are computed before tracing, so theta cannot be an input; use newton_euler"
+        refusals[name] = reason
+    return refusals
+
+
+def choose_recursion(robot: Robot, name: str = "", *, theta_input: bool = False) -> str:
+    """Return the name of a formulation of inverse dynamics: the given one or, without a name, the first that accepts.
+
+    Raise InputError if the named formulation cannot be used.
+    """
+    if name and name not in RECURSIONS:
+        raise UnknownNameError(f"inverse dynamics has no formulation {name!r}{suggest_names(name, RECURSIONS)}")
+    refusals = explain_recursion_refusals(robot, theta_input=theta_input)
+    reason = refusals[name] if name else None
+    if reason is not None:
+        raise InputError(f"{name} cannot be used: {reason}")
+    return name or next(name for name, refusal in refusals.items() if refusal is None)
 
 
 def _import_formulation(name: str) -> ModuleType:

@@ -56,10 +56,10 @@ def _describe_costs(data: Mapping[str, Any]) -> Iterator[Text]:
         owners = "links and forces" if data["forces"] else "links"
         count = f"{data['base_parameters']} base parameters of the {owners}"
         yield make_text(f"{count}: see ytheta base or base_parameters(robot)")
-    for name, cost in list(data["inverse_dynamics"].items())[:1]:
+    for k, (name, cost) in enumerate(data["inverse_dynamics"].items()):
         counts = f"{cost['multiplications']} multiplications, {cost['additions']} additions"
         tree = " on the opened tree" if data["loops"] else ""
-        yield make_text(f"cheapest inverse dynamics: {name}{tree}, {counts}")
+        yield make_text(f"{'inverse dynamics by' if k else 'cheapest inverse dynamics:'} {name}{tree}, {counts}")
     if data["unset_lengths"]:
         what = "operations" if all(row["parameters"] for row in data["link_table"]) else "parameters (?) and operations"
         yield make_text(f"{what} not known: {_describe_unset_lengths(data['unset_lengths'])}")

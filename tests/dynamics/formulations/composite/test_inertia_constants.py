@@ -11,7 +11,7 @@ import ytheta
 from tests.support.formulation_cases import fork, load
 from tests.support.random_robots import robots
 from ytheta.dynamics.formulations import newton_euler
-from ytheta.dynamics.inertia_constants import (
+from ytheta.dynamics.formulations.composite.inertia_constants import (
     Constants,
     compute_inertia_constants,
     compute_joint_frames,

@@ -85,10 +85,15 @@ def pass_to_parent(body: Body, constants: Constants, R: AnyMatrix3, p: AnyVector
         z = R[:, 2]
         across = p - scale(z, array([inner(z, p)]))  # b of the paper: p without its component along the axis
         return constants.seen_from(R, across)
+    return keep_constant_part(constants).seen_from(R, p)
+
+
+def keep_constant_part(constants: Constants) -> Constants:
+    """The part of a composite body on a revolute joint that does not depend on q: kz, U22 twice, and U33."""
     U = zeros(3, 3)
     U[0, 0] = U[1, 1] = constants.U[1, 1]
     U[2, 2] = constants.U[2, 2]
-    return Constants(constants.m, array([0, 0, constants.k[2]]), U).seen_from(R, p)
+    return Constants(constants.m, array([0, 0, constants.k[2]]), U)
 
 
 def link_in_joint(body: Body) -> tuple[AnyMatrix3, AnyVector3]:

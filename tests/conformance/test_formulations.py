@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,7 +23,8 @@ from tests.support.formulation_cases import (
 from tests.support.lin_chains import TORQUES, agree
 from tests.support.pinocchio_peer import peer
 from tests.support.random_robots import robots
-from ytheta.dynamics.formulations import newton_euler
+from ytheta.dynamics.formulations import jacobians, newton_euler, spatial_tree
+from ytheta.dynamics.formulations.kronecker import transforms
 from ytheta.dynamics.formulations.registry import (
     FORMULATIONS,
     RECURSIONS,
@@ -31,6 +35,7 @@ from ytheta.dynamics.formulations.registry import (
 )
 from ytheta.dynamics.mechanism import build_mechanism
 from ytheta.dynamics.motion import numeric_motion
+from ytheta.dynamics.vectors import axis_rotation
 from ytheta.errors import InputError
 from ytheta.robot.catalog import list_names
 from ytheta.robot.frame import Frame, to_vector
@@ -107,6 +112,45 @@ def test_random_trees(robot: Robot) -> None:
         for name in FORMULATIONS:
             regressor = choose_formulation(robot, name).regressor
             assert equals_newton_euler_and_pinocchio(regressor, robot, tolerance=1e-9), name
+
+
+def turn_joints_the_wrong_way(monkeypatch: pytest.MonkeyPatch, *modules: ModuleType) -> None:
+    """Let ``pose`` and ``joint_axis``, as these modules use them, see every joint axis with the opposite sign."""
+    for function in (newton_euler.pose, newton_euler.joint_axis):
+        for module in modules:
+            if hasattr(module, function.__name__):
+                monkeypatch.setattr(module, function.__name__, _with_axis_reversed(function))
+
+
+def _with_axis_reversed(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda body, *motion: function(replace(body, axis=-body.axis), *motion)
+
+
+def find_agreeing(robot: Robot) -> set[str]:
+    """The formulations whose regressor equals that of Newton-Euler."""
+    mech = build_mechanism(robot)
+    q, qd, qdd, v = state(mech.joints)
+    motion = numeric_motion(q, qd, qdd, v)
+    expected = newton_euler.regressor(mech, motion)
+    return {name for name in FORMULATIONS if close(choose_formulation(robot, name).regressor(mech, motion), expected)}
+
+
+@pytest.mark.parametrize("name", ["fork", "lu-puma4"])
+def test_two_kinematics_check_each_other(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A joint that moves the wrong way in one of the two kinematics is noticed without any other program."""
+    robot = fork() if name == "fork" else load(name)
+    assert find_agreeing(robot) == set(FORMULATIONS)
+    with monkeypatch.context() as patch:
+        turn_joints_the_wrong_way(patch, newton_euler, jacobians, spatial_tree)
+        # The three formulations that share their kinematics are wrong together.
+        assert find_agreeing(robot) == set(FORMULATIONS) - {"kronecker"}
+    with monkeypatch.context() as patch:
+        generator = transforms.make_generator
+        patch.setattr(transforms, "make_generator", lambda body: -generator(body))
+        assert find_agreeing(robot) == set(FORMULATIONS) - {"kronecker"}
+    with monkeypatch.context() as patch:
+        patch.setattr(newton_euler, "axis_rotation", lambda axis, c, s: axis_rotation(axis, c, -s))
+        assert "kronecker" not in find_agreeing(robot)
 
 
 @pytest.mark.parametrize("name", list_names())

@@ -1,4 +1,4 @@
-"""The regressor of Fernández et al. by Kronecker products: operators, definitions, Newton–Euler, Pinocchio."""
+"""The regressor of Fernández et al. by Kronecker products: against its definitions, physics and Newton–Euler."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ from tests.support.formulation_cases import (
     with_gravity_flipped,
     with_symbols,
 )
-from ytheta.dynamics.formulations import kronecker, newton_euler
+from ytheta.dynamics.formulations import newton_euler
+from ytheta.dynamics.formulations.kronecker import kronecker
+from ytheta.dynamics.formulations.kronecker.operators import trace_columns, vectorize
 from ytheta.dynamics.links import rigid_body
 from ytheta.dynamics.links.composite_body import mass_matrix
 from ytheta.dynamics.mechanism import Body, Mechanism, build_mechanism
@@ -46,49 +48,10 @@ def test_accepts() -> None:
     assert kronecker.explain_refusal(ytheta.load("stanford")) is None
 
 
-# --- section 2 ------------------------------------------------------------------------------------------------------
-
-
-def draw_matrix(*shape: int, seed: int = 0) -> np.ndarray:
-    return np.random.default_rng(seed).normal(size=shape)
-
-
-def test_vectorization() -> None:
-    A = draw_matrix(3, 5)
-    assert kronecker.vectorize(A)[1 + 2 * 3] == A[1, 2]  # b_k = a_ij with k = i + (j - 1) m
-    assert (kronecker.unvectorize(kronecker.vectorize(A), 3) == A).all()
-
-
-def test_kronecker_product() -> None:
-    A, B, C = draw_matrix(3, 4), draw_matrix(4, 2, seed=1), draw_matrix(2, 5, seed=2)
-    assert (kronecker.kronecker(A, B).astype(float) == np.kron(A, B)).all()
-    product = kronecker.kronecker(C.T, A).astype(float)
-    assert product @ kronecker.vectorize(B) == pytest.approx(kronecker.vectorize(A @ B @ C))
-    assert product @ kronecker.vectorize(-B) != pytest.approx(kronecker.vectorize(A @ B @ C))
-
-
-def test_traces() -> None:
-    A = draw_matrix(4, 4)
-    assert kronecker.vector_trace(kronecker.vectorize(A)) == pytest.approx(np.trace(A))
-    wide, B = draw_matrix(9, 8), draw_matrix(2, 4, seed=1)  # proposition 1
-    expected = kronecker.vector_trace(wide @ kronecker.vectorize(B))
-    assert kronecker.row_trace(wide).astype(float) @ kronecker.vectorize(B) == pytest.approx(expected)
-    shifted = np.roll(wide, 1, axis=0)
-    assert kronecker.row_trace(shifted).astype(float) @ kronecker.vectorize(B) != pytest.approx(expected)
-
-
-def test_row_trace_of_a_kronecker_product() -> None:
-    A, B = draw_matrix(4, 4), draw_matrix(4, 4, seed=1)
-    expected = kronecker.row_trace(kronecker.kronecker(A, B)).astype(float)
-    assert kronecker.row_trace_of_product(A, B).astype(float) == pytest.approx(expected)
-    assert kronecker.row_trace_of_product(B, A).astype(float) != pytest.approx(expected)
-    J = draw_matrix(4, 4, seed=2)
-    assert expected @ kronecker.vectorize(J) == pytest.approx(np.trace(B @ J @ A.T))  # (5) becomes (13)
-
-
 def test_folding() -> None:
     """(25) with the index of the paper: z = 10 (l - 1) + 4 (r - 1) - r (r - 1) / 2 + s."""
-    Y16 = draw_matrix(3, 32)
+    rng = np.random.default_rng(0)
+    Y16, square = rng.normal(size=(3, 32)), rng.normal(size=(4, 4))
     Y10 = kronecker.fold(Y16.astype(object)).astype(float)
     for link in (1, 2):
         for r in range(1, 5):
@@ -97,9 +60,9 @@ def test_folding() -> None:
                 upper, lower = (16 * (link - 1) + a + 4 * (b - 1) for a, b in ((r, s), (s, r)))
                 expected = Y16[:, upper - 1] + (Y16[:, lower - 1] if r != s else 0.0)
                 assert Y10[:, z - 1] == pytest.approx(expected)
-    symmetric = draw_matrix(4, 4) + draw_matrix(4, 4).T
+    symmetric = square + square.T
     entries = symmetric[np.triu_indices(4)]
-    assert Y10[:, :10] @ entries == pytest.approx(Y16[:, :16] @ kronecker.vectorize(symmetric))
+    assert Y10[:, :10] @ entries == pytest.approx(Y16[:, :16] @ vectorize(symmetric))
 
 
 # --- sections 3 and 4 by their definitions ----------------------------------------------------------------------------
@@ -154,10 +117,10 @@ def test_parts_by_their_definitions(name: str) -> None:
             for a, b in ((qd, qd), (qd, v), (np.ones(n), v))
         )
         for i in range(n):
-            Y_D[i, block] = kronecker.row_trace(np.kron(U[i], acceleration))
-            Y_H[i, block] = kronecker.row_trace(np.kron(U[i], velocity))
-            Y_S[i, block] = kronecker.row_trace(np.kron(U[i], reference))
-            Y_S_printed[i, block] = kronecker.row_trace(np.kron(U[i], printed))
+            Y_D[i, block] = trace_columns(np.kron(U[i], acceleration))
+            Y_H[i, block] = trace_columns(np.kron(U[i], velocity))
+            Y_S[i, block] = trace_columns(np.kron(U[i], reference))
+            Y_S_printed[i, block] = trace_columns(np.kron(U[i], printed))
             Y_c[i, 16 * link + 12 : 16 * (link + 1)] = -gravity @ U[i]
     assert close(kronecker.inertial_part(mech, ordinary), Y_D)
     assert close(kronecker.velocity_part(mech, ordinary), Y_H)
@@ -176,7 +139,7 @@ def test_parts_on_pseudo_inertias(name: str) -> None:
     theta = link_parameters(mech)
     q, qd, vd, v = state(mech.joints)
     motion = numeric_motion(q, qd, vd, v)
-    J = np.concatenate([kronecker.vectorize(link.inertia.pseudo) for link in mech.robot.links[1:]])
+    J = np.concatenate([vectorize(link.inertia.pseudo) for link in mech.robot.links[1:]])
     M = mass_matrix(mech, motion, theta).astype(float)
     C = rigid_body.coriolis_matrix(mech, motion, theta).astype(float)
     assert close(kronecker.inertial_part(mech, motion).astype(float) @ J, M @ vd)

@@ -56,7 +56,7 @@ def _packages() -> set[str]:
 def _listed_packages(text: str) -> set[str]:
     """The packages in the first column of the table of CONTRIBUTING."""
     cells = re.findall(r"^\| (`[^|]*`) \|", text, flags=re.MULTILINE)
-    return {name for cell in cells for name in re.findall(r"`([a-z_/]+)`", cell)}
+    return {name for cell in cells for name in re.findall(r"`([a-z0-9_/]+)`", cell)}
 
 
 def test_contributing_lists_every_package() -> None:

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from functools import cache
 
 import numpy as np
-from examples.lu1993_schemes import make_reference
 
 from tests.support.control_loop import ContinuousRun, ReferenceFunction, simulate_continuous
 from ytheta.control.controller import Reference
 from ytheta.control.laws.law import Law
+from ytheta.reproduction.lu1993.schemes import make_reference
 from ytheta.simulation.references.reference import ReferenceTrajectory
 
 

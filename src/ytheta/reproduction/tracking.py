@@ -55,6 +55,8 @@ def evaluate_lyapunov(law: Law, runs: Runs, reference: tuple[np.ndarray, ...]) -
     return law.compile(law.lyapunov_graph())(runs.q[0], runs.qd[0], *reference, runs.controller_state[0], truth)[:, 0]
 
 
-def compute_rms(values: Float[np.ndarray, "*shape"], axis: int | tuple[int, ...] | None = None) -> np.ndarray:
-    """Return the root mean square."""
+def compute_rms(
+    values: Float[np.ndarray, "*shape"], axis: int | tuple[int, ...] | None = None
+) -> np.ndarray | np.floating:
+    """Return the root mean square over an axis, or over all entries."""
     return np.sqrt(np.mean(np.square(values), axis=axis))

@@ -75,14 +75,14 @@ def regressor(mechanism: Mechanism, motion: Motion) -> Shaped[np.ndarray, "joint
 
 def regressor_sixteen(mechanism: Mechanism, motion: Motion) -> Shaped[np.ndarray, "joints params"]:
     """The regressor in the paper's own parameters, (theta_2, theta_4, theta_3) of (101), (112) and (106) per body."""
-    return _assemble_regressor(mechanism, motion, _compute_sixteen_columns, SIXTEEN)
+    return _assemble_regressor(mechanism, motion, compute_sixteen_columns, SIXTEEN)
 
 
 def inverse_dynamics(
     mechanism: Mechanism, motion: Motion, theta: Shaped[np.ndarray, "params"]
 ) -> Shaped[np.ndarray, "joints"]:
     """tau from the link parameters theta without forming Y: the same recursion, on forces instead of columns."""
-    poses, twists = _propagate_outward(mechanism, motion)
+    poses, twists = propagate_outward(mechanism, motion)
     forces = [wrench(theta[PER_LINK * i : PER_LINK * (i + 1)], twist) for i, twist in enumerate(twists)]
     tau = zeros(mechanism.joints)
     for i in reversed(range(len(mechanism.bodies))):
@@ -143,7 +143,7 @@ def joint_origin(body: Body) -> AnyVector3:
     return -dot(body.S.T, body.s)
 
 
-def _propagate_outward(mechanism: Mechanism, motion: Motion) -> tuple[list[tuple[AnyMatrix3, AnyVector3]], list[Twist]]:
+def propagate_outward(mechanism: Mechanism, motion: Motion) -> tuple[list[tuple[AnyMatrix3, AnyVector3]], list[Twist]]:
     """Compute the pose of every body in its parent's frame, and the motion of every body (66)-(70)."""
     at_rest = zeros(3)
     base = Twist(at_rest, at_rest, zeros(3), -mechanism.gravity)
@@ -191,7 +191,7 @@ def _assemble_regressor(
     columns: Callable[[Twist], tuple[AnyVector3Columns, AnyVector3Columns]],
     width: int,
 ) -> Shaped[np.ndarray, "joints params"]:
-    poses, twists = _propagate_outward(mechanism, motion)
+    poses, twists = propagate_outward(mechanism, motion)
     Y = zeros(mechanism.joints, width * len(mechanism.bodies))
     screws: list[dict[int, Screw]] = []
     for i, (body, (R, p), twist) in enumerate(zip(mechanism.bodies, poses, twists, strict=True)):
@@ -225,7 +225,7 @@ def _compute_ten_columns(twist: Twist) -> tuple[AnyVector3Columns, AnyVector3Col
     return force, moment
 
 
-def _compute_sixteen_columns(twist: Twist) -> tuple[AnyVector3Columns, AnyVector3Columns]:
+def compute_sixteen_columns(twist: Twist) -> tuple[AnyVector3Columns, AnyVector3Columns]:
     """Force and moment about the frame origin per unit of (theta_2, theta_4, theta_3)."""
     force, moment = zeros(3, SIXTEEN), zeros(3, SIXTEEN)
     H = twist.H

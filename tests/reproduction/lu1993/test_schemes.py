@@ -1,26 +1,33 @@
-"""The control simulations of the papers in continuous time. The examples compare them with the papers.
+"""The two schemes of lu1993: batches against an adaptive integrator, and runs in continuous time.
 
-lu1993 does not give the gains that decide which of its two schemes is faster. With those chosen here, both settle at
-the same time (0.291 and 0.293 s), so their order is not tested. fernandez2000 gives its three gains, but neither the
-trajectory nor the initial estimate.
+The paper does not give the gains that decide which of its two schemes is faster. With those chosen here, both settle at
+the same time (0.291 and 0.293 s), so their order is not tested.
 """
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from examples.fernandez2000_control import make_point_to_point_reference, make_puma_law
-from examples.lu1993_schemes import LINK4_MASS, make_craig, make_modified
-from examples.lu1993_study import DEGREE
 
-from tests.support.control_loop import settling_time, simulate_continuous
-from tests.support.lu1993_loop import LU1993_REFERENCE, evaluate_at, simulate_lu1993
+from tests.support.control_loop import settling_time
+from tests.support.lu1993_loop import LU1993_REFERENCE, simulate_lu1993
 from ytheta.control.laws.law import Law
 from ytheta.dynamics import kernels
 from ytheta.errors import InputError
+from ytheta.reproduction.lu1993.schemes import (
+    GAMMAS,
+    LINK4_MASS,
+    SCHEMES,
+    BatchSettings,
+    make_craig,
+    make_modified,
+    simulate_scheme,
+)
+from ytheta.reproduction.lu1993.study import DEGREE
+from ytheta.reproduction.tracking import compute_settling_times
 
 
-def test_lu1993_both_schemes_track_and_estimate_the_load() -> None:
+def test_both_schemes_track_and_estimate_the_load() -> None:
     """As in figures 4 and 5: tracking within 0.3 s and 0.35 s, m4 from 0.5 to 1 kg."""
     for make_law, seconds in ((make_modified, 0.30), (make_craig, 0.35)):
         run = simulate_lu1993(make_law)
@@ -34,7 +41,7 @@ def test_lu1993_both_schemes_track_and_estimate_the_load() -> None:
         assert simulate_lu1993(make_law, 1e-9).settling_time(DEGREE) == np.inf
 
 
-def test_lu1993_with_a_gamma_far_too_large_the_estimated_mass_matrix_of_craigs_scheme_has_no_inverse() -> None:
+def test_with_a_gamma_far_too_large_the_estimated_mass_matrix_of_craigs_scheme_has_no_inverse() -> None:
     """With a Gamma that is a hundred times too large, the modified scheme still estimates m4."""
     run = simulate_lu1993(make_modified, 0.6)
     assert LINK4_MASS + run.x[-1, 0] == pytest.approx(1.0, rel=0.01)
@@ -82,15 +89,17 @@ def test_noise_can_make_the_estimated_mass_matrix_of_craigs_scheme_singular() ->
     assert failures > 0
 
 
-def test_fernandez2000_puma() -> None:
-    """Lambda = 39, K_D = 35 and Gamma = 0.075, whose inverse is the gain; estimates start at half the description."""
-    reference, late_errors = evaluate_at(make_point_to_point_reference(1, 6, 8.0)), []
-    for law in (make_puma_law(), make_puma_law(1e-9)):
-        truth = law.unknowns.nominal
-        run = simulate_continuous(
-            law, reference, plant=law.robot, seconds=8.0, offset=0.05, estimate=0.5 * truth, rtol=1e-6, method="LSODA"
+def test_batches_agree_with_an_adaptive_integrator() -> None:
+    """Settling times agree within two steps of 1 ms. The twins do not adapt, or their mass matrix has no inverse."""
+    for scheme, make_law in zip(SCHEMES, (make_modified, make_craig), strict=True):
+        batch = simulate_scheme(scheme, BatchSettings.single(GAMMAS[scheme]))
+        run = simulate_lu1993(make_law)
+        assert compute_settling_times(batch.t, batch.largest_error > DEGREE)[0] == pytest.approx(
+            run.settling_time(DEGREE), abs=2e-3
         )
-        V = run.lyapunov(truth)
-        assert (np.diff(V) <= 1e-6 * V[0]).all()
-        late_errors.append(np.sqrt(np.mean(np.square(run.error[-50:]))))
-    assert late_errors[0] < 0.25 * late_errors[1]  # the twin does not adapt
+        np.testing.assert_allclose(batch.m4[::100, 0], 0.5 + run.x[:-1:100, 0], rtol=0.0, atol=1e-4)
+        np.testing.assert_allclose(batch.error[::100, 0], run.error[:-1:100], rtol=0.0, atol=1e-4)
+        twin = simulate_scheme(scheme, BatchSettings.single(1e-9))
+        assert compute_settling_times(twin.t, twin.largest_error > DEGREE)[0] == np.inf
+    assert simulate_scheme("Craig", BatchSettings.single(0.11)).diverged.all()
+    assert not simulate_scheme("modified", BatchSettings.single(0.11)).diverged.any()

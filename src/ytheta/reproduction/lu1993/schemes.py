@@ -23,14 +23,18 @@ from typing import Any
 
 import numpy as np
 
-import ytheta as yt
+from ytheta.control.laws.craig import Craig
+from ytheta.control.laws.law import Law
+from ytheta.control.laws.modified_slotine_li import QuasiComputedTorque
 from ytheta.dynamics.graphs import forward_dynamics_graph
 from ytheta.dynamics.motion import scalars
 from ytheta.native import Kernel, compile_graph
 from ytheta.native.graph import Graph, Input, trace
+from ytheta.robot.reading.load import load
 from ytheta.shapes import Float, Shaped
 from ytheta.simulation.closed_loop.period_graph import PeriodGraphBuilder
 from ytheta.simulation.plants.equations_of_motion import EquationsOfMotion
+from ytheta.simulation.references.reference import ReferenceTrajectory
 
 LAMBDA = 20.0  # 1/s
 OMEGA = 4.0 * np.pi  # rad/s
@@ -43,7 +47,7 @@ LEARN = ("load.m",)
 SCHEMES = ("modified", "Craig")
 
 
-def make_reference(omega: float = OMEGA) -> yt.ReferenceTrajectory:
+def make_reference(omega: float = OMEGA) -> ReferenceTrajectory:
     """Return the trajectory of sec. V-B. Joints 1 and 3 follow sines, joints 2 and 4 cosines."""
     c = np.pi * np.array([8 / 9, 2 / 3, 3 / 4, 15 / 18])
     a = np.pi * np.array([4 / 9, 1 / 3, 1 / 4, 8 / 18])
@@ -57,15 +61,15 @@ def make_reference(omega: float = OMEGA) -> yt.ReferenceTrajectory:
     return evaluate
 
 
-def make_modified(gamma: float = GAMMAS["modified"], convergence: float = LAMBDA) -> yt.control.QuasiComputedTorque:
+def make_modified(gamma: float = GAMMAS["modified"], convergence: float = LAMBDA) -> QuasiComputedTorque:
     """Return the modified scheme in its quasi-computed-torque form (94)-(96)."""
-    return yt.control.QuasiComputedTorque(yt.load("lu-puma4"), convergence=convergence, adaptation=gamma, learn=LEARN)
+    return QuasiComputedTorque(load("lu-puma4"), convergence=convergence, adaptation=gamma, learn=LEARN)
 
 
-def make_craig(gamma: float = GAMMAS["Craig"], convergence: float = LAMBDA) -> yt.control.Craig:
+def make_craig(gamma: float = GAMMAS["Craig"], convergence: float = LAMBDA) -> Craig:
     """Return Craig's scheme with the poles of the modified one: K_p = lambda², K_v = 2 lambda, Psi = lambda."""
     gains: dict[str, Any] = {"stiffness": convergence**2, "damping": 2.0 * convergence, "filtering": convergence}
-    return yt.control.Craig(yt.load("lu-puma4"), **gains, adaptation=gamma, learn=LEARN)
+    return Craig(load("lu-puma4"), **gains, adaptation=gamma, learn=LEARN)
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,12 +141,12 @@ def simulate_scheme(scheme: str, settings: BatchSettings) -> Batch:
 
 @cache
 def _compile_step(scheme: str) -> tuple[PeriodGraphBuilder, Kernel]:
-    law: yt.control.Law = make_modified(1.0, 1.0) if scheme == "modified" else make_craig(1.0, 1.0)
+    law: Law = make_modified(1.0, 1.0) if scheme == "modified" else make_craig(1.0, 1.0)
     builder = PeriodGraphBuilder(EquationsOfMotion(law.robot), _add_gains_to_state(law), STEP, continuous=True)
     return builder, compile_graph(builder.build_graph())
 
 
-def _add_gains_to_state(law: yt.control.Law) -> Graph:
+def _add_gains_to_state(law: Law) -> Graph:
     """Return (q, qd, qr, qrd, qrdd, x) → (tau, dx/dt), where x are the estimate and the factors of all gains."""
     import casadi
 

@@ -1,0 +1,96 @@
+"""The formulas of the example: which are right, which are misprints, and that a wrong arm is noticed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from ytheta.dynamics.formulations import lagrange, newton_euler
+from ytheta.reproduction.exhibit import Agreement, Comparison, Exhibit
+from ytheta.reproduction.lu1993.example import compare_example
+from ytheta.reproduction.lu1993.general_formulas import compare_general_formulas
+from ytheta.reproduction.lu1993.two_link_arm import COLUMNS, LINK1, TwoLinkArm, draw_arms
+
+YES, NO, OPEN = Agreement.YES, Agreement.NO, Agreement.OPEN
+
+# The formulas that are not right as they stand in the scan; all others agree.
+WRONG = {
+    "factor behind the matrix of Y_c": "none",
+    "(61), first line, row 2": "h12 q̈1 + h22 q̈2",
+    "(61), row 1, m2": "l1 (l1 q̈1 + c1 g)",
+    "(61), row 2, m3 px": "(l1 c2 + 2 l2) q̈1 + 2 l2 q̈2 + l1 s2 q̇1² + c12 g",
+    "minimum dimension of θ": 4,
+    "(63), row 1, m3": "(l1² + 2 l1 l2 c2 + l2²) q̈1 + l2 (l1 c2 + l2) q̈2 - l1 l2 s2 q̇2 (2 q̇1 + q̇2) "
+    "+ (l1 c1 + l2 c12) g",
+    "(63), row 2, m3 px": "(l1 c2 + 2 l2) q̈1 + 2 l2 q̈2 + l1 s2 q̇1² + c12 g",
+    "Π tilde_2, rows 1 and 2": "[0, 0, 0, 0, 0, 0; 0, 0, 0, 0, 0, 0]",
+    "Π tilde_2, row 3": "[0, 0, l2 β2, l2 (q̈1 + q̈2) + β2, q̈1 + q̈2, q̈1 + q̈2]",
+}
+LOST = {"(61), row 1, m3", "(61), row 1, m3 px"}
+
+
+@pytest.fixture(scope="module")
+def arms() -> list[TwoLinkArm]:
+    return draw_arms()
+
+
+def list_comparisons(exhibits: tuple[Exhibit, ...]) -> list[Comparison]:
+    return [comparison for exhibit in exhibits for comparison in exhibit.comparisons]
+
+
+def test_the_formulas_of_the_example(arms: list[TwoLinkArm]) -> None:
+    exhibits = compare_example(arms)
+    assert [exhibit.key for exhibit in exhibits] == [
+        "equation_60",
+        "equation_61",
+        "equations_62_63",
+        "equations_64_65",
+        "section_4c",
+    ]
+    comparisons = list_comparisons(exhibits)
+    assert {row.name: row.ytheta for row in comparisons if row.agrees is NO} == WRONG
+    assert {row.name for row in comparisons if row.agrees is OPEN} == LOST
+    assert sum(row.agrees is YES for row in comparisons) == 45
+    assert all(row.note for row in comparisons if row.agrees is not YES)
+
+
+@pytest.mark.parametrize(
+    ("name", "spoiled"),
+    [("l2", {"(63), row 2, m3", "β2", "h_22"}), ("g", {"Y_G", "G", "β1"}), ("qd1", {"Y_c", "W_1, row 1", "π34"})],
+)
+def test_an_arm_with_another_value_than_the_formulas_is_noticed(
+    arms: list[TwoLinkArm], name: str, spoiled: set[str]
+) -> None:
+    """The results are those of the arm; then a value changes before the formulas are evaluated."""
+    others = [TwoLinkArm({**arm.values, name: arm.values[name] + 1}) for arm in arms]
+    for other, arm in zip(others, arms, strict=True):
+        other.__dict__.update(mechanism=arm.mechanism, motion=arm.motion)
+        other.__dict__.update({key: getattr(arm, key) for key in ("inertia_columns", "gravity_part", "velocity_part")})
+    disagreeing = {row.name for row in list_comparisons(compare_example(others)) if row.agrees is NO}
+    assert spoiled <= disagreeing
+
+
+def test_the_recursion_of_the_example_is_the_regressor(arms: list[TwoLinkArm]) -> None:
+    """(82), (84), (85) in exact arithmetic against both formulations; the twin has gravity reversed."""
+    for arm in arms:
+        rows = [arm.moment_columns(body)[2] for body in (LINK1, LINK1 + 1)]
+        for formulation in (lagrange, newton_euler):
+            Y = formulation.regressor_sixteen(arm.mechanism, arm.motion)
+            assert (rows == Y).all()
+            wrong = formulation.regressor_sixteen(replace(arm.mechanism, gravity=-arm.mechanism.gravity), arm.motion)
+            assert not (wrong[:, COLUMNS] == [row[COLUMNS] for row in rows]).all()
+
+
+def test_general_formulas(arms: list[TwoLinkArm]) -> None:
+    exhibits = compare_general_formulas(arms)
+    assert {row.name: (row.ytheta, row.agrees) for row in list_comparisons(exhibits[:3])} == {
+        "parameters of a link that appear linearly": (10, NO),
+        "y_321": ("(J_ω × g)ᵀ r_1", NO),
+        "H_i of (68)": ("Ω(ω̇) + ω ωᵀ - |ω|² I", NO),
+        "U before (104)": ("ω ωᵀ", NO),
+    }
+    (accelerations,) = exhibits[3].comparisons
+    assert accelerations.agrees is YES
+    assert isinstance(accelerations.ytheta, float)
+    assert accelerations.ytheta < 1e-12

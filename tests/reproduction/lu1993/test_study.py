@@ -1,0 +1,12 @@
+"""Counts of faster schemes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ytheta.reproduction.lu1993.study import Count
+
+
+def test_a_scheme_is_faster_if_the_times_differ_by_more_than_the_tolerance() -> None:
+    count = Count.of(np.array([0.1, 0.3, 0.2, np.inf, np.inf]), np.array([0.2, 0.1, 0.203, np.inf, 0.5]))
+    assert (count.modified, count.craig, count.equal, count.neither) == (1, 2, 1, 1)

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.clock import Row, measure_best
-from ytheta.identifiability.base_parameters import BaseParameters
+from ytheta.identifiability.model_parameters import ModelParameters
 from ytheta.identifiability.registry import base_parameters
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem
@@ -187,7 +187,7 @@ class _UsualScript:
         return W, independent, solution
 
 
-def _check_agreement(script: _UsualScript, base: BaseParameters, beta: np.ndarray, motion: MotionSamples) -> None:
+def _check_agreement(script: _UsualScript, base: ModelParameters, beta: np.ndarray, motion: MotionSamples) -> None:
     """Compare the predicted torques, because ytheta and the script choose different independent parameters."""
     from ytheta.dynamics.kernels import regressor
 

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from ytheta.identifiability.base_parameters import BaseParameters as BaseParameters
     from ytheta.identifiability.ha import regroup_lagrangian as regroup_lagrangian
     from ytheta.identifiability.registry import base_parameters as base_parameters
+    from ytheta.identifiability.registry import model_parameters as model_parameters
+    from ytheta.identifiability.regrouping import Regrouping as Regrouping
     from ytheta.identification.identify import identify as identify
     from ytheta.identification.model_file import Model as Model
     from ytheta.identification.model_file import read_model as read_model
@@ -100,6 +102,7 @@ _MODULES = {
     "PreparationSettings": "ytheta.logs.preparing.settings",
     "ReferenceTrajectory": "ytheta.simulation.references.reference",
     "Reproduction": "ytheta.reproduction.reproduce",
+    "Regrouping": "ytheta.identifiability.regrouping",
     "Robot": "ytheta.robot.robot",
     "Runs": "ytheta.simulation.runs",
     "SampledReference": "ytheta.simulation.references.reference",
@@ -125,6 +128,7 @@ _MODULES = {
     "link_poses": "ytheta.robot.kinematics",
     "load": "ytheta.robot.reading.load",
     "mass_matrix": "ytheta.dynamics.kernels",
+    "model_parameters": "ytheta.identifiability.registry",
     "momentum": "ytheta.dynamics.kernels",
     "predict": "ytheta.identification.predict",
     "read_log": "ytheta.logs.reading.read",

@@ -22,7 +22,7 @@ from ytheta.display import Displayed
 LIBRARY = {
     "robots": ("robots",),
     "inspect": ("inspect", "load"),
-    "base": ("base_parameters", "load"),
+    "base": ("model_parameters", "load"),
     "simulate": ("simulate", "control.ControllerSettings", "Variation", "load"),
     "identify": ("identify", "PreparationSettings", "read_log", "load"),
     "predict": ("predict", "PreparationSettings", "read_log", "load"),

@@ -34,6 +34,7 @@ VALUES: dict[str, Callable[[], object]] = {
     "Robot with loops": lambda: yt.load("palletiser"),
     "Robot with symbolic lengths": lambda: yt.load("walker"),
     "BaseParameters": lambda: yt.base_parameters(yt.load("panda")),
+    "Regrouping": lambda: yt.regroup_lagrangian(yt.load("lu-two-link")),
     "Kernel": lambda: yt.regressor(yt.load("ur10")),
     "ClosedKernel": lambda: yt.gravity(yt.load("five-bar")),
     "Log": lambda: simulate().log(),

@@ -49,7 +49,9 @@ def test_forgetting_belongs_to_the_recursive_estimator() -> None:
     assert choose_estimator(Recursive(), 0.99) == Recursive(forgetting=0.99)
     assert choose_estimator("recursive", None) == Recursive()
     for name in ("auto", "weighted", "huber"):
-        with pytest.raises(InputError, match=r'forgetting needs the estimator "recursive"; ".*" has no forgetting'):
+        with pytest.raises(
+            InputError, match=r'forgetting needs the estimator "recursive" or "sequential"; ".*" has no forgetting'
+        ):
             choose_estimator(name, 0.99)
     arm = known_arm()
     fading = yt.identify(arm.robot, arm.log(), estimator="recursive", forgetting=0.99)

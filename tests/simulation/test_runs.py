@@ -41,6 +41,7 @@ def test_the_torque_of_a_log_belongs_to_its_time() -> None:
     assert log.tau is not None
     fit = yt.identify(robot, log, friction=("viscous", "coulomb"))
     late = yt.identify(robot, replace(log, tau=simulation.runs.tau[0]), friction=("viscous", "coulomb"))
+    assert isinstance(fit.base, yt.BaseParameters)
     truth = fit.base.K @ robot.theta
     large = abs(truth) > 0.05
     error, late_error = (float(np.median(abs(beta[large] / truth[large] - 1.0))) for beta in (fit.beta, late.beta))

@@ -27,7 +27,7 @@ from ytheta.robot.robot import Robot
 
 RATE = 500.0
 FRICTION = ("viscous", "coulomb", "offset")
-WITHOUT_ACCELERATIONS = ("integral", "momentum")
+WITHOUT_ACCELERATIONS = ("integral", "cumulative", "momentum")
 
 
 def _smooth_ur10() -> Robot:

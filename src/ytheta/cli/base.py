@@ -13,6 +13,7 @@ from ytheta.cli.options import (
     Lengths,
     RobotArgument,
     Snap,
+    UnknownGeometry,
     parse_words,
     print_all_findings,
     print_value,
@@ -43,6 +44,7 @@ def base(
     rotor_inertia: RotorInertia = False,
     friction: Friction = "",
     parameters: Parameters = None,
+    unknown_geometry: UnknownGeometry = False,
     as_json: AsJson = False,
     snap: Snap = SNAP,
     fix_base: FixBase = False,
@@ -50,15 +52,18 @@ def base(
 ) -> None:
     """Print the base parameters: the identifiable combinations of the standard parameters.
 
+    If lengths are unknown, `--method ha` prints the regrouped Lagrangian: the functions F and the combinations X.
+
     Example: `ytheta base panda --rotor-inertia`
     """
     description = read_robot(robot, snap=snap, fix_base=fix_base, lengths=length)
-    result = yt.base_parameters(
+    result = yt.model_parameters(
         description,
         method=method,
         rotor_inertia=rotor_inertia,
         friction=parse_words(friction),
         parameters=parse_words(parameters),
+        unknown_geometry=unknown_geometry,
     )
     print_all_findings(result.findings)
     print_value(result, as_json=as_json)

@@ -28,6 +28,7 @@ from ytheta.cli.options import (
     Lengths,
     RobotArgument,
     Snap,
+    UnknownGeometry,
     parse_words,
     print_note,
     print_value,
@@ -55,10 +56,19 @@ EstimatorName = Annotated[
 ]
 Forgetting = Annotated[
     float | None,
-    typer.Option(metavar="FACTOR", help="Forgetting factor per sample, such as 0.999; for recursive only."),
+    typer.Option(
+        metavar="FACTOR", help="Forgetting factor per sample, such as 0.999; for recursive and sequential only."
+    ),
 ]
 FormName = Annotated[
-    str, typer.Option("--form", metavar="NAME", help="differential, or without accelerations: integral, momentum.")
+    str,
+    typer.Option(
+        "--form", metavar="NAME", help="differential, or without accelerations: integral, cumulative, momentum."
+    ),
+]
+Window = Annotated[
+    float | None,
+    typer.Option(metavar="SECONDS", help="Length of the windows; for the integral and the cumulative form only."),
 ]
 Friction = Annotated[
     str | None,
@@ -92,6 +102,8 @@ def identify(
     friction: Friction = None,
     rotor_inertia: RotorInertia = False,
     parameters: Parameters = None,
+    unknown_geometry: UnknownGeometry = False,
+    window: Window = None,
     cutoff: Cutoff = AUTO,
     derivative: Derivative = "central",
     average_periods: AveragePeriods = None,
@@ -107,6 +119,8 @@ def identify(
     length: Lengths = None,
 ) -> None:
     """Identify a robot's dynamic model from logs: values, standard deviations, and a verdict.
+
+    If lengths of the robot have no value, the parameters of its regrouped Lagrangian are identified: they need none.
 
     The exit code is 1 if the model should not be used: the motion does not excite it enough, or it predicts poorly.
 
@@ -130,6 +144,8 @@ def identify(
             friction=None if friction is None else parse_words(friction),
             rotor_inertia=rotor_inertia,
             parameters=None if parameters is None else parse_words(parameters),
+            unknown_geometry=unknown_geometry,
+            window=window,
             cutoff=parse_number_or_auto(cutoff, "--cutoff", "Hz"),
             derivative=derivative,
             average_periods=parse_number_or_auto(average_periods, "--average-periods", "seconds"),

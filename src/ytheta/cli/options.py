@@ -36,6 +36,9 @@ FixBase = Annotated[bool, typer.Option("--fix-base", help="Fix a floating base i
 Lengths = Annotated[
     list[str] | None, typer.Option("--length", metavar="NAME=VALUE", help="Set a symbolic length, in metres.")
 ]
+UnknownGeometry = Annotated[
+    bool, typer.Option("--unknown-geometry", help="Treat all symbolic lengths as unknown, even if they have values.")
+]
 
 
 def read_robot(

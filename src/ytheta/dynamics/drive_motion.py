@@ -53,7 +53,7 @@ class DriveMotion:
         factors = zeros(len(self.velocity), len(JOINT_PARAMETERS))
         factors[:, 0], factors[:, 1], factors[:, 3] = self.acceleration, self.reference_velocity, 1
         for k, (velocity, speed) in enumerate(zip(self.velocity, self.coulomb_speeds, strict=True)):
-            factors[k, 2] = _compute_sign(velocity, speed)
+            factors[k, 2] = compute_sign(velocity, speed)
         return factors
 
 
@@ -85,7 +85,7 @@ def compute_drive_motion(
     )
 
 
-def _compute_sign(velocity: Any, speed: float) -> Any:
+def compute_sign(velocity: Any, speed: float) -> Any:
     """The sign of a velocity, or the smooth function velocity / sqrt(velocity^2 + speed^2) if ``speed`` is not 0."""
     import casadi
 

@@ -7,7 +7,7 @@ kernel. ``backend="interpreter"`` is the slow reference implementation.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Protocol, runtime_checkable
@@ -113,12 +113,13 @@ AnyKernel = Kernel | ClosedKernel
 
 @runtime_checkable
 class ParameterBasis(Protocol):
-    """The part of ``BaseParameters`` that a regressor needs: the independent parameters and a check of the robot."""
+    """Parameters in which the torque is linear, such as ``BaseParameters``: the part that a regressor needs."""
 
-    @property
-    def independent(self) -> tuple[str, ...]: ...
+    def check_robot(self, robot: Robot) -> None:
+        """Raise an InputError unless the parameters belong to a robot with the same geometry."""
 
-    def check_robot(self, robot: Robot) -> None: ...
+    def find_graph(self, name: str, robot: Robot, options: Mapping[str, Any]) -> Graph:
+        """Return the graph with this name: "regressor_graph", "momentum_regressor_graph" or "remainder_graph"."""
 
 
 def regressor(
@@ -132,15 +133,15 @@ def regressor(
 ) -> AnyKernel:
     """(q, qd, qdd) → Y of the base parameters, of the named parameters, or of all standard parameters.
 
+    ``base`` is the value of ``base_parameters(robot)`` or of ``regroup_lagrangian(robot)``.
+
     All standard parameters are in the order of ``robot.parameter_names``.
 
     If ``reference`` is true, the kernel is (q, qd, v, vd) → Y(q, qd, v, vd) with a reference velocity v. Control
     laws of the Slotine-Li kind need this regressor.
     """
-    if base is not None:
-        parameters = _list_independent_parameters(robot, base, parameters)
-    options = {"formulation": formulation, "parameters": parameters, "reference": reference}
-    return _compile(robot, find_or_trace("regressor_graph", robot, **options), backend)
+    options = {"formulation": formulation, "reference": reference}
+    return _compile(robot, _find_graph("regressor_graph", robot, base, parameters, options), backend)
 
 
 def inverse_dynamics(
@@ -199,9 +200,7 @@ def momentum_regressor(
     backend: str = "llvm",
 ) -> AnyKernel:
     """(q, qd) → W such that W theta = M qd and Y = dW/dt + Yhat. Its columns are in the order of ``regressor``."""
-    if base is not None:
-        parameters = _list_independent_parameters(robot, base, parameters)
-    return _compile(robot, find_or_trace("momentum_regressor_graph", robot, parameters=parameters), backend)
+    return _compile(robot, _find_graph("momentum_regressor_graph", robot, base, parameters, {}), backend)
 
 
 def remainder(
@@ -212,23 +211,20 @@ def remainder(
     backend: str = "llvm",
 ) -> AnyKernel:
     """(q, qd) → Yhat = Y - dW/dt: gravity, friction, declared forces and -∂T/∂q."""
-    if base is not None:
-        parameters = _list_independent_parameters(robot, base, parameters)
-    return _compile(robot, find_or_trace("remainder_graph", robot, parameters=parameters), backend)
+    return _compile(robot, _find_graph("remainder_graph", robot, base, parameters, {}), backend)
 
 
-def _list_independent_parameters(
-    robot: Robot, base: ParameterBasis, parameters: Sequence[str] | None
-) -> tuple[str, ...]:
-    """Return the parameters whose columns of Y form the regressor of beta.
-
-    These are the independent parameters, because their columns of K form the identity matrix.
-    """
+def _find_graph(
+    name: str, robot: Robot, base: ParameterBasis | None, parameters: Sequence[str] | None, options: Mapping[str, Any]
+) -> Graph:
+    """Return the graph of a regressor in the parameters of ``base``, or in the named standard parameters."""
+    if base is None:
+        return find_or_trace(name, robot, parameters=parameters, **options)
     if parameters is not None:
         raise InputError("give base parameters or names of standard parameters, not both")
     check_kind("base", base, ParameterBasis, "the value of base_parameters(robot)")
     base.check_robot(robot)
-    return base.independent
+    return base.find_graph(name, robot, options)
 
 
 def _compile(robot: Robot, graph: Graph, backend: str) -> AnyKernel:

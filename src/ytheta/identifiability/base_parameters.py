@@ -12,8 +12,8 @@ consists of the independent columns of the standard regressor.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import Enum, StrEnum
 from functools import cached_property
 from typing import Any, ClassVar
@@ -21,10 +21,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ytheta.display import Displayed
+from ytheta.dynamics.graph_reuse import find_or_trace
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
+from ytheta.native.graph import Graph
 from ytheta.robot.robot import Robot
-from ytheta.shapes import Float, Int, Shaped, freeze
+from ytheta.shapes import Bool, Float, Int, Shaped, freeze
 
 _UNIT_FACTOR = re.compile(r"(?<![\w.])1\.0*\*(?!\*)")  # matches a redundant factor 1.0 in text from SymPy
 # Ratio of the smallest singular value that counts towards the rank to the largest that does not. A smaller ratio leaves
@@ -73,6 +75,7 @@ class BaseParameters(Displayed):
     """
 
     subject: ClassVar[str] = "base_parameters"
+    noun: ClassVar[str] = "base parameters"
 
     robot: Robot
     method: str
@@ -101,9 +104,14 @@ class BaseParameters(Displayed):
     def format_expressions(self, *, digits: int) -> tuple[str, ...]:
         """Return the expressions with ``digits`` significant digits; 17 digits represent every double exactly."""
         return tuple(
-            _format_combination(row, self.robot.parameter_names, head=int(head), digits=digits)
+            format_combination(row, self.robot.parameter_names, head=int(head), digits=digits)
             for row, head in zip(self.entries, self.places, strict=True)
         )
+
+    @property
+    def leading_terms(self) -> tuple[tuple[str, int], ...]:
+        """The independent parameters, each with the power 0 of the length that multiplies it."""
+        return tuple((name, 0) for name in self.independent)
 
     @cached_property
     def K(self) -> Float[np.ndarray, "base params"]:
@@ -129,20 +137,9 @@ class BaseParameters(Displayed):
     @cached_property
     def identifiability(self) -> Mapping[str, Identifiability]:
         """The identifiability of every selected standard parameter, by name."""
-        occurs = self._occurs
-        terms = np.count_nonzero(occurs, axis=1)
-        row_of = {place: row for row, place in enumerate(self.places)}
-        result: dict[str, Identifiability] = {}
-        selected = set(self.selected)
-        for k, name in enumerate(self.robot.parameter_names):
-            if name not in selected:
-                continue
-            if not occurs[:, k].any():
-                result[name] = Identifiability.NO_EFFECT
-            else:
-                alone = k in row_of and terms[row_of[k]] == 1
-                result[name] = Identifiability.ALONE if alone else Identifiability.COMBINED
-        return result
+        has_one_term = np.count_nonzero(self._occurs, axis=1) == 1
+        alone = set(self.places[has_one_term].tolist())
+        return classify_standard_parameters(self.robot, self.selected, self._occurs, alone)
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
@@ -160,11 +157,19 @@ class BaseParameters(Displayed):
 
     def check_robot(self, robot: Robot) -> None:
         """Raise an InputError unless the robot has the same geometry; inertias and drive parameters may differ."""
-        if self.robot is not robot and _collect_geometry(self.robot) != _collect_geometry(robot):
-            raise InputError(
-                f"these base parameters belong to robot {self.robot.name!r}, whose joints, lengths, gravity or "
-                f"mounting differ from those of {robot.name!r}; use base_parameters of that robot"
-            )
+        check_same_geometry(self.robot, robot, "these base parameters belong", "base_parameters")
+
+    def with_robot(self, robot: Robot) -> BaseParameters:
+        """Return the base parameters of a robot with the same geometry."""
+        return replace(self, robot=robot)
+
+    def find_graph(self, name: str, robot: Robot, options: Mapping[str, Any]) -> Graph:
+        """Return the graph of a regressor for ``dynamics.kernels``.
+
+        The regressor consists of the columns of the independent parameters, because their columns of K form the
+        identity matrix.
+        """
+        return find_or_trace(name, robot, parameters=self.independent, **options)
 
     # The next two methods return standard parameters for a given beta. These parameters need not be physically
     # consistent: physically consistent parameters require semidefinite programming, see ``identify``.
@@ -218,6 +223,32 @@ class BaseParameters(Displayed):
         return {name: value for name, value in self.robot.lengths if value is not None}
 
 
+def check_same_geometry(own: Robot, robot: Robot, subject: str, function: str) -> None:
+    """Raise an InputError unless two robots have the same geometry; inertias and drive parameters may differ."""
+    if own is not robot and _collect_geometry(own) != _collect_geometry(robot):
+        raise InputError(
+            f"{subject} to robot {own.name!r}, whose joints, lengths, gravity or mounting differ from those of "
+            f"{robot.name!r}; use {function} of that robot"
+        )
+
+
+def classify_standard_parameters(
+    robot: Robot, selected: Sequence[str], occurs: Bool[np.ndarray, "base params"], alone: Collection[int]
+) -> dict[str, Identifiability]:
+    """Return the identifiability of the selected standard parameters.
+
+    ``occurs``: whether a standard parameter (column) occurs in an identifiable combination (row). ``alone``: indices of
+    the standard parameters that are such a combination by themselves.
+    """
+    result: dict[str, Identifiability] = {}
+    chosen = set(selected)
+    for k, name in enumerate(robot.parameter_names):
+        if name in chosen:
+            kind = Identifiability.ALONE if k in alone else Identifiability.COMBINED
+            result[name] = kind if occurs[:, k].any() else Identifiability.NO_EFFECT
+    return result
+
+
 def _collect_geometry(robot: Robot) -> tuple[object, ...]:
     """Return the properties of a robot that base parameters depend on: all but inertias and drive parameters."""
     joints = (*robot.joints, *(loop.joint for loop in robot.loops))
@@ -228,7 +259,7 @@ def _collect_geometry(robot: Robot) -> tuple[object, ...]:
     return (places, drives, motors, *others, tuple((force.name, force.torque, force.where) for force in robot.forces))
 
 
-def _format_combination(row: Shaped[np.ndarray, "params"], names: Sequence[str], *, head: int, digits: int) -> str:
+def format_combination(row: Shaped[np.ndarray, "params"], names: Sequence[str], *, head: int, digits: int) -> str:
     """Return text such as ``link2.mx + 0.4318·link3.m``: the parameter with index ``head`` first, then the others."""
     text = ""
     for k in sorted(np.flatnonzero(row != 0).tolist(), key=lambda place: place != head):

@@ -37,6 +37,7 @@ Cost          ``base_parameters`` grows with the number of joints, not with the 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -58,9 +59,9 @@ from ytheta.identifiability.exact.trigonometric_ring import (
     compute_lagrangians,
     make_ring,
 )
-from ytheta.identifiability.regrouping import Combination, Regrouping
+from ytheta.identifiability.regrouping import PRINTED_FRICTION, Combination, Regrouping
 from ytheta.robot.inertia import transport_matrix
-from ytheta.robot.parameters import length_exponents, select_parameters
+from ytheta.robot.parameters import check_friction, length_exponents, select_parameters
 from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import Float
 
@@ -69,11 +70,12 @@ Row: TypeAlias = dict[Place, Any]
 
 def explain_refusal(robot: Robot) -> str | None:
     """Return the reason why the robot is not accepted, or None if it is."""
-    reason = _explain_refused_regrouping(robot)
+    reason = explain_refused_regrouping(robot)
     if reason is None and robot.unset_lengths:
         return (
             f"robot {robot.name!r} has a length without a value, {robot.unset_lengths[0]!r}; set it with "
-            "robot.with_lengths, or use method lin, which keeps it as a symbol"
+            "robot.with_lengths, use method lin, which keeps it as a symbol, or use regroup_lagrangian, whose "
+            "parameters need no lengths"
         )
     return reason
 
@@ -98,7 +100,7 @@ def base_parameters(robot: Robot, *, rotor_inertia: bool = False) -> BaseParamet
     return BaseParameters(robot, "ha", tuple(names[k] for k in independent), K.astype(object), selected)
 
 
-def _explain_refused_regrouping(robot: Robot) -> str | None:
+def explain_refused_regrouping(robot: Robot) -> str | None:
     """Return the reason why the Lagrangian of the robot cannot be regrouped, or None if it can."""
     if robot.loops:
         return f"robot {robot.name!r} has closed loops, which the Lagrangian of a tree does not cover; use method qr"
@@ -127,13 +129,23 @@ def _reduce(
 # --- unknown geometry -------------------------------------------------------------------------------------------------
 
 
-def regroup_lagrangian(robot: Robot, *, zero: Collection[str] = (), rotor_inertia: bool = False) -> Regrouping:
-    """Return the regrouped Lagrangian; symbolic lengths count as unknown even if they have values.
+def regroup_lagrangian(
+    robot: Robot,
+    *,
+    zero: Collection[str] = (),
+    rotor_inertia: bool = False,
+    friction: Sequence[str] | None = PRINTED_FRICTION,
+    lengths: Collection[str] | None = None,
+) -> Regrouping:
+    """Return the regrouped Lagrangian: parameters that can be identified although lengths are unknown.
 
     ``zero``: names of link parameters that are known to be zero, for example by symmetry; these are left out.
+    ``friction``: kinds of friction of each joint ("viscous", "coulomb", "offset"). ``lengths``: names of the unknown
+    lengths; by default all symbolic lengths count as unknown, even if they have values.
     """
     check_is_robot(robot)
-    reason = _explain_refused_regrouping(robot)
+    kinds = check_friction(friction)
+    reason = explain_refused_regrouping(robot)
     if reason is not None:
         raise InputError(reason)
     for name in zero:
@@ -141,9 +153,11 @@ def regroup_lagrangian(robot: Robot, *, zero: Collection[str] = (), rotor_inerti
             raise UnknownNameError(
                 f"robot {robot.name!r} has no parameter {name!r}{suggest_names(name, robot.parameter_names)}"
             )
-    lengths = sorted(robot.symbols)
-    ring = make_ring(robot, lengths)
-    mechanism = to_exact_mechanism(robot, {name: ring.get_length(name) for name in lengths}, ring.to_fractions)
+    unknown = _list_unknown_lengths(robot, lengths)
+    ring = make_ring(robot, unknown)
+    generators = {name: ring.get_length(name) for name in unknown}
+    constants = {name: ring.to_constant(value) for name, value in robot.lengths if value is not None}
+    mechanism = to_exact_mechanism(robot, constants | generators, ring.to_fractions)
     rows, terms = _collect_terms(robot, ring, compute_lagrangians(mechanism, ring), set(zero))
     if rotor_inertia:
         half = ring.ring.domain(1, 2)
@@ -151,10 +165,23 @@ def regroup_lagrangian(robot: Robot, *, zero: Collection[str] = (), rotor_inerti
             monomial, powers = ring.split_monomial(ring.make_monomial(k, ONE, 2))
             place = robot.parameter_names.index(parameter_name(joint.name, "Ia"))
             rows.setdefault(monomial, {})[place, powers] = half
-    regrouping = _select_terms(robot, ring, rows, terms)
-    if not robot.symbols:
+    regrouping = replace(_select_terms(robot, ring, rows, terms), friction=kinds, rotor_inertia=rotor_inertia)
+    if not unknown:
         _check_minimal(regrouping, rotors=rotor_inertia)
     return regrouping
+
+
+def _list_unknown_lengths(robot: Robot, lengths: Collection[str] | None) -> list[str]:
+    """Return the names of the unknown lengths in alphabetical order; lengths without a value must be among them."""
+    if lengths is None:
+        return sorted(robot.symbols)
+    for name in lengths:
+        if name not in robot.symbols:
+            raise UnknownNameError(f"robot {robot.name!r} has no length {name!r}{suggest_names(name, robot.symbols)}")
+    for name in robot.unset_lengths:
+        if name not in lengths:
+            raise InputError(f"the length {name!r} has no value; add it to the unknown lengths")
+    return sorted(set(lengths))
 
 
 def _check_minimal(regrouping: Regrouping, *, rotors: bool) -> None:

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from ytheta.arguments import check_words
 from ytheta.errors import InputError, UnknownNameError, suggest_names
 from ytheta.identifiability import numeric
 from ytheta.identifiability.base_parameters import BaseParameters
-from ytheta.robot.parameters import FRICTION_PARAMETERS, match_parameters, select_parameters
+from ytheta.robot.inertia import Inertia
+from ytheta.robot.parameters import check_friction, match_parameters, select_parameters
 from ytheta.robot.robot import Robot, check_is_robot
+
+if TYPE_CHECKING:
+    from ytheta.identifiability.regrouping import Regrouping
 
 # "auto" uses the first method that accepts the robot: the closed form if there is one, else the numerical rank.
 METHODS = ("lin", "qr", "ha")
@@ -41,13 +47,10 @@ def base_parameters(
     count as known.
     """
     check_is_robot(robot)
-    friction = check_words("friction", friction, "kinds", tuple(FRICTION_PARAMETERS))
+    friction = check_friction(friction)
     parameters = check_words("parameters", parameters, "names or patterns", ("link_*", "joint_*.f?"))
     if parameters and (rotor_inertia or friction):
         raise InputError("'parameters' already selects the parameters; leave 'rotor_inertia' and 'friction' out")
-    for kind in friction:
-        if kind not in FRICTION_PARAMETERS:
-            raise UnknownNameError(f"there is no friction {kind!r}{suggest_names(kind, FRICTION_PARAMETERS)}")
     if method not in ("auto", *METHODS):
         raise UnknownNameError(f"there is no method {method!r}{suggest_names(method, ('auto', *METHODS))}")
     method_name = method
@@ -69,6 +72,52 @@ def base_parameters(
         return numeric.base_parameters(robot, selected=selected)
     compute: Callable[..., BaseParameters] = import_module(f"ytheta.identifiability.{method_name}").base_parameters
     return compute(robot, rotor_inertia=rotor_inertia)
+
+
+def model_parameters(
+    robot: Robot,
+    *,
+    method: str = "auto",
+    rotor_inertia: bool = False,
+    friction: Sequence[str] | None = (),
+    parameters: Sequence[str] | None = (),
+    unknown_geometry: bool = False,
+) -> BaseParameters | Regrouping:
+    """Return the parameters that can be identified from motion, with or without known lengths.
+
+    With method "ha", if a length has no value, these are the parameters of the regrouped Lagrangian, which need no
+    lengths; otherwise they are the value of ``base_parameters``, whose arguments these are. If ``unknown_geometry`` is
+    true, all symbolic lengths count as unknown, even if they have values. The robot of a regrouped Lagrangian has no
+    inertias and no values of unknown lengths, because they take no part.
+    """
+    check_is_robot(robot)
+    if not (unknown_geometry or (method == "ha" and robot.unset_lengths)):
+        return base_parameters(
+            robot, method=method, rotor_inertia=rotor_inertia, friction=friction, parameters=parameters
+        )
+    if method not in ("auto", "ha"):
+        raise InputError(f"method {method} needs the geometry; use method ha, or leave unknown_geometry out")
+    if parameters:
+        raise InputError("with unknown geometry all parameters are selected together; leave 'parameters' out")
+    if robot.forces:
+        raise InputError(
+            f"robot {robot.name!r} has declared forces, which a Lagrangian with unknown lengths does not cover; set "
+            "the lengths, or remove the forces"
+        )
+    if not robot.symbols:
+        raise InputError(
+            f"robot {robot.name!r} has no symbolic lengths, so its geometry is known; declare unknown lengths under "
+            "[lengths] in its TOML file"
+        )
+    from ytheta.identifiability.ha import regroup_lagrangian  # imported here, since it is rarely needed
+
+    unknown = robot.symbols if unknown_geometry else robot.unset_lengths
+    described = replace(
+        robot.with_inertias({link.name: Inertia() for link in robot.links}),
+        lengths=tuple((name, None if name in unknown else value) for name, value in robot.lengths),
+    )
+    lengths = described.unset_lengths
+    return regroup_lagrangian(described, rotor_inertia=rotor_inertia, friction=friction, lengths=lengths)
 
 
 def _explain_refusal(robot: Robot, method: str, friction: Sequence[str], parameters: Sequence[str]) -> str | None:

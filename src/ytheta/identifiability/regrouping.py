@@ -8,32 +8,55 @@ Notation      code         paper           meaning                              
               F[i], X[i]   F hat, X hat    functions of joints 1..i; combinations of V_i..V_n   p_i
               U            U               entries d/dt ∂F_j/∂qd_i - ∂F_j/∂q_i, then friction   joints x p
               values       X tilde         X_1, b_1, c_1, X_2, b_2, c_2, ...                    p
-Differs from  the paper in: trees; optional rotor inertia. Joints are numbered as in ``robot.movable``, parents before
-              children, independently of the order of ``robot.actuated``: this makes U block triangular.
+              names        -               joint2.X1 is X_21, joint2.fv is b_2, joint2.fc is c_2
+Forms         differential          U of (25)
+              boundary, integrand   the two parts of (36), in which the integral of viscous friction is b (q(t) - q(t0))
+              momentum, remainder   W and Yhat with U = dW/dt + Yhat: as above, but viscous friction b qd is in Yhat.
+                                    A joint that does not move then has no column of position noise.
+Differs from  the paper in: trees; optional rotor inertia; the kinds of friction are chosen, with a constant offset as a
+              third one. Parameters are numbered by the joints as in ``robot.movable``, parents before children, which
+              makes U block triangular. Rows of U and motions are in the order of ``robot.actuated``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
 from ytheta.conventions import parameter_name
-from ytheta.dynamics.motion import Motion, casadi_motion, scalars, sympy_motion
+from ytheta.display import Displayed
+from ytheta.dynamics.drive_motion import compute_sign
+from ytheta.dynamics.motion import Motion, casadi_motion, sympy_motion
 from ytheta.dynamics.vectors import array, zeros
+from ytheta.errors import InputError, UnsetLengthError
+from ytheta.findings import Finding
+from ytheta.identifiability.base_parameters import (
+    Identifiability,
+    check_same_geometry,
+    classify_standard_parameters,
+    format_combination,
+)
 from ytheta.identifiability.exact.trigonometric_ring import Function, TrigonometricRing
 from ytheta.native.graph import Graph, Input, trace
+from ytheta.robot.parameters import FRICTION_PARAMETERS, select_parameters
 from ytheta.robot.robot import Robot
-from ytheta.shapes import Float, Shaped
+from ytheta.shapes import Float, Int, PerBase, Shaped, freeze
 
-Form: TypeAlias = Literal["differential", "boundary", "integrand"]
+Form: TypeAlias = Literal["differential", "boundary", "integrand", "momentum", "remainder"]
 Scalars: TypeAlias = Shaped[np.ndarray, "joints"]
 Columns: TypeAlias = Shaped[np.ndarray, "joints p"]
-FRICTION_COLUMNS = 2  # per joint: viscous, Coulomb
+PRINTED_FRICTION = ("viscous", "coulomb")  # b_i and c_i of (21)
+# The forms that the kernels of dynamics.kernels need, by the names of their graphs.
+FORMS_OF_GRAPHS: Mapping[str, Form] = {
+    "regressor_graph": "differential",
+    "momentum_regressor_graph": "momentum",
+    "remainder_graph": "remainder",
+}
 
 
 @dataclass(frozen=True)
@@ -54,26 +77,49 @@ class Combination:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Regrouping:
-    """A regrouped Lagrangian; see the module docstring.
+class Regrouping(Displayed):
+    """A regrouped Lagrangian: model parameters that need no geometry. ``len(regrouping)`` is their number.
 
     Attributes
     ----------
-    robot         the robot
-    ring          the polynomials in sines and cosines of which the functions consist
-    functions     F_ij: functions of the motion, for each joint
-    combinations  X_ij: combinations of standard parameters and unknown lengths, for each joint
-    terms         the number n_i of terms of (12) for each body
+    robot            the robot
+    ring             the polynomials in sines and cosines of which the functions consist
+    functions        F_ij: functions of the motion, for each joint
+    combinations     X_ij: combinations of standard parameters and unknown lengths, for each joint
+    terms            the number n_i of terms of (12) for each body
+    counts, starts   number p_i of combinations of each joint, and first column of its block in U; p is the number of
+                     all parameters
+    friction         the kinds of friction of each joint, after its combinations
+    rotor_inertia    whether the rotor inertias are among the standard parameters
+    noun, method     "model parameters" and "ha"
+    names            names of the model parameters: joint2.X1 for X_21, joint2.fv for b_2, joint2.fc for c_2
+    expressions      the model parameters as text, such as ``a1·link2.my``
+    selected         the standard parameters of which the model parameters consist
+    values           the model parameters of the robot description
+    beta             the same; zero where the description lacks a length
+    F, X             functions and combinations as SymPy expressions
+    identifiability  by standard parameter: known alone, only in combination, or no effect
+    findings         empty
     """
+
+    subject: ClassVar[str] = "regrouping"
+    noun: ClassVar[str] = "model parameters"
+    method: ClassVar[str] = "ha"
+    findings: ClassVar[tuple[Finding, ...]] = ()
 
     robot: Robot
     ring: TrigonometricRing
     functions: tuple[tuple[Function, ...], ...]
     combinations: tuple[tuple[Combination, ...], ...]
     terms: tuple[int, ...]
+    friction: tuple[str, ...] = PRINTED_FRICTION
+    rotor_inertia: bool = False
 
     def __repr__(self) -> str:
         return f"Regrouping({self.p} model parameters of {self.robot.name!r}, {sum(self.terms)} terms before)"
+
+    def __len__(self) -> int:
+        return self.p
 
     @property
     def counts(self) -> tuple[int, ...]:
@@ -83,15 +129,53 @@ class Regrouping:
     @property
     def p(self) -> int:
         """The number of model parameters, friction included."""
-        return sum(self.counts) + FRICTION_COLUMNS * len(self.counts)
+        return self.starts[-1]
 
     @cached_property
     def starts(self) -> tuple[int, ...]:
         """The first column of each joint's block in U; the last entry is p."""
         starts = [0]
         for count in self.counts:
-            starts.append(starts[-1] + count + FRICTION_COLUMNS)
+            starts.append(starts[-1] + count + len(self.friction))
         return tuple(starts)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names of the model parameters, in the order of the columns of U."""
+        names: list[str] = []
+        for joint, count in zip(self.robot.movable, self.counts, strict=True):
+            kinds = (*(f"X{k}" for k in range(1, count + 1)), *(FRICTION_PARAMETERS[kind] for kind in self.friction))
+            names += [parameter_name(joint.name, kind) for kind in kinds]
+        return tuple(names)
+
+    @property
+    def independent(self) -> tuple[str, ...]:
+        """The names: all model parameters are independent, and none is marked with a star."""
+        return self.names
+
+    @cached_property
+    def selected(self) -> tuple[str, ...]:
+        """The standard parameters of which the model parameters consist."""
+        return select_parameters(self.robot, rotor_inertia=self.rotor_inertia, friction=self.friction)
+
+    @cached_property
+    def expressions(self) -> tuple[str, ...]:
+        """Every model parameter as text, such as ``link4.Izz + a2^2·link3.m``, with six significant digits."""
+        names, place = self.robot.parameter_names, {name: k for k, name in enumerate(self.robot.parameter_names)}
+        return tuple(
+            format_combination(row, names, head=int(np.flatnonzero(row != 0)[0]), digits=6)
+            for row in self._make_rows(place)
+        )
+
+    @cached_property
+    def leading_terms(self) -> tuple[tuple[str, int], ...]:
+        """The first standard parameter of every model parameter, and the power of length that multiplies it."""
+        terms: list[tuple[str, int]] = []
+        for joint, combinations in zip(self.robot.movable, self.combinations, strict=True):
+            first = (combination.terms[0] for combination in combinations)
+            terms += [(parameter, sum(power for _, power in powers)) for parameter, powers, _ in first]
+            terms += [(parameter_name(joint.name, FRICTION_PARAMETERS[kind]), 0) for kind in self.friction]
+        return tuple(terms)
 
     @cached_property
     def values(self) -> Float[np.ndarray, "p"]:
@@ -99,11 +183,40 @@ class Regrouping:
         _ = self.robot.numeric
         lengths = {name: value for name, value in self.robot.lengths if value is not None}
         theta = dict(zip(self.robot.parameter_names, self.robot.theta.tolist(), strict=True))
-        values: list[float] = []
-        for joint, combinations in zip(self.robot.movable, self.combinations, strict=True):
-            values += [float(x.evaluate(theta, lengths)) for x in combinations]
-            values += [theta[parameter_name(joint.name, p)] for p in ("fv", "fc")]
-        return np.array(values, dtype=float)
+        return self._join([[float(x.evaluate(theta, lengths)) for x in row] for row in self.combinations])
+
+    @cached_property
+    def beta(self) -> PerBase:
+        """The values of the description; if a length has no value, all combinations count as zero."""
+        try:
+            return freeze(self.values.view())
+        except UnsetLengthError:
+            return freeze(self._join([[0.0] * count for count in self.counts]))
+
+    @cached_property
+    def identifiability(self) -> Mapping[str, Identifiability]:
+        """The identifiability of every selected standard parameter, by name."""
+        place = {name: k for k, name in enumerate(self.robot.parameter_names)}
+        rows = self._make_rows(place)
+        alone = {int(np.flatnonzero(row != 0)[0]) for row in rows if [x for x in row if x != 0] == [1]}
+        return classify_standard_parameters(self.robot, self.selected, np.array(rows) != 0, alone)
+
+    def check_robot(self, robot: Robot) -> None:
+        """Raise an InputError unless the robot has the same geometry; inertias and drive parameters may differ."""
+        check_same_geometry(self.robot, robot, "this regrouped Lagrangian belongs", "regroup_lagrangian")
+
+    def with_robot(self, robot: Robot) -> Regrouping:
+        """Return the model parameters of a robot with the same geometry."""
+        return replace(self, robot=robot)
+
+    def find_graph(self, name: str, robot: Robot, options: Mapping[str, Any]) -> Graph:
+        """Return the graph of U or of one of its parts for ``dynamics.kernels``."""
+        if any(options.values()):
+            raise InputError(
+                "the regressor of a regrouped Lagrangian has one formulation and no reference velocity; leave "
+                f"{' and '.join(option for option, value in options.items() if value)} out"
+            )
+        return self.with_robot(robot).make_graph(FORMS_OF_GRAPHS[name])
 
     @cached_property
     def F(self) -> tuple[tuple[Any, ...], ...]:
@@ -128,13 +241,19 @@ class Regrouping:
         return self.evaluate_columns(form, motion, array([sympy.sign(x) for x in motion.qd]), _to_sympy)
 
     def make_graph(self, form: Form) -> Graph:
-        """Return the graph (q, qd, qdd) → U, or (q, qd) → a part of (36); joints in the order of ``robot.movable``."""
+        """Return the graph (q, qd, qdd) → U, or (q, qd) → a part of it; see the module docstring."""
         import casadi
 
         size = len(self.counts)
         q, qd, qdd = (casadi.SX.sym(name, size) for name in ("q", "qd", "qdd"))
-        signs = scalars(casadi.sign(qd))
-        output = self.evaluate_columns(form, casadi_motion(q, qd, qdd), signs, float)
+        places = self._places
+        motion = casadi_motion(*(vector[places.tolist()] for vector in (q, qd, qdd)))
+        speeds = {name: drive.coulomb_speed for name, drive in self.robot.drives}
+        signs = array(
+            [compute_sign(x, speeds[joint.name]) for x, joint in zip(motion.qd, self.robot.movable, strict=True)]
+        )
+        output = zeros(size, self.p)
+        output[places] = self.evaluate_columns(form, motion, signs, float)
         inputs = [(Input("q", size), q), (Input("qd", size), qd)]
         if form == "differential":
             inputs.append((Input("qdd", size), qdd))
@@ -143,27 +262,29 @@ class Regrouping:
     def evaluate_columns(
         self, form: Form, motion: Motion, signs: Scalars, number: Callable[[Any], Any] = float
     ) -> Columns:
-        """Evaluate U or a part of (36) on the scalars of a motion; ``signs`` are the signs of qd."""
+        """Evaluate U or a part of it on the scalars of a motion; ``signs`` are the signs of qd.
+
+        Motion, signs and rows are in the order of ``robot.movable``.
+        """
         result = zeros(len(self.counts), self.p)
         for j, start in enumerate(self.starts[:-1]):
             for i in range(j + 1):  # (23): zeros below the diagonal
                 entries = self._compute_entries(form, i, j, motion, number)
                 result[i, start : start + len(entries)] = array(entries)
-            friction = {
-                "differential": (motion.qd[j], signs[j]),
-                "boundary": (motion.q[j], 0),
-                "integrand": (0, signs[j]),
-            }[form]
-            result[j, self.starts[j + 1] - FRICTION_COLUMNS : self.starts[j + 1]] = array(friction)
+            viscous = {"boundary": motion.q[j], "integrand": 0, "momentum": 0}.get(form, motion.qd[j])
+            constant = form in ("boundary", "momentum")
+            factors = {"viscous": viscous, "coulomb": 0 if constant else signs[j], "offset": 0 if constant else 1}
+            for k, kind in enumerate(self.friction, start=start + self.counts[j]):
+                result[j, k] = factors[kind]
         return result
 
     def _compute_entries(self, form: Form, i: int, j: int, motion: Motion, number: Callable[[Any], Any]) -> list[Any]:
         """Return the entries of joint i and functions F_j in U or a part of (36), without friction."""
         ring, functions = self.ring, self.functions[j]
-        if form == "integrand":
+        if form in ("integrand", "remainder"):
             return ring.evaluate([-ring.differentiate_by_position(f, i) for f in functions], motion, number)
         momenta = [ring.differentiate_by_rate(f, i) for f in functions]
-        if form == "boundary":
+        if form in ("boundary", "momentum"):
             return ring.evaluate(momenta, motion, number)
         rest = [
             sum(
@@ -179,6 +300,33 @@ class Regrouping:
                 if type(m) is not int or m:
                     total[n] = total[n] + m * motion.vd[k]
         return total
+
+    @property
+    def _places(self) -> Int[np.ndarray, "joints"]:
+        """The index in ``robot.actuated`` of each joint of ``robot.movable``."""
+        return np.array([self.robot.actuated.index(joint.name) for joint in self.robot.movable])
+
+    def _join(self, combinations: list[list[float]]) -> Float[np.ndarray, "p"]:
+        """Return values of the combinations, each joint's followed by its friction in the description."""
+        drives, values = dict(self.robot.drives), []
+        for joint, row in zip(self.robot.movable, combinations, strict=True):
+            values += [*row, *(getattr(drives[joint.name], kind) for kind in self.friction)]
+        return np.array(values, dtype=float)
+
+    def _make_rows(self, place: Mapping[str, int]) -> list[Shaped[np.ndarray, "params"]]:
+        """Return the factors of the standard parameters in every model parameter: SymPy expressions in lengths."""
+        import sympy
+
+        rows: list[np.ndarray] = []
+        for joint, combinations in zip(self.robot.movable, self.X, strict=True):
+            for expression in combinations:
+                rows.append(zeros(len(place)))
+                for parameter in sorted(expression.free_symbols & {sympy.Symbol(name) for name in place}, key=str):
+                    rows[-1][place[parameter.name]] = sympy.expand(expression).coeff(parameter)
+            for kind in self.friction:
+                rows.append(zeros(len(place)))
+                rows[-1][place[parameter_name(joint.name, FRICTION_PARAMETERS[kind])]] = 1
+        return rows
 
 
 def _to_sympy(value: Any) -> Any:

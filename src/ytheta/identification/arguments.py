@@ -20,16 +20,20 @@ ASYMMETRIC = "asymmetric"  # Coulomb friction and offset: friction that differs 
 
 
 def choose_estimator(estimator: str | Estimator, forgetting: float | None) -> Estimator:
-    """Return the estimator; ``forgetting`` replaces the forgetting factor of the recursive estimator."""
+    """Return the estimator; ``forgetting`` replaces the forgetting factor of a recursive estimator."""
     method = get_estimator(estimator) if isinstance(estimator, str) else estimator
     check_kind("estimator", method, Estimator, f"an estimator or a name: auto, {', '.join(ESTIMATORS)}")
     if forgetting is None:
         return method
     check_number("forgetting", forgetting, "a factor per sample, such as 0.999")
-    from ytheta.identification.estimators.recursive import Recursive  # imported here, since it is rarely needed
+    # Imported here, since they are rarely needed.
+    from ytheta.identification.estimators.recursive import Recursive
+    from ytheta.identification.estimators.sequential import Sequential
 
-    if not isinstance(method, Recursive):
-        raise InputError(f'forgetting needs the estimator "recursive"; "{method.name}" has no forgetting factor')
+    if not isinstance(method, Recursive | Sequential):
+        raise InputError(
+            f'forgetting needs the estimator "recursive" or "sequential"; "{method.name}" has no forgetting factor'
+        )
     return replace(method, forgetting=forgetting)
 
 

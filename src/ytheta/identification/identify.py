@@ -10,7 +10,8 @@ from ytheta.engine.local import limit_blas_threads
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity, attach_findings
 from ytheta.identifiability.base_parameters import BaseParameters
-from ytheta.identifiability.registry import base_parameters
+from ytheta.identifiability.model_parameters import ModelParameters
+from ytheta.identifiability.registry import model_parameters
 from ytheta.identification.arguments import (
     check_min_speed,
     check_parameters,
@@ -62,6 +63,8 @@ def identify(
     friction: Sequence[str] | None = None,
     rotor_inertia: bool = False,
     parameters: Sequence[str] | None = None,
+    unknown_geometry: bool = False,
+    window: float | None = None,
     cutoff: float | str | None = None,
     derivative: str | None = None,
     average_periods: float | str | None = None,
@@ -73,9 +76,12 @@ def identify(
 ) -> Identification:
     """Identify the base parameters of a robot from measured motion.
 
+    If a length of the robot has no value, the parameters of its regrouped Lagrangian are identified instead, which need
+    no lengths.
+
     Parameters
     ----------
-    robot          a robot whose description contains at least geometry and gravity
+    robot          a robot whose description contains at least geometry and gravity; symbolic lengths may be unknown
     logs           one log with torques or a list of logs, to which the model is fitted: files, DataFrames of pandas or
                    Polars, dicts of arrays, or Logs; ``read_log`` describes them
     validate       logs of other motion, on which the errors of the model are computed; None for no validation
@@ -83,13 +89,17 @@ def identify(
     mapping        the meaning of the columns, as for ``read_log``: one mapping for all logs, or a list with one for
                    each, validation logs last
     estimator      "auto", "weighted", "least-squares", "sequential", "huber", "recursive" or "lin"; or an estimator
-    forgetting     forgetting factor per sample of the estimator "recursive", such as 0.999
-    form           equation form: "differential", "integral" or "momentum"
+    forgetting     forgetting factor per sample of the estimators "recursive" and "sequential", such as 0.999
+    form           equation form: "differential", or without accelerations "integral", "cumulative" or "momentum"
     friction       kinds of friction to estimate: "viscous", "coulomb", "offset", "asymmetric" (coulomb and offset);
                    by default viscous, coulomb and offset
     rotor_inertia  whether to estimate the rotor inertias of the drives
     parameters     names or patterns, such as "*.fv", of the standard parameters to estimate. They replace ``friction``
                    and ``rotor_inertia``; all other parameters keep the values of the description
+    unknown_geometry
+                   whether all symbolic lengths count as unknown, even if they have values
+    window         length in seconds of the windows of the integral form, or between the ends of the integrals of the
+                   cumulative form; None for the default of the form
     cutoff         cut-off of the low-pass in Hz, the same for all logs; "auto", the default, chooses it from the motion
     derivative     how positions are differentiated: "central", the default, or "spline"
     average_periods
@@ -121,6 +131,8 @@ def identify(
             friction=kinds,
             rotor_inertia=rotor_inertia,
             parameters=names,
+            unknown_geometry=unknown_geometry,
+            window=window,
             settings=preparation,
             min_speed=speeds,
             threads=threads,
@@ -138,6 +150,8 @@ def _identify_from_logs(
     friction: tuple[str, ...],
     rotor_inertia: bool,
     parameters: tuple[str, ...],
+    unknown_geometry: bool,
+    window: float | None,
     settings: PreparationSettings,
     min_speed: PerJoint | None,
     threads: int | None,
@@ -148,14 +162,18 @@ def _identify_from_logs(
     report("choosing the low-pass")
     preparations, validation_preparations = choose_preparations(fit_logs, validation_logs, settings)
     report("finding the base parameters")
-    if parameters:
-        base = base_parameters(robot, parameters=parameters)
-    else:
-        base = base_parameters(robot, rotor_inertia=rotor_inertia, friction=friction)
+    base = model_parameters(
+        robot,
+        method="ha" if robot.unset_lengths else "auto",
+        rotor_inertia=rotor_inertia,
+        friction=() if parameters else friction,
+        parameters=parameters,
+        unknown_geometry=unknown_geometry,
+    )
     if not len(base):
         raise InputError(f"robot {robot.name!r}: no parameter has any effect on its torques; nothing can be identified")
     # The speeds of smooth friction depend on the logs. Kernels do not contain them, so that logs share kernels.
-    smooth_robot = with_smooth_friction(robot, fit_logs)
+    smooth_robot = with_smooth_friction(base.robot, fit_logs)
     directions, known, differential = (
         make_drive_directions(smooth_robot),
         KnownTorque(base),
@@ -163,7 +181,7 @@ def _identify_from_logs(
     )
     held_joints = find_held_joints(robot, fit_logs)
     sources: tuple[Source, ...] = tuple(LogSource(each, directions, held_joints) for each in preparations)
-    equation_form = create_form(form, base, min_speed=min_speed)
+    equation_form = create_form(form, base, min_speed=min_speed, window=window)
     problem = EstimationProblem(equation_form, subtract_known_torque(sources, known), threads=threads)
     if not any(True for _ in problem.tasks()):
         raise InputError(f"no segment is as long as a window of the {form} form; use the differential form")
@@ -191,15 +209,17 @@ def _identify_from_logs(
         *_collect_log_findings((*fit_logs, *validation_logs), (*preparations, *validation_preparations)),
         *find_zero_torques(fit_logs),
         *repetitions,
+        *_describe_unknown_geometry(base),
         *estimate.findings,
+        *_find_unexcited_joints(problem, estimator),
         *_find_unfiltered_friction(base),
         *diagnose(problem, estimate),
     )
     autocorrelation_time = None
     if form != "differential":
         autocorrelation_time = compute_equation_autocorrelation_time(problem, estimate.beta)
-    equations, base = problem.normal_equations(), replace(base, robot=smooth_robot)
-    return Identification(base, estimate, equations, fit, validation, origin, findings, autocorrelation_time)
+    equations, model = problem.normal_equations(), base.with_robot(smooth_robot)
+    return Identification(model, estimate, equations, fit, validation, origin, findings, autocorrelation_time)
 
 
 def _compute_expected_autocorrelation_time(preparation: Preparation) -> float:
@@ -219,7 +239,26 @@ def _name_log(findings: Sequence[Finding], log: Log, logs: Sequence[Log]) -> Ite
         yield replace(finding, source=Path(log.source).name) if len(logs) > 1 else finding
 
 
-def _find_unfiltered_friction(base: BaseParameters) -> Iterator[Finding]:
+def _describe_unknown_geometry(base: ModelParameters) -> Iterator[Finding]:
+    """Yield a note if lengths are unknown, so that the parameters are those of a regrouped Lagrangian."""
+    if isinstance(base, BaseParameters):
+        return
+    lengths = base.robot.unset_lengths
+    subject = f"the length {lengths[0]} has" if len(lengths) == 1 else f"the lengths {', '.join(lengths)} have"
+    statement = f"{subject} no value: the {len(base)} parameters of the regrouped Lagrangian are identified"
+    remedy = "they need no lengths; with known lengths, base parameters of the links would be identified"
+    yield Finding(FitFindingCode.GEOMETRY, Severity.NOTE, statement, remedy, fields={"lengths": list(lengths)})
+
+
+def _find_unexcited_joints(problem: EstimationProblem, estimator: Estimator) -> Iterator[Finding]:
+    """Yield the joints of a regrouped Lagrangian for which the rank condition fails; ``sequential`` reports them."""
+    if not isinstance(problem.base, BaseParameters) and estimator.name != "sequential":
+        from ytheta.identification.estimators.sequential import check_rank_condition  # imported if needed
+
+        yield from check_rank_condition(problem)
+
+
+def _find_unfiltered_friction(base: ModelParameters) -> Iterator[Finding]:
     """Yield a finding if Coulomb friction is not low-passed, as in robots with loops; see ``friction``."""
     if base.robot.loops and any(name.endswith(COULOMB) for name in base.selected):
         statement = (

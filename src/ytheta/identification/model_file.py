@@ -3,13 +3,17 @@
 Among all standard parameters that give the identified base parameters, the file contains those nearest to the robot's
 description. The table contains the base parameters with their covariance, the torque errors and the settings;
 docs/identify.md describes the keys of the table.
+
+If lengths are unknown, there are no standard parameters. The robot of the file then has friction but no inertias, and
+its unknown lengths have no values, so that nothing that needs geometry takes it for a complete model. The torques
+follow from the parameters of the table and from the regrouped Lagrangian of the robot.
 """
 
 from __future__ import annotations
 
 import math
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -19,10 +23,14 @@ import tomlkit
 
 import ytheta
 from ytheta.display import Displayed
+from ytheta.dynamics.kernels import AnyKernel, inverse_dynamics
 from ytheta.errors import InputError, suggest_names
 from ytheta.files.atomic import check_writable, write_atomically
 from ytheta.files.paths import check_path
+from ytheta.identifiability.base_parameters import BaseParameters
+from ytheta.identifiability.model_parameters import ModelParameters
 from ytheta.identification.assessment.residuals import TorqueErrors
+from ytheta.identification.torque_kernel import make_torque_kernel
 from ytheta.robot.parameters import FRICTION_PARAMETERS
 from ytheta.robot.reading.load import load
 from ytheta.robot.robot import Robot
@@ -30,9 +38,11 @@ from ytheta.robot.writing.toml import to_toml
 from ytheta.shapes import BaseByBase, PerBase, freeze
 
 if TYPE_CHECKING:
+    from ytheta.identifiability.regrouping import Regrouping
     from ytheta.identification.result import Identification
 
 TABLE = "identification"
+UNKNOWN_LENGTHS = "unknown_lengths"  # the key of the table that marks a model without geometry
 SUFFIX = ".toml"
 # Relative difference of values that should agree. All digits are written, so only an edited file exceeds it.
 RELATIVE_TOLERANCE = 1e-8
@@ -45,8 +55,8 @@ class Model(Displayed):
     Attributes
     ----------
     robot       the robot with the identified standard parameters
-    names       names of the base parameters
-    beta        values of the base parameters, in the order of ``names``
+    names       names of the base parameters, or of the model parameters if lengths are unknown
+    beta        their values, in the order of ``names``
     covariance  their covariance
     table       the complete table ``[identification]``, whose keys docs/identify.md describes
     """
@@ -63,9 +73,42 @@ class Model(Displayed):
         freeze(self.beta)
         freeze(self.covariance)
 
+    @property
+    def has_unknown_geometry(self) -> bool:
+        """Whether the parameters are those of a regrouped Lagrangian, because lengths are unknown."""
+        return UNKNOWN_LENGTHS in self.table
+
+    @property
+    def noun(self) -> str:
+        """What the parameters are called."""
+        return "model parameters" if self.has_unknown_geometry else "base parameters"
+
+    def inverse_dynamics(self) -> AnyKernel:
+        """Return the kernel (q, qd, qdd) → tau of this model; it needs no lengths if they are unknown."""
+        if not self.has_unknown_geometry:
+            return inverse_dynamics(self.robot)
+        return make_torque_kernel(self.regroup(), self.beta)
+
+    def regroup(self) -> Regrouping:
+        """Return the regrouped Lagrangian to which the parameters belong; only if lengths are unknown."""
+        from ytheta.identifiability.ha import regroup_lagrangian  # imported here, since it is rarely needed
+
+        regrouping = regroup_lagrangian(
+            self.robot,
+            rotor_inertia=bool(self.table.get("rotor_inertia")),
+            friction=self.table.get("friction"),
+            lengths=self.robot.unset_lengths,
+        )
+        if regrouping.names != self.names:
+            raise InputError(
+                f"the parameters of the model of {self.robot.name!r} are not those of its regrouped Lagrangian; "
+                "identify the robot again"
+            )
+        return regrouping
+
     def __repr__(self) -> str:
         verdict = self.table.get("verdict", "unknown")
-        return f"Model({len(self.names)} base parameters of {self.robot.name!r}, verdict {verdict})"
+        return f"Model({len(self.names)} {self.noun} of {self.robot.name!r}, verdict {verdict})"
 
 
 def save_model(identification: Identification, path: str | Path) -> Path:
@@ -112,6 +155,11 @@ def summarize_selection(parameters: Iterable[str]) -> dict[str, Any]:
     }
 
 
+def summarize_geometry(base: ModelParameters) -> dict[str, Any]:
+    """Return the unknown lengths as plain data; empty if the geometry is known."""
+    return {} if isinstance(base, BaseParameters) else {UNKNOWN_LENGTHS: list(base.robot.unset_lengths)}
+
+
 def _format_table(fit: Identification) -> Iterator[str]:
     origin = fit.origin
     yield f"[{TABLE}]"
@@ -124,6 +172,7 @@ def _format_table(fit: Identification) -> Iterator[str]:
             "estimator": origin.estimator,
             "form": origin.form,
             **summarize_selection(origin.parameters),
+            **summarize_geometry(fit.base),
             "logs": list(origin.logs),
             "validation_logs": list(origin.validation_logs),
             "cutoff": float(origin.settings[0].cutoff),  # the same for all logs
@@ -133,14 +182,14 @@ def _format_table(fit: Identification) -> Iterator[str]:
             **({} if origin.min_speed is None else {"min_speed": list(origin.min_speed)}),
         }
     )
-    yield "\n# One row for each base parameter; std is inf if the motion does not determine it."
+    yield f"\n# One row for each of the {fit.base.noun}; std is inf if the motion does not determine it."
     yield "parameters = ["
     rows = zip(fit.names, fit.beta, fit.std, fit.seen, fit.base.expressions, strict=True)
     for name, value, std, seen, expression in rows:
         row = {"name": name, "value": value, "std": std, "seen": seen.value, "expression": expression}
         yield f"    {_format_inline_table(row)},"
     yield "]"
-    yield "\n# Covariance of the base parameters, in their order; each row ends at the diagonal."
+    yield f"\n# Covariance of the {fit.base.noun}, in their order; each row ends at the diagonal."
     yield "covariance = ["
     for k, row in enumerate(fit.covariance):
         yield f"    {_format_value(row[: k + 1].tolist())},"
@@ -191,7 +240,8 @@ def read_model(path: str | Path) -> Model:
         covariance = _to_symmetric_matrix(table["covariance"], len(names))
     except (KeyError, TypeError, ValueError):
         raise InputError(f"{path}: the parameters or their covariance are damaged; identify the robot again") from None
-    for contradiction in _find_contradictions(robot, names, beta, std, covariance):
+    known = {*robot.parameter_names, *(names if UNKNOWN_LENGTHS in table else ())}
+    for contradiction in _find_contradictions(known, names, beta, std, covariance):
         raise InputError(f"{path}: {contradiction}; identify the robot again")
     return Model(robot, names, beta, covariance, table)
 
@@ -223,10 +273,12 @@ def _is_number(value: object) -> bool:
 
 
 def _find_contradictions(
-    robot: Robot, names: Sequence[str], beta: PerBase, std: PerBase, covariance: BaseByBase
+    known: Collection[str], names: Sequence[str], beta: PerBase, std: PerBase, covariance: BaseByBase
 ) -> Iterator[str]:
-    """Yield contradictions between the values of a file; contradictions occur only if the file was edited."""
-    known = set(robot.parameter_names)
+    """Yield contradictions between the values of a file; contradictions occur only if the file was edited.
+
+    ``known``: the names that parameters may have.
+    """
     for name in names:
         if name.removesuffix("*") not in known:
             yield f"the robot has no parameter {name!r}{suggest_names(name, known)}"

@@ -18,14 +18,16 @@ from ytheta.display import Reported
 from ytheta.errors import InputError
 from ytheta.files.atomic import check_writable, refuse_to_overwrite, write_atomically
 from ytheta.findings import Finding, attach_findings
+from ytheta.identifiability.base_parameters import BaseParameters
+from ytheta.identifiability.model_parameters import ModelParameters
 from ytheta.identification.arguments import check_min_speed, ignore_stage
-from ytheta.identification.assessment.residuals import TorqueErrors, compute_errors
+from ytheta.identification.assessment.residuals import TorqueErrors, compute_errors, predict_torque
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import PIECE_LENGTH
 from ytheta.identification.equations.friction import make_drive_directions
-from ytheta.identification.equations.known_torque import without_regrouping
+from ytheta.identification.equations.known_torque import KnownTorque, without_regrouping
 from ytheta.identification.equations.motion_sources import LogSource
-from ytheta.identification.model_file import Model, read_identification_table
+from ytheta.identification.model_file import UNKNOWN_LENGTHS, Model, read_identification_table, read_model
 from ytheta.identification.result import Identification
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.preparation import Preparation, choose_preparation
@@ -34,7 +36,7 @@ from ytheta.logs.preparing.settings import DEFAULT_SETTINGS, PreparationSettings
 from ytheta.logs.reading.read import LogInput, MappingInput, read_log
 from ytheta.robot.reading.load import load
 from ytheta.robot.robot import Robot
-from ytheta.shapes import PerJoint, PerSample, SamplesByJoint, freeze
+from ytheta.shapes import PerBase, PerJoint, PerSample, SamplesByJoint, freeze
 
 if TYPE_CHECKING:
     ModelInput = str | Path | Robot | Identification | Model
@@ -139,7 +141,8 @@ def predict(
     """
     report = report_stage or ignore_stage
     report("reading the model")
-    robot, origin = _read_model(model, snap=snap, fix_base=fix_base, lengths=lengths)
+    torque_model = _read_model(model, snap=snap, fix_base=fix_base, lengths=lengths)
+    robot, origin = torque_model.base.robot, torque_model.origin
     fitted = {name: origin[name] for name in ("cutoff", "derivative") if name in origin}
     defaults = replace(DEFAULT_SETTINGS, **fitted)
     chosen = merge_settings(settings, defaults=defaults, cutoff=cutoff, derivative=derivative)
@@ -148,7 +151,7 @@ def predict(
     measured = read_log(log, robot, mapping=mapping, strict=strict)
     report("predicting")
     with attach_findings(measured.findings):
-        return predict_torques(robot, measured, chosen, min_speed=speeds, threads=threads)
+        return _predict_torques(torque_model, measured, chosen, min_speed=speeds, threads=threads)
 
 
 def predict_torques(
@@ -163,17 +166,46 @@ def predict_torques(
 
     ``min_speed``: one speed per joint, in rad/s or m/s; the errors of a joint omit samples while the joint is slower.
     """
+    model = _make_standard_model(robot)
+    return _predict_torques(model, log, settings, min_speed=min_speed, threads=threads)
+
+
+@dataclass(frozen=True, eq=False)
+class _TorqueModel:
+    """Parameters, their values, and the settings of their identification if there was one."""
+
+    base: ModelParameters
+    beta: PerBase
+    origin: Mapping[str, Any]
+
+
+def _make_standard_model(robot: Robot, origin: Mapping[str, Any] | None = None) -> _TorqueModel:
+    """Return the model of all standard parameters of a robot."""
     if not robot.theta.any():
         raise InputError(f"robot {robot.name!r} has no inertias, so its torques are unknown; use an identified model")
+    return _TorqueModel(without_regrouping(robot, robot.parameter_names), robot.theta, origin or {})
+
+
+def _predict_torques(
+    model: _TorqueModel,
+    log: Log,
+    settings: PreparationSettings,
+    *,
+    min_speed: PerJoint | None,
+    threads: int | None,
+) -> Prediction:
+    base, beta, known = model.base, model.beta, KnownTorque(model.base)
     preparation = choose_preparation(log, settings)
-    source = LogSource(preparation, make_drive_directions(robot))
-    form, theta = Differential(without_regrouping(robot, robot.parameter_names), min_speed), robot.theta
-    errors = None if log.tau is None else compute_errors(form, (source,), theta, threads=threads)
+    source = LogSource(preparation, make_drive_directions(base.robot))
+    form = Differential(base, min_speed)
+    errors = None if log.tau is None else compute_errors(form, (source,), beta, known=known, threads=threads)
     if errors is not None and not errors.counts.any():
         raise InputError(f"{source.name}: no joint ever reaches its min_speed; lower min_speed")
-    parts = [(motion.t, motion.tau, form.torque(motion, theta).T) for motion in _iterate_motion(source)]
+    parts = [
+        (motion.t, motion.tau, predict_torque(form, motion, beta, known=known).T) for motion in _iterate_motion(source)
+    ]
     return Prediction(
-        robot=robot,
+        robot=base.robot,
         source=log.source,
         preparation=preparation,
         errors=errors,
@@ -184,27 +216,41 @@ def predict_torques(
     )
 
 
-def _read_model(
-    model: ModelInput, *, snap: float, fix_base: bool, lengths: Mapping[str, float] | None
-) -> tuple[Robot, Mapping[str, Any]]:
-    """Return the robot of a model, and cutoff, derivative and min_speed of its identification if there was one."""
+def _read_model(model: ModelInput, *, snap: float, fix_base: bool, lengths: Mapping[str, float] | None) -> _TorqueModel:
+    """Return a model, with cutoff, derivative and min_speed of its identification if there was one."""
     if isinstance(model, str | Path):
-        robot = load(model, snap=snap, fix_base=fix_base, lengths=lengths)
-        return robot, read_identification_table(model) or {}
+        table = read_identification_table(model) or {}
+        if UNKNOWN_LENGTHS in table:
+            if lengths:
+                raise InputError(
+                    f"{model} was identified with unknown lengths, and its torques do not depend on them; leave "
+                    "lengths out"
+                )
+            return _make_model_without_geometry(read_model(model))
+        return _make_standard_model(load(model, snap=snap, fix_base=fix_base, lengths=lengths), table)
     if (snap, fix_base, lengths or None) != (SNAP, False, None):
         raise InputError("snap, fix_base and lengths apply to files, but the model is not a file; use load")
     if isinstance(model, Robot):
-        return model, {}
+        return _make_standard_model(model)
     if isinstance(model, Identification):
         preparation = model.origin.settings[0]
         table = {"cutoff": preparation.cutoff, "derivative": preparation.derivative}
-        return model.robot, table | {"min_speed": model.origin.min_speed}
+        table |= {"min_speed": model.origin.min_speed}
+        if isinstance(model.base, BaseParameters):
+            return _make_standard_model(model.robot, table)
+        return _TorqueModel(model.base.with_robot(model.robot), model.beta, table)
     if isinstance(model, Model):
-        return model.robot, model.table
+        if model.has_unknown_geometry:
+            return _make_model_without_geometry(model)
+        return _make_standard_model(model.robot, model.table)
     raise InputError(
         f"a value of type {type(model).__name__} is not a model; give a file, a catalog name, an Identification or a "
         "Robot"
     )
+
+
+def _make_model_without_geometry(model: Model) -> _TorqueModel:
+    return _TorqueModel(model.regroup(), model.beta, model.table)
 
 
 def _iterate_motion(source: LogSource) -> Iterator[MotionSamples]:

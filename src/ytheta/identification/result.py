@@ -18,8 +18,11 @@ from typing import ClassVar
 import numpy as np
 
 from ytheta.display import Reported
+from ytheta.dynamics.kernels import AnyKernel, inverse_dynamics
+from ytheta.errors import UnsetLengthError
 from ytheta.findings import Finding
 from ytheta.identifiability.base_parameters import BaseParameters
+from ytheta.identifiability.model_parameters import ModelParameters
 from ytheta.identification.assessment.excitation import (
     Certainty,
     MotionAdvice,
@@ -33,7 +36,12 @@ from ytheta.identification.equations.decomposition import NormalDecomposition
 from ytheta.identification.equations.normal_equations import NormalEquations
 from ytheta.identification.estimators.estimate import Estimate
 from ytheta.identification.finding_codes import FitFindingCode
-from ytheta.identification.standard_parameters import find_inconsistent_parts, find_standard_parameters
+from ytheta.identification.standard_parameters import (
+    find_inconsistent_parts,
+    find_standard_parameters,
+    with_friction,
+)
+from ytheta.identification.torque_kernel import make_torque_kernel
 from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.preparing.settings import PreparationSettings
 from ytheta.robot.parameters import with_theta
@@ -70,8 +78,10 @@ class Identification(Reported):
     covariance        their covariance; ``correlation`` is their correlation matrix
     verdict           the grade of the model and its reason
     seen, missing     the certainty of every base parameter, and the motion that would determine the others
-    robot             the robot with the identified standard parameters ``theta``
-    base              the base parameters that were identified
+    robot             the robot with the identified standard parameters ``theta``. If lengths are unknown, there are no
+                      standard parameters: its friction is the identified one, and its links have no inertia
+    base              the parameters that were identified: base parameters, or those of a regrouped Lagrangian if
+                      lengths are unknown
     estimate          the result of the estimator
     normal_equations  normal equations of the fit, without weights
     fit               torque errors on the logs of the fit
@@ -85,7 +95,7 @@ class Identification(Reported):
 
     subject: ClassVar[str] = "identification"
 
-    base: BaseParameters
+    base: ModelParameters
     estimate: Estimate
     normal_equations: NormalEquations
     fit: TorqueErrors
@@ -178,13 +188,30 @@ class Identification(Reported):
 
     @cached_property
     def theta(self) -> Float[np.ndarray, "params"]:
-        """Among all standard parameters that give beta, those nearest to the description."""
+        """Among all standard parameters that give beta, those nearest to the description.
+
+        Raises UnsetLengthError if lengths are unknown.
+        """
+        if not isinstance(self.base, BaseParameters):
+            raise UnsetLengthError(
+                f"the standard parameters of {self.base.robot.name!r} need the length "
+                f"{self.base.robot.unset_lengths[0]!r}, which has no value; without it, beta, inverse_dynamics() and "
+                "predict still work"
+            )
         return freeze(find_standard_parameters(self.base, self.beta))
 
     @cached_property
     def robot(self) -> Robot:
-        """The robot with the standard parameters ``theta``."""
-        return with_theta(self.base.robot, self.theta)
+        """The robot with the standard parameters ``theta``, or only with the friction if lengths are unknown."""
+        if isinstance(self.base, BaseParameters):
+            return with_theta(self.base.robot, self.theta)
+        return with_friction(self.base.robot, dict(zip(self.names, self.beta.tolist(), strict=True)))
+
+    def inverse_dynamics(self) -> AnyKernel:
+        """Return the kernel (q, qd, qdd) → tau of this model; it needs no lengths if they are unknown."""
+        if isinstance(self.base, BaseParameters):
+            return inverse_dynamics(self.robot)
+        return make_torque_kernel(self.base.with_robot(self.robot), self.beta)
 
     @cached_property
     def inconsistent(self) -> dict[str, str]:
@@ -209,6 +236,7 @@ class Identification(Reported):
             certainty=self.seen,
             names=self.names,
             missing=self.missing,
+            noun=self.base.noun,
         )
 
     def save(self, path: str | Path) -> Path:
@@ -221,4 +249,4 @@ class Identification(Reported):
         errors = f"{self.fit.relative_percent:.2f} % fit"
         if self.validation is not None:
             errors += f", {self.validation.relative_percent:.2f} % validation"
-        return f"Identification({len(self.base)} base parameters of {self.base.robot.name!r}, {errors})"
+        return f"Identification({len(self.base)} {self.base.noun} of {self.base.robot.name!r}, {errors})"

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+
 import numpy as np
 
-from ytheta.conventions import JOINT_PARAMETERS
+from ytheta.conventions import JOINT_PARAMETERS, parameter_name
 from ytheta.identifiability.base_parameters import BaseParameters
-from ytheta.robot.parameters import length_exponents
+from ytheta.robot.parameters import FRICTION_PARAMETERS, length_exponents
+from ytheta.robot.parts import Drive
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, PerBase
 
@@ -25,6 +29,20 @@ def find_standard_parameters(base: BaseParameters, beta: PerBase) -> Float[np.nd
     fixed_values = np.where(fixed, described, 0.0)
     theta = base.nearest(beta, described - fixed_values, scale=TYPICAL_LENGTH ** length_exponents(base.robot))
     return np.where(fixed, fixed_values, theta)
+
+
+def with_friction(robot: Robot, values: Mapping[str, float]) -> Robot:
+    """Return the robot with these friction parameters, given by name; others keep the values of the description."""
+
+    def change(name: str, drive: Drive) -> Drive:
+        identified = {
+            kind: values[parameter]
+            for kind, symbol in FRICTION_PARAMETERS.items()
+            if (parameter := parameter_name(name, symbol)) in values
+        }
+        return replace(drive, **identified)
+
+    return robot.with_drives(change)
 
 
 def find_inconsistent_parts(robot: Robot) -> dict[str, str]:

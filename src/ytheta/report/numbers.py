@@ -61,17 +61,18 @@ def format_count(value: int) -> str:
     return f"{value:,}".replace(",", "\u202f")
 
 
-def parameter_unit(parameter: str, sliding: frozenset[str]) -> str:
+def parameter_unit(parameter: str, sliding: frozenset[str], *, length_power: int = 0) -> str:
     """Return the unit of a standard parameter, or of the base parameter of that name; empty for declared forces.
 
-    ``sliding`` names the prismatic joints.
+    ``sliding`` names the prismatic joints. ``length_power``: the power of a length that multiplies a link parameter.
     """
     owner, _, kind = parameter.rpartition(".")
     if kind in JOINT_PARAMETERS:
         return (PRISMATIC_UNITS if owner in sliding else REVOLUTE_UNITS)[kind]
     if kind not in LINK_PARAMETERS:
         return ""
-    return "kg" if kind == "m" else "kg m" if kind.startswith("m") else "kg m²"
+    power = (0 if kind == "m" else 1 if kind.startswith("m") else 2) + length_power
+    return ("kg", "kg m", "kg m²")[power] if 0 <= power <= 2 else f"kg m^{power}"
 
 
 def replace_nonfinite(data: Any) -> Any:

@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 
 import numpy as np
 
+from ytheta.arguments import check_words
 from ytheta.conventions import FORCE_PARAMETER, JOINT_PARAMETERS, LINK_PARAMETERS, parameter_name
 from ytheta.errors import InputError, UnknownNameError, suggest_names
 from ytheta.robot.inertia import Inertia
@@ -26,6 +27,15 @@ def select_parameters(robot: Robot, *, rotor_inertia: bool, friction: Sequence[s
     included = {FRICTION_PARAMETERS[kind] for kind in friction} | ({"Ia"} if rotor_inertia else set())
     left_out = set(JOINT_PARAMETERS) - included
     return tuple(name for name in robot.parameter_names if name.rpartition(".")[2] not in left_out)
+
+
+def check_friction(friction: Sequence[str] | None) -> tuple[str, ...]:
+    """Return the kinds of friction without duplicates; raise an error if there is no such kind."""
+    words = check_words("friction", friction, "kinds", tuple(FRICTION_PARAMETERS))
+    for kind in words:
+        if kind not in FRICTION_PARAMETERS:
+            raise UnknownNameError(f"there is no friction {kind!r}{suggest_names(kind, FRICTION_PARAMETERS)}")
+    return tuple(dict.fromkeys(words))
 
 
 def match_parameters(robot: Robot, patterns: Sequence[str]) -> tuple[str, ...]:

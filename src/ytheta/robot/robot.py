@@ -329,7 +329,8 @@ class Robot(Displayed):
         for name in self.unset_lengths:
             raise UnsetLengthError(
                 f"robot {self.name!r}: the length {name!r} has no value, but a number is needed; "
-                f"set it with robot.with_lengths({name}=…), --length {name}=VALUE, or under [lengths] in its file"
+                f"set it with robot.with_lengths({name}=…), --length {name}=VALUE, or under [lengths] in its file; "
+                "without it, identify, predict and base still work"
             )
         values = self._length_values
         return replace(

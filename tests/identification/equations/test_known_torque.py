@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.support.known_arm import known_arm
+from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identification.identify import identify
 from ytheta.robot.parameters import with_theta
 
@@ -13,6 +14,7 @@ from ytheta.robot.parameters import with_theta
 def test_the_known_torque_is_subtracted() -> None:
     """Friction that is not estimated keeps its value, and the links are identified as if there were no friction."""
     arm = known_arm()
+    assert isinstance(arm.form.base, BaseParameters)
     theta = arm.form.base.minimum_norm(arm.beta)
     robot = with_theta(arm.robot, theta)
     friction = [name for name in robot.parameter_names if name.rpartition(".")[2] in ("fv", "fc", "fo")]

@@ -56,6 +56,10 @@ class TrigonometricRing:
         """Return the generator of a length."""
         return self.ring.gens[self._starts[-1] + self.lengths.index(name)]
 
+    def to_constant(self, value: float) -> Function:
+        """Return a number as a polynomial."""
+        return self.ring.ground_new(self.ring.domain.convert(to_fraction(value)))
+
     def to_fractions(self, value: Any) -> Any:
         """Apply ``geometry.to_fraction`` to a number, or to the coefficients of a linear form in lengths."""
         if isinstance(value, int | float):

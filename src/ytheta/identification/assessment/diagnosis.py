@@ -7,7 +7,7 @@ error may decrease by a third or more with other signs or another direction.
 Y is linear in gravity, Y = A(q, qd, qdd) + sum_k g_k G_k(q). Three kernels, one per axis of the base, are evaluated at
 selected samples; their values give the error for every direction of gravity. In slow motion, reversed gravity hardly
 changes the error, because the estimated first moments change their signs too. Then the gravity torques of the described
-masses decide.
+masses decide. With unknown geometry, directions of gravity are not compared.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import numpy as np
 from ytheta.conventions import LINK_PARAMETERS, STANDARD_GRAVITY
 from ytheta.dynamics.kernels import AnyKernel, regressor
 from ytheta.findings import Finding, Severity
+from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identification.assessment.torque_signs import (
     MAX_PLAUSIBLE_ERROR,
     MAX_SIMILAR_RATIO,
@@ -59,7 +60,8 @@ def diagnose(problem: EstimationProblem, estimate: Estimate) -> tuple[Finding, .
     test = SignTest(problem.normal_equations(), robot.actuated, base.independent, estimate.beta, inertia)
     weight = static * make_link_parameter_mask(base.independent)
     described = Hypothesis(test, weight, base.beta, np.array(robot.gravity_in_base))
-    if described.error > MAX_PLAUSIBLE_ERROR or described.weight_cosine < -MIN_WEIGHT_COSINE:
+    doubtful = described.error > MAX_PLAUSIBLE_ERROR or described.weight_cosine < -MIN_WEIGHT_COSINE
+    if doubtful and isinstance(base, BaseParameters):  # the weight in other directions needs the geometry
         described_on_samples, other = compare_gravity(problem)
         if other is not None:
             return (make_gravity_finding(described_on_samples, other), *find_wrong_torque_signs(other))

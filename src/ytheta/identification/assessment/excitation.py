@@ -14,7 +14,8 @@ from enum import Enum
 import numpy as np
 
 from ytheta.conventions import JOINT_PARAMETERS
-from ytheta.identifiability.base_parameters import BaseParameters, Identifiability
+from ytheta.identifiability.base_parameters import Identifiability
+from ytheta.identifiability.model_parameters import ModelParameters
 from ytheta.identification.assessment.residuals import MotionRange
 from ytheta.identification.equations.normal_equations import NormalEquations
 from ytheta.robot.parts import JointKind
@@ -49,7 +50,7 @@ class MotionAdvice:
 
 
 def classify_base_parameters(
-    base: BaseParameters, equations: NormalEquations, motion_range: MotionRange, beta: PerBase, std: PerBase
+    base: ModelParameters, equations: NormalEquations, motion_range: MotionRange, beta: PerBase, std: PerBase
 ) -> tuple[Certainty, ...]:
     """Return the certainty of every base parameter.
 
@@ -77,9 +78,9 @@ def classify_base_parameters(
     return tuple(classify(k) for k in range(len(std)))
 
 
-def classify_standard_parameters(base: BaseParameters, certainty: Sequence[Certainty]) -> Mapping[str, Certainty]:
+def classify_standard_parameters(base: ModelParameters, certainty: Sequence[Certainty]) -> Mapping[str, Certainty]:
     """Return the certainty of every selected standard parameter, from the structure of the model and from the data."""
-    by_data = dict(zip(base.independent, certainty, strict=True))
+    by_data = dict(zip(base.expressions, certainty, strict=True))  # the expression of a parameter alone is its name
     by_structure = {
         Identifiability.NO_EFFECT: Certainty.NO_EFFECT,
         Identifiability.COMBINED: Certainty.COMBINED,
@@ -91,7 +92,7 @@ def classify_standard_parameters(base: BaseParameters, certainty: Sequence[Certa
 
 
 def advise_motion(
-    base: BaseParameters, certainty: Sequence[Certainty], motion_range: MotionRange
+    base: ModelParameters, certainty: Sequence[Certainty], motion_range: MotionRange
 ) -> tuple[MotionAdvice, ...]:
     """Return at most MAX_ADVICE pieces of advice: first for parameters not seen, then for weakly determined ones."""
     uncertain = {
@@ -123,7 +124,8 @@ def _describe_missing_motion(robot: Robot, parameter: str, motion_range: MotionR
     owner, _, kind = parameter.rpartition(".")
     if kind in JOINT_PARAMETERS or owner in {force.name for force in robot.forces}:
         return _describe_motion_for_drive(owner, kind)
-    chain = _list_joints_to(robot, owner)
+    joint_children = {joint.name: joint.child for joint in robot.merged.joints}
+    chain = _list_joints_to(robot, joint_children.get(owner, owner))
     still = [name for name, _ in find_still_joints(robot, motion_range) if name in chain]
     if still:
         return f"move {_join_names(still)} through a wider range"
@@ -132,6 +134,8 @@ def _describe_missing_motion(robot: Robot, parameter: str, motion_range: MotionR
         others = f", with {_join_names(chain[:-1])} in several poses" if len(chain) > 1 else ""
         return f"move {last} slowly through its whole range{others}: gravity shows masses and first moments"
     others = f" together with {_join_names(chain[-3:-1])}" if len(chain) > 1 else ""
+    if owner in joint_children:  # a parameter of a regrouped Lagrangian
+        return f"move {last} through its whole range, slowly and with hard accelerations{others}, in several poses"
     return f"accelerate {last} harder{others}, in several poses: inertias show in fast motion"
 
 

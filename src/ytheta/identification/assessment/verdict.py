@@ -51,12 +51,13 @@ def reach_verdict(
     certainty: Sequence[Certainty],
     names: Sequence[str],
     missing: Sequence[MotionAdvice],
+    noun: str = "base parameters",
 ) -> Verdict:
     """Grade a model by its most serious defect: parameters that are not seen, then a contradiction, then errors.
 
     ``contradiction``: statement of how the log contradicts the description; empty if there is no contradiction.
     ``repeated``: whether a validation log repeats the motion of the fit. ``missing``: motion that would determine more
-    parameters.
+    parameters. ``noun``: what the parameters are called.
     """
     unseen = [name for name, kind in zip(names, certainty, strict=True) if kind is Certainty.UNSEEN]
     if unseen:
@@ -78,7 +79,7 @@ def reach_verdict(
         sentence += f" ({joints[worst]}: {_format_percent(worst_error)})"
     determined = counts[Certainty.DETERMINED]
     how_many = f"only {determined}" if mostly_weak and determined else str(determined or "none")
-    sentence += f"; {how_many} of {len(certainty)} base parameters are determined"
+    sentence += f"; {how_many} of {len(certainty)} {noun} are determined"
     if counts[Certainty.SMALL]:
         sentence += f", {counts[Certainty.SMALL]} more are too small to matter"
     if validation is not None and error > MIN_OVERFITTING_RATIO * fit.relative_percent:

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from ytheta.dynamics.kernels import AnyKernel, regressor
-from ytheta.identifiability.base_parameters import BaseParameters
+from ytheta.identifiability.model_parameters import ModelParameters
 from ytheta.identification.equations.form import EquationRows, RegressorLayout, SampleRange
 from ytheta.identification.equations.friction import FrictionEntries, find_friction_entries
 from ytheta.logs.preparing.prepared_log import MotionSamples
@@ -24,7 +24,7 @@ class Differential:
     dominates these equations.
     """
 
-    base: BaseParameters
+    base: ModelParameters
     min_speed: PerJoint | None = None
 
     @property

@@ -13,7 +13,7 @@ from functools import cached_property
 
 from ytheta.engine.local import map_in_order
 from ytheta.errors import InputError
-from ytheta.identifiability.base_parameters import BaseParameters
+from ytheta.identifiability.model_parameters import ModelParameters
 from ytheta.identification.equations.form import EquationRows, Form, RegressorLayout, SampleRange
 from ytheta.identification.equations.motion_sources import Source
 from ytheta.identification.equations.normal_equations import NormalEquations, WeightFunction, accumulate, merge
@@ -53,7 +53,7 @@ class EstimationProblem:
                 raise InputError(f"{source.name}: the log has no torques; name the columns that contain them")
 
     @property
-    def base(self) -> BaseParameters:
+    def base(self) -> ModelParameters:
         return self.form.base
 
     @property

@@ -13,7 +13,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from ytheta.identifiability.base_parameters import BaseParameters
+from ytheta.identifiability.model_parameters import ModelParameters
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.shapes import Int, JointsBySample, NonzerosBySample, PerBase, SamplesByJointByBase
 
@@ -80,7 +80,7 @@ class Form(Protocol):
     """
 
     @property
-    def base(self) -> BaseParameters: ...
+    def base(self) -> ModelParameters: ...
     @property
     def name(self) -> str: ...
     @property

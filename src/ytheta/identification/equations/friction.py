@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ytheta.identifiability.base_parameters import BaseParameters
+from ytheta.identifiability.model_parameters import ModelParameters
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.drive_directions import DriveDirections
 from ytheta.robot.parameters import FRICTION_PARAMETERS
@@ -77,7 +77,7 @@ def _compute_highest_speeds(log: Log) -> PerJoint:
     return np.max(highest, axis=0)
 
 
-def find_friction_entries(base: BaseParameters, indices: Sequence[Int[np.ndarray, "nonzeros"]]) -> FrictionEntries:
+def find_friction_entries(base: ModelParameters, indices: Sequence[Int[np.ndarray, "nonzeros"]]) -> FrictionEntries:
     """Find the Coulomb entries among the non-zeros of a base regressor."""
     ratios = _compute_velocity_ratios(base.robot)
     drives = {f"{name}{COULOMB}": k for k, name in enumerate(base.robot.moving)}

@@ -33,7 +33,7 @@ from functools import cached_property
 import numpy as np
 
 from ytheta.errors import InputError
-from ytheta.identifiability.base_parameters import BaseParameters
+from ytheta.identifiability.model_parameters import ModelParameters
 from ytheta.identification.equations.form import EquationRows, RegressorLayout, SampleRange
 from ytheta.identification.equations.windows import Stencil, Terms, Windows
 from ytheta.logs.preparing.prepared_log import MotionSamples
@@ -49,7 +49,7 @@ BERNOULLI = np.array([1 / 6, -1 / 30, 1 / 42, -1 / 30])  # B_2, …, B_(2 END_RE
 class Integral:
     """The integral form; ``window`` is in seconds. The module docstring describes the default window."""
 
-    base: BaseParameters
+    base: ModelParameters
     window: float | None = None
 
     def __post_init__(self) -> None:

@@ -16,18 +16,20 @@ from functools import cached_property
 import numpy as np
 
 from ytheta.identifiability.base_parameters import BaseParameters
+from ytheta.identifiability.model_parameters import ModelParameters
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.motion_sources import Source
 from ytheta.logs.preparing.prepared_log import MotionSamples
+from ytheta.native.graph import Graph
 from ytheta.robot.robot import Robot
-from ytheta.shapes import JointsBySample
+from ytheta.shapes import JointsBySample, PerBase
 
 
 @dataclass(frozen=True, eq=False)
 class KnownTorque:
     """The torque of the standard parameters that are not among ``base.selected``."""
 
-    base: BaseParameters
+    base: ModelParameters
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -41,11 +43,30 @@ class KnownTorque:
 
     def torque(self, motion: MotionSamples) -> JointsBySample:
         """Return the known torque of a motion; its Coulomb friction is low-passed too."""
-        return self._form.torque(motion, self._form.base.beta)
+        return self._form.torque(motion, self.values)
+
+    @property
+    def values(self) -> PerBase:
+        """The values of the known parameters, in the order of ``names``."""
+        return self._form.base.beta
+
+    def find_regressor_graph(self) -> Graph:
+        """Return the graph (q, qd, qdd) → Y of the known parameters."""
+        return self._form.base.find_graph("regressor_graph", self._robot, {"formulation": "", "reference": False})
 
     @cached_property
     def _form(self) -> Differential:
-        return Differential(without_regrouping(self.base.robot, self.names))
+        return Differential(without_regrouping(self._robot, self.names))
+
+    @property
+    def _robot(self) -> Robot:
+        """The robot, with arbitrary values of lengths that have none.
+
+        With unknown lengths, all link parameters are estimated. The known torque is that of drives, and does not depend
+        on lengths.
+        """
+        robot = self.base.robot
+        return robot.with_lengths(**dict.fromkeys(robot.unset_lengths, 1.0)) if robot.unset_lengths else robot
 
 
 def without_regrouping(robot: Robot, names: Sequence[str]) -> BaseParameters:

@@ -32,7 +32,7 @@ from functools import cached_property
 import numpy as np
 
 from ytheta.errors import InputError
-from ytheta.identifiability.base_parameters import BaseParameters
+from ytheta.identifiability.model_parameters import ModelParameters
 from ytheta.identification.equations.form import EquationRows, RegressorLayout, SampleRange
 from ytheta.identification.equations.windows import Stencil, Terms, Windows
 from ytheta.logs.preparing.prepared_log import MotionSamples
@@ -49,7 +49,7 @@ CORNER_TIMES_SIGMA = math.sqrt(2.0 * math.log(2.0)) / (2.0 * math.pi)
 class Momentum:
     """The momentum form; ``corner`` is in Hz. The module docstring describes the default corner."""
 
-    base: BaseParameters
+    base: ModelParameters
     corner: float | None = None
 
     def __post_init__(self) -> None:

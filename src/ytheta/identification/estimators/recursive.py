@@ -67,7 +67,7 @@ class RecursiveLeastSquares:
     largest_spread: float = 1e12
 
     def __post_init__(self) -> None:
-        _check_forgetting(self.forgetting)
+        check_forgetting(self.forgetting)
         if not 0.0 < self.initial_spread <= self.largest_spread < math.inf:
             raise InputError(
                 f"initial_spread is {self.initial_spread} and largest_spread is {self.largest_spread}; both must be "
@@ -106,7 +106,7 @@ class Recursive:
     initial_spread: float = math.inf
 
     def __post_init__(self) -> None:
-        _check_forgetting(self.forgetting)
+        check_forgetting(self.forgetting)
         if not self.initial_spread > 0.0:
             raise InputError(f"initial_spread is {self.initial_spread}; give a positive variance, or inf")
 
@@ -115,10 +115,7 @@ class Recursive:
         return "recursive"
 
     def fit(self, problem: EstimationProblem) -> Estimate:
-        if self.forgetting == 1.0:
-            equations = squared = problem.normal_equations()
-        else:
-            equations, squared = self._discount(problem)
+        equations, squared = discount(problem, self.forgetting)
         start, ones = problem.base.beta, np.ones(len(equations.joints))
         residual = equations.right_side(ones) - equations.matrix(ones) @ start
         prior_weight = math.pow(self.forgetting, problem.sample_count) / self.initial_spread
@@ -133,19 +130,22 @@ class Recursive:
         beta = start + decomposition.solve(residual)
         return Estimate(beta, spread, degrees_of_freedom, ones, decomposition.null_space)
 
-    def _discount(self, problem: EstimationProblem) -> tuple[NormalEquations, NormalEquations]:
-        """Return the normal equations with weights f^age, and those with f^(2 age) for the covariance."""
-        once = twice = NormalEquations.empty(problem.layout)
-        for rows in problem.rows():
-            count = rows.tau.shape[1]
-            ages = np.arange(count)[::-1]
-            f = math.pow(self.forgetting, count)
-            once = _scale(once, f) + _accumulate(problem, rows, self.forgetting**ages)
-            twice = _scale(twice, f * f) + _accumulate(problem, rows, self.forgetting ** (2 * ages))
-        return once, twice
+
+def discount(problem: EstimationProblem, forgetting: float) -> tuple[NormalEquations, NormalEquations]:
+    """Return the normal equations with weights f^age, and those with f^(2 age) for the covariance."""
+    if forgetting == 1.0:
+        return problem.normal_equations(), problem.normal_equations()
+    once = twice = NormalEquations.empty(problem.layout)
+    for rows in problem.rows():
+        count = rows.tau.shape[1]
+        ages = np.arange(count)[::-1]
+        f = math.pow(forgetting, count)
+        once = _scale(once, f) + _accumulate(problem, rows, forgetting**ages)
+        twice = _scale(twice, f * f) + _accumulate(problem, rows, forgetting ** (2 * ages))
+    return once, twice
 
 
-def _check_forgetting(forgetting: float) -> None:
+def check_forgetting(forgetting: float) -> None:
     if not 0.0 < forgetting <= 1.0:
         raise InputError(f"forgetting is {forgetting}; give a factor above 0 and at most 1 (1 forgets nothing)")
 

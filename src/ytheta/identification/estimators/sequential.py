@@ -8,6 +8,8 @@ Notation      code    paper       meaning
               later   X_j, j > i  parameters in joint i's equations that are already solved for
               H       -           (U_iiᵀ U_ii)⁻¹ on the directions that joint i's equations identify
               B       -           the matrix B_j with L_j = B_j U_jjᵀ; beta = sum_j L_j tau_j
+Recursive     The paper proposes recursive least squares in place of (38): ``forgetting`` for whole logs, and sample by
+              sample ``recursive_sequential``
 Differs from  the paper in: normal equations are accumulated instead of stacking U, with a refining pass over the
               residuals; if condition (40) fails, the directions concerned keep the values of the robot's description
               and the others are solved; robots with branches, couplings and loops; the covariance, which includes the
@@ -16,16 +18,19 @@ Differs from  the paper in: normal equations are accumulated instead of stacking
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from ytheta.findings import Finding, Severity
+from ytheta.identifiability.base_parameters import BaseParameters
+from ytheta.identifiability.model_parameters import ModelParameters
 from ytheta.identification.equations.decomposition import NormalDecomposition
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.normal_equations import NormalEquations
 from ytheta.identification.estimators.estimate import Estimate
+from ytheta.identification.estimators.recursive import check_forgetting, discount
 from ytheta.identification.finding_codes import FitFindingCode
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, Int, PerBase, PerJoint
@@ -36,26 +41,33 @@ MIN_NAMED_SHARE = 0.1
 
 @dataclass(frozen=True)
 class Sequential:
-    """Least squares joint by joint, starting with the last joint."""
+    """Least squares joint by joint, starting with the last joint.
+
+    ``forgetting``: factor by which the weight of an equation is multiplied at each new sample. With a factor below 1
+    the estimate is that of recursive least squares in place of (38), at the end of the log.
+    """
+
+    forgetting: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_forgetting(self.forgetting)
 
     @property
     def name(self) -> str:
         return "sequential"
 
     def fit(self, problem: EstimationProblem) -> Estimate:
-        equations, beta = problem.normal_equations(), problem.base.beta
-        chain = split_by_joint(equations, order_joints(problem.base.robot))
+        beta = problem.base.beta
+        equations, squared = discount(problem, self.forgetting)
+        order = order_joints(problem.base.robot)
+        chain = split_by_joint(equations, order)
         residuals = [joint.right_side - joint.gram @ beta[joint.columns] for joint in equations.joints]
         beta = beta + solve_chain(chain, residuals)
-        refined = problem.normal_equations(around=beta)
-        beta = beta + solve_chain(chain, [joint.right_side for joint in refined.joints])
-        spread, degrees_of_freedom = propagate_noise(chain)
-        names, joints = problem.base.names, problem.base.robot.actuated
-        findings = tuple(
-            make_rank_finding(joints[part.joint], [names[k] for k in part.own], part.decomposition)
-            for part in chain
-            if part.decomposition.rank < len(part.own)
-        )
+        if self.forgetting == 1.0:
+            refined = problem.normal_equations(around=beta)
+            beta = beta + solve_chain(chain, [joint.right_side for joint in refined.joints])
+        spread, degrees_of_freedom = propagate_noise(chain, squared)
+        findings = tuple(find_rank_conditions_that_fail(problem.base, chain))
         weights, unidentified = np.ones(len(chain)), find_unidentified(chain)
         return Estimate(beta, spread, degrees_of_freedom, weights, unidentified, findings=findings)
 
@@ -132,10 +144,13 @@ def solve_chain(chain: Sequence[JointEquations], right_sides: Sequence[np.ndarra
     return beta
 
 
-def propagate_noise(chain: Sequence[JointEquations]) -> tuple[Float[np.ndarray, "joints base base"], PerJoint]:
+def propagate_noise(
+    chain: Sequence[JointEquations], squared: NormalEquations | None = None
+) -> tuple[Float[np.ndarray, "joints base base"], PerJoint]:
     """Return P_j = L_j L_jᵀ and the degrees of freedom of every joint.
 
     In the rows of joint j's own parameters, L_j is H U_jjᵀ. Errors of these parameters affect all joints solved later.
+    ``squared``: normal equations with the squared weights of the equations, if the equations have weights.
     """
     size, joints = chain[0].base_count, len(chain)
     spread, degrees_of_freedom = np.zeros((joints, size, size)), np.zeros(joints)
@@ -144,7 +159,10 @@ def propagate_noise(chain: Sequence[JointEquations]) -> tuple[Float[np.ndarray, 
         B[part.own] = part.decomposition.inverse
         for successor in chain[k + 1 :]:
             B[successor.own] = -successor.decomposition.inverse @ (successor.crossed @ B[successor.later])
-        spread[part.joint] = B @ part.gram @ B.T
+        gram = part.gram
+        if squared is not None:
+            gram = squared.joints[part.joint].gram[np.ix_(part.places, part.places)]
+        spread[part.joint] = B @ gram @ B.T
         degrees_of_freedom[part.joint] = part.decomposition.rank
     return spread, degrees_of_freedom
 
@@ -161,17 +179,39 @@ def find_unidentified(chain: Sequence[JointEquations]) -> Float[np.ndarray, "bas
     return np.concatenate([*columns, np.eye(size)[:, absent]], axis=1)
 
 
-def make_rank_finding(joint: str, parameters: Sequence[str], decomposition: NormalDecomposition) -> Finding:
-    """Return the finding that the equations of a joint do not identify all of its own parameters."""
+def check_rank_condition(problem: EstimationProblem) -> Iterator[Finding]:
+    """Yield a finding for every joint for which (40) fails, for any estimator."""
+    chain = split_by_joint(problem.normal_equations(), order_joints(problem.base.robot))
+    yield from find_rank_conditions_that_fail(problem.base, chain)
+
+
+def find_rank_conditions_that_fail(base: ModelParameters, chain: Sequence[JointEquations]) -> Iterator[Finding]:
+    """Yield a finding for every joint whose own equations do not identify all of its own parameters."""
+    for part in chain:
+        if part.decomposition.rank < len(part.own):
+            own = [base.names[k] for k in part.own]
+            is_described = isinstance(base, BaseParameters)
+            yield make_rank_finding(base.robot.actuated[part.joint], own, part.decomposition, is_described=is_described)
+
+
+def make_rank_finding(
+    joint: str, parameters: Sequence[str], decomposition: NormalDecomposition, *, is_described: bool = True
+) -> Finding:
+    """Return the finding that the equations of a joint do not identify all of its own parameters.
+
+    ``is_described``: whether the description has values of these parameters. Otherwise the parameters are those of a
+    regrouped Lagrangian, and (40) is necessary for every estimator.
+    """
     shares = abs(decomposition.null_space).max(axis=1)
     pairs = zip(parameters, shares, strict=True)
     named = [name for name, share in pairs if share > MIN_NAMED_SHARE * shares.max()]
     rank, count = decomposition.rank, len(parameters)
     missing = "1 combination" if count - rank == 1 else f"{count - rank} combinations"
+    kept = "the description's value" if is_described else "the value 0"
     statement = (
         f"condition (40) fails for {joint!r}: its own equations identify {rank} of {count} parameters; {missing} of "
-        f"{', '.join(named)} kept the description's value, which the joints solved after it use"
+        f"{', '.join(named)} kept {kept}, which the joints solved after it use"
     )
-    remedy = "move the joint more, or use the estimator weighted"
+    remedy = "move the joint more, or use the estimator weighted" if is_described else "move the joint more"
     fields = {"rank": rank, "count": count, "parameters": named}
     return Finding(FitFindingCode.ESTIMATOR, Severity.WARNING, statement, remedy, (joint,), fields=fields)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identification.assessment.excitation import Certainty
 from ytheta.identification.assessment.verdict import describe_motion
 from ytheta.report.numbers import format_plain
@@ -22,8 +23,16 @@ MAX_PAIRS = 5
 
 
 def count_parameters(identification: Identification, seen: Certainty) -> int:
-    """Return the number of base parameters with this certainty."""
+    """Return the number of parameters with this certainty."""
     return identification.seen.count(seen)
+
+
+def describe_parameters(identification: Identification) -> str:
+    """Return what the parameters are called and, if lengths are unknown, which ones."""
+    base = identification.base
+    if isinstance(base, BaseParameters):
+        return base.noun
+    return f"{base.noun} of the regrouped Lagrangian (unknown lengths: {', '.join(base.robot.unset_lengths)})"
 
 
 def describe_validation_motion(identification: Identification) -> str:

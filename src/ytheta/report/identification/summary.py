@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import ytheta
 from ytheta.identification.assessment.excitation import Certainty
-from ytheta.identification.model_file import summarize_errors, summarize_selection
+from ytheta.identification.model_file import summarize_errors, summarize_geometry, summarize_selection
 from ytheta.report.identification.statistics import (
     MAX_CORRELATION,
     compute_relative_autocorrelation,
@@ -39,6 +39,8 @@ def summarize_identification(identification: Identification) -> dict[str, Any]:
         "logs": list(origin.logs),
         "validation_logs": list(origin.validation_logs),
         **summarize_selection(origin.parameters),
+        "unknown_lengths": [],
+        **summarize_geometry(identification.base),
         "estimator": origin.estimator,
         "form": origin.form,
         "cutoff": float(origin.settings[0].cutoff),

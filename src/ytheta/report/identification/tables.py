@@ -50,7 +50,7 @@ def list_key_numbers(identification: Identification) -> Iterator[tuple[str, str,
     yield "against raw torque", format_percent(errors.raw_relative_percent), "before the low-pass"
     known = f"{count_parameters(identification, Certainty.DETERMINED)} / {len(identification.base)}"
     yield (
-        "base parameters",
+        identification.base.noun,
         known,
         f"determined, {count_parameters(identification, Certainty.SMALL)} too small to matter",
     )
@@ -88,7 +88,7 @@ def get_torque_unit(robot: Robot, joint: str) -> str:
 
 def list_parameter_rows(identification: Identification) -> Iterator[dict[str, Any]]:
     sliding = identification.base.robot.prismatic_joints
-    relative = identification.relative_std_percent
+    relative, leading_terms = identification.relative_std_percent, identification.base.leading_terms
     for k, name in enumerate(identification.names):
         value, std = float(identification.beta[k]), float(identification.std[k])
         yield {
@@ -96,7 +96,7 @@ def list_parameter_rows(identification: Identification) -> Iterator[dict[str, An
             "value": (format_with_std(value, std), value),
             "std": (format_number(std, 2), std),
             "relative": (_format_relative(float(relative[k])), float(relative[k])),
-            "unit": parameter_unit(identification.base.independent[k], sliding),
+            "unit": parameter_unit(leading_terms[k][0], sliding, length_power=leading_terms[k][1]),
             "seen": identification.seen[k],
             "expression": identification.base.expressions[k],
         }

@@ -16,6 +16,7 @@ from ytheta.identification.assessment.verdict import Grade
 from ytheta.report.identification.statistics import (
     compute_relative_autocorrelation,
     count_parameters,
+    describe_parameters,
     list_file_names,
     list_weaknesses,
 )
@@ -111,7 +112,9 @@ def _print_parameters(console: Console, identification: Identification, *, verbo
     numbers = list(zip(identification.beta, identification.std, identification.relative_std_percent, strict=True))
     values = [format_plain(value, significant_digits(value, std), zeros=True) for value, std, _ in numbers]
     columns = [
-        Column("base parameter", safe_texts(identification.names), short_heading="parameter", align_left=True),
+        Column(
+            base.noun.removesuffix("s"), safe_texts(identification.names), short_heading="parameter", align_left=True
+        ),
         Column("value", safe_texts(values)),
         Column("± std", safe_texts(format_plain(std, 2) for _, std, _ in numbers)),
         Column("std %", safe_texts(format_relative_std(percent) for *_, percent in numbers), drop_priority=1),
@@ -119,25 +122,29 @@ def _print_parameters(console: Console, identification: Identification, *, verbo
     ]
     table = fit_table(columns, console.width)
     width = console.width - table.width - COLUMN_GAP
-    terms = [re.split(r" (?=[+-] )", expression)[1:] for expression in base.expressions]
+    has_stars = any(name.endswith("*") for name in base.names)
+    pairs = zip(base.independent, base.expressions, strict=True)
+    terms = [_list_terms(expression, name) for name, expression in pairs]
     complete = all(len(" ".join(pieces)) <= width for pieces in terms)
     if complete or (width >= MIN_EXPRESSION_WIDTH and not verbose):
-        combined = Column("combined with", safe_texts(_join_terms(pieces, width) for pieces in terms), align_left=True)
+        heading = "combined with" if has_stars else "combination"
+        combined = Column(heading, safe_texts(_join_terms(pieces, width) for pieces in terms), align_left=True)
         table = fit_table([*columns, combined], console.width)
     print_table(console, table)
     if verbose and not complete:
         for name, expression in zip(identification.names, base.expressions, strict=True):
-            if name.endswith("*"):
+            if name.endswith("*") or expression not in (name, ""):
                 console.print(safe_text(f"{name} = {expression}"), soft_wrap=True)
     elif not complete:
-        print_note(console, "combinations (*) in full: --verbose, or base.expressions in Python")
+        marks = " (*)" if has_stars else ""
+        print_note(console, f"combinations{marks} in full: --verbose, or base.expressions in Python")
 
 
 def _describe_data(identification: Identification) -> Iterator[Text]:
     origin = identification.origin
-    robot = identification.base.robot
+    robot, parameters = identification.base.robot, describe_parameters(identification)
     yield safe_text(
-        f"{robot.name}: {len(robot.actuated)} joints, {len(identification.base)} base parameters; "
+        f"{robot.name}: {len(robot.actuated)} joints, {len(identification.base)} {parameters}; "
         f"estimator {origin.estimator}, {origin.form} form, low-pass {float(origin.settings[0].cutoff):.3g} Hz"
     )
     yield safe_text(f"fitted to     {list_file_names(origin.logs)}: {_describe_size(identification.fit)}")
@@ -149,7 +156,7 @@ def _describe_data(identification: Identification) -> Iterator[Text]:
 def _list_remarks(identification: Identification) -> Iterator[Text]:
     counts = {seen: count_parameters(identification, seen) for seen in Certainty}
     yield safe_text(
-        f"{counts[Certainty.DETERMINED]} of {len(identification.seen)} base parameters determined, "
+        f"{counts[Certainty.DETERMINED]} of {len(identification.seen)} {identification.base.noun} determined, "
         f"{counts[Certainty.SMALL]} too small to matter, {counts[Certainty.WEAK]} weak, "
         f"{counts[Certainty.UNSEEN]} not seen"
     )
@@ -172,6 +179,12 @@ def _list_remarks(identification: Identification) -> Iterator[Text]:
 def _describe_size(errors: TorqueErrors) -> str:
     rate = errors.samples / errors.seconds if errors.seconds > 0.0 else 0.0
     return f"{errors.seconds:.4g} s, {errors.samples} samples at {rate:.4g} Hz"
+
+
+def _list_terms(expression: str, name: str) -> list[str]:
+    """Return the terms of an expression that are not the parameter itself; sums in parentheses stay together."""
+    terms = re.split(r" (?=[+-] [^()]*(?:\([^()]*\)[^()]*)*$)", expression)
+    return terms[1:] if terms[0] == name else terms
 
 
 def _join_terms(terms: Sequence[str], width: int) -> str:

@@ -18,12 +18,12 @@ def print_model(console: Console, model: Model) -> None:
     rows = [(float(row["value"]), float(row["std"])) for row in model.table["parameters"]]
     values = [format_plain(value, significant_digits(value, std), zeros=True) for value, std in rows]
     columns = [
-        Column("base parameter", safe_texts(model.names), short_heading="parameter", align_left=True),
+        Column(model.noun.removesuffix("s"), safe_texts(model.names), short_heading="parameter", align_left=True),
         Column("value", safe_texts(values)),
         Column("± std", safe_texts(format_plain(std, 2) for _, std in rows)),
         Column("seen", safe_texts(str(row.get("seen", "")) for row in model.table["parameters"]), align_left=True),
     ]
-    console.print(safe_text(f"{model.robot.name}: {len(model.names)} base parameters"))
+    console.print(safe_text(f"{model.robot.name}: {len(model.names)} {model.noun}"))
     print_table(console, fit_table(columns, console.width))
     if "reason" in model.table:
         console.print(safe_text(str(model.table["reason"])))

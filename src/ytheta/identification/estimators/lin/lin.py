@@ -27,6 +27,7 @@ import numpy as np
 from ytheta.engine.local import map_in_order
 from ytheta.errors import InputError
 from ytheta.findings import Finding
+from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identification.equations.decomposition import NormalDecomposition
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem, Task
@@ -56,6 +57,8 @@ class Lin:
             raise InputError(
                 f"lin needs accelerations, which the {problem.form.name} form does not have; {OTHER_ESTIMATORS}"
             )
+        if not isinstance(problem.base, BaseParameters):
+            raise InputError(f"lin needs the geometry, but lengths are unknown; {OTHER_ESTIMATORS}")
         arm = SerialArm.of(problem.base)
         w = arm.M @ problem.base.robot.theta
         findings: list[Finding] = []

@@ -1,0 +1,36 @@
+"""A regrouped Lagrangian as plain data: the output of ``ytheta base --json`` for a robot with unknown lengths."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ytheta.identifiability.regrouping import Regrouping
+
+
+def summarize_regrouping(regrouping: Regrouping) -> dict[str, Any]:
+    """Return names, combinations X and functions F; values are None if a length is not set."""
+    known = not regrouping.robot.unset_lengths
+    rows = zip(regrouping.names, regrouping.expressions, list_functions(regrouping), regrouping.beta, strict=True)
+    return {
+        "name": regrouping.robot.name,
+        "count": len(regrouping),
+        "method": regrouping.method,
+        "unknown_lengths": list(regrouping.ring.lengths),
+        "standard_parameters": len(regrouping.selected),
+        "terms": sum(regrouping.terms),
+        "counts": list(regrouping.counts),
+        "parameters": [
+            {"name": name, "expression": expression, "F": function, "value": value if known or not function else None}
+            for name, expression, function, value in rows
+        ],
+        "verdicts": {name: verdict.value for name, verdict in regrouping.identifiability.items()},
+        "findings": [finding.data for finding in regrouping.findings],
+    }
+
+
+def list_functions(regrouping: Regrouping) -> Iterator[str]:
+    """Yield F_ij of every model parameter as text; the text of friction is empty, because the Lagrangian has none."""
+    for functions in regrouping.F:
+        yield from (str(function).replace("**", "^").replace("*", "·") for function in functions)
+        yield from ("" for _ in regrouping.friction)

@@ -1,0 +1,105 @@
+"""Identification without lengths: every form and every estimator on three arms, against torques of Pinocchio."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import ytheta as yt
+from tests.support.unknown_lengths import ARMS, FRICTION, RATE, forget_lengths, make_arm, make_case
+from ytheta.errors import InputError
+from ytheta.identification.equations.differential import Differential
+from ytheta.identification.equations.estimation_problem import EstimationProblem
+from ytheta.identification.equations.motion_sources import ArraySource
+from ytheta.identification.equations.registry import FORMS, create_form
+from ytheta.identification.estimators.registry import ESTIMATORS, get_estimator
+
+WITHOUT_GEOMETRY = tuple(name for name in ESTIMATORS if name != "lin")
+
+
+def estimate(arm: str, form: str, estimator: str) -> np.ndarray:
+    case = make_case(arm)
+    problem = EstimationProblem(create_form(form, case.base), (ArraySource(case.motion, RATE),), threads=1)
+    return get_estimator(estimator).fit(problem).beta
+
+
+def compute_error(beta: np.ndarray, truth: np.ndarray) -> float:
+    return float(abs(beta - truth).max() / abs(truth).max())
+
+
+@pytest.mark.parametrize("arm", ARMS)
+@pytest.mark.parametrize("form", FORMS)
+def test_exact_motion_gives_exact_parameters(form: str, arm: str) -> None:
+    truth = make_case(arm).truth
+    assert not make_case(arm).base.beta[: len(make_case(arm).base.X[0])].any()  # the description has no values
+    for estimator in WITHOUT_GEOMETRY:
+        assert compute_error(estimate(arm, form, estimator), truth) < 1e-9, estimator
+
+
+@pytest.mark.parametrize("arm", ARMS)
+def test_a_wrong_power_of_a_length_is_noticed(arm: str) -> None:
+    """The twin: one term of one combination has a length to another power."""
+    case = make_case(arm)
+    combinations = [list(row) for row in case.base.combinations]
+    j, k = next(
+        (j, k)
+        for j, row in enumerate(combinations)
+        for k, c in enumerate(row)
+        if any(powers for _, powers, _ in c.terms)
+    )
+    terms = list(combinations[j][k].terms)
+    n = next(n for n, (_, powers, _) in enumerate(terms) if powers)
+    parameter, ((length, power), *others), factor = terms[n]
+    terms[n] = parameter, ((length, power + 1), *others), factor
+    combinations[j][k] = replace(combinations[j][k], terms=tuple(terms))
+    wrong = replace(case.base, robot=case.robot, combinations=tuple(map(tuple, combinations))).values
+    assert compute_error(estimate(arm, "differential", "sequential"), wrong) > 1e-3
+
+
+@pytest.mark.parametrize("arm", ARMS)
+def test_torques_of_other_motion_are_those_of_known_geometry(arm: str) -> None:
+    """From the same exact motion, both identifications predict the same torques."""
+    case, other = make_case(arm), make_case(arm, seed=1).motion
+    known = yt.base_parameters(case.robot, friction=FRICTION)
+    assert len(case.base) >= len(known)
+    torques = []
+    for base in (known, case.base):
+        form = Differential(base)
+        beta = get_estimator("weighted").fit(EstimationProblem(form, (ArraySource(case.motion, RATE),))).beta
+        torques.append(form.torque(other, beta))
+    assert abs(torques[1] - torques[0]).max() < 1e-9 * abs(torques[0]).max()
+    wrong = Differential(case.base).torque(other, case.truth * np.linspace(0.99, 1.01, len(case.base)))
+    assert abs(wrong - torques[0]).max() > 1e-4 * abs(torques[0]).max()
+
+
+def test_predictions_of_other_logs_are_those_of_known_geometry() -> None:
+    """The same from logs: the additional parameters change torques by less than the errors of the low-pass."""
+    case, robot, other = make_case("RPR"), make_arm("RPR"), make_case("RPR", seed=1).make_log()
+    known, unknown = (yt.identify(each, case.make_log(), validate=other) for each in (robot, forget_lengths(robot)))
+    a, b = (yt.predict(fit, other).predicted for fit in (known, unknown))
+    assert abs(a - b).max() < 1e-5 * abs(a).max()
+    assert known.validation is not None
+    assert unknown.validation is not None
+    assert abs(known.validation.relative_percent - unknown.validation.relative_percent) < 1e-3
+
+
+def test_lin_needs_the_geometry() -> None:
+    with pytest.raises(InputError, match="lin needs the geometry, but lengths are unknown; use the estimator weighted"):
+        estimate("RPR", "differential", "lin")
+
+
+@pytest.mark.parametrize("estimator", WITHOUT_GEOMETRY)
+def test_the_rank_condition_names_the_joint_that_is_not_excited(estimator: str) -> None:
+    robot = forget_lengths(make_arm("ha-scara"))
+    moving = yt.identify(robot, make_case("ha-scara").make_log(), estimator=estimator, cutoff=20.0)
+    assert not [finding for finding in moving.findings if "(40)" in finding.statement]
+    still = yt.identify(robot, make_case("ha-scara", still=(3,)).make_log(), estimator=estimator, cutoff=20.0)
+    failed = [finding for finding in still.findings if "condition (40) fails" in finding.statement]
+    assert [finding.names for finding in failed] == [("joint4",)]
+    assert "kept the value 0" in failed[0].statement
+    assert still.verdict.grade.value == "not exciting"
+    unseen = [name for name, seen in zip(still.names, still.seen, strict=True) if seen.value == "not seen"]
+    assert {"joint4.fv", "joint4.fc"} <= set(unseen)
+    assert not {"joint1.fv", "joint2.fv", "joint3.X1"} & set(unseen)

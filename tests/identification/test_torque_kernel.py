@@ -1,0 +1,79 @@
+"""Torques of models without geometry: kernels and model files, against Pinocchio."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ytheta as yt
+from tests.support.form_cases import torque
+from tests.support.unknown_lengths import FRICTION, forget_lengths, make_arm, make_case
+from ytheta.errors import InputError, UnsetLengthError
+from ytheta.identification.torque_kernel import make_torque_kernel
+
+
+def test_torque_of_the_true_parameters() -> None:
+    case = make_case("PRR")
+    kernel = make_torque_kernel(case.base, case.truth)
+    tau = kernel(case.motion.q, case.motion.qd, case.motion.qdd)
+    assert case.motion.tau is not None
+    np.testing.assert_allclose(tau, case.motion.tau, rtol=1e-9, atol=1e-9)
+    wrong = make_torque_kernel(case.base, 1.001 * case.truth)(case.motion.q, case.motion.qd, case.motion.qdd)
+    assert abs(wrong - tau).max() > 1e-3
+
+
+def test_known_drive_parameters_contribute() -> None:
+    """Friction that is not estimated keeps the value of the description, which needs no lengths."""
+    robot = make_arm("RPR")
+    base = yt.model_parameters(robot, friction=("viscous",), unknown_geometry=True)
+    assert isinstance(base, yt.Regrouping)
+    values = replace(base, robot=robot).values
+    q, qd, qdd = np.random.default_rng(0).uniform(-1.0, 1.0, (3, 20, 3))
+    expected = torque(robot.numeric, q, qd, qdd)
+    np.testing.assert_allclose(make_torque_kernel(base, values)(q, qd, qdd), expected, rtol=1e-9, atol=1e-9)
+    without = base.with_robot(base.robot.with_drives(lambda _, drive: replace(drive, coulomb=0.0)))
+    assert abs(make_torque_kernel(without, values)(q, qd, qdd) - expected).max() > 0.1
+
+
+def test_model_file(tmp_path: Path) -> None:
+    case, robot = make_case("RPR"), forget_lengths(make_arm("RPR"))
+    fit = yt.identify(robot, case.make_log(noise=0.1), friction=FRICTION)
+    model = yt.read_model(fit.save(tmp_path / "arm.model.toml"))
+    assert (model.names, model.noun, model.has_unknown_geometry) == (fit.names, "model parameters", True)
+    np.testing.assert_array_equal(model.beta, fit.beta)
+    np.testing.assert_array_equal(model.covariance, fit.covariance)
+    assert model.table["unknown_lengths"] == ["a2", "a3", "d2", "d3"]
+    arrays = case.motion.q, case.motion.qd, case.motion.qdd
+    np.testing.assert_allclose(model.inverse_dynamics()(*arrays), fit.inverse_dynamics()(*arrays), rtol=1e-12)
+    other = make_case("RPR", seed=1).make_log()
+    predictions = [yt.predict(each, other) for each in (fit, model, tmp_path / "arm.model.toml")]
+    for prediction in predictions:
+        np.testing.assert_array_equal(prediction.predicted, predictions[0].predicted)
+        assert prediction.errors is not None
+        assert prediction.errors.relative_percent < 0.1
+    with pytest.raises(InputError, match="was identified with unknown lengths, and its torques do not depend on them"):
+        yt.predict(tmp_path / "arm.model.toml", other, lengths={"a2": 0.3})
+    loaded = yt.load(tmp_path / "arm.model.toml")
+    assert all(link.inertia.massless for link in loaded.links)  # with lengths, it must not pass for a complete model
+    assert dict(loaded.drives)["joint1"].viscous == fit.beta[fit.names.index("joint1.fv")]
+
+
+def test_a_file_of_another_robot_is_refused(tmp_path: Path) -> None:
+    fit = yt.identify(forget_lengths(make_arm("RPR")), make_case("RPR").make_log())
+    path = fit.save(tmp_path / "arm.model.toml")
+    path.write_text(path.read_text().replace("joint2.X1", "joint2.X9"))
+    with pytest.raises(InputError, match="are not those of its regrouped Lagrangian; identify the robot again"):
+        yt.predict(path, make_case("RPR").make_log())
+
+
+def test_what_needs_geometry_says_so() -> None:
+    fit = yt.identify(forget_lengths(make_arm("RPR")), make_case("RPR").make_log())
+    with pytest.raises(UnsetLengthError, match="need the length 'a2', which has no value; without it, beta, inv"):
+        _ = fit.theta
+    for function in (yt.mass_matrix, yt.forward_dynamics, yt.simulate, yt.gravity):
+        with pytest.raises(UnsetLengthError, match=r"'a2' has no value.*identify, predict and base still work"):
+            function(fit.robot)
+    assert fit.inconsistent == {}

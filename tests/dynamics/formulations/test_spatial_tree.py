@@ -16,7 +16,7 @@ from tests.support.pinocchio_peer import peer
 from tests.support.random_robots import robots
 from tests.support.walker_tree import printed_torque
 from ytheta.dynamics.formulations import newton_euler, spatial_tree
-from ytheta.dynamics.formulations.spatial_tree import regressor, walker_regressor
+from ytheta.dynamics.formulations.spatial_tree import add_forces, regressor, traverse, walker_regressor
 from ytheta.dynamics.mechanism import build_mechanism
 from ytheta.dynamics.motion import Motion, casadi_motion, numeric_motion, sympy_motion
 from ytheta.dynamics.vectors import array
@@ -71,6 +71,18 @@ def test_equals_newton_euler_and_pinocchio_on_real_robots(name: str) -> None:
         assert close(regressor(mech, motion), newton_euler.regressor(mech, motion))
     q, qd, _, qdd = draw_state(mech.joints)
     assert close(regressor(mech, numeric_motion(q, qd, qdd)), peer(robot).regressor(q, qd, qdd))
+
+
+@pytest.mark.parametrize("name", ["puma560", "walker"])
+def test_forces_of_links_with_known_parameters_are_added(name: str) -> None:
+    """The same recursion with the force of each link in place of its ten columns gives the torque."""
+    mech = build_mechanism(ytheta.load(name))
+    theta = np.random.default_rng(4).normal(size=(len(mech.bodies), 10))
+    for motion in draw_motions(mech.joints):
+        forces = traverse(mech, motion, lambda link, m: (m.inertial_columns @ theta[link])[:, None], add_forces)
+        torque = np.array([force.row[0] for force in sorted(forces, key=lambda force: force.joint)])
+        assert close(torque, walker_regressor(mech, motion) @ theta.ravel())
+        assert not close(torque, walker_regressor(mech, motion) @ theta[::-1].ravel())
 
 
 def test_loads_have_their_own_columns() -> None:

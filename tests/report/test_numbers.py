@@ -22,6 +22,10 @@ def test_numbers() -> None:
         "4.50·10⁻⁷",
     ]
     assert format_number(12345.0) == "12\u202f300"
+    assert [format_number(x, 2) for x in (0.00012, 0.000052, 0.0000052)] == ["0.00012", "0.000052", "5.2·10⁻⁶"]
+    assert [format_number(x) for x in (1.234e8, 1.234e9)] == ["123\u202f000\u202f000", "1.23·10⁹"]
+    assert format_with_std(0.66001317, 8.5e-6) == "0.6600132"  # many decimals are no reason for a power of ten
+    assert format_with_std(0.00012345678, 1e-10) == "0.00012345678"
     assert [format_number(x) for x in (np.inf, np.nan)] == ["∞", "–"]
     assert format_with_std(1.23456, 0.0123) == "1.235"
     assert [format_with_std(-0.001, 0.3), format_with_std(-312.0, 3e4)] == [

@@ -9,7 +9,9 @@ from ytheta.conventions import JOINT_PARAMETERS, LINK_PARAMETERS
 
 NO_VALUE = "–"
 MAX_PERCENT = 999.0  # a larger relative standard deviation only says that the value is near zero
-MAX_DECIMALS = 6  # numbers that need more decimals are written with a power of ten
+# Powers of ten are used for numbers below 10⁻⁴ with more decimals than this, and for numbers with more final zeros.
+MAX_DECIMALS, MAX_FINAL_ZEROS = 6, 6
+MIN_PLAIN_EXPONENT = -4
 REVOLUTE_UNITS = {"Ia": "kg m²", "fv": "N m s/rad", "fc": "N m", "fo": "N m"}
 PRISMATIC_UNITS = {"Ia": "kg", "fv": "N s/m", "fc": "N", "fo": "N"}
 
@@ -23,7 +25,13 @@ def format_number(value: float, digits: int = 3) -> str:
     if value == 0.0:
         return "0"
     leading = math.floor(math.log10(abs(float(f"{value:.{digits - 1}e}"))))  # of the rounded value
-    return _format_to_place(value, digits - 1 - leading, digits)
+    places = digits - 1 - leading
+    if (places > MAX_DECIMALS and leading < MIN_PLAIN_EXPONENT) or places < -MAX_FINAL_ZEROS:
+        mantissa, _, power = f"{value:.{digits - 1}e}".partition("e")
+        exponent = str(int(power)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+        return f"{mantissa}·10{exponent}".replace("-", "−")
+    text = f"{round(value, places) + 0.0:,.{max(places, 0)}f}"  # + 0.0 removes the sign of -0.0
+    return text.replace(",", "\u202f").replace("-", "−")
 
 
 def format_with_std(value: float, std: float) -> str:
@@ -84,12 +92,3 @@ def replace_nonfinite(data: Any) -> Any:
     if isinstance(data, float):
         return float(data) if math.isfinite(data) else None
     return data
-
-
-def _format_to_place(value: float, places: int, digits: int) -> str:
-    if places > MAX_DECIMALS or places < -6:
-        mantissa, _, power = f"{value:.{digits - 1}e}".partition("e")
-        exponent = str(int(power)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
-        return f"{mantissa}·10{exponent}".replace("-", "−")
-    text = f"{round(value, places) + 0.0:,.{max(places, 0)}f}"  # + 0.0 removes the sign of -0.0
-    return text.replace(",", "\u202f").replace("-", "−")

@@ -8,12 +8,13 @@ from hypothesis import assume, given, settings
 
 import ytheta
 from tests.support import example_robots
-from tests.support.base_checks import is_complete_and_minimal
+from tests.support.base_checks import enlarge, is_complete_and_minimal
 from tests.support.random_robots import robots
 from tests.support.vendor_urdfs import URDFS
 from ytheta.identifiability.registry import explain_refusals
 from ytheta.robot import catalog
 from ytheta.robot.frame import Frame
+from ytheta.robot.parameters import length_exponents
 from ytheta.robot.parts import Joint, JointKind, Link
 from ytheta.robot.robot import Robot
 
@@ -55,6 +56,21 @@ def test_all_methods_give_the_same_k(name: str, rotor_inertia: bool) -> None:
 def test_each_method_is_complete_and_minimal(name: str, method: str) -> None:
     robot = ytheta.load(name)
     assert is_complete_and_minimal(robot, ytheta.base_parameters(robot, method=method, rotor_inertia=True))
+
+
+@pytest.mark.parametrize("factor", [1e-3, 1e3])
+@pytest.mark.parametrize("method", ["lin", "qr"])
+def test_the_size_of_a_robot_changes_only_units(method: str, factor: float) -> None:
+    robot = ytheta.load("stanford").numeric
+    base, other = (
+        ytheta.base_parameters(each, method=method, rotor_inertia=True) for each in (robot, enlarge(robot, factor))
+    )
+    assert other.names == base.names
+    exponents = length_exponents(robot)
+    rows = exponents[[robot.parameter_names.index(name) for name in base.independent]]
+    units = factor ** (rows[:, None] - exponents)
+    np.testing.assert_allclose(other.K / units, base.K, atol=1e-9, rtol=1e-9)
+    assert not np.allclose(other.K, base.K)
 
 
 @settings(max_examples=20)

@@ -12,7 +12,7 @@ import pytest
 
 import ytheta
 from tests.support import example_robots
-from tests.support.base_checks import explains, is_complete_and_minimal, published_counts, rank, regressors
+from tests.support.base_checks import enlarge, explains, is_complete_and_minimal, published_counts, rank, regressors
 from tests.support.driven_robots import coupled_robot, driven_robot
 from tests.support.formulation_cases import fork
 from tests.support.vendor_urdfs import URDFS, gen3
@@ -87,6 +87,19 @@ def test_friction_in_loops(friction: tuple[str, ...], apart: float) -> None:
     assert is_complete_and_minimal(robot, base, apart=apart)
     assert base.gap is not None
     assert base.gap[1] < 1e-12
+
+
+@pytest.mark.parametrize("factor", [1e-3, 1e3])
+@pytest.mark.parametrize("friction", [(), ("viscous", "coulomb", "offset")])
+def test_the_size_of_a_robot_does_not_change_the_rank(friction: tuple[str, ...], factor: float) -> None:
+    """In units of the robot, the equations of an arm of 1 km and of 1 mm are the same."""
+    robot = ytheta.load("stanford").numeric
+    base, other = (qr(each, rotor_inertia=True, friction=friction) for each in (robot, enlarge(robot, factor)))
+    assert other.names == base.names
+    assert base.gap is not None
+    assert other.gap is not None
+    assert other.gap[0] == pytest.approx(base.gap[0], rel=1e-6)
+    assert other.gap[1] < 1e-12
 
 
 def test_an_open_loop_has_more_base_parameters() -> None:

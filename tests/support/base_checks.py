@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -15,6 +15,19 @@ from ytheta.dynamics.kernels import AnyKernel
 from ytheta.robot.frame import Frame
 from ytheta.robot.parts import Joint, JointKind, Link
 from ytheta.robot.robot import Robot
+
+
+def enlarge(robot: Robot, factor: float) -> Robot:
+    """Return a robot whose lengths are multiplied by a factor."""
+
+    def scale(frame: Frame) -> Frame:
+        x, y, z = (factor * entry for entry in frame.translation)
+        return replace(frame, translation=(x, y, z))
+
+    joints = tuple(replace(j, placement=scale(j.placement), seat=scale(j.seat)) for j in robot.joints)
+    sliding = robot.prismatic_joints
+    home = tuple((name, factor * value if name in sliding else value) for name, value in robot.home)
+    return replace(robot, joints=joints, home=home)
 
 
 def regressors(robot: Robot, names: tuple[str, ...], count: int = 60) -> np.ndarray:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ytheta.dynamics.kernels import forward_dynamics as forward_dynamics
     from ytheta.dynamics.kernels import gravity as gravity
     from ytheta.dynamics.kernels import inverse_dynamics as inverse_dynamics
+    from ytheta.dynamics.kernels import jacobian as jacobian
     from ytheta.dynamics.kernels import mass_matrix as mass_matrix
     from ytheta.dynamics.kernels import momentum as momentum
     from ytheta.dynamics.kernels import regressor as regressor
@@ -125,6 +126,7 @@ _MODULES = {
     "identify": "ytheta.identification.identify",
     "inspect": "ytheta.inspection.inspect",
     "inverse_dynamics": "ytheta.dynamics.kernels",
+    "jacobian": "ytheta.dynamics.kernels",
     "link_poses": "ytheta.robot.kinematics",
     "load": "ytheta.robot.reading.load",
     "mass_matrix": "ytheta.dynamics.kernels",

@@ -82,6 +82,16 @@ REQUESTS: dict[str, Callable[[Robot], object]] = {
     "base parameters": lambda robot: kernels.regressor(robot, base_parameters(robot, method="lin")),
     "some parameters": lambda robot: kernels.regressor(robot, parameters=["wrist_3_link.m", "wrist_2_link.m"]),
     "in another order": lambda robot: kernels.regressor(robot, parameters=["wrist_2_link.m", "wrist_3_link.m"]),
+    "a wrench": lambda robot: kernels.inverse_dynamics(robot, wrench_at="tool0"),
+    "a wrench elsewhere": lambda robot: kernels.inverse_dynamics(robot, wrench_at="forearm_link"),
+    "a wrench in other axes": lambda robot: kernels.inverse_dynamics(robot, wrench_at="tool0", wrench_axes="base"),
+    "two wrenches": lambda robot: kernels.inverse_dynamics(robot, wrench_at=["tool0", "forearm_link"]),
+    "forward dynamics with a wrench": lambda robot: kernels.forward_dynamics(robot, wrench_at="tool0"),
+    "bias with a wrench": lambda robot: kernels.bias(robot, wrench_at="tool0"),
+    "a Jacobian": lambda robot: kernels.jacobian(robot, "tool0"),
+    "a Jacobian in other axes": lambda robot: kernels.jacobian(robot, "tool0", axes="base"),
+    "a Jacobian of another frame": lambda robot: kernels.jacobian(robot, "forearm_link"),
+    "another method": lambda robot: kernels.forward_dynamics(robot, method="regressor"),
     "a reference velocity": lambda robot: kernels.regressor(robot, reference=True),
 }
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pinocchio as pin
@@ -18,14 +20,47 @@ class Peer:
     """A Pinocchio model whose joints are a robot's movable joints in the same order.
 
     ``parameter_map`` maps the link parameters of the robot (link frames, loads apart) to those of Pinocchio (joint
-    frames, loads merged).
+    frames, loads merged). The model has a frame for every link and marker, also for those on fixed joints.
     """
 
     model: pin.Model
     parameter_map: np.ndarray
 
-    def torque(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
-        return pin.rnea(self.model, self.model.createData(), q, qd, qdd)
+    def torque(
+        self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, wrenches: Mapping[str, np.ndarray] | None = None
+    ) -> np.ndarray:
+        """Torques if external wrenches, in base axes, act on the origins of named frames."""
+        return pin.rnea(self.model, self.model.createData(), q, qd, qdd, self._fext(q, wrenches or {}))
+
+    def acceleration(
+        self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray, wrenches: Mapping[str, np.ndarray] | None = None
+    ) -> np.ndarray:
+        return pin.aba(self.model, self.model.createData(), q, qd, tau, self._fext(q, wrenches or {}))
+
+    def frame_jacobian(self, q: np.ndarray, frame: str, *, base_axes: bool) -> np.ndarray:
+        axes = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED if base_axes else pin.ReferenceFrame.LOCAL
+        data, index = self.model.createData(), self.model.getFrameId(frame, pin.FrameType.OP_FRAME)
+        pin.computeJointJacobians(self.model, data, q)
+        pin.updateFramePlacements(self.model, data)
+        # Pinocchio drops the axis of joints if there is only one.
+        return pin.getFrameJacobian(self.model, data, index, axes).reshape(6, self.model.nv)
+
+    def rotation(self, q: np.ndarray, frame: str) -> np.ndarray:
+        """The axes of a frame, seen from the base."""
+        data = self.model.createData()
+        pin.framesForwardKinematics(self.model, data, q)
+        rotation: np.ndarray = data.oMf[self.model.getFrameId(frame, pin.FrameType.OP_FRAME)].rotation
+        return rotation
+
+    def _fext(self, q: np.ndarray, wrenches: Mapping[str, np.ndarray]) -> pin.StdVec_Force:
+        """External forces on the joints, each in the frame of its joint, as Pinocchio wants them."""
+        forces = [pin.Force.Zero() for _ in range(self.model.njoints)]
+        for name, wrench in wrenches.items():
+            frame = self.model.frames[self.model.getFrameId(name, pin.FrameType.OP_FRAME)]
+            axes = self.rotation(q, name).T
+            local = pin.Force(axes @ wrench[:3], axes @ wrench[3:])
+            forces[frame.parentJoint] = forces[frame.parentJoint] + frame.placement.act(local)
+        return pin.StdVec_Force(forces)
 
     def regressor(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
         data = self.model.createData()
@@ -60,7 +95,37 @@ def peer(robot: Robot) -> Peer:
         if index:
             model.appendBodyToJoint(index, _inertia(link.inertia.vector), _se3(frame))
             parameter_map[10 * (index - 1) : 10 * index, 10 * k : 10 * (k + 1)] += transport_matrix(frame)
+    _add_frames(model, robot.numeric)
     return Peer(model, parameter_map)
+
+
+def read_urdf(path: Path, robot: Robot) -> Peer:
+    """The model that Pinocchio itself reads from a URDF, with its own frames of links behind fixed joints.
+
+    The URDF must not have continuous or mimic joints, and both readers must find the same order of joints.
+    """
+    model = pin.buildModelFromUrdf(str(path))
+    assert list(model.names)[1:] == [joint.name for joint in robot.movable]
+    model.gravity = pin.Motion(np.array(robot.gravity_in_base), np.zeros(3))
+    bodies = [frame for frame in model.frames if frame.type == pin.FrameType.BODY]
+    copies = [(frame.name, frame.parentJoint, frame.placement.copy()) for frame in bodies]
+    for name, joint, placement in copies:
+        model.addFrame(pin.Frame(name, joint, placement, pin.FrameType.OP_FRAME))
+    return Peer(model, np.zeros((0, 0)))
+
+
+def _add_frames(model: pin.Model, robot: Robot) -> None:
+    """Add the frames of all links and markers, without use of the merged robot."""
+    frames: dict[str, tuple[int, Frame]] = {robot.base.name: (0, IDENTITY)}
+    for joint in robot.joints:
+        parent, frame = frames[joint.parent]
+        fixed = parent, frame @ joint.placement @ joint.seat
+        frames[joint.child] = (model.getJointId(joint.name), joint.seat) if joint.moves else fixed
+    for marker in robot.markers:
+        parent, frame = frames[marker.link]
+        frames[marker.name] = parent, frame @ marker.frame
+    for name, (index, frame) in frames.items():
+        model.addFrame(pin.Frame(name, index, _se3(frame), pin.FrameType.OP_FRAME))
 
 
 def _se3(frame: Frame) -> pin.SE3:

@@ -17,13 +17,15 @@ from ytheta.dynamics.drive_motion import compute_drive_motion
 from ytheta.dynamics.formulations import lagrange
 from ytheta.dynamics.formulations.newton_euler import inverse_dynamics
 from ytheta.dynamics.formulations.registry import choose_formulation, choose_recursion
+from ytheta.dynamics.forward_dynamics import check_inertia, compute_from_regressor, solve_accelerations
 from ytheta.dynamics.full_regressor import full_regressor
-from ytheta.dynamics.graph_inputs import GraphInputs, declare_inputs
+from ytheta.dynamics.graph_inputs import GraphInputs, check_axes, declare_inputs
 from ytheta.dynamics.graph_reuse import reuse_traced_graph
-from ytheta.dynamics.links import composite_body, rigid_body
+from ytheta.dynamics.links import rigid_body
+from ytheta.dynamics.links.frame_jacobian import compute_frame_jacobian, find_frame
 from ytheta.dynamics.mechanism import PER_DRIVE
 from ytheta.dynamics.vectors import array, dot, zeros
-from ytheta.errors import InputError, RobotError, UnknownNameError, suggest_names
+from ytheta.errors import InputError, UnknownNameError, suggest_names
 from ytheta.native.graph import Graph
 from ytheta.robot.robot import Robot
 
@@ -82,22 +84,30 @@ def split_parameters(robot: Robot, unknown: Sequence[str]) -> tuple[list[str], l
 
 
 @reuse_traced_graph
-def inverse_dynamics_graph(robot: Robot, *, theta_input: bool = False, formulation: str = "") -> Graph:
+def inverse_dynamics_graph(
+    robot: Robot,
+    *,
+    wrench_at: str | Sequence[str] = (),
+    wrench_axes: str = "frame",
+    theta_input: bool = False,
+    formulation: str = "",
+) -> Graph:
     """(q, qd, qdd) → tau, with friction, rotor inertia and declared forces.
 
     ``formulation`` is newton_euler, which accepts every robot, minimal_newton_euler, which needs fewer operations, or
-    composite_newton_euler. The default is minimal_newton_euler unless there are loops or theta is an input.
+    composite_newton_euler. The default is minimal_newton_euler unless there are loops or theta is an input. For every
+    frame in ``wrench_at``, the wrench that the surroundings exert there is an additional input.
     """
     recursion = choose_recursion(robot, formulation, theta_input=theta_input)
-    inputs = declare_inputs(robot, "qd", "qdd", theta_input=theta_input)
+    inputs = declare_inputs(robot, "qd", "qdd", wrench_at=wrench_at, wrench_axes=wrench_axes, theta_input=theta_input)
     tau = inputs.model.torque(inputs.vector("qd"), inputs.vector("qdd"), recursion=recursion)
-    return inputs.trace_output("inverse dynamics", tau)
+    return inputs.trace_output("inverse dynamics", tau - inputs.wrench_torque)
 
 
 @reuse_traced_graph
-def bias_graph(robot: Robot) -> Graph:
-    """(q, qd) → the torque at zero acceleration, with friction and declared forces."""
-    inputs = declare_inputs(robot, "qd")
+def bias_graph(robot: Robot, *, wrench_at: str | Sequence[str] = (), wrench_axes: str = "frame") -> Graph:
+    """(q, qd) → the torque at zero acceleration, with friction and declared forces; wrenches as in inverse dynamics."""
+    inputs = declare_inputs(robot, "qd", wrench_at=wrench_at, wrench_axes=wrench_axes)
     return inputs.trace_output("bias", _compute_bias(inputs))
 
 
@@ -153,26 +163,56 @@ def energy_graph(robot: Robot) -> Graph:
 
 
 @reuse_traced_graph
-def forward_dynamics_graph(robot: Robot, *, theta_input: bool = False) -> Graph:
-    """(q, qd, tau) → qdd.
+def jacobian_graph(robot: Robot, *, frame: str, axes: str = "frame") -> Graph:
+    """q → J of a named frame: velocity of its origin and angular velocity per unit of each actuated velocity."""
+    inputs = declare_inputs(robot)
+    mechanism, joints = inputs.loops.mechanism, inputs.motion.joints
+    J = compute_frame_jacobian(mechanism, joints, find_frame(mechanism, frame), check_axes("axes", axes))
+    return inputs.trace_output("Jacobian", dot(J, inputs.motion.joint_jacobian))
 
-    If ``theta_input`` is true, the standard parameters are a fourth input, with a new value in every sample. The
-    factorization of M follows the tree if the coordinates are the joints in their order and there are no motors.
+
+@reuse_traced_graph
+def forward_dynamics_graph(
+    robot: Robot,
+    *,
+    wrench_at: str | Sequence[str] = (),
+    wrench_axes: str = "frame",
+    theta_input: bool = False,
+    method: str = "composite-body",
+    formulation: str = "",
+) -> Graph:
+    """(q, qd, tau) → qdd; wrenches as in inverse dynamics.
+
+    If ``theta_input`` is true, the standard parameters are the last input, with a new value in every sample. The
+    method "composite-body" computes M from composite bodies, "regressor" computes M and bias from Y theta, by the four
+    steps of lu1993 sec. V, with the Y of ``formulation``.
     """
-    from casadi import SX
+    inputs = declare_inputs(
+        robot,
+        "qd",
+        "tau",
+        wrench_at=wrench_at,
+        wrench_axes=wrench_axes,
+        theta_input=theta_input,
+        theta_shared=False,
+    )
+    check_inertia(inputs)
+    if _uses_regressor(method, formulation):
+        M, bias = compute_from_regressor(inputs, regressor_graph(robot, formulation=formulation))
+        bias = bias - inputs.wrench_torque
+    else:
+        M, bias = inputs.model.mass_matrix, _compute_bias(inputs)
+    return inputs.trace_output("forward dynamics", solve_accelerations(inputs, M, inputs.vector("tau") - bias))
 
-    inputs = declare_inputs(robot, "qd", "tau", theta_input=theta_input, theta_shared=False)
-    M, right = inputs.model.mass_matrix, inputs.vector("tau") - _compute_bias(inputs)
-    for name, entry in zip(inputs.loops.robot.actuated, M.diagonal(), strict=True):
-        if SX(entry).is_zero():
-            raise RobotError(
-                f"robot {robot.name!r}: nothing that {name!r} moves has inertia, so its acceleration is undetermined; "
-                "give a link behind it a mass, or its joint a rotor inertia"
-            )
-    uncoupled = not robot.loops and not robot.motors
-    if uncoupled and inputs.loops.robot.coordinates == tuple(joint.name for joint in inputs.loops.robot.movable):
-        return inputs.trace_output("forward dynamics", composite_body.solve(inputs.loops.mechanism, M, right))
-    return inputs.trace_output("forward dynamics", composite_body.solve_dense(M, right))
+
+def _uses_regressor(method: str, formulation: str) -> bool:
+    """Return whether forward dynamics forms Y. Raise an error if the method is unknown or has no formulation."""
+    known = ("composite-body", "regressor")
+    if method not in known:
+        raise UnknownNameError(f"forward dynamics has no method {method!r}{suggest_names(method, known)}")
+    if formulation and method != known[1]:
+        raise InputError(f"formulation = {formulation!r} is only used by method {known[1]!r}; give this method too")
+    return method == known[1]
 
 
 @reuse_traced_graph
@@ -209,7 +249,8 @@ def _compute_bias(inputs: GraphInputs) -> np.ndarray:
     """The torque at zero acceleration, in minimal parameters if possible."""
     theta_input = any(entry.name == "theta" for entry, _ in inputs.symbols)
     recursion = choose_recursion(inputs.loops.robot, theta_input=theta_input)
-    return inputs.model.torque(inputs.vector("qd"), zeros(len(inputs.loops.actuated)), recursion=recursion)
+    tau = inputs.model.torque(inputs.vector("qd"), zeros(len(inputs.loops.actuated)), recursion=recursion)
+    return tau - inputs.wrench_torque
 
 
 def _find_columns(robot: Robot, parameters: Sequence[str] | None) -> list[int]:

@@ -145,21 +145,70 @@ def regressor(
 
 
 def inverse_dynamics(
-    robot: Robot, *, theta_input: bool = False, formulation: str = "", backend: str = "llvm"
+    robot: Robot,
+    *,
+    wrench_at: str | Sequence[str] = (),
+    wrench_axes: str = "frame",
+    theta_input: bool = False,
+    formulation: str = "",
+    backend: str = "llvm",
 ) -> AnyKernel:
     """(q, qd, qdd) → tau.
 
-    If ``theta_input`` is true, the standard parameters are a fourth argument, shared by all samples. ``formulation`` is
+    ``wrench_at`` names a link or a marker, or several of them. For each of these frames, the wrench that the
+    surroundings exert on the robot is an additional argument: (fx, fy, fz, nx, ny, nz), the force at the origin of the
+    frame and then the moment about this origin. ``wrench_axes`` are the axes of the components: "frame" means those of
+    the frame itself, "base" those of the robot's base.
+
+    If ``theta_input`` is true, the standard parameters are the last argument, shared by all samples. ``formulation`` is
     newton_euler, minimal_newton_euler or composite_newton_euler. The default is minimal_newton_euler, which has the
     fewest operations, unless the robot has loops or theta is an argument.
     """
-    graph = find_or_trace("inverse_dynamics_graph", robot, theta_input=theta_input, formulation=formulation)
+    graph = find_or_trace(
+        "inverse_dynamics_graph",
+        robot,
+        wrench_at=wrench_at,
+        wrench_axes=wrench_axes,
+        theta_input=theta_input,
+        formulation=formulation,
+    )
     return _compile(robot, graph, backend)
 
 
-def forward_dynamics(robot: Robot, *, backend: str = "llvm") -> AnyKernel:
-    """(q, qd, tau) → qdd."""
-    return _compile(robot, find_or_trace("forward_dynamics_graph", robot, theta_input=False), backend)
+def forward_dynamics(
+    robot: Robot,
+    *,
+    wrench_at: str | Sequence[str] = (),
+    wrench_axes: str = "frame",
+    method: str = "composite-body",
+    formulation: str = "",
+    backend: str = "llvm",
+) -> AnyKernel:
+    """(q, qd, tau) → qdd. Wrenches are additional arguments, as in ``inverse_dynamics``.
+
+    The method "composite-body" is fast. The method "regressor" computes the mass matrix and the torque at zero
+    acceleration from regressors (Lu and Meng 1993, section V), which can be those of any ``formulation``. Both give the
+    same numbers, except for rounding: the second subtracts torques, and loses digits in fast motions.
+    """
+    graph = find_or_trace(
+        "forward_dynamics_graph",
+        robot,
+        wrench_at=wrench_at,
+        wrench_axes=wrench_axes,
+        theta_input=False,
+        method=method,
+        formulation=formulation,
+    )
+    return _compile(robot, graph, backend)
+
+
+def jacobian(robot: Robot, frame: str, *, axes: str = "frame", backend: str = "llvm") -> AnyKernel:
+    """q → J, which maps qd to the motion of a link or marker: velocity of its origin, then its angular velocity.
+
+    ``axes`` are the axes of these velocities: "frame" means those of the frame itself, "base" those of the robot's
+    base. Jᵀ maps a wrench in the same axes to the torques that have the same effect.
+    """
+    return _compile(robot, find_or_trace("jacobian_graph", robot, frame=frame, axes=axes), backend)
 
 
 def mass_matrix(robot: Robot, *, backend: str = "llvm") -> AnyKernel:
@@ -172,9 +221,19 @@ def gravity(robot: Robot, *, backend: str = "llvm") -> AnyKernel:
     return _compile(robot, find_or_trace("gravity_graph", robot), backend)
 
 
-def bias(robot: Robot, *, backend: str = "llvm") -> AnyKernel:
-    """(q, qd) → the torque at zero acceleration, with friction and declared forces."""
-    return _compile(robot, find_or_trace("bias_graph", robot), backend)
+def bias(
+    robot: Robot,
+    *,
+    wrench_at: str | Sequence[str] = (),
+    wrench_axes: str = "frame",
+    backend: str = "llvm",
+) -> AnyKernel:
+    """(q, qd) → the torque at zero acceleration, with friction and declared forces.
+
+    Wrenches are additional arguments, as in ``inverse_dynamics``.
+    """
+    graph = find_or_trace("bias_graph", robot, wrench_at=wrench_at, wrench_axes=wrench_axes)
+    return _compile(robot, graph, backend)
 
 
 def coriolis_matrix(robot: Robot, *, backend: str = "llvm") -> AnyKernel:

@@ -105,5 +105,4 @@ def test_forward_dynamics_equals_pinocchio(name: str) -> None:
     motion = numeric_motion(q, qd, 0 * q)
     expected = pin.aba(pinocchio.model, pinocchio.model.createData(), q, qd, tau)
     assert close(rigid_body.forward_dynamics(mech, motion, theta, tau.astype(object)), expected, 1e-8)
-    assert close(rigid_body.forward_dynamics_by_steps(mech, motion, theta, tau.astype(object)), expected, 1e-8)
     assert not close(rigid_body.forward_dynamics(mech, motion, 1.01 * theta, tau.astype(object)), expected, 1e-8)

@@ -56,7 +56,7 @@ class BodyVelocities:
 class Column:
     """A column of a body's Jacobian: v and w per unit velocity of the joint of body ``at``.
 
-    ``lever`` is the vector from the joint of body ``at`` to the origin of the body.
+    ``lever`` is the vector from the joint of body ``at`` to the origin, or to another point, of the body.
     """
 
     at: int
@@ -81,9 +81,14 @@ def compute_body_poses(mechanism: Mechanism, motion: Motion) -> list[BodyPose]:
     return poses
 
 
-def compute_jacobian_columns(mechanism: Mechanism, poses: list[BodyPose], i: int) -> Iterator[tuple[int, Column]]:
-    """Yield the non-zero columns of body i's Jacobian, each with its joint, from the body to the base."""
-    lever = zeros(3)
+def compute_jacobian_columns(
+    mechanism: Mechanism, poses: list[BodyPose], i: int, point: AnyVector3 | None = None
+) -> Iterator[tuple[int, Column]]:
+    """Yield the non-zero columns of body i's Jacobian, each with its joint, from the body to the base.
+
+    The Jacobian is that of the body's origin, or of ``point``: the vector from the origin to another point of the body.
+    """
+    lever = zeros(3) if point is None else point
     at: int | None = i
     while at is not None:
         body, place = mechanism.bodies[at], poses[at]

@@ -1,8 +1,6 @@
 """Gravity, Coriolis matrix, momentum, energies and forward dynamics of the links of a mechanism, for any scalar type.
 
 Identity      tau = M(q) qdd + C(q, qd) qd + g(q)
-Reference     [lu1993] sec. V, "Evaluation of qdd in simulations", steps 1-4, for ``forward_dynamics_by_steps``
-Differs from  the paper in: steps 1-3 use inverse dynamics instead of Y theta; both have the same value.
 """
 
 from __future__ import annotations
@@ -68,18 +66,6 @@ def forward_dynamics(mechanism: Mechanism, motion: Motion, theta: AnyPerParamete
     """qdd from tau, by composite bodies and a factorization that follows the tree."""
     M = composite_body.mass_matrix(mechanism, motion, theta)
     return composite_body.solve(mechanism, M, tau - bias(mechanism, motion, theta))
-
-
-def forward_dynamics_by_steps(
-    mechanism: Mechanism, motion: Motion, theta: AnyPerParameter, tau: AnyPerJoint
-) -> AnyPerJoint:
-    """qdd from tau by the paper's four steps: bias and M follow from n + 1 evaluations of inverse dynamics."""
-    h = bias(mechanism, motion, theta)  # step 1
-    M = zeros(mechanism.joints, mechanism.joints)
-    for k in range(mechanism.joints):
-        accelerated = replace(motion, vd=_make_unit_vector(mechanism.joints, k))
-        M[:, k] = inverse_dynamics(mechanism, accelerated, theta) - h  # steps 2 and 3
-    return composite_body.solve(mechanism, M, tau - h)  # step 4
 
 
 def _make_unit_vector(size: int, k: int) -> np.ndarray:

@@ -1,0 +1,69 @@
+"""Forward dynamics of a whole robot: accelerations of the actuated coordinates, by composite bodies or from regressors.
+
+Identity      M qdd = tau - bias
+Reference     [lu1993] sec. V, "Evaluation of qdd in simulations", steps 1-4, for ``compute_from_regressor``
+Accepts       every robot in which each actuated coordinate moves some inertia
+Notation      code    paper         meaning                                                     shape
+              M       H(q)          mass matrix of the actuated coordinates                     actuated x actuated
+              bias    C qd + G      torque at zero acceleration, friction and forces included   actuated
+              Y       Y(q, qd, qdd) graph of the regressor of all standard parameters           actuated x params
+Differs from  the paper in: friction, couplings and loops, which the regressor contains; M is factorized, not inverted.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ytheta.dynamics.graph_inputs import GraphInputs
+from ytheta.dynamics.links import composite_body
+from ytheta.dynamics.loops.constraint import column
+from ytheta.dynamics.motion import scalars
+from ytheta.dynamics.vectors import dot, zeros
+from ytheta.errors import RobotError
+from ytheta.native.graph import Graph
+from ytheta.shapes import AnyPerActuated, Shaped
+
+
+def compute_from_regressor(inputs: GraphInputs, Y: Graph) -> tuple[Shaped[np.ndarray, "rows rows"], AnyPerActuated]:
+    """M and bias from n + 1 regressors, in the paper's steps."""
+    x, qd, size = inputs.symbols[0][1], column(inputs.vector("qd")), len(inputs.loops.actuated)
+
+    def compute_torque(qdd: np.ndarray) -> AnyPerActuated:
+        entries = zeros(Y.size)  # integer zeros, which cost no operations
+        entries[list(Y.places)] = scalars(Y.function(x, qd, column(qdd)))
+        return dot(entries.reshape(Y.shape), inputs.model.theta)
+
+    bias = compute_torque(zeros(size))  # step 1: Y_0 theta
+    M = zeros(size, size)
+    for i in range(size):
+        e = zeros(size)
+        e[i] = 1
+        M[:, i] = compute_torque(e) - bias  # steps 2 and 3: (Y_i - Y_0) theta
+    return M, bias
+
+
+def solve_accelerations(
+    inputs: GraphInputs, M: Shaped[np.ndarray, "rows rows"], right: AnyPerActuated
+) -> AnyPerActuated:
+    """Solve M qdd = right (step 4).
+
+    The factorization of M follows the tree if the coordinates are the joints in their order and there are no motors.
+    """
+    robot = inputs.loops.robot
+    uncoupled = not robot.loops and not robot.motors
+    if uncoupled and robot.coordinates == tuple(joint.name for joint in robot.movable):
+        return composite_body.solve(inputs.loops.mechanism, M, right)
+    return composite_body.solve_dense(M, right)
+
+
+def check_inertia(inputs: GraphInputs) -> None:
+    """Raise RobotError if nothing that a coordinate moves has inertia, since its acceleration is then undetermined."""
+    from casadi import SX
+
+    robot = inputs.loops.robot
+    for name, entry in zip(robot.actuated, inputs.model.mass_matrix.diagonal(), strict=True):
+        if SX(entry).is_zero():
+            raise RobotError(
+                f"robot {robot.name!r}: nothing that {name!r} moves has inertia, so its acceleration is undetermined; "
+                "give a link behind it a mass, or its joint a rotor inertia"
+            )

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ytheta import control as control
     from ytheta import errors as errors
+    from ytheta.dynamics.formulations.derivation import derive_link_regressor as derive_link_regressor
     from ytheta.dynamics.formulations.derivation import derive_regressor as derive_regressor
     from ytheta.dynamics.formulations.registry import formulations as formulations
+    from ytheta.dynamics.formulations.sixteen import reduce_parameters as reduce_parameters
     from ytheta.dynamics.kernels import bias as bias
     from ytheta.dynamics.kernels import coriolis_matrix as coriolis_matrix
     from ytheta.dynamics.kernels import energy as energy
@@ -116,6 +118,7 @@ _MODULES = {
     "close_loops": "ytheta.robot.loops.closure",
     "coriolis_matrix": "ytheta.dynamics.kernels",
     "default_reference": "ytheta.simulation.references.fourier",
+    "derive_link_regressor": "ytheta.dynamics.formulations.derivation",
     "derive_regressor": "ytheta.dynamics.formulations.derivation",
     "energy": "ytheta.dynamics.kernels",
     "formulations": "ytheta.dynamics.formulations.registry",
@@ -137,6 +140,7 @@ _MODULES = {
     "read_model": "ytheta.identification.model_file",
     "reference_from_log": "ytheta.simulation.references.from_log",
     "regressor": "ytheta.dynamics.kernels",
+    "reduce_parameters": "ytheta.dynamics.formulations.sixteen",
     "regroup_lagrangian": "ytheta.identifiability.ha",
     "reproduce": "ytheta.reproduction.reproduce",
     "robots": "ytheta.robot.reading.catalog",

@@ -23,8 +23,9 @@ from tests.support.formulation_cases import (
 from tests.support.lin_chains import TORQUES, agree
 from tests.support.pinocchio_peer import peer
 from tests.support.random_robots import robots
-from ytheta.dynamics.formulations import jacobians, newton_euler, spatial_tree
+from ytheta.dynamics.formulations import newton_euler, spatial_tree
 from ytheta.dynamics.formulations.kronecker import transforms
+from ytheta.dynamics.formulations.lagrange import jacobians
 from ytheta.dynamics.formulations.registry import (
     FORMULATIONS,
     RECURSIONS,

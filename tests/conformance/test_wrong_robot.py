@@ -11,7 +11,10 @@ import ytheta as yt
 from tests.support.paths import ROOT
 
 # The further arguments that a function needs.
-MORE = {"default_reference": [10.0], "identify": ["log.csv"], "link_poses": [[0.0]], "save_robot": ["robot.toml"]}
+MORE = {
+    "default_reference": [10.0], "derive_link_regressor": ["link1"], "identify": ["log.csv"], "link_poses": [[0.0]],
+    "save_robot": ["robot.toml"],
+}  # fmt: skip
 
 # In a process of its own, because the tests check types before the functions do.
 SCRIPT = """

@@ -7,7 +7,7 @@ import pytest
 import sympy
 
 import ytheta as yt
-from ytheta.dynamics.formulations.derivation import derive_regressor
+from ytheta.dynamics.formulations.derivation import derive_link_regressor, derive_regressor
 
 
 def evaluate(Y: np.ndarray, values: dict[str, float]) -> np.ndarray:
@@ -43,3 +43,26 @@ def test_what_cannot_be_derived_is_refused() -> None:
         derive_regressor(yt.load("lu-two-link"), lengths={"l9": 1.0})
     with pytest.raises(yt.errors.UnknownNameError, match="newton_euler"):
         derive_regressor(yt.load("lu-two-link"), formulation="newton-euler")
+
+
+def test_columns_of_a_special_link() -> None:
+    """The load of the paper's example: (63) has the torque of the regressor in ten parameters."""
+    robot = yt.load("lu-two-link")
+    inertia = robot.link("load").inertia
+    parts = {case: derive_link_regressor(robot, "load", case=case) for case in ("general", "point-mass", "center-on-x")}
+    assert [len(columns) for columns in parts.values()] == [16, 10, 6]
+    expected = sympy.Matrix(derive_regressor(robot)[:, 20:30]) * sympy.Matrix(inertia.vector)
+    state = {f"{name}{k}": 0.1 * k + 0.3 for name in ("q", "qd", "qdd") for k in (1, 2)} | {"l1": 0.7, "l2": 0.4}
+    values = {sympy.Symbol(name, real=True): value for name, value in state.items()}
+    for case in ("general", "center-on-x"):
+        columns, theta = parts[case], yt.reduce_parameters(inertia, case)
+        torque = sympy.Matrix(np.column_stack(list(columns.values()))) * sympy.Matrix(theta)
+        assert np.array((torque - expected).subs(values), dtype=float) == pytest.approx(np.zeros((2, 1)), abs=1e-12)
+        assert abs(np.array((torque + expected).subs(values), dtype=float)).max() > 0.1
+
+
+def test_columns_of_an_unknown_link_or_case_are_refused() -> None:
+    with pytest.raises(yt.errors.UnknownNameError, match="no moving link 'lode'"):
+        derive_link_regressor(yt.load("lu-two-link"), "lode")
+    with pytest.raises(yt.errors.UnknownNameError, match="no case 'rod' of a link"):
+        derive_link_regressor(yt.load("lu-two-link"), "load", case="rod")

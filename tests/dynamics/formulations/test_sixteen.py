@@ -68,9 +68,10 @@ def test_momentum_of_a_point_mass_is_that_of_its_centre() -> None:
         link_jacobian = lagrange.link_jacobian(mech, motion, body.name).astype(float)
         R = _compute_rotation(mech, motion, i)
         J = link_jacobian[:3] - np.cross(R @ p, link_jacobian[3:].T).T
-        W5 = W[:, 10 * i : 10 * (i + 1)] @ sixteen.L[:, sixteen.POINT_MASS]
-        assert close(W5 @ sixteen.sixteen_parameters(point)[list(sixteen.POINT_MASS)], m * J.T @ (J @ qd))
-        assert not close(W5 @ sixteen.sixteen_parameters(point)[list(sixteen.POINT_MASS)], m * J.T @ (J @ qd[::-1]))
+        W5 = W[:, 10 * i : 10 * (i + 1)] @ sixteen.L[:, sixteen.find_columns("point-mass")]
+        theta5 = sixteen.reduce_parameters(point, "point-mass")
+        assert close(W5 @ theta5, m * J.T @ (J @ qd))
+        assert not close(W5 @ theta5, m * J.T @ (J @ qd[::-1]))
 
 
 def _compute_rotation(mech, motion, i: int) -> np.ndarray:  # type: ignore[no-untyped-def]
@@ -80,29 +81,34 @@ def _compute_rotation(mech, motion, i: int) -> np.ndarray:  # type: ignore[no-un
     return R
 
 
+X_LINK = Inertia.about_center(1.7, (0.4, 0.0, 0.0), ((0.1, 0.0, 0.0), (0.0, 0.2, 0.0), (0.0, 0.0, 0.25)))
+Z_LINK = Inertia.about_center(1.7, (0.0, 0.0, -0.3), ((0.3, 0.0, 0.0), (0.0, 0.2, 0.0), (0.0, 0.0, 0.15)))
+POINT = Inertia.point_mass(0.7, (0.1, -0.4, 0.2))
+
+
+def test_parameters_of_special_links() -> None:
+    """theta_5 (125) and theta of (51)."""
+    assert sixteen.reduce_parameters(X_LINK, "center-on-x") == pytest.approx([1.7, 0.68, 0.272, 0.1, 0.2, 0.25])
+    assert sixteen.reduce_parameters(Z_LINK, "center-on-z") == pytest.approx([1.7, -0.51, 0.153, 0.3, 0.2, 0.15])
+    theta_5 = [0.7, 0.07, -0.28, 0.14, 0.007, 0.112, 0.028, -0.028, 0.014, -0.056]
+    assert sixteen.reduce_parameters(POINT, "point-mass") == pytest.approx(theta_5)
+    assert (sixteen.reduce_parameters(BODY, "general") == sixteen.sixteen_parameters(BODY)).all()
+    assert sixteen.reduce_parameters(Inertia(), "center-on-x") == pytest.approx(np.zeros(6))
+
+
 @pytest.mark.parametrize(
-    ("center", "tensor", "axis"),
-    [((0.4, 0.0, 0.0), (0.1, 0.2, 0.25), "x"), ((0.0, 0.0, -0.3), (0.3, 0.2, 0.15), "z")],
-)
-def test_principal_axes(center: tuple[float, float, float], tensor: tuple[float, float, float], axis: str) -> None:
-    """(51): six columns are enough for a link with its centre on an axis of its frame."""
-    a, b, c = tensor
-    inertia = Inertia.about_center(1.7, center, ((a, 0.0, 0.0), (0.0, b, 0.0), (0.0, 0.0, c)))
-    mech = build_mechanism(fork())
-    q, qd, qdd, v = state(mech.joints)
-    p = sum(center)
-    reduced = np.array([1.7, 1.7 * p, 1.7 * p**2, a, b, c])
-    assert sixteen.sixteen_parameters(inertia)[list(sixteen.PRINCIPAL_AXES[axis])] == pytest.approx(reduced)
-    for motion in (numeric_motion(q, qd, qdd), numeric_motion(q, qd, qdd, v)):
-        Y = newton_euler.regressor(mech, motion).astype(float)
-        for i, body in enumerate(mech.bodies):
-            expected = Y[:, 10 * i : 10 * (i + 1)] @ inertia.vector
-            right, wrong = (
-                lagrange.principal_axes_columns(mech, motion, body.name, center=place).astype(float)  # type: ignore[arg-type]
-                for place in ((axis, "z" if axis == "x" else "x"))
-            )
-            assert close(right @ reduced, expected)
-            assert not close(wrong @ reduced, expected)
+    ("inertia", "case", "name"),
+    [(X_LINK, "center-on-z", "mpx"), (Z_LINK, "center-on-x", "mpz"), (POINT, "center-on-x", "mpy"),
+     (X_LINK, "point-mass", "Ixx"), (BODY, "center-on-x", "mpy")],
+)  # fmt: skip
+def test_a_link_of_another_case_is_refused(inertia: Inertia, case: str, name: str) -> None:
+    with pytest.raises(InputError, match=rf"the parameter {name} of this link is .*, but the case '{case}' requires 0"):
+        sixteen.reduce_parameters(inertia, case)
+
+
+def test_an_unknown_case_is_refused() -> None:
+    with pytest.raises(UnknownNameError, match=r"no case 'center-on-y' of a link; did you mean 'center-on-[xz]'"):
+        sixteen.reduce_parameters(X_LINK, "center-on-y")
 
 
 def test_point_mass() -> None:
@@ -110,12 +116,11 @@ def test_point_mass() -> None:
     mech = build_mechanism(fork())
     q, qd, qdd, _ = state(mech.joints)
     motion = numeric_motion(q, qd, qdd)
-    point = Inertia.point_mass(0.7, (0.1, -0.4, 0.2))
-    theta5 = sixteen.sixteen_parameters(point)[list(sixteen.POINT_MASS)]
+    theta5 = sixteen.reduce_parameters(POINT, "point-mass")
     Y = newton_euler.regressor(mech, motion).astype(float)
     for i, body in enumerate(mech.bodies):
         columns = lagrange.point_mass_columns(mech, motion, body.name).astype(float)
-        assert close(columns @ theta5, Y[:, 10 * i : 10 * (i + 1)] @ point.vector)
+        assert close(columns @ theta5, Y[:, 10 * i : 10 * (i + 1)] @ POINT.vector)
         assert not close(columns @ theta5, Y[:, 10 * i : 10 * (i + 1)] @ BODY.vector)
 
 

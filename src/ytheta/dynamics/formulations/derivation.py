@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from ytheta.dynamics.formulations import lagrange
 from ytheta.dynamics.formulations.registry import choose_formulation
-from ytheta.dynamics.mechanism import build_mechanism
+from ytheta.dynamics.formulations.sixteen import LINK_CASES, check_case
+from ytheta.dynamics.mechanism import Mechanism, build_mechanism
 from ytheta.dynamics.motion import sympy_motion
 from ytheta.errors import InputError, suggest_names
 from ytheta.robot.robot import Robot, check_is_robot
@@ -23,6 +25,33 @@ def derive_regressor(
     The symbolic lengths of the description stay symbols, unless ``lengths`` gives them values or other symbols. Raise
     InputError if the robot has loops or couplings, because their equations are not explicit.
     """
+    mechanism = _build_symbolic_mechanism(robot, lengths)
+    Y: np.ndarray = choose_formulation(robot, formulation).regressor(mechanism, sympy_motion(mechanism.joints))
+    return Y
+
+
+def derive_link_regressor(
+    robot: Robot, link: str, *, case: str = "general", lengths: Mapping[str, Any] | None = None
+) -> dict[str, Shaped[np.ndarray, "joints"]]:
+    """Return the columns of one link in the parameters of Lu and Meng, as SymPy expressions by parameter.
+
+    ``case`` is "general" (sixteen parameters), "point-mass" (ten), or "center-on-x" and "center-on-z" (six): the
+    principal axes of the link are the axes of its frame, and its centre of mass lies on the x or the z axis.
+    ``reduce_parameters`` gives the values of these parameters. Lengths and errors are those of ``derive_regressor``.
+    """
+    check_case(case)
+    mechanism = _build_symbolic_mechanism(robot, lengths)
+    motion = sympy_motion(mechanism.joints)
+    if case == "general":
+        Y = lagrange.sixteen_columns(mechanism, motion, link)
+    elif case == "point-mass":
+        Y = lagrange.point_mass_columns(mechanism, motion, link)
+    else:
+        Y = lagrange.principal_axes_columns(mechanism, motion, link, center="x" if case == "center-on-x" else "z")
+    return dict(zip(LINK_CASES[case], Y.T, strict=True))
+
+
+def _build_symbolic_mechanism(robot: Robot, lengths: Mapping[str, Any] | None) -> Mechanism:
     import sympy
 
     check_is_robot(robot)
@@ -33,6 +62,4 @@ def derive_regressor(
         if name not in names:
             raise InputError(f"robot {robot.name!r} has no length {name!r}{suggest_names(name, names)}")
     values: dict[str, Any] = {name: sympy.Symbol(name, real=True) for name in names} | dict(lengths or {})
-    method = choose_formulation(robot, formulation)
-    Y: np.ndarray = method.regressor(build_mechanism(robot, values), sympy_motion(len(robot.movable)))
-    return Y
+    return build_mechanism(robot, values)

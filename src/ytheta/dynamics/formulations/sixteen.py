@@ -1,7 +1,7 @@
 """The sixteen parameters of a link in Lu and Meng, and their relation to the ten standard parameters.
 
 Identity      theta_10 = L theta_16, hence Y_16 = Y_10 L;   Y_10 = Y_16 RIGHT_INVERSE with L RIGHT_INVERSE = 1
-Reference     [lu1993] (31): theta_16 = (theta_5, theta_3) of (125) and (106); special cases (49)-(51)
+Reference     [lu1993] (31): theta_16 = (theta_5, theta_3) of (125) and (106); special links (49)-(51)
 Notation      code          paper     meaning
               m, mp, mpp    theta_5   mass, first moments m p_a, second moments m p_a p_b; p is the centre of mass
               I             theta_3   inertia about the *centre*; products with the sign of (105): minus tensor entries
@@ -16,8 +16,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ytheta.arguments import check_kind
 from ytheta.conventions import INERTIA_ENTRIES, LINK_PARAMETERS
-from ytheta.errors import InputError
+from ytheta.errors import InputError, UnknownNameError, suggest_names
 from ytheta.robot.inertia import Inertia
 from ytheta.shapes import Float
 
@@ -29,9 +30,15 @@ SIXTEEN_PARAMETERS = (
     "Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz",
 )  # fmt: skip
 
-# Indices of the reduced parameter vectors in theta_16: theta_5 (49), and (51) for a centre on the x or the z axis.
-POINT_MASS = tuple(range(10))
-PRINCIPAL_AXES = {"x": (0, 1, 4, 10, 11, 12), "z": (0, 3, 6, 10, 11, 12)}
+# The parameters that remain for special links: theta_5 for a point mass (49); (51) for a link whose principal axes (50)
+# are the frame axes, with its centre on the x or the z axis.
+LINK_CASES = {
+    "general": SIXTEEN_PARAMETERS,
+    "point-mass": SIXTEEN_PARAMETERS[:10],
+    "center-on-x": ("m", "mpx", "mpxpx", "Ixx", "Iyy", "Izz"),
+    "center-on-z": ("m", "mpz", "mpzpz", "Ixx", "Iyy", "Izz"),
+}
+MAX_RELATIVE_REMAINDER = 1e-9  # of a parameter that a case leaves out, relative to parameters of the same unit
 
 
 def _make_map_to_ten() -> Float[np.ndarray, "10 16"]:
@@ -73,3 +80,30 @@ def sixteen_parameters(inertia: Inertia) -> Float[np.ndarray, "16"]:
     second = [inertia.mass * p[a] * p[b] for a, b in SYMMETRIC_ENTRIES]
     about_center = [tensor[a, b] if a == b else -tensor[a, b] for a, b in SYMMETRIC_ENTRIES]  # (105)
     return np.array([inertia.mass, *(inertia.mass * p), *second, *about_center])
+
+
+def reduce_parameters(inertia: Inertia, case: str) -> Float[np.ndarray, "params"]:
+    """The parameters ``LINK_CASES[case]`` of a link. Raise InputError if one that the case leaves out is not zero."""
+    check_kind("inertia", inertia, Inertia, "an Inertia, such as robot.link(name).inertia")
+    names = LINK_CASES[check_case(case)]
+    theta = sixteen_parameters(inertia)
+    sizes = np.repeat([theta[0], np.linalg.norm(theta[1:4]), np.linalg.norm(theta[4:])], (1, 3, 12))
+    for name, value, size in zip(SIXTEEN_PARAMETERS, theta, sizes, strict=True):
+        if name not in names and abs(value) > MAX_RELATIVE_REMAINDER * size:
+            raise InputError(
+                f"the parameter {name} of this link is {value:.4g}, but the case {case!r} requires 0; use 'general'"
+            )
+    return theta[find_columns(case)]
+
+
+def find_columns(case: str) -> list[int]:
+    """The places of the parameters of a case in theta_16."""
+    return [SIXTEEN_PARAMETERS.index(name) for name in LINK_CASES[check_case(case)]]
+
+
+def check_case(case: str) -> str:
+    """Return the name of a case; UnknownNameError if there is none with this name."""
+    check_kind("case", case, str, f"one of {', '.join(LINK_CASES)}")
+    if case not in LINK_CASES:
+        raise UnknownNameError(f"there is no case {case!r} of a link{suggest_names(case, LINK_CASES)}")
+    return case

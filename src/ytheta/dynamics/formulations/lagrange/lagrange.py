@@ -3,7 +3,7 @@
 Identity      tau = Y theta with Y = d/dt W(q, qd) + Yhat(q, qd); W theta = M qd is the generalized momentum and
               Yhat theta = -∂(T - U)/∂q. With two velocities, W(q, v) theta = M v, Yhat theta = -C(q, qd)ᵀ v + g, and
               tau = M vd + C(q, qd) v + g with C the matrix of Christoffel symbols
-Reference     [lu1993] sec. III, (21)-(59), appendix (97)-(129)
+Reference     [lu1993] sec. III, (21)-(49), appendix (97)-(129); (50)-(59) are in ``principal_axes``
 Accepts       trees of revolute and prismatic joints with any axis; loads as links of their own
 Notation      code       paper            meaning                                             shape   frame
               R          (0 i)R           axes of link i                                      3 x 3   0
@@ -20,41 +20,45 @@ Differs from  the paper in: inertia about the frame *origin* and products as ten
               Derivatives are in closed form (``jacobians``): D_v is the time derivative of J_v's column, since mixed
               derivatives commute; ∂R/∂q_j = z_j × R; ∂d/∂q_j is the time derivative of z_j seen from the link.
               Corrected misprints: in (25) and (28), R is the transpose of R in (24); (38) and (42) are transposed;
-              in (40) and (59) the first factor is J_w qd qdᵀ ∂J_wᵀ/∂q_j; Y_13 multiplies m |p|², so in (48) it is added
-              to the first three columns of Y_14, as in (55), instead of being an eleventh column for ten parameters;
-              the second term of (56) is J_v qd × [...]; (57) has the sign of (46).
+              in (40) the first factor is J_w qd qdᵀ ∂J_wᵀ/∂q_j; Y_13 multiplies m |p|², so in (48) it is added to the
+              first three columns of Y_14, as in (55), instead of being an eleventh column for ten parameters.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from ytheta.conventions import INERTIA_ENTRIES, LINK_PARAMETERS
-from ytheta.dynamics.formulations.jacobians import (
-    BodyPose,
+from ytheta.dynamics.formulations.lagrange.assembly import (
+    Columns,
+    Kinematics,
+    LinkRows,
+    Row,
+    compute_kinematics,
+    compute_momentum_columns,
+    compute_rate_columns,
+    compute_remainder_columns,
+    compute_torque_columns,
+    find_body,
+)
+from ytheta.dynamics.formulations.lagrange.jacobians import (
     BodyVelocities,
     Column,
     compute_body_accelerations,
     compute_body_poses,
-    compute_body_velocities,
     compute_column_rate,
     compute_jacobian_columns,
 )
 from ytheta.dynamics.formulations.newton_euler import inertia_columns
-from ytheta.dynamics.formulations.sixteen import POINT_MASS, PRINCIPAL_AXES, SIXTEEN_PARAMETERS, SYMMETRIC_ENTRIES
+from ytheta.dynamics.formulations.sixteen import SIXTEEN_PARAMETERS, SYMMETRIC_ENTRIES, find_columns
 from ytheta.dynamics.mechanism import Mechanism
 from ytheta.dynamics.motion import Motion
-from ytheta.dynamics.vectors import array, cross, dot, halve, inner, zeros
-from ytheta.errors import UnknownNameError, suggest_names
+from ytheta.dynamics.vectors import array, cross, dot, inner, zeros
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Shaped
 
-Columns: TypeAlias = Shaped[np.ndarray, "joints params"]
-Eleven: TypeAlias = Shaped[np.ndarray, "joints eleven"]
 COLUMNS_PER_BODY = 11
 
 
@@ -67,55 +71,50 @@ def explain_refusal(robot: Robot) -> str | None:
 
 def regressor(mechanism: Mechanism, motion: Motion) -> Columns:
     """The regressor of all link parameters, ten columns per body (47)."""
-    kin = _compute_kinematics(mechanism, motion)
-    return _change_layout(_compute_torque_columns(kin, _list_bodies(mechanism)), _TEN)
+    kin = compute_kinematics(mechanism, motion)
+    return _change_layout(compute_torque_columns(kin, _ELEVEN, _list_bodies(mechanism)), _TEN)
 
 
 def momentum(mechanism: Mechanism, motion: Motion) -> Columns:
     """W(q, v) of (30): W theta = M v, the generalized momentum if v is qd. W does not depend on accelerations."""
-    kin = _compute_kinematics(mechanism, motion)
-    return _change_layout(_collect(kin, _list_bodies(mechanism), _make_momentum_row(kin)), _TEN)
+    kin = compute_kinematics(mechanism, motion)
+    return _change_layout(compute_momentum_columns(kin, _ELEVEN, _list_bodies(mechanism)), _TEN)
 
 
 def momentum_rate(mechanism: Mechanism, motion: Motion) -> Columns:
     """The time derivative of W(q, v) along the motion: q changes at the rate qd and v at the rate vd."""
-    kin = _compute_kinematics(mechanism, motion)
-    return _change_layout(_collect(kin, _list_bodies(mechanism), _make_rate_row(kin, kin.qd, kin.v, kin.vd)), _TEN)
+    kin = compute_kinematics(mechanism, motion)
+    return _change_layout(compute_rate_columns(kin, _ELEVEN, _list_bodies(mechanism)), _TEN)
 
 
 def remainder(mechanism: Mechanism, motion: Motion) -> Columns:
     """Yhat(q, qd, v) = Y - dW/dt, the remainder of (47). Yhat does not depend on accelerations."""
-    kin = _compute_kinematics(mechanism, motion)
-    return _change_layout(_compute_remainder_columns(kin, _list_bodies(mechanism)), _TEN)
+    kin = compute_kinematics(mechanism, motion)
+    return _change_layout(compute_remainder_columns(kin, _ELEVEN, _list_bodies(mechanism)), _TEN)
 
 
 def regressor_sixteen(mechanism: Mechanism, motion: Motion) -> Columns:
     """The regressor in the paper's own parameters (31), sixteen columns per body."""
-    kin = _compute_kinematics(mechanism, motion)
-    return _change_layout(_compute_torque_columns(kin, _list_bodies(mechanism)), _SIXTEEN)
+    kin = compute_kinematics(mechanism, motion)
+    return _change_layout(compute_torque_columns(kin, _ELEVEN, _list_bodies(mechanism)), _SIXTEEN)
+
+
+def sixteen_columns(mechanism: Mechanism, motion: Motion, link: str) -> Shaped[np.ndarray, "joints 16"]:
+    """Y of one link in the paper's own parameters (31)."""
+    kin = compute_kinematics(mechanism, motion)
+    return _change_layout(compute_torque_columns(kin, _ELEVEN, [find_body(mechanism, link)]), _SIXTEEN)
 
 
 def point_mass_columns(mechanism: Mechanism, motion: Motion, link: str) -> Shaped[np.ndarray, "joints 10"]:
     """Y of one link that is a point mass (49): the columns of theta_5 (125)."""
-    return _compute_sixteen_columns(mechanism, motion, link)[:, POINT_MASS]
-
-
-def principal_axes_columns(
-    mechanism: Mechanism, motion: Motion, link: str, *, center: Literal["x", "z"]
-) -> Shaped[np.ndarray, "joints 6"]:
-    """Y of one link, with centre of mass on the x or z axis and principal axes along the frame axes (50)-(59).
-
-    The parameters are (m, m p, m p², Ixx, Iyy, Izz) of (51). p is the coordinate of the centre on that axis, and the
-    inertia is about the centre.
-    """
-    return _compute_sixteen_columns(mechanism, motion, link)[:, PRINCIPAL_AXES[center]]
+    return sixteen_columns(mechanism, motion, link)[:, find_columns("point-mass")]
 
 
 def link_jacobian(mechanism: Mechanism, motion: Motion, link: str) -> Shaped[np.ndarray, "6 joints"]:
     """J of (21): velocity of the link's frame origin and angular velocity, per unit velocity of each joint."""
     J = zeros(6, mechanism.joints)
     poses = compute_body_poses(mechanism, motion)
-    for joint, column in compute_jacobian_columns(mechanism, poses, _find_body(mechanism, link)):
+    for joint, column in compute_jacobian_columns(mechanism, poses, find_body(mechanism, link)):
         J[:3, joint] = column.v
         J[3:, joint] = column.w
     return J
@@ -124,33 +123,7 @@ def link_jacobian(mechanism: Mechanism, motion: Motion, link: str) -> Shaped[np.
 # --- rows: eleven columns of one body for one joint -----------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class _Kinematics:
-    """Poses, columns of all link Jacobians with their joints, and body velocities for qd and for v.
-
-    If v is qd, ``qd`` and ``v`` are the same object.
-    """
-
-    mechanism: Mechanism
-    poses: list[BodyPose]
-    columns: list[list[tuple[int, Column]]]
-    qd: BodyVelocities
-    v: BodyVelocities
-    vd: np.ndarray
-
-
-_Row: TypeAlias = Callable[[int, Column], np.ndarray]
-
-
-def _compute_kinematics(mechanism: Mechanism, motion: Motion) -> _Kinematics:
-    poses = compute_body_poses(mechanism, motion)
-    qd = compute_body_velocities(mechanism, poses, motion.qd)
-    v = qd if motion.ordinary else compute_body_velocities(mechanism, poses, motion.v)
-    columns = [list(compute_jacobian_columns(mechanism, poses, i)) for i in _list_bodies(mechanism)]
-    return _Kinematics(mechanism, poses, columns, qd, v, motion.vd)
-
-
-def _make_momentum_row(kin: _Kinematics) -> _Row:
+def _make_momentum_row(kin: Kinematics) -> Row:
     """W: (127)-(129) and (29)."""
 
     def row(i: int, J: Column) -> np.ndarray:
@@ -166,7 +139,7 @@ def _make_momentum_row(kin: _Kinematics) -> _Row:
     return row
 
 
-def _make_rate_row(kin: _Kinematics, carrier: BodyVelocities, bodies: BodyVelocities, rate: np.ndarray) -> _Row:
+def _make_rate_row(kin: Kinematics, carrier: BodyVelocities, bodies: BodyVelocities, rate: np.ndarray) -> Row:
     """dW(q, x)/dt by the product rule on (127)-(129) and (29), where x is the joint velocity of ``bodies``.
 
     q changes at the joint velocity of ``carrier``, and x changes at ``rate``.
@@ -191,7 +164,7 @@ def _make_rate_row(kin: _Kinematics, carrier: BodyVelocities, bodies: BodyVeloci
     return row
 
 
-def _make_kinetic_row(kin: _Kinematics, first: BodyVelocities, second: BodyVelocities) -> _Row:
+def _make_kinetic_row(kin: Kinematics, first: BodyVelocities, second: BodyVelocities) -> Row:
     """-∂T/∂q of (32), as a bilinear form of two velocities: (33)-(42)."""
 
     def row(i: int, J: Column) -> np.ndarray:
@@ -209,7 +182,7 @@ def _make_kinetic_row(kin: _Kinematics, first: BodyVelocities, second: BodyVeloc
     return row
 
 
-def _make_gravity_row(kin: _Kinematics) -> _Row:
+def _make_gravity_row(kin: Kinematics) -> Row:
     """∂U/∂q: (45), (46)."""
     g = kin.mechanism.gravity
 
@@ -223,49 +196,13 @@ def _join_eleven(mass: Any, moment: np.ndarray, trace: Any, inertia: np.ndarray)
     return array([mass, *moment, trace, *inertia])
 
 
-# --- assembly of the rows --------------------------------------------------------------------------------------------
+_ELEVEN = LinkRows(COLUMNS_PER_BODY, _make_momentum_row, _make_rate_row, _make_kinetic_row, _make_gravity_row)
 
 
-def _compute_torque_columns(kin: _Kinematics, links: Sequence[int]) -> Eleven:
-    qd, v, vd = kin.qd, kin.v, kin.vd
-    if qd is v:
-        return _collect(kin, links, _make_rate_row(kin, qd, qd, vd)) + _compute_remainder_columns(kin, links)  # (47)
-    # Every product of qd with itself is replaced by the mean of the products (qd, v) and (v, qd). The sum is equal to
-    # dW/dt + Yhat, but has fewer terms.
-    rates = _collect_both_orders(kin, links, lambda a, b: _make_rate_row(kin, a, b, vd))
-    kinetic = _collect_both_orders(kin, links, lambda a, b: _make_kinetic_row(kin, a, b))
-    return halve(rates[0] + rates[1] + kinetic[0] + kinetic[1]) + _collect(kin, links, _make_gravity_row(kin))
+# --- from eleven columns to ten or sixteen --------------------------------------------------------------------------
 
 
-def _compute_remainder_columns(kin: _Kinematics, links: Sequence[int]) -> Eleven:
-    qd, v = kin.qd, kin.v
-    gravity = _collect(kin, links, _make_gravity_row(kin))
-    if qd is v:
-        return _collect(kin, links, _make_kinetic_row(kin, qd, qd)) + gravity
-    # -C(q, qd)ᵀ v = ½ (dM(v) qd - dM(qd) v) - ½ ∂(qdᵀ M v)/∂q, where dM(x) is the derivative of M along x.
-    zero = zeros(kin.mechanism.joints)
-    rates = _collect_both_orders(kin, links, lambda a, b: _make_rate_row(kin, a, b, zero))
-    kinetic = _collect_both_orders(kin, links, lambda a, b: _make_kinetic_row(kin, a, b))
-    return halve(rates[1] - rates[0] + kinetic[0] + kinetic[1]) + gravity
-
-
-def _collect_both_orders(
-    kin: _Kinematics, links: Sequence[int], form: Callable[[BodyVelocities, BodyVelocities], _Row]
-) -> tuple[Eleven, Eleven]:
-    """Collect the columns of a bilinear form of two velocities, for (qd, v) and for (v, qd)."""
-    return _collect(kin, links, form(kin.qd, kin.v)), _collect(kin, links, form(kin.v, kin.qd))
-
-
-def _collect(kin: _Kinematics, links: Sequence[int], row: _Row) -> Eleven:
-    """Collect eleven columns per body. The rows of joints that do not move the body stay zero."""
-    result = zeros(kin.mechanism.joints, COLUMNS_PER_BODY * len(links))
-    for k, i in enumerate(links):
-        for joint, J in kin.columns[i]:
-            result[joint, COLUMNS_PER_BODY * k : COLUMNS_PER_BODY * (k + 1)] = row(i, J)
-    return result
-
-
-def _change_layout(eleven: Eleven, layout: Shaped[np.ndarray, "11 width"]) -> Columns:
+def _change_layout(eleven: Shaped[np.ndarray, "joints eleven"], layout: Shaped[np.ndarray, "11 width"]) -> Columns:
     """Change from eleven columns per body to ten or sixteen."""
     bodies = eleven.shape[1] // COLUMNS_PER_BODY
     width = layout.shape[1]
@@ -302,17 +239,3 @@ _SIXTEEN = _make_sixteen_layout()
 
 def _list_bodies(mechanism: Mechanism) -> range:
     return range(len(mechanism.bodies))
-
-
-def _compute_sixteen_columns(mechanism: Mechanism, motion: Motion, link: str) -> Shaped[np.ndarray, "joints 16"]:
-    kin = _compute_kinematics(mechanism, motion)
-    return _change_layout(_compute_torque_columns(kin, [_find_body(mechanism, link)]), _SIXTEEN)
-
-
-def _find_body(mechanism: Mechanism, link: str) -> int:
-    names = [body.name for body in mechanism.bodies]
-    if link not in names:
-        raise UnknownNameError(
-            f"robot {mechanism.robot.name!r} has no moving link {link!r}{suggest_names(link, names)}"
-        )
-    return names.index(link)

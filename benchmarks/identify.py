@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.clock import Row, measure_best
+from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identifiability.model_parameters import ModelParameters
 from ytheta.identifiability.registry import base_parameters
 from ytheta.identification.equations.differential import Differential

@@ -12,7 +12,6 @@ import sympy
 
 import ytheta
 from tests.support.formulation_cases import fork
-from tests.support.ha_scara import SYMMETRIC
 from tests.support.serial_arms import arm_with_slides
 from ytheta.dynamics.motion import numeric_motion
 from ytheta.errors import InputError, UnsetLengthError
@@ -21,61 +20,11 @@ from ytheta.identifiability import ha
 from ytheta.identifiability.exact import energy_maps
 from ytheta.identifiability.regrouping import Regrouping
 from ytheta.native import compile_graph
+from ytheta.reproduction.ha1989.printed_model import SYMMETRIC, make_printed_model
 from ytheta.robot.frame import Frame
 from ytheta.robot.robot import Robot
 
-q1, q2, q3, q4 = sympy.symbols("q1:5", real=True)
-qd1, qd2, qd3, qd4 = sympy.symbols("qd1:5", real=True)
-qdd1, qdd2, qdd3, qdd4 = sympy.symbols("qdd1:5", real=True)
-a1, a2 = sympy.symbols("a1 a2")
-m1, m2, m3, m4 = (sympy.Symbol(f"link{i}.m") for i in (1, 2, 3, 4))
-I1, I2, I3, I4 = (sympy.Symbol(f"link{i}.Izz") for i in (1, 2, 3, 4))
-mx1, mx2, my2 = (
-    sympy.Symbol(name) for name in ("link1.mx", "link2.mx", "link2.my")
-)  # m1 x1, m2 x2, m2 y2 of the paper
-C2, S2 = sympy.cos(q2), sympy.sin(q2)
-g = sympy.Rational(98, 10)
-
-PRINTED_F = (  # (57)
-    (qd1**2 / 2,),
-    (qd2**2 / 2 + qd1 * qd2, qd1**2 * C2 + qd1 * qd2 * C2, -(qd1**2 * S2 + qd1 * qd2 * S2)),
-    (qd3**2 / 2 + q3 * g,),
-    (qd4**2 / 2 + qd1 * qd4 + qd2 * qd4,),
-)
-# fmt: off
-PRINTED_X = (  # (58)
-    (I1 + m1*a1**2 + 2*mx1*a1 + I2 + m2*a1**2 + m2*a2**2 + 2*mx2*a2 + I3
-     + m3*a1**2 + m3*a2**2 + I4 + m4*a1**2 + m4*a2**2,),
-    (I2 + m2*a2**2 + 2*mx2*a2 + I3 + m3*a2**2 + I4 + m4*a2**2,
-     m2*a1*a2 + mx2*a1 + m3*a1*a2 + m4*a1*a2,
-     my2*a1),
-    (m3 + m4,),
-    (I4,),
-)
-sgn = sympy.sign
-PRINTED_U = [  # (59), (60)
-    [qdd1, qd1, sgn(qd1),
-     qdd2, -2*qd1*qd2*S2 - qd2**2*S2 + (2*qdd1 + qdd2)*C2, -2*qd1*qd2*C2 - qd2**2*C2 - (2*qdd1 + qdd2)*S2, 0, 0,
-     0, 0, 0, qdd4, 0, 0],
-    [0, 0, 0,
-     qdd1 + qdd2, qdd1*C2 + qd1**2*S2, -qdd1*S2 + qd1**2*C2, qd2, sgn(qd2),
-     0, 0, 0, qdd4, 0, 0],
-    [0]*8 + [qdd3 - g, qd3, sgn(qd3), 0, 0, 0],
-    [0]*11 + [qdd1 + qdd2 + qdd4, qd4, sgn(qd4)],
-]
-PRINTED_BOUNDARY = [  # (61): the difference between t0 and t
-    [qd1, q1, 0, qd2, (2*qd1 + qd2)*C2, -(2*qd1 + qd2)*S2, 0, 0, 0, 0, 0, qd4, 0, 0],
-    [0, 0, 0, qd1 + qd2, qd1*C2, -qd1*S2, q2, 0, 0, 0, 0, qd4, 0, 0],
-    [0]*8 + [qd3, q3, 0, 0, 0, 0],
-    [0]*11 + [qd1 + qd2 + qd4, q4, 0],
-]
-PRINTED_INTEGRAND = [  # (61): the integrand; -g (t - t0) is the integral of -g
-    [0, 0, sgn(qd1)] + [0]*11,
-    [0]*4 + [(qd1*qd2 + qd1**2)*S2, (qd1*qd2 + qd1**2)*C2, 0, sgn(qd2)] + [0]*6,
-    [0]*8 + [-g, 0, sgn(qd3), 0, 0, 0],
-    [0]*13 + [sgn(qd4)],
-]
-# fmt: on
+PRINTED = make_printed_model()
 
 
 def equal_as_printed(result: Any, printed: Any) -> bool:
@@ -105,18 +54,19 @@ def test_blocks_of_joints_are_adjacent(scara: Regrouping) -> None:
 
 
 def test_scara_functions_and_combinations_as_printed(scara: Regrouping) -> None:
-    assert equal_as_printed(scara.F, PRINTED_F)
-    assert equal_as_printed(scara.X, PRINTED_X)
-    wrong = (PRINTED_X[0], (PRINTED_X[1][0] - mx2 * a2, *PRINTED_X[1][1:]), *PRINTED_X[2:])  # 2 m2 x2 a2 once
+    assert equal_as_printed(scara.F, PRINTED.F)
+    assert equal_as_printed(scara.X, PRINTED.X)
+    once = sympy.Symbol("link2.mx") * sympy.Symbol("a2")
+    wrong = (PRINTED.X[0], (PRINTED.X[1][0] - once, *PRINTED.X[1][1:]), *PRINTED.X[2:])  # 2 m2 x2 a2 once
     assert not equal_as_printed(scara.X, wrong)
-    assert [len(row) for row in scara.X] == [len(row) for row in PRINTED_X]
+    assert [len(row) for row in scara.X] == [len(row) for row in PRINTED.X]
 
 
 def test_scara_models_as_printed(scara: Regrouping) -> None:
-    assert equal_as_printed(scara.make_expressions("differential").tolist(), PRINTED_U)
-    assert equal_as_printed(scara.make_expressions("boundary").tolist(), PRINTED_BOUNDARY)
-    assert equal_as_printed(scara.make_expressions("integrand").tolist(), PRINTED_INTEGRAND)
-    assert not equal_as_printed(scara.make_expressions("boundary").tolist(), PRINTED_INTEGRAND)
+    assert equal_as_printed(scara.make_expressions("differential").tolist(), PRINTED.U)
+    assert equal_as_printed(scara.make_expressions("boundary").tolist(), PRINTED.boundary)
+    assert equal_as_printed(scara.make_expressions("integrand").tolist(), PRINTED.integrand)
+    assert not equal_as_printed(scara.make_expressions("boundary").tolist(), PRINTED.integrand)
 
 
 def test_scara_values_are_those_of_table_1(scara: Regrouping) -> None:
@@ -131,8 +81,9 @@ def test_scara_with_any_inertia() -> None:
     """The centres of links 3 and 4 are off their axes: link 4 adds four terms if lengths are unknown, else two."""
     general = ha.regroup_lagrangian(ytheta.load("ha-scara"))
     assert (general.terms, general.counts, general.p) == ((1, 7, 9, 32), (1, 3, 1, 5), 18)
-    moments = [a * sympy.Symbol(f"link4.{m}") for a in (a2, a1) for m in ("mx", "my")]
-    assert equal_as_printed(general.X[3], [I4, *moments])
+    lengths = sympy.symbols("a2 a1")
+    moments = [a * sympy.Symbol(f"link4.{m}") for a in lengths for m in ("mx", "my")]
+    assert equal_as_printed(general.X[3], [sympy.Symbol("link4.Izz"), *moments])
     known = ha.regroup_lagrangian(ytheta.load("ha-scara").numeric)
     assert known.counts == (1, 3, 1, 3)
     assert len(ha.base_parameters(ytheta.load("ha-scara"))) == sum(known.counts)
@@ -143,7 +94,7 @@ def test_squared_sines_must_be_replaced(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(energy_maps, "multiply_powers", _multiply_without_replacing)
     expanded = ha.regroup_lagrangian(ytheta.load("ha-scara"), zero=SYMMETRIC)
     assert sum(expanded.terms) > 25
-    assert not equal_as_printed(expanded.F, PRINTED_F)
+    assert not equal_as_printed(expanded.F, PRINTED.F)
 
 
 def _multiply_without_replacing(first: energy_maps.Powers, second: energy_maps.Powers) -> dict[energy_maps.Powers, int]:

@@ -10,12 +10,12 @@ import pytest
 
 import ytheta
 from tests.support.estimation_cases import smooth_motion
-from tests.support.ha_scara import SYMMETRIC
 from ytheta.identifiability import ha
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.motion_sources import ArraySource
 from ytheta.identification.estimators.registry import get_estimator
+from ytheta.reproduction.ha1989.printed_model import SYMMETRIC
 from ytheta.robot.inertia import Inertia
 
 TABLE = np.array([5.0, 1.0, 1.0, 2.5, 1.0, 0.3, 0.7, 0.7, 3.0, 0.3, 0.3, 0.5, 0.3, 0.3])

@@ -7,13 +7,13 @@ import pytest
 
 import ytheta
 from tests.support.form_cases import Fourier
-from tests.support.ha_scara import SYMMETRIC
 from ytheta.errors import InputError
 from ytheta.identification.equations.cumulative import Cumulative
 from ytheta.identification.equations.integral import END_REACH
 from ytheta.identification.equations.registry import create_form
 from ytheta.logs.preparing.prepared_log import MotionSamples
 from ytheta.native import compile_graph
+from ytheta.reproduction.ha1989.printed_model import SYMMETRIC
 
 RATE = 100.0
 

@@ -1,0 +1,73 @@
+"""The exhibits of ha1989: every formula of the example, and Table I."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ytheta.reproduction.exhibit import Agreement, PaperReproduction
+from ytheta.reproduction.ha1989 import model, reproduce
+from ytheta.reproduction.ha1989.printed_model import make_printed_model
+
+PRINTED_AND_COMPLETE = ("equation_55", "equation_57", "equation_58", "equations_59_60", "equation_61", "table_1")
+
+
+@pytest.fixture(scope="module")
+def paper() -> PaperReproduction:
+    return reproduce()
+
+
+@pytest.mark.parametrize("key", PRINTED_AND_COMPLETE)
+def test_what_is_printed_and_complete_agrees(paper: PaperReproduction, key: str) -> None:
+    assert {comparison.agrees for comparison in paper[key].comparisons} == {Agreement.YES}
+
+
+def test_every_number_and_formula_is_there(paper: PaperReproduction) -> None:
+    counts = {exhibit.key: len(exhibit.comparisons) for exhibit in paper.exhibits}
+    assert counts["equation_57"] == counts["equation_58"] == 6
+    assert counts["equations_59_60"] == 7 + 1  # the blocks of (59), and the zeros
+    assert counts["table_1"] == 14 * 2 * 2  # parameters, forms, estimators
+    assert [exhibit.key for exhibit in paper.exhibits if exhibit.plots] == [f"figure_{k}" for k in (3, 4, 5, 6)]
+    assert paper.count(Agreement.NO) == 0
+
+
+def test_the_noise_free_columns_have_more_digits_than_printed(paper: PaperReproduction) -> None:
+    for comparison in paper["table_1"].comparisons:
+        assert float(comparison.ytheta) == pytest.approx(float(comparison.paper), rel=1e-8)
+
+
+def test_errors_in_kind(paper: PaperReproduction) -> None:
+    rows = paper["table_1_errors"].comparisons
+    kinds = [comparison for comparison in rows if comparison.name.startswith("bias hurts much more than scale")]
+    assert len(kinds) == 4
+    assert {comparison.agrees for comparison in kinds} == {Agreement.YES}
+    values = [comparison for comparison in rows if comparison not in kinds]
+    assert {comparison.agrees for comparison in values} == {Agreement.OPEN}  # the trajectories are not printed
+
+
+def test_a_wrong_formula_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The twin: 2 m2 x2 a2 of X21 once, and one wrong sign in U22."""
+    import sympy
+
+    printed = make_printed_model()
+    once = sympy.Symbol("link2.mx") * sympy.Symbol("a2")
+    X = (printed.X[0], (printed.X[1][0] - once, *printed.X[1][1:]), *printed.X[2:])
+    U = [printed.U[0], [-entry if k == 5 else entry for k, entry in enumerate(printed.U[1])], *printed.U[2:]]
+    monkeypatch.setattr(model, "make_printed_model", lambda: replace(printed, X=X, U=U))
+    exhibits = {exhibit.key: exhibit for exhibit in model.compare_model()}
+    wrong = [c.name for e in exhibits.values() for c in e.comparisons if c.agrees is Agreement.NO]
+    assert wrong == ["X21", "U22"]
+
+
+def test_the_errors_are_those_of_the_paper() -> None:
+    from ytheta.reproduction.ha1989.measured_motion import add_errors, make_motion
+
+    exact = make_motion()
+    measured = add_errors(exact, scale=True, bias=True)
+    np.testing.assert_allclose(measured.qd[:, 0] - 1.03 * exact.qd[:, 0], np.radians(3.0), rtol=1e-9)
+    np.testing.assert_allclose(measured.q[:, 2] - 1.03 * exact.q[:, 2], 0.1, rtol=1e-9)
+    assert exact.tau is not None
+    assert measured.tau is not None
+    np.testing.assert_allclose(measured.tau[0] - 1.03 * exact.tau[0], [0.15, 0.15, 0.1, 0.15], rtol=1e-9)

@@ -22,7 +22,7 @@ from enum import StrEnum
 import numpy as np
 
 from ytheta.arguments import check_kind
-from ytheta.dynamics.formulations.jacobians import compute_body_poses, compute_jacobian_columns
+from ytheta.dynamics.formulations.lagrange.jacobians import compute_body_poses, compute_jacobian_columns
 from ytheta.dynamics.formulations.newton_euler import joint_axis, joint_origin, pose
 from ytheta.dynamics.mechanism import Mechanism, exact_array
 from ytheta.dynamics.motion import Motion

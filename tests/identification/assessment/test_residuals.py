@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from tests.support.known_arm import NOISE, RATE, known_arm
-from ytheta.identification.assessment.residuals import TorqueErrors, compute_errors
+from ytheta.identification.assessment import residuals
+from ytheta.identification.assessment.residuals import SUMS, TorqueErrors, compute_errors
 from ytheta.identification.equations.motion_sources import ArraySource
 
 LOAD = np.array([40.0, -5.0])  # Nm, constant; the standard deviations of the torques are of the same size
@@ -44,3 +46,34 @@ def test_a_constant_load_does_not_change_the_error_relative_to_the_variation() -
     (loaded, _, _), (free, _, _) = compute_errors_with_load(LOAD), compute_errors_with_load(np.zeros(2))
     np.testing.assert_allclose(loaded.of_variation_percent, free.of_variation_percent, rtol=1e-9)
     assert (abs(loaded.per_joint_percent / free.per_joint_percent - 1.0) > 0.02).all()  # the twin: this one changes
+
+
+def test_the_range_of_the_motion() -> None:
+    motion, (errors, _, _) = known_arm().motion, compute_errors_with_load(LOAD)
+    found = errors.motion_range
+    np.testing.assert_array_equal([found.lower, found.upper], [motion.q.min(axis=0), motion.q.max(axis=0)])
+    np.testing.assert_array_equal(found.speed, abs(motion.qd).max(axis=0))
+    np.testing.assert_array_equal(found.acceleration, abs(motion.qdd).max(axis=0))
+
+
+@pytest.mark.parametrize("length", [10**6, 100, 7])
+def test_a_trace_has_at_most_the_given_number_of_samples(length: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(residuals, "TRACE_LENGTH", length)
+    errors, tau, _ = compute_errors_with_load(LOAD)
+    step = -(-len(tau) // length)
+    np.testing.assert_array_equal(errors.trace.measured, tau[::step])
+    np.testing.assert_array_equal(errors.trace.t, known_arm().motion.t[::step])
+    assert min(len(tau), length) / 2 < len(errors.trace.t) <= length
+
+
+def test_a_joint_without_torque_has_no_relative_error() -> None:
+    errors, _, _ = compute_errors_with_load(LOAD)
+    idle = replace(errors, torque=np.zeros(2), residual=np.array([0.0, 1.0]))
+    assert idle.per_joint_percent.tolist() == [0.0, np.inf]
+
+
+def test_the_arrays_are_read_only() -> None:
+    errors, _, _ = compute_errors_with_load(LOAD)
+    arrays = [getattr(errors, name) for name in (*SUMS, "autocovariance")]
+    arrays += [*vars(errors.motion_range).values(), *vars(errors.trace).values()]
+    assert [array.flags.writeable for array in arrays] == [False] * len(arrays)

@@ -42,6 +42,18 @@ def test_errors_follow_their_definitions() -> None:
     )
 
 
+def test_errors_against_the_torque_before_the_low_pass() -> None:
+    arm = known_arm()
+    raw = arm.tau + np.random.default_rng(5).normal(size=arm.tau.shape)
+    for raw_tau, expected in ((raw, raw), (None, arm.tau)):
+        source = ArraySource(replace(arm.motion, tau=arm.tau, raw_tau=raw_tau), RATE)
+        errors = compute_errors(arm.form, (source,), arm.beta, threads=1)
+        np.testing.assert_allclose(errors.raw_torque, (expected**2).sum(axis=0), rtol=1e-9)
+        np.testing.assert_allclose(errors.raw_residual, ((expected - arm.tau) ** 2).sum(axis=0), atol=1e-9)
+        np.testing.assert_array_equal(errors.trace.raw, expected[:: -(-len(expected) // residuals.TRACE_LENGTH)])
+        np.testing.assert_allclose(errors.residual, 0.0, atol=1e-9)
+
+
 def test_a_constant_load_does_not_change_the_error_relative_to_the_variation() -> None:
     (loaded, _, _), (free, _, _) = compute_errors_with_load(LOAD), compute_errors_with_load(np.zeros(2))
     np.testing.assert_allclose(loaded.of_variation_percent, free.of_variation_percent, rtol=1e-9)

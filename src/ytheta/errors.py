@@ -8,6 +8,7 @@
     │   ├── RobotError          an inconsistent robot description: missing links, two roots, undeclared cycles …
     │   │   └── ClosureError    a loop cannot close, or the actuated coordinates do not determine the other coordinates
     │   ├── UnsetLengthError    a number is needed, but a symbolic length has no value
+    │   ├── UnsetAngleError     a number is needed, but a symbolic angle has no value
     │   ├── UnknownNameError    a name does not exist; the message suggests similar names
     │   └── UnstableError       the torque or the estimate of a controller has diverged
     └── MissingExtraError       an optional library is not installed; the message contains the command that installs it
@@ -26,6 +27,7 @@ __all__ = [
     "RobotError",
     "RobotFileError",
     "UnknownNameError",
+    "UnsetAngleError",
     "UnsetLengthError",
     "UnstableError",
     "YthetaError",
@@ -54,6 +56,10 @@ class ClosureError(RobotError):
 
 class UnsetLengthError(InputError):
     """A number is needed, but a symbolic length has no value."""
+
+
+class UnsetAngleError(InputError):
+    """A number is needed, but a symbolic angle has no value."""
 
 
 class UnknownNameError(InputError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from pathlib import Path
 
@@ -76,6 +77,28 @@ def test_lengths_can_be_set(tmp_path: Path) -> None:
     assert "has no length 'l9'" in refused("inspect", "two.toml", "--length", "l9=1", cwd=tmp_path)
     assert "write NAME=NUMBER" in refused("inspect", "two.toml", "--length", "l1", cwd=tmp_path)
     assert "write NAME=NUMBER" in refused("inspect", "two.toml", "--length", "l1=long", cwd=tmp_path)
+
+
+def test_angles_can_be_set(tmp_path: Path) -> None:
+    twisted = TWO.replace("[[link]]", '[angles]\nalpha1 = "unset"\n[[link]]', 1)
+    (tmp_path / "two.toml").write_text(twisted.replace("alpha = 1.5708", 'alpha = "alpha1"'))
+    result = ytheta("inspect", "two.toml", cwd=tmp_path)
+    assert result.returncode == 0
+    shown = " ".join(result.stdout.split())
+    assert "operations not known: the angle 'alpha1' has no value; give it one with --angle alpha1=VALUE or" in shown
+    data = json.loads(ytheta("inspect", "two.toml", "--angle", "alpha1=pi/2", "--json", cwd=tmp_path).stdout)
+    assert data["angles"] == {"alpha1": math.pi / 2}
+    assert data["unset_angles"] == []
+    rounded = ytheta("inspect", "two.toml", "--angle", "alpha1=1.5708", "--json", cwd=tmp_path)
+    assert json.loads(rounded.stdout)["angles"] == {"alpha1": math.pi / 2}
+    assert "note: 1 rounded angle interpreted" in rounded.stderr
+    kept = ytheta("inspect", "two.toml", "--angle", "alpha1=1.5708", "--snap", "0", "--json", cwd=tmp_path)
+    assert json.loads(kept.stdout)["angles"] == {"alpha1": 1.5708}
+    assert "has no angle 'alpha2'; did you mean 'alpha1'?" in refused(
+        "inspect", "two.toml", "--angle", "alpha2=1", cwd=tmp_path
+    )
+    assert "has an angle without a value, 'alpha1'" in refused("base", "two.toml", cwd=tmp_path)
+    assert ytheta("base", "two.toml", "--angle", "alpha1=0", cwd=tmp_path).returncode == 0
 
 
 def test_closed_configuration_of_loops() -> None:

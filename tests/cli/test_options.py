@@ -19,6 +19,8 @@ from tests.support.urdf_arm import ARM
         ("--at", "=1", "write NAME=NUMBER"),
         ("--length", "l1=nan", "write NAME=NUMBER with a finite number"),
         ("--length", "self=1", "has no length 'self'"),
+        ("--angle", "l1=1", "has no angle 'l1'"),
+        ("--angle", "alpha=2*beta", "write NAME=NUMBER with a finite number"),
     ],
 )
 def test_values_are_finite(option: str, text: str, reason: str) -> None:

@@ -15,6 +15,8 @@ CALLS = {
     "yt.load('lu-two-link', lengths='l1')": "lengths is 'l1'; give a dictionary",
     "yt.load('lu-two-link', lengths={'l1': 'a'})": "the length 'l1' is 'a'; give a finite number in metres",
     "yt.load('lu-two-link', lengths={1: 2.0})": "has no length '1'; did you mean 'l1'?",
+    "yt.load('lu-two-link', angles='alpha')": "angles is 'alpha'; give a dictionary of numbers in radians",
+    "yt.load('lu-two-link', angles={'alpha': 0.5})": "has no angle 'alpha'",
     "yt.inspect(loops, at='left')": "at is 'left'; give a dictionary of positions",
     "yt.inspect(loops, at={'q5': 'a'})": "the position of 'q5' is 'a'; give a number in rad or m",
     "yt.close_loops(loops, 'left')": "actuated is 'left'; give a dictionary of positions",

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from tests.support.random_robots import angles, frames, numbers, unit_vectors
-from ytheta.errors import InputError, UnsetLengthError
+from ytheta.errors import InputError, UnsetAngleError, UnsetLengthError
+from ytheta.files.angles import Angle
 from ytheta.files.lengths import symbol
 from ytheta.robot.frame import Frame, Vector, cos_sin
 from ytheta.robot.reading.snap import normalize_axis
@@ -91,6 +92,47 @@ def test_symbolic_frames_evaluate_to_numeric_ones(l1: float, l2: float, a: Frame
 def test_the_error_names_the_unset_length() -> None:
     with pytest.raises(UnsetLengthError, match="the length 'l1' has no value"):
         _ = Frame.shift(symbol("l1")).matrix
+
+
+@given(angles(), angles(), frames(), frames())
+def test_twisted_frames_evaluate_to_numeric_ones(alpha: float, beta: float, a: Frame, b: Frame) -> None:
+    """Composition, inverse and evaluation of chains with two symbolic angles, about different axes."""
+    x, y, z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
+    values = {"alpha": alpha, "beta": beta}
+    symbolic = a @ Frame.turn(x, Angle("alpha")) @ b @ (Frame.turn(z, -Angle("beta")) @ Frame.turn(y, Angle("alpha")))
+    plain = a @ Frame.turn(x, alpha) @ b @ (Frame.turn(z, -beta) @ Frame.turn(y, alpha))
+    assert symbolic.angles == {"alpha", "beta"}
+    np.testing.assert_allclose(symbolic.numeric({}, values).matrix, plain.matrix, rtol=0, atol=1e-13)
+    inverse = symbolic.inverse().numeric({}, values)
+    np.testing.assert_allclose(inverse.matrix, plain.inverse().matrix, rtol=0, atol=1e-12)
+    twice = (symbolic @ symbolic).with_angles(values)
+    np.testing.assert_allclose(twice.matrix, plain.matrix @ plain.matrix, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("axis", [(1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)])
+@given(angles())
+def test_a_named_angle_is_exactly_its_value(axis: Vector, value: float) -> None:
+    assert Frame.turn(axis, Angle("alpha")).with_angles({"alpha": value}) == Frame.turn(axis, value)
+    assert Frame.turn(axis, -Angle("alpha")).with_angles({"alpha": value}) == Frame.turn(axis, -value)
+
+
+def test_twisted_frames_keep_lengths_symbolic() -> None:
+    frame = Frame.turn((1.0, 0.0, 0.0), Angle("alpha")) @ Frame.shift(0.0, symbol("l1"), 0.5)
+    assert (frame.symbols, frame.angles) == ({"l1"}, {"alpha"})
+    turned = frame.with_angles({"alpha": math.pi / 2})
+    assert turned.translation == (0.0, -0.5, symbol("l1"))
+    assert frame.numeric({"l1": 2.0}, {"alpha": 0.0}) == Frame((0.0, 2.0, 0.5))
+
+
+def test_the_error_names_the_unset_angle() -> None:
+    frame = Frame.turn((1.0, 0.0, 0.0), Angle("alpha"))
+    for use in (lambda: frame.matrix, lambda: frame.rpy, lambda: frame.numeric({"alpha": 1.0})):
+        with pytest.raises(UnsetAngleError, match=r"angle 'alpha' has no value; give it one with robot\.with_angles"):
+            use()
+    with pytest.raises(
+        InputError, match=r"the angle '-alpha' turns about \(0.6, 0.0, 0.8\); a symbolic angle can turn"
+    ):
+        Frame.turn((0.6, 0.0, 0.8), -Angle("alpha"))
 
 
 @pytest.mark.parametrize("axis", [(0.0, 0.0, 0.0), (0.0, 0.0, 2.0), (math.nan, 0.0, 1.0)])

@@ -7,6 +7,7 @@ import math
 import numpy as np
 from hypothesis import strategies as st
 
+from ytheta.files.angles import Angle
 from ytheta.files.lengths import Scalar, symbol
 from ytheta.robot.coordinates import list_coordinates
 from ytheta.robot.frame import Frame, Vector
@@ -34,8 +35,11 @@ def frames(draw: st.DrawFn) -> Frame:
 
 
 @st.composite
-def symbolic_frames(draw: st.DrawFn, lengths: tuple[str, ...]) -> Frame:
+def symbolic_frames(draw: st.DrawFn, lengths: tuple[str, ...], twists: tuple[str, ...]) -> Frame:
     frame = draw(frames())
+    for name in draw(st.lists(st.sampled_from(twists), max_size=2)) if twists else ():
+        axis = draw(st.sampled_from([(1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)]))
+        frame = frame @ Frame.turn(axis, Angle(name, draw(st.sampled_from([1, -1])))) @ draw(frames())
     if not lengths or not draw(st.booleans()):
         return frame
     return frame @ Frame.shift(draw(linear_forms(lengths)), draw(st.one_of(numbers(), linear_forms(lengths))))
@@ -74,10 +78,11 @@ def unit_vectors() -> st.SearchStrategy[Vector]:
 
 
 @st.composite
-def robots(draw: st.DrawFn, *, loops: bool = True, symbols: bool = True) -> Robot:
-    """Random trees with branches, fixed joints, loops, couplings, motors, markers and symbolic lengths."""
+def robots(draw: st.DrawFn, *, loops: bool = True, symbols: bool = True, twists: bool = False) -> Robot:
+    """Random trees with branches, fixed joints, loops, couplings, motors, markers, symbolic lengths and angles."""
     count = draw(st.integers(1, 6))
     lengths = ("l1", "l2", "_L") if symbols and draw(st.booleans()) else ()
+    angle_names = ("alpha", "q1") if twists and draw(st.booleans()) else ()
     odd = draw(st.sampled_from(NAME_ENDINGS))
     links = [Link("base", draw(inertias()))]
     joints: list[Joint] = []
@@ -94,7 +99,7 @@ def robots(draw: st.DrawFn, *, loops: bool = True, symbols: bool = True) -> Robo
                 kind,
                 parent,
                 f"link{k}{odd}",
-                placement=draw(symbolic_frames(lengths)),
+                placement=draw(symbolic_frames(lengths, angle_names)),
                 axis=draw(unit_vectors()),
                 seat=draw(st.one_of(st.just(Frame()), frames())),
                 limits=draw(st.sampled_from([Limits(), Limits(-1.0, 2.5, 3.0), Limits(upper=0.1, effort=9.0)])),
@@ -127,6 +132,7 @@ def robots(draw: st.DrawFn, *, loops: bool = True, symbols: bool = True) -> Robo
         gravity=draw(vectors()),
         mounting=draw(frames()),
         lengths=tuple((name, draw(st.one_of(st.none(), numbers()))) for name in lengths),
+        angles=tuple((name, draw(st.one_of(st.none(), angles()))) for name in angle_names),
         about=draw(st.sampled_from(["", "two\nlines, \\ and 'quotes'"])),
     )
 

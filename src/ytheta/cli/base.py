@@ -8,6 +8,7 @@ import typer
 
 import ytheta as yt
 from ytheta.cli.options import (
+    Angles,
     AsJson,
     FixBase,
     Lengths,
@@ -49,6 +50,7 @@ def base(
     snap: Snap = SNAP,
     fix_base: FixBase = False,
     length: Lengths = None,
+    angle: Angles = None,
 ) -> None:
     """Print the base parameters: the identifiable combinations of the standard parameters.
 
@@ -56,7 +58,7 @@ def base(
 
     Example: `ytheta base panda --rotor-inertia`
     """
-    description = read_robot(robot, snap=snap, fix_base=fix_base, lengths=length)
+    description = read_robot(robot, snap=snap, fix_base=fix_base, lengths=length, angles=angle)
     result = yt.model_parameters(
         description,
         method=method,

@@ -23,6 +23,7 @@ from ytheta.cli.log_options import (
     show_progress,
 )
 from ytheta.cli.options import (
+    Angles,
     AsJson,
     FixBase,
     Lengths,
@@ -117,6 +118,7 @@ def identify(
     snap: Snap = SNAP,
     fix_base: FixBase = False,
     length: Lengths = None,
+    angle: Angles = None,
 ) -> None:
     """Identify a robot's dynamic model from logs: values, standard deviations, and a verdict.
 
@@ -133,7 +135,7 @@ def identify(
     with show_progress() as report_stage:
         report_stage("reading the robot")
         identification = yt.identify(
-            read_robot(robot, snap=snap, fix_base=fix_base, lengths=length),
+            read_robot(robot, snap=snap, fix_base=fix_base, lengths=length, angles=angle),
             logs,
             validate=validate,
             hold_out=hold_out,

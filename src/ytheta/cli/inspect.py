@@ -8,6 +8,7 @@ import typer
 
 import ytheta as yt
 from ytheta.cli.options import (
+    Angles,
     AsJson,
     FixBase,
     Lengths,
@@ -35,13 +36,14 @@ def inspect(
     strict: Strict = False,
     fix_base: FixBase = False,
     length: Lengths = None,
+    angle: Angles = None,
 ) -> None:
     """Show a robot: its tree, joints, parameters, consistency and loops.
 
     Example: `ytheta inspect walker --at q5=0.8 --at q7=1.3`
     """
     pose = parse_assignments(at, "--at")
-    description = read_robot(robot, snap=snap, strict=strict, fix_base=fix_base, lengths=length)
+    description = read_robot(robot, snap=snap, strict=strict, fix_base=fix_base, lengths=length, angles=angle)
     inspection = yt.inspect(description, at=pose)
     print_all_findings(inspection.pose_findings)
     print_value(inspection, as_json=as_json)

@@ -39,6 +39,10 @@ Lengths = Annotated[
 UnknownGeometry = Annotated[
     bool, typer.Option("--unknown-geometry", help="Treat all symbolic lengths as unknown, even if they have values.")
 ]
+Angles = Annotated[
+    list[str] | None,
+    typer.Option("--angle", metavar="NAME=VALUE", help="Set a symbolic angle, in radians, such as pi/2."),
+]
 
 
 def read_robot(
@@ -48,10 +52,17 @@ def read_robot(
     strict: bool = False,
     fix_base: bool = False,
     lengths: Sequence[str] | None = None,
+    angles: Sequence[str] | None = None,
 ) -> yt.Robot:
     """Read the robot of a command, and print the reader's findings on stderr."""
-    values = parse_assignments(lengths, "--length")
-    robot = yt.load(source, snap=snap, strict=strict, fix_base=fix_base, lengths=values)
+    robot = yt.load(
+        source,
+        snap=snap,
+        strict=strict,
+        fix_base=fix_base,
+        lengths=parse_assignments(lengths, "--length"),
+        angles=parse_assignments(angles, "--angle"),
+    )
     print_all_findings(robot.findings)
     return robot
 
@@ -74,16 +85,26 @@ def parse_assignments(texts: Sequence[str] | None, option: str) -> dict[str, flo
     values: dict[str, float] = {}
     for text in texts or ():
         name, _, number = (piece.strip() for piece in text.partition("="))
-        try:
-            value = float(number)
-        except ValueError:
-            value = math.nan
+        value = _parse_number(number)
         if not name or not math.isfinite(value):
             raise InputError(f"{option} {text!r}: write NAME=NUMBER with a finite number, such as {option} q1=0.5")
         if name in values:
             raise InputError(f"{option} {text!r}: {name!r} was already set to {values[name]:g}; keep one of the two")
         values[name] = value
     return values
+
+
+def _parse_number(text: str) -> float:
+    """Return a number, which may be written as ``-pi/2``; nan if the text is not a number."""
+    try:
+        return float(text)
+    except ValueError:
+        from ytheta.files.lengths import parse_scalar, to_number
+
+        try:
+            return to_number(parse_scalar(text, frozenset()), {})
+        except InputError:
+            return math.nan
 
 
 def parse_words(text: str | None) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ import typer
 import ytheta as yt
 from ytheta.cli.log_options import Threads, Verbose
 from ytheta.cli.options import (
+    Angles,
     AsJson,
     FixBase,
     Lengths,
@@ -96,6 +97,7 @@ def simulate(
     snap: Snap = SNAP,
     fix_base: FixBase = False,
     length: Lengths = None,
+    angle: Angles = None,
 ) -> None:
     """Simulate a robot under a controller. Print tracking and parameter errors, and write a log for identify.
 
@@ -119,7 +121,7 @@ def simulate(
     )
     variation = yt.Variation(spread, gain_spread, start_offset, velocity_offset, initial_error)
     sensors, load = parse_sensors(sensor), parse_grasp(grasp)
-    described = read_robot(robot, snap=snap, fix_base=fix_base, lengths=length)
+    described = read_robot(robot, snap=snap, fix_base=fix_base, lengths=length, angles=angle)
     with _show_progress(runs) as progress:
         simulation = yt.simulate(
             described,

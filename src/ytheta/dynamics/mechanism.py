@@ -5,25 +5,28 @@ transform from its parent's link frame to its own (see ``robot.parts``)::
 
     parent ──P, p──▶ joint frame ──motion about or along axis by q──▶ moved frame ──S, s──▶ body
 
-Entries are numbers, or symbols if lengths are kept symbolic. Entries that are exactly 0, 1 or -1 are integers, so that
-products with them cost nothing.
+Entries are numbers, or symbols if lengths or angles are kept symbolic. Entries that are exactly 0, 1 or -1 are
+integers, so that products with them cost nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from ytheta.conventions import JOINT_PARAMETERS, LINK_PARAMETERS
-from ytheta.dynamics.vectors import array
+from ytheta.dynamics.vectors import array, dot
 from ytheta.files.lengths import Length, Scalar
+from ytheta.robot.frame import Frame
 from ytheta.robot.parts import Joint, JointKind
 from ytheta.robot.robot import Robot
-from ytheta.shapes import Shaped
+from ytheta.shapes import AnyMatrix3, AnyVector3, Shaped
 
+Pose: TypeAlias = tuple[AnyMatrix3, AnyVector3]  # rotation and position
+CosSin: TypeAlias = tuple[Any, Any]  # cosine and sine of an angle, as scalars of any kind
 PER_LINK = len(LINK_PARAMETERS)  # number of standard parameters of one link
 PER_DRIVE = len(JOINT_PARAMETERS)  # number of standard parameters of one drive
 
@@ -74,13 +77,42 @@ class Mechanism:
         return tuple(reversed(path))
 
 
-def build_mechanism(robot: Robot, lengths: Mapping[str, Any] | None = None) -> Mechanism:
-    """Build the mechanism of a robot. ``lengths`` maps names of symbolic lengths to scalars of SymPy or CasADi."""
-    merged = robot.merged if lengths else robot.numeric.merged
+def build_mechanism(
+    robot: Robot, lengths: Mapping[str, Any] | None = None, angles: Mapping[str, CosSin] | None = None
+) -> Mechanism:
+    """Build the mechanism of a robot.
+
+    ``lengths`` maps names of symbolic lengths to scalars of SymPy or CasADi, and ``angles`` those of symbolic angles to
+    such scalars for cosine and sine. Symbols need values if they are left out: all, or the angles only.
+    """
+    if not angles:
+        robot = robot.numeric_in_angles if lengths else robot.numeric
+
+    def convert_part(part: Frame) -> Pose:
+        return exact_array(part.rotation), exact_array([evaluate_length(x, lengths or {}) for x in part.translation])
+
+    return assemble_mechanism(robot.merged, lambda frame: compose_pose(frame, angles or {}, convert_part))
+
+
+def assemble_mechanism(merged: Robot, to_pose: Callable[[Frame], Pose]) -> Mechanism:
+    """Return the mechanism of a robot without fixed links; ``to_pose`` converts its frames to arrays."""
     index = {link.name: k for k, link in enumerate(merged.links[1:])}
     q = {joint.name: k for k, joint in enumerate(merged.movable)}
-    bodies = tuple(_make_body(joint, index, q, lengths or {}) for joint in merged.joints)
+    bodies = tuple(_make_body(joint, index, q, to_pose) for joint in merged.joints)
     return Mechanism(merged, bodies, exact_array(merged.gravity_in_base))
+
+
+def compose_pose(frame: Frame, angles: Mapping[str, CosSin], convert_part: Callable[[Frame], Pose]) -> Pose:
+    """Return the rotation and position of a frame, part by part: ``convert_part`` converts a part without a twist."""
+    R, p = convert_part(frame.start)
+    if frame.twist is None:
+        return R, p
+    angle = frame.twist.angle
+    c, s = angles[angle.name]
+    s = s if angle.sign == 1 else -s
+    turned = dot(R, array([[1, 0, 0], [0, c, -s], [0, s, c]]))
+    R_after, p_after = compose_pose(frame.twist.after, angles, convert_part)
+    return dot(turned, R_after), p + dot(turned, p_after)
 
 
 def exact_array(values: Any) -> np.ndarray:
@@ -93,19 +125,22 @@ def exact_array(values: Any) -> np.ndarray:
     return result
 
 
-def _make_body(joint: Joint, index: Mapping[str, int], q: Mapping[str, int], lengths: Mapping[str, Any]) -> Body:
+def evaluate_length(value: Scalar, lengths: Mapping[str, Any]) -> Any:
+    """Return a number as it is, and the value of a symbolic length for these scalars."""
+    return value.evaluate(lengths) if isinstance(value, Length) else value
+
+
+def _make_body(joint: Joint, index: Mapping[str, int], q: Mapping[str, int], to_pose: Callable[[Frame], Pose]) -> Body:
+    P, p = to_pose(joint.placement)
+    S, s = to_pose(joint.seat)
     return Body(
         name=joint.child,
         parent=index.get(joint.parent),
         joint=q.get(joint.name),
         revolute=joint.kind is JointKind.REVOLUTE,
         axis=exact_array(joint.axis),
-        P=exact_array(joint.placement.rotation),
-        p=exact_array([_evaluate_length(entry, lengths) for entry in joint.placement.translation]),
-        S=exact_array(joint.seat.rotation),
-        s=exact_array([_evaluate_length(entry, lengths) for entry in joint.seat.translation]),
+        P=P,
+        p=p,
+        S=S,
+        s=s,
     )
-
-
-def _evaluate_length(value: Scalar, lengths: Mapping[str, Any]) -> Any:
-    return value.evaluate(lengths) if isinstance(value, Length) else value

@@ -12,6 +12,7 @@ import math
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any, TypeAlias
 
 from ytheta.errors import RobotFileError, UnsetLengthError, suggest_names
@@ -20,6 +21,19 @@ Scalar: TypeAlias = "float | Length"
 
 MAX_EXPRESSION_LENGTH = 5000  # characters
 MAX_PARTS = 500  # numbers, names and operations of one expression
+
+
+class SymbolKind(StrEnum):
+    """What the names in an expression stand for. See ``files.angles`` for angles."""
+
+    LENGTH = "length"
+    ANGLE = "angle"
+
+
+_ACCEPTED_TEXTS = {
+    SymbolKind.LENGTH: "a number, multiples of pi, or sums and multiples of lengths declared under [lengths]",
+    SymbolKind.ANGLE: "a number, a multiple of pi, or an angle declared under [angles], also with a minus sign",
+}
 
 
 @dataclass(frozen=True)
@@ -93,24 +107,29 @@ def to_number(value: Scalar, values: Mapping[str, float]) -> float:
     return value.evaluate(values) if isinstance(value, Length) else value
 
 
-def parse_scalar(text: str, known: frozenset[str]) -> Scalar:
+def parse_scalar(
+    text: str,
+    known: frozenset[str],
+    *,
+    kind: SymbolKind = SymbolKind.LENGTH,
+    others: frozenset[str] = frozenset(),
+) -> Scalar:
     """Parse a text such as ``"l1"``, ``"-pi/2"`` or ``"0.5*l1 + 0.1"``, without executing it.
 
+    ``known`` are the names that may be used, ``kind`` says what they are, and ``others`` are names of the other kind.
     RobotFileError if the text is invalid. The message contains the text and a remedy; the caller adds the place in the
     file.
     """
+    names = _Names(known, kind, others)
     try:
         if len(text) > MAX_EXPRESSION_LENGTH:
             raise ValueError(f"it is longer than {MAX_EXPRESSION_LENGTH} characters")
-        result = _evaluate(_parse_tree(text), known)
+        result = _evaluate(_parse_tree(text), names)
     except (SyntaxError, ValueError, ZeroDivisionError, RecursionError, MemoryError, OverflowError) as error:
         reason = "it is not an arithmetic expression" if isinstance(error, SyntaxError) else str(error)
         if isinstance(error, RecursionError | MemoryError):
             reason = "it is nested too deeply"
-        raise RobotFileError(
-            f"{shorten(text)!r} is not understood: {reason}; "
-            "write a number, multiples of pi, or sums and multiples of lengths declared under [lengths]"
-        ) from None
+        raise RobotFileError(f"{shorten(text)!r} is not understood: {reason}; write {_ACCEPTED_TEXTS[kind]}") from None
     numbers = (result.constant, *(factor for _, factor in result.terms)) if isinstance(result, Length) else (result,)
     if not all(math.isfinite(number) for number in numbers):
         raise RobotFileError(f"{shorten(text)!r} is not a finite number; give smaller numbers")
@@ -136,7 +155,25 @@ def _parse_tree(text: str) -> ast.expr:
     return tree
 
 
-def _evaluate(node: ast.expr, known: frozenset[str]) -> Scalar:
+@dataclass(frozen=True)
+class _Names:
+    """The names that an expression may use, what they are, and names of the other kind."""
+
+    known: frozenset[str]
+    kind: SymbolKind
+    others: frozenset[str]
+
+    def check(self, name: str) -> None:
+        """Raise ValueError unless an expression may use this name."""
+        if name in self.known:
+            return
+        if name in self.others:
+            kinds = {SymbolKind.LENGTH: "an angle, not a length", SymbolKind.ANGLE: "a length, not an angle"}
+            raise ValueError(f"{name!r} is {kinds[self.kind]}")
+        raise ValueError(f"the {self.kind} {name!r} is not declared{suggest_names(name, self.known)}")
+
+
+def _evaluate(node: ast.expr, names: _Names) -> Scalar:
     match node:
         case ast.Constant(value=bool()):
             raise ValueError("true and false are not numbers")
@@ -145,15 +182,14 @@ def _evaluate(node: ast.expr, known: frozenset[str]) -> Scalar:
         case ast.Name(id="pi"):
             return math.pi
         case ast.Name(id=name):
-            if name not in known:
-                raise ValueError(f"the length {name!r} is not declared{suggest_names(name, known)}")
+            names.check(name)
             return symbol(name)
         case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return -_evaluate(operand, known)
+            return -_evaluate(operand, names)
         case ast.UnaryOp(op=ast.UAdd(), operand=operand):
-            return _evaluate(operand, known)
+            return _evaluate(operand, names)
         case ast.BinOp(left=left, op=op, right=right):
-            return _combine(_evaluate(left, known), op, _evaluate(right, known))
+            return _combine(_evaluate(left, names), op, _evaluate(right, names))
     raise ValueError("only numbers, lengths, pi, + - * / and brackets are allowed")
 
 

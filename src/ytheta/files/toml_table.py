@@ -7,15 +7,23 @@ import math
 from typing import Any
 
 from ytheta.errors import RobotFileError, suggest_names
+from ytheta.files.angles import Angle, parse_angle
 from ytheta.files.lengths import Length, Scalar, parse_scalar, shorten
 
 
 class Table:
-    """One table of a TOML file, its place in the file, and the symbolic lengths that its numbers may use."""
+    """One table of a TOML file, its place in the file, and the symbolic lengths and angles that its numbers may use."""
 
-    def __init__(self, values: dict[str, Any], where: str, lengths: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self,
+        values: dict[str, Any],
+        where: str,
+        lengths: frozenset[str] = frozenset(),
+        angles: frozenset[str] = frozenset(),
+    ) -> None:
         self.where = where
         self.lengths = lengths
+        self.angles = angles
         self._remaining = dict(values)
         self._known: set[str] = set()
 
@@ -58,6 +66,18 @@ class Table:
     def number(self, key: str, default: float | None = None) -> float:
         """Return a finite number; an expression may use pi but not lengths."""
         return self._to_number(key, self.scalar(key, default))
+
+    def angle(self, key: str, default: float) -> float | Angle:
+        """Return a number, or one of the declared angles or its negative."""
+        if not self.has(key):
+            return default
+        value = self._take(key, object, "an angle", None)
+        if not isinstance(value, str):
+            return self._to_number(key, self._to_scalar(key, value))
+        try:
+            return parse_angle(value, self.angles, self.lengths)
+        except RobotFileError as error:
+            raise self.error(f"{key} = {error}") from None
 
     def numbers(self, key: str, count: int, default: tuple[float, ...] | None = None) -> tuple[float, ...]:
         return tuple(self._to_number(key, value) for value in self.scalars(key, count, default))
@@ -106,7 +126,7 @@ class Table:
     def table(self, key: str) -> Table:
         """Return a sub-table, which is empty if the key is missing."""
         values = self._take(key, dict, "a table", {})
-        return Table(values, f"{self.where}, {key}", self.lengths)
+        return Table(values, f"{self.where}, {key}", self.lengths, self.angles)
 
     def tables(self, key: str) -> list[Table]:
         """Return an array of tables. Messages identify each table by its ``name`` or ``joint``."""
@@ -118,6 +138,7 @@ class Table:
                 value,
                 f"{self.where}, [[{key}]] {describe_value(value.get('name', value.get('joint', f'number {k}')))}",
                 self.lengths,
+                self.angles,
             )
             for k, value in enumerate(values, start=1)
         ]
@@ -136,7 +157,7 @@ class Table:
     def _to_scalar(self, key: str, value: Any) -> Scalar:
         if isinstance(value, str):
             try:
-                return parse_scalar(value, self.lengths)
+                return parse_scalar(value, self.lengths, others=self.angles)
             except RobotFileError as error:
                 raise self.error(f"{key} = {error}") from None
         finite = to_finite_number(value)

@@ -211,7 +211,7 @@ class BaseParameters(Displayed):
     @cached_property
     def _occurs(self) -> np.ndarray:
         """A mask of the nonzero entries of K; symbolic entries are evaluated if all lengths have values."""
-        if not self.robot.unset_lengths:
+        if not self.robot.unset_symbols:
             return self.K != 0.0
         return np.array([[bool(entry != 0) for entry in row] for row in self.entries], dtype=bool).reshape(
             self.entries.shape
@@ -255,7 +255,8 @@ def _collect_geometry(robot: Robot) -> tuple[object, ...]:
     places = tuple((j.name, j.kind, j.parent, j.child, j.placement, j.axis, j.seat) for j in joints)
     drives = tuple((name, drive.coulomb_speed) for name, drive in robot.drives)
     motors = tuple((motor.name, motor.turns_with) for motor in robot.motors)
-    others = (robot.parameter_names, robot.actuated, robot.couplings, robot.gravity_in_base, robot.lengths)
+    symbols = (robot.lengths, robot.angles)
+    others = (robot.parameter_names, robot.actuated, robot.couplings, robot.gravity_in_base, symbols)
     return (places, drives, motors, *others, tuple((force.name, force.torque, force.where) for force in robot.forces))
 
 

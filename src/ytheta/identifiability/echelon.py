@@ -28,7 +28,8 @@ ROUNDING_TOLERANCE = 1e-10  # ratio of a coefficient to the largest one of its r
 def order_columns(robot: Robot, selected: Sequence[str]) -> list[int]:
     """Return the indices of the selected parameters in theta, in the order in which columns are visited."""
     index = {name: k for k, name in enumerate(robot.parameter_names)}
-    names = [parameter_name(joint.child, p) for joint in robot.merged.joints for p in _order_parameters(joint)]
+    joints = robot.numeric_in_angles.merged.joints
+    names = [parameter_name(joint.child, p) for joint in joints for p in _order_parameters(joint)]
     links = len(names)
     others = robot.parameter_names[links:]
     for parameter in (*JOINT_PARAMETERS, FORCE_PARAMETER):

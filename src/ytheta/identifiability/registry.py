@@ -121,6 +121,13 @@ def model_parameters(
 
 
 def _explain_refusal(robot: Robot, method: str, friction: Sequence[str], parameters: Sequence[str]) -> str | None:
+    if robot.unset_angles:
+        name = robot.unset_angles[0]
+        return (
+            f"robot {robot.name!r} has an angle without a value, {name!r}, on which the number of base parameters "
+            f"depends; set it with robot.with_angles({name}=…) or --angle {name}=VALUE, or use regroup_lagrangian, "
+            "which keeps it as a symbol"
+        )
     if method == "qr":
         return numeric.explain_refusal(robot)
     if parameters:

@@ -33,12 +33,12 @@ class Inspection(Displayed):
     Attributes
     ----------
     robot             the robot
-    closure           the configuration with closed loops; None without loops, or if a length has no value
+    closure           the configuration with closed loops; None without loops, or if a symbol has no value
     formulations      by formulation of the regressor: None if it accepts the robot, else the reason why not
     operations        by formulation: ``multiplications`` and ``additions`` of the regressor, for one sample
     not_counted       by formulation that is missing in ``operations``: the reason
     inverse_dynamics  likewise ``multiplications`` and ``additions`` of inverse dynamics, fewest operations first
-    base_count        number of base parameters of links and forces; None if actuated coordinates or lengths are not set
+    base_count        number of base parameters of links and forces; None if actuated coordinates or symbols are not set
     pose_findings     joints, cut joints and motors that the closed configuration puts outside their limits
     findings          findings of the reader of the description, and ``pose_findings``
     """
@@ -73,7 +73,7 @@ def inspect(robot: Robot, *, at: Mapping[str, float] | None = None) -> Inspectio
     form = 'a dictionary of positions by actuated coordinate, such as {"q1": 0.5}'
     check_kind("at", at, (Mapping, NoneType), form)
     closure = _close_loops(robot, dict(at or {}))
-    has_numbers = not robot.unset_lengths
+    has_numbers = not robot.unset_symbols
     counts = count_regressor_operations(robot) if robot.movable and has_numbers else {}
     is_determined = has_numbers and bool(robot.actuated)
     return Inspection(
@@ -89,12 +89,12 @@ def inspect(robot: Robot, *, at: Mapping[str, float] | None = None) -> Inspectio
 
 
 def _close_loops(robot: Robot, at: Mapping[str, float]) -> Closure | None:
-    """Return the configuration with loops closed; None if there is no loop, or if a length is not set."""
+    """Return the configuration with loops closed; None if there is no loop, or if a symbol is not set."""
     if not robot.loops:
         if at:
             raise InputError(f"'at' closes loops, but robot {robot.name!r} has none; leave it out")
         return None
-    if robot.unset_lengths and not at:
+    if robot.unset_symbols and not at:
         return None
     closure = close_loops(robot, at)
     return closure.or_raise() if robot.actuated else closure

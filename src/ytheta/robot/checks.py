@@ -10,7 +10,7 @@ from itertools import chain
 
 from ytheta.arguments import check_kind
 from ytheta.errors import RobotError, suggest_names
-from ytheta.files.lengths import Length, Scalar, is_length_name
+from ytheta.files.lengths import Length, Scalar, SymbolKind, is_length_name
 from ytheta.robot.frame import IDENTITY, Frame
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Drive, Joint, JointKind, Limits, Link, Marker, Motor
@@ -79,6 +79,8 @@ def check_frame(frame: Frame, what: str) -> None:
     if frame is IDENTITY:
         return
     check_kind(what, frame, Frame, "a Frame, such as Frame.shift(z=0.1)")
+    if frame.twist is not None:
+        check_frame(frame.twist.after, what)
     if not _are_finite(chain(*frame.rotation, *(_list_coefficients(entry) for entry in frame.translation))):
         raise RobotError(f"{what} contains numbers that are not finite; correct its position and rotation")
 
@@ -89,17 +91,34 @@ def check_finite(values: Iterable[float], what: str) -> None:
         raise RobotError(f"{what} should be finite; correct it")
 
 
-def check_lengths(lengths: Sequence[tuple[str, float | None]], used: Iterable[str]) -> None:
-    """Check the names and values of symbolic lengths, and that all used lengths are declared."""
-    check_unique((name for name, _ in lengths), "length")
-    for name, value in lengths:
+def check_mounting(mounting: Frame) -> None:
+    """Check that the mounting is finite and has no symbolic angles, because gravity in the base depends on them."""
+    check_frame(mounting, "the mounting")
+    for name in sorted(mounting.angles):
+        raise RobotError(
+            f"the mounting uses the symbolic angle {name!r}, but only joints and markers may use one; give numbers"
+        )
+
+
+def check_symbols(
+    declared: Sequence[tuple[str, float | None]], used: Iterable[str], kind: SymbolKind, others: Collection[str] = ()
+) -> None:
+    """Check the names and values of symbolic lengths or angles, and that all used ones are declared.
+
+    ``others`` are the declared symbols of the other kind.
+    """
+    unit = {SymbolKind.LENGTH: "metres", SymbolKind.ANGLE: "radians"}[kind]
+    article = {SymbolKind.LENGTH: "a", SymbolKind.ANGLE: "an"}[kind]
+    check_unique((name for name, _ in declared), kind)
+    for name, value in declared:
         if not is_length_name(name):
-            raise RobotError(f"{name!r} cannot name a length; use letters, digits and _ (but not 'pi')")
+            raise RobotError(f"{name!r} cannot name {article} {kind}; use letters, digits and _ (but not 'pi')")
         if value is not None and not _is_finite(value):
-            raise RobotError(f"the length {name!r} is {value!r}; give a finite number in metres")
-    declared = {name for name, _ in lengths}
-    for name in sorted(set(used) - declared):
-        raise RobotError(f"the length {name!r} is used but not declared; add it to 'lengths'")
+            raise RobotError(f"the {kind} {name!r} is {value!r}; give a finite number in {unit}")
+        if name in others:
+            raise RobotError(f"{name!r} is the name of a length and of an angle; rename one of them")
+    for name in sorted(set(used) - {name for name, _ in declared}):
+        raise RobotError(f"the {kind} {name!r} is used but not declared; add it to '{kind}s'")
 
 
 def _check_limits(limits: Limits, place: str) -> None:

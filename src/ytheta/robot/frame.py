@@ -1,7 +1,11 @@
-"""Fixed frames: a numeric rotation, and a translation that may contain symbolic lengths.
+"""Fixed frames: a rotation that may contain symbolic angles, and a translation that may contain symbolic lengths.
 
 The frame F of B seen from A maps coordinates in B to coordinates in A: x_A = F.rotation x_B + F.translation. Frames
 compose with ``@``, from the base towards the tip.
+
+A frame with symbolic angles is a chain: a numeric rotation and a translation, then a twist, which is a rotation about x
+by a symbolic angle, then the rest of the chain. A chain keeps each numeric rotation apart from the symbolic ones, so
+that its cosines can be replaced by rational numbers (``identifiability.exact.geometry``).
 """
 
 from __future__ import annotations
@@ -9,12 +13,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from ytheta.arguments import check_number
 from ytheta.errors import InputError
+from ytheta.files.angles import Angle
 from ytheta.files.lengths import Length, Scalar, find_symbols, to_number
 from ytheta.shapes import Float
 
@@ -25,6 +31,8 @@ Position: TypeAlias = tuple[Scalar, Scalar, Scalar]
 ORIGIN: Vector = (0.0, 0.0, 0.0)
 IDENTITY_ROTATION: Matrix = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
+NO_VALUES: Mapping[str, float] = MappingProxyType({})
+
 ANGLE_STEP = math.pi / 6
 UNIT_TOLERANCE = 1e-9  # largest relative error of the length of a unit vector
 MAX_ANGLE = 1e6  # rad; the spacing of larger doubles is too coarse to recognize multiples of pi/6
@@ -33,40 +41,82 @@ MAX_ANGLE = 1e6  # rad; the spacing of larger doubles is too coarse to recognize
 _HALF_ROOT_3 = math.sqrt(3.0) / 2.0
 _COSINES = (1.0, _HALF_ROOT_3, 0.5, 0.0, -0.5, -_HALF_ROOT_3, -1.0, -_HALF_ROOT_3, -0.5, 0.0, 0.5, _HALF_ROOT_3)
 
+# Rotations that exchange the axes, from x to the coordinate axis that is the key.
+_FROM_X: Mapping[Vector, Matrix] = {
+    (1.0, 0.0, 0.0): IDENTITY_ROTATION,
+    (0.0, 1.0, 0.0): ((0.0, 0.0, 1.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)),
+    (0.0, 0.0, 1.0): ((0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (1.0, 0.0, 0.0)),
+}
+
+
+@dataclass(frozen=True)
+class Twist:
+    """A rotation about x by a symbolic angle, and the frame that follows it."""
+
+    angle: Angle
+    after: Frame
+
 
 @dataclass(frozen=True)
 class Frame:
-    """A right-handed frame seen from another frame."""
+    """A right-handed frame seen from another frame; with a ``twist``, a chain (see the module docstring)."""
 
     translation: Position = ORIGIN
     rotation: Matrix = IDENTITY_ROTATION
+    twist: Twist | None = None
 
     def __matmul__(self, other: Frame) -> Frame:
+        if self.twist is not None:
+            return Frame(self.translation, self.rotation, Twist(self.twist.angle, self.twist.after @ other))
         return Frame(
             translation=_add(_rotate(self.rotation, other.translation), self.translation),
             rotation=_multiply(self.rotation, other.rotation),
+            twist=other.twist,
         )
 
     def inverse(self) -> Frame:
         transposed = _transpose(self.rotation)
         x, y, z = _rotate(transposed, self.translation)
-        return Frame(translation=(_negate(x), _negate(y), _negate(z)), rotation=transposed)
+        start = Frame(translation=(_negate(x), _negate(y), _negate(z)), rotation=transposed)
+        if self.twist is None:
+            return start
+        return self.twist.after.inverse() @ Frame(twist=Twist(-self.twist.angle, start))
+
+    @property
+    def start(self) -> Frame:
+        """The part before the twist."""
+        return self if self.twist is None else Frame(self.translation, self.rotation)
 
     @property
     def symbols(self) -> set[str]:
-        return find_symbols(self.translation)
+        """Names of the symbolic lengths."""
+        return find_symbols(self.translation) | (set() if self.twist is None else self.twist.after.symbols)
 
-    def numeric(self, values: Mapping[str, float]) -> Frame:
-        """Return this frame with numbers instead of symbolic lengths."""
-        x, y, z = (to_number(entry, values) for entry in self.translation)
-        return Frame((x, y, z), self.rotation)
+    @property
+    def angles(self) -> set[str]:
+        """Names of the symbolic angles."""
+        return set() if self.twist is None else {self.twist.angle.name} | self.twist.after.angles
+
+    def with_angles(self, values: Mapping[str, float]) -> Frame:
+        """Return this frame with numbers instead of symbolic angles."""
+        if self.twist is None:
+            return self
+        turn = Frame.turn((1.0, 0.0, 0.0), self.twist.angle.evaluate(values))
+        return self.start @ turn @ self.twist.after.with_angles(values)
+
+    def numeric(self, lengths: Mapping[str, float], angles: Mapping[str, float] = NO_VALUES) -> Frame:
+        """Return this frame with numbers instead of symbolic lengths and angles."""
+        frame = self.with_angles(angles)
+        x, y, z = (to_number(entry, lengths) for entry in frame.translation)
+        return Frame((x, y, z), frame.rotation)
 
     @property
     def matrix(self) -> Float[np.ndarray, "4 4"]:
-        """The 4 x 4 homogeneous matrix; the translation must be numeric."""
+        """The 4 x 4 homogeneous matrix; the frame must be numeric."""
+        frame = self.with_angles(NO_VALUES)
         result = np.eye(4)
-        result[:3, :3] = self.rotation
-        result[:3, 3] = [to_number(entry, {}) for entry in self.translation]
+        result[:3, :3] = frame.rotation
+        result[:3, 3] = [to_number(entry, NO_VALUES) for entry in frame.translation]
         return result
 
     @staticmethod
@@ -78,11 +128,16 @@ class Frame:
         return Frame((x, y, z))
 
     @staticmethod
-    def turn(axis: Vector, angle: float) -> Frame:
-        """A rotation about a unit axis through the origin; exact at multiples of 30 degrees."""
+    def turn(axis: Vector, angle: float | Angle) -> Frame:
+        """A rotation about a unit axis through the origin; exact at multiples of 30 degrees.
+
+        A symbolic angle turns about the x, y or z axis.
+        """
         x, y, z = axis = check_vector("axis", axis)
         if not math.isclose(math.hypot(*axis), 1.0, rel_tol=UNIT_TOLERANCE):
             raise InputError(f"the axis {axis} has length {math.hypot(*axis):g}; give a unit vector")
+        if isinstance(angle, Angle):
+            return _turn_by_symbol(axis, angle)
         c, s = cos_sin(check_number("angle", angle, "a finite number of radians"))
         v = 1.0 - c
         return Frame(
@@ -116,7 +171,7 @@ class Frame:
     @property
     def rpy(self) -> Vector:
         """Roll, pitch and yaw of the rotation, in radians; yaw is 0 if pitch is a quarter turn."""
-        r = self.rotation
+        r = self.with_angles(NO_VALUES).rotation
         level = math.hypot(r[0][0], r[1][0])
         pitch = math.atan2(-r[2][0], level)
         if level < 1e-12:
@@ -171,6 +226,14 @@ def to_rows(matrix: Sequence[Sequence[float]] | Float[np.ndarray, "3 3"]) -> Mat
     """Return a 3 x 3 matrix as a tuple of rows."""
     a, b, c = (to_vector(row) for row in matrix)
     return a, b, c
+
+
+def _turn_by_symbol(axis: Vector, angle: Angle) -> Frame:
+    """Return a rotation about a coordinate axis: x turned to the axis, the twist, and back."""
+    if axis not in _FROM_X:
+        raise InputError(f"the angle {str(angle)!r} turns about {axis}; a symbolic angle can turn about x, y or z only")
+    to_axis = Frame(rotation=_FROM_X[axis])
+    return to_axis @ Frame(twist=Twist(angle, to_axis.inverse()))
 
 
 def _scale(factor: float, value: Scalar) -> Scalar:

@@ -40,8 +40,10 @@ class Merge:
         return tuple(Marker(name, holder, frame) for name, (holder, frame) in self.carrier.items() if name != holder)
 
 
-def merge_fixed_links(links: Sequence[Link], joints: Sequence[Joint], values: Mapping[str, float]) -> Merge:
-    """Merge links on fixed joints, except loads. ``values`` of symbolic lengths are needed for links with mass."""
+def merge_fixed_links(
+    links: Sequence[Link], joints: Sequence[Joint], lengths: Mapping[str, float], angles: Mapping[str, float]
+) -> Merge:
+    """Merge links on fixed joints, except loads. For links with mass, values of symbols are needed."""
     by_name = {link.name: link for link in links}
     carrier: dict[str, tuple[str, Frame]] = {links[0].name: (links[0].name, IDENTITY)}
     inertia = {links[0].name: links[0].inertia}
@@ -54,7 +56,7 @@ def merge_fixed_links(links: Sequence[Link], joints: Sequence[Joint], values: Ma
             frame = placement @ joint.seat
             carrier[link.name] = holder, frame
             if not link.inertia.massless:
-                inertia[holder] = inertia[holder] + link.inertia.seen_from(frame.numeric(values))
+                inertia[holder] = inertia[holder] + link.inertia.seen_from(frame.numeric(lengths, angles))
         else:
             carrier[link.name] = link.name, IDENTITY
             inertia[link.name] = link.inertia

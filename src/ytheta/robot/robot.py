@@ -10,7 +10,7 @@ x = Q. The position of a motor with ``turns_with`` is not in x, since it depends
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from reprlib import Repr
@@ -21,7 +21,15 @@ import numpy as np
 from ytheta.arguments import check_kind
 from ytheta.conventions import FORCE_PARAMETER, JOINT_PARAMETERS, LINK_PARAMETERS, STANDARD_GRAVITY, parameter_name
 from ytheta.display import Displayed
-from ytheta.errors import InputError, RobotError, UnknownNameError, UnsetLengthError, suggest_names
+from ytheta.errors import (
+    InputError,
+    RobotError,
+    UnknownNameError,
+    UnsetAngleError,
+    UnsetLengthError,
+    suggest_names,
+)
+from ytheta.files.lengths import SymbolKind
 from ytheta.findings import Finding
 from ytheta.robot import checks, coordinates, tree
 from ytheta.robot.forces import check_forces, find_lengths, with_numbers
@@ -53,6 +61,7 @@ class Robot(Displayed):
     gravity    gravitational acceleration in m/s^2, in the world frame
     mounting   frame of the base, seen from the world
     lengths    declared symbolic lengths and their values in metres; None is a length without a value
+    angles     declared symbolic angles and their values in radians; None is an angle without a value
     about      one line for lists of robots
     source     origin of the numbers
     findings   notes and warnings about the file from which the robot was read
@@ -76,7 +85,11 @@ class Robot(Displayed):
     gravity_in_base    gravity in m/s^2, in the axes of the base
     symbols            names of the symbolic lengths in use
     unset_lengths      names of the symbolic lengths in use that have no value
-    numeric            the robot with numbers instead of symbolic lengths
+    twist_angles       names of the symbolic angles in use
+    unset_angles       names of the symbolic angles in use that have no value
+    unset_symbols      names of the symbolic lengths and angles in use that have no value
+    numeric_in_angles  the robot with numbers instead of symbolic angles; symbolic lengths remain
+    numeric            the robot with numbers instead of symbolic lengths and angles
     merged             the robot with links on fixed joints merged into the links that carry them
     """
 
@@ -95,6 +108,7 @@ class Robot(Displayed):
     gravity: Vector = STANDARD_GRAVITY
     mounting: Frame = IDENTITY
     lengths: tuple[tuple[str, float | None], ...] = ()
+    angles: tuple[tuple[str, float | None], ...] = ()
     about: str = ""
     source: str = ""
     findings: tuple[Finding, ...] = field(default=(), compare=False)
@@ -127,9 +141,10 @@ class Robot(Displayed):
             lengths=[name for name, _ in self.lengths],
         )
         checks.check_markers(self.markers, self._links_by_name)
-        checks.check_frame(self.mounting, "the mounting")
+        checks.check_mounting(self.mounting)
         checks.check_finite(self.gravity, "gravity")
-        checks.check_lengths(self.lengths, self.symbols)
+        checks.check_symbols(self.lengths, self.symbols, SymbolKind.LENGTH)
+        checks.check_symbols(self.angles, self.twist_angles, SymbolKind.ANGLE, dict(self.lengths))
 
     def __repr__(self) -> str:
         counts = [_format_count(len(self.movable), "joint"), f"{len(self.actuated)} actuated"]
@@ -313,28 +328,57 @@ class Robot(Displayed):
         """Names of the symbolic lengths that are used but have no value."""
         return tuple(sorted(self.symbols - self._length_values.keys()))
 
+    @cached_property
+    def twist_angles(self) -> frozenset[str]:
+        """Names of the symbolic angles that the geometry uses."""
+        return frozenset(name for frame in self._iterate_frames() for name in frame.angles)
+
+    @property
+    def unset_angles(self) -> tuple[str, ...]:
+        """Names of the symbolic angles that are used but have no value."""
+        return tuple(sorted(self.twist_angles - self._angle_values.keys()))
+
+    @property
+    def unset_symbols(self) -> tuple[str, ...]:
+        """Names of the symbolic lengths and angles that are used but have no value."""
+        return (*self.unset_lengths, *self.unset_angles)
+
     def with_lengths(self, /, **values: float) -> Robot:
         """Return this robot with new values for some of its symbolic lengths. The lengths stay symbolic."""
-        known = dict(self.lengths)
-        for name in values:
-            if name not in known:
-                raise UnknownNameError(f"robot {self.name!r} has no length {name!r}{suggest_names(name, known)}")
-        return replace(self, lengths=tuple((name, values.get(name, value)) for name, value in self.lengths))
+        return replace(self, lengths=self._set_values(self.lengths, values, SymbolKind.LENGTH))
+
+    def with_angles(self, /, **values: float) -> Robot:
+        """Return this robot with new values, in radians, for some of its symbolic angles. The angles stay symbolic."""
+        return replace(self, angles=self._set_values(self.angles, values, SymbolKind.ANGLE))
+
+    @cached_property
+    def numeric_in_angles(self) -> Robot:
+        """This robot with a number in place of every symbolic angle; symbolic lengths remain."""
+        if not self.angles:
+            return self
+        for name in self.unset_angles:
+            raise UnsetAngleError(
+                f"robot {self.name!r}: the angle {name!r} has no value, but a number is needed; set it with "
+                f"robot.with_angles({name}=…), --angle {name}=VALUE, or under [angles] in its file; only "
+                "regroup_lagrangian and derive_regressor work without it"
+            )
+        values = self._angle_values
+        return replace(self._with_frames(lambda frame: frame.with_angles(values)), angles=())
 
     @cached_property
     def numeric(self) -> Robot:
-        """This robot with a number in place of every symbolic length."""
-        if not self.symbols:
-            return self
+        """This robot with a number in place of every symbolic length and angle."""
         for name in self.unset_lengths:
             raise UnsetLengthError(
                 f"robot {self.name!r}: the length {name!r} has no value, but a number is needed; "
                 f"set it with robot.with_lengths({name}=…), --length {name}=VALUE, or under [lengths] in its file; "
                 "without it, identify, predict and base still work"
             )
-        values = self._length_values
+        robot, values = self.numeric_in_angles, self._length_values
+        if not robot.symbols:
+            return robot
         return replace(
-            self._with_frames(lambda frame: frame.numeric(values)),
+            robot._with_frames(lambda frame: frame.numeric(values)),
             forces=tuple(with_numbers(force, values) for force in self.forces),
             lengths=(),
         )
@@ -344,7 +388,7 @@ class Robot(Displayed):
         """This robot without fixed joints, except those of loads; the frames of merged links become markers."""
         if not any(self._is_merged(joint) for joint in self.joints):
             return self
-        merge = merge_fixed_links(self.links, self.joints, self._length_values)
+        merge = merge_fixed_links(self.links, self.joints, self._length_values, self._angle_values)
         return replace(
             self,
             links=merge.links,
@@ -391,6 +435,20 @@ class Robot(Displayed):
     @property
     def _length_values(self) -> dict[str, float]:
         return {name: value for name, value in self.lengths if value is not None}
+
+    @property
+    def _angle_values(self) -> dict[str, float]:
+        return {name: value for name, value in self.angles if value is not None}
+
+    def _set_values(
+        self, declared: Sequence[tuple[str, float | None]], values: Mapping[str, float], kind: SymbolKind
+    ) -> tuple[tuple[str, float | None], ...]:
+        """Return declared symbols with new values for some of them."""
+        known = dict(declared)
+        for name in values:
+            if name not in known:
+                raise UnknownNameError(f"robot {self.name!r} has no {kind} {name!r}{suggest_names(name, known)}")
+        return tuple((name, values.get(name, value)) for name, value in declared)
 
     def _iterate_frames(self) -> Iterator[Frame]:
         """Yield all fixed frames of the geometry."""

@@ -7,6 +7,7 @@ import pytest
 import sympy
 
 import ytheta as yt
+from tests.support.toml_robots import read
 from ytheta.dynamics.formulations.derivation import derive_link_regressor, derive_regressor
 
 
@@ -26,6 +27,45 @@ def test_equations_have_the_numbers_of_the_kernel(formulation: str) -> None:
     np.testing.assert_allclose(evaluate(Y, symbols | lengths), expected, atol=1e-12)
     shorter = {sympy.Symbol("l1", real=True): 0.6, sympy.Symbol("l2", real=True): 0.4}
     assert abs(evaluate(Y, symbols | shorter) - expected).max() > 1e-3
+
+
+TILTED = """
+[angles]
+alpha1 = 0.4
+alpha2 = "unset"
+[[link]]
+name = "base"
+[[link]]
+name = "upper"
+[[link]]
+name = "lower"
+[[joint]]
+name = "q1"
+type = "revolute"
+parent = "base"
+child = "upper"
+standard_dh = { theta = 0.2, a = 0.5, alpha = "alpha1" }
+[[joint]]
+name = "q2"
+type = "prismatic"
+parent = "upper"
+child = "lower"
+modified_dh = { alpha = "-alpha2", a = 0.3 }
+"""
+
+
+@pytest.mark.parametrize("formulation", ["", "newton_euler", "lagrange", "kronecker", "spatial_tree"])
+def test_angles_stay_symbols(formulation: str) -> None:
+    robot, rng = read(TILTED), np.random.default_rng(2)
+    q, qd, qdd = rng.uniform(-2.0, 2.0, (3, 2))
+    named = {f"{name}{k + 1}": x[k] for name, x in (("q", q), ("qd", qd), ("qdd", qdd)) for k in range(2)}
+    Y = derive_regressor(robot, formulation=formulation, angles={"alpha1": sympy.Rational(2, 5)})
+    for alpha2 in (0.9, -0.2):
+        values = {sympy.Symbol(name, real=True): value for name, value in (named | {"alpha2": alpha2}).items()}
+        expected = yt.regressor(robot.with_angles(alpha2=alpha2), backend="interpreter").one(q, qd, qdd)
+        np.testing.assert_allclose(evaluate(Y, values), expected[:, : Y.shape[1]], atol=1e-12)
+    with pytest.raises(yt.errors.InputError, match="no angle 'alpha3'; did you mean"):
+        derive_regressor(robot, angles={"alpha3": 1.0})
 
 
 def test_lengths_can_be_numbers_or_other_symbols() -> None:

@@ -93,7 +93,7 @@ def test_mistakes_are_errors_or_finite_robots(name: str, seed: int, tmp_path: Pa
     path.write_text(text, encoding="utf-8")
     with contextlib.suppress(YthetaError):
         robot = load(path, fix_base=True, snap=rng.choice([0.0, 1e-4]))
-        if not robot.unset_lengths:
+        if not robot.unset_symbols:
             assert is_finite(robot), text
         inspection = inspect(robot)
         assert json.dumps(inspection.to_dict(), allow_nan=False)

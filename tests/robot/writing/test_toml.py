@@ -19,7 +19,7 @@ from ytheta.robot.robot import Robot
 from ytheta.robot.writing.toml import save_robot, to_toml
 
 
-@given(robots())
+@given(robots(twists=True))
 def test_round_trip(robot: Robot) -> None:
     assert read(to_toml(robot)) == robot
 

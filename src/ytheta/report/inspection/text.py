@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rich.console import Console
@@ -28,15 +28,15 @@ def print_inspection(console: Console, inspection: Inspection) -> None:
     print_parts(console, inspection.robot, data)
     for row in data["loop_table"]:
         console.print(describe_loop(row))
-        console.print(_describe_closure(row, data["unset_lengths"]))
+        console.print(_describe_closure(row, data))
     _print_operation_counts(console, data)
     for line in (*describe_sizes(inspection.robot, data), *_describe_costs(data), *describe_consistency(data)):
         console.print(line)
 
 
-def _describe_closure(row: Mapping[str, Any], unset_lengths: Sequence[str]) -> Text:
+def _describe_closure(row: Mapping[str, Any], data: Mapping[str, Any]) -> Text:
     if row["gap"] is None:
-        return make_text(f"  closed configuration not known: {_describe_unset_lengths(unset_lengths)}")
+        return make_text(f"  closed configuration not known: {_describe_unset_symbols(data)}")
     pose = ", ".join(f"{name} = {value:.5g}" for name, value in row["coordinates"].items())
     gap = f"below {MIN_GAP:g}" if row["gap"] < MIN_GAP else f"{row['gap']:.1e}"
     return make_text(f"  closes at {pose}, {row['name']} = {row['position']:.5g} (gap {gap})")
@@ -60,21 +60,27 @@ def _describe_costs(data: Mapping[str, Any]) -> Iterator[Text]:
         counts = f"{cost['multiplications']} multiplications, {cost['additions']} additions"
         tree = " on the opened tree" if data["loops"] else ""
         yield make_text(f"{'inverse dynamics by' if k else 'cheapest inverse dynamics:'} {name}{tree}, {counts}")
-    if data["unset_lengths"]:
+    if data["unset_lengths"] or data["unset_angles"]:
         what = "operations" if all(row["parameters"] for row in data["link_table"]) else "parameters (?) and operations"
-        yield make_text(f"{what} not known: {_describe_unset_lengths(data['unset_lengths'])}")
+        yield make_text(f"{what} not known: {_describe_unset_symbols(data)}")
     elif data["loops"] and not data["actuated"]:
         freedom = data["loop_table"][0]["freedom"]
         yield make_text(f"the loops leave {format_count(freedom, 'coordinate')} free: choose {freedom} as 'actuated'")
 
 
-def _describe_unset_lengths(names: Sequence[str]) -> str:
-    if len(names) == 1:
-        return (
-            f"the length {names[0]!r} has no value; give it one with --length {names[0]}=VALUE "
-            f"or robot.with_lengths({names[0]}=VALUE)"
-        )
-    return (
-        f"the lengths {', '.join(map(repr, names))} have no values; give them some with --length NAME=VALUE "
-        "or robot.with_lengths(NAME=VALUE)"
-    )
+def _describe_unset_symbols(data: Mapping[str, Any]) -> str:
+    """Return which lengths and angles have no value, and how to set them."""
+    sentences: list[str] = []
+    for kind in ("length", "angle"):
+        names = data[f"unset_{kind}s"]
+        if len(names) == 1:
+            sentences.append(
+                f"the {kind} {names[0]!r} has no value; give it one with --{kind} {names[0]}=VALUE "
+                f"or robot.with_{kind}s({names[0]}=VALUE)"
+            )
+        elif names:
+            sentences.append(
+                f"the {kind}s {', '.join(map(repr, names))} have no values; give them some with --{kind} NAME=VALUE "
+                f"or robot.with_{kind}s(NAME=VALUE)"
+            )
+    return "; ".join(sentences)

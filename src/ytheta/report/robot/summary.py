@@ -26,6 +26,8 @@ def summarize_robot(robot: Robot) -> dict[str, Any]:
         "gravity_in_base": list(robot.gravity_in_base),
         "lengths": dict(robot.lengths),
         "unset_lengths": list(robot.unset_lengths),
+        "angles": dict(robot.angles),
+        "unset_angles": list(robot.unset_angles),
         "total_mass": sum(link.inertia.mass for link in robot.links),
         "consistent": all(robot.consistency.values()),
         "inconsistent": {
@@ -47,14 +49,16 @@ def summarize_robot(robot: Robot) -> dict[str, Any]:
 
 
 def _summarize_links(robot: Robot) -> list[dict[str, Any]]:
-    """Return each moving link with the links fixed to it merged into it; parameters are None if a length is unset."""
-    # Any value can replace a length that is not set: parameters that depend on the length are not shown.
-    bodies = robot.with_lengths(**{name: 0.0 for name, value in robot.lengths if value is None}).merged.links[1:]
+    """Return each moving link with the links fixed to it merged into it; parameters are None if a symbol is unset."""
+    # Any value can replace a length or an angle that is not set: parameters that depend on it are not shown.
+    lengths, angles = ({name: 0.0 for name, value in each if value is None} for each in (robot.lengths, robot.angles))
+    bodies = robot.with_lengths(**lengths).with_angles(**angles).merged.links[1:]
+    unset = set(robot.unset_symbols)
     members = _merged_links(robot)
     rows = []
     for body in bodies:
         links = members[body.name]
-        known = not any(set(robot.unset_lengths) & frame.symbols for link, frame in links if not link.inertia.massless)
+        known = not any(unset & (frame.symbols | frame.angles) for link, frame in links if not link.inertia.massless)
         inconsistent = [
             f"{link.name}: {robot.consistency[link.name].reason}"
             for link, _ in links

@@ -22,8 +22,9 @@ def print_robot(console: Console, robot: Robot) -> None:
     for row in data["loop_table"]:
         console.print(describe_loop(row))
     lines = [*describe_sizes(robot, data), *describe_consistency(data)]
-    if data["unset_lengths"]:
-        lines.insert(-1, make_text(f"lengths without a value: {', '.join(data['unset_lengths'])}"))
+    for symbols in ("lengths", "angles"):
+        if names := data[f"unset_{symbols}"]:
+            lines.insert(-1, make_text(f"{symbols} without a value: {', '.join(names)}"))
     for line in lines:
         console.print(line)
 

@@ -15,6 +15,7 @@ from ytheta.errors import InputError, RobotError, RobotFileError, suggest_names
 from ytheta.files.bounded import read_bytes, resolve_reference
 from ytheta.findings import Finding, Severity
 from ytheta.robot import catalog
+from ytheta.robot.reading.snap import Snapper
 from ytheta.robot.reading.toml.reader import IDENTIFICATION, read_toml
 from ytheta.robot.robot import Robot
 
@@ -31,6 +32,7 @@ def load(
     strict: bool = False,
     fix_base: bool = False,
     lengths: Mapping[str, float] | None = None,
+    angles: Mapping[str, float] | None = None,
 ) -> Robot:
     """Load a robot from the catalog or from a ``.urdf``, ``.xml`` (MJCF or URDF) or ``.toml`` file.
 
@@ -39,15 +41,16 @@ def load(
     ``fix_base``: a floating base is fixed at its position in the file; without this option, it is an error.
     ``lengths``: values of symbolic lengths in metres, which override those in the file; they may be negative, and None
     leaves a length without a value.
+    ``angles``: values of symbolic angles in radians, likewise; they are rounded to multiples of pi/6 like all angles.
 
     Notes and warnings about the file are logged and kept in ``robot.findings``.
     """
     path = _find_file(source)
     snap = check_number("snap", snap, "an angle in rad, such as 1e-4, or 0 to keep all angles")
     check_kind("lengths", lengths, (Mapping, NoneType), 'a dictionary of numbers in metres, such as {"l1": 0.5}')
-    values = {str(name): value for name, value in (lengths or {}).items()}
+    check_kind("angles", angles, (Mapping, NoneType), 'a dictionary of numbers in radians, such as {"alpha1": 0.5}')
     try:
-        robot = _read(path, snap=snap, fix_base=fix_base).with_lengths(**values)
+        robot = _set_symbols(_read(path, snap=snap, fix_base=fix_base), lengths or {}, angles or {}, Snapper(snap))
         inconsistent = _check_inertias(robot)
         if strict and inconsistent:
             raise RobotError(f"{inconsistent[0].text}; correct it, or read without --strict")
@@ -63,6 +66,15 @@ def load(
     for finding in robot.findings:
         log.log(logging.WARNING if finding.is_warning else logging.INFO, "%s: %s", path.name, finding.text)
     return robot
+
+
+def _set_symbols(robot: Robot, lengths: Mapping[str, float], angles: Mapping[str, float], snapper: Snapper) -> Robot:
+    """Return the robot with these values of symbolic lengths and angles; the angles are snapped."""
+    robot = robot.with_lengths(**{str(name): value for name, value in lengths.items()})
+    robot = robot.with_angles(**{str(name): value for name, value in angles.items()})
+    set_now = {name: value for name, value in robot.angles if name in angles and value is not None}
+    snapped = {name: snapper.snap_angle(value, f"angle {name!r}") for name, value in set_now.items()}
+    return replace(robot.with_angles(**snapped), findings=(*robot.findings, *snapper.findings))
 
 
 def _find_file(source: str | Path) -> Path:
@@ -146,8 +158,8 @@ def _read_extended(reference: str, files: tuple[Path, ...], *, snap: float, fix_
 
 
 def _close_at_home(robot: Robot) -> None:
-    """Raise ClosureError if the loops do not close; do nothing if actuated coordinates or lengths are not set."""
-    if not robot.loops or not robot.actuated or robot.unset_lengths:
+    """Raise ClosureError if the loops do not close; do nothing if actuated coordinates or symbols are not set."""
+    if not robot.loops or not robot.actuated or robot.unset_symbols:
         return
     from ytheta.robot.loops.closure import close_loops  # imported here, since only robots with loops need it
 

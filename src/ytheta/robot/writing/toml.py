@@ -58,6 +58,8 @@ def to_toml(robot: Robot) -> str:
         document["mounting"] = _format_frame(robot.mounting)
     if robot.lengths:
         document["lengths"] = _to_table({name: UNSET if value is None else value for name, value in robot.lengths})
+    if robot.angles:
+        document["angles"] = _to_table({name: UNSET if value is None else value for name, value in robot.angles})
     if robot.home:
         document["home"] = _to_table(dict(robot.home))
     _append(document, "link", [_format_link(link) for link in robot.links])
@@ -106,12 +108,16 @@ def _format_frame(frame: Frame) -> InlineTable:
     if frame.translation != ORIGIN:
         entry["xyz"] = [_format_scalar(value) for value in frame.translation]
     if frame.rotation != IDENTITY_ROTATION:
-        rpy = frame.rpy
+        rpy = frame.start.rpy
         # Angles are easier to read than a matrix. The matrix is written only if the angles do not reproduce it exactly.
         if Frame.from_rpy(*rpy).rotation == frame.rotation:
             entry["rpy"] = [_format_angle(angle) for angle in rpy]
         else:
             entry["rotation"] = [list(row) for row in frame.rotation]
+    if frame.twist is not None:
+        entry["twist"] = str(frame.twist.angle)
+        if frame.twist.after != IDENTITY:
+            entry["then"] = _format_frame(frame.twist.after)
     return _to_inline_table(entry)
 
 

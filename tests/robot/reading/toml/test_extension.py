@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 import ytheta
 from tests.support.toml_robots import TWO
 from ytheta.errors import InputError, RobotError, RobotFileError
+from ytheta.robot.frame import Frame
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Coupling, Drive, Force, Limits, Marker, Motor
 from ytheta.robot.reading.load import load
@@ -144,6 +146,16 @@ def test_extending_toml_mjcf_and_the_catalog(tmp_path: Path) -> None:
     robot = load(tmp_path / "longer.toml", lengths={"l2": 0.1})
     assert robot.lengths == (("l1", 0.9), ("l2", 0.1))
     assert robot.numeric.markers[0].frame.matrix[0, 3] == pytest.approx(1.0)
+    (tmp_path / "twisted.toml").write_text(
+        'extends = "longer.toml"\n[angles]\ntilt = "unset"\nroll = "pi/2"\n'
+        '[[marker]]\nname = "eye"\nlink = "lower"\nframe = { twist = "tilt", then = { twist = "roll" } }'
+    )
+    twisted = load(tmp_path / "twisted.toml", lengths={"l2": 0.1}, angles={"tilt": 0.25})
+    assert twisted.angles == (("tilt", 0.25), ("roll", math.pi / 2))
+    eye = Frame.turn((1.0, 0.0, 0.0), 0.25 + math.pi / 2)
+    np.testing.assert_allclose(twisted.numeric.markers[1].frame.matrix, eye.matrix, rtol=0, atol=1e-15)
+    (tmp_path / "untwisted.toml").write_text('extends = "twisted.toml"\n[angles]\ntilt = 0.5')
+    assert load(tmp_path / "untwisted.toml").angles == (("tilt", 0.5), ("roll", math.pi / 2))
     (tmp_path / "again.toml").write_text('extends = "longer.toml"\nname = "again"')
     assert load(tmp_path / "again.toml").markers == robot.markers
     (tmp_path / "puma.toml").write_text('extends = "puma560"\nabout = "ours"')

@@ -77,6 +77,88 @@ def test_symbolic_lengths_remain_symbols_until_numbers_are_needed() -> None:
         robot.with_lengths(l2=1.0)
 
 
+TWISTED = TWO.replace("[[link]]", "[angles]\nalpha1 = 1.5708\n[[link]]", 1).replace(
+    "alpha = 1.5708", 'alpha = "alpha1"'
+)
+
+
+@pytest.mark.parametrize("convention", ["standard_dh", "modified_dh"])
+@pytest.mark.parametrize("value", ["0.7", "-1.5708", '"pi/3"', "3.0e-7", '"-pi"'])
+def test_a_named_angle_is_read_exactly_like_its_value(convention: str, value: str) -> None:
+    """Even after snapping, and to the last digit, for each angle of a row and for its negative."""
+    for key in ("theta", "alpha", *(["gamma"] if convention == "modified_dh" else [])):
+        row = f'{convention} = {{ theta = 0.2, alpha = -0.4, a = "l1", d = 0.3 }}'.replace("{ ", f"{{ {key} = A, ")
+        row = row.replace("theta = 0.2, ", "") if key == "theta" else row
+        row = row.replace("alpha = -0.4, ", "") if key == "alpha" else row
+        start, _, _ = TWISTED.partition("modified_dh")
+        plain = read(start + row.replace("A", value))
+        for name, sign in (('"alpha1"', ""), ('"-alpha1"', "-")):
+            negated = value.replace('"', "")
+            given = f'"-({negated})"' if sign else value
+            named = read(start.replace("alpha1 = 1.5708", f"alpha1 = {given}") + row.replace("A", name))
+            assert named.twist_angles == {"alpha1"}
+            assert named.numeric_in_angles.joints == plain.joints
+            assert named.numeric.joints == plain.numeric.joints
+
+
+def test_symbolic_angles_remain_symbols_until_numbers_are_needed() -> None:
+    robot = read(TWISTED)
+    assert robot.angles == (("alpha1", math.pi / 2),)
+    assert "rounded angle" in robot.findings[0].text
+    assert robot.numeric == read(TWO).numeric
+    assert link_poses(robot.with_angles(alpha1=0.0), np.zeros(2))["lower"][2, 3] == 0.2
+    exact = read("exact = true\n" + TWISTED)
+    assert (exact.angles, exact.findings) == ((("alpha1", 1.5708),), ())
+    unset = read(TWISTED.replace("alpha1 = 1.5708", 'alpha1 = "unset"'))
+    assert unset.unset_angles == ("alpha1",)
+    with pytest.raises(InputError, match="the angle 'alpha1' has no value, but a number is needed; set it with"):
+        link_poses(unset, np.zeros(2))
+
+
+def test_a_frame_may_be_twisted() -> None:
+    frame = 'frame = { xyz = [0.1, 0, 0], rpy = [0, 0, 0.3], twist = "-alpha1", then = { xyz = [0, 0.2, 0] } }'
+    start, _, _ = TWISTED.partition("modified_dh")
+    turn = Frame.shift(0.1) @ Frame.from_rpy(0.0, 0.0, 0.3) @ Frame.turn((1.0, 0.0, 0.0), -math.pi / 2)
+    assert read(start + frame).numeric_in_angles.joints[1].placement == turn @ Frame.shift(0.0, 0.2)
+    assert read(start + frame.replace('"-alpha1"', "-1.5708")).joints[1].placement == turn @ Frame.shift(0.0, 0.2)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (
+            ('"alpha1"', '"alhpa1"'),
+            "alpha = 'alhpa1' is not understood: the angle 'alhpa1' is not declared; did you mean",
+        ),
+        (
+            ('"alpha1"', '"l1"'),
+            "'l1' is a length, not an angle; write a number, a multiple of pi, or an angle declared",
+        ),
+        (('"alpha1"', '"2*alpha1"'), "'2\\*alpha1' is not understood: a symbolic angle cannot be added or multiplied"),
+        (
+            ('"alpha1"', '"alpha1 + pi/2"'),
+            "a symbolic angle cannot be added or multiplied; write the name of one angle",
+        ),
+        (('"alpha1"', "true"), "'alpha' should be a finite number, not True"),
+        (('a = "l1"', 'a = "alpha1"'), "a = 'alpha1' is not understood: 'alpha1' is an angle, not a length"),
+        (("mass = 1.5", 'mass = "alpha1"'), "'alpha1' is an angle, not a length"),
+        (("alpha1 = 1.5708", 'alpha1 = "l1"'), "alpha1 should be a number in radians, a multiple of pi"),
+        (("alpha1 = 1.5708", "alpha1 = [1]"), "or 'unset', not a list of 1"),
+        (("alpha1 = 1.5708", "alpha1 = 90e6"), "angles, alpha1: the angle 90000000.0 rad is larger than"),
+        (("alpha1 = 1.5708", "lambda = 1"), "'lambda' cannot name an angle"),
+        (("alpha1 = 1.5708", "alpha1 = 1\nl1 = 1"), "'l1' is the name of a length and of an angle"),
+        (("modified_dh = {", "frame = { then = {}, "), "'then' is the frame that follows 'twist'"),
+        (('name = "two"', 'name = "two"\nmounting = { twist = "a" }'), "the angle 'a' is not declared"),
+        (('name = "two"', 'name = "two"\nmounting = { twist = "alpha1" }'), "the mounting uses the symbolic angle"),
+    ],
+)
+def test_mistakes_with_angles(change: tuple[str, str], reason: str) -> None:
+    text = TWISTED.replace(*change, 1)
+    assert text != TWISTED
+    with pytest.raises(InputError, match=reason):
+        read(text)
+
+
 @pytest.mark.parametrize(
     ("change", "reason"),
     [

@@ -3,13 +3,13 @@
 Couplings, motors, forces, markers, and links and joints with new names are added. A table with the name of an existing
 joint replaces the drive or the limits of this joint. A table with the name of an existing link replaces its inertia.
 The geometry of the extended robot does not change. Top-level keys override those of the extended file; symbolic lengths
-are overridden individually.
+and angles are overridden individually.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from ytheta.files.toml_table import Table
@@ -36,8 +36,16 @@ INERTIA_KEYS = ("mass", "center", "inertia", "parameters")
 _Part = TypeVar("_Part", Link, Joint)
 
 
-def extend_robot(base: Robot, top: Table, snapper: Snapper, *, lengths: Sequence[tuple[str, float | None]]) -> Robot:
-    """Return the robot ``base`` extended by the file ``top``; ``lengths`` are those of ``top``."""
+@dataclass(frozen=True)
+class Symbols:
+    """The symbolic lengths and angles that a file declares, with their values."""
+
+    lengths: tuple[tuple[str, float | None], ...]
+    angles: tuple[tuple[str, float | None], ...]
+
+
+def extend_robot(base: Robot, top: Table, snapper: Snapper, symbols: Symbols) -> Robot:
+    """Return the robot ``base`` extended by the file ``top``; ``symbols`` are those of ``top``."""
 
     def read_new_joint(table: Table) -> Joint:
         return read_joint(table, snapper)
@@ -57,7 +65,8 @@ def extend_robot(base: Robot, top: Table, snapper: Snapper, *, lengths: Sequence
         source=top.text("source", base.source),
         gravity=to_vector(top.numbers("gravity", 3, base.gravity)),
         mounting=read_frame(top.table("mounting"), snapper) if top.has("mounting") else base.mounting,
-        lengths=tuple({**dict(base.lengths), **dict(lengths)}.items()),
+        lengths=tuple({**dict(base.lengths), **dict(symbols.lengths)}.items()),
+        angles=tuple({**dict(base.angles), **dict(symbols.angles)}.items()),
         links=_merge_parts(base.links, top.tables("link"), _change_link, read_link),
         joints=joints,
         loops=tuple(map(Loop, cuts)),

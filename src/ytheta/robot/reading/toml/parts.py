@@ -11,6 +11,7 @@ import numpy as np
 
 from ytheta.conventions import LINK_PARAMETERS
 from ytheta.errors import InputError, suggest_names
+from ytheta.files.angles import Angle
 from ytheta.files.toml_table import Table
 from ytheta.robot.frame import IDENTITY, Frame, Vector, to_rows, to_vector
 from ytheta.robot.inertia import Inertia
@@ -98,7 +99,7 @@ def _read_geometry(table: Table, snapper: Snapper) -> tuple[Frame, Frame]:
 
 def _read_standard_dh(row: Table, snapper: Snapper) -> tuple[Frame, Frame]:
     """Return placement and seat. The seat is Rz(theta) Tz(d) Tx(a) Rx(alpha), since the joint motion comes first."""
-    theta, alpha = (snapper.snap_angle(row.number(key, 0.0), f"{row.where}, {key}") for key in ("theta", "alpha"))
+    theta, alpha = (_read_angle(row, key, snapper) for key in ("theta", "alpha"))
     turn = Frame.turn((0.0, 0.0, 1.0), theta)
     return IDENTITY, turn @ Frame.shift(row.scalar("a", 0.0), 0.0, row.scalar("d", 0.0)) @ _turn_about_x(alpha)
 
@@ -108,19 +109,37 @@ def _read_modified_dh(row: Table, snapper: Snapper) -> tuple[Frame, Frame]:
 
     Khalil and Kleinfinger (1986) introduced gamma and b for links that carry several joints.
     """
-    gamma, alpha, theta = (
-        snapper.snap_angle(row.number(key, 0.0), f"{row.where}, {key}") for key in ("gamma", "alpha", "theta")
-    )
+    gamma, alpha, theta = (_read_angle(row, key, snapper) for key in ("gamma", "alpha", "theta"))
     branch = Frame.turn((0.0, 0.0, 1.0), gamma) @ Frame.shift(z=row.scalar("b", 0.0))
     twist = _turn_about_x(alpha) @ Frame.shift(row.scalar("a", 0.0))
     return branch @ twist @ Frame.turn((0.0, 0.0, 1.0), theta) @ Frame.shift(z=row.scalar("d", 0.0)), IDENTITY
 
 
-def _turn_about_x(angle: float) -> Frame:
+def _turn_about_x(angle: float | Angle) -> Frame:
     return Frame.turn((1.0, 0.0, 0.0), angle)
 
 
+def _read_angle(table: Table, key: str, snapper: Snapper) -> float | Angle:
+    """Return a number, snapped, or a symbolic angle."""
+    angle = table.angle(key, 0.0)
+    return angle if isinstance(angle, Angle) else snapper.snap_angle(angle, f"{table.where}, {key}")
+
+
 def read_frame(table: Table, snapper: Snapper) -> Frame:
+    """Read a frame; ``twist`` turns it about its x axis by an angle, and ``then`` is a further frame after that."""
+    start = _read_numeric_rotation(table, snapper)
+    if not table.has("twist"):
+        if table.has("then"):
+            raise table.error("'then' is the frame that follows 'twist'; add 'twist', or compose the two frames")
+        table.finish()
+        return start
+    twist = _turn_about_x(_read_angle(table, "twist", snapper))
+    after = read_frame(table.table("then"), snapper)
+    table.finish()
+    return start @ twist @ after
+
+
+def _read_numeric_rotation(table: Table, snapper: Snapper) -> Frame:
     x, y, z = table.scalars("xyz", 3, (0.0, 0.0, 0.0))
     rotation_keys = [key for key in ("rpy", "quaternion", "rotation") if table.has(key)]
     if len(rotation_keys) > 1:
@@ -142,7 +161,6 @@ def read_frame(table: Table, snapper: Snapper) -> Frame:
         if not is_bounded or abs(matrix @ matrix.T - np.eye(3)).max() > 1e-6 or np.linalg.det(matrix) < 0.0:
             raise table.error("'rotation' is not a rotation matrix; give orthonormal rows to six digits, determinant 1")
         turn = Frame(rotation=to_rows(matrix))
-    table.finish()
     return Frame((x, y, z), turn.rotation)
 
 

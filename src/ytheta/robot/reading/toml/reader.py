@@ -1,4 +1,4 @@
-"""Reads the TOML format of ytheta: DH tables, symbolic lengths, loops, couplings, drives and forces.
+"""Reads the TOML format of ytheta: DH tables, symbolic lengths and angles, loops, couplings, drives and forces.
 
 docs/robot-format.md describes the keys. ``exact = true``, which the writer sets, disables snapping. A file may extend
 another robot; see ``extension``. The content of ``[identification]`` is not read here, but its presence means that the
@@ -13,12 +13,12 @@ from pathlib import Path
 
 from ytheta.conventions import STANDARD_GRAVITY
 from ytheta.errors import RobotFileError
-from ytheta.files.lengths import is_length_name
+from ytheta.files.lengths import SymbolKind, is_length_name, parse_scalar, to_number
 from ytheta.files.toml_table import Table, describe_value, to_finite_number
 from ytheta.robot.frame import to_vector
 from ytheta.robot.parts import Loop
 from ytheta.robot.reading.snap import Snapper
-from ytheta.robot.reading.toml.extension import extend_robot
+from ytheta.robot.reading.toml.extension import Symbols, extend_robot
 from ytheta.robot.reading.toml.parts import (
     read_coupling,
     read_force,
@@ -41,10 +41,11 @@ def read_toml(content: bytes, path: Path, snap: float, extended: Callable[[str],
     if (number := top.number("format", FORMAT)) != FORMAT:
         raise top.error(f"format {number:g} is unknown, since this version reads format {FORMAT}; update ytheta")
     base = _read_base(top, extended) if top.has("extends") else None
-    lengths = _read_lengths(top.table("lengths"))
-    top.lengths = frozenset(name for name, _ in (*lengths, *(base.lengths if base else ())))
     snapper = Snapper(0.0 if top.flag("exact", default=False) else snap)
-    robot = extend_robot(base, top, snapper, lengths=lengths) if base else _read_robot(top, path, snapper, lengths)
+    symbols = _read_symbols(top, snapper)
+    top.lengths = frozenset(dict(symbols.lengths)) | frozenset(dict(base.lengths) if base else ())
+    top.angles = frozenset(dict(symbols.angles)) | frozenset(dict(base.angles) if base else ())
+    robot = extend_robot(base, top, snapper, symbols) if base else _read_robot(top, path, snapper, symbols)
     top.finish()
     return robot
 
@@ -56,7 +57,7 @@ def _read_base(top: Table, extended: Callable[[str], Robot] | None) -> Robot:
     return extended(reference)
 
 
-def _read_robot(top: Table, path: Path, snapper: Snapper, lengths: tuple[tuple[str, float | None], ...]) -> Robot:
+def _read_robot(top: Table, path: Path, snapper: Snapper, symbols: Symbols) -> Robot:
     """Read a robot that does not extend another one."""
     identified = top.has(IDENTIFICATION)
     top.table(IDENTIFICATION)
@@ -66,7 +67,8 @@ def _read_robot(top: Table, path: Path, snapper: Snapper, lengths: tuple[tuple[s
         source=top.text("source", ""),
         gravity=to_vector(top.numbers("gravity", 3, STANDARD_GRAVITY)),
         mounting=read_frame(top.table("mounting"), snapper),
-        lengths=lengths,
+        lengths=symbols.lengths,
+        angles=symbols.angles,
         links=tuple(read_link(table, identified=identified) for table in top.tables("link")),
         joints=tuple(read_joint(table, snapper) for table in top.tables("joint")),
         loops=tuple(Loop(read_joint(table, snapper)) for table in top.tables("loop")),
@@ -93,17 +95,40 @@ def _parse(content: bytes, path: Path) -> dict[str, object]:
         raise RobotFileError(f"{path.name}: a number has too many digits; write it as a float such as 1.5e3") from None
 
 
-def _read_lengths(table: Table) -> tuple[tuple[str, float | None], ...]:
-    lengths: list[tuple[str, float | None]] = []
+def _read_symbols(top: Table, snapper: Snapper) -> Symbols:
+    """Read the symbolic lengths and angles. The value of an angle may contain pi and is snapped."""
+    lengths, angles = top.table("lengths"), top.table("angles")
+
+    def read_length(name: str, value: object) -> float:
+        metres = to_finite_number(value)
+        if metres is None:
+            raise lengths.error(f"{name} should be a number in metres, or 'unset', not {describe_value(value)}")
+        return metres
+
+    def read_angle(name: str, value: object) -> float:
+        radians = to_finite_number(value)
+        if isinstance(value, str):
+            try:
+                radians = to_number(parse_scalar(value, frozenset(), kind=SymbolKind.ANGLE), {})
+            except RobotFileError:
+                radians = None
+        if radians is None:
+            raise angles.error(
+                f"{name} should be a number in radians, a multiple of pi such as 'pi/2', or 'unset', "
+                f"not {describe_value(value)}"
+            )
+        return snapper.snap_angle(radians, f"{angles.where}, {name}")
+
+    return Symbols(_read_values(lengths, "a length", read_length), _read_values(angles, "an angle", read_angle))
+
+
+def _read_values(table: Table, what: str, read: Callable[[str, object], float]) -> tuple[tuple[str, float | None], ...]:
+    """Read a table of named values, some of which may be unset."""
+    values: list[tuple[str, float | None]] = []
     for name, value in table.items():
         if not is_length_name(name):
             raise table.error(
-                f"{name!r} cannot name a length; use ASCII letters, digits and _ (but not 'pi' or a Python keyword)"
+                f"{name!r} cannot name {what}; use ASCII letters, digits and _ (but not 'pi' or a Python keyword)"
             )
-        if value == UNSET:
-            lengths.append((name, None))
-        elif (metres := to_finite_number(value)) is not None:
-            lengths.append((name, metres))
-        else:
-            raise table.error(f"{name} should be a number in metres, or 'unset', not {describe_value(value)}")
-    return tuple(lengths)
+        values.append((name, None if value == UNSET else read(name, value)))
+    return tuple(values)

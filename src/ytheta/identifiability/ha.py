@@ -1,14 +1,15 @@
 """Regrouping of the Lagrangian, after Ha, Ko and Kwon: minimal model parameters, with and without known geometry.
 
 Identity      L(q, qd) = sum_i F_i(q_1..q_i, qd_1..qd_i)ᵀ X_i up to a constant. All F_ij are linearly independent over
-              the reals, and so are all X_ij. In ``regroup_lagrangian``, X depends on parameters and unknown lengths. In
-              ``base_parameters``, all lengths are numbers, and X = K theta
+              the reals, and so are all X_ij. In ``regroup_lagrangian``, X depends on parameters, unknown lengths and
+              unknown angles. In ``base_parameters``, all geometry is known, and X = K theta
 Reference     [ha1989] sec. II, (12)-(20), steps 1 and 2; sec. III for the SCARA arm
 Accepts       trees of revolute and prismatic joints with any axes; loads; any gravity; rotor inertia. Not: loops,
-              couplings, motors that are not part of a joint (use method qr). Angles must be numbers
+              couplings, motors that are not part of a joint (use method qr)
 Notation      code      paper          meaning
               monomial  F_ij of (12)   a product of cosines, sines, positions and rates, sin² written as 1 - cos²
-              row       X_ij of (12)   the factor of a monomial: coefficients of (standard parameter, powers of lengths)
+              row       X_ij of (12)   the factor of a monomial: coefficients of (standard parameter, powers of lengths
+                                       and of cosines and sines of angles, sin² written as 1 - cos²)
               level     i of L_i hat   the last joint on which a monomial depends
               zero      (50)           link parameters that vanish by symmetry
 Differs from  the paper in:
@@ -21,14 +22,14 @@ Differs from  the paper in:
               - Extensions: ten parameters per link with inertia about the frame origin, trees, prismatic joints, rotor
                 inertia.
               - (17), p_i >= 1, is proved in the paper for bodies with mass; if ``zero`` is used, p_i can be 0.
-              - (27) is about functions with all geometry unknown; here the angles (alpha) are known.
+              - Only lengths and angles that are symbols count as unknown; (15) and (27) hold over inertias and these.
               - ``base_parameters`` does not expand the Lagrangian: ``energy_span`` finds the same rank joint by joint.
 Exactness     Ranks of rational matrices are found by elimination, without sampling and without a tolerance.
               ``exact.geometry`` rounds angles and lengths to rational numbers, within 2e-12. Only the last step, from
               the rational basis to K, uses floats. ``regroup_lagrangian`` works in the link frames of the robot
               description. In these frames, parallel, perpendicular or intersecting axes are detected if only quarter
               turns and zeros are involved, as in Denavit-Hartenberg tables, or only one frame. If such axes are not
-              detected, p is too large; ``regroup_lagrangian`` then raises an error if all lengths are known.
+              detected, p is too large; ``regroup_lagrangian`` then raises an error if all geometry is known.
 Cost          ``base_parameters`` grows with the number of joints, not with the number of functions.
               ``regroup_lagrangian`` expands the Lagrangian; with general angles everywhere, its run time grows
               by a factor of five to eight per joint.
@@ -46,11 +47,12 @@ import numpy as np
 from ytheta.conventions import parameter_name
 from ytheta.dynamics.mechanism import PER_LINK
 from ytheta.errors import InputError, UnknownNameError, suggest_names
+from ytheta.files.lengths import SymbolKind
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identifiability.echelon import order_columns, reduce_to_independent
 from ytheta.identifiability.exact.energy_maps import ONE
 from ytheta.identifiability.exact.energy_span import compute_energy_span
-from ytheta.identifiability.exact.geometry import to_canonical_frames, to_exact_mechanism
+from ytheta.identifiability.exact.geometry import to_canonical_frames, to_circle_point, to_exact_mechanism
 from ytheta.identifiability.exact.row_span import FrozenRow, Place, RowSpan
 from ytheta.identifiability.exact.trigonometric_ring import (
     Function,
@@ -60,6 +62,7 @@ from ytheta.identifiability.exact.trigonometric_ring import (
     make_ring,
 )
 from ytheta.identifiability.regrouping import PRINTED_FRICTION, Combination, Regrouping
+from ytheta.robot.frame import cos_sin
 from ytheta.robot.inertia import transport_matrix
 from ytheta.robot.parameters import check_friction, length_exponents, select_parameters
 from ytheta.robot.robot import Robot, check_is_robot
@@ -136,12 +139,13 @@ def regroup_lagrangian(
     rotor_inertia: bool = False,
     friction: Sequence[str] | None = PRINTED_FRICTION,
     lengths: Collection[str] | None = None,
+    angles: Collection[str] | None = None,
 ) -> Regrouping:
-    """Return the regrouped Lagrangian: parameters that can be identified although lengths are unknown.
+    """Return the regrouped Lagrangian: parameters that can be identified although lengths and angles are unknown.
 
     ``zero``: names of link parameters that are known to be zero, for example by symmetry; these are left out.
-    ``friction``: kinds of friction of each joint ("viscous", "coulomb", "offset"). ``lengths``: names of the unknown
-    lengths; by default all symbolic lengths count as unknown, even if they have values.
+    ``friction``: kinds of friction of each joint ("viscous", "coulomb", "offset"). ``lengths`` and ``angles``:
+    names of the unknown ones; by default all symbolic lengths and angles count as unknown, even if they have values.
     """
     check_is_robot(robot)
     kinds = check_friction(friction)
@@ -153,11 +157,17 @@ def regroup_lagrangian(
             raise UnknownNameError(
                 f"robot {robot.name!r} has no parameter {name!r}{suggest_names(name, robot.parameter_names)}"
             )
-    unknown = _list_unknown_lengths(robot, lengths)
-    ring = make_ring(robot, unknown)
-    generators = {name: ring.get_length(name) for name in unknown}
-    constants = {name: ring.to_constant(value) for name, value in robot.lengths if value is not None}
-    mechanism = to_exact_mechanism(robot, constants | generators, ring.to_fractions)
+    ring = make_ring(
+        robot, _list_unknown(robot, lengths, SymbolKind.LENGTH), _list_unknown(robot, angles, SymbolKind.ANGLE)
+    )
+    known_lengths = {name: ring.to_constant(value) for name, value in robot.lengths if value is not None}
+    known_angles = {name: to_circle_point(*cos_sin(value)) for name, value in robot.angles if value is not None}
+    mechanism = to_exact_mechanism(
+        robot,
+        known_lengths | {name: ring.get_length(name) for name in ring.lengths},
+        known_angles | {name: ring.get_cosine_and_sine(name) for name in ring.angles},
+        ring.to_fractions,
+    )
     rows, terms = _collect_terms(robot, ring, compute_lagrangians(mechanism, ring), set(zero))
     if rotor_inertia:
         half = ring.ring.domain(1, 2)
@@ -166,22 +176,24 @@ def regroup_lagrangian(
             place = robot.parameter_names.index(parameter_name(joint.name, "Ia"))
             rows.setdefault(monomial, {})[place, powers] = half
     regrouping = replace(_select_terms(robot, ring, rows, terms), friction=kinds, rotor_inertia=rotor_inertia)
-    if not unknown:
+    if not ring.constants:
         _check_minimal(regrouping, rotors=rotor_inertia)
     return regrouping
 
 
-def _list_unknown_lengths(robot: Robot, lengths: Collection[str] | None) -> list[str]:
-    """Return the names of the unknown lengths in alphabetical order; lengths without a value must be among them."""
-    if lengths is None:
-        return sorted(robot.symbols)
-    for name in lengths:
-        if name not in robot.symbols:
-            raise UnknownNameError(f"robot {robot.name!r} has no length {name!r}{suggest_names(name, robot.symbols)}")
-    for name in robot.unset_lengths:
-        if name not in lengths:
-            raise InputError(f"the length {name!r} has no value; add it to the unknown lengths")
-    return sorted(set(lengths))
+def _list_unknown(robot: Robot, names: Collection[str] | None, kind: SymbolKind) -> list[str]:
+    """Return the names of unknown lengths or angles in alphabetical order; those without a value must be among them."""
+    is_length = kind is SymbolKind.LENGTH
+    used, unset = (robot.symbols, robot.unset_lengths) if is_length else (robot.twist_angles, robot.unset_angles)
+    if names is None:
+        return sorted(used)
+    for name in names:
+        if name not in used:
+            raise UnknownNameError(f"robot {robot.name!r} has no {kind} {name!r}{suggest_names(name, used)}")
+    for name in unset:
+        if name not in names:
+            raise InputError(f"the {kind} {name!r} has no value; add it to the unknown {kind}s")
+    return sorted(set(names))
 
 
 def _check_minimal(regrouping: Regrouping, *, rotors: bool) -> None:
@@ -257,7 +269,7 @@ def _scale(row: Row) -> tuple[Any, FrozenRow]:
 
 def _make_combination(robot: Robot, ring: TrigonometricRing, row: FrozenRow) -> Combination:
     def list_powers(exponents: Monomial) -> tuple[tuple[str, int], ...]:
-        return tuple((name, power) for name, power in zip(ring.lengths, exponents, strict=True) if power)
+        return tuple((name, power) for name, power in zip(ring.constants, exponents, strict=True) if power)
 
     return Combination(
         tuple(

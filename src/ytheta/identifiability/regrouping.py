@@ -33,7 +33,7 @@ from ytheta.display import Displayed
 from ytheta.dynamics.drive_motion import compute_sign
 from ytheta.dynamics.motion import Motion, casadi_motion, sympy_motion
 from ytheta.dynamics.vectors import array, zeros
-from ytheta.errors import InputError, UnsetLengthError
+from ytheta.errors import InputError, UnsetAngleError, UnsetLengthError
 from ytheta.findings import Finding
 from ytheta.identifiability.base_parameters import (
     Identifiability,
@@ -41,8 +41,9 @@ from ytheta.identifiability.base_parameters import (
     classify_standard_parameters,
     format_combination,
 )
-from ytheta.identifiability.exact.trigonometric_ring import Function, TrigonometricRing
+from ytheta.identifiability.exact.trigonometric_ring import Function, TrigonometricRing, name_cosine_and_sine
 from ytheta.native.graph import Graph, Input, trace
+from ytheta.robot.frame import cos_sin
 from ytheta.robot.parameters import FRICTION_PARAMETERS, select_parameters
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, Int, PerBase, Shaped, freeze
@@ -61,17 +62,20 @@ FORMS_OF_GRAPHS: Mapping[str, Form] = {
 
 @dataclass(frozen=True)
 class Combination:
-    """X_ij: a sum of terms. A term is the name of a standard parameter, powers of unknown lengths, and a factor."""
+    """X_ij: a sum of terms. A term is the name of a standard parameter, powers of unknown constants, and a factor.
+
+    Unknown constants are lengths, and cosines and sines of unknown angles, such as ``l1`` and ``cos(alpha1)``.
+    """
 
     terms: tuple[tuple[str, tuple[tuple[str, int], ...], Fraction], ...]
 
-    def evaluate(self, theta: Mapping[str, Any], lengths: Mapping[str, Any]) -> Any:
-        """Evaluate the combination for parameters and lengths that are numbers or symbols."""
+    def evaluate(self, theta: Mapping[str, Any], constants: Mapping[str, Any]) -> Any:
+        """Evaluate the combination for parameters and unknown constants that are numbers or symbols."""
         total: Any = 0
         for parameter, powers, factor in self.terms:
             term = factor * theta[parameter]
-            for length, power in powers:
-                term = term * lengths[length] ** power
+            for constant, power in powers:
+                term = term * constants[constant] ** power
             total = total + term
         return total
 
@@ -85,7 +89,7 @@ class Regrouping(Displayed):
     robot            the robot
     ring             the polynomials in sines and cosines of which the functions consist
     functions        F_ij: functions of the motion, for each joint
-    combinations     X_ij: combinations of standard parameters and unknown lengths, for each joint
+    combinations     X_ij: combinations of standard parameters, unknown lengths and unknown angles, for each joint
     terms            the number n_i of terms of (12) for each body
     counts, starts   number p_i of combinations of each joint, and first column of its block in U; p is the number of
                      all parameters
@@ -96,7 +100,7 @@ class Regrouping(Displayed):
     expressions      the model parameters as text, such as ``a1·link2.my``
     selected         the standard parameters of which the model parameters consist
     values           the model parameters of the robot description
-    beta             the same; zero where the description lacks a length
+    beta             the same; zero where the description lacks a length or an angle
     F, X             functions and combinations as SymPy expressions
     identifiability  by standard parameter: known alone, only in combination, or no effect
     findings         empty
@@ -173,24 +177,27 @@ class Regrouping(Displayed):
         terms: list[tuple[str, int]] = []
         for joint, combinations in zip(self.robot.movable, self.combinations, strict=True):
             first = (combination.terms[0] for combination in combinations)
-            terms += [(parameter, sum(power for _, power in powers)) for parameter, powers, _ in first]
+            terms += [(parameter, self._sum_length_powers(powers)) for parameter, powers, _ in first]
             terms += [(parameter_name(joint.name, FRICTION_PARAMETERS[kind]), 0) for kind in self.friction]
         return tuple(terms)
 
     @cached_property
     def values(self) -> Float[np.ndarray, "p"]:
-        """The model parameters of the robot description; raises UnsetLengthError if a length has no value."""
-        _ = self.robot.numeric
-        lengths = {name: value for name, value in self.robot.lengths if value is not None}
+        """The model parameters of the robot description; all its lengths and angles must have values."""
+        _ = self.robot.numeric  # raises if a length or an angle has no value
+        constants: dict[str, float] = {name: value for name, value in self.robot.lengths if value is not None}
+        for name, value in self.robot.angles:
+            if value is not None:
+                constants |= zip(name_cosine_and_sine(name), cos_sin(value), strict=True)
         theta = dict(zip(self.robot.parameter_names, self.robot.theta.tolist(), strict=True))
-        return self._join([[float(x.evaluate(theta, lengths)) for x in row] for row in self.combinations])
+        return self._join([[float(x.evaluate(theta, constants)) for x in row] for row in self.combinations])
 
     @cached_property
     def beta(self) -> PerBase:
-        """The values of the description; if a length has no value, all combinations count as zero."""
+        """The values of the description; if a length or an angle has no value, all combinations count as zero."""
         try:
             return freeze(self.values.view())
-        except UnsetLengthError:
+        except (UnsetLengthError, UnsetAngleError):
             return freeze(self._join([[0.0] * count for count in self.counts]))
 
     @cached_property
@@ -226,12 +233,15 @@ class Regrouping(Displayed):
 
     @cached_property
     def X(self) -> tuple[tuple[Any, ...], ...]:
-        """The combinations as SymPy expressions in lengths and standard parameters, such as ``link2.mx``."""
+        """The combinations as SymPy expressions in lengths, angles and standard parameters, such as ``link2.mx``."""
         import sympy
 
         theta = {name: sympy.Symbol(name) for name in self.robot.parameter_names}
-        lengths = {name: sympy.Symbol(name) for name, _ in self.robot.lengths}
-        return tuple(tuple(x.evaluate(theta, lengths) for x in row) for row in self.combinations)
+        constants: dict[str, Any] = {name: sympy.Symbol(name) for name in self.ring.lengths}
+        for name in self.ring.angles:
+            angle = sympy.Symbol(name)
+            constants |= zip(name_cosine_and_sine(name), (sympy.cos(angle), sympy.sin(angle)), strict=True)
+        return tuple(tuple(x.evaluate(theta, constants) for x in row) for row in self.combinations)
 
     def make_expressions(self, form: Form) -> Columns:
         """Return U of (25), or one of the two parts of (36), as SymPy expressions in q1, qd1, qdd1, …"""
@@ -305,6 +315,10 @@ class Regrouping(Displayed):
     def _places(self) -> Int[np.ndarray, "joints"]:
         """The index in ``robot.actuated`` of each joint of ``robot.movable``."""
         return np.array([self.robot.actuated.index(joint.name) for joint in self.robot.movable])
+
+    def _sum_length_powers(self, powers: tuple[tuple[str, int], ...]) -> int:
+        """Return the exponent of length of a product of unknown constants; cosines and sines have no unit."""
+        return sum(power for name, power in powers if name in self.ring.lengths)
 
     def _join(self, combinations: list[list[float]]) -> Float[np.ndarray, "p"]:
         """Return values of the combinations, each joint's followed by its friction in the description."""

@@ -16,7 +16,7 @@ Lambda and X are polynomials in functions of q_j alone: 1, c, s, c², c s for a 
 prismatic joint. These functions are linearly independent, and so are their products with independent functions of the
 joints before joint j. Hence all linear dependence of energies follows from constant matrices, one joint at a time.
 
-Scalars are fractions, or polynomials in unknown lengths with rational coefficients.
+Scalars are fractions, or polynomials in unknown constants with rational coefficients.
 """
 
 from __future__ import annotations

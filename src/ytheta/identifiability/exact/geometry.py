@@ -24,7 +24,16 @@ from typing import Any
 
 import numpy as np
 
-from ytheta.dynamics.mechanism import Body, Mechanism, build_mechanism
+from ytheta.dynamics.mechanism import (
+    Body,
+    CosSin,
+    Mechanism,
+    Pose,
+    assemble_mechanism,
+    build_mechanism,
+    compose_pose,
+    evaluate_length,
+)
 from ytheta.dynamics.vectors import array, dot, zeros
 from ytheta.robot.frame import Frame, to_rows, to_vector
 from ytheta.robot.modified_dh import to_modified_dh
@@ -69,25 +78,28 @@ def to_canonical_frames(robot: Robot) -> CanonicalMechanism:
     return CanonicalMechanism(replace(numbers, bodies=tuple(bodies), gravity=gravity), frames)
 
 
-def to_exact_mechanism(robot: Robot, lengths: Mapping[str, Any], to_fractions: Callable[[Any], Any]) -> Mechanism:
-    """Return the mechanism of a robot in its own frames; ``lengths`` are scalars that can be combined with fractions.
+def to_exact_mechanism(
+    robot: Robot, lengths: Mapping[str, Any], angles: Mapping[str, CosSin], to_fractions: Callable[[Any], Any]
+) -> Mechanism:
+    """Return the mechanism of a robot in its own frames.
 
-    ``to_fractions`` applies ``to_fraction`` to the coefficients of a linear form in these scalars.
+    ``lengths`` and the cosines and sines in ``angles`` are scalars that can be combined with fractions.
+    ``to_fractions`` applies ``to_fraction`` to the coefficients of a linear form in the lengths.
     """
-    inexact = build_mechanism(robot, lengths) if lengths else build_mechanism(robot)
 
-    def to_exact_body(body: Body) -> Body:
-        return replace(
-            body,
-            axis=to_rational_direction(body.axis) if body.revolute else array([to_fraction(x) for x in body.axis]),
-            P=to_rational_rotation(np.array(body.P, dtype=float)),
-            p=array([to_fractions(x) for x in body.p]),
-            S=to_rational_rotation(np.array(body.S, dtype=float)),
-            s=array([to_fractions(x) for x in body.s]),
-        )
+    def convert_part(part: Frame) -> Pose:
+        position = array([to_fractions(evaluate_length(x, lengths)) for x in part.translation])
+        return to_rational_rotation(np.array(part.rotation, dtype=float)), position
 
-    gravity = array([to_fraction(x) for x in inexact.gravity])
-    return replace(inexact, bodies=tuple(to_exact_body(body) for body in inexact.bodies), gravity=gravity)
+    def to_exact_axis(body: Body) -> Shaped[np.ndarray, "3"]:
+        return to_rational_direction(body.axis) if body.revolute else array([to_fraction(x) for x in body.axis])
+
+    inexact = assemble_mechanism(robot.merged, lambda frame: compose_pose(frame, angles, convert_part))
+    return replace(
+        inexact,
+        bodies=tuple(replace(body, axis=to_exact_axis(body)) for body in inexact.bodies),
+        gravity=array([to_fraction(x) for x in inexact.gravity]),
+    )
 
 
 def to_fraction(value: Any) -> int | Fraction:

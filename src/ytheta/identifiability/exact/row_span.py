@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-Place: TypeAlias = tuple[int, tuple[int, ...]]  # index of a parameter in theta, exponents of lengths
+Place: TypeAlias = tuple[int, tuple[int, ...]]  # index of a parameter in theta, exponents of unknown constants
 FrozenRow: TypeAlias = tuple[tuple[Place, Any], ...]  # sparse, in a fixed order
 _Sparse: TypeAlias = dict[Any, Any]
 

@@ -1,7 +1,8 @@
-"""Polynomials in the cosine, sine (or position) and rate of every joint and in unknown lengths, in normal form.
+"""Polynomials in the cosine, sine (or position) and rate of every joint and in unknown constants, in normal form.
 
-They are SymPy's sparse polynomials with rational coefficients. sin² is always replaced by 1 - cos², so that equal
-functions are equal polynomials, and different monomials are linearly independent functions.
+Unknown constants are lengths, and cosines and sines of unknown angles. The polynomials are SymPy's sparse ones with
+rational coefficients. sin² is always replaced by 1 - cos², for joints and for unknown angles, so that equal functions
+are equal polynomials, and different monomials are linearly independent functions.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 from ytheta.dynamics.mechanism import PER_LINK, Mechanism
 from ytheta.dynamics.motion import Motion
 from ytheta.dynamics.vectors import dot
-from ytheta.identifiability.exact.energy_maps import ONE, Powers, compute_energy_maps
+from ytheta.identifiability.exact.energy_maps import ONE, EnergyMaps, Powers, compute_energy_maps
 from ytheta.identifiability.exact.geometry import to_fraction
 from ytheta.robot.parts import JointKind
 from ytheta.robot.robot import Robot
@@ -28,10 +29,19 @@ Monomial: TypeAlias = tuple[int, ...]  # exponents of the generators
 
 @dataclass(frozen=True)
 class TrigonometricRing:
-    """A polynomial ring. Generators: c, s, qd of each revolute and q, qd of each prismatic joint; then the lengths."""
+    """A polynomial ring.
+
+    Generators: c, s, qd of each revolute and q, qd of each prismatic joint; the lengths; c, s of each unknown angle.
+    """
 
     revolute: tuple[bool, ...]
     lengths: tuple[str, ...] = ()
+    angles: tuple[str, ...] = ()
+
+    @property
+    def constants(self) -> tuple[str, ...]:
+        """The names of the unknown constants, such as ``l1``, ``cos(alpha1)`` and ``sin(alpha1)``."""
+        return (*self.lengths, *(name for angle in self.angles for name in name_cosine_and_sine(angle)))
 
     @cached_property
     def ring(self) -> Any:
@@ -40,13 +50,13 @@ class TrigonometricRing:
 
         of_revolute, of_prismatic = ("cos(q{})", "sin(q{})", "rate {}"), ("position {}", "rate {}")
         patterns = [of_revolute if revolute else of_prismatic for revolute in self.revolute]
-        # These names contain parentheses or spaces, so no length can have the same name.
         joints = [pattern.format(k) for k, names in enumerate(patterns, start=1) for pattern in names]
-        return PolyRing([Symbol(name) for name in (*joints, *self.lengths)], QQ)
+        # The prefix distinguishes the cosine of an angle named q1 from that of the first joint.
+        return PolyRing([Symbol(name) for name in (*joints, *(f"constant {name}" for name in self.constants))], QQ)
 
     @cached_property
     def _starts(self) -> tuple[int, ...]:
-        """The index of the first generator of each joint, and that of the first length."""
+        """The index of the first generator of each joint, and that of the first unknown constant."""
         starts = [0]
         for revolute in self.revolute:
             starts.append(starts[-1] + (3 if revolute else 2))
@@ -59,6 +69,14 @@ class TrigonometricRing:
     def to_constant(self, value: float) -> Function:
         """Return a number as a polynomial."""
         return self.ring.ground_new(self.ring.domain.convert(to_fraction(value)))
+
+    def get_cosine_and_sine(self, angle: str) -> tuple[Function, Function]:
+        """Return the generators of the cosine and the sine of an unknown angle."""
+        place = self._find_cosine(angle)
+        return self.ring.gens[place], self.ring.gens[place + 1]
+
+    def _find_cosine(self, angle: str) -> int:
+        return self._starts[-1] + len(self.lengths) + 2 * self.angles.index(angle)
 
     def to_fractions(self, value: Any) -> Any:
         """Apply ``geometry.to_fraction`` to a number, or to the coefficients of a linear form in lengths."""
@@ -75,7 +93,7 @@ class TrigonometricRing:
         return tuple(exponents)
 
     def split_monomial(self, monomial: Monomial) -> tuple[Monomial, Monomial]:
-        """Return the exponents of the joint variables, and those of the lengths."""
+        """Return the exponents of the joint variables, and those of the unknown constants."""
         return monomial[: self._starts[-1]], monomial[self._starts[-1] :]
 
     def find_level(self, monomial: Monomial) -> int:
@@ -90,7 +108,7 @@ class TrigonometricRing:
 
     def from_terms(self, terms: dict[Monomial, Any]) -> Function:
         """Return the polynomial with these coefficients of monomials in the joint variables."""
-        padding = (0,) * len(self.lengths)
+        padding = (0,) * len(self.constants)
         return self.ring.from_dict({monomial + padding: value for monomial, value in terms.items() if value})
 
     def differentiate_by_position(self, function: Function, joint: int) -> Function:
@@ -99,7 +117,7 @@ class TrigonometricRing:
         if not self.revolute[joint]:
             return function.diff(first)
         c, s = first, self.ring.gens[self._starts[joint] + 1]
-        return self._replace_squared_sine(function.diff(s) * c - function.diff(c) * s, joint)
+        return self._replace_squared_sine(function.diff(s) * c - function.diff(c) * s, self._starts[joint])
 
     def differentiate_by_rate(self, function: Function, joint: int) -> Function:
         """Return the derivative with respect to qd of a joint."""
@@ -109,15 +127,22 @@ class TrigonometricRing:
         """Return the generator qd of a joint."""
         return self.ring.gens[self._starts[joint + 1] - 1]
 
-    def _replace_squared_sine(self, function: Function, joint: int) -> Function:
-        """Replace sin² of one joint, which a derivative can introduce, by 1 - cos²."""
-        c, s = self.ring.gens[self._starts[joint]], self.ring.gens[self._starts[joint] + 1]
-        place = self._starts[joint] + 1
-        squared = {m: value for m, value in function.items() if m[place] >= 2}
-        if not squared:
-            return function
-        part = self.ring.from_dict(squared)
-        return function - part + part.quo(s**2) * (1 - c**2)
+    def normalize(self, value: Any) -> Any:
+        """Replace sin² of all unknown angles by 1 - cos², which products can introduce. Numbers stay as they are."""
+        from sympy.polys.rings import PolyElement
+
+        if isinstance(value, PolyElement):
+            for angle in self.angles:
+                value = self._replace_squared_sine(value, self._find_cosine(angle))
+        return value
+
+    def _replace_squared_sine(self, function: Function, cosine: int) -> Function:
+        """Replace powers of one sine by powers of its cosine, which is the generator before the sine."""
+        c, s = self.ring.gens[cosine], self.ring.gens[cosine + 1]
+        while squared := {m: value for m, value in function.items() if m[cosine + 1] >= 2}:
+            part = self.ring.from_dict(squared)
+            function = function - part + part.quo(s**2) * (1 - c**2)
+        return function
 
     def evaluate(self, functions: Sequence[Function], motion: Motion, number: Callable[[Any], Any]) -> list[Any]:
         """Evaluate functions on the scalars of a motion; ``number`` converts a rational number to such a scalar."""
@@ -145,9 +170,15 @@ class TrigonometricRing:
         return [compute_total(function) for function in functions]
 
 
-def make_ring(robot: Robot, lengths: Sequence[str]) -> TrigonometricRing:
-    """Return the ring for the joints of a robot and these unknown lengths."""
-    return TrigonometricRing(tuple(j.kind is JointKind.REVOLUTE for j in robot.movable), tuple(lengths))
+def make_ring(robot: Robot, lengths: Sequence[str], angles: Sequence[str]) -> TrigonometricRing:
+    """Return the ring for the joints of a robot and these unknown lengths and angles."""
+    revolute = tuple(joint.kind is JointKind.REVOLUTE for joint in robot.movable)
+    return TrigonometricRing(revolute, tuple(lengths), tuple(angles))
+
+
+def name_cosine_and_sine(angle: str) -> tuple[str, str]:
+    """Return the names of the unknown constants that belong to an unknown angle."""
+    return f"cos({angle})", f"sin({angle})"
 
 
 def compute_lagrangians(mechanism: Mechanism, ring: TrigonometricRing) -> list[list[Function]]:
@@ -157,7 +188,7 @@ def compute_lagrangians(mechanism: Mechanism, ring: TrigonometricRing) -> list[l
     energies: list[list[Function]] = []
     twists: list[list[Function]] = []
     for body in mechanism.bodies:
-        maps = compute_energy_maps(body)
+        maps = _normalize_maps(compute_energy_maps(body), ring)
         h, V = (ground, [zero] * 6) if body.parent is None else (energies[body.parent], twists[body.parent])
         momentum = [_combine(column, V) for column in maps.G.T]
         energy, twist = [zero] * PER_LINK, [zero] * 6
@@ -169,9 +200,18 @@ def compute_lagrangians(mechanism: Mechanism, ring: TrigonometricRing) -> list[l
         for powers, X in maps.X.items():
             twist = _add_multiple(twist, [_combine(row, V) for row in X], ring, body.joint, powers, 0)
         twist = _add_multiple(twist, [ring.ring(0) + x for x in maps.S], ring, body.joint, ONE, 1)
-        energies.append(energy)
-        twists.append(twist)
+        energies.append([ring.normalize(function) for function in energy])
+        twists.append([ring.normalize(function) for function in twist])
     return energies
+
+
+def _normalize_maps(maps: EnergyMaps, ring: TrigonometricRing) -> EnergyMaps:
+    """Replace squared sines of unknown angles in all entries; without unknown angles there are none."""
+    if not ring.angles:
+        return maps
+    normalize = np.vectorize(ring.normalize, otypes=[object])
+    Lambda, X = ({powers: normalize(M) for powers, M in polynomial.items()} for polynomial in (maps.Lambda, maps.X))
+    return EnergyMaps(Lambda, X, normalize(maps.S), normalize(maps.G), normalize(maps.k))
 
 
 def _combine(factors: Shaped[np.ndarray, "n"], functions: Sequence[Function]) -> Function:

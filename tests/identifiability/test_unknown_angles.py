@@ -12,7 +12,6 @@ import pytest
 import sympy
 
 import ytheta as yt
-from tests.support.ha_scara import SYMMETRIC
 from tests.support.pinocchio_peer import peer
 from ytheta.errors import InputError, UnsetAngleError
 from ytheta.files.angles import Angle
@@ -20,6 +19,7 @@ from ytheta.files.lengths import symbol
 from ytheta.identifiability.exact.trigonometric_ring import TrigonometricRing
 from ytheta.identifiability.regrouping import Combination, Regrouping
 from ytheta.native import compile_graph
+from ytheta.reproduction.ha1989.printed_model import SYMMETRIC
 from ytheta.robot.frame import Frame
 from ytheta.robot.inertia import Inertia
 from ytheta.robot.parts import Joint, JointKind, Link

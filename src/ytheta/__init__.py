@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from ytheta.identification.identify import identify as identify
     from ytheta.identification.model_file import Model as Model
     from ytheta.identification.model_file import read_model as read_model
+    from ytheta.identification.persistent_excitation import PersistentExcitation as PersistentExcitation
+    from ytheta.identification.persistent_excitation import assess_persistent_excitation as assess_persistent_excitation
     from ytheta.identification.predict import Prediction as Prediction
     from ytheta.identification.predict import predict as predict
     from ytheta.identification.result import Identification as Identification
@@ -100,6 +102,7 @@ _MODULES = {
     "Model": "ytheta.identification.model_file",
     "MujocoPlant": "ytheta.simulation.plants.mujoco_plant",
     "ParameterChange": "ytheta.simulation.parameter_changes",
+    "PersistentExcitation": "ytheta.identification.persistent_excitation",
     "PlainLoop": "ytheta.simulation.closed_loop.plain",
     "Prediction": "ytheta.identification.predict",
     "PreparationSettings": "ytheta.logs.preparing.settings",
@@ -113,6 +116,7 @@ _MODULES = {
     "Sensors": "ytheta.simulation.sensors.sensors",
     "Simulation": "ytheta.simulation.result",
     "Variation": "ytheta.simulation.variation",
+    "assess_persistent_excitation": "ytheta.identification.persistent_excitation",
     "base_parameters": "ytheta.identifiability.registry",
     "bias": "ytheta.dynamics.kernels",
     "close_loops": "ytheta.robot.loops.closure",

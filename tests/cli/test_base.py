@@ -49,6 +49,20 @@ def test_the_table_is_for_people() -> None:
     assert "no effect: " in result.stdout
 
 
+def test_the_combinations_of_theorem_2() -> None:
+    """In the table with --verbose, in the JSON object always; other methods have none."""
+    result = ytheta("base", "stanford", "--verbose")
+    assert "Theorem 2 of Lin 1995" in result.stdout
+    assert "link2.U11-U22" in result.stdout
+    assert "U11-U22" not in ytheta("base", "stanford").stdout
+    combinations = data("stanford")["combinations"]
+    assert isinstance(combinations, list)
+    row = next(row for row in combinations if row["name"] == "link3.m")
+    assert (row["item"], row["expression"]) == (3, "link3.m + link4.m + link5.m + link6.m")
+    assert row["value"] == pytest.approx(4.25 + 1.08 + 0.63 + 0.51)
+    assert data("stanford", "--method", "qr")["combinations"] == []
+
+
 def test_symbolic_lengths_stay_symbols(tmp_path: Path) -> None:
     file = tmp_path / "arm.toml"
     text = (ROOT / "src/ytheta/robot/catalog/ha-scara.toml").read_text()

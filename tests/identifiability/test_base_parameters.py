@@ -11,7 +11,7 @@ import sympy
 import ytheta
 from tests.support.base_checks import regressors
 from ytheta.errors import InputError, UnsetLengthError
-from ytheta.identifiability.base_parameters import BaseParameters, Identifiability, format_combination
+from ytheta.identifiability.base_parameters import BaseParameters, Identifiability
 
 
 @pytest.fixture(scope="module")
@@ -109,16 +109,6 @@ def test_kernels_accept_base_parameters(puma: BaseParameters) -> None:
     for robot_with_other_geometry in (ytheta.load("ur10"), on_the_wall):
         with pytest.raises(InputError, match="'puma560-mdh', whose joints, lengths, gravity or mounting differ"):
             ytheta.regressor(robot_with_other_geometry, puma)
-
-
-def test_combinations_with_symbols_as_text() -> None:
-    a, b = sympy.symbols("a b")
-    row = np.array([0, -a, 1, a**2 + b, -1.0, -0.5], dtype=object)
-    names = ("l.m", "l.x", "l.y", "l.z", "l.u", "l.w")
-    assert format_combination(row, names, head=2, digits=6) == "l.y - a·l.x + (a^2 + b)·l.z - l.u - 0.5·l.w"
-    assert format_combination(np.zeros(2), names[:2], head=0, digits=6) == "0"
-    row = np.array([1, 1.0 * a - 0.123456789 * b, 2.0 * a], dtype=object)
-    assert format_combination(row, names[:3], head=0, digits=3) == "l.m + (a - 0.123·b)·l.x + 2.0·a·l.y"
 
 
 def test_k_needs_lengths() -> None:

@@ -143,7 +143,7 @@ def combination_names(robot: Robot) -> dict[str, list[str]]:
     """The names of the combinations by link."""
     names: dict[str, list[str]] = {}
     for combination in lin.find_minimal_combinations(robot):
-        names.setdefault(combination.link, []).append(combination.name)
+        names.setdefault(combination.link, []).append(combination.constant)
     return names
 
 
@@ -167,7 +167,7 @@ def test_prismatic_joints_between_r_and_s() -> None:
 def test_the_paper_s_constants_of_a_two_link_arm() -> None:
     robot = RULES["parallel"][0]
     combinations = {
-        (each.link, each.name): {n: e for n, e in zip(robot.parameter_names, each.row, strict=True) if e != 0}
+        (each.link, each.constant): {n: e for n, e in zip(robot.parameter_names, each.row, strict=True) if e != 0}
         for each in lin.find_minimal_combinations(robot, rotor_inertia=True)
     }
     assert combinations == {
@@ -180,10 +180,23 @@ def test_the_paper_s_constants_of_a_two_link_arm() -> None:
 
 
 def test_rows_of_k_and_of_theorem_2_span_the_same() -> None:
-    robot = ytheta.load("stanford")
-    K = lin.base_parameters(robot).K
-    rows = np.array([each.row for each in lin.find_minimal_combinations(robot)], dtype=float)
-    assert np.linalg.matrix_rank(np.concatenate([K, rows])) == len(K) == len(rows)
+    base = ytheta.base_parameters(ytheta.load("stanford"))
+    rows = np.array([each.row for each in base.combinations], dtype=float)
+    assert np.linalg.matrix_rank(np.concatenate([base.K, rows])) == len(base) == len(rows)
+
+
+def test_combinations_as_the_theorem_lists_them() -> None:
+    """Items 1 to 5, and the constants as text; other methods have no combinations."""
+    stanford = ytheta.base_parameters(ytheta.load("stanford"), rotor_inertia=True)
+    items = {each.name: each.item for each in stanford.combinations}
+    assert (items["link1.U33"], items["link2.U11-U22"], items["link3.m"], items["link3.kz"]) == (1, 2, 3, 4)
+    assert items["link3.Ia"] is None
+    expressions = {each.name: each.expression for each in stanford.combinations}
+    assert expressions["link3.m"] == "link3.m + link4.m + link5.m + link6.m"  # m hat
+    assert expressions["link6.U11-U22"] == "link6.Ixx - link6.Iyy"
+    slide = ytheta.base_parameters(RULES["slide across r"][0])
+    assert [each.item for each in slide.combinations] == [1, 3, 5, 5]
+    assert ytheta.base_parameters(ytheta.load("stanford"), method="qr").combinations == ()
 
 
 def test_numerical_lengths_need_no_sympy() -> None:

@@ -37,6 +37,9 @@ Parameters = Annotated[
         help="Select only these standard parameters, such as 'link3.*,*.fv'; all others count as known.",
     ),
 ]
+Verbose = Annotated[
+    bool, typer.Option("--verbose", help="Also print the combinations of Theorem 2 of Lin 1995, if the method is lin.")
+]
 
 
 def base(
@@ -46,6 +49,7 @@ def base(
     friction: Friction = "",
     parameters: Parameters = None,
     unknown_geometry: UnknownGeometry = False,
+    verbose: Verbose = False,
     as_json: AsJson = False,
     snap: Snap = SNAP,
     fix_base: FixBase = False,
@@ -68,4 +72,4 @@ def base(
         unknown_geometry=unknown_geometry,
     )
     print_all_findings(result.findings)
-    print_value(result, as_json=as_json)
+    print_value(result, as_json=as_json, verbose=verbose)

@@ -11,7 +11,6 @@ consists of the independent columns of the standard regressor.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, StrEnum
@@ -24,11 +23,11 @@ from ytheta.display import Displayed
 from ytheta.dynamics.graph_reuse import find_or_trace
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
+from ytheta.identifiability.combination import Combination, format_combination
 from ytheta.native.graph import Graph
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Bool, Float, Int, Shaped, freeze
 
-_UNIT_FACTOR = re.compile(r"(?<![\w.])1\.0*\*(?!\*)")  # matches a redundant factor 1.0 in text from SymPy
 # Ratio of the smallest singular value that counts towards the rank to the largest that does not. A smaller ratio leaves
 # the rank in doubt.
 MIN_GAP_RATIO = 1e3
@@ -65,6 +64,8 @@ class BaseParameters(Displayed):
     selected         the standard parameters that were considered; the columns of all others, such as friction, are zero
     gap              None unless the method measures a rank; else two singular values, each divided by the largest one:
                      the smallest that counts towards the rank, and the largest that does not
+    combinations     method "lin" only: the minimal linear combinations of Theorem 2 of Lin 1995, as in the paper; they
+                     span the same space as the rows of K; ``combination_matrix`` has their coefficients as numbers
     names            names of the base parameters
     expressions      the base parameters as text, such as ``link2.mx + 0.4318·link3.m``
     K                the matrix K with numbers
@@ -83,6 +84,7 @@ class BaseParameters(Displayed):
     entries: Shaped[np.ndarray, "base params"]
     selected: tuple[str, ...]
     gap: tuple[float, float] | None = None
+    combinations: tuple[Combination, ...] = ()
 
     def __post_init__(self) -> None:
         freeze(self.entries)
@@ -116,12 +118,13 @@ class BaseParameters(Displayed):
     @cached_property
     def K(self) -> Float[np.ndarray, "base params"]:
         """The numerical matrix K with beta = K theta; raises UnsetLengthError if a symbolic length has no value."""
-        entries = self.entries
-        if entries.dtype == object:
-            values = self._length_values
-            numbers = [float(e) if isinstance(e, int | float) else float(e.subs(values)) for e in entries.ravel()]
-            entries = np.array(numbers, dtype=float).reshape(entries.shape)
-        return freeze(np.array(entries, dtype=float))
+        return self._evaluate(self.entries)
+
+    @cached_property
+    def combination_matrix(self) -> Float[np.ndarray, "combinations params"]:
+        """The coefficients of ``combinations``, one row for each; raises UnsetLengthError like K."""
+        rows = [each.row for each in self.combinations]
+        return self._evaluate(np.array(rows, dtype=object).reshape(len(rows), len(self.robot.parameter_names)))
 
     @cached_property
     def places(self) -> Int[np.ndarray, "base"]:
@@ -217,6 +220,14 @@ class BaseParameters(Displayed):
             self.entries.shape
         )
 
+    def _evaluate(self, entries: Shaped[np.ndarray, "rows params"]) -> Float[np.ndarray, "rows params"]:
+        """Return entries as numbers, with the values of the symbolic lengths."""
+        if entries.dtype == object:
+            values = self._length_values
+            numbers = [float(e) if isinstance(e, int | float) else float(e.subs(values)) for e in entries.ravel()]
+            entries = np.array(numbers, dtype=float).reshape(entries.shape)
+        return freeze(np.array(entries, dtype=float))
+
     @property
     def _length_values(self) -> dict[str, Any]:
         _ = self.robot.numeric  # raises if a length has no value
@@ -258,29 +269,3 @@ def _collect_geometry(robot: Robot) -> tuple[object, ...]:
     symbols = (robot.lengths, robot.angles)
     others = (robot.parameter_names, robot.actuated, robot.couplings, robot.gravity_in_base, symbols)
     return (places, drives, motors, *others, tuple((force.name, force.torque, force.where) for force in robot.forces))
-
-
-def format_combination(row: Shaped[np.ndarray, "params"], names: Sequence[str], *, head: int, digits: int) -> str:
-    """Return text such as ``link2.mx + 0.4318·link3.m``: the parameter with index ``head`` first, then the others."""
-    text = ""
-    for k in sorted(np.flatnonzero(row != 0).tolist(), key=lambda place: place != head):
-        sign, factor = _format_factor(row[k], digits)
-        term = f"{factor}·{names[k]}" if factor else names[k]
-        text += f" {sign} {term}" if text else term if sign == "+" else f"-{term}"
-    return text or "0"
-
-
-def _format_factor(value: Any, digits: int) -> tuple[str, str]:
-    """Return the sign and the absolute value of a coefficient as text; the text of 1 is empty."""
-    if isinstance(value, int | float | np.floating | np.integer):
-        sign, text = "-" if value < 0 else "+", f"{abs(value):.{digits}g}"
-        return sign, "" if text == "1" else text
-    if value.could_extract_minus_sign():
-        sign, magnitude = "-", -value
-    else:
-        sign, magnitude = "+", value
-    if magnitude == 1:
-        return sign, ""
-    rounded = magnitude.xreplace({number: number.n(digits) for number in magnitude.atoms() if number.is_Float})
-    text = _UNIT_FACTOR.sub("", str(rounded)).replace("**", "^").replace("*", "·")
-    return sign, f"({text})" if magnitude.is_Add else text

@@ -50,7 +50,6 @@ effect in these cases:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -61,6 +60,7 @@ from ytheta.dynamics.mechanism import PER_LINK, Mechanism, build_mechanism, exac
 from ytheta.dynamics.vectors import array, zeros
 from ytheta.errors import InputError
 from ytheta.identifiability.base_parameters import BaseParameters
+from ytheta.identifiability.combination import Combination
 from ytheta.identifiability.echelon import order_columns, reduce_to_independent
 from ytheta.identifiability.joint_rules import (
     apply_rules,
@@ -83,19 +83,6 @@ INVERSE_GOLDEN_RATIO = (5**0.5 - 1) / 2
 # Largest angle, in rad, that can be due to rounding: 3.1416 differs from half a turn by 7.3e-6 rad, and the angle with
 # cosine 0.7071 differs from an eighth of a turn by 1.0e-5 rad.
 MAX_ANGLE_ROUNDING = 2e-5
-
-
-@dataclass(frozen=True, eq=False)
-class Combination:
-    """One minimal linear combination: the link whose joint it belongs to, its name in Theorem 2, and its coefficients.
-
-    Names: U33, U11-U22, U12, U13, U23, kx, ky, kz, m, kappa1, kappa2 and, not in the paper, Ia. ``row`` has one entry
-    per name in ``robot.parameter_names``: a float, or a SymPy expression in the robot's symbolic lengths.
-    """
-
-    link: str
-    name: str
-    row: Shaped[np.ndarray, "params"]
 
 
 def explain_refusal(robot: Robot) -> str | None:
@@ -137,7 +124,7 @@ def base_parameters(robot: Robot, *, rotor_inertia: bool = False) -> BaseParamet
     else:
         independent, entries = _reduce(numbers, combinations, rows.astype(float), selected)
     names = tuple(robot.parameter_names[k] for k in independent)
-    return BaseParameters(robot, "lin", names, entries.astype(object), selected)
+    return BaseParameters(robot, "lin", names, entries.astype(object), selected, combinations=combinations)
 
 
 def find_minimal_combinations(robot: Robot, *, rotor_inertia: bool = False) -> tuple[Combination, ...]:
@@ -172,8 +159,20 @@ def _compute_combinations(robot: Robot, *, rotor_inertia: bool) -> tuple[Mechani
             head = rule.names[0] if rule.rotor_merges else "Ia"
             rotor = parameter_name(arm.robot.joints[j].name, "Ia")
             rows.setdefault(head, zeros(len(names)))[names.index(rotor)] = 1
-        combinations += [Combination(arm.bodies[j].name, name, row) for name, row in rows.items()]
+        combinations += [
+            Combination(arm.bodies[j].name, name, _find_item(name, rule.names), row, names)
+            for name, row in rows.items()
+        ]
     return numbers, tuple(combinations)
+
+
+def _find_item(constant: str, constants: Sequence[str]) -> int | None:
+    """Return the item of Theorem 2 that lists a constant; ``constants`` are all of the same joint."""
+    if constant in ("Ia", "m"):
+        return 3 if constant == "m" else None
+    if "m" in constants:  # a prismatic joint
+        return 5 if constant.startswith("kappa") else 4
+    return 2 if "U11-U22" in constants else 1
 
 
 def _remove_inertias(robot: Robot) -> Robot:
@@ -236,8 +235,10 @@ def _reduce(
     """
     L = find_longest_offset(numbers)
     units = L ** length_exponents(numbers.robot)
-    row_units = np.array([L ** LENGTH_EXPONENTS.get(each.name, 2.0) for each in combinations])
-    rotors = [k for k, each in enumerate(combinations) if each.name == "Ia"]  # in kg or kg m2, depending on the joint
+    row_units = np.array([L ** LENGTH_EXPONENTS.get(each.constant, 2.0) for each in combinations])
+    rotors = [
+        k for k, each in enumerate(combinations) if each.constant == "Ia"
+    ]  # in kg or kg m2, depending on the joint
     row_units[rotors] = units[np.argmax(rows[rotors], axis=1)] if rotors else 1.0
     order = order_columns(numbers.robot, selected)
     independent, K = reduce_to_independent(rows * units / row_units[:, None], order, len(rows))

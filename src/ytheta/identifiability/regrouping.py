@@ -39,8 +39,8 @@ from ytheta.identifiability.base_parameters import (
     Identifiability,
     check_same_geometry,
     classify_standard_parameters,
-    format_combination,
 )
+from ytheta.identifiability.combination import format_combination
 from ytheta.identifiability.exact.trigonometric_ring import Function, TrigonometricRing, name_cosine_and_sine
 from ytheta.native.graph import Graph, Input, trace
 from ytheta.robot.frame import cos_sin

@@ -32,6 +32,9 @@ class Estimate:
                         keeps the values of the description
     rounds              number of times that the equations were solved
     findings            findings about this fit
+    joint_condition_numbers
+                        estimator lin only: condition number of each joint's own equations A_i, columns scaled to length
+                        one; infinite if they do not identify all of the joint's parameters
     """
 
     beta: PerBase
@@ -41,10 +44,13 @@ class Estimate:
     unidentified: Float[np.ndarray, "base unidentified"]
     rounds: int = 1
     findings: tuple[Finding, ...] = ()
+    joint_condition_numbers: PerJoint | None = None
 
     def __post_init__(self) -> None:
         for name in ("beta", "spread", "degrees_of_freedom", "weights", "unidentified"):
             object.__setattr__(self, name, freeze(getattr(self, name).view()))
+        if self.joint_condition_numbers is not None:
+            freeze(self.joint_condition_numbers)
 
     def __repr__(self) -> str:
         unidentified = self.unidentified.shape[1]

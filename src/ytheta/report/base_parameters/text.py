@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
+import numpy as np
 from rich import box
 from rich.console import Console
 from rich.table import Table
@@ -11,36 +13,48 @@ from rich.table import Table
 from ytheta.identifiability.base_parameters import BaseParameters, Identifiability
 from ytheta.report.base_parameters.summary import summarize_base_parameters
 from ytheta.report.terminal import safe_text, safe_texts
+from ytheta.shapes import Float
 
 MAX_RELATIVE_ROUNDING = 1e-13  # value divided by the sum of its absolute terms; below it, 0 is printed
 
 
-def print_base_parameters(console: Console, base: BaseParameters) -> None:
-    """Print one row for each base parameter, then the standard parameters by kind."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("base parameter", no_wrap=True)
-    table.add_column("value", justify="right", no_wrap=True)
-    table.add_column("combination of standard parameters", overflow="fold")
-    for row, size in zip(summarize_base_parameters(base)["parameters"], _sum_sizes(base), strict=True):
-        value = (
-            "?"
-            if row["value"] is None
-            else "0"
-            if abs(row["value"]) < MAX_RELATIVE_ROUNDING * size
-            else f"{row['value']:.5g}"
-        )
-        table.add_row(*safe_texts((row["name"], value, row["expression"])))
-    console.print(table)
+def print_base_parameters(console: Console, base: BaseParameters, *, verbose: bool = False) -> None:
+    """Print one row for each base parameter, then the standard parameters by kind.
+
+    ``verbose`` also prints the combinations of Theorem 2 of Lin, if the method is lin.
+    """
+    data, known = summarize_base_parameters(base), not base.robot.unset_lengths
+    console.print(_build_table("base parameter", data["parameters"], base, base.K if known else None))
+    if verbose and base.combinations:
+        console.print("minimal linear combinations of Theorem 2 of Lin 1995, in constants of composite bodies:")
+        matrix = base.combination_matrix if known else None
+        console.print(_build_table("combination", data["combinations"], base, matrix))
     for line in _summarize(base):
         console.print(safe_text(line))
 
 
-def _sum_sizes(base: BaseParameters) -> list[float]:
-    """Return the sum of the absolute terms of each base parameter, to distinguish rounding errors from values."""
-    if base.robot.unset_lengths:
-        return [0.0] * len(base)
-    sizes: list[float] = (abs(base.K) @ abs(base.robot.theta)).tolist()
-    return sizes
+def _build_table(
+    first: str, rows: Sequence[Mapping[str, Any]], base: BaseParameters, matrix: Float[np.ndarray, "rows params"] | None
+) -> Table:
+    """One row for each combination; the items of Theorem 2 if the rows have them. ``matrix``: None if not known."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column(first, no_wrap=True)
+    if any("item" in row for row in rows):
+        table.add_column("item", justify="right", no_wrap=True)
+    table.add_column("value", justify="right", no_wrap=True)
+    table.add_column("combination of standard parameters", overflow="fold")
+    # The sum of the absolute terms of each combination, to distinguish rounding errors from values.
+    sizes = [0.0] * len(rows) if matrix is None else (abs(matrix) @ abs(base.robot.theta)).tolist()
+    for row, size in zip(rows, sizes, strict=True):
+        item = [str(row["item"] or "")] if "item" in row else []
+        table.add_row(*safe_texts((row["name"], *item, _format_value(row["value"], size), row["expression"])))
+    return table
+
+
+def _format_value(value: float | None, size: float) -> str:
+    if value is None:
+        return "?"
+    return "0" if abs(value) < MAX_RELATIVE_ROUNDING * size else f"{value:.5g}"
 
 
 def _summarize(base: BaseParameters) -> Iterator[str]:

@@ -54,6 +54,7 @@ def summarize_identification(identification: Identification) -> dict[str, Any]:
         "weak": count_parameters(identification, Certainty.WEAK),
         "unseen": count_parameters(identification, Certainty.UNSEEN),
         "condition_number": identification.condition_number,
+        "joint_condition_numbers": _summarize_joint_condition_numbers(identification),
         "fit": summarize_errors(identification.fit),
         "validation": None if identification.validation is None else summarize_errors(identification.validation),
         "parameters": [
@@ -86,3 +87,11 @@ def summarize_identification(identification: Identification) -> dict[str, Any]:
         "reason": identification.verdict.sentence,
     }
     return {key: replace_nonfinite(value) for key, value in data.items()}
+
+
+def _summarize_joint_condition_numbers(identification: Identification) -> dict[str, float] | None:
+    """Return the condition number of every joint's own equations, if the estimator is lin."""
+    numbers = identification.estimate.joint_condition_numbers
+    if numbers is None:
+        return None
+    return dict(zip(identification.base.robot.actuated, numbers.tolist(), strict=True))

@@ -163,6 +163,10 @@ def _list_remarks(identification: Identification) -> Iterator[Text]:
     condition = identification.condition_number
     words = format_plain(condition) if math.isfinite(condition) else "infinite"
     yield safe_text(f"condition number {words}, {identification.samples} equations per joint")
+    if identification.estimate.joint_condition_numbers is not None:
+        pairs = zip(identification.base.robot.actuated, identification.estimate.joint_condition_numbers, strict=True)
+        numbers = ", ".join(f"{name} {format_plain(number)}" for name, number in pairs)
+        yield safe_text(f"condition numbers of the joints' own equations: {numbers}")
     for advice in identification.missing:
         yield safe_text(f"missing motion: {advice.text} (for {list_names(advice.parameters, MAX_NAMES)})")
     for remark in list_weaknesses(identification):

@@ -11,8 +11,11 @@ from ytheta.report.regrouping.summary import summarize_regrouping
 from ytheta.report.terminal import safe_text, safe_texts
 
 
-def print_regrouping(console: Console, regrouping: Regrouping) -> None:
-    """Print one row for each model parameter: its value, its function of the motion, and its combination."""
+def print_regrouping(console: Console, regrouping: Regrouping, *, verbose: bool = False) -> None:  # noqa: ARG001
+    """Print one row for each model parameter: its value, its function of the motion, and its combination.
+
+    ``verbose`` adds nothing.
+    """
     data = summarize_regrouping(regrouping)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("parameter", no_wrap=True)

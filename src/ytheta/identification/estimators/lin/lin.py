@@ -33,7 +33,7 @@ from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem, Task
 from ytheta.identification.equations.normal_equations import JointNormalEquations, NormalEquations
 from ytheta.identification.estimators.estimate import Estimate
-from ytheta.identification.estimators.lin.recursion import OuterBodies, compute_constant_columns, propagate_motion
+from ytheta.identification.estimators.lin.recursion import OuterBodies
 from ytheta.identification.estimators.lin.serial_arm import OTHER_ESTIMATORS, SerialArm
 from ytheta.identification.estimators.sequential import make_rank_finding, propagate_noise, split_by_joint
 from ytheta.logs.preparing.prepared_log import MotionSamples
@@ -63,11 +63,13 @@ class Lin:
         w = arm.M @ problem.base.robot.theta
         findings: list[Finding] = []
         unidentified = [np.zeros((len(problem.base), 0))]
+        condition_numbers = np.ones(len(arm.joints))
         for i, joint in reversed(list(enumerate(arm.joints))):
             part = arm.find_slice(i)
             triangle = _triangularize(problem, problem.form, arm, i, w)
             R, z = triangle[:, :-1], triangle[:, -1]
             decomposition = NormalDecomposition.of(R.T @ R)  # (117)
+            condition_numbers[arm.places[i]] = decomposition.condition_number
             for _ in range(3):  # the first round solves; two more restore the accuracy lost by squaring R
                 w[part] += decomposition.solve(R.T @ (z - R @ w[part]))  # (111), (116)
             directions = arm.C[:, part] @ decomposition.null_space
@@ -86,6 +88,7 @@ class Lin:
             np.concatenate(unidentified, axis=1),
             len(arm.joints),
             tuple(findings),
+            condition_numbers,
         )
 
 
@@ -116,17 +119,14 @@ def compute_joint_equations(
     assert motion.tau is not None
     tau = motion.tau[:, arm.places[i]]
     direction = None if motion.direction is None else motion.direction[:, drive]
-    q, qd, qdd = (np.ascontiguousarray(x[:, arm.places].T) for x in (motion.q, motion.qd, motion.qdd))
-    frames = [joint.frame for joint in arm.joints]
-    bodies = propagate_motion(frames, arm.gravity, q, qd, qdd)  # step 1
+    bodies, qd, qdd = arm.propagate(motion.q, motion.qd, motion.qdd)  # step 1
     outer = OuterBodies.none(len(tau))
-    for j in reversed(range(i + 1, len(frames))):
+    for j in reversed(range(i + 1, len(bodies))):
         E = arm.joints[j].E
-        outer = outer.add(frames[j], bodies[j], E @ w[arm.find_slice(j)][: E.shape[1]])
+        outer = outer.add(arm.joints[j].frame, bodies[j], E @ w[arm.find_slice(j)][: E.shape[1]])
     joint = arm.joints[i]
-    v = joint.E.T @ compute_constant_columns(frames[i], bodies[i])  # (109)
-    gamma = tau - outer.phi(frames[i], bodies[i])
-    return np.concatenate([v, joint.compute_drive_columns(qd[i], qdd[i], direction), gamma[None]]).T
+    gamma = tau - outer.phi(joint.frame, bodies[i])
+    return np.concatenate([joint.compute_columns(bodies[i], qd[i], qdd[i], direction), gamma[None]]).T
 
 
 def _change_basis(equations: NormalEquations, arm: SerialArm) -> NormalEquations:

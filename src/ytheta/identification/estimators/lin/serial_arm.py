@@ -22,11 +22,14 @@ from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identification.estimators.lin.recursion import (
     PRISMATIC_CONSTANTS,
     REVOLUTE_CONSTANTS,
+    BodyMotion,
     JointFrame,
+    compute_constant_columns,
     compute_kappa_moment,
+    propagate_motion,
 )
 from ytheta.robot.robot import Robot
-from ytheta.shapes import Float, PerSample, Vector3
+from ytheta.shapes import Float, JointsBySample, PerSample, SamplesByJoint, Vector3
 
 OTHER_ESTIMATORS = "use the estimator weighted, least-squares, sequential, huber or recursive"
 
@@ -41,6 +44,13 @@ class ArmJoint:
     E: Float[np.ndarray, "constants combinations"]
     drive: tuple[str, ...]
     coulomb_speed: float
+
+    def compute_columns(
+        self, body: BodyMotion, qd: PerSample, qdd: PerSample, direction: PerSample | None
+    ) -> Float[np.ndarray, "columns samples"]:
+        """Return the columns of A_i (107): those of the combinations, (109), then those of the drive's parameters."""
+        own = self.E.T @ compute_constant_columns(self.frame, body)
+        return np.concatenate([own, self.compute_drive_columns(qd, qdd, direction)])
 
     def compute_drive_columns(
         self,
@@ -90,7 +100,7 @@ class SerialArm:
         for joint, frame in zip(robot.merged.movable, frames, strict=True):
             rotation = rotation @ frame.R
             u_r = rotation[:, 2] if u_r is None and frame.revolute else u_r
-            joint_rows = {each.name: each.row for each in combinations if each.link == joint.child}
+            joint_rows = {each.constant: each.row for each in combinations if each.link == joint.child}
             separate = {p for p in JOINT_PARAMETERS[1:] if parameter_name(joint.name, p) in base.selected}
             separate |= {"Ia"} & {*joint_rows}
             drive = tuple(p for p in JOINT_PARAMETERS if p in separate)
@@ -106,6 +116,13 @@ class SerialArm:
             raise InputError(f"the base parameters of {robot.name!r} are not those of Theorem 2; {OTHER_ESTIMATORS}")
         places = [robot.actuated.index(joint.name) for joint in joints]
         return cls(tuple(joints), places, np.array(robot.gravity_in_base), M, C)
+
+    def propagate(
+        self, q: SamplesByJoint, qd: SamplesByJoint, qdd: SamplesByJoint
+    ) -> tuple[list[BodyMotion], JointsBySample, JointsBySample]:
+        """Compute the motion of all bodies (step 1); return it with qd and qdd, in the order of the arm's joints."""
+        q, qd, qdd = (np.ascontiguousarray(x[:, self.places].T) for x in (q, qd, qdd))
+        return propagate_motion([joint.frame for joint in self.joints], self.gravity, q, qd, qdd), qd, qdd
 
     def find_slice(self, i: int) -> slice:
         """Return the slice of w that contains w_i."""

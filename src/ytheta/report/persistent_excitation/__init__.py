@@ -1,0 +1,1 @@
+"""Persistent excitation: how a motion determines the parameters of each joint."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
+from tests.support.browser import Page, drawn_plots, open_page
 from tests.support.made_up_paper import MADE_UP_PAPER, PLOT, WRONG_PAPER
 from ytheta.report.line_plot import TWO_PLOTS_HEIGHT, draw_plot
 from ytheta.report.plotly_figure import figure_to_json
-from ytheta.report.reproduction.page import reproduction_html
+from ytheta.report.reproduction.page import reproduction_html, write_reproduction_report
 from ytheta.reproduction.reproduce import Reproduction
 
 
@@ -29,6 +31,8 @@ def test_the_table_has_every_comparison() -> None:
         "roe1901: 1 agree, 1 disagree, 1 open",
     ):
         assert line in lines
+    assert lines[-2:] == ["doe1900: 3 agree, 0 disagree, 1 open", "roe1901: 1 agree, 1 disagree, 1 open"]
+    assert str(Reproduction((MADE_UP_PAPER,))).count("doe1900: 3 agree") == 1
 
 
 def test_plain_data_have_the_fixed_keys() -> None:
@@ -57,11 +61,13 @@ def test_the_page_holds_tables_and_figures() -> None:
         "A caption.",
         "0.2531",
         "Open in the paper: the gain; 3 was chosen",
-        "is faster: the gain is not given",
+        "<td>3.25<small>the gain is not given</small></td>",
+        '<a href="#figure_2">Fig. 2: motion</a>',
     ):
         assert text in page
     assert page.count('<span class="seen poor">') == 0
-    assert reproduction_html(WRONG_PAPER).count('<span class="seen poor">no</span>') == 2  # of the value, of the table
+    wrong = reproduction_html(WRONG_PAPER)
+    assert wrong.count('<span class="seen poor">no</span>') == 3  # of the value, of the table, in the contents
 
 
 def test_two_axes_below_each_other_get_more_height() -> None:
@@ -74,3 +80,11 @@ def test_two_axes_below_each_other_get_more_height() -> None:
     right = replace(PLOT, axes=(*PLOT.axes, Axis("y", place=AxisPosition.RIGHT)))
     assert draw_plot(below).layout.height == TWO_PLOTS_HEIGHT > one
     assert draw_plot(right).layout.height == one
+
+
+def test_a_browser_shows_the_page(chromium: str, tmp_path: Path) -> None:
+    path = write_reproduction_report(MADE_UP_PAPER, tmp_path / "page.html")
+    dom, console = open_page(chromium, path)
+    assert console == []
+    assert drawn_plots(dom) == ["figure_2-1"]
+    assert "lengths <of> links" in Page(dom).text

@@ -15,15 +15,10 @@ DIGITS = 6  # significant digits of a number
 AGREEMENT_WORDS = {Agreement.YES: "agree", Agreement.NO: "disagree", Agreement.OPEN: "open"}
 
 
-def list_rows(exhibit: Exhibit) -> Iterator[tuple[str, str, str, Agreement]]:
-    """Yield name, printed value, result and agreement of each comparison."""
-    for comparison in exhibit.comparisons:
-        yield comparison.name, format_value(comparison.paper), format_value(comparison.ytheta), comparison.agrees
-
-
-def list_notes(exhibit: Exhibit) -> list[tuple[str, str]]:
-    """Return name and note of the comparisons that have a note."""
-    return [(comparison.name, comparison.note) for comparison in exhibit.comparisons if comparison.note]
+def list_rows(exhibit: Exhibit) -> Iterator[tuple[str, str, str, Agreement, str]]:
+    """Yield name, printed value, result, agreement and note of each comparison."""
+    for row in exhibit.comparisons:
+        yield row.name, format_value(row.paper), format_value(row.ytheta), row.agrees, row.note
 
 
 def format_value(value: Value) -> str:

@@ -31,7 +31,7 @@ def test_wrong_input_is_named(backend: str) -> None:
     assert_refused("entries of type complex128", x * 1j, y, p)
     assert_refused("entries of type <U", [["a"] * 3] * 5, y, p)
     assert_refused("not an array of numbers", [[1.0], [1.0, 2.0]], y, p)
-    assert_refused("0 threads", x, y, p, threads=0)
+    assert_refused("threads is 0; give a whole number of at least 1", x, y, p, threads=0)
     not_finite = x.copy()
     not_finite[3, 1], not_finite[4, 0] = np.nan, np.inf
     assert_refused(r"input 'x' is nan at sample 3, element 1 \(2 such values in total\)", not_finite, y, p)
@@ -46,7 +46,7 @@ def test_wrong_input_is_named(backend: str) -> None:
     frozen = np.empty((5, 3, 5))
     frozen.flags.writeable = False
     assert_refused("writable", x, y, p, out=frozen)
-    with pytest.raises(InputError, match="blocks of 0 samples"):
+    with pytest.raises(InputError, match="size is 0; give a whole number of at least 1"):
         kernel.blocks(x, y, p, size=0)
     with pytest.raises(InputError, match="is nan at sample 3"):
         list(kernel.blocks(not_finite, y, p, size=2))

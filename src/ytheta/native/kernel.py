@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol, runtime_c
 
 import numpy as np
 
+from ytheta.arguments import check_count
 from ytheta.display import Displayed
-from ytheta.engine.local import count_processors
+from ytheta.engine.local import choose_workers, count_processors
 from ytheta.errors import InputError
 from ytheta.native import arguments
 from ytheta.native.buffers import allocate_result
@@ -145,8 +146,7 @@ class Kernel(Displayed):
         Each block overwrites the one before. Blocks are shorter than ``size`` if a block of this size would not stay
         in the processor's cache.
         """
-        if size < 1:
-            raise InputError(f"kernel {self.graph.name!r}: blocks of {size} samples; give at least 1")
+        size = check_count("size", size, "a whole number of at least 1")
         samples, values = self._count_samples(arrays), np.empty((len(self.graph.places), self._runner.columns))
         if self._runner.write_block(arrays, 0, 0, values) < 0:
             arrays, samples = arguments.check_batch(self.graph, arrays)
@@ -207,9 +207,7 @@ class Kernel(Displayed):
 
     def _choose_threads(self, samples: int, threads: int | None) -> int:
         if threads is not None:
-            if threads < 1:
-                raise InputError(f"kernel {self.graph.name!r}: {threads} threads; give at least 1")
-            return max(min(threads, samples), 1)
+            return max(min(choose_workers(threads), samples), 1)
         worthwhile = int(samples * self._seconds_per_sample / _MIN_SECONDS_PER_THREAD)
         return 1 if worthwhile < 2 or self._runner.backend == "interpreter" else min(worthwhile, count_processors())
 

@@ -15,6 +15,7 @@ from ytheta.conventions import LINK_PARAMETERS, STANDARD_GRAVITY
 from ytheta.errors import InputError
 from ytheta.files.atomic import write_atomically
 from ytheta.files.lengths import Length, Scalar
+from ytheta.files.paths import check_path
 from ytheta.robot.coordinates import list_coordinates
 from ytheta.robot.frame import ANGLE_STEP, IDENTITY, IDENTITY_ROTATION, ORIGIN, Frame
 from ytheta.robot.parts import Coupling, Drive, Force, Joint, Limits, Link, Marker, Motor
@@ -26,7 +27,7 @@ from ytheta.robot.robot import Robot, check_is_robot
 def save_robot(robot: Robot, path: str | Path) -> Path:
     """Write a robot to a ``.toml`` file, atomically."""
     check_is_robot(robot)
-    path = Path(path)
+    path = check_path(path, "the file to write")
     if path.suffix.lower() != ".toml":
         raise InputError(f"{path}: robots are written as TOML; use the extension .toml")
     try:

@@ -13,7 +13,7 @@ from tests.support.paths import ROOT
 from ytheta.robot.loops.closure import close_loops
 from ytheta.robot.reading.load import load
 
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def find_blocks(language: str) -> list[tuple[str, str]]:

@@ -101,3 +101,21 @@ def test_a_selection_of_parameters() -> None:
         "error: robot 'lu-two-link' has no parameter 'link9.*'"
     )
     assert data("lu-two-link", "--friction", "none")["count"] == 6
+
+
+def test_unknown_lengths(tmp_path: Path) -> None:
+    """Method ha prints the regrouped Lagrangian if lengths have no values, or if they are treated as unknown."""
+    answer = data("ha-scara", "--method", "ha", "--unknown-geometry")
+    assert (answer["count"], answer["method"], answer["unknown_lengths"]) == (10, "ha", ["a1", "a2"])
+    parameters = answer["parameters"]
+    assert isinstance(parameters, list)
+    assert parameters[4] == {
+        "name": "joint3.X1", "expression": "link3.m + link4.m", "F": "49·q3/5 + qd3^2/2", "value": None
+    }  # fmt: skip
+    robot = tmp_path / "unset.toml"
+    robot.write_text('format = 1\nextends = "ha-scara"\n[lengths]\na1 = "unset"\n')
+    one = data(str(robot), "--method", "ha")
+    assert one["unknown_lengths"] == ["a1"]
+    assert data(str(robot))["method"] == "lin"  # keeps the length as a symbol
+    assert "needs the geometry" in refused("base", "ha-scara", "--method", "qr", "--unknown-geometry")
+    assert "has no symbolic lengths" in refused("base", "rx90", "--unknown-geometry")

@@ -33,6 +33,12 @@ CASES: dict[str, Case] = {
     ),
     "palletiser": ("palletiser", ("--seconds", "0.2"), "slotine-li", {"seconds": 0.2}),
     "walker": ("walker", ("--seconds", "0.2", "--controller", "walker"), "walker", {"seconds": 0.2}),
+    "pid": (
+        "lu-two-link",
+        split_words("--seconds 0.5 --controller walker --feedback pid --gain integral=3"),
+        ControllerSettings("walker", feedback="pid", gains={"integral": 3.0}),
+        {"seconds": 0.5},
+    ),
     "runs": (
         "lu-puma4",
         split_words(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields, replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,9 +12,13 @@ import pytest
 import ytheta
 from tests.support.control_loop import simulate_continuous, sines
 from tests.support.control_samples import home_position
+from tests.support.feedback_laws import LinkSprings, SaturatingIntegral, Scaled
 from tests.support.lyapunov import never_grows, true_parameters, two_link_arm
 from tests.support.ur10_tracking import UR10_REFERENCE, ur10, ur10_damping
-from ytheta.control.controller import Controller, Reference, State
+from ytheta.control.controller import Controller, Reference
+from ytheta.control.feedback.feedback import Feedback
+from ytheta.control.feedback.pd import PDFeedback
+from ytheta.control.feedback.pid import PIDFeedback
 from ytheta.control.gains import Gain
 from ytheta.control.laws.computed_torque import ComputedTorque
 from ytheta.control.laws.craig import Craig
@@ -25,6 +30,7 @@ from ytheta.control.laws.slotine_li import SlotineLi
 from ytheta.control.laws.walker import Walker
 from ytheta.errors import InputError, UnknownNameError
 from ytheta.identifiability.registry import base_parameters
+from ytheta.native.graph import Graph
 from ytheta.robot.robot import Robot
 
 FACTORS = (2.0, 1.5, 0.7, 3.0)
@@ -43,6 +49,17 @@ def make_every_law(robot: Robot) -> list[Law]:
     ]
 
 
+def make_every_feedback(robot: Robot) -> list[Law]:
+    """Return Walker's law with every feedback law, and with laws of a user; some have states."""
+    laws: list[Feedback] = [
+        PDFeedback(stiffness=60.0, damping=3.0),
+        PIDFeedback(stiffness=60.0, integral=20.0, damping=3.0),
+        SaturatingIntegral(8.0, 3.0),
+        LinkSprings(5.0, 3.0),
+    ]
+    return [Walker(robot, convergence=5.0, feedback=law, adaptation=0.5) for law in laws]
+
+
 def test_every_law_is_a_controller_and_in_the_registry() -> None:
     laws = make_every_law(two_link_arm())
     assert [law.name for law in laws] == [
@@ -55,12 +72,12 @@ def test_every_law_is_a_controller_and_in_the_registry() -> None:
         "walker",
     ]
     assert {law.name for law in laws} == set(CONTROLLERS)
-    for law in laws:
+    for law in (*laws, *make_every_feedback(two_link_arm())):
         assert isinstance(law, Controller)
         assert type(law) is find_controller(law.name)
         assert type(law) is find_controller(law.name.replace("-", "_"))
         assert type(law) is find_controller(type(law).__name__)
-        assert law.graph.shape == (2 + len(law.unknown_names),)
+        assert law.graph.shape == (2 + len(law.unknown_names) + law.law_states,)
         names = [entry.name for entry in law.graph.inputs]
         assert names == ["q", "qd", *(["qdd"] if law.needs_acceleration else []), "qr", "qrd", "qrdd", "x"]
     with pytest.raises(UnknownNameError, match="did you mean 'slotine-li'"):
@@ -68,26 +85,40 @@ def test_every_law_is_a_controller_and_in_the_registry() -> None:
 
 
 def scale_gains(law: Law, factors: dict[str, float]) -> Law:
-    return replace(law, **{name: factor * getattr(law, name) for name, factor in factors.items()})
+    return replace(law, **{name: scale(getattr(law, name), factor) for name, factor in factors.items()})
+
+
+def scale(gain: Any, factor: float) -> Any:
+    return Scaled(gain, factor) if isinstance(gain, Feedback) else factor * gain
+
+
+def evaluate(graph: Graph, *inputs: np.ndarray) -> np.ndarray:
+    """The value of a graph, without compiling it."""
+    value = np.zeros(graph.size)
+    value[list(graph.places)] = np.array(graph.function(*inputs)).ravel()
+    return value
 
 
 def test_factors_scale_the_gains_of_every_law() -> None:
     """As in batches in which every run has its own gains."""
     rng = np.random.default_rng(0)
-    for law in make_every_law(two_link_arm()):
+    for law in (*make_every_law(two_link_arm()), *make_every_feedback(two_link_arm())):
         assert set(law.gain_names) == {"adaptation"} & {f.name for f in fields(law)} | set(law.GAINS)
         factors = dict(zip(law.gain_names, FACTORS, strict=False))
         q, qd, qr, qrd, qrdd = rng.normal(size=(5, 2))
         x = law.init(q, qd).x * 1.1
+        truth = x[: len(law.unknown_names)] / 1.1
+        x[len(x) - law.law_states :] = 0.2
         inputs = (q, qd, qd, qr, qrd, qrdd, x) if law.needs_acceleration else (q, qd, qr, qrd, qrdd, x)
         factor_values = np.array(list(factors.values()))
-        output = law.compile(law.graph_with(law.gain_names)).one(*inputs, factor_values)
-        expected = law.compile(scale_gains(law, factors).graph).one(*inputs)
+        output = evaluate(law.graph_with(law.gain_names), *inputs, factor_values)
+        scaled = scale_gains(law, factors)
+        expected = evaluate(scaled.graph, *inputs)
         np.testing.assert_allclose(output, expected, rtol=1e-12, atol=1e-9)
-        assert abs(law.compile(law.graph).one(*inputs) - expected).max() > 1e-3  # the twin
-        state, truth = State(0.0, x), x / 1.1
-        value = law.compile(law.lyapunov_graph(law.gain_names)).one(q, qd, qr, qrd, qrdd, x, factor_values, truth)[0]
-        expected_value = scale_gains(law, factors).lyapunov(state, q, qd, Reference(qr, qrd, qrdd), truth)
+        assert abs(evaluate(law.graph, *inputs) - expected).max() > 1e-3  # the twin
+        motion = (q, qd, qr, qrd, qrdd, x)
+        value = evaluate(law.lyapunov_graph(law.gain_names), *motion, factor_values, truth)[0]
+        expected_value = evaluate(scaled.lyapunov_graph(), *motion, truth)[0]
         assert value == pytest.approx(expected_value, rel=1e-12)
         with pytest.raises(UnknownNameError, match="has no gain 'stifness'"):
             law.graph_with(("stifness",))
@@ -95,13 +126,13 @@ def test_factors_scale_the_gains_of_every_law() -> None:
 
 def test_init_and_step_of_every_law_refuse_invalid_inputs() -> None:
     q, reference = np.zeros(2), Reference(np.zeros(2), np.zeros(2), np.zeros(2))
-    for law in make_every_law(two_link_arm()):
+    for law in (*make_every_law(two_link_arm()), *make_every_feedback(two_link_arm())):
         with pytest.raises(InputError, match=r"q has shape \(3,\)"):
             law.init(np.zeros(3), np.zeros(3))
         with pytest.raises(InputError, match="estimate has shape"):
             law.init(q, q, estimate=np.zeros(len(law.unknown_names) + 1))
         state = law.init(q, q, t=1.0)
-        with pytest.raises(InputError, match="time must not decrease"):
+        with pytest.raises(InputError, match="which must increase from step to step"):
             law.step(state, 0.5, q, q, reference, q)
         with pytest.raises(InputError, match="input 'q' is nan"):
             law.step(state, 1.0, np.array([0.0, np.nan]), q, reference, q)

@@ -71,6 +71,25 @@ def test_walker_learns_links_and_viscous_friction() -> None:
     assert not any(name.endswith(".fv") for name in coulomb)
 
 
+def test_feedback_of_walker_by_name() -> None:
+    """Suggested gains, gains of one's own, and the names of the gains."""
+    robot = yt.load("five-bar")
+    assert isinstance(create("walker", robot).feedback, float)
+    pd = create(control.ControllerSettings("walker", feedback="pd"), robot).feedback
+    assert isinstance(pd, control.PDFeedback)
+    settings = control.ControllerSettings("walker", feedback="pid", gains={"stiffness": 50.0, "damping": 2.0})
+    pid = create(settings, robot).feedback
+    assert isinstance(pid, control.PIDFeedback)
+    assert (pid.stiffness, pid.damping) == (50.0, 2.0)
+    assert np.shape(pid.integral) == (2,)
+    with pytest.raises(UnknownNameError, match="walker has no gain 'feedback'"):
+        create(control.ControllerSettings("walker", feedback="pd", gains={"feedback": 2.0}), robot)
+    with pytest.raises(UnknownNameError, match="walker has no gain 'damping'"):
+        create(control.ControllerSettings("walker", gains={"damping": 2.0}), robot)
+    with pytest.raises(InputError, match="a stiffness of at least convergence"):
+        create(control.ControllerSettings("walker", feedback="pd", gains={"stiffness": 1e-3}), robot)
+
+
 def test_only_a_law_without_adaptation_uses_the_model() -> None:
     robot = yt.load("lu-two-link")
     heavier = with_parameters(robot, {"link1.m": 9.0})
@@ -85,6 +104,8 @@ def test_only_a_law_without_adaptation_uses_the_model() -> None:
         ({"gains": {"dampin": 1.0}}, "slotine-li has no gain 'dampin'; did you mean 'damping'"),
         ({"friction": ["viscos"]}, "no friction 'viscos'; did you mean 'viscous'"),
         ({"adaptation": "nature"}, "did you mean 'natural'"),
+        ({"name": "walker", "feedback": "pdi"}, "there is no feedback 'pdi'; did you mean 'pd'"),
+        ({"feedback": "pd"}, "feedback is a setting of walker, and the controller is slotine-li"),
         ({"adaptation": "natural", "gains": {"adaptation": [1.0, 2.0]}}, "one number for all parameters"),
         ({"name": "pd-gravity", "learn": ["*.m"]}, "learn is for adaptive controllers"),
         ({"name": "pd-gravity", "dead_zone": 0.1}, "dead_zone is for adaptive controllers"),

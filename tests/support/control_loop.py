@@ -74,10 +74,11 @@ def simulate_continuous(
     method: Literal["DOP853", "LSODA"] = "DOP853",
 ) -> ContinuousRun:
     """Integrate plant and controller as one differential equation: torque and rates are those of the law's graph."""
-    n, size = len(plant.actuated), len(law.unknown_names)
+    n = len(plant.actuated)
     forward, controller = kernels.forward_dynamics(plant), law.compile(law.graph).one
     start = reference(0.0)
     state = law.init(start.q, start.qd, estimate=None if estimate is None else np.asarray(estimate, dtype=float))
+    size = len(state.x)
 
     def evaluate(q: np.ndarray, qd: np.ndarray, r: Reference, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if not law.needs_acceleration:

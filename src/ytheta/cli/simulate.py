@@ -31,6 +31,7 @@ from ytheta.cli.simulate_options import (
     DeadZone,
     EngineName,
     Every,
+    FeedbackName,
     Friction,
     Gains,
     GainSpread,
@@ -56,7 +57,7 @@ from ytheta.cli.simulate_options import (
     parse_grasp,
     parse_sensors,
 )
-from ytheta.control.settings import DEFAULT_ADAPTATION, DEFAULT_CONTROLLER, ControllerSettings
+from ytheta.control.settings import DEFAULT_ADAPTATION, DEFAULT_CONTROLLER, DEFAULT_FEEDBACK, ControllerSettings
 from ytheta.conventions import SNAP
 
 if TYPE_CHECKING:
@@ -75,6 +76,7 @@ def simulate(
     reference: Reference = None,
     gain: Gains = None,
     adaptation: AdaptationName = DEFAULT_ADAPTATION,
+    feedback: FeedbackName = DEFAULT_FEEDBACK,
     learn: Learn = None,
     friction: Friction = None,
     initial_error: InitialError = None,
@@ -113,6 +115,7 @@ def simulate(
         controller,
         gains=parse_gains(gain),
         adaptation=adaptation,
+        feedback=feedback,
         learn=parse_words(learn),
         friction=parse_words(friction),
         leakage=leakage,

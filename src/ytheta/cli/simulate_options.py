@@ -10,7 +10,7 @@ import typer
 
 import ytheta as yt
 from ytheta.control.laws.registry import CONTROLLERS
-from ytheta.control.settings import ADAPTATIONS
+from ytheta.control.settings import ADAPTATIONS, FEEDBACKS
 from ytheta.errors import InputError
 
 SENSOR_QUANTITIES = ("q", "qd", "qdd", "tau")
@@ -63,6 +63,9 @@ Gains = Annotated[
 ]
 AdaptationName = Annotated[
     str, typer.Option("--adaptation", metavar="NAME", help=f"The adaptation law: {', '.join(ADAPTATIONS)}.")
+]
+FeedbackName = Annotated[
+    str, typer.Option("--feedback", metavar="NAME", help=f"The feedback law of walker: {', '.join(FEEDBACKS)}.")
 ]
 Learn = Annotated[
     str | None,

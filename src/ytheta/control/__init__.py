@@ -16,10 +16,18 @@ if TYPE_CHECKING:
     from ytheta.control.adaptation.leakage import Leakage as Leakage
     from ytheta.control.adaptation.natural import Natural as Natural
     from ytheta.control.adaptation.projection import Projection as Projection
+    from ytheta.control.adaptation.reset import Reset as Reset
     from ytheta.control.controller import Controller as Controller
     from ytheta.control.controller import Reference as Reference
     from ytheta.control.controller import State as State
     from ytheta.control.create import create_controller as create_controller
+    from ytheta.control.feedback.feedback import Feedback as Feedback
+    from ytheta.control.feedback.feedback import JointErrors as JointErrors
+    from ytheta.control.feedback.feedback import LinkErrors as LinkErrors
+    from ytheta.control.feedback.feedback import Response as Response
+    from ytheta.control.feedback.inertial import InertialFeedback as InertialFeedback
+    from ytheta.control.feedback.pd import PDFeedback as PDFeedback
+    from ytheta.control.feedback.pid import PIDFeedback as PIDFeedback
     from ytheta.control.laws.computed_torque import ComputedTorque as ComputedTorque
     from ytheta.control.laws.craig import Craig as Craig
     from ytheta.control.laws.law import Law as Law
@@ -39,15 +47,23 @@ _MODULES = {
     "ControllerSettings": "settings",
     "Craig": "laws.craig",
     "DeadZone": "adaptation.dead_zone",
+    "Feedback": "feedback.feedback",
     "Gradient": "adaptation.gradient",
+    "InertialFeedback": "feedback.inertial",
+    "JointErrors": "feedback.feedback",
     "Law": "laws.law",
     "Leakage": "adaptation.leakage",
+    "LinkErrors": "feedback.feedback",
     "ModifiedSlotineLi": "laws.modified_slotine_li",
     "Natural": "adaptation.natural",
+    "PDFeedback": "feedback.pd",
     "PDGravity": "laws.pd_gravity",
+    "PIDFeedback": "feedback.pid",
     "Projection": "adaptation.projection",
     "QuasiComputedTorque": "laws.modified_slotine_li",
     "Reference": "controller",
+    "Reset": "adaptation.reset",
+    "Response": "feedback.feedback",
     "SlotineLi": "laws.slotine_li",
     "State": "controller",
     "Walker": "laws.walker",

@@ -2,8 +2,9 @@
 
 A controller consists of settings and one graph, (q, qd, qr, qrd, qrdd, x) → (tau, dx/dt). Its inputs are the measured
 motion, the reference and the controller's state x; its outputs are the torque and the rate of x. x starts with the
-estimate of the unknown parameters, followed by the states of the adaptation law. ``step`` evaluates the graph once. The
-torque is held until the next step, as on a real robot. Simulations compile the same graph.
+estimate of the unknown parameters, followed by the states of the adaptation law and of the control law. ``step``
+evaluates the graph once. The torque is held until the next step, as on a real robot. Simulations compile the same
+graph.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class State:
     Attributes
     ----------
     t           time of the last step, or of the start before the first step, in s
-    x           estimate of the unknown parameters, followed by the states of the adaptation law
+    x           estimate of the unknown parameters, followed by the states of the adaptation law and of the law itself
     warm_start  all coordinates of a robot with loops at the last step, from which the next step closes the loops; None
                 before the first step, and for a robot without loops
     stepped     whether a step has been made

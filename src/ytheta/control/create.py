@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -14,12 +13,13 @@ from ytheta.control.adaptation.dead_zone import DeadZone
 from ytheta.control.adaptation.gradient import Gradient
 from ytheta.control.adaptation.leakage import Leakage
 from ytheta.control.adaptation.natural import Natural
+from ytheta.control.feedback.feedback import Feedback
 from ytheta.control.gains import Gain
 from ytheta.control.laws.adaptive_law import AdaptiveLaw
 from ytheta.control.laws.law import Law
 from ytheta.control.laws.registry import find_controller
 from ytheta.control.laws.walker import Walker
-from ytheta.control.settings import DEFAULT_ADAPTATION, ControllerSettings
+from ytheta.control.settings import DEFAULT_ADAPTATION, DEFAULT_FEEDBACK, ControllerSettings
 from ytheta.control.tuning.feedback_gains import ReferenceSamples
 from ytheta.control.tuning.suggest import suggest_gains
 from ytheta.errors import InputError, UnknownNameError, suggest_names
@@ -47,6 +47,8 @@ def create_controller(
     check_kind("controller", settings, ControllerSettings, "the name of a control law, or ControllerSettings(…)")
     check_is_robot(robot)
     law = find_controller(settings.name)
+    if law is not Walker and settings.feedback != DEFAULT_FEEDBACK:
+        raise InputError(f"feedback is a setting of walker, and the controller is {settings.name}; remove it")
     limits = _get_torque_limits(robot) if settings.torque_limits is True else settings.torque_limits
     fields: dict[str, Any] = {} if limits is None or limits is False else {"torque_limits": limits}
     if not issubclass(law, AdaptiveLaw):
@@ -55,9 +57,16 @@ def create_controller(
         return law(robot if model is None else model, **fields | _check_gains(law, settings))
     base, learn = _select_unknowns(law, settings, robot)
     fields |= suggest_gains(
-        settings.name, robot, base, learn=learn, motion=motion, rate=rate, adaptation=settings.adaptation
+        settings.name,
+        robot,
+        base,
+        learn=learn,
+        motion=motion,
+        rate=rate,
+        adaptation=settings.adaptation,
+        feedback=settings.feedback,
     )
-    gains = _check_gains(law, settings)
+    gains = _check_gains(law, settings, feedback=fields.get("feedback"))
     adaptation = _set_adaptation_gain(fields["adaptation"], gains.pop("adaptation", None))
     fields |= gains | {"learn": learn, "adaptation": _wrap_adaptation(settings, adaptation)}
     return law(robot, base, **fields)
@@ -70,14 +79,22 @@ def _get_torque_limits(robot: Robot) -> np.ndarray | None:
     return np.where(limited, limits, np.inf) if limited.any() else None
 
 
-def _check_gains(law: type[Law], settings: ControllerSettings) -> dict[str, Any]:
-    """Return the gains; raise an error if the law does not have one of them."""
-    gains: Mapping[str, Any] = settings.gains
-    names = (*law.GAINS, "adaptation") if issubclass(law, AdaptiveLaw) else tuple(law.GAINS)
-    for name in gains:
+def _check_gains(law: type[Law], settings: ControllerSettings, *, feedback: Any = None) -> dict[str, Any]:
+    """Return the gains that are given; raise an error if the law does not have one of them.
+
+    Gains of a feedback law replace those of ``feedback``, which is the suggested feedback law of walker.
+    """
+    own = feedback.gain_names if isinstance(feedback, Feedback) else ()
+    names = tuple(name for name in law.GAINS if not own or name != "feedback") + own
+    names = (*names, "adaptation") if issubclass(law, AdaptiveLaw) else names
+    for name in settings.gains:
         if name not in names:
             raise UnknownNameError(f"{settings.name} has no gain {name!r}{suggest_names(name, names)}")
-    return dict(gains)
+    gains: dict[str, Any] = {name: gain for name, gain in settings.gains.items() if name not in own}
+    if isinstance(feedback, Feedback):
+        replaced: Any = {name: gain for name, gain in settings.gains.items() if name in own}
+        gains["feedback"] = replace(feedback, **replaced)  # type: ignore[type-var]
+    return gains
 
 
 def _check_no_adaptation(settings: ControllerSettings) -> None:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 DEFAULT_CONTROLLER = "slotine-li"
 ADAPTATIONS = ("gradient", "natural", "composite")
 DEFAULT_ADAPTATION = ADAPTATIONS[0]
+FEEDBACKS = ("inertial", "pd", "pid")
+DEFAULT_FEEDBACK = FEEDBACKS[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +31,7 @@ class ControllerSettings:
     name           the control law, such as ``"slotine-li"`` or ``"computed-torque"``
     gains          gains by name, each one number, one per joint, or a matrix; other gains are suggested
     adaptation     the adaptation law: ``"gradient"``, ``"natural"`` or ``"composite"``
+    feedback       the feedback law of walker: ``"inertial"`` (that of the paper), ``"pd"`` or ``"pid"``
     learn          the parameters to adapt, as names or patterns such as ``"link3.*"``; empty for the base parameters
     friction       kinds of friction of all joints that are adapted, too: ``"viscous"``, ``"coulomb"``, ``"offset"``
     leakage        rate in 1/s at which estimates return to the values of the description; None for no leakage
@@ -40,6 +43,7 @@ class ControllerSettings:
     name: str = DEFAULT_CONTROLLER
     gains: Mapping[str, Gain] = field(default_factory=dict)
     adaptation: str = DEFAULT_ADAPTATION
+    feedback: str = DEFAULT_FEEDBACK
     learn: Sequence[str] = ()
     friction: Sequence[str] = ()
     leakage: float | None = None
@@ -50,6 +54,7 @@ class ControllerSettings:
         check_kind("name", self.name, str, "the name of a control law, such as 'slotine-li'")
         check_kind("gains", self.gains, Mapping, "a dictionary, such as {'damping': 35.0}")
         check_kind("adaptation", self.adaptation, str, f"one of {', '.join(map(repr, ADAPTATIONS))}")
+        check_kind("feedback", self.feedback, str, f"one of {', '.join(map(repr, FEEDBACKS))}")
         if self.leakage is not None:
             check_number("leakage", self.leakage, "a rate above 0 in 1/s, or None", allow=is_positive)
         if isinstance(self.dead_zone, int | float | str):  # a width for each joint is checked by the dead zone

@@ -36,6 +36,7 @@ class Symbols:
     qrdd: AnyPerActuated
     gains: Mapping[str, SquareMatrix]
     factors: Mapping[str, Any]
+    adaptation_states: int = 0
 
     @property
     def estimate_sx(self) -> casadi.SX:
@@ -48,8 +49,14 @@ class Symbols:
 
     @property
     def adaptation_state(self) -> AnyPerState:
-        """The part of the controller's state that follows the estimate."""
-        return scalars(self.x[len(self.unknowns.names) :])
+        """The part of the controller's state that follows the estimate: the states of the adaptation law."""
+        first = len(self.unknowns.names)
+        return scalars(self.x[first : first + self.adaptation_states])
+
+    @property
+    def law_state(self) -> AnyPerState:
+        """The last part of the controller's state: the states of the control law itself."""
+        return scalars(self.x[len(self.unknowns.names) + self.adaptation_states :])
 
     @property
     def error(self) -> AnyPerActuated:
@@ -73,6 +80,7 @@ def make_symbols(
     gains: Mapping[str, SquareMatrix],
     *,
     adaptation_states: int = 0,
+    law_states: int = 0,
     acceleration: bool = False,
     factors: Sequence[str] = (),
 ) -> tuple[list[tuple[Input, Any]], Symbols]:
@@ -85,11 +93,12 @@ def make_symbols(
 
     loops = build_constraint(robot)
     n, size = len(loops.actuated), len(unknowns.names)
+    states = size + adaptation_states + law_states
     motion = {name: casadi.SX.sym(name, n) for name in ("qd", "qdd", "qr", "qrd", "qrdd")}
-    x, factor_symbols = casadi.SX.sym("x", size + adaptation_states), casadi.SX.sym("factors", len(factors))
+    x, factor_symbols = casadi.SX.sym("x", states), casadi.SX.sym("factors", len(factors))
     inputs: list[tuple[Input, Any]] = [(Input("q", len(loops.home)), loops.x)]
     inputs += [(Input(name, n), vector) for name, vector in motion.items() if acceleration or name != "qdd"]
-    inputs.append((Input("x", size + adaptation_states), x))
+    inputs.append((Input("x", states), x))
     if factors:
         inputs.append((Input("factors", len(factors)), factor_symbols))
     model = SymbolicModel(loops, unknowns.fill(scalars(x[:size])))
@@ -100,4 +109,5 @@ def make_symbols(
         **{name: scalars(vector) for name, vector in motion.items()},
         gains=gains,
         factors=dict(zip(factors, scalars(factor_symbols), strict=True)),
+        adaptation_states=adaptation_states,
     )

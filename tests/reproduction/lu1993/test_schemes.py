@@ -6,11 +6,14 @@ the same time (0.291 and 0.293 s), so their order is not tested.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from tests.support.control_loop import settling_time
 from tests.support.lu1993_loop import LU1993_REFERENCE, simulate_lu1993
+from ytheta.control import Gradient, Reset
 from ytheta.control.laws.law import Law
 from ytheta.dynamics import kernels
 from ytheta.errors import InputError
@@ -87,6 +90,18 @@ def test_noise_can_make_the_estimated_mass_matrix_of_craigs_scheme_singular() ->
             assert "the estimated mass matrix is not positive definite" in str(error)  # noqa: PT017
             failures += 1
     assert failures > 0
+
+
+@pytest.mark.parametrize(("gamma", "noise"), [(0.11, 0.0), (0.03, 500.0)])
+def test_resets_to_known_bounds_keep_the_mass_matrix_of_craigs_scheme_invertible(gamma: float, noise: float) -> None:
+    """The two cases above, with the load known to be between 0 and 1 kg. The twins without resets raise an error."""
+    law = make_craig(gamma)
+    with pytest.raises(InputError, match="not positive definite"):
+        compute_rms_errors(law, noise)
+    bounded = replace(law, adaptation=Reset(Gradient(gamma), 0.0, 1.0, 0.1))
+    tracking, load = compute_rms_errors(bounded, noise)
+    assert tracking < 5e-3
+    assert load < 0.05
 
 
 def test_batches_agree_with_an_adaptive_integrator() -> None:

@@ -83,6 +83,15 @@ class Adaptation(ABC):
         """The longest controller step, in s, for which the adaptation law keeps its guarantees."""
         return math.inf
 
+    @property
+    def resets(self) -> bool:
+        """Whether ``reset`` can change an estimate."""
+        return False
+
+    def reset(self, unknowns: Unknowns, estimate: AnyPerUnknown) -> AnyPerUnknown:  # noqa: ARG002
+        """Return the estimate with which the next step begins; most adaptation laws leave it as it is."""
+        return estimate
+
     def state_size(self, robot: Robot, unknowns: Unknowns) -> int:  # noqa: ARG002
         """Return the number of states besides the estimate."""
         return 0

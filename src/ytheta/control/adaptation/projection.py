@@ -25,20 +25,17 @@ its bounds; for this case no proof is known for any continuous projection that k
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ytheta.control.adaptation.adaptation import Adaptation, AdaptationInputs
-from ytheta.control.adaptation.wrapper import AdaptationWrapper, broadcast_to_unknowns
+from ytheta.control.adaptation.adaptation import AdaptationInputs
+from ytheta.control.adaptation.bounds import Bounds, broadcast_bounds, check_separable, check_start
+from ytheta.control.adaptation.wrapper import AdaptationWrapper
 from ytheta.control.unknowns import Unknowns
-from ytheta.dynamics.motion import scalars
 from ytheta.dynamics.vectors import array
 from ytheta.errors import InputError
 from ytheta.robot.robot import Robot
 from ytheta.shapes import AnyPerState, AnyPerUnknown, PerJoint, PerState, PerUnknown
-
-Bounds = float | Sequence[float] | PerUnknown
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -68,11 +65,7 @@ class Projection(AdaptationWrapper):
                 f"step is {self.step!r}; give the longest time between two steps in s, or 0 for continuous time"
             )
         self._get_bounds(unknowns)
-        if not _is_separable(self.inner, unknowns):
-            raise InputError(
-                f"projection treats every parameter by itself, but the metric of {type(self.inner).__name__} inside it "
-                "couples several, so the law has no stability proof; use Gradient with a number or a vector"
-            )
+        check_separable("projection", self.inner, unknowns)
 
     @property
     def max_step(self) -> float:
@@ -87,21 +80,11 @@ class Projection(AdaptationWrapper):
         return array([_slow_down(*row, step) for row in rows]), state_rate
 
     def init(self, robot: Robot, unknowns: Unknowns, q: PerJoint, qd: PerJoint, estimate: PerUnknown) -> PerState:
-        for name, x, lower, upper in zip(unknowns.names, estimate, *self._get_bounds(unknowns), strict=True):
-            if not lower <= x <= upper:
-                raise InputError(
-                    f"the initial estimate {name} = {x:g} is outside its bounds {lower:g} and {upper:g}; start within "
-                    "them, or widen them"
-                )
+        check_start(unknowns, estimate, *self._get_bounds(unknowns))
         return super().init(robot, unknowns, q, qd, estimate)
 
     def _get_bounds(self, unknowns: Unknowns) -> tuple[PerUnknown, PerUnknown]:
-        lower = broadcast_to_unknowns("lower", self.lower, unknowns)
-        upper = broadcast_to_unknowns("upper", self.upper, unknowns)
-        for name, low, high in zip(unknowns.names, lower, upper, strict=True):
-            if not low < high:
-                raise InputError(f"the bounds of {name} are {low:g} and {high:g}; lower must be less than upper")
-        return lower, upper
+        return broadcast_bounds(self.lower, self.upper, unknowns)
 
 
 def _slow_down(rate: Any, x: Any, lower: float, upper: float, layer: float, step: Any) -> Any:
@@ -112,13 +95,3 @@ def _slow_down(rate: Any, x: Any, lower: float, upper: float, layer: float, step
     rising = casadi.fmin(1.0, casadi.fmax(upper - x, 0.0) / casadi.fmax(layer, step * up))
     falling = casadi.fmin(1.0, casadi.fmax(x - lower, 0.0) / casadi.fmax(layer, step * down))
     return up * rising - down * falling
-
-
-def _is_separable(adaptation: Adaptation, unknowns: Unknowns) -> bool:
-    """Whether V is a sum of functions of one parameter each, so that its Hessian is diagonal."""
-    import casadi
-
-    estimate, truth = (casadi.SX.sym(name, len(unknowns.names)) for name in ("estimate", "truth"))
-    V = casadi.SX(adaptation.lyapunov_term(unknowns, scalars(estimate), scalars(truth)))
-    rows, columns = casadi.jacobian_sparsity(casadi.gradient(V, estimate), estimate).get_triplet()
-    return list(rows) == list(columns)

@@ -37,6 +37,13 @@ class AdaptationWrapper(Adaptation, ABC):
     def max_step(self) -> float:
         return self.inner.max_step
 
+    @property
+    def resets(self) -> bool:
+        return self.inner.resets
+
+    def reset(self, unknowns: Unknowns, estimate: AnyPerUnknown) -> AnyPerUnknown:
+        return self.inner.reset(unknowns, estimate)
+
     def lyapunov_term(self, unknowns: Unknowns, estimate: AnyPerUnknown, truth: AnyPerUnknown) -> Any:
         return self.inner.lyapunov_term(unknowns, estimate, truth)
 

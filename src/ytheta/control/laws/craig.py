@@ -11,9 +11,10 @@ Notation      code         paper   meaning                                      
               damping      K_v     gain of ed                                                  joints
               filtering    Psi     gain of e in ed + Psi e, the error that drives adaptation   joints
               adaptation   Gamma                                                               unknown x unknown
-Differs from  the paper in: estimates are not reset to known bounds; the paper resets them to keep H_hat invertible. If
-              H_hat is not positive definite, the rates are NaN in the graph and ``step`` raises an error. The torque
-              needs no inverse.
+Bounds        The paper knows bounds of every parameter, within which H_hat has an inverse, and resets an estimate that
+              leaves them: ``adaptation=Reset(Gradient(gain), lower, upper, delta)``, see ``adaptation.reset``.
+Differs from  the paper in: bounds are optional. If H_hat is not positive definite, the rates are NaN in the graph and
+              ``step`` raises an error. The torque needs no inverse.
 
 With exact accelerations, edd + K_v ed + K_p e = H_hat^-1 Y_u theta_tilde. (p + Psi) / (p² + K_v p + K_p) is strictly
 positive real if K_v > Psi. Then V = (Xᵀ P X + theta_tildeᵀ Gamma^-1 theta_tilde) / 2 with X = (e, ed) and
@@ -106,7 +107,8 @@ class Craig(AdaptiveLaw):
         return (
             f"the estimated mass matrix is not positive definite and has no inverse ({estimate}"
             f"{' …' if len(self.unknown_names) > 4 else ''}); start closer to the truth, adapt more slowly, learn "
-            "fewer parameters, or use modified-slotine-li, which needs no inverse"
+            "fewer parameters, reset estimates to known bounds with Reset, or use modified-slotine-li, which needs no "
+            "inverse"
         )
 
 

@@ -41,13 +41,13 @@ from ytheta.dynamics.kernels import AnyKernel, ClosedKernel
 from ytheta.dynamics.loops.builder import build_constraint
 from ytheta.dynamics.motion import scalars
 from ytheta.dynamics.symbolic_model import SymbolicModel
-from ytheta.dynamics.vectors import array
+from ytheta.dynamics.vectors import array, zeros
 from ytheta.engine.pickling import PickledByFields
 from ytheta.errors import InputError, UnknownNameError, UnstableError, suggest_names
 from ytheta.native import compile_graph
 from ytheta.native.graph import Graph, Input, trace
 from ytheta.robot.robot import Robot, check_is_robot
-from ytheta.shapes import AnyPerActuated, AnyPerUnknown, Float, PerJoint, PerUnknown, SquareMatrix
+from ytheta.shapes import AnyPerActuated, AnyPerState, AnyPerUnknown, Float, PerJoint, PerUnknown, SquareMatrix
 
 ADAPTATION = "adaptation"
 
@@ -55,12 +55,14 @@ ADAPTATION = "adaptation"
 class LawEquations(NamedTuple):
     """The torque of a law before clipping, and the error and the gradient that it passes to its adaptation law.
 
-    The gradient ``slope`` is Y_uᵀ error, or Y_uᵀ H_hat^-1 error in Craig's law.
+    The gradient ``slope`` is Y_uᵀ error, or Y_uᵀ H_hat^-1 error in Craig's law. ``state_rate`` is the rate of the
+    states of the law itself.
     """
 
     tau: AnyPerActuated
     error: AnyPerActuated
     slope: AnyPerUnknown
+    state_rate: AnyPerState = zeros(0)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -155,6 +157,11 @@ class Law(PickledByFields, ABC):
         return False
 
     @property
+    def law_states(self) -> int:
+        """The number of states of the law itself, such as integrals; they start at zero and are the last part of x."""
+        return 0
+
+    @property
     def unknown_names(self) -> tuple[str, ...]:
         """The names of the parameters that the law adapts; empty for a law without adaptation."""
         return self.unknowns.names
@@ -186,13 +193,26 @@ class Law(PickledByFields, ABC):
     def graph_with(self, factors: Sequence[str]) -> Graph:
         """Return the graph with an additional last input: the factors by which these gains are multiplied."""
         inputs, s = self._make_symbols(factors, acceleration=self.needs_acceleration)
-        tau, error, slope = self.equations(s)
+        tau, error, slope, law_rate = self.equations(s)
         if self.max_torque is not None:
             tau = _clip(tau, self.max_torque)
         adaptation_inputs = AdaptationInputs(s, error, slope, tau)
         rate, state_rate = self.adaptation_law.rate(adaptation_inputs)
-        output = np.concatenate([tau, scale_by(rate, adaptation_inputs.gain_factor), state_rate])
+        output = np.concatenate([tau, scale_by(rate, adaptation_inputs.gain_factor), state_rate, law_rate])
         return trace(self.name, inputs, output, made_from=f"{self.name} of {self.robot.name}")
+
+    @cached_property
+    def reset_graph(self) -> Graph | None:
+        """(x) → x with which the next step begins, after resets of the estimate; None if there are no resets."""
+        if not self.adaptation_law.resets:
+            return None
+        import casadi
+
+        x = casadi.SX.sym("x", len(self.unknown_names) + self._adaptation_states + self.law_states)
+        size = len(self.unknown_names)
+        output = np.concatenate([self.adaptation_law.reset(self.unknowns, scalars(x[:size])), scalars(x[size:])])
+        made_from = f"{self.name} of {self.robot.name}"
+        return trace(f"resets of {self.name}", [(Input("x", x.numel()), x)], output, made_from=made_from)
 
     def lyapunov_graph(self, factors: Sequence[str] = ()) -> Graph:
         """Return the graph (q, qd, qr, qrd, qrdd, x [, factors], truth) → (V,), the Lyapunov function."""
@@ -218,7 +238,7 @@ class Law(PickledByFields, ABC):
         start = self.unknowns.nominal if estimate is None else estimate
         start = _check_vector("estimate", start, len(self.unknown_names), "unknown parameter")
         adaptation_state = self.adaptation_law.init(self.robot, self.unknowns, q, qd, start)
-        return State(float(t), np.concatenate([start, adaptation_state]))
+        return State(float(t), np.concatenate([start, adaptation_state, np.zeros(self.law_states)]))
 
     def step(
         self, state: State, t: float, q: PerJoint, qd: PerJoint, reference: Reference, qdd: PerJoint | None = None
@@ -249,7 +269,8 @@ class Law(PickledByFields, ABC):
             out = evaluate(q, *inputs)
         if not math.isfinite(out.dot(out)):
             raise UnstableError(f"{self.name}: at t = {t:g} {self.explain_divergence(state)}")
-        return out[:n], State(t, state.x + elapsed * out[n:], warm_start, stepped=True)
+        x = state.x + elapsed * out[n:]
+        return out[:n], State(t, x if self._reset is None else self._reset(x), warm_start, stepped=True)
 
     def explain_divergence(self, state: State) -> str:  # noqa: ARG002
         """Return the reason why torque or rates are not finite, and a remedy."""
@@ -276,21 +297,30 @@ class Law(PickledByFields, ABC):
         return compile_graph(self.graph).one
 
     @cached_property
+    def _reset(self) -> Callable[..., Any] | None:
+        """The compiled ``reset_graph``."""
+        return None if self.reset_graph is None else compile_graph(self.reset_graph).one
+
+    @cached_property
     def _lyapunov(self) -> AnyKernel:
         return self.compile(self.lyapunov_graph())
 
     def _make_symbols(self, factors: Sequence[str], *, acceleration: bool) -> tuple[list[tuple[Input, Any]], Symbols]:
         for name in factors:
             self._check_gain_name(name)
-        states = self.adaptation_law.state_size(self.robot, self.unknowns)
         return make_symbols(
             self.robot,
             self.unknowns,
             self.gains,
-            adaptation_states=states,
+            adaptation_states=self._adaptation_states,
+            law_states=self.law_states,
             acceleration=acceleration,
             factors=factors,
         )
+
+    @property
+    def _adaptation_states(self) -> int:
+        return self.adaptation_law.state_size(self.robot, self.unknowns)
 
     def _check_gain_name(self, gain: str) -> None:
         if gain not in self.gain_names:

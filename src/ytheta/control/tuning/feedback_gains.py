@@ -27,7 +27,8 @@ eigenvalue of M^-1 (C + Cᵀ) / 2 on the motion.
 Other laws. The law quasi-computed-torque has K_D = convergence M(q) and two equal poles at -convergence, the geometric
 mean of lambda and kappa. The law walker has K_D = feedback M_l(q), where M_l is M without rotors. Joints whose
 rotors are heavier than their links (the wrist of a puma560) are therefore damped slowly; slotine-li is better for such
-joints.
+joints. With pd and pid as feedback, walker has a diagonal K_D in proportion to the diagonal of M_mean, and a stiffness
+half as large again as its proof requires, so that factors of convergence up to 1.5 keep the proof.
 
 Units. The units of M_mean and K_D depend on the coordinates, radians or metres; lambda is always in 1/s. If all masses
 and inertias are multiplied by 1000, K_D is multiplied by 1000 too, and the motion is the same.
@@ -42,6 +43,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from ytheta.control.feedback.pd import PDFeedback
+from ytheta.control.feedback.pid import PIDFeedback
 from ytheta.control.laws.computed_torque import ComputedTorque
 from ytheta.control.laws.craig import Craig
 from ytheta.control.laws.law import Law
@@ -49,8 +52,9 @@ from ytheta.control.laws.modified_slotine_li import ModifiedSlotineLi, QuasiComp
 from ytheta.control.laws.pd_gravity import PDGravity
 from ytheta.control.laws.slotine_li import SlotineLi
 from ytheta.control.laws.walker import Walker
+from ytheta.control.settings import DEFAULT_FEEDBACK, FEEDBACKS
 from ytheta.dynamics import kernels
-from ytheta.errors import InputError
+from ytheta.errors import InputError, UnknownNameError, suggest_names
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, JointMatrices, SamplesByJoint, Shaped
 
@@ -61,6 +65,8 @@ MAX_LAMBDA_TIMES_PERIOD = 0.04
 KAPPA_PER_LAMBDA = 2.0
 MAX_RATE_TIMES_PERIOD = 0.5
 MIN_KAPPA_PER_CORIOLIS_RATE = 2.0
+SPRING_RATIO = 1.5  # stiffness of pd relative to the smallest that the stability proof allows, convergence * damping
+INTEGRAL_SHARE = 0.25  # integral of pid, relative to convergence² * damping
 DIFFERENCE_STEP = 1e-4  # s, step of the central difference for dM/dt
 MIN_SCALED_EIGENVALUE = 1e-9  # of M scaled to a diagonal of ones, or of M_links relative to M; below it, no mass moves
 BACKEND = "interpreter"  # faster than compiling, for a few hundred samples
@@ -146,8 +152,15 @@ class TuningTask:
 Feedback: TypeAlias = tuple[dict[str, Any], JointMatrices]  # settings of the law, and K_D
 
 
-def suggest_feedback(law: type[Law], task: TuningTask) -> Feedback:
-    """Return the feedback gains of a law, and its damping K_D at the samples of the task."""
+def suggest_feedback(law: type[Law], task: TuningTask, feedback: str = DEFAULT_FEEDBACK) -> Feedback:
+    """Return the feedback gains of a law, and its damping K_D at the samples of the task.
+
+    ``feedback`` is the name of the feedback law of walker.
+    """
+    if feedback not in FEEDBACKS:
+        raise UnknownNameError(f"there is no feedback {feedback!r}{suggest_names(feedback, FEEDBACKS)}")
+    if law is Walker and feedback != DEFAULT_FEEDBACK:
+        return _suggest_joint_feedback(task, integral=feedback == "pid")
     return FEEDBACK_RULES[law](task)
 
 
@@ -185,6 +198,19 @@ def _suggest_pd_gravity(task: TuningTask) -> Feedback:
 def _suggest_walker(task: TuningTask) -> Feedback:
     K_D = task.scale_damping(task.M_links, task.kappa)
     return {"convergence": task.lam, "feedback": float(K_D[0, 0, 0] / task.M_links[0, 0, 0])}, K_D
+
+
+def _suggest_joint_feedback(task: TuningTask, *, integral: bool) -> Feedback:
+    K_D = task.scale_damping(np.diag(task.M_mean.diagonal())[None], task.kappa)
+    K_d = K_D[0].diagonal()
+    K_i = INTEGRAL_SHARE * task.lam**2 * K_d
+    K_p = SPRING_RATIO * task.lam * K_d
+    law = (
+        PIDFeedback(stiffness=K_p + K_i / task.lam, integral=K_i, damping=K_d)
+        if integral
+        else PDFeedback(stiffness=K_p, damping=K_d)
+    )
+    return {"convergence": task.lam, "feedback": law}, K_D
 
 
 FEEDBACK_RULES: dict[type[Law], Callable[[TuningTask], Feedback]] = {

@@ -14,7 +14,7 @@ import numpy as np
 from ytheta.arguments import check_number, is_positive
 from ytheta.control.laws.adaptive_law import AdaptiveLaw
 from ytheta.control.laws.registry import find_controller
-from ytheta.control.settings import DEFAULT_ADAPTATION
+from ytheta.control.settings import DEFAULT_ADAPTATION, DEFAULT_FEEDBACK
 from ytheta.control.tuning.adaptation_gains import ErrorDynamics, suggest_adaptation
 from ytheta.control.tuning.feedback_gains import ReferenceSamples, TuningTask, suggest_feedback
 from ytheta.errors import InputError
@@ -34,20 +34,22 @@ def suggest_gains(
     motion: ReferenceSamples,
     rate: float = 1000.0,
     adaptation: str = DEFAULT_ADAPTATION,
+    feedback: str = DEFAULT_FEEDBACK,
 ) -> dict[str, Any]:
     """Return the gains of a controller, given by its name: arguments for its class, such as ``SlotineLi``.
 
     ``motion`` contains samples of the reference trajectory: q, qd and qdd with one row per sample. ``rate`` is the
     number of controller steps per second. ``adaptation`` is gradient, natural or composite; the returned setting
-    ``adaptation`` is the gain of the gradient, or the adaptation law itself. Laws without adaptation ignore ``base``
-    and ``learn``; walker ignores ``base``.
+    ``adaptation`` is the gain of the gradient, or the adaptation law itself. ``feedback`` is the feedback law of
+    walker, inertial, pd or pid; other laws ignore it. Laws without adaptation ignore ``base`` and ``learn``; walker
+    ignores ``base``.
     """
     law = find_controller(name)
     check_is_robot(robot)
     check_number("rate", rate, "a positive number of Hz, such as 1000", allow=is_positive)
     q, qd, qdd = _select_samples(robot, motion)
     task = TuningTask(robot, (q, qd, qdd), 1.0 / rate)
-    settings, K_D = suggest_feedback(law, task)
+    settings, K_D = suggest_feedback(law, task, feedback)
     if issubclass(law, AdaptiveLaw):
         unknowns = law.select_unknowns(robot, base, learn)
         settings["adaptation"] = suggest_adaptation(adaptation, ErrorDynamics.of(law, task, unknowns, K_D))

@@ -201,6 +201,7 @@ class ClosedLoop(PickledByFields):
             continuous=self.continuous,
             has_sensors=self.sensors is not None,
             factors=len(self.varied_gains),
+            reset=getattr(self.controller, "reset_graph", None),
         )
 
     def pack_states(self, initial: InitialStates) -> Float[np.ndarray, "runs slots"]:

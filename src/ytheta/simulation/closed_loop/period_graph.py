@@ -95,6 +95,7 @@ class PeriodGraphBuilder:
     """Builds the graphs of one control period.
 
     ``factors`` is the number of gains with a factor. If it is not 0, the factors are the last input of the controller.
+    ``reset`` is applied to the state of the controller after every period.
     """
 
     plant: EquationsOfMotion
@@ -104,6 +105,7 @@ class PeriodGraphBuilder:
     continuous: bool = False
     has_sensors: bool = False
     factors: int = 0
+    reset: Graph | None = None
 
     def __post_init__(self) -> None:
         n, c = self.plant.actuated, self.plant.coordinates
@@ -207,7 +209,7 @@ class PeriodGraphBuilder:
         qdd = state[s.qdd]
         if self.substeps == 1:
             x, qd, qdd = self._advance_plant(x, qd, tau, varied.theta, qdd)
-        return x, qd, controller + self.period * rate, tau, qdd
+        return x, qd, self._apply_reset(controller + self.period * rate), tau, qdd
 
     def _advance_plant(self, x: Any, qd: Any, tau: Any, theta: Any, qdd: Any) -> tuple[Any, ...]:
         """Advance the plant by one substep with a constant torque; update qdd only if the controller uses it."""
@@ -230,7 +232,10 @@ class PeriodGraphBuilder:
 
         stages = iter(range(4))
         x, qd, controller = self._take_rk4_step(lambda v: compute_rates(v, next(stages)), start, self.period)
-        return self.plant.loops.take_newton_step(x), qd, controller, torques[0], state[s.qdd]
+        return self.plant.loops.take_newton_step(x), qd, self._apply_reset(controller), torques[0], state[s.qdd]
+
+    def _apply_reset(self, controller: Any) -> Any:
+        return controller if self.reset is None else self.reset.apply(controller)
 
     @staticmethod
     def _take_rk4_step(rates: Any, v: tuple[Any, ...], h: float) -> tuple[Any, ...]:

@@ -1,0 +1,48 @@
+"""Known bounds of parameters, for the adaptation laws that keep estimates within them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from ytheta.control.adaptation.adaptation import Adaptation
+from ytheta.control.adaptation.wrapper import broadcast_to_unknowns
+from ytheta.control.unknowns import Unknowns
+from ytheta.dynamics.motion import scalars
+from ytheta.errors import InputError
+from ytheta.shapes import PerUnknown
+
+Bounds: TypeAlias = float | Sequence[float] | PerUnknown
+
+
+def broadcast_bounds(lower: Bounds, upper: Bounds, unknowns: Unknowns) -> tuple[PerUnknown, PerUnknown]:
+    """Return lower and upper bounds of every unknown parameter; raise if they leave no room."""
+    low, high = (broadcast_to_unknowns(name, b, unknowns) for name, b in (("lower", lower), ("upper", upper)))
+    for name, a, b in zip(unknowns.names, low, high, strict=True):
+        if not a < b:
+            raise InputError(f"the bounds of {name} are {a:g} and {b:g}; lower must be less than upper")
+    return low, high
+
+
+def check_start(unknowns: Unknowns, estimate: PerUnknown, lower: PerUnknown, upper: PerUnknown) -> None:
+    """Raise if an initial estimate is outside its bounds."""
+    for name, x, low, high in zip(unknowns.names, estimate, lower, upper, strict=True):
+        if not low <= x <= high:
+            raise InputError(
+                f"the initial estimate {name} = {x:g} is outside its bounds {low:g} and {high:g}; start within "
+                "them, or widen them"
+            )
+
+
+def check_separable(title: str, adaptation: Adaptation, unknowns: Unknowns) -> None:
+    """Raise unless V is a sum of functions of one parameter each, so that its Hessian is diagonal."""
+    import casadi
+
+    estimate, truth = (casadi.SX.sym(name, len(unknowns.names)) for name in ("estimate", "truth"))
+    V = casadi.SX(adaptation.lyapunov_term(unknowns, scalars(estimate), scalars(truth)))
+    rows, columns = casadi.jacobian_sparsity(casadi.gradient(V, estimate), estimate).get_triplet()
+    if list(rows) != list(columns):
+        raise InputError(
+            f"{title} treats every parameter by itself, but the metric of {type(adaptation).__name__} inside it "
+            "couples several, so the law has no stability proof; use Gradient with a number or a vector"
+        )

@@ -1,0 +1,205 @@
+"""Numerical check of the conditions that Walker's stability proof puts on a feedback law.
+
+The conditions are in the docstring of ``feedback``. If the power of the law at a link or joint is a quadratic form with
+constant coefficients, its sign follows exactly from eigenvalues. Every law is also evaluated at random errors, states
+and reference velocities. The condition on damping is checked at the home position.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ytheta.control.feedback.ports import FeedbackPorts
+from ytheta.control.feedback.symbolic_port import (
+    PortSamples,
+    SymbolicPort,
+    format_entries,
+    make_joint_port,
+    make_link_port,
+)
+from ytheta.dynamics.loops.constraint import column
+from ytheta.errors import InputError
+from ytheta.shapes import Float, SquareMatrix
+
+if TYPE_CHECKING:
+    import casadi
+
+SAMPLES = 400  # of errors, states and reference velocities, at each link and joint
+ZERO_PROBABILITY = 0.25  # with which all errors of one kind are zero in a sample
+ERROR_EXPONENTS = (-4.0, 2.0)  # of ten, range of the sampled errors and states, in SI units
+MAX_RELATIVE_POWER = 1e-9  # power above zero, relative to the sum of the absolute values of its terms: rounding errors
+MIN_RELATIVE_LOSS = 1e-13  # power below zero, relative to the same sum; less counts as no loss
+MAX_SCALED_EIGENVALUE = 1e-5  # of a quadratic form scaled to a diagonal of ones, or to SCALE_FLOOR
+SCALE_FLOOR = 1e-9  # smallest diagonal entry by which a quadratic form is scaled, relative to the largest
+SMALL_ERROR, MAX_JUMP = 1e-9, 1e-3  # outputs at errors of SMALL_ERROR, relative to the largest output at errors up to 1
+MIN_DAMPING = 1e-9  # smallest eigenvalue of the damping of all coordinates, relative to the largest
+
+
+def check_conditions(
+    ports: FeedbackPorts,
+    convergence: Float[np.ndarray, "cases actuated"],
+    jacobians: tuple[Float[np.ndarray, "drives actuated"], Float[np.ndarray, "links 6 actuated"]],
+    rng: np.random.Generator,
+    *,
+    diagonal: bool,
+) -> None:
+    """Raise an error if a condition of the proof is broken; it names the condition, the place and the values.
+
+    ``convergence`` contains one row of Lambda_jj for each case in which the law is to be used, and ``diagonal`` says
+    whether Lambda is diagonal. ``jacobians`` are those of drives and links, at the home position.
+    """
+    coordinates = len(ports.loops.robot.actuated)
+    K_D = np.zeros((coordinates, coordinates))
+    for drive, J in enumerate(jacobians[0]):
+        k = ports.find_coordinate(drive)
+        port = make_joint_port(ports, drive)
+        if not diagonal and k is not None:
+            _check_independence(port)
+        K_D += _check_port(port, np.zeros(1) if k is None else convergence[:, k], rng) * np.outer(J, J)
+    for link, J in enumerate(jacobians[1]):
+        K_D += J.T @ _check_port(make_link_port(ports, link), np.zeros(1), rng) @ J
+    values, vectors = np.linalg.eigh(K_D)
+    if not values[0] > MIN_DAMPING * values[-1]:
+        undamped = ports.loops.robot.actuated[int(np.argmax(abs(vectors[:, 0])))]
+        raise InputError(
+            f"feedback {type(ports.feedback).__name__} breaks the condition on damping: at the home position, some "
+            f"velocity error of {undamped!r} changes V by nothing, so it need not vanish; let the law damp every "
+            "actuated coordinate, or give every outermost link an initial inertia with mass and extent"
+        )
+
+
+def _check_independence(port: SymbolicPort) -> None:
+    """Raise if the law uses the position error: then its proof needs the diagonal Lambda of the paper."""
+    import casadi
+
+    results = casadi.vertcat(port.output, column(port.response.state_rate), port.storage)
+    if casadi.depends_on(results, port.position_error):
+        raise InputError(
+            f"feedback {port.law} uses the position error of {port.place}, for which the proof needs a diagonal "
+            "convergence (17); give convergence as one number, or one for each coordinate"
+        )
+
+
+def _check_port(port: SymbolicPort, convergence: Float[np.ndarray, "cases"], rng: np.random.Generator) -> SquareMatrix:
+    """Check a link or joint by itself. Return its damping D: vtilde' D vtilde is zero only if no power is lost."""
+    import casadi
+
+    if casadi.depends_on(port.storage, casadi.vertcat(port.velocity_error, port.reference)):
+        raise InputError(
+            f"feedback {port.law} breaks the condition on storage (26) at {port.place}: its storage depends on "
+            "velocities; let it depend on position errors and states only"
+        )
+    if port.output.is_zero() and not port.state.numel() and port.storage.is_zero():
+        return np.zeros((port.size, port.size))
+    samples = _draw_samples(port, convergence, rng)
+    values = port.compute(samples)
+    for name, vectors in (("output", values.output), ("state_rate", values.state_rate), ("storage", values.storage)):
+        bad = np.flatnonzero(~np.isfinite(vectors).all(axis=0))
+        if len(bad):
+            found = f"its {name} is {format_entries(vectors[:, bad[0]])}"
+            port.refuse("to be finite", samples.y[:, bad[0]], found, "make it finite for every motion")
+    _check_equilibrium(port, samples)
+    _check_storage(port, samples)
+    excess = values.power - MAX_RELATIVE_POWER * values.size
+    if (excess > 0.0).any():
+        worst = int(np.argmax(excess))
+        port.refuse_power(samples.y[:, worst], float(values.power[worst]))
+    _check_continuity(port, samples)
+    hessian = casadi.hessian(port.power, port.y)[0]
+    if not casadi.depends_on(hessian, casadi.vertcat(port.y, port.reference)):
+        return _check_quadratic_form(port, hessian, convergence)
+    moves = abs(samples.y[: port.size]).any(axis=0)
+    is_strict = bool((values.power[moves] < -MIN_RELATIVE_LOSS * values.size[moves]).all())
+    return _find_damped_directions(values.gradient[:, moves]) * is_strict
+
+
+def _draw_samples(port: SymbolicPort, convergence: Float[np.ndarray, "cases"], rng: np.random.Generator) -> PortSamples:
+    """Draw errors in random directions and of very different sizes; some are zero."""
+
+    def draw(size: int) -> Float[np.ndarray, "size samples"]:
+        directions = rng.normal(size=(size, SAMPLES))
+        directions /= np.linalg.norm(directions, axis=0) + (size == 0)
+        kept = rng.uniform(size=SAMPLES) > ZERO_PROBABILITY
+        return directions * kept * 10.0 ** rng.uniform(*ERROR_EXPONENTS, size=SAMPLES)
+
+    sizes = (port.size, port.position_error.numel(), port.state.numel())
+    y = np.concatenate([draw(size) for size in sizes])
+    return PortSamples(y, draw(port.size), rng.choice(convergence, (1, SAMPLES)))
+
+
+def _check_equilibrium(port: SymbolicPort, samples: PortSamples) -> None:
+    """Raise if outputs, rates or storage are not zero at zero errors and states, for any reference velocity."""
+    values = port.compute(replace(samples, y=np.zeros_like(samples.y)))
+    vectors = {"output": values.output, "state_rate": values.state_rate, "storage": values.storage}
+    for name, entries in vectors.items():
+        if entries.any():
+            bad = int(np.argmax(abs(entries).max(axis=0)))
+            found = f"its {name} is {format_entries(entries[:, bad])} instead of 0"
+            port.refuse("on the equilibrium", np.zeros(len(samples.y)), found, "subtract this value")
+
+
+def _check_storage(port: SymbolicPort, samples: PortSamples) -> None:
+    """Raise if the storage is negative, or if it is not positive for a state that is not zero."""
+    storage = port.compute(samples).storage[0]
+    if (storage < 0.0).any():
+        worst = int(np.argmin(storage))
+        found = f"its storage is {storage[worst]:.3g} J, below 0"
+        port.refuse("on storage (26)", samples.y[:, worst], found, port.feedback.remedy)
+    first = port.size + port.position_error.numel()
+    y = samples.y.copy()
+    y[:first] = 0.0
+    storage, has_state = port.compute(replace(samples, y=y)).storage[0], y.any(axis=0)
+    if (storage[has_state] <= 0.0).any():
+        worst = int(np.flatnonzero(has_state)[np.argmin(storage[has_state])])
+        remedy = "add a term that grows with every state, so that V bounds the states"
+        port.refuse("on storage (26)", y[:, worst], f"its storage is {storage[worst]:.3g}, not above 0", remedy)
+
+
+def _check_continuity(port: SymbolicPort, samples: PortSamples) -> None:
+    """Raise if the output jumps at zero error."""
+    norms = np.linalg.norm(samples.y[: port.size], axis=0)
+    moves = np.flatnonzero(norms > 0.0)
+    y = np.zeros_like(samples.y)
+    y[: port.size, moves] = samples.y[: port.size, moves] / norms[moves]
+    unit, tiny = (port.compute(replace(samples, y=scale * y)).output for scale in (1.0, SMALL_ERROR))
+    worst = int(np.argmax(abs(tiny).max(axis=0)))
+    if abs(tiny[:, worst]).max() > MAX_JUMP * abs(unit).max():
+        found = f"its output is {format_entries(tiny[:, worst])}, so it jumps at zero"
+        port.refuse("on continuity", SMALL_ERROR * y[:, worst], found, "use a continuous function, such as tanh")
+
+
+def _check_quadratic_form(
+    port: SymbolicPort, hessian: casadi.SX, convergence: Float[np.ndarray, "cases"]
+) -> SquareMatrix:
+    """Check the sign of a power that is a quadratic form, by eigenvalues. Return the damping of the velocity error."""
+    import casadi
+
+    n, m = port.y.numel(), port.size
+    evaluate = casadi.Function("hessian", [port.convergence], [casadi.densify(hessian)])
+    damping = np.zeros((m, m))
+    for Lambda in np.unique(convergence):
+        loss = -0.5 * np.array(evaluate(Lambda)).reshape(n, n)  # power = -yᵀ loss y
+        largest = abs(loss).max(initial=0.0)
+        if not largest:
+            return np.zeros((m, m))
+        scale = np.sqrt(np.maximum(abs(loss.diagonal()), SCALE_FLOOR * largest))
+        values, vectors = np.linalg.eigh(loss / np.outer(scale, scale))
+        if values[0] < -MAX_SCALED_EIGENVALUE:
+            y = vectors[:, 0] / scale * scale.max()
+            port.refuse_power(y, -float(y @ loss @ y))
+        cross = loss[:m, m:]
+        schur = loss[:m, :m] - cross @ np.linalg.pinv(loss[m:, m:], rcond=MIN_DAMPING) @ cross.T
+        damping = schur / largest if not damping.any() else damping
+    return damping
+
+
+def _find_damped_directions(gradients: Float[np.ndarray, "size samples"]) -> SquareMatrix:
+    """Return the projection on the directions of the velocity error on which the power depends."""
+    norms = np.linalg.norm(gradients, axis=0)
+    directions = gradients[:, norms > 0.0] / norms[norms > 0.0]
+    values, vectors = np.linalg.eigh(directions @ directions.T)
+    damped = vectors[:, values > MIN_DAMPING * values[-1]] if directions.size else vectors[:, :0]
+    return damped @ damped.T

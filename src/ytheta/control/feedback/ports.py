@@ -1,0 +1,129 @@
+"""The places where a feedback law acts: every drive (joints, joints that close loops, motors) and every moving link.
+
+A feedback law sees arrays of symbols or of floats, never the structural zeros of ``dynamics.vectors``, because NumPy
+functions cannot be applied to a mixture of integers and symbols.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ytheta.control.feedback.feedback import Feedback, JointErrors, LinkErrors, Response
+from ytheta.dynamics.loops.constraint import Constraint
+from ytheta.dynamics.mechanism import PER_LINK
+from ytheta.dynamics.vectors import array, zeros
+from ytheta.errors import InputError
+from ytheta.shapes import AnyPerActuated, AnyPerState, Float, Shaped
+
+
+@dataclass(frozen=True, eq=False)
+class CoordinateErrors:
+    """Errors of the actuated coordinates, Lambda_jj, and the states of the feedback law.
+
+    The states of the actuated joints come first, one joint after the other, then those of the links.
+    """
+
+    position: AnyPerActuated
+    position_rate: AnyPerActuated
+    convergence: AnyPerActuated
+    state: AnyPerState
+
+
+@dataclass(frozen=True, eq=False)
+class FeedbackPorts:
+    """A feedback law at the joints and links of a robot. ``initial`` contains m0_j of all links."""
+
+    feedback: Feedback
+    loops: Constraint
+    initial: Float[np.ndarray, "link_params"]
+
+    @cached_property
+    def joints(self) -> tuple[str, ...]:
+        """The names of the drives, in the order of ``DriveMotion``."""
+        return self.loops.robot.moving
+
+    @cached_property
+    def links(self) -> tuple[str, ...]:
+        return tuple(body.name for body in self.loops.mechanism.bodies)
+
+    @property
+    def state_size(self) -> int:
+        coordinates = len(self.loops.robot.actuated)
+        return coordinates * self.feedback.joint_states + len(self.links) * self.feedback.link_states
+
+    def respond_at_joint(
+        self,
+        drive: int,
+        error: Shaped[np.ndarray, "1"],
+        reference: Shaped[np.ndarray, "1"],
+        coordinates: CoordinateErrors,
+    ) -> Response:
+        """Return the response at a drive with these velocity error and reference velocity."""
+        name = self.joints[drive]
+        k = self.find_coordinate(drive)
+        place = slice(0, 0) if k is None else slice(k, k + 1)
+        position = [v[place] if k is not None else zeros(1) for v in _list_vectors(coordinates)]
+        states = 0 if k is None else self.feedback.joint_states
+        state = coordinates.state[: len(self.loops.robot.actuated) * self.feedback.joint_states]
+        arguments = (error, reference, *position, state.reshape(-1, states)[k] if states else state[:0])
+        joint = JointErrors(name, k, *_unify_scalars(arguments))
+        return self._check_response(self.feedback.at_joint(joint), f"joint {name!r}", size=1, states=states)
+
+    def respond_at_link(
+        self, link: int, error: Shaped[np.ndarray, "6"], reference: Shaped[np.ndarray, "6"], state: AnyPerState
+    ) -> Response:
+        """Return the response at a link; ``state`` contains all states of the feedback law."""
+        states, name = self.feedback.link_states, self.links[link]
+        first = len(state) - len(self.links) * states + link * states
+        error, reference, own = _unify_scalars((error, reference, state[first : first + states]))
+        initial = self.initial[PER_LINK * link : PER_LINK * (link + 1)]
+        response = self.feedback.at_link(LinkErrors(name, link, error, reference, initial, own))
+        return self._check_response(response, f"link {name!r}", size=6, states=states)
+
+    def find_coordinate(self, drive: int) -> int | None:
+        """Return the index of the actuated coordinate that is the position of a drive, or None."""
+        name, actuated = self.joints[drive], self.loops.robot.actuated
+        return actuated.index(name) if name in actuated else None
+
+    def compute_storage(self, coordinates: CoordinateErrors) -> Any:
+        """Return S. It does not depend on velocities, which are set to zero."""
+        total: Any = 0.0
+        for drive in range(len(self.joints)):
+            total = total + self.respond_at_joint(drive, zeros(1), zeros(1), coordinates).storage
+        if self.feedback.link_states:
+            for link in range(len(self.links)):
+                total = total + self.respond_at_link(link, zeros(6), zeros(6), coordinates.state).storage
+        return total
+
+    def _check_response(self, response: Any, place: str, *, size: int, states: int) -> Response:
+        """Return the response with arrays as output and rates; raise if they have wrong sizes."""
+        name = type(self.feedback).__name__
+        if not isinstance(response, Response):
+            raise InputError(
+                f"feedback {name} returns {type(response).__name__} at {place}; return Response(output, …), with an "
+                f"output of {size} entr{'y' if size == 1 else 'ies'}"
+            )
+        for title, vector, length in (("output", response.output, size), ("state_rate", response.state_rate, states)):
+            if np.shape(vector) != (length,):
+                raise InputError(
+                    f"feedback {name} returns {title} of shape {np.shape(vector)} at {place}; return an array of "
+                    f"shape ({length},)"
+                )
+        return response
+
+
+def _list_vectors(coordinates: CoordinateErrors) -> tuple[np.ndarray, ...]:
+    return coordinates.position, coordinates.position_rate, coordinates.convergence
+
+
+def _unify_scalars(vectors: tuple[np.ndarray, ...]) -> list[np.ndarray]:
+    """Return arrays of floats if no entry is a symbol, else object arrays of symbols."""
+    import casadi
+
+    if not any(isinstance(entry, casadi.SX) for vector in vectors for entry in vector):
+        return [np.asarray(vector, dtype=float) for vector in vectors]
+    return [array([casadi.SX(entry) for entry in vector]) for vector in vectors]

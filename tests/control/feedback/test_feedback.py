@@ -17,6 +17,7 @@ from ytheta.control.laws.walker import Walker
 from ytheta.dynamics.loops.builder import build_constraint
 from ytheta.dynamics.loops.solver import solve
 from ytheta.reproduction.tracking import evaluate_lyapunov
+from ytheta.reproduction.walker1988.simulations import load_without_coulomb
 from ytheta.robot.parameters import with_parameters
 from ytheta.robot.robot import Robot
 from ytheta.simulation.closed_loop.compiled import ClosedLoop
@@ -79,11 +80,6 @@ def test_recursion_on_floats_is_the_graph(name: str, feedback: Feedback) -> None
 
 
 # --- the balance of V -------------------------------------------------------------------------------------------------
-
-
-def load_without_coulomb(name: str) -> Robot:
-    robot = ytheta.load(name)
-    return with_parameters(robot, {p: 0.0 for p in robot.parameter_names if p.endswith(".fc")})
 
 
 def compute_power(robot: Robot, feedback: Feedback, run: Runs, reference: tuple[np.ndarray, ...]) -> np.ndarray:

@@ -7,8 +7,6 @@ from functools import cache
 
 import numpy as np
 import pytest
-from examples.paper_comparison import evaluate_lyapunov
-from examples.walker1988_control import load_without_coulomb, make_law
 
 import ytheta
 from tests.support.control_loop import ContinuousRun, ReferenceFunction, simulate_continuous
@@ -38,6 +36,8 @@ from ytheta.dynamics.loops.solver import solve
 from ytheta.dynamics.mechanism import Mechanism
 from ytheta.dynamics.motion import numeric_motion
 from ytheta.errors import InputError
+from ytheta.reproduction.tracking import evaluate_lyapunov
+from ytheta.reproduction.walker1988.simulations import load_without_coulomb, make_law
 from ytheta.robot.kinematics import link_poses
 from ytheta.robot.robot import Robot
 from ytheta.simulation.closed_loop.compiled import ClosedLoop
@@ -45,6 +45,7 @@ from ytheta.simulation.closed_loop.plain import PlainLoop
 from ytheta.simulation.plants.mujoco_plant import MujocoPlant
 
 SERIAL = ("lu-two-link", "lu-puma4", "ur10", "stanford", "puma560", "ha-scara")
+LIGHT_LINKS = {"walker": "link3", "palletiser": "flange"}
 LOOPED = ("walker", "palletiser", "five-bar", "slide")
 
 
@@ -222,10 +223,10 @@ def load_smooth_robot(name: str) -> Robot:
 def test_robots_with_loops_track_and_the_lyapunov_function_falls(name: str) -> None:
     """The twin does not adapt and has larger errors."""
     robot = load_smooth_robot(name)
-    law, reference = make_law(robot, name), swing(robot, size=0.05)
+    law, reference = make_law(robot, light_link=LIGHT_LINKS[name]), swing(robot, size=0.05)
     q, qd, _ = reference(np.zeros(1))
     errors = []
-    for controller in (law, make_law(robot, name, speed=1e-9)):
+    for controller in (law, make_law(robot, light_link=LIGHT_LINKS[name], speed=1e-9)):
         loop = ClosedLoop(plant=robot, controller=controller, continuous=True)
         run = loop.run(loop.init(q + 0.02, qd), reference, 4.0)
         assert run.finished.all()
@@ -242,7 +243,7 @@ def test_robots_with_loops_track_and_the_lyapunov_function_falls(name: str) -> N
 @pytest.mark.parametrize("name", ["walker", "palletiser"])
 def test_robots_with_loops_track_in_mujoco(name: str) -> None:
     robot = load_without_coulomb(name)  # MuJoCo models Coulomb friction differently
-    law, reference = make_law(robot, name, speed=0.1), swing(robot, size=0.05)
+    law, reference = make_law(robot, light_link=LIGHT_LINKS[name], speed=0.1), swing(robot, size=0.05)
     q, qd, _ = reference(np.zeros(1))
     loop = PlainLoop(plant=MujocoPlant(robot), controller=law)
     run = loop.run(q[0] + 0.02, qd[0], reference, 0.6)

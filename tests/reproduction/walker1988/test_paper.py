@@ -1,0 +1,109 @@
+"""The exhibits of walker1988, and twins that must disagree. The arm is simulated once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+import ytheta as yt
+from ytheta.dynamics import kernels
+from ytheta.report.line_plot import draw_plot
+from ytheta.report.plotly_figure import figure_to_json
+from ytheta.report.reproduction.page import reproduction_html
+from ytheta.reproduction.exhibit import Agreement, Exhibit
+from ytheta.reproduction.tracking import compute_rms
+from ytheta.reproduction.walker1988 import comparison, loop_equations, simulations, virtual_work
+from ytheta.reproduction.walker1988.simulations import ArmRuns, TrackingRun
+from ytheta.reproduction.walker1988.stability import compute_balance
+from ytheta.reproduction.walker1988.structure import compare_links, compare_tree
+from ytheta.robot.parameters import with_parameters
+
+WALKER = yt.load("walker")
+MISPRINTS = {"sign of mtilde' w + dtilde qtildedot qd in (27)", "sign of the same terms in (28), (29)"}
+
+
+@cache
+def simulate_arm() -> ArmRuns:
+    return simulations.simulate_arm()
+
+
+def list_disagreements(*exhibits: Exhibit) -> set[str]:
+    return {row.name for exhibit in exhibits for row in exhibit.comparisons if row.agrees is not Agreement.YES}
+
+
+def test_the_paper_and_its_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Everything agrees except for two signs, which are wrong in the print."""
+    monkeypatch.setattr(comparison, "simulate_arm", simulate_arm)
+    paper = yt.reproduce("walker1988")["walker1988"]
+    assert [exhibit.key for exhibit in paper.exhibits] == [
+        "figure_1",
+        "figure_3",
+        "equations_8_9",
+        "equation_16",
+        "equations_26_29",
+        "tracking",
+    ]
+    assert list_disagreements(*paper.exhibits) == MISPRINTS
+    rows = {row.name: row.ytheta for exhibit in paper.exhibits for row in exhibit.comparisons}
+    assert rows["Phi_4"] == "{4, 10, 11}"
+    assert rows["Psi_1"] == "{1, 2, 3, 12, 13}"
+    assert rows["independent equations"] == 6
+    assert rows["adapted parameters"] == "70 of links, 9 of joints"
+    assert all(exhibit.open for exhibit in paper.exhibits)
+    page = reproduction_html(paper)
+    for exhibit in paper.exhibits:
+        for plot in exhibit.plots:
+            assert figure_to_json(draw_plot(plot)) in page, plot.title
+
+
+def test_structure_of_other_arms() -> None:
+    """The twins: loops in another order, and another robot with loops."""
+    assert not list_disagreements(compare_links(WALKER), compare_tree(WALKER))
+    swapped = replace(WALKER, loops=tuple(reversed(WALKER.loops)))
+    assert {"right side of (8)", "right side of (9)"} <= list_disagreements(compare_tree(swapped))
+    assert {"links m + 1", "independent loops r"} <= list_disagreements(compare_links(yt.load("palletiser")))
+
+
+def test_loop_equations_with_a_wrong_length(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not list_disagreements(loop_equations.compare_loop_equations(WALKER))
+    monkeypatch.setattr(loop_equations, "BOOM", 1.2001)
+    assert {"(8), (9) with ytheta's U(Q)", "U(Q) solved from (8), (9)"} <= list_disagreements(
+        loop_equations.compare_loop_equations(WALKER)
+    )
+
+
+def test_virtual_work_of_a_heavier_arm(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both sides of (16) are equal for several motions; not if the arm that moves is a little heavier."""
+    for seed in range(3):
+        left, right = virtual_work.evaluate_virtual_work(WALKER, seed)
+        assert left == pytest.approx(right, rel=1e-11)
+    heavier = with_parameters(WALKER, {"link1.m": 60.01})
+    forward = kernels.forward_dynamics(heavier, backend="interpreter")
+    monkeypatch.setattr(virtual_work.kernels, "forward_dynamics", lambda *_, **__: forward)
+    left, right = virtual_work.evaluate_virtual_work(WALKER)
+    assert abs(left - right) > 1e-6 * abs(left)
+
+
+def test_lyapunov_function_falls_at_the_printed_rate() -> None:
+    """The signs of (27) to (29) are opposite to the print, and their sum is right. The twins have wrong velocities."""
+    run = simulate_arm().own_plant
+    balance = compute_balance(run)
+    assert balance.rate_error < 1e-4
+    np.testing.assert_allclose(balance.signs, (-1.0, 1.0), rtol=0.0, atol=1e-3)
+    faster = TrackingRun(run.law, replace(run.runs, qd=1.001 * run.runs.qd))
+    assert compute_balance(faster).rate_error > 1e-3
+    for each in (run, simulate_arm().pid, simulate_arm().mujoco):
+        assert each is not None
+        assert each.V_falls
+        assert not replace(each, runs=replace(each.runs, qd=np.zeros_like(each.runs.qd))).V_falls
+    assert run.V[-1] < 0.2 * run.V[0]
+
+
+def test_adaptation_reduces_the_tracking_error() -> None:
+    runs = simulate_arm()
+    late = runs.own_plant.runs.t >= 2.0
+    adaptive, constant = (float(compute_rms(run.error[late])) for run in (runs.own_plant, runs.constant))
+    assert constant > 3.0 * adaptive

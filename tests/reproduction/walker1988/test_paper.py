@@ -64,7 +64,7 @@ def test_structure_of_other_arms() -> None:
     assert not list_disagreements(compare_links(WALKER), compare_tree(WALKER))
     swapped = replace(WALKER, loops=tuple(reversed(WALKER.loops)))
     assert {"right side of (8)", "right side of (9)"} <= list_disagreements(compare_tree(swapped))
-    assert {"links m + 1", "independent loops r"} <= list_disagreements(compare_links(yt.load("palletiser")))
+    assert {"links m + 1", "independent loops r"} <= list_disagreements(compare_links(yt.load("five-bar")))
 
 
 def test_loop_equations_with_a_wrong_length(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,7 +82,7 @@ def test_virtual_work_of_a_heavier_arm(monkeypatch: pytest.MonkeyPatch) -> None:
         assert left == pytest.approx(right, rel=1e-11)
     heavier = with_parameters(WALKER, {"link1.m": 60.01})
     forward = kernels.forward_dynamics(heavier, backend="interpreter")
-    monkeypatch.setattr(virtual_work.kernels, "forward_dynamics", lambda *_, **__: forward)
+    monkeypatch.setattr(kernels, "forward_dynamics", lambda *_, **__: forward)
     left, right = virtual_work.evaluate_virtual_work(WALKER)
     assert abs(left - right) > 1e-6 * abs(left)
 

@@ -70,6 +70,7 @@ RowIndices = Int[np.ndarray, "rows"]
 StartIndices = Int[np.ndarray, "starts"]
 
 # Scalars of any kind: floats, CasADi symbols, SymPy symbols, fractions.
+AnyActuatedByActuated = Shaped[np.ndarray, "actuated actuated"]
 AnyPerActuated = Shaped[np.ndarray, "actuated"]
 AnyVector3Columns = Shaped[np.ndarray, "3 columns"]
 AnySpatialColumns = Shaped[np.ndarray, "6 columns"]

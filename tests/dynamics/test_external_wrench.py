@@ -105,18 +105,6 @@ def test_machine_code_inverts_itself(name: str, frame: str) -> None:
     assert close(ytheta.bias(robot, wrench_at=frame)(q, qd, wrench), inverse(q, qd, 0 * qdd, wrench))
 
 
-def test_forward_dynamics_of_a_loop_from_its_regressor() -> None:
-    """With friction and rotor inertia, also of the cut joint, and a wrench."""
-    robot = load("five-bar")
-    q, qd, tau = draw_samples(robot, 5, seed=6)
-    wrench = np.random.default_rng(0).uniform(-10.0, 10.0, (5, 6))
-    options = {"wrench_at": "tip_point", "backend": "interpreter"}
-    expected = ytheta.forward_dynamics(robot, **options)(q, qd, tau, wrench)
-    from_regressor = ytheta.forward_dynamics(robot, method="regressor", **options)
-    assert close(from_regressor(q, qd, tau, wrench), expected, 1e-9)
-    assert not close(from_regressor(q, 1.01 * qd, tau, wrench), expected, 1e-4)
-
-
 def test_several_frames_add_up() -> None:
     robot = ytheta.load("ur10")
     q, qd, qdd = draw_samples(robot, 3)
@@ -155,15 +143,3 @@ def test_wrong_frames_axes_and_shapes_are_explained() -> None:
         kernel(q, qd, qdd, np.zeros((2, 3)))
     with pytest.raises(InputError, match=r"takes 4 arrays \(q, qd, qdd, wrench at tool0\), not 3"):
         kernel(q, qd, qdd)
-
-
-def test_methods_of_forward_dynamics_are_checked() -> None:
-    robot = ytheta.load("ur10")
-    with pytest.raises(InputError, match="forward dynamics has no method 'regresor'; did you mean 'regressor'"):
-        ytheta.forward_dynamics(robot, method="regresor")
-    with pytest.raises(InputError, match="formulation = 'lagrange' is only used by method 'regressor'"):
-        ytheta.forward_dynamics(robot, formulation="lagrange")
-    with pytest.raises(InputError, match=r"lagrange does not accept this robot: .* has closed loops"):
-        ytheta.forward_dynamics(ytheta.load("walker"), method="regressor", formulation="lagrange")
-    with pytest.raises(InputError, match="nothing that 'joint1' moves has inertia"):
-        ytheta.forward_dynamics(ytheta.load("rx90"), method="regressor")

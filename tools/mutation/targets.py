@@ -35,6 +35,8 @@ TARGETS: dict[str, tuple[str, ...]] = {
     "dynamics/formulations/composite/composite_bodies.py": (
         "dynamics/formulations/composite/test_composite_newton_euler.py",
     ),
+    "dynamics/links/frame_jacobian.py": (),
+    "dynamics/forward_dynamics.py": ("dynamics/test_kernels.py",),
     "dynamics/loops/elimination.py": ("dynamics/loops/test_solver.py", "dynamics/loops/test_torque.py"),
     "identifiability/lin.py": _BASE,
     "identifiability/ha.py": _BASE,

@@ -12,8 +12,6 @@ Differs from  the paper in: friction, couplings and loops, which the regressor c
 
 from __future__ import annotations
 
-import numpy as np
-
 from ytheta.dynamics.graph_inputs import GraphInputs
 from ytheta.dynamics.links import composite_body
 from ytheta.dynamics.loops.constraint import column
@@ -21,14 +19,14 @@ from ytheta.dynamics.motion import scalars
 from ytheta.dynamics.vectors import dot, zeros
 from ytheta.errors import RobotError
 from ytheta.native.graph import Graph
-from ytheta.shapes import AnyPerActuated, Shaped
+from ytheta.shapes import AnyActuatedByActuated, AnyPerActuated
 
 
-def compute_from_regressor(inputs: GraphInputs, Y: Graph) -> tuple[Shaped[np.ndarray, "rows rows"], AnyPerActuated]:
+def compute_from_regressor(inputs: GraphInputs, Y: Graph) -> tuple[AnyActuatedByActuated, AnyPerActuated]:
     """M and bias from n + 1 regressors, in the paper's steps."""
     x, qd, size = inputs.symbols[0][1], column(inputs.vector("qd")), len(inputs.loops.actuated)
 
-    def compute_torque(qdd: np.ndarray) -> AnyPerActuated:
+    def compute_torque(qdd: AnyPerActuated) -> AnyPerActuated:
         entries = zeros(Y.size)  # integer zeros, which cost no operations
         entries[list(Y.places)] = scalars(Y.function(x, qd, column(qdd)))
         return dot(entries.reshape(Y.shape), inputs.model.theta)
@@ -42,9 +40,7 @@ def compute_from_regressor(inputs: GraphInputs, Y: Graph) -> tuple[Shaped[np.nda
     return M, bias
 
 
-def solve_accelerations(
-    inputs: GraphInputs, M: Shaped[np.ndarray, "rows rows"], right: AnyPerActuated
-) -> AnyPerActuated:
+def solve_accelerations(inputs: GraphInputs, M: AnyActuatedByActuated, right: AnyPerActuated) -> AnyPerActuated:
     """Solve M qdd = right (step 4).
 
     The factorization of M follows the tree if the coordinates are the joints in their order and there are no motors.

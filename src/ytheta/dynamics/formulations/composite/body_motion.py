@@ -117,8 +117,10 @@ def compute_body_motions(arm: CompositeBodies, motion: Motion, zero: Any, observ
             foot = dot(R.matrix.T, -arm.gravity)  # (76)
         else:
             lever = exact_array((axis.H[:3, 3] if axis.revolute else axis.foot).tolist())
-            Omega = before.Omega if axis.rotation is not RotationKind.SPATIAL else fill_zeros(before.Omega, zero)
-            foot = R.down(bodies[axis.parent].a + dot(Omega, lever))  # (70)
+            Omega, a = before.Omega, bodies[axis.parent].a
+            if axis.rotation is RotationKind.SPATIAL:
+                Omega, a = fill_zeros(Omega, zero), fill_zeros(a, zero)
+            foot = R.down(a + dot(Omega, lever))  # (70)
         a = foot + slide  # (71), (77)
         observe(i, "a")
         bodies.append(BodyMotion(R, rotation, h, slide, foot, a))

@@ -18,6 +18,7 @@ The recursion runs on scalars that record the operations on them. The rules are 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
@@ -39,6 +40,7 @@ from ytheta.robot.robot import Robot
 # The variables of Table II, in its order; ``h`` includes h* (69), and ``zeta`` includes zeta* (74), (88), (89).
 VARIABLES = ("omega", "omegadot", "Omega", "Psi", "h", "a", "rho", "mu bar", "zeta bar", "mu", "zeta", "tau")
 NOT_IN_TABLE_TWO = ("R", "D")
+GENERIC_VALUE = 0.5  # of all constants of a general robot
 
 Count: TypeAlias = tuple[int, int]  # multiplications and additions
 OperationTable: TypeAlias = list[Mapping[str, Count]]  # by variable, for every joint
@@ -82,12 +84,14 @@ def count_operations(robot: Robot, *, wrench: bool = False, needed_only: bool = 
     return _count(find_composite_bodies(robot), general=False, wrench=wrench, needed_only=needed_only)
 
 
-def count_general_operations(kinds: str, s: int, *, wrench: bool = True) -> OperationTable:
+def count_general_operations(kinds: str, s: int, *, wrench: bool = True, perpendicular: bool = False) -> OperationTable:
     """Count the operations for a general robot with joints ``kinds``, such as "RRPR", along a chain; s as in the paper.
 
-    Gravity is along z of the base.
+    Gravity is along z of the base. ``perpendicular``: every axis is perpendicular to the one before it, as in most
+    industrial robots.
     """
-    return _count(_make_general_arm(kinds, s), general=True, wrench=wrench, needed_only=False)
+    arm = _make_general_arm(kinds, s, alpha=math.pi / 2 if perpendicular else GENERIC_VALUE)
+    return _count(arm, general=True, wrench=wrench, needed_only=False)
 
 
 def sum_operations(table: OperationTable) -> Count:
@@ -136,9 +140,9 @@ def _find_needed(tau: np.ndarray) -> list[CountedScalar]:
     return list(found.values())
 
 
-def _make_general_arm(kinds: str, s: int) -> CompositeBodies:
+def _make_general_arm(kinds: str, s: int, alpha: float) -> CompositeBodies:
     """A chain in which no constant is zero; the values do not matter."""
-    value, vector = 0.5, np.full(3, 0.5)
+    value, vector = GENERIC_VALUE, np.full(3, GENERIC_VALUE)
     H = np.eye(4)
     H[:3, 3] = value
     axes: list[Axis] = []
@@ -148,6 +152,6 @@ def _make_general_arm(kinds: str, s: int) -> CompositeBodies:
         u = (np.array([0.0, 0.0, 1.0]) if revolute else vector) if rotation is RotationKind.PLANAR else None
         foot, d = np.array([value, 0.0, 0.0]), value if revolute else 0.0
         parent = i - 2 if i > 1 else None
-        axes.append(Axis(parent, i - 1, revolute, 0.0, value, value, foot, d, H, rotation, u, True, np.zeros(3)))
+        axes.append(Axis(parent, i - 1, revolute, 0.0, alpha, value, foot, d, H, rotation, u, True, np.zeros(3)))
     body = CompositeBody(value, vector, (value, value), np.full((3, 3), value), ())
     return CompositeBodies(tuple(axes), (body,) * len(axes), exact_array([0, 0, -9.81]))

@@ -1,0 +1,130 @@
+"""Tables I to III of lin1995 and the identification of the Stanford arm; the paper is computed once."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+import ytheta as yt
+from ytheta.dynamics.formulations.composite import composite_newton_euler, operation_table
+from ytheta.dynamics.formulations.composite.body_motion import fill_zeros
+from ytheta.dynamics.formulations.composite.composite_bodies import find_composite_bodies
+from ytheta.report.reproduction.page import reproduction_html
+from ytheta.reproduction.exhibit import Agreement, Comparison, PaperReproduction
+from ytheta.reproduction.lin1995 import combinations, identification, operations
+from ytheta.reproduction.lin1995.arms import make_general_chain
+
+YES, NO, OPEN = Agreement.YES, Agreement.NO, Agreement.OPEN
+MISPRINTS = {
+    "μ, i < r",
+    "ζ, i = r = 1",
+    "ζ, i = r > 1",
+    "a, r < i < s, T",
+    "a, i ≥ s, T",
+    "fewer if all axes are perpendicular, n = 6",
+}
+
+
+@pytest.fixture(scope="module")
+def paper() -> PaperReproduction:
+    return yt.reproduce("lin1995")["lin1995"]
+
+
+@pytest.fixture(scope="module")
+def rows(paper: PaperReproduction) -> dict[str, Comparison]:
+    return {row.name: row for exhibit in paper.exhibits for row in exhibit.comparisons}
+
+
+def test_what_does_not_agree_and_what_is_open(rows: dict[str, Comparison]) -> None:
+    assert {name for name, row in rows.items() if row.agrees is NO} == MISPRINTS
+    assert {name for name, row in rows.items() if row.agrees is OPEN} == {
+        "μ, i = n",
+        "Stanford arm, simplified",
+        "largest condition number of a joint, by trajectory",
+    }
+    assert all(rows[name].note for name in MISPRINTS)
+
+
+def test_table_two(rows: dict[str, Comparison]) -> None:
+    """The cells of the general case, and ours for those that are printed otherwise."""
+    assert rows["ζ̄, i ≥ s, R"].ytheta == rows["ζ̄, i ≥ s, R"].paper == "22M19A"
+    assert rows["a, i ≥ s, R"].ytheta == "17M13A"
+    assert (rows["a, i ≥ s, T"].paper, rows["a, i ≥ s, T"].ytheta) == ("14M10A", "11M10A")
+    assert (rows["ζ, i = r = 1"].paper, rows["ζ, i = r = 1"].ytheta) == ("2M3A + 3M2A", "6M6A")
+    assert (rows["μ, i < r"].paper, rows["μ, i < r"].ytheta) == ("-", "8M7A")
+    assert rows["μ, i = n"].ytheta == "3A"
+
+
+def test_table_three(rows: dict[str, Comparison]) -> None:
+    assert rows["general robot, n = 6"].ytheta == "452M391A"
+    assert rows["Stanford arm, general"].ytheta == "231M219A"
+    assert rows["Stanford arm, simplified"].paper == "139M101A"
+    assert rows["Stanford arm, simplified"].ytheta == "145M107A"
+    assert rows["multiplications, n revolute joints"].ytheta == "89n - 82"
+    assert rows["additions, n revolute joints"].ytheta == "77n - 71"
+    assert rows["fewer if all axes are perpendicular, n = 6"].ytheta == "98M49A"  # 5 (n - 1) (4M + 2A) - 2M - 1A
+    for name, most in (
+        ("general robot, n = 6", (352, 286)),
+        ("Stanford arm, general", (216, 202)),
+        ("Stanford arm, simplified", (123, 96)),
+    ):
+        found = re.search(r"(\d+)M(\d+)A by minimal_newton_euler", rows[name].note)
+        assert found is not None
+        assert int(found[1]) <= most[0]
+        assert int(found[2]) <= most[1]
+
+
+def test_an_operation_more_or_less_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The twin: one more multiplication for every component of mu (66)."""
+    with monkeypatch.context() as change:
+        change.setattr(composite_newton_euler, "fill_zeros", lambda values, zero: fill_zeros(values, zero) * 1.0)
+        changed = {row.name: row.agrees for row in operations.compare_sums().comparisons}
+    assert changed["general robot, n = 6"] is NO
+    assert changed["multiplications, n revolute joints"] is NO
+    assert changed["additions, n revolute joints"] is YES
+
+
+def test_table_one_notices_a_wrong_constant(monkeypatch: pytest.MonkeyPatch) -> None:
+
+    def find_changed(robot: yt.Robot) -> object:
+        arm = find_composite_bodies(robot)
+        bodies = [replace(body, k=body.k * (1.0 + 1e-9)) for body in arm.bodies]
+        return replace(arm, bodies=tuple(bodies))
+
+    assert combinations.compare_combinations().agrees is YES
+    monkeypatch.setattr(combinations, "find_composite_bodies", find_changed)
+    changed = {row.name: row for row in combinations.compare_combinations().comparisons}
+    assert changed["k i"].agrees is NO
+    assert str(changed["k i"].ytheta).startswith("differs by 1e-09")
+    assert changed["m̂ i"].agrees is YES
+
+
+def test_identification(paper: PaperReproduction, rows: dict[str, Comparison]) -> None:
+    found = re.search(r"largest error (\S+) of", str(rows["identified values match the true values"].ytheta))
+    assert found is not None
+    assert float(found[1]) < 1e-12
+    assert rows["A_i has full rank for most trajectories"].ytheta == "yes, 33 combinations, at most 7 of a joint"
+    (plot,) = paper["section_4"].plots
+    assert [line.name for line in plot.lines] == ["trajectory 1", "trajectory 2", "trajectory 3"]
+    base = yt.base_parameters(yt.load("stanford"), method="lin")
+    w = base.combination_matrix @ base.robot.theta
+    assert identification.compute_largest_error(base, w) == 0.0
+    w[0] *= 1.01  # the twin
+    assert identification.compute_largest_error(base, w) > 1e-4
+
+
+def test_page(paper: PaperReproduction) -> None:
+    page = reproduction_html(paper)
+    assert "Table II" in page
+    assert "the paper does not say which of its inertia constants are zero" in page
+
+
+def test_scalars_record_who_needs_them() -> None:
+    """Operations that no torque needs are left out on request only."""
+    chain = make_general_chain("RRR")
+    all_operations = operation_table.sum_operations(operation_table.count_operations(chain))
+    needed = operation_table.sum_operations(operation_table.count_operations(chain, needed_only=True))
+    assert needed[0] < all_operations[0]
+    assert needed[1] < all_operations[1]

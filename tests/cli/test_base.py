@@ -118,4 +118,4 @@ def test_unknown_lengths(tmp_path: Path) -> None:
     assert one["unknown_lengths"] == ["a1"]
     assert data(str(robot))["method"] == "lin"  # keeps the length as a symbol
     assert "needs the geometry" in refused("base", "ha-scara", "--method", "qr", "--unknown-geometry")
-    assert "has no symbolic lengths" in refused("base", "rx90", "--unknown-geometry")
+    assert "has no symbolic lengths or angles" in refused("base", "rx90", "--unknown-geometry")

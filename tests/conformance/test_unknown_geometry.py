@@ -86,7 +86,7 @@ def test_predictions_of_other_logs_are_those_of_known_geometry() -> None:
 
 
 def test_lin_needs_the_geometry() -> None:
-    with pytest.raises(InputError, match="lin needs the geometry, but lengths are unknown; use the estimator weighted"):
+    with pytest.raises(InputError, match="lin needs the geometry, which is unknown; use the estimator weighted"):
         estimate("RPR", "differential", "lin")
 
 

@@ -37,7 +37,8 @@ Lengths = Annotated[
     list[str] | None, typer.Option("--length", metavar="NAME=VALUE", help="Set a symbolic length, in metres.")
 ]
 UnknownGeometry = Annotated[
-    bool, typer.Option("--unknown-geometry", help="Treat all symbolic lengths as unknown, even if they have values.")
+    bool,
+    typer.Option("--unknown-geometry", help="Treat all symbolic lengths and angles as unknown, even with values."),
 ]
 Angles = Annotated[
     list[str] | None,

@@ -83,15 +83,15 @@ def model_parameters(
     parameters: Sequence[str] | None = (),
     unknown_geometry: bool = False,
 ) -> BaseParameters | Regrouping:
-    """Return the parameters that can be identified from motion, with or without known lengths.
+    """Return the parameters that can be identified from motion, with or without known geometry.
 
-    With method "ha", if a length has no value, these are the parameters of the regrouped Lagrangian, which need no
-    lengths; otherwise they are the value of ``base_parameters``, whose arguments these are. If ``unknown_geometry`` is
-    true, all symbolic lengths count as unknown, even if they have values. The robot of a regrouped Lagrangian has no
-    inertias and no values of unknown lengths, because they take no part.
+    With method "ha", if a length or an angle has no value, these are the parameters of the regrouped Lagrangian, which
+    need no geometry; otherwise they are the value of ``base_parameters``, whose arguments these are. If
+    ``unknown_geometry`` is true, all symbolic lengths and angles count as unknown, even if they have values. The robot
+    of a regrouped Lagrangian has no inertias and no values of unknown lengths and angles, because they take no part.
     """
     check_is_robot(robot)
-    if not (unknown_geometry or (method == "ha" and robot.unset_lengths)):
+    if not (unknown_geometry or (method == "ha" and robot.unset_symbols)):
         return base_parameters(
             robot, method=method, rotor_inertia=rotor_inertia, friction=friction, parameters=parameters
         )
@@ -101,23 +101,29 @@ def model_parameters(
         raise InputError("with unknown geometry all parameters are selected together; leave 'parameters' out")
     if robot.forces:
         raise InputError(
-            f"robot {robot.name!r} has declared forces, which a Lagrangian with unknown lengths does not cover; set "
-            "the lengths, or remove the forces"
+            f"robot {robot.name!r} has declared forces, which a Lagrangian with unknown geometry does not cover; set "
+            "the lengths and angles, or remove the forces"
         )
-    if not robot.symbols:
+    if not robot.symbols and not robot.twist_angles:
         raise InputError(
-            f"robot {robot.name!r} has no symbolic lengths, so its geometry is known; declare unknown lengths under "
-            "[lengths] in its TOML file"
+            f"robot {robot.name!r} has no symbolic lengths or angles, so its geometry is known; declare unknown ones "
+            "under [lengths] and [angles] in its TOML file"
         )
     from ytheta.identifiability.ha import regroup_lagrangian  # imported here, since it is rarely needed
 
-    unknown = robot.symbols if unknown_geometry else robot.unset_lengths
+    unknown = robot.symbols | robot.twist_angles if unknown_geometry else robot.unset_symbols
     described = replace(
         robot.with_inertias({link.name: Inertia() for link in robot.links}),
         lengths=tuple((name, None if name in unknown else value) for name, value in robot.lengths),
+        angles=tuple((name, None if name in unknown else value) for name, value in robot.angles),
     )
-    lengths = described.unset_lengths
-    return regroup_lagrangian(described, rotor_inertia=rotor_inertia, friction=friction, lengths=lengths)
+    return regroup_lagrangian(
+        described,
+        rotor_inertia=rotor_inertia,
+        friction=friction,
+        lengths=described.unset_lengths,
+        angles=described.unset_angles,
+    )
 
 
 def _explain_refusal(robot: Robot, method: str, friction: Sequence[str], parameters: Sequence[str]) -> str | None:
@@ -125,8 +131,8 @@ def _explain_refusal(robot: Robot, method: str, friction: Sequence[str], paramet
         name = robot.unset_angles[0]
         return (
             f"robot {robot.name!r} has an angle without a value, {name!r}, on which the number of base parameters "
-            f"depends; set it with robot.with_angles({name}=…) or --angle {name}=VALUE, or use regroup_lagrangian, "
-            "which keeps it as a symbol"
+            f"depends; set it with robot.with_angles({name}=…) or --angle {name}=VALUE, or use method ha of "
+            "model_parameters (base --method ha), which keeps it as a symbol"
         )
     if method == "qr":
         return numeric.explain_refusal(robot)

@@ -39,6 +39,7 @@ from ytheta.identification.log_checks import (
 )
 from ytheta.identification.log_inputs import LogInputs, MappingInputs, read_logs
 from ytheta.identification.result import Identification, Origin
+from ytheta.identification.unknown_geometry import summarize_geometry
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.preparation import Preparation
 from ytheta.logs.preparing.settings import PreparationSettings, merge_settings
@@ -76,12 +77,13 @@ def identify(
 ) -> Identification:
     """Identify the base parameters of a robot from measured motion.
 
-    If a length of the robot has no value, the parameters of its regrouped Lagrangian are identified instead, which need
-    no lengths.
+    If a length or an angle of the robot has no value, the parameters of its regrouped Lagrangian are identified
+    instead, which need no geometry.
 
     Parameters
     ----------
-    robot          a robot whose description contains at least geometry and gravity; symbolic lengths may be unknown
+    robot          a robot whose description contains at least geometry and gravity; symbolic lengths and angles may
+                   be unknown
     logs           one log with torques or a list of logs, to which the model is fitted: files, DataFrames of pandas or
                    Polars, dicts of arrays, or Logs; ``read_log`` describes them
     validate       logs of other motion, on which the errors of the model are computed; None for no validation
@@ -97,7 +99,7 @@ def identify(
     parameters     names or patterns, such as "*.fv", of the standard parameters to estimate. They replace ``friction``
                    and ``rotor_inertia``; all other parameters keep the values of the description
     unknown_geometry
-                   whether all symbolic lengths count as unknown, even if they have values
+                   whether all symbolic lengths and angles count as unknown, even if they have values
     window         length in seconds of the windows of the integral form, or between the ends of the integrals of the
                    cumulative form; None for the default of the form
     cutoff         cut-off of the low-pass in Hz, the same for all logs; "auto", the default, chooses it from the motion
@@ -164,7 +166,7 @@ def _identify_from_logs(
     report("finding the base parameters")
     base = model_parameters(
         robot,
-        method="ha" if robot.unset_lengths else "auto",
+        method="ha" if robot.unset_symbols else "auto",
         rotor_inertia=rotor_inertia,
         friction=() if parameters else friction,
         parameters=parameters,
@@ -240,14 +242,14 @@ def _name_log(findings: Sequence[Finding], log: Log, logs: Sequence[Log]) -> Ite
 
 
 def _describe_unknown_geometry(base: ModelParameters) -> Iterator[Finding]:
-    """Yield a note if lengths are unknown, so that the parameters are those of a regrouped Lagrangian."""
+    """Yield a note if lengths or angles are unknown: then the parameters are those of a regrouped Lagrangian."""
     if isinstance(base, BaseParameters):
         return
-    lengths = base.robot.unset_lengths
-    subject = f"the length {lengths[0]} has" if len(lengths) == 1 else f"the lengths {', '.join(lengths)} have"
+    unknown = base.robot.unset_symbols
+    subject = f"{unknown[0]} has" if len(unknown) == 1 else f"{', '.join(unknown)} have"
     statement = f"{subject} no value: the {len(base)} parameters of the regrouped Lagrangian are identified"
-    remedy = "they need no lengths; with known lengths, base parameters of the links would be identified"
-    yield Finding(FitFindingCode.GEOMETRY, Severity.NOTE, statement, remedy, fields={"lengths": list(lengths)})
+    remedy = "they need no geometry; with known geometry, base parameters of the links would be identified"
+    yield Finding(FitFindingCode.GEOMETRY, Severity.NOTE, statement, remedy, fields=summarize_geometry(base))
 
 
 def _find_unexcited_joints(problem: EstimationProblem, estimator: Estimator) -> Iterator[Finding]:

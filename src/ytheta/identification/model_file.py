@@ -4,9 +4,9 @@ Among all standard parameters that give the identified base parameters, the file
 description. The table contains the base parameters with their covariance, the torque errors and the settings;
 docs/identify.md describes the keys of the table.
 
-If lengths are unknown, there are no standard parameters. The robot of the file then has friction but no inertias, and
-its unknown lengths have no values, so that nothing that needs geometry takes it for a complete model. The torques
-follow from the parameters of the table and from the regrouped Lagrangian of the robot.
+If the geometry is unknown, there are no standard parameters. The robot of the file then has friction but no inertias,
+and unknown lengths and angles have no values, so that nothing that needs geometry takes it for a complete model. The
+torques follow from the parameters of the table and from the regrouped Lagrangian of the robot.
 """
 
 from __future__ import annotations
@@ -27,10 +27,8 @@ from ytheta.dynamics.kernels import AnyKernel, inverse_dynamics
 from ytheta.errors import InputError, suggest_names
 from ytheta.files.atomic import check_writable, write_atomically
 from ytheta.files.paths import check_path
-from ytheta.identifiability.base_parameters import BaseParameters
-from ytheta.identifiability.model_parameters import ModelParameters
 from ytheta.identification.assessment.residuals import TorqueErrors
-from ytheta.identification.torque_kernel import make_torque_kernel
+from ytheta.identification.unknown_geometry import is_without_geometry, make_torque_kernel, summarize_geometry
 from ytheta.robot.parameters import FRICTION_PARAMETERS
 from ytheta.robot.reading.load import load
 from ytheta.robot.robot import Robot
@@ -42,7 +40,6 @@ if TYPE_CHECKING:
     from ytheta.identification.result import Identification
 
 TABLE = "identification"
-UNKNOWN_LENGTHS = "unknown_lengths"  # the key of the table that marks a model without geometry
 SUFFIX = ".toml"
 # Relative difference of values that should agree. All digits are written, so only an edited file exceeds it.
 RELATIVE_TOLERANCE = 1e-8
@@ -55,7 +52,7 @@ class Model(Displayed):
     Attributes
     ----------
     robot       the robot with the identified standard parameters
-    names       names of the base parameters, or of the model parameters if lengths are unknown
+    names       names of the base parameters, or of the model parameters if the geometry is unknown
     beta        their values, in the order of ``names``
     covariance  their covariance
     table       the complete table ``[identification]``, whose keys docs/identify.md describes
@@ -75,8 +72,8 @@ class Model(Displayed):
 
     @property
     def has_unknown_geometry(self) -> bool:
-        """Whether the parameters are those of a regrouped Lagrangian, because lengths are unknown."""
-        return UNKNOWN_LENGTHS in self.table
+        """Whether the parameters are those of a regrouped Lagrangian, because the geometry is unknown."""
+        return is_without_geometry(self.table)
 
     @property
     def noun(self) -> str:
@@ -84,13 +81,13 @@ class Model(Displayed):
         return "model parameters" if self.has_unknown_geometry else "base parameters"
 
     def inverse_dynamics(self) -> AnyKernel:
-        """Return the kernel (q, qd, qdd) → tau of this model; it needs no lengths if they are unknown."""
+        """Return the kernel (q, qd, qdd) → tau of this model; it needs no geometry if that is unknown."""
         if not self.has_unknown_geometry:
             return inverse_dynamics(self.robot)
         return make_torque_kernel(self.regroup(), self.beta)
 
     def regroup(self) -> Regrouping:
-        """Return the regrouped Lagrangian to which the parameters belong; only if lengths are unknown."""
+        """Return the regrouped Lagrangian to which the parameters belong; only if the geometry is unknown."""
         from ytheta.identifiability.ha import regroup_lagrangian  # imported here, since it is rarely needed
 
         regrouping = regroup_lagrangian(
@@ -98,6 +95,7 @@ class Model(Displayed):
             rotor_inertia=bool(self.table.get("rotor_inertia")),
             friction=self.table.get("friction"),
             lengths=self.robot.unset_lengths,
+            angles=self.robot.unset_angles,
         )
         if regrouping.names != self.names:
             raise InputError(
@@ -153,11 +151,6 @@ def summarize_selection(parameters: Iterable[str]) -> dict[str, Any]:
         "friction": [kind for kind, symbol in FRICTION_PARAMETERS.items() if symbol in kinds],
         "rotor_inertia": "Ia" in kinds,
     }
-
-
-def summarize_geometry(base: ModelParameters) -> dict[str, Any]:
-    """Return the unknown lengths as plain data; empty if the geometry is known."""
-    return {} if isinstance(base, BaseParameters) else {UNKNOWN_LENGTHS: list(base.robot.unset_lengths)}
 
 
 def _format_table(fit: Identification) -> Iterator[str]:
@@ -240,7 +233,7 @@ def read_model(path: str | Path) -> Model:
         covariance = _to_symmetric_matrix(table["covariance"], len(names))
     except (KeyError, TypeError, ValueError):
         raise InputError(f"{path}: the parameters or their covariance are damaged; identify the robot again") from None
-    known = {*robot.parameter_names, *(names if UNKNOWN_LENGTHS in table else ())}
+    known = {*robot.parameter_names, *(names if is_without_geometry(table) else ())}
     for contradiction in _find_contradictions(known, names, beta, std, covariance):
         raise InputError(f"{path}: {contradiction}; identify the robot again")
     return Model(robot, names, beta, covariance, table)

@@ -27,8 +27,9 @@ from ytheta.identification.equations.estimation_problem import PIECE_LENGTH
 from ytheta.identification.equations.friction import make_drive_directions
 from ytheta.identification.equations.known_torque import KnownTorque, without_regrouping
 from ytheta.identification.equations.motion_sources import LogSource
-from ytheta.identification.model_file import UNKNOWN_LENGTHS, Model, read_identification_table, read_model
+from ytheta.identification.model_file import Model, read_identification_table, read_model
 from ytheta.identification.result import Identification
+from ytheta.identification.unknown_geometry import is_without_geometry
 from ytheta.logs.log import Log
 from ytheta.logs.preparing.preparation import Preparation, choose_preparation
 from ytheta.logs.preparing.prepared_log import MotionSamples
@@ -220,11 +221,11 @@ def _read_model(model: ModelInput, *, snap: float, fix_base: bool, lengths: Mapp
     """Return a model, with cutoff, derivative and min_speed of its identification if there was one."""
     if isinstance(model, str | Path):
         table = read_identification_table(model) or {}
-        if UNKNOWN_LENGTHS in table:
+        if is_without_geometry(table):
             if lengths:
                 raise InputError(
-                    f"{model} was identified with unknown lengths, and its torques do not depend on them; leave "
-                    "lengths out"
+                    f"{model} was identified with unknown geometry, and its torques do not depend on lengths; "
+                    "leave lengths out"
                 )
             return _make_model_without_geometry(read_model(model))
         return _make_standard_model(load(model, snap=snap, fix_base=fix_base, lengths=lengths), table)

@@ -19,7 +19,6 @@ import numpy as np
 
 from ytheta.display import Reported
 from ytheta.dynamics.kernels import AnyKernel, inverse_dynamics
-from ytheta.errors import UnsetLengthError
 from ytheta.findings import Finding
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identifiability.model_parameters import ModelParameters
@@ -41,7 +40,7 @@ from ytheta.identification.standard_parameters import (
     find_standard_parameters,
     with_friction,
 )
-from ytheta.identification.torque_kernel import make_torque_kernel
+from ytheta.identification.unknown_geometry import make_torque_kernel, make_unset_error
 from ytheta.logs.finding_codes import LogFindingCode
 from ytheta.logs.preparing.settings import PreparationSettings
 from ytheta.robot.parameters import with_theta
@@ -78,10 +77,10 @@ class Identification(Reported):
     covariance        their covariance; ``correlation`` is their correlation matrix
     verdict           the grade of the model and its reason
     seen, missing     the certainty of every base parameter, and the motion that would determine the others
-    robot             the robot with the identified standard parameters ``theta``. If lengths are unknown, there are no
-                      standard parameters: its friction is the identified one, and its links have no inertia
+    robot             the robot with the identified standard parameters ``theta``. If the geometry is unknown, there are
+                      no standard parameters: its friction is the identified one, and its links have no inertia
     base              the parameters that were identified: base parameters, or those of a regrouped Lagrangian if
-                      lengths are unknown
+                      the geometry is unknown
     estimate          the result of the estimator
     normal_equations  normal equations of the fit, without weights
     fit               torque errors on the logs of the fit
@@ -190,25 +189,21 @@ class Identification(Reported):
     def theta(self) -> Float[np.ndarray, "params"]:
         """Among all standard parameters that give beta, those nearest to the description.
 
-        Raises UnsetLengthError if lengths are unknown.
+        Raises UnsetLengthError or UnsetAngleError if the geometry is unknown.
         """
         if not isinstance(self.base, BaseParameters):
-            raise UnsetLengthError(
-                f"the standard parameters of {self.base.robot.name!r} need the length "
-                f"{self.base.robot.unset_lengths[0]!r}, which has no value; without it, beta, inverse_dynamics() and "
-                "predict still work"
-            )
+            raise make_unset_error(self.base.robot)
         return freeze(find_standard_parameters(self.base, self.beta))
 
     @cached_property
     def robot(self) -> Robot:
-        """The robot with the standard parameters ``theta``, or only with the friction if lengths are unknown."""
+        """The robot with the standard parameters ``theta``, or only with the friction if the geometry is unknown."""
         if isinstance(self.base, BaseParameters):
             return with_theta(self.base.robot, self.theta)
         return with_friction(self.base.robot, dict(zip(self.names, self.beta.tolist(), strict=True)))
 
     def inverse_dynamics(self) -> AnyKernel:
-        """Return the kernel (q, qd, qdd) → tau of this model; it needs no lengths if they are unknown."""
+        """Return the kernel (q, qd, qdd) → tau of this model; it needs no geometry if that is unknown."""
         if isinstance(self.base, BaseParameters):
             return inverse_dynamics(self.robot)
         return make_torque_kernel(self.base.with_robot(self.robot), self.beta)

@@ -359,8 +359,8 @@ class Robot(Displayed):
         for name in self.unset_angles:
             raise UnsetAngleError(
                 f"robot {self.name!r}: the angle {name!r} has no value, but a number is needed; set it with "
-                f"robot.with_angles({name}=…), --angle {name}=VALUE, or under [angles] in its file; only "
-                "regroup_lagrangian and derive_regressor work without it"
+                f"robot.with_angles({name}=…), --angle {name}=VALUE, or under [angles] in its file; "
+                "without it, identify, predict, base and derive_regressor still work"
             )
         values = self._angle_values
         return replace(self._with_frames(lambda frame: frame.with_angles(values)), angles=())

@@ -12,7 +12,7 @@ def test_the_table_shows_functions_and_combinations() -> None:
     rows = {line.split()[0]: line.split() for line in text.splitlines() if line.startswith(" joint")}
     assert rows["joint3.X1"][1:] == ["3", "49·q3/5", "+", "qd3^2/2", "link3.m", "+", "link4.m"]
     assert rows["joint3.fv"][1:] == ["0.3", "joint3.fv"]
-    assert "10 of 49 terms of the Lagrangian, 18 model parameters (method ha); unknown lengths: a1, a2" in text
+    assert "10 of 49 terms of the Lagrangian, 18 model parameters (method ha); unknown: a1, a2" in text
 
 
 def test_values_need_lengths_and_friction_does_not() -> None:

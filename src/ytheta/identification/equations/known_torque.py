@@ -60,13 +60,16 @@ class KnownTorque:
 
     @property
     def _robot(self) -> Robot:
-        """The robot, with arbitrary values of lengths that have none.
+        """The robot, with arbitrary values of lengths and angles that have none.
 
-        With unknown lengths, all link parameters are estimated. The known torque is that of drives, and does not depend
-        on lengths.
+        With unknown geometry, all link parameters are estimated. The known torque is that of drives, and does not
+        depend on the geometry.
         """
         robot = self.base.robot
-        return robot.with_lengths(**dict.fromkeys(robot.unset_lengths, 1.0)) if robot.unset_lengths else robot
+        if not robot.unset_symbols:
+            return robot
+        lengths, angles = (dict.fromkeys(names, 1.0) for names in (robot.unset_lengths, robot.unset_angles))
+        return robot.with_lengths(**lengths).with_angles(**angles)
 
 
 def without_regrouping(robot: Robot, names: Sequence[str]) -> BaseParameters:

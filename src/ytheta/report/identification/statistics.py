@@ -28,11 +28,11 @@ def count_parameters(identification: Identification, seen: Certainty) -> int:
 
 
 def describe_parameters(identification: Identification) -> str:
-    """Return what the parameters are called and, if lengths are unknown, which ones."""
+    """Return what the parameters are called and, if the geometry is unknown, which lengths and angles."""
     base = identification.base
     if isinstance(base, BaseParameters):
         return base.noun
-    return f"{base.noun} of the regrouped Lagrangian (unknown lengths: {', '.join(base.robot.unset_lengths)})"
+    return f"{base.noun} of the regrouped Lagrangian (unknown: {', '.join(base.robot.unset_symbols)})"
 
 
 def describe_validation_motion(identification: Identification) -> str:

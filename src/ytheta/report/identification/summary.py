@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import ytheta
 from ytheta.identification.assessment.excitation import Certainty
-from ytheta.identification.model_file import summarize_errors, summarize_geometry, summarize_selection
+from ytheta.identification.model_file import summarize_errors, summarize_selection
+from ytheta.identification.unknown_geometry import summarize_geometry
 from ytheta.report.identification.statistics import (
     MAX_CORRELATION,
     compute_relative_autocorrelation,
@@ -40,6 +41,7 @@ def summarize_identification(identification: Identification) -> dict[str, Any]:
         "validation_logs": list(origin.validation_logs),
         **summarize_selection(origin.parameters),
         "unknown_lengths": [],
+        "unknown_angles": [],
         **summarize_geometry(identification.base),
         "estimator": origin.estimator,
         "form": origin.form,

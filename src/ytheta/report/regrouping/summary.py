@@ -9,14 +9,15 @@ from ytheta.identifiability.regrouping import Regrouping
 
 
 def summarize_regrouping(regrouping: Regrouping) -> dict[str, Any]:
-    """Return names, combinations X and functions F; values are None if a length is not set."""
-    known = not regrouping.robot.unset_lengths
+    """Return names, combinations X and functions F; values are None if a length or an angle is not set."""
+    known = not regrouping.robot.unset_symbols
     rows = zip(regrouping.names, regrouping.expressions, list_functions(regrouping), regrouping.beta, strict=True)
     return {
         "name": regrouping.robot.name,
         "count": len(regrouping),
         "method": regrouping.method,
         "unknown_lengths": list(regrouping.ring.lengths),
+        "unknown_angles": list(regrouping.ring.angles),
         "standard_parameters": len(regrouping.selected),
         "terms": sum(regrouping.terms),
         "counts": list(regrouping.counts),

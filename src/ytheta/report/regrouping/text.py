@@ -26,11 +26,11 @@ def print_regrouping(console: Console, regrouping: Regrouping, *, verbose: bool 
         value = "?" if row["value"] is None else f"{row['value']:.5g}"
         table.add_row(*safe_texts((row["name"], value, row["F"], row["expression"])))
     console.print(table)
-    lengths = ", ".join(data["unknown_lengths"]) or "none"
+    unknown = ", ".join((*data["unknown_lengths"], *data["unknown_angles"])) or "nothing"
     console.print(safe_text("The Lagrangian is the sum of all F · X; q1, qd1 … are positions and velocities."))
     console.print(
         safe_text(
             f"{data['name']}: {sum(data['counts'])} of {data['terms']} terms of the Lagrangian, {data['count']} model "
-            f"parameters (method ha); unknown lengths: {lengths}"
+            f"parameters (method ha); unknown: {unknown}"
         )
     )

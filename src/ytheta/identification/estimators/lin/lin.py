@@ -58,7 +58,7 @@ class Lin:
                 f"lin needs accelerations, which the {problem.form.name} form does not have; {OTHER_ESTIMATORS}"
             )
         if not isinstance(problem.base, BaseParameters):
-            raise InputError(f"lin needs the geometry, but lengths are unknown; {OTHER_ESTIMATORS}")
+            raise InputError(f"lin needs the geometry, which is unknown; {OTHER_ESTIMATORS}")
         arm = SerialArm.of(problem.base)
         w = arm.M @ problem.base.robot.theta
         findings: list[Finding] = []

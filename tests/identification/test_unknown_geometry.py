@@ -11,8 +11,10 @@ import pytest
 import ytheta as yt
 from tests.support.form_cases import torque
 from tests.support.unknown_lengths import FRICTION, forget_lengths, make_arm, make_case
-from ytheta.errors import InputError, UnsetLengthError
-from ytheta.identification.torque_kernel import make_torque_kernel
+from ytheta.errors import InputError, UnsetAngleError, UnsetLengthError
+from ytheta.files.angles import Angle
+from ytheta.identification.unknown_geometry import make_torque_kernel
+from ytheta.robot.frame import Frame
 
 
 def test_torque_of_the_true_parameters() -> None:
@@ -54,7 +56,7 @@ def test_model_file(tmp_path: Path) -> None:
         np.testing.assert_array_equal(prediction.predicted, predictions[0].predicted)
         assert prediction.errors is not None
         assert prediction.errors.relative_percent < 0.1
-    with pytest.raises(InputError, match="was identified with unknown lengths, and its torques do not depend on them"):
+    with pytest.raises(InputError, match="was identified with unknown geometry, and its torques do not depend"):
         yt.predict(tmp_path / "arm.model.toml", other, lengths={"a2": 0.3})
     loaded = yt.load(tmp_path / "arm.model.toml")
     assert all(link.inertia.massless for link in loaded.links)  # with lengths, it must not pass for a complete model
@@ -69,9 +71,31 @@ def test_a_file_of_another_robot_is_refused(tmp_path: Path) -> None:
         yt.predict(path, make_case("RPR").make_log())
 
 
+def test_unknown_angles(tmp_path: Path) -> None:
+    """A twist angle is unknown: X contains its cosine and sine, and everything else is as with unknown lengths."""
+    arm = make_arm("RPR")
+    turn = Frame.turn((1.0, 0.0, 0.0), Angle("alpha2"))
+    joints = tuple(replace(joint, placement=turn) if joint.name == "joint2" else joint for joint in arm.joints)
+    robot = replace(arm, joints=joints, angles=(("alpha2", None),)).with_lengths(a2=0.3)
+    true_robot = robot.with_angles(alpha2=0.7)
+    case = make_case("RPR")
+    tau = torque(true_robot.numeric, case.motion.q, case.motion.qd, case.motion.qdd)
+    log = replace(case.make_log(), tau=tau)
+    fit = yt.identify(robot, log, friction=FRICTION)
+    assert fit.base.robot.unset_symbols == ("alpha2",)
+    assert any("cos(alpha2)" in expression for expression in fit.base.expressions)
+    assert fit.fit.relative_percent < 0.05
+    model = yt.read_model(fit.save(tmp_path / "arm.model.toml"))
+    assert (model.table["unknown_lengths"], model.table["unknown_angles"]) == ([], ["alpha2"])
+    prediction = yt.predict(tmp_path / "arm.model.toml", log)
+    np.testing.assert_array_equal(prediction.predicted, yt.predict(fit, log).predicted)
+    with pytest.raises(UnsetAngleError, match="need 'alpha2', which has no value; without it, beta"):
+        _ = fit.theta
+
+
 def test_what_needs_geometry_says_so() -> None:
     fit = yt.identify(forget_lengths(make_arm("RPR")), make_case("RPR").make_log())
-    with pytest.raises(UnsetLengthError, match="need the length 'a2', which has no value; without it, beta, inv"):
+    with pytest.raises(UnsetLengthError, match="need 'a2', which has no value; without it, beta, inv"):
         _ = fit.theta
     for function in (yt.mass_matrix, yt.forward_dynamics, yt.simulate, yt.gravity):
         with pytest.raises(UnsetLengthError, match=r"'a2' has no value.*identify, predict and base still work"):

@@ -1,0 +1,63 @@
+"""Models whose parameters are those of a regrouped Lagrangian: inverse dynamics without geometry, and their marks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ytheta.dynamics.kernels import AnyKernel
+from ytheta.dynamics.motion import scalars
+from ytheta.errors import InputError, UnsetAngleError, UnsetLengthError
+from ytheta.identifiability.base_parameters import BaseParameters
+from ytheta.identifiability.model_parameters import ModelParameters
+from ytheta.identification.equations.known_torque import KnownTorque
+from ytheta.native import compile_graph
+from ytheta.native.graph import Graph, trace
+from ytheta.robot.robot import Robot
+from ytheta.shapes import PerBase
+
+UNKNOWN_LENGTHS, UNKNOWN_ANGLES = "unknown_lengths", "unknown_angles"  # keys of results and model files
+
+
+def summarize_geometry(base: ModelParameters) -> dict[str, Any]:
+    """Return the unknown lengths and angles as plain data; an empty dictionary if the geometry is known."""
+    if isinstance(base, BaseParameters):
+        return {}
+    return {UNKNOWN_LENGTHS: list(base.robot.unset_lengths), UNKNOWN_ANGLES: list(base.robot.unset_angles)}
+
+
+def is_without_geometry(table: Mapping[str, Any]) -> bool:
+    """Whether the table of a model file contains parameters of a regrouped Lagrangian."""
+    return UNKNOWN_LENGTHS in table or UNKNOWN_ANGLES in table
+
+
+def make_unset_error(robot: Robot) -> InputError:
+    """Return the error that standard parameters need a length or an angle that is unknown."""
+    error = UnsetLengthError if robot.unset_lengths else UnsetAngleError
+    return error(
+        f"the standard parameters of {robot.name!r} need {robot.unset_symbols[0]!r}, which has no value; without it, "
+        "beta, inverse_dynamics() and predict still work"
+    )
+
+
+def make_torque_kernel(base: ModelParameters, beta: PerBase) -> AnyKernel:
+    """Return the kernel (q, qd, qdd) → Y beta, plus the torque of known drive parameters."""
+    return compile_graph(make_torque_graph(base, beta))
+
+
+def make_torque_graph(base: ModelParameters, beta: PerBase) -> Graph:
+    """Return the graph (q, qd, qdd) → Y beta, plus the torque of known drive parameters."""
+    import casadi
+
+    known = KnownTorque(base)
+    parts = [(base.find_graph("regressor_graph", base.robot, {}), beta)]
+    if known:
+        parts.append((known.find_regressor_graph(), known.values))
+    inputs = parts[0][0].inputs
+    symbols = [casadi.SX.sym(entry.name, entry.size) for entry in inputs]
+    total = casadi.SX.zeros(len(base.robot.actuated))
+    for graph, values in parts:
+        Y = casadi.reshape(graph.apply(*symbols), len(values), -1).T  # the array is in C order
+        total = total + casadi.mtimes(Y, casadi.DM(values.tolist()))
+    pairs = list(zip(inputs, symbols, strict=True))
+    return trace("inverse dynamics", pairs, scalars(total), made_from=f"model of {base.robot.name}")

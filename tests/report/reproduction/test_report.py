@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
-from tests.support.browser import Page, drawn_plots, open_page
+import numpy as np
+
+from tests.support.browser import EVIL, Page, drawn_plots, open_page
 from tests.support.made_up_paper import MADE_UP_PAPER, PLOT, WRONG_PAPER
+from tests.support.plot_data import only, plot_of
+from ytheta.plots import Axis, AxisPosition, Band, Line, Plot
 from ytheta.report.line_plot import TWO_PLOTS_HEIGHT, draw_plot
 from ytheta.report.plotly_figure import figure_to_json
 from ytheta.report.reproduction.page import reproduction_html, write_reproduction_report
+from ytheta.reproduction.exhibit import Agreement, Comparison, Exhibit, PaperReproduction
 from ytheta.reproduction.reproduce import Reproduction
 
 
@@ -71,10 +77,6 @@ def test_the_page_holds_tables_and_figures() -> None:
 
 
 def test_two_axes_below_each_other_get_more_height() -> None:
-    from dataclasses import replace
-
-    from ytheta.plots import Axis, AxisPosition
-
     one = draw_plot(PLOT).layout.height
     below = replace(PLOT, axes=(*PLOT.axes, Axis("y")))
     right = replace(PLOT, axes=(*PLOT.axes, Axis("y", place=AxisPosition.RIGHT)))
@@ -82,9 +84,38 @@ def test_two_axes_below_each_other_get_more_height() -> None:
     assert draw_plot(right).layout.height == one
 
 
+def make_evil_paper() -> PaperReproduction:
+    """A paper with markup in every text, and a plot with two axes, a band and a mark."""
+    t = np.linspace(0.0, 1.0, 11)
+    plot = Plot(
+        f"Fig. 1 {EVIL}",
+        t,
+        (Line(EVIL, 2.0 * t), Line("b", 3.0 * t, axis=1)),
+        (Axis("V", log=True), Axis("q", "rad", place=AxisPosition.RIGHT)),
+        caption=f"caption {EVIL}",
+        bands=(Band("c", t, t + 1.0),),
+        marks=(0.5,),
+    )
+    row = Comparison(f"name {EVIL}", f"printed {EVIL}", f"result {EVIL}", Agreement.NO, f"note {EVIL}")
+    exhibit = Exhibit("figure_1", f"title {EVIL}", (row,), (plot,), f"open {EVIL}")
+    return PaperReproduction("doe1900", f"citation {EVIL}", f"about {EVIL}", (exhibit,))
+
+
+def test_texts_are_escaped_and_plots_hold_their_data() -> None:
+    paper = make_evil_paper()
+    html = reproduction_html(paper)
+    assert EVIL not in html
+    page = Page(html)
+    for word in ("name", "printed", "result", "note", "title", "open", "citation", "about", "Fig. 1", "caption"):
+        assert f"{word} {EVIL}" in page.text
+    np.testing.assert_allclose(only(plot_of(page, "figure_1-1"), "b"), paper["figure_1"].plots[0].lines[1].y, rtol=1e-6)
+    assert json.loads(page.scripts["ytheta"])["doe1900"]["figure_1"]["open"] == f"open {EVIL}"
+    assert len(html) < 3_000_000
+
+
 def test_a_browser_shows_the_page(chromium: str, tmp_path: Path) -> None:
-    path = write_reproduction_report(MADE_UP_PAPER, tmp_path / "page.html")
+    path = write_reproduction_report(make_evil_paper(), tmp_path / "page.html")
     dom, console = open_page(chromium, path)
     assert console == []
-    assert drawn_plots(dom) == ["figure_2-1"]
-    assert "lengths <of> links" in Page(dom).text
+    assert drawn_plots(dom) == ["figure_1-1"]
+    assert EVIL in Page(dom).text

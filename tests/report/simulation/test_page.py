@@ -111,7 +111,7 @@ def test_the_file_is_written_as_a_whole_or_not_at_all(simulation: Simulation, tm
         write_simulation_report(simulation, tmp_path / "nowhere" / "arm.html")
 
 
-@pytest.mark.parametrize("name", ["simulation.page", "figures_page"])
+@pytest.mark.parametrize("name", ["simulation.page", "reproduction.page"])
 def test_missing_extra(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "jinja2", None)
     monkeypatch.delitem(sys.modules, f"ytheta.report.{name}", raising=False)

@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 
 from tests.support.driven_robots import coupled_robot, driven_robot, evaluate
 from tests.support.formulation_cases import fork, load, robot_without_joints, state
-from tests.support.lin_chains import agree, build_chain, composite_torque, expected_torque
+from tests.support.lin_chains import agree, build_chain, composite_torque, expected_torque, without_drives
 from tests.support.pinocchio_peer import peer
 from ytheta.dynamics.formulations.composite.composite_bodies import CompositeBodies, find_composite_bodies
 from ytheta.dynamics.formulations.composite.composite_newton_euler import EndEffectorWrench
+from ytheta.dynamics.formulations.registry import RECURSIONS
 from ytheta.dynamics.graphs import inverse_dynamics_graph
 from ytheta.dynamics.vectors import array
 from ytheta.native.operations import count_operations
@@ -77,6 +78,25 @@ def test_force_and_torque_at_the_end_effector(robot: Robot) -> None:
         tau = composite_torque(robot, wrench=wrench)
         assert agree(tau, compute_expected_torque(robot, wrench))
         assert not agree(tau, compute_expected_torque(robot, wrench, sign=-1.0))
+
+
+@pytest.mark.parametrize("robot", [load("ha-scara"), build_chain("RPRRP")], ids=lambda robot: robot.name)
+def test_end_effector_wrenches_are_wrenches_at_a_frame(robot: Robot) -> None:
+    """f_E and t_E in the recursion, and the same wrench as the input ``wrench_at``, which every formulation has."""
+    table = to_modified_dh(robot)
+    last = table.original.links[-1].name
+    frame = table.frames[-1]  # of the last joint, in the frame of the last link
+    wrench = make_wrench(len(robot.merged.movable) - 1)
+    rotation, origin = np.array(frame.rotation), frame.matrix[:3, 3]
+    point, f, t = (rotation @ np.array(x, dtype=float) for x in (wrench.point, wrench.force, wrench.torque))
+    at_link = np.concatenate([f, t + np.cross(origin + point, f)])
+    q, qd, qdd, _ = state(len(robot.merged.movable))
+    robot = without_drives(robot)
+    for name in RECURSIONS:
+        graph = inverse_dynamics_graph(robot, wrench_at=last, formulation=name)
+        tau = evaluate(graph, q, qd, qdd, at_link)
+        assert agree(tau, composite_torque(robot, wrench=wrench)), name
+        assert not agree(tau, composite_torque(robot)), name
 
 
 @pytest.mark.parametrize(

@@ -274,3 +274,49 @@ def test_what_works_without_the_angle() -> None:
     assert "the angles 'alpha1', 'alpha2' have no values; give them some with --angle" in " ".join(
         str(inspection).split()
     )
+
+
+def test_which_angles_are_unknown() -> None:
+    """All symbolic ones, those that are named, or those without a value; known ones are numbers in U and X."""
+    arm = draw_geometry(make_arm("RRP", seed=1, standard=True), np.random.default_rng(4))
+    states = draw_states(arm, 6, np.random.default_rng(5))
+    tau = np.array([peer(arm).torque(*state) for state in zip(*states, strict=True)])
+    for angles, lengths in ((["alpha2"], []), (["alpha1", "alpha3"], ["a1", "d2"]), ([], ["a2"])):
+        some = yt.regroup_lagrangian(arm, angles=angles, lengths=lengths)
+        assert some.ring.constants == (*lengths, *(f"{f}({name})" for name in angles for f in ("cos", "sin")))
+        np.testing.assert_allclose(compute_U(some, states) @ some.values, tau, rtol=0, atol=1e-11 * abs(tau).max())
+    unset = replace(arm, angles=tuple((name, None if name == "alpha2" else value) for name, value in arm.angles))
+    assert yt.regroup_lagrangian(unset, lengths=["a1"]).ring.constants == ("a1", "cos(alpha2)", "sin(alpha2)")
+    with pytest.raises(InputError, match="the angle 'alpha2' has no value; add it to the unknown angles"):
+        yt.regroup_lagrangian(unset, angles=["alpha1"])
+    with pytest.raises(InputError, match="has no angle 'a1'; choose from: alpha1"):
+        yt.regroup_lagrangian(unset, angles=["a1"])
+    model = yt.model_parameters(unset, method="ha")
+    assert isinstance(model, Regrouping)
+    assert model.ring.constants == ("cos(alpha2)", "sin(alpha2)")
+    everything = yt.model_parameters(arm, unknown_geometry=True)
+    assert isinstance(everything, Regrouping)
+    assert everything.ring.angles == ("alpha1", "alpha2", "alpha3")
+    assert not everything.beta[:10].any()
+
+
+def test_printed_combinations() -> None:
+    joints = (
+        Joint(
+            "joint1",
+            JointKind.REVOLUTE,
+            "base",
+            "link1",
+            seat=Frame.shift(symbol("a1")) @ Frame.turn(X_AXIS, Angle("alpha1")),
+        ),
+        Joint("joint2", JointKind.REVOLUTE, "link1", "link2"),
+    )
+    links = (Link("base"), Link("link1"), Link("link2"))
+    robot = Robot("tilted", links, joints, lengths=(("a1", None),), angles=(("alpha1", None),))
+    regrouping = yt.regroup_lagrangian(robot, friction=())
+    assert "a1·cos(alpha1)·link2.mx + sin(alpha1)·link2.Iyz" in regrouping.expressions
+    assert ("link2.mx", 1) in regrouping.leading_terms  # a1 is a length, cos(alpha1) has no unit
+    assert max(power for _, power in regrouping.leading_terms) == 2
+    assert "unknown: a1, alpha1" in " ".join(str(regrouping).split())
+    assert regrouping.to_dict()["unknown_angles"] == ["alpha1"]
+    assert regrouping.to_dict()["parameters"][0]["value"] is None

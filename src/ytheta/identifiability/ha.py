@@ -145,7 +145,8 @@ def regroup_lagrangian(
 
     ``zero``: names of link parameters that are known to be zero, for example by symmetry; these are left out.
     ``friction``: kinds of friction of each joint ("viscous", "coulomb", "offset"). ``lengths`` and ``angles``:
-    names of the unknown ones; by default all symbolic lengths and angles count as unknown, even if they have values.
+    names of the unknown ones. By default, all symbolic lengths and angles count as unknown, even if they have values;
+    if only one of the two is given, those of the other kind that have no value.
     """
     check_is_robot(robot)
     kinds = check_friction(friction)
@@ -157,6 +158,9 @@ def regroup_lagrangian(
             raise UnknownNameError(
                 f"robot {robot.name!r} has no parameter {name!r}{suggest_names(name, robot.parameter_names)}"
             )
+    if lengths is not None or angles is not None:
+        lengths = robot.unset_lengths if lengths is None else lengths
+        angles = robot.unset_angles if angles is None else angles
     ring = make_ring(
         robot, _list_unknown(robot, lengths, SymbolKind.LENGTH), _list_unknown(robot, angles, SymbolKind.ANGLE)
     )

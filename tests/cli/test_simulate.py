@@ -166,6 +166,11 @@ def test_torques_at_their_limits_are_remarked() -> None:
         (("--reference", "nowhere.csv"), "does not exist"),
         (("--controller", "pd_gravity", "--learn", "*.m"), "for adaptive controllers"),
         (("--controller", "walker", "--adaptation", "foo"), "no adaptation 'foo'"),
+        (("--feedback", "pd"), "feedback is a setting of walker"),
+        (
+            ("--controller", "walker", "--feedback", "pd", "--gain", "stiffness=1e-3"),
+            "PDFeedback breaks the condition on storage (26) at joint 'joint1'",
+        ),
         (("--learn", "nothing.m"), "has no parameter 'nothing.m'"),
         (("--learn", "link3.m", "--adaptation", "natural"), "all ten parameters of a link together"),
         (("--friction", "viscos"), "did you mean 'viscous'"),

@@ -77,6 +77,8 @@ def test_feedback_of_walker_by_name() -> None:
     assert isinstance(create("walker", robot).feedback, float)
     pd = create(control.ControllerSettings("walker", feedback="pd"), robot).feedback
     assert isinstance(pd, control.PDFeedback)
+    text = str(create(control.ControllerSettings("walker", feedback="pd"), robot))
+    assert f"feedback         {pd!r}" in text
     settings = control.ControllerSettings("walker", feedback="pid", gains={"stiffness": 50.0, "damping": 2.0})
     pid = create(settings, robot).feedback
     assert isinstance(pid, control.PIDFeedback)

@@ -90,10 +90,10 @@ class Scaled(Feedback):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AntiDamping(Feedback):
-    """Damps slow errors and drives fast ones: it breaks the condition on dissipation above a velocity error of 1."""
+    """Damps slow errors and drives fast ones: it breaks the condition on dissipation above a velocity error of ½."""
 
     gain: float
 
     def at_joint(self, joint: JointErrors) -> Response:
         r = joint.velocity_error
-        return Response(-self.gain * r * (1.0 - r * r) / (1.0 + r * r))
+        return Response(-self.gain * r * (1.0 - 4.0 * r * r) / (1.0 + r * r))

@@ -135,7 +135,7 @@ def test_lyapunov_function_falls_by_the_power_of_the_feedback(name: str, feedbac
 
 
 def test_a_refused_law_that_is_forced_through_makes_the_lyapunov_function_grow(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The check is replaced by nothing: then V rises while the velocity error exceeds 1. The twin falls."""
+    """The check is replaced by nothing: then V rises while the velocity error exceeds ½. The twin falls."""
     monkeypatch.setattr("ytheta.control.laws.walker.check_conditions", lambda *_, **__: None)
     robot = load_without_coulomb("five-bar")
     rises = []

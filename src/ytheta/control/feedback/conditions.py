@@ -22,7 +22,7 @@ from ytheta.control.feedback.symbolic_port import (
 )
 from ytheta.dynamics.loops.constraint import column
 from ytheta.errors import InputError
-from ytheta.shapes import Float, SquareMatrix
+from ytheta.shapes import Bool, Float, SquareMatrix
 
 if TYPE_CHECKING:
     import casadi
@@ -97,16 +97,17 @@ def _check_port(port: SymbolicPort, convergence: Float[np.ndarray, "cases"], rng
     samples = _draw_samples(port, convergence, rng)
     values = port.compute(samples)
     for name, vectors in (("output", values.output), ("state_rate", values.state_rate), ("storage", values.storage)):
-        bad = np.flatnonzero(~np.isfinite(vectors).all(axis=0))
-        if len(bad):
-            found = f"its {name} is {format_entries(vectors[:, bad[0]])}"
-            port.refuse("to be finite", samples.y[:, bad[0]], found, "make it finite for every motion")
+        bad = ~np.isfinite(vectors).all(axis=0)
+        if bad.any():
+            k = _choose_sample(samples.y, bad)
+            found = f"its {name} is {format_entries(vectors[:, k])}"
+            port.refuse("to be finite", samples.y[:, k], found, "make it finite for every motion")
     _check_equilibrium(port, samples)
     _check_storage(port, samples)
-    excess = values.power - MAX_RELATIVE_POWER * values.size
-    if (excess > 0.0).any():
-        worst = int(np.argmax(excess))
-        port.refuse_power(samples.y[:, worst], float(values.power[worst]))
+    gains_power = values.power > MAX_RELATIVE_POWER * values.size
+    if gains_power.any():
+        k = _choose_sample(samples.y, gains_power)
+        port.refuse_power(samples.y[:, k], float(values.power[k]))
     _check_continuity(port, samples)
     hessian = casadi.hessian(port.power, port.y)[0]
     if not casadi.depends_on(hessian, casadi.vertcat(port.y, port.reference)):
@@ -130,6 +131,13 @@ def _draw_samples(port: SymbolicPort, convergence: Float[np.ndarray, "cases"], r
     return PortSamples(y, draw(port.size), rng.choice(convergence, (1, SAMPLES)))
 
 
+def _choose_sample(y: Float[np.ndarray, "errors samples"], broken: Bool[np.ndarray, "samples"]) -> int:
+    """Return the sample with a broken condition whose errors are closest to 1 in size, the easiest to imagine."""
+    candidates = np.flatnonzero(broken)
+    sizes = np.maximum(np.linalg.norm(y[:, candidates], axis=0), 1e-300)
+    return int(candidates[np.argmin(abs(np.log10(sizes)))])
+
+
 def _check_equilibrium(port: SymbolicPort, samples: PortSamples) -> None:
     """Raise if outputs, rates or storage are not zero at zero errors and states, for any reference velocity."""
     values = port.compute(replace(samples, y=np.zeros_like(samples.y)))
@@ -145,17 +153,18 @@ def _check_storage(port: SymbolicPort, samples: PortSamples) -> None:
     """Raise if the storage is negative, or if it is not positive for a state that is not zero."""
     storage = port.compute(samples).storage[0]
     if (storage < 0.0).any():
-        worst = int(np.argmin(storage))
-        found = f"its storage is {storage[worst]:.3g} J, below 0"
-        port.refuse("on storage (26)", samples.y[:, worst], found, port.feedback.remedy)
+        k = _choose_sample(samples.y, storage < 0.0)
+        found = f"its storage is {storage[k]:.3g} J, below 0"
+        port.refuse("on storage (26)", samples.y[:, k], found, port.feedback.remedy)
     first = port.size + port.position_error.numel()
     y = samples.y.copy()
     y[:first] = 0.0
-    storage, has_state = port.compute(replace(samples, y=y)).storage[0], y.any(axis=0)
-    if (storage[has_state] <= 0.0).any():
-        worst = int(np.flatnonzero(has_state)[np.argmin(storage[has_state])])
+    storage = port.compute(replace(samples, y=y)).storage[0]
+    empty = y.any(axis=0) & (storage <= 0.0)
+    if empty.any():
+        k = _choose_sample(y, empty)
         remedy = "add a term that grows with every state, so that V bounds the states"
-        port.refuse("on storage (26)", y[:, worst], f"its storage is {storage[worst]:.3g}, not above 0", remedy)
+        port.refuse("on storage (26)", y[:, k], f"its storage is {storage[k]:.3g} J, not above 0", remedy)
 
 
 def _check_continuity(port: SymbolicPort, samples: PortSamples) -> None:

@@ -110,6 +110,7 @@ class Law(PickledByFields, ABC):
     def __str__(self) -> str:
         """Return the gains in full, one number for each joint, link or unknown parameter."""
         sections = {name: list_gain(gain, self._name_rows(len(gain))) for name, gain in self.gains.items()}
+        sections |= {name: [repr(getattr(self, name))] for name in self.GAINS if name not in self.gains}
         if self.max_torque is not None:
             sections["torque limits"] = list_gain(self.max_torque, self.robot.actuated)
         if self.unknown_names:

@@ -110,6 +110,22 @@ def test_storage() -> None:
         make_law(JointLaw(lambda j: Response(-j.velocity_error, storage=j.velocity_error @ j.velocity_error)))
 
 
+def test_storage_bounds_every_combination_of_states() -> None:
+    """The sum of two states is stored, their difference is not."""
+
+    def respond(joint: JointErrors, difference: float) -> Response:
+        z, r = joint.state, joint.velocity_error
+        if joint.index is None:
+            return Response(0.0 * r)
+        total = z[:1] + z[1:]
+        storage = 0.5 * (total @ total + difference * (z[:1] - z[1:]) @ (z[:1] - z[1:]))
+        return Response(-r - 2.0 * total, state_rate=np.concatenate([r, r]), storage=storage)
+
+    make_law(JointLaw(lambda j: respond(j, 0.1), states=2))
+    with pytest.raises(InputError, match=r"storage \(26\) at joint 'joint1': .* state \(-?0.707, -?0.707\).* 0 J, not"):
+        make_law(JointLaw(lambda j: respond(j, 0.0), states=2))
+
+
 def test_energy_of_a_spring_must_be_storage() -> None:
     """-K_p e without its energy in S: dV/dt has no sign."""
     respond: Callable[[JointErrors], Response] = lambda j: Response(-j.velocity_error - j.position_error)  # noqa: E731
@@ -167,6 +183,9 @@ def test_factors_of_convergence_are_checked() -> None:
 
 
 def test_invalid_responses() -> None:
+    for function in (np.sign, np.cbrt, lambda r: np.clip(r, -1.0, 1.0)):
+        with pytest.raises(InputError, match="JointLaw cannot be evaluated with symbols at joint 'joint1'"):
+            make_law(JointLaw(lambda j, function=function: Response(-function(j.velocity_error))))  # type: ignore[misc]
     with pytest.raises(InputError, match=r"JointLaw returns ndarray at joint 'joint1'; return Response\(output"):
         make_law(JointLaw(lambda j: -j.velocity_error))  # type: ignore[arg-type,return-value]
     with pytest.raises(InputError, match=r"returns output of shape \(2,\) at joint 'joint1'"):

@@ -14,6 +14,7 @@ from ytheta.control.feedback.feedback import Feedback
 from ytheta.control.feedback.pd import PDFeedback
 from ytheta.control.feedback.pid import PIDFeedback
 from ytheta.control.laws.walker import Walker
+from ytheta.dynamics import kernels
 from ytheta.dynamics.loops.builder import build_constraint
 from ytheta.dynamics.loops.solver import solve
 from ytheta.reproduction.tracking import evaluate_lyapunov
@@ -92,6 +93,10 @@ def compute_power(robot: Robot, feedback: Feedback, run: Runs, reference: tuple[
         terms = K_d * r**2 + LAMBDA * (K_p - LAMBDA * K_d - K_i / LAMBDA) * e**2
     elif isinstance(feedback, SaturatingIntegral):
         terms = feedback.damping * np.tanh(r) * r
+    elif isinstance(feedback, LinkSprings):
+        links = with_parameters(robot, {p: 0.0 for p in robot.parameter_names if p.endswith(".Ia")})
+        M = kernels.mass_matrix(links)(run.q[0])
+        terms = feedback.damping * np.einsum("ti,tij->tj", r, M) * r
     else:
         assert isinstance(feedback, Saturating)
         rates = compute_joint_rates(robot, run.q[0], r)
@@ -117,6 +122,7 @@ def simulate(law: Walker, *, offset: float = 0.02, seconds: float = 0.2) -> tupl
         ("five-bar", PIDFeedback(stiffness=8.0, integral=10.0, damping=1.0)),
         ("five-bar", Saturating(0.3, 0.3)),
         ("five-bar", SaturatingIntegral(1.0, 3.0)),
+        ("five-bar", LinkSprings(50.0, 10.0)),
         ("walker", PIDFeedback(stiffness=[2e4, 2e4, 200.0], integral=[1e4, 1e4, 100.0], damping=[3e3, 3e3, 30.0])),
         ("walker", Saturating(30.0, 0.5)),
     ],

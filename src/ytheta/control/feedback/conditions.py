@@ -114,7 +114,7 @@ def _check_port(port: SymbolicPort, convergence: Float[np.ndarray, "cases"], rng
         return _check_quadratic_form(port, hessian, convergence)
     moves = abs(samples.y[: port.size]).any(axis=0)
     is_strict = bool((values.power[moves] < -MIN_RELATIVE_LOSS * values.size[moves]).all())
-    return _find_damped_directions(values.gradient[:, moves]) * is_strict
+    return _find_directions(values.gradient[:, moves]) * is_strict
 
 
 def _draw_samples(port: SymbolicPort, convergence: Float[np.ndarray, "cases"], rng: np.random.Generator) -> PortSamples:
@@ -157,6 +157,7 @@ def _check_storage(port: SymbolicPort, samples: PortSamples) -> None:
         found = f"its storage is {storage[k]:.3g} J, below 0"
         port.refuse("on storage (26)", samples.y[:, k], found, port.feedback.remedy)
     first = port.size + port.position_error.numel()
+    _check_dependence_on_states(port, samples, first)
     y = samples.y.copy()
     y[:first] = 0.0
     storage = port.compute(replace(samples, y=y)).storage[0]
@@ -165,6 +166,18 @@ def _check_storage(port: SymbolicPort, samples: PortSamples) -> None:
         k = _choose_sample(y, empty)
         remedy = "add a term that grows with every state, so that V bounds the states"
         port.refuse("on storage (26)", y[:, k], f"its storage is {storage[k]:.3g} J, not above 0", remedy)
+
+
+def _check_dependence_on_states(port: SymbolicPort, samples: PortSamples, first: int) -> None:
+    """Raise if some combination of states does not change the storage, which random states would not show."""
+    gradients = port.compute(samples).state_gradient
+    changed = _find_directions(gradients)
+    values, vectors = np.linalg.eigh(changed)
+    if len(values) and values[0] < 0.5:  # eigenvalues of a projection are 0 or 1
+        y = np.zeros(len(samples.y))
+        y[first:] = vectors[:, 0]
+        remedy = "add a term that grows with every state, so that V bounds the states"
+        port.refuse("on storage (26)", y, "its storage is 0 J, not above 0", remedy)
 
 
 def _check_continuity(port: SymbolicPort, samples: PortSamples) -> None:
@@ -205,10 +218,10 @@ def _check_quadratic_form(
     return damping
 
 
-def _find_damped_directions(gradients: Float[np.ndarray, "size samples"]) -> SquareMatrix:
-    """Return the projection on the directions of the velocity error on which the power depends."""
+def _find_directions(gradients: Float[np.ndarray, "size samples"]) -> SquareMatrix:
+    """Return the projection on the directions on which a function depends, from its gradients at samples."""
     norms = np.linalg.norm(gradients, axis=0)
     directions = gradients[:, norms > 0.0] / norms[norms > 0.0]
     values, vectors = np.linalg.eigh(directions @ directions.T)
-    damped = vectors[:, values > MIN_DAMPING * values[-1]] if directions.size else vectors[:, :0]
-    return damped @ damped.T
+    kept = vectors[:, values > MIN_DAMPING * values[-1]] if directions.size else vectors[:, :0]
+    return kept @ kept.T

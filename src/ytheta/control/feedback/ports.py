@@ -6,6 +6,7 @@ functions cannot be applied to a mixture of integers and symbols.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -18,6 +19,8 @@ from ytheta.dynamics.mechanism import PER_LINK
 from ytheta.dynamics.vectors import array, zeros
 from ytheta.errors import InputError
 from ytheta.shapes import AnyPerActuated, AnyPerState, Float, Shaped
+
+MAX_QUOTED = 120  # characters of an error message of NumPy or CasADi
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +74,8 @@ class FeedbackPorts:
         state = coordinates.state[: len(self.loops.robot.actuated) * self.feedback.joint_states]
         arguments = (error, reference, *position, state.reshape(-1, states)[k] if states else state[:0])
         joint = JointErrors(name, k, *_unify_scalars(arguments))
-        return self._check_response(self.feedback.at_joint(joint), f"joint {name!r}", size=1, states=states)
+        response = self._respond(self.feedback.at_joint, joint, f"joint {name!r}")
+        return self._check_response(response, f"joint {name!r}", size=1, states=states)
 
     def respond_at_link(
         self, link: int, error: Shaped[np.ndarray, "6"], reference: Shaped[np.ndarray, "6"], state: AnyPerState
@@ -81,7 +85,8 @@ class FeedbackPorts:
         first = len(state) - len(self.links) * states + link * states
         error, reference, own = _unify_scalars((error, reference, state[first : first + states]))
         initial = self.initial[PER_LINK * link : PER_LINK * (link + 1)]
-        response = self.feedback.at_link(LinkErrors(name, link, error, reference, initial, own))
+        errors = LinkErrors(name, link, error, reference, initial, own)
+        response = self._respond(self.feedback.at_link, errors, f"link {name!r}")
         return self._check_response(response, f"link {name!r}", size=6, states=states)
 
     def find_coordinate(self, drive: int) -> int | None:
@@ -98,6 +103,17 @@ class FeedbackPorts:
             for link in range(len(self.links)):
                 total = total + self.respond_at_link(link, zeros(6), zeros(6), coordinates.state).storage
         return total
+
+    def _respond(self, method: Callable[[Any], Any], errors: JointErrors | LinkErrors, place: str) -> Any:
+        """Call a method of the feedback law; raise if it cannot be evaluated with symbols."""
+        try:
+            return method(errors)
+        except (TypeError, RuntimeError) as error:
+            raise InputError(
+                f"feedback {type(self.feedback).__name__} cannot be evaluated with symbols at {place} "
+                f"({str(error).splitlines()[0][:MAX_QUOTED]}); conditions, np.sign, np.clip, np.maximum and np.where "
+                "need numbers: use functions such as np.tanh, np.sqrt and np.abs"
+            ) from error
 
     def _check_response(self, response: Any, place: str, *, size: int, states: int) -> Response:
         """Return the response with arrays as output and rates; raise if they have wrong sizes."""

@@ -31,7 +31,10 @@ class PortSamples:
 
 
 class PortValues(NamedTuple):
-    """The power vtilde' F + dS/dt at samples, the sum of the absolute values of its terms, and what it is made of."""
+    """The power vtilde' F + dS/dt at samples, the sum of the absolute values of its terms, and what it is made of.
+
+    ``gradient`` is that of the power by the velocity error, ``state_gradient`` that of the storage by the states.
+    """
 
     power: Float[np.ndarray, "samples"]
     size: Float[np.ndarray, "samples"]
@@ -39,6 +42,7 @@ class PortValues(NamedTuple):
     output: Float[np.ndarray, "size samples"]
     state_rate: Float[np.ndarray, "states samples"]
     storage: Float[np.ndarray, "1 samples"]
+    state_gradient: Float[np.ndarray, "states samples"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,12 +101,13 @@ class SymbolicPort:
 
     @cached_property
     def _evaluate(self) -> casadi.Function:
-        """(y, reference, convergence) → power, sum of its absolute terms, gradient, output, rates, storage."""
+        """(y, reference, convergence) → the entries of ``PortValues``."""
         import casadi
 
         size = sum((casadi.fabs(term) for term in self.power_terms), start=casadi.SX(0))
         gradient = casadi.gradient(self.power, self.velocity_error)
         outputs = [self.power, size, gradient, self.output, column(self.response.state_rate), self.storage]
+        outputs.append(casadi.gradient(self.storage, self.state))
         return casadi.Function("port", [self.y, self.reference, self.convergence], [casadi.densify(o) for o in outputs])
 
     def compute(self, samples: PortSamples) -> PortValues:

@@ -12,8 +12,8 @@ from tests.support.paths import ROOT
 
 # The further arguments that a function needs.
 MORE = {
-    "default_reference": [10.0], "derive_link_regressor": ["link1"], "identify": ["log.csv"], "link_poses": [[0.0]],
-    "save_robot": ["robot.toml"],
+    "assess_persistent_excitation": ["log.csv"], "default_reference": [10.0], "derive_link_regressor": ["link1"],
+    "identify": ["log.csv"], "jacobian": ["tool"], "link_poses": [[0.0]], "save_robot": ["robot.toml"],
 }  # fmt: skip
 
 # In a process of its own, because the tests check types before the functions do.

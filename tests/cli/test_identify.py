@@ -277,3 +277,24 @@ def test_bad_options(folder: Path, case: str) -> None:
 
 def test_a_log_of_another_robot(folder: Path) -> None:
     assert "7" in refused("identify", "panda", "a.npz", cwd=folder)
+
+
+def test_unknown_geometry(folder: Path) -> None:
+    """All lengths count as unknown: the model predicts, and what needs lengths says so."""
+    arguments = ("identify", "lu-two-link", "a.npz", "--validate", "b.csv", "--unknown-geometry")
+    answer = read_json(folder, *arguments, "--form", "cumulative", "--window", "0.2", "--estimator", "sequential")
+    assert (answer["unknown_lengths"], answer["unknown_angles"], answer["verdict"]) == (["l1", "l2"], [], "good")
+    names = [row["name"] for row in answer["parameters"]]
+    assert names[0] == "joint1.X1"
+    assert answer["base_count"] == len(names) > 12  # 12 base parameters with known lengths
+    assert "geometry" in [finding["code"] for finding in answer["findings"]]
+    result = ytheta(*arguments, "-o", "unknown.toml", cwd=folder)
+    assert result.stdout.splitlines()[0].startswith(
+        f"lu-two-link: 2 joints, {len(names)} model parameters of the regrouped Lagrangian (unknown: l1, l2); estimator"
+    )
+    predicted = read_json(folder, "predict", "unknown.toml", "b.csv")
+    assert predicted["relative_error_percent"] < 1.0
+    message = refused("simulate", "unknown.toml", cwd=folder)
+    assert "the length 'l1' has no value" in message
+    assert "identify, predict and base still work" in message
+    assert "leave 'parameters' out" in refused(*arguments, "--parameters", "link*", cwd=folder)

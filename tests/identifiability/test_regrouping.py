@@ -13,6 +13,7 @@ import sympy
 import ytheta
 from tests.support.formulation_cases import fork
 from tests.support.serial_arms import arm_with_slides
+from ytheta.dynamics.kernels import momentum_regressor, remainder
 from ytheta.dynamics.motion import numeric_motion
 from ytheta.errors import InputError, UnsetLengthError
 from ytheta.files.lengths import Length, symbol
@@ -262,3 +263,58 @@ def test_regrouping_in_frames_that_hide_the_axes() -> None:
     with pytest.raises(InputError, match=r"terms would remain, although \d+ are enough; regroup ytheta.to_modified_dh"):
         ha.regroup_lagrangian(arm_with_slides(0.7, -0.3, -0.4))
     assert sum(ha.regroup_lagrangian(arm_with_slides(0.7, -0.7)).counts) == 7
+
+
+def test_kernels_are_in_the_order_of_the_actuated_joints() -> None:
+    """Parameters are numbered along the arm; motions and torques are those of the robot's other kernels."""
+    robot = replace(ytheta.load("ha-scara"), actuated=("joint3", "joint1", "joint4", "joint2"))
+    regrouping = ha.regroup_lagrangian(robot, friction=("viscous", "coulomb", "offset"))
+    q, qd, qdd = states(4, 20)
+    U = ytheta.regressor(robot, regrouping)(q, qd, qdd)
+    expected = torque(robot, q, qd, qdd)
+    np.testing.assert_allclose(U @ regrouping.values, expected, rtol=1e-10, atol=1e-10)
+    assert not np.allclose(U[:, ::-1] @ regrouping.values, expected, rtol=1e-2)
+    assert regrouping.names[:5] == ("joint1.X1", "joint1.fv", "joint1.fc", "joint1.fo", "joint2.X1")
+
+
+@pytest.mark.parametrize("name", ["ha-scara", "fork"])
+def test_momentum_and_remainder_add_up(name: str) -> None:
+    """U = dW/dt + Yhat, by a central difference along a motion with constant acceleration."""
+    robot = CASES[name]()
+    regrouping = ha.regroup_lagrangian(robot, rotor_inertia=True)
+    q, qd, qdd = states(len(robot.movable), 10)
+    W, Yhat = momentum_regressor(robot, regrouping), remainder(robot, regrouping)
+    h = 1e-5
+    later, earlier = (W(q + t * qd + 0.5 * t * t * qdd, qd + t * qdd) for t in (h, -h))
+    U = ytheta.regressor(robot, regrouping)(q, qd, qdd)
+    np.testing.assert_allclose((later - earlier) / (2.0 * h) + Yhat(q, qd), U, rtol=1e-6, atol=1e-6)
+    assert not np.allclose(Yhat(q, qd), U, rtol=1e-2)
+
+
+def test_known_and_unknown_lengths() -> None:
+    robot = replace(ytheta.load("ha-scara"), lengths=(("a1", 0.5), ("a2", None)))
+    partly = ha.regroup_lagrangian(robot, lengths=("a2",))
+    assert partly.ring.lengths == ("a2",)
+    complete = robot.with_lengths(a2=0.4)
+    q, qd, qdd = states(4, 20)
+    U = ytheta.regressor(robot, partly)(q, qd, qdd)
+    values = replace(partly, robot=complete).values
+    np.testing.assert_allclose(U @ values, torque(complete, q, qd, qdd), rtol=1e-10, atol=1e-10)
+    wrong = replace(partly, robot=robot.with_lengths(a2=0.41)).values
+    assert not np.allclose(U @ wrong, torque(complete, q, qd, qdd), rtol=1e-4)
+    with pytest.raises(InputError, match="the length 'a2' has no value; add it to the unknown lengths"):
+        ha.regroup_lagrangian(robot, lengths=("a1",))
+    with pytest.raises(InputError, match="no length 'a3'"):
+        ha.regroup_lagrangian(robot, lengths=("a2", "a3"))
+
+
+def test_options_of_a_regressor_that_do_not_apply() -> None:
+    robot = ytheta.load("lu-two-link")
+    regrouping = ha.regroup_lagrangian(robot, friction=None)
+    assert (regrouping.p, regrouping.starts[-1]) == (sum(regrouping.counts), sum(regrouping.counts))
+    with pytest.raises(InputError, match="has one formulation and no reference velocity; leave formulation out"):
+        ytheta.regressor(robot, regrouping, formulation="lagrange")
+    with pytest.raises(InputError, match="this regrouped Lagrangian belongs to robot 'lu-two-link'"):
+        ytheta.regressor(ytheta.load("lu-puma4"), regrouping)
+    with pytest.raises(InputError, match="there is no friction 'viscos'"):
+        ha.regroup_lagrangian(robot, friction=("viscos",))

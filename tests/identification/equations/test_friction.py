@@ -10,7 +10,7 @@ import pytest
 from tests.support.driven_robots import driven_robot
 from tests.support.known_arm import known_arm
 from tests.support.motor_robots import COUPLED, PUMA
-from ytheta.dynamics import graphs
+from ytheta.dynamics import graph_inputs
 from ytheta.dynamics.kernels import regressor
 from ytheta.identification.equations.friction import make_drive_directions
 from ytheta.identification.identify import identify
@@ -44,7 +44,7 @@ def test_logs_of_other_speeds_share_graphs(monkeypatch: pytest.MonkeyPatch) -> N
     log = arm.log()
     slow = Log(log.joints, 1.5 * log.t, log.q, log.tau)
     first = identify(robot, log)
-    monkeypatch.setattr(graphs, "trace", None)  # a second trace raises a TypeError
+    monkeypatch.setattr(graph_inputs, "trace", None)  # a second trace raises a TypeError
     second = identify(robot, slow)
     speeds = [[drive.coulomb_speed for _, drive in fit.base.robot.drives] for fit in (first, second)]
     np.testing.assert_allclose(speeds[0], 1.5 * np.array(speeds[1]), rtol=0.1)

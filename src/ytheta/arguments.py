@@ -53,9 +53,9 @@ def check_words(name: str, value: Any, content: str, example: tuple[str, ...]) -
     if value is None:
         return ()
     if isinstance(value, str):
-        words = tuple(word.strip() for word in value.split(",") if word.strip()) or example
-        raise InputError(f"{name} is a list of {content}, such as {words!r}, not a single string")
-    words = tuple(value) if isinstance(value, Iterable) else (None,)
+        meant = tuple(word.strip() for word in value.split(",") if word.strip()) or example
+        raise InputError(f"{name} is a list of {content}, such as {meant!r}, not a single string")
+    words: tuple[Any, ...] = tuple(value) if isinstance(value, Iterable) else (None,)
     if not all(isinstance(word, str) for word in words):
         raise _make_error(name, value, f"a list of {content}, such as {example!r}")
     return words

@@ -103,14 +103,14 @@ def base_parameters(robot: Robot, *, rotor_inertia: bool = False) -> BaseParamet
     return BaseParameters(robot, "ha", tuple(names[k] for k in independent), K.astype(object), selected)
 
 
-def explain_refused_regrouping(robot: Robot) -> str | None:
-    """Return the reason why the Lagrangian of the robot cannot be regrouped, or None if it can."""
+def explain_refused_regrouping(robot: Robot, remedy: str = "use method qr") -> str | None:
+    """Return the reason why the Lagrangian of the robot cannot be regrouped and what to do, or None if it can."""
     if robot.loops:
-        return f"robot {robot.name!r} has closed loops, which the Lagrangian of a tree does not cover; use method qr"
+        return f"robot {robot.name!r} has closed loops, which the Lagrangian of a tree does not cover; {remedy}"
     if robot.couplings or robot.motors:
         coupled = bool(robot.couplings)
         part = f"joint {robot.couplings[0].joint!r} coupled" if coupled else "a motor that is not part of a joint"
-        return f"robot {robot.name!r} has {part}, which the Lagrangian of a tree does not cover; use method qr"
+        return f"robot {robot.name!r} has {part}, which the Lagrangian of a tree does not cover; {remedy}"
     if not robot.movable:
         return f"robot {robot.name!r} has no moving joint, so nothing can be identified"
     return None

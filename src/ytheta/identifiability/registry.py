@@ -109,15 +109,18 @@ def model_parameters(
             f"robot {robot.name!r} has no symbolic lengths or angles, so its geometry is known; declare unknown ones "
             "under [lengths] and [angles] in its TOML file"
         )
-    from ytheta.identifiability.ha import regroup_lagrangian  # imported here, since it is rarely needed
+    from ytheta.identifiability import ha  # imported here, since it is rarely needed
 
+    reason = ha.explain_refused_regrouping(robot, "set its lengths and angles, and leave unknown_geometry out")
+    if reason is not None:
+        raise InputError(reason)
     unknown = robot.symbols | robot.twist_angles if unknown_geometry else robot.unset_symbols
     described = replace(
         robot.with_inertias({link.name: Inertia() for link in robot.links}),
         lengths=tuple((name, None if name in unknown else value) for name, value in robot.lengths),
         angles=tuple((name, None if name in unknown else value) for name, value in robot.angles),
     )
-    return regroup_lagrangian(
+    return ha.regroup_lagrangian(
         described,
         rotor_inertia=rotor_inertia,
         friction=friction,

@@ -48,8 +48,8 @@ def test_the_paper_and_its_page(monkeypatch: pytest.MonkeyPatch) -> None:
     ]
     assert list_disagreements(*paper.exhibits) == MISPRINTS
     rows = {row.name: row.ytheta for exhibit in paper.exhibits for row in exhibit.comparisons}
-    assert rows["Phi_4"] == "{4, 10, 11}"
-    assert rows["Psi_1"] == "{1, 2, 3, 12, 13}"
+    assert rows["Φ_4"] == "{4, 10, 11}"
+    assert rows["Ψ_1"] == "{1, 2, 3, 12, 13}"
     assert rows["independent equations"] == 6
     assert rows["adapted parameters"] == "70 of links, 9 of joints"
     assert all(exhibit.open for exhibit in paper.exhibits)

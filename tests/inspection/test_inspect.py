@@ -107,3 +107,15 @@ def test_an_inspection_shows_itself(walker: Inspection) -> None:
     assert "closes at q1 = " in str(walker)
     assert "cheapest inverse dynamics" in str(walker)
     assert walker.to_dict().keys() >= walker.robot.to_dict().keys()
+
+
+def test_all_formulations_of_inverse_dynamics_are_counted(walker: Inspection) -> None:
+    """The cheapest first; Lin's recursion also as the paper counts, if it accepts the robot."""
+    stanford = yt.inspect(yt.load("stanford"))
+    assert list(stanford.inverse_dynamics) == ["minimal_newton_euler", "composite_newton_euler", "newton_euler"]
+    assert stanford.lin1995_operations == {"multiplications": 163, "additions": 153}
+    assert stanford.to_dict()["lin1995_operations"] == stanford.lin1995_operations
+    assert "composite_newton_euler, 150 multiplications, 115 additions (as Lin 1995 counts: 163 and 153)" in str(
+        stanford
+    )
+    assert (list(walker.inverse_dynamics), walker.lin1995_operations) == (["newton_euler"], None)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ytheta.dynamics.formulations.composite.operation_table import count_operations as count_recursion_operations
+from ytheta.dynamics.formulations.composite.operation_table import sum_operations
 from ytheta.dynamics.formulations.registry import explain_recursion_refusals, formulations
 from ytheta.dynamics.graphs import inverse_dynamics_graph, regressor_graph
 from ytheta.native import count_operations
@@ -26,6 +28,17 @@ def count_regressor_operations(robot: Robot) -> dict[str, dict[str, Any]]:
         else:
             counts[name] = {"reason": reason}
     return counts
+
+
+def count_operations_as_in_lin1995(robot: Robot) -> dict[str, int] | None:
+    """Return ``multiplications`` and ``additions`` of Lin's recursion, counted as in Tables II and III of the paper.
+
+    Operations without any use count too, those of rotation matrices do not. None if the recursion refuses the robot.
+    """
+    if explain_recursion_refusals(robot)["composite_newton_euler"] is not None:
+        return None
+    multiplications, additions = sum_operations(count_recursion_operations(robot))
+    return {"multiplications": multiplications, "additions": additions}
 
 
 def count_inverse_dynamics_operations(robot: Robot) -> dict[str, dict[str, int]]:

@@ -11,7 +11,11 @@ from typing import ClassVar
 from ytheta.arguments import check_kind
 from ytheta.display import Displayed
 from ytheta.dynamics.formulations.registry import formulations
-from ytheta.dynamics.operation_counts import count_inverse_dynamics_operations, count_regressor_operations
+from ytheta.dynamics.operation_counts import (
+    count_inverse_dynamics_operations,
+    count_operations_as_in_lin1995,
+    count_regressor_operations,
+)
 from ytheta.errors import InputError
 from ytheta.findings import Finding, Severity
 from ytheta.identifiability.registry import base_parameters
@@ -38,6 +42,8 @@ class Inspection(Displayed):
     operations        by formulation: ``multiplications`` and ``additions`` of the regressor, for one sample
     not_counted       by formulation that is missing in ``operations``: the reason
     inverse_dynamics  likewise ``multiplications`` and ``additions`` of inverse dynamics, fewest operations first
+    lin1995_operations
+                      those of composite_newton_euler, counted as in Tables II and III of Lin 1995; None if it refuses
     base_count        number of base parameters of links and forces; None if actuated coordinates or symbols are not set
     pose_findings     joints, cut joints and motors that the closed configuration puts outside their limits
     findings          findings of the reader of the description, and ``pose_findings``
@@ -51,6 +57,7 @@ class Inspection(Displayed):
     operations: Mapping[str, Mapping[str, int]]
     not_counted: Mapping[str, str]
     inverse_dynamics: Mapping[str, Mapping[str, int]]
+    lin1995_operations: Mapping[str, int] | None
     base_count: int | None
     pose_findings: tuple[Finding, ...]
 
@@ -83,6 +90,7 @@ def inspect(robot: Robot, *, at: Mapping[str, float] | None = None) -> Inspectio
         operations={name: count for name, count in counts.items() if "reason" not in count},
         not_counted={name: count["reason"] for name, count in counts.items() if "reason" in count},
         inverse_dynamics=count_inverse_dynamics_operations(robot) if is_determined else {},
+        lin1995_operations=count_operations_as_in_lin1995(robot) if is_determined else None,
         base_count=len(base_parameters(robot)) if is_determined else None,
         pose_findings=tuple(_find_exceeded_limits(robot, closure)),
     )

@@ -18,6 +18,7 @@ def summarize_inspection(inspection: Inspection) -> dict[str, Any]:
         "operations": {name: dict(count) for name, count in inspection.operations.items()},
         "not_counted": dict(inspection.not_counted),
         "inverse_dynamics": {name: dict(count) for name, count in inspection.inverse_dynamics.items()},
+        "lin1995_operations": None if inspection.lin1995_operations is None else dict(inspection.lin1995_operations),
         "base_parameters": inspection.base_count,
         "loop_table": [{**row, **_summarize_closure(inspection, row)} for row in data["loop_table"]],
         "findings": [replace_nonfinite(finding.data) for finding in inspection.findings],

@@ -59,6 +59,9 @@ def _describe_costs(data: Mapping[str, Any]) -> Iterator[Text]:
     for k, (name, cost) in enumerate(data["inverse_dynamics"].items()):
         counts = f"{cost['multiplications']} multiplications, {cost['additions']} additions"
         tree = " on the opened tree" if data["loops"] else ""
+        printed = data["lin1995_operations"] if name == "composite_newton_euler" else None
+        if printed is not None:
+            counts += f" (as Lin 1995 counts: {printed['multiplications']} and {printed['additions']})"
         yield make_text(f"{'inverse dynamics by' if k else 'cheapest inverse dynamics:'} {name}{tree}, {counts}")
     if data["unset_lengths"] or data["unset_angles"]:
         what = "operations" if all(row["parameters"] for row in data["link_table"]) else "parameters (?) and operations"

@@ -38,9 +38,7 @@ def test_model_parameters_without_geometry() -> None:
     assert isinstance(ytheta.model_parameters(unknown.robot, method="ha"), ytheta.Regrouping)
     assert ytheta.model_parameters(unknown.robot).method == "lin"
     geared = replace(scara, couplings=(Coupling("joint4", (("joint2", 0.5),)),), actuated=())
-    with pytest.raises(
-        InputError, match=r"joint 'joint4' coupled, which .* does not cover; set its lengths"
-    ):
+    with pytest.raises(InputError, match=r"joint 'joint4' coupled, which .* does not cover; set its lengths"):
         ytheta.model_parameters(geared, unknown_geometry=True)
     with pytest.raises(InputError, match="all parameters are selected together"):
         ytheta.model_parameters(scara, unknown_geometry=True, parameters=("link*",))

@@ -66,7 +66,7 @@ def make_case(
 ) -> Case:
     """Return a case whose true bodies and drives are not those described. ``still``: joints that do not move."""
     rng = np.random.default_rng(seed)
-    bodies = {link.name: _random_body(rng) for link in robot.merged.links[1:]}
+    bodies = {link.name: draw_body(rng) for link in robot.merged.links[1:]}
     count = len(robot.movable)
     drives = rng.uniform(0.2, 1.0, (count, 4)) * (1.0 if rotors else np.array([0.0, 1.0, 1.0, 1.0]))
     base = _base(robot, rotors)
@@ -119,7 +119,7 @@ def mujoco_torque(robot: Robot, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) 
     return tau
 
 
-def _random_body(rng: np.random.Generator) -> Inertia:
+def draw_body(rng: np.random.Generator) -> Inertia:
     """A physically consistent body of point masses."""
     masses, places = rng.uniform(0.2, 1.0, 6), rng.normal(0.0, 0.25, (6, 3))
     center = masses @ places / masses.sum()

@@ -9,6 +9,7 @@ from functools import cache
 import numpy as np
 
 import ytheta
+from tests.support.estimation_cases import draw_body
 from tests.support.form_cases import Fourier, torque
 from ytheta.files.lengths import symbol
 from ytheta.identifiability.regrouping import Regrouping
@@ -33,10 +34,10 @@ def make_arm(name: str) -> Robot:
     rng = np.random.default_rng(sum(map(ord, name)))
     if name == "ha-scara":
         scara = ytheta.load(name)
-        return scara.with_inertias({link.name: _draw_body(rng) for link in scara.links[1:]})
+        return scara.with_inertias({link.name: draw_body(rng) for link in scara.links[1:]})
     links, joints, lengths = [Link("base")], [], []
     for k, kind in enumerate(name, start=1):
-        links.append(Link(f"link{k}", _draw_body(rng)))
+        links.append(Link(f"link{k}", draw_body(rng)))
         turn = Frame.turn((1.0, 0.0, 0.0), rng.choice([-0.5, 0.5]) * np.pi) if k > 1 else Frame()
         shift = Frame((symbol(f"a{k}"), 0.0, symbol(f"d{k}")), Frame().rotation) if k > 1 else Frame()
         lengths += [(f"{letter}{k}", float(rng.uniform(0.2, 0.6))) for letter in "ad" if k > 1]
@@ -83,13 +84,3 @@ def make_case(name: str, seconds: float = 12.0, seed: int = 0, still: Sequence[i
     base = ytheta.model_parameters(robot, friction=FRICTION, unknown_geometry=True)
     assert isinstance(base, Regrouping)
     return UnknownLengthsCase(robot, base, motion, replace(base, robot=robot).values)
-
-
-def _draw_body(rng: np.random.Generator) -> Inertia:
-    """A physically consistent body of point masses."""
-    masses, places = rng.uniform(0.3, 1.0, 6), rng.normal(0.0, 0.25, (6, 3))
-    center = masses @ places / masses.sum()
-    arms = places - center
-    tensor = sum(m * (x @ x * np.eye(3) - np.outer(x, x)) for m, x in zip(masses, arms, strict=True))
-    rows = tuple(tuple(float(e) for e in row) for row in np.asarray(tensor))
-    return Inertia.about_center(float(masses.sum()), tuple(float(c) for c in center), rows)  # type: ignore[arg-type]

@@ -157,6 +157,15 @@ def test_wrong_filters_do_not_predict_the_torque(name: str) -> None:
     assert abs(y_f - tau_f[-1]).max() > 1e-2 * abs(tau_f).max()
 
 
+def test_coordinates_on_which_no_unknown_parameter_acts_are_not_predicted() -> None:
+    robot = make_robot("lu-puma4")
+    run = FilterRun.of(make_law(robot, learn=(f"{robot.actuated[2]}.fv",)), steps=50)
+    W_f, y_f = run.filtered_regressor(20, run.z)
+    assert W_f[[0, 1, 3]].tolist() == [[0.0]] * 3
+    assert y_f[[0, 1, 3]].tolist() == [0.0] * 3
+    assert abs(y_f[2]) > 1e-3
+
+
 def make_other_laws(robot: Robot, adaptation: Any) -> list[Law]:
     shared = {"learn": select_unknown_names(robot), "adaptation": adaptation}
     return [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import casadi
 import numpy as np
 import pytest
 
@@ -39,3 +40,14 @@ def test_a_wrong_choice_of_actuated_coordinates_is_refused() -> None:
         build_constraint(replace(robot, actuated=("left", "right", "left_elbow")))
     with pytest.raises(ClosureError, match="choose 2 of"):
         build_constraint(replace(robot, actuated=("left",)))
+
+
+def test_constraints_of_a_robot_share_numbers_but_no_symbols() -> None:
+    """The poses are found once for a robot; symbols of different graphs must not be the same."""
+    first, again = (build_constraint(ytheta.load("five-bar")) for _ in range(2))
+    assert again.home is first.home
+    assert not first.home.flags.writeable
+    assert not casadi.is_equal(first.x, again.x)
+    robot = ytheta.load("five-bar")
+    moved = replace(robot, home=tuple((name, value + 0.1) for name, value in robot.home))
+    assert abs(build_constraint(moved).home - first.home).max() > 0.05

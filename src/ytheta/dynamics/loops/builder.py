@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -13,7 +15,7 @@ from ytheta.errors import ClosureError
 from ytheta.robot.loops.closure import RANK_TOLERANCE, close_loops, close_near, compute_closure_jacobian
 from ytheta.robot.loops.cut_joint import locate_cut_joint
 from ytheta.robot.robot import Robot
-from ytheta.shapes import Float, PerCoordinate, RowsByUnknown
+from ytheta.shapes import Float, PerCoordinate, RowsByUnknown, freeze
 
 # Offsets of an actuated coordinate from home, radians or metres. The largest at which the loops close is used.
 TEST_OFFSETS = (0.3, 0.1, 0.03)
@@ -39,14 +41,22 @@ def build_constraint(robot: Robot) -> Constraint:
         return Constraint(mech, x, tuple(indices.values()), (), numeric.home_coordinates, (), casadi.SX(0, 1))
     actuated = tuple(indices[name] for name in numeric.actuated)
     passive = tuple(indices[name] for name in numeric.passive)
-    closure = close_loops(numeric).or_raise()
-    poses = _close_around(numeric, np.array([closure.coordinates[name] for name in numeric.coordinates]))
+    poses, independent = _find_independent_equations(numeric)
     positions = compute_joint_positions(numeric, scalars(x))
     cuts = tuple(locate_cut_joint(numeric, loop, *positions) for loop in numeric.loops)
     equations = column(np.concatenate([cut.residual for cut in cuts]))
-    independent = _choose_independent([compute_closure_jacobian(numeric, pose)[:, list(passive)] for pose in poses])
-    constraint = Constraint(mech, x, actuated, passive, poses[0], cuts, equations[independent])
+    constraint = Constraint(mech, x, actuated, passive, poses[0], cuts, equations[list(independent)])
     return replace(constraint, affine=_find_closed_form(constraint, poses))
+
+
+@lru_cache(maxsize=32)  # every kernel of a robot needs them, and they take longer than the symbols
+def _find_independent_equations(robot: Robot) -> tuple[tuple[PerCoordinate, ...], tuple[int, ...]]:
+    """The home configuration and closed poses around it, and the equations to use."""
+    closure = close_loops(robot).or_raise()
+    poses = _close_around(robot, np.array([closure.coordinates[name] for name in robot.coordinates]))
+    passive = [robot.coordinates.index(name) for name in robot.passive]
+    jacobians = [compute_closure_jacobian(robot, pose)[:, passive] for pose in poses]
+    return tuple(freeze(pose) for pose in poses), tuple(_choose_independent(jacobians))
 
 
 def _close_around(robot: Robot, home: PerCoordinate) -> list[PerCoordinate]:
@@ -89,7 +99,7 @@ def _compute_smallest_singular_value(matrix: RowsByUnknown) -> float:
     return float(np.linalg.svd(matrix, compute_uv=False)[-1])
 
 
-def _find_closed_form(constraint: Constraint, poses: list[PerCoordinate]) -> Affine | None:
+def _find_closed_form(constraint: Constraint, poses: Sequence[PerCoordinate]) -> Affine | None:
     """U in closed form if E is the same at all poses and U closes the loops far from home too, else None."""
     Es = [np.array(constraint.tangent(x)) for x in poses]
     E = np.where(np.abs(Es[0] - np.rint(Es[0])) < INTEGER_TOLERANCE, np.rint(Es[0]), Es[0])

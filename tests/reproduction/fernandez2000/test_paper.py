@@ -59,6 +59,7 @@ def test_equations() -> None:
     assert rows["(23), in (24)"].ytheta == "-[gᵀ U_1i … gᵀ U_ii 0 … 0]ᵀ"
     assert rows["B_hil of (40)"].ytheta == "Σ_j Σ_k (U_il ⊗ U_kjl) q̇_j v_k"
     assert rows["block of the column in (25)"].ytheta == "that of the link"
+    assert rows["range of s in (25)"].ytheta == "r:4"
 
 
 @pytest.mark.parametrize("part", ["Y_D", "Y_H", "Y_c"])

@@ -38,7 +38,7 @@ def compute_product() -> list[np.ndarray]:
 
 def test_a_formula_agrees_if_it_is_equal_at_every_state() -> None:
     same = compare_formula(Formula("x", "b a"), STATES, compute_product())
-    assert (same.paper, same.ytheta, same.agrees) == ("b a", "identical", Agreement.YES)
+    assert (same.paper, same.ytheta, same.agrees) == ("b a", "the same", Agreement.YES)
     at_first_state_only = compare_formula(Formula("x", "a + b + 1"), STATES, compute_product())
     assert at_first_state_only.agrees is Agreement.NO
 

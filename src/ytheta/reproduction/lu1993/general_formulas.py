@@ -12,6 +12,7 @@ from ytheta.dynamics.kernels import forward_dynamics, inverse_dynamics
 from ytheta.dynamics.mechanism import PER_LINK
 from ytheta.dynamics.vectors import array, cross, dot, skew
 from ytheta.reproduction.exhibit import Agreement, Comparison, Exhibit
+from ytheta.reproduction.lu1993.printed_formulas import SAME
 from ytheta.reproduction.lu1993.two_link_arm import LOAD, LOAD_COLUMNS, TwoLinkArm
 from ytheta.robot.reading.load import load
 
@@ -111,5 +112,5 @@ def _is_equal(values: Sequence[np.ndarray], results: Sequence[np.ndarray]) -> bo
 
 def _compare_text(name: str, printed: str, correct: str, is_printed: bool, is_correct: bool, note: str) -> Comparison:
     if is_printed:
-        return Comparison(name, printed, "identical", Agreement.YES)
+        return Comparison(name, printed, SAME, Agreement.YES)
     return Comparison(name, printed, correct if is_correct else "another result", Agreement.NO, note)

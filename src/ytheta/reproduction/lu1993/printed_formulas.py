@@ -17,7 +17,7 @@ import numpy as np
 
 from ytheta.reproduction.exhibit import Agreement, Comparison
 
-IDENTICAL = "identical"
+SAME = "the same"
 SPELLINGS = {"q̇": "qd", "q̈": "qdd", "²": "**2"}
 
 
@@ -39,14 +39,14 @@ class Formula:
 def compare_formula(formula: Formula, states: Sequence[Mapping[str, Any]], results: Sequence[np.ndarray]) -> Comparison:
     """Compare a printed formula with the results of ytheta at the same states, given as values by name."""
     result = _describe_result(formula, states, results)
-    agrees = Agreement.OPEN if formula.lost else Agreement.of(result == IDENTICAL)
+    agrees = Agreement.OPEN if formula.lost else Agreement.of(result == SAME)
     return Comparison(formula.name, _add_brackets(formula.printed), result, agrees, formula.note)
 
 
 def _describe_result(formula: Formula, states: Sequence[Mapping[str, Any]], results: Sequence[np.ndarray]) -> str:
-    """Return IDENTICAL, the right formula if the printed one is wrong, or the difference if both are wrong."""
+    """Return SAME, the right formula if the printed one is wrong, or the difference if both are wrong."""
     if _is_equal(formula.printed, states, results):
-        return IDENTICAL
+        return SAME
     if formula.correct and _is_equal(formula.correct, states, results):
         return _add_brackets(formula.correct)
     difference = np.abs((evaluate_formula(formula.printed, states[0]) - results[0]).astype(float)).max()

@@ -124,19 +124,24 @@ def simulate_scheme(scheme: str, settings: BatchSettings) -> Batch:
     slots, steps = builder.slots, round(SECONDS / STEP)
     samples = np.concatenate(make_reference(settings.omega)(0.5 * STEP * np.arange(2 * steps + 1)), axis=1)
     reference = np.concatenate([samples[:-1:2], samples[1::2], samples[2::2]], axis=1)
-    q, qd = samples[0, : slots.joints], samples[0, slots.joints : 2 * slots.joints]
+    start, velocity = samples[0, : slots.joints], samples[0, slots.joints : 2 * slots.joints]
     runs = len(settings.gamma)
     state = np.zeros((runs, slots.size))
-    state[:, slots.x] = (1.0 + settings.initial_error[:, None]) * q
-    state[:, slots.qd] = settings.initial_velocity[:, None] * qd
+    state[:, slots.x] = (1.0 + settings.initial_error[:, None]) * start
+    state[:, slots.qd] = settings.initial_velocity[:, None] * velocity
     state[:, slots.controller_state] = np.concatenate([np.zeros((runs, 1)), settings.factors(scheme)], axis=1)
-    error, m4 = np.empty((steps, runs, slots.joints)), np.empty((steps, runs))
+    x, estimate, period_count = slots.x, slots.controller_state.start, slots.period_count
+    q, m4, diverged = (
+        np.empty((steps, runs, slots.joints)),
+        np.empty((steps, runs)),
+        np.empty((steps, runs), dtype=bool),
+    )
     for k in range(steps):
-        diverged = state[:, slots.period_count] < 0.0
-        error[k] = np.where(diverged[:, None], np.inf, state[:, slots.x] - reference[k, : slots.joints])
-        m4[k] = np.where(diverged, np.inf, LINK4_MASS + state[:, slots.controller_state.start])
+        q[k], m4[k], diverged[k] = state[:, x], LINK4_MASS + state[:, estimate], state[:, period_count] < 0.0
         state = kernel(state, reference[k])
-    return Batch(STEP * np.arange(steps), reference[:, : slots.joints], error, m4)
+    followed = reference[:, : slots.joints]
+    error = np.where(diverged[:, :, None], np.inf, q - followed[:, None])
+    return Batch(STEP * np.arange(steps), followed, error, np.where(diverged, np.inf, m4))
 
 
 @cache

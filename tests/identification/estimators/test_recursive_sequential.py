@@ -12,8 +12,10 @@ from ytheta.errors import InputError
 from ytheta.identification.equations.differential import Differential
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.motion_sources import ArraySource
+from ytheta.identification.estimators.estimate import Estimate
 from ytheta.identification.estimators.recursive_sequential import RecursiveSequential
 from ytheta.identification.estimators.sequential import Sequential
+from ytheta.logs.preparing.prepared_log import MotionSamples
 
 SAMPLES = 400
 
@@ -45,6 +47,32 @@ def test_exact_motion_gives_exact_parameters() -> None:
     truth = make_case("RPR").truth
     assert abs(beta - truth).max() < 1e-9 * abs(truth).max()
     assert abs(run(RecursiveSequential(initial_spread=1e-2), noise=0.0)[0] - truth).max() > 1e-3
+
+
+@pytest.mark.parametrize("forgetting", [1.0, 0.95])
+def test_spread_of_the_sequential_estimate(forgetting: float) -> None:
+    """P_j = L_j L_jᵀ, with L_j from one estimate for each changed torque; older samples count less."""
+    case, pick = make_case("RPR"), slice(None, None, 40)
+    arrays = (case.motion.t, case.motion.q, case.motion.qd, case.motion.qdd)
+    t, q, qd, qdd = (values[pick] for values in arrays)
+    tau = case.motion.tau[pick] if case.motion.tau is not None else np.zeros_like(q)
+    form = Differential(case.base)
+
+    def fit(torques: np.ndarray) -> Estimate:
+        return Sequential(forgetting).fit(_make_problem(form, t, q, qd, qdd, torques))
+
+    exact, joint = fit(tau), 2
+    steps = [fit(tau + np.eye(1, tau.size, 3 * k + joint).reshape(tau.shape)).beta - exact.beta for k in range(len(t))]
+    expected = np.array(steps).T @ np.array(steps)
+    np.testing.assert_allclose(exact.spread[joint], expected, rtol=1e-5, atol=1e-8 * abs(expected).max())
+    if forgetting < 1.0:
+        assert not np.allclose(Sequential().fit(_make_problem(form, t, q, qd, qdd, tau)).spread[joint], expected)
+
+
+def _make_problem(form: Differential, *arrays: np.ndarray) -> EstimationProblem:
+    t, q, qd, qdd, tau = arrays
+    samples = MotionSamples(t, q, qd, qdd, tau, None, np.arange(len(t)))
+    return EstimationProblem(form, (ArraySource(samples, RATE),), threads=1)
 
 
 def test_wrong_settings() -> None:

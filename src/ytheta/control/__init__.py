@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ytheta.control.controller import Controller as Controller
     from ytheta.control.controller import Reference as Reference
     from ytheta.control.controller import State as State
+    from ytheta.control.controller import SteppedController as SteppedController
     from ytheta.control.create import create_controller as create_controller
     from ytheta.control.feedback.feedback import Feedback as Feedback
     from ytheta.control.feedback.feedback import JointErrors as JointErrors
@@ -66,6 +67,7 @@ _MODULES = {
     "Response": "feedback.feedback",
     "SlotineLi": "laws.slotine_li",
     "State": "controller",
+    "SteppedController": "controller",
     "Walker": "laws.walker",
     "create_controller": "create",
     "suggest_gains": "tuning.suggest",

@@ -56,11 +56,9 @@ class State:
 
 
 @runtime_checkable
-class Controller(Protocol):
-    """A controller. Its settings are the fields of the class that implements it."""
+class SteppedController(Protocol):
+    """A controller that is stepped in Python: the part of a ``Controller`` that ``PlainLoop`` needs."""
 
-    @property
-    def name(self) -> str: ...
     @property
     def robot(self) -> Robot:
         """The robot description; known parameters have the values of this description."""
@@ -70,22 +68,8 @@ class Controller(Protocol):
         """Names of the adapted parameters: standard ones, or the independent parameter of each base parameter."""
 
     @property
-    def graph(self) -> Graph:
-        """(q, qd, qr, qrd, qrdd, x) → (tau, dx/dt) as one vector; if the law needs accelerations, qdd follows qd."""
-
-    @property
-    def gain_names(self) -> tuple[str, ...]:
-        """The gains for which ``graph_with`` accepts factors."""
-
-    @property
     def max_step(self) -> float:
         """The longest time between two steps, in s, for which the controller keeps its guarantees."""
-
-    def graph_with(self, factors: Sequence[str]) -> Graph:
-        """Return the graph with an additional last input: the factors by which these gains are multiplied."""
-
-    def check_factors(self, factors: Mapping[str, Float[np.ndarray, "runs"]]) -> None:
-        """Raise if the factors, one per run, lead to gains that the law refuses."""
 
     def init(self, q: PerJoint, qd: PerJoint, *, estimate: PerUnknown | None = None, t: float = 0.0) -> State:
         """Return the initial state; the estimate defaults to the values of the robot description."""
@@ -94,6 +78,27 @@ class Controller(Protocol):
         self, state: State, t: float, q: PerJoint, qd: PerJoint, reference: Reference, qdd: PerJoint | None = None
     ) -> tuple[PerJoint, State]:
         """Return the torque to apply from time t on, and the state at time t; t is the time, not a time step."""
+
+
+@runtime_checkable
+class Controller(SteppedController, Protocol):
+    """A controller that can be compiled. Its settings are the fields of the class that implements it."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def graph(self) -> Graph:
+        """(q, qd, qr, qrd, qrdd, x) → (tau, dx/dt) as one vector; if the law needs accelerations, qdd follows qd."""
+
+    @property
+    def gain_names(self) -> tuple[str, ...]:
+        """The gains for which ``graph_with`` accepts factors."""
+
+    def graph_with(self, factors: Sequence[str]) -> Graph:
+        """Return the graph with an additional last input: the factors by which these gains are multiplied."""
+
+    def check_factors(self, factors: Mapping[str, Float[np.ndarray, "runs"]]) -> None:
+        """Raise if the factors, one per run, lead to gains that the law refuses."""
 
     def lyapunov(self, state: State, q: PerJoint, qd: PerJoint, reference: Reference, truth: PerUnknown) -> float:
         """Return the Lyapunov function of the law's stability proof, for known true parameters."""

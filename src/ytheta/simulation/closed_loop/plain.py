@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ytheta.control.controller import Controller, Reference, State
+from ytheta.control.controller import Reference, State, SteppedController
 from ytheta.errors import InputError, UnstableError
 from ytheta.shapes import Float, PerJoint, PerState
 from ytheta.simulation.closed_loop.period_graph import MAX_MOTION_NORM
@@ -40,7 +40,7 @@ class PlainLoop:
     """
 
     plant: Plant
-    controller: Controller
+    controller: SteppedController
     period: float = 1e-3
     substeps: int = 1
     sensors: Sensors | None = None

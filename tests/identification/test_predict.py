@@ -114,7 +114,7 @@ def test_bad_arguments_are_refused(identified: tuple[Identification, Log], tmp_p
         yt.predict(3, log)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="a value of type float; give a path, a Log"):
         yt.predict(fit, 3.5)  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="snap, fix_base and lengths apply to files"):
+    with pytest.raises(InputError, match="snap, fix_base, lengths and angles apply to files"):
         yt.predict(fit, log, lengths={"l1": 1.0})
     with pytest.raises(InputError, match="min_speed has 3 speeds for 2 joints"):
         yt.predict(fit, log, min_speed=(1.0, 2.0, 3.0))

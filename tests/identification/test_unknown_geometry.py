@@ -71,16 +71,19 @@ def test_a_file_of_another_robot_is_refused(tmp_path: Path) -> None:
         yt.predict(path, make_case("RPR").make_log())
 
 
-def test_unknown_angles(tmp_path: Path) -> None:
-    """A twist angle is unknown: X contains its cosine and sine, and everything else is as with unknown lengths."""
-    arm = make_arm("RPR")
+def make_twisted_arm() -> tuple[yt.Robot, yt.Log]:
+    """An arm whose twist angle alpha2 has no value, and a log of its motion with alpha2 = 0.7."""
+    arm, case = make_arm("RPR"), make_case("RPR")
     turn = Frame.turn((1.0, 0.0, 0.0), Angle("alpha2"))
     joints = tuple(replace(joint, placement=turn) if joint.name == "joint2" else joint for joint in arm.joints)
     robot = replace(arm, joints=joints, angles=(("alpha2", None),)).with_lengths(a2=0.3)
-    true_robot = robot.with_angles(alpha2=0.7)
-    case = make_case("RPR")
-    tau = torque(true_robot.numeric, case.motion.q, case.motion.qd, case.motion.qdd)
-    log = replace(case.make_log(), tau=tau)
+    tau = torque(robot.with_angles(alpha2=0.7).numeric, case.motion.q, case.motion.qd, case.motion.qdd)
+    return robot, replace(case.make_log(), tau=tau)
+
+
+def test_unknown_angles(tmp_path: Path) -> None:
+    """A twist angle is unknown: X contains its cosine and sine, and everything else is as with unknown lengths."""
+    robot, log = make_twisted_arm()
     fit = yt.identify(robot, log, friction=FRICTION)
     assert fit.base.robot.unset_symbols == ("alpha2",)
     assert any("cos(alpha2)" in expression for expression in fit.base.expressions)
@@ -91,6 +94,18 @@ def test_unknown_angles(tmp_path: Path) -> None:
     np.testing.assert_array_equal(prediction.predicted, yt.predict(fit, log).predicted)
     with pytest.raises(UnsetAngleError, match="need 'alpha2', which has no value; without it, beta"):
         _ = fit.theta
+    with pytest.raises(InputError, match="its torques do not depend on lengths and angles; leave them out"):
+        yt.predict(tmp_path / "arm.model.toml", log, angles={"alpha2": 0.7})
+
+
+def test_the_description_predicts_with_a_given_angle(tmp_path: Path) -> None:
+    """The twin has another angle."""
+    robot, log = make_twisted_arm()
+    yt.save_robot(robot, tmp_path / "arm.toml")
+    errors = [yt.predict(tmp_path / "arm.toml", log, angles={"alpha2": angle}).errors for angle in (0.7, 0.9)]
+    assert errors[0] is not None
+    assert errors[1] is not None
+    assert errors[0].relative_percent < 0.05 < 1.0 < errors[1].relative_percent
 
 
 def test_what_needs_geometry_says_so() -> None:

@@ -18,6 +18,7 @@ from ytheta.cli.log_options import (
     show_progress,
 )
 from ytheta.cli.options import (
+    Angles,
     AsJson,
     FixBase,
     Lengths,
@@ -69,6 +70,7 @@ def predict(
     snap: Snap = SNAP,
     fix_base: FixBase = False,
     length: Lengths = None,
+    angle: Angles = None,
 ) -> None:
     """Predict the torques of a log from a model, and compare them with the measured ones.
 
@@ -92,6 +94,7 @@ def predict(
             snap=snap,
             fix_base=fix_base,
             lengths=parse_assignments(length, "--length"),
+            angles=parse_assignments(angle, "--angle"),
             report_stage=report_stage,
         )
         print_all_findings(prediction.robot.findings)

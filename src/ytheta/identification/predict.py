@@ -118,6 +118,7 @@ def predict(
     snap: float = SNAP,
     fix_base: bool = False,
     lengths: Mapping[str, float] | None = None,
+    angles: Mapping[str, float] | None = None,
     report_stage: Callable[[str], None] | None = None,
 ) -> Prediction:
     """Predict the torques of a log from a model, and compare them with the measured torques after the same low-pass.
@@ -135,14 +136,14 @@ def predict(
                 joint is slower. By default that of the identification, if there was one
     threads     number of threads; None uses all cores
     strict      refuse a log with findings more serious than a note
-    snap, fix_base, lengths
+    snap, fix_base, lengths, angles
                 how a file is read, as for ``load``
     report_stage
                 called with the name of each stage when it starts; None reports nothing
     """
     report = report_stage or ignore_stage
     report("reading the model")
-    torque_model = _read_model(model, snap=snap, fix_base=fix_base, lengths=lengths)
+    torque_model = _read_model(model, snap=snap, fix_base=fix_base, lengths=lengths or {}, angles=angles or {})
     robot, origin = torque_model.base.robot, torque_model.origin
     fitted = {name: origin[name] for name in ("cutoff", "derivative") if name in origin}
     defaults = replace(DEFAULT_SETTINGS, **fitted)
@@ -217,20 +218,22 @@ def _predict_torques(
     )
 
 
-def _read_model(model: ModelInput, *, snap: float, fix_base: bool, lengths: Mapping[str, float] | None) -> _TorqueModel:
+def _read_model(
+    model: ModelInput, *, snap: float, fix_base: bool, lengths: Mapping[str, float], angles: Mapping[str, float]
+) -> _TorqueModel:
     """Return a model, with cutoff, derivative and min_speed of its identification if there was one."""
     if isinstance(model, str | Path):
         table = read_identification_table(model) or {}
         if is_without_geometry(table):
-            if lengths:
+            if lengths or angles:
                 raise InputError(
-                    f"{model} was identified with unknown geometry, and its torques do not depend on lengths; "
-                    "leave lengths out"
+                    f"{model} was identified with unknown geometry, and its torques do not depend on lengths and "
+                    "angles; leave them out"
                 )
             return _make_model_without_geometry(read_model(model))
-        return _make_standard_model(load(model, snap=snap, fix_base=fix_base, lengths=lengths), table)
-    if (snap, fix_base, lengths or None) != (SNAP, False, None):
-        raise InputError("snap, fix_base and lengths apply to files, but the model is not a file; use load")
+        return _make_standard_model(load(model, snap=snap, fix_base=fix_base, lengths=lengths, angles=angles), table)
+    if (snap, fix_base) != (SNAP, False) or lengths or angles:
+        raise InputError("snap, fix_base, lengths and angles apply to files, but the model is not a file; use load")
     if isinstance(model, Robot):
         return _make_standard_model(model)
     if isinstance(model, Identification):

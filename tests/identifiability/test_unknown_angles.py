@@ -199,7 +199,7 @@ def test_known_angles_change_nothing() -> None:
     """Named angles of 0 and pi as numbers: SCARA, 25 terms → 6, p = 14. Unknown ones need more model parameters."""
     scara = yt.load("ha-scara")
     named = with_named_angles(scara)
-    assert len(named.twist_angles) == 8
+    assert len(named.symbolic_angles) == 8
     assert named.numeric_in_angles == scara
     known = yt.regroup_lagrangian(named.numeric_in_angles, zero=SYMMETRIC)
     assert (known.terms, known.counts, known.p) == ((1, 7, 7, 10), (1, 3, 1, 1), 14)
@@ -220,7 +220,7 @@ def test_robots_with_named_angles_are_those_with_numbers() -> None:
     named = draw_geometry(make_arm("RR", seed=5, standard=True), np.random.default_rng(3))
     named = named.with_angles(alpha1=math.pi, alpha2=math.pi / 2)
     plain = named.numeric_in_angles
-    assert plain.twist_angles == frozenset()
+    assert plain.symbolic_angles == frozenset()
     for method in ("lin", "ha", "qr"):
         base, other = (yt.base_parameters(robot, method=method) for robot in (plain, named))
         assert other.expressions == base.expressions

@@ -94,9 +94,9 @@ def make_twisted_arm(**change: Any) -> Robot:
 
 def test_an_angle_without_a_value_is_named() -> None:
     robot = make_twisted_arm()
-    assert robot.twist_angles == {"alpha"}
+    assert robot.symbolic_angles == {"alpha"}
     assert robot.unset_angles == robot.unset_symbols == ("alpha",)
-    assert robot.symbols == frozenset()
+    assert robot.symbolic_lengths == frozenset()
     with pytest.raises(
         UnsetAngleError, match=r"'twisted': the angle 'alpha' has no value, but a number is needed; set"
     ):

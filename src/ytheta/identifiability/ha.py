@@ -188,7 +188,9 @@ def regroup_lagrangian(
 def _list_unknown(robot: Robot, names: Collection[str] | None, kind: SymbolKind) -> list[str]:
     """Return the names of unknown lengths or angles in alphabetical order; those without a value must be among them."""
     is_length = kind is SymbolKind.LENGTH
-    used, unset = (robot.symbols, robot.unset_lengths) if is_length else (robot.twist_angles, robot.unset_angles)
+    used, unset = (
+        (robot.symbolic_lengths, robot.unset_lengths) if is_length else (robot.symbolic_angles, robot.unset_angles)
+    )
     if names is None:
         return sorted(used)
     for name in names:

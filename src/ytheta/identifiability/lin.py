@@ -115,12 +115,12 @@ def base_parameters(robot: Robot, *, rotor_inertia: bool = False) -> BaseParamet
     numbers, combinations = _compute_combinations(robot, rotor_inertia=rotor_inertia)
     selected = select_parameters(robot, rotor_inertia=rotor_inertia)
     rows = np.array([each.row for each in combinations], dtype=object)
-    if robot.symbols:
+    if robot.symbolic_lengths:
         from ytheta.identifiability.exact import length_field  # imports SymPy, which few robots need
 
         numerical_rows = length_field.evaluate_rows(rows, _choose_length_values(robot))
         independent, _ = _reduce(numbers, combinations, numerical_rows, selected)
-        entries = length_field.solve_for_independent(rows, independent, sorted(robot.symbols))
+        entries = length_field.solve_for_independent(rows, independent, sorted(robot.symbolic_lengths))
     else:
         independent, entries = _reduce(numbers, combinations, rows.astype(float), selected)
     names = tuple(robot.parameter_names[k] for k in independent)
@@ -139,10 +139,10 @@ def _compute_combinations(robot: Robot, *, rotor_inertia: bool) -> tuple[Mechani
         raise InputError(reason)
     numbers = arm = _make_numerical_mechanism(robot)
     theta, to_row = _make_unit_forms(PER_LINK * len(numbers.bodies)), _to_row
-    if robot.symbols:
+    if robot.symbolic_lengths:
         from ytheta.identifiability.exact import length_field
 
-        field = length_field.LengthField(tuple(sorted(robot.symbols)), len(theta))
+        field = length_field.LengthField(tuple(sorted(robot.symbolic_lengths)), len(theta))
         arm, theta, to_row = build_mechanism(_remove_inertias(robot), lengths=field.lengths), field.theta, field.to_row
     names, axes = robot.parameter_names, find_joint_axes(numbers)
     constants = compute_inertia_constants(arm, theta)
@@ -217,7 +217,9 @@ def _to_row(form: Float[np.ndarray, "link_params"]) -> Float[np.ndarray, "link_p
 def _choose_length_values(robot: Robot) -> dict[str, float]:
     """Return a number for every symbolic length: its value, or a generic one, so that no axes meet by chance."""
     known = dict(robot.lengths)
-    generic = {name: 0.5 + INVERSE_GOLDEN_RATIO * k % 1.0 for k, name in enumerate(sorted(robot.symbols), start=1)}
+    generic = {
+        name: 0.5 + INVERSE_GOLDEN_RATIO * k % 1.0 for k, name in enumerate(sorted(robot.symbolic_lengths), start=1)
+    }
     return {name: number if (value := known.get(name)) is None else value for name, number in generic.items()}
 
 

@@ -104,7 +104,7 @@ def model_parameters(
             f"robot {robot.name!r} has declared forces, which a Lagrangian with unknown geometry does not cover; set "
             "the lengths and angles, or remove the forces"
         )
-    if not robot.symbols and not robot.twist_angles:
+    if not robot.symbolic_lengths and not robot.symbolic_angles:
         raise InputError(
             f"robot {robot.name!r} has no symbolic lengths or angles, so its geometry is known; declare unknown ones "
             "under [lengths] and [angles] in its TOML file"
@@ -114,7 +114,7 @@ def model_parameters(
     reason = ha.explain_refused_regrouping(robot, "set its lengths and angles, and leave unknown_geometry out")
     if reason is not None:
         raise InputError(reason)
-    unknown = robot.symbols | robot.twist_angles if unknown_geometry else robot.unset_symbols
+    unknown = robot.symbolic_lengths | robot.symbolic_angles if unknown_geometry else robot.unset_symbols
     described = replace(
         robot.with_inertias({link.name: Inertia() for link in robot.links}),
         lengths=tuple((name, None if name in unknown else value) for name, value in robot.lengths),

@@ -83,9 +83,9 @@ class Robot(Displayed):
     theta              values of the standard parameters
     consistency        physical consistency of the inertia of each link, by name
     gravity_in_base    gravity in m/s^2, in the axes of the base
-    symbols            names of the symbolic lengths in use
+    symbolic_lengths   names of the symbolic lengths in use
     unset_lengths      names of the symbolic lengths in use that have no value
-    twist_angles       names of the symbolic angles in use
+    symbolic_angles    names of the symbolic angles in use
     unset_angles       names of the symbolic angles in use that have no value
     unset_symbols      names of the symbolic lengths and angles in use that have no value
     numeric_in_angles  the robot with numbers instead of symbolic angles; symbolic lengths remain
@@ -143,8 +143,8 @@ class Robot(Displayed):
         checks.check_markers(self.markers, self._links_by_name)
         checks.check_mounting(self.mounting)
         checks.check_finite(self.gravity, "gravity")
-        checks.check_symbols(self.lengths, self.symbols, SymbolKind.LENGTH)
-        checks.check_symbols(self.angles, self.twist_angles, SymbolKind.ANGLE, dict(self.lengths))
+        checks.check_symbols(self.lengths, self.symbolic_lengths, SymbolKind.LENGTH)
+        checks.check_symbols(self.angles, self.symbolic_angles, SymbolKind.ANGLE, dict(self.lengths))
 
     def __repr__(self) -> str:
         counts = [_format_count(len(self.movable), "joint"), f"{len(self.actuated)} actuated"]
@@ -317,7 +317,7 @@ class Robot(Displayed):
         return x, y, z
 
     @cached_property
-    def symbols(self) -> frozenset[str]:
+    def symbolic_lengths(self) -> frozenset[str]:
         """Names of the symbolic lengths that the geometry or a force uses."""
         declared = [name for name, _ in self.lengths]
         in_forces = (name for force in self.forces for name in find_lengths(force, declared))
@@ -326,17 +326,17 @@ class Robot(Displayed):
     @property
     def unset_lengths(self) -> tuple[str, ...]:
         """Names of the symbolic lengths that are used but have no value."""
-        return tuple(sorted(self.symbols - self._length_values.keys()))
+        return tuple(sorted(self.symbolic_lengths - self._length_values.keys()))
 
     @cached_property
-    def twist_angles(self) -> frozenset[str]:
+    def symbolic_angles(self) -> frozenset[str]:
         """Names of the symbolic angles that the geometry uses."""
         return frozenset(name for frame in self._iterate_frames() for name in frame.angles)
 
     @property
     def unset_angles(self) -> tuple[str, ...]:
         """Names of the symbolic angles that are used but have no value."""
-        return tuple(sorted(self.twist_angles - self._angle_values.keys()))
+        return tuple(sorted(self.symbolic_angles - self._angle_values.keys()))
 
     @property
     def unset_symbols(self) -> tuple[str, ...]:
@@ -375,7 +375,7 @@ class Robot(Displayed):
                 "without it, identify, predict and base still work"
             )
         robot, values = self.numeric_in_angles, self._length_values
-        if not robot.symbols:
+        if not robot.symbolic_lengths:
             return robot
         return replace(
             robot._with_frames(lambda frame: frame.numeric(values)),

@@ -130,7 +130,7 @@ def symbolic_wrist() -> Robot:
 def test_random_robots_with_symbolic_lengths(robot: Robot) -> None:
     """Symbols everywhere: in placements of fixed and moving joints, in sums with numbers, at general angles."""
     robot = replace(robot, couplings=(), motors=(), actuated=(), home=())
-    if not robot.symbols or lin.explain_refusal(robot) is not None:
+    if not robot.symbolic_lengths or lin.explain_refusal(robot) is not None:
         return
     known = robot.with_lengths(**{name: 0.3 + 0.2 * k for k, (name, _) in enumerate(robot.lengths)})
     base = lin.base_parameters(known, rotor_inertia=True)

@@ -402,7 +402,7 @@ def compute_lu_two_link_difference(arm: Robot) -> float:
 
 
 def test_lu_two_link_is_that_of_the_paper() -> None:
-    assert robot("lu-two-link").symbols == {"l1", "l2"}
+    assert robot("lu-two-link").symbolic_lengths == {"l1", "l2"}
     assert compute_lu_two_link_difference(robot("lu-two-link")) < DIFFERENCED
     assert compute_lu_two_link_difference(edited("lu-two-link", "center  = [0.15,", "center  = [0.16,")) > 1e-3
     assert compute_lu_two_link_difference(robot("lu-two-link").with_lengths(l1=0.55)) > 1e-3

@@ -65,8 +65,8 @@ def test_angles_snap_unless_exact() -> None:
 
 def test_symbolic_lengths_remain_symbols_until_numbers_are_needed() -> None:
     robot = read(TWO)
-    assert robot.symbols == {"l1"}
-    assert robot.numeric.symbols == frozenset()
+    assert robot.symbolic_lengths == {"l1"}
+    assert robot.numeric.symbolic_lengths == frozenset()
     longer = robot.with_lengths(l1=0.9)
     assert link_poses(longer, np.zeros(2))["lower"][0, 3] == pytest.approx(0.9)
     unset = read(TWO.replace("l1 = 0.4", 'l1 = "unset"'))
@@ -96,7 +96,7 @@ def test_a_named_angle_is_read_exactly_like_its_value(convention: str, value: st
             negated = value.replace('"', "")
             given = f'"-({negated})"' if sign else value
             named = read(start.replace("alpha1 = 1.5708", f"alpha1 = {given}") + row.replace("A", name))
-            assert named.twist_angles == {"alpha1"}
+            assert named.symbolic_angles == {"alpha1"}
             assert named.numeric_in_angles.joints == plain.joints
             assert named.numeric.joints == plain.numeric.joints
 

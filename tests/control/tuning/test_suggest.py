@@ -167,7 +167,7 @@ def test_a_heavy_unknown_load_is_tracked_better_with_adaptation() -> None:
 def test_invalid_arguments_are_refused() -> None:
     robot = load_robot("lu-two-link")
     q, qd, qdd = sample(reference_of("lu-two-link"))
-    with pytest.raises(InputError, match="rate of the controller is 0 Hz"):
+    with pytest.raises(InputError, match="rate is 0; give a positive number of Hz"):
         suggest_gains("slotine-li", robot, motion=(q, qd, qdd), rate=0.0)
     with pytest.raises(InputError, match="one row for each sample and 2 columns"):
         suggest_gains("slotine-li", robot, motion=(q[:, :1], qd[:, :1], qdd[:, :1]), rate=RATE)

@@ -19,6 +19,7 @@ from ytheta.reproduction.walker1988 import comparison, loop_equations, simulatio
 from ytheta.reproduction.walker1988.simulations import ArmRuns, TrackingRun
 from ytheta.reproduction.walker1988.stability import compute_balance
 from ytheta.reproduction.walker1988.structure import compare_links, compare_tree
+from ytheta.reproduction.walker1988.tracking import compare_tracking
 from ytheta.robot.parameters import with_parameters
 
 WALKER = yt.load("walker")
@@ -57,6 +58,14 @@ def test_the_paper_and_its_page(monkeypatch: pytest.MonkeyPatch) -> None:
     for exhibit in paper.exhibits:
         for plot in exhibit.plots:
             assert figure_to_json(draw_plot(plot)) in page, plot.title
+
+
+def test_a_missing_simulator_is_named() -> None:
+    runs = simulate_arm()
+    assert "MuJoCo is not installed" not in compare_tracking(runs).open
+    without = compare_tracking(replace(runs, mujoco=None))
+    assert "MuJoCo is not installed" in without.open
+    assert not any("MuJoCo" in row.name for row in without.comparisons)
 
 
 def test_structure_of_other_arms() -> None:

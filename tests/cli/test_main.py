@@ -81,6 +81,7 @@ ARGUMENTS = {
     "simulate": ("panda",),
     "identify": ("panda", "none.csv"),
     "predict": ("panda", "none.csv"),
+    "reproduce": (),
 }
 
 

@@ -24,7 +24,7 @@ def test_written_logs_are_read_back_unchanged(suffix: str, tmp_path: Path) -> No
 
 
 def test_unknown_suffixes_and_missing_folders_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"\.csv or \.parquet or \.npz"):
+    with pytest.raises(InputError, match=r"\.csv, \.parquet or \.npz"):
         write_log(ARM_LOG, tmp_path / "log.mcap")
     with pytest.raises(InputError, match="check the folder"):
         write_log(ARM_LOG, tmp_path / "nowhere" / "log.csv")

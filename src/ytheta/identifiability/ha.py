@@ -18,7 +18,8 @@ Differs from  the paper in:
                 of the rows kept before. The paper's steps 1 and 2 remove dependent terms one after the other. Both ways
                 give the same p_i: (15)-(17) require independent rows, so p_i is the rank of levels >= i minus the rank
                 of levels > i. For the arm of sec. III, both ways give (57), (58).
-              - X_ij are scaled so that their first coefficient, in the order of theta, is one.
+              - X_ij are scaled so that their first coefficient, in the order of theta, is one. Rounding errors are
+                skipped.
               - Extensions: ten parameters per link with inertia about the frame origin, trees, prismatic joints, rotor
                 inertia.
               - (17), p_i >= 1, is proved in the paper for bodies with mass; if ``zero`` is used, p_i can be 0.
@@ -28,7 +29,7 @@ Exactness     Ranks of rational matrices are found by elimination, without sampl
               ``exact.geometry`` rounds angles and lengths to rational numbers, within 2e-12. Only the last step, from
               the rational basis to K, uses floats. ``regroup_lagrangian`` works in the link frames of the robot
               description. In these frames, parallel, perpendicular or intersecting axes are detected if only quarter
-              turns and zeros are involved, as in Denavit-Hartenberg tables, or only one frame. If such axes are not
+              turns and zeros are involved, or only one frame, such as one Denavit-Hartenberg row. If such axes are not
               detected, p is too large; ``regroup_lagrangian`` then raises an error if all geometry is known.
 Cost          ``base_parameters`` grows with the number of joints, not with the number of functions.
               ``regroup_lagrangian`` expands the Lagrangian; with general angles everywhere, its run time grows
@@ -69,6 +70,8 @@ from ytheta.robot.robot import Robot, check_is_robot
 from ytheta.shapes import Float
 
 Row: TypeAlias = dict[Place, Any]
+
+MAX_COEFFICIENT_RATIO = 10**10  # a coefficient that is smaller by more than this factor is a rounding error
 
 
 def explain_refusal(robot: Robot) -> str | None:
@@ -170,7 +173,6 @@ def regroup_lagrangian(
         robot,
         known_lengths | {name: ring.get_length(name) for name in ring.lengths},
         known_angles | {name: ring.get_cosine_and_sine(name) for name in ring.angles},
-        ring.to_fractions,
     )
     rows, terms = _collect_terms(robot, ring, compute_lagrangians(mechanism, ring), set(zero))
     if rotor_inertia:
@@ -267,9 +269,13 @@ def _select_terms(
 
 
 def _scale(row: Row) -> tuple[Any, FrozenRow]:
-    """Return the first coefficient of a row, in the order of theta, and the row divided by this coefficient."""
+    """Return the first coefficient of a row, in the order of theta, and the row divided by this coefficient.
+
+    A coefficient that is only the rounding error of angles, such as 60 and 30 degrees about the same axis, is skipped.
+    """
     places = sorted(row, key=lambda place: (place[0], [-power for power in place[1]]))
-    scale = row[places[0]]
+    largest = max(abs(x) for x in row.values())
+    scale = next(row[place] for place in places if abs(row[place]) * MAX_COEFFICIENT_RATIO > largest)
     return scale, tuple((place, row[place] / scale) for place in places)
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import numpy as np
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from ytheta.identifiability.exact import geometry
@@ -29,3 +30,24 @@ def test_quarter_turns_are_exact_and_others_near() -> None:
     np.testing.assert_allclose([float(c), float(s)], [np.cos(2.5), np.sin(2.5)], atol=1e-13)
     assert geometry.to_fraction(0.4318) == Fraction(2159, 5000)
     assert geometry.to_fraction(0.1 + 0.2) == Fraction(3, 10)
+
+
+@given(st.floats(-3.2, 3.2), st.floats(-3.2, 3.2), st.floats(-3.2, 3.2))
+def test_offsets_follow_the_rational_rotation(gamma: float, alpha: float, theta: float) -> None:
+    """The offsets 0.4318, 0.25 and 0.1 along the axes of a modified Denavit-Hartenberg row."""
+    assume(min(abs(math.sin(angle)) for angle in (gamma, alpha, theta)) > 1e-3)
+    turns = Frame.turn((0.0, 0.0, 1.0), gamma), Frame.turn((1.0, 0.0, 0.0), alpha), Frame.turn((0.0, 0.0, 1.0), theta)
+    frame = turns[0] @ Frame.shift(0.4318, 0.0, 0.25) @ turns[1] @ Frame.shift(0.0, 0.0, 0.1) @ turns[2]
+    matrix = frame.matrix
+    R, p = matrix[:3, :3], matrix[:3, 3]
+    exact, rotation = geometry.to_rational_offset(p, R), geometry.to_rational_rotation(R)
+    np.testing.assert_allclose(exact.astype(float), p, atol=1e-12)
+    across = np.array([-rotation[1, 2], rotation[0, 2], 0])  # z before the rotation x z after it, of length sin(alpha)
+    size = abs(across @ exact)
+    assert size * size == Fraction("0.4318") ** 2 * (across @ across)
+
+
+def test_offsets_along_the_frame_axes_stay() -> None:
+    R = np.array(Frame.from_rpy(0.3, -0.4, 0.7).rotation)
+    offset = geometry.to_rational_offset(np.array([0.4318, 0.1, -0.25]), R)
+    assert offset.tolist() == [Fraction(2159, 5000), Fraction(1, 10), Fraction(-1, 4)]

@@ -6,6 +6,11 @@ the unit circle, cos = (1 - t²) / (1 + t²), sin = 2 t / (1 + t²). Quarter tur
 most 2e-12 rad, also if their cosine is irrational, such as sqrt(3)/2. An angle within ``ANGLE_TOLERANCE`` of a multiple
 of a quarter turn is rounded to that multiple.
 
+An offset along axes that a rotation has turned must follow the rounded rotation: if both were rounded separately, axes
+that intersect would miss each other by 1e-17, and exact arithmetic would count this as a distance. A frame does not say
+along which axes its offset was described, as in Rz(theta) Tx(a) Rx(alpha) of a Denavit-Hartenberg row.
+``to_rational_offset`` therefore rounds its coordinates along those axes along which they are the simplest fractions.
+
 Changing an angle can destroy a coincidence: parallel, perpendicular, intersecting or coincident axes, gravity along an
 axis, common normals that meet. ``to_canonical_frames`` therefore chooses frames in which every relevant coincidence is
 a coordinate equal to zero; zeros stay exact. The frames are those of ``robot.modified_dh`` with two changes. The z axis
@@ -17,7 +22,7 @@ joints between them.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -32,9 +37,9 @@ from ytheta.dynamics.mechanism import (
     assemble_mechanism,
     build_mechanism,
     compose_pose,
-    evaluate_length,
 )
 from ytheta.dynamics.vectors import array, dot, zeros
+from ytheta.files.lengths import Length, find_symbols
 from ytheta.robot.frame import Frame, to_rows, to_vector
 from ytheta.robot.modified_dh import to_modified_dh
 from ytheta.robot.robot import Robot
@@ -42,6 +47,8 @@ from ytheta.shapes import Float, Shaped
 
 MAX_DENOMINATOR = 10**12
 ANGLE_TOLERANCE = 1e-9  # rad
+DECIMALS = 12  # of coordinates along turned axes, whose last digits are rounding errors
+MIN_SIMPLIFICATION = 1e6  # factor by which turned axes must reduce the product of denominators
 _X, _Z = np.array([1.0, 0.0, 0.0]), np.array([0.0, 0.0, 1.0])
 
 
@@ -64,12 +71,13 @@ def to_canonical_frames(robot: Robot) -> CanonicalMechanism:
     for body, row in zip(numbers.bodies, dh.rows, strict=True):
         parent = rotated[0 if body.parent is None else body.parent + 1]
         placement = (parent.inverse() @ row.placement).matrix
-        R, p = placement[:3, :3], array([to_fraction(x) for x in placement[:3, 3]])
+        R, offset = placement[:3, :3], placement[:3, 3]
         if body.revolute:
             rotated.append(_to_frame(np.eye(3)))
-            bodies.append(replace(body, P=to_rational_rotation(R), p=p))
+            bodies.append(replace(body, P=to_rational_rotation(R), p=to_rational_offset(offset, R)))
         else:
             rotated.append(_to_frame(R.T))
+            p = array([to_fraction(x) for x in offset])
             # A prismatic axis need not be a unit vector: the scale of its q does not matter.
             axis = array([to_fraction(x) for x in R[:, 2]])
             bodies.append(replace(body, P=to_rational_rotation(np.eye(3)), p=p, axis=axis))
@@ -78,18 +86,19 @@ def to_canonical_frames(robot: Robot) -> CanonicalMechanism:
     return CanonicalMechanism(replace(numbers, bodies=tuple(bodies), gravity=gravity), frames)
 
 
-def to_exact_mechanism(
-    robot: Robot, lengths: Mapping[str, Any], angles: Mapping[str, CosSin], to_fractions: Callable[[Any], Any]
-) -> Mechanism:
+def to_exact_mechanism(robot: Robot, lengths: Mapping[str, Any], angles: Mapping[str, CosSin]) -> Mechanism:
     """Return the mechanism of a robot in its own frames.
 
     ``lengths`` and the cosines and sines in ``angles`` are scalars that can be combined with fractions.
-    ``to_fractions`` applies ``to_fraction`` to the coefficients of a linear form in the lengths.
     """
 
     def convert_part(part: Frame) -> Pose:
-        position = array([to_fractions(evaluate_length(x, lengths)) for x in part.translation])
-        return to_rational_rotation(np.array(part.rotation, dtype=float)), position
+        R = np.array(part.rotation, dtype=float)
+        constant, factors = _split_translation(part)
+        position = to_rational_offset(constant, R)
+        for name, factor in factors.items():
+            position = position + array([lengths[name] * x if x else 0 for x in to_rational_offset(factor, R)])
+        return to_rational_rotation(R), position
 
     def to_exact_axis(body: Body) -> Shaped[np.ndarray, "3"]:
         return to_rational_direction(body.axis) if body.revolute else array([to_fraction(x) for x in body.axis])
@@ -110,17 +119,29 @@ def to_fraction(value: Any) -> int | Fraction:
 
 def to_rational_rotation(matrix: Float[np.ndarray, "3 3"]) -> Shaped[np.ndarray, "3 3"]:
     """Return a rational rotation, Rz(gamma) Rx(alpha) Rz(theta), near a rotation of floats."""
-    sine = math.hypot(matrix[0, 2], matrix[1, 2])
-    if sine <= ANGLE_TOLERANCE:
-        alpha, gamma = (1 if matrix[2, 2] > 0.0 else -1, 0), (1, 0)
-        theta = to_circle_point(matrix[0, 0], -matrix[0, 1])
-    else:
-        alpha = to_circle_point(matrix[2, 2], sine)
-        gamma = to_circle_point(-matrix[1, 2] / sine, matrix[0, 2] / sine)
-        theta = to_circle_point(matrix[2, 1] / sine, matrix[2, 0] / sine)
-    c, s = alpha
-    about_x = array([[1, 0, 0], [0, c, -s], [0, s, c]])
-    return dot(dot(_rotate_about_z(*gamma), about_x), _rotate_about_z(*theta))
+    return _accumulate_turns(matrix)[-1]
+
+
+def to_rational_offset(offset: Float[np.ndarray, "3"], rotation: Float[np.ndarray, "3 3"]) -> Shaped[np.ndarray, "3"]:
+    """Return the offset of a frame as fractions.
+
+    Its coordinates are rounded along its own axes, or along rational axes of the rotation Rz(gamma) Rx(alpha) Rz(theta)
+    if they are clearly simpler fractions there. These axes are those after the first, second or third turn, or the
+    three axes about which a modified Denavit-Hartenberg row turns.
+    """
+    best = array([to_fraction(x) for x in offset])
+    smallest = _measure_denominators(best) / MIN_SIMPLIFICATION
+    first, second, third = _accumulate_turns(rotation)
+    turned_about = np.column_stack([first[:, 0], array([0, 0, 1]), second[:, 2]])
+    for axes in (first, second, third, turned_about):
+        inexact = axes.astype(float)
+        if abs(np.linalg.det(inexact)) <= ANGLE_TOLERANCE:  # there is no second turn
+            continue
+        coordinates = array([to_fraction(round(x, DECIMALS)) for x in np.linalg.solve(inexact, offset).tolist()])
+        size = _measure_denominators(coordinates)
+        if size < smallest:
+            best, smallest = dot(axes, coordinates), size
+    return best
 
 
 def to_rational_direction(axis: Shaped[np.ndarray, "3"]) -> Shaped[np.ndarray, "3"]:
@@ -141,6 +162,40 @@ def to_circle_point(cosine: float, sine: float) -> tuple[Any, Any]:
         return -c, -s
     t = Fraction(sine / (1.0 + cosine)).limit_denominator(MAX_DENOMINATOR)
     return (1 - t * t) / (1 + t * t), 2 * t / (1 + t * t)
+
+
+def _accumulate_turns(matrix: Float[np.ndarray, "3 3"]) -> tuple[Shaped[np.ndarray, "3 3"], ...]:
+    """Return the rational rotations Rz(gamma), Rz(gamma) Rx(alpha) and Rz(gamma) Rx(alpha) Rz(theta)."""
+    sine = math.hypot(matrix[0, 2], matrix[1, 2])
+    if sine <= ANGLE_TOLERANCE:
+        alpha, gamma = (1 if matrix[2, 2] > 0.0 else -1, 0), (1, 0)
+        theta = to_circle_point(matrix[0, 0], -matrix[0, 1])
+    else:
+        alpha = to_circle_point(matrix[2, 2], sine)
+        gamma = to_circle_point(-matrix[1, 2] / sine, matrix[0, 2] / sine)
+        theta = to_circle_point(matrix[2, 1] / sine, matrix[2, 0] / sine)
+    c, s = alpha
+    first = _rotate_about_z(*gamma)
+    second = dot(first, array([[1, 0, 0], [0, c, -s], [0, s, c]]))
+    return first, second, dot(second, _rotate_about_z(*theta))
+
+
+def _measure_denominators(values: Shaped[np.ndarray, "3"]) -> float:
+    """Return the product of the denominators: 1 for integers, and larger the more digits the numbers have."""
+    return float(math.prod(Fraction(x).denominator for x in values))
+
+
+def _split_translation(part: Frame) -> tuple[Float[np.ndarray, "3"], dict[str, Float[np.ndarray, "3"]]]:
+    """Return the constant of a translation and the factors of its symbolic lengths."""
+    constant, factors = np.zeros(3), {name: np.zeros(3) for name in sorted(find_symbols(part.translation))}
+    for k, entry in enumerate(part.translation):
+        if isinstance(entry, Length):
+            constant[k] = entry.constant
+            for name, factor in entry.terms:
+                factors[name][k] = factor
+        else:
+            constant[k] = entry
+    return constant, factors
 
 
 def _rotate_about_z(c: Any, s: Any) -> Shaped[np.ndarray, "3 3"]:

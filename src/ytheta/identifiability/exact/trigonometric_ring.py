@@ -78,12 +78,6 @@ class TrigonometricRing:
     def _find_cosine(self, angle: str) -> int:
         return self._starts[-1] + len(self.lengths) + 2 * self.angles.index(angle)
 
-    def to_fractions(self, value: Any) -> Any:
-        """Apply ``geometry.to_fraction`` to a number, or to the coefficients of a linear form in lengths."""
-        if isinstance(value, int | float):
-            return to_fraction(value)
-        return self.ring.from_dict({m: self.ring.domain.convert(to_fraction(x)) for m, x in value.items()})
-
     def make_monomial(self, joint: int, powers: Powers, rate: int) -> Monomial:
         """Return the monomial cos^a sin^b (revolute) or q^c (prismatic) of a joint, times a power of its rate."""
         exponents = [0] * len(self.ring.gens)

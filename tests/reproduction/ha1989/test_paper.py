@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +12,7 @@ from ytheta.reproduction.exhibit import Agreement, PaperReproduction
 from ytheta.reproduction.ha1989 import model, reproduce
 from ytheta.reproduction.ha1989.printed_model import make_printed_model
 
+LOST_IN_THE_SCAN = "U22"  # of (60)
 PRINTED_AND_COMPLETE = ("equation_55", "equation_57", "equation_58", "equations_59_60", "equation_61", "table_1")
 
 
@@ -21,7 +23,22 @@ def paper() -> PaperReproduction:
 
 @pytest.mark.parametrize("key", PRINTED_AND_COMPLETE)
 def test_what_is_printed_and_complete_agrees(paper: PaperReproduction, key: str) -> None:
-    assert {comparison.agrees for comparison in paper[key].comparisons} == {Agreement.YES}
+    assert {row.agrees for row in paper[key].comparisons if row.name != LOST_IN_THE_SCAN} == {Agreement.YES}
+
+
+def test_faults_of_the_scan_are_named(paper: PaperReproduction) -> None:
+    differential, integral = (
+        {row.name: row for row in paper[key].comparisons} for key in ("equations_59_60", "equation_61")
+    )
+    assert differential[LOST_IN_THE_SCAN].agrees is Agreement.OPEN
+    assert differential[LOST_IN_THE_SCAN].note.startswith("the scan breaks off after the third entry")
+    assert integral["U33, from t0 to t"].note.startswith("the scan has q̇3 twice; the second is read as q3")
+
+
+def test_gravity_is_shown_as_printed(paper: PaperReproduction) -> None:
+    (row,) = [row for row in paper["equation_57"].comparisons if row.name == "F31"]
+    assert row.paper == "g·q3 + qd3^2/2"
+    assert row.note == "g = 9.8 m/s²"
 
 
 def test_every_number_and_formula_is_there(paper: PaperReproduction) -> None:
@@ -42,9 +59,12 @@ def test_errors_in_kind(paper: PaperReproduction) -> None:
     rows = paper["table_1_errors"].comparisons
     kinds = [comparison for comparison in rows if comparison.name.startswith("bias hurts much more than scale")]
     assert len(kinds) == 4
-    assert {comparison.agrees for comparison in kinds} == {Agreement.YES}
-    values = [comparison for comparison in rows if comparison not in kinds]
-    assert {comparison.agrees for comparison in values} == {Agreement.OPEN}  # the trajectories are not printed
+    assert {comparison.agrees for comparison in rows} == {Agreement.OPEN}  # the trajectories are not printed
+    for comparison in kinds:
+        by_bias, by_scale = (float(number) for number in re.findall(r"\d+\.\d+", str(comparison.ytheta)))
+        assert by_bias > 3.0 * by_scale
+    computed = [comparison for comparison in rows if comparison.name.startswith("rms of the relative errors")]
+    assert [comparison.paper for comparison in computed] == ["0.17, computed from the printed columns"] * 2
 
 
 def test_a_wrong_formula_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -40,6 +40,8 @@ def rows(paper: PaperReproduction) -> dict[str, Comparison]:
 def test_what_does_not_agree_and_what_is_open(rows: dict[str, Comparison]) -> None:
     assert {name for name, row in rows.items() if row.agrees is NO} == MISPRINTS
     assert {name for name, row in rows.items() if row.agrees is OPEN} == {
+        "μ, i ≥ s, R",
+        "μ, i ≥ s, T",
         "μ, i = n",
         "Stanford arm, simplified",
         "largest condition number of a joint, by trajectory",
@@ -54,7 +56,9 @@ def test_table_two(rows: dict[str, Comparison]) -> None:
     assert (rows["a, i ≥ s, T"].paper, rows["a, i ≥ s, T"].ytheta) == ("14M10A", "11M10A")
     assert (rows["ζ, i = r = 1"].paper, rows["ζ, i = r = 1"].ytheta) == ("2M3A + 3M2A", "6M6A")
     assert (rows["μ, i < r"].paper, rows["μ, i < r"].ytheta) == ("-", "8M7A")
-    assert rows["μ, i = n"].ytheta == "3A"
+    damaged = [rows[f"μ, {heading}"] for heading in ("i ≥ s, R", "i ≥ s, T", "i = n")]
+    assert [row.ytheta for row in damaged] == ["8M7A", "8M7A", "3A"]
+    assert all(row.paper == "unreadable" and row.note.startswith("the scan has only") for row in damaged)
 
 
 def test_table_three(rows: dict[str, Comparison]) -> None:
@@ -99,6 +103,17 @@ def test_table_one_notices_a_wrong_constant(monkeypatch: pytest.MonkeyPatch) -> 
     assert changed["k i"].agrees is NO
     assert str(changed["k i"].ytheta).startswith("differs by 1e-09")
     assert changed["m̂ i"].agrees is YES
+
+
+def test_table_one_has_every_printed_cell(monkeypatch: pytest.MonkeyPatch) -> None:
+    """mR i-1 and mZR i-1 stay with link i - 1 only if joint i - 1 is prismatic; the twin has a revolute one."""
+    mass, moments = (f"{names} of Gautier et al." for names in ("mR i-1", "mXR i-1, mYR i-1, mZR i-1"))
+    rows = {row.name: row for row in combinations.compare_combinations().comparisons}
+    assert rows[mass].agrees is rows[moments].agrees is YES
+    assert "[0, -Sβ, Cβ] mZR i+1" in str(rows["mXR i, mYR i, mZR i of Gautier et al."].paper)
+    monkeypatch.setattr(combinations, "TWO_PRISMATIC", ("RRRPRR", 4))
+    rows = {row.name: row for row in combinations.compare_combinations().comparisons}
+    assert rows[mass].agrees is rows[moments].agrees is NO
 
 
 def test_identification(paper: PaperReproduction, rows: dict[str, Comparison]) -> None:

@@ -36,9 +36,9 @@ def compare_figures() -> tuple[Exhibit, ...]:
     run = simulate(make_puma_law(), SECONDS)
     without = simulate(make_puma_law(NO_ADAPTATION), PLOTTED_SECONDS)
     return (
-        _compare_motion(run, 0, "positions", Axis("position", "rad"), (1e3, "mrad"), [_compare_effect(run, without)]),
-        _compare_motion(run, 1, "velocities", Axis("velocity", "rad/s"), (1e3, "mrad/s"), []),
-        _compare_motion(run, 2, "accelerations", Axis("acceleration", "rad/s²"), (1.0, "rad/s²"), []),
+        _compare_motion(run, 0, "positions", Axis("position", "rad"), (1e3, "mrad"), _describe_effect(without)),
+        _compare_motion(run, 1, "velocities", Axis("velocity", "rad/s"), (1e3, "mrad/s")),
+        _compare_motion(run, 2, "accelerations", Axis("acceleration", "rad/s²"), (1.0, "rad/s²")),
         _compare_estimates(run),
     )
 
@@ -49,36 +49,31 @@ def _compare_motion(
     quantity: str,
     axis: Axis,
     unit: tuple[float, str],
-    more: list[Comparison],
+    note: str = "",
 ) -> Exhibit:
     last = float(run.runs.seconds)
     spans = ((0.0, 1.0), (PLOTTED_SECONDS - 1.0, PLOTTED_SECONDS), (last - 1.0, last))
     first, late, end = (unit[0] * run.rms_error(derivative, *span) for span in spans)
     follow = Comparison(
         f"{quantity} follow their references",
-        "yes, in a figure",
+        "a figure",
         f"rms {first:.3g}, {late:.2g}, {end:.2g} {unit[1]} in second 1, {PLOTTED_SECONDS:.0f}, {last:.0f}",
-        Agreement.of(late < 0.5 * first and end < 0.1 * first),
+        Agreement.OPEN,
+        note,
     )
     number = derivative + 1
     return Exhibit(
         f"figure_{number}",
         f"Fig. {number}: {quantity} and references for joints 1 to 6",
-        (follow, *more),
+        (follow,),
         (_plot_motion(run, derivative, f"Fig. {number}: {quantity} and references", axis),),
         OPEN_SETTINGS if number == 1 else AS_IN_FIGURE_1,
     )
 
 
-def _compare_effect(run: TrackingRun, without: TrackingRun) -> Comparison:
-    span = (PLOTTED_SECONDS - 1.0, PLOTTED_SECONDS)
-    late, constant = (1e3 * simulated.rms_error(0, *span) for simulated in (run, without))
-    return Comparison(
-        "adaptation reduces the error",
-        "yes, implied",
-        f"without it {constant:.2g} instead of {late:.2g} mrad in second {PLOTTED_SECONDS:.0f}",
-        Agreement.of(late < 0.25 * constant),
-    )
+def _describe_effect(without: TrackingRun) -> str:
+    constant = 1e3 * without.rms_error(0, PLOTTED_SECONDS - 1.0, PLOTTED_SECONDS)
+    return f"without adaptation, which the paper does not show, {constant:.2g} mrad in second {PLOTTED_SECONDS:.0f}"
 
 
 def _compare_estimates(run: TrackingRun) -> Exhibit:
@@ -86,18 +81,12 @@ def _compare_estimates(run: TrackingRun) -> Exhibit:
     comparisons = (
         Comparison(
             "inertial parameters converge",
-            "yes, in a figure",
+            "a figure",
             f"base parameters {100 * error[0]:.0f} % off at the start, {100 * error[-1]:.1f} % at the end",
-            Agreement.of(bool(error[-1] < 0.1)),
+            Agreement.OPEN,
             f"after {run.runs.seconds:.0f} s of exciting motion. The standard parameters do not converge to the truth "
             f"and are {100 * run.standard_error[-1]:.0f} % off: {unknown - base} of their {unknown} combinations have "
             "no effect. For this figure, the paper refers to another publication",
-        ),
-        Comparison(
-            "the Lyapunov function falls",
-            "proven in its references",
-            f"from {run.lyapunov[0]:.3g} to {run.lyapunov[-1]:.3g} without a rise",
-            Agreement.of(bool((np.diff(run.lyapunov) <= 0.0).all())),
         ),
     )
     plots = (_plot_estimates(run), _plot_distance(run), _plot_lyapunov(run), _plot_torques(run))
@@ -157,5 +146,9 @@ def _plot_distance(run: TrackingRun) -> Plot:
 
 def _plot_lyapunov(run: TrackingRun) -> Plot:
     return Plot(
-        "Lyapunov function", run.t, (Line("V", run.lyapunov),), (Axis("V", log=True),), caption="It never rises."
+        "Lyapunov function",
+        run.t,
+        (Line("V", run.lyapunov),),
+        (Axis("V", log=True),),
+        caption="Not in the paper. It never rises.",
     )

@@ -37,6 +37,13 @@ class PrintedModel:
     integrand: list[list[Any]]
 
 
+def make_gravity() -> tuple[Any, Any]:
+    """Return the symbol g of the printed formulas, and its value for the arm of the catalog."""
+    import sympy
+
+    return sympy.Symbol("g"), sympy.Rational(98, 10)
+
+
 @cache
 def make_printed_model() -> PrintedModel:
     """Return the printed formulas."""
@@ -50,7 +57,7 @@ def make_printed_model() -> PrintedModel:
     m1, m2, m3, m4 = (sympy.Symbol(f"link{i}.m") for i in JOINTS)
     I1, I2, I3, I4 = (sympy.Symbol(f"link{i}.Izz") for i in JOINTS)
     mx1, mx2, my2 = (sympy.Symbol(name) for name in ("link1.mx", "link2.mx", "link2.my"))
-    C2, S2, g = sympy.cos(q2), sympy.sin(q2), sympy.Rational(98, 10)
+    C2, S2, (g, _) = sympy.cos(q2), sympy.sin(q2), make_gravity()
     # fmt: off
     return PrintedModel(
         F=(

@@ -41,7 +41,6 @@ WITH_ERRORS = {
 }  # fmt: skip
 FORMS = tuple(WITH_ERRORS)
 ESTIMATORS: dict[str, Estimator] = {"sequential": Sequential(), "full": LeastSquares()}  # (38) and (34)
-MIN_BIAS_RATIO = 3.0  # rms error by bias divided by rms error by scale: "much more severely"
 CHOSEN = (
     "the trajectories, which exist only as figures. Chosen here: a sum of two sines for every joint, "
     f"{SECONDS:g} s long."
@@ -145,11 +144,16 @@ def _compare_kinds_of_errors() -> Iterator[Comparison]:
                 f"bias hurts much more than scale, {form}, {estimator}",
                 "yes",
                 f"rms of the relative errors: {by_bias:.2f} by bias, {by_scale:.2f} by scale",
-                Agreement.of(by_bias > MIN_BIAS_RATIO * by_scale),
+                Agreement.OPEN,
+                "the harm of a bias depends on the size of the motion",
             )
     for form in FORMS:
         printed = float(np.sqrt(np.mean((np.array(WITH_ERRORS[form]) / truth - 1.0) ** 2)))
         found = compute_relative_error(form, "sequential", scale=True, bias=True)
         yield Comparison(
-            f"rms of the relative errors, {form}", round(printed, 2), round(found, 2), Agreement.OPEN, "both errors"
+            f"rms of the relative errors, {form}",
+            f"{printed:.2f}, computed from the printed columns",
+            round(found, 2),
+            Agreement.OPEN,
+            "both errors",
         )

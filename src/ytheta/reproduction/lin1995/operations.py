@@ -44,17 +44,20 @@ COLUMNS = (
     Column("i = r > 1", "PRR", 3, 2, "0 0 1M - - 8M4A - 4M2A 3M2A 8M7A 2M3A+3M2A 0"),
     Column("r < i < s, R", "RRRR", 4, 3, "1A 1A 1M - - 12M8A - 4M2A 3M2A 8M7A 3M4A+3M2A 0"),
     Column("r < i < s, T", "RPPR", 4, 3, "3M 3M 6M9A - 5M4A 14M10A 4M2A 3M 6M3A 8M7A 4M5A+11M6A 1A"),
-    Column("i ≥ s, R", "RRRR", 2, 3, "8M5A 10M7A 6M9A 3A - 17M13A - 6M3A 22M19A 8M7A 12M11A 0"),
-    Column("i ≥ s, T", "RRPPR", 2, 4, "8M4A 8M4A 6M9A 3A 5M4A 14M10A 4M3A 3M 9M5A 8M7A 12M11A 1A"),
+    Column("i ≥ s, R", "RRRR", 2, 3, "8M5A 10M7A 6M9A 3A - 17M13A - 6M3A 22M19A ? 12M11A 0"),
+    Column("i ≥ s, T", "RRPPR", 2, 4, "8M4A 8M4A 6M9A 3A 5M4A 14M10A 4M3A 3M 9M5A ? 12M11A 1A"),
     Column("i = n", "RRRR", 2, 4, "8M5A 10M7A 6M9A 3A - 17M13A - 6M3A 22M19A ? 6M9A 0"),
 )
+DAMAGED = "the scan has only '{ ` M7A for i = n)' of the cell that R, T and i = n share"
 NOTES = {
     ("mu", "i < r"): "(66) is needed: (68) takes μ of the next joint",
     ("zeta", "i = r = 1"): "with the print, the sum of Table III would be one multiplication and one addition less",
     ("zeta", "i = r > 1"): "(90) is the same for i = r and for r < i < s",
     ("a", "r < i < s, T"): "Ω [b 0 0] 3M, + a 3A, R 8M4A, + ḧ* 3A; Ω [0 0 d] is part of ḧ*",
     ("a", "i ≥ s, T"): "as for r < i < s",
-    ("mu", "i = n"): "not readable in the scan; the sum of Table III needs 3A",
+    ("mu", "i ≥ s, R"): f"{DAMAGED}; the sums of Table III result with 8M7A, as for r < i < s",
+    ("mu", "i ≥ s, T"): f"{DAMAGED}; the sum of the Stanford arm in Table III results with 8M7A",
+    ("mu", "i = n"): f"{DAMAGED}; the sums of Table III result with 3A",
 }
 MAX_JOINTS = 8  # of the chains for which the formulas in n are checked
 SIX = "RRRRRR"

@@ -32,6 +32,7 @@ TRANSIENT = 0.05  # s, in which the controller corrects the start offset, too fa
 AMPLITUDE = 0.05  # m or rad
 FREQUENCY, FREQUENCY_STEP = 2.0, 0.5  # rad/s, of the first coordinate, and the increase per coordinate
 PID = PIDFeedback(stiffness=[2e5, 2e5, 2e3], integral=[5e5, 5e5, 5e3], damping=[1e4, 1e4, 1e2])
+PID_NOTE = "sec. 4 only says that its general class includes PID controllers; the proof is for (21)"
 OPEN = (
     "The paper gives no dimensions, masses, gains or trajectories, and simulates nothing. Chosen here: the robot "
     "walker of the catalog without Coulomb friction, estimates that start at 60 % of the masses and without friction, "

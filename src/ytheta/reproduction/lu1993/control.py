@@ -41,6 +41,7 @@ from ytheta.reproduction.lu1993.study import (
     run_study,
 )
 from ytheta.reproduction.lu1993.study import GAMMAS as SCANNED_GAMMAS
+from ytheta.reproduction.lu1993.study import LAMBDAS as SCANNED_LAMBDAS
 from ytheta.reproduction.tracking import compute_rms, compute_settling_times
 
 OPEN_SETTINGS = (
@@ -50,6 +51,7 @@ OPEN_SETTINGS = (
     "start, and one degree."
 )
 AS_IN_FIGURE_4 = "the same settings as in Fig. 4."
+NO_NUMBERS = "printed only as the authors' simulation experience, without numbers or settings"
 
 
 def compare_control() -> tuple[Exhibit, ...]:
@@ -151,18 +153,22 @@ def _compare_sensitivity(study: Study) -> Iterator[Comparison]:
         "modified tolerates a Γ far too large",
         "less sensitive",
         f"{diverged['modified']} of {study.size[1]} runs diverge, Craig {diverged['Craig']}",
-        Agreement.of(diverged["modified"] == 0 < diverged["Craig"]),
-        "in Craig's scheme, the estimated mass matrix is no longer invertible",
+        Agreement.OPEN,
+        f"{NO_NUMBERS}. In Craig's scheme, the estimated mass matrix is no longer invertible",
     )
-    good = {scheme: study.compute_mean_good_gammas(scheme) for scheme in SCHEMES}
-    yield Comparison(
-        "modified is less sensitive near the best Γ",
-        "less sensitive",
-        f"{good['modified']:.1f} of {len(SCANNED_GAMMAS)} values of Γ nearly as good, Craig {good['Craig']:.1f}",
-        Agreement.of(good["modified"] > good["Craig"]),
-        f"nearly as good: settles within {MAX_TIME_RATIO} times the best time. With exact accelerations; the paper "
-        "gives no numbers",
-    )
+    for name, compute, total in (
+        ("Γ", study.compute_mean_good_gammas, len(SCANNED_GAMMAS)),
+        ("λ", study.compute_mean_good_lambdas, len(SCANNED_LAMBDAS)),
+    ):
+        good = {scheme: compute(scheme) for scheme in SCHEMES}
+        yield Comparison(
+            f"modified is less sensitive near the best {name}",
+            "less sensitive",
+            f"{good['modified']:.1f} of {total} values of {name} nearly as good, Craig {good['Craig']:.1f}",
+            Agreement.OPEN,
+            f"{NO_NUMBERS}. Nearly as good: settles within {MAX_TIME_RATIO} times the best time. With exact "
+            f"accelerations{', and the best Γ for each λ' if name == 'λ' else ''}",
+        )
 
 
 def _compare_cost() -> Comparison:

@@ -36,8 +36,9 @@ def _compare_parameter_count(arms: Sequence[TwoLinkArm]) -> Comparison:
         len(SIXTEEN_PARAMETERS),
         PER_LINK if enough else len(SIXTEEN_PARAMETERS),
         Agreement.of(not enough),
-        "the paper calls the redundancy necessary. It follows from the inertia about the centre of mass: with the "
-        "inertia about the frame origin ten parameters are enough, and their columns determine those of the sixteen",
+        'the paper: the redundancy "appears to be necessary". It follows from the inertia about the centre of mass: '
+        "with the inertia about the frame origin ten parameters are enough, and their columns determine those of the "
+        "sixteen",
     )
 
 

@@ -82,15 +82,24 @@ class Study:
 
     def compute_mean_good_gammas(self, scheme: str) -> float:
         """Return the mean number of good Gammas per setting, without settings in which no Gamma settles."""
-        times = self.times[scheme].one_degree
-        best = times.min(axis=1, keepdims=True)
-        return float((times <= MAX_TIME_RATIO * best)[np.isfinite(best[:, 0])].sum(axis=1).mean())
+        return compute_mean_good(self.times[scheme].one_degree)
+
+    def compute_mean_good_lambdas(self, scheme: str) -> float:
+        """Likewise of the lambdas, each with its best Gamma."""
+        tuned = self.times[scheme].one_degree.min(axis=1).reshape(len(OMEGAS), len(LAMBDAS), -1)
+        return compute_mean_good(np.moveaxis(tuned, 1, 2).reshape(-1, len(LAMBDAS)))
 
     @cached_property
     def size(self) -> tuple[int, int]:
         """The number of settings, and of runs of each scheme."""
         shape = self.times["modified"].m4.shape
         return shape[0], shape[0] * shape[1]
+
+
+def compute_mean_good(times: Float[np.ndarray, "cases values"]) -> float:
+    """Return the mean number of values that are nearly as good as the best, without cases in which nothing settles."""
+    best = times.min(axis=1, keepdims=True)
+    return float((times <= MAX_TIME_RATIO * best)[np.isfinite(best[:, 0])].sum(axis=1).mean())
 
 
 def run_study() -> Study:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 import ytheta as yt
 from tests.support.form_cases import torque
 from tests.support.unknown_lengths import FRICTION, forget_lengths, make_arm, make_case
-from ytheta.errors import InputError, UnsetAngleError, UnsetLengthError
+from ytheta.errors import InputError, RobotError, UnsetAngleError, UnsetLengthError
 from ytheta.files.angles import Angle
 from ytheta.identification.unknown_geometry import make_torque_kernel
 from ytheta.robot.frame import Frame
@@ -113,6 +114,40 @@ def test_what_needs_geometry_says_so() -> None:
     with pytest.raises(UnsetLengthError, match="need 'a2', which has no value; without it, beta, inv"):
         _ = fit.theta
     for function in (yt.mass_matrix, yt.forward_dynamics, yt.simulate, yt.gravity):
-        with pytest.raises(UnsetLengthError, match=r"'a2' has no value.*identify, predict and base still work"):
+        with pytest.raises(UnsetLengthError, match=r"so its links have no inertias; for torques, use predict, or inv"):
             function(fit.robot)
     assert fit.inconsistent == {}
+    assert fit.consistent is None
+    assert fit.to_dict()["consistent"] is None
+
+
+def test_a_model_without_geometry_is_not_taken_for_a_complete_robot(tmp_path: Path) -> None:
+    """Its links have no inertias: lengths cannot be set in any way, and loading and inspecting it say so."""
+    fit = yt.identify(forget_lengths(make_arm("RPR")), make_case("RPR").make_log())
+    path, lengths = fit.save(tmp_path / "arm.model.toml"), {"a2": 0.3, "a3": 0.2, "d2": 0.1, "d3": 0.1}
+    assert "consistent" not in yt.read_model(path).table
+    robot = yt.load(path)
+    assert [finding.code for finding in robot.findings] == ["geometry"]
+    assert yt.inspect(robot).to_dict()["consistent"] is None
+    assert "moving mass unknown" in str(yt.inspect(robot))
+    assert "physically consistent" not in str(yt.inspect(robot))
+    extension, edited, alone = (tmp_path / name for name in ("extension.toml", "edited.toml", "alone.toml"))
+    extension.write_text('extends = "arm.model.toml"\n[lengths]\na2 = 0.3\n')
+    text = path.read_text()
+    for name in lengths:
+        text = text.replace(f'{name} = "unset"', f"{name} = 0.3")
+    edited.write_text(text)
+    assert yt.load(yt.save_robot(fit.robot, alone)) == fit.robot  # also without its identification
+    refused = r"'a2'.* cannot be set: robot .* was identified with unknown geometry, so its links have no inertias"
+    ways: tuple[Callable[[], yt.Robot], ...] = (
+        lambda: fit.robot.with_lengths(**lengths),
+        lambda: yt.load(path, lengths=lengths),
+        lambda: yt.load(alone, lengths=lengths),
+        lambda: yt.load(extension),
+        lambda: yt.load(edited),
+    )
+    for load in ways:
+        with pytest.raises(RobotError, match=refused):
+            load()
+    with pytest.raises(RobotError, match="'alpha2' cannot be set"):
+        yt.identify(*make_twisted_arm()).robot.with_angles(alpha2=0.7)

@@ -101,7 +101,7 @@ def test_an_angle_without_a_value_is_named() -> None:
         UnsetAngleError, match=r"'twisted': the angle 'alpha' has no value, but a number is needed; set"
     ):
         _ = robot.numeric
-    with pytest.raises(UnsetAngleError, match="identify, predict, base and derive_regressor still work"):
+    with pytest.raises(UnsetAngleError, match="derive_regressor still work, and predict with an identified model"):
         link_poses(robot, np.zeros(1))
     tilted = robot.with_angles(alpha=0.3)
     assert tilted.unset_symbols == ()

@@ -119,6 +119,7 @@ def model_parameters(
         robot.with_inertias({link.name: Inertia() for link in robot.links}),
         lengths=tuple((name, None if name in unknown else value) for name, value in robot.lengths),
         angles=tuple((name, None if name in unknown else value) for name, value in robot.angles),
+        inertias_unknown=True,
     )
     return ha.regroup_lagrangian(
         described,

@@ -28,7 +28,7 @@ from ytheta.identification.equations.friction import COULOMB, make_drive_directi
 from ytheta.identification.equations.known_torque import KnownTorque, subtract_known_torque
 from ytheta.identification.equations.motion_sources import LogSource, Source
 from ytheta.identification.equations.registry import create_form
-from ytheta.identification.estimators.estimate import Estimator
+from ytheta.identification.estimators.estimate import Estimate, Estimator
 from ytheta.identification.finding_codes import FitFindingCode
 from ytheta.identification.log_checks import (
     check_logs,
@@ -213,7 +213,7 @@ def _identify_from_logs(
         *repetitions,
         *_describe_unknown_geometry(base),
         *estimate.findings,
-        *_find_unexcited_joints(problem, estimator),
+        *_find_unexcited_joints(problem, estimator, estimate),
         *_find_unfiltered_friction(base),
         *diagnose(problem, estimate),
     )
@@ -252,12 +252,12 @@ def _describe_unknown_geometry(base: ModelParameters) -> Iterator[Finding]:
     yield Finding(FitFindingCode.GEOMETRY, Severity.NOTE, statement, remedy, fields=summarize_geometry(base))
 
 
-def _find_unexcited_joints(problem: EstimationProblem, estimator: Estimator) -> Iterator[Finding]:
+def _find_unexcited_joints(problem: EstimationProblem, estimator: Estimator, estimate: Estimate) -> Iterator[Finding]:
     """Yield the joints of a regrouped Lagrangian for which the rank condition fails; ``sequential`` reports them."""
     if not isinstance(problem.base, BaseParameters) and estimator.name != "sequential":
         from ytheta.identification.estimators.sequential import check_rank_condition  # imported if needed
 
-        yield from check_rank_condition(problem)
+        yield from check_rank_condition(problem, estimate)
 
 
 def _find_unfiltered_friction(base: ModelParameters) -> Iterator[Finding]:

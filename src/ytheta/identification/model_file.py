@@ -161,7 +161,7 @@ def _format_table(fit: Identification) -> Iterator[str]:
             "ytheta": ytheta.__version__,
             "verdict": fit.verdict.grade.value,
             "reason": fit.verdict.sentence,
-            "consistent": not fit.inconsistent,
+            **({} if fit.consistent is None else {"consistent": fit.consistent}),
             "estimator": origin.estimator,
             "form": origin.form,
             **summarize_selection(origin.parameters),

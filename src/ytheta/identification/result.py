@@ -33,7 +33,7 @@ from ytheta.identification.assessment.residuals import TorqueErrors
 from ytheta.identification.assessment.verdict import Verdict, reach_verdict
 from ytheta.identification.equations.decomposition import NormalDecomposition
 from ytheta.identification.equations.normal_equations import NormalEquations
-from ytheta.identification.estimators.estimate import Estimate
+from ytheta.identification.estimators.estimate import MAX_UNIDENTIFIED_COMPONENT, Estimate
 from ytheta.identification.finding_codes import FitFindingCode
 from ytheta.identification.standard_parameters import (
     find_inconsistent_parts,
@@ -49,8 +49,6 @@ from ytheta.shapes import BaseByBase, Float, PerBase, PerJoint, freeze
 
 # Findings after which the model describes a robot other than the one that moved.
 CONTRADICTIONS = (FitFindingCode.TORQUE_SIGN, FitFindingCode.GRAVITY)
-# A parameter has an infinite std if its component of a unit vector along an unidentified direction exceeds this value.
-MAX_UNIDENTIFIED_COMPONENT = 1e-6
 
 
 @dataclass(frozen=True)
@@ -212,6 +210,11 @@ class Identification(Reported):
     def inconsistent(self) -> dict[str, str]:
         """Links and drives whose standard parameters are not physically consistent, each with the reason."""
         return find_inconsistent_parts(self.robot)
+
+    @property
+    def consistent(self) -> bool | None:
+        """Whether the standard parameters are physically consistent; None if there are none: unknown geometry."""
+        return None if self.robot.inertias_unknown else not self.inconsistent
 
     @property
     def is_validation_repeated(self) -> bool:

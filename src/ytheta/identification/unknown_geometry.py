@@ -13,10 +13,9 @@ from ytheta.identifiability.model_parameters import ModelParameters
 from ytheta.identification.equations.known_torque import KnownTorque
 from ytheta.native import compile_graph
 from ytheta.native.graph import Graph, trace
+from ytheta.robot.reading.toml.reader import UNKNOWN_ANGLES, UNKNOWN_LENGTHS
 from ytheta.robot.robot import Robot
 from ytheta.shapes import PerBase
-
-UNKNOWN_LENGTHS, UNKNOWN_ANGLES = "unknown_lengths", "unknown_angles"  # keys of results and model files
 
 
 def summarize_geometry(base: ModelParameters) -> dict[str, Any]:

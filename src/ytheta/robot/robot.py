@@ -10,7 +10,7 @@ x = Q. The position of a motor with ``turns_with`` is not in x, since it depends
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from reprlib import Repr
@@ -62,6 +62,9 @@ class Robot(Displayed):
     mounting   frame of the base, seen from the world
     lengths    declared symbolic lengths and their values in metres; None is a length without a value
     angles     declared symbolic angles and their values in radians; None is an angle without a value
+    inertias_unknown
+               whether the links have no inertias because the robot was identified with unknown geometry; lengths
+               and angles cannot be set then
     about      one line for lists of robots
     source     origin of the numbers
     findings   notes and warnings about the file from which the robot was read
@@ -109,6 +112,7 @@ class Robot(Displayed):
     mounting: Frame = IDENTITY
     lengths: tuple[tuple[str, float | None], ...] = ()
     angles: tuple[tuple[str, float | None], ...] = ()
+    inertias_unknown: bool = False
     about: str = ""
     source: str = ""
     findings: tuple[Finding, ...] = field(default=(), compare=False)
@@ -357,10 +361,12 @@ class Robot(Displayed):
         if not self.angles:
             return self
         for name in self.unset_angles:
+            if self.inertias_unknown:
+                raise UnsetAngleError(self._explain_unknown_inertias())
             raise UnsetAngleError(
                 f"robot {self.name!r}: the angle {name!r} has no value, but a number is needed; set it with "
-                f"robot.with_angles({name}=…), --angle {name}=VALUE, or under [angles] in its file; "
-                "without it, identify, predict, base and derive_regressor still work"
+                f"robot.with_angles({name}=…), --angle {name}=VALUE, or under [angles] in its file; without it, "
+                "identify, base --method ha and derive_regressor still work, and predict with an identified model"
             )
         values = self._angle_values
         return replace(self._with_frames(lambda frame: frame.with_angles(values)), angles=())
@@ -369,10 +375,12 @@ class Robot(Displayed):
     def numeric(self) -> Robot:
         """This robot with a number in place of every symbolic length and angle."""
         for name in self.unset_lengths:
+            if self.inertias_unknown:
+                raise UnsetLengthError(self._explain_unknown_inertias())
             raise UnsetLengthError(
                 f"robot {self.name!r}: the length {name!r} has no value, but a number is needed; "
                 f"set it with robot.with_lengths({name}=…), --length {name}=VALUE, or under [lengths] in its file; "
-                "without it, identify, predict and base still work"
+                "without it, identify and base still work, and predict with an identified model"
             )
         robot, values = self.numeric_in_angles, self._length_values
         if not robot.symbolic_lengths:
@@ -444,11 +452,26 @@ class Robot(Displayed):
         self, declared: Sequence[tuple[str, float | None]], values: Mapping[str, float], kind: SymbolKind
     ) -> tuple[tuple[str, float | None], ...]:
         """Return declared symbols with new values for some of them."""
+        self.check_symbols_may_be_set(values)
         known = dict(declared)
         for name in values:
             if name not in known:
                 raise UnknownNameError(f"robot {self.name!r} has no {kind} {name!r}{suggest_names(name, known)}")
         return tuple((name, values.get(name, value)) for name, value in declared)
+
+    def check_symbols_may_be_set(self, names: Collection[str]) -> None:
+        """Raise RobotError if there are names of lengths or angles to be set, but the inertias are unknown."""
+        if names and self.inertias_unknown:
+            raise RobotError(
+                f"{', '.join(map(repr, names))} cannot be set: {self._explain_unknown_inertias()}; to identify "
+                "inertias, set lengths and angles in the description from which it was identified"
+            )
+
+    def _explain_unknown_inertias(self) -> str:
+        return (
+            f"robot {self.name!r} was identified with unknown geometry, so its links have no inertias; for torques, "
+            "use predict, or inverse_dynamics() of the model or identification"
+        )
 
     def _iterate_frames(self) -> Iterator[Frame]:
         """Yield all fixed frames of the geometry."""

@@ -69,7 +69,7 @@ class KnownTorque:
         if not robot.unset_symbols:
             return robot
         lengths, angles = (dict.fromkeys(names, 1.0) for names in (robot.unset_lengths, robot.unset_angles))
-        return robot.with_lengths(**lengths).with_angles(**angles)
+        return replace(robot, inertias_unknown=False).with_lengths(**lengths).with_angles(**angles)
 
 
 def without_regrouping(robot: Robot, names: Sequence[str]) -> BaseParameters:

@@ -17,6 +17,9 @@ from ytheta.findings import Finding
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.shapes import BaseByBase, Float, PerBase, PerJoint, freeze
 
+# A parameter has an infinite std if its component of a unit vector along an unidentified direction exceeds this value.
+MAX_UNIDENTIFIED_COMPONENT = 1e-6
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Estimate:

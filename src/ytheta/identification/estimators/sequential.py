@@ -29,7 +29,7 @@ from ytheta.identifiability.model_parameters import ModelParameters
 from ytheta.identification.equations.decomposition import NormalDecomposition
 from ytheta.identification.equations.estimation_problem import EstimationProblem
 from ytheta.identification.equations.normal_equations import NormalEquations
-from ytheta.identification.estimators.estimate import Estimate
+from ytheta.identification.estimators.estimate import MAX_UNIDENTIFIED_COMPONENT, Estimate
 from ytheta.identification.estimators.recursive import check_forgetting, discount
 from ytheta.identification.finding_codes import FitFindingCode
 from ytheta.robot.robot import Robot
@@ -179,28 +179,69 @@ def find_unidentified(chain: Sequence[JointEquations]) -> Float[np.ndarray, "bas
     return np.concatenate([*columns, np.eye(size)[:, absent]], axis=1)
 
 
-def check_rank_condition(problem: EstimationProblem) -> Iterator[Finding]:
-    """Yield a finding for every joint for which (40) fails, for any estimator."""
-    chain = split_by_joint(problem.normal_equations(), order_joints(problem.base.robot))
-    yield from find_rank_conditions_that_fail(problem.base, chain)
+def check_rank_condition(problem: EstimationProblem, estimate: Estimate) -> Iterator[Finding]:
+    """Yield a finding for every joint for which (40) fails and whose parameters another estimator leaves undetermined.
+
+    The other estimator uses the equations of all joints, which may determine what the joint's own equations do not.
+    """
+    base, unidentified = problem.base, abs(estimate.unidentified).max(axis=1, initial=0.0) > MAX_UNIDENTIFIED_COMPONENT
+    chain = split_by_joint(problem.normal_equations(), order_joints(base.robot))
+    failing = [
+        part for part in chain if part.decomposition.rank < len(part.own) and any(unidentified[k] for k in part.own)
+    ]
+    for part, cause in _find_causes(base.robot, failing):
+        named = [base.names[k] for k in part.own if unidentified[k]]
+        rank, joint = part.decomposition.rank, base.robot.actuated[part.joint]
+        statement = (
+            f"condition (40) fails for {joint!r}: its own equations identify {rank} of {len(part.own)} parameters, and "
+            f"those of the other joints do not determine {', '.join(named)} either"
+        )
+        fields = {"rank": rank, "count": len(part.own), "parameters": named}
+        remedy = f"move {cause!r} more"
+        yield Finding(FitFindingCode.ESTIMATOR, Severity.WARNING, statement, remedy, (joint,), fields=fields)
 
 
 def find_rank_conditions_that_fail(base: ModelParameters, chain: Sequence[JointEquations]) -> Iterator[Finding]:
     """Yield a finding for every joint whose own equations do not identify all of its own parameters."""
-    for part in chain:
-        if part.decomposition.rank < len(part.own):
-            own = [base.names[k] for k in part.own]
-            is_described = isinstance(base, BaseParameters)
-            yield make_rank_finding(base.robot.actuated[part.joint], own, part.decomposition, is_described=is_described)
+    failing = [part for part in chain if part.decomposition.rank < len(part.own)]
+    for part, cause in _find_causes(base.robot, failing):
+        yield make_rank_finding(
+            base.robot.actuated[part.joint],
+            [base.names[k] for k in part.own],
+            part.decomposition,
+            is_described=isinstance(base, BaseParameters),
+            is_last=part is chain[-1],
+            cause=cause,
+        )
+
+
+def _find_causes(robot: Robot, failing: Sequence[JointEquations]) -> Iterator[tuple[JointEquations, str]]:
+    """Yield the joints for which (40) fails, from the base outwards, each with the joint that should move more.
+
+    The functions of a joint's own parameters depend on the motion of this joint and of those before it, so that the
+    first of these for which (40) fails is the cause.
+    """
+    names = [robot.actuated[part.joint] for part in reversed(failing)]
+    movable = {joint.name: joint for joint in robot.movable}
+    for part, name in zip(reversed(failing), names, strict=True):
+        path = {joint.name for joint in robot.path(movable[name].child)} if name in movable else {name}
+        yield part, next(each for each in names if each in path)
 
 
 def make_rank_finding(
-    joint: str, parameters: Sequence[str], decomposition: NormalDecomposition, *, is_described: bool = True
+    joint: str,
+    parameters: Sequence[str],
+    decomposition: NormalDecomposition,
+    *,
+    is_described: bool = True,
+    is_last: bool = False,
+    cause: str = "",
 ) -> Finding:
     """Return the finding that the equations of a joint do not identify all of its own parameters.
 
     ``is_described``: whether the description has values of these parameters. Otherwise the parameters are those of a
-    regrouped Lagrangian, and (40) is necessary for every estimator.
+    regrouped Lagrangian. ``is_last``: whether no joint is solved after this one. ``cause``: the joint that should move
+    more; empty for this joint.
     """
     shares = abs(decomposition.null_space).max(axis=1)
     pairs = zip(parameters, shares, strict=True)
@@ -210,8 +251,8 @@ def make_rank_finding(
     kept = "the description's value" if is_described else "the value 0"
     statement = (
         f"condition (40) fails for {joint!r}: its own equations identify {rank} of {count} parameters; {missing} of "
-        f"{', '.join(named)} kept {kept}, which the joints solved after it use"
+        f"{', '.join(named)} kept {kept}{'' if is_last else ', which the joints solved after it use'}"
     )
-    remedy = "move the joint more, or use the estimator weighted" if is_described else "move the joint more"
+    remedy = f"move {(cause or joint)!r} more, or use the estimator weighted"
     fields = {"rank": rank, "count": count, "parameters": named}
     return Finding(FitFindingCode.ESTIMATOR, Severity.WARNING, statement, remedy, (joint,), fields=fields)

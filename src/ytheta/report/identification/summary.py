@@ -82,7 +82,7 @@ def summarize_identification(identification: Identification) -> dict[str, Any]:
             {"parameters": list(advice.parameters), "motion": advice.text} for advice in identification.missing
         ],
         "findings": [finding.data for finding in identification.findings],
-        "consistent": not identification.inconsistent,
+        "consistent": identification.consistent,
         "inconsistent": identification.inconsistent,
         "verdict": identification.verdict.grade.value,
         "solved": identification.verdict.solved,

@@ -173,11 +173,14 @@ def _list_remarks(identification: Identification) -> Iterator[Text]:
         yield safe_text(remark)
     if identification.inconsistent:
         links = list_names(tuple(identification.inconsistent), MAX_NAMES)
-        yield safe_text(
-            "the standard parameters closest to the description are not physically consistent for "
-            f"{links}; this does not change the torques, which depend on the base parameters only",
-            "yellow",
-        )
+        if identification.consistent is None:
+            remark = f"the identified friction of {links} is negative; check the signs of torque and motion"
+        else:
+            remark = (
+                f"the standard parameters closest to the description are not physically consistent for {links}; this "
+                "does not change the torques, which depend on the base parameters only"
+            )
+        yield safe_text(remark, "yellow")
 
 
 def _describe_size(errors: TorqueErrors) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 from ytheta.conventions import LINK_PARAMETERS
@@ -28,8 +29,9 @@ def summarize_robot(robot: Robot) -> dict[str, Any]:
         "unset_lengths": list(robot.unset_lengths),
         "angles": dict(robot.angles),
         "unset_angles": list(robot.unset_angles),
-        "total_mass": sum(link.inertia.mass for link in robot.links),
-        "consistent": all(robot.consistency.values()),
+        "inertias_unknown": robot.inertias_unknown,
+        "total_mass": None if robot.inertias_unknown else sum(link.inertia.mass for link in robot.links),
+        "consistent": None if robot.inertias_unknown else all(robot.consistency.values()),
         "inconsistent": {
             name: consistency.reason for name, consistency in robot.consistency.items() if not consistency
         },
@@ -52,13 +54,16 @@ def _summarize_links(robot: Robot) -> list[dict[str, Any]]:
     """Return each moving link with the links fixed to it merged into it; parameters are None if a symbol is unset."""
     # Any value can replace a length or an angle that is not set: parameters that depend on it are not shown.
     lengths, angles = ({name: 0.0 for name, value in each if value is None} for each in (robot.lengths, robot.angles))
-    bodies = robot.with_lengths(**lengths).with_angles(**angles).merged.links[1:]
+    complete = replace(robot, inertias_unknown=False)
+    bodies = complete.with_lengths(**lengths).with_angles(**angles).merged.links[1:]
     unset = set(robot.unset_symbols)
     members = _merged_links(robot)
     rows = []
     for body in bodies:
         links = members[body.name]
-        known = not any(unset & (frame.symbols | frame.angles) for link, frame in links if not link.inertia.massless)
+        known = not robot.inertias_unknown and not any(
+            unset & (frame.symbols | frame.angles) for link, frame in links if not link.inertia.massless
+        )
         inconsistent = [
             f"{link.name}: {robot.consistency[link.name].reason}"
             for link, _ in links
@@ -68,10 +73,10 @@ def _summarize_links(robot: Robot) -> list[dict[str, Any]]:
         rows.append(
             {
                 "name": body.name,
-                "mass": body.inertia.mass,
+                "mass": None if robot.inertias_unknown else body.inertia.mass,
                 "center": [_finite_or_none(entry) for entry in body.inertia.center] if known else None,
                 "parameters": parameters if known else None,
-                "consistent": not inconsistent,
+                "consistent": None if robot.inertias_unknown else not inconsistent,
                 "consistency": "; ".join(inconsistent) or robot.consistency[body.name].reason,
             }
         )

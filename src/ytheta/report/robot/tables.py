@@ -20,6 +20,7 @@ Row: TypeAlias = Sequence[str | tuple[str, str]]
 
 ZERO = "·"
 UNKNOWN = "?"
+CONSISTENCY_LABELS: dict[bool | None, str | tuple[str, str]] = {True: "yes", False: ("no", "yellow"), None: UNKNOWN}
 
 
 def build_joint_tables(console: Console, data: Mapping[str, Any]) -> list[Table]:
@@ -50,8 +51,8 @@ def build_link_tables(console: Console, data: Mapping[str, Any]) -> list[Table]:
             for name in LINK_PARAMETERS
         ]
         if parameters is None:
-            values[0] = _format_number(row["mass"], ZERO)
-        rows.append([row["name"], *values, "yes" if row["consistent"] else ("no", "yellow")])
+            values[0] = UNKNOWN if row["mass"] is None else _format_number(row["mass"], ZERO)
+        rows.append([row["name"], *values, CONSISTENCY_LABELS[row["consistent"]]])
     first, inertia = LINK_PARAMETERS[:4], LINK_PARAMETERS[4:]
     return _build_tables(
         console, ("link", *LINK_PARAMETERS, "consistent"), rows, groups=((*first, "consistent"), inertia)

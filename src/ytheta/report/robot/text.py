@@ -63,10 +63,11 @@ def describe_sizes(robot: Robot, data: Mapping[str, Any]) -> Iterator[Text]:
     drives = len(robot.parameter_names) - 10 * bodies - forces
     actuated = ", ".join(robot.actuated) or "not chosen yet"
     yield make_text(f"{format_count(data['joints'], 'joint')}, {len(robot.actuated)} actuated: {actuated}")
+    unknown = data["inertias_unknown"]
+    mass = "unknown" if unknown else f"{sum(row['mass'] for row in data['link_table']):.5g} kg"
     yield make_text(
         f"{data['standard_parameters']} standard parameters: {10 * bodies} of {format_count(bodies, 'link')}, "
-        f"{drives} of the drives{f', {forces} of the forces' if forces else ''}; "
-        f"moving mass {sum(row['mass'] for row in data['link_table']):.5g} kg"
+        f"{drives} of the drives{f', {forces} of the forces' if forces else ''}; moving mass {mass}"
     )
 
 
@@ -76,6 +77,10 @@ def describe_consistency(data: Mapping[str, Any]) -> Iterator[Text]:
         yield make_text((f"{name}: {reason}", "yellow"))
     if data["inconsistent"]:
         yield make_text("these inertias are not physically consistent; the torques can still be right")
+    elif data["inertias_unknown"]:
+        yield make_text(
+            ("the links have no inertias, since the geometry was unknown when they were identified", "yellow")
+        )
     else:
         yield make_text("every link's inertia is physically consistent")
 

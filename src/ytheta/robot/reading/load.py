@@ -57,7 +57,7 @@ def load(
         warnings = (*inconsistent, *_check_drives(robot))
         if warnings and _is_identified(path):
             warnings = (_summarize_warnings(robot, warnings),)
-        robot = replace(robot, findings=(*robot.findings, *warnings))
+        robot = replace(robot, findings=(*robot.findings, *_describe_unknown_inertias(robot), *warnings))
         _close_at_home(robot)
     except RobotFileError:
         raise  # the message of this error names the file already
@@ -180,6 +180,15 @@ def _summarize_warnings(robot: Robot, warnings: tuple[Finding, ...]) -> Finding:
     parts += ["negative friction or rotor inertia"] if len(warnings) > links else []
     statement = f"this identified model has {' and '.join(parts)}"
     return Finding("identified", Severity.NOTE, statement, "its torques are valid nevertheless; see docs/identify.md")
+
+
+def _describe_unknown_inertias(robot: Robot) -> tuple[Finding, ...]:
+    """Return a note if the robot was identified with unknown geometry, so that its links have no inertias."""
+    if not robot.inertias_unknown:
+        return ()
+    statement = f"{robot.name!r} was identified with unknown geometry: its links have no inertias here"
+    remedy = "only predict and inverse_dynamics() of its model use the identified parameters"
+    return (Finding("geometry", Severity.NOTE, statement, remedy),)
 
 
 def _check_inertias(robot: Robot) -> tuple[Finding, ...]:

@@ -61,6 +61,8 @@ def to_toml(robot: Robot) -> str:
         document["lengths"] = _to_table({name: UNSET if value is None else value for name, value in robot.lengths})
     if robot.angles:
         document["angles"] = _to_table({name: UNSET if value is None else value for name, value in robot.angles})
+    if robot.inertias_unknown:
+        document["inertias_unknown"] = True
     if robot.home:
         document["home"] = _to_table(dict(robot.home))
     _append(document, "link", [_format_link(link) for link in robot.links])

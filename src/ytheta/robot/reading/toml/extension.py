@@ -50,6 +50,7 @@ def extend_robot(base: Robot, top: Table, snapper: Snapper, symbols: Symbols) ->
     def read_new_joint(table: Table) -> Joint:
         return read_joint(table, snapper)
 
+    base.check_symbols_may_be_set([name for name, _ in (*symbols.lengths, *symbols.angles)])
     joints = _merge_parts(base.joints, top.tables("joint"), _change_joint, read_new_joint)
     cuts = _merge_parts([loop.joint for loop in base.loops], top.tables("loop"), _change_joint, read_new_joint)
     couplings = (*base.couplings, *map(read_coupling, top.tables("coupling")))

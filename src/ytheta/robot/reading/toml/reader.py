@@ -1,8 +1,8 @@
 """Reads the TOML format of ytheta: DH tables, symbolic lengths and angles, loops, couplings, drives and forces.
 
 docs/robot-format.md describes the keys. ``exact = true``, which the writer sets, disables snapping. A file may extend
-another robot; see ``extension``. The content of ``[identification]`` is not read here, but its presence means that the
-parameters were identified. Masses may then be negative.
+another robot; see ``extension``. Of ``[identification]``, only two facts matter here: its presence means that the
+parameters were identified, so masses may be negative; unknown lengths or angles mean that the inertias are unknown.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from ytheta.robot.robot import Robot
 FORMAT = 1
 UNSET = "unset"
 IDENTIFICATION = "identification"
+UNKNOWN_LENGTHS, UNKNOWN_ANGLES = "unknown_lengths", "unknown_angles"  # keys of identifications with unknown geometry
 
 
 def read_toml(content: bytes, path: Path, snap: float, extended: Callable[[str], Robot] | None = None) -> Robot:
@@ -59,9 +60,9 @@ def _read_base(top: Table, extended: Callable[[str], Robot] | None) -> Robot:
 
 def _read_robot(top: Table, path: Path, snapper: Snapper, symbols: Symbols) -> Robot:
     """Read a robot that does not extend another one."""
-    identified = top.has(IDENTIFICATION)
-    top.table(IDENTIFICATION)
-    return Robot(
+    identified, identification = top.has(IDENTIFICATION), top.table(IDENTIFICATION)
+    without_geometry = identification.has(UNKNOWN_LENGTHS) or identification.has(UNKNOWN_ANGLES)
+    robot = Robot(
         name=top.text("name", path.stem),
         about=top.text("about", ""),
         source=top.text("source", ""),
@@ -69,6 +70,7 @@ def _read_robot(top: Table, path: Path, snapper: Snapper, symbols: Symbols) -> R
         mounting=read_frame(top.table("mounting"), snapper),
         lengths=symbols.lengths,
         angles=symbols.angles,
+        inertias_unknown=top.flag("inertias_unknown", default=without_geometry),
         links=tuple(read_link(table, identified=identified) for table in top.tables("link")),
         joints=tuple(read_joint(table, snapper) for table in top.tables("joint")),
         loops=tuple(Loop(read_joint(table, snapper)) for table in top.tables("loop")),
@@ -80,6 +82,10 @@ def _read_robot(top: Table, path: Path, snapper: Snapper, symbols: Symbols) -> R
         home=top.table("home").named_numbers(),
         findings=snapper.findings,
     )
+    if robot.inertias_unknown and not robot.unset_symbols:
+        symbols_of_robot = [name for name, _ in (*symbols.lengths, *symbols.angles)]
+        robot.check_symbols_may_be_set(symbols_of_robot)
+    return robot
 
 
 def _parse(content: bytes, path: Path) -> dict[str, object]:

@@ -151,3 +151,21 @@ def test_a_model_without_geometry_is_not_taken_for_a_complete_robot(tmp_path: Pa
             load()
     with pytest.raises(RobotError, match="'alpha2' cannot be set"):
         yt.identify(*make_twisted_arm()).robot.with_angles(alpha2=0.7)
+
+
+def test_results_contain_the_functions(tmp_path: Path) -> None:
+    """Data, model file, page and table name F of every X, and the table the command that prints both."""
+    fit = yt.identify(forget_lengths(make_arm("RPR")), make_case("RPR").make_log(), rotor_inertia=True)
+    assert isinstance(fit.base, yt.Regrouping)
+    expected = [str(function).replace("**", "^").replace("*", "·") for function in fit.base.F[2]]
+    names = [f"joint3.X{k}" for k in range(1, len(expected) + 1)]
+    in_data, in_file = (
+        {row["name"]: row["function"] for row in rows}
+        for rows in (fit.to_dict()["parameters"], yt.read_model(fit.save(tmp_path / "arm.toml")).table["parameters"])
+    )
+    assert [in_data[name] for name in names] == [in_file[name] for name in names] == expected
+    assert in_data["joint3.fv"] == in_file["joint3.fv"] == ""
+    page = fit.report(tmp_path / "arm.html").read_text("utf-8")
+    assert all(f'<td class="expression">{function}</td>' in page for function in expected)
+    text = " ".join(str(fit).split())
+    assert "ytheta base ROBOT --method ha --unknown-geometry --friction viscous,coulomb,offset --rotor-inertia" in text

@@ -102,6 +102,7 @@ class Regrouping(Displayed):
     values           the model parameters of the robot description
     beta             the same; zero where the description lacks a length or an angle
     F, X             functions and combinations as SymPy expressions
+    function_texts   the function of every model parameter as text; empty for friction
     identifiability  by standard parameter: known alone, only in combination, or no effect
     findings         empty
     """
@@ -230,6 +231,15 @@ class Regrouping(Displayed):
         """The functions as SymPy expressions in q1, qd1, …"""
         motion = sympy_motion(len(self.counts))
         return tuple(tuple(self.ring.evaluate(functions, motion, _to_sympy)) for functions in self.functions)
+
+    @cached_property
+    def function_texts(self) -> tuple[str, ...]:
+        """F_ij of every model parameter as text; empty for friction, of which the Lagrangian has none."""
+        texts: list[str] = []
+        for functions in self.F:
+            texts += [str(function).replace("**", "^").replace("*", "·") for function in functions]
+            texts += ["" for _ in self.friction]
+        return tuple(texts)
 
     @cached_property
     def X(self) -> tuple[tuple[Any, ...], ...]:

@@ -28,7 +28,12 @@ from ytheta.errors import InputError, suggest_names
 from ytheta.files.atomic import check_writable, write_atomically
 from ytheta.files.paths import check_path
 from ytheta.identification.assessment.residuals import TorqueErrors
-from ytheta.identification.unknown_geometry import is_without_geometry, make_torque_kernel, summarize_geometry
+from ytheta.identification.unknown_geometry import (
+    is_without_geometry,
+    list_function_texts,
+    make_torque_kernel,
+    summarize_geometry,
+)
 from ytheta.robot.parameters import FRICTION_PARAMETERS
 from ytheta.robot.reading.load import load
 from ytheta.robot.robot import Robot
@@ -178,8 +183,10 @@ def _format_table(fit: Identification) -> Iterator[str]:
     yield f"\n# One row for each of the {fit.base.noun}; std is inf if the motion does not determine it."
     yield "parameters = ["
     rows = zip(fit.names, fit.beta, fit.std, fit.seen, fit.base.expressions, strict=True)
-    for name, value, std, seen, expression in rows:
+    functions = list_function_texts(fit.base)
+    for k, (name, value, std, seen, expression) in enumerate(rows):
         row = {"name": name, "value": value, "std": std, "seen": seen.value, "expression": expression}
+        row |= {} if functions is None else {"function": functions[k]}
         yield f"    {_format_inline_table(row)},"
     yield "]"
     yield f"\n# Covariance of the {fit.base.noun}, in their order; each row ends at the diagonal."

@@ -10,6 +10,7 @@ from ytheta.dynamics.motion import scalars
 from ytheta.errors import InputError, UnsetAngleError, UnsetLengthError
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identifiability.model_parameters import ModelParameters
+from ytheta.identifiability.regrouping import Regrouping
 from ytheta.identification.equations.known_torque import KnownTorque
 from ytheta.native import compile_graph
 from ytheta.native.graph import Graph, trace
@@ -23,6 +24,11 @@ def summarize_geometry(base: ModelParameters) -> dict[str, Any]:
     if isinstance(base, BaseParameters):
         return {}
     return {UNKNOWN_LENGTHS: list(base.robot.unset_lengths), UNKNOWN_ANGLES: list(base.robot.unset_angles)}
+
+
+def list_function_texts(base: ModelParameters) -> tuple[str, ...] | None:
+    """Return the function F of every parameter of a regrouped Lagrangian as text; None if the geometry is known."""
+    return base.function_texts if isinstance(base, Regrouping) else None
 
 
 def is_without_geometry(table: Mapping[str, Any]) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import ytheta
 from ytheta.identification.assessment.excitation import Certainty
 from ytheta.identification.model_file import summarize_errors, summarize_selection
-from ytheta.identification.unknown_geometry import summarize_geometry
+from ytheta.identification.unknown_geometry import list_function_texts, summarize_geometry
 from ytheta.report.identification.statistics import (
     MAX_CORRELATION,
     compute_relative_autocorrelation,
@@ -31,6 +31,7 @@ def summarize_identification(identification: Identification) -> dict[str, Any]:
         identification.relative_std_percent,
         identification.seen,
         identification.base.expressions,
+        list_function_texts(identification.base) or [None] * len(identification.base),
         strict=True,
     )
     data = {
@@ -68,8 +69,9 @@ def summarize_identification(identification: Identification) -> dict[str, Any]:
                 "relative_std_percent": percent if value else None,
                 "seen": seen.value,
                 "expression": expression,
+                "function": function,
             }
-            for name, independent, value, std, percent, seen, expression in rows
+            for name, independent, value, std, percent, seen, expression, function in rows
         ],
         "standard_parameters": {name: seen.value for name, seen in identification.standard_seen.items()},
         "correlations": [

@@ -9,6 +9,7 @@ import numpy as np
 
 from ytheta.findings import Finding, Severity
 from ytheta.identification.assessment.excitation import MAX_RELATIVE_STD, MAX_TORQUE_SHARE, Certainty
+from ytheta.identification.unknown_geometry import list_function_texts
 from ytheta.logs.preparing.settings import PreparationSettings
 from ytheta.report.identification.statistics import (
     compute_relative_autocorrelation,
@@ -88,6 +89,7 @@ def get_torque_unit(robot: Robot, joint: str) -> str:
 
 def list_parameter_rows(identification: Identification) -> Iterator[dict[str, Any]]:
     sliding = identification.base.robot.prismatic_joints
+    functions = list_function_texts(identification.base)
     relative, leading_terms = identification.relative_std_percent, identification.base.leading_terms
     for k, name in enumerate(identification.names):
         value, std = float(identification.beta[k]), float(identification.std[k])
@@ -99,6 +101,7 @@ def list_parameter_rows(identification: Identification) -> Iterator[dict[str, An
             "unit": parameter_unit(leading_terms[k][0], sliding, length_power=leading_terms[k][1]),
             "seen": identification.seen[k],
             "expression": identification.base.expressions[k],
+            "function": functions[k] if functions else "",
         }
 
 

@@ -13,6 +13,8 @@ from rich.text import Text
 from ytheta.identification.assessment.excitation import Certainty
 from ytheta.identification.assessment.residuals import TorqueErrors
 from ytheta.identification.assessment.verdict import Grade
+from ytheta.identification.model_file import summarize_selection
+from ytheta.identification.unknown_geometry import list_function_texts
 from ytheta.report.identification.statistics import (
     compute_relative_autocorrelation,
     count_parameters,
@@ -138,6 +140,25 @@ def _print_parameters(console: Console, identification: Identification, *, verbo
     elif not complete:
         marks = " (*)" if has_stars else ""
         print_note(console, f"combinations{marks} in full: --verbose, or base.expressions in Python")
+    functions = list_function_texts(base)
+    if functions is not None and verbose:
+        print_note(console, "functions F of the motion; the Lagrangian is the sum of all F · X")
+        for name, function in zip(identification.names, functions, strict=True):
+            if function:
+                console.print(safe_text(f"F of {name} = {function}"), soft_wrap=True)
+    elif functions is not None:
+        print_note(console, f"functions F of these parameters: --verbose, or {_make_base_command(identification)}")
+
+
+def _make_base_command(identification: Identification) -> str:
+    """Return the command that prints F and X with the same numbers as this identification."""
+    selection = summarize_selection(identification.origin.parameters)
+    friction = f" --friction {','.join(selection['friction'])}" if selection["friction"] else ""
+    rotor_inertia = " --rotor-inertia" if selection["rotor_inertia"] else ""
+    robot = identification.base.robot
+    is_all_unknown = set(robot.unset_symbols) == robot.symbolic_lengths | robot.symbolic_angles
+    unknown = " --unknown-geometry" if is_all_unknown else ""
+    return f"ytheta base ROBOT --method ha{unknown}{friction}{rotor_inertia}"
 
 
 def _describe_data(identification: Identification) -> Iterator[Text]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from ytheta.identifiability.regrouping import Regrouping
@@ -11,7 +10,7 @@ from ytheta.identifiability.regrouping import Regrouping
 def summarize_regrouping(regrouping: Regrouping) -> dict[str, Any]:
     """Return names, combinations X and functions F; values are None if a length or an angle is not set."""
     known = not regrouping.robot.unset_symbols
-    rows = zip(regrouping.names, regrouping.expressions, list_functions(regrouping), regrouping.beta, strict=True)
+    rows = zip(regrouping.names, regrouping.expressions, regrouping.function_texts, regrouping.beta, strict=True)
     return {
         "name": regrouping.robot.name,
         "count": len(regrouping),
@@ -28,10 +27,3 @@ def summarize_regrouping(regrouping: Regrouping) -> dict[str, Any]:
         "verdicts": {name: verdict.value for name, verdict in regrouping.identifiability.items()},
         "findings": [finding.data for finding in regrouping.findings],
     }
-
-
-def list_functions(regrouping: Regrouping) -> Iterator[str]:
-    """Yield F_ij of every model parameter as text; the text of friction is empty, because the Lagrangian has none."""
-    for functions in regrouping.F:
-        yield from (str(function).replace("**", "^").replace("*", "·") for function in functions)
-        yield from ("" for _ in regrouping.friction)

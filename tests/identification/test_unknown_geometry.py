@@ -169,3 +169,32 @@ def test_results_contain_the_functions(tmp_path: Path) -> None:
     assert all(f'<td class="expression">{function}</td>' in page for function in expected)
     text = " ".join(str(fit).split())
     assert "ytheta base ROBOT --method ha --unknown-geometry --friction viscous,coulomb,offset --rotor-inertia" in text
+
+
+def test_negative_masses_and_moments_are_found() -> None:
+    """With the signs of all torques reversed, sums of masses and moments are negative; the twin has right torques."""
+    log = make_case("RPR").make_log(noise=0.1)
+    assert log.tau is not None
+    right, wrong = (
+        yt.identify(forget_lengths(make_arm("RPR")), replace(log, tau=sign * log.tau)) for sign in (1.0, -1.0)
+    )
+    assert "negative" not in [finding.code for finding in right.findings]
+    (finding,) = (finding for finding in wrong.findings if finding.code == "negative")
+    values = dict(zip(wrong.names, wrong.beta, strict=True))
+    expressions = dict(zip(wrong.names, wrong.base.expressions, strict=True))
+    masses = [name for name, text in expressions.items() if text in ("link2.m + link3.m", "link3.Izz")]
+    assert masses
+    assert set(masses) <= set(finding.fields["parameters"])
+    for name in finding.fields["parameters"]:
+        assert values[name] < 0.0
+        assert "mx" not in expressions[name]
+    assert "base parameters" not in str(wrong)
+    assert "the identified friction of joint1, joint2, joint3 is negative" in " ".join(str(wrong).split())
+
+
+def test_a_window_that_is_too_long() -> None:
+    log = make_case("RPR").make_log()
+    with pytest.raises(InputError, match="no segment is as long as a window of the cumulative form; use a shorter win"):
+        yt.identify(forget_lengths(make_arm("RPR")), log, form="cumulative", window=1000.0)
+    fit = yt.identify(forget_lengths(make_arm("RPR")), log, form="cumulative")
+    assert [finding.text for finding in fit.findings if finding.code == "standard deviations"]

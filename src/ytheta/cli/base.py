@@ -58,7 +58,7 @@ def base(
 ) -> None:
     """Print the base parameters: the identifiable combinations of the standard parameters.
 
-    If lengths are unknown, `--method ha` prints the regrouped Lagrangian: the functions F and the combinations X.
+    If lengths or angles are unknown, `--method ha` prints the regrouped Lagrangian: functions F and combinations X.
 
     Example: `ytheta base panda --rotor-inertia`
     """

@@ -122,7 +122,7 @@ def identify(
 ) -> None:
     """Identify a robot's dynamic model from logs: values, standard deviations, and a verdict.
 
-    If lengths of the robot have no value, the parameters of its regrouped Lagrangian are identified: they need none.
+    If lengths or angles of the robot have no value, the parameters of its regrouped Lagrangian are identified instead.
 
     The exit code is 1 if the model should not be used: the motion does not excite it enough, or it predicts poorly.
 

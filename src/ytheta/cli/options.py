@@ -88,7 +88,9 @@ def parse_assignments(texts: Sequence[str] | None, option: str) -> dict[str, flo
         name, _, number = (piece.strip() for piece in text.partition("="))
         value = _parse_number(number)
         if not name or not math.isfinite(value):
-            raise InputError(f"{option} {text!r}: write NAME=NUMBER with a finite number, such as {option} q1=0.5")
+            hint = "; --unknown-geometry leaves all lengths and angles without values" if number == "unset" else ""
+            example = f"{option} {name or 'q1'}=0.5"
+            raise InputError(f"{option} {text!r}: write NAME=NUMBER with a finite number, such as {example}{hint}")
         if name in values:
             raise InputError(f"{option} {text!r}: {name!r} was already set to {values[name]:g}; keep one of the two")
         values[name] = value

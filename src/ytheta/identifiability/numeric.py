@@ -54,7 +54,7 @@ def explain_refusal(robot: Robot) -> str | None:
     if robot.unset_lengths:
         return (
             f"robot {robot.name!r} has a length without a value, {robot.unset_lengths[0]!r}; set it with "
-            "robot.with_lengths or --length, or use method lin, which keeps it as a symbol"
+            "robot.with_lengths or --length, or use method lin or ha, which keep it as a symbol"
         )
     if not robot.actuated:
         return f"robot {robot.name!r} has no moving joint, so nothing can be identified"

@@ -9,7 +9,9 @@ class FitFindingCode(StrEnum):
     """The kind of a finding about a fit."""
 
     ESTIMATOR = "estimator"  # no convergence, or the equations of a single joint do not have full rank
+    DEVIATIONS = "standard deviations"  # the equations are correlated, so that standard deviations are approximate
     FRICTION = "friction"  # Coulomb friction of a robot with loops is not low-passed
     TORQUE_SIGN = "torque sign"  # torques of the log have the wrong sign
     GEOMETRY = "geometry"  # lengths are unknown, so that parameters of a regrouped Lagrangian were identified
+    NEGATIVE = "negative"  # a sum of masses or moments of inertia is negative
     GRAVITY = "gravity"  # the log contradicts the described direction of gravity

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ytheta.conventions import parameter_name
 from ytheta.dynamics.kernels import AnyKernel
 from ytheta.dynamics.motion import scalars
 from ytheta.errors import InputError, UnsetAngleError, UnsetLengthError
+from ytheta.findings import Finding, Severity
 from ytheta.identifiability.base_parameters import BaseParameters
 from ytheta.identifiability.model_parameters import ModelParameters
-from ytheta.identifiability.regrouping import Regrouping
+from ytheta.identifiability.regrouping import Combination, Regrouping
 from ytheta.identification.equations.known_torque import KnownTorque
+from ytheta.identification.finding_codes import FitFindingCode
 from ytheta.native import compile_graph
 from ytheta.native.graph import Graph, trace
 from ytheta.robot.reading.toml.reader import UNKNOWN_ANGLES, UNKNOWN_LENGTHS
 from ytheta.robot.robot import Robot
 from ytheta.shapes import PerBase
+
+POSITIVE_PARAMETERS = ("m", "Ixx", "Iyy", "Izz", "Ia")  # masses and moments of inertia, which cannot be negative
+MIN_STANDARD_DEVIATIONS = 3.0  # negative value / standard deviation; above it, noise does not explain the sign
 
 
 def summarize_geometry(base: ModelParameters) -> dict[str, Any]:
@@ -29,6 +35,39 @@ def summarize_geometry(base: ModelParameters) -> dict[str, Any]:
 def list_function_texts(base: ModelParameters) -> tuple[str, ...] | None:
     """Return the function F of every parameter of a regrouped Lagrangian as text; None if the geometry is known."""
     return base.function_texts if isinstance(base, Regrouping) else None
+
+
+def find_negative_inertias(base: ModelParameters, beta: PerBase, std: PerBase) -> Iterator[Finding]:
+    """Yield a warning if sums of masses and moments of inertia are significantly negative; geometry unknown."""
+    if not isinstance(base, Regrouping):
+        return
+    places = {name: k for k, name in enumerate(base.names)}
+    combined = [
+        (parameter_name(joint.name, f"X{n}"), combination)
+        for joint, combinations in zip(base.robot.movable, base.combinations, strict=True)
+        for n, combination in enumerate(combinations, start=1)
+    ]
+    negative = [
+        name
+        for name, combination in combined
+        if _is_positive(combination) and beta[places[name]] < -MIN_STANDARD_DEVIATIONS * std[places[name]]
+    ]
+    if negative:
+        values = ", ".join(f"{name} = {base.expressions[places[name]]} = {beta[places[name]]:.3g}" for name in negative)
+        statement = f"sums of masses or moments of inertia are negative, which is impossible: {values}"
+        remedy = "check the signs of torque and motion, the units, and the axes of the joints"
+        fields = {"parameters": negative}
+        yield Finding(FitFindingCode.NEGATIVE, Severity.WARNING, statement, remedy, fields=fields)
+
+
+def _is_positive(combination: Combination) -> bool:
+    """Whether a combination has positive factors of masses, moments and rotor inertias; lengths may be negative."""
+    return all(
+        parameter.rpartition(".")[2] in POSITIVE_PARAMETERS
+        and factor > 0
+        and all(power % 2 == 0 for _, power in powers)
+        for parameter, powers, factor in combination.terms
+    )
 
 
 def is_without_geometry(table: Mapping[str, Any]) -> bool:

@@ -92,7 +92,7 @@ def test_mostly_weak_parameters_are_usable_at_best() -> None:
     assert "; 2 of 4 base parameters are determined" in half.sentence
     most = judge(errors, certainty=(WEAK, WEAK, WEAK, DETERMINED, SMALL))
     assert most.grade is Grade.USABLE
-    assert "; only 1 of 5 base parameters are determined, 1 more are too small to matter" in most.sentence
+    assert "; only 1 of 5 base parameters are determined, 1 more is too small to matter" in most.sentence
     assert "; none of 2 base parameters are determined" in judge(errors, certainty=(WEAK, WEAK)).sentence
 
 

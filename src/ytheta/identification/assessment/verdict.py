@@ -81,7 +81,8 @@ def reach_verdict(
     how_many = f"only {determined}" if mostly_weak and determined else str(determined or "none")
     sentence += f"; {how_many} of {len(certainty)} {noun} are determined"
     if counts[Certainty.SMALL]:
-        sentence += f", {counts[Certainty.SMALL]} more are too small to matter"
+        small = counts[Certainty.SMALL]
+        sentence += f", {small} more {'is' if small == 1 else 'are'} too small to matter"
     if validation is not None and error > MIN_OVERFITTING_RATIO * fit.relative_percent:
         fit_error = _format_percent(fit.relative_percent)
         sentence += f"; on the logs of the fit the error is {fit_error}, so the model is overfitted or the logs differ"

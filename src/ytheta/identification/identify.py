@@ -261,7 +261,7 @@ def _describe_cumulative_form(form: str) -> Iterator[Finding]:
     if form == "cumulative":
         statement = (
             "equations of the cumulative form share the noise of all samples before, so its standard deviations are "
-            "only approximate: for a simulated arm, those of friction were 3 times too small, others 2 to 4 times too large"
+            "only approximate: in simulations, those of friction were 3 times too small, others 2 to 4 times too large"
         )
         remedy = "for standard deviations that hold, use the integral form"
         yield Finding(FitFindingCode.DEVIATIONS, Severity.NOTE, statement, remedy)

@@ -131,6 +131,7 @@ def test_a_model_without_geometry_is_not_taken_for_a_complete_robot(tmp_path: Pa
     assert yt.inspect(robot).to_dict()["consistent"] is None
     assert "moving mass unknown" in str(yt.inspect(robot))
     assert "physically consistent" not in str(yt.inspect(robot))
+    assert "not known: the model was identified without a2, a3, d2, d3" in str(yt.inspect(robot))
     extension, edited, alone = (tmp_path / name for name in ("extension.toml", "edited.toml", "alone.toml"))
     extension.write_text('extends = "arm.model.toml"\n[lengths]\na2 = 0.3\n')
     text = path.read_text()

@@ -72,7 +72,10 @@ def _describe_costs(data: Mapping[str, Any]) -> Iterator[Text]:
 
 
 def _describe_unset_symbols(data: Mapping[str, Any]) -> str:
-    """Return which lengths and angles have no value, and how to set them."""
+    """Return which lengths and angles have no value, and how to set them, unless that is refused."""
+    if data["inertias_unknown"]:
+        names = ", ".join((*data["unset_lengths"], *data["unset_angles"]))
+        return f"the model was identified without {names}"
     sentences: list[str] = []
     for kind in ("length", "angle"):
         names = data[f"unset_{kind}s"]

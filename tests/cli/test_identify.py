@@ -295,6 +295,6 @@ def test_unknown_geometry(folder: Path) -> None:
     predicted = read_json(folder, "predict", "unknown.toml", "b.csv")
     assert predicted["relative_error_percent"] < 1.0
     message = refused("simulate", "unknown.toml", cwd=folder)
-    assert "the length 'l1' has no value" in message
-    assert "identify, predict and base still work" in message
+    assert "was identified with unknown geometry, so its links have no inertias; for torques, use predict" in message
+    assert "'l1' cannot be set" in refused("base", "unknown.toml", "--length", "l1=0.5", cwd=folder)
     assert "leave 'parameters' out" in refused(*arguments, "--parameters", "link*", cwd=folder)

@@ -71,3 +71,11 @@ def test_every_colour_has_one_of_the_dark_theme() -> None:
     for colour in (*COLOURS, FAINT_COLOUR, BACKGROUND_COLOUR, MARK_COLOUR):
         assert f'[style*="stroke: {colour}"]' in css
     assert '[style*="stroke: rgb(1, 2, 3)"]' not in css
+
+
+def test_a_short_logarithmic_axis_has_few_ticks() -> None:
+    """Values of 2.6 to 62 need no label for every digit; over more decades, Plotly labels powers of ten."""
+    t = np.array([0.0, 1.0])
+    for largest, ticks in ((62.0, 3), (6.2e4, 6)):
+        figure = line_plot(t, [Line("V", np.array([largest, 2.6]))], [Axis("V", log=True)])
+        assert json.loads(figure_to_json(figure))["layout"]["yaxis"]["nticks"] == ticks

@@ -44,6 +44,8 @@ def test_every_paper_has_a_page_of_its_own(tmp_path: Path) -> None:
     assert list_page_paths("{paper}.html", ["x", "y"]) == (Path("x.html"), Path("y.html"))
     with pytest.raises(yt.errors.InputError, match=r"write \{paper\} for its name"):
         list_page_paths("a.html", ["x", "y"])
+    with pytest.raises(yt.errors.InputError, match=r"^q\{papr\}.html: \{papr\} means nothing here; write \{paper\}"):
+        list_page_paths("q{papr}.html", ["x"])
     reproduction = Reproduction((MADE_UP_PAPER, WRONG_PAPER))
     pages = reproduction.report(tmp_path / "{paper}.html")
     assert [page.name for page in pages] == ["doe1900.html", "roe1901.html"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import stat
 from collections.abc import Iterable, Iterator
@@ -35,6 +36,13 @@ def check_writable(path: str | Path, *endings: str) -> Path:
     except (OSError, ValueError) as error:  # no such folder, no permission, disk full, or a null character in the path
         raise _make_write_error(path, error) from None
     return path
+
+
+def refuse_unknown_fields(path: str | Path, field: str, meaning: str) -> None:
+    """Raise an error if a name contains a placeholder in braces other than ``field``."""
+    unknown = [found for found in re.findall(r"\{[^{}]*\}", str(path)) if found != field]
+    if unknown:
+        raise InputError(f"{path}: {unknown[0]} means nothing here; write {field} for {meaning}")
 
 
 def refuse_to_overwrite(path: str | Path, inputs: Iterable[str | Path | None]) -> None:

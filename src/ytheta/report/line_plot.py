@@ -40,6 +40,8 @@ HEIGHT = 300  # pixels
 TWO_PLOTS_HEIGHT = 420  # of a figure with a second axis below
 MAX_UNIFIED_LINES = 12  # with more lines, only the line nearest to the pointer is labelled
 LOWER_SHARE = 0.3  # height of the lower axis, relative to the height of the plot
+TICKS, SHORT_LOG_TICKS = 6, 3  # upper limits; with three, Plotly labels 1, 2 and 5 of a decade
+SHORT_DECADES = 2.0  # log10 of the largest divided by the smallest value on a short logarithmic axis
 MIN_DECADES = 1.5  # log10 of the largest divided by the smallest value; below it, axes are linear
 
 
@@ -78,7 +80,9 @@ def line_plot(
         "legend": {"orientation": "h", "x": 0.0, "y": 1.0, "yanchor": "bottom", "bgcolor": "rgba(0,0,0,0)"},
         "hovermode": "closest" if many_lines else "x unified",
         "shapes": [_make_mark(place) for place in marks],
-        "yaxis": _make_axis(axes[0]) | {"domain": [LOWER_SHARE + 0.08, 1.0] if below else [0.0, 1.0]},
+        "yaxis": _make_axis(axes[0])
+        | _limit_ticks(axes[0], lines)
+        | {"domain": [LOWER_SHARE + 0.08, 1.0] if below else [0.0, 1.0]},
     }
     if below:
         layout["yaxis2"] = _make_axis(axes[1]) | {"domain": [0.0, LOWER_SHARE], "nticks": 4}
@@ -106,10 +110,10 @@ def draw_plot(plot: Plot) -> go.Figure:
     )
 
 
-def spans_decades(values: Float[np.ndarray, "*shape"]) -> bool:
-    """Return whether the positive values span more than ``MIN_DECADES``; a logarithmic axis then shows them better."""
+def spans_decades(values: Float[np.ndarray, "*shape"], decades: float = MIN_DECADES) -> bool:
+    """Return whether the positive values span more than so many decades; a logarithmic axis then shows them better."""
     positive = values[np.isfinite(values) & (values > 0.0)]
-    return bool(len(positive)) and float(positive.max()) > 10.0**MIN_DECADES * float(positive.min())
+    return bool(len(positive)) and float(positive.max()) > 10.0**decades * float(positive.min())
 
 
 def decimate(y: Float[np.ndarray, "points"], max_points: int = MAX_POINTS) -> Int[np.ndarray, "kept"]:
@@ -177,9 +181,17 @@ def _make_axis(axis: Axis) -> dict[str, object]:
         "title": {"text": escape(title, quote=False)},
         "zeroline": False,
         "automargin": True,
-        "nticks": 6,
+        "nticks": TICKS,
     }
     return settings | ({"type": "log", "exponentformat": "power"} if axis.log else {})
+
+
+def _limit_ticks(axis: Axis, lines: Sequence[Line]) -> dict[str, object]:
+    """Return settings of the first axis: on a short logarithmic one, Plotly would label all nine digits of a decade."""
+    values = [np.ravel(line.y) for line in lines if line.axis == 0]
+    if not axis.log or not values or spans_decades(np.concatenate(values), SHORT_DECADES):
+        return {}
+    return {"nticks": SHORT_LOG_TICKS}
 
 
 def _make_mark(place: float) -> dict[str, object]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 from ytheta.arguments import check_kind
 from ytheta.display import Displayed, load_report_function
 from ytheta.errors import InputError, UnknownNameError, suggest_names
+from ytheta.files.atomic import refuse_unknown_fields
 from ytheta.reproduction.exhibit import Agreement, PaperReproduction
 
 if TYPE_CHECKING:
@@ -97,8 +98,10 @@ def list_papers(paper: str) -> tuple[str, ...]:
 
 
 def list_page_paths(path: str | Path, papers: Sequence[str]) -> tuple[Path, ...]:
-    """Return the path of each paper's page; raise InputError if several papers would have the same page."""
+    """Return the path of each paper's page; raise InputError if several papers would have the same page, or if
+    the name contains another placeholder."""
     check_kind("path", path, (str, Path), "the name of a file, such as 'lu1993.html'")
+    refuse_unknown_fields(path, PAPER_FIELD, "the name of the paper")
     if len(papers) > 1 and PAPER_FIELD not in str(path):
         raise InputError(
             f"{path}: each paper has a page of its own; write {PAPER_FIELD} for its name, such as '{PAPER_FIELD}.html'"

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 from ytheta.arguments import check_kind
 from ytheta.errors import InputError
-from ytheta.files.atomic import check_writable
+from ytheta.files.atomic import check_writable, refuse_unknown_fields
 from ytheta.logs.write import SUFFIXES
 
 RUN_FIELD = "{run}"  # placeholder in the name of a log; it is replaced by the number of the run
@@ -25,9 +24,7 @@ def list_log_paths(path: str | Path, runs: int) -> tuple[Path, ...]:
     Raise an error if a file cannot be written, or if there are too many.
     """
     check_kind("path", path, (str, Path), "the name of a file, such as 'log.csv'")
-    unknown = [field for field in re.findall(r"\{[^{}]*\}", str(path)) if field != RUN_FIELD]
-    if unknown:
-        raise InputError(f"{path}: {unknown[0]} means nothing here; write {RUN_FIELD} for the number of the run")
+    refuse_unknown_fields(path, RUN_FIELD, "the number of the run")
     if not names_every_run(path):
         return (check_writable(path, *SUFFIXES),)
     if runs > MAX_LOGS:

@@ -19,7 +19,7 @@ class Agreement(Enum):
 
     YES = "yes"
     NO = "no"
-    OPEN = "open"  # the paper does not give the settings on which the result depends
+    OPEN = "open"  # the paper does not give the result, or settings on which it depends; or the scan has lost a part
 
     @staticmethod
     def of(agrees: bool) -> Agreement:

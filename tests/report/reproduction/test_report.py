@@ -58,6 +58,7 @@ def test_plain_data_have_the_fixed_keys() -> None:
 
 def test_the_page_holds_tables_and_figures() -> None:
     page = reproduction_html(MADE_UP_PAPER)
+    assert "This plot is loading. It needs JavaScript" in page
     (embedded,) = re.findall(r'<script type="application/json" id="ytheta">(.*?)</script>', page, re.DOTALL)
     assert json.loads(embedded) == Reproduction((MADE_UP_PAPER,)).to_dict()
     assert "lengths &lt;of&gt; links" in page

@@ -16,6 +16,8 @@ from tests.support.pinocchio_peer import peer
 from ytheta.errors import InputError, UnsetAngleError
 from ytheta.files.angles import Angle
 from ytheta.files.lengths import symbol
+from ytheta.identifiability import ha
+from ytheta.identifiability.exact import trigonometric_ring
 from ytheta.identifiability.exact.trigonometric_ring import TrigonometricRing
 from ytheta.identifiability.regrouping import Combination, Regrouping
 from ytheta.native import compile_graph
@@ -320,3 +322,20 @@ def test_printed_combinations() -> None:
     assert "unknown: a1, alpha1" in " ".join(str(regrouping).split())
     assert regrouping.to_dict()["unknown_angles"] == ["alpha1"]
     assert regrouping.to_dict()["parameters"][0]["value"] is None
+
+
+def test_too_many_model_parameters_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every unknown twist multiplies their number; the message says so before time and memory run out."""
+    arm = make_arm("RRR", seed=1, standard=True)
+    parameters = sum(yt.regroup_lagrangian(arm).counts)
+    monkeypatch.setattr(ha, "MAX_MODEL_PARAMETERS", parameters)
+    yt.regroup_lagrangian(arm)
+    monkeypatch.setattr(ha, "MAX_MODEL_PARAMETERS", parameters - 1)
+    unknown = "a1, a2, a3, d1, d2, d3, alpha1, alpha2, alpha3 are unknown; give values to some of the angles"
+    with pytest.raises(InputError, match=f"'RRR' has more than {parameters - 1} model parameters if {unknown}"):
+        yt.regroup_lagrangian(arm)
+    monkeypatch.setattr(trigonometric_ring, "MAX_TERMS", 500)
+    with pytest.raises(InputError, match=f"Lagrangian of robot 'RRR' has more than 500 terms if {unknown}"):
+        yt.regroup_lagrangian(arm)
+    known = draw_geometry(arm, np.random.default_rng(1))
+    assert sum(yt.regroup_lagrangian(known, lengths=(), angles=()).counts) < parameters  # bounds are for unknown ones

@@ -33,7 +33,8 @@ Exactness     Ranks of rational matrices are found by elimination, without sampl
               detected, p is too large; ``regroup_lagrangian`` then raises an error if all geometry is known.
 Cost          ``base_parameters`` grows with the number of joints, not with the number of functions.
               ``regroup_lagrangian`` expands the Lagrangian; with general angles everywhere, its run time grows
-              by a factor of five to eight per joint.
+              by a factor of five to eight per joint. With unknown twists everywhere, the number of model parameters
+              grows by a factor of four to five; more than ``MAX_MODEL_PARAMETERS`` are refused.
 """
 
 from __future__ import annotations
@@ -71,6 +72,7 @@ from ytheta.shapes import Float
 
 Row: TypeAlias = dict[Place, Any]
 
+MAX_MODEL_PARAMETERS = 2000  # without friction; each unknown twist multiplies the number by four to five
 MAX_COEFFICIENT_RATIO = 10**10  # a coefficient that is smaller by more than this factor is a rounding error
 
 
@@ -250,7 +252,11 @@ def _select_terms(
     for level in range(len(ring.revolute), 0, -1):
         # Step 1: monomials with the same factor share a row. Step 2: the shortest independent rows are kept.
         distinct = {scaled[monomial][1]: place for place, monomial in reversed(list(enumerate(levels.get(level, []))))}
-        kept = [row for row in sorted(distinct, key=lambda row: (len(row), distinct[row])) if span.add(row)]
+        kept: list[FrozenRow] = []
+        for row in sorted(distinct, key=lambda row: (len(row), distinct[row])):
+            if span.add(row):
+                kept.append(row)
+                _check_size(robot, ring, len(span))
         selected.append([span.index(row) for row in sorted(kept, key=lambda row: distinct[row])])
     functions: list[dict[Monomial, Any]] = [{} for _ in range(len(span))]
     for monomial, (scale, row) in scaled.items():
@@ -266,6 +272,15 @@ def _select_terms(
         ),
         terms=terms,
     )
+
+
+def _check_size(robot: Robot, ring: TrigonometricRing, parameters: int) -> None:
+    """Raise an InputError if there are too many model parameters for any log, and soon for the memory."""
+    if ring.constants and parameters > MAX_MODEL_PARAMETERS:
+        raise InputError(
+            f"robot {robot.name!r} has more than {MAX_MODEL_PARAMETERS} model parameters if {ring.list_unknown()} are "
+            f"unknown; give values to some of {'the angles' if ring.angles else 'them'}"
+        )
 
 
 def _scale(row: Row) -> tuple[Any, FrozenRow]:

@@ -17,6 +17,7 @@ import numpy as np
 from ytheta.dynamics.mechanism import PER_LINK, Mechanism
 from ytheta.dynamics.motion import Motion
 from ytheta.dynamics.vectors import dot
+from ytheta.errors import InputError
 from ytheta.identifiability.exact.energy_maps import ONE, EnergyMaps, Powers, compute_energy_maps
 from ytheta.identifiability.exact.geometry import to_fraction
 from ytheta.robot.parts import JointKind
@@ -25,6 +26,8 @@ from ytheta.shapes import Shaped
 
 Function: TypeAlias = Any  # a polynomial of the ring
 Monomial: TypeAlias = tuple[int, ...]  # exponents of the generators
+
+MAX_TERMS = 300_000  # of the Lagrangian of one body with unknown constants; about 10 s and 0.5 GB
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,10 @@ class TrigonometricRing:
     def constants(self) -> tuple[str, ...]:
         """The names of the unknown constants, such as ``l1``, ``cos(alpha1)`` and ``sin(alpha1)``."""
         return (*self.lengths, *(name for angle in self.angles for name in name_cosine_and_sine(angle)))
+
+    def list_unknown(self) -> str:
+        """Return the names of the unknown lengths and angles as text."""
+        return ", ".join((*self.lengths, *self.angles))
 
     @cached_property
     def ring(self) -> Any:
@@ -191,12 +198,22 @@ def compute_lagrangians(mechanism: Mechanism, ring: TrigonometricRing) -> list[l
             quadratic = [ring.ring(0) + x for x in dot(maps.k, L)[0]]
             for rate, functions in enumerate((constant, linear, quadratic)):
                 energy = _add_multiple(energy, functions, ring, body.joint, powers, rate)
+            _check_terms(energy, mechanism.robot.name, ring)
         for powers, X in maps.X.items():
             twist = _add_multiple(twist, [_combine(row, V) for row in X], ring, body.joint, powers, 0)
         twist = _add_multiple(twist, [ring.ring(0) + x for x in maps.S], ring, body.joint, ONE, 1)
         energies.append([ring.normalize(function) for function in energy])
         twists.append([ring.normalize(function) for function in twist])
     return energies
+
+
+def _check_terms(energy: Sequence[Function], robot: str, ring: TrigonometricRing) -> None:
+    """Raise an InputError if unknown lengths and angles make the Lagrangian of a body too long."""
+    if ring.constants and sum(len(function) for function in energy) > MAX_TERMS:
+        raise InputError(
+            f"the Lagrangian of robot {robot!r} has more than {MAX_TERMS} terms if {ring.list_unknown()} are unknown; "
+            f"give values to some of {'the angles' if ring.angles else 'them'}"
+        )
 
 
 def _normalize_maps(maps: EnergyMaps, ring: TrigonometricRing) -> EnergyMaps:

@@ -27,7 +27,7 @@ from ytheta.shapes import Shaped
 Function: TypeAlias = Any  # a polynomial of the ring
 Monomial: TypeAlias = tuple[int, ...]  # exponents of the generators
 
-MAX_TERMS = 300_000  # of the Lagrangian of one body with unknown constants; about 10 s and 0.5 GB
+MAX_TERMS = 300_000  # of the Lagrangian of one body with unknown constants
 
 
 @dataclass(frozen=True)

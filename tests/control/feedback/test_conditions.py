@@ -15,6 +15,7 @@ from ytheta.control.feedback.feedback import Feedback, JointErrors, LinkErrors, 
 from ytheta.control.feedback.inertial import InertialFeedback
 from ytheta.control.feedback.pd import PDFeedback
 from ytheta.control.feedback.pid import PIDFeedback
+from ytheta.control.feedback.symbolic_port import format_entries
 from ytheta.control.gains import Gain
 from ytheta.control.laws.walker import Walker
 from ytheta.errors import InputError
@@ -97,8 +98,10 @@ def test_quadratic_powers_are_checked_exactly() -> None:
 
 def test_halves_of_a_spatial_force_must_not_be_swapped() -> None:
     """-k vtilde is not a damping force: its first half is a force, that of vtilde an angular velocity."""
-    with pytest.raises(InputError, match=r"dissipation \(27\) at link 'link1'"):
+    orders = "the output is force, then moment, and the velocity error angular, then linear"
+    with pytest.raises(InputError, match=rf"dissipation \(27\) at link 'link1'.* oppose the velocity error .*{orders}"):
         make_law(LinkLaw(lambda link: Response(-2.0 * link.velocity_error)))
+    make_law(LinkLaw(lambda link: Response(-2.0 * np.roll(link.velocity_error, 3))))
 
 
 def test_storage() -> None:
@@ -184,11 +187,28 @@ def test_factors_of_convergence_are_checked() -> None:
 
 def test_invalid_responses() -> None:
     for function in (np.sign, np.cbrt, lambda r: np.clip(r, -1.0, 1.0)):
-        with pytest.raises(InputError, match="JointLaw cannot be evaluated with symbols at joint 'joint1'"):
+        with pytest.raises(InputError, match="JointLaw cannot be evaluated with symbols at joint 'joint1'") as refusal:
             make_law(JointLaw(lambda j, function=function: Response(-function(j.velocity_error))))  # type: ignore[misc]
+        assert "cpp" not in str(refusal.value)
     with pytest.raises(InputError, match=r"JointLaw returns ndarray at joint 'joint1'; return Response\(output"):
         make_law(JointLaw(lambda j: -j.velocity_error))  # type: ignore[arg-type,return-value]
     with pytest.raises(InputError, match=r"returns output of shape \(2,\) at joint 'joint1'"):
         make_law(JointLaw(lambda j: Response(np.concatenate([j.velocity_error] * 2))))
     with pytest.raises(InputError, match=r"returns state_rate of shape \(0,\) at joint 'joint1'"):
         make_law(JointLaw(lambda j: Response(-j.velocity_error), states=1))
+
+
+def test_numbers_of_states_are_checked() -> None:
+    class Method(LinkLaw):
+        def link_states(self) -> int:  # type: ignore[override]
+            return 6
+
+    with pytest.raises(InputError, match="link_states of feedback Method is a method; write @property above it"):
+        make_law(Method(lambda link: Response(-np.roll(link.velocity_error, 3))))
+    for states in (1.5, -1, None, True):
+        with pytest.raises(InputError, match=f"joint_states of feedback JointLaw is {states}; return the number"):
+            make_law(JointLaw(lambda j: Response(-j.velocity_error), states=states))  # type: ignore[arg-type]
+
+
+def test_a_negative_zero_is_shown_as_zero() -> None:
+    assert format_entries(np.array([-0.0, 1.0, -2.5e-9])) == "(0, 1, -2.5e-09)"

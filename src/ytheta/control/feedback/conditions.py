@@ -165,7 +165,7 @@ def _check_storage(port: SymbolicPort, samples: PortSamples) -> None:
     if empty.any():
         k = _choose_sample(y, empty)
         remedy = "add a term that grows with every state, so that V bounds the states"
-        port.refuse("on storage (26)", y[:, k], f"its storage is {storage[k]:.3g} J, not above 0", remedy)
+        port.refuse("on storage (26)", y[:, k], f"its storage is {format_entries(storage[[k]])} J, not above 0", remedy)
 
 
 def _check_dependence_on_states(port: SymbolicPort, samples: PortSamples, first: int) -> None:

@@ -47,7 +47,7 @@ NO_STATES = zeros(0)
 
 @dataclass(frozen=True, eq=False)
 class LinkErrors:
-    """The arguments of a feedback law at one link; all vectors are in the axes of the link, angular part first.
+    """The arguments of a feedback law at one link; velocities are in the axes of the link, angular part first.
 
     Attributes
     ----------
@@ -119,7 +119,7 @@ class Response(NamedTuple):
 
     Attributes
     ----------
-    output      F_j of a link, with 6 entries, or eta_j of a joint, with one
+    output      F_j of a link: force, then moment, 6 entries; or eta_j of a joint, one entry
     state_rate  time derivative of the law's states at this link or joint
     storage     S_j, a number or symbol
     """
@@ -148,7 +148,10 @@ class Feedback(ABC):  # noqa: B024 - a law may act at links only, at joints only
     @property
     def remedy(self) -> str:
         """What to do if the law does not dissipate; the end of an error message."""
-        return "let the output oppose the velocity error, and count the energy that the law stores as storage"
+        return (
+            "let the output oppose the velocity error (at a link, the output is force, then moment, and the velocity "
+            "error angular, then linear), and count the energy that the law stores as storage"
+        )
 
     @property
     def joint_states(self) -> int:

@@ -6,6 +6,7 @@ functions cannot be applied to a mixture of integers and symbols.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,6 +22,7 @@ from ytheta.errors import InputError
 from ytheta.shapes import AnyPerActuated, AnyPerState, Float, Shaped
 
 MAX_QUOTED = 120  # characters of an error message of NumPy or CasADi
+PLACE_IN_SOURCES = re.compile(r"^\S+\.[ch]pp:\d+: ")  # such as ".../casadi/core/sx_elem.cpp:166: "
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +45,10 @@ class FeedbackPorts:
     feedback: Feedback
     loops: Constraint
     initial: Float[np.ndarray, "link_params"]
+
+    def __post_init__(self) -> None:
+        _check_state_count(self.feedback, "joint_states", "actuated joint")
+        _check_state_count(self.feedback, "link_states", "moving link")
 
     @cached_property
     def joints(self) -> tuple[str, ...]:
@@ -111,7 +117,7 @@ class FeedbackPorts:
         except (TypeError, RuntimeError) as error:
             raise InputError(
                 f"feedback {type(self.feedback).__name__} cannot be evaluated with symbols at {place} "
-                f"({str(error).splitlines()[0][:MAX_QUOTED]}); conditions, np.sign, np.clip, np.maximum and np.where "
+                f"({_quote(error)}); conditions, np.sign, np.clip, np.maximum and np.where "
                 "need numbers: use functions such as np.tanh, np.sqrt and np.abs"
             ) from error
 
@@ -130,6 +136,26 @@ class FeedbackPorts:
                     f"shape ({length},)"
                 )
         return response
+
+
+def _check_state_count(feedback: Feedback, name: str, per: str) -> None:
+    """Raise unless a property of a feedback law is a number of states."""
+    count = getattr(feedback, name)
+    if callable(count):
+        raise InputError(
+            f"{name} of feedback {type(feedback).__name__} is a method; write @property above it, so that it is the "
+            f"number of states of each {per}"
+        )
+    if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 0:
+        raise InputError(
+            f"{name} of feedback {type(feedback).__name__} is {count!r}; return the number of states of each {per}, a "
+            "whole number that is not negative"
+        )
+
+
+def _quote(error: Exception) -> str:
+    """Return the first line of an error message, without the place in the sources of CasADi."""
+    return PLACE_IN_SOURCES.sub("", str(error).partition("\n")[0]).rstrip(".")[:MAX_QUOTED]
 
 
 def _list_vectors(coordinates: CoordinateErrors) -> tuple[np.ndarray, ...]:

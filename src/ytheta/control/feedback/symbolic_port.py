@@ -161,5 +161,5 @@ def make_link_port(ports: FeedbackPorts, link: int) -> SymbolicPort:
 
 
 def format_entries(values: Float[np.ndarray, "entries"]) -> str:
-    listed = ", ".join(f"{value:.3g}" for value in values)
+    listed = ", ".join(f"{value + 0.0:.3g}" for value in values)  # -0.0 + 0.0 is 0.0
     return listed if len(values) == 1 else f"({listed})"

@@ -218,6 +218,10 @@ def test_unknown_and_unsuitable_formulations_are_refused() -> None:
         choose_recursion(load("walker"), "composite_newton_euler")
     with pytest.raises(InputError, match=r"composite_newton_euler cannot be used: .* theta cannot be an input"):
         choose_recursion(load("panda"), "composite_newton_euler", theta_input=True)
+    with pytest.raises(InputError, match="composite_newton_euler is a formulation of inverse dynamics, not of the reg"):
+        choose_formulation(load("panda"), "composite_newton_euler")
+    with pytest.raises(InputError, match="spatial_tree is a formulation of the regressor, not of inverse dynamics"):
+        choose_recursion(load("walker"), "spatial_tree")
     with pytest.raises(InputError, match="inverse dynamics has no formulation 'composite_newton'"):
         choose_recursion(load("panda"), "composite_newton")
     assert [choose_recursion(load(name)) for name in ("panda", "walker")] == ["minimal_newton_euler", "newton_euler"]

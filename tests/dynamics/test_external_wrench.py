@@ -136,6 +136,9 @@ def test_wrong_frames_axes_and_shapes_are_explained() -> None:
         ytheta.forward_dynamics(robot, wrench_at=("tool0", "tool0"))
     with pytest.raises(InputError, match="wrench_axes is 'world'; choose from: base, frame"):
         ytheta.bias(robot, wrench_at="tool0", wrench_axes="world")
+    for make in (ytheta.inverse_dynamics, ytheta.forward_dynamics, ytheta.bias):
+        with pytest.raises(InputError, match="wrench_axes is 'base', but no wrench acts; give wrench_at"):
+            make(robot, wrench_axes="base")
     with pytest.raises(InputError, match="axes is 'local'; choose from: base, frame"):
         ytheta.jacobian(robot, "tool0", axes="local")
     kernel = ytheta.inverse_dynamics(robot, wrench_at="tool0")

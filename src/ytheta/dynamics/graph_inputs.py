@@ -87,7 +87,10 @@ def declare_inputs(
     symbols = [(Input("x" if loops.cuts else "q", len(loops.home)), loops.x)]
     symbols += [(Input(name, size), casadi.SX.sym(name, size)) for name in names]
     wrenches, axes = [], check_axes("wrench_axes", wrench_axes)
-    for name in _list_frame_names(wrench_at):
+    frames = _list_frame_names(wrench_at)
+    if axes is not Axes.FRAME and not frames:
+        raise InputError(f"wrench_axes is {wrench_axes!r}, but no wrench acts; give wrench_at, the name of a frame")
+    for name in frames:
         wrench = casadi.SX.sym("wrench", WRENCH_SIZE)
         wrenches.append((find_frame(loops.mechanism, name), wrench, axes))
         symbols.append((Input(f"wrench at {name}", WRENCH_SIZE), wrench))

@@ -155,10 +155,10 @@ def inverse_dynamics(
 ) -> AnyKernel:
     """(q, qd, qdd) → tau.
 
-    ``wrench_at`` names a link or a marker, or several of them. For each of these frames, the wrench that the
-    surroundings exert on the robot is an additional argument: (fx, fy, fz, nx, ny, nz), the force at the origin of the
-    frame and then the moment about this origin. ``wrench_axes`` are the axes of the components: "frame" means those of
-    the frame itself, "base" those of the robot's base.
+    ``wrench_at`` names a link or a marker, or several of them; an empty list, as by default, stands for none. For each
+    of these frames, the wrench that the surroundings exert on the robot is an additional argument: (fx, fy, fz, nx, ny,
+    nz), the force at the origin of the frame and then the moment about this origin. ``wrench_axes`` are the axes of the
+    components: "frame" means those of the frame itself, "base" those of the robot's base.
 
     If ``theta_input`` is true, the standard parameters are the last argument, shared by all samples. ``formulation`` is
     newton_euler, minimal_newton_euler or composite_newton_euler. The default is minimal_newton_euler, which has the

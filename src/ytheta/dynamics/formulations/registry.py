@@ -32,6 +32,10 @@ def choose_formulation(robot: Robot, name: str = "") -> ModuleType:
     """
     if not name:
         return _import_formulation(next(name for name, reason in formulations(robot).items() if reason is None))
+    if name in RECURSIONS and name not in FORMULATIONS:
+        raise UnknownNameError(
+            f"{name} is a formulation of inverse dynamics, not of the regressor; choose from: {', '.join(FORMULATIONS)}"
+        )
     if name not in FORMULATIONS:
         raise UnknownNameError(f"there is no formulation {name!r}{suggest_names(name, FORMULATIONS)}")
     reason = _import_formulation(name).explain_refusal(robot)
@@ -60,6 +64,10 @@ def choose_recursion(robot: Robot, name: str = "", *, theta_input: bool = False)
 
     Raise InputError if the named formulation cannot be used.
     """
+    if name in FORMULATIONS and name not in RECURSIONS:
+        raise UnknownNameError(
+            f"{name} is a formulation of the regressor, not of inverse dynamics; choose from: {', '.join(RECURSIONS)}"
+        )
     if name and name not in RECURSIONS:
         raise UnknownNameError(f"inverse dynamics has no formulation {name!r}{suggest_names(name, RECURSIONS)}")
     refusals = explain_recursion_refusals(robot, theta_input=theta_input)

@@ -102,6 +102,8 @@ def test_logs_references_and_objects(stanford: yt.Robot) -> None:
     assert yt.assess_persistent_excitation(stanford, sampled).to_dict() == (
         yt.assess_persistent_excitation(stanford, (q, qd, qdd)).to_dict()
     )
+    as_list = yt.assess_persistent_excitation(stanford, [q, qd, qdd])
+    assert as_list.to_dict() == yt.assess_persistent_excitation(stanford, sampled).to_dict()
     json.dumps(excitation.to_dict(), allow_nan=False)
     assert "joint6" in str(excitation)
     assert repr(excitation).startswith("PersistentExcitation(6 joints, condition number ")
@@ -115,5 +117,9 @@ def test_wrong_motions_and_robots(stanford: yt.Robot, motion: Arrays) -> None:
         yt.assess_persistent_excitation(stanford, (q, qd, qdd[1:]))
     with pytest.raises(InputError, match="motion: q is not an array of numbers"):
         yt.assess_persistent_excitation(stanford, ("a", qd, qdd))
+    with pytest.raises(InputError, match=r"motion has 2 entries; give \(q, qd, qdd\), or a log"):
+        yt.assess_persistent_excitation(stanford, [q, qd])
+    with pytest.raises(InputError, match="motion: qdd contains numbers that are not finite"):
+        yt.assess_persistent_excitation(stanford, (q, qd, np.full_like(q, np.nan)))
     with pytest.raises(InputError, match=r"need a serial arm: .* has closed loops"):
         yt.assess_persistent_excitation(yt.load("walker"), (q, qd, qdd))

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         @property
         def qdd(self) -> SamplesByJoint: ...
 
-    MotionInput = LogInput | tuple[Any, Any, Any] | SampledMotion
+    MotionInput = LogInput | tuple[Any, Any, Any] | list[Any] | SampledMotion
 else:  # a value of another type is refused with a sentence that says what is accepted
     MotionInput = Any
 
@@ -94,10 +94,13 @@ def assess_persistent_excitation(
 
 def _read_motion(robot: Robot, motion: Any) -> tuple[SamplesByJoint, SamplesByJoint, SamplesByJoint]:
     """Return q, qd and qdd of a log, of an object with these attributes, or of three arrays."""
-    if isinstance(motion, tuple) and len(motion) == len(QUANTITIES):
-        given = motion
-    elif all(hasattr(motion, name) for name in QUANTITIES):
+    given: Sequence[Any]
+    if all(hasattr(motion, name) for name in QUANTITIES):
         given = tuple(getattr(motion, name) for name in QUANTITIES)
+    elif isinstance(motion, tuple | list):
+        if len(motion) != len(QUANTITIES):
+            raise InputError(f"motion has {len(motion)} entries; give (q, qd, qdd), or a log")
+        given = motion
     else:
         prepared = prepare_log(read_log(motion, robot)).motion
         return prepared.q, prepared.qd, prepared.qdd
@@ -114,7 +117,8 @@ def _check_array(robot: Robot, name: str, values: Any) -> SamplesByJoint:
         array = np.asarray(values, dtype=float)
     except (TypeError, ValueError):
         raise InputError(f"motion: {name} is not an array of numbers; give one row per sample") from None
-    if array.ndim != 2 or array.shape[1] != len(robot.actuated) or not len(array) or not np.isfinite(array).all():
-        form = f"(samples, {len(robot.actuated)}) with finite numbers"
-        raise InputError(f"motion: {name} has the shape {array.shape} or numbers that are not finite; give {form}")
+    if array.ndim != 2 or array.shape[1] != len(robot.actuated) or not len(array):
+        raise InputError(f"motion: {name} has the shape {array.shape}; give (samples, {len(robot.actuated)})")
+    if not np.isfinite(array).all():
+        raise InputError(f"motion: {name} contains numbers that are not finite; remove these samples")
     return array

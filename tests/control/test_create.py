@@ -118,6 +118,13 @@ def test_invalid_settings_are_rejected(settings: dict[str, Any], words: str) -> 
         create(control.ControllerSettings(**settings), yt.load("lu-two-link"))
 
 
+def test_settings_refuse_unknown_names_when_they_are_created() -> None:
+    with pytest.raises(UnknownNameError, match="there is no feedback 'foo'; choose from: inertial, pd, pid"):
+        control.ControllerSettings("walker", feedback="foo")
+    with pytest.raises(UnknownNameError, match="there is no adaptation 'foo'; choose from: composite, gradient"):
+        control.ControllerSettings(adaptation="foo")
+
+
 def test_a_string_is_not_a_list_of_names() -> None:
     with pytest.raises(InputError, match=r"learn is a list of names, such as \('link3.m',\)"):
         control.ControllerSettings(learn="link3.m")

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests.support.lyapunov import two_link_arm
+from ytheta.control.gains import to_vector
 from ytheta.control.laws.modified_slotine_li import ModifiedSlotineLi, QuasiComputedTorque
 from ytheta.control.laws.slotine_li import SlotineLi
 from ytheta.errors import InputError
@@ -49,6 +50,21 @@ def test_gains_of_wrong_size_or_sign_are_refused(setting: str, value: Any, messa
     for law in (SlotineLi, ModifiedSlotineLi):
         with pytest.raises(InputError, match=message):
             law(two_link_arm(), **settings)
+
+
+def test_vectors_are_refused_for_one_reason() -> None:
+    np.testing.assert_array_equal(to_vector("lower", -2, 3, per="link", allow_number=True), [-2.0, -2.0, -2.0])
+    np.testing.assert_array_equal(to_vector("lower", [1, 0], 2, per="link"), [1.0, 0.0])
+    for values, size, allow_number, message in (
+        ([1.0, 2.0], 3, True, r"lower has shape \(2,\); give one number, or 3 numbers, one per link"),
+        ([1.0, 2.0], 1, True, r"lower has shape \(2,\); give one number"),
+        (1.0, 3, False, r"lower has shape \(\); give 3 numbers, one per link"),
+        ([1.0, np.nan], 2, False, r"lower has the entry nan; give finite numbers"),
+        (-np.inf, 2, True, r"lower has the entry -inf; give finite numbers"),
+        ("low", 2, False, r"lower is 'low'; give 2 numbers, one per link"),
+    ):
+        with pytest.raises(InputError, match=f"^{message}$"):
+            to_vector("lower", values, size, per="link", allow_number=allow_number)
 
 
 def test_a_negative_gain_that_must_be_one_number_is_refused() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 import ytheta as yt
 from tests.support.paths import ROOT
-from ytheta.control import ControllerSettings, SlotineLi, create_controller
+from ytheta.control import ControllerSettings, PIDFeedback, SlotineLi, Walker, create_controller
 from ytheta.errors import InputError
 
 ARM = yt.load("lu-two-link")
@@ -43,6 +43,10 @@ def make(convergence: Any = 10.0) -> SlotineLi:
     return SlotineLi(ARM, convergence=convergence, damping=8.0, adaptation=0.5)
 
 
+def make_walker(feedback: Any) -> Walker:
+    return Walker(ARM, convergence=10.0, feedback=feedback, adaptation=0.5)
+
+
 OTHERS: dict[str, tuple[Callable[[], object], str]] = {
     "variation": (lambda: yt.Variation(spread=None), "spread is None; give one number"),  # type: ignore[arg-type]
     "sensors": (lambda: yt.Sensors(q=0.1), r"the sensor of q is 0.1; give Sensor\("),  # type: ignore[arg-type]
@@ -51,6 +55,8 @@ OTHERS: dict[str, tuple[Callable[[], object], str]] = {
     "dead zone": (lambda: ControllerSettings(dead_zone=-1.0), "dead_zone is -1; give a width above 0"),
     "limits": (lambda: ControllerSettings(torque_limits=None), "torque_limits is None; give True"),  # type: ignore[arg-type]
     "gain": (lambda: make(convergence=None), "convergence is None; give a number, a vector or a matrix"),
+    "name of a feedback law": (lambda: make_walker("pid"), r"feedback is 'pid'; give .* law, such as PDFeedback\("),
+    "class of a feedback law": (lambda: make_walker(PIDFeedback), r"feedback is <class .*; give .* law, such as PD"),
     "robot of a law": (lambda: SlotineLi(None, convergence=1.0, damping=1.0, adaptation=1.0), "None is not a robot"),  # type: ignore[arg-type]
     "change": (lambda: yt.ParameterChange(0.1, 3), "values of a parameter change is 3; give a dictionary"),  # type: ignore[arg-type]
     "grasp": (lambda: yt.grasp("a"), "the mass of a grasped load is 'a'; give a positive number"),  # type: ignore[arg-type]

@@ -19,7 +19,7 @@ from ytheta.shapes import Float, Shaped, SquareMatrix
 Gain: TypeAlias = float | Sequence[float] | Sequence[Sequence[float]] | np.ndarray
 
 SYMMETRY_TOLERANCE = 1e-9  # largest entry of G - Gᵀ, relative to the largest entry of G; allows for rounding errors
-PER_COORDINATE = "actuated coordinate"
+PER_COORDINATE, PER_UNKNOWN = "actuated coordinate", "unknown parameter"
 MAX_NUMBERS = 3  # numbers of a gain in ``repr``
 
 
@@ -71,6 +71,21 @@ def to_number(name: str, gain: Any) -> float:
         raise InputError(f"{name} has shape {G.shape}; give one number")
     _check_positive(name, G[None])
     return float(G)
+
+
+def to_vector(name: str, values: Any, size: int, *, per: str, allow_number: bool = False) -> Float[np.ndarray, "size"]:
+    """Return finite numbers of any sign; with ``allow_number``, one number stands for ``size`` equal ones."""
+    form = "one number" if size == 1 else f"{size} numbers, one per {per}"
+    form = f"one number, or {form}" if allow_number and size != 1 else form
+    try:
+        vector = np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} is {values!r}; give {form}") from None
+    if vector.shape != (size,) and not (allow_number and not vector.ndim):
+        raise InputError(f"{name} has shape {vector.shape}; give {form}")
+    if not np.isfinite(vector).all():
+        raise InputError(f"{name} has the entry {vector[~np.isfinite(vector)][0]}; give finite numbers")
+    return np.broadcast_to(vector, size).copy()
 
 
 def to_torque_limits(limits: Gain, coordinates: int) -> Float[np.ndarray, "actuated"]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ytheta.arguments import check_kind, check_number, is_positive
-from ytheta.errors import InputError
+from ytheta.errors import InputError, UnknownNameError, suggest_names
 
 if TYPE_CHECKING:
     from ytheta.control.gains import Gain
@@ -55,6 +55,8 @@ class ControllerSettings:
         check_kind("gains", self.gains, Mapping, "a dictionary, such as {'damping': 35.0}")
         check_kind("adaptation", self.adaptation, str, f"one of {', '.join(map(repr, ADAPTATIONS))}")
         check_kind("feedback", self.feedback, str, f"one of {', '.join(map(repr, FEEDBACKS))}")
+        check_choice("adaptation", self.adaptation, ADAPTATIONS)
+        check_choice("feedback", self.feedback, FEEDBACKS)
         if self.leakage is not None:
             check_number("leakage", self.leakage, "a rate above 0 in 1/s, or None", allow=is_positive)
         if isinstance(self.dead_zone, int | float | str):  # a width for each joint is checked by the dead zone
@@ -70,3 +72,9 @@ class ControllerSettings:
                 raise InputError(f"{name} is a list of names, such as ({words!r},), not a single string")
             check_kind(name, words, Iterable, "a list of names")
             object.__setattr__(self, name, tuple(words))
+
+
+def check_choice(name: str, value: str, known: Sequence[str]) -> None:
+    """Raise if the value of a setting is not one of the known names."""
+    if value not in known:
+        raise UnknownNameError(f"there is no {name} {value!r}{suggest_names(value, known)}")

@@ -80,5 +80,5 @@ def test_invalid_settings() -> None:
         make_law(replace(RESET, inner=Gradient(np.eye(4) + 0.1)))
     with pytest.raises(InputError, match="Reset wraps another adaptation law"):
         make_law(Reset(5.0, LOWER, UPPER, DELTA))  # type: ignore[arg-type]
-    with pytest.raises(InputError, match=r"initial estimate link2\.m = 5 is outside its bounds 0\.4 and 3\.1"):
+    with pytest.raises(InputError, match=r"link2\.m = 5 is outside its bounds 0\.5 and 3 by more than delta = 0\.1"):
         make_law().init(np.zeros(2), np.zeros(2), estimate=np.array([5.0, 1.0, 0.0, 0.1]))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
+import numpy as np
+
 from ytheta.control.adaptation.adaptation import Adaptation
 from ytheta.control.adaptation.wrapper import broadcast_to_unknowns
 from ytheta.control.unknowns import Unknowns
@@ -24,12 +26,19 @@ def broadcast_bounds(lower: Bounds, upper: Bounds, unknowns: Unknowns) -> tuple[
     return low, high
 
 
-def check_start(unknowns: Unknowns, estimate: PerUnknown, lower: PerUnknown, upper: PerUnknown) -> None:
-    """Raise if an initial estimate is outside its bounds."""
-    for name, x, low, high in zip(unknowns.names, estimate, lower, upper, strict=True):
-        if not low <= x <= high:
+def check_start(
+    unknowns: Unknowns,
+    estimate: PerUnknown,
+    bounds: tuple[PerUnknown, PerUnknown],
+    delta: PerUnknown | None = None,
+) -> None:
+    """Raise if an initial estimate is outside its bounds, by more than the margin ``delta`` if there is one."""
+    margins = np.zeros(len(estimate)) if delta is None else delta
+    for name, x, low, high, margin in zip(unknowns.names, estimate, *bounds, margins, strict=True):
+        if not low - margin <= x <= high + margin:
+            excess = f" by more than delta = {margin:g}" if margin else ""
             raise InputError(
-                f"the initial estimate {name} = {x:g} is outside its bounds {low:g} and {high:g}; start within "
+                f"the initial estimate {name} = {x:g} is outside its bounds {low:g} and {high:g}{excess}; start within "
                 "them, or widen them"
             )
 

@@ -80,7 +80,7 @@ class Projection(AdaptationWrapper):
         return array([_slow_down(*row, step) for row in rows]), state_rate
 
     def init(self, robot: Robot, unknowns: Unknowns, q: PerJoint, qd: PerJoint, estimate: PerUnknown) -> PerState:
-        check_start(unknowns, estimate, *self._get_bounds(unknowns))
+        check_start(unknowns, estimate, self._get_bounds(unknowns))
         return super().init(robot, unknowns, q, qd, estimate)
 
     def _get_bounds(self, unknowns: Unknowns) -> tuple[PerUnknown, PerUnknown]:

@@ -75,8 +75,7 @@ class Reset(AdaptationWrapper):
         )
 
     def init(self, robot: Robot, unknowns: Unknowns, q: PerJoint, qd: PerJoint, estimate: PerUnknown) -> PerState:
-        (lower, upper), delta = self._get_bounds(unknowns), self._get_margins(unknowns)
-        check_start(unknowns, estimate, lower - delta, upper + delta)
+        check_start(unknowns, estimate, self._get_bounds(unknowns), self._get_margins(unknowns))
         return super().init(robot, unknowns, q, qd, estimate)
 
     def _get_bounds(self, unknowns: Unknowns) -> tuple[PerUnknown, PerUnknown]:

@@ -6,10 +6,8 @@ from abc import ABC
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from ytheta.control.adaptation.adaptation import Adaptation
-from ytheta.control.gains import Gain
+from ytheta.control.gains import PER_UNKNOWN, Gain, to_vector
 from ytheta.control.unknowns import Unknowns
 from ytheta.errors import InputError
 from ytheta.robot.robot import Robot
@@ -56,16 +54,4 @@ class AdaptationWrapper(Adaptation, ABC):
 
 def broadcast_to_unknowns(name: str, setting: Any, unknowns: Unknowns) -> PerUnknown:
     """Return one number for each unknown parameter. ``setting`` is one number for all of them, or one for each."""
-    size = len(unknowns.names)
-    try:
-        values = np.asarray(setting, dtype=float)
-    except (TypeError, ValueError):
-        raise InputError(
-            f"{name} is {setting!r}; give one number, or {size} numbers, one per unknown parameter"
-        ) from None
-    if values.shape not in ((), (size,)) or not np.isfinite(values).all():
-        raise InputError(
-            f"{name} has shape {values.shape}, or entries that are not finite; give one finite number, or {size} "
-            "finite numbers, one per unknown parameter"
-        )
-    return np.broadcast_to(values, size).copy()
+    return to_vector(name, setting, len(unknowns.names), per=PER_UNKNOWN, allow_number=True)

@@ -24,6 +24,7 @@ from ytheta.control.adaptation.adaptation import Adaptation, AdaptationInputs, N
 from ytheta.control.controller import Reference, State
 from ytheta.control.gains import (
     PER_COORDINATE,
+    PER_UNKNOWN,
     Gain,
     GainShape,
     describe_gain,
@@ -33,6 +34,7 @@ from ytheta.control.gains import (
     to_matrix,
     to_number,
     to_torque_limits,
+    to_vector,
 )
 from ytheta.control.symbols import Symbols, make_symbols
 from ytheta.control.unknowns import Unknowns
@@ -235,9 +237,9 @@ class Law(PickledByFields, ABC):
         is the time at the start, in s.
         """
         n = len(self.robot.actuated)
-        q, qd = (_check_vector(name, values, n, PER_COORDINATE) for name, values in (("q", q), ("qd", qd)))
+        q, qd = (to_vector(name, values, n, per=PER_COORDINATE) for name, values in (("q", q), ("qd", qd)))
         start = self.unknowns.nominal if estimate is None else estimate
-        start = _check_vector("estimate", start, len(self.unknown_names), "unknown parameter")
+        start = to_vector("estimate", start, len(self.unknown_names), per=PER_UNKNOWN)
         adaptation_state = self.adaptation_law.init(self.robot, self.unknowns, q, qd, start)
         return State(float(t), np.concatenate([start, adaptation_state, np.zeros(self.law_states)]))
 
@@ -343,16 +345,3 @@ def _clip(tau: AnyPerActuated, limits: Float[np.ndarray, "actuated"]) -> AnyPerA
 
     pairs = zip(tau, limits, strict=True)
     return array([casadi.fmin(casadi.fmax(t, -limit), limit) if np.isfinite(limit) else t for t, limit in pairs])
-
-
-def _check_vector(name: str, values: Any, size: int, per: str) -> np.ndarray:
-    try:
-        vector = np.asarray(values, dtype=float)
-    except (TypeError, ValueError):
-        raise InputError(f"{name} is {values!r}; give {size} numbers, one per {per}") from None
-    if vector.shape != (size,) or not np.isfinite(vector).all():
-        raise InputError(
-            f"{name} has shape {vector.shape}, or entries that are not finite; give {size} finite numbers, "
-            f"one per {per}"
-        )
-    return vector

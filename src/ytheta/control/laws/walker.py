@@ -40,7 +40,7 @@ from ytheta.control.feedback.conditions import check_conditions
 from ytheta.control.feedback.feedback import Feedback
 from ytheta.control.feedback.inertial import InertialFeedback
 from ytheta.control.feedback.ports import CoordinateErrors, FeedbackPorts
-from ytheta.control.gains import Gain, GainShape, compute_quadratic_form, scale_by
+from ytheta.control.gains import PER_UNKNOWN, Gain, GainShape, compute_quadratic_form, scale_by, to_vector
 from ytheta.control.laws.adaptive_law import AdaptiveLaw
 from ytheta.control.laws.law import LawEquations
 from ytheta.control.laws.walker_recursion import MotionFunction, Recursion
@@ -91,6 +91,11 @@ class Walker(AdaptiveLaw):
         if self.base is not None:
             raise InputError(
                 "Walker's controller weights links by their own inertias and cannot use base parameters; leave base out"
+            )
+        if self.feedback is None or isinstance(self.feedback, str) or callable(self.feedback):
+            raise InputError(
+                f"feedback is {self.feedback!r}; give a number, one for each link, or a feedback law, such as "
+                "PDFeedback(stiffness=…, damping=…); names such as 'pd' are for ControllerSettings"
             )
         super().__post_init__()
         self.feedback_law.check(self.robot)
@@ -176,13 +181,7 @@ class Walker(AdaptiveLaw):
     def _initial(self) -> Float[np.ndarray, "unknown"]:
         if self.initial is None:
             return self.unknowns.nominal
-        initial = np.asarray(self.initial, dtype=float)
-        if initial.shape != (len(self.unknown_names),) or not np.isfinite(initial).all():
-            raise InputError(
-                f"initial has shape {initial.shape}, or entries that are not finite; give {len(self.unknown_names)} "
-                "finite numbers, one per unknown parameter"
-            )
-        return initial
+        return to_vector("initial", self.initial, len(self.unknown_names), per=PER_UNKNOWN)
 
     @cached_property
     def _ports(self) -> FeedbackPorts:

@@ -42,12 +42,11 @@ from ytheta.control.adaptation.composite import Composite
 from ytheta.control.adaptation.natural import LINK_FROM_PSEUDO, POSITIVE_PARAMETERS, Natural
 from ytheta.control.laws.adaptive_law import AdaptiveLaw
 from ytheta.control.laws.craig import Craig
-from ytheta.control.settings import ADAPTATIONS
+from ytheta.control.settings import ADAPTATIONS, check_choice
 from ytheta.control.tuning.feedback_gains import BACKEND, ReferenceSamples, TuningTask, compute_generalized_eigenvalues
 from ytheta.control.unknowns import Unknowns
 from ytheta.conventions import JOINT_PARAMETERS, LINK_PARAMETERS
 from ytheta.dynamics import kernels
-from ytheta.errors import UnknownNameError, suggest_names
 from ytheta.robot.inertia import Inertia
 from ytheta.shapes import Float, JointMatrices, PerUnknown, UnknownByUnknown
 
@@ -132,8 +131,7 @@ class ErrorDynamics:
 
 def suggest_adaptation(name: str, dynamics: ErrorDynamics) -> PerUnknown | Adaptation:
     """Return a value for the setting ``adaptation`` of a law: a property of ``ErrorDynamics`` with this name."""
-    if name not in ADAPTATIONS:
-        raise UnknownNameError(f"there is no adaptation {name!r}{suggest_names(name, ADAPTATIONS)}")
+    check_choice("adaptation", name, ADAPTATIONS)
     suggested: PerUnknown | Adaptation = getattr(dynamics, name)
     return suggested
 

@@ -52,9 +52,9 @@ from ytheta.control.laws.modified_slotine_li import ModifiedSlotineLi, QuasiComp
 from ytheta.control.laws.pd_gravity import PDGravity
 from ytheta.control.laws.slotine_li import SlotineLi
 from ytheta.control.laws.walker import Walker
-from ytheta.control.settings import DEFAULT_FEEDBACK, FEEDBACKS
+from ytheta.control.settings import DEFAULT_FEEDBACK, FEEDBACKS, check_choice
 from ytheta.dynamics import kernels
-from ytheta.errors import InputError, UnknownNameError, suggest_names
+from ytheta.errors import InputError
 from ytheta.robot.robot import Robot
 from ytheta.shapes import Float, JointMatrices, SamplesByJoint, Shaped
 
@@ -157,8 +157,7 @@ def suggest_feedback(law: type[Law], task: TuningTask, feedback: str = DEFAULT_F
 
     ``feedback`` is the name of the feedback law of walker.
     """
-    if feedback not in FEEDBACKS:
-        raise UnknownNameError(f"there is no feedback {feedback!r}{suggest_names(feedback, FEEDBACKS)}")
+    check_choice("feedback", feedback, FEEDBACKS)
     if law is Walker and feedback != DEFAULT_FEEDBACK:
         return _suggest_joint_feedback(task, integral=feedback == "pid")
     return FEEDBACK_RULES[law](task)

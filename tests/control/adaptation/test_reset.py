@@ -82,3 +82,4 @@ def test_invalid_settings() -> None:
         make_law(Reset(5.0, LOWER, UPPER, DELTA))  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"link2\.m = 5 is outside its bounds 0\.5 and 3 by more than delta = 0\.1"):
         make_law().init(np.zeros(2), np.zeros(2), estimate=np.array([5.0, 1.0, 0.0, 0.1]))
+    make_law().init(np.zeros(2), np.zeros(2), estimate=np.array([0.45, 2.05, 0.0, 0.1]))  # within the margins

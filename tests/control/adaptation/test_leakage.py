@@ -55,7 +55,7 @@ def test_a_small_leak_hardly_affects_tracking() -> None:
         (Leakage(Gradient(-0.5), 1.0), "adaptation has the entry -0.5"),
         (
             Leakage(Gradient(0.5), 1.0, [1.0, 2.0]),
-            r"towards has shape \(2,\).*or 4 finite numbers, one per unknown parameter",
+            r"towards has shape \(2,\).*or 4 numbers, one per unknown parameter",
         ),
     ],
 )

@@ -7,6 +7,7 @@ terms nor their order of magnitude.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -107,3 +108,11 @@ def test_torques_with_turns(make: Callable[..., Robot]) -> None:
     scale = np.abs(tau).max()
     assert np.abs(U @ regrouping.with_robot(known).values - tau).max() < 1e-11 * scale  # rational angles: 2e-12
     assert np.abs(U @ regrouping.with_robot(other).values - tau).max() > 1e-5 * scale
+
+
+def test_texts_have_six_digits() -> None:
+    """cos 60° is a fraction of 24 digits, because sin 60° must be rational as well."""
+    regrouping = yt.regroup_lagrangian(make_chain(math.pi / 3, 0.0, symbol("a1"), 0.0))
+    texts = (*regrouping.function_texts, *regrouping.expressions)
+    assert "-8.49571·cos(q1)" in texts
+    assert not [text for text in texts if re.search(r"\d{8}", text)]

@@ -13,6 +13,8 @@ import numpy as np
 from ytheta.conventions import parameter_name
 from ytheta.shapes import Shaped
 
+MAX_PRINTED_DENOMINATOR = 10**6
+
 _UNIT_FACTOR = re.compile(r"(?<![\w.])1\.0*\*(?!\*)")  # matches a redundant factor 1.0 in text from SymPy
 
 
@@ -70,6 +72,12 @@ def _format_factor(value: Any, digits: int) -> tuple[str, str]:
         sign, magnitude = "+", value
     if magnitude == 1:
         return sign, ""
-    rounded = magnitude.xreplace({number: number.n(digits) for number in magnitude.atoms() if number.is_Float})
-    text = _UNIT_FACTOR.sub("", str(rounded)).replace("**", "^").replace("*", "·")
+    text = format_expression(magnitude, digits)
     return sign, f"({text})" if magnitude.is_Add else text
+
+
+def format_expression(expression: Any, digits: int) -> str:
+    """Return a SymPy expression as text: floats and long fractions with so many digits, short fractions unchanged."""
+    numbers = (n for n in expression.atoms() if n.is_Float or (n.is_Rational and n.q > MAX_PRINTED_DENOMINATOR))
+    rounded = expression.xreplace({number: number.n(digits) for number in numbers})
+    return _UNIT_FACTOR.sub("", str(rounded)).replace("**", "^").replace("*", "·")

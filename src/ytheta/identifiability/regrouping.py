@@ -40,7 +40,7 @@ from ytheta.identifiability.base_parameters import (
     check_same_geometry,
     classify_standard_parameters,
 )
-from ytheta.identifiability.combination import format_combination
+from ytheta.identifiability.combination import format_combination, format_expression
 from ytheta.identifiability.exact.trigonometric_ring import Function, TrigonometricRing, name_cosine_and_sine
 from ytheta.native.graph import Graph, Input, trace
 from ytheta.robot.frame import cos_sin
@@ -234,10 +234,10 @@ class Regrouping(Displayed):
 
     @cached_property
     def function_texts(self) -> tuple[str, ...]:
-        """F_ij of every model parameter as text; empty for friction, of which the Lagrangian has none."""
+        """F_ij of every model parameter as text, with six significant digits; empty for friction, which has none."""
         texts: list[str] = []
         for functions in self.F:
-            texts += [str(function).replace("**", "^").replace("*", "·") for function in functions]
+            texts += [format_expression(function, digits=6) for function in functions]
             texts += ["" for _ in self.friction]
         return tuple(texts)
 

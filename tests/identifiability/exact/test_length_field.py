@@ -17,6 +17,7 @@ from tests.support.serial_arms import NO_GRAVITY, P, R, X, Y, Z
 from ytheta.errors import UnsetLengthError
 from ytheta.files.lengths import Scalar, symbol
 from ytheta.identifiability import lin
+from ytheta.identifiability.echelon import ROUNDING_TOLERANCE
 from ytheta.robot.frame import Frame
 from ytheta.robot.parts import Joint, Link
 from ytheta.robot.robot import Robot
@@ -133,8 +134,11 @@ def test_random_robots_with_symbolic_lengths(robot: Robot) -> None:
     if not robot.symbolic_lengths or lin.explain_refusal(robot) is not None:
         return
     known = robot.with_lengths(**{name: 0.3 + 0.2 * k for k, (name, _) in enumerate(robot.lengths)})
-    base = lin.base_parameters(known, rotor_inertia=True)
-    assert agree(base, lin.base_parameters(known.numeric, rotor_inertia=True))
+    base, numbers = (lin.base_parameters(each, rotor_inertia=True) for each in (known, known.numeric))
+    size = np.maximum(abs(base.K), abs(numbers.K))
+    if ((size > 0.0) & (size < 10.0 * ROUNDING_TOLERANCE)).any():
+        return  # a frame tilted by 1e-5 has factors near 1e-10, the bound between factors and rounding errors
+    assert agree(base, numbers)
     unknown = lin.base_parameters(without_values(robot), rotor_inertia=True)
     assert unknown.expressions == base.expressions
 

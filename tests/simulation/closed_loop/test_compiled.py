@@ -200,7 +200,7 @@ def test_loops_with_too_few_actuated_coordinates_are_rejected(name: str, actuate
     rest = np.zeros(len(actuated))
     for plant in (OwnPlant.of(robot), MujocoPlant(robot)):
         with pytest.raises(ClosureError, match=advice):
-            PlainLoop(plant=plant, controller=law).run(rest, rest, swing(PUMA), 0.1)
+            PlainLoop(plant=plant, controller=law).run(rest, rest, swing(robot), 0.1)
     with pytest.raises(RobotError, match="neither actuated nor part of a loop, so nothing determines it"):
         replace(ytheta.load("ur10"), actuated=ytheta.load("ur10").actuated[:-1])
 

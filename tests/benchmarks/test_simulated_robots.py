@@ -1,0 +1,80 @@
+"""Simulated robots of the calibration: consistent bodies, exact derivatives, planted friction and noise."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from benchmarks.simulated_robots import RATE, FrictionLaw
+
+import ytheta as yt
+from benchmarks import simulated_robots as simulated
+
+
+@pytest.mark.parametrize("name", ["puma560", "stanford"])
+def test_descriptions_are_consistent(name: str) -> None:
+    assert not all(link.inertia.consistency() for link in yt.load(name).merged.links[1:])
+    assert all(link.inertia.consistency() for link in simulated.load_description(name).links[1:])
+
+
+def test_a_consistent_inertia_is_not_repaired() -> None:
+    inertia = yt.load("ur10").merged.links[2].inertia
+    np.testing.assert_allclose(simulated.repair_inertia(inertia, 0.0).vector, inertia.vector, atol=1e-12)
+
+
+def test_perturbed_links_are_consistent_and_differ_by_a_fifth() -> None:
+    rng, inertia = np.random.default_rng(0), simulated.load_description("ur10").links[2].inertia
+    perturbed = [simulated.perturb_inertia(inertia, rng) for _ in range(200)]
+    assert all(each.consistency() for each in perturbed)
+    masses = np.array([each.mass for each in perturbed]) / inertia.mass
+    assert 0.8 <= masses.min() < 0.83
+    assert 1.17 < masses.max() <= 1.2
+
+
+@pytest.mark.parametrize("rich", [True, False])
+def test_derivatives_of_the_motion(rich: bool) -> None:
+    motion = simulated.make_motion(simulated.load_description("stanford"), np.random.default_rng(0), rich=rich)
+    for value, derivative in ((motion.q, motion.qd), (motion.qd, motion.qdd)):
+        difference = 0.5 * RATE * (value[2:] - value[:-2])
+        np.testing.assert_allclose(difference, derivative[1:-1], atol=2e-3 * abs(derivative).max())
+        assert abs(difference - 1.01 * derivative[1:-1]).max() > 2e-3 * abs(derivative).max()  # the twin
+
+
+def test_load_and_rotors_are_added() -> None:
+    description = simulated.load_description("ur10")
+    robots = {}
+    for extra in (False, True):
+        rng = np.random.default_rng(3)
+        truth = simulated.make_true_robot(description, rng, load=extra, rotors=extra, law=FrictionLaw.PLAIN)
+        robots[extra] = truth.robot
+    names = {name.rpartition(".")[0] for name in robots[True].parameter_names if name.endswith(".Ia")}
+    assert all(dict(robots[True].drives)[name].rotor_inertia > 0.0 for name in names)
+    assert all(dict(robots[False].drives)[name].rotor_inertia == 0.0 for name in names)
+    heavier = [
+        new.name for old, new in zip(robots[False].links, robots[True].links, strict=True) if new.inertia != old.inertia
+    ]
+    assert len(heavier) == 1
+
+
+@pytest.mark.parametrize("law", [FrictionLaw.SQUARE_ROOT, FrictionLaw.LOAD])
+def test_planted_friction_brakes(law: FrictionLaw) -> None:
+    rng, description = np.random.default_rng(0), simulated.load_description("ur10")
+    truth = simulated.make_true_robot(description, rng, load=False, rotors=False, law=law)
+    motion = simulated.make_motion(description, rng, rich=True)
+    added = truth.compute_torque(motion) - yt.inverse_dynamics(truth.robot)(motion.q, motion.qd, motion.qdd)
+    assert (added * motion.qd >= 0.0).all()
+    assert abs(added).max() > 0.0
+
+
+def test_noise_has_the_stated_size_and_colour() -> None:
+    rng, description = np.random.default_rng(0), simulated.load_description("ur10")
+    truth = simulated.make_true_robot(description, rng, load=False, rotors=False, law=FrictionLaw.PLAIN)
+    motion = simulated.make_motion(description, rng, rich=True, seconds=60.0)
+    tau = truth.compute_torque(motion)
+    log = simulated.record(truth, motion, rng, colour_time=0.02)
+    assert log.tau is not None
+    noise = (log.tau - tau) / simulated.compute_rms(tau)
+    np.testing.assert_allclose(noise.std(axis=0), np.sqrt(2.0) * 0.01, rtol=0.1)
+    lag = round(0.02 * RATE)  # after one time constant, 1/e of the coloured half of the variance remains correlated
+    correlation = np.mean(noise[lag:] * noise[:-lag]) / np.mean(noise**2)
+    assert correlation == pytest.approx(0.5 * np.exp(-1.0), abs=0.02)
+    assert abs(log.q - motion.q).max() <= 0.5001 * simulated.ENCODER_STEP

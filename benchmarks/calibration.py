@@ -65,9 +65,9 @@ class Family:
     robots: tuple[str, ...] = tuple(ROBOTS)
 
 
-# The usual noise is chosen such that the intervals of weighted least squares, without a prior, about hold on poor motion,
-# so that a miss of the default is one of its prior. With slower noise and a shorter log they do not: the estimated
-# autocorrelation is too small. A family of its own shows that.
+# The usual noise is chosen such that the intervals of weighted least squares, without a prior, about hold on poor
+# motion, so that a miss of the default is one of its prior. With slower noise and a shorter log they do not: a family
+# of its own shows that.
 FAMILIES = (
     Family("20 %, rich motion", rich=True),
     Family("20 %, poor motion", rich=False),
@@ -237,8 +237,8 @@ def print_table(outcomes: Sequence[Outcome], console: Console) -> None:
     lower, upper = COVERAGE_PERCENT
     console.print(
         f"targets: worst error ratio {MAX_ERROR_RATIO:g}, mean with poor motion {MAX_RATIO_OF_POOR_MOTION:g}, "
-        f"coverage {lower:g} to {upper:g} %; errors are medians, means of ratios geometric; ± is one standard error; the errors and the "
-        "coverage without a prior and the model ratio are those with known rotors",
+        f"coverage {lower:g} to {upper:g} %; errors are medians, means of ratios geometric; ± is one standard error; "
+        "the errors and the coverage without a prior and the model ratio are those with known rotors",
         highlight=False,
     )
 

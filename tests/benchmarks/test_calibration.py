@@ -44,7 +44,7 @@ def test_ratios() -> None:
 
 
 def test_true_values_of_base_parameters() -> None:
-    """Without noise all deviations are small; against another robot they are large."""
+    """Deviations from the truth are about one standard deviation; from another robot they are large."""
     description, rng = load_description("panda"), np.random.default_rng(0)
     truth, other = (
         make_true_robot(description, rng, load=False, rotors=False, law=FrictionLaw.PLAIN) for _ in range(2)

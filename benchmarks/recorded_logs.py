@@ -3,7 +3,7 @@
 The logs are not part of the repository. A robot whose folder is missing has no logs, and its cases are left out.
 
 Reference cut-offs are those of the suggested processing in the README of each log (LWR4+, Panda, UR10e) or of the
-publication (MTM), except for two: for the TX40, 50 Hz of the study in issue 14; for the KR300, 5 instead of 8 Hz, because
+publication (MTM), except for two: for the TX40, 50 Hz of the study in issue 14; for the KR300, 5 instead of 8 Hz, since
 at 5 Hz the default options give the error that the study states for them. At these cut-offs, the default options before
 the evidence estimator give the errors of the study to within 2 %, except for the LWR4+: 2.03 instead of 2.28 %, a value
 that no cut-off between 5 and 10 Hz gives.

@@ -76,7 +76,7 @@ def _format_joint(joint: Joint, *, drives: bool) -> str:
 
 
 def _format_drive(drive: Drive) -> str:
-    armature, damping, frictionloss, _ = drive.parameters
+    armature, damping, frictionloss, *_ = drive.parameters
     return (
         f' armature="{armature!r}" damping="{damping!r}" frictionloss="{frictionloss!r}" {FRICTION_SOLVER_ATTRIBUTES}'
     )

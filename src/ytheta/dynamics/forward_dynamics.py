@@ -20,6 +20,10 @@ has the same effect.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
+
 from ytheta.dynamics.graph_inputs import GraphInputs
 from ytheta.dynamics.links import composite_body
 from ytheta.dynamics.loops.constraint import column
@@ -27,8 +31,7 @@ from ytheta.dynamics.motion import scalars
 from ytheta.dynamics.vectors import array, dot, multiply_entries, zeros
 from ytheta.errors import RobotError
 from ytheta.native.graph import Graph
-from ytheta.robot.robot import Robot
-from ytheta.shapes import AnyActuatedByActuated, AnyPerActuated
+from ytheta.shapes import AnyActuatedByActuated, AnyPerActuated, Float
 
 
 def compute_from_regressor(inputs: GraphInputs, Y: Graph) -> tuple[AnyActuatedByActuated, AnyPerActuated]:
@@ -62,7 +65,7 @@ def solve_accelerations(inputs: GraphInputs, M: AnyActuatedByActuated, right: An
 
 
 def remove_load_friction(inputs: GraphInputs, tau: AnyPerActuated) -> AnyPerActuated:
-    """The torque r + f that has the same effect as tau if fl = 0; tau itself if no drive has load-dependent friction."""
+    """The torque r + f that has the same effect as tau if fl = 0; tau itself if no drive has such friction."""
     from casadi import sign
 
     if not inputs.model.has_load_friction:
@@ -75,14 +78,13 @@ def remove_load_friction(inputs: GraphInputs, tau: AnyPerActuated) -> AnyPerActu
     return dot(m.drive_jacobian.T, r + f)
 
 
-def check_load_friction(robot: Robot) -> None:
+def check_load_friction(names: Sequence[str], theta: Float[np.ndarray, "params"]) -> None:
     """Raise RobotError if load-dependent friction drives a joint, or is so large that it blocks the joint."""
-    for name, drive in robot.drives:
-        if drive.load is not None and not 0.0 <= drive.load < 1.0:
+    for name, value in zip(names, theta, strict=True):
+        if name.endswith(".fl") and not 0.0 <= value < 1.0:
             raise RobotError(
-                f"robot {robot.name!r}: the load-dependent friction of {name!r} is {drive.load:g} times the torque "
-                "that its drive transmits, with which no motion can be computed; give a 'load' of at least 0 and less "
-                "than 1"
+                f"the load-dependent friction {name} is {value:g} times the torque that the drive transmits, with "
+                "which no motion can be computed; give a 'load' of at least 0 and less than 1"
             )
 
 

@@ -2,8 +2,8 @@
 
 The columns of the links come from any formulation.
 
-Identity      tau = Y @ theta   for every theta, in the order of ``robot.parameter_names``; with load-dependent friction,
-              only for the theta of the robot itself
+Identity      tau = Y @ theta   for every theta, in the order of ``robot.parameter_names``; with load-dependent
+              friction, only for the theta of the robot itself
 Reference     [walker1988] sec. 3: tau = E^T rho; (13) and (22) for friction, which cut joints have too
 Accepts       every robot; without loops and couplings no operation is added to those of the formulation
 
@@ -55,7 +55,9 @@ def full_regressor(
         load_factors = compute_load_factors(m, r)
     Y = zeros(len(Qd), len(model.theta))
     Y[:, :links] = dot(m.joint_jacobian.T, link_columns)
-    columns = zip(m.drive_jacobian, m.parameter_factors, m.root_factors, load_factors, m.drives, model.drive_slices, strict=True)
+    columns = zip(
+        m.drive_jacobian, m.parameter_factors, m.root_factors, load_factors, m.drives, model.drive_slices, strict=True
+    )
     for row, factors, root, load, drive, place in columns:
         values = dict(zip(ALL_JOINT_PARAMETERS, (*factors, root, load), strict=True))
         Y[:, place] = dot(row[:, None], array([values[symbol] for symbol in drive.parameter_symbols])[None])

@@ -72,7 +72,9 @@ def remainder_graph(robot: Robot, *, parameters: Sequence[str] | None = None) ->
     _check_lagrangian(robot, parameters)
     Yhat = _extend_columns(inputs, lagrange.remainder(inputs.loops.mechanism, inputs.motion.joints))
     m = inputs.motion
-    columns = zip(inputs.model.drive_slices, m.drive_jacobian, m.parameter_factors, m.root_factors, m.drives, strict=True)
+    columns = zip(
+        inputs.model.drive_slices, m.drive_jacobian, m.parameter_factors, m.root_factors, m.drives, strict=True
+    )
     for place, row, factors, root, drive in columns:
         friction = array([*factors[1:], root] if drive.root is not None else [*factors[1:]])
         start = place.start + 1
@@ -209,7 +211,7 @@ def forward_dynamics_graph(
         theta_shared=False,
     )
     check_inertia(inputs)
-    check_load_friction(robot)
+    check_load_friction(robot.parameter_names, robot.numeric.theta)
     if _uses_regressor(method, formulation):
         M, bias = compute_from_regressor(inputs, regressor_graph(robot, formulation=formulation))
         bias = bias - inputs.wrench_torque

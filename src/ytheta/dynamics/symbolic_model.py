@@ -49,8 +49,8 @@ class SymbolicModel:
     """A robot with symbols for its coordinates and numbers or symbols for its parameters.
 
     Load-dependent friction depends on the torque that a drive transmits. This torque is computed with the standard
-    parameters ``transmission_theta``; None means with ``theta``. If ``transmission_theta`` consists of numbers, the torque is linear in
-    theta, as control laws with unknown parameters need it.
+    parameters ``transmission_theta``; None means with ``theta``. If ``transmission_theta`` consists of numbers, tau is
+    linear in theta, as control laws with unknown parameters need it.
     """
 
     loops: Constraint
@@ -122,7 +122,9 @@ class SymbolicModel:
         drives = drives + dot(shapes, self.force_theta) + multiply_entries(self.root_theta, m.root_factors)
         if self.has_load_friction:
             if self.transmission_theta is not None:
-                links = inverse_dynamics(self.loops.mechanism, m.joints, replace(self, theta=self.transmission_theta).link_theta)
+                links = inverse_dynamics(
+                    self.loops.mechanism, m.joints, replace(self, theta=self.transmission_theta).link_theta
+                )
             r = self.compute_transmitted_torque(m, links, shapes, wrench_torque)
             drives = drives + multiply_entries(self.load_theta, compute_load_factors(m, r))
         return dot(m.drive_jacobian.T, drives)
